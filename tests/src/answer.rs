@@ -2,16 +2,16 @@ use bytes::Bytes;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-/// What the service said.
+/// A response of the service.
 #[derive(Debug, Clone)]
 pub struct TestResponse {
     /// The status code.
     pub status: u16,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body as it came.
+    /// The body as received.
     pub body: Bytes,
-    /// The body read as JSON; null when it is none.
+    /// The body parsed as JSON; null if it is not JSON.
     pub json: Value,
 }
 
@@ -23,17 +23,17 @@ impl TestResponse {
         Self { status, headers, body, json }
     }
 
-    /// The answer itself, if it has this status.
+    /// The response, if it has this status.
     ///
     /// # Panics
-    /// When it has another.
+    /// If it has another status.
     #[track_caller]
     pub fn expect(self, status: u16) -> Self {
         assert_eq!(self.status, status, "{}", String::from_utf8_lossy(&self.body));
         self
     }
 
-    /// A header's value; `None` when it is absent.
+    /// The value of a header; `None` if it is absent.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
@@ -46,7 +46,7 @@ impl TestResponse {
     /// The list of an envelope.
     ///
     /// # Panics
-    /// When there is none.
+    /// If there is none.
     #[track_caller]
     pub fn results(&self) -> &[Value] {
         assert_eq!(self.status, 200, "{}", String::from_utf8_lossy(&self.body));
@@ -65,10 +65,10 @@ impl TestResponse {
         self.column("id").into_iter().map(|id| id.as_str().unwrap().to_owned()).collect()
     }
 
-    /// The message of a refusal whose body has an `error` and nothing else.
+    /// The message of an error whose body has only the field `error`.
     ///
     /// # Panics
-    /// When the body is another.
+    /// If the body is different.
     #[track_caller]
     pub fn error(&self) -> &str {
         let body = self.json.as_object().unwrap();

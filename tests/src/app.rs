@@ -21,13 +21,13 @@ use web::{App, BaseUrl, HttpLimits, OAuthLimits, WebConfig};
 
 use crate::log_watch;
 
-/// A model whose file is torn.
+/// A model with a truncated file.
 #[derive(Debug)]
 struct BrokenModel;
 
 impl ModelSource for BrokenModel {
     fn active_model(&self) -> Result<Option<SharedEncoder>, String> {
-        Err("its file is torn".to_owned())
+        Err("its file is truncated".to_owned())
     }
 
     fn encoder_by_name(&self, _: &str) -> Option<SharedEncoder> {
@@ -35,21 +35,21 @@ impl ModelSource for BrokenModel {
     }
 }
 
-/// What the clock of every test shows at first.
+/// The initial time of the clock of every test.
 pub const START_TIME: &str = "2024-06-01T12:00:00.000Z";
 
-/// Someone with a library.
+/// An account with an API key.
 #[derive(Debug, Clone)]
 pub struct TestAccount {
-    /// The account's name inside the service.
+    /// The id of the account.
     pub id: AccountId,
-    /// Its address.
+    /// Its email address.
     pub email: Email,
-    /// An API key of it.
+    /// Its API key.
     pub key: String,
 }
 
-/// How a [`TestApp`] is set up.
+/// The configuration of a [`TestApp`].
 #[derive(Debug)]
 pub struct TestAppBuilder {
     settings: Settings,
@@ -62,14 +62,14 @@ pub struct TestAppBuilder {
 }
 
 impl TestAppBuilder {
-    /// How many of its newest images an account on the free plan sees.
+    /// Number of the newest images that an account on the free plan sees.
     #[must_use]
     pub fn free_window(mut self, images: u32) -> Self {
         self.settings.free_window = images;
         self
     }
 
-    /// What one client may cost.
+    /// Limits on what one client may use.
     #[must_use]
     pub fn limits(mut self, change: impl FnOnce(&mut HttpLimits)) -> Self {
         change(&mut self.limits);
@@ -83,42 +83,42 @@ impl TestAppBuilder {
         self
     }
 
-    /// The base URL that the service goes by, instead of the address that it listens on.
+    /// Sets a base URL other than the address that the service listens on.
     #[must_use]
     pub fn public_base_url(mut self, url: &str) -> Self {
         self.public_base_url = Some(url.to_owned());
         self
     }
 
-    /// A network of proxies whose word on the address of a client is believed, such as `127.0.0.1/32`.
+    /// Adds a network of trusted proxies, such as `127.0.0.1/32`.
     #[must_use]
     pub fn trusted_proxy(mut self, network: &str) -> Self {
         self.trusted_proxies.push(network.to_owned());
         self
     }
 
-    /// How the documents of clients are fetched, such as [`DocumentHost::options`](crate::oauth::DocumentHost::options).
+    /// How client ID metadata documents are fetched, such as [`DocumentHost::options`](crate::oauth::DocumentHost::options).
     #[must_use]
     pub fn client_documents(mut self, options: Options) -> Self {
         self.client_documents = Some(options);
         self
     }
 
-    /// Has no app describe itself elsewhere.
+    /// Disables client ID metadata documents.
     #[must_use]
     pub fn without_client_documents(mut self) -> Self {
         self.client_documents = None;
         self
     }
 
-    /// Where vision models come from.
+    /// Sets the source of vision models.
     #[must_use]
     pub fn models(mut self, models: Arc<dyn ModelSource>) -> Self {
         self.settings.models = Some(models);
         self
     }
 
-    /// Reads words in photos, in these languages.
+    /// Reads text in photos by OCR, in these languages.
     #[must_use]
     pub fn ocr(mut self, languages: &str) -> Self {
         let mut reader = self.settings.decoder.clone();
@@ -127,25 +127,25 @@ impl TestAppBuilder {
         self
     }
 
-    /// With a vision model that cannot be used.
+    /// Sets a vision model that cannot be loaded.
     #[must_use]
     pub fn broken_model(self) -> Self {
         self.models(Arc::new(BrokenModel))
     }
 
-    /// Leaves the store without its tables.
+    /// Leaves the migrations of the store pending.
     #[must_use]
     pub fn unmigrated(mut self) -> Self {
         self.migrated = false;
         self
     }
 
-    /// Serves.
+    /// Starts the service.
     ///
     /// # Panics
-    /// When that cannot be done.
+    /// If it cannot start.
     pub async fn start(self) -> TestApp {
-        log_watch::begin();
+        log_watch::start();
         let dir = tempfile::tempdir().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -180,7 +180,7 @@ impl TestAppBuilder {
     }
 }
 
-/// The secret of every service under test.
+/// The secret of every service in tests.
 ///
 /// # Panics
 /// Never.
@@ -188,7 +188,7 @@ pub fn secret() -> Secret {
     Secret::from_text("a secret that is only good for tests").unwrap()
 }
 
-/// The store and the library in a folder, as one process opens them.
+/// Opens the store and the library in a folder, as a process does.
 async fn open(
     dir: &TempDir,
     clock: &Arc<ManualClock>,
@@ -207,17 +207,17 @@ async fn open(
     (Library::new(store.clone(), blobs, clock.clone(), random, settings.clone()).unwrap(), store)
 }
 
-/// The service at work on a store of its own, until it is dropped.
+/// A running service with its own store. Dropping it stops the service.
 pub struct TestApp {
     /// The library that is served.
     pub library: Library,
     /// Its metadata store.
     pub store: SharedStore,
-    /// Its clock, which shows [`START`] until the test moves it.
+    /// Its clock, which starts at [`START_TIME`] and only the test moves.
     pub clock: Arc<ManualClock>,
-    /// Where it is served.
+    /// The URL that it is served at.
     pub base_url: String,
-    /// The same as an address.
+    /// The address that it listens on.
     pub address: SocketAddr,
     pub(crate) client: reqwest::Client,
     pub(crate) indexed: AtomicBool,
@@ -229,12 +229,12 @@ pub struct TestApp {
 }
 
 impl TestApp {
-    /// A service with the default set-up.
+    /// Starts a service with the default configuration.
     pub async fn start() -> Self {
         Self::builder().start().await
     }
 
-    /// A service that is set up otherwise.
+    /// Configures a service.
     pub fn builder() -> TestAppBuilder {
         let limits = HttpLimits { drain_timeout: Duration::from_secs(5), ..HttpLimits::default() };
         TestAppBuilder {
@@ -248,37 +248,37 @@ impl TestApp {
         }
     }
 
-    /// The folder that holds everything.
+    /// The folder with the store and the blobs.
     pub fn dir(&self) -> PathBuf {
         self.dir.path().to_owned()
     }
 
-    /// The same folder opened once more, as another process opens it.
+    /// Opens the same folder again, as another process does.
     pub async fn other_process(&self) -> Library {
         let seed = 1 + self.processes.fetch_add(1, Ordering::SeqCst);
         open(&self.dir, &self.clock, &self.settings, seed, false).await.0
     }
 
-    /// An account of the paid plan that has a sync set up.
+    /// Creates an account on the paid plan with photo sync.
     pub async fn account(&self, name: &str) -> TestAccount {
         let account = self.account_on(name, Plan::Paid).await;
         self.store.mark_synced(account.id, self.library.clock().now()).await.unwrap();
         account
     }
 
-    /// An account of the free plan that has a sync set up.
+    /// Creates an account on the free plan with photo sync.
     pub async fn free_account(&self, name: &str) -> TestAccount {
         let account = self.account_on(name, Plan::Free).await;
         self.store.mark_synced(account.id, self.library.clock().now()).await.unwrap();
         account
     }
 
-    /// An account of the paid plan that never synced.
+    /// Creates an account on the paid plan without photo sync.
     pub async fn unsynced_account(&self, name: &str) -> TestAccount {
         self.account_on(name, Plan::Paid).await
     }
 
-    /// An account of the paid plan, with a sync set up, that can sign in with [`PASSWORD`](crate::oauth::PASSWORD).
+    /// Creates an account on the paid plan with photo sync and [`PASSWORD`](crate::oauth::PASSWORD).
     pub async fn person(&self, name: &str) -> TestAccount {
         let email = Email::parse(&format!("{name}@example.org")).unwrap();
         let password = Some(crate::oauth::PASSWORD.to_owned());
@@ -291,7 +291,7 @@ impl TestApp {
     async fn account_on(&self, name: &str, plan: Plan) -> TestAccount {
         let email = Email::parse(&format!("{name}@example.org")).unwrap();
         let created_at = self.library.clock().now();
-        // No password opens it, and none is hashed, which is slow by design.
+        // Not a password hash, because hashing is slow by design. No password matches it.
         let password_hash = "no password".to_owned();
         let account = NewAccount { email: email.clone(), password_hash, plan, created_at };
         let id = self.store.create_account(account).await.unwrap().id;
@@ -299,7 +299,7 @@ impl TestApp {
         TestAccount { id, email, key }
     }
 
-    /// Puts an account on a plan.
+    /// Sets the plan of an account.
     pub async fn set_plan(&self, account: &TestAccount, plan: Plan) {
         self.library.set_plan(&account.email, plan).await.unwrap();
     }
@@ -315,10 +315,10 @@ impl TestApp {
         self.clock.set(self.library.clock().now().plus_millis(-back));
     }
 
-    /// Asks the service to end and gives what waits for that.
+    /// Starts the shutdown. The handle completes when the service has stopped.
     ///
     /// # Panics
-    /// When it was asked already.
+    /// If the shutdown was started before.
     pub fn shut_down(&mut self) -> JoinHandle<std::io::Result<()>> {
         self.stop.take().unwrap().send(()).unwrap();
         self.server.take().unwrap()
@@ -326,17 +326,17 @@ impl TestApp {
 }
 
 impl Drop for TestApp {
-    /// Stops the service, and fails the test if it left an image unindexed or told the log a secret.
+    /// Stops the service. Fails the test if a job is left over or the log contains a secret.
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {
-            // A service that ended by itself is found out below.
+            // If the service has stopped by itself, the check below fails.
             let _ = stop.send(());
         }
         if std::thread::panicking() {
             return;
         }
-        let told = log_watch::told();
-        assert!(told.is_empty(), "the log holds what looks like a secret: {told:?}");
+        let leaks = log_watch::leaks();
+        assert!(leaks.is_empty(), "the log contains what looks like a secret: {leaks:?}");
         tokio::task::block_in_place(|| {
             Handle::current().block_on(async {
                 if let Some(server) = self.server.take() {

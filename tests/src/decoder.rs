@@ -1,13 +1,13 @@
 use library::{Settings, WorkerCommand};
 
-/// The defaults, with the decoder that was built with the tests.
+/// The default settings, with the decoder program of this package.
 ///
 /// # Panics
-/// When it was not built: it is a program of this package.
+/// If the program was not built.
 pub fn settings() -> Settings {
     let test = std::env::current_exe().unwrap();
-    // Tests stand in a folder below that of the programs.
-    let mut places = test.ancestors().skip(1).take(2).map(|folder| folder.join("decoder"));
-    let program = places.find(|path| path.is_file()).unwrap();
+    // Tests are in a subfolder of the folder of the programs.
+    let mut candidates = test.ancestors().skip(1).take(2).map(|folder| folder.join("decoder"));
+    let program = candidates.find(|path| path.is_file()).unwrap();
     Settings::new(WorkerCommand { program, args: Vec::new(), environment: Vec::new() })
 }

@@ -1,19 +1,19 @@
-//! The whole service in a test: [`TestApp`] serves the real surface on a real store, with a clock that only the test
-//! moves and randomness from a seed.
+//! Tests of the whole service: [`TestApp`] serves the real HTTP surface on a real store, with a mock clock and seeded
+//! randomness.
 //!
-//! A flow touches the HTTP surface through [`TestApp::get`], [`TestApp::post`] and their like, and nowhere else; what
-//! it needs in the library beforehand comes from [`TestApp::seed`] (many images at once, straight through the store's
-//! ports) or [`TestApp::import`] (real files, indexed for real).
+//! A test calls the HTTP surface only through [`TestApp::get`], [`TestApp::post`] and similar methods. It fills the library
+//! with [`TestApp::seed`] (many images at once, directly through the ports of the store) or [`TestApp::import`] (real files,
+//! which are indexed).
 //!
-//! No flow knows SQL or a handler: what it proves holds for whoever speaks HTTP.
+//! No test uses SQL or a handler, so its result holds for every HTTP client.
 //!
-//! The programs `bench`, `corpus` and `mutations` run the service as a process of its own, by [`outside`], and
-//! [`mutations`] makes broken files for it.
+//! The programs `bench`, `corpus` and `mutations` run the service as a separate process ([`black_box`]). [`mutations`]
+//! creates broken files.
 //!
-//! The commonest change is a new flow: a `#[tokio::test(flavor = "multi_thread")]` in the module of its topic under
-//! `tests/tests/api`, named as the rule it proves, and that name in `tests/trace.toml`.
+//! The commonest change is a new test: a `#[tokio::test(flavor = "multi_thread")]` in the module of its topic under
+//! `tests/tests/api`, named after the rule that it tests, and that name in `tests/trace.toml`.
 #![deny(missing_docs)]
-#![expect(clippy::unwrap_used, reason = "in a test, what cannot go on must fail")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod answer;
 mod app;

@@ -7,9 +7,10 @@ use tracing_subscriber::{filter::Targets, fmt, layer::SubscriberExt as _, util::
 
 use crate::oauth::PASSWORD;
 
-/// The crates whose log is the service's.
-const OURS: [&str; 12] = [
+/// Prefixes of the log targets of the service; `web` includes `web_api` and the like.
+const TARGETS: [&str; 13] = [
     "web",
+    "http_server",
     "library",
     "security",
     "server",
@@ -23,32 +24,32 @@ const OURS: [&str; 12] = [
     "media",
 ];
 
-/// Lines of the log that hold what looks like a secret.
-static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+/// Log lines that contain what looks like a secret.
+static LEAKS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Has every line that a service under test logs, at all levels, searched for secrets from now on.
-pub(crate) fn begin() {
+/// Starts searching every log line of the service for secrets, at all levels.
+pub(crate) fn start() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let ours = Targets::new().with_targets(OURS.map(|target| (target, tracing::Level::TRACE)));
-        let lines = fmt::layer().with_ansi(false).with_writer(|| Line);
-        tracing_subscriber::registry().with(lines).with(ours).init();
+        let filter = Targets::new().with_targets(TARGETS.map(|target| (target, tracing::Level::TRACE)));
+        let layer = fmt::layer().with_ansi(false).with_writer(|| LineWriter);
+        tracing_subscriber::registry().with(layer).with(filter).init();
     });
 }
 
-/// The lines so far that hold what looks like a secret.
-pub(crate) fn told() -> Vec<String> {
-    TOLD.lock().unwrap_or_else(PoisonError::into_inner).clone()
+/// The log lines so far that contain what looks like a secret.
+pub(crate) fn leaks() -> Vec<String> {
+    LEAKS.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Takes one line of the log.
-struct Line;
+/// Receives the log line by line.
+struct LineWriter;
 
-impl io::Write for Line {
+impl io::Write for LineWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let line = String::from_utf8_lossy(bytes);
-        if holds_a_secret(&line) {
-            TOLD.lock().unwrap_or_else(PoisonError::into_inner).push(line.into_owned());
+        if contains_secret(&line) {
+            LEAKS.lock().unwrap_or_else(PoisonError::into_inner).push(line.into_owned());
         }
         Ok(bytes.len())
     }
@@ -58,9 +59,9 @@ impl io::Write for Line {
     }
 }
 
-/// Whether a line has the password of the tests, or something in the shape of a key, a signed URL, a JWT, or any of the
-/// secrets of 256 random bits and more that are written as base64url: codes, tokens, cookies, fields of forms.
-fn holds_a_secret(line: &str) -> bool {
+/// Whether a line contains the password of the tests or text that looks like a key, a signed URL, a JWT or another secret
+/// of at least 256 random bits in base64url: codes, tokens, cookies, form fields.
+fn contains_secret(line: &str) -> bool {
     let is_secret = |word: &str| {
         let has = |kind: fn(&u8) -> bool| word.as_bytes().iter().any(kind);
         let is_random = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit);
@@ -79,8 +80,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_known_by_their_shape() {
-        let check = |line: &str, expect| assert_eq!(holds_a_secret(line), expect, "{line}");
+    fn secrets_are_recognised_by_their_format() {
+        let check = |line: &str, expect| assert_eq!(contains_secret(line), expect, "{line}");
         check("signed in address=127.0.0.1 account=1", false);
         check("hash=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", false);
         check("client_id=2whoyehpazsbp223hy5pdmi3am", false);
@@ -92,11 +93,11 @@ mod tests {
     }
 
     #[test]
-    fn what_a_service_logs_is_searched() {
-        begin();
+    fn the_log_of_the_service_is_searched() {
+        start();
         tracing::debug!(target: "library", "photos_2024 was imported");
-        assert!(told().is_empty());
+        assert!(leaks().is_empty());
         tracing::trace!(target: "web", "photos_abcdefghijklmnopqrstuvwxyz234567");
-        assert_eq!(told().len(), 1);
+        assert_eq!(leaks().len(), 1);
     }
 }

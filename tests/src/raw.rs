@@ -8,34 +8,34 @@ use tokio::{
 
 use crate::TestApp;
 
-/// Longer than any limit that a test sets; only a connection that is never closed waits for it.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Longer than any limit that a test sets.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Requests that no HTTP client would write.
+/// Requests that HTTP clients cannot send.
 impl TestApp {
-    /// A connection of its own.
+    /// Opens a connection.
     pub async fn connect(&self) -> TcpStream {
         TcpStream::connect(self.address).await.unwrap()
     }
 
-    /// What the service sends back for these bytes until it closes the connection.
+    /// Sends these bytes and returns everything received until the service closes the connection.
     ///
     /// # Panics
-    /// When it does not close it.
+    /// If it does not close it.
     pub async fn send_raw(&self, bytes: impl AsRef<[u8]>) -> String {
         let mut stream = self.connect().await;
-        // The service may have answered and closed before it took everything.
+        // The service may respond and close the connection before it has received everything.
         let _ = stream.write_all(bytes.as_ref()).await;
         Self::read_until_closed(stream).await
     }
 
-    /// What still comes on a connection until the service closes it.
+    /// Returns everything received until the service closes the connection.
     ///
     /// # Panics
-    /// When it does not close it.
+    /// If it does not close it.
     pub async fn read_until_closed(mut stream: TcpStream) -> String {
         let mut received = Vec::new();
-        let closed = timeout(PATIENCE, async {
+        let closed = timeout(CLOSE_TIMEOUT, async {
             let mut buffer = [0; 4096];
             while let Ok(read @ 1..) = stream.read(&mut buffer).await {
                 received.extend(buffer.iter().take(read));

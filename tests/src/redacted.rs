@@ -1,8 +1,8 @@
-//! Answers as snapshots keep them.
+//! Responses for snapshots.
 
 use serde_json::Value;
 
-/// Writes names for what differs from run to run: the port, ids, and one signature in each text.
+/// Replaces values that differ between runs: those in `names`, and one signature in each text.
 #[must_use]
 pub fn redacted(mut value: Value, names: &[(&str, &str)]) -> Value {
     redact(&mut value, names);

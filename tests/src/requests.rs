@@ -3,12 +3,12 @@ use serde_json::Value;
 
 use crate::{TestApp, TestResponse};
 
-/// Where the image and album API begins.
+/// The path prefix of the image and album API.
 const API: &str = "/api/ext/v2";
 
-/// The one place that touches the HTTP surface.
+/// The only requests to the HTTP surface.
 impl TestApp {
-    /// A request to a path of the service, from the base URL on.
+    /// A request to a path of the service.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, format!("{}{path}", self.base_url))
     }
@@ -43,30 +43,30 @@ impl TestApp {
         self.send(self.call(Method::DELETE, path, key)).await
     }
 
-    /// GET without a key: of a whole URL that the service gave, or of a path from the base URL on.
+    /// GET without a key: of a URL from a response, or of a path.
     pub async fn fetch(&self, url: &str) -> TestResponse {
         let path = url.strip_prefix(&self.base_url).unwrap_or(url);
         self.send(self.request(Method::GET, path)).await
     }
 
-    /// Every page of List images, walked by `endDate` with pages of `limit`; each id once, in the order met.
+    /// The ids of all images, read page by page with `limit` and `endDate`, each once.
     ///
     /// # Panics
-    /// When a page brings nothing new before the walk is over.
+    /// If a page before the last contains no new id.
     pub async fn walk_images(&self, key: &str, limit: usize) -> Vec<String> {
-        let mut met: Vec<String> = Vec::new();
+        let mut found: Vec<String> = Vec::new();
         let mut path = format!("/images?limit={limit}");
         loop {
             let page = self.get(&path, key).await;
             let ids = page.ids();
             assert_eq!(page.json["pagination"]["total"], ids.len());
-            // The end is inclusive: a page begins with what the one before it ended with.
-            let known = usize::from(met.last().is_some() && met.last() == ids.first());
-            met.extend(ids.iter().skip(known).cloned());
+            // `endDate` is inclusive, so a page starts with the last image of the previous one.
+            let known = usize::from(found.last().is_some() && found.last() == ids.first());
+            found.extend(ids.iter().skip(known).cloned());
             if ids.len() < limit {
-                return met;
+                return found;
             }
-            assert!(ids.len() > known, "a page of {limit} brings nothing new");
+            assert!(ids.len() > known, "a page of {limit} contains nothing new");
             let last = page.results().last().unwrap()["capturedAt"].as_str().unwrap();
             path = format!("/images?limit={limit}&endDate={last}");
         }

@@ -19,9 +19,9 @@ use storage::{
 use crate::{TestAccount, TestApp};
 
 /// The bytes of every rendition of every seeded image.
-const RENDITION: &[u8] = b"a rendition that nobody decodes";
+const RENDITION: &[u8] = b"a rendition that is never decoded";
 
-/// An image as indexing would have left it.
+/// An indexed image.
 #[derive(Debug, Clone)]
 pub struct SeedImage {
     captured_at: Timestamp,
@@ -34,15 +34,15 @@ pub struct SeedImage {
 }
 
 impl SeedImage {
-    /// An image taken at a moment in ISO 8601; all else is absent, and it is 4000 by 3000 pixels large.
+    /// An image taken at a time in ISO 8601, with 4000 by 3000 pixels and without other metadata.
     ///
     /// # Panics
-    /// When the moment is none.
-    pub fn at(moment: &str) -> Self {
-        Self::at_time(Timestamp::parse_iso(moment).unwrap())
+    /// If the time is invalid.
+    pub fn at(captured_at: &str) -> Self {
+        Self::at_time(Timestamp::parse_iso(captured_at).unwrap())
     }
 
-    /// The same with the moment as a value.
+    /// Like [`Self::at`], with a parsed time.
     pub fn at_time(captured_at: Timestamp) -> Self {
         Self {
             captured_at,
@@ -55,55 +55,55 @@ impl SeedImage {
         }
     }
 
-    /// So many images, each a minute older than the one before it.
+    /// This many images, each a minute older than the previous one.
     pub fn series(count: i64) -> Vec<Self> {
         let newest = Timestamp::parse_iso("2024-05-01T12:00:00Z").unwrap();
         (0..count).map(|age| Self::at_time(newest.plus_millis(-60_000 * age))).collect()
     }
 
-    /// How far the wall clock was ahead of UTC, in minutes.
+    /// Sets the offset from UTC, in minutes.
     #[must_use]
     pub fn offset_minutes(mut self, minutes: i32) -> Self {
         self.offset_minutes = Some(minutes);
         self
     }
 
-    /// Where it was taken, in degrees.
+    /// Sets the position, in degrees.
     #[must_use]
     pub fn position(mut self, latitude: f64, longitude: f64) -> Self {
         self.details.position = Some(Position::new(latitude, longitude).unwrap());
         self
     }
 
-    /// What its metadata say about it.
+    /// Sets the description.
     #[must_use]
     pub fn description(mut self, description: &str) -> Self {
         self.details.description = Some(description.to_owned());
         self
     }
 
-    /// The words read in it.
+    /// Sets the text in the photo.
     #[must_use]
     pub fn text(mut self, text: &str) -> Self {
         self.text = Some(text.to_owned());
         self
     }
 
-    /// The nearest city and country.
+    /// Sets the nearest city and country.
     #[must_use]
     pub fn place(mut self, place: &str) -> Self {
         self.place = Some(place.to_owned());
         self
     }
 
-    /// The name of its file.
+    /// Sets the file name.
     #[must_use]
     pub fn file_name(mut self, file_name: &str) -> Self {
         self.file_name = Some(file_name.to_owned());
         self
     }
 
-    /// Who made the camera, and its model.
+    /// Sets the maker and model of the camera.
     #[must_use]
     pub fn camera(mut self, make: &str, model: &str) -> Self {
         self.details.camera_make = Some(make.to_owned());
@@ -111,7 +111,7 @@ impl SeedImage {
         self
     }
 
-    /// Its size in pixels.
+    /// Sets the size in pixels.
     #[must_use]
     pub fn size(mut self, width: u32, height: u32) -> Self {
         self.size = PixelSize { width, height };
@@ -139,21 +139,21 @@ impl SeedImage {
     }
 }
 
-/// A file that ships with the source, such as `media/landscape-6.jpg`.
+/// The path of a test file in the repository, such as `media/landscape-6.jpg`.
 pub fn fixture(name: &str) -> PathBuf {
     fixtures().join(name)
 }
 
-/// The folder of files that ship with the source.
+/// The folder of test files in the repository.
 pub fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures")
 }
 
 impl TestApp {
-    /// Adds indexed images in this order and gives their ids.
+    /// Adds indexed images in this order and returns their ids.
     ///
     /// # Panics
-    /// When the store refuses one, or other images wait to be indexed.
+    /// If the store rejects one, or other images are waiting to be indexed.
     pub async fn seed(
         &self,
         account: &TestAccount,
@@ -204,7 +204,7 @@ impl TestApp {
         assert_eq!(announced.unwrap(), AnnounceOutcome::Ready);
     }
 
-    /// An original that is unlike any other, and that nobody will read.
+    /// A unique original, which is never read.
     fn original(&self) -> BlobRef {
         let mut hash = [0; 32];
         self.library.random().fill(&mut hash).unwrap();
@@ -243,7 +243,7 @@ impl TestApp {
     /// Imports files and folders and waits until they are indexed.
     ///
     /// # Panics
-    /// When the service is at fault.
+    /// If the import stops early.
     pub async fn import(&self, account: &TestAccount, paths: &[PathBuf]) -> ImportReport {
         self.indexed.store(true, Ordering::SeqCst);
         let indexing = self.library.start_indexing(IndexingScope::Images).unwrap();
@@ -253,10 +253,10 @@ impl TestApp {
         report
     }
 
-    /// Imports fixtures that all come in, and gives their ids by file name.
+    /// Imports fixtures and returns their ids by file name.
     ///
     /// # Panics
-    /// When one does not come in.
+    /// If one cannot be imported.
     pub async fn import_fixtures(&self, account: &TestAccount, names: &[&str]) -> HashMap<String, String> {
         let paths: Vec<PathBuf> = names.iter().map(|name| fixture(name)).collect();
         let report = self.import(account, &paths).await;

@@ -1,4 +1,4 @@
-//! Replies of any surface.
+//! Replies of any interface.
 
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use serde::Serialize;

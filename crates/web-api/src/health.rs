@@ -1,14 +1,13 @@
 //! Health checks for operators.
 
 use http::StatusCode;
+use http_server::reply::{Reply, json};
 use library::Library;
 use serde::Serialize;
 
-use http_server::reply::{Reply, json};
-
-/// Whether the process answers.
+/// Succeeds while the process runs.
 pub(crate) const ALIVE_PATH: &str = "/healthz";
-/// Whether the stores can be reached and the schema is current.
+/// Succeeds while both stores can be reached and no migration is pending.
 pub(crate) const READY_PATH: &str = "/readyz";
 
 #[derive(Serialize)]
@@ -18,7 +17,7 @@ struct Health {
     reason: Option<&'static str>,
 }
 
-/// Answers one of the two paths.
+/// Handles one of the two paths.
 pub(crate) async fn handle(library: &Library, path: &str) -> Reply {
     if path == ALIVE_PATH {
         return json(StatusCode::OK, &Health { status: "alive", reason: None });

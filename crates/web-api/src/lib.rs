@@ -1,7 +1,7 @@
-//! The surfaces for programs: the image API, the protocol side of OAuth, MCP, signed image URLs and health checks.
+//! The interfaces for programs: the image API, the OAuth endpoints, MCP, signed image URLs and health checks.
 //!
-//! One module per surface. Each turns a request into values of `domain`, calls the [`Library`], and turns the result into
-//! a reply. Rules that another surface would need too belong in the library.
+//! One module per interface. Each turns a request into values of `domain`, calls the [`Library`], and turns the result into
+//! a reply. Rules that another interface would need too belong in the library.
 //!
 //! This crate knows no SQL, no files, no image formats and no HTML, except for the photo app that MCP serves.
 //!
@@ -14,7 +14,6 @@ mod images_api;
 mod links;
 mod mcp;
 mod oauth;
-pub mod security_log;
 mod signed_images;
 
 use std::{net::IpAddr, sync::Arc};
@@ -27,30 +26,14 @@ use http_server::{
 };
 use keys::{Secret, UrlSigner};
 use library::Library;
+use web_auth::{AUTHORIZE_PATH, Authorization, BuildError, OAUTH_PREFIX};
 
 use links::Links;
 
 pub use images_api::openapi_document;
-pub use mcp::{McpResource, mcp_tools_document, mcp_url, serve_mcp};
-pub use oauth::{Authorization, OAuthLimits, RateLimit, app_name, display_name};
+pub use mcp::{mcp_tools_document, serve_mcp};
 
-/// How the surfaces for programs are configured.
-#[derive(Debug, Clone)]
-pub struct ApiOptions {
-    /// The public URL of the service.
-    pub base_url: BaseUrl,
-    /// Rate limits of the authorization server.
-    pub oauth_limits: OAuthLimits,
-    /// How client ID metadata documents are fetched; `None` rejects such clients.
-    pub client_documents: Option<client_documents::Options>,
-}
-
-/// The routes of the image API or the tools of MCP contradict each other, or the authorization server cannot be set up.
-#[derive(Debug, thiserror::Error)]
-#[error("the service cannot be built: {0}")]
-pub struct BuildError(String);
-
-/// The surfaces for programs.
+/// The interfaces for programs.
 pub struct Api {
     library: Library,
     base_url: BaseUrl,
@@ -58,30 +41,32 @@ pub struct Api {
     images_api: images_api::Router,
     mcp: mcp::Servers,
     authorization: Arc<Authorization>,
+    discovery: oauth::Documents,
 }
 
 impl Api {
-    /// The surfaces of a library. URLs and tokens are signed with keys derived from `secret`.
+    /// The interfaces of a library. Image URLs are signed with a key derived from `secret`.
     ///
     /// # Errors
-    /// [`BuildError`].
-    pub fn new(library: Library, secret: &Secret, options: ApiOptions) -> Result<Self, BuildError> {
+    /// [`BuildError`]: the routes of the image API or the tools of MCP contradict each other.
+    pub fn new(
+        library: Library,
+        secret: &Secret,
+        base_url: BaseUrl,
+        authorization: Arc<Authorization>,
+    ) -> Result<Self, BuildError> {
         Ok(Self {
-            authorization: Arc::new(Authorization::new(&library, secret, &options)?),
             library,
             signer: UrlSigner::new(secret),
             images_api: images_api::Router::new()?,
-            mcp: mcp::Servers::new(&options.base_url)?,
-            base_url: options.base_url,
+            mcp: mcp::Servers::new(&base_url)?,
+            discovery: oauth::Documents::new(&authorization.server)?,
+            base_url,
+            authorization,
         })
     }
 
-    /// The authorization server, for the pages that ask for consent.
-    pub fn authorization(&self) -> &Arc<Authorization> {
-        &self.authorization
-    }
-
-    /// A writer of signed URLs that expire at the same time.
+    /// Signs URLs that all expire 15 minutes from now.
     fn links(&self) -> Links<'_> {
         Links::new(&self.base_url, &self.signer, self.library.clock().now())
     }
@@ -89,8 +74,9 @@ impl Api {
 
 /// Whether programs call this path, in browsers of any origin. None of these paths reads a cookie.
 pub fn is_api_path(path: &str) -> bool {
-    let is_page = path == oauth::AUTHORIZE_PATH;
-    (path.starts_with("/api/") && !is_page) || is_signed_image(path) || oauth::is_discovery(path)
+    (path.starts_with("/api/") && path != AUTHORIZE_PATH)
+        || is_signed_image(path)
+        || oauth::is_discovery(path)
 }
 
 /// Whether a signature in the URL protects this path.
@@ -109,8 +95,8 @@ pub async fn handle(api: &Arc<Api>, parts: &Parts, body: RequestBody, address: I
         path if is_signed_image(path) => signed_images::handle(api, parts).await,
         path if images_api::is_path(path) => images_api::handle(api, parts, body).await,
         path if path.starts_with(mcp::PREFIX) => mcp::handle(api, parts, body, address).await,
-        path if path.starts_with(oauth::PREFIX) => oauth::handle(api, parts, body, address).await,
-        path if oauth::is_discovery(path) => oauth::discover(api, parts),
+        path if path.starts_with(OAUTH_PREFIX) => oauth::handle(api, parts, body, address).await,
+        path if oauth::is_discovery(path) => api.discovery.serve(parts),
         path if is_health_check(path) => match parts.method {
             Method::GET | Method::HEAD => health::handle(&api.library, path).await,
             _ => method_not_allowed("GET, HEAD"),

@@ -3,10 +3,10 @@ use keys::UrlSigner;
 
 use http_server::BaseUrl;
 
-/// How long signed URLs work: 15 minutes.
+/// Lifetime of signed URLs: 15 minutes.
 const SIGNED_URL_LIFETIME_S: i64 = 900;
 
-/// Writes URLs, all of them for one moment.
+/// Signs URLs that all expire at the same time.
 pub(crate) struct Links<'a> {
     base_url: &'a BaseUrl,
     signer: &'a UrlSigner,
@@ -15,17 +15,17 @@ pub(crate) struct Links<'a> {
 
 impl<'a> Links<'a> {
     pub(crate) fn new(base_url: &'a BaseUrl, signer: &'a UrlSigner, now: Timestamp) -> Self {
-        // Rounded up, so that a URL made late in a second lasts its whole 15 minutes.
+        // Rounded up to whole seconds, so that no URL expires early.
         let now_s = now.millis().div_euclid(1000) + i64::from(now.millis().rem_euclid(1000) > 0);
         Self { base_url, signer, expires_at_s: now_s + SIGNED_URL_LIFETIME_S }
     }
 
-    /// When the URLs stop working.
+    /// When the URLs expire.
     pub(crate) fn expire_at(&self) -> Timestamp {
         Timestamp::from_millis(self.expires_at_s * 1000).unwrap_or(Timestamp::MAX)
     }
 
-    /// The signed URL of one rendition.
+    /// The signed URL of a rendition.
     pub(crate) fn rendition(&self, image: &ImageId, rendition: Rendition) -> String {
         let (base, exp) = (self.base_url.as_str(), self.expires_at_s);
         let sig = self.signer.sign(image.as_str(), rendition.name(), exp);
@@ -38,7 +38,7 @@ impl<'a> Links<'a> {
     }
 }
 
-/// Where a person sets photo sync up.
+/// The page that explains how to set up photo sync.
 pub(crate) fn install_url(base_url: &BaseUrl) -> String {
     format!("{}/account/sync", base_url.as_str())
 }

@@ -13,7 +13,7 @@ use url::form_urlencoded;
 use http_server::{
     body::{BodyError, ResponseBody},
     file::{File, serve_file},
-    reply::{Reply, WithHeader as _, error, method_not_allowed},
+    reply::{Reply, WithHeader as _, error, method_not_allowed, retry_after},
 };
 
 use crate::Api;
@@ -29,11 +29,11 @@ struct SignedUrl<'a> {
 }
 
 pub(crate) async fn handle(api: &Api, request: &Parts) -> Reply {
-    // First of all checks, so that nothing about images can be learnt without a signature.
+    // The first check, so that a request without a signature learns nothing about images.
     let Some(signed) = verify(api, request) else {
         return error(
             StatusCode::FORBIDDEN,
-            "this image URL is invalid or has expired; get the image again for new URLs",
+            "this image URL is invalid or has expired; get the image again for a new URL",
         );
     };
     if request.method != Method::GET && request.method != Method::HEAD {
@@ -43,13 +43,13 @@ pub(crate) async fn handle(api: &Api, request: &Parts) -> Reply {
         Ok(served) => respond(request, &signed, &served).await,
         Err(RenditionError::NoImage) => error(StatusCode::NOT_FOUND, "there is no image with this id"),
         Err(RenditionError::Failed(reason)) => {
-            tracing::error!(image = signed.image, rendition = %signed.rendition, %reason, "a rendition could not be made");
-            error(StatusCode::INTERNAL_SERVER_ERROR, "the rendition could not be made from the photo")
+            tracing::error!(image = signed.image, rendition = %signed.rendition, %reason, "a rendition could not be created");
+            error(StatusCode::INTERNAL_SERVER_ERROR, "the rendition could not be created from the photo")
         }
         Err(RenditionError::DecoderUnavailable(cause)) => {
-            tracing::error!(%cause, "a rendition cannot be made now");
-            error(StatusCode::SERVICE_UNAVAILABLE, "the image cannot be made now; try again later")
-                .with(header::RETRY_AFTER, HeaderValue::from_static("5"))
+            tracing::error!(%cause, "a rendition cannot be created now");
+            let message = "the rendition cannot be created now; try again later";
+            retry_after(error(StatusCode::SERVICE_UNAVAILABLE, message), 5)
         }
         Err(RenditionError::Blob(cause)) => blob_failed(&cause),
         Err(RenditionError::Storage(cause)) => unavailable(&cause),
@@ -67,8 +67,8 @@ fn blob_failed(cause: &BlobError) -> Reply {
 
 fn unavailable(cause: &dyn std::fmt::Display) -> Reply {
     tracing::error!(%cause, "a rendition could not be served");
-    error(StatusCode::SERVICE_UNAVAILABLE, "the image store is temporarily unavailable; try again later")
-        .with(header::RETRY_AFTER, HeaderValue::from_static("5"))
+    let message = "the image store is temporarily unavailable; try again later";
+    retry_after(error(StatusCode::SERVICE_UNAVAILABLE, message), 5)
 }
 
 /// Verifies signature and expiry. The path and each parameter must be spelled exactly as they were signed.

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use http_server::BaseUrl;
 
-use web_api::mcp_url;
+use web_auth::mcp_url;
 
 /// The name of the library in an app.
 const NAME: &str = "photos";
@@ -205,8 +205,8 @@ fn obstacle(app: McpApp, base_url: &BaseUrl) -> Option<String> {
     let is_unreachable = base_url.is_loopback() || !base_url.is_https();
     (app.is_hosted() && is_unreachable).then(|| {
         format!(
-            "{} connects from the internet by https, so it cannot reach {}. Set up a reverse proxy with TLS, and start the \
-             server with the proxy's address, such as --base-url {EXAMPLE}.",
+            "{} connects from the internet over https, so it cannot reach {}. Set up a reverse proxy with TLS, then start the \
+             server with its public address, such as --base-url {EXAMPLE}.",
             app.title(),
             base_url.as_str()
         )
@@ -256,8 +256,8 @@ const TAIL: &str = "
 ## Apps that cannot sign in
 
 An app without OAuth can use an API key instead. Create one with `server key create EMAIL --name NAME` or on the page
-`/account`. The app sends it with every request in the header `Authorization: Bearer KEY`. A key can do everything that its
-owner can, until it is revoked. For example, for Claude Code:
+`/account`. The app sends it with every request in the header `Authorization: Bearer KEY`. A key gives full
+access to the photos and albums of its owner until it is revoked. For example, for Claude Code:
 
 ```sh
 claude mcp add --transport http photos https://photos.example.org/api/mcp/v1 --header \"Authorization: Bearer KEY\"

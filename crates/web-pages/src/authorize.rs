@@ -10,7 +10,7 @@ use http_server::{
 use maud::{Markup, html};
 use oauth_core::{AuthorizationRequest, AuthorizeError, ClientUrl, PageError};
 use percent_encoding::{CONTROLS, utf8_percent_encode};
-use web_api::security_log;
+use web_auth::security_log;
 
 use crate::{
     Site,
@@ -22,9 +22,6 @@ use crate::{
     session::session,
     sign_in::SignInPage,
 };
-
-/// The authorization endpoint.
-pub(crate) const PATH: &str = "/api/oauth/authorize";
 
 /// Checks the authorization request, then shows the sign-in form or the consent form, which post back to the same URL.
 pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {

@@ -9,7 +9,7 @@ use keys::{hash_parts, new_session_token, session_hash};
 use library::SessionHolder;
 use maud::{Markup, html};
 use oauth_core::{AllowError, AuthorizationRequest};
-use web_api::{McpResource, app_name, display_name, security_log};
+use web_auth::{McpResource, app_name, display_name, security_log};
 
 use crate::{
     Site,

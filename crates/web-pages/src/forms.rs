@@ -14,7 +14,7 @@ use http_server::{
 use keys::FormSigner;
 use maud::{Markup, html};
 use url::form_urlencoded;
-use web_api::security_log;
+use web_auth::security_log;
 
 use crate::{Site, form_rejected::form_rejected, sign_out};
 

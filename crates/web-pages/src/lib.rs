@@ -1,7 +1,7 @@
 //! The pages for people: start, sign-in, set-up, consent and account.
 //!
-//! One module per page or group of pages; [`layout`](crate) is the frame around all of them. Every page works without
-//! JavaScript. Every form is bound to the browser's session by a token ([`forms`](crate)).
+//! One module per page or group of pages; `layout` is the frame around all of them. Every page works without JavaScript.
+//! Every form is bound to the browser's session by a token (`forms`).
 //!
 //! This crate knows no SQL, no files and no image formats.
 //!
@@ -35,7 +35,7 @@ use http_server::{
 };
 use keys::{FormSigner, Secret};
 use library::Library;
-use web_api::Authorization;
+use web_auth::{AUTHORIZE_PATH, Authorization};
 
 pub use app_guides::{ConnectionGuide, McpApp, UnknownApp, connecting_document};
 pub use error_pages::{page_for_error, wants_page};
@@ -71,7 +71,7 @@ pub async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAd
         "/setup" => set_up::handle(site, parts, body, address).await,
         "/sign-in" => sign_in::handle(site, parts, body, address).await,
         sign_out::PATH => sign_out::handle(site, parts, body, address).await,
-        authorize::PATH => authorize::handle(site, parts, body, address).await,
+        AUTHORIZE_PATH => authorize::handle(site, parts, body, address).await,
         path if account::is_path(path) => account::handle(site, parts, body, address).await,
         _ => not_found(),
     }

@@ -12,7 +12,7 @@ use http_server::{
 use library::{AccountError, SetUpError};
 use maud::html;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use web_api::security_log;
+use web_auth::security_log;
 
 use crate::{
     Site,
@@ -125,8 +125,8 @@ async fn submit(site: &Site, headers: &HeaderMap, secret: &str, form: &Form, add
 }
 
 fn invalid_link() -> Reply {
-    let text = "A set-up link works once, until there is an account. If you have no account yet, restart the server and \
-                open the link that it prints.";
+    let text = "A set-up link works only once, and only until the first account exists. If there is no account yet, restart \
+                the server and open the link that it prints.";
     let link = Link { href: "/sign-in?return_to=/account", label: "Sign in" };
     message_with_link(StatusCode::NOT_FOUND, "This set-up link is invalid or has expired", text, link)
 }

@@ -10,7 +10,7 @@ use http_server::{
 };
 use library::{SignInError, SignInSource};
 use maud::{Markup, html};
-use web_api::security_log;
+use web_auth::security_log;
 
 use crate::{
     Site,

@@ -9,7 +9,7 @@ use http_server::{
 };
 use keys::{FormSigner, session_hash};
 use maud::{Markup, html};
-use web_api::security_log;
+use web_auth::security_log;
 
 use crate::{
     Site,

@@ -3,7 +3,7 @@
 use http::{HeaderMap, StatusCode};
 use http_server::reply::Reply;
 use maud::{Markup, html};
-use web_api::mcp_url;
+use web_auth::mcp_url;
 
 use crate::{
     Site,
@@ -29,8 +29,8 @@ fn page(site: &Site, header: &PageHeader<'_>) -> Reply {
     let is_signed_in = matches!(header, PageHeader::SignedIn { .. });
     let content = html! {
         p.lead {
-            "Your photos, on your own server. The apps that you connect can list, search and show them. "
-            "They never get the original files."
+            "Your photos, on your own server. Connected apps can list, search and show your photos, but they never get the "
+            "original files."
         }
         @if is_signed_in {
             p { "To connect an app, paste this address into it:" }
@@ -40,11 +40,11 @@ fn page(site: &Site, header: &PageHeader<'_>) -> Reply {
         }
         ul.links {
             @if is_signed_in {
-                li { a href="/account/apps" { "Connected apps" } p { "Connect an app or disconnect one." } }
+                li { a href="/account/apps" { "Connected apps" } p { "Connect and disconnect apps." } }
             }
             li { a href="/account/sync" { "Photo sync" } p { "Add photos to the library." } }
             @if is_signed_in {
-                li { a href="/account/keys" { "API keys" } p { "Give your own scripts access." } }
+                li { a href="/account/keys" { "API keys" } p { "Give your own scripts access to your photos." } }
             }
             li { a href="/api/ext/v2/openapi.json" { "API reference" } p { "The photo and album API as an OpenAPI document." } }
         }
@@ -61,7 +61,7 @@ pub(crate) fn sync(header: &PageHeader<'_>) -> Reply {
 /// How photos get into the library of the account with this email.
 pub(crate) fn sync_steps(email: &str) -> Markup {
     html! {
-        p { "You add photos by importing them on the machine that runs the library." }
+        p { "Add photos by importing them on the machine that runs the library." }
         ol {
             li { "On that machine, open a terminal in the folder where you start the server." }
             li {

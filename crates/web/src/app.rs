@@ -25,22 +25,23 @@ use library::{Library, subscriber_prefix};
 use tokio::net::TcpListener;
 use tower::{ServiceBuilder, ServiceExt as _, service_fn, util::BoxCloneSyncService};
 use tower_http::cors::{AllowHeaders, Any as AnyOrigin, CorsLayer};
-use web_api::{Api, ApiOptions, BuildError};
+use web_api::Api;
+use web_auth::{Authorization, AuthorizationOptions, BuildError};
 use web_pages::Site;
 
 use crate::WebConfig;
 
 type Service = BoxCloneSyncService<Request<Incoming>, Reply, Infallible>;
 
-/// The whole HTTP surface, ready to [`serve`]. Clones share it.
+/// The whole HTTP interface, ready to [`serve`]. Clones share it.
 #[derive(Clone)]
 pub struct App {
-    surfaces: Arc<Surfaces>,
+    state: Arc<State>,
     with_cors: Service,
     without_cors: Service,
 }
 
-struct Surfaces {
+struct State {
     api: Arc<Api>,
     site: Site,
     config: WebConfig,
@@ -52,31 +53,32 @@ struct Surfaces {
 struct ClientAddress(IpAddr);
 
 impl App {
-    /// The HTTP surface of a library. URLs, forms and tokens are signed with keys derived from `secret`.
+    /// The HTTP interface of a library. URLs, forms and tokens are signed with keys derived from `secret`.
     ///
     /// # Errors
     /// [`BuildError`], which tests rule out.
     pub fn new(library: Library, secret: &Secret, config: WebConfig) -> Result<Self, BuildError> {
-        let options = ApiOptions {
+        let options = AuthorizationOptions {
             base_url: config.base_url.clone(),
-            oauth_limits: config.oauth_limits,
+            limits: config.oauth_limits,
             client_documents: config.client_documents.clone(),
         };
-        let api = Api::new(library.clone(), secret, options)?;
-        let site = Site::new(library, secret, config.base_url.clone(), api.authorization().clone());
+        let authorization = Arc::new(Authorization::new(&library, secret, &options)?);
+        let api = Api::new(library.clone(), secret, options.base_url.clone(), authorization.clone())?;
+        let site = Site::new(library, secret, options.base_url, authorization);
         let has_warned_of_proxy = AtomicBool::new(false);
-        let surfaces = Arc::new(Surfaces { api: Arc::new(api), site, config, has_warned_of_proxy });
-        let inner = surfaces.clone();
+        let state = Arc::new(State { api: Arc::new(api), site, config, has_warned_of_proxy });
+        let inner = state.clone();
         let handler = service_fn(move |request: Request<Incoming>| {
-            let surfaces = inner.clone();
+            let state = inner.clone();
             async move {
-                let reply = AssertUnwindSafe(surfaces.handle(request)).catch_unwind().await;
+                let reply = AssertUnwindSafe(state.handle(request)).catch_unwind().await;
                 Ok::<_, Infallible>(reply.unwrap_or_else(|cause| panicked(cause.as_ref())))
             }
         });
         let with_cors = ServiceBuilder::new().layer(cors()).service(handler.clone());
         Ok(Self {
-            surfaces,
+            state,
             with_cors: BoxCloneSyncService::new(with_cors),
             without_cors: BoxCloneSyncService::new(handler),
         })
@@ -88,9 +90,9 @@ impl App {
         let method = request.method().clone();
         // Without the query, which may contain a signature.
         let path = request.uri().path().to_owned();
-        let config = &self.surfaces.config;
+        let config = &self.state.config;
         let client = client_address(peer, request.headers(), &config.trusted_proxies);
-        self.surfaces.warn_of_proxy(peer, request.headers());
+        self.state.warn_of_proxy(peer, request.headers());
         request.extensions_mut().insert(ClientAddress(client));
         let reply = self.route(request).await;
         // Browsers must not guess another content type.
@@ -105,7 +107,7 @@ impl App {
     }
 
     async fn route(&self, request: Request<Incoming>) -> Reply {
-        let base_url = &self.surfaces.config.base_url;
+        let base_url = &self.state.config.base_url;
         let path = request.uri().path();
         // The photo app runs in a sandboxed frame, from which browsers load images with `Origin: null`.
         let allows_null_origin = web_api::is_signed_image(path);
@@ -124,7 +126,7 @@ impl App {
         if wants_page { web_pages::page_for_error(reply) } else { reply }
     }
 
-    /// Handles a request to a surface for programs, which browsers of any origin may call.
+    /// Handles a request to a interface for programs, which browsers of any origin may call.
     async fn handle_api(&self, request: Request<Incoming>) -> Reply {
         // The CORS layer takes every OPTIONS request for a preflight.
         if request.method() == Method::OPTIONS && !is_preflight(&request) {
@@ -151,7 +153,7 @@ impl App {
     }
 }
 
-impl Surfaces {
+impl State {
     async fn handle(&self, request: Request<Incoming>) -> Reply {
         let (parts, incoming) = request.into_parts();
         let body = RequestBody::new(&parts, incoming, self.config.limits.body_timeout);
@@ -189,7 +191,7 @@ pub async fn serve(
     listener: TcpListener,
     shutdown: impl Future<Output = ()> + Send,
 ) -> io::Result<()> {
-    let config = &app.surfaces.config;
+    let config = &app.state.config;
     let options = ServeOptions {
         limits: config.limits,
         trusted_proxies: config.trusted_proxies.clone(),

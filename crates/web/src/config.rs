@@ -1,8 +1,8 @@
 use http_server::{BaseUrl, HttpLimits};
 use ipnet::IpNet;
-use web_api::OAuthLimits;
+use web_auth::OAuthLimits;
 
-/// The configuration of the HTTP surface.
+/// The configuration of the HTTP interface.
 #[derive(Debug, Clone)]
 pub struct WebConfig {
     /// The public URL of the service.

@@ -101,7 +101,7 @@ test('the viewer is opened, browsed and closed by keyboard', {}, async (gallery)
 test('the viewer shows the medium picture and its details', {}, async (gallery) => {
   await gallery.show({ endDate: '2016-01-01' });
   await gallery.picture(0).click();
-  await gallery.frame.waitForFunction(() => document.querySelector('.stage').dataset.state === 'there');
+  await gallery.frame.waitForFunction(() => document.querySelector('.stage').dataset.state === 'loaded');
   const picture = gallery.viewer.getByRole('img', { name: 'Photo: Madrid, Spain, 10 Apr 2015' });
   assert.match(await picture.getAttribute('src'), /\/webp-medium\.webp\?/);
   assert.ok((await picture.evaluate(({ naturalWidth }) => naturalWidth)) > 1000);
@@ -193,7 +193,7 @@ test('error messages of the library are never HTML', {}, async (gallery) => {
   await gallery.more.click();
   await notice.getByText('could not be loaded').waitFor();
   await showAsText(gallery, notice.locator('p'));
-  await button(frame, 'Make an album of these').click();
+  await button(frame, 'Create album from these').click();
   await gallery.titleAlbum('Anything');
   const problem = gallery.albumDialog.getByRole('alert');
   await problem.filter({ hasText: /\S/ }).waitFor();
@@ -209,9 +209,9 @@ test('titles of albums are never HTML', { owner: bob }, async (gallery) => {
     (refusal) => window.host.put((params, call) => (params.name === 'update_album' ? refusal : call(params))),
     refused('Not now.'),
   );
-  await button(gallery.frame, 'Make an album of these').click();
+  await button(gallery.frame, 'Create album from these').click();
   await gallery.albumDialog.getByLabel('Title').fill(title);
-  await button(gallery.albumDialog, 'Make the album').click();
+  await button(gallery.albumDialog, 'Create album').click();
   await button(gallery.albumDialog, 'Add the rest').waitFor();
   await showAsText(gallery, gallery.albumDialog.getByRole('alert'));
   await gallery.page.evaluate(() => window.host.put((params, call) => call(params)));
@@ -224,12 +224,12 @@ test('a double click makes one album of all photos', {}, async (gallery) => {
   const title = someTitle();
   await gallery.show({ endDate: '2016-01-01' });
   const ids = await gallery.ids();
-  await button(gallery.frame, 'Make an album of these').click();
+  await button(gallery.frame, 'Create album from these').click();
   await gallery.albumDialog.getByLabel('Title').fill(`  ${title} `);
-  await button(gallery.albumDialog, 'Make the album').dblclick();
+  await button(gallery.albumDialog, 'Create album').dblclick();
   await gallery.notice.waitFor();
   const words = await gallery.notice.locator('p').innerText();
-  assert.equal(words, `The album “${title}” was made with ${ids.length} photos.`);
+  assert.equal(words, `The album “${title}” was created with ${ids.length} photos.`);
   const calls = await gallery.seen('calls');
   assert.deepEqual(calls, [{ name: 'create_album', arguments: { title, imageIds: ids } }]);
   const { results } = await gallery.call('list_albums');
@@ -251,11 +251,11 @@ test('an album of the selected photos is made, and the model gets an update', {}
     );
   };
   await isInContext(new RegExp(`selected these images: ${ids[1]}, ${ids[4]}\\.`));
-  await button(gallery.selection, 'Make an album').click();
+  await button(gallery.selection, 'Create album').click();
   await gallery.hasFocus(gallery.albumDialog.getByLabel('Title'));
   await gallery.page.keyboard.type(title);
   await gallery.page.keyboard.press('Enter');
-  await isInContext(new RegExp(`made the album “${title}” \\(id `));
+  await isInContext(new RegExp(`created the album “${title}” \\(id `));
   await gallery.selection.waitFor({ state: 'hidden' });
   const { results } = await gallery.call('list_albums');
   const { id } = results.find((album) => album.title === title);
@@ -272,16 +272,16 @@ test('the shift key selects a range', {}, async (gallery) => {
 
 test('a missing or too long title is refused', {}, async (gallery) => {
   await gallery.show({ limit: 2 });
-  await button(gallery.frame, 'Make an album of these').click();
+  await button(gallery.frame, 'Create album from these').click();
   const { albumDialog } = gallery;
   const title = albumDialog.getByLabel('Title');
   const problem = albumDialog.getByRole('alert');
-  await button(albumDialog, 'Make the album').click();
-  assert.equal(await problem.innerText(), 'Give the album a title.');
+  await button(albumDialog, 'Create album').click();
+  assert.equal(await problem.innerText(), 'Enter a title.');
   assert.equal(await title.getAttribute('aria-invalid'), 'true');
   await title.fill('🌷'.repeat(101));
   await gallery.press(title, 'Enter');
-  assert.equal(await problem.innerText(), 'This title is too long: it has 101 characters, and 100 are allowed.');
+  assert.equal(await problem.innerText(), 'The title has 101 characters. Shorten it to 100 or fewer.');
   await title.fill('🌷'.repeat(100));
   assert.equal(await problem.innerText(), '');
   await button(albumDialog, 'Cancel').click();
@@ -293,7 +293,7 @@ test('an error of the library is shown in words for people', {}, async (gallery)
   await gallery.page.evaluate(() =>
     window.host.put((params, call) => call({ ...params, arguments: { ...params.arguments, imageIds: ['nobody'] } })),
   );
-  await button(gallery.frame, 'Make an album of these').click();
+  await button(gallery.frame, 'Create album from these').click();
   await gallery.titleAlbum('Anything');
   const problem = gallery.albumDialog.getByRole('alert');
   await problem.filter({ hasText: /\S/ }).waitFor();
@@ -302,7 +302,7 @@ test('an error of the library is shown in words for people', {}, async (gallery)
     'Some of these photos are no longer in your library, so nothing was changed. Ask the assistant to show the photos again, then try again.',
   );
   await gallery.page.evaluate(() => window.host.put((params, call) => call(params)));
-  await button(gallery.albumDialog, 'Make the album').click();
+  await button(gallery.albumDialog, 'Create album').click();
   await gallery.notice.waitFor();
 });
 
@@ -316,18 +316,18 @@ test('an album larger than one call continues after an error', { owner: bob }, a
     (refusal) => window.host.put((params, call) => (params.name === 'update_album' ? refusal : call(params))),
     refused('The library is closed for a moment.'),
   );
-  await button(gallery.frame, 'Make an album of these').click();
+  await button(gallery.frame, 'Create album from these').click();
   await gallery.albumDialog.getByLabel('Title').fill(title);
-  await button(gallery.albumDialog, 'Make the album').click();
+  await button(gallery.albumDialog, 'Create album').click();
   await button(gallery.albumDialog, 'Add the rest').waitFor();
   assert.equal(
     await gallery.albumDialog.getByRole('alert').innerText(),
-    `The album “${title}” has the first 100 photos. The others are not in it yet. The library is closed for a moment.`,
+    `The album “${title}” contains the first 100 photos. The others could not be added. The library is closed for a moment.`,
   );
   await gallery.page.evaluate(() => window.host.put((params, call) => call(params)));
   await button(gallery.albumDialog, 'Add the rest').click();
   await gallery.notice.waitFor();
-  assert.match(await gallery.notice.innerText(), /was made with 104 photos\./);
+  assert.match(await gallery.notice.innerText(), /was created with 104 photos\./);
   const names = (await gallery.seen('calls')).map(({ name }) => name);
   assert.deepEqual(names, [TOOL, 'create_album', 'update_album', 'update_album']);
   const { results } = await gallery.call('list_albums');
@@ -475,7 +475,7 @@ test('a deleted photo is shown as deleted', { owner: eve }, async (gallery, { se
   await gallery.give({ content: [], structuredContent });
   await gallery.pictures.nth(1).getByText('no longer in the library').waitFor();
   assert.equal(await gallery.pictures.count(), 3);
-  for (const place of [0, 2]) await gallery.pictures.nth(place).and(gallery.frame.locator('[data-state="there"]')).waitFor();
+  for (const place of [0, 2]) await gallery.pictures.nth(place).and(gallery.frame.locator('[data-state="loaded"]')).waitFor();
   // It can be opened, but not selected.
   const left = (await gallery.ids()).filter((id) => id !== deleted);
   assert.deepEqual((await gallery.seen('calls')).map((call) => call.arguments.imageIds.length), [3, 2]);
@@ -489,10 +489,10 @@ test('a deleted photo is shown as deleted', { owner: eve }, async (gallery, { se
   assert.equal(await button(gallery.viewer, 'Open in the browser').count(), 0);
   await gallery.press(button(gallery.viewer, 'Close'), 'Escape');
   const titles = [someTitle(), someTitle()];
-  for (const [place, name] of [[gallery.frame, 'Make an album of these'], [gallery.selection, 'Make an album']]) {
+  for (const [place, name] of [[gallery.frame, 'Create album from these'], [gallery.selection, 'Create album']]) {
     await button(place, name).click();
     await gallery.titleAlbum(titles.shift());
-    await gallery.notice.getByText('was made with 2 photos.').waitFor();
+    await gallery.notice.getByText('was created with 2 photos.').waitFor();
     assert.deepEqual((await gallery.seen('calls')).at(-1).arguments.imageIds, left);
     if (titles.length) await gallery.box(0).click();
     if (titles.length) await gallery.box(2).click();
@@ -553,7 +553,7 @@ test('a picture that fails slowly is requested with new URLs once', {}, async (g
   // The new URLs.
   const assertNoneLeft = await fail(FEW);
   await frame.waitForFunction(
-    (count) => document.querySelectorAll('#grid > li[data-state="lost"]').length === count,
+    (count) => document.querySelectorAll('#grid > li[data-state="failed"]').length === count,
     FEW,
   );
   for (let minutes = 0; minutes < 3; minutes += 1) {
@@ -666,15 +666,15 @@ test('a running, stopped or empty search is shown as such', {}, async (gallery) 
   await page.evaluate(() => window.host.bridge().sendToolInputPartial({ arguments: { query: 'tul' } }));
   await frame.getByRole('heading', { name: '“tul”' }).waitFor();
   await gallery.announce({ query: 'tulips' });
-  await frame.getByText('Looking for “tulips”…').waitFor();
+  await frame.getByText('Searching for “tulips”…').waitFor();
   assert.equal(await frame.locator('main').getAttribute('aria-busy'), 'true');
   await page.evaluate(() => window.host.bridge().sendToolCancelled({ reason: 'you pressed stop' }));
-  await state.getByText('The assistant stopped before any photos came.').waitFor();
+  await state.getByText('The assistant stopped before any photos were loaded.').waitFor();
   assert.ok(!(await state.innerText()).includes('you pressed stop'), 'the reason that the host gives is not shown');
   assert.equal(await frame.locator('main').getAttribute('aria-busy'), 'false');
   await gallery.show({ startDate: '1990-01-01', endDate: '1990-12-31' });
   await state.getByRole('heading', { name: 'No photos' }).waitFor();
-  await state.getByText('Nothing in your library matches. Try other words, another place or other dates.').waitFor();
+  await state.getByText('No photos in your library match. Try other words, another place or other dates.').waitFor();
 });
 
 test('an empty album is shown as empty', {}, async (gallery) => {
@@ -725,7 +725,7 @@ test('times are formatted in the language of the host', { context: { locale: 'en
 });
 
 test('a search without a vision model has a note, also without results', {}, async (gallery) => {
-  const words = /^Only colours, light and words were searched, not what the photos show\./;
+  const words = /^The search matched only colours, light and words, not what the photos show\./;
   await gallery.show();
   assert.ok(await gallery.note.isHidden());
   await gallery.show({ query: 'Berlin' });
@@ -742,7 +742,7 @@ test('a lost connection is shown in words for people', {}, async (gallery) => {
   await gallery.page.evaluate(() => window.host.put(() => Promise.reject(new Error('fetch failed: ECONNRESET (-32000)'))));
   await gallery.more.click();
   await gallery.notice.getByText('More photos could not be loaded. The photo library could not be reached.').waitFor();
-  await button(gallery.frame, 'Make an album of these').click();
+  await button(gallery.frame, 'Create album from these').click();
   await gallery.titleAlbum('Anything');
   const problem = gallery.albumDialog.getByRole('alert');
   await problem.filter({ hasText: /\S/ }).waitFor();
@@ -757,7 +757,7 @@ test('without tool calls in the host, the app calls none', { capabilities: {} },
   await gallery.hasFocus(button(gallery.viewer, 'Close'));
   await gallery.page.keyboard.press('ArrowRight');
   await gallery.page.keyboard.press('Escape');
-  for (const name of ['Make an album of these', 'Show more', 'Open in the browser']) {
+  for (const name of ['Create album from these', 'Show more', 'Open in the browser']) {
     assert.equal(await gallery.frame.getByRole('button', { name }).count(), 0, name);
   }
   assert.equal(await gallery.frame.getByRole('checkbox').count(), 0);
@@ -776,9 +776,9 @@ test('the app reads results that are only text', { resource: '/api/mcp/v1' }, as
   const title = someTitle();
   await gallery.show({ limit: 5 });
   await gallery.arePainted(5);
-  await button(gallery.frame, 'Make an album of these').click();
+  await button(gallery.frame, 'Create album from these').click();
   await gallery.titleAlbum(title);
-  await gallery.notice.getByText(`The album “${title}” was made with 5 photos.`).waitFor();
+  await gallery.notice.getByText(`The album “${title}” was created with 5 photos.`).waitFor();
 });
 
 test('the app follows the theme and the styles of its host', {}, async (gallery) => {
@@ -843,7 +843,7 @@ test('the app respects the maximum height of the host', { context: { containerDi
 test('the app switches to full screen and back', {}, async (gallery) => {
   await gallery.show();
   await button(gallery.frame, 'Full screen').click();
-  await button(gallery.frame, 'Leave full screen').click();
+  await button(gallery.frame, 'Exit full screen').click();
   await button(gallery.frame, 'Full screen').waitFor();
   assert.deepEqual(await gallery.seen('modes'), ['fullscreen', 'inline']);
 });

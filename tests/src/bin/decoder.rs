@@ -1,5 +1,4 @@
-//! The decoder that the tests' libraries run: in a test, the program itself is the test. With an argument it reads words,
-//! too, in these languages.
+//! The worker program of libraries in tests. With languages as its argument, it is an OCR worker.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Who may ask, and what is checked first.
+//! Access, and the order of checks.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ const OPERATIONS: [(Method, &str); 10] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_key_is_read_bare_and_behind_bearer() {
+async fn a_key_is_accepted_with_and_without_bearer() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for value in [ann.key.clone(), format!("Bearer {}", ann.key), format!("bearer {}", ann.key)] {
@@ -66,7 +66,7 @@ async fn a_missing_wrong_or_revoked_key_is_401_with_a_message() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_in_the_query_or_in_two_headers_is_no_key() {
+async fn a_key_in_the_query_or_in_two_headers_is_ignored() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let in_query = format!("/api/ext/v2/images?key={0}&access_token={0}&authorization={0}", ann.key);
@@ -85,7 +85,7 @@ async fn the_key_of_a_deleted_account_is_401() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn until_a_sync_is_set_up_every_operation_but_library_info_is_409() {
+async fn without_photo_sync_every_operation_but_library_info_is_409() {
     let app = TestApp::start().await;
     let ann = app.unsynced_account("ann").await;
     for (method, path) in OPERATIONS {
@@ -100,7 +100,7 @@ async fn until_a_sync_is_set_up_every_operation_but_library_info_is_409() {
     }
 }
 
-/// What each request below breaks, from what is checked first to what is checked last.
+/// The errors of the requests below, in the order of the checks.
 #[derive(Clone, Copy, Debug)]
 struct Broken {
     key: bool,
@@ -125,14 +125,14 @@ const SOUND: Broken = Broken {
 };
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_wrong_is_checked_in_one_order() {
-    // A body that is announced and never sent is waited for as long as the limits allow.
+async fn checks_have_a_fixed_order() {
+    // The body is declared and never sent, so the request ends after the body timeout.
     let app =
         TestApp::builder().limits(|limits| limits.body_timeout = Duration::from_millis(200)).start().await;
     let (synced, unsynced) = (app.account("ann").await, app.unsynced_account("ben").await);
     let other = app.account("cleo").await;
     let foreign = app.seed_one(&other, SeedImage::at("2024-05-01")).await;
-    // Each case is also wrong in all that comes after it.
+    // Each request also has all later errors.
     let mut broken = Broken {
         key: true,
         path: true,
@@ -164,7 +164,7 @@ async fn what_is_wrong_is_checked_in_one_order() {
     assert!(answer.starts_with("HTTP/1.1 404 "), "an unknown id comes last: {answer}");
 }
 
-/// A request to create an album. A body that is too long is announced and not sent.
+/// A request to create an album. A too long body is declared and not sent.
 fn request(broken: &Broken, key: &str, foreign: &str) -> String {
     let key = if broken.key { "wrong" } else { key };
     let path = if broken.path { "/nothing" } else { "/albums" };
@@ -182,7 +182,7 @@ fn request(broken: &Broken, key: &str, foreign: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_refusal_but_401_has_one_error_field() {
+async fn every_error_but_401_has_only_the_error_field() {
     let app = TestApp::builder().broken_model().start().await;
     let ann = app.account("ann").await;
     for (path, status) in [
@@ -206,7 +206,7 @@ async fn every_refusal_but_401_has_one_error_field() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_image_of_someone_else_is_403_and_an_album_404() {
+async fn an_image_of_another_account_is_403_and_an_album_404() {
     let app = TestApp::start().await;
     let (ann, ben) = (app.account("ann").await, app.account("ben").await);
     let image = app.seed_one(&ann, SeedImage::at("2024-05-01")).await;

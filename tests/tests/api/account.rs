@@ -6,7 +6,7 @@ use tests::{
 
 const PATH: &str = "/account";
 
-/// The form of the page that is sent to this path, and holds this value if one is named.
+/// The form of the page with this action and, if given, this value.
 fn form(page: &TestResponse, action: &str, value: Option<&str>) -> HtmlForm {
     let holds = |form: &HtmlForm| value.is_none_or(|value| form.fields.values().any(|field| field == value));
     let found = forms(&page.text()).into_iter().find(|form| form.action == action && holds(form));
@@ -17,7 +17,7 @@ async fn opened(browser: &Browser<'_>) -> TestResponse {
     browser.open(PATH).await.expect(200)
 }
 
-/// A key as the page shows it.
+/// The key that the page shows.
 fn shown_key(page: &TestResponse) -> String {
     let text = page.text();
     let (_, rest) = text.split_once("<code>photos_").unwrap();
@@ -31,7 +31,7 @@ async fn signed_in<'a>(app: &'a TestApp, name: &str) -> (TestAccount, Browser<'a
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_page_asks_for_a_sign_in_and_leads_back() {
+async fn the_page_requires_sign_in_and_returns_afterwards() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let browser = app.browser();
@@ -45,7 +45,7 @@ async fn the_page_asks_for_a_sign_in_and_leads_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connected_app_is_shown_and_disconnected_from_the_next_request_on() {
+async fn a_connected_app_is_listed_and_can_be_disconnected() {
     let app = TestApp::start().await;
     let (anna, browser) = signed_in(&app, "anna").await;
     let bert = app.person("bert").await;
@@ -68,7 +68,7 @@ async fn a_connected_app_is_shown_and_disconnected_from_the_next_request_on() {
     app.refresh(&client, &tokens.refresh).await.expect(400);
     assert!(opened(&browser).await.text().contains("No apps are connected"));
 
-    // Another person's grant is not theirs to end.
+    // A person cannot end another person's grant.
     let berts = app.browser().signed_in(&bert).await;
     let grant = form(&opened(&berts).await, "/account/apps/disconnect", None).fields["grant"].clone();
     let again = app.tokens(&client, &anna).await;
@@ -79,7 +79,7 @@ async fn a_connected_app_is_shown_and_disconnected_from_the_next_request_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_page_of_searching_says_when_there_are_no_photos() {
+async fn the_search_section_says_when_there_are_no_photos() {
     let app = TestApp::start().await;
     let (anna, browser) = signed_in(&app, "anna").await;
     let text = browser.open("/account/search").await.expect(200).text();
@@ -91,7 +91,7 @@ async fn the_page_of_searching_says_when_there_are_no_photos() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_is_made_shown_once_and_revoked() {
+async fn a_new_key_is_shown_once_and_can_be_revoked() {
     let app = TestApp::start().await;
     let (_, browser) = signed_in(&app, "anna").await;
     let create = form(&opened(&browser).await, "/account/keys/create", None);
@@ -122,7 +122,7 @@ async fn a_key_is_made_shown_once_and_revoked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_password_needs_the_old_one_and_ends_other_sessions() {
+async fn a_password_change_needs_the_old_one_and_ends_other_sessions() {
     let app = TestApp::start().await;
     let (anna, browser) = signed_in(&app, "anna").await;
     let elsewhere = app.browser().signed_in(&anna).await;
@@ -145,19 +145,19 @@ async fn a_new_password_needs_the_old_one_and_ends_other_sessions() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn signing_out_everywhere_leaves_this_browser_only() {
+async fn signing_out_everywhere_keeps_only_this_session() {
     let app = TestApp::start().await;
     let (anna, browser) = signed_in(&app, "anna").await;
     let elsewhere = app.browser().signed_in(&anna).await;
     let everywhere = form(&opened(&browser).await, "/account/sign-out-everywhere", None);
     browser.submit(PATH, &everywhere, &[]).await.expect(303);
     let alone = opened(&browser).await;
-    assert!(!alone.text().contains("Sign out everywhere else"), "there is nowhere else");
+    assert!(!alone.text().contains("Sign out everywhere else"), "there is no other session");
     elsewhere.open(PATH).await.expect(302);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_browser_can_be_signed_out_from_another() {
+async fn a_session_can_be_ended_from_another_browser() {
     let app = TestApp::start().await;
     let (anna, browser) = signed_in(&app, "anna").await;
     let (phone, tablet) = (app.browser().signed_in(&anna).await, app.browser().signed_in(&anna).await);
@@ -174,7 +174,7 @@ async fn one_browser_can_be_signed_out_from_another() {
     assert!(left.contains(&200) && left.contains(&302), "{left:?}");
     opened(&browser).await;
 
-    // Another person's session is not theirs to end, nor is nonsense.
+    // Neither another person's session nor an invalid hash ends anything.
     let shown = forms(&opened(&berts).await.text());
     assert!(!shown.iter().any(|form| form.action == "/account/sessions/end"), "bert has one session");
     let berts_session = app.store.sessions(bert.id).await.unwrap().remove(0);
@@ -186,7 +186,7 @@ async fn one_browser_can_be_signed_out_from_another() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_account_is_deleted_by_its_owner_who_knows_the_password() {
+async fn deleting_the_account_needs_the_password() {
     let app = TestApp::start().await;
     let (anna, browser) = signed_in(&app, "anna").await;
     let client = app.public_client().await;
@@ -210,7 +210,7 @@ async fn an_account_is_deleted_by_its_owner_who_knows_the_password() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_page_tells_what_happened_to_the_account() {
+async fn activity_lists_the_events_of_the_account() {
     let app = TestApp::start().await;
     let anna = app.person("anna").await;
     app.browser().sign_in("/sign-in", &anna, "wrong").await.expect(401);
@@ -228,7 +228,7 @@ async fn the_page_tells_what_happened_to_the_account() {
     let words = [("current", PASSWORD), ("new", "another password")];
     browser.submit(PATH, &change, &words).await.expect(303);
 
-    // A wrong password is written down behind the answer.
+    // A wrong password is recorded after the reply.
     let mut text = String::new();
     for _ in 0..100 {
         text = browser.open("/account/activity").await.expect(200).text();
@@ -257,7 +257,7 @@ async fn the_page_tells_what_happened_to_the_account() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_page_tells_of_a_grant_that_ended_for_safetys_sake() {
+async fn activity_lists_a_grant_revoked_after_a_replay() {
     let app = TestApp::start().await;
     let (anna, browser) = signed_in(&app, "anna").await;
     let client = app.public_client().await;
@@ -271,7 +271,7 @@ async fn the_page_tells_of_a_grant_that_ended_for_safetys_sake() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn its_forms_count_only_in_the_session_that_they_were_shown_in() {
+async fn forms_are_valid_only_in_their_session() {
     let app = TestApp::start().await;
     let (anna, browser) = signed_in(&app, "anna").await;
     let other = app.browser().signed_in(&anna).await;
@@ -291,7 +291,7 @@ async fn its_forms_count_only_in_the_session_that_they_were_shown_in() {
         let foreign =
             browser.form_request(action, &shown, &[]).header(header::ORIGIN, "https://evil.example");
         browser.send(foreign).await.expect(403);
-        // The token of one form is none for another.
+        // The token of a form is not valid for another form.
         let mut elsewhere = shown.clone();
         elsewhere.action = "/account/keys/revoke".to_owned();
         browser.submit(PATH, &elsewhere, &[]).await.expect(403);
@@ -305,6 +305,6 @@ async fn its_forms_count_only_in_the_session_that_they_were_shown_in() {
     ] {
         assert_eq!(browser.open(action).await.expect(302).header("location"), Some(section), "{action}");
     }
-    // Without a session, too.
+    // Nor without a session.
     app.browser().submit(PATH, &form(&page, "/account/password", None), &[]).await.expect(403);
 }

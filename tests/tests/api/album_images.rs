@@ -1,4 +1,4 @@
-//! What albums hold.
+//! The images of albums.
 
 use serde_json::json;
 use tests::{SeedImage, TestAccount, TestApp};
@@ -25,7 +25,7 @@ async fn images_are_added_and_removed_in_one_call() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn adding_twice_and_removing_an_absent_image_are_no_errors() {
+async fn adding_twice_and_removing_an_absent_image_succeed() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ids = app.seed(&ann, SeedImage::series(2)).await;
@@ -44,7 +44,7 @@ async fn adding_twice_and_removing_an_absent_image_are_no_errors() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_has_at_most_100_ids_as_sent_added_and_removed_together() {
+async fn a_call_has_at_most_100_ids_added_and_removed_together() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ids = app.seed(&ann, SeedImage::series(120)).await;
@@ -114,7 +114,7 @@ async fn a_foreign_id_is_403_before_an_unknown_one_is_404_and_nothing_changes() 
             app.patch(&path, &ann.key, &body).await.expect(status).error();
         }
     }
-    // A foreign id in one list goes before an unknown one in the other.
+    // A foreign id in one list is reported before an unknown id in the other.
     let split = json!({"addImageIds": ["unknown"], "removeImageIds": [foreign[0]]});
     app.patch(&path, &ann.key, &split).await.expect(403).error();
     assert_eq!(app.get(&path, &ann.key).await.json, before);

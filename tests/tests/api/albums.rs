@@ -1,4 +1,4 @@
-//! Albums themselves: making, reading, naming, deleting.
+//! Albums: creating, reading, renaming, deleting.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn path(answer: &TestResponse) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_album_is_made_read_listed_and_deleted_and_its_images_stay() {
+async fn an_album_is_created_read_listed_and_deleted_and_its_images_stay() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ids = app.seed(&ann, SeedImage::series(3)).await;
@@ -133,7 +133,7 @@ async fn an_account_has_at_most_500_albums() {
         first.get_or_insert(path(&album));
     }
     assert!(create(&app, &ann, &json!({"title": "t"})).await.expect(409).error().contains("500"));
-    // The body is judged before the account, and the account before the ids.
+    // The body is checked first, then the account, then the ids.
     create(&app, &ann, &json!({"title": ""})).await.expect(400);
     create(&app, &ann, &json!({"title": "t", "imageIds": ["unknown"]})).await.expect(409);
     create(&app, &ben, &json!({"title": "t"})).await.expect(201);
@@ -144,7 +144,7 @@ async fn an_account_has_at_most_500_albums() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn updated_at_moves_with_title_and_images_and_created_at_stays() {
+async fn updated_at_changes_with_title_and_images_and_created_at_stays() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let id = app.seed_one(&ann, SeedImage::at("2024-05-01")).await;

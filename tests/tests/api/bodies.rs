@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::json;
 use tests::{TestAccount, TestApp};
 
-/// JSON of exactly so many bytes that makes an album.
+/// JSON of exactly this many bytes that creates an album.
 fn body_of(bytes: usize) -> String {
     let json = json!({"title": "t", "padding": ""}).to_string();
     json.replace("\"padding\":\"\"", &format!("\"padding\":\"{}\"", "x".repeat(bytes - json.len())))
@@ -25,7 +25,7 @@ async fn a_body_has_at_most_512000_bytes() {
     send(&app, &ann, body_of(512_000)).await.expect(201);
     send(&app, &ann, body_of(512_001)).await.expect(413).error();
     send(&app, &ann, body_of(5_000_000)).await.expect(413).error();
-    // Without an announced length, too.
+    // Also without a declared length.
     for (bytes, status) in [(512_000, 201), (512_001, 413), (5_000_000, 413)] {
         let chunks: Vec<Result<Vec<u8>, std::io::Error>> =
             body_of(bytes).into_bytes().chunks(9_999).map(|chunk| Ok(chunk.to_vec())).collect();
@@ -38,7 +38,7 @@ async fn a_body_has_at_most_512000_bytes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_announced_length_is_refused_before_the_body_is_sent() {
+async fn a_declared_length_is_rejected_before_the_body_is_sent() {
     let app =
         TestApp::builder().limits(|limits| limits.body_timeout = Duration::from_millis(300)).start().await;
     let ann = app.account("ann").await;
@@ -52,7 +52,7 @@ async fn an_announced_length_is_refused_before_the_body_is_sent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_sends_a_body_to_the_end_reads_why_it_was_refused() {
+async fn a_client_that_sends_a_whole_rejected_body_gets_the_reply() {
     let app = TestApp::start().await;
     let (ann, ben) = (app.account("ann").await, app.unsynced_account("ben").await);
     for _ in 0..20 {
@@ -70,7 +70,7 @@ async fn whoever_sends_a_body_to_the_end_reads_why_it_was_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_waits_to_be_asked_for_a_body_is_not_asked_in_vain() {
+async fn no_100_continue_is_sent_for_a_rejected_body() {
     let app = TestApp::start().await;
     let answer = app
         .send_raw(
@@ -109,7 +109,7 @@ async fn a_body_that_is_not_json_is_415() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_field_that_is_given_twice_is_400_and_changes_nothing() {
+async fn a_repeated_field_is_400_and_changes_nothing() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for (body, field) in [
@@ -126,7 +126,7 @@ async fn a_field_that_is_given_twice_is_400_and_changes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn operations_without_a_body_pass_over_one() {
+async fn operations_without_a_body_ignore_one() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for (method, path, status) in
@@ -138,7 +138,7 @@ async fn operations_without_a_body_pass_over_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_compressed_body_is_415_wherever_one_is_read() {
+async fn a_compressed_body_is_415_everywhere() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for (path, content_type, body) in [
@@ -156,7 +156,7 @@ async fn a_compressed_body_is_415_wherever_one_is_read() {
             let request = app.request(Method::POST, path).header("content-type", content_type);
             let request =
                 encodings.iter().fold(request, |request, name| request.header("content-encoding", *name));
-            // MCP and the image API know this key; the others do not look at it.
+            // MCP and the image API accept this key; the others ignore it.
             let request = if path.contains("oauth") { request } else { request.bearer_auth(&ann.key) };
             app.send(request.body(body))
         };

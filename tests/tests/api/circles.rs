@@ -1,14 +1,14 @@
-//! Places.
+//! Circles.
 
 use domain::Timestamp;
 use serde_json::Value;
 use tests::{SeedImage, TestApp};
 
-/// Search results may differ from what is right by the Earth's flattening, which the great circle leaves out.
+/// Tolerance for the Earth's flattening, which great-circle distances ignore.
 const TOLERANCE: f64 = 0.005;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_three_parts_go_together_and_the_missing_one_is_named() {
+async fn a_circle_needs_all_three_parameters_and_the_error_names_the_missing_one() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for (given, missing) in [
@@ -32,7 +32,7 @@ async fn the_three_parts_go_together_and_the_missing_one_is_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn images_inside_the_circle_are_returned_and_no_others() {
+async fn only_images_inside_the_circle_are_returned() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let places = [
@@ -59,7 +59,7 @@ async fn images_inside_the_circle_are_returned_and_no_others() {
         // Over a pole.
         (89.9, -10.0, 30_000.0, &["beyond-the-pole", "north-pole"]),
         (-89.99, -100.0, 5_000.0, &["south-pole"]),
-        // Small, at the edge, and the whole Earth.
+        // Very small, at the limit, and the whole Earth.
         (51.4779, 0.0, 110.0, &["greenwich"]),
         (51.4779, 0.0, 95.0, &[]),
         (0.0, 0.0, 0.5, &["null-island"]),
@@ -110,13 +110,13 @@ async fn distances_are_great_circle_metres_from_the_centre() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn list_looks_at_the_newest_1000_of_the_range_and_search_at_the_whole_library() {
+async fn list_covers_the_newest_1000_images_and_search_the_whole_library() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let start = Timestamp::parse_iso("2024-01-01").unwrap();
     let here = |minute: i64| SeedImage::at_time(start.plus_millis(60_000 * minute)).position(1.0, 1.0);
     let elsewhere = |minute: i64| SeedImage::at_time(start.plus_millis(60_000 * minute)).position(-1.0, 1.0);
-    // Two old ones here, then 999 elsewhere with one here at their beginning: the thousandth newest.
+    // Two old ones inside, then 999 elsewhere, of which the oldest is inside: the thousandth newest.
     let old = app.seed(&ann, [here(0), here(1)]).await;
     let thousandth = app.seed_one(&ann, here(2)).await;
     app.seed(&ann, (3..1002).map(elsewhere)).await;
@@ -126,10 +126,10 @@ async fn list_looks_at_the_newest_1000_of_the_range_and_search_at_the_whole_libr
     assert_eq!(list.json["pagination"]["total"], 1);
     let search = app.get(&format!("/search?{circle}"), &ann.key).await;
     assert_eq!(search.ids(), [&thousandth, &old[1], &old[0]].map(Clone::clone));
-    // The newest of the range, not of the library.
+    // The newest in the range, not in the library.
     let ranged = app.get(&format!("/images?{circle}&endDate=2024-01-01T16:00"), &ann.key).await;
     assert_eq!(ranged.ids(), search.ids());
-    // Among those, a page is the first so many in the circle.
+    // A page contains the first of those inside the circle.
     assert_eq!(
         app.get(&format!("/images?{circle}&endDate=2024-01-01T16:00&limit=2"), &ann.key).await.ids(),
         search.ids()[..2]

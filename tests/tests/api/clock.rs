@@ -1,4 +1,4 @@
-//! The machine's clock is set back, such as by a time server.
+//! A wall clock that is set back, for example by NTP.
 
 use std::time::Duration;
 
@@ -37,13 +37,13 @@ async fn sign_in_attempts_from_the_future_do_not_count() {
     browser.sign_in("/sign-in", &anna, PASSWORD).await.expect(429);
     app.set_clock_back(HOUR);
     browser.sign_in("/sign-in", &anna, PASSWORD).await.expect(303);
-    // They count again once their time has come.
+    // They count again once the clock has passed them.
     app.advance(HOUR);
     browser.sign_in("/sign-in", &anna, PASSWORD).await.expect(429);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failure_is_not_remembered_for_longer() {
+async fn a_failed_document_fetch_is_retried_despite_the_wall_clock() {
     let host = DocumentHost::start().await;
     let app = TestApp::builder().client_documents(host.options()).start().await;
     let client = host.describe("/client.json", json!({"redirect_uris": ["https://app.example/callback"]}));

@@ -12,7 +12,7 @@ const MOMENTS: [&str; 5] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn start_and_end_are_inclusive_in_every_accepted_form() {
+async fn start_and_end_are_inclusive_in_every_format() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     app.seed(&ann, MOMENTS.map(|moment| SeedImage::at(moment).position(0.0, 0.0))).await;
@@ -23,19 +23,19 @@ async fn start_and_end_are_inclusive_in_every_accepted_form() {
         ("endDate=2024-05-01", &MOMENTS[..2]),
         ("startDate=2024-05-01&endDate=2024-05-02", &MOMENTS[1..]),
         ("startDate=2024-05-01&endDate=2024-05-01", &MOMENTS[1..2]),
-        // A time without a zone is read as UTC.
+        // A time without a zone is UTC.
         ("startDate=2024-05-01T10:00:00.123", &MOMENTS[2..]),
         ("startDate=2024-05-01T10:00:00.124", &MOMENTS[3..]),
         ("endDate=2024-05-01T10:00:00.122", &MOMENTS[..2]),
         ("startDate=2024-05-01T10:01", &MOMENTS[3..]),
         ("startDate=2024-05-01T10:00:01", &MOMENTS[3..]),
         ("endDate=2024-05-01T00:00Z", &MOMENTS[..2]),
-        // Offsets, with the plus encoded and as clients forget to encode it.
+        // Offsets, with the plus encoded and unencoded.
         ("startDate=2024-05-01T02:00%2B02:00", &MOMENTS[1..]),
         ("startDate=2024-05-01T02:00+02:00", &MOMENTS[1..]),
         ("startDate=2024-04-30T18:30-05:30", &MOMENTS[1..]),
         ("endDate=2024-05-02T05:30:00.000%2B05:30", &MOMENTS[..]),
-        // What is finer than a millisecond is cut.
+        // Fractions of a millisecond are truncated.
         ("startDate=2024-05-01T10:00:00.1239999Z", &MOMENTS[2..]),
         ("endDate=2024-04-30T23:59:59.9999999Z", &MOMENTS[..1]),
         ("startDate=2024-05-03", &[][..]),
@@ -52,7 +52,7 @@ async fn start_and_end_are_inclusive_in_every_accepted_form() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn words_are_searched_within_the_range() {
+async fn a_search_respects_the_range() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ids = app.seed(&ann, MOMENTS.map(|moment| SeedImage::at(moment).description("beach"))).await;

@@ -1,4 +1,4 @@
-//! Deleting images, and having them back.
+//! Deleting and restoring images.
 
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ async fn a_malformed_or_unknown_id_is_404() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_image_deleted_by_one_can_be_imported_again_by_the_same() {
+async fn a_deleted_image_can_be_imported_again_by_its_owner() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let id = app.import_fixtures(&ann, &["media/grey.jpg"]).await["grey.jpg"].clone();
@@ -76,7 +76,7 @@ async fn an_image_deleted_by_one_can_be_imported_again_by_the_same() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_deletion_of_an_image_leaves_those_of_others_with_the_same_bytes() {
+async fn deleting_an_image_keeps_those_of_other_accounts_with_the_same_bytes() {
     let app = TestApp::start().await;
     let (ann, ben) = (app.account("ann").await, app.account("ben").await);
     let anns = app.import_fixtures(&ann, &["media/grey.jpg"]).await["grey.jpg"].clone();

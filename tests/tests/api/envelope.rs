@@ -1,4 +1,4 @@
-//! The shape of answers.
+//! The format of responses.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ fn keys(value: &Value) -> Vec<&str> {
     keys
 }
 
-/// A list has results and a pagination of three numbers, and nothing else.
+/// Checks that a list has only results and a pagination of three numbers.
 fn check_list(answer: &TestResponse, fields: &[&str]) {
     assert_eq!(keys(&answer.json), ["pagination", "results"]);
     assert_eq!(keys(&answer.json["pagination"]), ["limit", "offset", "total"]);
@@ -58,7 +58,7 @@ fn full_image() -> SeedImage {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_field_of_an_image_is_there_and_null_where_there_is_no_value() {
+async fn every_field_of_an_image_is_present_and_null_without_a_value() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ids = app.seed(&ann, [full_image(), SeedImage::at("2023-01-01")]).await;
@@ -95,7 +95,7 @@ async fn every_field_of_an_image_is_there_and_null_where_there_is_no_value() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_record_tells_the_offset_of_the_wall_clock_where_it_is_known() {
+async fn records_contain_the_utc_offset_if_it_is_known() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for (day, minutes, expect) in [
@@ -123,7 +123,7 @@ async fn every_record_tells_the_offset_of_the_wall_clock_where_it_is_known() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_values_of_an_image_are_those_that_were_found() {
+async fn an_image_record_contains_the_indexed_values() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let id = app.seed_one(&ann, full_image()).await;
@@ -135,7 +135,7 @@ async fn the_values_of_an_image_are_those_that_were_found() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_field_of_an_album_is_there_and_null_where_there_is_no_value() {
+async fn every_field_of_an_album_is_present_and_null_without_a_value() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let image = app.seed_one(&ann, SeedImage::at("2023-01-01")).await;
@@ -235,7 +235,7 @@ async fn the_best_display_size_is_full_up_to_1200_pixels_and_medium_above() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn answers_belong_to_one_account_and_no_cache_keeps_them() {
+async fn responses_are_not_cached() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for path in ["/library", "/images", "/albums", "/images/unknown"] {
@@ -246,7 +246,7 @@ async fn answers_belong_to_one_account_and_no_cache_keeps_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_answer_is_taken_for_another_type_than_it_says() {
+async fn responses_forbid_content_type_sniffing() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});

@@ -4,7 +4,7 @@ use domain::Plan;
 use serde_json::json;
 use tests::{SeedImage, TestAccount, TestApp};
 
-/// Five images, newest first, of which the window shows three; all in one album.
+/// Five images, newest first, in one album; the window shows three.
 async fn library() -> (TestApp, TestAccount, Vec<String>, String) {
     let app = TestApp::builder().free_window(3).start().await;
     let ann = app.account("ann").await;
@@ -47,7 +47,7 @@ async fn check_visible(app: &TestApp, account: &TestAccount, album: &str, ids: &
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_the_newest_images_are_seen_and_a_paid_plan_shows_all_again() {
+async fn only_the_newest_images_are_visible_until_the_paid_plan() {
     let (app, ann, ids, album) = library().await;
     check_visible(&app, &ann, &album, &ids, &[0, 1, 2, 3, 4]).await;
     app.set_plan(&ann, Plan::Free).await;
@@ -64,7 +64,7 @@ async fn deleted_images_are_not_counted_in_the_window() {
     app.set_plan(&ann, Plan::Free).await;
     app.delete(&format!("/images/{}", ids[1]), &ann.key).await.expect(204);
     check_visible(&app, &ann, &album, &ids, &[0, 2, 3]).await;
-    // One that comes back takes its place again, and one that is newer pushes the oldest out.
+    // A restored image returns to its position, and a newer image pushes the oldest out.
     assert!(
         app.library.restore_image(ann.id, &domain::ImageId::parse(ids[1].as_str()).unwrap()).await.unwrap()
     );
@@ -75,7 +75,7 @@ async fn deleted_images_are_not_counted_in_the_window() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_window_goes_by_capture_time_and_not_by_when_an_image_came() {
+async fn the_window_is_ordered_by_capture_time() {
     let app = TestApp::builder().free_window(2).start().await;
     let ann = app.free_account("ann").await;
     let new = app.seed(&ann, [SeedImage::at("2024-03-01"), SeedImage::at("2024-02-01")]).await;
@@ -101,7 +101,7 @@ async fn signed_urls_follow_the_window() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_image_outside_the_window_can_be_neither_deleted_nor_put_into_an_album() {
+async fn an_image_outside_the_window_cannot_be_deleted_or_added_to_an_album() {
     let (app, ann, ids, album) = library().await;
     app.set_plan(&ann, Plan::Free).await;
     app.delete(&format!("/images/{}", ids[4]), &ann.key).await.expect(404).error();
@@ -114,7 +114,7 @@ async fn an_image_outside_the_window_can_be_neither_deleted_nor_put_into_an_albu
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn someone_elses_image_outside_their_window_is_404_and_not_403() {
+async fn an_image_outside_another_accounts_window_is_404() {
     let (app, ann, ids, _) = library().await;
     let ben = app.account("ben").await;
     app.set_plan(&ann, Plan::Free).await;
@@ -125,7 +125,7 @@ async fn someone_elses_image_outside_their_window_is_404_and_not_403() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_album_whose_images_all_lie_outside_has_no_cover() {
+async fn an_album_with_all_images_outside_the_window_has_no_cover() {
     let (app, ann, ids, _) = library().await;
     let body = json!({"title": "old", "imageIds": [ids[3], ids[4]]});
     let old = app.post("/albums", &ann.key, &body).await.expect(201).result()["id"].clone();

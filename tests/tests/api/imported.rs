@@ -1,10 +1,10 @@
-//! What an import makes visible.
+//! Records of imported photos.
 
 use serde_json::Value;
 use tests::{TestApp, fixture, fixtures};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_photo_says_of_itself_stands_in_its_record() {
+async fn a_record_contains_the_metadata_of_the_photo() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let names = ["samples/wisteria.jpg", "samples/sky-over-berlin.jpg", "media/date-and-position.jpg"];
@@ -42,7 +42,7 @@ async fn the_same_bytes_under_any_name_are_one_image() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_photo_is_refused_with_its_reason_and_the_rest_comes_in() {
+async fn other_files_are_rejected_with_a_reason_and_photos_are_imported() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let folder = tempfile::tempdir().unwrap();
@@ -65,7 +65,7 @@ async fn what_is_no_photo_is_refused_with_its_reason_and_the_rest_comes_in() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_fixture_comes_in_and_no_record_breaks_the_rules() {
+async fn every_fixture_is_imported_with_a_valid_record() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let report = app.import(&ann, &[fixtures().join("media")]).await;

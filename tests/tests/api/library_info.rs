@@ -1,10 +1,10 @@
-//! Get library info, and the page that it leads to.
+//! Library info, and the page of its install URL.
 
 use reqwest::Method;
 use tests::{SeedImage, TestApp, fixture};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn library_info_is_never_409_and_says_how_to_set_sync_up() {
+async fn library_info_is_never_409_and_explains_photo_sync() {
     let app = TestApp::start().await;
     let ann = app.unsynced_account("ann").await;
     let info = app.get("/library", &ann.key).await.expect(200);
@@ -55,7 +55,7 @@ async fn the_install_url_leads_to_a_page_that_cannot_be_framed() {
         for part in ["default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'"] {
             assert!(policy.contains(part), "{policy}");
         }
-        assert!(!policy.contains("script-src"), "no script runs: {policy}");
+        assert!(!policy.contains("script-src"), "no script is allowed: {policy}");
         assert_eq!(page.header("x-frame-options"), Some("DENY"));
         assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
         assert!(page.header("referrer-policy").is_some());

@@ -1,4 +1,4 @@
-//! A service that only its own machine reaches, and pages of the web that try to reach it through somebody's browser.
+//! A service on a loopback address, and web pages that attack it by DNS rebinding.
 
 use reqwest::{Method, RequestBuilder};
 use tests::{SeedImage, TestApp};
@@ -23,7 +23,7 @@ fn get(app: &TestApp, path: &str) -> RequestBuilder {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_path_answers_to_loopback_names_only() {
+async fn every_path_accepts_loopback_names_only() {
     let app = TestApp::start().await;
     for path in PATHS {
         for (name, value) in [
@@ -66,7 +66,7 @@ async fn a_sandboxed_frame_loads_signed_images() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_browser_at_another_address_is_told_the_cause_and_what_to_do() {
+async fn a_browser_at_another_address_gets_a_page_with_cause_and_advice() {
     let app = TestApp::start().await;
     let opened = |host: &'static str| {
         get(&app, "/sign-in")
@@ -80,11 +80,11 @@ async fn a_browser_at_another_address_is_told_the_cause_and_what_to_do() {
         assert!(text.contains(words), "{words}: {text}");
     }
     assert_eq!(page.header("set-cookie"), None);
-    // A name could be anybody's: it is not repeated.
+    // A name may be an attacker's, so it is not repeated.
     let text = app.send(opened("evil.example")).await.expect(403).text();
     assert!(!text.contains("evil.example") && text.contains("--base-url http://ADDRESS:PORT"), "{text}");
     assert!(text.contains("Behind a reverse proxy, start it with --base-url"), "{text}");
-    // A proxy reaches the service at its loopback address, which is of no use to other devices.
+    // A proxy uses the loopback address of the service, which other devices cannot use.
     for host in ["127.0.0.1:8080", "[::1]:8080"] {
         let request = opened(host).header("origin", "https://photos.example.org");
         let text = app.send(request).await.expect(403).text();
@@ -93,7 +93,7 @@ async fn a_browser_at_another_address_is_told_the_cause_and_what_to_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_public_service_answers_to_every_name() {
+async fn a_public_service_accepts_every_name() {
     let app = TestApp::builder().public_base_url("https://photos.example.org").start().await;
     for path in ["/healthz", "/sign-in", "/api/ext/v2/openapi.json"] {
         let request = get(&app, path).header("host", "other.example").header("origin", "https://app.example");

@@ -1,4 +1,4 @@
-//! Flows over the real HTTP surface: one module for each topic, each test named as the rule that it proves.
+//! Tests over the real HTTP surface: one module per topic, each test named after its rule.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "in a test, what cannot go on must fail")]
 
 mod access;
@@ -26,8 +26,8 @@ mod parameters;
 mod photos;
 mod renditions;
 mod search;
-mod search_languages;
 mod search_appearance;
+mod search_languages;
 mod search_ocr;
 mod search_words;
 mod server_limits;

@@ -1,14 +1,14 @@
-//! Methods: HEAD, OPTIONS from browsers, and those that are not served.
+//! Methods: HEAD, OPTIONS, CORS preflights and unknown methods.
 
 use reqwest::Method;
 use serde_json::json;
 use tests::{SeedImage, TestApp};
 
-/// A base URL at which pages of any origin may call.
+/// A base URL that pages of any origin may call.
 const PUBLIC: &str = "https://photos.example.org";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn head_answers_like_get_without_a_body() {
+async fn head_is_like_get_without_a_body() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let id = app.seed_one(&ann, SeedImage::at("2024-05-01")).await;
@@ -40,7 +40,7 @@ async fn head_answers_like_get_without_a_body() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_method_that_is_not_served_is_405_with_allow() {
+async fn an_unknown_method_is_405_with_allow() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for (path, allow) in [
@@ -101,14 +101,14 @@ async fn browsers_of_any_origin_may_call_without_credentials() {
         assert_eq!(answer.header("access-control-allow-origin"), Some("*"), "{path}");
         assert_eq!(answer.header("access-control-allow-credentials"), None, "{path}");
     }
-    // Pages are for people: no other origin reads them.
+    // Other origins cannot read the pages for people.
     let page =
         app.send(app.request(Method::GET, "/account/sync").header("origin", "https://app.example")).await;
     assert_eq!(page.header("access-control-allow-origin"), None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_options_request_that_is_no_preflight_is_a_method_like_the_rest() {
+async fn options_without_a_preflight_is_handled_like_other_methods() {
     let app = TestApp::builder().public_base_url(PUBLIC).start().await;
     let ann = app.account("ann").await;
     let id = app.seed_one(&ann, SeedImage::at("2024-05-01")).await;
@@ -125,7 +125,7 @@ async fn an_options_request_that_is_no_preflight_is_a_method_like_the_rest() {
         (signed, "", 405, Some("GET, HEAD")),
         ("/healthz", "", 405, Some("GET, HEAD")),
     ] {
-        // Each of a preflight's two headers alone makes none.
+        // A preflight needs both headers.
         for (name, value) in
             [("x", "y"), ("origin", "https://app.example"), ("access-control-request-method", "GET")]
         {

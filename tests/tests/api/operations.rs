@@ -1,4 +1,4 @@
-//! What operators ask.
+//! Health checks and operation.
 
 use tests::TestApp;
 
@@ -13,7 +13,7 @@ async fn a_service_with_its_stores_is_alive_and_ready() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_store_with_pending_migrations_is_not_ready_and_the_process_alive() {
+async fn pending_migrations_make_the_service_alive_but_not_ready() {
     let app = TestApp::builder().unmigrated().start().await;
     app.fetch("/healthz").await.expect(200);
     let answer = app.fetch("/readyz").await.expect(503);
@@ -23,7 +23,7 @@ async fn a_store_with_pending_migrations_is_not_ready_and_the_process_alive() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn while_the_store_is_down_requests_are_503_and_no_key_is_called_wrong() {
+async fn without_the_store_requests_are_503_and_not_401() {
     let app = TestApp::builder().unmigrated().start().await;
     for path in ["/api/ext/v2/images", "/api/ext/v2/library", "/api/ext/v2/nothing"] {
         let request = app.request(reqwest::Method::GET, path).bearer_auth("photos_key");
@@ -34,7 +34,7 @@ async fn while_the_store_is_down_requests_are_503_and_no_key_is_called_wrong() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_description_of_the_api_needs_no_key() {
+async fn the_openapi_document_needs_no_key() {
     let app = TestApp::start().await;
     let answer = app.fetch("/api/ext/v2/openapi.json").await.expect(200);
     assert!(answer.json["openapi"].as_str().unwrap().starts_with("3.1"));

@@ -1,4 +1,4 @@
-//! What another process changes in the same store takes effect at the next request.
+//! Changes by another process in the same store take effect at the next request.
 
 use domain::{KeyName, Plan};
 use library::IndexingScope;
@@ -6,7 +6,7 @@ use serde_json::json;
 use tests::{SeedImage, TestApp, fixture};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_revoked_key_a_changed_plan_and_a_deleted_account() {
+async fn account_changes_take_effect_at_once() {
     let app = TestApp::builder().free_window(1).start().await;
     let ann = app.account("ann").await;
     let ids = app.seed(&ann, SeedImage::series(2)).await;
@@ -30,7 +30,7 @@ async fn a_revoked_key_a_changed_plan_and_a_deleted_account() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_imported_photo() {
+async fn an_imported_photo_is_visible_at_once() {
     let app = TestApp::start().await;
     let ann = app.unsynced_account("ann").await;
     let other = app.other_process().await;
@@ -46,7 +46,7 @@ async fn an_imported_photo() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_one_process_queues_another_one_indexes() {
+async fn a_process_indexes_jobs_of_another() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let other = app.other_process().await;
@@ -58,7 +58,7 @@ async fn what_one_process_queues_another_one_indexes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_deleted_and_a_restored_image_and_an_album() {
+async fn image_and_album_changes_take_effect_at_once() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ids = app.seed(&ann, SeedImage::series(2)).await;

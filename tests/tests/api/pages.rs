@@ -1,4 +1,4 @@
-//! Pages as a whole: where their links lead, what a refused form tells, and errors in a browser.
+//! All pages: links, rejected forms, errors in a browser.
 
 use std::collections::BTreeSet;
 
@@ -9,11 +9,11 @@ use tests::{
     oauth::{Browser, PASSWORD, forms},
 };
 
-/// What Chromium sends when a person opens a page.
+/// The `Accept` header of Chromium for a page.
 const BROWSER_ACCEPT: &str =
     "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8";
 
-/// The sections of an account page that every plan has.
+/// The sections of the account page on every plan.
 const SECTIONS: [&str; 8] = ["apps", "keys", "sync", "search", "password", "sessions", "activity", "delete"];
 
 /// The values of an attribute in a page.
@@ -28,7 +28,7 @@ fn text_of(html: &str) -> String {
     parts.collect::<Vec<_>>().join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Opens every page that links lead to, and sends an empty form to every place that a form names.
+/// Opens every linked page, and sends an empty form to the action of every form.
 async fn crawl(browser: &Browser<'_>, base_url: &str) -> BTreeSet<String> {
     let mut found: Vec<String> = ["/", "/account", "/account/sync", "/sign-in"].map(str::to_owned).into();
     let (mut opened, mut posted) = (BTreeSet::new(), BTreeSet::new());
@@ -72,7 +72,7 @@ async fn crawl(browser: &Browser<'_>, base_url: &str) -> BTreeSet<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_link_and_form_of_every_page_leads_somewhere() {
+async fn every_link_and_form_of_every_page_works() {
     let app = TestApp::start().await;
     let anna = app.person("anna").await;
     let visitor = app.browser();
@@ -94,7 +94,7 @@ async fn every_link_and_form_of_every_page_leads_somewhere() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_install_url_leads_to_the_way_that_photos_come_in() {
+async fn the_install_url_explains_how_to_add_photos() {
     let app = TestApp::start().await;
     let anna = app.person("anna").await;
     let info = app.get("/library", &anna.key).await;
@@ -109,7 +109,7 @@ async fn the_install_url_leads_to_the_way_that_photos_come_in() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_section_has_an_address_of_its_own() {
+async fn each_section_has_its_own_page() {
     let app = TestApp::start().await;
     let anna = app.person("anna").await;
     let browser = app.browser().signed_in(&anna).await;
@@ -124,7 +124,7 @@ async fn each_section_has_an_address_of_its_own() {
             whole.contains(&format!(r#"<section id="{section}""#)),
             "{section} is part of the whole account page"
         );
-        // A visitor is led back to the section.
+        // Signing in returns to the section.
         if section != "sync" {
             let answer = app.browser().open(&path).await.expect(302);
             assert_eq!(answer.header("location"), Some(&*format!("/sign-in?return_to={path}")));
@@ -136,7 +136,7 @@ async fn each_section_has_an_address_of_its_own() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_form_of_a_section_leads_back_to_it() {
+async fn a_form_of_a_section_returns_to_its_page() {
     let app = TestApp::start().await;
     let anna = app.person("anna").await;
     let browser = app.browser().signed_in(&anna).await;
@@ -161,7 +161,7 @@ async fn a_form_of_a_section_leads_back_to_it() {
         let said = browser.open(location).await.expect(200).text();
         assert!(said.contains(r#"role="status""#) && said.contains("The API key is revoked."), "{said}");
     }
-    // The page that a form names is one of the account.
+    // A form can only return to a page of the account.
     let mut revoke = form(&browser.open("/account/keys").await, "/account/keys/revoke");
     revoke.fields.insert("page".to_owned(), "//evil.example".to_owned());
     let answer = browser.submit("/account/keys", &revoke, &[("name", "none")]).await.expect(303);
@@ -192,7 +192,7 @@ async fn every_signed_in_page_has_sign_out_in_its_header() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_ends_access_asks_first() {
+async fn actions_that_end_access_need_confirmation() {
     let app = TestApp::start().await;
     let anna = app.person("anna").await;
     let client = app.public_client().await;
@@ -208,7 +208,7 @@ async fn what_ends_access_asks_first() {
     ] {
         let (before, _) = page.split_once(&format!(r#"action="{action}""#)).unwrap();
         let (opened, closed) = (before.matches("<details").count(), before.matches("</details>").count());
-        assert_eq!(opened, closed + 1, "{action} is sent from within a step of its own");
+        assert_eq!(opened, closed + 1, "{action} needs confirmation");
     }
 }
 
@@ -280,7 +280,7 @@ async fn a_browser_gets_a_page_for_an_error_and_a_program_gets_json() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refused_form_names_the_cause_and_the_link() {
+async fn a_rejected_form_shows_the_cause_and_a_link() {
     const LAN: &str = "http://192.168.1.5:8080";
     const PUBLIC: &str = "https://photos.example.org";
     for (base_url, host, origin, cookie, words, link) in [
@@ -309,7 +309,7 @@ async fn a_refused_form_names_the_cause_and_the_link() {
             "You opened it at http://nas:8080",
             "http://192.168.1.5:8080/sign-in?",
         ),
-        // A proxy passes its own name on as the host.
+        // A proxy sends its own name as the host.
         (
             LAN,
             "127.0.0.1:9",
@@ -319,7 +319,7 @@ async fn a_refused_form_names_the_cause_and_the_link() {
             "http://192.168.1.5:8080/sign-in?",
         ),
         (PUBLIC, "127.0.0.1:8080", Some(PUBLIC), false, "Your browser did not send the cookie", "/sign-in?"),
-        // The page was opened over http, so that the browser dropped the secure cookie.
+        // The page was opened over http, so the browser dropped the secure cookie.
         (
             PUBLIC,
             "photos.example.org",
@@ -331,7 +331,7 @@ async fn a_refused_form_names_the_cause_and_the_link() {
         // Cookies are blocked.
         (LAN, "192.168.1.5:8080", Some(LAN), false, "allow cookies for 192.168.1.5:8080", "/sign-in?"),
         (LAN, "192.168.1.5:8080", None, false, "allow cookies for 192.168.1.5:8080", "/sign-in?"),
-        // The cookie came, but the form is too old.
+        // The cookie was sent, but the form is too old.
         (
             LAN,
             "192.168.1.5:8080",
@@ -348,7 +348,7 @@ async fn a_refused_form_names_the_cause_and_the_link() {
             "This form has expired. Reload the page and try again.",
             "/sign-in?",
         ),
-        // It belongs to a page that somebody else wrote.
+        // The form is from a page of another site.
         (LAN, "192.168.1.5:8080", Some("null"), true, "another site", "/sign-in?"),
         (LAN, "192.168.1.5:8080", Some("https://<b>evil"), true, "another site", "/sign-in?"),
     ] {
@@ -383,7 +383,7 @@ async fn a_refused_form_names_the_cause_and_the_link() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refused_form_of_the_account_leads_back_to_its_page() {
+async fn a_rejected_account_form_links_back_to_its_page() {
     let app = TestApp::start().await;
     let anna = app.person("anna").await;
     let browser = app.browser().signed_in(&anna).await;
@@ -398,7 +398,7 @@ async fn a_refused_form_of_the_account_leads_back_to_its_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_allows_no_script_but_its_own() {
+async fn a_page_allows_only_its_own_script() {
     let app = TestApp::start().await;
     let anna = app.person("anna").await;
     let browser = app.browser().signed_in(&anna).await;

@@ -7,7 +7,7 @@ use serde_json::json;
 use tests::{SeedImage, TestApp};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn limit_is_50_unless_told_and_at_most_100() {
+async fn limit_is_50_by_default_and_at_most_100() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ids = app.seed(&ann, SeedImage::series(120)).await;
@@ -25,7 +25,7 @@ async fn limit_is_50_unless_told_and_at_most_100() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn images_come_newest_first_in_whatever_order_they_came_in() {
+async fn images_are_listed_newest_first() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let days = ["2021-01-01", "2024-01-01", "1999-01-01", "2023-01-01", "1950-01-01"];
@@ -35,7 +35,7 @@ async fn images_come_newest_first_in_whatever_order_they_came_in() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn end_date_is_inclusive_and_leads_to_the_next_page() {
+async fn end_date_is_inclusive_and_gives_the_next_page() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ids = app.seed(&ann, SeedImage::series(5)).await;
@@ -46,7 +46,7 @@ async fn end_date_is_inclusive_and_leads_to_the_next_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_walk_by_end_date_reaches_every_image_once_whatever_the_bursts() {
+async fn paging_by_end_date_reaches_every_image_despite_bursts() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let seeded: HashSet<String> = app.seed(&ann, bursts(5_000, 300)).await.into_iter().collect();
@@ -57,7 +57,7 @@ async fn a_walk_by_end_date_reaches_every_image_once_whatever_the_bursts() {
     }
 }
 
-/// Images of which so many in a row have the same capture time, the next burst beginning within the one before.
+/// Bursts of images with the same capture time. Each burst starts within the moved times of the previous one.
 fn bursts(count: i64, length: i64) -> impl Iterator<Item = SeedImage> {
     let start = Timestamp::parse_iso("2024-01-01").unwrap();
     (0..count).map(move |number| SeedImage::at_time(start.plus_millis(number / length * 7)))
@@ -76,7 +76,7 @@ async fn a_colliding_capture_time_moves_later_by_whole_milliseconds_once() {
     );
     assert_eq!(first.ids(), [&ids[2], &ids[1], &ids[0]].map(Clone::clone));
 
-    // The times stay although one of them is free again.
+    // The times stay, although one of them is free again.
     app.delete(&format!("/images/{}", ids[1]), &ann.key).await.expect(204);
     let left = app.get("/images", &ann.key).await;
     assert_eq!(
@@ -84,21 +84,21 @@ async fn a_colliding_capture_time_moves_later_by_whole_milliseconds_once() {
         [&json!("2024-05-01T10:00:00.002Z"), &json!("2024-05-01T10:00:00.000Z")]
     );
 
-    // Other accounts have times of their own.
+    // Other accounts have their own times.
     let ben = app.account("ben").await;
     app.seed(&ben, [SeedImage::at("2024-05-01T10:00:00Z")]).await;
     assert_eq!(app.get("/images", &ben.key).await.column("capturedAt"), [&json!("2024-05-01T10:00:00.000Z")]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn albums_are_paged_by_offset_and_total_is_their_full_number() {
+async fn albums_are_paged_by_offset_and_total_counts_all() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let mut newest_first = Vec::new();
     for number in 0..55 {
         let album = app.post("/albums", &ann.key, &json!({"title": format!("{number}")})).await.expect(201);
         newest_first.insert(0, album.result()["id"].as_str().unwrap().to_owned());
-        // Albums of one moment are in order too.
+        // Albums created at the same time have an order too.
         if number % 2 == 0 {
             app.clock.advance_ms(1);
         }

@@ -4,14 +4,14 @@ use serde_json::json;
 use tests::{SeedImage, TestApp};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_a_repeated_key_the_first_value_counts() {
+async fn the_first_value_of_a_repeated_key_counts() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ids = app.seed(&ann, SeedImage::series(3)).await;
     assert_eq!(app.get("/images?limit=1&limit=2", &ann.key).await.ids(), ids[..1]);
     assert_eq!(app.get("/images?limit=1&limit=nonsense", &ann.key).await.ids(), ids[..1]);
     app.get("/images?limit=nonsense&limit=1", &ann.key).await.expect(400);
-    // A blank first value is a first value, and absent.
+    // A blank first value counts, as absent.
     assert_eq!(app.get("/images?limit=&limit=1", &ann.key).await.ids(), ids);
 }
 
@@ -73,7 +73,7 @@ async fn a_bad_value_of_a_known_parameter_is_400_and_the_message_names_it() {
     for (name, values) in &bad {
         for value in values {
             for path in ["/images?", "/search?query=x&"] {
-                // The parameter under test comes first, and so counts.
+                // The parameter under test is first, so it counts.
                 let url = format!("{path}{name}={value}&{circle}");
                 let answer = app.get(&url, &ann.key).await.expect(400);
                 assert!(answer.error().contains(name), "{url}: {}", answer.error());

@@ -1,4 +1,4 @@
-//! What becomes of photos of every kind, on their whole way from a folder to a record.
+//! Photos of every kind, from a folder to their record.
 
 use std::{
     collections::HashMap,
@@ -28,14 +28,14 @@ fn write_case(folder: &Path, case: &DateCase) {
     }
 }
 
-/// An offset as records have it, such as `-03:30`.
+/// An offset in the format of records, such as `-03:30`.
 fn written_offset(minutes: i32) -> String {
     let sign = if minutes < 0 { '-' } else { '+' };
     format!("{sign}{:02}:{:02}", minutes.abs() / 60, minutes.abs() % 60)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_date_case_comes_through_the_import() {
+async fn every_date_case_is_imported_with_its_time() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let cases = date_cases(&fs::read_to_string(fixture("dates.json")).unwrap());
@@ -76,7 +76,7 @@ async fn import(app: &TestApp, account: &TestAccount, path: &Path) -> ImportRepo
     app.library.import_folder(account.id, &[path.to_owned()], |_| {}).await
 }
 
-/// Waits until the queue is as a test wants it.
+/// Waits until the queue meets a condition.
 async fn until(app: &TestApp, reached: impl Fn(&library::QueueLength) -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
@@ -90,7 +90,7 @@ async fn until(app: &TestApp, reached: impl Fn(&library::QueueLength) -> bool) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_sidecar_that_comes_later_changes_the_record() {
+async fn a_later_sidecar_updates_the_record() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let folder = tempfile::tempdir().unwrap();
@@ -116,7 +116,7 @@ async fn a_sidecar_that_comes_later_changes_the_record() {
     assert_eq!(after["capturedAt"], "2001-02-03T03:05:06.000Z");
     assert_eq!(after["place"], "Paris, France");
     assert_eq!(app.get("/search?query=tower", &ann.key).await.ids(), [after["id"].as_str().unwrap()]);
-    // The same sidecar once more is nothing new.
+    // The same sidecar again changes nothing.
     import(&app, &ann, folder.path()).await;
     assert_eq!(app.store.queue_length().await.unwrap().reindexes, 0);
 }
@@ -135,7 +135,7 @@ async fn a_sidecar_without_a_photo_is_reported() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn full_renditions_are_made_before_somebody_asks() {
+async fn full_renditions_are_created_in_the_background() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ids = app.import_fixtures(&ann, &["samples/wisteria.jpg", "samples/autumn-leaf.jpg"]).await;
@@ -151,7 +151,7 @@ async fn full_renditions_are_made_before_somebody_asks() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_and_the_background_make_a_full_rendition_once() {
+async fn a_request_and_the_background_create_a_full_rendition_once() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ids = app.import_fixtures(&ann, &["samples/wisteria.jpg"]).await;
@@ -163,7 +163,7 @@ async fn a_request_and_the_background_make_a_full_rendition_once() {
     assert_eq!(first.expect(200).body, second.expect(200).body);
     until(&app, |queue| queue.renditions == 0).await;
     indexing.stop().await;
-    // Every blob belongs to something: none was made beside another.
+    // Every blob is referenced: none was created twice.
     let renditions = app.dir().join("blobs/renditions");
     let count =
         fs::read_dir(renditions).unwrap().map(|shard| fs::read_dir(shard.unwrap().path()).unwrap().count());
@@ -171,7 +171,7 @@ async fn a_request_and_the_background_make_a_full_rendition_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn heic_avif_and_turned_pictures_come_in_upright() {
+async fn heic_avif_and_rotated_photos_are_upright() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let upright = fixture("media/rot0mir0.avif");
@@ -192,7 +192,7 @@ async fn heic_avif_and_turned_pictures_come_in_upright() {
         let answer = app.fetch(record.result()["url"].as_str().unwrap()).await.expect(200);
         image::load_from_memory_with_format(&answer.body, image::ImageFormat::WebP).unwrap()
     };
-    // The four show one picture, stored turned and mirrored in four ways.
+    // The four show the same picture, rotated and mirrored in four ways.
     let expect = picture("rot0mir0.avif").await.thumbnail_exact(8, 8);
     for name in ["rot1mir0.avif", "rot2mir1.avif", "rot3mir1.avif"] {
         let found = picture(name).await.thumbnail_exact(8, 8);

@@ -1,4 +1,4 @@
-//! The bytes behind signed URLs.
+//! The bytes of renditions.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -24,7 +24,7 @@ async fn imported(names: &[&str]) -> (TestApp, TestAccount, HashMap<String, Stri
     (app, ann, ids)
 }
 
-/// The names of a WebP file's chunks.
+/// The names of the chunks of a WebP file.
 fn chunks(webp: &[u8]) -> Vec<String> {
     assert_eq!((&webp[..4], &webp[8..12]), (&b"RIFF"[..], &b"WEBP"[..]));
     let mut names = Vec::new();
@@ -94,7 +94,7 @@ async fn every_orientation_is_served_upright() {
     }
 }
 
-/// The mean colour of each quarter of a picture: unlike that of any other way to turn it.
+/// The mean colour of each quarter of a picture, which differs for every orientation.
 fn quarters(picture: &image::DynamicImage) -> [[f64; 3]; 4] {
     let (width, height) = picture.dimensions();
     [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(x, y)| {
@@ -111,7 +111,7 @@ fn quarters(picture: &image::DynamicImage) -> [[f64; 3]; 4] {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_rendition_has_its_validator_and_what_a_cache_needs() {
+async fn a_rendition_has_an_etag_and_cache_headers() {
     let (app, ann, ids) = imported(&["media/grey.jpg"]).await;
     let record = record(&app, &ann, &ids["grey.jpg"]).await;
     let thumb = url(&record, "webp-thumb");
@@ -133,7 +133,7 @@ async fn a_rendition_has_its_validator_and_what_a_cache_needs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn if_none_match_head_and_ranges_are_honoured() {
+async fn if_none_match_head_and_ranges_are_supported() {
     let (app, ann, ids) = imported(&["media/grey.jpg"]).await;
     let record = record(&app, &ann, &ids["grey.jpg"]).await;
     let path = url(&record, "webp-thumb").strip_prefix(&app.base_url).unwrap().to_owned();
@@ -185,7 +185,7 @@ async fn if_none_match_head_and_ranges_are_honoured() {
         assert_eq!(head.header("content-length"), whole.header("content-length"), "{name}: {value}");
         assert_eq!(head.header("content-range"), None, "{name}: {value}");
     }
-    // Of a rendition that changed since, the whole is sent.
+    // If the rendition has changed, the whole file is sent.
     for (condition, status) in [(tag.as_str(), 206), ("\"x\"", 200)] {
         let request =
             app.request(Method::GET, &path).header("range", "bytes=0-0").header("if-range", condition);
@@ -194,7 +194,7 @@ async fn if_none_match_head_and_ranges_are_honoured() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_image_is_visible_before_its_full_rendition_which_many_requests_make_once() {
+async fn an_image_is_visible_before_its_full_rendition_which_is_created_once() {
     let (app, ann, ids) = imported(&["samples/autumn-leaf.jpg"]).await;
     let record = record(&app, &ann, &ids["autumn-leaf.jpg"]).await;
     assert_eq!(stored_renditions(&app), 2, "medium and thumb");
@@ -209,14 +209,14 @@ async fn an_image_is_visible_before_its_full_rendition_which_many_requests_make_
     assert_eq!(stored_renditions(&app), 3);
 }
 
-/// How many renditions stand in the blob folder.
+/// Number of renditions in the blob folder.
 fn stored_renditions(app: &TestApp) -> usize {
     let shards = std::fs::read_dir(app.dir().join("blobs/renditions")).unwrap();
     shards.map(|shard| std::fs::read_dir(shard.unwrap().path()).unwrap().count()).sum()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_rendition_that_is_lost_with_its_original_is_500() {
+async fn a_rendition_lost_together_with_its_original_is_500() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let id = app.seed_one(&ann, SeedImage::at("2024-05-01")).await;
@@ -225,7 +225,7 @@ async fn a_rendition_that_is_lost_with_its_original_is_500() {
     app.fetch(thumb).await.expect(200);
     std::fs::remove_dir_all(app.dir().join("blobs/renditions")).unwrap();
     let answer = app.fetch(thumb).await.expect(500);
-    // Nobody is sent into a wait for what does not come back.
+    // The error is permanent, so there is no Retry-After.
     assert_eq!(answer.header("retry-after"), None);
     assert!(!answer.error().is_empty());
 }

@@ -1,4 +1,4 @@
-//! What one client may cost.
+//! Limits on what one client may use.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use tokio::{
 const SHORT: Duration = Duration::from_millis(300);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_head_that_is_too_large_is_431() {
+async fn a_too_large_head_is_431() {
     let app = TestApp::start().await;
     let of_length = |bytes: usize| {
         let head = |filling: &str| {
@@ -33,7 +33,7 @@ async fn a_head_that_is_too_large_is_431() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_http_is_400() {
+async fn invalid_http_is_400() {
     let app = TestApp::start().await;
     for request in [
         "nonsense\r\n\r\n",
@@ -44,7 +44,7 @@ async fn what_is_not_http_is_400() {
         let answer = app.send_raw(request).await;
         assert!(answer.starts_with("HTTP/1.1 400 "), "{request}: {answer}");
     }
-    // A length and chunks at once could be read in two ways.
+    // A length together with chunks is ambiguous.
     let smuggled = "POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\
                     Connection: close\r\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
     let answer = app.send_raw(smuggled).await;
@@ -52,21 +52,21 @@ async fn what_is_not_http_is_400() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_head_that_does_not_come_in_time_ends_the_connection() {
+async fn a_slow_head_closes_the_connection() {
     let app = TestApp::builder().limits(|limits| limits.head_timeout = SHORT).start().await;
-    for begun in
+    for head in
         ["", "G", "GET /healthz HT", "GET /healthz HTTP/1.1\r\nHost: localhost\r\n", "PRI * HTTP/2.0\r\n"]
     {
-        let answer = app.send_raw(begun).await;
-        assert!(!answer.contains("HTTP/1.1 200 "), "{begun}: {answer}");
+        let answer = app.send_raw(head).await;
+        assert!(!answer.contains("HTTP/1.1 200 "), "{head}: {answer}");
     }
-    // A connection that stays idle after an answer ends too.
+    // A connection that stays idle after a response is closed too.
     let answer = app.send_raw("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_body_that_does_not_come_in_time_is_408() {
+async fn a_slow_body_is_408() {
     let app = TestApp::builder().limits(|limits| limits.body_timeout = SHORT).start().await;
     let ann = app.account("ann").await;
     let answer = app.send_raw(post(&ann.key, "{\"title\":", 100)).await;
@@ -74,7 +74,7 @@ async fn a_body_that_does_not_come_in_time_is_408() {
     assert!(answer.contains("{\"error\":"), "{answer}");
 }
 
-/// The beginning of a request that announces more bytes than it sends.
+/// The start of a request that declares more bytes than it sends.
 fn post(key: &str, body: &str, length: usize) -> String {
     format!(
         "POST /api/ext/v2/albums HTTP/1.1\r\nHost: localhost\r\nAuthorization: {key}\r\n\
@@ -83,7 +83,7 @@ fn post(key: &str, body: &str, length: usize) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_body_that_breaks_off_changes_nothing() {
+async fn a_truncated_body_changes_nothing() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let mut stream = app.connect().await;
@@ -93,17 +93,17 @@ async fn a_body_that_breaks_off_changes_nothing() {
     assert_eq!(app.get("/albums", &ann.key).await.json["pagination"]["total"], 0);
 }
 
-/// A request that needs nothing, and the last one of its connection.
+/// A simple request, the last one of its connection.
 const LAST: &str = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 const HEALTH: &str = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn half_open_connections_hold_up_nobody() {
+async fn half_open_connections_do_not_block_others() {
     let app = TestApp::builder().limits(|limits| limits.connections = 8).start().await;
     let mut half_open = Vec::new();
     for number in 0..24 {
         let mut stream = app.connect().await;
-        // Half of them have begun the head of a request.
+        // Half of them have sent a part of a head.
         if number % 2 == 0 {
             stream.write_all(b"GET /healthz HTTP/1.1\r\nHost").await.unwrap();
         }
@@ -111,12 +111,12 @@ async fn half_open_connections_hold_up_nobody() {
     }
     let answer = app.send_raw(LAST).await;
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
-    // The oldest went first.
+    // The oldest was evicted first.
     assert_eq!(TestApp::read_until_closed(half_open.remove(0)).await, "");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn connections_of_a_trusted_proxy_have_no_share_and_the_oldest_idle_one_makes_room() {
+async fn connections_of_a_trusted_proxy_have_no_share_and_the_oldest_idle_one_is_evicted() {
     let builder = TestApp::builder().limits(|limits| limits.connections = 8);
     let app = builder.trusted_proxy("127.0.0.1/32").start().await;
     let mut kept = Vec::new();
@@ -125,7 +125,7 @@ async fn connections_of_a_trusted_proxy_have_no_share_and_the_oldest_idle_one_ma
         answer_of(&mut stream, HEALTH).await;
         kept.push(stream);
     }
-    // Using it makes it the youngest.
+    // A request makes it the newest.
     answer_of(&mut kept[0], HEALTH).await;
     assert!(app.send_raw(LAST).await.starts_with("HTTP/1.1 200 "));
     assert_eq!(TestApp::read_until_closed(kept.remove(1)).await, "");
@@ -134,9 +134,9 @@ async fn connections_of_a_trusted_proxy_have_no_share_and_the_oldest_idle_one_ma
     }
 }
 
-/// A request whose body does not arrive must not hold up others, whoever sends it.
+/// Requests whose bodies do not arrive must not block others.
 #[tokio::test(flavor = "multi_thread")]
-async fn half_sent_bodies_hold_up_nobody() {
+async fn half_sent_bodies_do_not_block_others() {
     for proxy in [None, Some("127.0.0.1/32")] {
         let mut builder = TestApp::builder().limits(|limits| limits.connections = 8);
         if let Some(proxy) = proxy {
@@ -147,11 +147,11 @@ async fn half_sent_bodies_hold_up_nobody() {
         let body = json!({"title": "t"}).to_string();
         let mut half_sent = Vec::new();
         for _ in 0..24 {
-            half_sent.push(begun(&app, &ann.key, body.len()).await);
+            half_sent.push(start_request(&app, &ann.key, body.len()).await);
         }
         let answer = app.send_raw(LAST).await;
         assert!(answer.starts_with("HTTP/1.1 200 "), "{proxy:?}: {answer}");
-        // The oldest went first, and the youngest goes on.
+        // The oldest was evicted first, and the newest continues.
         assert_eq!(TestApp::read_until_closed(half_sent.remove(0)).await, "", "{proxy:?}");
         let mut youngest = half_sent.pop().unwrap();
         youngest.write_all(body.as_bytes()).await.unwrap();
@@ -160,56 +160,56 @@ async fn half_sent_bodies_hold_up_nobody() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn further_connections_wait_while_every_one_is_answered() {
+async fn new_connections_wait_while_all_are_busy() {
     let builder = TestApp::builder().limits(|limits| limits.connections = 2);
     let app = builder.trusted_proxy("127.0.0.1/32").start().await;
-    let (first, second) = (deaf(&app).await, deaf(&app).await);
+    let (first, second) = (stalled_reader(&app).await, stalled_reader(&app).await);
     let mut waiting = app.connect().await;
     waiting.write_all(LAST.as_bytes()).await.unwrap();
     let mut byte = [0; 1];
-    assert!(timeout(SHORT, waiting.read(&mut byte)).await.is_err(), "there was no room");
+    assert!(timeout(SHORT, waiting.read(&mut byte)).await.is_err(), "the connection must wait");
     drop(first);
     assert!(TestApp::read_until_closed(waiting).await.starts_with("HTTP/1.1 200 "));
-    // The other was not cut off.
+    // The other connection was not closed.
     second.peek(&mut byte).await.unwrap();
     assert_eq!(byte, *b"H");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_address_whose_share_of_connections_is_busy_is_told_to_retry() {
+async fn an_address_with_a_busy_share_gets_503() {
     let app = TestApp::builder().limits(|limits| limits.connections = 2).start().await;
-    let (first, second) = (deaf(&app).await, deaf(&app).await);
+    let (first, second) = (stalled_reader(&app).await, stalled_reader(&app).await);
     let answer = TestApp::read_until_closed(app.connect().await).await;
     assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("Retry-After: "), "{answer}");
     drop((first, second));
-    // The service notices soon that they are gone.
+    // The service soon detects that they are closed.
     for _ in 0..1_000 {
         if app.send_raw(LAST).await.starts_with("HTTP/1.1 200 ") {
             return;
         }
     }
-    panic!("the connections that are gone make no room");
+    panic!("the slots of closed connections were not freed");
 }
 
-/// How often a deaf client asks.
-const DEAF_REQUESTS: usize = 500;
+/// Number of requests of a client that reads nothing.
+const STALLED_REQUESTS: usize = 500;
 
-/// A connection whose client reads nothing of many answers, so that one of them is under way.
-async fn deaf(app: &TestApp) -> TcpStream {
-    // Small, so that the service soon has nowhere to write to.
+/// A connection whose client reads none of many responses, so that one of them is in progress.
+async fn stalled_reader(app: &TestApp) -> TcpStream {
+    // A small buffer, so that the service soon cannot write.
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
-    let mut deaf = socket.connect(app.address).await.unwrap();
+    let mut stalled_reader = socket.connect(app.address).await.unwrap();
     let request = "GET /api/ext/v2/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n";
-    // The service takes no more requests than it can answer, so that this may not get through.
-    let _ = timeout(SHORT, deaf.write_all(request.repeat(DEAF_REQUESTS).as_bytes())).await;
-    // Its first answer has begun.
-    deaf.peek(&mut [0; 1]).await.unwrap();
-    deaf
+    // The service stops reading requests, so the write may fail.
+    let _ = timeout(SHORT, stalled_reader.write_all(request.repeat(STALLED_REQUESTS).as_bytes())).await;
+    // The first response has started.
+    stalled_reader.peek(&mut [0; 1]).await.unwrap();
+    stalled_reader
 }
 
-/// A request under way: the service has asked for its body.
-async fn begun(app: &TestApp, key: &str, length: usize) -> TcpStream {
+/// A request in progress: the service waits for its body.
+async fn start_request(app: &TestApp, key: &str, length: usize) -> TcpStream {
     let mut stream = app.connect().await;
     let head = post(key, "", length).replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n");
     stream.write_all(head.as_bytes()).await.unwrap();
@@ -219,7 +219,7 @@ async fn begun(app: &TestApp, key: &str, length: usize) -> TcpStream {
     stream
 }
 
-/// Sends and reads up to the end of a short answer, and keeps the connection.
+/// Sends a request, reads the short response and keeps the connection.
 async fn answer_of(stream: &mut TcpStream, request: &str) -> String {
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut received = Vec::new();
@@ -240,26 +240,26 @@ async fn a_client_that_stops_reading_is_cut_off() {
         .trusted_proxy("127.0.0.1/32")
         .start()
         .await;
-    let deaf = deaf(&app).await;
-    // There is room for this one only once the first is gone.
+    let stalled_reader = stalled_reader(&app).await;
+    // This one is admitted only after the first is closed.
     let answer = app.send_raw("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
-    let answered = TestApp::read_until_closed(deaf).await.matches("HTTP/1.1 200 ").count();
-    assert!((1..DEAF_REQUESTS).contains(&answered), "{answered}");
+    let answered = TestApp::read_until_closed(stalled_reader).await.matches("HTTP/1.1 200 ").count();
+    assert!((1..STALLED_REQUESTS).contains(&answered), "{answered}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_shutdown_lets_a_running_request_finish_and_takes_no_other() {
+async fn a_shutdown_finishes_running_requests_and_accepts_no_others() {
     let mut app = TestApp::start().await;
     let ann = app.account("ann").await;
     let idle = app.connect().await;
     let body = json!({"title": "finished"}).to_string();
     let (first, second) = body.split_at(5);
-    let mut running = begun(&app, &ann.key, body.len()).await;
+    let mut running = start_request(&app, &ann.key, body.len()).await;
     running.write_all(first.as_bytes()).await.unwrap();
 
     let ended = app.shut_down();
-    // An idle connection is closed at once; by then no further one is accepted.
+    // An idle connection is closed at once. Then no further one is accepted.
     assert_eq!(TestApp::read_until_closed(idle).await, "");
     assert!(TcpStream::connect(app.address).await.is_err());
     running.write_all(second.as_bytes()).await.unwrap();
@@ -269,12 +269,12 @@ async fn a_shutdown_lets_a_running_request_finish_and_takes_no_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_shutdown_waits_no_longer_than_it_may() {
+async fn a_shutdown_waits_at_most_the_drain_timeout() {
     let mut app = TestApp::builder().limits(|limits| limits.drain_timeout = SHORT).start().await;
     let ann = app.account("ann").await;
     let mut running = app.connect().await;
     running.write_all(post(&ann.key, "{", 100).as_bytes()).await.unwrap();
-    // An answer on another connection proves that the first was accepted.
+    // A response on another connection proves that the first was accepted.
     app.send(app.request(Method::GET, "/healthz")).await.expect(200);
     timeout(SHORT * 10, app.shut_down()).await.expect("it ends in time").unwrap().unwrap();
 }

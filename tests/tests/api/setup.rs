@@ -3,8 +3,8 @@ use tests::{
     oauth::{HtmlForm, PASSWORD, forms},
 };
 
-/// The path of a link that holds.
-async fn offered(app: &TestApp) -> String {
+/// The path of a valid link.
+async fn setup_link(app: &TestApp) -> String {
     let token = app.library.create_setup_link().await.unwrap().unwrap();
     format!("/setup?token={token}")
 }
@@ -18,9 +18,9 @@ fn form(page: &TestResponse) -> HtmlForm {
 const FIELDS: [(&str, &str); 2] = [("email", "Anna@Example.org"), ("password", PASSWORD)];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_link_makes_the_first_account_and_signs_its_owner_in() {
+async fn a_link_creates_the_first_account_and_signs_in() {
     let app = TestApp::start().await;
-    let (link, browser) = (offered(&app).await, app.browser());
+    let (link, browser) = (setup_link(&app).await, app.browser());
     let page = browser.open(&link).await.expect(200);
     assert_eq!(page.header("cache-control"), Some("no-store"));
     assert_eq!(page.header("x-frame-options"), Some("DENY"));
@@ -35,7 +35,7 @@ async fn a_link_makes_the_first_account_and_signs_its_owner_in() {
     // A double click.
     let again = browser.submit(&link, &form, &FIELDS).await.expect(303);
     assert_eq!(again.header("location"), Some("/account"));
-    // Once.
+    // The link is valid once.
     browser.open(&link).await.expect(404);
     let other = [("email", "bert@example.org"), ("password", PASSWORD)];
     browser.submit(&link, &form, &other).await.expect(404);
@@ -44,9 +44,9 @@ async fn a_link_makes_the_first_account_and_signs_its_owner_in() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_the_link_that_was_offered_works() {
+async fn only_the_printed_link_works() {
     let app = TestApp::start().await;
-    let (link, browser) = (offered(&app).await, app.browser());
+    let (link, browser) = (setup_link(&app).await, app.browser());
     for other in ["/setup", "/setup?token=", "/setup?token=x", &format!("{link}x")] {
         let page = browser.open(other).await.expect(404);
         assert!(page.text().contains("This set-up link is invalid or has expired"), "{other}");
@@ -58,9 +58,9 @@ async fn only_the_link_that_was_offered_works() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_wrong_is_said_beside_the_form() {
+async fn errors_are_shown_in_the_form() {
     let app = TestApp::start().await;
-    let (link, browser) = (offered(&app).await, app.browser());
+    let (link, browser) = (setup_link(&app).await, app.browser());
     let form = form(&browser.open(&link).await.expect(200));
     for (email, password, words) in [
         ("anna", PASSWORD, "Enter a valid email address"),
@@ -76,9 +76,9 @@ async fn what_is_wrong_is_said_beside_the_form() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn its_form_counts_only_where_it_was_shown() {
+async fn the_form_is_valid_only_in_its_browser() {
     let app = TestApp::start().await;
-    let (link, browser) = (offered(&app).await, app.browser());
+    let (link, browser) = (setup_link(&app).await, app.browser());
     let shown = form(&browser.open(&link).await.expect(200));
     let mut without = shown.clone();
     without.fields.remove("csrf");

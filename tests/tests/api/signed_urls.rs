@@ -1,4 +1,4 @@
-//! The URLs of renditions: who may use them, and for how long.
+//! Signed URLs of renditions: access and expiry.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tests::{SeedImage, TestAccount, TestApp};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Every URL of a fresh record.
+/// All URLs of a new record.
 async fn urls(app: &TestApp, account: &TestAccount, id: &str) -> Vec<String> {
     let got = app.get(&format!("/images/{id}"), &account.key).await.expect(200);
     let renditions = got.result()["renditions"].as_object().unwrap().values();
@@ -35,13 +35,13 @@ async fn a_url_works_for_15_minutes_without_a_key() {
     for url in &urls {
         assert!(!app.fetch(url).await.expect(403).error().is_empty());
     }
-    // Fetched again, the image has fresh URLs.
+    // Requested again, the image has new URLs.
     let list = app.get("/images", &ann.key).await;
     app.fetch(list.results()[0]["url"].as_str().unwrap()).await.expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_url_made_within_a_second_lasts_its_whole_15_minutes() {
+async fn a_url_is_valid_for_at_least_15_minutes() {
     let (app, ann, ids) = seeded().await;
     app.clock.advance_ms(999);
     let urls = urls(&app, &ann, &ids[0]).await;
@@ -52,7 +52,7 @@ async fn a_url_made_within_a_second_lasts_its_whole_15_minutes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_is_changed_in_a_url_makes_it_403() {
+async fn a_changed_url_is_403() {
     let (app, ann, ids) = seeded().await;
     let all = urls(&app, &ann, &ids[0]).await;
     let url = all.iter().find(|url| url.contains("webp-thumb")).unwrap();
@@ -109,7 +109,7 @@ async fn the_signature_is_checked_before_anything_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_signed_url_is_read_and_nothing_else() {
+async fn only_the_signed_spelling_of_a_url_is_accepted() {
     let (app, ann, ids) = seeded().await;
     let url = urls(&app, &ann, &ids[0]).await.remove(0);
     let path = url.strip_prefix(&app.base_url).unwrap();
@@ -128,7 +128,7 @@ async fn urls_of_a_deleted_account_are_404() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn urls_begin_with_the_base_url_whatever_host_is_asked() {
+async fn urls_start_with_the_base_url_for_any_host() {
     let app = TestApp::builder().public_base_url("https://photos.example.org").start().await;
     let ann = app.account("ann").await;
     app.seed(&ann, SeedImage::series(1)).await;

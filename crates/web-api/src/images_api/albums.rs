@@ -16,12 +16,12 @@ pub(super) struct NewAlbumBody {
     /// 1 to 100 characters after trimming.
     #[schema(min_length = 1, max_length = 100, pattern = r"\S", required, nullable = false)]
     title: Option<String>,
-    /// Its first images.
+    /// Ids of its first images.
     #[schema(max_items = 100)]
     image_ids: Option<Vec<String>>,
 }
 
-/// A change to an album; at least one field is given.
+/// A change to an album. At least one field is required.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(min_properties = 1)]
@@ -29,10 +29,10 @@ pub(super) struct AlbumChangeBody {
     /// The new title, 1 to 100 characters after trimming.
     #[schema(min_length = 1, max_length = 100, pattern = r"\S")]
     title: Option<String>,
-    /// Images to add; those that are in the album already are no error.
+    /// Ids of images to add. Images that are already in the album are ignored.
     #[schema(max_items = 100)]
     add_image_ids: Option<Vec<String>>,
-    /// Images to remove; those that are not in the album are no error.
+    /// Ids of images to remove. Images that are not in the album are ignored.
     #[schema(max_items = 100)]
     remove_image_ids: Option<Vec<String>>,
 }

@@ -1,12 +1,15 @@
-use domain::Invalid;
+use domain::{Invalid, MAX_ALBUMS_PER_ACCOUNT};
 use http::{HeaderValue, StatusCode, header};
 use library::{SearchError, StorageError, Unavailable};
 use mcp_protocol::ArgumentError;
 use serde::Serialize;
 
-use http_server::reply::{Reply, WithHeader as _, error, json};
+use http_server::{
+    body::MAX_BODY_BYTES,
+    reply::{Reply, WithHeader as _, error, json, retry_after},
+};
 
-/// Why a request to the image API was refused.
+/// Why a request to the image API was rejected.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ApiError {
     #[error("the API key is missing, wrong or revoked; send it as `Authorization: Bearer KEY`")]
@@ -15,15 +18,18 @@ pub(crate) enum ApiError {
     NoPath,
     #[error("photo sync is not set up yet: open {install_url} and follow the steps there, then try again")]
     SyncNotSetUp { install_url: String },
-    #[error("the account already has 500 albums; delete one before making another")]
+    #[error(
+        "the account already has {} albums; delete one before you create another",
+        MAX_ALBUMS_PER_ACCOUNT
+    )]
     TooManyAlbums,
-    #[error("the body is longer than 512000 bytes")]
+    #[error("the body is longer than {} bytes", MAX_BODY_BYTES)]
     BodyTooLarge,
     #[error("the body did not arrive in time")]
     BodyTooSlow,
     #[error("the body must be JSON, sent with `Content-Type: application/json`")]
     NotJson,
-    #[error("the body must be sent as it is, without `Content-Encoding`")]
+    #[error("the body must be sent without `Content-Encoding`")]
     BodyEncoded,
     #[error("{0}")]
     Invalid(String),
@@ -31,21 +37,21 @@ pub(crate) enum ApiError {
     NoImage,
     #[error("there is no album with this id")]
     NoAlbum,
-    #[error("one of the image ids belongs to no image of yours; nothing was changed")]
+    #[error("one of the images does not exist; nothing was changed")]
     UnknownImageId,
-    #[error("this image belongs to someone else")]
+    #[error("this image belongs to another account")]
     ForeignImage,
-    #[error("one of the image ids belongs to someone else's image; nothing was changed")]
+    #[error("one of the images belongs to another account; nothing was changed")]
     ForeignImageId,
-    #[error("search by visual appearance is temporarily down; retry after a wait or use channels=text")]
+    #[error("search by appearance is temporarily unavailable; retry later, or use channels=text")]
     SearchDown,
-    #[error("the photo library is temporarily down; retry after a wait")]
+    #[error("the photo library is temporarily unavailable; retry later")]
     Unavailable,
 }
 
 impl ApiError {
-    pub(crate) fn bad_body(what: &str) -> Self {
-        Self::Invalid(format!("body: {what}"))
+    pub(crate) fn invalid_body(reason: &str) -> Self {
+        Self::Invalid(format!("body: {reason}"))
     }
 
     fn status(&self) -> StatusCode {
@@ -63,7 +69,7 @@ impl ApiError {
         }
     }
 
-    /// The response. 401 has a `message` where every other refusal has an `error`.
+    /// The response. The body of 401 has the field `message`, every other body `error`.
     pub(crate) fn into_reply(self) -> Reply {
         #[derive(Serialize)]
         struct Unauthorized {
@@ -73,10 +79,8 @@ impl ApiError {
         match self {
             Self::Unauthorized => json(status, &Unauthorized { message: self.to_string() })
                 .with(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
-            Self::SearchDown | Self::Unavailable => {
-                error(status, &self.to_string()).with(header::RETRY_AFTER, HeaderValue::from_static("5"))
-            }
-            // What is left of the body would be taken for the next request.
+            Self::SearchDown | Self::Unavailable => retry_after(error(status, &self.to_string()), 5),
+            // The unread rest of the body would be read as the next request.
             Self::BodyTooLarge | Self::BodyTooSlow => {
                 error(status, &self.to_string()).with(header::CONNECTION, HeaderValue::from_static("close"))
             }
@@ -99,14 +103,14 @@ impl From<ArgumentError> for ApiError {
 
 impl From<StorageError> for ApiError {
     fn from(error: StorageError) -> Self {
-        tracing::error!(%error, "the image API cannot answer");
+        tracing::error!(%error, "a request to the image API failed");
         Self::Unavailable
     }
 }
 
 impl From<Unavailable> for ApiError {
     fn from(error: Unavailable) -> Self {
-        tracing::error!(%error, "the image API cannot answer");
+        tracing::error!(%error, "a request to the image API failed");
         Self::Unavailable
     }
 }

@@ -1,7 +1,7 @@
 //! The image and album API under `/api/ext/v2`.
 //!
-//! Order of checks: key (401), path (404), method (405), sync set-up (409), body length (413), type (415) and content
-//! (400), then the ids (403, 404).
+//! Order of checks: key (401), path (404), method (405), photo sync (409), length (413), type (415) and content (400) of
+//! the body, then the ids (403, 404).
 
 mod albums;
 mod api_error;
@@ -56,7 +56,7 @@ enum Operation {
     DeleteAlbum,
 }
 
-/// A path with its operation per method, and the value of `Allow`.
+/// A path with its operation for each method, and the value of `Allow`.
 struct Route {
     path: &'static str,
     operations: &'static [(Method, Operation)],
@@ -152,18 +152,20 @@ async fn respond(api: &Api, parts: &Parts, body: RequestBody) -> Result<Reply, A
 async fn json_object(parts: &Parts, body: RequestBody) -> Result<Map<String, Value>, ApiError> {
     let bytes = json_bytes(parts, body).await?;
     strict_json::parse_object(&bytes).map_err(|error| match error {
-        strict_json::Error::NotAnObject => ApiError::bad_body("must be a JSON object"),
-        strict_json::Error::Malformed(error) => ApiError::bad_body(&format!("is not valid JSON: {error}")),
+        strict_json::Error::NotAnObject => ApiError::invalid_body("must be a JSON object"),
+        strict_json::Error::Malformed(error) => {
+            ApiError::invalid_body(&format!("is not valid JSON: {error}"))
+        }
         duplicate @ strict_json::Error::DuplicateMember { .. } => ApiError::Invalid(duplicate.to_string()),
     })
 }
 
-/// Reads a body that is declared as JSON.
+/// Reads a body with the content type JSON.
 pub(crate) async fn json_bytes(parts: &Parts, body: RequestBody) -> Result<Bytes, ApiError> {
     let bytes = body.read(MAX_BODY_BYTES).await.map_err(|error| match error {
         ReadBodyError::TooLarge => ApiError::BodyTooLarge,
         ReadBodyError::TooSlow => ApiError::BodyTooSlow,
-        ReadBodyError::Broken => ApiError::bad_body("was cut off"),
+        ReadBodyError::Broken => ApiError::invalid_body("was cut off"),
         ReadBodyError::Encoded => ApiError::BodyEncoded,
     })?;
     if BodyKind::of(&parts.headers) == Some(BodyKind::Json) { Ok(bytes) } else { Err(ApiError::NotJson) }
@@ -188,19 +190,19 @@ mod tests {
     use http_body_util::BodyExt as _;
 
     #[tokio::test]
-    async fn the_openapi_document_is_serialized_once() {
+    async fn openapi_document_is_serialized_once() {
         let (parts, ()) = http::Request::new(()).into_parts();
-        let mut places = Vec::new();
+        let mut addresses = Vec::new();
         for _ in 0..2 {
             let body = document(&parts).into_body().collect().await.unwrap().to_bytes();
             assert_eq!(body, openapi_document());
-            places.push(body.as_ptr());
+            addresses.push(body.as_ptr());
         }
-        assert_eq!(places[0], places[1], "both replies share the same bytes");
+        assert_eq!(addresses[0], addresses[1], "both replies share the same bytes");
     }
 
     #[test]
-    fn the_routes_are_valid() {
+    fn routes_are_valid() {
         assert!(Router::new().is_ok());
         for route in ROUTES {
             let served: Vec<&str> = route.operations.iter().map(|(method, _)| method.as_str()).collect();

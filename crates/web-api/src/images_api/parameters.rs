@@ -17,12 +17,12 @@ fn circle(query: &Query<'_>) -> Result<Option<Circle>, Invalid> {
     Circle::from_parts(decimal("latitude")?, decimal("longitude")?, decimal("radiusMeters")?)
 }
 
-/// What List images is asked for.
+/// The parameters of List images.
 pub(super) fn list_query(query: &Query<'_>) -> Result<ListQuery, Invalid> {
     Ok(ListQuery { limit: limit(query)?, range: range(query)?, circle: circle(query)? })
 }
 
-/// What Search images is asked for.
+/// The parameters of Search images.
 pub(super) fn search_query(query: &Query<'_>) -> Result<SearchQuery, Invalid> {
     SearchQuery::new(
         query.get("query").map(QueryText::parse).transpose()?,
@@ -34,7 +34,7 @@ pub(super) fn search_query(query: &Query<'_>) -> Result<SearchQuery, Invalid> {
     )
 }
 
-/// Which albums are asked for.
+/// The parameters of List albums.
 pub(super) fn album_page(query: &Query<'_>) -> Result<(Limit, Offset), Invalid> {
     let offset = query.get("offset").map_or(Ok(Offset::default()), Offset::parse)?;
     Ok((limit(query)?, offset))

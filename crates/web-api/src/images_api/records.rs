@@ -10,10 +10,10 @@ use http_server::BaseUrl;
 
 use crate::links::{Links, install_url};
 
-/// What searches cannot do without a vision model, and how to add one.
-pub(crate) const NO_MODEL: &str = "Searches look only at colours, light and words, not at what photos show, because no vision model is in use. Whoever runs the server can add one with `server model install ViT-B-32__openai` and `server model use ViT-B-32__openai`; docs/models.md says more.";
+/// The limits of search without a vision model, and how to add one.
+pub(crate) const NO_MODEL: &str = "Search matches only colours, light and words, not what photos show, because no vision model is in use. The operator of the server can add one with `server model install ViT-B-32__openai` and `server model use ViT-B-32__openai` (see docs/models.md).";
 
-/// One object.
+/// A single object.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Envelope<T> {
     pub(crate) result: T,
@@ -26,14 +26,14 @@ pub(crate) struct Page<T> {
     pub(crate) pagination: Pagination,
 }
 
-/// Where a page stands in its list.
+/// The position of a page in its list.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema, JsonSchema)]
 pub(crate) struct Pagination {
-    /// Of images: how many are on this page. Of albums: how many there are.
+    /// For images, the number on this page. For albums, the number of all albums.
     pub(crate) total: u32,
-    /// How many were passed over.
+    /// Number of results that were skipped.
     pub(crate) offset: u32,
-    /// The most that a page of this size holds.
+    /// Maximum number of results on a page.
     pub(crate) limit: u32,
 }
 
@@ -45,31 +45,31 @@ impl<T> Page<T> {
     }
 }
 
-/// An image. Every field is always there; one without a value is null.
+/// An image. Every field is always present; a field without a value is null.
 #[derive(Debug, Serialize, ToSchema, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ImageRecord {
-    /// Keep this, not the URLs.
+    /// Store this id, not the URLs.
     #[schema(pattern = "^[A-Za-z0-9_-]{1,128}$")]
     pub(crate) id: String,
-    /// When it was taken, in UTC; no two images have the same.
+    /// When it was taken, in UTC. No two images have the same time.
     #[schema(format = DateTime)]
     pub(crate) captured_at: String,
-    /// How far the wall clock was ahead of UTC where and when it was taken, as +03:00, when that is known.
+    /// Offset of the local time from UTC where and when it was taken, such as +03:00; null if unknown.
     #[schema(required, pattern = "^[+-][0-9]{2}:[0-9]{2}$")]
     #[schemars(regex(pattern = "^[+-][0-9]{2}:[0-9]{2}$"))]
     pub(crate) utc_offset: Option<String>,
-    /// When it came into the library, in UTC.
+    /// When it was added to the library, in UTC.
     #[schema(format = DateTime)]
     pub(crate) added_at: String,
-    /// Signed URL of the best display size; works for 15 minutes.
+    /// Signed URL of the best size for display. It expires after 15 minutes.
     #[schema(format = Uri)]
     pub(crate) url: String,
     /// Signed URLs by rendition name (webp-full, webp-medium, webp-thumb); empty in lists and search results.
     pub(crate) renditions: BTreeMap<&'static str, String>,
-    /// Pixels from left to right of the upright full rendition.
+    /// Width of the upright full rendition, in pixels.
     pub(crate) width: u32,
-    /// Pixels from top to bottom of the upright full rendition.
+    /// Height of the upright full rendition, in pixels.
     pub(crate) height: u32,
     /// Degrees north of the equator.
     #[schema(required)]
@@ -80,25 +80,25 @@ pub(crate) struct ImageRecord {
     /// The nearest city and country.
     #[schema(required)]
     pub(crate) place: Option<String>,
-    /// What its metadata say about it.
+    /// The description in its metadata.
     #[schema(required)]
     pub(crate) description: Option<String>,
-    /// The words read in it.
+    /// The text in the photo, read by OCR.
     #[schema(required)]
     pub(crate) text: Option<String>,
-    /// Who made the camera.
+    /// The maker of the camera.
     #[schema(required)]
     pub(crate) camera_make: Option<String>,
-    /// The camera's model.
+    /// The model of the camera.
     #[schema(required)]
     pub(crate) camera_model: Option<String>,
-    /// The name of the file that brought it.
+    /// The name of the imported file.
     #[schema(required)]
     pub(crate) file_name: Option<String>,
-    /// Distance from the circle's centre in metres, when there is a circle.
+    /// Distance from the centre of the circle in metres, if the request has a circle.
     #[schema(required)]
     pub(crate) distance_meters: Option<f64>,
-    /// Similarity, above 0 and at most 1, on ranked results.
+    /// Similarity to the query, above 0 and at most 1; null without a query.
     #[schema(required, maximum = 1)]
     pub(crate) score: Option<f64>,
     /// The text that matched.
@@ -106,7 +106,7 @@ pub(crate) struct ImageRecord {
     pub(crate) matched_text: Option<String>,
 }
 
-/// An album. Every field is always there; one without a value is null.
+/// An album. Every field is always present; a field without a value is null.
 #[derive(Debug, Serialize, ToSchema, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AlbumRecord {
@@ -116,12 +116,12 @@ pub(crate) struct AlbumRecord {
     /// Its title.
     #[schema(min_length = 1, max_length = 100)]
     pub(crate) title: String,
-    /// How many images it has.
+    /// Number of its images.
     pub(crate) image_count: u32,
     /// Signed URL of the webp-thumb of its newest image.
     #[schema(required)]
     pub(crate) cover_url: Option<String>,
-    /// When it was made, in UTC.
+    /// When it was created, in UTC.
     #[schema(format = DateTime)]
     pub(crate) created_at: String,
     /// When its title or images last changed, in UTC.
@@ -133,21 +133,21 @@ pub(crate) struct AlbumRecord {
 #[derive(Debug, Serialize, ToSchema, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LibraryRecord {
-    /// How many images can be listed.
+    /// Number of images that can be listed.
     pub(crate) total_images: u32,
-    /// Whether photo sync was ever used; until then image and album endpoints answer 409.
+    /// Whether photo sync was ever used. Until then image and album endpoints return 409.
     pub(crate) sync_enabled: bool,
-    /// Where a person sets photo sync up.
+    /// The page that explains how to set up photo sync.
     #[schema(format = Uri)]
     pub(crate) install_url: String,
-    /// What to tell a person whose library is empty.
+    /// How photos are added, as text for the user.
     pub(crate) help: String,
     /// `free` or `paid`.
     #[schemars(extend("enum" = ["free", "paid"]))]
     pub(crate) plan: &'static str,
 }
 
-/// The record of an image found; with `all_renditions` their URLs too.
+/// The record of an image; `all_renditions` includes the URLs of all renditions.
 pub(crate) fn image_record(hit: Hit, links: &Links<'_>, all_renditions: bool) -> ImageRecord {
     let Hit { image, distance_m, score, matched_text } = hit;
     let named = |rendition: Rendition| (rendition.name(), links.rendition(&image.id, rendition));
@@ -175,7 +175,7 @@ pub(crate) fn image_record(hit: Hit, links: &Links<'_>, all_renditions: bool) ->
 }
 
 impl ImageRecord {
-    /// The record of one image on its own.
+    /// The record of a single image, with the URLs of all renditions.
     pub(crate) fn whole(image: Image, links: &Links<'_>) -> Self {
         image_record(image.into(), links, true)
     }
@@ -195,15 +195,13 @@ pub(crate) fn album_record(album: Album, links: &Links<'_>) -> AlbumRecord {
 pub(crate) fn library_record(info: &LibraryInfo, plan: Plan, base_url: &BaseUrl) -> LibraryRecord {
     let install_url = install_url(base_url);
     let help = if !info.sync_enabled {
-        format!(
-            "Photo sync is not set up yet. Open {install_url} and follow the steps there to bring photos in."
-        )
+        format!("Photo sync is not set up yet. Open {install_url} and follow the steps there to add photos.")
     } else if info.total_images == 0 {
-        format!("The library is empty. Open {install_url} to see how photos come in.")
+        format!("The library is empty. Open {install_url} to see how to add photos.")
     } else if info.has_vision_model {
-        format!("Photos come in by import; {install_url} shows how.")
+        format!("Photos are added by import; {install_url} explains how.")
     } else {
-        format!("Photos come in by import; {install_url} shows how. {NO_MODEL}")
+        format!("Photos are added by import; {install_url} explains how. {NO_MODEL}")
     };
     LibraryRecord {
         total_images: info.total_images,

@@ -1,4 +1,4 @@
-//! The photo app (MCP Apps): a page that hosts show beside a model's answer, with the photos of `show_images`.
+//! The photo app (MCP Apps): a page that a host shows in a conversation, with the photos of `show_images`.
 
 mod document;
 
@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use super::McpResource;
 use http_server::BaseUrl;
 
-/// The address of the page.
+/// The URI of the page.
 pub(super) const URI: &str = "ui://photo-library/gallery.html";
-/// What hosts know such a page by (MCP Apps, revision 2026-01-26).
+/// The MIME type of such pages (MCP Apps, revision 2026-01-26).
 const MIME_TYPE: &str = "text/html;profile=mcp-app";
 
 /// The page as `resources/list` shows it.
@@ -22,22 +22,22 @@ pub(super) fn resource(resource: McpResource, base_url: &BaseUrl) -> mcp_protoco
     mcp_protocol::Resource::new(URI, "gallery")
         .with_title("Photo gallery")
         .with_description(format!(
-            "Shows the photos of show_images: a grid, a larger view, more pages{albums}."
+            "Shows the photos of show_images: a grid, a larger view, further pages{albums}."
         ))
         .with_mime_type(MIME_TYPE)
-        .with_meta(hosting(base_url))
+        .with_meta(page_meta(base_url))
 }
 
-/// The page itself.
+/// The page.
 pub(super) fn page(resource: McpResource, base_url: &BaseUrl) -> ResourceContents {
     let text = document::of(resource.has_albums());
     ResourceContents::Text(
-        TextResourceContents::new(URI, text).with_mime_type(MIME_TYPE).with_meta(hosting(base_url)),
+        TextResourceContents::new(URI, text).with_mime_type(MIME_TYPE).with_meta(page_meta(base_url)),
     )
 }
 
-/// What `show_images` says to hosts: where its page stands.
-pub(super) fn shown_by() -> Meta {
+/// The `_meta` of `show_images`: names the page for its results.
+pub(super) fn display_tool_meta() -> Meta {
     members([
         ("ui", json!({"resourceUri": URI, "visibility": ["model", "app"]})),
         ("openai/outputTemplate", json!(URI)),
@@ -47,13 +47,13 @@ pub(super) fn shown_by() -> Meta {
     ])
 }
 
-/// What the tools that the page calls say to hosts.
-pub(super) fn called_by() -> Meta {
+/// The `_meta` of tools that the page calls.
+pub(super) fn callable_tool_meta() -> Meta {
     members([("ui", json!({"visibility": ["model", "app"]})), ("openai/widgetAccessible", json!(true))])
 }
 
-/// How the page wants to be hosted: with pictures of this service, and nothing else from anywhere.
-fn hosting(base_url: &BaseUrl) -> Meta {
+/// The `_meta` of the page: it loads images from this service, and nothing else.
+fn page_meta(base_url: &BaseUrl) -> Meta {
     let origin = base_url.as_str();
     members([
         ("ui", json!({"csp": {"connectDomains": [], "resourceDomains": [origin]}, "prefersBorder": true})),
@@ -61,9 +61,7 @@ fn hosting(base_url: &BaseUrl) -> Meta {
         ("openai/widgetPrefersBorder", json!(true)),
         (
             "openai/widgetDescription",
-            json!(
-                "A gallery of the photos: the user sees them, so there is no need to list or describe them again."
-            ),
+            json!("A gallery that shows the photos to the user. Do not list or describe them again."),
         ),
     ])
 }

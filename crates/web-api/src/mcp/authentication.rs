@@ -6,9 +6,10 @@ use http::{HeaderValue, StatusCode, header, request::Parts};
 use library::Caller;
 use oauth_core::{AccessRefused, UnixMillis};
 use serde::Serialize;
+use web_auth::security_log;
 
 use super::McpResource;
-use crate::{Api, images_api::ApiError, security_log};
+use crate::{Api, images_api::ApiError};
 use http_server::{
     BaseUrl,
     authorization_header::bearer,
@@ -57,7 +58,7 @@ async fn by_access_token(
     token: &str,
 ) -> Result<Caller, AuthenticationError> {
     let authorization = &api.authorization;
-    let claims = authorization.verified.read(token).await.map_err(|error| unavailable(&error))?;
+    let claims = authorization.verified_tokens.read(token).await.map_err(|error| unavailable(&error))?;
     let claims = claims.ok_or(AuthenticationError::NoValidToken)?;
     let caller = api.library.caller_by_grant(&claims.grant_id).await.map_err(|error| unavailable(&error))?;
     let caller = caller.ok_or(AuthenticationError::NoValidToken)?;

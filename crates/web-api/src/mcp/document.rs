@@ -4,7 +4,7 @@ use mcp_protocol::ListToolsResult;
 
 use super::{McpResource, tools};
 
-/// The tools of each MCP resource as `tools/list` shows them: pretty JSON from path to list, ending in a line break.
+/// The tools of each MCP resource as `tools/list` shows them: pretty JSON from path to list, ending with a line break.
 pub fn mcp_tools_document() -> String {
     let lists: BTreeMap<_, _> = McpResource::ALL
         .into_iter()
@@ -22,7 +22,7 @@ mod tests {
     use serde_json::Value;
 
     #[test]
-    fn every_resource_is_there() {
+    fn every_resource_is_included() {
         let document: Value = serde_json::from_str(&mcp_tools_document()).unwrap();
         for resource in McpResource::ALL {
             assert_eq!(document[resource.path()]["tools"][0]["name"], "get_info");

@@ -1,13 +1,12 @@
 //! The Model Context Protocol at `/api/mcp/v1`, `/api/mcp/v2` and `/api/mcp/legacy`: one JSON-RPC message per POST, one
 //! JSON reply, no session and no event stream.
 //!
-//! Order of checks: path (404), method (405; OPTIONS is 204), token (401, 403, 503), body length (413), type (415) and
-//! form (400, −32700 and −32600), protocol revision (400), then the checks of the method itself.
+//! Order of checks: path (404), method (405; OPTIONS is 204), token (401, 403, 503), length (413), type (415) and form
+//! (400, −32700 and −32600) of the body, protocol revision (400), then the checks of the JSON-RPC method.
 
 mod app;
 mod authentication;
 mod document;
-mod resource;
 mod servers;
 mod tools;
 mod transport;
@@ -15,11 +14,11 @@ mod transport;
 use std::{net::IpAddr, sync::Arc};
 
 use http::{Method, header, request::Parts};
+use web_auth::McpResource;
 
 pub use document::mcp_tools_document;
 pub use transport::serve_mcp;
 
-pub use resource::{McpResource, mcp_url};
 pub(crate) use servers::Servers;
 
 use self::{

@@ -1,4 +1,4 @@
-//! The server of each resource.
+//! The MCP server of each resource.
 
 use mcp_protocol::{
     CacheScope, Caching, RegistryError, Server,
@@ -13,22 +13,22 @@ use http_server::BaseUrl;
 const NAME: &str = "photo-library";
 const TITLE: &str = "Photo library";
 
-/// Lists and the app's page change when the service is updated, and are the same for everybody: five minutes.
+/// Caching of lists and of the app's page: five minutes, for all users. They change only when the service is updated.
 const CACHING: Caching = Caching { ttl_ms: 300_000, scope: CacheScope::Public };
 
 const INSTRUCTIONS: &str = "\
 This server gives access to one person's photo library. \
 Call get_info first: when totalImages is 0 or syncEnabled is false, show its help text and installUrl to the user. \
-Keep image ids, not URLs: URLs stop working after 15 minutes (urlsExpireAt says when); get_image gives fresh ones, and one for every size, with everything known about the image. \
-list_images goes through the library newest first; for the next page set endDate to the capturedAt of the last image received and skip the ids you already have, until no new one comes. \
-search_images needs a query of plain words (best match first, with a score), an albumId, or a full circle of latitude, longitude and radiusMeters (newest first); startDate and endDate narrow either. \
-capturedAt is in UTC; add utcOffset, where it is known, for the local time at which an image was taken. \
-A circle is all places within radiusMeters of a point. \
-When the user wants to see pictures, call show_images with the imageIds to show or with the arguments of search_images. \
-When a call fails, its text says what to do.";
+Keep image ids, not URLs: URLs expire after 15 minutes, at urlsExpireAt. get_image returns new URLs, one for each size, and all metadata of the image. \
+list_images returns the library newest first. For the next page, set endDate to the capturedAt of the last image received and skip the ids you already have. When no new id is returned, you have all images. \
+search_images needs a query in plain words (best match first, with a score), an albumId, or a circle of latitude, longitude and radiusMeters (newest first). startDate and endDate limit the results. \
+capturedAt is in UTC. Add utcOffset, if it is known, to get the local time at which the image was taken. \
+A circle contains all places within radiusMeters of a point. \
+When the user wants to see images, call show_images with their imageIds or with the arguments of search_images. \
+When a call fails, its text explains what to do.";
 
 const ALBUM_INSTRUCTIONS: &str = " \
-Albums hold images by id: list_albums finds them, create_album makes one, update_album renames one and adds or removes images; to see what is in an album, call search_images or show_images with its albumId.";
+Albums contain images by id. list_albums lists albums, create_album creates one, and update_album renames one and adds or removes images. To see the images in an album, call search_images or show_images with its albumId.";
 
 /// The MCP servers, one for each resource.
 pub(crate) struct Servers {
@@ -38,16 +38,16 @@ pub(crate) struct Servers {
 }
 
 impl Servers {
-    /// The servers of a service at that base URL, from which pictures come.
+    /// The servers of a service at this base URL, which serves the images.
     pub(crate) fn new(base_url: &BaseUrl) -> Result<Self, BuildError> {
-        let built = |resource: McpResource| {
+        let build = |resource: McpResource| {
             server(resource, base_url)
                 .map_err(|error| BuildError(format!("the tools of {}: {error}", resource.path())))
         };
         Ok(Self {
-            v1: built(McpResource::V1)?,
-            v2: built(McpResource::V2)?,
-            legacy: built(McpResource::Legacy)?,
+            v1: build(McpResource::V1)?,
+            v2: build(McpResource::V2)?,
+            legacy: build(McpResource::Legacy)?,
         })
     }
 
@@ -77,7 +77,7 @@ fn builder(resource: McpResource) -> ServerBuilder<tools::ToolContext> {
     Server::builder(info).instructions(instructions(resource)).caching(CACHING, CACHING)
 }
 
-/// How a model should use the server.
+/// Instructions for the model.
 fn instructions(resource: McpResource) -> String {
     let albums = if resource.has_albums() { ALBUM_INSTRUCTIONS } else { "" };
     format!("{INSTRUCTIONS}{albums}")
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_servers_can_be_built() {
+    fn servers_can_be_built() {
         let servers = Servers::new(&BaseUrl::parse("http://localhost").unwrap()).unwrap();
         for resource in McpResource::ALL {
             let names = tools::of(resource).map(|(_, tool)| tool.name);
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn instructions_name_only_tools_that_are_there() {
+    fn instructions_name_only_existing_tools() {
         for resource in McpResource::ALL {
             let text = instructions(resource);
             assert_eq!(text.contains("create_album"), resource.has_albums());

@@ -1,4 +1,4 @@
-//! Between HTTP and [`mcp_protocol::Server`]: headers in, statuses and bodies out.
+//! Connects HTTP to [`mcp_protocol::Server`]: headers, statuses and bodies.
 
 use std::{borrow::Cow, error::Error};
 
@@ -22,11 +22,11 @@ use http_server::{
 
 use crate::images_api::json_bytes;
 
-/// Answers one HTTP request to an MCP server that nothing protects but the check of `Host` and `Origin`, whatever its
-/// path is: for servers that only their own machine reaches.
+/// Handles one HTTP request to an MCP server without authentication, at any path. Only the check of `Host` and `Origin`
+/// protects it, so it is for servers that only their own machine can reach.
 ///
-/// It refuses a foreign `Host` or `Origin` at a loopback base URL (403), methods other than POST and OPTIONS (405), a body
-/// that is too large (413) or not plain JSON (415), and what [`Server::handle`] refuses.
+/// Rejects a foreign `Host` or `Origin` at a loopback base URL (403), methods other than POST and OPTIONS (405), a body that
+/// is too large (413) or not plain JSON (415), and messages that [`Server::handle`] rejects.
 pub async fn serve_mcp<C: Send + 'static>(
     server: &Server<C>,
     context: C,
@@ -51,21 +51,21 @@ pub async fn serve_mcp<C: Send + 'static>(
     }
 }
 
-/// The methods of an endpoint.
+/// The methods that an endpoint allows.
 const ALLOW: HeaderValue = HeaderValue::from_static("POST, OPTIONS");
 
-/// The answer to OPTIONS that is no preflight (RFC 9110, section 9.3.7).
+/// The reply to OPTIONS that is not a preflight (RFC 9110, section 9.3.7).
 pub(super) fn options() -> Reply {
     empty(StatusCode::NO_CONTENT).with(header::ALLOW, ALLOW)
 }
 
-/// The refusal of any method but POST and OPTIONS.
+/// The reply to any method but POST and OPTIONS.
 pub(super) fn method_not_allowed() -> Reply {
-    let refusal = ErrorObject::new(SERVER_ERROR, "method not allowed: send each message by POST");
-    json(StatusCode::METHOD_NOT_ALLOWED, &Response::failure(None, refusal)).with(header::ALLOW, ALLOW)
+    let error = ErrorObject::new(SERVER_ERROR, "method not allowed; send each message by POST");
+    json(StatusCode::METHOD_NOT_ALLOWED, &Response::failure(None, error)).with(header::ALLOW, ALLOW)
 }
 
-/// The headers that the protocol gives a meaning.
+/// The headers that the protocol defines.
 pub(super) fn message_headers(headers: &HeaderMap) -> MessageHeaders<'_> {
     MessageHeaders {
         protocol_version: value(headers, PROTOCOL_VERSION),
@@ -74,15 +74,15 @@ pub(super) fn message_headers(headers: &HeaderMap) -> MessageHeaders<'_> {
     }
 }
 
-/// The value of a header; several are joined, which then equals nothing that a message says.
+/// The value of a header. Repeated values are joined, so that they match no value in a message.
 fn value<'a>(headers: &'a HeaderMap, name: &str) -> Option<Cow<'a, str>> {
     let mut values = headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
     let first = values.next()?;
     Some(values.fold(first, |all, value| all + ", " + value))
 }
 
-pub(super) fn reply(answer: ServerResponse) -> Reply {
-    let ServerResponse { status, body } = answer;
+pub(super) fn reply(response: ServerResponse) -> Reply {
+    let ServerResponse { status, body } = response;
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     match body {
         None => empty(status),
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn repeated_headers_are_joined_and_foreign_bytes_kept_as_such() {
+    fn repeated_headers_are_joined_and_invalid_utf8_is_replaced() {
         let mut headers = HeaderMap::new();
         assert_eq!(message_headers(&headers), MessageHeaders::default());
         headers.append(PROTOCOL_VERSION, HeaderValue::from_static("2025-11-25"));

@@ -3,21 +3,22 @@ use http::{HeaderValue, Method, StatusCode, header, request::Parts};
 use keys::PublicJwk;
 use oauth_core::AuthorizationServer;
 use serde::Serialize;
+use web_auth::McpResource;
 
 use http_server::{
     body::full,
-    reply::{JSON, Reply, WithHeader as _, error, json, method_not_allowed, with_body},
+    reply::{JSON, Reply, WithHeader as _, json, method_not_allowed, not_found, with_body},
 };
 
-use crate::{Api, mcp::McpResource};
+use crate::{Api, BuildError};
 
-/// How long discovery documents may be kept.
+/// `Cache-Control` of discovery documents.
 const ONE_HOUR: HeaderValue = HeaderValue::from_static("public, max-age=3600");
-/// How long the set of keys may be kept: shorter, since a new key signs at once.
+/// `Cache-Control` of the key set: shorter, because a new key is used at once.
 const FIVE_MINUTES: HeaderValue = HeaderValue::from_static("public, max-age=300");
 
-/// The documents that tell a client where everything is (RFC 8414, RFC 9728), written once.
-pub(super) struct Documents {
+/// The discovery documents (RFC 8414, RFC 9728), serialized once.
+pub(crate) struct Documents {
     server: Bytes,
     v1: Bytes,
     v2: Bytes,
@@ -25,22 +26,22 @@ pub(super) struct Documents {
 }
 
 impl Documents {
-    pub(super) fn new(server: &AuthorizationServer) -> Result<Self, serde_json::Error> {
+    pub(crate) fn new(server: &AuthorizationServer) -> Result<Self, BuildError> {
         let of = |resource: McpResource| {
             let metadata =
                 server.config().resources().iter().find(|known| known.url.ends_with(resource.path()));
-            written(&metadata.and_then(|known| server.resource_metadata(&known.url)))
+            serialized(&metadata.and_then(|known| server.resource_metadata(&known.url)))
         };
         Ok(Self {
-            server: written(&server.server_metadata())?,
+            server: serialized(&server.server_metadata())?,
             v1: of(McpResource::V1)?,
             v2: of(McpResource::V2)?,
             legacy: of(McpResource::Legacy)?,
         })
     }
 
-    /// The document at a path. Clients look for it with the path of issuer or resource inserted, and without; and some
-    /// append the well-known part to the issuer.
+    /// The document at a path. Clients look for it with and without the path of the issuer or resource. Some append the
+    /// well-known part to the issuer.
     fn at(&self, path: &str) -> Option<&Bytes> {
         Some(match path {
             "/.well-known/oauth-authorization-server"
@@ -55,9 +56,10 @@ impl Documents {
         })
     }
 
-    pub(super) fn answer(&self, parts: &Parts) -> Reply {
+    /// Serves the document at the path of a request.
+    pub(crate) fn serve(&self, parts: &Parts) -> Reply {
         let Some(document) = self.at(parts.uri.path()) else {
-            return error(StatusCode::NOT_FOUND, "there is nothing at this path");
+            return not_found();
         };
         if !matches!(parts.method, Method::GET | Method::HEAD) {
             return method_not_allowed("GET, HEAD");
@@ -68,8 +70,9 @@ impl Documents {
     }
 }
 
-fn written(document: &impl Serialize) -> Result<Bytes, serde_json::Error> {
-    serde_json::to_vec(document).map(Bytes::from)
+fn serialized(document: &impl Serialize) -> Result<Bytes, BuildError> {
+    let bytes = serde_json::to_vec(document).map_err(|error| BuildError(format!("discovery: {error}")))?;
+    Ok(bytes.into())
 }
 
 /// The public keys of access tokens as a JWK set (RFC 7517).

@@ -1,4 +1,4 @@
-//! Refusals in the form of RFC 6749, section 5.2, and RFC 7591, section 3.2.2.
+//! Errors in the form of RFC 6749, section 5.2, and RFC 7591, section 3.2.2.
 
 use std::fmt::Display;
 
@@ -6,44 +6,44 @@ use http::{HeaderValue, StatusCode, header};
 use oauth_core::ErrorBody;
 
 use http_server::{
-    body::ReadBodyError,
-    reply::{Reply, WithHeader as _, json},
+    body::{MAX_BODY_BYTES, ReadBodyError},
+    reply::{Reply, WithHeader as _, json, retry_after},
 };
 
-/// A refusal of the registration, token or revocation endpoint.
-pub(super) fn refusal(status: StatusCode, body: &ErrorBody) -> Reply {
+/// An error of the registration, token or revocation endpoint.
+pub(super) fn rejection(status: StatusCode, body: &ErrorBody) -> Reply {
     json(status, body).with(header::PRAGMA, HeaderValue::from_static("no-cache"))
 }
 
-/// What the body of a refusal says.
+/// The body of an error.
 pub(super) fn body(error: &'static str, description: &str) -> ErrorBody {
     ErrorBody { error, error_description: description.to_owned() }
 }
 
-/// The service cannot answer now. Nothing was consumed: the client keeps what it has and tries again.
+/// 503: the service is unavailable. No code or token was consumed, so the client can retry with the same one.
 pub(super) fn unavailable(error: &dyn Display) -> Reply {
-    tracing::error!(%error, "the authorization server cannot answer");
-    let description = "the service cannot answer now; nothing was changed, try again after a wait";
-    refusal(StatusCode::SERVICE_UNAVAILABLE, &body("temporarily_unavailable", description))
-        .with(header::RETRY_AFTER, HeaderValue::from_static("5"))
+    tracing::error!(%error, "a request to the authorization server failed");
+    let description = "the service is temporarily unavailable; nothing was changed, retry later";
+    retry_after(rejection(StatusCode::SERVICE_UNAVAILABLE, &body("temporarily_unavailable", description)), 5)
 }
 
-/// The client has to wait.
+/// 429: a rate limit was reached.
 pub(super) fn too_many(retry_after_s: u64) -> Reply {
-    let description = "too many requests; wait as long as Retry-After says";
-    refusal(StatusCode::TOO_MANY_REQUESTS, &body("temporarily_unavailable", description))
-        .with(header::RETRY_AFTER, HeaderValue::from(retry_after_s.max(1)))
+    let description = "too many requests; retry after the seconds in Retry-After";
+    let reply = rejection(StatusCode::TOO_MANY_REQUESTS, &body("temporarily_unavailable", description));
+    retry_after(reply, retry_after_s)
 }
 
-/// A body that was not read; `error` is the endpoint's code for a malformed request.
-pub(super) fn unread(cause: ReadBodyError, error: &'static str) -> Reply {
+/// The reply to a body that could not be read; `error` is the endpoint's code for a malformed request.
+pub(super) fn unreadable_body(cause: ReadBodyError, error: &'static str) -> Reply {
+    let too_large = format!("the body is longer than {MAX_BODY_BYTES} bytes");
     let (status, description) = match cause {
-        ReadBodyError::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "the body is longer than 512000 bytes"),
+        ReadBodyError::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, too_large.as_str()),
         ReadBodyError::TooSlow => (StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time"),
-        ReadBodyError::Broken => (StatusCode::BAD_REQUEST, "the body did not arrive whole"),
+        ReadBodyError::Broken => (StatusCode::BAD_REQUEST, "the body was cut off"),
         ReadBodyError::Encoded => {
-            (StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body must be sent as it is, without Content-Encoding")
+            (StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body must be sent without Content-Encoding")
         }
     };
-    refusal(status, &body(error, description)).with(header::CONNECTION, HeaderValue::from_static("close"))
+    rejection(status, &body(error, description)).with(header::CONNECTION, HeaderValue::from_static("close"))
 }

@@ -2,13 +2,13 @@ use std::net::IpAddr;
 
 use http::{StatusCode, request::Parts};
 use oauth_core::RegisterError;
+use web_auth::{RateLimits, security_log};
 
 use super::{
     endpoint::Endpoint,
-    oauth_error::{refusal, unavailable},
-    rate_limits::RateLimits,
+    oauth_error::{rejection, unavailable},
 };
-use crate::{Api, security_log};
+use crate::Api;
 use http_server::{
     body::RequestBody,
     reply::{Reply, json},
@@ -17,25 +17,25 @@ use http_server::{
 const ENDPOINT: Endpoint = Endpoint {
     name: "registration",
     malformed: "invalid_client_metadata",
-    takes_forms: false,
+    accepts_forms: false,
     limit: RateLimits::check_registration,
 };
 
-/// `POST /api/oauth/register`: dynamic client registration (RFC 7591), open to everyone.
+/// `POST /api/oauth/register`: dynamic client registration (RFC 7591), open to anyone.
 pub(super) async fn handle(api: &Api, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
-    let posted = match ENDPOINT.read(api, parts, body, address).await {
-        Ok(posted) => posted,
+    let body = match ENDPOINT.read(api, parts, body, address).await {
+        Ok(body) => body,
         Err(reply) => return reply,
     };
-    match api.authorization.server.register(&posted.bytes).await {
+    match api.authorization.server.register(&body.bytes).await {
         Ok(client) => {
             security_log::client_registered(address, &client.client_id);
             json(StatusCode::CREATED, &client)
         }
         Err(RegisterError::Unavailable(error)) => unavailable(&error),
-        Err(refused) => {
-            security_log::registration_refused(address, refused.code());
-            refusal(StatusCode::BAD_REQUEST, &refused.body())
+        Err(error) => {
+            security_log::registration_refused(address, error.code());
+            rejection(StatusCode::BAD_REQUEST, &error.body())
         }
     }
 }

@@ -2,13 +2,13 @@ use std::net::IpAddr;
 
 use http::{StatusCode, request::Parts};
 use oauth_core::{RevokeRequest, Revoked};
+use web_auth::{RateLimits, security_log};
 
 use super::{
     endpoint::Endpoint,
-    oauth_error::{refusal, unavailable},
-    rate_limits::RateLimits,
+    oauth_error::{rejection, unavailable},
 };
-use crate::{Api, security_log};
+use crate::Api;
 use http_server::{
     body::{BodyKind, RequestBody},
     reply::{Reply, json},
@@ -17,23 +17,23 @@ use http_server::{
 const ENDPOINT: Endpoint = Endpoint {
     name: "revocation",
     malformed: "invalid_request",
-    takes_forms: true,
+    accepts_forms: true,
     limit: RateLimits::check_token_request,
 };
 
-/// `POST /api/oauth/revoke` (RFC 7009): whoever has a token may end its grant.
+/// `POST /api/oauth/revoke` (RFC 7009): anyone who has a token can revoke its grant.
 pub(super) async fn handle(api: &Api, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
-    let posted = match ENDPOINT.read(api, parts, body, address).await {
-        Ok(posted) => posted,
+    let body = match ENDPOINT.read(api, parts, body, address).await {
+        Ok(body) => body,
         Err(reply) => return reply,
     };
-    let read = match posted.kind {
-        BodyKind::Form => RevokeRequest::from_form(&posted.bytes),
-        BodyKind::Json => RevokeRequest::from_json(&posted.bytes),
+    let read = match body.kind {
+        BodyKind::Form => RevokeRequest::from_form(&body.bytes),
+        BodyKind::Json => RevokeRequest::from_json(&body.bytes),
     };
     let request = match read {
         Ok(request) => request,
-        Err(refused) => return refusal(StatusCode::BAD_REQUEST, &refused.body()),
+        Err(error) => return rejection(StatusCode::BAD_REQUEST, &error.body()),
     };
     match api.authorization.server.revoke(request.token()).await {
         Ok(revoked) => {

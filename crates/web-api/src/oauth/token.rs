@@ -3,14 +3,13 @@ use std::net::IpAddr;
 use domain::{AccountId, SecurityEventKind};
 use http::{HeaderValue, StatusCode, header, request::Parts};
 use oauth_core::{InvalidGrantReason, StoreError, TokenError, TokenRequest};
+use web_auth::{RateLimits, app_name, security_log};
 
 use super::{
-    app_name,
     endpoint::Endpoint,
-    oauth_error::{refusal, too_many, unavailable},
-    rate_limits::RateLimits,
+    oauth_error::{rejection, too_many, unavailable},
 };
-use crate::{Api, security_log};
+use crate::Api;
 use http_server::{
     authorization_header,
     body::{BodyKind, RequestBody},
@@ -20,53 +19,53 @@ use http_server::{
 const ENDPOINT: Endpoint = Endpoint {
     name: "token",
     malformed: "invalid_request",
-    takes_forms: true,
+    accepts_forms: true,
     limit: RateLimits::check_token_request,
 };
 
-/// `POST /api/oauth/token` (RFC 6749, section 3.2): a code or a refresh token in, an access token out.
+/// `POST /api/oauth/token` (RFC 6749, section 3.2): exchanges a code or a refresh token for an access token.
 pub(super) async fn handle(api: &Api, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
-    let posted = match ENDPOINT.read(api, parts, body, address).await {
-        Ok(posted) => posted,
+    let body = match ENDPOINT.read(api, parts, body, address).await {
+        Ok(body) => body,
         Err(reply) => return reply,
     };
     let Ok(authorization) = authorization_header::authorization(&parts.headers) else {
-        return ENDPOINT.refusal("there is more than one Authorization header");
+        return ENDPOINT.malformed_reply("the request has more than one Authorization header");
     };
-    let read = match posted.kind {
-        BodyKind::Form => TokenRequest::from_form(&posted.bytes, authorization),
-        BodyKind::Json => TokenRequest::from_json(&posted.bytes, authorization),
+    let read = match body.kind {
+        BodyKind::Form => TokenRequest::from_form(&body.bytes, authorization),
+        BodyKind::Json => TokenRequest::from_json(&body.bytes, authorization),
     };
     let request = match read {
         Ok(request) => request,
-        Err(refused) => return refused_reply(&refused, None, address),
+        Err(error) => return error_reply(&error, None, address),
     };
     if let Err(retry_after_s) = api.authorization.limits.check_same_token(request.token_hash()) {
         security_log::rate_limited(address, "the same token");
         return too_many(retry_after_s);
     }
     let client_id = request.claimed_client_id().to_owned();
-    let refreshed = request.is_refresh();
+    let is_refresh = request.is_refresh();
     match api.authorization.server.token(request).await {
         Ok(tokens) => {
-            security_log::tokens_issued(address, &client_id, refreshed);
+            security_log::tokens_issued(address, &client_id, is_refresh);
             json(StatusCode::OK, &tokens).with(header::PRAGMA, HeaderValue::from_static("no-cache"))
         }
-        Err(refused) => {
+        Err(error) => {
             if let TokenError::InvalidGrant(InvalidGrantReason::TokenReplayed { grant_id, ended: true }) =
-                &refused
+                &error
             {
-                tell_owner(api, grant_id, address).await;
+                notify_owner(api, grant_id, address).await;
             }
-            refused_reply(&refused, Some(&client_id), address)
+            error_reply(&error, Some(&client_id), address)
         }
     }
 }
 
-/// Has the owner of a grant see on their account page that it was ended for safety's sake.
-async fn tell_owner(api: &Api, grant_id: &str, address: IpAddr) {
+/// Shows the owner of a grant on their account page that it was revoked for safety.
+async fn notify_owner(api: &Api, grant_id: &str, address: IpAddr) {
     let grants = api.library.grants();
-    let told = async {
+    let recorded = async {
         let Some(grant) = grants.grant(grant_id).await? else { return Ok(()) };
         let client = grants.client(&grant.client_id).await?;
         let name = client.map(|client| app_name(&client.id, &client.metadata.client_name));
@@ -76,28 +75,28 @@ async fn tell_owner(api: &Api, grant_id: &str, address: IpAddr) {
         }
         Ok::<_, StoreError>(())
     };
-    if let Err(error) = told.await {
-        tracing::warn!(%error, grant_id, "the owner is not told that a grant was ended");
+    if let Err(error) = recorded.await {
+        tracing::warn!(%error, grant_id, "the revocation of a grant could not be recorded for its owner");
     }
 }
 
-fn refused_reply(refused: &TokenError, client_id: Option<&str>, address: IpAddr) -> Reply {
-    let status = match refused {
-        TokenError::Unavailable(error) => return unavailable(error),
+fn error_reply(error: &TokenError, client_id: Option<&str>, address: IpAddr) -> Reply {
+    let status = match error {
+        TokenError::Unavailable(cause) => return unavailable(cause),
         TokenError::InvalidClient => StatusCode::UNAUTHORIZED,
         _ => StatusCode::BAD_REQUEST,
     };
-    match refused {
+    match error {
         TokenError::InvalidGrant(InvalidGrantReason::TokenReplayed { grant_id, ended }) => {
             security_log::refresh_token_replayed(address, client_id, grant_id, *ended);
         }
         TokenError::InvalidGrant(InvalidGrantReason::CodeReplayed { grant_id }) => {
             security_log::code_replayed(address, client_id, grant_id);
         }
-        _ => security_log::token_refused(address, client_id, refused.code()),
+        _ => security_log::token_refused(address, client_id, error.code()),
     }
-    let reply = refusal(status, &refused.body());
-    match refused {
+    let reply = rejection(status, &error.body());
+    match error {
         TokenError::InvalidClient => {
             let challenge = HeaderValue::from_static("Basic realm=\"token endpoint\", charset=\"UTF-8\"");
             reply.with(header::WWW_AUTHENTICATE, challenge)

@@ -7,7 +7,7 @@ use http_server::reply::{Reply, retry_after, see_other};
 use library::{AccountError, ChangePasswordError, KeyError, SignInError};
 use maud::html;
 use oauth_core::UnixMillis;
-use web_api::security_log;
+use web_auth::security_log;
 
 use super::{AccountPage, AccountSection, Outcome, Person, lists::app_label, page};
 use crate::{

@@ -5,7 +5,7 @@ use domain::{SecurityEventKind, Timestamp};
 use library::{KeyInfo, SecurityEvent, SessionInfo};
 use maud::{Markup, html};
 use oauth_core::{Connection, UnixMillis};
-use web_api::{app_name, display_name};
+use web_auth::{app_name, display_name};
 
 use super::{AccountPage, AccountSection, PAGE, Person, actions::Action, browser_name::browser_name};
 use crate::{
@@ -105,7 +105,7 @@ impl Sections<'_> {
     pub(super) fn keys(&self, keys: &[KeyInfo]) -> Markup {
         let mut active = keys.iter().filter(|key| key.revoked_at.is_none()).enumerate().peekable();
         html! {
-            p { "API keys give your own scripts access. A key can do everything that you can, until you revoke it." }
+            p { "API keys give your own scripts full access to your photos and albums. A key works until you revoke it." }
             @if active.peek().is_some() {
                 ul.rows { @for (index, key) in active { (self.key(index, key)) } }
             }

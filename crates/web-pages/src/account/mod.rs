@@ -24,7 +24,7 @@ use http_server::{
 };
 use keys::session_hash;
 use library::SessionHolder;
-use web_api::security_log;
+use web_auth::security_log;
 
 use crate::{
     Site,

@@ -3,7 +3,7 @@ use http::StatusCode;
 use http_server::reply::Reply;
 use library::Caller;
 use maud::{Markup, html};
-use web_api::mcp_url;
+use web_auth::mcp_url;
 
 use super::{
     AccountPage, AccountSection, PATH, Person,
@@ -100,7 +100,7 @@ impl Sections<'_> {
                 }
             }
             AccountSection::Sync if is_overview => html! {
-                p { "You add photos by importing them on the machine that runs the library." }
+                p { "Add photos by importing them on the machine that runs the library." }
                 p { a href=(AccountSection::Sync.path()) { "How to import photos" } }
             },
             AccountSection::Sync => sync_steps(account.email.as_str()),

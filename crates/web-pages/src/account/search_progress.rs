@@ -7,11 +7,11 @@ use super::AccountSection;
 pub(super) fn search_progress(progress: &[SearchProgress], info: &LibraryInfo) -> Markup {
     html! {
         @if info.has_vision_model {
-            p { "Search finds photos by what they show, and by the text in them, description, place and file name." }
+            p { "Search matches what photos show, the text in them, descriptions, places and file names." }
         } @else {
             p {
-                "Search finds photos by colours, light, the text in them, description, place and file name. "
-                "It does not find what they show, because no vision model is in use. "
+                "Search matches colours, light, the text in photos, descriptions, places and file names. "
+                "It cannot match what photos show, because no vision model is in use. "
                 "The operator of this server can add one:"
             }
             pre { code { "server model install ViT-B-32__openai\nserver model use ViT-B-32__openai" } }

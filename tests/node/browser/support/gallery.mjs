@@ -244,23 +244,23 @@ export const galleryStates = {
   viewer: async (gallery) => {
     await gallery.show({ endDate: '2016-01-01' });
     await gallery.picture(0).click();
-    await gallery.frame.waitForFunction(() => document.querySelector('.stage').dataset.state === 'there');
+    await gallery.frame.waitForFunction(() => document.querySelector('.stage').dataset.state === 'loaded');
   },
   'viewer-with-a-match': async (gallery) => {
     await gallery.show({ query: 'Berlin' });
     await gallery.picture(0).click();
-    await gallery.frame.waitForFunction(() => document.querySelector('.stage').dataset.state === 'there');
+    await gallery.frame.waitForFunction(() => document.querySelector('.stage').dataset.state === 'loaded');
   },
   album: async (gallery) => {
     await galleryStates.selected(gallery);
-    await gallery.selection.getByRole('button', { name: 'Make an album' }).click();
-    await gallery.albumDialog.getByRole('button', { name: 'Make the album' }).click();
+    await gallery.selection.getByRole('button', { name: 'Create album' }).click();
+    await gallery.albumDialog.getByRole('button', { name: 'Create album' }).click();
   },
   'album-made': async (gallery) => {
     await galleryStates.selected(gallery);
-    await gallery.selection.getByRole('button', { name: 'Make an album' }).click();
+    await gallery.selection.getByRole('button', { name: 'Create album' }).click();
     await gallery.albumDialog.getByLabel('Title').fill('Spring');
-    await gallery.albumDialog.getByRole('button', { name: 'Make the album' }).click();
+    await gallery.albumDialog.getByRole('button', { name: 'Create album' }).click();
     await gallery.notice.waitFor();
   },
   'one-photo': async (gallery) => {

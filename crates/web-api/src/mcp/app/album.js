@@ -1,35 +1,35 @@
-// Makes an album of photos: one call makes it with as many as a call takes, further calls add the rest.
+// Creates an album: one call creates it with as many photos as a call accepts, further calls add the rest.
 
-const LONGEST_TITLE = 100;
+const MAX_TITLE_LENGTH = 100;
 
-class AlbumMaker {
+class AlbumCreator {
   #dialog;
   #parts;
   #call;
-  #made;
-  #job;
+  #created;
+  #progress;
   #isBusy = false;
 
-  /** `call` calls a tool and gives its payload; `made` is told of the album. */
-  constructor(dialog, call, made) {
+  /** `call` calls a tool and returns its payload. `created` is called with the new album. */
+  constructor(dialog, call, created) {
     this.#dialog = dialog;
     this.#call = call;
-    this.#made = made;
+    this.#created = created;
     const part = (name) => dialog.querySelector(name);
     this.#parts = {
       about: part('#album-about'),
       title: part('input'),
       problem: part('.problem'),
       cancel: part('[data-does="cancel"]'),
-      make: part('[data-does="make"]'),
+      create: part('[data-does="create"]'),
     };
-    const { title, cancel, make } = this.#parts;
-    make.addEventListener('click', () => this.#make());
+    const { title, cancel, create } = this.#parts;
+    create.addEventListener('click', () => this.#create());
     cancel.addEventListener('click', () => this.close());
-    title.addEventListener('input', () => this.#complain(''));
-    // Frames of apps send no forms.
-    title.addEventListener('keydown', ({ key, isComposing }) => key === 'Enter' && !isComposing && this.#make());
-    // What is under way is waited for.
+    title.addEventListener('input', () => this.#showProblem(''));
+    // A sandboxed frame cannot submit forms.
+    title.addEventListener('keydown', ({ key, isComposing }) => key === 'Enter' && !isComposing && this.#create());
+    // The dialog stays open while a call is in progress.
     dialog.addEventListener('cancel', (event) => this.#isBusy && event.preventDefault());
   }
 
@@ -37,15 +37,15 @@ class AlbumMaker {
     return this.#dialog.open;
   }
 
-  /** Asks for the title of an album of these photos. */
+  /** Opens the dialog for an album of these photos. */
   open(ids, suggestion = '') {
-    this.#job = { ids, albumId: undefined, added: 0 };
+    this.#progress = { ids, albumId: undefined, added: 0 };
     const { about, title } = this.#parts;
-    about.textContent = `It will have ${photos(ids.length)}. They also stay where they are in your library.`;
+    about.textContent = `The album will contain ${photos(ids.length)}.`;
     title.value = suggestion;
     title.readOnly = false;
-    this.#complain('');
-    this.#wait(false);
+    this.#showProblem('');
+    this.#setBusy(false);
     this.#dialog.showModal();
     title.focus();
     title.select();
@@ -55,65 +55,65 @@ class AlbumMaker {
     if (this.isOpen && !this.#isBusy) this.#dialog.close();
   }
 
-  async #make() {
+  async #create() {
     if (this.#isBusy) return;
     const title = this.#parts.title.value.trim();
     const length = [...title].length;
-    if (length === 0) return this.#complain('Give the album a title.', true);
-    if (length > LONGEST_TITLE) {
-      return this.#complain(`This title is too long: it has ${number(length)} characters, and ${LONGEST_TITLE} are allowed.`, true);
+    if (length === 0) return this.#showProblem('Enter a title.', true);
+    if (length > MAX_TITLE_LENGTH) {
+      return this.#showProblem(`The title has ${number(length)} characters. Shorten it to ${MAX_TITLE_LENGTH} or fewer.`, true);
     }
-    this.#complain('');
-    this.#wait(true);
+    this.#showProblem('');
+    this.#setBusy(true);
     try {
       const album = await this.#send(title);
-      this.#wait(false);
+      this.#setBusy(false);
       this.#dialog.close();
-      this.#made(album);
+      this.#created(album);
     } catch (error) {
-      this.#wait(false);
-      this.#complain(this.#explain(error, title));
+      this.#setBusy(false);
+      this.#showProblem(this.#explain(error, title));
     }
   }
 
-  /** Goes on where it was: an album that has been made is not made again. */
+  /** Continues after the last successful call, so that an album is never created twice. */
   async #send(title) {
-    const job = this.#job;
-    const lists = chunks(job.ids);
-    while (job.added < lists.length) {
-      const ids = lists[job.added];
-      const payload = job.albumId
-        ? await this.#call('update_album', { albumId: job.albumId, addImageIds: ids })
+    const progress = this.#progress;
+    const batches = chunks(progress.ids);
+    while (progress.added < batches.length) {
+      const ids = batches[progress.added];
+      const payload = progress.albumId
+        ? await this.#call('update_album', { albumId: progress.albumId, addImageIds: ids })
         : await this.#call('create_album', { title, imageIds: ids });
       const { result } = payload;
-      job.albumId ??= text(result?.id);
-      job.album = { id: job.albumId, title: text(result?.title) ?? title, count: finite(result?.imageCount) };
-      job.added += 1;
-      // Its title stands now.
+      progress.albumId ??= text(result?.id);
+      progress.album = { id: progress.albumId, title: text(result?.title) ?? title, count: finite(result?.imageCount) };
+      progress.added += 1;
+      // The album exists now and keeps this title.
       this.#parts.title.readOnly = true;
-      if (!job.albumId && job.added < lists.length) throw ToolFailed.unreadable();
+      if (!progress.albumId && progress.added < batches.length) throw ToolFailed.unreadable();
     }
-    return { ...job.album, count: job.album.count ?? job.ids.length };
+    return { ...progress.album, count: progress.album.count ?? progress.ids.length };
   }
 
   #explain(error, title) {
-    const { albumId, added } = this.#job;
-    if (albumId) return `The album “${title}” has the first ${photos(added * MOST)}. The others are not in it yet. ${explain(error)}`;
-    if (error.isTimeout) return 'The photo library did not answer, so the album may have been made or not. Ask the assistant to list your albums before you try again.';
+    const { albumId, added } = this.#progress;
+    if (albumId) return `The album “${title}” contains the first ${photos(added * MAX_IDS)}. The others could not be added. ${explain(error)}`;
+    if (error.isTimeout) return 'The photo library did not respond, so the album may or may not exist. Ask the assistant to list your albums before you try again.';
     return explain(error);
   }
 
-  #complain(words, isAboutTitle = false) {
+  #showProblem(message, isTitleInvalid = false) {
     const { title, problem } = this.#parts;
-    problem.textContent = words;
-    title.setAttribute('aria-invalid', isAboutTitle);
-    if (isAboutTitle) title.focus();
+    problem.textContent = message;
+    title.setAttribute('aria-invalid', isTitleInvalid);
+    if (isTitleInvalid) title.focus();
   }
 
-  #wait(is) {
-    this.#isBusy = is;
-    const { make, cancel } = this.#parts;
-    for (const button of [make, cancel]) button.setAttribute('aria-disabled', is);
-    make.textContent = is ? 'Making the album…' : this.#job.albumId ? 'Add the rest' : 'Make the album';
+  #setBusy(isBusy) {
+    this.#isBusy = isBusy;
+    const { create, cancel } = this.#parts;
+    for (const button of [create, cancel]) button.setAttribute('aria-disabled', isBusy);
+    create.textContent = isBusy ? 'Creating the album…' : this.#progress.albumId ? 'Add the rest' : 'Create album';
   }
 }

@@ -1,11 +1,11 @@
-// The bridge to the host: JSON-RPC 2.0 over postMessage, as MCP Apps (revision 2026-01-26) has it. The host is the window
-// around this one; nobody else is listened to. Its origin is not known, so messages go to whatever stands there.
+// The bridge to the host: JSON-RPC 2.0 over postMessage (MCP Apps, revision 2026-01-26). The host is the parent window;
+// messages from other windows are ignored. Its origin is unknown, so messages are sent with the target origin `*`.
 
 const APPS_REVISION = '2026-01-26';
-const ANSWER_TIMEOUT_MS = 30_000;
+const RESPONSE_TIMEOUT_MS = 30_000;
 const METHOD_NOT_FOUND = -32601;
 
-/** A request that failed; `isTimeout` when nobody knows what became of it. */
+/** A failed request. After a time-out (`isTimeout`) it is unknown whether the request had an effect. */
 class RequestFailed extends Error {
   constructor(message, isTimeout = false) {
     super(message);
@@ -14,20 +14,20 @@ class RequestFailed extends Error {
 }
 
 class Bridge {
-  #waiting = new Map();
-  #sent = 0;
-  #notified;
-  #answers;
+  #pending = new Map();
+  #lastId = 0;
+  #notificationHandlers;
+  #requestHandlers;
   capabilities = {};
   context = {};
 
-  /** `notified` and `answers` have a function for each method that the host may use. */
-  constructor(notified, answers) {
-    this.#notified = notified;
-    this.#answers = answers;
+  /** Both arguments map the methods that the host may call to functions. */
+  constructor(notificationHandlers, requestHandlers) {
+    this.#notificationHandlers = notificationHandlers;
+    this.#requestHandlers = requestHandlers;
   }
 
-  /** Introduces the app; afterwards the capabilities and the context of the host are known. */
+  /** Initializes the connection. Afterwards the capabilities and the context of the host are known. */
   async open(appInfo, appCapabilities) {
     window.addEventListener('message', (event) => {
       if (event.source === window.parent && event.data?.jsonrpc === '2.0') this.#receive(event.data);
@@ -40,13 +40,13 @@ class Bridge {
   }
 
   request(method, params) {
-    const id = (this.#sent += 1);
+    const id = (this.#lastId += 1);
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#waiting.delete(id);
-        reject(new RequestFailed('the host did not answer in time', true));
-      }, ANSWER_TIMEOUT_MS);
-      this.#waiting.set(id, { resolve, reject, timer });
+        this.#pending.delete(id);
+        reject(new RequestFailed('the host did not respond in time', true));
+      }, RESPONSE_TIMEOUT_MS);
+      this.#pending.set(id, { resolve, reject, timer });
       this.#post({ id, method, params });
     });
   }
@@ -63,19 +63,19 @@ class Bridge {
     const { id, method, params } = message;
     if (typeof method !== 'string') return this.#settle(message);
     const isRequest = id !== undefined && id !== null;
-    const table = isRequest ? this.#answers : this.#notified;
-    const action = Object.hasOwn(table, method) ? table[method] : undefined;
-    if (!isRequest) return action?.(params ?? {});
-    if (action) return this.#post({ id, result: action(params ?? {}) });
+    const handlers = isRequest ? this.#requestHandlers : this.#notificationHandlers;
+    const handler = Object.hasOwn(handlers, method) ? handlers[method] : undefined;
+    if (!isRequest) return handler?.(params ?? {});
+    if (handler) return this.#post({ id, result: handler(params ?? {}) });
     this.#post({ id, error: { code: METHOD_NOT_FOUND, message: `This app has no method ${method}.` } });
   }
 
   #settle({ id, result, error }) {
-    const waiting = this.#waiting.get(id);
-    if (!waiting) return;
-    this.#waiting.delete(id);
-    clearTimeout(waiting.timer);
-    if (error) waiting.reject(new RequestFailed(String(error.message ?? 'the host refused')));
-    else waiting.resolve(result);
+    const pending = this.#pending.get(id);
+    if (!pending) return;
+    this.#pending.delete(id);
+    clearTimeout(pending.timer);
+    if (error) pending.reject(new RequestFailed(String(error.message ?? 'the host rejected the request')));
+    else pending.resolve(result);
   }
 }

@@ -1,21 +1,21 @@
 //! The page as one HTML document.
 //!
-//! It is a gallery of the pictures, with a larger view, and makes albums of them. Hosts give it a frame without an origin
-//! of its own, in which nothing may be loaded but pictures of this service, so that styles and scripts stand in the
-//! document. `gallery.html` is the frame, and the scripts are parts of one module, put together here:
+//! It shows photos in a gallery with a larger view, and creates albums. A host runs it in a sandboxed frame that loads only
+//! images of this service, so styles and scripts are part of the document. `gallery.html` is the document without them. The
+//! scripts are parts of one module:
 //!
-//! | part | holds |
+//! | part | contents |
 //! |---|---|
 //! | `bridge.js` | JSON-RPC with the host |
-//! | `words.js` | dates, distances, and what is said of a picture |
-//! | `listing.js` | the answers of the tools, and the calls for further pages |
-//! | `renewal.js` | new addresses of pictures before the old ones end |
-//! | `grid.js`, `viewer.js`, `album.js` | what is seen |
-//! | `main.js` | what the host says and what people do |
+//! | `words.js` | dates, distances and descriptions of photos |
+//! | `listing.js` | results of the tools, and the calls for further pages |
+//! | `renewal.js` | new image URLs before the old ones expire |
+//! | `grid.js`, `viewer.js`, `album.js` | the visible parts |
+//! | `main.js` | messages of the host and actions of the user |
 
 use std::sync::LazyLock;
 
-const FRAME: &str = include_str!("gallery.html");
+const TEMPLATE: &str = include_str!("gallery.html");
 const STYLE: &str = include_str!("gallery.css");
 const SCRIPTS: [&str; 8] = [
     include_str!("bridge.js"),
@@ -28,7 +28,7 @@ const SCRIPTS: [&str; 8] = [
     include_str!("main.js"),
 ];
 
-/// The whole document; `albums` says whether the resource has the tools that make them.
+/// The whole document; `albums` says whether the resource has the album tools.
 pub(super) fn of(albums: bool) -> &'static str {
     static WITH_ALBUMS: LazyLock<String> = LazyLock::new(|| compose(true));
     static WITHOUT_ALBUMS: LazyLock<String> = LazyLock::new(|| compose(false));
@@ -36,7 +36,7 @@ pub(super) fn of(albums: bool) -> &'static str {
 }
 
 fn compose(albums: bool) -> String {
-    FRAME
+    TEMPLATE
         .replacen("<html lang=\"en\">", &format!("<html lang=\"en\" data-albums=\"{albums}\">"), 1)
         .replacen("<style></style>", &format!("<style>\n{STYLE}</style>"), 1)
         .replacen(
@@ -50,14 +50,14 @@ fn compose(albums: bool) -> String {
 mod tests {
     use super::*;
 
-    /// What hosts are asked to take at most.
-    const LARGEST: usize = 100 * 1000;
+    /// Upper bound on the document, for hosts with limits.
+    const MAX_BYTES: usize = 100 * 1000;
 
     #[test]
-    fn the_document_is_whole_and_small() {
+    fn the_document_is_complete_and_small() {
         for albums in [true, false] {
             let text = of(albums);
-            assert!(text.len() < LARGEST, "{} bytes", text.len());
+            assert!(text.len() < MAX_BYTES, "{} bytes", text.len());
             assert!(text.starts_with("<!doctype html>\n"));
             assert!(text.contains(&format!("<html lang=\"en\" data-albums=\"{albums}\">")));
             assert!(text.contains("<meta charset=\"utf-8\">") && text.contains("<title>Photos</title>"));
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_ends_a_part_before_its_end() {
+    fn no_part_contains_an_end_tag() {
         for part in SCRIPTS.into_iter().chain([STYLE]) {
             for end in ["</script", "</style", "<!--"] {
                 assert!(!part.to_ascii_lowercase().contains(end), "{end}");
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_loaded_kept_or_taken_for_html() {
+    fn the_document_loads_stores_and_parses_nothing() {
         let text = of(true);
         for forbidden in [
             "src=\"",

@@ -1,10 +1,10 @@
-// The photos in rows. One of them is in the tab order; arrow keys go to the others. Each may be selected.
+// The photos in rows. One of them is in the tab order; arrow keys move to the others. Photos can be selected.
 
-/** Wider and narrower pictures are cut in the grid, so that rows stay even. */
-const WIDEST = 2.4;
-const NARROWEST = 0.6;
-/** So few are shown large. */
-const FEW = 3;
+/** The grid crops wider and narrower photos, so that rows stay even. */
+const MAX_RATIO = 2.4;
+const MIN_RATIO = 0.6;
+/** Up to this many photos are shown large. */
+const LARGE_COUNT = 3;
 
 class Grid {
   #list;
@@ -15,7 +15,7 @@ class Grid {
   #actions;
   #isSelectable = false;
 
-  /** `actions`: `open` a picture, `changed` when other pictures are selected, `helps` a picture as a renewal does. */
+  /** `actions` has `open` (shows a photo), `changed` (the selection changed) and `renewFor` (see `Renewal`). */
   constructor(list, template, actions) {
     this.#list = list;
     this.#template = template;
@@ -24,18 +24,18 @@ class Grid {
     list.addEventListener('focusin', ({ target }) => this.#enter(target.closest('li')));
   }
 
-  /** The selected pictures' ids, in the order of the pictures. */
+  /** Ids of the selected photos, in the order of the grid. */
   get selected() {
     return [...this.#tiles.keys()].filter((id) => this.#selected.has(id));
   }
 
-  get #isFew() {
-    return this.#tiles.size <= FEW;
+  get #isLarge() {
+    return this.#tiles.size <= LARGE_COUNT;
   }
 
-  set isSelectable(is) {
-    this.#isSelectable = is;
-    for (const tile of this.#tiles.values()) this.#offer(tile);
+  set isSelectable(isSelectable) {
+    this.#isSelectable = isSelectable;
+    for (const tile of this.#tiles.values()) this.#showCheckbox(tile);
   }
 
   clear() {
@@ -46,65 +46,65 @@ class Grid {
     this.#list.hidden = true;
   }
 
-  /** Puts pictures behind the others; without addresses, these come later, by `refresh`. */
-  append(images, hasAddresses) {
+  /** Appends photos. If their URLs have expired, `refresh` sets new ones later. */
+  append(images, hasUrls) {
     const isFirst = this.#tiles.size === 0;
     for (const image of images) this.#tiles.set(image.id, this.#tile(image));
-    this.#list.dataset.count = this.#isFew ? this.#tiles.size : 'many';
-    if (hasAddresses) this.refresh(images.map(({ id }) => id));
+    this.#list.dataset.count = this.#isLarge ? this.#tiles.size : 'many';
+    if (hasUrls) this.refresh(images.map(({ id }) => id));
     this.#list.append(...images.map(({ id }) => this.#tiles.get(id).item));
     this.#list.hidden = this.#tiles.size === 0;
     if (isFirst && images.length) this.#enter(this.#list.firstElementChild);
   }
 
-  /** Gives their addresses to those of these pictures that have not come; those that have stay as they are. */
+  /** Sets the URLs of these photos, except of those that have loaded. */
   refresh(ids) {
     const tiles = ids.map((id) => this.#tiles.get(id)).filter(Boolean);
-    const gone = tiles.filter(({ image }) => image.isGone);
-    for (const tile of gone) this.#bury(tile);
-    const unselected = gone.map(({ image }) => image.id).filter((id) => this.#selected.has(id));
+    const deleted = tiles.filter(({ image }) => image.isDeleted);
+    for (const tile of deleted) this.#markDeleted(tile);
+    const unselected = deleted.map(({ image }) => image.id).filter((id) => this.#selected.has(id));
     if (unselected.length) this.select(unselected, false);
     for (const tile of tiles) {
       const { image, picture } = tile;
-      const source = this.#isFew ? image.medium : image.thumb;
-      if (image.isGone || isThere(picture)) continue;
+      const source = this.#isLarge ? image.medium : image.thumb;
+      if (image.isDeleted || isLoaded(picture)) continue;
       if (!source) {
-        this.#lose(tile);
+        this.#markFailed(tile);
       } else if (picture.src !== source) {
-        tile.item.dataset.state = 'coming';
+        tile.item.dataset.state = 'loading';
         tile.lost.hidden = true;
         picture.src = source;
       } else if (picture.complete) {
-        this.#lose(tile);
+        this.#markFailed(tile);
       }
     }
   }
 
-  /** Pictures that wait for new addresses do not come any more. */
-  loseRest() {
+  /** Marks photos that wait for new URLs as failed. */
+  failPending() {
     for (const tile of this.#tiles.values()) {
-      if (tile.item.dataset.state === 'coming' && tile.picture.complete) this.#lose(tile);
+      if (tile.item.dataset.state === 'loading' && tile.picture.complete) this.#markFailed(tile);
     }
   }
 
-  /** Ids in the order in which addresses are needed: of pictures that have not come first, then of those near the view. */
-  byNeed(ids) {
-    const needs = ids.map((id) => {
+  /** Sorts ids by urgency: photos that have not loaded first, then by distance from the viewport. */
+  byUrgency(ids) {
+    const entries = ids.map((id) => {
       const { item, picture } = this.#tiles.get(id);
       const { top, bottom } = item.getBoundingClientRect();
-      return { id, isThere: isThere(picture), away: Math.max(top - window.innerHeight, -bottom, 0) };
+      return { id, isLoaded: isLoaded(picture), distance: Math.max(top - window.innerHeight, -bottom, 0) };
     });
-    return needs.sort((a, b) => a.isThere - b.isThere || a.away - b.away).map(({ id }) => id);
+    return entries.sort((a, b) => a.isLoaded - b.isLoaded || a.distance - b.distance).map(({ id }) => id);
   }
 
-  select(ids, is) {
+  select(ids, isSelected) {
     for (const id of ids) {
       const tile = this.#tiles.get(id);
-      if (!tile || (is && tile.image.isGone)) continue;
-      if (is) this.#selected.add(id);
+      if (!tile || (isSelected && tile.image.isDeleted)) continue;
+      if (isSelected) this.#selected.add(id);
       else this.#selected.delete(id);
-      tile.check.checked = is;
-      tile.item.dataset.selected = is;
+      tile.check.checked = isSelected;
+      tile.item.dataset.selected = isSelected;
     }
     this.#list.dataset.selecting = this.#selected.size > 0;
     this.#actions.changed();
@@ -122,63 +122,63 @@ class Grid {
     const item = this.#template.content.firstElementChild.cloneNode(true);
     const [button, picture, check, lost] = ['button', 'img', 'input', '.lost'].map((name) => item.querySelector(name));
     const [day, place] = item.querySelectorAll('.caption span');
-    const ratio = Math.min(Math.max(image.width / image.height, NARROWEST), WIDEST);
+    const ratio = Math.min(Math.max(image.width / image.height, MIN_RATIO), MAX_RATIO);
     item.style.setProperty('--ratio', ratio.toFixed(4));
-    item.dataset.state = 'coming';
+    item.dataset.state = 'loading';
     item.dataset.id = image.id;
-    picture.alt = alternative(image);
+    picture.alt = alternativeText(image);
     day.textContent = dayOf(image);
     place.textContent = image.place ?? image.description ?? '';
     check.setAttribute('aria-label', `Select ${picture.alt}`);
     for (const control of [button, check]) control.tabIndex = -1;
     const tile = { item, button, picture, check, lost, image };
-    this.#offer(tile);
+    this.#showCheckbox(tile);
     picture.addEventListener('load', () => {
-      item.dataset.state = 'there';
+      item.dataset.state = 'loaded';
       lost.hidden = true;
     });
-    picture.addEventListener('error', () => this.#actions.helps(image) || this.#lose(tile));
+    picture.addEventListener('error', () => this.#actions.renewFor(image) || this.#markFailed(tile));
     button.addEventListener('click', () => this.#actions.open(image.id));
     check.addEventListener('click', ({ shiftKey }) => this.#choose(image.id, check.checked, shiftKey));
     return tile;
   }
 
-  /** Shows the box where the picture may be selected. */
-  #offer({ check, image }) {
-    check.parentElement.hidden = !this.#isSelectable || Boolean(image.isGone);
+  /** Shows the checkbox if the photo can be selected. */
+  #showCheckbox({ check, image }) {
+    check.parentElement.hidden = !this.#isSelectable || Boolean(image.isDeleted);
   }
 
-  /** The picture has been deleted, whether it had come or not. */
-  #bury(tile) {
+  /** Marks a photo that was deleted, whether it had loaded or not. */
+  #markDeleted(tile) {
     const { button, picture, check } = tile;
     const hadFocus = document.activeElement === check;
-    this.#offer(tile);
+    this.#showCheckbox(tile);
     if (hadFocus) button.focus();
     picture.removeAttribute('src');
-    this.#lose(tile, 'No longer in the library');
+    this.#markFailed(tile, 'No longer in the library');
   }
 
-  #lose({ item, lost, image }, why = 'Could not be loaded') {
-    item.dataset.state = 'lost';
-    lost.textContent = image.fileName ? `${image.fileName}: ${why.toLowerCase()}` : why;
+  #markFailed({ item, lost, image }, reason = 'Could not be loaded') {
+    item.dataset.state = 'failed';
+    lost.textContent = image.fileName ? `${image.fileName}: ${reason.toLowerCase()}` : reason;
     lost.hidden = false;
   }
 
-  /** With the shift key, everything from the last one that was chosen to this one. */
-  #choose(id, is, isRange) {
+  /** Selects a photo; with the shift key, the range from the last one to this one. */
+  #choose(id, isSelected, isRange) {
     const ids = [...this.#tiles.keys()];
     const ends = [ids.indexOf(this.#last), ids.indexOf(id)].sort((a, b) => a - b);
-    this.select(isRange && ends[0] >= 0 ? ids.slice(ends[0], ends[1] + 1) : [id], is);
+    this.select(isRange && ends[0] >= 0 ? ids.slice(ends[0], ends[1] + 1) : [id], isSelected);
     this.#last = id;
   }
 
-  /** Takes a picture into the tab order, and the others out of it. */
+  /** Moves the tab stop to a photo. */
   #enter(item) {
     if (!item || item.dataset.isEntered) return;
     for (const tile of this.#tiles.values()) {
-      const is = tile.item === item;
-      tile.button.tabIndex = tile.check.tabIndex = is ? 0 : -1;
-      if (is) tile.item.dataset.isEntered = 'true';
+      const isEntered = tile.item === item;
+      tile.button.tabIndex = tile.check.tabIndex = isEntered ? 0 : -1;
+      if (isEntered) tile.item.dataset.isEntered = 'true';
       else delete tile.item.dataset.isEntered;
     }
   }
@@ -198,20 +198,20 @@ class Grid {
     }[event.key]?.();
     if (!target) return;
     event.preventDefault();
-    // From picture to picture, from box to box.
+    // From photo to photo, from checkbox to checkbox.
     const kind = event.target.localName;
     const control = target.querySelector(kind);
     (control.checkVisibility() ? control : target.querySelector('button')).focus();
   }
 }
 
-const isThere = (picture) => picture.complete && picture.naturalWidth > 0;
+const isLoaded = (picture) => picture.complete && picture.naturalWidth > 0;
 
-/** The item of the next row that is nearest to this one; `others` begin with its neighbour. */
+/** The nearest item in the next row. `others` starts with the neighbour of `here`. */
 function beside(others, here) {
   const { offsetTop } = here;
   const row = others.find((item) => item.offsetTop !== offsetTop)?.offsetTop;
   const middle = (item) => item.offsetLeft + item.offsetWidth / 2;
-  const away = (item) => Math.abs(middle(item) - middle(here));
-  return others.filter((item) => item.offsetTop === row).sort((a, b) => away(a) - away(b))[0];
+  const gap = (item) => Math.abs(middle(item) - middle(here));
+  return others.filter((item) => item.offsetTop === row).sort((a, b) => gap(a) - gap(b))[0];
 }

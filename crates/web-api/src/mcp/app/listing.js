@@ -1,38 +1,38 @@
-// The photos that a call of show_images gives, and the calls for more of them.
+// The photos that show_images returns, and the calls for further pages.
 
 const TOOL = 'show_images';
-const MOST = 100;
-const USUAL_LIMIT = 50;
+const MAX_IDS = 100;
+const DEFAULT_LIMIT = 50;
 
-/** Members of a failed call's `_meta`: what to tell people, and the photos that are not in the library. */
+/** Keys in the `_meta` of a failed call: the message for the user, and the ids that cannot be shown. */
 const USER_MESSAGE = 'photo-library/userMessage';
-const UNKNOWN = 'photo-library/unknownImageIds';
+const UNKNOWN_IDS = 'photo-library/unknownImageIds';
 
-/** A call that the library refused, in words for people; `unknownIds` are the photos that are not in the library. */
+/** A failed tool call, with a message for the user; `unknownIds` cannot be shown. */
 class ToolFailed extends Error {
   constructor(message, unknownIds) {
     super(message);
     this.unknownIds = Array.isArray(unknownIds) ? unknownIds : [];
   }
 
-  /** The answer is none that this version of the app can read. */
+  /** This version of the app cannot read the result. */
   static unreadable() {
-    return new ToolFailed('The photo library gave an answer that cannot be shown here. Ask the assistant to show the photos again.');
+    return new ToolFailed('The app could not read the response of the photo library. Ask the assistant to show the photos again.');
   }
 }
 
-/** What people are told when a call fails: what happened and what to do. */
+/** The message for the user after a failed call: what happened, then what to do. */
 function explain(error) {
   if (error instanceof ToolFailed) return error.message;
-  if (error.isTimeout) return 'The photo library did not answer. Check your connection and try again.';
-  return 'The photo library could not be reached. Try again. If that does not help, check that the assistant is still connected to it.';
+  if (error.isTimeout) return 'The photo library did not respond. Check your connection and try again.';
+  return 'The photo library could not be reached. Try again. If it fails again, check that the assistant is still connected to it.';
 }
 
-/** The answer of a tool, as an object. The text of a failed call is for the model. */
+/** The payload of a tool result. The text of a failed call is for the model. */
 function payloadOf(result) {
   if (result?.isError) {
-    const message = text(result._meta?.[USER_MESSAGE]) ?? 'The photo library could not do this. Ask the assistant to try again.';
-    throw new ToolFailed(message, result._meta?.[UNKNOWN]);
+    const message = text(result._meta?.[USER_MESSAGE]) ?? 'The request failed. Ask the assistant to try again.';
+    throw new ToolFailed(message, result._meta?.[UNKNOWN_IDS]);
   }
   const structured = result?.structuredContent;
   if (structured && typeof structured === 'object') return structured;
@@ -46,10 +46,10 @@ function payloadOf(result) {
 
 const text = (value) => (typeof value === 'string' && value.trim() ? value : undefined);
 const finite = (value) => (Number.isFinite(value) ? value : undefined);
-/** Photos come from web servers and from nowhere else. */
-const address = (value) => (/^https?:\/\//.test(value ?? '') ? value : undefined);
+/** Only web URLs are accepted for photos. */
+const webUrl = (value) => (/^https?:\/\//.test(value ?? '') ? value : undefined);
 
-/** One photo; `undefined` when the record is none. */
+/** Parses a photo; `undefined` if the record is invalid. */
 function imageOf(record) {
   if (!text(record?.id)) return undefined;
   const offset = offsetOf(record.utcOffset);
@@ -59,8 +59,8 @@ function imageOf(record) {
     capturedAt: record.capturedAt,
     wall: wallOf(record.capturedAt, offset),
     zone: zoneOf(offset),
-    thumb: address(renditions?.['webp-thumb']) ?? address(record.url),
-    medium: address(record.url) ?? address(renditions?.['webp-medium']),
+    thumb: webUrl(renditions?.['webp-thumb']) ?? webUrl(record.url),
+    medium: webUrl(record.url) ?? webUrl(renditions?.['webp-medium']),
     width: width > 0 ? width : 3,
     height: height > 0 ? height : 2,
     place: text(record.place),
@@ -71,82 +71,82 @@ function imageOf(record) {
   };
 }
 
-/** The photos of an answer. */
+/** The photos of a payload. */
 function imagesOf(payload) {
   if (!Array.isArray(payload.results)) throw ToolFailed.unreadable();
   return payload.results.map(imageOf).filter(Boolean);
 }
 
-/** Lists of at most as many as one call takes. */
+/** Splits ids into lists that fit into one call. */
 function chunks(ids) {
-  return Array.from({ length: Math.ceil(ids.length / MOST) }, (_, place) => ids.slice(place * MOST, (place + 1) * MOST));
+  return Array.from({ length: Math.ceil(ids.length / MAX_IDS) }, (_, index) => ids.slice(index * MAX_IDS, (index + 1) * MAX_IDS));
 }
 
 class Listing {
-  /** From id to photo, in the order of the answer. */
+  /** Photos by id, in the order of the results. */
   images = new Map();
   #arguments;
   #limit;
   #last;
-  #isOver = false;
+  #isComplete = false;
 
-  /** `given` are the arguments of the call; `undefined` when the host did not tell. */
-  constructor(given) {
-    this.#arguments = given;
-    this.#limit = Number.isInteger(given?.limit) ? given.limit : USUAL_LIMIT;
+  /** `args` are the arguments of the call; `undefined` if the host did not send them. */
+  constructor(args) {
+    this.#arguments = args;
+    this.#limit = Number.isInteger(args?.limit) ? args.limit : DEFAULT_LIMIT;
   }
 
   get query() {
     return text(this.#arguments?.query);
   }
 
-  /** Whether all photos of an album were asked for. */
+  /** Whether the call requested all photos of an album. */
   get isAlbum() {
     const { albumId, query, latitude, startDate, endDate } = this.#arguments ?? {};
     return Boolean(text(albumId)) && [text(query), finite(latitude), text(startDate), text(endDate)].every((limit) => limit === undefined);
   }
 
   get hasMore() {
-    return !this.#isOver;
+    return !this.#isComplete;
   }
 
-  /** The photos that are still in the library, as far as is known. */
+  /** The photos that are not known to be deleted. */
   get present() {
-    return [...this.images.values()].filter(({ isGone }) => !isGone);
+    return [...this.images.values()].filter(({ isDeleted }) => !isDeleted);
   }
 
-  /** Takes what came, and what is known of its addresses; gives the photos that are new. */
+  /** Adds the photos of a payload, with `stamp` about their URLs. Returns those that are new. */
   add(payload, stamp) {
-    const came = imagesOf(payload);
-    const fresh = came.filter(({ id }) => !this.images.has(id));
+    const received = imagesOf(payload);
+    const fresh = received.filter(({ id }) => !this.images.has(id));
     for (const image of fresh) this.images.set(image.id, Object.assign(image, stamp));
-    this.#last = came.at(-1) ?? this.#last;
-    // A list of no ids counts as none.
+    this.#last = received.at(-1) ?? this.#last;
+    // An empty list of ids counts as absent.
     const isWhole = !this.#arguments || this.#arguments.imageIds?.length > 0;
-    const isLast = came.length < this.#limit || fresh.length === 0;
-    this.#isOver = isWhole || isLast || (this.query !== undefined && this.#limit >= MOST);
+    const isLast = received.length < this.#limit || fresh.length === 0;
+    this.#isComplete = isWhole || isLast || (this.query !== undefined && this.#limit >= MAX_IDS);
     return fresh;
   }
 
-  /** The arguments of the call that gives more: a longer list of the best, or the photos before the last one. */
+  /** The arguments of the call for more: a longer list of the best matches, or the photos before the last one. */
   more() {
     if (this.query !== undefined) {
-      const step = Number.isInteger(this.#arguments.limit) ? this.#arguments.limit : USUAL_LIMIT;
-      this.#limit = Math.min(this.#limit + step, MOST);
+      const step = Number.isInteger(this.#arguments.limit) ? this.#arguments.limit : DEFAULT_LIMIT;
+      this.#limit = Math.min(this.#limit + step, MAX_IDS);
       return { ...this.#arguments, limit: this.#limit };
     }
-    // The last one comes again, because the end is part of the range.
+    // The last photo is returned again, because endDate is inclusive.
     this.#limit = Math.max(this.#limit, 2);
     return { ...this.#arguments, limit: this.#limit, endDate: this.#last.capturedAt };
   }
 
-  /** Takes new addresses of photos, and what is known of them. Photos that did not come are no longer in the library. */
+  /** Sets new URLs of photos. Photos that are not in the payload were deleted. */
   renew(ids, payload, stamp) {
-    const came = new Map(imagesOf(payload).map((image) => [image.id, image]));
+    const received = new Map(imagesOf(payload).map((image) => [image.id, image]));
     for (const id of ids) {
       const image = this.images.get(id);
-      const { thumb, medium } = came.get(id) ?? {};
-      if (image) Object.assign(image, stamp, { thumb, medium, isGone: !came.has(id) });
+      const { thumb, medium } = received.get(id) ?? {};
+      if (image) Object.assign(image, stamp, { thumb, medium, isDeleted: !received.has(id) });
     }
   }
 }

@@ -1,13 +1,13 @@
-// Puts it all together: what the host says, what is shown, and what people do.
+// Connects the parts: messages of the host, what is shown, and actions of the user.
 
 const APP = { name: 'photo-library-gallery', title: 'Photos', version: '1' };
-/** A longer gallery is scrolled within its frame, so that a conversation stays one. */
-const TALLEST_PX = 720;
-/** A dialog needs some room, however little the gallery does. */
-const DIALOG_PX = 560;
-const TOLD_AFTER_MS = 400;
-/** Said where no vision model looks at photos. */
-const BLIND = 'Only colours, light and words were searched, not what the photos show. Whoever runs the photo library can add a vision model for that.';
+/** A taller gallery scrolls within its frame. */
+const MAX_HEIGHT_PX = 720;
+/** Minimum height while a dialog is open. */
+const DIALOG_HEIGHT_PX = 560;
+const CONTEXT_DELAY_MS = 400;
+/** Shown if no vision model took part in a search. */
+const NO_MODEL_NOTE = 'The search matched only colours, light and words, not what the photos show. The operator of the photo library can add a vision model.';
 const SKELETON = [1.5, 0.75, 1.33, 1.5, 0.75, 1.78, 1.33, 1.5];
 
 const hasAlbums = document.documentElement.dataset.albums === 'true';
@@ -18,25 +18,25 @@ const state = element('state');
 const more = element('more');
 const selection = element('selection');
 
-/** The last call of the model; answers to an older one are dropped. */
+/** The results of the last call of the model. Results of older calls are dropped. */
 let listing = new Listing();
-/** The arguments of the call that is under way, and of the one whose answer came last, where the host told them. */
-let given;
-let answered;
+/** The arguments of the call in progress and of the last call with a result, if the host sent them. */
+let pendingArgs;
+let lastArgs;
 let isLoading = false;
-let noticeAgain;
+let retryNotice;
 let albums = [];
 
 const bridge = new Bridge(
   {
     'ui/notifications/tool-input-partial': ({ arguments: partial }) => {
-      given = undefined;
-      search(partial);
+      pendingArgs = undefined;
+      showSearching(partial);
     },
-    'ui/notifications/tool-input': ({ arguments: whole }) => search((given = whole ?? {})),
-    'ui/notifications/tool-result': receive,
-    'ui/notifications/tool-cancelled': cancelled,
-    'ui/notifications/host-context-changed': (changes) => adapt(Object.assign(bridge.context, changes)),
+    'ui/notifications/tool-input': ({ arguments: whole }) => showSearching((pendingArgs = whole ?? {})),
+    'ui/notifications/tool-result': showResult,
+    'ui/notifications/tool-cancelled': showCancelled,
+    'ui/notifications/host-context-changed': (changes) => applyContext(Object.assign(bridge.context, changes)),
   },
   {
     ping: () => ({}),
@@ -51,41 +51,41 @@ const renewal = new Renewal({
   images: () => listing.present,
   renew,
   failed: (error) => {
-    grid.loseRest();
-    viewer.lose();
-    warn(`Some photos may not load. ${explain(error)}`, () => renewal.run());
+    grid.failPending();
+    viewer.showFailure();
+    showError(`Some photos may not load. ${explain(error)}`, () => renewal.run());
   },
 });
 const grid = new Grid(element('grid'), element('tile'), {
   open: (id) => {
     viewer.open(id, listing.query);
-    measure();
+    reportHeight();
   },
-  changed: selectionChanged,
-  helps: (image) => renewal.helps(image),
+  changed: showSelection,
+  renewFor: (image) => renewal.renewFor(image),
 });
 const viewer = new Viewer(element('viewer'), {
   images: () => [...listing.images.values()],
   hasMore: () => canCall() && listing.hasMore,
   more: showMore,
-  helps: (image) => renewal.helps(image),
+  renewFor: (image) => renewal.renewFor(image),
   isExpired: (image) => renewal.isExpired(image),
   isSelectable,
   isSelected: (id) => grid.isSelected(id),
   select: (ids, is) => grid.select(ids, is),
   closed: (id) => grid.focus(id),
 });
-const album = new AlbumMaker(element('album'), call, albumMade);
+const album = new AlbumCreator(element('album'), call, showCreated);
 
 const canCall = () => Boolean(bridge.capabilities.serverTools);
-const canMakeAlbums = () => hasAlbums && canCall();
-/** Whether the host passes words on to the model. */
-function canTell() {
+const canCreateAlbums = () => hasAlbums && canCall();
+/** Whether the host accepts context for the model. */
+function canUpdateModel() {
   const kinds = bridge.capabilities.updateModelContext;
   return Boolean(kinds) && (Boolean(kinds.text) || Object.keys(kinds).length === 0);
 }
 function isSelectable() {
-  return canMakeAlbums() || canTell();
+  return canCreateAlbums() || canUpdateModel();
 }
 
 /** Calls a tool of the library through the host. */
@@ -93,50 +93,50 @@ async function call(name, args) {
   return payloadOf(await bridge.request('tools/call', { name, arguments: args }));
 }
 
-// What the host says.
+// Messages of the host.
 
-/** The model is about to look for photos. */
-function search(args) {
+/** The model has started a call. */
+function showSearching(args) {
   const query = text(args?.query);
   reset();
   element('title').textContent = query ? `“${query}”` : 'Photos';
-  say(query ? `Looking for “${query}”…` : 'Looking for photos…');
-  wait(true);
+  announce(query ? `Searching for “${query}”…` : 'Loading photos…');
+  showSkeleton(true);
 }
 
-function receive(result) {
+function showResult(result) {
   reset();
-  // The next answer may be that to a call of which nothing was told.
-  answered = given;
-  given = undefined;
-  listing = new Listing(answered);
+  // The arguments of the next call may be unknown.
+  lastArgs = pendingArgs;
+  pendingArgs = undefined;
+  listing = new Listing(lastArgs);
   try {
     const payload = payloadOf(result);
-    const images = listing.add(payload, renewal.told(payload.urlsExpireAt));
+    const images = listing.add(payload, renewal.modelStamp(payload.urlsExpireAt));
     element('title').textContent = listing.query ? `“${listing.query}”` : 'Photos';
-    note(Boolean(text(payload.note)));
-    if (images.length === 0) return inform('No photos', nothingFound());
+    showNote(Boolean(text(payload.note)));
+    if (images.length === 0) return showState('No photos', emptyMessage());
     grid.append(images, !renewal.isExpired(images[0]));
-    listed();
-    renewal.begin();
+    updateSummary();
+    renewal.start();
   } catch (error) {
-    inform('The photos could not be shown', explain(error), true);
+    showState('The photos could not be shown', explain(error), true);
   }
 }
 
-function nothingFound() {
+function emptyMessage() {
   if (listing.isAlbum) return 'This album has no photos.';
-  return 'Nothing in your library matches. Try other words, another place or other dates.';
+  return 'No photos in your library match. Try other words, another place or other dates.';
 }
 
-function cancelled() {
+function showCancelled() {
   reset();
-  given = undefined;
-  inform('Stopped', 'The assistant stopped before any photos came. Ask again if you still want to see them.');
+  pendingArgs = undefined;
+  showState('Stopped', 'The assistant stopped before any photos were loaded. Ask again if you want to see them.');
 }
 
-/** Follows the host's looks, language and size. */
-function adapt(context) {
+/** Applies the theme, language and size of the host. */
+function applyContext(context) {
   const root = document.documentElement;
   if (context.theme === 'light' || context.theme === 'dark') root.dataset.theme = context.theme;
   for (const [name, value] of Object.entries(context.styles?.variables ?? {})) {
@@ -154,13 +154,13 @@ function adapt(context) {
     const inset = finite(context.safeAreaInsets?.[side]);
     if (inset !== undefined) root.style.setProperty(`--inset-${side}`, `${inset}px`);
   }
-  speak(text(context.locale));
+  setLocale(text(context.locale));
   const isFull = context.displayMode === 'fullscreen';
   const button = element('full-screen');
   root.dataset.mode = isFull ? 'fullscreen' : 'inline';
   button.hidden = !(context.availableDisplayModes ?? []).includes(isFull ? 'inline' : 'fullscreen');
-  button.querySelector('.unseen').textContent = isFull ? 'Leave full screen' : 'Full screen';
-  measure();
+  button.querySelector('.unseen').textContent = isFull ? 'Exit full screen' : 'Full screen';
+  reportHeight();
 }
 
 // What is shown.
@@ -170,31 +170,31 @@ function reset() {
   for (const dialog of [viewer, album]) dialog.close();
   listing = new Listing();
   setLoading(false);
-  if (grid.selected.length) tellModel();
+  if (grid.selected.length) updateModel();
   grid.clear();
-  wait(false);
-  unwarn();
+  showSkeleton(false);
+  hideNotice();
   for (const part of [state, more, selection, element('album-of-all')]) part.hidden = true;
   element('summary').textContent = '';
-  note(false);
+  showNote(false);
 }
 
-function say(words) {
+function announce(words) {
   element('status').textContent = words;
 }
 
-/** Says what the search did not look at. */
-function note(isBlind) {
-  element('note').hidden = !isBlind;
-  element('note').textContent = isBlind ? BLIND : '';
+/** Shows or hides the note about the limits of the search. */
+function showNote(isShown) {
+  element('note').hidden = !isShown;
+  element('note').textContent = isShown ? NO_MODEL_NOTE : '';
 }
 
-/** Empty frames stand where photos will be. */
-function wait(is) {
+/** Shows or removes placeholders for photos. */
+function showSkeleton(isLoading) {
   const skeleton = element('skeleton');
-  const frames = is ? SKELETON : [];
-  skeleton.hidden = !is;
-  main.ariaBusy = String(is);
+  const frames = isLoading ? SKELETON : [];
+  skeleton.hidden = !isLoading;
+  main.ariaBusy = String(isLoading);
   skeleton.replaceChildren(
     ...frames.map((ratio) => {
       const frame = document.createElement('li');
@@ -204,65 +204,65 @@ function wait(is) {
   );
 }
 
-/** Says what there is instead of photos. */
-function inform(heading, words, isFault = false) {
+/** Shows a message instead of photos. */
+function showState(heading, words, isFault = false) {
   state.dataset.fault = isFault;
   state.querySelector('h2').textContent = heading;
   state.querySelector('p').textContent = words;
   const again = state.querySelector('button');
-  again.hidden = !(isFault && answered && canCall());
+  again.hidden = !(isFault && lastArgs && canCall());
   state.hidden = false;
-  say([`${heading}.`, words, element('note').textContent].filter(Boolean).join(' '));
+  announce([`${heading}.`, words, element('note').textContent].filter(Boolean).join(' '));
 }
 
-/** Says that something went wrong while the photos stay. */
-function warn(words, again) {
-  noticeAgain = again;
+/** Shows an error above the photos; `retry` repeats the failed action. */
+function showError(message, retry) {
+  retryNotice = retry;
   notice.dataset.kind = 'fault';
-  tell(words);
+  showNotice(message);
 }
 
-function tell(words) {
-  notice.querySelector('p').textContent = words;
-  notice.querySelector('[data-does="again"]').hidden = !noticeAgain;
+function showNotice(message) {
+  notice.querySelector('p').textContent = message;
+  notice.querySelector('[data-does="again"]').hidden = !retryNotice;
   notice.hidden = false;
-  say(words);
+  announce(message);
 }
 
-function unwarn() {
-  noticeAgain = undefined;
+function hideNotice() {
+  retryNotice = undefined;
   delete notice.dataset.kind;
   notice.hidden = true;
 }
 
-/** There are other photos than before. */
-function listed() {
+/** Updates the summary after photos were added. */
+function updateSummary() {
   const images = [...listing.images.values()];
   const count = listing.hasMore ? `The first ${photos(images.length)}` : photos(images.length);
-  element('summary').textContent = [count, span(images)].filter(Boolean).join(' · ');
+  element('summary').textContent = [count, dateRange(images)].filter(Boolean).join(' · ');
   more.hidden = !(canCall() && listing.hasMore);
   grid.isSelectable = isSelectable();
-  offerAlbum();
-  say([element('summary').textContent, element('note').textContent].filter(Boolean).join('. '));
+  showAlbumButton();
+  announce([element('summary').textContent, element('note').textContent].filter(Boolean).join('. '));
 }
 
-function offerAlbum() {
-  element('album-of-all').hidden = !canMakeAlbums() || listing.present.length === 0;
+function showAlbumButton() {
+  element('album-of-all').hidden = !canCreateAlbums() || listing.present.length === 0;
 }
 
-function selectionChanged() {
+function showSelection() {
   const { selected } = grid;
   selection.hidden = selected.length === 0;
   selection.querySelector('strong').textContent = `${number(selected.length)} selected`;
-  selection.querySelector('.hint').hidden = !canTell();
-  selection.querySelector('[data-does="album"]').hidden = !canMakeAlbums();
-  tellModel();
+  selection.querySelector('.hint').hidden = !canUpdateModel();
+  selection.querySelector('[data-does="album"]').hidden = !canCreateAlbums();
+  updateModel();
 }
 
-// What is asked of the library.
+// Calls to the library.
 
-/** Photos by their ids. Those that are no longer in the library are left out: the tool refuses them, and says which. */
-async function callFor(ids) {
+/** Requests photos by id. Ids that the tool rejects as unknown are left out of a second call. */
+async function fetchImages(ids) {
   try {
     return await call(TOOL, { imageIds: ids });
   } catch (error) {
@@ -273,21 +273,21 @@ async function callFor(ids) {
   }
 }
 
-/** Gets new addresses for the photos that are due, those first that somebody waits for. */
+/** Requests new URLs for the photos that are due, urgent ones first. */
 async function renew({ isDue, stamp, isWanted }) {
   for (;;) {
-    const due = grid.byNeed(listing.present.filter(isDue).map(({ id }) => id));
+    const due = grid.byUrgency(listing.present.filter(isDue).map(({ id }) => id));
     if (due.length === 0) break;
-    const seen = due.filter((id) => id === viewer.id);
-    const ids = [...new Set([...seen, ...due])].slice(0, MOST);
-    const payload = await callFor(ids);
+    const viewed = due.filter((id) => id === viewer.id);
+    const ids = [...new Set([...viewed, ...due])].slice(0, MAX_IDS);
+    const payload = await fetchImages(ids);
     if (!isWanted()) return;
     listing.renew(ids, payload, stamp(payload.urlsExpireAt));
     grid.refresh(ids);
     viewer.refresh(ids);
-    offerAlbum();
+    showAlbumButton();
   }
-  if (noticeAgain) unwarn();
+  if (retryNotice) hideNotice();
 }
 
 async function showMore() {
@@ -298,138 +298,138 @@ async function showMore() {
   try {
     const payload = await call(TOOL, current.more());
     if (listing !== current) return;
-    const images = current.add(payload, renewal.fresh(payload.urlsExpireAt));
+    const images = current.add(payload, renewal.freshStamp(payload.urlsExpireAt));
     const hadFocus = document.activeElement === button;
     grid.append(images, true);
     renewal.extend();
-    unwarn();
-    listed();
+    hideNotice();
+    updateSummary();
     if (hadFocus && more.hidden && images.length) grid.focus(images[0].id);
   } catch (error) {
-    if (listing === current) warn(`More photos could not be loaded. ${explain(error)}`, showMore);
+    if (listing === current) showError(`More photos could not be loaded. ${explain(error)}`, showMore);
   } finally {
     if (listing === current) setLoading(false);
   }
 }
 
-function setLoading(is) {
+function setLoading(isBusy) {
   const button = more.querySelector('button');
-  isLoading = is;
-  button.ariaDisabled = String(is);
-  button.textContent = is ? 'Loading more…' : 'Show more';
+  isLoading = isBusy;
+  button.ariaDisabled = String(isBusy);
+  button.textContent = isBusy ? 'Loading more…' : 'Show more';
 }
 
-/** Makes the model's call once more. */
-async function searchAgain() {
-  const args = answered;
-  given = args;
-  search(args);
+/** Repeats the call of the model. */
+async function retryCall() {
+  const args = lastArgs;
+  pendingArgs = args;
+  showSearching(args);
   try {
     const result = await bridge.request('tools/call', { name: TOOL, arguments: args });
-    if (given === args) receive(result);
+    if (pendingArgs === args) showResult(result);
   } catch (error) {
-    if (given !== args) return;
-    given = undefined;
-    wait(false);
-    inform('The photos could not be shown', explain(error), true);
+    if (pendingArgs !== args) return;
+    pendingArgs = undefined;
+    showSkeleton(false);
+    showState('The photos could not be shown', explain(error), true);
   }
 }
 
-function albumMade({ id, title, count }) {
+function showCreated({ id, title, count }) {
   albums.push({ id, title });
   grid.select(grid.selected, false);
-  unwarn();
-  tell(`The album “${title}” was made with ${photos(count)}.`);
-  tellModel();
+  hideNotice();
+  showNotice(`The album “${title}” was created with ${photos(count)}.`);
+  updateModel();
 }
 
-let telling;
+let updateTimer;
 
-/** Lets the model know what somebody did here, so that they can talk about it. */
-function tellModel() {
-  if (!canTell()) return;
-  clearTimeout(telling);
-  telling = setTimeout(() => {
+/** Sends the selection and the new albums to the model, so that the user can refer to them. */
+function updateModel() {
+  if (!canUpdateModel()) return;
+  clearTimeout(updateTimer);
+  updateTimer = setTimeout(() => {
     const { selected } = grid;
     const words = [
       selected.length ? `In the gallery, the user selected these images: ${selected.join(', ')}.` : '',
-      ...albums.map(({ id, title }) => `In the gallery, the user made the album “${title}” (id ${id}).`),
+      ...albums.map(({ id, title }) => `In the gallery, the user created the album “${title}” (id ${id}).`),
     ];
     const content = words.filter(Boolean).map((words) => ({ type: 'text', text: words }));
-    // It is told again with the next change.
+    // Sent again with the next change.
     bridge.request('ui/update-model-context', { content }).catch(() => {});
-  }, TOLD_AFTER_MS);
+  }, CONTEXT_DELAY_MS);
 }
 
-// What people do.
+// Actions of the user.
 
-function askForAlbum(ids) {
+function openAlbumDialog(ids) {
   album.open(ids, listing.query);
-  measure();
+  reportHeight();
 }
 
 more.querySelector('button').addEventListener('click', showMore);
-state.querySelector('button').addEventListener('click', searchAgain);
-element('album-of-all').addEventListener('click', () => askForAlbum(listing.present.map(({ id }) => id)));
+state.querySelector('button').addEventListener('click', retryCall);
+element('album-of-all').addEventListener('click', () => openAlbumDialog(listing.present.map(({ id }) => id)));
 element('full-screen').addEventListener('click', async () => {
   const mode = bridge.context.displayMode === 'fullscreen' ? 'inline' : 'fullscreen';
   try {
     const result = await bridge.request('ui/request-display-mode', { mode });
-    adapt(Object.assign(bridge.context, { displayMode: result?.mode }));
+    applyContext(Object.assign(bridge.context, { displayMode: result?.mode }));
   } catch {
-    say('The size cannot be changed right now.');
+    announce('The size cannot be changed right now.');
   }
 });
 selection.addEventListener('click', ({ target }) => {
   const { does } = target.closest('button')?.dataset ?? {};
   const { selected } = grid;
-  if (does === 'album') askForAlbum(selected);
+  if (does === 'album') openAlbumDialog(selected);
   if (does !== 'clear') return;
   grid.select(selected, false);
   grid.focus(selected[0]);
 });
 notice.addEventListener('click', ({ target }) => {
   const { does } = target.closest('button')?.dataset ?? {};
-  const again = noticeAgain;
-  if (does) unwarn();
-  if (does === 'again') again?.();
+  const retry = retryNotice;
+  if (does) hideNotice();
+  if (does === 'again') retry?.();
 });
 
-// How large it is.
+// Height.
 
-let reported;
+let reportedHeight;
 
-/** Tells the host how tall the content wants to be. */
-function measure() {
+/** Reports the height of the content to the host. */
+function reportHeight() {
   const { height, maxHeight = Infinity } = bridge.context.containerDimensions ?? {};
   if (height !== undefined || bridge.context.displayMode === 'fullscreen') return;
   const isDialog = viewer.isOpen || album.isOpen;
   const content = Math.ceil(main.getBoundingClientRect().height);
-  // The frame is not shown.
+  // The frame is hidden.
   if (content === 0) return;
-  const wanted = Math.min(Math.max(content, isDialog ? DIALOG_PX : 0), TALLEST_PX, maxHeight);
-  if (wanted === reported) return;
-  reported = wanted;
+  const wanted = Math.min(Math.max(content, isDialog ? DIALOG_HEIGHT_PX : 0), MAX_HEIGHT_PX, maxHeight);
+  if (wanted === reportedHeight) return;
+  reportedHeight = wanted;
   bridge.notify('ui/notifications/size-changed', { height: wanted });
 }
 
-async function begin() {
-  search();
+async function start() {
+  showSearching();
   if (window.parent === window) {
     reset();
-    return inform('Photos', 'This page shows photos inside a conversation. Ask your assistant to show you some.');
+    return showState('Photos', 'This page shows photos in a conversation. Ask your assistant to show you some.');
   }
   try {
     await bridge.open(APP, { availableDisplayModes: ['inline', 'fullscreen'] });
   } catch (error) {
     reset();
-    return inform('The photos could not be shown', 'The app that opened this gallery does not answer. Open the conversation again.', true);
+    return showState('The photos could not be shown', 'The app that opened this gallery does not respond. Reload the conversation.', true);
   }
   renewal.isPossible = canCall();
   if (bridge.capabilities.openLinks) viewer.library.open = (url) => bridge.request('ui/open-link', { url }).catch(() => {});
-  adapt(bridge.context);
-  for (const dialog of [element('viewer'), element('album')]) dialog.addEventListener('close', measure);
-  new ResizeObserver(measure).observe(main);
+  applyContext(bridge.context);
+  for (const dialog of [element('viewer'), element('album')]) dialog.addEventListener('close', reportHeight);
+  new ResizeObserver(reportHeight).observe(main);
 }
 
-begin();
+start();

@@ -1,125 +1,125 @@
-// Addresses of pictures stop working after a quarter of an hour. New ones are asked for shortly before, and when a
-// picture does not come.
+// Image URLs expire after 15 minutes. The app requests new ones shortly before, and when a photo fails to load.
 
-/** How long before the end new addresses are asked for. */
+/** New URLs are requested this long before the old ones expire. */
 const AHEAD_MS = 60_000;
-/** What is believed where the clock of this device and the library's do not agree. */
-const LIFETIME_MS = 14 * 60_000;
-const LONGEST_LIFETIME_MS = 24 * 60 * 60_000;
-/** Before the second, third and fourth try. */
-const PAUSES_MS = [1_000, 3_000, 8_000];
-/** How often in a row it goes on for a page that nobody touches. */
-const UNATTENDED = 4;
-/** How often it goes on for one listing because a picture did not come. */
-const FOR_LOST_PICTURES = 4;
-/** The generation of addresses that came with the answer to a call by the model, which may be an old one. */
-const OF_THE_MODEL = -1;
+/** Assumed lifetime if the clocks of this device and of the library differ. */
+const ASSUMED_LIFETIME_MS = 14 * 60_000;
+const MAX_LIFETIME_MS = 24 * 60 * 60_000;
+/** Backoff before the second, third and fourth attempt. */
+const BACKOFF_MS = [1_000, 3_000, 8_000];
+/** Renewals in a row without any input from the user. */
+const MAX_UNATTENDED = 4;
+/** Renewals per listing that failed photos may start. */
+const MAX_FOR_FAILED = 4;
+/** The generation of URLs from a call by the model, whose result may be old. */
+const MODEL_GENERATION = -1;
 
 /**
- * Keeps the addresses of pictures good. Each picture has the `expiry` of its addresses, in milliseconds since 1970, and
- * their `generation`: how many renewals had begun when they came.
+ * Renews image URLs. Each photo has the `expiry` of its URLs, in milliseconds since 1970, and their `generation`: the number
+ * of renewals that had started when they were received.
  */
 class Renewal {
   #library;
   #timer;
   #generation = 0;
   #unattended = 0;
-  #forLost = 0;
+  #renewalsForFailed = 0;
   #running;
-  #isOn = false;
-  #hasFailed = false;
+  #isActive = false;
+  #hasGivenUp = false;
   isPossible = false;
 
   /**
-   * `library` has `images`, those that need addresses; `renew`, which gets new addresses for the images that `isDue` says,
-   * gives them what `stamp` makes of their end, and stops when `isWanted` says no; and `failed`, for when that is given up.
+   * `library` has `images` (the photos whose URLs are renewed), `renew` (requests new URLs for the photos that are `isDue`,
+   * marks them with the result of `stamp`, and stops when `isWanted` returns false) and `failed` (called after the last
+   * attempt).
    */
   constructor(library) {
     this.#library = library;
-    document.addEventListener('visibilitychange', () => this.#check());
-    for (const sign of ['pointerdown', 'keydown', 'pointermove', 'wheel']) {
-      document.addEventListener(sign, () => this.#attended(), { passive: true, capture: true });
+    document.addEventListener('visibilitychange', () => this.#schedule());
+    for (const type of ['pointerdown', 'keydown', 'pointermove', 'wheel']) {
+      document.addEventListener(type, () => this.#onInput(), { passive: true, capture: true });
     }
   }
 
-  /** The pictures of an answer to the model are there. */
-  begin() {
+  /** Starts with the photos of a new result. */
+  start() {
     this.stop();
-    this.#isOn = true;
-    this.#hasFailed = false;
-    this.#unattended = this.#forLost = 0;
-    this.#check();
+    this.#isActive = true;
+    this.#hasGivenUp = false;
+    this.#unattended = this.#renewalsForFailed = 0;
+    this.#schedule();
   }
 
-  /** There are more pictures than before. */
+  /** Continues after photos were added. */
   extend() {
-    this.#check();
+    this.#schedule();
   }
 
-  /** There are no pictures to keep. */
+  /** Stops, because the photos were removed. */
   stop() {
     clearTimeout(this.#timer);
     this.#running = undefined;
-    this.#isOn = false;
+    this.#isActive = false;
   }
 
-  /** What is known of addresses that came with the answer to a call by the model. */
-  told(urlsExpireAt) {
+  /** The stamp of URLs from a call by the model. */
+  modelStamp(urlsExpireAt) {
     const left = Date.parse(urlsExpireAt) - Date.now();
-    return { expiry: Date.now() + (left < LONGEST_LIFETIME_MS ? left : LIFETIME_MS), generation: OF_THE_MODEL };
+    return { expiry: Date.now() + (left < MAX_LIFETIME_MS ? left : ASSUMED_LIFETIME_MS), generation: MODEL_GENERATION };
   }
 
-  /** What is known of addresses that were made just now. */
-  fresh(urlsExpireAt) {
+  /** The stamp of URLs from a call of this app. */
+  freshStamp(urlsExpireAt) {
     const left = Date.parse(urlsExpireAt) - Date.now();
-    const isCredible = left > AHEAD_MS && left < LONGEST_LIFETIME_MS;
-    return { expiry: Date.now() + (isCredible ? left : LIFETIME_MS), generation: this.#generation };
+    const isCredible = left > AHEAD_MS && left < MAX_LIFETIME_MS;
+    return { expiry: Date.now() + (isCredible ? left : ASSUMED_LIFETIME_MS), generation: this.#generation };
   }
 
-  /** Whether this picture's addresses have to be replaced before they are used, and can be. */
+  /** Whether the URLs of a photo have expired and can be renewed. */
   isExpired({ expiry }) {
     return this.isPossible && Date.now() >= expiry;
   }
 
   /**
-   * A picture did not come. Gives whether new addresses may help: then they are on their way. However long it took, a
-   * picture that did not come from the newest addresses is not mended by newer ones, unless they ended meanwhile.
+   * Called when a photo fails to load. Returns whether a renewal may help; it is then in progress. It does not help if the
+   * photo already had the newest URLs, unless they have expired in the meantime.
    */
-  helps(image) {
-    if (!this.isPossible || !this.#isOn || this.#hasFailed) return false;
+  renewFor(image) {
+    if (!this.isPossible || !this.#isActive || this.#hasGivenUp) return false;
     const isNewest = image.generation === this.#generation;
     if (this.#running) return !isNewest;
-    if ((isNewest && !this.isExpired(image)) || this.#forLost >= FOR_LOST_PICTURES) return false;
-    this.#forLost += 1;
+    if ((isNewest && !this.isExpired(image)) || this.#renewalsForFailed >= MAX_FOR_FAILED) return false;
+    this.#renewalsForFailed += 1;
     this.run();
     return true;
   }
 
-  /** Gets new addresses, once at a time. */
+  /** Starts a renewal, unless one is running. */
   run() {
-    if (!this.isPossible || !this.#isOn || this.#running) return;
+    if (!this.isPossible || !this.#isActive || this.#running) return;
     clearTimeout(this.#timer);
-    this.#hasFailed = false;
+    this.#hasGivenUp = false;
     this.#generation += 1;
-    const running = (this.#running = this.#tries(this.#generation, () => this.#running === running));
+    const running = (this.#running = this.#attempts(this.#generation, () => this.#running === running));
   }
 
-  async #tries(generation, isWanted) {
-    // `#running` is set once this has given way.
+  async #attempts(generation, isWanted) {
+    // Lets the caller set `#running` first.
     await undefined;
-    // What came in one try stays, and the next one gets the rest.
+    // URLs received in one attempt are kept. The next attempt requests the rest.
     const isDue = (image) => image.generation < generation;
-    const stamp = (urlsExpireAt) => this.fresh(urlsExpireAt);
-    for (const pause of [...PAUSES_MS, undefined]) {
+    const stamp = (urlsExpireAt) => this.freshStamp(urlsExpireAt);
+    for (const backoff of [...BACKOFF_MS, undefined]) {
       try {
         await this.#library.renew({ isDue, stamp, isWanted });
         if (!isWanted()) return;
         this.#running = undefined;
-        return this.#check();
+        return this.#schedule();
       } catch (error) {
         if (!isWanted()) return;
-        if (pause === undefined) return this.#giveUp(error);
-        await new Promise((resolve) => setTimeout(resolve, pause));
+        if (backoff === undefined) return this.#giveUp(error);
+        await new Promise((resolve) => setTimeout(resolve, backoff));
         if (!isWanted()) return;
       }
     }
@@ -127,27 +127,27 @@ class Renewal {
 
   #giveUp(error) {
     this.#running = undefined;
-    this.#hasFailed = true;
+    this.#hasGivenUp = true;
     this.#library.failed(error);
   }
 
-  #attended() {
+  #onInput() {
     if (this.#unattended === 0) return;
     this.#unattended = 0;
-    this.#check();
+    this.#schedule();
   }
 
-  /** Asks at the right time, while somebody can see the pictures. */
-  #check() {
+  /** Schedules the next renewal, while the page is visible. */
+  #schedule() {
     clearTimeout(this.#timer);
-    if (!this.isPossible || !this.#isOn || this.#running || this.#hasFailed || document.hidden) return;
+    if (!this.isPossible || !this.#isActive || this.#running || this.#hasGivenUp || document.hidden) return;
     const first = Math.min(...this.#library.images().map(({ expiry }) => expiry));
     if (first === Infinity) return;
     const wait = first - AHEAD_MS - Date.now();
     if (wait > 0) {
-      // A clock that is set back must not make this longer than timers can be.
-      this.#timer = setTimeout(() => this.#check(), Math.min(wait, LONGEST_LIFETIME_MS));
-    } else if (this.#unattended < UNATTENDED) {
+      // Limited, because a clock that is set back would exceed the maximum of timers.
+      this.#timer = setTimeout(() => this.#schedule(), Math.min(wait, MAX_LIFETIME_MS));
+    } else if (this.#unattended < MAX_UNATTENDED) {
       this.#unattended += 1;
       this.run();
     }

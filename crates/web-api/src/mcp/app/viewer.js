@@ -1,9 +1,9 @@
-// One photo, large, with what is known about it.
+// One photo in a large view, with its details.
 
-/** Then it need not be said twice. */
+/** Whether the description contains the matched text, so that it is not shown twice. */
 const isMatchedInDescription = ({ description, matchedText }) => Boolean(matchedText && description?.includes(matchedText));
-/** How far a finger goes to turn to another picture. */
-const SWIPE_PX = 48;
+/** Minimum length of a swipe. */
+const MIN_SWIPE_PX = 48;
 
 class Viewer {
   #dialog;
@@ -15,8 +15,8 @@ class Viewer {
   #touch;
 
   /**
-   * `library` has `images`, `more` (gives whether more came), `hasMore`, `helps` and `isExpired` as a renewal has them,
-   * `isSelectable`, `isSelected`, `select`, `open` an address where the host can do that, and `closed`.
+   * `library` has `images`, `hasMore`, `more` (loads the next page), `renewFor` and `isExpired` (see `Renewal`),
+   * `isSelectable`, `isSelected`, `select`, `open` (opens a URL, if the host can) and `closed`.
    */
   constructor(dialog, library) {
     this.#dialog = dialog;
@@ -28,7 +28,7 @@ class Viewer {
       position: part('.position'),
       title: part('h2'),
       words: part('.words'),
-      facts: part('dl'),
+      details: part('dl'),
       select: part('.select'),
       check: part('.select input'),
       stage: part('.stage'),
@@ -44,7 +44,7 @@ class Viewer {
     return this.#dialog.open;
   }
 
-  /** The id of the picture that is seen. */
+  /** The id of the photo in the open viewer. */
   get id() {
     return this.isOpen ? this.#image.id : undefined;
   }
@@ -60,28 +60,27 @@ class Viewer {
     if (this.isOpen) this.#dialog.close();
   }
 
-  /** These pictures have new addresses, or are gone: loads again what has not come. */
+  /** Loads the photo again if it is one of these and has not loaded: they have new URLs, or were deleted. */
   refresh(ids) {
     if (!this.isOpen || !ids.includes(this.#image.id)) return;
-    this.#offer();
+    this.#showActions();
     if (this.#source !== 'medium') this.#load();
   }
 
-  /** What has not come does not come any more. */
-  lose() {
+  /** Shows that the photo failed to load, unless the thumbnail is visible. */
+  showFailure() {
     const { picture, lost } = this.#parts;
-    // The thumbnail is better than nothing.
     if (this.#source !== undefined || (picture.complete && picture.naturalWidth > 0)) return;
     picture.removeAttribute('src');
-    const isGone = this.#image?.isGone;
-    lost.textContent = isGone ? 'This photo is no longer in your library.' : 'This photo could not be loaded.';
+    const isDeleted = this.#image?.isDeleted;
+    lost.textContent = isDeleted ? 'This photo is no longer in your library.' : 'This photo could not be loaded.';
     lost.hidden = false;
   }
 
   #listen() {
     const { previous, next, check, open, close, stage } = this.#parts;
-    previous.addEventListener('click', () => this.#turn(-1));
-    next.addEventListener('click', () => this.#turn(1));
+    previous.addEventListener('click', () => this.#move(-1));
+    next.addEventListener('click', () => this.#move(1));
     close.addEventListener('click', () => this.close());
     check.addEventListener('change', () => this.library.select([this.#image.id], check.checked));
     open.addEventListener('click', () => this.library.open(this.#image.medium));
@@ -98,8 +97,8 @@ class Viewer {
     if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
     const images = this.library.images();
     const action = {
-      ArrowLeft: () => this.#turn(-1),
-      ArrowRight: () => this.#turn(1),
+      ArrowLeft: () => this.#move(-1),
+      ArrowRight: () => this.#move(1),
       Home: () => this.#show(images[0]),
       End: () => this.#show(images.at(-1)),
     }[event.key];
@@ -111,56 +110,56 @@ class Viewer {
   #swipe({ clientX, clientY }) {
     const [across, down] = [clientX - this.#touch?.clientX, clientY - this.#touch?.clientY];
     this.#touch = undefined;
-    if (Math.abs(across) > SWIPE_PX && Math.abs(across) > Math.abs(down)) this.#turn(across < 0 ? 1 : -1);
+    if (Math.abs(across) > MIN_SWIPE_PX && Math.abs(across) > Math.abs(down)) this.#move(across < 0 ? 1 : -1);
   }
 
-  get #place() {
+  get #index() {
     return this.library.images().findIndex(({ id }) => id === this.#image.id);
   }
 
-  /** Goes on to the next picture or back to the one before; behind the last one, gets more. */
-  async #turn(by) {
+  /** Shows the next or previous photo. After the last one, loads the next page. */
+  async #move(step) {
     const from = this.#image;
-    const beside = () => this.library.images()[this.#place + by];
-    if (!beside() && by > 0 && this.library.hasMore()) await this.library.more();
-    if (this.isOpen && this.#image === from && beside()) this.#show(beside());
+    const neighbour = () => this.library.images()[this.#index + step];
+    if (!neighbour() && step > 0 && this.library.hasMore()) await this.library.more();
+    if (this.isOpen && this.#image === from && neighbour()) this.#show(neighbour());
   }
 
   #show(image) {
     if (!image) return;
     this.#image = image;
-    const { picture, position, title, words, facts, check, previous, next } = this.#parts;
+    const { picture, position, title, words, details, check, previous, next } = this.#parts;
     const images = this.library.images();
     const { hasMore } = this.library;
-    position.textContent = `${number(this.#place + 1)} of ${hasMore() ? 'the first ' : ''}${number(images.length)}`;
+    position.textContent = `${number(this.#index + 1)} of ${hasMore() ? 'the first ' : ''}${number(images.length)}`;
     title.textContent = momentOf(image) || image.fileName || 'Photo';
     if (isMatchedInDescription(image)) mark(words, image.description, this.#query);
     else words.textContent = image.description ?? '';
     words.hidden = !image.description;
-    facts.replaceChildren(...this.#facts(image));
+    details.replaceChildren(...this.#details(image));
     check.checked = this.library.isSelected(image.id);
-    this.#offer();
-    previous.setAttribute('aria-disabled', this.#place === 0);
-    next.setAttribute('aria-disabled', this.#place === images.length - 1 && !hasMore());
-    picture.alt = alternative(image);
+    this.#showActions();
+    previous.setAttribute('aria-disabled', this.#index === 0);
+    next.setAttribute('aria-disabled', this.#index === images.length - 1 && !hasMore());
+    picture.alt = alternativeText(image);
     picture.style.maxWidth = `${image.width}px`;
     picture.style.maxHeight = `${image.height}px`;
     this.#load();
   }
 
-  /** Shows what can be done with the picture; with one that is gone, nothing. */
-  #offer() {
+  /** Shows the actions for the photo. A deleted photo has none. */
+  #showActions() {
     const { select, check, open, close } = this.#parts;
-    const { isGone = false } = this.#image;
+    const { isDeleted = false } = this.#image;
     const focused = document.activeElement;
-    select.hidden = isGone || !this.library.isSelectable();
-    open.hidden = isGone || !this.library.open;
-    if (isGone && (focused === check || focused === open)) close.focus();
+    select.hidden = isDeleted || !this.library.isSelectable();
+    open.hidden = isDeleted || !this.library.open;
+    if (isDeleted && (focused === check || focused === open)) close.focus();
   }
 
-  /** What is known, as terms and what stands for them. */
-  #facts(image) {
-    const { place, distance: away, matchedText, fileName } = image;
+  /** The details as terms and values. */
+  #details(image) {
+    const { place, distance: metres, matchedText, fileName } = image;
     const row = (term, fill) => {
       const [name, value] = [document.createElement('dt'), document.createElement('dd')];
       name.textContent = term;
@@ -169,50 +168,50 @@ class Viewer {
     };
     const rows = [
       place && row('Place', (value) => (value.textContent = place)),
-      away !== undefined && row('Distance', (value) => (value.textContent = distance(away))),
+      metres !== undefined && row('Distance', (value) => (value.textContent = distance(metres))),
       matchedText && !isMatchedInDescription(image) && row('Matching text', (value) => mark(value, matchedText, this.#query)),
       fileName && row('File', (value) => (value.textContent = fileName)),
     ];
     return rows.filter(Boolean).flat();
   }
 
-  /** The thumbnail, which is here already, until the larger picture has come. */
+  /** Shows the thumbnail, which is cached, until the larger image has loaded. */
   #load() {
     const image = this.#image;
     const { picture, lost, stage } = this.#parts;
     lost.hidden = true;
     this.#source = this.#large = undefined;
     picture.removeAttribute('src');
-    if (image.isGone || !image.medium) return this.lose();
+    if (image.isDeleted || !image.medium) return this.showFailure();
     if (this.library.isExpired(image)) {
-      stage.dataset.state = 'coming';
-      return this.library.helps(image) || this.lose();
+      stage.dataset.state = 'loading';
+      return this.library.renewFor(image) || this.showFailure();
     }
-    stage.dataset.state = 'coming';
+    stage.dataset.state = 'loading';
     picture.src = image.thumb;
     const large = (this.#large = new Image());
     large.addEventListener('load', () => {
       if (this.#large !== large) return;
       this.#source = 'medium';
-      stage.dataset.state = 'there';
+      stage.dataset.state = 'loaded';
       lost.hidden = true;
       picture.src = large.src;
-      this.#prepare();
+      this.#preload();
     });
     large.addEventListener('error', () => {
-      // What was asked of older addresses does not count any more.
-      if (this.#large !== large || !this.isOpen || this.library.helps(image)) return;
-      stage.dataset.state = 'there';
-      this.lose();
+      // Ignored if another image or newer URLs are being loaded.
+      if (this.#large !== large || !this.isOpen || this.library.renewFor(image)) return;
+      stage.dataset.state = 'loaded';
+      this.showFailure();
     });
     large.src = image.medium;
   }
 
-  /** Gets the neighbours, so that they are there when somebody goes on. */
-  #prepare() {
+  /** Preloads the neighbours. */
+  #preload() {
     const images = this.library.images();
-    for (const by of [1, -1]) {
-      const image = images[this.#place + by];
+    for (const step of [1, -1]) {
+      const image = images[this.#index + step];
       if (image?.medium && !this.library.isExpired(image)) new Image().src = image.medium;
     }
   }

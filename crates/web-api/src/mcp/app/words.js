@@ -1,10 +1,10 @@
-// What people read about photos.
+// Formats dates, distances and descriptions of photos.
 
 /** The locale of dates; `undefined` is the browser's own. */
 let locale;
 
-/** Takes a locale of the host's; one that does not exist leaves the browser's. */
-function speak(tag) {
+/** Sets the locale of the host. The browser's own is used if it is invalid. */
+function setLocale(tag) {
   try {
     locale = tag ? Intl.getCanonicalLocales(tag)[0] : undefined;
   } catch {
@@ -14,14 +14,14 @@ function speak(tag) {
 
 const MINUTE_MS = 60_000;
 
-/** The minutes by which a wall clock is ahead of UTC, from `+03:00`; `undefined` where that is not known. */
+/** Parses an offset from UTC such as `+03:00` into minutes; `undefined` if unknown. */
 function offsetOf(text) {
   const [, sign, hours, minutes] = /^([+-])(\d\d):(\d\d)$/.exec(text ?? '') ?? [];
   if (!sign) return undefined;
   return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
 }
 
-/** The name of the clock that photos are dated by: `UTC+3`, `UTC−3:30`, or `UTC` where the local time is not known. */
+/** The name of the time zone of a photo: `UTC+3`, `UTC−3:30`, or `UTC` if the offset is unknown. */
 function zoneOf(offset) {
   if (offset === undefined) return 'UTC';
   const [hours, minutes] = [Math.trunc(Math.abs(offset) / 60), Math.abs(offset) % 60];
@@ -29,8 +29,8 @@ function zoneOf(offset) {
 }
 
 /**
- * What the wall clock showed where a photo was taken, or a clock in UTC where that is not known, as a date whose UTC
- * parts are those of the clock: older browsers take no offset for a time zone.
+ * The local time of a photo as a date whose UTC parts are local, because older browsers cannot format with an offset. UTC if
+ * the offset is unknown.
  */
 function wallOf(capturedAt, offset = 0) {
   const wall = new Date(Date.parse(capturedAt) + offset * MINUTE_MS);
@@ -48,15 +48,15 @@ function distance(metres) {
   return `${new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 }).format(metres / 1000)} km`;
 }
 
-/** The text for people who do not see the photo. */
-function alternative(image) {
+/** The alternative text of a photo. */
+function alternativeText(image) {
   const known = [image.description, image.place, dayOf(image)].filter(Boolean);
   const start = image.description ? '' : 'Photo: ';
   return known.length ? start + known.join(', ') : image.fileName || 'Photo';
 }
 
-/** The first and the last day of photos in any order. */
-function span(images) {
+/** The range from the earliest to the latest day. */
+function dateRange(images) {
   const walls = images.map(({ wall }) => wall).filter(Boolean);
   if (walls.length === 0) return '';
   const first = new Date(Math.min(...walls));
@@ -65,12 +65,12 @@ function span(images) {
   return format.formatRange(first, last);
 }
 
-/** Puts text into an element, with the words that were looked for marked; all of it, where none of them stands in it. */
+/** Sets the text of an element and marks the words of the query. If it contains none of them, marks all of it. */
 function mark(element, text, query) {
   const words = (query ?? '').match(/[\p{L}\p{N}]+/gu) ?? [];
   const found = words.length ? text.split(new RegExp(`(${words.join('|')})`, 'giu')) : [text];
-  // Every second piece is what was looked for.
-  const pieces = found.map((piece, place) => (place % 2 || found.length === 1 ? marked(piece) : piece));
+  // Every second piece is a match.
+  const pieces = found.map((piece, index) => (index % 2 || found.length === 1 ? marked(piece) : piece));
   element.replaceChildren(...pieces);
 }
 

@@ -1,7 +1,6 @@
-//! What the tools take: JSON from a model, as values of `domain`.
+//! The arguments of the tools: JSON from a model, parsed into values of `domain`.
 //!
-//! The names are those of the image API's parameters, and so are the rules, except that a number is a JSON number
-//! and a list a JSON array.
+//! Names and rules are those of the image API's parameters, but numbers are JSON numbers and lists are JSON arrays.
 
 use domain::{
     AlbumChange, AlbumTitle, Channel, Channels, Circle, DateRange, Invalid, Limit, ListQuery, Offset,
@@ -15,20 +14,20 @@ use serde_json::{Map, Value};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ListImages {
-    /// The most images to return.
+    /// Maximum number of images to return.
     #[schemars(range(min = 1, max = 100), extend("default" = 50))]
     limit: Option<i64>,
-    /// The earliest capture time, inclusive: ISO 8601, such as 2024-05-01 or 2024-05-01T18:30:00+02:00. Without a zone it is UTC; a date alone is its midnight UTC.
+    /// Earliest capture time, inclusive, in ISO 8601, such as 2024-05-01 or 2024-05-01T18:30:00+02:00. Without a time zone it is UTC. A date alone means midnight UTC.
     start_date: Option<String>,
-    /// The latest capture time, inclusive, written like startDate. To include a whole last day, give its end, such as 2024-05-31T23:59:59.999Z. For the next page: the capturedAt of the last image received.
+    /// Latest capture time, inclusive, in the format of startDate. To include a whole day, set its end, such as 2024-05-31T23:59:59.999Z. For the next page, set the capturedAt of the last image received.
     end_date: Option<String>,
-    /// Of the circle's centre, in degrees north; goes together with longitude and radiusMeters.
+    /// Latitude of the centre of a circle, in degrees. Requires longitude and radiusMeters.
     #[schemars(range(min = -90, max = 90))]
     latitude: Option<f64>,
-    /// Of the circle's centre, in degrees east; goes together with latitude and radiusMeters.
+    /// Longitude of the centre of a circle, in degrees. Requires latitude and radiusMeters.
     #[schemars(range(min = -180, max = 180))]
     longitude: Option<f64>,
-    /// Of the circle, in metres; goes together with latitude and longitude.
+    /// Radius of the circle, in metres. Requires latitude and longitude.
     #[schemars(extend("exclusiveMinimum" = 0), range(max = 20_037_508))]
     radius_meters: Option<f64>,
 }
@@ -36,70 +35,70 @@ pub(super) struct ListImages {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SearchImages {
-    /// Plain words that say what to look for, such as: red car in the snow.
+    /// What to search for, in plain words, such as: red car in the snow.
     #[schemars(length(max = 2000))]
     query: Option<String>,
-    /// Only images of this album, by its id.
+    /// Id of an album. Only images in this album are returned.
     #[schemars(length(max = 128))]
     album_id: Option<String>,
-    /// Limits the search to some ways of matching: `text` is the description and the words read in an image, `image` is what it looks like. Needs query; cannot be combined with a circle or albumId. Leave it out to match in every way.
+    /// What query is matched with: `text` is the description and the text in the image, `image` is its appearance. Requires query; cannot be combined with a circle or albumId. Omit it to match everything.
     channels: Option<Vec<ChannelName>>,
-    /// Of the circle's centre, in degrees north; goes together with longitude and radiusMeters.
+    /// Latitude of the centre of a circle, in degrees. Requires longitude and radiusMeters.
     #[schemars(range(min = -90, max = 90))]
     latitude: Option<f64>,
-    /// Of the circle's centre, in degrees east; goes together with latitude and radiusMeters.
+    /// Longitude of the centre of a circle, in degrees. Requires latitude and radiusMeters.
     #[schemars(range(min = -180, max = 180))]
     longitude: Option<f64>,
-    /// Of the circle, in metres; goes together with latitude and longitude.
+    /// Radius of the circle, in metres. Requires latitude and longitude.
     #[schemars(extend("exclusiveMinimum" = 0), range(max = 20_037_508))]
     radius_meters: Option<f64>,
-    /// The most images to return.
+    /// Maximum number of images to return.
     #[schemars(range(min = 1, max = 100), extend("default" = 50))]
     limit: Option<i64>,
-    /// The earliest capture time, inclusive: ISO 8601, such as 2024-05-01 or 2024-05-01T18:30:00+02:00. Without a zone it is UTC; a date alone is its midnight UTC.
+    /// Earliest capture time, inclusive, in ISO 8601, such as 2024-05-01 or 2024-05-01T18:30:00+02:00. Without a time zone it is UTC. A date alone means midnight UTC.
     start_date: Option<String>,
-    /// The latest capture time, inclusive, written like startDate. To include a whole last day, give its end, such as 2024-05-31T23:59:59.999Z.
+    /// Latest capture time, inclusive, in the format of startDate. To include a whole day, set its end, such as 2024-05-31T23:59:59.999Z.
     end_date: Option<String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ShowImages {
-    /// The ids of the images to show, in this order. Cannot be combined with query, albumId, a circle or channels.
+    /// Ids of the images to show, in this order. Cannot be combined with query, albumId, a circle or channels.
     #[schemars(length(max = 100))]
     image_ids: Option<Vec<String>>,
-    /// Instead of ids: plain words that say what to look for, such as: red car in the snow.
+    /// Instead of imageIds: what to search for, in plain words, such as: red car in the snow.
     #[schemars(length(max = 2000))]
     query: Option<String>,
-    /// Only images of this album, by its id.
+    /// Id of an album. Only images in this album are returned.
     #[schemars(length(max = 128))]
     album_id: Option<String>,
-    /// Limits the search to some ways of matching, as in search_images. Needs query; cannot be combined with a circle or albumId.
+    /// What query is matched with, as in search_images. Requires query; cannot be combined with a circle or albumId.
     channels: Option<Vec<ChannelName>>,
-    /// Of the circle's centre, in degrees north; goes together with longitude and radiusMeters.
+    /// Latitude of the centre of a circle, in degrees. Requires longitude and radiusMeters.
     #[schemars(range(min = -90, max = 90))]
     latitude: Option<f64>,
-    /// Of the circle's centre, in degrees east; goes together with latitude and radiusMeters.
+    /// Longitude of the centre of a circle, in degrees. Requires latitude and radiusMeters.
     #[schemars(range(min = -180, max = 180))]
     longitude: Option<f64>,
-    /// Of the circle, in metres; goes together with latitude and longitude.
+    /// Radius of the circle, in metres. Requires latitude and longitude.
     #[schemars(extend("exclusiveMinimum" = 0), range(max = 20_037_508))]
     radius_meters: Option<f64>,
-    /// The most images to show.
+    /// Maximum number of images to show.
     #[schemars(range(min = 1, max = 100), extend("default" = 50))]
     limit: Option<i64>,
-    /// The earliest capture time, inclusive: ISO 8601, such as 2024-05-01 or 2024-05-01T18:30:00+02:00.
+    /// Earliest capture time, inclusive, in ISO 8601, such as 2024-05-01 or 2024-05-01T18:30:00+02:00.
     start_date: Option<String>,
-    /// The latest capture time, inclusive, written like startDate. Without query, for the next page: the capturedAt of the last image shown.
+    /// Latest capture time, inclusive, in the format of startDate. For the next page of a search without query, set the capturedAt of the last image shown.
     end_date: Option<String>,
 }
 
-/// What is to be shown.
-pub(super) enum Shown {
-    /// What a search finds.
-    Found(SearchQuery),
-    /// These images.
-    These(Vec<String>),
+/// The images to show.
+pub(super) enum Selection {
+    /// The results of a search.
+    Search(SearchQuery),
+    /// The images with these ids.
+    Ids(Vec<String>),
 }
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
@@ -111,17 +110,17 @@ enum ChannelName {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GetImage {
-    /// The image's id, as list_images and search_images tell it.
+    /// Id of the image, from list_images or search_images.
     #[schemars(length(min = 1, max = 128))]
     pub(super) id: String,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ListAlbums {
-    /// The most albums to return.
+    /// Maximum number of albums to return.
     #[schemars(range(min = 1, max = 100), extend("default" = 50))]
     limit: Option<i64>,
-    /// How many albums to pass over.
+    /// Number of albums to skip.
     #[schemars(range(min = 0, max = 500), extend("default" = 0))]
     offset: Option<i64>,
 }
@@ -129,10 +128,10 @@ pub(super) struct ListAlbums {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CreateAlbum {
-    /// The album's title.
+    /// Title of the album.
     #[schemars(length(min = 1, max = 100))]
     title: String,
-    /// The ids of its first images.
+    /// Ids of its first images.
     #[schemars(length(max = 100))]
     image_ids: Option<Vec<String>>,
 }
@@ -140,22 +139,22 @@ pub(super) struct CreateAlbum {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct UpdateAlbum {
-    /// The album's id, as list_albums and create_album tell it.
+    /// Id of the album, from list_albums or create_album.
     #[schemars(length(min = 1, max = 128))]
     pub(super) album_id: String,
-    /// The new title.
+    /// New title.
     #[schemars(length(min = 1, max = 100))]
     title: Option<String>,
-    /// The ids of images to add.
+    /// Ids of images to add.
     #[schemars(length(max = 100))]
     add_image_ids: Option<Vec<String>>,
-    /// The ids of images to remove.
+    /// Ids of images to remove.
     #[schemars(length(max = 100))]
     remove_image_ids: Option<Vec<String>>,
 }
 
-/// Reads the arguments of a tool. Null and blank ones count as absent, and white space around a text does not count.
-/// Models also write `channels` as the image API has it, with commas.
+/// Parses the arguments of a tool. Null and blank arguments count as absent, and texts are trimmed. `channels` may also be
+/// one text with commas, as in the image API, because models write it so.
 pub(super) fn read<T: DeserializeOwned>(mut arguments: Map<String, Value>) -> Result<T, ArgumentError> {
     arguments.retain(|_, value| match value {
         Value::Null => false,
@@ -177,11 +176,11 @@ pub(super) fn read<T: DeserializeOwned>(mut arguments: Map<String, Value>) -> Re
 impl TryFrom<ListImages> for ListQuery {
     type Error = Invalid;
 
-    fn try_from(asked: ListImages) -> Result<Self, Invalid> {
+    fn try_from(arguments: ListImages) -> Result<Self, Invalid> {
         Ok(Self {
-            limit: limit(asked.limit)?,
-            range: DateRange::parse(asked.start_date.as_deref(), asked.end_date.as_deref())?,
-            circle: Circle::from_parts(asked.latitude, asked.longitude, asked.radius_meters)?,
+            limit: limit(arguments.limit)?,
+            range: DateRange::parse(arguments.start_date.as_deref(), arguments.end_date.as_deref())?,
+            circle: Circle::from_parts(arguments.latitude, arguments.longitude, arguments.radius_meters)?,
         })
     }
 }
@@ -189,21 +188,21 @@ impl TryFrom<ListImages> for ListQuery {
 impl TryFrom<SearchImages> for SearchQuery {
     type Error = Invalid;
 
-    fn try_from(asked: SearchImages) -> Result<Self, Invalid> {
+    fn try_from(arguments: SearchImages) -> Result<Self, Invalid> {
         Self::new(
-            asked.query.as_deref().map(QueryText::parse).transpose()?,
-            channels(&asked.channels.unwrap_or_default())?,
-            asked.album_id,
-            Circle::from_parts(asked.latitude, asked.longitude, asked.radius_meters)?,
-            DateRange::parse(asked.start_date.as_deref(), asked.end_date.as_deref())?,
-            limit(asked.limit)?,
+            arguments.query.as_deref().map(QueryText::parse).transpose()?,
+            channels(&arguments.channels.unwrap_or_default())?,
+            arguments.album_id,
+            Circle::from_parts(arguments.latitude, arguments.longitude, arguments.radius_meters)?,
+            DateRange::parse(arguments.start_date.as_deref(), arguments.end_date.as_deref())?,
+            limit(arguments.limit)?,
         )
     }
 }
 
 impl ShowImages {
-    /// Dates and a limit beside ids do not matter, as long as they are some: models write them as they write defaults.
-    pub(super) fn shown(self) -> Result<Shown, Invalid> {
+    /// Beside ids, dates and a limit are checked and then ignored, because models send them as defaults.
+    pub(super) fn selection(self) -> Result<Selection, Invalid> {
         let search = SearchImages {
             query: self.query,
             album_id: self.album_id,
@@ -216,25 +215,25 @@ impl ShowImages {
             end_date: self.end_date,
         };
         match self.image_ids.filter(|ids| !ids.is_empty()) {
-            None if search.looks_for_nothing() => {
-                Err(Invalid::new("imageIds", "is missing; give it, or query, or albumId, or a full circle"))
+            None if search.is_empty() => {
+                Err(Invalid::new("imageIds", "is missing; set it, or query, or albumId, or a circle"))
             }
-            None => Ok(Shown::Found(search.try_into()?)),
-            Some(ids) if search.looks_for_nothing() => {
+            None => Ok(Selection::Search(search.try_into()?)),
+            Some(ids) if search.is_empty() => {
                 limit(search.limit)?;
                 DateRange::parse(search.start_date.as_deref(), search.end_date.as_deref())?;
-                Ok(Shown::These(distinct_image_ids(ids)?))
+                Ok(Selection::Ids(distinct_image_ids(ids)?))
             }
             Some(_) => Err(Invalid::new(
                 "imageIds",
-                "cannot be combined with query, albumId, a circle or channels; give either ids or a search",
+                "cannot be combined with query, albumId, a circle or channels; use either ids or a search",
             )),
         }
     }
 }
 
 impl SearchImages {
-    fn looks_for_nothing(&self) -> bool {
+    fn is_empty(&self) -> bool {
         let Self { query, album_id, channels, latitude, longitude, radius_meters, .. } = self;
         query.is_none()
             && album_id.is_none()
@@ -266,12 +265,12 @@ impl UpdateAlbum {
     }
 }
 
-/// A number that no `u32` holds is out of range too.
+/// A number outside `u32` is out of range too.
 fn limit(limit: Option<i64>) -> Result<Limit, Invalid> {
     limit.map_or(Ok(Limit::default()), |limit| Limit::new(u32::try_from(limit).unwrap_or(u32::MAX)))
 }
 
-/// An empty list limits nothing, like a blank one.
+/// An empty list counts as absent.
 fn channels(names: &[ChannelName]) -> Result<Option<Channels>, Invalid> {
     let channels: Vec<Channel> = names
         .iter()

@@ -1,4 +1,4 @@
-//! Running a tool: arguments in, one call of the library, a payload out.
+//! Runs a tool: parses its arguments, calls the library and builds the payload.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use serde_json::{Map, Value};
 use super::{
     Operation,
     arguments::{
-        CreateAlbum, GetImage, ListAlbums, ListImages, SearchImages, ShowImages, Shown, UpdateAlbum, read,
+        CreateAlbum, GetImage, ListAlbums, ListImages, SearchImages, Selection, ShowImages, UpdateAlbum, read,
     },
-    payload::{ListPayload, ObjectPayload, SearchPayload, finished, shown},
+    payload::{ListPayload, ObjectPayload, SearchPayload, display_result, tool_result},
     records::{ListedImage, ShownImage},
-    tool_error::{Sent, ToolError},
+    tool_error::{ShortArguments, ToolError},
 };
 use crate::{
     Api,
@@ -26,18 +26,18 @@ use crate::{
 type Arguments = Map<String, Value>;
 type Outcome = Result<CallToolResult, ToolError>;
 
-/// Who calls at one resource, and what answers.
+/// The context of a tool call: the service, the caller and the resource.
 pub(crate) struct ToolContext {
     pub(crate) api: Arc<Api>,
     pub(crate) caller: Caller,
-    /// Whether results also come as structured content.
+    /// Whether results also contain structured content.
     pub(crate) is_structured: bool,
 }
 
 impl ToolContext {
-    /// Runs a tool. A failure is a result too, with a text that says what to do.
+    /// Runs a tool. A failure is also a result, with a text that says what to do.
     pub(crate) async fn run(&self, operation: Operation, arguments: Arguments) -> CallToolResult {
-        let sent = Sent::of(&arguments);
+        let sent = ShortArguments::of(&arguments);
         let outcome = self.outcome(operation, arguments).await;
         outcome.unwrap_or_else(|error| error.into_result(&sent))
     }
@@ -62,20 +62,20 @@ impl ToolContext {
     async fn get_info(&self) -> Outcome {
         let info = self.api.library.info(&self.caller).await?;
         let record = library_record(&info, self.caller.account.plan, &self.api.base_url);
-        self.finished(&ObjectPayload::without_urls(record))
+        self.result(&ObjectPayload::without_urls(record))
     }
 
     async fn list_images(&self, arguments: Arguments) -> Outcome {
         let query: ListQuery = read::<ListImages>(arguments)?.try_into()?;
         let hits = self.api.library.list(&self.caller, &query).await?;
-        self.finished(&self.listed(hits, query.limit.get()))
+        self.result(&self.image_list(hits, query.limit.get()))
     }
 
     async fn search_images(&self, arguments: Arguments) -> Outcome {
         let query: SearchQuery = read::<SearchImages>(arguments)?.try_into()?;
         let hits = self.api.library.search(&self.caller, &query).await?;
         let lacks_model = self.api.library.lacks_model_for(&query).await;
-        self.finished(&SearchPayload::new(self.listed(hits, query.limit.get()), lacks_model))
+        self.result(&SearchPayload::new(self.image_list(hits, query.limit.get()), lacks_model))
     }
 
     async fn get_image(&self, arguments: Arguments) -> Outcome {
@@ -86,17 +86,17 @@ impl ToolContext {
             Lookup::Missing => return Err(ToolError::NoImage),
         };
         let links = self.api.links();
-        self.finished(&ObjectPayload::new(ImageRecord::whole(image, &links), &links))
+        self.result(&ObjectPayload::new(ImageRecord::whole(image, &links), &links))
     }
 
     async fn show_images(&self, arguments: Arguments) -> Outcome {
         let library = &self.api.library;
-        let (hits, limit, lacks_model) = match read::<ShowImages>(arguments)?.shown()? {
-            Shown::Found(query) => {
+        let (hits, limit, lacks_model) = match read::<ShowImages>(arguments)?.selection()? {
+            Selection::Search(query) => {
                 let hits = library.search(&self.caller, &query).await?;
                 (hits, query.limit.get(), library.lacks_model_for(&query).await)
             }
-            Shown::These(ids) => {
+            Selection::Ids(ids) => {
                 let images = library.images(&self.caller, &ids).await?;
                 let unknown: Vec<_> = ids
                     .into_iter()
@@ -114,7 +114,7 @@ impl ToolContext {
         let links = self.api.links();
         let records = hits.into_iter().map(|hit| ShownImage::new(hit, &links)).collect();
         let list = ListPayload::new(Page::of_images(records, limit), &links);
-        Ok(shown(&SearchPayload::new(list, lacks_model), self.is_structured)?)
+        Ok(display_result(&SearchPayload::new(list, lacks_model), self.is_structured)?)
     }
 
     async fn list_albums(&self, arguments: Arguments) -> Outcome {
@@ -123,7 +123,7 @@ impl ToolContext {
         let links = self.api.links();
         let results = page.albums.into_iter().map(|album| album_record(album, &links)).collect();
         let pagination = Pagination { total: page.total, offset: offset.get(), limit: limit.get() };
-        self.finished(&ListPayload::new(Page { results, pagination }, &links))
+        self.result(&ListPayload::new(Page { results, pagination }, &links))
     }
 
     async fn create_album(&self, arguments: Arguments) -> Outcome {
@@ -132,12 +132,12 @@ impl ToolContext {
     }
 
     async fn update_album(&self, arguments: Arguments) -> Outcome {
-        let asked: UpdateAlbum = read(arguments)?;
-        let id = asked.album_id.clone();
-        self.album(self.api.library.change_album(&self.caller, &id, asked.change()?).await?)
+        let update: UpdateAlbum = read(arguments)?;
+        let id = update.album_id.clone();
+        self.album(self.api.library.change_album(&self.caller, &id, update.change()?).await?)
     }
 
-    fn listed(&self, hits: Vec<Hit>, limit: u32) -> ListPayload<ListedImage> {
+    fn image_list(&self, hits: Vec<Hit>, limit: u32) -> ListPayload<ListedImage> {
         let links = self.api.links();
         let records = hits.into_iter().map(|hit| ListedImage::new(hit, &links)).collect();
         ListPayload::new(Page::of_images(records, limit), &links)
@@ -152,10 +152,10 @@ impl ToolContext {
             AlbumWrite::TooManyAlbums => return Err(ToolError::TooManyAlbums),
         };
         let links = self.api.links();
-        self.finished(&ObjectPayload::new(album_record(album, &links), &links))
+        self.result(&ObjectPayload::new(album_record(album, &links), &links))
     }
 
-    fn finished(&self, payload: &impl Serialize) -> Outcome {
-        Ok(finished(payload, self.is_structured)?)
+    fn result(&self, payload: &impl Serialize) -> Outcome {
+        Ok(tool_result(payload, self.is_structured)?)
     }
 }

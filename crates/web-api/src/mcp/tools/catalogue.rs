@@ -1,4 +1,4 @@
-//! What each tool says of itself to models and to people.
+//! The descriptions of the tools, for models and people.
 
 use mcp_protocol::{
     NoArguments, Tool, ToolAnnotations,
@@ -16,49 +16,49 @@ use super::{
 };
 use crate::images_api::{AlbumRecord, ImageRecord, LibraryRecord};
 
-/// A tool before it is known where it is served.
+/// The description of a tool, for every resource.
 struct Description {
     name: &'static str,
     title: &'static str,
     text: &'static str,
     effect: Effect,
-    takes: Value,
-    gives: Value,
+    input: Value,
+    output: Value,
 }
 
-/// What a tool does to the library.
+/// The effect of a tool on the library.
 #[derive(Clone, Copy)]
 enum Effect {
-    /// Nothing.
+    /// It only reads.
     None,
-    /// It adds something, each time anew.
+    /// Every call adds something.
     Adds,
-    /// It replaces or removes something; a second time has no further effect.
+    /// It replaces or removes something. Repeating the call has no further effect.
     Changes,
 }
 
 /// The tool as a resource lists it.
 pub(super) fn tool(operation: Operation, resource: McpResource) -> Tool {
-    let Description { name, title, text, effect, takes, gives } = description(operation);
+    let Description { name, title, text, effect, input, output } = description(operation);
     let albums = if operation == Operation::ShowImages && resource.has_albums() {
-        " There the user can also make an album of them."
+        " The user can also create an album of them there."
     } else {
         ""
     };
     let text = format!("{text}{albums}");
     let mut tool =
-        Tool::new(name, text, takes).with_title(title).with_annotations(annotations(title, effect));
+        Tool::new(name, text, input).with_title(title).with_annotations(annotations(title, effect));
     if resource.is_structured() {
-        tool = tool.with_output_schema(gives);
+        tool = tool.with_output_schema(output);
     }
     match operation {
-        Operation::ShowImages => tool.with_meta(app::shown_by()),
-        Operation::CreateAlbum | Operation::UpdateAlbum => tool.with_meta(app::called_by()),
+        Operation::ShowImages => tool.with_meta(app::display_tool_meta()),
+        Operation::CreateAlbum | Operation::UpdateAlbum => tool.with_meta(app::callable_tool_meta()),
         _ => tool,
     }
 }
 
-/// All hints are given, since the protocol's defaults assume the worst. Nothing outside the library is reached.
+/// All hints are set, because the protocol's defaults assume the worst. No tool reaches anything outside the library.
 fn annotations(title: &str, effect: Effect) -> ToolAnnotations {
     let (read_only, destructive, idempotent) = match effect {
         Effect::None => (true, false, true),
@@ -89,10 +89,10 @@ fn get_info() -> Description {
     Description {
         name: "get_info",
         title: "Get library info",
-        text: "Tells how many images the library has and whether photo sync is set up. Call this first. When totalImages is 0 or syncEnabled is false, show the user `help` and `installUrl`. Otherwise `help` says when searches cannot look at what the images show.",
+        text: "Returns the number of images and whether photo sync is set up. Call this first. When totalImages is 0 or syncEnabled is false, show `help` and `installUrl` to the user. Otherwise `help` says whether search can match what images show.",
         effect: Effect::None,
-        takes: input_schema_of::<NoArguments>(),
-        gives: output_schema_of::<ObjectPayload<LibraryRecord>>(),
+        input: input_schema_of::<NoArguments>(),
+        output: output_schema_of::<ObjectPayload<LibraryRecord>>(),
     }
 }
 
@@ -100,10 +100,10 @@ fn list_images() -> Description {
     Description {
         name: "list_images",
         title: "List images",
-        text: "Lists images, newest first, optionally of a time range. For the next page, call again with endDate set to the capturedAt of the last image received; endDate is inclusive, so skip the ids you already have. A circle (latitude, longitude and radiusMeters) looks only at the newest 1000 images of the range; search_images with the same circle covers the whole library. Image URLs work for 15 minutes: keep ids instead.",
+        text: "Lists images, newest first, optionally in a time range. For the next page, set endDate to the capturedAt of the last image received; endDate is inclusive, so skip the ids you already have. With a circle (latitude, longitude and radiusMeters), only the newest 1000 images in the range are considered; search_images with the same circle covers the whole library. Image URLs expire after 15 minutes: keep ids instead.",
         effect: Effect::None,
-        takes: takes::<ListImages>(),
-        gives: output_schema_of::<ListPayload<ListedImage>>(),
+        input: arguments_schema::<ListImages>(),
+        output: output_schema_of::<ListPayload<ListedImage>>(),
     }
 }
 
@@ -111,10 +111,10 @@ fn search_images() -> Description {
     Description {
         name: "search_images",
         title: "Search images",
-        text: "Searches the whole library. Give at least one of: query (plain words, matched with what the images show, their descriptions and words read in them; best match first, with a score), albumId, or a full circle of latitude, longitude and radiusMeters. Without query the results come newest first, and endDate set to the last capturedAt gives the next page. A `note` in the answer says what the search could not look at; tell the user. Image URLs work for 15 minutes: keep ids instead.",
+        text: "Searches the whole library. Requires at least one of: query (plain words, matched with what the images show, their descriptions and the text in them; best match first, with a score), albumId, or a circle of latitude, longitude and radiusMeters. Without query, results are sorted newest first; for the next page, set endDate to the last capturedAt. If the result has a `note`, it says what the search could not match: tell the user. Image URLs expire after 15 minutes: keep ids instead.",
         effect: Effect::None,
-        takes: takes::<SearchImages>(),
-        gives: output_schema_of::<SearchPayload<ListedImage>>(),
+        input: arguments_schema::<SearchImages>(),
+        output: output_schema_of::<SearchPayload<ListedImage>>(),
     }
 }
 
@@ -122,10 +122,10 @@ fn get_image() -> Description {
     Description {
         name: "get_image",
         title: "Get image",
-        text: "Gets one image by its id, with fresh signed URLs of every rendition: webp-full, webp-medium (longest side 1200 pixels) and webp-thumb (512 pixels). The URLs work for 15 minutes without a key.",
+        text: "Returns one image by id, with new signed URLs of every rendition: webp-full, webp-medium (longest side 1200 pixels) and webp-thumb (512 pixels). The URLs need no key and expire after 15 minutes.",
         effect: Effect::None,
-        takes: takes::<GetImage>(),
-        gives: output_schema_of::<ObjectPayload<ImageRecord>>(),
+        input: arguments_schema::<GetImage>(),
+        output: output_schema_of::<ObjectPayload<ImageRecord>>(),
     }
 }
 
@@ -133,10 +133,10 @@ fn show_images() -> Description {
     Description {
         name: "show_images",
         title: "Show images",
-        text: "Shows images to the user as a gallery, in apps that can display one. Use it whenever the user wants to see pictures; to only find or count images, use search_images or list_images. Give imageIds (at most 100, shown in that order), or the arguments of search_images to show what a search finds. The answer lists what is shown; where the app has no gallery, give the user the urls as links, otherwise do not repeat them. Image URLs work for 15 minutes; the gallery renews its own.",
+        text: "Shows images to the user in a gallery, in apps that can display one. Use it whenever the user wants to see images. To find or count images without showing them, use search_images or list_images. Set imageIds (at most 100, shown in this order), or the arguments of search_images to show the results of a search. The result lists the images shown. If the app has no gallery, send the URLs to the user as links; otherwise do not repeat them. Image URLs expire after 15 minutes; the gallery renews its own.",
         effect: Effect::None,
-        takes: takes::<ShowImages>(),
-        gives: output_schema_of::<SearchPayload<ShownImage>>(),
+        input: arguments_schema::<ShowImages>(),
+        output: output_schema_of::<SearchPayload<ShownImage>>(),
     }
 }
 
@@ -144,10 +144,10 @@ fn list_albums() -> Description {
     Description {
         name: "list_albums",
         title: "List albums",
-        text: "Lists albums, newest first, with how many images each has. pagination.total is the number of all albums; for the next page add limit to offset. To see an album's images, call search_images with its id as albumId.",
+        text: "Lists albums, newest first, with the number of images in each. pagination.total is the number of all albums. For the next page, add limit to offset. To see the images in an album, call search_images with its id as albumId.",
         effect: Effect::None,
-        takes: takes::<ListAlbums>(),
-        gives: output_schema_of::<ListPayload<AlbumRecord>>(),
+        input: arguments_schema::<ListAlbums>(),
+        output: output_schema_of::<ListPayload<AlbumRecord>>(),
     }
 }
 
@@ -155,28 +155,28 @@ fn create_album() -> Description {
     Description {
         name: "create_album",
         title: "Create album",
-        text: "Makes a new album with a title and, if given, its first images (at most 100 ids in a call; update_album adds more). A second call makes a second album. An account has at most 500 albums.",
+        text: "Creates an album with a title and optionally its first images (at most 100 ids per call; update_album adds more). A second call creates a second album. An account has at most 500 albums.",
         effect: Effect::Adds,
-        takes: takes::<CreateAlbum>(),
-        gives: output_schema_of::<ObjectPayload<AlbumRecord>>(),
+        input: arguments_schema::<CreateAlbum>(),
+        output: output_schema_of::<ObjectPayload<AlbumRecord>>(),
     }
 }
 
-/// Removing an image from an album deletes no image, but it and a new title undo what somebody did there.
+/// Declared destructive, because removing an image and changing the title undo earlier work. It deletes no image.
 fn update_album() -> Description {
     Description {
         name: "update_album",
         title: "Change album",
-        text: "Renames an album, adds images to it or removes images from it, all of it or nothing. Give at least one of title, addImageIds and removeImageIds; at most 100 ids in a call, added and removed together. Removed images stay in the library. Adding an image that is there already, or removing one that is not, is no error.",
+        text: "Renames an album, adds images and removes images, all or nothing. Requires at least one of title, addImageIds and removeImageIds; at most 100 ids per call, added and removed together. Removed images stay in the library. Adding an image that is already in the album, or removing one that is not, has no effect.",
         effect: Effect::Changes,
-        takes: takes::<UpdateAlbum>(),
-        gives: output_schema_of::<ObjectPayload<AlbumRecord>>(),
+        input: arguments_schema::<UpdateAlbum>(),
+        output: output_schema_of::<ObjectPayload<AlbumRecord>>(),
     }
 }
 
-/// The schema of arguments. That an optional one may also be null goes unsaid: several clients cannot read a
-/// property of two types.
-fn takes<T: JsonSchema>() -> Value {
+/// The schema of arguments. It does not declare that optional arguments may be null, because several clients cannot read a
+/// property with two types.
+fn arguments_schema<T: JsonSchema>() -> Value {
     let mut schema = input_schema_of::<T>();
     let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
     for kind in properties

@@ -1,7 +1,7 @@
-//! The tools: what each says of itself, what it takes, what it gives, and the one library call behind it.
+//! The tools: description, arguments, payload, and the library call of each.
 //!
-//! A new tool is a variant of [`Operation`], its place in [`Operation::ALL`] and its description in `catalogue`, its
-//! arguments in `arguments`, and its branch in `calls`.
+//! To add a tool, add a variant to [`Operation`] and [`Operation::ALL`], its description to `catalogue`, its arguments to
+//! `arguments`, and its call to `calls`.
 
 mod arguments;
 mod calls;
@@ -16,7 +16,7 @@ pub(crate) use calls::ToolContext;
 
 use super::McpResource;
 
-/// What a tool does.
+/// The operation of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {
     GetInfo,
@@ -30,7 +30,7 @@ pub(super) enum Operation {
 }
 
 impl Operation {
-    /// In the order in which they are listed.
+    /// All operations, in the order of `tools/list`.
     const ALL: [Self; 8] = [
         Self::GetInfo,
         Self::ListImages,

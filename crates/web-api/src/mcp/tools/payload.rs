@@ -1,5 +1,4 @@
-//! What the tools give: records, with their source and, where there are URLs, the moment at
-//! which those stop working.
+//! The payloads of tools: records, their source and, if they contain URLs, when those expire.
 
 use mcp_protocol::CallToolResult;
 use schemars::JsonSchema;
@@ -12,7 +11,7 @@ use crate::{
 
 use super::records::{ListedImage, ShownImage};
 
-/// Where every payload comes from.
+/// The source in every payload.
 const SOURCE: &str = "photo-library";
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -22,18 +21,18 @@ pub(super) struct ListPayload<T> {
     source: &'static str,
     results: Vec<T>,
     pagination: Pagination,
-    /// When the URLs in here stop working, in UTC; get_image and list_albums give fresh ones.
+    /// When the URLs expire, in UTC. get_image and list_albums return new ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     urls_expire_at: Option<String>,
 }
 
-/// A list that a search gave.
+/// The results of a search.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct SearchPayload<T> {
     #[serde(flatten)]
     list: ListPayload<T>,
-    /// What this search could not look at, and how to change that; tell the user.
+    /// What this search could not match, and how to change that. Tell the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     note: Option<&'static str>,
@@ -45,13 +44,13 @@ pub(super) struct ObjectPayload<T> {
     #[schemars(extend("const" = SOURCE))]
     source: &'static str,
     result: T,
-    /// When the URLs in here stop working, in UTC.
+    /// When the URLs expire, in UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     urls_expire_at: Option<String>,
 }
 
-/// A record that may carry signed URLs.
+/// A record that may contain signed URLs.
 pub(super) trait HasUrls {
     fn has_urls(&self) -> bool;
 }
@@ -81,7 +80,7 @@ impl HasUrls for AlbumRecord {
 }
 
 impl<T: HasUrls> ListPayload<T> {
-    /// A page whose URLs were made with `links`.
+    /// A page whose URLs were signed by `links`.
     pub(super) fn new(page: Page<T>, links: &Links<'_>) -> Self {
         let Page { results, pagination } = page;
         let has_urls = results.iter().any(HasUrls::has_urls);
@@ -91,14 +90,14 @@ impl<T: HasUrls> ListPayload<T> {
 }
 
 impl<T> SearchPayload<T> {
-    /// A list, with a note when no vision model looked at what photos show.
+    /// A list, with a note if no vision model took part in the search.
     pub(super) fn new(list: ListPayload<T>, lacks_model: bool) -> Self {
         Self { list, note: lacks_model.then_some(NO_MODEL) }
     }
 }
 
 impl<T: HasUrls> ObjectPayload<T> {
-    /// An object whose URLs were made with `links`.
+    /// An object whose URLs were signed by `links`.
     pub(super) fn new(result: T, links: &Links<'_>) -> Self {
         let urls_expire_at = result.has_urls().then(|| links.expire_at().to_string());
         Self { source: SOURCE, result, urls_expire_at }
@@ -112,16 +111,19 @@ impl<T> ObjectPayload<T> {
     }
 }
 
-/// The result of a call that worked: one text that is the payload as JSON and nothing else, and the same as
-/// structured content where a resource has that.
-pub(super) fn finished(payload: &impl Serialize, is_structured: bool) -> serde_json::Result<CallToolResult> {
+/// The result of a successful call: one text with the payload as JSON and, if the resource has structured content, the same
+/// payload as that.
+pub(super) fn tool_result(
+    payload: &impl Serialize,
+    is_structured: bool,
+) -> serde_json::Result<CallToolResult> {
     let result = CallToolResult::text(serde_json::to_string(payload)?);
     Ok(if is_structured { result.with_structured_content(serde_json::to_value(payload)?) } else { result })
 }
 
-/// The result of the tool that shows pictures: everything for the app as structured content, and for the model the same
-/// without what only the app needs. Where a resource promises structured content, the text is the same as that.
-pub(super) fn shown(
+/// The result of `show_images`: the whole payload for the app as structured content, and for the model a text without the
+/// fields that only the app needs. If the resource declares structured content, the text has all fields too.
+pub(super) fn display_result(
     payload: &SearchPayload<ShownImage>,
     is_structured: bool,
 ) -> serde_json::Result<CallToolResult> {
@@ -129,7 +131,7 @@ pub(super) fn shown(
         serde_json::to_string(payload)?
     } else {
         let SearchPayload { list, note } = payload;
-        let results: Vec<_> = list.results.iter().map(ShownImage::listed).collect();
+        let results: Vec<_> = list.results.iter().map(ShownImage::without_renditions).collect();
         let list = ListPayload {
             source: list.source,
             results,
@@ -161,7 +163,7 @@ mod tests {
         }
     }
 
-    /// Every member that is written is described, and what is always required is written.
+    /// Checks that the schema describes every member, and that every required member is present.
     fn check(value: &Value, schema: &Value) {
         for required in schema["required"].as_array().unwrap() {
             assert!(value.get(required.as_str().unwrap()).is_some(), "{required}");
@@ -176,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_expire_where_there_are_some() {
+    fn payloads_with_urls_say_when_they_expire() {
         let base_url = BaseUrl::parse("http://localhost").unwrap();
         let signer = UrlSigner::new(&Secret::from_text(&"s".repeat(32)).unwrap());
         let links = Links::new(&base_url, &signer, Timestamp::parse_iso("2024-05-01T12:00:00.500Z").unwrap());
@@ -201,12 +203,12 @@ mod tests {
     }
 
     #[test]
-    fn structured_content_is_the_same_object_as_the_text() {
+    fn structured_content_equals_the_text() {
         let payload = ObjectPayload::without_urls(album(None));
-        let result = finished(&payload, true).unwrap();
+        let result = tool_result(&payload, true).unwrap();
         let text: Value = serde_json::from_str(result.first_text().unwrap()).unwrap();
         assert_eq!(result.structured_content, Some(text));
         assert_eq!(result.content.len(), 1);
-        assert_eq!(finished(&payload, false).unwrap().structured_content, None);
+        assert_eq!(tool_result(&payload, false).unwrap().structured_content, None);
     }
 }

@@ -1,4 +1,5 @@
-//! Images as lists of tools give them: what a model chooses by. `get_image` gives the whole record of the image API.
+//! Images in the lists of tools: the fields that a model needs to choose one. `get_image` returns the whole record of the
+//! image API.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +10,20 @@ use serde::Serialize;
 
 use crate::links::Links;
 
-/// An image in a list. Every field is always there; one without a value is null.
+/// An image in a list. Every field is always present; a field without a value is null.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ListedImage {
-    /// Keep this, not the URL.
+    /// Keep this id, not the URL.
     id: String,
-    /// When it was taken, in UTC; no two images have the same.
+    /// When it was taken, in UTC. No two images have the same time.
     captured_at: String,
-    /// How far the wall clock was ahead of UTC where and when it was taken, as +03:00, when that is known.
+    /// Offset of the local time from UTC where and when it was taken, such as +03:00; null if unknown.
     #[schemars(regex(pattern = "^[+-][0-9]{2}:[0-9]{2}$"))]
     utc_offset: Option<String>,
-    /// Signed URL of the best display size; works for 15 minutes.
+    /// Signed URL of the best size for display. It expires after 15 minutes.
     url: String,
-    /// Signed URLs by rendition name: none in lists and searches, thumb and medium in show_images; get_image gives all.
+    /// Signed URLs by rendition name: none in lists and searches, thumb and medium in show_images, all in get_image.
     renditions: BTreeMap<&'static str, String>,
     /// Degrees north of the equator.
     latitude: Option<f64>,
@@ -30,26 +31,26 @@ pub(super) struct ListedImage {
     longitude: Option<f64>,
     /// The nearest city and country.
     place: Option<String>,
-    /// What its metadata say about it.
+    /// The description in its metadata.
     description: Option<String>,
-    /// The name of the file that brought it.
+    /// The name of the imported file.
     file_name: Option<String>,
-    /// Distance from the circle's centre in metres, when there is a circle.
+    /// Distance from the centre of the circle in metres, if the request has a circle.
     distance_meters: Option<f64>,
-    /// Similarity, above 0 and at most 1, on ranked results.
+    /// Similarity to the query, above 0 and at most 1; null without a query.
     score: Option<f64>,
     /// The text that matched.
     matched_text: Option<String>,
 }
 
-/// An image that an app shows: its renditions are those that the app needs, and there is its size.
+/// An image for the photo app: with its size and the renditions that the app shows.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(super) struct ShownImage {
     #[serde(flatten)]
     image: ListedImage,
-    /// Pixels from left to right of the upright full rendition.
+    /// Width of the upright full rendition, in pixels.
     width: u32,
-    /// Pixels from top to bottom of the upright full rendition.
+    /// Height of the upright full rendition, in pixels.
     height: u32,
 }
 
@@ -84,8 +85,8 @@ impl ShownImage {
         Self { image, width: size.width, height: size.height }
     }
 
-    /// The same for a model, which cannot look at it.
-    pub(super) fn listed(&self) -> ListedImage {
+    /// The record for a model, without the renditions.
+    pub(super) fn without_renditions(&self) -> ListedImage {
         ListedImage { renditions: BTreeMap::new(), ..self.image.clone() }
     }
 }

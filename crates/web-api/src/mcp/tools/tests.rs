@@ -28,7 +28,7 @@ fn each_resource_has_its_tools_in_a_fixed_order() {
 }
 
 #[test]
-fn albums_are_promised_only_where_there_are_some() {
+fn only_resources_with_albums_mention_them() {
     for resource in McpResource::ALL {
         let (_, show) = of(resource).find(|(operation, _)| *operation == Operation::ShowImages).unwrap();
         assert_eq!(show.description.unwrap().contains("album of"), resource.has_albums());
@@ -39,7 +39,7 @@ fn albums_are_promised_only_where_there_are_some() {
 }
 
 #[test]
-fn every_tool_describes_itself_and_its_effects() {
+fn every_tool_has_a_description_and_annotations() {
     for resource in McpResource::ALL {
         for (_, tool) in of(resource) {
             assert!(tool.title.is_some() && tool.description.is_some(), "{}", tool.name);
@@ -58,7 +58,7 @@ fn every_tool_describes_itself_and_its_effects() {
 }
 
 #[test]
-fn only_v2_promises_structured_content() {
+fn only_v2_declares_structured_content() {
     for resource in McpResource::ALL {
         for (_, tool) in of(resource) {
             assert_eq!(tool.output_schema.is_some(), resource == McpResource::V2, "{}", tool.name);
@@ -70,7 +70,7 @@ fn only_v2_promises_structured_content() {
     }
 }
 
-/// Keywords of draft 2020-12 that the schemas use, no others.
+/// Checks that a schema uses only these keywords of draft 2020-12.
 fn check_schema(schema: &Value) {
     const KEYWORDS: [&str; 20] = [
         "type",
@@ -115,12 +115,12 @@ fn check_schema(schema: &Value) {
 }
 
 #[test]
-fn arguments_have_plain_described_schemas() {
+fn argument_schemas_are_simple_and_described() {
     for resource in McpResource::ALL {
         for (_, tool) in of(resource) {
             check_schema(&tool.input_schema);
             assert_eq!(tool.input_schema["type"], "object");
-            // Some model providers refuse these at the root.
+            // Some model providers reject these keywords at the root.
             for keyword in ["oneOf", "anyOf", "allOf"] {
                 assert!(tool.input_schema.get(keyword).is_none());
             }
@@ -139,7 +139,7 @@ fn check(name: &str, property: &str, expect: &Value) {
 }
 
 #[test]
-fn schemas_carry_the_limits() {
+fn schemas_contain_the_limits() {
     for name in ["list_images", "search_images", "show_images", "list_albums"] {
         check(name, "limit", &json!({"type": "integer", "minimum": 1, "maximum": 100, "default": 50}));
     }
@@ -169,7 +169,7 @@ fn schemas_carry_the_limits() {
 }
 
 #[test]
-fn what_must_be_given_is_required() {
+fn required_arguments_are_declared() {
     for (name, expect) in [
         ("get_info", Value::Null),
         ("list_images", Value::Null),

@@ -3,8 +3,8 @@ use domain::{SearchTarget, Timestamp};
 use proptest::prelude::*;
 use serde_json::json;
 
-/// What came of it, or the message, which names the argument.
-fn asked<T: DeserializeOwned, Q>(
+/// The parsed arguments, or the error message.
+fn parsed<T: DeserializeOwned, Q>(
     arguments: Value,
     convert: impl FnOnce(T) -> Result<Q, Invalid>,
 ) -> Result<Q, String> {
@@ -14,14 +14,15 @@ fn asked<T: DeserializeOwned, Q>(
 }
 
 fn list(arguments: Value) -> Result<ListQuery, String> {
-    asked(arguments, |asked: ListImages| asked.try_into())
+    parsed(arguments, |arguments: ListImages| arguments.try_into())
 }
 
 fn search(arguments: Value) -> Result<SearchQuery, String> {
-    asked(arguments, |asked: SearchImages| asked.try_into())
+    parsed(arguments, |arguments: SearchImages| arguments.try_into())
 }
 
-fn refused<Q: std::fmt::Debug>(outcome: Result<Q, String>, name: &str) {
+/// Asserts that the message names the argument.
+fn assert_rejected<Q: std::fmt::Debug>(outcome: Result<Q, String>, name: &str) {
     let message = outcome.unwrap_err();
     assert!(
         message.starts_with(&format!("{name}: ")) || message.starts_with(&format!("{name}[")),
@@ -47,7 +48,7 @@ fn absent_null_and_blank_are_the_same() {
 }
 
 #[test]
-fn lists_are_asked_for_by_time_and_place() {
+fn lists_are_limited_by_time_and_place() {
     let query = list(json!({
         "limit": 7.0, "startDate": "2024-05-01", "endDate": " 2024-05-02T01:00:00+01:00 ",
         "latitude": 48, "longitude": -11.5, "radiusMeters": 1000,
@@ -60,7 +61,7 @@ fn lists_are_asked_for_by_time_and_place() {
 }
 
 #[test]
-fn a_bad_argument_of_a_list_is_named() {
+fn errors_name_the_argument_of_a_list() {
     for (arguments, name) in [
         (json!({"limit": 0}), "limit"),
         (json!({"limit": 101}), "limit"),
@@ -79,7 +80,7 @@ fn a_bad_argument_of_a_list_is_named() {
         (json!({"latitude": 1, "longitude": 2, "radiusMeters": 0}), "radiusMeters"),
         (json!({"latitude": "x", "longitude": 2, "radiusMeters": 1}), "latitude"),
     ] {
-        refused(list(arguments), name);
+        assert_rejected(list(arguments), name);
     }
 }
 
@@ -115,14 +116,14 @@ fn a_search_needs_words_an_album_or_a_circle() {
         (json!({"query": "a", "limit": 101}), "limit"),
         (json!({"query": "a", "latitude": 1}), "longitude"),
     ] {
-        refused(search(arguments), name);
+        assert_rejected(search(arguments), name);
     }
 }
 
 #[test]
-fn pages_of_albums() {
+fn album_pages_are_parsed() {
     let page = |arguments| {
-        let page = asked(arguments, |asked: ListAlbums| asked.page());
+        let page = parsed(arguments, |arguments: ListAlbums| arguments.page());
         page.map(|(limit, offset)| (limit.get(), offset.get()))
     };
     assert_eq!(page(json!({})), Ok((50, 0)));
@@ -132,13 +133,13 @@ fn pages_of_albums() {
         (json!({"offset": -1}), "offset"),
         (json!({"limit": 0}), "limit"),
     ] {
-        refused(page(arguments), name);
+        assert_rejected(page(arguments), name);
     }
 }
 
 #[test]
-fn new_albums_and_changes() {
-    let create = |arguments| asked(arguments, CreateAlbum::album);
+fn new_albums_and_changes_are_parsed() {
+    let create = |arguments| parsed(arguments, CreateAlbum::album);
     let (title, images) = create(json!({"title": " T ", "imageIds": ["a", "b", "a"]})).unwrap();
     assert_eq!((title.as_str(), images), ("T", vec!["a".to_owned(), "b".to_owned()]));
     assert_eq!(create(json!({"title": "T", "imageIds": null})).unwrap().1, Vec::<String>::new());
@@ -150,9 +151,9 @@ fn new_albums_and_changes() {
         (json!({"title": "T", "imageIds": [1]}), "imageIds"),
         (json!({"title": "T", "imageIds": "a"}), "imageIds"),
     ] {
-        refused(create(arguments), name);
+        assert_rejected(create(arguments), name);
     }
-    let change = |arguments| asked(arguments, UpdateAlbum::change);
+    let change = |arguments| parsed(arguments, UpdateAlbum::change);
     let changed = change(json!({"albumId": "x", "title": "", "removeImageIds": ["a"]})).unwrap();
     assert_eq!((changed.title, changed.remove), (None, vec!["a".to_owned()]));
     for (arguments, name) in [
@@ -160,7 +161,7 @@ fn new_albums_and_changes() {
         (json!({"albumId": "x", "addImageIds": ["a"], "removeImageIds": ["a"]}), "addImageIds"),
         (json!({"albumId": "x", "removeImageIds": vec!["a"; 101]}), "removeImageIds"),
     ] {
-        refused(change(arguments), name);
+        assert_rejected(change(arguments), name);
     }
     assert_eq!(
         change(json!({"albumId": "x"})),
@@ -181,7 +182,7 @@ fn any_value() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn any_arguments_are_read_or_refused(values in prop::collection::vec(any_value(), 9)) {
+    fn any_arguments_are_parsed_or_rejected(values in prop::collection::vec(any_value(), 9)) {
         let names = [
             "query", "albumId", "channels", "latitude", "longitude", "radiusMeters", "limit", "startDate", "endDate",
         ];

@@ -1,12 +1,11 @@
 use oauth_core::{Config, ConfigError, Endpoints, Lifetimes, Resource};
 
-use super::endpoint;
-use crate::mcp::McpResource;
+use crate::{OAUTH_PREFIX, mcp_resource::McpResource};
 use http_server::BaseUrl;
 
 /// The configuration of the authorization server: its issuer is the base URL with `/api`, its resources are the MCP
 /// servers.
-pub(super) fn configuration(base_url: &BaseUrl) -> Result<Config, ConfigError> {
+pub(crate) fn configuration(base_url: &BaseUrl) -> Result<Config, ConfigError> {
     let resources = McpResource::ALL.into_iter().map(|mcp| resource(base_url, mcp)).collect();
     Config::new(
         format!("{}/api", base_url.as_str()),
@@ -20,6 +19,11 @@ pub(super) fn configuration(base_url: &BaseUrl) -> Result<Config, ConfigError> {
         resources,
         Lifetimes::default(),
     )
+}
+
+/// The URL of an endpoint.
+fn endpoint(base_url: &BaseUrl, name: &str) -> String {
+    format!("{}{OAUTH_PREFIX}{name}", base_url.as_str())
 }
 
 fn resource(base_url: &BaseUrl, mcp: McpResource) -> Resource {

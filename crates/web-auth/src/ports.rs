@@ -1,11 +1,11 @@
-//! What `oauth-core` asks of its surroundings, answered by the library.
+//! The ports of `oauth-core`, implemented by the library.
 
 use async_trait::async_trait;
 use library::{Library, SigningKeys};
 use oauth_core::{AccessTokenClaims, AccessTokens, RandomError, TokensUnavailable, UnixMillis};
 
 /// The library's clock.
-pub(super) struct Clock(pub(super) Library);
+pub(crate) struct Clock(pub(crate) Library);
 
 impl oauth_core::Clock for Clock {
     fn now(&self) -> UnixMillis {
@@ -14,7 +14,7 @@ impl oauth_core::Clock for Clock {
 }
 
 /// The library's randomness.
-pub(super) struct Random(pub(super) Library);
+pub(crate) struct Random(pub(crate) Library);
 
 impl oauth_core::Random for Random {
     fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomError> {
@@ -23,7 +23,7 @@ impl oauth_core::Random for Random {
 }
 
 /// Access tokens as JWTs under the library's signing keys.
-pub(super) struct Tokens(pub(super) SigningKeys);
+pub(crate) struct Tokens(pub(crate) SigningKeys);
 
 #[async_trait]
 impl AccessTokens for Tokens {
@@ -38,6 +38,6 @@ impl AccessTokens for Tokens {
     }
 }
 
-pub(super) fn unavailable(error: impl std::fmt::Display) -> TokensUnavailable {
+pub(crate) fn unavailable(error: impl std::fmt::Display) -> TokensUnavailable {
     TokensUnavailable(error.to_string())
 }

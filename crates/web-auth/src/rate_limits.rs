@@ -92,7 +92,7 @@ impl<K: Hash + Eq + Clone> Limiter<K> {
 }
 
 /// Rate limits of the authorization server, per process.
-pub(super) struct RateLimits {
+pub struct RateLimits {
     registrations: Limiter<IpAddr>,
     registrations_per_network: Limiter<IpAddr>,
     token_requests: Limiter<IpAddr>,
@@ -101,7 +101,7 @@ pub(super) struct RateLimits {
 }
 
 impl RateLimits {
-    pub(super) fn new(library: &Library, limits: &OAuthLimits) -> Self {
+    pub(crate) fn new(library: &Library, limits: &OAuthLimits) -> Self {
         let clock = LibraryClock(library.clone());
         Self {
             registrations: Limiter::new(limits.registrations, clock.clone()),
@@ -112,20 +112,32 @@ impl RateLimits {
         }
     }
 
-    pub(super) fn check_registration(&self, address: IpAddr) -> Result<(), u64> {
+    /// Counts a client registration.
+    ///
+    /// # Errors
+    /// The limit is reached: the seconds to wait.
+    pub fn check_registration(&self, address: IpAddr) -> Result<(), u64> {
         self.registrations.check(&subscriber_prefix(address))?;
         self.registrations_per_network.check(&network_prefix(address))
     }
 
-    pub(super) fn check_token_request(&self, address: IpAddr) -> Result<(), u64> {
+    /// Counts a token or revocation request.
+    ///
+    /// # Errors
+    /// The limit is reached: the seconds to wait.
+    pub fn check_token_request(&self, address: IpAddr) -> Result<(), u64> {
         self.token_requests.check(&subscriber_prefix(address))
     }
 
-    pub(super) fn check_client_document(&self, address: IpAddr) -> Result<(), u64> {
+    pub(crate) fn check_client_document(&self, address: IpAddr) -> Result<(), u64> {
         self.client_documents.check(&subscriber_prefix(address))
     }
 
-    pub(super) fn check_same_token(&self, token: SecretHash) -> Result<(), u64> {
+    /// Counts a request with this authorization code or refresh token.
+    ///
+    /// # Errors
+    /// The limit is reached: the seconds to wait.
+    pub fn check_same_token(&self, token: SecretHash) -> Result<(), u64> {
         self.same_token.check(&token)
     }
 }

@@ -16,7 +16,7 @@ impl McpResource {
     pub const ALL: [Self; 3] = [Self::V1, Self::V2, Self::Legacy];
 
     /// The resource at a path.
-    pub(crate) fn at(path: &str) -> Option<Self> {
+    pub fn at(path: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|resource| resource.path() == path)
     }
 
@@ -35,7 +35,7 @@ impl McpResource {
     }
 
     /// The URL of its protected resource metadata (RFC 9728).
-    pub(crate) fn metadata_url(self, base_url: &BaseUrl) -> String {
+    pub fn metadata_url(self, base_url: &BaseUrl) -> String {
         format!("{}/.well-known/oauth-protected-resource{}", base_url.as_str(), self.path())
     }
 
@@ -65,7 +65,7 @@ impl McpResource {
     }
 
     /// Accepted aliases of scopes, each with the scope it stands for.
-    pub(crate) const fn scope_aliases(self) -> &'static [(&'static str, &'static str)] {
+    pub const fn scope_aliases(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::V1 => &[("mcp:photos", "mcp:images")],
             Self::V2 | Self::Legacy => &[],
@@ -73,12 +73,12 @@ impl McpResource {
     }
 
     /// Whether it has the album tools.
-    pub(crate) const fn has_albums(self) -> bool {
+    pub const fn has_albums(self) -> bool {
         matches!(self, Self::V1 | Self::V2)
     }
 
     /// Whether tools declare an `outputSchema` and return `structuredContent`.
-    pub(crate) const fn is_structured(self) -> bool {
+    pub const fn is_structured(self) -> bool {
         matches!(self, Self::V2)
     }
 }

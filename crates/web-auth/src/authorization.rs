@@ -1,0 +1,102 @@
+use std::{net::IpAddr, sync::Arc};
+
+use client_documents::HttpClientDocuments;
+use http_server::BaseUrl;
+use keys::Secret;
+use library::{Library, SigningKeys};
+use oauth_core::{AuthorizationServer, ClientDocuments as _, ClientUrl};
+
+use crate::{
+    configuration::configuration,
+    ports,
+    rate_limits::{OAuthLimits, RateLimits},
+    verified_tokens::VerifiedTokens,
+};
+
+/// The path prefix of the endpoints.
+pub const OAUTH_PREFIX: &str = "/api/oauth/";
+
+/// The authorization endpoint: the page that asks for sign-in and consent.
+pub const AUTHORIZE_PATH: &str = "/api/oauth/authorize";
+
+/// Sent when client ID metadata documents are fetched.
+const USER_AGENT: &str = concat!("photo-library/", env!("CARGO_PKG_VERSION"));
+
+/// Configuration of the authorization server.
+#[derive(Debug, Clone)]
+pub struct AuthorizationOptions {
+    /// The public URL of the service.
+    pub base_url: BaseUrl,
+    /// Rate limits.
+    pub limits: OAuthLimits,
+    /// How client ID metadata documents are fetched; `None` rejects such clients.
+    pub client_documents: Option<client_documents::Options>,
+}
+
+/// The service cannot be built: its routes, tools or the configuration of its authorization server are inconsistent.
+#[derive(Debug, thiserror::Error)]
+#[error("the service cannot be built: {0}")]
+pub struct BuildError(pub String);
+
+/// The authorization server with its caches and rate limits.
+pub struct Authorization {
+    /// The authorization server.
+    pub server: AuthorizationServer,
+    /// Access tokens with a verified signature.
+    pub verified_tokens: VerifiedTokens,
+    /// The keys that sign access tokens.
+    pub keys: SigningKeys,
+    /// Rate limits.
+    pub limits: RateLimits,
+    client_documents: Option<Arc<HttpClientDocuments>>,
+}
+
+impl Authorization {
+    /// The authorization server of a library. Tokens are signed with keys derived from `secret`.
+    ///
+    /// # Errors
+    /// [`BuildError`].
+    pub fn new(
+        library: &Library,
+        secret: &Secret,
+        options: &AuthorizationOptions,
+    ) -> Result<Self, BuildError> {
+        let failed = |error: &dyn std::fmt::Display| BuildError(format!("the authorization server: {error}"));
+        let config = configuration(&options.base_url).map_err(|error| failed(&error))?;
+        let keys = library.signing_keys(secret.clone());
+        let monotonic = library.clone();
+        let client_documents = options.client_documents.clone().map(|options| {
+            HttpClientDocuments::new(options, Arc::new(move || monotonic.clock().monotonic()), USER_AGENT)
+        });
+        let client_documents = client_documents.transpose().map_err(|error| failed(&error))?.map(Arc::new);
+        let mut server = AuthorizationServer::new(
+            config,
+            library.grants(),
+            Arc::new(ports::Tokens(keys.clone())),
+            Arc::new(ports::Clock(library.clone())),
+            Arc::new(ports::Random(library.clone())),
+            &secret.derive("authorization server"),
+        );
+        if let Some(documents) = &client_documents {
+            server = server.with_client_documents(documents.clone());
+        }
+        Ok(Self {
+            server,
+            verified_tokens: VerifiedTokens::new(keys.clone()),
+            keys,
+            limits: RateLimits::new(library, &options.limits),
+            client_documents,
+        })
+    }
+
+    /// Applies the rate limit on fetching client ID metadata documents. A cached document is free.
+    ///
+    /// # Errors
+    /// The address has reached its limit: the seconds to wait.
+    pub fn check_client_document(&self, url: &ClientUrl, address: IpAddr) -> Result<(), u64> {
+        if self.client_documents.as_ref().is_none_or(|documents| documents.is_cached(url)) {
+            return Ok(());
+        }
+        self.limits.check_client_document(address)
+    }
+}

@@ -1,0 +1,25 @@
+//! The authorization server with its resources, and the security log: everything that the interfaces for programs
+//! (`web-api`) and the pages for people (`web-pages`) share, so that neither depends on the other.
+//!
+//! `oauth-core` decides about clients, codes and tokens. This crate connects it to the library, limits request rates and
+//! caches verified tokens.
+//!
+//! This crate contains no endpoint and no page.
+//!
+//! The commonest change is a new event of the security log: a function in [`security_log`].
+#![deny(missing_docs)]
+
+mod app_name;
+mod authorization;
+mod configuration;
+mod mcp_resource;
+mod ports;
+mod rate_limits;
+pub mod security_log;
+mod verified_tokens;
+
+pub use app_name::{app_name, display_name};
+pub use authorization::{AUTHORIZE_PATH, Authorization, AuthorizationOptions, BuildError, OAUTH_PREFIX};
+pub use mcp_resource::{McpResource, mcp_url};
+pub use rate_limits::{OAuthLimits, RateLimit, RateLimits};
+pub use verified_tokens::VerifiedTokens;
