@@ -37,9 +37,20 @@ pub(crate) struct Fetched {
 /// The one message for a host that does not exist, cannot be reached, or does not speak TLS with a valid certificate:
 /// the client must not learn which hosts and ports exist.
 const UNREACHABLE: &str = "its host cannot be reached on the internet";
+const TOO_SLOW: &str = "its host took too long to respond";
 
 fn failed(message: &'static str, detail: impl Display) -> DocumentError {
     DocumentError::Failed { message, detail: detail.to_string() }
+}
+
+/// The limit of one step is that of the whole fetch, and either may be reached first.
+fn request_failed(message: &'static str, error: https_client::Error) -> DocumentError {
+    let message = match error {
+        https_client::Error::Timeout => TOO_SLOW,
+        https_client::Error::BodyTooLong { .. } => "it is longer than 32 KB",
+        _ => message,
+    };
+    failed(message, error)
 }
 
 /// Fetches documents from checked addresses.
@@ -52,17 +63,19 @@ pub(crate) struct Fetcher {
 impl Fetcher {
     pub(crate) async fn fetch(&self, url: &ClientUrl) -> Result<Fetched, DocumentError> {
         let fetched = timeout(self.timeout, self.exchange(url)).await;
-        fetched.unwrap_or_else(|_| Err(failed("its host took too long to respond", "timeout")))
+        fetched.unwrap_or_else(|_| Err(failed(TOO_SLOW, "timeout")))
     }
 
     async fn exchange(&self, url: &ClientUrl) -> Result<Fetched, DocumentError> {
         let name = url.host_name();
         let addresses = self.network.resolve(name).await.map_err(|error| failed(UNREACHABLE, error))?;
         let stream = self.dial(&checked(addresses)?, url.port()).await?;
-        let stream = self.client.encrypt(name, stream).await.map_err(|error| failed(UNREACHABLE, error))?;
+        let encrypted = self.client.encrypt(name, stream).await;
+        let stream = encrypted.map_err(|error| request_failed(UNREACHABLE, error))?;
         let accept = (header::ACCEPT, HeaderValue::from_static("application/json"));
         let response = self.client.get(stream, url.host(), url.path_and_query(), accept).await;
-        read(response.map_err(|error| failed("its host did not send a valid HTTP response", error))?).await
+        let message = "its host did not send a valid HTTP response";
+        read(response.map_err(|error| request_failed(message, error))?).await
     }
 
     async fn dial(&self, addresses: &[IpAddr], port: u16) -> Result<TcpStream, DocumentError> {
@@ -105,13 +118,8 @@ async fn read(response: Response) -> Result<Fetched, DocumentError> {
         return Err(failed("it is compressed", "Content-Encoding"));
     }
     let lifetime = lifetime(headers);
-    let document = response.bytes(MAX_BYTES).await.map_err(|error| {
-        let message = match error {
-            https_client::Error::BodyTooLong { .. } => "it is longer than 32 KB",
-            _ => "it was cut off",
-        };
-        failed(message, error)
-    })?;
+    let document =
+        response.bytes(MAX_BYTES).await.map_err(|error| request_failed("it was cut off", error))?;
     Ok(Fetched { document: document.into(), lifetime })
 }
 

@@ -13,7 +13,7 @@ use crate::{DecodeOptions, DecodedImage, Error, PixelFormat, Version};
 /// The longest message of libheif that is passed on, in characters.
 const MAX_MESSAGE_CHARS: usize = 200;
 
-/// Since this release, the limit on a side limits the area: to the square of that side.
+/// From this release on, the maximum side limits the area to its square, instead of each side.
 const LIMITS_AREA: Version = Version { major: 1, minor: 19, patch: 0 };
 
 pub(crate) fn version_number(functions: &Functions) -> u32 {

@@ -26,7 +26,7 @@ enum IndexError {
     #[error("the file's bytes are missing from the blob store")]
     Lost,
     /// No decoder is available. The job is retried, as after the errors below.
-    #[error("no decoder can be run now: {0}")]
+    #[error("no decoder is available: {0}")]
     Decoder(io::Error),
     #[error(transparent)]
     Blob(BlobError),

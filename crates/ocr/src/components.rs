@@ -102,7 +102,7 @@ mod tests {
                 };
                 match runs.last_mut() {
                     Some(run) if run.row == row && run.right == column && run.polarity == polarity => {
-                        run.right += 1
+                        run.right += 1;
                     }
                     _ => runs.push(PixelRun { row, left: column, right: column + 1, polarity }),
                 }

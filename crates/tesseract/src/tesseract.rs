@@ -15,7 +15,7 @@ const OLDEST: Version = Version { major: 4, minor: 0, patch: 0 };
 /// The longest accepted language name, in bytes.
 const MAX_NAME_BYTES: usize = 64;
 
-/// Trained data of no language: orientation and script detection, and formulas.
+/// Trained data for other purposes than languages: orientation and script detection, and formulas.
 const NON_LANGUAGES: [&str; 2] = ["osd", "equ"];
 
 /// Why a reader cannot be created.

@@ -218,7 +218,10 @@ mod tests {
             (rule("tests = [\"\"]"), "a: there is no test "),
             (rule("pending = \"later\""), "unknown variant `later`"),
             (rule("pending = \"sync\"\nnote = \"x\""), "unknown field `note`"),
-            ("[[rule]]\nid = \"a\"\nrule = \" \"\npending = \"sync\"".to_owned(), "a: the id or the text of the rule is empty"),
+            (
+                "[[rule]]\nid = \"a\"\nrule = \" \"\npending = \"sync\"".to_owned(),
+                "a: the id or the text of the rule is empty",
+            ),
         ];
         for (toml, expect) in cases {
             let error = judge(&toml).unwrap_err();

@@ -59,7 +59,11 @@ pub(super) fn lines(target: &Target) -> Vec<Line> {
             command: target.make_album(&preview.image_id),
             expect: Expect::Object,
         },
-        Line { title: "Search over MCP", command: target.call_tool(&preview.word), expect: Expect::ToolResult },
+        Line {
+            title: "Search over MCP",
+            command: target.call_tool(&preview.word),
+            expect: Expect::ToolResult,
+        },
     ]
 }
 

@@ -15,6 +15,8 @@ use crate::workspace;
 const FOLDER: &str = "browser";
 const SUFFIX: &str = ".test.mjs";
 const REPORTER: &str = "./browser/support/reporter.mjs";
+/// Test files that run at the same time. Each has its own server and browser.
+const TEST_CONCURRENCY: &str = "--test-concurrency=2";
 
 /// Why the browser tests could not run.
 #[derive(Debug, thiserror::Error)]
@@ -35,7 +37,7 @@ pub(super) fn run(runner: &Runner, environment: &[(&str, &str)]) -> Result<Count
     let mut command = with_browser(runner, Node::command)?;
     command
         .envs(environment.iter().copied())
-        .args(["--test", "--test-reporter", REPORTER, "--test-reporter-destination=stdout"])
+        .args(["--test", TEST_CONCURRENCY, "--test-reporter", REPORTER, "--test-reporter-destination=stdout"])
         .args(files.iter().map(|file| format!("{FOLDER}/{file}")));
     let mut counts = Counts::default();
     let status = runner.lines(&mut command, |line| {

@@ -32,7 +32,11 @@ impl Venv {
     }
 
     /// The same without the dependencies of these packages.
-    pub(super) fn ensure_without_dependencies(runner: &Runner, name: &str, requirements: &str) -> Result<Self, VenvError> {
+    pub(super) fn ensure_without_dependencies(
+        runner: &Runner,
+        name: &str,
+        requirements: &str,
+    ) -> Result<Self, VenvError> {
         Self::installed(runner, name, requirements, &["--no-deps"])
     }
 

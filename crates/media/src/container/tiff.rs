@@ -25,10 +25,10 @@ pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
     let Some(structure) = Structure::read(bytes) else { return Blocks::default() };
     let first = structure.first();
     let colour = || {
-        let shown = shown(&structure)?;
+        let main = main_directory(&structure)?;
         // Lab is converted to sRGB when it is decoded, without the profile.
-        let device_independent = picture::is_lab(&shown);
-        let profile = shown.bytes(ICC_PROFILE).or_else(|| first.bytes(ICC_PROFILE));
+        let device_independent = picture::is_lab(&main);
+        let profile = main.bytes(ICC_PROFILE).or_else(|| first.bytes(ICC_PROFILE));
         profile.filter(|_| !device_independent).map(|profile| Colour::Icc(profile.into()))
     };
     Blocks {
@@ -41,7 +41,7 @@ pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
 }
 
 /// The directory of the picture that is decoded.
-fn shown<'a>(structure: &Structure<'a>) -> Option<Ifd<'a>> {
+fn main_directory<'a>(structure: &Structure<'a>) -> Option<Ifd<'a>> {
     let first = structure.first();
     if picture::is_full(&first) {
         return Some(first);

@@ -50,8 +50,8 @@ fn scans_of_appended_pictures_are_not_counted() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/media/");
     let still = std::fs::read(format!("{folder}progressive.jpg")).unwrap();
     let scans = |file: &[u8]| crate::container::header(Format::Jpeg, file).unwrap().scans;
-    let behind = still.repeat(30);
-    assert_eq!(scans(&[&still[..], &behind].concat()), scans(&still));
-    let rendered = crate::render(&[&still[..], &behind].concat(), &[Rendition::Thumb], &Limits::default());
+    let appended = still.repeat(30);
+    assert_eq!(scans(&[&still[..], &appended].concat()), scans(&still));
+    let rendered = crate::render(&[&still[..], &appended].concat(), &[Rendition::Thumb], &Limits::default());
     assert_eq!(rendered.unwrap().damaged, None);
 }

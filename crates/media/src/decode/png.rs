@@ -202,7 +202,7 @@ mod tests {
     }
 
     /// Corrupts the checksum of a chunk.
-    fn spoil(chunk: &mut [u8]) {
+    fn corrupt_checksum(chunk: &mut [u8]) {
         *chunk.last_mut().unwrap() ^= 1;
     }
 
@@ -220,15 +220,15 @@ mod tests {
             let (first, middle, last) = (data[0], data[data.len() / 2], data[data.len() - 1]);
             for wrong in [vec![first], vec![middle], vec![last], data, header] {
                 let mut chunks = chunks.clone();
-                wrong.iter().for_each(|place| spoil(&mut chunks[*place]));
+                wrong.iter().for_each(|place| corrupt_checksum(&mut chunks[*place]));
                 let read = made.decoded(&chunks);
                 assert_eq!(read.damaged.as_deref(), Some("a checksum is wrong"), "{made:?} {wrong:?}");
                 assert_eq!(read.pixels.bytes, whole.pixels.bytes, "{made:?} {wrong:?}");
             }
             // The checksum of the inflated data is its last four bytes.
-            let mut spoilt = packed.clone();
-            spoil(&mut spoilt);
-            assert_eq!(made.decoded(&made.chunks(&spoilt)).pixels.bytes, whole.pixels.bytes, "{made:?}");
+            let mut corrupted = packed.clone();
+            corrupt_checksum(&mut corrupted);
+            assert_eq!(made.decoded(&made.chunks(&corrupted)).pixels.bytes, whole.pixels.bytes, "{made:?}");
         }
     }
 
@@ -239,7 +239,7 @@ mod tests {
         let white = [&[0][..], &[255; 150]].concat().repeat(150);
         encoder.write_all(&white).unwrap();
         let mut chunks = made.chunks(&encoder.finish().unwrap());
-        spoil(&mut chunks[1]);
+        corrupt_checksum(&mut chunks[1]);
         let read = made.decoded(&chunks);
         assert!(read.damaged.is_some());
         assert!(read.pixels.bytes.iter().all(|level| *level == 255));
@@ -262,7 +262,7 @@ mod tests {
                 for wrong_checksum in [false, true] {
                     if wrong_checksum {
                         let first = usize::from(made.color == PALETTE) + 1;
-                        spoil(&mut chunks[first]);
+                        corrupt_checksum(&mut chunks[first]);
                     }
                     let read = made.decoded(&chunks);
                     assert!(read.damaged.is_some(), "{made:?} {percent}");
@@ -279,10 +279,10 @@ mod tests {
         let made = TestPicture { color: RGB, depth: 8, interlaced: false };
         let packed = made.packed();
         let mut chunks = made.chunks(&packed[..packed.len() / 2]);
-        spoil(&mut chunks[1]);
+        corrupt_checksum(&mut chunks[1]);
         let mut header = chunks.clone();
         header[0] = png_chunk(b"IHDR", &[&[0, 0, 0, 150, 0, 0, 0, 150][..], &[8, 7, 0, 0, 0]].concat());
-        spoil(&mut header[0]);
+        corrupt_checksum(&mut header[0]);
         assert!(decoded(&file(&header)).is_err(), "a color type that does not exist");
         assert!(decoded(&file(&chunks[..1])).is_err(), "no picture data");
     }

@@ -89,7 +89,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn walls() {
+    fn local_times() {
         let check = |text: &str, sub_sec: Option<&str>, expect: Option<&str>| {
             let read = parse_wall(text, sub_sec).map(|wall| wall.to_string());
             assert_eq!(read.as_deref(), expect, "{text:?} {sub_sec:?}");

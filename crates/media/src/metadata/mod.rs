@@ -45,15 +45,15 @@ pub fn is_sidecar_content(kind: SidecarKind, content: &[u8]) -> bool {
 fn metadata_of(blocks: &Blocks<'_>, info: &FileInfo) -> Metadata {
     let sources = Sources::read(blocks, &info.sidecars);
     let exif_text =
-        |tag| sources.tags.as_ref()?.text(Directory::Primary, tag).as_deref().and_then(clean_text);
+        |directory, tag| sources.tags.as_ref()?.text(directory, tag).as_deref().and_then(clean_text);
     let xmp_text = |property: fn(&Xmp) -> Option<String>| sources.all_xmp().find_map(property);
     Metadata {
         capture: capture::capture_time(&sources, info),
         details: PhotoDetails {
             position: position::position(&sources),
             description: description::description(&sources, info.name.as_deref()),
-            camera_make: exif_text(tag::MAKE).or_else(|| xmp_text(Xmp::make)),
-            camera_model: exif_text(tag::MODEL).or_else(|| xmp_text(Xmp::model)),
+            camera_make: exif_text(Directory::Primary, tag::MAKE).or_else(|| xmp_text(Xmp::make)),
+            camera_model: exif_text(Directory::Primary, tag::MODEL).or_else(|| xmp_text(Xmp::model)),
         },
     }
 }

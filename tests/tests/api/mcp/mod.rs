@@ -11,6 +11,7 @@ mod snapshots;
 mod tool_failures;
 mod tool_results;
 mod tools;
+mod url_lifetime;
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};

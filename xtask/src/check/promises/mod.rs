@@ -120,7 +120,8 @@ fn service_paths(code: &str) -> Vec<String> {
         None => word.rsplit('}').next().unwrap_or_default().trim_start_matches("$BASE"),
     });
     let is_fixed = |path: &&str| !path.contains(['{', '…', '*']) && !path.ends_with(['-', '/']);
-    let paths = words.filter(|word| PATH_PREFIXES.iter().any(|prefix| word.starts_with(prefix))).filter(is_fixed);
+    let paths =
+        words.filter(|word| PATH_PREFIXES.iter().any(|prefix| word.starts_with(prefix))).filter(is_fixed);
     paths.map(|path| path.trim_end_matches(['.', ':']).to_owned()).collect()
 }
 

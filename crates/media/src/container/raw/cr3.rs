@@ -82,7 +82,7 @@ pub(super) fn previews(bytes: &[u8]) -> Vec<ByteRange> {
         let skipped = Box { start: own.start + 8, content: own.content.get(8..)?, ..own };
         skipped.child(b"PRVW")
     });
-    found.extend([preview, thumbnail].into_iter().flatten().filter_map(behind_header));
+    found.extend([preview, thumbnail].into_iter().flatten().filter_map(jpeg_after_header));
     found
 }
 
@@ -99,7 +99,7 @@ fn first_sample(track: Box<'_>) -> Option<ByteRange> {
 }
 
 /// The JPEG in a box, after its header.
-fn behind_header(of: Box<'_>) -> Option<ByteRange> {
+fn jpeg_after_header(of: Box<'_>) -> Option<ByteRange> {
     let head = of.content.get(..MAX_PREVIEW_HEADER).unwrap_or(of.content);
     let at = head.windows(3).position(|window| window == [0xFF, 0xD8, 0xFF])?;
     Some(ByteRange { start: of.start + at, length: of.content.len() - at })

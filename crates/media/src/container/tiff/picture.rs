@@ -1,6 +1,6 @@
 use domain::PixelSize;
 
-use super::{Chunks, shown};
+use super::{Chunks, main_directory};
 use crate::MediaError;
 use crate::render::Layout;
 use crate::tiff::{ByteOrder, Entry, Ifd, Structure};
@@ -167,7 +167,7 @@ impl<'a> TiffImage<'a> {
     pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, MediaError> {
         let structure = Structure::read(bytes)
             .ok_or_else(|| MediaError::Corrupt("the TIFF header is malformed".into()))?;
-        let ifd = shown(&structure).ok_or(MediaError::Truncated)?;
+        let ifd = main_directory(&structure).ok_or(MediaError::Truncated)?;
         let side = |tag| ifd.number(tag).and_then(|side| u32::try_from(side).ok());
         let size = side(tag::IMAGE_WIDTH).zip(side(tag::IMAGE_LENGTH));
         let (width, height) =

@@ -15,7 +15,7 @@ mod packed;
 
 /// Describes a TIFF file to write.
 #[derive(Debug, Clone)]
-struct Sketch {
+struct TestTiff {
     size: (u32, u32),
     /// The value of a sample, by x, y and sample number.
     value: fn(u32, u32, u32) -> u64,
@@ -33,7 +33,7 @@ struct Sketch {
     more: Vec<(u16, Value)>,
 }
 
-impl Default for Sketch {
+impl Default for TestTiff {
     /// 8-bit RGB without compression, in three strips.
     fn default() -> Self {
         Self {
@@ -60,22 +60,20 @@ fn gradient(x: u32, y: u32, sample: u32) -> u64 {
 }
 
 /// All samples of a picture as bytes.
-fn bytes_of(sketch: &Sketch, samples: impl Fn(u32, u32) -> Vec<u8>) -> Vec<u8> {
-    let (width, height) = sketch.size;
+fn bytes_of(tiff: &TestTiff, samples: impl Fn(u32, u32) -> Vec<u8>) -> Vec<u8> {
+    let (width, height) = tiff.size;
     (0..height)
         .flat_map(|y| (0..width).flat_map(move |x| [(x, y)]))
         .flat_map(|(x, y)| samples(x, y))
         .collect()
 }
 
-fn gradient_bytes(sketch: &Sketch) -> Vec<u8> {
-    let samples = sketch.samples;
-    bytes_of(sketch, |x, y| {
-        (0..samples).map(|sample| u8::try_from(gradient(x, y, sample)).unwrap()).collect()
-    })
+fn gradient_bytes(tiff: &TestTiff) -> Vec<u8> {
+    let samples = tiff.samples;
+    bytes_of(tiff, |x, y| (0..samples).map(|sample| u8::try_from(gradient(x, y, sample)).unwrap()).collect())
 }
 
-impl Sketch {
+impl TestTiff {
     fn file(&self) -> Vec<u8> {
         let mut writer = Writer::new(self.big_endian, self.big);
         let first = self.write(&mut writer, 0);
@@ -203,20 +201,20 @@ fn unpack_file(file: &[u8]) -> Result<Decoded, MediaError> {
     decode(file, &header)
 }
 
-fn check(sketch: &Sketch, layout: Layout, expect: &[u8]) {
-    let decoded = unpack_file(&sketch.file()).unwrap();
+fn check(tiff: &TestTiff, layout: Layout, expect: &[u8]) {
+    let decoded = unpack_file(&tiff.file()).unwrap();
     let what = format!(
         "{:?} {} bits, {} samples, photometric {}, compression {}, predictor {}, planar {}, tiles {:?}, big-endian {}, BigTIFF {}",
         layout,
-        sketch.bits,
-        sketch.samples,
-        sketch.photometric,
-        sketch.compression,
-        sketch.predictor,
-        sketch.planar,
-        sketch.tiles,
-        sketch.big_endian,
-        sketch.big
+        tiff.bits,
+        tiff.samples,
+        tiff.photometric,
+        tiff.compression,
+        tiff.predictor,
+        tiff.planar,
+        tiff.tiles,
+        tiff.big_endian,
+        tiff.big
     );
     assert_eq!(decoded.damaged, None, "{what}");
     assert_eq!(decoded.pixels.layout, layout, "{what}");
@@ -238,8 +236,9 @@ fn strips_and_tiles_in_every_order() {
                     (16, |x, y, sample| gradient(x, y, sample) * 257),
                     (32, |x, y, sample| gradient(x, y, sample) << 24),
                 ] {
-                    let sketch = Sketch { bits, value, planar, tiles, big_endian, big, ..Sketch::default() };
-                    check(&sketch, Layout::Rgb, &gradient_bytes(&sketch));
+                    let tiff =
+                        TestTiff { bits, value, planar, tiles, big_endian, big, ..TestTiff::default() };
+                    check(&tiff, Layout::Rgb, &gradient_bytes(&tiff));
                 }
             }
         }
@@ -248,8 +247,8 @@ fn strips_and_tiles_in_every_order() {
 
 #[test]
 fn full_picture_is_preferred_to_its_thumbnail() {
-    let full = Sketch::default();
-    let small = Sketch { size: (4, 3), more: vec![(254, Value::Longs(vec![1]))], ..Sketch::default() };
+    let full = TestTiff::default();
+    let small = TestTiff { size: (4, 3), more: vec![(254, Value::Longs(vec![1]))], ..TestTiff::default() };
     let expect = gradient_bytes(&full);
 
     let mut in_chain = Writer::new(false, false);
@@ -258,14 +257,14 @@ fn full_picture_is_preferred_to_its_thumbnail() {
     let mut in_child = Writer::new(false, false);
     let child = full.write(&mut in_child, 0);
     let more = vec![(254, Value::Longs(vec![1])), (330, Value::Longs(vec![child]))];
-    let parent = Sketch { more, ..small.clone() }.write(&mut in_child, 0);
+    let parent = TestTiff { more, ..small.clone() }.write(&mut in_child, 0);
     for file in [in_chain.finish(first), in_child.finish(parent)] {
         assert_eq!(unpack_file(&file).unwrap().pixels.bytes, expect);
     }
 
     // The first full picture counts, or a thumbnail if there is none.
     let mut two = Writer::new(false, false);
-    let other = Sketch { size: (4, 3), ..Sketch::default() };
+    let other = TestTiff { size: (4, 3), ..TestTiff::default() };
     let second = other.write(&mut two, 0);
     let first = full.write(&mut two, second);
     assert_eq!(unpack_file(&two.finish(first)).unwrap().pixels.bytes, expect);
@@ -274,7 +273,7 @@ fn full_picture_is_preferred_to_its_thumbnail() {
 
 #[test]
 fn tiles_listed_as_strips() {
-    let tiled = Sketch { tiles: Some((16, 16)), ..Sketch::default() };
+    let tiled = TestTiff { tiles: Some((16, 16)), ..TestTiff::default() };
     let file = tiled.file();
     // Replaces the tile tags by strip tags.
     let renamed = [(324, 273), (325, 279)].into_iter().fold(file, |file, (from, to): (u16, u16)| {
@@ -289,8 +288,8 @@ fn tiles_listed_as_strips() {
 fn strips_without_lengths_are_read() {
     for compression in [1, 5, 8, 32_773] {
         // Another tag replaces the list.
-        let sketch = Sketch { compression, more: vec![(279, Value::Text("none"))], ..Sketch::default() };
-        check(&sketch, Layout::Rgb, &gradient_bytes(&sketch));
+        let tiff = TestTiff { compression, more: vec![(279, Value::Text("none"))], ..TestTiff::default() };
+        check(&tiff, Layout::Rgb, &gradient_bytes(&tiff));
     }
 }
 

@@ -12,7 +12,7 @@ fn moment(text: &str) -> Timestamp {
 
 /// The time sources of a file; blank means absent.
 #[derive(Clone, Copy, Default)]
-struct Says<'a> {
+struct Times<'a> {
     original: &'a str,
     original_sub_sec: &'a str,
     original_offset: &'a str,
@@ -26,7 +26,7 @@ struct Says<'a> {
     modified: &'a str,
 }
 
-const NOTHING: Says<'_> = Says {
+const NO_TIMES: Times<'_> = Times {
     original: "",
     original_sub_sec: "",
     original_offset: "",
@@ -40,7 +40,7 @@ const NOTHING: Says<'_> = Says {
     modified: "",
 };
 
-impl Says<'_> {
+impl Times<'_> {
     fn capture(&self) -> CaptureTime {
         let mut block = ExifBlock::default();
         for (tag, text) in [
@@ -83,41 +83,41 @@ impl Says<'_> {
 
 #[test]
 fn original_time_with_its_fraction_and_offset() {
-    let says = Says {
+    let times = Times {
         original: "2019:07:04 18:03:22",
         digitized: "2020:01:01 00:00:00",
         digitized_sub_sec: "999",
         digitized_offset: "-05:00",
-        ..NOTHING
+        ..NO_TIMES
     };
-    says.check("2019-07-04T18:03:22.000Z", ExifOriginal, None);
-    Says { original_sub_sec: "12", ..says }.check("2019-07-04T18:03:22.120Z", ExifOriginal, None);
-    Says { original_offset: "+02:00", ..says }.check("2019-07-04T16:03:22.000Z", ExifOriginal, Some(120));
-    Says { original_offset: "-09:30", original_sub_sec: "5", ..says }.check(
+    times.check("2019-07-04T18:03:22.000Z", ExifOriginal, None);
+    Times { original_sub_sec: "12", ..times }.check("2019-07-04T18:03:22.120Z", ExifOriginal, None);
+    Times { original_offset: "+02:00", ..times }.check("2019-07-04T16:03:22.000Z", ExifOriginal, Some(120));
+    Times { original_offset: "-09:30", original_sub_sec: "5", ..times }.check(
         "2019-07-05T03:33:22.500Z",
         ExifOriginal,
         Some(-570),
     );
-    Says { original_offset: "Z", ..says }.check("2019-07-04T18:03:22.000Z", ExifOriginal, Some(0));
-    Says { original_offset: "   :  ", ..says }.check("2019-07-04T18:03:22.000Z", ExifOriginal, None);
-    Says { original_offset: "+25:00", ..says }.check("2019-07-04T18:03:22.000Z", ExifOriginal, None);
+    Times { original_offset: "Z", ..times }.check("2019-07-04T18:03:22.000Z", ExifOriginal, Some(0));
+    Times { original_offset: "   :  ", ..times }.check("2019-07-04T18:03:22.000Z", ExifOriginal, None);
+    Times { original_offset: "+25:00", ..times }.check("2019-07-04T18:03:22.000Z", ExifOriginal, None);
 }
 
 #[test]
 fn local_time_is_kept() {
-    let says = Says { original: "2019:07:04 18:03:22", original_offset: "+02:00", ..NOTHING };
-    let wall = says.capture().wall.unwrap();
+    let times = Times { original: "2019:07:04 18:03:22", original_offset: "+02:00", ..NO_TIMES };
+    let wall = times.capture().wall.unwrap();
     assert_eq!(wall.to_string(), "2019-07-04T18:03:22");
 }
 
 #[test]
 fn digitized_time_replaces_an_implausible_original_time() {
-    let says = Says {
+    let times = Times {
         digitized: "2019:07:04 18:03:22",
         digitized_sub_sec: "7",
         digitized_offset: "+01:00",
         original_offset: "-08:00",
-        ..NOTHING
+        ..NO_TIMES
     };
     for original in [
         "",
@@ -132,14 +132,14 @@ fn digitized_time_replaces_an_implausible_original_time() {
         "1825:06:01 12:00:00",
         "unknown",
     ] {
-        Says { original, ..says }.check("2019-07-04T17:03:22.700Z", ExifDigitized, Some(60));
+        Times { original, ..times }.check("2019-07-04T17:03:22.700Z", ExifDigitized, Some(60));
     }
 }
 
 #[test]
 fn plausible_times() {
     let check = |original, offset, at: &str, minutes| {
-        Says { original, original_offset: offset, ..NOTHING }.check(at, ExifOriginal, minutes);
+        Times { original, original_offset: offset, ..NO_TIMES }.check(at, ExifOriginal, minutes);
     };
     check("1970:01:01 00:00:01", "", "1970-01-01T00:00:01.000Z", None);
     check("1931:06:01 12:00:00", "", "1931-06-01T12:00:00.000Z", None);
@@ -151,13 +151,13 @@ fn plausible_times() {
 
 #[test]
 fn epoch_is_implausible_in_any_zone() {
-    let says = Says { name: "IMG_20180725_163423.jpg", ..NOTHING };
-    Says { original: "1970:01:01 00:00:00", original_offset: "+02:00", ..says }.check(
+    let times = Times { name: "IMG_20180725_163423.jpg", ..NO_TIMES };
+    Times { original: "1970:01:01 00:00:00", original_offset: "+02:00", ..times }.check(
         "2018-07-25T16:34:23.000Z",
         FileName,
         None,
     );
-    Says { original: "1970:01:01 02:00:00", original_offset: "+02:00", ..says }.check(
+    Times { original: "1970:01:01 02:00:00", original_offset: "+02:00", ..times }.check(
         "2018-07-25T16:34:23.000Z",
         FileName,
         None,
@@ -168,7 +168,7 @@ fn epoch_is_implausible_in_any_zone() {
 fn the_offset_from_gps() {
     let check = |gps_date, (h, m, s), at: &str, offset| {
         let gps_time = Some([(h, 1), (m, 1), (s, 1)]);
-        Says { original: "2019:07:04 18:03:22", gps_date, gps_time, ..NOTHING }.check(
+        Times { original: "2019:07:04 18:03:22", gps_date, gps_time, ..NO_TIMES }.check(
             at,
             ExifOriginal,
             offset,
@@ -189,20 +189,20 @@ fn the_offset_from_gps() {
 
 #[test]
 fn own_offset_comes_before_gps() {
-    Says {
+    Times {
         original: "2019:07:04 18:03:22",
         original_offset: "+01:00",
         gps_date: "2019:07:04",
         gps_time: Some([(16, 1), (3, 1), (20, 1)]),
-        ..NOTHING
+        ..NO_TIMES
     }
     .check("2019-07-04T17:03:22.000Z", ExifOriginal, Some(60));
 }
 
 #[test]
 fn the_gps_time() {
-    let says = Says { gps_date: "2019:07:04", name: "IMG_20180725_163423.jpg", ..NOTHING };
-    let check = |gps_time, at: &str, source| Says { gps_time, ..says }.check(at, source, None);
+    let times = Times { gps_date: "2019:07:04", name: "IMG_20180725_163423.jpg", ..NO_TIMES };
+    let check = |gps_time, at: &str, source| Times { gps_time, ..times }.check(at, source, None);
     check(Some([(16, 1), (3, 1), (2050, 100)]), "2019-07-04T16:03:20.500Z", Gps);
     check(Some([(0, 1), (0, 1), (0, 1)]), "2019-07-04T00:00:00.000Z", Gps);
     check(None, "2018-07-25T16:34:23.000Z", FileName);
@@ -211,7 +211,7 @@ fn the_gps_time() {
     check(Some([(16, 1), (60, 1), (0, 1)]), "2018-07-25T16:34:23.000Z", FileName);
     check(Some([(u32::MAX, 1), (0, 1), (0, 1)]), "2018-07-25T16:34:23.000Z", FileName);
     for gps_date in ["1970:01:01", "2030:01:01", "0000:00:00", "    :  :  "] {
-        Says { gps_date, gps_time: Some([(0, 1), (0, 1), (0, 1)]), ..says }.check(
+        Times { gps_date, gps_time: Some([(0, 1), (0, 1), (0, 1)]), ..times }.check(
             "2018-07-25T16:34:23.000Z",
             FileName,
             None,
@@ -221,19 +221,19 @@ fn the_gps_time() {
 
 #[test]
 fn fallback_order_of_times() {
-    let says = Says { modified: "2020-02-02T10:00:00Z", ..NOTHING };
-    Says { name: "IMG-20190704-WA0001.jpg", ..says }.check("2019-07-04T00:00:00.000Z", FileName, None);
-    says.check("2023-12-31T23:59:59.000Z", FileModified, None);
-    Says { modified: "", ..says }.check("2023-12-31T23:59:59.000Z", FileModified, None);
-    let says = Says { changed: "2030:01:01 00:00:00", ..says };
-    Says { name: "IMG-20190704-WA0001.jpg", ..says }.check("2019-07-04T00:00:00.000Z", FileName, None);
-    Says { name: "PXL_20210102_030405123.jpg", ..says }.check("2021-01-02T03:04:05.123Z", FileName, None);
-    assert_eq!(Says { name: "PXL_20210102_030405123.jpg", ..says }.capture().wall, None);
-    Says { name: "IMG_20300101_000000.jpg", ..says }.check("2020-02-02T10:00:00.000Z", FileModified, None);
-    Says { name: "IMG_1234.jpg", ..says }.check("2020-02-02T10:00:00.000Z", FileModified, None);
-    says.check("2020-02-02T10:00:00.000Z", FileModified, None);
+    let times = Times { modified: "2020-02-02T10:00:00Z", ..NO_TIMES };
+    Times { name: "IMG-20190704-WA0001.jpg", ..times }.check("2019-07-04T00:00:00.000Z", FileName, None);
+    times.check("2023-12-31T23:59:59.000Z", FileModified, None);
+    Times { modified: "", ..times }.check("2023-12-31T23:59:59.000Z", FileModified, None);
+    let times = Times { changed: "2030:01:01 00:00:00", ..times };
+    Times { name: "IMG-20190704-WA0001.jpg", ..times }.check("2019-07-04T00:00:00.000Z", FileName, None);
+    Times { name: "PXL_20210102_030405123.jpg", ..times }.check("2021-01-02T03:04:05.123Z", FileName, None);
+    assert_eq!(Times { name: "PXL_20210102_030405123.jpg", ..times }.capture().wall, None);
+    Times { name: "IMG_20300101_000000.jpg", ..times }.check("2020-02-02T10:00:00.000Z", FileModified, None);
+    Times { name: "IMG_1234.jpg", ..times }.check("2020-02-02T10:00:00.000Z", FileModified, None);
+    times.check("2020-02-02T10:00:00.000Z", FileModified, None);
     for modified in ["", "1970-01-01", "2024-05-03", "1601-01-01"] {
-        Says { modified, changed: "", ..NOTHING }.check("2024-05-01T12:00:00.000Z", Added, None);
+        Times { modified, changed: "", ..NO_TIMES }.check("2024-05-01T12:00:00.000Z", Added, None);
     }
 }
 
@@ -243,7 +243,7 @@ proptest! {
         original in "[0-9: ]{0,22}", offset in "[+-][0-9:]{0,5}", date in "[0-9:]{0,10}",
         time in prop::array::uniform3((any::<u32>(), any::<u32>())), name in "[0-9_-]{0,20}",
     ) {
-        let says = Says { original: &original, original_offset: &offset, gps_date: &date, gps_time: Some(time), name: &name, ..NOTHING };
-        prop_assert!(says.capture().at <= moment(ADDED).plus_millis(DAY_MS));
+        let times = Times { original: &original, original_offset: &offset, gps_date: &date, gps_time: Some(time), name: &name, ..NO_TIMES };
+        prop_assert!(times.capture().at <= moment(ADDED).plus_millis(DAY_MS));
     }
 }

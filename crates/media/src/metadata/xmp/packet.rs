@@ -145,7 +145,7 @@ pub(super) fn properties(packet: &str) -> Option<Properties> {
         let Ok(event) = reader.read_event() else { break };
         match event {
             Event::Start(start) if packet_reader.open.len() < MAX_DEPTH => {
-                packet_reader.start(&start, &reader)
+                packet_reader.start(&start, &reader);
             }
             Event::Empty(start) if packet_reader.open.len() < MAX_DEPTH => {
                 packet_reader.start(&start, &reader);

@@ -11,9 +11,9 @@ fn readable_part_of_a_truncated_file_is_kept() {
         for (rows_per_strip, predictor, tiles) in
             [(18, 1, None), (18, 2, None), (3, 2, None), (18, 1, Some((16, 16)))]
         {
-            let sketch = Sketch { compression, rows_per_strip, predictor, tiles, ..Sketch::default() };
-            let whole = unpack_file(&sketch.file()).unwrap().pixels.bytes;
-            let (file, pixels) = with_pixels_last(&sketch);
+            let tiff = TestTiff { compression, rows_per_strip, predictor, tiles, ..TestTiff::default() };
+            let whole = unpack_file(&tiff.file()).unwrap().pixels.bytes;
+            let (file, pixels) = with_pixels_last(&tiff);
             assert_eq!(unpack_file(&file).unwrap().pixels.bytes, whole);
             let cut = &file[..file.len() - pixels / 2];
             let decoded = unpack_file(cut).unwrap();
@@ -28,24 +28,24 @@ fn readable_part_of_a_truncated_file_is_kept() {
 }
 
 /// The file with its pixels at the end, and their length.
-fn with_pixels_last(sketch: &Sketch) -> (Vec<u8>, usize) {
-    let file = sketch.file();
+fn with_pixels_last(tiff: &TestTiff) -> (Vec<u8>, usize) {
+    let file = tiff.file();
     let structure = Structure::read(&file).unwrap();
     let (tag, offsets) =
         [273, 324].into_iter().find_map(|tag| Some((tag, structure.first().entry(tag)?))).unwrap();
     let pixels = &file[8..usize::try_from(u32::from_le_bytes(file[4..8].try_into().unwrap())).unwrap()];
-    let behind = u64::try_from(file.len() - 8).unwrap();
-    let offsets = offsets.numbers().map(|offset| u32::try_from(offset + behind).unwrap()).collect();
-    let more = [sketch.more.clone(), vec![(tag, Value::Longs(offsets))]].concat();
+    let added = u64::try_from(file.len() - 8).unwrap();
+    let offsets = offsets.numbers().map(|offset| u32::try_from(offset + added).unwrap()).collect();
+    let more = [tiff.more.clone(), vec![(tag, Value::Longs(offsets))]].concat();
     // The lengths do not change.
-    let moved = Sketch { more, ..sketch.clone() }.file();
+    let moved = TestTiff { more, ..tiff.clone() }.file();
     ([&moved, pixels].concat(), pixels.len())
 }
 
 #[test]
 fn unsupported_features_are_named() {
     let check = |more: Vec<(u16, Value)>, expect: &str| {
-        let error = unpack_file(&Sketch { more, ..Sketch::default() }.file()).unwrap_err();
+        let error = unpack_file(&TestTiff { more, ..TestTiff::default() }.file()).unwrap_err();
         assert_eq!(error.to_string(), format!("the picture cannot be read: {expect}"));
     };
     let short = |tag, value| vec![(tag, Value::Shorts(vec![value]))];
@@ -67,8 +67,8 @@ fn unsupported_features_are_named() {
 #[test]
 fn false_sizes() {
     let long = |tag, value| (tag, Value::Longs(vec![value]));
-    let check = |what: &str, more: Vec<(u16, Value)>, sketch: Sketch| {
-        let file = Sketch { more, ..sketch }.file();
+    let check = |what: &str, more: Vec<(u16, Value)>, tiff: TestTiff| {
+        let file = TestTiff { more, ..tiff }.file();
         let start = Instant::now();
         let limits = crate::Limits { max_pixels: 1_000_000 };
         let _ = crate::probe(&file, &limits);
@@ -76,8 +76,8 @@ fn false_sizes() {
         assert!(start.elapsed() < Duration::from_secs(2), "{what} took {:?}", start.elapsed());
     };
     for compression in [1, 5, 7, 8, 32_773] {
-        let plain = Sketch { compression, ..Sketch::default() };
-        let tiled = Sketch { tiles: Some((16, 16)), ..plain.clone() };
+        let plain = TestTiff { compression, ..TestTiff::default() };
+        let tiled = TestTiff { tiles: Some((16, 16)), ..plain.clone() };
         check("a huge width", vec![long(256, u32::MAX)], plain.clone());
         check("a huge height", vec![long(257, u32::MAX)], plain.clone());
         check(
@@ -108,22 +108,22 @@ fn too_many_chunks() {
         (257, Value::Longs(vec![10_000])),
         (322, Value::Longs(vec![2])),
     ];
-    let sketch = Sketch { tiles: Some((16, 16)), more, ..Sketch::default() };
-    let error = unpack_file(&sketch.file()).unwrap_err();
+    let tiff = TestTiff { tiles: Some((16, 16)), more, ..TestTiff::default() };
+    let error = unpack_file(&tiff.file()).unwrap_err();
     assert_eq!(error.to_string(), "the picture cannot be read: it has 3125000 strips or tiles");
 }
 
 #[test]
 fn directory_beyond_the_end() {
-    let file = Sketch::default().file();
+    let file = TestTiff::default().file();
     for length in [0, 2, 4, 7, 8, file.len() / 2] {
         assert!(unpack_file(&file[..length]).is_err(), "{length}");
     }
     assert_eq!(unpack_file(&file[..8]).unwrap_err(), MediaError::Truncated);
 }
 
-/// A sketch of any kind.
-fn any_sketch() -> impl Strategy<Value = Sketch> {
+/// A TIFF of any kind.
+fn any_tiff() -> impl Strategy<Value = TestTiff> {
     let kinds =
         prop::sample::select(vec![(1, 8), (2, 1), (3, 1), (4, 1), (5, 8), (5, 16), (8, 32), (32_773, 8)]);
     let places = prop::sample::select(vec![None, Some((16, 16)), Some((32, 16))]);
@@ -132,7 +132,7 @@ fn any_sketch() -> impl Strategy<Value = Sketch> {
             let samples = if bits == 1 { 1 } else { 3 };
             let predictor = if bits > 1 && (predictor < 3 || bits == 32) { predictor } else { 1 };
             let more = if predictor == 3 { vec![(339, Value::Shorts(vec![3]))] } else { vec![] };
-            Sketch {
+            TestTiff {
                 value: |x, y, s| u64::from((x * 13 + y * 29 + s * 71) % 2),
                 photometric: if samples == 1 { 0 } else { 2 },
                 compression,
@@ -144,7 +144,7 @@ fn any_sketch() -> impl Strategy<Value = Sketch> {
                 big,
                 predictor,
                 more,
-                ..Sketch::default()
+                ..TestTiff::default()
             }
         },
     )
@@ -153,12 +153,12 @@ fn any_sketch() -> impl Strategy<Value = Sketch> {
 proptest! {
     #[test]
     fn changed_files_never_panic(
-        sketch in any_sketch(),
+        tiff in any_tiff(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
         length in any::<prop::sample::Index>(),
         is_cut in any::<bool>(),
     ) {
-        let mut file = sketch.file();
+        let mut file = tiff.file();
         for (at, byte) in changes {
             let at = at.index(file.len());
             file[at] = byte;

@@ -6,11 +6,12 @@ use super::*;
 fn grey_of_every_depth() {
     let check_bits = |bits: u16, value: fn(u32, u32, u32) -> u64, expect: fn(u64) -> u64| {
         for big_endian in [false, true] {
-            let sketch = Sketch { bits, value, samples: 1, photometric: 1, big_endian, ..Sketch::default() };
-            let bytes = bytes_of(&sketch, |x, y| vec![u8::try_from(expect(gradient(x, y, 0))).unwrap()]);
-            check(&sketch, Layout::Gray, &bytes);
+            let tiff =
+                TestTiff { bits, value, samples: 1, photometric: 1, big_endian, ..TestTiff::default() };
+            let bytes = bytes_of(&tiff, |x, y| vec![u8::try_from(expect(gradient(x, y, 0))).unwrap()]);
+            check(&tiff, Layout::Gray, &bytes);
             let inverted = bytes.iter().map(|byte| 255 - byte).collect::<Vec<_>>();
-            check(&Sketch { photometric: 0, ..sketch.clone() }, Layout::Gray, &inverted);
+            check(&TestTiff { photometric: 0, ..tiff.clone() }, Layout::Gray, &inverted);
         }
     };
     check_bits(1, |x, y, s| gradient(x, y, s) >> 7, |value| (value >> 7) * 255);
@@ -33,9 +34,9 @@ fn floating_point_numbers() {
             [(false, 1, 1), (true, 1, 1), (false, 3, 8), (true, 3, 8), (false, 3, 5), (true, 2, 5)]
         {
             let more = vec![(339, Value::Shorts(vec![3, 3, 3]))];
-            let sketch =
-                Sketch { bits, value, big_endian, predictor, compression, more, ..Sketch::default() };
-            check(&sketch, Layout::Rgb, &gradient_bytes(&sketch));
+            let tiff =
+                TestTiff { bits, value, big_endian, predictor, compression, more, ..TestTiff::default() };
+            check(&tiff, Layout::Rgb, &gradient_bytes(&tiff));
         }
     }
     // Out of range, not a number, and half precision.
@@ -84,23 +85,23 @@ fn palettes() {
             let map = channels.iter().map(|value| u16::try_from(value * scale).unwrap()).collect();
             let more = vec![(320, Value::Shorts(map))];
             for big_endian in [false, true] {
-                let sketch = Sketch {
+                let tiff = TestTiff {
                     bits,
                     value,
                     samples: 1,
                     photometric: 3,
                     big_endian,
                     more: more.clone(),
-                    ..Sketch::default()
+                    ..TestTiff::default()
                 };
-                let expect = bytes_of(&sketch, |x, y| {
+                let expect = bytes_of(&tiff, |x, y| {
                     let index = usize::try_from(value(x, y, 0)).unwrap();
                     let colours = usize::try_from(colours).unwrap();
                     [0, 1, 2]
                         .map(|channel| u8::try_from(channels[channel * colours + index]).unwrap())
                         .to_vec()
                 });
-                check(&sketch, Layout::Rgb, &expect);
+                check(&tiff, Layout::Rgb, &expect);
             }
         }
     }
@@ -110,10 +111,10 @@ fn palettes() {
 fn alpha_and_other_samples() {
     let with = |photometric, samples, extra: &[u16], planar| {
         let more = if extra.is_empty() { vec![] } else { vec![(338, Value::Shorts(extra.to_vec()))] };
-        Sketch { photometric, samples, planar, more, ..Sketch::default() }
+        TestTiff { photometric, samples, planar, more, ..TestTiff::default() }
     };
-    let first = |sketch: &Sketch, channels: u32| {
-        bytes_of(sketch, |x, y| (0..channels).map(|s| u8::try_from(gradient(x, y, s)).unwrap()).collect())
+    let first = |tiff: &TestTiff, channels: u32| {
+        bytes_of(tiff, |x, y| (0..channels).map(|s| u8::try_from(gradient(x, y, s)).unwrap()).collect())
     };
     for planar in [false, true] {
         for (photometric, samples, extra, layout) in [
@@ -127,15 +128,15 @@ fn alpha_and_other_samples() {
             (5, 4, &[], Layout::Cmyk { inverted: false }),
             (5, 5, &[2], Layout::Cmyk { inverted: false }),
         ] {
-            let sketch = with(photometric, samples, extra, planar);
+            let tiff = with(photometric, samples, extra, planar);
             let channels = u32::try_from(layout.channels()).unwrap();
-            check(&sketch, layout, &first(&sketch, channels));
+            check(&tiff, layout, &first(&tiff, channels));
         }
         // Inverted grey does not invert alpha.
-        let sketch = with(0, 2, &[2], planar);
+        let tiff = with(0, 2, &[2], planar);
         let expect =
-            first(&sketch, 2).chunks(2).flat_map(|pixel| [255 - pixel[0], pixel[1]]).collect::<Vec<_>>();
-        check(&sketch, Layout::GrayAlpha, &expect);
+            first(&tiff, 2).chunks(2).flat_map(|pixel| [255 - pixel[0], pixel[1]]).collect::<Vec<_>>();
+        check(&tiff, Layout::GrayAlpha, &expect);
     }
 }
 
@@ -152,13 +153,13 @@ fn premultiplied_alpha() {
     }
     for planar in [false, true] {
         let more = vec![(338, Value::Shorts(vec![1]))];
-        let sketch = Sketch { samples: 4, value: darkened, planar, more, ..Sketch::default() };
-        let expect = bytes_of(&sketch, |x, _| match x % 3 {
+        let tiff = TestTiff { samples: 4, value: darkened, planar, more, ..TestTiff::default() };
+        let expect = bytes_of(&tiff, |x, _| match x % 3 {
             0 => vec![100, 101, 102, 255],
             1 => vec![199, 201, 203, 128],
             _ => vec![0, 0, 0, 0],
         });
-        check(&sketch, Layout::Rgba, &expect);
+        check(&tiff, Layout::Rgba, &expect);
     }
 }
 
@@ -177,7 +178,8 @@ fn lab() {
     for (photometric, bits, value) in
         [(8, 8, signed as fn(u32, u32, u32) -> u64), (9, 8, unsigned), (8, 16, signed_16)]
     {
-        let decoded = unpack_file(&Sketch { photometric, bits, value, ..Sketch::default() }.file()).unwrap();
+        let decoded =
+            unpack_file(&TestTiff { photometric, bits, value, ..TestTiff::default() }.file()).unwrap();
         let near = |found: &[u8], expect: [u8; 3]| found.iter().zip(expect).all(|(a, b)| a.abs_diff(b) <= 4);
         assert!(near(&decoded.pixels.bytes[..3], [128; 3]), "{:?}", &decoded.pixels.bytes[..6]);
         assert!(near(&decoded.pixels.bytes[3..6], [255, 0, 0]), "{:?}", &decoded.pixels.bytes[..6]);

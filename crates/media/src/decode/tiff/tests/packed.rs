@@ -84,7 +84,7 @@ fn bytes_in_every_compression() {
                     (32, |x, y, s| gradient(x, y, s) * 0x0101_0101),
                     (64, |x, y, s| gradient(x, y, s) * 0x0101_0101_0101_0101),
                 ] {
-                    let sketch = Sketch {
+                    let tiff = TestTiff {
                         bits,
                         value,
                         compression,
@@ -92,9 +92,9 @@ fn bytes_in_every_compression() {
                         big_endian,
                         planar,
                         tiles,
-                        ..Sketch::default()
+                        ..TestTiff::default()
                     };
-                    check(&sketch, Layout::Rgb, &gradient_bytes(&sketch));
+                    check(&tiff, Layout::Rgb, &gradient_bytes(&tiff));
                 }
             }
         }
@@ -103,8 +103,8 @@ fn bytes_in_every_compression() {
 
 #[test]
 fn predictor_of_other_compressions_is_ignored() {
-    let sketch = Sketch { more: vec![(317, Value::Shorts(vec![2]))], ..Sketch::default() };
-    check(&sketch, Layout::Rgb, &gradient_bytes(&sketch));
+    let tiff = TestTiff { more: vec![(317, Value::Shorts(vec![2]))], ..TestTiff::default() };
+    check(&tiff, Layout::Rgb, &gradient_bytes(&tiff));
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn fax() {
     }
     for compression in [2, 3, 4] {
         for (size, rows_per_strip) in [((700, 18), 18), ((701, 18), 7), ((2, 18), 18)] {
-            let sketch = Sketch {
+            let tiff = TestTiff {
                 size,
                 value: discs,
                 bits: 1,
@@ -124,10 +124,10 @@ fn fax() {
                 photometric: 0,
                 compression,
                 rows_per_strip,
-                ..Sketch::default()
+                ..TestTiff::default()
             };
-            let expect = bytes_of(&sketch, |x, y| vec![if discs(x, y, 0) == 1 { 0 } else { 255 }]);
-            check(&sketch, Layout::Gray, &expect);
+            let expect = bytes_of(&tiff, |x, y| vec![if discs(x, y, 0) == 1 { 0 } else { 255 }]);
+            check(&tiff, Layout::Gray, &expect);
         }
     }
 }
@@ -135,7 +135,7 @@ fn fax() {
 #[test]
 fn reversed_bit_order() {
     for compression in [1, 5, 8, 32_773] {
-        let straight = Sketch { compression, rows_per_strip: 18, ..Sketch::default() };
+        let straight = TestTiff { compression, rows_per_strip: 18, ..TestTiff::default() };
         let mut writer = Writer::new(false, false);
         let rows: Vec<_> = (0..18).map(|y| straight.row(y, 0..20, &[0, 1, 2])).collect();
         let turned: Vec<u8> =
@@ -146,15 +146,15 @@ fn reversed_bit_order() {
             (273, Value::Longs(vec![data])),
             (279, Value::Longs(vec![u32::try_from(turned.len()).unwrap()])),
         ];
-        let first = Sketch { more, ..straight.clone() }.write(&mut writer, 0);
+        let first = TestTiff { more, ..straight.clone() }.write(&mut writer, 0);
         assert_eq!(unpack_file(&writer.finish(first)).unwrap().pixels.bytes, gradient_bytes(&straight));
     }
 }
 
 #[test]
 fn old_lzw() {
-    let sketch = Sketch { rows_per_strip: 18, ..Sketch::default() };
-    let rows: Vec<_> = (0..18).map(|y| sketch.row(y, 0..20, &[0, 1, 2])).collect();
+    let tiff = TestTiff { rows_per_strip: 18, ..TestTiff::default() };
+    let rows: Vec<_> = (0..18).map(|y| tiff.row(y, 0..20, &[0, 1, 2])).collect();
     let packed = weezl::encode::Encoder::new(weezl::BitOrder::Lsb, 8).encode(&rows.concat()).unwrap();
     let mut writer = Writer::new(false, false);
     let data = writer.data(&packed);
@@ -164,8 +164,8 @@ fn old_lzw() {
         (273, Value::Longs(vec![data])),
         (279, Value::Longs(vec![length])),
     ];
-    let first = Sketch { more, ..sketch.clone() }.write(&mut writer, 0);
-    assert_eq!(unpack_file(&writer.finish(first)).unwrap().pixels.bytes, gradient_bytes(&sketch));
+    let first = TestTiff { more, ..tiff.clone() }.write(&mut writer, 0);
+    assert_eq!(unpack_file(&writer.finish(first)).unwrap().pixels.bytes, gradient_bytes(&tiff));
 }
 
 /// Splits a JPEG into its tables and the rest, each a JPEG stream.
@@ -292,7 +292,7 @@ fn missing_white_rows_before_the_end_mark() {
 
 #[test]
 fn truncated_fax_is_filled_with_white() {
-    let sketch = Sketch {
+    let tiff = TestTiff {
         size: (200, 40),
         value: |x, y, _| u64::from((x + y) % 50 < 20),
         bits: 1,
@@ -300,12 +300,12 @@ fn truncated_fax_is_filled_with_white() {
         photometric: 0,
         compression: 4,
         rows_per_strip: 40,
-        ..Sketch::default()
+        ..TestTiff::default()
     };
-    let file = sketch.file();
+    let file = tiff.file();
     let whole = unpack_file(&file).unwrap().pixels.bytes;
     let more = vec![(279, Value::Shorts(vec![20]))];
-    let decoded = unpack_file(&Sketch { more, ..sketch }.file()).unwrap();
+    let decoded = unpack_file(&TestTiff { more, ..tiff }.file()).unwrap();
     assert_eq!(decoded.damaged.as_deref(), Some("the file is cut off"));
     assert_eq!(decoded.pixels.bytes[..200], whole[..200]);
     assert!(decoded.pixels.bytes[39 * 200..].iter().all(|byte| *byte == 255));
