@@ -651,7 +651,7 @@ test('an error of the tool is shown in words for people and can be retried', {},
   assert.ok(result.isError);
   await gallery.state.getByRole('heading', { name: 'The photos could not be shown' }).waitFor();
   const words = await gallery.state.locator('p').innerText();
-  assert.equal(words, 'The library did not understand this request. Ask the assistant to try again.');
+  assert.equal(words, 'The photo library could not read this request. Ask the assistant to try again.');
   assert.equal(words, result._meta['photo-library/userMessage']);
   await gallery.page.evaluate(() =>
     window.host.put((params, call) => call({ ...params, arguments: { albumId: params.arguments.albumId } })),
