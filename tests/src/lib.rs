@@ -15,7 +15,6 @@
 #![deny(missing_docs)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod answer;
 mod app;
 pub mod black_box;
 mod date_cases;
@@ -26,11 +25,12 @@ pub mod oauth;
 mod raw;
 mod redacted;
 mod requests;
+mod response;
 mod seed;
 
-pub use answer::TestResponse;
 pub use app::{START_TIME, TestAccount, TestApp, TestAppBuilder, secret};
 pub use date_cases::{DATE_CASES_ADDED, DateCase, ExpectedTime, SidecarFile, date_cases};
 pub use decoder::settings;
 pub use redacted::redacted;
+pub use response::TestResponse;
 pub use seed::{SeedImage, fixture, fixtures};

@@ -216,7 +216,7 @@ impl ShowImages {
         };
         match self.image_ids.filter(|ids| !ids.is_empty()) {
             None if search.is_empty() => {
-                Err(Invalid::new("imageIds", "is missing; set it, or query, or albumId, or a circle"))
+                Err(Invalid::new("imageIds", "is missing; give it, or query, or albumId, or a full circle"))
             }
             None => Ok(Selection::Search(search.try_into()?)),
             Some(ids) if search.is_empty() => {
@@ -226,7 +226,7 @@ impl ShowImages {
             }
             Some(_) => Err(Invalid::new(
                 "imageIds",
-                "cannot be combined with query, albumId, a circle or channels; use either ids or a search",
+                "cannot be combined with query, albumId, a circle or channels; give either ids or a search",
             )),
         }
     }
