@@ -391,7 +391,7 @@ impl Dispatcher {
         match parts.store.requeue_failed(media::DECODER_VERSION, parts.clock.now()).await {
             Ok(0) => {}
             Ok(images) => {
-                tracing::info!(images, "images that older decoders could not read are queued again")
+                tracing::info!(images, "images that older decoders could not read are queued again");
             }
             Err(error) => {
                 tracing::warn!(%error, "images that older decoders could not read were not queued again");
