@@ -247,7 +247,7 @@ fn misbehave(connection: &mut Connection, request: &Value, misbehaviour: &str, j
             });
         }
         "few-blobs" => {
-            send(&Falsification { response: Some(&|message| message["webp_bytes"] = json!([10])), ..honest })
+            send(&Falsification { response: Some(&|message| message["webp_bytes"] = json!([10])), ..honest });
         }
         "unwanted-metadata" => {
             let metadata = json!({ "capture": { "at": 0, "source": "added" }, "details": {} });
@@ -257,7 +257,7 @@ fn misbehave(connection: &mut Connection, request: &Value, misbehaviour: &str, j
             });
         }
         "swapped" => {
-            send(&Falsification { rendered: Some(&|rendered| rendered.renditions.reverse()), ..honest })
+            send(&Falsification { rendered: Some(&|rendered| rendered.renditions.reverse()), ..honest });
         }
         "exif" => send(&Falsification {
             rendered: Some(&|rendered| add_exif(&mut rendered.renditions[0].webp)),
