@@ -57,7 +57,7 @@ class Grid {
     if (isFirst && images.length) this.#enter(this.#list.firstElementChild);
   }
 
-  /** Sets the URLs of these photos, except of those that have loaded. */
+  /** Sets the URLs of these photos, except those that have loaded. */
   refresh(ids) {
     const tiles = ids.map((id) => this.#tiles.get(id)).filter(Boolean);
     const deleted = tiles.filter(({ image }) => image.isDeleted);
