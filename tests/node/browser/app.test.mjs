@@ -602,6 +602,10 @@ test('an unused page stops after four renewals, until the next result', {}, asyn
 test('a retry requests only missing URLs', { owner: bob }, async (gallery) => {
   await gallery.page.clock.install();
   await gallery.show({ limit: 100 });
+  // Photos that have not loaded come first, wherever they are.
+  await gallery.frame.waitForFunction(() =>
+    [...document.querySelectorAll('#grid img')].slice(0, 12).every(({ complete, naturalWidth }) => complete && naturalWidth > 0),
+  );
   await gallery.more.click();
   await gallery.more.waitFor({ state: 'hidden' });
   await gallery.pictures.nth(MANY - 1).scrollIntoViewIfNeeded();
