@@ -92,8 +92,8 @@ impl Fetcher {
     }
 }
 
-/// The addresses of a host, without duplicates. A single address outside the public internet refuses them all: such a
-/// mixture is made to pass a check like this one.
+/// The addresses of a host, without duplicates. If one address is outside the public internet, all are refused: such a
+/// mixture is probably an attempt to bypass this check.
 fn checked(addresses: Vec<IpAddr>) -> Result<Vec<IpAddr>, DocumentError> {
     if let Some(address) = addresses.iter().find(|address| !is_public(**address)) {
         return Err(failed(UNREACHABLE, format_args!("{address} is not a public address")));
