@@ -24,7 +24,7 @@ static RULES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundl
 /// Where two zones overlap, the first one in the data counts: in Xinjiang this is `Asia/Shanghai`, China's official time,
 /// and not `Asia/Urumqi`. On the open sea it is the nautical zone, such as `Etc/GMT+5` (five hours *behind* UTC).
 ///
-/// The data covers the whole Earth today; `None` is for a gap in other data.
+/// `None` means a gap in the data. The bundled data has no gap.
 pub fn time_zone(position: Position) -> Option<&'static str> {
     let boundaries = BOUNDARIES.as_ref()?;
     Some(boundaries.get_tz_name(position.longitude(), position.latitude())).filter(|name| !name.is_empty())
