@@ -34,7 +34,7 @@ pub(crate) struct Fetched {
     pub(crate) lifetime: Duration,
 }
 
-/// The one message for a host that does not exist, cannot be reached, or does not speak TLS with a valid certificate:
+/// The same message for a host that does not exist, cannot be reached, or does not speak TLS with a valid certificate:
 /// the client must not learn which hosts and ports exist.
 const UNREACHABLE: &str = "its host cannot be reached on the internet";
 const TOO_SLOW: &str = "its host took too long to respond";

@@ -125,7 +125,7 @@ impl IndexerRole {
         self.indexer.is_some() || self.unlocked
     }
 
-    /// Takes the role if it is free, and releases it to a process that stays once no job runs here.
+    /// Takes the role if it is free, and releases it to a long-running process once no job runs here.
     fn update(
         &mut self,
         locks: &ProcessLocks,

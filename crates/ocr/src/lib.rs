@@ -237,7 +237,7 @@ fn choose(languages: &Languages, installed: &[String]) -> (Vec<String>, Vec<Stri
             let mut chosen: Vec<_> = installed.iter().filter(|name| !name.contains('/')).cloned().collect();
             // A stable sort: the others keep their order.
             chosen.sort_by_key(|name| name != FIRST_LANGUAGE);
-            // So many languages were installed by one package, not chosen one by one.
+            // More languages than this were probably installed by one package and not chosen one by one.
             if chosen.len() > MAX_INSTALLED {
                 chosen.truncate(1);
             }

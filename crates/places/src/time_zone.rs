@@ -106,7 +106,8 @@ mod tests {
         check(-16.85, -179.97, "Pacific/Fiji", "2024-07-15T12:00", 720);
         check(65.78, -169.06, "Asia/Anadyr", "2024-07-15T12:00", 720);
         check(65.75, -168.92, "America/Nome", "2024-07-15T12:00", -480);
-        // Neighbours that differ: Arizona keeps no summer time, the Navajo in it do, the Hopi in them do not.
+        // Neighbours with different rules: Arizona has no summer time, the Navajo Nation in Arizona has it, and the
+        // Hopi Reservation inside the Navajo Nation does not.
         check(33.4484, -112.0740, "America/Phoenix", "2024-07-15T12:00", -420);
         check(36.1544, -109.5526, "America/Denver", "2024-07-15T12:00", -360);
         check(35.8750, -110.6200, "America/Phoenix", "2024-07-15T12:00", -420);

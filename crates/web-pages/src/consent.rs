@@ -127,7 +127,7 @@ pub(crate) fn page(
     Page { title: "Connect an app", status: StatusCode::OK, form_targets: &targets }.reply(&content)
 }
 
-/// The app, identified by where the redirect goes: the only property that it cannot choose freely.
+/// The app, identified by the destination of the redirect, the only property that it cannot choose freely.
 pub(crate) fn app_by_redirect(request: &AuthorizationRequest) -> String {
     if request.redirect_stays_on_device() {
         "an app on this device".to_owned()

@@ -106,7 +106,7 @@ impl Region {
     }
 }
 
-/// How dark and how light a shade of its name a colour is; both 0 if the name has no shades.
+/// How much a colour is a dark and a light shade of its name, 0 to 1 each; both 0 if the name has no shades.
 pub(super) fn shades(name: Concept, colour: &Colour) -> [f32; 2] {
     if name == Concept::Beige {
         return [0.0, 0.0];
