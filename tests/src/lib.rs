@@ -10,7 +10,7 @@
 //! The programs `bench`, `corpus` and `mutations` run the service as a separate process ([`black_box`]). [`mutations`]
 //! creates broken files.
 //!
-//! The commonest change is a new test: a `#[tokio::test(flavor = "multi_thread")]` in the module of its topic under
+//! The most common change is a new test: a `#[tokio::test(flavor = "multi_thread")]` in the module of its topic under
 //! `tests/tests/api`, named after the rule that it tests, and that name in `tests/trace.toml`.
 #![deny(missing_docs)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]

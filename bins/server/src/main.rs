@@ -1,7 +1,7 @@
 //! The photo library service in one binary: the server and its administration commands.
 //!
-//! It reads the command line, the environment and the configuration file, opens the stores they name, and leaves the
-//! rest to the crates `library` and `web`. It knows no SQL, no HTTP and no image format.
+//! It reads the command line, the environment and the configuration file, opens the stores they name, and passes them
+//! to the crates `library` and `web`. It knows no SQL, no HTTP and no image format.
 //!
 //! To add a command, add a variant to [`cli::LibraryCommand`] and a module to [`commands`] that returns a
 //! [`commands::Report`].

@@ -10,7 +10,7 @@ use object_store::{GetResult, GetResultPayload};
 
 use crate::BlobError;
 
-/// How much of a file is read at once. Each chunk costs a hop to a blocking thread.
+/// How much of a file is read at once. Each chunk costs a switch to a blocking thread.
 const CHUNK_BYTES: u64 = 256 * 1024;
 
 /// An open blob, or a range of it.

@@ -34,7 +34,7 @@ pub(crate) struct Fetched {
     pub(crate) lifetime: Duration,
 }
 
-/// The one message for a host that does not exist, cannot be reached, or does not speak TLS with a valid certificate:
+/// The same message for a host that does not exist, cannot be reached, or does not speak TLS with a valid certificate:
 /// the client must not learn which hosts and ports exist.
 const UNREACHABLE: &str = "its host cannot be reached on the internet";
 const TOO_SLOW: &str = "its host took too long to respond";
@@ -92,8 +92,8 @@ impl Fetcher {
     }
 }
 
-/// The addresses of a host, without duplicates. A single address outside the public internet refuses them all: such a
-/// mixture is made to pass a check like this one.
+/// The addresses of a host, without duplicates. If one address is outside the public internet, all are refused: such a
+/// mixture is probably an attempt to bypass this check.
 fn checked(addresses: Vec<IpAddr>) -> Result<Vec<IpAddr>, DocumentError> {
     if let Some(address) = addresses.iter().find(|address| !is_public(**address)) {
         return Err(failed(UNREACHABLE, format_args!("{address} is not a public address")));

@@ -1,7 +1,7 @@
 //! Fetches the documents in which OAuth clients describe themselves
 //! (draft-ietf-oauth-client-id-metadata-document).
 //!
-//! A stranger chooses the URL. So a fetch must reach nothing that the stranger cannot reach (server-side request
+//! Anyone can choose the URL. So a fetch must reach public addresses only (protection from server-side request
 //! forgery), and must cost little:
 //!
 //! - The host is resolved once. **Every** address must belong to the public internet ([`is_public`]), and the
@@ -11,8 +11,8 @@
 //!   say, within bounds; a failure for half a minute.
 //! - The error message is the same for a missing host and for one inside the service's own network.
 //!
-//! The guard cannot be switched off. A test replaces the [`Network`]: what names resolve to, and where a connection to
-//! a checked address goes.
+//! The address check cannot be disabled. A test replaces the [`Network`]: what names resolve to, and where a connection
+//! to a checked address goes.
 //!
 //! The most common change is one more range of refused addresses: a line in the table in `public.rs`, and one in the
 //! table of its tests.

@@ -11,7 +11,8 @@ use tokio::{net::TcpStream, sync::Semaphore, task::spawn_blocking};
 /// request for it was dropped, and counts until then.
 const MAX_LOOKUPS: usize = 8;
 
-/// Name resolution and connections. The guard sits between the two methods: only a checked address is dialled.
+/// Name resolution and connections. The address check runs between the two methods: connections go to checked addresses
+/// only.
 #[async_trait]
 pub trait Network: Send + Sync + 'static {
     /// All addresses of a host name.

@@ -59,7 +59,7 @@ impl CaptureSource {
         Self::ALL.into_iter().find(|source| source.as_str() == name)
     }
 
-    /// Whether the time is a guess rather than a record.
+    /// Whether the time is an estimate and not a recorded capture time.
     pub fn is_estimated(self) -> bool {
         matches!(self, Self::FileName | Self::FileModified | Self::Added)
     }

@@ -16,7 +16,7 @@ pub struct FileInfo {
 }
 
 impl FileInfo {
-    /// A file of which only the import time is known.
+    /// File information with only the import time.
     pub fn added_at(added_at: Timestamp) -> Self {
         Self { name: None, modified_at: None, added_at, sidecars: Vec::new() }
     }

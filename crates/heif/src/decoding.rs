@@ -234,12 +234,12 @@ impl LibheifImage<'_> {
         let plane =
             unsafe { (self.functions.image_plane)(self.raw.as_ptr(), CHANNEL_INTERLEAVED, &raw mut stride) };
         let stride = usize::try_from(stride).ok().filter(|stride| *stride >= row).ok_or_else(unexpected)?;
-        // The last row may lack its gap.
+        // The last row may have no padding.
         let length = stride.checked_mul(rows - 1).and_then(|above| above.checked_add(row));
         let length = length.filter(|length| isize::try_from(*length).is_ok() && !plane.is_null());
         let length = length.ok_or_else(unexpected)?;
-        // SAFETY: not null; libheif allocates `stride` bytes for each row, of the last row only the pixels are used, and
-        // nothing writes to them while the image is alive.
+        // SAFETY: not null; libheif allocates `stride` bytes for each row, `length` leaves out the padding of the last
+        // row, and nothing writes to these bytes while the image is alive.
         let plane = unsafe { std::slice::from_raw_parts(plane, length) };
 
         let mut bytes = Vec::new();

@@ -11,7 +11,7 @@
 //!
 //! Calling C is unsafe. Two modules must be correct: `functions`, whose signatures must be those of `heif.h`, and
 //! `decoding`, which calls them and wraps every C object in a type that frees it. The public interface is safe. A
-//! malicious file may still exploit libheif itself: decode in a process that may crash.
+//! malicious file may still exploit libheif itself, so decode files in a process that may crash.
 //!
 //! ```
 //! use heif::{DecodeOptions, Libheif};

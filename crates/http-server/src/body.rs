@@ -62,7 +62,7 @@ impl BodyKind {
     }
 }
 
-/// How much of an unread body is still received, so that its sender gets to read the reply.
+/// How much of an unread body is still received, so that the client can read the reply.
 const MAX_DISCARDED_BYTES: usize = 16 * 1024 * 1024;
 
 /// The body of a request.

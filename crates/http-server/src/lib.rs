@@ -1,11 +1,11 @@
 //! HTTP/1.1 for the interfaces of the service: connections, request bodies and replies, all within limits.
 //!
 //! [`serve`] accepts connections and passes each request to a handler. A handler reads the body through
-//! [`RequestBody`](body::RequestBody) and builds its answer with the functions in [`reply`] and [`file`].
+//! [`RequestBody`](body::RequestBody) and builds its reply with the functions in [`reply`] and [`file`].
 //!
 //! This crate knows no photos, no accounts and no paths.
 //!
-//! The commonest change is a new limit: a field in [`HttpLimits`], applied in `server` or [`body`].
+//! The most common change is a new limit: a field in [`HttpLimits`], applied in `server` or [`body`].
 #![deny(missing_docs)]
 
 mod accept;

@@ -141,7 +141,7 @@ impl fmt::Display for Evicted {
 
 impl std::error::Error for Evicted {}
 
-/// Serves HTTP/1.1 only, for which every limit holds. A reverse proxy can speak HTTP/2 to clients.
+/// Serves HTTP/1.1 only, because the limits are implemented for it. A reverse proxy can speak HTTP/2 to clients.
 fn connection<H, F>(
     handler: H,
     stream: TcpStream,

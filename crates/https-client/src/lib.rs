@@ -1,8 +1,8 @@
 //! A small HTTPS client: one GET over a connection that the caller opened.
 //!
 //! The caller resolves the name, opens the connection and decides about redirects and proxies, so that each caller has
-//! its own policy on the hosts that may be reached. This crate does TLS with a checked certificate, HTTP/1.1, and the
-//! limits: the size of a response's head, the size of its body, and the time for each step.
+//! its own policy on the hosts that may be reached. This crate implements TLS with a checked certificate, HTTP/1.1, and
+//! the limits: the size of a response's head, the size of its body, and the time for each step.
 //!
 //! hyper and rustls are dependencies of the program anyway; a complete client such as reqwest would add much more code.
 #![deny(missing_docs)]

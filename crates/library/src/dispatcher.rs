@@ -25,7 +25,7 @@ const RENEWAL_INTERVAL: Duration = Duration::from_secs(5);
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// How often the stages are opened again.
 const STAGES_INTERVAL: Duration = Duration::from_secs(3);
-/// How often a job may be leased before it is failed: each time its process died.
+/// How often a job may be leased before it fails. It is leased again only if its process was killed.
 const MAX_ATTEMPTS: u32 = 10;
 /// How many images have their words indexed again in one write.
 const WORDS_BATCH: u32 = 200;
@@ -37,8 +37,8 @@ const OUTDATED_BATCH: u32 = 500;
 pub enum IndexingScope {
     /// Only those that make images visible and searchable, for a process that ends afterwards.
     Images,
-    /// All jobs, for a process that stays. When no image waits, it also makes full renditions ahead of requests and repeats
-    /// the work of older decoders, models and OCR versions.
+    /// All jobs, for a long-running process. When no image waits, it also makes full renditions ahead of requests and
+    /// repeats the work of older decoders, models and OCR versions.
     Everything,
 }
 
@@ -64,7 +64,7 @@ impl Library {
     /// Starts to index queued images, including those of other processes.
     ///
     /// # Errors
-    /// The random source failed, which gives the worker its name.
+    /// The random source failed, so the worker has no name.
     pub fn start_indexing(&self, scope: IndexingScope) -> Result<Indexing, keys::RandomError> {
         let worker: Arc<str> = new_id(self.random())?.into();
         let (stop, stopped) = watch::channel(false);
@@ -110,8 +110,8 @@ struct Dispatcher {
     role: IndexerRole,
 }
 
-/// Whether this process is the indexer, the one process that takes jobs, so that the memory budget of its decoders holds
-/// for all processes. A process that stays takes precedence over one that ends.
+/// Whether this process is the indexer. Only the indexer takes jobs, so that the memory budget of its decoders covers
+/// all processes. A long-running process takes precedence over one that ends after its work.
 #[derive(Debug, Default)]
 struct IndexerRole {
     service: Option<ServiceLock>,
@@ -125,7 +125,7 @@ impl IndexerRole {
         self.indexer.is_some() || self.unlocked
     }
 
-    /// Takes the role if it is free, and releases it to a process that stays once no job runs here.
+    /// Takes the role if it is free, and releases it to a long-running process once no job runs here.
     fn update(
         &mut self,
         locks: &ProcessLocks,
@@ -198,7 +198,8 @@ impl Dispatcher {
                 self.open_stages().await;
             }
             (true, false) => self.library.stop_idle_workers().await,
-            // An import also waits for the stages of another process. To know them, it starts an OCR worker.
+            // An import also waits for the stages of another process. It starts an OCR worker to read the version of
+            // the OCR stage.
             (false, false) if self.scope == IndexingScope::Images && self.stages_opened.is_none() => {
                 self.open_stages().await;
                 self.library.stop_idle_workers().await;

@@ -151,8 +151,9 @@ enum Source<'a> {
 }
 
 impl Library {
-    /// Imports a file that arrives as a stream. Its format is judged on the first 4 KB, before the rest is read. The
-    /// bytes are hashed while they are written to the staging folder, and the file is then moved into the content store.
+    /// Imports a file that arrives as a stream. Its format is detected from the first 4 KB, before the rest is read.
+    /// The bytes are hashed while they are written to the staging folder, and the file is then moved into the content
+    /// store.
     ///
     /// # Errors
     /// [`ImportError`]; nothing of the file is kept.
@@ -321,7 +322,7 @@ fn supported_format(head: &[u8]) -> Result<Format, ImportError> {
     media::supported_format(head).map_err(ImportError::Refused)
 }
 
-/// Judges a local file by its length and first bytes, and then hashes it. Blocks.
+/// Checks the length and the first bytes of a local file, and then hashes it. Blocks.
 fn inspect(path: &Path, max_bytes: u64) -> Result<(Original, Upload), ImportError> {
     let metadata = std::fs::metadata(path).map_err(ImportError::Read)?;
     if metadata.len() > max_bytes {

@@ -8,8 +8,8 @@ pub(crate) struct Located {
 }
 
 /// Adds the offset of the position's time zone to a capture time that has none, and names the nearest city. Without a
-/// position the time stays as it is, read as UTC. The time of a file also stays as it is, because the file may be a copy
-/// that was made elsewhere.
+/// position the time does not change and is read as UTC. A modification time of a file does not change either, because
+/// the file may be a copy that was made elsewhere.
 ///
 /// Takes microseconds, but the first call unpacks the data and blocks for longer.
 pub(crate) fn locate(capture: CaptureTime, position: Option<Position>) -> Located {

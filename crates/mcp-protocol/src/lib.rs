@@ -1,5 +1,5 @@
-//! The Model Context Protocol, for servers and clients: JSON-RPC 2.0 messages, all published revisions, tools with JSON
-//! Schemas, and resources.
+//! The Model Context Protocol, for servers and clients: JSON-RPC 2.0 messages, all revisions since 2025-03-26, tools
+//! with JSON Schemas, and resources.
 //!
 //! It contains no HTTP library, no async runtime and no application. The caller passes a body and three headers to
 //! [`Server::handle`] and sends the returned response. The crate implements each revision's rules for those headers and for
@@ -12,8 +12,8 @@
 //!
 //! # A server
 //!
-//! [`Server`] has tools and resources and handles messages of every revision; see there for an example. Its parts can be
-//! used separately: [`ToolRegistry`], [`schema`], [`parse_arguments`].
+//! [`Server`] has tools and resources and handles messages of all these revisions; its documentation has an example.
+//! Its parts can be used separately: [`ToolRegistry`], [`schema`], [`parse_arguments`].
 //!
 //! # A client
 //!

@@ -4,7 +4,7 @@
 pub const INITIALIZE: &str = "initialize";
 /// Notification: the client received the response to [`INITIALIZE`].
 pub const INITIALIZED: &str = "notifications/initialized";
-/// Request: checks that the other side is alive, before revision 2026-07-28.
+/// Request: checks that the other side responds, before revision 2026-07-28.
 pub const PING: &str = "ping";
 /// Request: lists the tools.
 pub const TOOLS_LIST: &str = "tools/list";

@@ -35,7 +35,7 @@ pub enum CacheScope {
     Private,
 }
 
-/// How long a result may be cached, and by whom.
+/// How long a result may be cached, and which caches may store it.
 ///
 /// ```
 /// use mcp_protocol::{CacheScope, Caching};

@@ -6,7 +6,7 @@ use serde_json::json;
 use std::fmt;
 use std::str::FromStr;
 
-/// A published revision of the protocol; a later one is greater.
+/// A supported revision of the protocol; a later one is greater.
 ///
 /// Legacy revisions start with `initialize`. From 2026-07-28 on (the modern era) every request describes itself.
 ///
@@ -41,7 +41,7 @@ pub struct UnsupportedProtocolVersion {
 }
 
 impl ProtocolVersion {
-    /// Every published revision, oldest first.
+    /// Every supported revision, oldest first.
     pub const ALL: [Self; 4] = [Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25, Self::V2026_07_28];
     /// The revision that a server offers when `initialize` requests an unsupported one.
     pub const LATEST_LEGACY: Self = Self::V2025_11_25;
@@ -63,7 +63,7 @@ impl ProtocolVersion {
         self <= Self::LATEST_LEGACY
     }
 
-    /// The revision to return from `initialize`: the requested one if it is a published legacy revision, else the
+    /// The revision to return from `initialize`: the requested one if it is a supported legacy revision, else the
     /// newest legacy one.
     pub fn negotiate(requested: &str) -> Self {
         requested.parse().ok().filter(|version: &Self| version.is_legacy()).unwrap_or(Self::LATEST_LEGACY)
@@ -72,7 +72,7 @@ impl ProtocolVersion {
     /// The revision in a request's `MCP-Protocol-Version` header; [`Self::WITHOUT_HEADER`] without a header.
     ///
     /// # Errors
-    /// If the header does not name a published revision.
+    /// If the header does not name a supported revision.
     pub fn from_header(header: Option<&str>) -> Result<Self, UnsupportedProtocolVersion> {
         header.map_or(Ok(Self::WITHOUT_HEADER), |name| name.trim_matches([' ', '\t']).parse())
     }

@@ -224,7 +224,7 @@ impl AuthorizationServer {
     /// The client with that id, and the URL of its metadata document if it has one.
     async fn find_client(&self, id: &str) -> Result<(Client, Option<ClientUrl>), AuthorizeError> {
         if ClientUrl::is_url(id) {
-            // The store has such a client as of the last consent; the document decides now.
+            // The store has this client as it was at the last consent. The current document applies.
             let documents = self.documents.as_deref().ok_or(PageError::UnknownClient)?;
             let url = ClientUrl::parse(id).map_err(PageError::BadClientUrl)?;
             return Ok((self.fetch_client(documents, &url).await?, Some(url)));

@@ -12,8 +12,8 @@ use crate::{
     registration::{MAX_NAME_CHARS, list, metadata_from_members, text},
 };
 
-/// Fetches clients' metadata documents. A stranger chooses the URL, so the implementation must guard against
-/// server-side request forgery.
+/// Fetches clients' metadata documents. Anyone can choose the URL, so the implementation must guard against server-side
+/// request forgery.
 #[async_trait]
 pub trait ClientDocuments: Send + Sync + 'static {
     /// The document at that URL, perhaps from a cache as its response headers allow.

@@ -1,8 +1,8 @@
 //! Reads the text in photos with Tesseract.
 //!
-//! Tesseract expects a page, and most photos are none. A photo is therefore read twice: as it is, and then as a page
-//! composed of the text lines that the first pass missed. A photo without text lines is not read at all. The lines are
-//! detected in these steps:
+//! Tesseract expects a page, and most photos are not pages. A photo is therefore read twice: as it is, and then as a
+//! page composed of the text lines that the first pass missed. A photo without text lines is not read at all. The lines
+//! are detected in these steps:
 //!
 //! 1. `threshold` marks ink: pixels that are darker or lighter than their surroundings.
 //! 2. `components` joins adjacent ink into connected components, which are letters where there is text.
@@ -50,7 +50,7 @@ pub const MEMORY_BYTES: u64 = 256 << 20;
 const MIN_SIDE_PX: u32 = 1600;
 const MAX_ENLARGEMENT: u32 = 3;
 
-/// Pictures with a shorter side hold no legible text.
+/// Pictures with a shorter side contain no legible text.
 const MIN_SHORT_SIDE_PX: u32 = 12;
 
 /// The height, in pixels, up to which letters are found. The strokes of larger letters are wider than the window of the
@@ -237,7 +237,7 @@ fn choose(languages: &Languages, installed: &[String]) -> (Vec<String>, Vec<Stri
             let mut chosen: Vec<_> = installed.iter().filter(|name| !name.contains('/')).cloned().collect();
             // A stable sort: the others keep their order.
             chosen.sort_by_key(|name| name != FIRST_LANGUAGE);
-            // So many languages were installed by one package, not chosen one by one.
+            // More languages than this were probably installed by one package and not chosen one by one.
             if chosen.len() > MAX_INSTALLED {
                 chosen.truncate(1);
             }

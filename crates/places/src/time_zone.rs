@@ -24,7 +24,7 @@ static RULES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundl
 /// Where two zones overlap, the first one in the data counts: in Xinjiang this is `Asia/Shanghai`, China's official time,
 /// and not `Asia/Urumqi`. On the open sea it is the nautical zone, such as `Etc/GMT+5` (five hours *behind* UTC).
 ///
-/// The data covers the whole Earth today; `None` is for a gap in other data.
+/// `None` means a gap in the data. The bundled data has no gap.
 pub fn time_zone(position: Position) -> Option<&'static str> {
     let boundaries = BOUNDARIES.as_ref()?;
     Some(boundaries.get_tz_name(position.longitude(), position.latitude())).filter(|name| !name.is_empty())
@@ -106,7 +106,8 @@ mod tests {
         check(-16.85, -179.97, "Pacific/Fiji", "2024-07-15T12:00", 720);
         check(65.78, -169.06, "Asia/Anadyr", "2024-07-15T12:00", 720);
         check(65.75, -168.92, "America/Nome", "2024-07-15T12:00", -480);
-        // Neighbours that differ: Arizona keeps no summer time, the Navajo in it do, the Hopi in them do not.
+        // Neighbours with different rules: Arizona has no summer time, the Navajo Nation in Arizona has it, and the
+        // Hopi Reservation inside the Navajo Nation does not.
         check(33.4484, -112.0740, "America/Phoenix", "2024-07-15T12:00", -420);
         check(36.1544, -109.5526, "America/Denver", "2024-07-15T12:00", -360);
         check(35.8750, -110.6200, "America/Phoenix", "2024-07-15T12:00", -420);

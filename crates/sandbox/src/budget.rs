@@ -73,7 +73,7 @@ impl Budget {
     /// until none is in use.
     pub(crate) async fn take(&self, units: u32, urgency: Urgency) -> Result<Permit, Closed> {
         let units = units.clamp(1, self.shared.total);
-        // Dropped after the receiver: if this future is dropped, the jobs behind it are served.
+        // Dropped after the receiver, so that the jobs behind this one are served if this future is dropped.
         let _serve = ServeOnDrop(&self.shared);
         let receiver = {
             let mut state = self.shared.lock();

@@ -28,7 +28,7 @@ pub(crate) trait WorkerJob: Sync {
     /// The sidecars to send with the file.
     fn sidecars(&self) -> &[Sidecar];
 
-    /// Lets the worker do it, now that there is memory for it, and validates the result.
+    /// Lets the worker do the job, for which memory is now reserved, and validates the result.
     fn finish(
         &self,
         worker: &mut Worker,

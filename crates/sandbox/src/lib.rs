@@ -6,9 +6,9 @@
 //! decoder, loops forever or exhausts memory costs one worker and no other photo. The service validates everything that a
 //! worker sends.
 //!
-//! Workers are reused, which saves a few milliseconds per photo. A malicious file that takes over its worker could therefore
-//! falsify later photos in the same worker, within the limits of the validation. It could neither read nor write the
-//! library. [`PoolOptions::jobs_per_worker`] set to 1 prevents this, too.
+//! Workers are reused, which saves a few milliseconds per photo. A malicious file that takes over its worker could
+//! therefore falsify later photos in the same worker, within the limits of the validation. It could neither read nor
+//! write the library. To prevent this, too, set [`PoolOptions::jobs_per_worker`] to 1.
 //!
 //! The service creates a [`Pool`]. Its own program, started with the arguments of [`WorkerCommand`], calls [`run_worker`]
 //! before anything else. [`PoolOptions::workers`] and memory decide how many jobs run at once. One worker and an eighth of

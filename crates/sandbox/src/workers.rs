@@ -74,7 +74,8 @@ impl BusyGuard {
         self.release_unused(worker);
     }
 
-    /// Returns a worker that had no job. Its idle time goes on, so that repeated status requests do not keep it alive.
+    /// Returns a worker that had no job. Its idle time continues, so that repeated status requests do not keep it
+    /// alive.
     pub(crate) fn release_unused(self, worker: Worker) {
         self.workers.state().idle.push(worker);
     }

@@ -14,8 +14,8 @@ const MAX_CONNECTIONS: usize = 8;
 
 /// Connections for single-row look-ups on the calling async thread.
 ///
-/// A hop to a blocking thread takes several times as long as such a look-up. An operation here never waits: when no
-/// connection is free or the file is locked, the caller takes the hop instead.
+/// Switching to a blocking thread takes several times as long as such a look-up. An operation here never waits: when no
+/// connection is free or the file is locked, the caller switches to a blocking thread.
 #[derive(Clone)]
 pub(crate) struct InlinePool {
     /// `None` is a connection that was lost to a panic.

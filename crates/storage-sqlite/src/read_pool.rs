@@ -12,7 +12,7 @@ use crate::{
     error::SqliteError,
 };
 
-/// A pool of connections for operations on tokio's blocking threads. IdleConnections are opened on first use.
+/// A pool of connections for operations on tokio's blocking threads. Connections are opened on first use.
 #[derive(Clone)]
 pub(crate) struct ReadPool {
     /// One permit for each connection that may be in use.

@@ -47,7 +47,7 @@ pub trait BlobRegistry: Send + Sync + 'static {
         max: u32,
     ) -> Result<Vec<BlobRef>, StorageError>;
 
-    /// Up to `max` blobs that were taken and not forgotten, as after a sweeper was killed.
+    /// Up to `max` blobs that were taken and not forgotten, for example because a sweeper was killed.
     async fn taken_blobs(&self, max: u32) -> Result<Vec<BlobRef>, StorageError>;
 
     /// Forgets taken blobs after they were deleted.

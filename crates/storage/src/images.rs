@@ -42,7 +42,7 @@ pub struct SearchFilter<'a> {
 pub enum TextColumns {
     /// Description and words read by OCR.
     Content,
-    /// These first, then also place and file name.
+    /// Description and words read by OCR, then place and file name with a lower rank.
     ContentAndContext,
 }
 

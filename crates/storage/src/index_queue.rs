@@ -64,8 +64,8 @@ pub enum AddOutcome {
     /// The account already has an image with these bytes, and a sidecar is new or differs: the image is queued to be
     /// indexed again. A ready image stays visible unchanged until then.
     Reindexed(ExistingImage),
-    /// The account had deleted these bytes and has them back; indexed already, or waiting for it. A sidecar that
-    /// says something new counts as for [`Reindexed`](Self::Reindexed).
+    /// The account had deleted the image with these bytes. It is restored; it is indexed already or queued. A sidecar
+    /// that is new or differs has the same effect as for [`Reindexed`](Self::Reindexed).
     Restored(ExistingImage),
     /// It had failed and is queued for indexing again.
     Retried(ImageId),

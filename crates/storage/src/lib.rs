@@ -4,8 +4,8 @@
 //! never hold a transaction. There are no methods per table. Each call sees what other processes have committed;
 //! adapters keep no cache that could hide it.
 //!
-//! This crate knows no SQL, no file and no clock: moments are parameters. Every adapter passes the
-//! `storage-conformance` suite.
+//! This crate knows no SQL, no file and no clock: times are parameters. Every adapter passes the `storage-conformance`
+//! suite.
 //!
 //! The most common change is a new operation: add it to the trait of its topic with its outcome as an enum, write
 //! its cases in `storage-conformance`, then implement it in every adapter.

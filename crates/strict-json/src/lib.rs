@@ -1,7 +1,8 @@
 //! Reads JSON and refuses an object that names a member twice.
 //!
-//! RFC 8259 does not say which of two equal names counts, and parsers differ: `serde_json::Value` keeps the last. So
-//! two readers of one text can see two different values. Nesting is limited to 128 levels, as in serde_json.
+//! RFC 8259 does not define which of two members with the same name applies, and parsers differ: `serde_json::Value`
+//! keeps the last. So two readers of one text can see two different values. Nesting is limited to 128 levels, as in
+//! serde_json.
 //!
 //! [`parse`] and [`parse_object`] read a whole text. A reader with a visitor of its own for the outermost value reads the
 //! rest with [`ValueSeed`].

@@ -5,8 +5,8 @@
 //!
 //! # Unsafe code
 //!
-//! Loading a library runs its initialisers, and a symbol has no type. The caller of [`SystemLibrary::open`] and
-//! [`SystemLibrary::function`] vouches for both.
+//! Loading a library runs its initialisers: the caller of [`SystemLibrary::open`] must ensure that they are sound. A
+//! symbol has no type: the caller of [`SystemLibrary::function`] must give the right one.
 #![deny(missing_docs)]
 
 use std::error::Error as _;
@@ -83,7 +83,7 @@ impl SystemLibrary {
     pub unsafe fn open(name: &'static str, files: &[&str]) -> Result<Self, LoadError> {
         let mut first_reason = None;
         for file in files.iter().copied() {
-            // SAFETY: the caller vouches for the initialisers.
+            // SAFETY: the caller ensures that the initialisers are sound to run.
             match unsafe { Library::open(Some(file), RTLD_NOW | RTLD_LOCAL) } {
                 Ok(library) => return Ok(Self { name, library }),
                 Err(error) => {
@@ -104,7 +104,7 @@ impl SystemLibrary {
     /// # Safety
     /// `F` must be the function's type as the library's header declares it.
     pub unsafe fn function<F: Copy>(&self, symbol: &CStr) -> Result<F, LoadError> {
-        // SAFETY: the caller vouches for the type.
+        // SAFETY: the caller ensures that `F` is the type of the function.
         let found = unsafe { self.library.get::<F>(symbol.to_bytes_with_nul()) };
         found.map(|function| *function).map_err(|_| LoadError::MissingFunction {
             library: self.name,

@@ -60,7 +60,7 @@ pub(crate) struct RawResultIterator {
     _opaque: [u8; 0],
 }
 
-/// `TessPageIterator`: the base class of the former, with positions on the page.
+/// `TessPageIterator`: the base class of `TessResultIterator`, with positions on the page.
 #[repr(C)]
 pub(crate) struct RawPageIterator {
     _opaque: [u8; 0],

@@ -15,7 +15,7 @@
 //! Calling C is unsafe. Two modules must be correct: `functions`, whose signatures must be those of `tesseract/capi.h`,
 //! and `reader`, which calls them and wraps every C object in a type that frees it. The public interface is safe.
 //! Tesseract is written in C++ and throws when it runs out of memory, which ends the process. A malicious picture may
-//! exploit Tesseract itself: read in a process that may crash.
+//! exploit Tesseract itself, so read pictures in a process that may crash.
 //!
 //! ```
 //! use std::time::Duration;

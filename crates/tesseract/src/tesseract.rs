@@ -1,4 +1,4 @@
-//! Loading Tesseract and its trained data.
+//! Loads Tesseract and its trained data.
 
 use std::fmt;
 use std::sync::OnceLock;

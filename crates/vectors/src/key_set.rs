@@ -72,7 +72,8 @@ impl FromIterator<i64> for KeySet {
         let (Some(&first), Some(&last)) = (keys.first(), keys.last()) else { return Self::default() };
         let len = keys.len();
         let span_words = usize::try_from(last.abs_diff(first) / 64).unwrap_or(usize::MAX).saturating_add(1);
-        // The list takes 8 bytes and the bitmap at least 32 bits for each id. An exact bitmap may take four times that bitmap.
+        // The list takes 8 bytes and the bitmap at least 32 bits for each id. An exact bitmap may be four times as
+        // large as the hashed one.
         let words = (len / 2 + 1).next_power_of_two().max(1024);
         let exact = span_words <= words.saturating_mul(4);
         let mut bits = vec![0_u64; if exact { span_words } else { words }];

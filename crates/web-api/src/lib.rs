@@ -5,7 +5,7 @@
 //!
 //! This crate knows no SQL, no files, no image formats and no HTML, except for the photo app that MCP serves.
 //!
-//! The commonest change is a new endpoint of the image API: a row in `images_api::ROUTES`, a handler that returns
+//! The most common change is a new endpoint of the image API: a row in `images_api::ROUTES`, a handler that returns
 //! `Result<Reply, ApiError>`, and its description in `images_api::openapi`. For a new MCP tool see `mcp::tools`.
 #![deny(missing_docs)]
 

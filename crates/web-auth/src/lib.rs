@@ -6,7 +6,7 @@
 //!
 //! This crate contains no endpoint and no page.
 //!
-//! The commonest change is a new event of the security log: a function in [`security_log`].
+//! The most common change is a new event of the security log: a function in [`security_log`].
 #![deny(missing_docs)]
 
 mod app_name;

@@ -64,7 +64,7 @@ impl McpResource {
         }
     }
 
-    /// Accepted aliases of scopes, each with the scope it stands for.
+    /// Accepted aliases of scopes, each with the scope that it means.
     pub const fn scope_aliases(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::V1 => &[("mcp:photos", "mcp:images")],

@@ -14,7 +14,7 @@ use web_auth::mcp_url;
 /// The name of the library in an app.
 const NAME: &str = "photos";
 
-/// An app that speaks MCP.
+/// An app that supports MCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum McpApp {
     /// claude.ai, and Claude on phones and desktops, which connect through it.

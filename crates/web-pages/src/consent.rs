@@ -56,8 +56,8 @@ fn token_parts<'a>(
     [PURPOSE, session, here.as_bytes(), shown, attempt.as_bytes()]
 }
 
-/// Hashes what the form shows of a request beside the query: a client ID metadata document may have changed by the time
-/// the form is submitted.
+/// Hashes the parts of a request that the form shows and that are not in the query: a client ID metadata document may
+/// have changed by the time the form is submitted.
 fn shown_hash(request: &AuthorizationRequest) -> [u8; 32] {
     let shown = [
         request.client.metadata.client_name.as_bytes(),
@@ -127,7 +127,7 @@ pub(crate) fn page(
     Page { title: "Connect an app", status: StatusCode::OK, form_targets: &targets }.reply(&content)
 }
 
-/// The app, identified by where the redirect goes: the only property that it cannot choose freely.
+/// The app, identified by the destination of the redirect, the only property that it cannot choose freely.
 pub(crate) fn app_by_redirect(request: &AuthorizationRequest) -> String {
     if request.redirect_stays_on_device() {
         "an app on this device".to_owned()

@@ -203,7 +203,7 @@ pub(crate) struct Section {
 /// The name of the service on the pages.
 const NAME: &str = "Photo library";
 
-/// The policy for a page whose own is not a valid header value.
+/// The policy for a page whose own policy is not a valid header value.
 const CLOSED_POLICY: &str = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'";
 
 /// The hash of the only style that a page may have (CSP level 3, section 6.7.3.3).

@@ -126,7 +126,7 @@ impl App {
         if wants_page { web_pages::page_for_error(reply) } else { reply }
     }
 
-    /// Handles a request to a interface for programs, which browsers of any origin may call.
+    /// Handles a request to an interface for programs, which browsers of any origin may call.
     async fn handle_api(&self, request: Request<Incoming>) -> Reply {
         // The CORS layer takes every OPTIONS request for a preflight.
         if request.method() == Method::OPTIONS && !is_preflight(&request) {

@@ -1,7 +1,7 @@
 //! Stop words.
 
-/// Whether a word is a stop word: an article, preposition or the like of the most common languages, or a word such as
-/// "photo" or "show" that only introduces a search for photos.
+/// Whether a word is a stop word: an article, preposition or similar word of the most common languages, or a word such
+/// as "photo" or "show" that only introduces a search for photos.
 pub(crate) fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.contains(&word)
 }

@@ -160,7 +160,8 @@ impl Bench {
         now(self.tokens.sign(&claims)).unwrap()
     }
 
-    /// The content of the store. Hashes are not shown, but none changes without a number or time that is shown.
+    /// The content of the store. Hashes are left out: whenever a hash changes, a number or time in the output changes
+    /// as well.
     fn contents(&self) -> String {
         format!("{:?}", self.store)
     }

@@ -116,7 +116,7 @@ async fn list_covers_the_newest_1000_images_and_search_the_whole_library() {
     let start = Timestamp::parse_iso("2024-01-01").unwrap();
     let here = |minute: i64| SeedImage::at_time(start.plus_millis(60_000 * minute)).position(1.0, 1.0);
     let elsewhere = |minute: i64| SeedImage::at_time(start.plus_millis(60_000 * minute)).position(-1.0, 1.0);
-    // Two old ones inside, then 999 elsewhere, of which the oldest is inside: the thousandth newest.
+    // Three images inside the circle, then 999 outside: the third one is the thousandth newest.
     let old = app.seed(&ann, [here(0), here(1)]).await;
     let thousandth = app.seed_one(&ann, here(2)).await;
     app.seed(&ann, (3..1002).map(elsewhere)).await;

@@ -369,7 +369,7 @@ async fn vectors_of_a_model_are_kept_until_another_is_chosen() {
     models.clear(true);
     app.advance(Duration::from_secs(3));
     index_until(&app, async || app.store.encoder("model-1").await.unwrap().is_none()).await;
-    // No vectors of the first model are left to serve until the second one is complete.
+    // No vectors of the first model are left that could serve searches until the second one is complete.
     models.choose(Ok("model-2"));
     app.advance(Duration::from_secs(3));
     index_until(&app, async || is_complete(&app, "model-2").await).await;

@@ -31,7 +31,7 @@ const LAYERS: [(&str, &[&str]); 31] = [
     ("storage-conformance", &["domain", "storage", "oauth-core"]),
     ("http-server", &[]),
     ("web-auth", &["http-server", "library", "oauth-core", "client-documents", "keys", "domain"]),
-    // The interfaces for programs and the pages for people do not know each other.
+    // The interfaces for programs and the pages for people do not depend on each other.
     (
         "web-api",
         &[

@@ -217,8 +217,8 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// How long a client is served that accepts `chunk` bytes every `pause` of a long response, whose first bytes fill the
-    /// send buffer; `None` if it is served to the end.
+    /// How long a client is served if it accepts `chunk` bytes of a long response every `pause`. The first bytes fill
+    /// the send buffer. `None` if it is served to the end.
     fn served(chunk: usize, pause: Duration) -> Option<Duration> {
         let mut allowance = WriteAllowance::new(&HttpLimits::default());
         let start = Instant::now();

@@ -43,8 +43,8 @@ fn noisy_or(a: f64, b: f64) -> f64 {
     1.0 - (1.0 - a) * (1.0 - b)
 }
 
-/// Merges the results: best first, equal scores newest first, at most `limit`. Of the encoders' scores for one image the
-/// highest counts.
+/// Merges the results: best first, equal scores newest first, at most `limit`. If several encoders score an image, the
+/// highest score counts.
 pub(super) fn merge(
     text_results: &[TextResult],
     image_results: &[Vec<ImageResult>],

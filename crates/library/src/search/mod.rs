@@ -167,7 +167,8 @@ impl Library {
         Ok(results)
     }
 
-    /// Fails if there are images but no embeddings yet, so that an empty result is not taken for an answer.
+    /// Fails if there are images but no embeddings yet, so that an empty result is not mistaken for the absence of
+    /// matches.
     async fn check_index(&self, caller: &Caller, encoders: &[ActiveEncoder]) -> Result<(), SearchError> {
         let (store, viewer) = (&self.parts.store, self.viewer(caller));
         for ActiveEncoder { id, .. } in encoders {

@@ -323,7 +323,7 @@ impl Library {
                 names.push(encoder.name());
             }
         }
-        // Otherwise a newer program owns the stage of the built-in encoder.
+        // Otherwise the stage of the built-in encoder belongs to a newer program.
         if !names.contains(&self.parts.encoders.built_in().name()) {
             return Ok(false);
         }

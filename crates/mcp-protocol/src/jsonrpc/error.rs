@@ -22,7 +22,7 @@ pub const HEADER_MISMATCH: i64 = -32020;
 /// The client did not declare a capability that the request needs (`MissingRequiredClientCapability`, revision
 /// 2026-07-28).
 pub const MISSING_REQUIRED_CLIENT_CAPABILITY: i64 = -32021;
-/// The server does not speak the revision asked for (`UnsupportedProtocolVersion`, revision 2026-07-28).
+/// The server does not support the requested revision (`UnsupportedProtocolVersion`, revision 2026-07-28).
 pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
 
 /// Why a request failed (JSON-RPC 2.0 §5.1).

@@ -1,5 +1,5 @@
 //! A server as one async function without state: [`Server::handle`] takes a message and returns the response with its
-//! HTTP status. The caller authenticates the request before and passes the result as the context.
+//! HTTP status. The caller authenticates the request first and passes the result as the context.
 //!
 //! One server supports all revisions: the legacy ones, which start with `initialize`, without storing anything between
 //! requests; and 2026-07-28, in which each message describes itself. In the legacy revisions errors of methods have the

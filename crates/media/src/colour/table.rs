@@ -199,7 +199,7 @@ fn black_point(xyz: [f32; 3]) -> [f32; 3] {
     let part = if luminance > LIGHTEST_BLACK { LIGHTEST_BLACK / luminance } else { 1.0 };
     let mut black = D50;
     for (black, found) in black.iter_mut().zip(xyz) {
-        // A broken table may give any number, but black must not be white.
+        // A broken table may give any number, but black must not become white.
         *black = (found * part).max(0.0).min(*black / 2.0);
     }
     black

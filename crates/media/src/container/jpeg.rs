@@ -1,4 +1,5 @@
-//! Reads JPEG headers: ITU T.81, annex B. Metadata blocks: EXIF 2.32, 4.7.2; XMP part 3, 1.1.3; ICC.1, annex B.4; Photoshop File Formats.
+//! Reads JPEG headers: ITU-T T.81, annex B. Metadata blocks: EXIF 2.32, 4.7.2; XMP part 3, 1.1.3; ICC.1, annex B.4;
+//! Photoshop File Formats.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! Reads PNG headers: chunk layout of the W3C specification, section 5, and `cICP`, `iCCP`, `tEXt`, `zTXt`, `iTXt` and `eXIf` of its
-//! section 11, third edition; XMP part 3, 1.1.5.
+//! Reads PNG headers: chunk layout of the W3C specification, third edition, section 5, and `cICP`, `iCCP`, `tEXt`,
+//! `zTXt`, `iTXt` and `eXIf` of its section 11; XMP part 3, 1.1.5.
 
 use std::borrow::Cow;
 use std::io::Read as _;

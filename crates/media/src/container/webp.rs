@@ -1,4 +1,5 @@
-//! Reads WebP headers: RFC 9649, sections 2.3 to 2.7 (container) and 3.4.1 (lossless header); RFC 6386, 9.1 (lossy header).
+//! Reads WebP headers: RFC 9649, sections 2.3 to 2.7 (container) and 3.4.1 (lossless header); RFC 6386, 9.1 (lossy
+//! header).
 
 use domain::PixelSize;
 

@@ -1,4 +1,4 @@
-//! Decodes WebP, GIF and broken JPEG with the image crate; of an animation the first frame on its canvas.
+//! Decodes WebP, GIF and broken JPEG with the image crate. For an animation it decodes the first frame, on its canvas.
 
 use std::io::Cursor;
 

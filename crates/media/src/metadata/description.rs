@@ -52,7 +52,7 @@ const BOILERPLATE: [&str; 42] = [
 ];
 
 /// The description from the best source: a sidecar, then XMP and IPTC in the file (photo managers write these, and they
-/// hold any character), then EXIF, then the text chunks of a PNG. Without any of these, a title counts.
+/// can contain any character), then EXIF, then the text chunks of a PNG. Without any of these, a title counts.
 ///
 /// Boilerplate counts as missing in every source, because programs copy it from one to the next.
 pub(super) fn description(sources: &Sources<'_>, file_name: Option<&str>) -> Option<String> {

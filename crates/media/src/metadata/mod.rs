@@ -34,7 +34,7 @@ pub fn metadata(content: &[u8], info: &FileInfo) -> Metadata {
     metadata_of(&blocks, info)
 }
 
-/// Whether the content is a sidecar of that kind. Exports and folders hold other `.json` and `.xmp` files as well.
+/// Whether the content is a sidecar of that kind. Exports and folders contain other `.json` and `.xmp` files as well.
 pub fn is_sidecar_content(kind: SidecarKind, content: &[u8]) -> bool {
     match kind {
         SidecarKind::Xmp => Xmp::read(content).is_some(),

@@ -78,7 +78,8 @@ impl Pixels {
         // A `TypedImageRef` would do, but the resizer's temporary images are `TypedImage`: with another type, its code
         // would be compiled twice.
         let mut source = typed::<P>(self.size, &mut self.bytes)?;
-        // Colours of transparent pixels must not bleed. Done in place: the resizer itself would copy all pixels.
+        // Colours of transparent pixels must not affect their neighbours. Done in place: the resizer itself would copy
+        // all pixels.
         if has_alpha {
             MulDiv::new().multiply_alpha_inplace_typed(&mut source).map_err(failed)?;
         }

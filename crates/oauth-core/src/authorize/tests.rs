@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 use crate::testing::{CHALLENGE, LEGACY, REDIRECT, TestServer, V1, authorize_query, parameter};
 
-/// The query with a parameter taken away and others put behind it.
+/// The query without one parameter and with others appended.
 fn changed(query: &str, without: &str, with: &str) -> String {
     let kept: Vec<&str> = query.split('&').filter(|pair| !pair.starts_with(&format!("{without}="))).collect();
     format!("{}&{with}", kept.join("&"))

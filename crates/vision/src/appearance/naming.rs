@@ -78,7 +78,7 @@ pub(super) fn names(colour: &Colour) -> impl Iterator<Item = NameFit> + '_ {
 }
 
 fn neutral(colour: &Colour) -> [NameFit; 3] {
-    // People see no hue in very dark colours, and a tinted white as white.
+    // People see no hue in very dark colours, and see a tinted white as white.
     let black = ramp(colour.lightness, 0.31, 0.22) * ramp(colour.chroma, 0.08, 0.04);
     let white = ramp(colour.lightness, 0.80, 0.90) * ramp(colour.chroma, 0.05, 0.025);
     let gray = plateau(colour.lightness, [0.27, 0.35, 0.80, 0.88]) * ramp(colour.chroma, 0.030, 0.014);
@@ -106,7 +106,7 @@ impl Region {
     }
 }
 
-/// How dark and how light a shade of its name a colour is; both 0 if the name has no shades.
+/// How much a colour is a dark and a light shade of its name, 0 to 1 each; both 0 if the name has no shades.
 pub(super) fn shades(name: Concept, colour: &Colour) -> [f32; 2] {
     if name == Concept::Beige {
         return [0.0, 0.0];

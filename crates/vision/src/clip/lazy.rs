@@ -1,4 +1,4 @@
-//! Loading on first use.
+//! Loads parts of a model on first use.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},

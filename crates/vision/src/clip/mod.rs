@@ -4,14 +4,13 @@
 //!
 //! - `config.json`: OpenCLIP's settings of the model
 //! - `visual/preprocess_cfg.json`: the preprocessing of pictures
-//! - `visual/model.onnx`: takes `1 x 3 x height x width` normalised numbers or, in newer models, `1 x height x width x
-//!   3` bytes,
-//!   which it normalises itself
+//! - `visual/model.onnx`: takes `1 x 3 x height x width` normalised numbers or, in newer models,
+//!   `1 x height x width x 3` bytes, which it normalises itself
 //! - `textual/tokenizer.json`, `textual/tokenizer_config.json`: the tokenizer
 //! - `textual/model.onnx`: takes `1 x length` tokens, in some models with an attention mask
 //!
 //! Sizes, element types and lengths are read from these files. Each encoder is loaded on first use, so that a process
-//! that only searches holds only the text encoder in memory.
+//! that only searches has only the text encoder in memory.
 
 mod calibration;
 mod config;

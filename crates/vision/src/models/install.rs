@@ -1,4 +1,4 @@
-//! Installation of models.
+//! Installs models.
 
 use std::{
     fs::{self, File},

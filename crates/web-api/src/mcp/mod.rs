@@ -57,7 +57,7 @@ pub(crate) async fn handle(api: &Arc<Api>, parts: &Parts, body: RequestBody, add
     transport::reply(api.mcp.of(resource).handle(context, &headers, &body).await)
 }
 
-/// Some clients send a GET to discover authentication, so 405 carries the challenge too.
+/// Some clients send a GET to discover authentication, so a 405 response has the challenge too.
 async fn method_not_allowed(api: &Api, resource: McpResource, parts: &Parts) -> Reply {
     let reply = transport::method_not_allowed();
     match authenticate(api, resource, parts).await {

@@ -6,7 +6,7 @@
 //! which must not leave the service. Finally each refused file is imported alone, to measure what it costs.
 //!
 //! Exits with 1 if a file has no outcome or a rendition is invalid. The report lists which files were refused, why, and
-//! how long the import took. `--contact-sheet` shows the pictures. Whether these are right is for people to judge.
+//! how long the import took. `--contact-sheet` shows the pictures. A person must judge whether these are right.
 
 mod alone;
 mod files;

@@ -1,7 +1,7 @@
 //! Finds the lengths, counts, offsets and sizes in a file, and the starts of its blocks.
 //!
-//! The walkers also read broken files, because some files are damaged twice. They trust every value and stop where it
-//! leads outside the file.
+//! The walkers also read broken files, because some files are damaged twice. They use every value unchecked and stop
+//! where it points outside the file.
 
 mod bmff;
 mod gif;

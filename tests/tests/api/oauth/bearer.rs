@@ -315,7 +315,7 @@ fn with_claims(token: &str, changes: &Value) -> Vec<u8> {
     claims.to_string().into_bytes()
 }
 
-/// The key that signed a token, as a thief of the store and the secret could open it.
+/// The key that signed a token, opened with the secret, as an attacker with store and secret could do.
 async fn stolen_key(app: &TestApp, token: &str) -> keys::SigningKey {
     let kid = decoded(token).0["kid"].as_str().unwrap().to_owned();
     let stored = app.store.signing_keys().await.unwrap();

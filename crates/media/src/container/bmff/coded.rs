@@ -1,5 +1,6 @@
-//! Reads the size from coded pictures. A decoder allocates this size, whatever the container declares. HEVC: ITU-T H.265, section 7.3.2.2 (sequence parameter set), in the `hvcC` property of ISO/IEC 14496-15,
-//! section 8.3.3. AV1: its bitstream specification, section 5.5 (sequence header).
+//! Reads the size from coded pictures. A decoder allocates memory for this size, whatever the container declares. HEVC:
+//! ITU-T H.265, section 7.3.2.2 (sequence parameter set), in the `hvcC` property of ISO/IEC 14496-15, section 8.3.3.
+//! AV1: its bitstream specification, section 5.5 (sequence header).
 
 use domain::PixelSize;
 

@@ -33,7 +33,7 @@ pub(super) fn unpack(chunk: &[u8], picture: &TiffImage<'_>) -> Result<Unpacked, 
 }
 
 /// The chunk with the shared tables and with a segment that declares the colour space. Without that segment, decoders
-/// guess.
+/// assume a colour space.
 fn complete_jpeg(chunk: &[u8], picture: &TiffImage<'_>) -> Vec<u8> {
     let mut file = START.to_vec();
     if let Some(is_ycc) = picture.jpeg_ycc {

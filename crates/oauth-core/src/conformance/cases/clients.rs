@@ -127,7 +127,7 @@ pub(crate) async fn a_client_that_had_a_grant_is_never_evicted(fixture: &Fixture
         };
     }
     let described = fixture.issue(fixture.new_code_with_client("One")).await.code.grant.client_id;
-    // The grants are swept; the store still knows that there were some.
+    // After the sweep of the grants, the store still records that the clients had grants.
     assert_eq!(fixture.store().revoke_all("1", NOW).await.unwrap(), 4);
     let grants_before = second(1);
     let sweep = crate::Sweep { codes_before: NOW, grants_before, clients_before: NOW, max: 10 };
