@@ -49,6 +49,8 @@ impl ContentStore {
     /// # Errors
     /// [`BlobError::Folder`] when the folder cannot be used.
     pub fn in_folder(root: &Path) -> Result<Self, BlobError> {
+        // Paths of staged files are absolute, too.
+        let root = &std::path::absolute(root).map_err(|error| BlobError::folder(root, error))?;
         for name in [ORIGINALS, RENDITIONS] {
             create_private_folder(&root.join(name)).map_err(|error| BlobError::folder(root, error))?;
         }

@@ -81,6 +81,21 @@ async fn a_staged_file_is_renamed_and_not_copied() {
     assert!(store.content.contains(Original, hash).await.unwrap());
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_staged_file_is_renamed_in_a_folder_with_a_relative_path() {
+    use std::os::unix::fs::MetadataExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    let to_root = "../".repeat(std::env::current_dir().unwrap().components().count());
+    let relative = Path::new(&to_root).join(dir.path().strip_prefix("/").unwrap());
+    let store = BlobStore::open_folder(&relative).unwrap();
+    let staged = staged(&store.staging, b"photo").await;
+    let inode = staged.path().metadata().unwrap().ino();
+    store.content.put_staged(Original, staged).await.unwrap();
+    let [stored] = &files(dir.path())[..] else { panic!("not one file") };
+    assert_eq!(dir.path().join(stored).metadata().unwrap().ino(), inode);
+}
+
 #[tokio::test]
 async fn an_unfinished_upload_leaves_nothing() {
     let (dir, store) = store();

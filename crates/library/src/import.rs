@@ -163,7 +163,6 @@ impl Library {
         upload: Upload,
         stream: impl Stream<Item = Result<Bytes, E>> + Send,
     ) -> Result<ImportOutcome, ImportError> {
-        self.mark_synced(account).await?;
         let max_bytes = self.parts.settings.max_upload_bytes;
         if upload.bytes.is_some_and(|expected| expected > max_bytes) {
             return Err(ImportError::TooLarge { max_bytes });
@@ -193,6 +192,7 @@ impl Library {
             return Err(ImportError::WrongLength { expected });
         }
         let staged = file.finish().await?;
+        self.mark_synced(account).await?;
         let original =
             Original { hash: staged.fingerprint().hash, bytes: staged.fingerprint().bytes, format };
         self.store_original(account, original, &upload, Source::Staged(Some(staged))).await

@@ -13,6 +13,12 @@ INSERT INTO new_renditions (original, name, blob, bytes, width, height)
 SELECT original, name, blob, bytes, width, height FROM renditions
 WHERE name IN ('webp-full', 'webp-medium', 'webp-thumb');
 
+-- The blobs of the other renditions are removed like any unreferenced blob.
+UPDATE blobs SET state = 'pending', since_ms = 0
+WHERE kind = 'rendition' AND state = 'kept'
+    AND hash IN (SELECT blob FROM renditions)
+    AND hash NOT IN (SELECT blob FROM new_renditions);
+
 DROP TABLE renditions;
 ALTER TABLE new_renditions RENAME TO renditions;
 CREATE INDEX renditions_blob ON renditions (blob);
