@@ -293,7 +293,8 @@ impl TestApp {
         let created_at = self.library.clock().now();
         // Not a password hash, because hashing is slow by design. No password matches it.
         let password_hash = "no password".to_owned();
-        let account = NewAccount { email: email.clone(), password_hash, plan, created_at };
+        let sync_handle = storage_conformance::sync_handle(email.as_str());
+        let account = NewAccount { email: email.clone(), password_hash, plan, sync_handle, created_at };
         let id = self.store.create_account(account).await.unwrap().id;
         let key = self.library.create_key(&email, KeyName::parse("test").unwrap()).await.unwrap();
         TestAccount { id, email, key }

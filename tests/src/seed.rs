@@ -223,6 +223,8 @@ impl TestApp {
             modified_at: None,
             added_at: self.library.clock().now(),
             sidecars: Vec::new(),
+            restore_deleted: true,
+            quota_bytes: None,
         };
         assert_eq!(self.store.add_image(new).await.unwrap(), AddOutcome::Added);
         id

@@ -28,5 +28,6 @@ mod suite;
 pub use random::random_photos;
 pub use seed::{
     DECODERS, FREE_WINDOW, NOW, ORIGINAL_BYTES, Photo, Seed, indexed, lease, original_blob, rendition_blob,
+    sync_handle,
 };
 pub use suite::run_case;

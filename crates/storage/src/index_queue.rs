@@ -25,6 +25,11 @@ pub struct NewImage {
     /// The sidecars that came with the file, stored whole; the caller limits their length. The last of each kind
     /// counts. A kind that is missing here keeps the content that the store has.
     pub sidecars: Vec<Sidecar>,
+    /// Whether an image with these bytes that its owner deleted is restored. One that was deleted with its last file is
+    /// always restored.
+    pub restore_deleted: bool,
+    /// Maximum number of bytes that the account may store; `None` for no limit. It applies to new originals only.
+    pub quota_bytes: Option<u64>,
 }
 
 /// The state of an image.
@@ -69,6 +74,10 @@ pub enum AddOutcome {
     Restored(ExistingImage),
     /// It had failed and is queued for indexing again.
     Retried(ImageId),
+    /// Its owner deleted the image with these bytes, and `restore_deleted` is false. Nothing changed.
+    StaysDeleted(ExistingImage),
+    /// The account would exceed its quota.
+    QuotaExceeded,
     /// The original was removed in the meantime: announce and write it again.
     OriginalGone,
     /// The account was deleted.

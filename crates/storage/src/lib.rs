@@ -15,9 +15,11 @@ mod accounts;
 mod albums;
 mod blob_registry;
 mod error;
+mod files;
 mod grants;
 mod images;
 mod index_queue;
+mod login_flows;
 mod rendition_queue;
 mod schema;
 mod security_events;
@@ -26,6 +28,7 @@ mod setup;
 mod sign_in;
 mod signing_keys;
 mod stages;
+mod uploads;
 mod vectors;
 mod word_index;
 
@@ -34,12 +37,18 @@ use std::sync::Arc;
 use domain::{AccountId, Plan};
 
 pub use accounts::{
-    AccountStore, CreateAccountError, CreateKeyError, KeyHash, KeyHolder, KeyId, KeyInfo, NewAccount, NewKey,
+    AccountStore, CreateAccountError, CreateKeyError, KeyHash, KeyHolder, KeyId, KeyInfo, KeyKind,
+    NewAccount, NewKey,
 };
 pub use albums::{AlbumPage, AlbumStore, AlbumWrite, NewAlbum};
 pub use blob_registry::{AnnounceOutcome, BlobRef, BlobRegistry};
 pub use domain::BlobKind;
 pub use error::StorageError;
+pub use files::{
+    FileChange, FileCondition, FileContent, FileEntry, FileId, FileImage, FileKind, FileListing, FileLock,
+    FileMove, FileRefusal, FileStore, FileTimes, FileWritten, LockToken, MAX_COPIED_FILES, MAX_FILE_LOCKS,
+    NewFile, NewFileContent,
+};
 pub use grants::{GrantHolder, GrantStore};
 pub use images::{
     FoundImage, ImageKey, ImageStore, Lookup, MAX_TEXT_MATCHES, RenditionSource, SearchFilter,
@@ -49,6 +58,7 @@ pub use index_queue::{
     AddOutcome, DecodedPicture, ExistingImage, FailedImage, ImageState, IndexJob, IndexQueue, IndexedImage,
     JobId, LeaseRequest, NewImage, QueueLength,
 };
+pub use login_flows::{LoginFlow, LoginFlowStore, LoginTokenHash, MAX_LOGIN_FLOWS, NewLoginFlow};
 pub use rendition_queue::{RenditionJob, RenditionQueue};
 pub use schema::SchemaStore;
 pub use security_events::{
@@ -62,6 +72,10 @@ pub use stages::{
     BackfillFilter, NewVector, Stage, StageId, StageJob, StageOutcome, StageProgress, StageQueue,
     VersionPolicy,
 };
+pub use uploads::{
+    AddPart, BeginUpload, MAX_UPLOAD_PARTS, MAX_UPLOADS, NewUpload, Upload, UploadId, UploadPart,
+    UploadProtocol, UploadStore,
+};
 pub use vectors::{EncoderId, StoredVector, VectorId, VectorStore, VisibleVector};
 pub use word_index::WordIndex;
 
@@ -74,9 +88,11 @@ pub trait Store:
     AccountStore
     + AlbumStore
     + BlobRegistry
+    + FileStore
     + GrantStore
     + ImageStore
     + IndexQueue
+    + LoginFlowStore
     + RenditionQueue
     + SchemaStore
     + SecurityEventStore
@@ -85,6 +101,7 @@ pub trait Store:
     + SignInStore
     + SigningKeyStore
     + StageQueue
+    + UploadStore
     + VectorStore
     + WordIndex
     + oauth_core::Store
@@ -95,9 +112,11 @@ impl<T> Store for T where
     T: AccountStore
         + AlbumStore
         + BlobRegistry
+        + FileStore
         + GrantStore
         + ImageStore
         + IndexQueue
+        + LoginFlowStore
         + RenditionQueue
         + SchemaStore
         + SecurityEventStore
@@ -106,6 +125,7 @@ impl<T> Store for T where
         + SignInStore
         + SigningKeyStore
         + StageQueue
+        + UploadStore
         + VectorStore
         + WordIndex
         + oauth_core::Store

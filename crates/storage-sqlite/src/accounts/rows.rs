@@ -1,5 +1,5 @@
 use diesel::{OptionalExtension, SqliteConnection, dsl::exists, prelude::*};
-use domain::{Account, AccountId, Email, Plan, Timestamp};
+use domain::{Account, AccountId, Email, Plan, SyncHandle, Timestamp};
 use oauth_core::UnixMillis;
 use storage::NewAccount;
 
@@ -19,6 +19,7 @@ pub(crate) struct AccountRow {
     id: i64,
     email: Option<String>,
     plan: String,
+    sync_handle: Option<String>,
     synced_at_ms: Option<i64>,
     created_at_ms: i64,
 }
@@ -33,6 +34,8 @@ impl TryFrom<AccountRow> for Account {
             id: AccountId(row.id),
             email: reader.required("email", email)?,
             plan: row.plan.parse().map_err(|_| reader.unreadable("plan"))?,
+            sync_handle: reader
+                .required("sync_handle", row.sync_handle.as_deref().and_then(SyncHandle::parse))?,
             synced_at: reader.optional_timestamp("synced_at_ms", row.synced_at_ms)?,
             created_at: reader.timestamp("created_at_ms", row.created_at_ms)?,
         })
@@ -46,6 +49,7 @@ pub(super) fn create(c: &mut SqliteConnection, account: &NewAccount) -> Result<O
             accounts::email.eq(account.email.as_str()),
             accounts::password_hash.eq(&account.password_hash),
             accounts::plan.eq(account.plan.as_str()),
+            accounts::sync_handle.eq(account.sync_handle.as_str()),
             accounts::created_at_ms.eq(account.created_at.millis()),
         ))
         .returning(AccountRow::as_returning())
@@ -200,6 +204,18 @@ pub(crate) fn adjust_live_images(
 ) -> Result<(), SqliteError> {
     diesel::update(accounts::table.find(account))
         .set(accounts::live_images.eq(accounts::live_images + difference))
+        .execute(c)?;
+    Ok(())
+}
+
+/// Adds to the number of bytes that the account stores.
+pub(crate) fn adjust_stored_bytes(
+    c: &mut SqliteConnection,
+    account: i64,
+    difference: i64,
+) -> Result<(), SqliteError> {
+    diesel::update(accounts::table.find(account))
+        .set(accounts::stored_bytes.eq(accounts::stored_bytes + difference))
         .execute(c)?;
     Ok(())
 }

@@ -87,6 +87,8 @@ async fn add(
         modified_at: None,
         added_at: Timestamp::MIN,
         sidecars: Vec::new(),
+        restore_deleted: true,
+        quota_bytes: None,
     };
     store.add_image(image).await?;
     Ok(id)
