@@ -1,8 +1,9 @@
 //! Bodies of requests and responses.
 
-use std::{sync::Arc, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
+use futures_util::{Stream, stream};
 use http::{HeaderMap, header, request::Parts};
 use http_body::Body;
 use http_body_util::{BodyExt as _, Full, combinators::UnsyncBoxBody};
@@ -104,6 +105,50 @@ impl RequestBody {
         if self.is_encoded { Err(ReadBodyError::Encoded) } else { Ok(bytes) }
     }
 
+    /// The body as a stream, for uploads of any length. A pause that is longer than the time-out for bodies is an error.
+    /// The connection is not closed for a new one while the stream is read, so authenticate the client first.
+    ///
+    /// # Errors
+    /// [`ReadBodyError::Encoded`], or [`ReadBodyError::Broken`] if the connection was closed for a new one.
+    pub fn into_stream(
+        mut self,
+    ) -> Result<impl Stream<Item = io::Result<Bytes>> + Send + use<>, ReadBodyError> {
+        if self.is_encoded {
+            return Err(ReadBodyError::Encoded);
+        }
+        if self.connection.as_ref().is_some_and(|connection| !connection.body_received()) {
+            return Err(ReadBodyError::Broken);
+        }
+        self.is_sent = true;
+        Ok(stream::unfold(Some(self), |body| async move {
+            let mut body = body?;
+            match body.next_chunk().await {
+                Ok(chunk) => chunk.map(|chunk| (Ok(chunk), Some(body))),
+                Err(error) => Some((Err(error), None)),
+            }
+        }))
+    }
+
+    /// The length that the client announced, if it did.
+    pub fn announced_bytes(&self) -> Option<u64> {
+        self.incoming.as_ref().map_or(Some(0), |incoming| incoming.size_hint().exact())
+    }
+
+    async fn next_chunk(&mut self) -> io::Result<Option<Bytes>> {
+        let Some(incoming) = &mut self.incoming else { return Ok(None) };
+        loop {
+            let frame = time::timeout(self.timeout, incoming.frame()).await;
+            match frame.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))? {
+                None => return Ok(None),
+                Some(frame) => {
+                    if let Ok(data) = frame.map_err(io::Error::other)?.into_data() {
+                        return Ok(Some(data));
+                    }
+                }
+            }
+        }
+    }
+
     /// Whether the body has a content encoding.
     pub fn is_encoded(&self) -> bool {
         self.is_encoded
@@ -162,7 +207,6 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use futures_util::stream;
     use http_body::Frame;
     use http_body_util::StreamBody;
 

@@ -29,6 +29,8 @@ pub struct Upload {
     pub modified_at: Option<Timestamp>,
     /// Its sidecars.
     pub sidecars: Vec<Sidecar>,
+    /// Maximum number of bytes that the account may store; `None` for no limit.
+    pub quota_bytes: Option<u64>,
     /// Its length in bytes, if the sender announced it.
     pub bytes: Option<u64>,
     /// Its checksum, if the sender announced it.
@@ -79,6 +81,12 @@ pub enum ImportError {
     /// The blob of an earlier copy is being removed; the import can be retried.
     #[error("an earlier copy of the file is still being removed; try again in a moment")]
     BeingRemoved,
+    /// The account would exceed its quota.
+    #[error("the account's storage of {quota_bytes} bytes is full")]
+    QuotaExceeded {
+        /// The quota.
+        quota_bytes: u64,
+    },
     /// The account was deleted.
     #[error("the account was deleted")]
     AccountGone,
@@ -136,24 +144,26 @@ impl From<StagingError> for ImportError {
 
 /// A file that can be stored.
 #[derive(Debug, Clone, Copy)]
-struct Original {
-    hash: ContentHash,
-    bytes: u64,
-    format: Format,
+pub(crate) struct Original {
+    pub(crate) hash: ContentHash,
+    pub(crate) bytes: u64,
+    pub(crate) format: Format,
 }
 
 /// Where the bytes of an [`Original`] are.
-enum Source<'a> {
+pub(crate) enum Source<'a> {
     /// In a file that belongs to somebody else.
     Local(&'a Path),
     /// In the staging folder; `None` once they were moved to the content store.
     Staged(Option<StagedFile>),
+    /// In the content store already.
+    Stored,
 }
 
 impl Library {
     /// Imports a file that arrives as a stream. Its format is detected from the first 4 KB, before the rest is read.
     /// The bytes are hashed while they are written to the staging folder, and the file is then moved into the content
-    /// store.
+    /// store. An image that the account deleted is restored.
     ///
     /// # Errors
     /// [`ImportError`]; nothing of the file is kept.
@@ -163,10 +173,24 @@ impl Library {
         upload: Upload,
         stream: impl Stream<Item = Result<Bytes, E>> + Send,
     ) -> Result<ImportOutcome, ImportError> {
+        let (original, staged) = self.receive(account, &upload, stream).await?;
+        self.mark_synced(account).await?;
+        let original = original.ok_or(ImportError::Refused(MediaError::Empty))?;
+        self.store_original(account, original, &upload, Source::Staged(Some(staged))).await
+    }
+
+    /// Receives a stream into the staging folder. A stream without bytes has no original.
+    pub(crate) async fn receive<E: Into<io::Error>>(
+        &self,
+        account: AccountId,
+        upload: &Upload,
+        stream: impl Stream<Item = Result<Bytes, E>> + Send,
+    ) -> Result<(Option<Original>, StagedFile), ImportError> {
         let max_bytes = self.parts.settings.max_upload_bytes;
         if upload.bytes.is_some_and(|expected| expected > max_bytes) {
             return Err(ImportError::TooLarge { max_bytes });
         }
+        self.check_quota(account, upload).await?;
         let mut file = self.parts.blobs.staging.create(upload.checksum).await?;
         let mut format = None;
         let mut stream = pin!(stream);
@@ -184,18 +208,25 @@ impl Library {
                 format = Some(supported_format(file.head())?);
             }
         }
-        let format = match format {
-            Some(format) => format,
-            None => supported_format(file.head())?,
-        };
         if let Some(expected) = upload.bytes.filter(|expected| file.bytes() != *expected) {
             return Err(ImportError::WrongLength { expected });
         }
+        if format.is_none() && file.bytes() > 0 {
+            format = Some(supported_format(file.head())?);
+        }
         let staged = file.finish().await?;
-        self.mark_synced(account).await?;
-        let original =
-            Original { hash: staged.fingerprint().hash, bytes: staged.fingerprint().bytes, format };
-        self.store_original(account, original, &upload, Source::Staged(Some(staged))).await
+        let (hash, bytes) = (staged.fingerprint().hash, staged.fingerprint().bytes);
+        Ok((format.map(|format| Original { hash, bytes, format }), staged))
+    }
+
+    /// Checks that the account has room for the announced bytes. The store checks again when it adds the image.
+    async fn check_quota(&self, account: AccountId, upload: &Upload) -> Result<(), ImportError> {
+        let Some(quota_bytes) = upload.quota_bytes else { return Ok(()) };
+        let stored = self.parts.store.stored_bytes(account).await?;
+        if stored.saturating_add(upload.bytes.unwrap_or_default()) > quota_bytes {
+            return Err(ImportError::QuotaExceeded { quota_bytes });
+        }
+        Ok(())
     }
 
     /// Imports a local file, which stays where it is. The caller has marked the account as synced.
@@ -222,7 +253,7 @@ impl Library {
         account: AccountId,
         original: Original,
         upload: &Upload,
-        mut source: Source<'_>,
+        source: Source<'_>,
     ) -> Result<ImportOutcome, ImportError> {
         // A sidecar may be new although the file is not.
         if upload.sidecars.is_empty()
@@ -230,7 +261,23 @@ impl Library {
         {
             return Ok(duplicate);
         }
-        let image = self.new_image(account, original, upload)?;
+        let image = &self.new_image(account, original, upload)?;
+        let outcome = self.with_original(original, source, || async move {
+            import_outcome(self.parts.store.add_image(image.clone()).await?, image)
+        });
+        let outcome = outcome.await?;
+        self.parts.queue_changed.notify_one();
+        Ok(outcome)
+    }
+
+    /// Announces and writes an original, and then calls `add`, which refers to it in the store. This is repeated while
+    /// `add` returns `None` because the original was removed in between.
+    pub(crate) async fn with_original<T, F: Future<Output = Result<Option<T>, ImportError>>>(
+        &self,
+        original: Original,
+        mut source: Source<'_>,
+        add: impl Fn() -> F,
+    ) -> Result<T, ImportError> {
         let blob = BlobRef { kind: BlobKind::Original, hash: original.hash, bytes: original.bytes };
         for _ in 0..MAX_ATTEMPTS {
             if self.parts.store.announce_blobs(&[blob], self.parts.clock.now()).await?
@@ -245,11 +292,10 @@ impl Library {
                         let staged = staged.take().ok_or(ImportError::BeingRemoved)?;
                         content.put_staged(BlobKind::Original, staged).await?;
                     }
+                    Source::Stored => {}
                 }
-                let added = self.parts.store.add_image(image.clone()).await?;
-                if let Some(outcome) = import_outcome(added, &image.id)? {
-                    self.parts.queue_changed.notify_one();
-                    return Ok(outcome);
+                if let Some(added) = add().await? {
+                    return Ok(added);
                 }
             }
             self.finish_removals().await?;
@@ -275,7 +321,7 @@ impl Library {
         Ok(is_stored.then(|| duplicate(existing)))
     }
 
-    fn new_image(
+    pub(crate) fn new_image(
         &self,
         account: AccountId,
         original: Original,
@@ -294,6 +340,8 @@ impl Library {
             modified_at: upload.modified_at,
             added_at: self.parts.clock.now(),
             sidecars: upload.sidecars.clone(),
+            restore_deleted: true,
+            quota_bytes: upload.quota_bytes,
         })
     }
 }
@@ -303,13 +351,19 @@ fn duplicate(existing: ExistingImage) -> ImportOutcome {
 }
 
 /// `None` when the original was removed in between.
-fn import_outcome(added: AddOutcome, new: &ImageId) -> Result<Option<ImportOutcome>, ImportError> {
+fn import_outcome(added: AddOutcome, new: &NewImage) -> Result<Option<ImportOutcome>, ImportError> {
     Ok(match added {
-        AddOutcome::Added => Some(ImportOutcome::Queued(new.clone())),
+        AddOutcome::Added => Some(ImportOutcome::Queued(new.id.clone())),
         AddOutcome::Retried(id) => Some(ImportOutcome::Queued(id)),
-        AddOutcome::Duplicate(existing) | AddOutcome::Reindexed(existing) => Some(duplicate(existing)),
+        AddOutcome::Duplicate(existing)
+        | AddOutcome::Reindexed(existing)
+        | AddOutcome::StaysDeleted(existing) => Some(duplicate(existing)),
         AddOutcome::Restored(existing) => Some(ImportOutcome::Restored(existing.id, existing.state)),
         AddOutcome::OriginalGone => None,
+        AddOutcome::QuotaExceeded => {
+            let quota_bytes = new.quota_bytes.unwrap_or_default();
+            return Err(ImportError::QuotaExceeded { quota_bytes });
+        }
         AddOutcome::AccountGone => return Err(ImportError::AccountGone),
     })
 }

@@ -18,6 +18,7 @@ mod clock;
 mod decoding;
 mod dispatcher;
 mod encoders;
+mod files;
 mod folder_import;
 mod images;
 mod import;
@@ -36,6 +37,7 @@ mod sidecars;
 mod sign_in;
 mod signing_keys;
 mod stages;
+mod sync_sign_in;
 
 use std::{io, sync::Arc};
 
@@ -50,6 +52,7 @@ pub use blobs::{BlobError, BlobReader, Checksum};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use dispatcher::{Indexing, IndexingScope};
 pub use encoders::{InstalledModels, ModelSource, SharedEncoder};
+pub use files::{FileError, MoveFile, PutFile};
 pub use folder_import::{FailedFile, ImportProgress, ImportReport};
 pub use images::LibraryInfo;
 pub use import::{ImportError, ImportOutcome, Upload};
@@ -65,8 +68,9 @@ pub use sign_in::{
 pub use signing_keys::SigningKeys;
 pub use stages::{SearchProgress, SearchStage};
 pub use storage::{
-    AlbumPage, AlbumWrite, ImageState, KeyInfo, Lookup, QueueLength, SecurityEvent, SessionHash,
-    SessionHolder, SessionInfo, StorageError,
+    AlbumPage, AlbumWrite, FileCondition, FileContent, FileEntry, FileId, FileImage, FileKind, FileListing,
+    FileLock, FileRefusal, FileTimes, FileWritten, ImageState, KeyInfo, Lookup, QueueLength, SecurityEvent,
+    SessionHash, SessionHolder, SessionInfo, StorageError,
 };
 
 /// The photo library of all accounts. Clones share it.

@@ -13,7 +13,7 @@ use crate::FailedFile;
 
 /// The longest sidecar that is read, in bytes. Most have a few thousand bytes; editors that store their history in
 /// them reach some hundred thousand.
-const MAX_SIDECAR_BYTES: u64 = 1024 * 1024;
+pub(crate) const MAX_SIDECAR_BYTES: u64 = 1024 * 1024;
 
 /// A photo to import, with its sidecars.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -50,7 +50,8 @@ pub use decoders::{Decoders, check_decoder, decoders, load_decoders};
 pub use error::MediaError;
 pub use format::{Format, is_junk_file_name, is_movie};
 pub use metadata::{
-    PhotoSidecars, SidecarMatches, is_sidecar_content, match_sidecars, metadata, sidecar_kind,
+    PhotoSidecars, SidecarMatches, is_sidecar_content, match_sidecars, metadata, photo_prefix, sidecar_kind,
+    sidecar_prefix,
 };
 pub use orientation::Orientation;
 pub use probe::{Limits, Probe, probe, supported_format};

@@ -103,6 +103,18 @@ pub enum FileCondition {
     Version(Vec<(FileId, u64)>),
 }
 
+impl FileCondition {
+    /// Whether the condition is met by what is at the path.
+    pub fn is_met(&self, present: Option<(FileId, u64)>) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Absent => present.is_none(),
+            Self::Present => present.is_some(),
+            Self::Version(allowed) => present.is_some_and(|present| allowed.contains(&present)),
+        }
+    }
+}
+
 /// A lock token, a URI that this service made.
 pub type LockToken = String;
 

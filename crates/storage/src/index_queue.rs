@@ -201,6 +201,16 @@ pub trait IndexQueue: Send + Sync + 'static {
     /// because it works with the old sidecar.
     async fn add_image(&self, image: NewImage) -> Result<AddOutcome, StorageError>;
 
+    /// Stores sidecars of an image of the account, as [`add_image`](Self::add_image) does; `false` when there is no such
+    /// image or its owner deleted it.
+    async fn add_sidecars(
+        &self,
+        account: AccountId,
+        image: &ImageId,
+        sidecars: Vec<Sidecar>,
+        at: Timestamp,
+    ) -> Result<bool, StorageError>;
+
     /// Leases queued jobs: first those of images that are not visible yet, then those of images with a new sidecar,
     /// then those queued by [`requeue_outdated`](Self::requeue_outdated); in each group the oldest first. Jobs that
     /// are given up fail as with [`fail_job`](Self::fail_job), under this version of the decoders.

@@ -28,6 +28,7 @@ use tower_http::cors::{AllowHeaders, Any as AnyOrigin, CorsLayer};
 use web_api::Api;
 use web_auth::{Authorization, AuthorizationOptions, BuildError};
 use web_pages::Site;
+use web_sync::Sync;
 
 use crate::WebConfig;
 
@@ -44,6 +45,7 @@ pub struct App {
 struct State {
     api: Arc<Api>,
     site: Site,
+    sync: Arc<Sync>,
     config: WebConfig,
     has_warned_of_proxy: AtomicBool,
 }
@@ -65,9 +67,10 @@ impl App {
         };
         let authorization = Arc::new(Authorization::new(&library, secret, &options)?);
         let api = Api::new(library.clone(), secret, options.base_url.clone(), authorization.clone())?;
+        let sync = Arc::new(Sync::new(library.clone(), options.base_url.clone()));
         let site = Site::new(library, secret, options.base_url, authorization);
         let has_warned_of_proxy = AtomicBool::new(false);
-        let state = Arc::new(State { api: Arc::new(api), site, config, has_warned_of_proxy });
+        let state = Arc::new(State { api: Arc::new(api), site, sync, config, has_warned_of_proxy });
         let inner = state.clone();
         let handler = service_fn(move |request: Request<Incoming>| {
             let state = inner.clone();
@@ -121,6 +124,10 @@ impl App {
         if web_api::is_api_path(path) {
             return self.handle_api(request).await;
         }
+        if web_sync::is_sync_path(path) {
+            let Ok(reply) = self.without_cors.clone().oneshot(request).await;
+            return reply;
+        }
         let wants_page = !web_api::is_health_check(path) && web_pages::wants_page(&request);
         let reply = self.handle_page(request).await;
         if wants_page { web_pages::page_for_error(reply) } else { reply }
@@ -162,6 +169,8 @@ impl State {
         let path = parts.uri.path();
         if web_api::is_api_path(path) || web_api::is_health_check(path) {
             web_api::handle(&self.api, &parts, body, address).await
+        } else if web_sync::is_sync_path(path) {
+            web_sync::handle(&self.sync, &parts, body, address).await
         } else {
             web_pages::handle(&self.site, &parts, body, address).await
         }

@@ -8,6 +8,7 @@ mod iptc;
 mod png_text;
 mod position;
 mod sidecar_name;
+mod sidecar_prefix;
 mod takeout;
 mod written_time;
 mod xmp;
@@ -22,6 +23,7 @@ use takeout::Takeout;
 use xmp::Xmp;
 
 pub use sidecar_name::{PhotoSidecars, SidecarMatches, match_sidecars, sidecar_kind};
+pub use sidecar_prefix::{photo_prefix, sidecar_prefix};
 
 /// Reads the metadata. It never fails: a broken, blank or implausible value counts as missing. A file without a capture
 /// time gets the time when it was added.

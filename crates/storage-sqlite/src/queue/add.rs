@@ -1,5 +1,5 @@
-use diesel::{SqliteConnection, prelude::*};
-use domain::Timestamp;
+use diesel::{OptionalExtension, SqliteConnection, prelude::*};
+use domain::{AccountId, ImageId, Sidecar, Timestamp};
 use storage::{AddOutcome, BlobKind, ExistingImage, ImageState, NewImage};
 
 use super::{
@@ -40,6 +40,31 @@ pub(super) fn add(c: &mut SqliteConnection, image: &NewImage) -> Result<AddOutco
     sidecars::store(c, seq, &image.sidecars)?;
     enqueue(c, seq, image.added_at)?;
     Ok(AddOutcome::Added)
+}
+
+/// Stores sidecars of an image and queues it, unless its owner deleted it.
+pub(super) fn add_sidecars(
+    c: &mut SqliteConnection,
+    account: AccountId,
+    image: &ImageId,
+    new: &[Sidecar],
+    at: Timestamp,
+) -> Result<bool, SqliteError> {
+    let found = images::table
+        .filter(images::id.eq(image.as_str()))
+        .filter(images::account_id.eq(account.0))
+        .filter(images::deleted_at_ms.is_null())
+        .select((images::seq, images::state))
+        .get_result::<(i64, String)>(c)
+        .optional()?;
+    let Some((seq, state)) = found else { return Ok(false) };
+    if sidecars::store(c, seq, new)? {
+        match state.as_str() {
+            "failed" => requeue(c, &[seq], at)?,
+            _ => requeue_with_sidecar(c, seq, at)?,
+        }
+    }
+    Ok(true)
 }
 
 /// Handles an image that the account already has: restores, retries, reindexes or keeps it.

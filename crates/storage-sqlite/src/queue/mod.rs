@@ -7,7 +7,7 @@ mod sidecars;
 mod states;
 
 use async_trait::async_trait;
-use domain::{AccountId, ContentHash, ImageId, Timestamp};
+use domain::{AccountId, ContentHash, ImageId, Sidecar, Timestamp};
 use storage::{
     AddOutcome, ExistingImage, FailedImage, ImageState, IndexJob, IndexQueue, IndexedImage, JobId,
     LeaseRequest, NewImage, QueueLength, StorageError,
@@ -28,6 +28,17 @@ impl IndexQueue for SqliteStore {
 
     async fn add_image(&self, image: NewImage) -> Result<AddOutcome, StorageError> {
         self.write(move |c| add::add(c, &image)).await
+    }
+
+    async fn add_sidecars(
+        &self,
+        account: AccountId,
+        image: &ImageId,
+        sidecars: Vec<Sidecar>,
+        at: Timestamp,
+    ) -> Result<bool, StorageError> {
+        let image = image.clone();
+        self.write(move |c| add::add_sidecars(c, account, &image, &sidecars, at)).await
     }
 
     async fn lease_jobs(

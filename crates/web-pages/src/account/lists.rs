@@ -261,6 +261,8 @@ fn event_text(event: &SecurityEvent) -> String {
         }
         SecurityEventKind::KeyCreated => format!("API key {object} created"),
         SecurityEventKind::KeyRevoked => format!("API key {object} revoked"),
+        SecurityEventKind::SyncPasswordCreated => format!("Sync password {object} created"),
+        SecurityEventKind::SyncPasswordRevoked => format!("Sync password {object} revoked"),
     }
 }
 

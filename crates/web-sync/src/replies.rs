@@ -1,0 +1,21 @@
+//! Replies that all interfaces for photo sync share.
+
+use std::fmt::Display;
+
+use http::{HeaderValue, StatusCode, header};
+use http_server::reply::{Reply, WithHeader as _, empty, retry_after};
+
+/// When a client may retry after a failure of the service, in seconds.
+const RETRY_AFTER_S: u64 = 30;
+
+/// 401 that asks for a sync password.
+pub(crate) fn unauthorized() -> Reply {
+    let challenge = HeaderValue::from_static("Basic realm=\"Photo sync\", charset=\"UTF-8\"");
+    empty(StatusCode::UNAUTHORIZED).with(header::WWW_AUTHENTICATE, challenge)
+}
+
+/// 503 for a failure of the service, which is logged.
+pub(crate) fn unavailable(error: &dyn Display) -> Reply {
+    tracing::error!(%error, "photo sync is unavailable");
+    retry_after(empty(StatusCode::SERVICE_UNAVAILABLE), RETRY_AFTER_S)
+}
