@@ -3,6 +3,8 @@
 mod gzip;
 mod salvage;
 mod tar;
+#[cfg(test)]
+mod tests;
 mod zip;
 
 use std::{
