@@ -12,6 +12,7 @@
 
 mod access_token;
 mod client_documents;
+mod exports;
 mod oauth;
 mod photos;
 mod protocol;
@@ -21,9 +22,11 @@ mod words;
 pub type Target = fn(&[u8]);
 
 /// All targets, with their names.
-pub const TARGETS: [(&str, Target); 27] = [
+pub const TARGETS: [(&str, Target); 29] = [
     ("access_token", access_token::access_token),
+    ("albums_and_lists", exports::albums_and_lists),
     ("answer", sandbox::check_worker_output),
+    ("archives", exports::archives),
     ("authorize", oauth::authorize),
     ("avif", photos::avif),
     ("client_document", client_documents::client_document),

@@ -1,6 +1,7 @@
 //! Imports from folders and streams, also when stores fail, files are lost, and several processes work on one library.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first failure")]
 
+mod exports;
 mod resilience;
 mod uploads;
 
