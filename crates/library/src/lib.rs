@@ -74,7 +74,7 @@ pub use storage::{
     SessionHash, SessionHolder, SessionInfo, StorageError, UploadPart, UploadProtocol, UploadState,
 };
 pub use uploads::{
-    Chunk, MAX_KNOWN_HASHES, Progress, TUS_EXPIRES_MS, TusPart, UploadError, UploadOutcome, UploadResult,
+    Chunk, MAX_KNOWN_HASHES, Progress, TusPart, UploadError, UploadOutcome, UploadResult,
 };
 
 /// The photo library of all accounts. Clones share it.

@@ -9,7 +9,7 @@ use std::{
 
 use blobs::{HEAD_BYTES, PartWriter, StagingError};
 use bytes::Bytes;
-use domain::{AccountId, ContentHash, ImageId};
+use domain::{AccountId, ContentHash, ImageId, Timestamp};
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
 use keys::new_id;
 use media::MediaError;
@@ -24,7 +24,7 @@ use crate::{
 
 /// How long an upload is kept after it was last written to: a day for tus, three days for chunks, because their clients
 /// retry less often.
-pub const TUS_EXPIRES_MS: i64 = 24 * 3600 * 1000;
+const TUS_EXPIRES_MS: i64 = 24 * 3600 * 1000;
 const CHUNKED_EXPIRES_MS: i64 = 3 * TUS_EXPIRES_MS;
 
 /// The age from which a file without a part in the store is left over from a killed process.
@@ -165,6 +165,8 @@ pub struct Chunk {
 pub struct Progress {
     /// The number of bytes received.
     pub received: u64,
+    /// When it expires unless more bytes are received.
+    pub expires_at: Timestamp,
     /// The result, once all bytes were received.
     pub result: Option<UploadResult>,
 }
@@ -265,6 +267,16 @@ impl Library {
         self.parts.store.upload(caller.account.id, protocol, name).await
     }
 
+    /// The progress of an upload that has just begun.
+    pub fn begun(&self) -> Progress {
+        self.progress(0)
+    }
+
+    /// The progress of an upload that was written to now.
+    fn progress(&self, received: u64) -> Progress {
+        Progress { received, result: None, expires_at: expiry(self.parts.clock.now()) }
+    }
+
     /// Continues a tus upload with a stream, in a task of its own: it also ends when the caller stops waiting. When this
     /// returns, the bytes survive a loss of power. The bytes of a broken stream are kept, unless they have a checksum. The
     /// last bytes import the file; `file` describes it.
@@ -311,7 +323,7 @@ impl Library {
         }
         let received = received + added?;
         if received < total {
-            return Ok(Progress { received, result: None });
+            return Ok(self.progress(received));
         }
         let upload = self.upload(caller, UploadProtocol::Tus, name).await?.ok_or(UploadError::NotFound)?;
         self.complete_upload(caller, upload, file).await
@@ -330,7 +342,7 @@ impl Library {
         let upload = self.upload(caller, UploadProtocol::Tus, name).await?.ok_or(UploadError::NotFound)?;
         let received = upload.received_bytes();
         if upload.total_bytes != Some(received) {
-            return Ok(Progress { received, result: None });
+            return Ok(Progress { received, result: None, expires_at: expiry(upload.touched_at) });
         }
         let (upload, _lock) = self.locked_upload(caller, name).await?;
         self.complete_upload(caller, upload, file).await
@@ -356,8 +368,13 @@ impl Library {
         part: TusPart,
         stream: impl Stream<Item = io::Result<Bytes>> + Send,
     ) -> Result<u64, UploadError> {
+        let total = upload.total_bytes.unwrap_or_default();
+        let max_bytes = total.saturating_sub(part.offset);
+        if part.bytes.is_some_and(|bytes| bytes > max_bytes) {
+            return Err(ImportError::WrongLength { expected: total }.into());
+        }
         let limits = PartLimits {
-            max_bytes: upload.total_bytes.unwrap_or_default().saturating_sub(part.offset),
+            max_bytes,
             expected: part.bytes,
             checksum: part.checksum,
             keeps_broken: part.checksum.is_none(),
@@ -510,7 +527,8 @@ impl Library {
     ) -> Result<Progress, UploadError> {
         let received = upload.received_bytes();
         if let Some(result) = &upload.result {
-            return Ok(Progress { received, result: UploadResult::parse(result) });
+            let (result, expires_at) = (UploadResult::parse(result), expiry(upload.touched_at));
+            return Ok(Progress { received, result, expires_at });
         }
         let imported = self.import_parts(caller.account.id, &upload, file).await;
         if let Err(error) = &imported
@@ -520,7 +538,7 @@ impl Library {
         }
         let result = UploadResult::from(imported?);
         self.finish_upload(&upload, &result.to_string()).await?;
-        Ok(Progress { received, result: Some(result) })
+        Ok(Progress { result: Some(result), ..self.progress(received) })
     }
 
     async fn import_parts(
@@ -605,6 +623,14 @@ impl Library {
         self.parts.store.known_originals(caller.account.id, originals).await
     }
 
+    /// The caller with this API key or sync password, without the name of the account.
+    ///
+    /// # Errors
+    /// [`StorageError`]; it does not mean that the key is wrong.
+    pub async fn caller_by_upload_key(&self, key: &str) -> Result<Option<Caller>, StorageError> {
+        self.key_caller(key).await
+    }
+
     /// Forgets expired uploads, and deletes files that belong to no part.
     pub(crate) async fn sweep_uploads(&self, stopped: impl Fn() -> bool) -> Result<(), StoreFailure> {
         let now = self.parts.clock.now();
@@ -677,6 +703,11 @@ async fn receive_chunk(
     }
     head.extend(chunk)?;
     Ok(file.write(chunk).await.map_err(|error| ImportError::from(StagingError::Io(error)))?)
+}
+
+/// When a tus upload expires that was last written to at this time.
+fn expiry(touched_at: Timestamp) -> Timestamp {
+    touched_at.plus_millis(TUS_EXPIRES_MS)
 }
 
 /// Whether an import that failed may succeed later with the same bytes.
