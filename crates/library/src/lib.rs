@@ -52,7 +52,7 @@ pub use blobs::{BlobError, BlobReader, Checksum};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use dispatcher::{Indexing, IndexingScope};
 pub use encoders::{InstalledModels, ModelSource, SharedEncoder};
-pub use files::{FileError, MoveFile, PutFile};
+pub use files::{FileError, LockFile, MoveFile, PutFile};
 pub use folder_import::{FailedFile, ImportProgress, ImportReport};
 pub use images::LibraryInfo;
 pub use import::{ImportError, ImportOutcome, Upload};
