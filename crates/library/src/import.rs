@@ -369,7 +369,7 @@ fn import_outcome(added: AddOutcome, new: &NewImage) -> Result<Option<ImportOutc
 }
 
 /// The format of a file by its first bytes.
-fn supported_format(head: &[u8]) -> Result<Format, ImportError> {
+pub(crate) fn supported_format(head: &[u8]) -> Result<Format, ImportError> {
     if head.is_empty() {
         return Err(ImportError::Refused(MediaError::Empty));
     }

@@ -38,6 +38,7 @@ mod sign_in;
 mod signing_keys;
 mod stages;
 mod sync_sign_in;
+mod uploads;
 
 use std::{io, sync::Arc};
 
@@ -70,7 +71,10 @@ pub use stages::{SearchProgress, SearchStage};
 pub use storage::{
     AlbumPage, AlbumWrite, FileCondition, FileContent, FileEntry, FileId, FileImage, FileKind, FileListing,
     FileLock, FileRefusal, FileTimes, FileWritten, ImageState, KeyInfo, Lookup, QueueLength, SecurityEvent,
-    SessionHash, SessionHolder, SessionInfo, StorageError,
+    SessionHash, SessionHolder, SessionInfo, StorageError, UploadPart, UploadProtocol, UploadState,
+};
+pub use uploads::{
+    Chunk, MAX_KNOWN_HASHES, Progress, TusPart, UploadError, UploadOutcome, UploadResult,
 };
 
 /// The photo library of all accounts. Clones share it.
@@ -99,6 +103,7 @@ struct Parts {
     passwords: passwords::Passwords,
     sign_in_locks: sign_in::SignInLocks,
     pending_renditions: renditions::PendingRenditions,
+    upload_locks: uploads::UploadLocks,
     queue_changed: Notify,
     key_uses: background::BackgroundWriter,
     grant_uses: background::BackgroundWriter,
@@ -138,6 +143,7 @@ impl Library {
             passwords,
             sign_in_locks: sign_in::SignInLocks::default(),
             pending_renditions: renditions::PendingRenditions::default(),
+            upload_locks: uploads::UploadLocks::default(),
             queue_changed: Notify::new(),
             key_uses: background::BackgroundWriter::new("the use of an API key"),
             grant_uses: background::BackgroundWriter::new("the use of a grant"),

@@ -117,6 +117,22 @@ macro_rules! each_case {
                 importing_a_deleted_image_again_restores_it,
                 importing_a_failed_image_again_retries_it,
                 states_of_images_are_returned,
+                known_originals_are_neither_deleted_nor_failed,
+            }
+            uploads {
+                an_upload_is_found_by_account_protocol_and_name,
+                an_unfinished_upload_keeps_its_name,
+                tus_parts_continue_each_other,
+                chunks_arrive_in_any_order_and_replace,
+                parts_count_as_stored,
+                a_finished_upload_stays_known_with_its_result,
+                a_deleted_upload_is_gone,
+                unfinished_uploads_and_parts_are_limited,
+                idle_uploads_are_swept_in_batches,
+                uploads_of_a_deleted_account_are_gone_and_swept,
+                files_of_parts_are_known,
+                of_two_parts_at_one_offset_one_is_added,
+                of_two_uploads_of_one_name_one_begins,
             }
             queue {
                 jobs_are_leased_oldest_first,

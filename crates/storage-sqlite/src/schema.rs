@@ -327,7 +327,7 @@ diesel::table! {
         name -> Text,
         total_bytes -> Nullable<BigInt>,
         metadata -> Text,
-        finished_at_ms -> Nullable<BigInt>,
+        result -> Nullable<Text>,
         touched_at_ms -> BigInt,
     }
 }
@@ -367,6 +367,7 @@ diesel::joinable!(sessions -> accounts (account_id));
 diesel::joinable!(oauth_grants -> accounts (account_id));
 diesel::joinable!(files -> images (image_seq));
 diesel::joinable!(upload_parts -> uploads (upload_id));
+diesel::joinable!(uploads -> accounts (account_id));
 diesel::allow_tables_to_appear_in_same_query!(
     accounts,
     album_images,

@@ -61,7 +61,7 @@ pub(crate) fn sync(header: &PageHeader<'_>) -> Reply {
 /// How photos get into the library of the account with this email.
 pub(crate) fn sync_steps(email: &str) -> Markup {
     html! {
-        p { "Add photos by importing them on the machine that runs the library." }
+        p { "You can also import photos on the machine that runs the library." }
         ol {
             li { "On that machine, open a terminal in the folder where you start the server." }
             li {
@@ -71,6 +71,6 @@ pub(crate) fn sync_steps(email: &str) -> Markup {
             li { "To add new photos later, run the same command again. It skips photos that are already in the library." }
         }
         p { "If you start the server with " code { "--data-dir" } ", add the same option to this command." }
-        p { "Supported formats: JPEG, PNG, WebP, GIF, TIFF, HEIC, AVIF and RAW. You cannot upload photos from a phone or a browser." }
+        p { "Supported formats: JPEG, PNG, WebP, GIF, TIFF, HEIC, AVIF and RAW." }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! - [`webdav`]: `/dav/`, and the same files for Nextcloud's apps under `/remote.php/`.
 //! - [`nextcloud`]: what these apps need besides: status, sign-in, account, previews.
-//! - [`tus`]: resumable uploads at `/upload/`.
+//! - [`tus`]: resumable uploads at `/upload/`, also for the pages.
 //!
 //! Each turns a request into values of `domain`, calls the [`Library`], and turns the result into a reply. While the
 //! service itself is at fault, every path answers 503 with `Retry-After` and never 500 or 429, because apps would give
@@ -24,6 +24,8 @@ use std::{net::IpAddr, sync::Arc};
 use http::{Method, request::Parts};
 use http_server::{BaseUrl, body::RequestBody, reply::Reply};
 use library::Library;
+
+pub use tus::{InvalidMetadata, UploadMetadata, parse_checksum};
 
 /// The interfaces for photo sync.
 pub struct Sync {

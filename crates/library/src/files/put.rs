@@ -32,6 +32,8 @@ pub struct PutFile {
     pub condition: FileCondition,
     /// The lock tokens that the client sent.
     pub lock_tokens: Vec<LockToken>,
+    /// The bytes of its upload's parts. They count as stored until the upload is finished, so the quota leaves them out.
+    pub parts_bytes: u64,
 }
 
 impl Library {
@@ -130,11 +132,12 @@ impl Library {
     }
 
     pub(super) fn upload_of(&self, file: &PutFile) -> Upload {
+        let quota = self.parts.settings.account_quota_bytes;
         Upload {
             name: file.path.name().map(ToString::to_string),
             modified_at: file.times.modified_at,
             sidecars: Vec::new(),
-            quota_bytes: self.parts.settings.account_quota_bytes,
+            quota_bytes: quota.map(|quota| quota.saturating_add(file.parts_bytes)),
             bytes: file.bytes,
             checksum: file.checksum,
         }

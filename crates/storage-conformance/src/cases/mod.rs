@@ -23,6 +23,7 @@ pub(crate) mod sign_in;
 pub(crate) mod signing_keys;
 pub(crate) mod stages;
 pub(crate) mod text;
+pub(crate) mod uploads;
 pub(crate) mod vectors;
 pub(crate) mod window;
 pub(crate) mod words;

@@ -12,6 +12,7 @@ mod outcome;
 mod page;
 mod search_progress;
 mod section;
+mod sync_upload;
 
 use std::net::IpAddr;
 
@@ -76,6 +77,9 @@ impl Person {
 /// Handles `/account`, the pages of its sections, and their forms.
 pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
     let path = parts.uri.path();
+    if path == sync_upload::PATH {
+        return sync_upload::handle(site, parts, body, address).await;
+    }
     match (&parts.method, AccountPage::at(path), Action::at(path)) {
         (_, None, None) => not_found(),
         (&Method::GET | &Method::HEAD, Some(page), _) => show(site, parts, page).await,

@@ -10,6 +10,7 @@ use super::{
     actions::{Action, Notice},
     lists::{Sections, confirmation},
     search_progress::search_progress,
+    sync_upload,
 };
 use crate::{
     Site,
@@ -43,7 +44,10 @@ pub(super) async fn page(
     let mut sections = Vec::with_capacity(sections_shown.len());
     for section in sections_shown {
         match renderer.content(section).await {
-            Ok(content) => sections.push(Section { id: section.id(), heading: section.heading(), content }),
+            Ok(content) => {
+                let script = renderer.script(section);
+                sections.push(Section { id: section.id(), heading: section.heading(), content, script });
+            }
             Err(reply) => return reply,
         }
     }
@@ -103,7 +107,10 @@ impl Sections<'_> {
                 p { "Add photos by importing them on the machine that runs the library." }
                 p { a href=(AccountSection::Sync.path()) { "How to import photos" } }
             },
-            AccountSection::Sync => sync_steps(account.email.as_str()),
+            AccountSection::Sync => html! {
+                (self.upload_area())
+                (sync_steps(account.email.as_str()))
+            },
             AccountSection::Search => {
                 let progress = library.search_progress(Some(account.id)).await;
                 let info = library.info(&Caller::signed_in(account.clone(), &self.person.token)).await;
@@ -122,6 +129,12 @@ impl Sections<'_> {
             }
             AccountSection::Delete => self.delete(),
         })
+    }
+
+    /// The script of a section on its own page.
+    fn script(&self, section: AccountSection) -> Option<&'static str> {
+        let is_upload = self.page == AccountPage::Section(AccountSection::Sync) && section == AccountSection::Sync;
+        is_upload.then_some(sync_upload::SCRIPT)
     }
 
     fn connect(&self, is_overview: bool) -> Markup {

@@ -109,7 +109,7 @@ async fn check_if(
 fn file_path(request: &DavRequest<'_>, url: &str) -> Option<FilePath> {
     match place(destination_path(url).ok()?, &request.caller).ok()? {
         Place::File(file) => Some(file.path),
-        Place::Collection(_) => None,
+        Place::Upload(_) | Place::Collection(_) => None,
     }
 }
 

@@ -6,7 +6,7 @@ use http_server::{
     body::full,
     reply::{Reply, WithHeader as _, empty, retry_after, with_body},
 };
-use library::{FileError, FileRefusal, ImportError, StorageError};
+use library::{FileError, FileRefusal, ImportError, StorageError, UploadError};
 
 use super::{multistatus::XML, options};
 use crate::replies::{self, RETRY_AFTER_S};
@@ -89,6 +89,18 @@ impl From<FileError> for DavError {
                 replies::log_unavailable(&error);
                 Self::Unavailable
             }
+        }
+    }
+}
+
+impl From<UploadError> for DavError {
+    fn from(error: UploadError) -> Self {
+        match error {
+            UploadError::NotFound | UploadError::Lost => Self::NotFound,
+            UploadError::Exists => Self::Exists,
+            UploadError::TooMany => Self::QuotaExceeded(error.to_string()),
+            UploadError::WrongOffset { .. } | UploadError::Busy => Self::Locked,
+            UploadError::Import(error) => error.into(),
         }
     }
 }

@@ -21,6 +21,7 @@ mod put;
 mod report;
 mod request;
 mod transfer;
+mod uploads;
 
 use http::{Method, request::Parts};
 use http_server::{body::RequestBody, reply::Reply};
@@ -78,6 +79,7 @@ async fn respond(request: &DavRequest<'_>, body: RequestBody) -> Result<Reply, D
             "REPORT" => report::report(request, &file, body).await,
             _ => Err(DavError::MethodNotAllowed),
         },
+        Place::Upload(place) => uploads::handle(request, place, body).await,
         Place::Collection(collection) => match method {
             "GET" | "HEAD" => Ok(get::folder_hint()),
             "PROPFIND" => collections::prop_find(request, collection, body).await,

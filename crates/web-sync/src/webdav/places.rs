@@ -11,6 +11,8 @@ use super::error::DavError;
 pub(crate) enum Place {
     /// A file or folder of the caller.
     File(FilePlace),
+    /// A chunked upload of the caller, or a chunk of it: one or two names below the root.
+    Upload(FilePlace),
     /// A collection that only leads to the files.
     Collection(Collection),
 }
@@ -33,25 +35,36 @@ pub(crate) struct Collection {
     pub(crate) members: Vec<String>,
 }
 
+impl Collection {
+    fn at(path: &str, members: &[&str]) -> Self {
+        let href = format!("{}/", path.trim_end_matches('/'));
+        Self { href, members: members.iter().map(|name| (*name).to_owned()).collect() }
+    }
+}
+
 /// The place of an encoded path. A place that belongs to another account does not exist.
 pub(crate) fn place(path: &str, caller: &Caller) -> Result<Place, DavError> {
     if let Some(rest) = below(path, "/dav").or_else(|| below(path, "/remote.php/webdav")) {
-        return file(path, rest);
+        return Ok(Place::File(below_root(path, rest)?));
     }
     let handle = caller.account.sync_handle.as_str();
     if let Some(rest) = below(path, "/remote.php/dav/files").filter(|rest| rest.len() > 1) {
-        return file(path, after_user(rest, caller)?);
+        return Ok(Place::File(below_root(path, after_user(rest, caller)?)?));
     }
-    let collection = |members: &[&str]| {
-        let href = format!("{}/", path.trim_end_matches('/'));
-        let members = members.iter().map(|name| (*name).to_owned()).collect();
-        Ok(Place::Collection(Collection { href, members }))
-    };
+    if let Some(rest) = below(path, "/remote.php/dav/uploads").filter(|rest| rest.len() > 1) {
+        let upload = below_root(path, after_user(rest, caller)?)?;
+        return match upload.path.names().len() {
+            0 => Ok(Place::Collection(Collection::at(path, &[]))),
+            1 | 2 => Ok(Place::Upload(upload)),
+            _ => Err(DavError::NotFound),
+        };
+    }
+    let collection = |members: &[&str]| Ok(Place::Collection(Collection::at(path, members)));
     match path.strip_suffix('/').unwrap_or(path) {
         "" => collection(&["dav"]),
         "/remote.php" => collection(&["dav", "webdav"]),
         "/remote.php/dav" => collection(&["files", "principals", "uploads"]),
-        "/remote.php/dav/files" | "/remote.php/dav/principals/users" => collection(&[handle]),
+        "/remote.php/dav/files" | "/remote.php/dav/uploads" | "/remote.php/dav/principals/users" => collection(&[handle]),
         "/remote.php/dav/principals" => collection(&["users"]),
         path => {
             let user = path.strip_prefix("/remote.php/dav/principals/users/").ok_or(DavError::NotFound)?;
@@ -65,9 +78,9 @@ pub(crate) fn principal_href(caller: &Caller) -> String {
     format!("/remote.php/dav/principals/users/{}/", caller.account.sync_handle)
 }
 
-fn file(path: &str, rest: &str) -> Result<Place, DavError> {
+fn below_root(path: &str, rest: &str) -> Result<FilePlace, DavError> {
     let root = path.strip_suffix(rest).unwrap_or(path).to_owned();
-    Ok(Place::File(FilePlace { root, path: decode_path(rest)? }))
+    Ok(FilePlace { root, path: decode_path(rest)? })
 }
 
 /// What follows a root: empty, or a path that starts with a slash.

@@ -38,6 +38,16 @@ pub(super) async fn prop_find(
         entry.map(|entry| FileListing { entry, members: Vec::new() })
     };
     let listing = listing.ok_or(DavError::NotFound)?;
+    list(request, place, listing, selection).await
+}
+
+/// The response for a file or folder with its members.
+pub(super) async fn list(
+    request: &DavRequest<'_>,
+    place: FilePlace,
+    listing: FileListing,
+    selection: Selection,
+) -> Result<Reply, DavError> {
     let context = Context::load(request, &place.root, &selection).await?;
     let pages = Pages { listing, path: place.path, context, selection, written: 0 };
     Ok(multistatus::reply(streamed(stream::iter(pages))))

@@ -1,7 +1,11 @@
 //! PUT.
 
+use std::io;
+
+use bytes::Bytes;
 use dav_protocol::headers::{ContentChecksum, content_checksum};
 use domain::ContentHash;
+use futures_util::Stream;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use http_server::{
     body::{ReadBodyError, RequestBody},
@@ -26,12 +30,19 @@ pub(super) async fn put(
         return Err(DavError::BadRequest("send the whole file, not a range".to_owned()));
     }
     let file = put_file(request, place, &body).await?;
-    let stream = body.into_stream().map_err(|error| match error {
-        ReadBodyError::Encoded => DavError::Encoded,
-        ReadBodyError::TooLarge | ReadBodyError::TooSlow | ReadBodyError::Broken => DavError::Interrupted,
-    })?;
+    let stream = body_stream(body)?;
     let written = request.library().put_file(&request.caller, file, stream).await?;
     Ok(written_reply(request, &written))
+}
+
+/// The body as a stream.
+pub(super) fn body_stream(
+    body: RequestBody,
+) -> Result<impl Stream<Item = io::Result<Bytes>> + Send + 'static, DavError> {
+    body.into_stream().map_err(|error| match error {
+        ReadBodyError::Encoded => DavError::Encoded,
+        ReadBodyError::TooLarge | ReadBodyError::TooSlow | ReadBodyError::Broken => DavError::Interrupted,
+    })
 }
 
 async fn put_file(
@@ -51,6 +62,7 @@ async fn put_file(
         create_folders: request.creates_folders()?,
         condition: conditions.on(&place.path),
         lock_tokens: conditions.lock_tokens,
+        parts_bytes: 0,
     })
 }
 

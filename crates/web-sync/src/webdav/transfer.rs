@@ -75,7 +75,7 @@ pub(super) fn destination(request: &DavRequest<'_>) -> Result<FilePlace, DavErro
     let value = value.ok_or_else(|| DavError::BadRequest("the header Destination is missing".to_owned()))?;
     match places::place(destination_path(value)?, &request.caller) {
         Ok(Place::File(file)) => Ok(file),
-        Ok(Place::Collection(_)) | Err(DavError::NotFound) => {
+        Ok(Place::Upload(_) | Place::Collection(_)) | Err(DavError::NotFound) => {
             Err(DavError::Forbidden("the destination is not one of your folders"))
         }
         Err(error) => Err(error),
@@ -83,7 +83,7 @@ pub(super) fn destination(request: &DavRequest<'_>) -> Result<FilePlace, DavErro
 }
 
 /// Without `Overwrite`, what is at the destination is a failed condition (RFC 4918 §9.8.5).
-fn refused(error: FileError) -> DavError {
+pub(super) fn refused(error: FileError) -> DavError {
     match error {
         FileError::Refused(FileRefusal::Exists) => {
             DavError::Precondition("there is already a file or folder of this name")
