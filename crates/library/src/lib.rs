@@ -57,7 +57,7 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use dispatcher::{Indexing, IndexingScope};
 pub use encoders::{InstalledModels, ModelSource, SharedEncoder};
 pub use exports::Problem;
-pub use files::{FileError, MoveFile, PutFile};
+pub use files::{FileError, LockFile, MoveFile, PutFile};
 pub use folder_import::ImportProgress;
 pub use images::LibraryInfo;
 pub use import::{ImportError, ImportOutcome, Upload};

@@ -10,7 +10,7 @@
 //!
 //! This crate knows no SQL, no files of the machine, no image formats and no HTML.
 //!
-//! The most common change is another property of WebDAV: a row in `webdav::properties`.
+//! The most common change is another property of WebDAV: a row in `webdav/properties/table.rs`.
 #![deny(missing_docs)]
 
 mod authentication;
@@ -21,7 +21,7 @@ mod webdav;
 
 use std::{net::IpAddr, sync::Arc};
 
-use http::request::Parts;
+use http::{Method, request::Parts};
 use http_server::{BaseUrl, body::RequestBody, reply::Reply};
 use library::Library;
 
@@ -40,15 +40,15 @@ impl Sync {
     }
 }
 
-/// Whether a path belongs to photo sync.
-pub fn is_sync_path(path: &str) -> bool {
-    webdav::is_path(path) || nextcloud::is_path(path) || tus::is_path(path)
+/// Whether a request is for photo sync.
+pub fn is_sync_request(method: &Method, path: &str) -> bool {
+    webdav::is_request(method, path) || nextcloud::is_path(path) || tus::is_path(path)
 }
 
 /// Handles a request to a path of photo sync. `address` is the address of the client.
 pub async fn handle(sync: &Arc<Sync>, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
     let path = parts.uri.path();
-    if webdav::is_path(path) {
+    if webdav::is_request(&parts.method, path) {
         webdav::handle(sync, parts, body).await
     } else if tus::is_path(path) {
         tus::handle(sync, parts, body).await

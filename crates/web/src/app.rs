@@ -124,7 +124,7 @@ impl App {
         if web_api::is_api_path(path) {
             return self.handle_api(request).await;
         }
-        if web_sync::is_sync_path(path) {
+        if web_sync::is_sync_request(request.method(), path) {
             let Ok(reply) = self.without_cors.clone().oneshot(request).await;
             return reply;
         }
@@ -169,7 +169,7 @@ impl State {
         let path = parts.uri.path();
         if web_api::is_api_path(path) || web_api::is_health_check(path) {
             web_api::handle(&self.api, &parts, body, address).await
-        } else if web_sync::is_sync_path(path) {
+        } else if web_sync::is_sync_request(&parts.method, path) {
             web_sync::handle(&self.sync, &parts, body, address).await
         } else {
             web_pages::handle(&self.site, &parts, body, address).await

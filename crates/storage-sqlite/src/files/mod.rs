@@ -123,4 +123,11 @@ impl FileStore for SqliteStore {
     ) -> Result<Vec<FileLock>, StorageError> {
         Err(StorageError::Unavailable("photo sync is not built yet".to_owned()))
     }
+    async fn account_locks(
+        &self,
+        _account: AccountId,
+        _at: Timestamp,
+    ) -> Result<Vec<FileLock>, StorageError> {
+        Err(StorageError::Unavailable("photo sync is not built yet".to_owned()))
+    }
 }
