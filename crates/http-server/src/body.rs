@@ -3,10 +3,10 @@
 use std::{io, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
-use futures_util::{Stream, stream};
+use futures_util::{Stream, TryStreamExt as _, stream};
 use http::{HeaderMap, header, request::Parts};
-use http_body::Body;
-use http_body_util::{BodyExt as _, Full, combinators::UnsyncBoxBody};
+use http_body::{Body, Frame};
+use http_body_util::{BodyExt as _, Full, StreamBody, combinators::UnsyncBoxBody};
 use hyper::body::Incoming;
 use tokio::time;
 
@@ -21,6 +21,13 @@ pub type ResponseBody = UnsyncBoxBody<Bytes, BodyError>;
 /// A body that is in memory.
 pub fn full(bytes: impl Into<Bytes>) -> ResponseBody {
     Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
+}
+
+/// A body that is sent while it is read from a stream.
+pub fn streamed<E: Into<BodyError>>(
+    stream: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
+) -> ResponseBody {
+    StreamBody::new(stream.map_ok(Frame::data).map_err(Into::into)).boxed_unsync()
 }
 
 /// Why a request body could not be read.
@@ -207,8 +214,6 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use http_body::Frame;
-    use http_body_util::StreamBody;
 
     #[tokio::test]
     async fn a_body_is_collected_up_to_its_limit() {

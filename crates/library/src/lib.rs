@@ -69,9 +69,10 @@ pub use signing_keys::SigningKeys;
 pub use stages::{SearchProgress, SearchStage};
 pub use storage::{
     AlbumPage, AlbumWrite, FileCondition, FileContent, FileEntry, FileId, FileImage, FileKind, FileListing,
-    FileLock, FileRefusal, FileTimes, FileWritten, ImageState, KeyInfo, Lookup, QueueLength, SecurityEvent,
-    SessionHash, SessionHolder, SessionInfo, StorageError,
+    FileLock, FileRefusal, FileTimes, FileWritten, ImageState, KeyInfo, LoginFlow, Lookup, QueueLength,
+    SecurityEvent, SessionHash, SessionHolder, SessionInfo, StorageError,
 };
+pub use sync_sign_in::{ConnectedDevice, LoginFlowTokens, NewSyncPassword, OneTimeLogin, SyncPasswordError};
 
 /// The photo library of all accounts. Clones share it.
 #[derive(Clone)]

@@ -24,17 +24,19 @@ use std::{net::IpAddr, sync::Arc};
 use http::request::Parts;
 use http_server::{BaseUrl, body::RequestBody, reply::Reply};
 use library::Library;
+use web_auth::Authorization;
 
 /// The interfaces for photo sync.
 pub struct Sync {
     library: Library,
     base_url: BaseUrl,
+    authorization: Arc<Authorization>,
 }
 
 impl Sync {
     /// The interfaces of a library.
-    pub fn new(library: Library, base_url: BaseUrl) -> Self {
-        Self { library, base_url }
+    pub fn new(library: Library, base_url: BaseUrl, authorization: Arc<Authorization>) -> Self {
+        Self { library, base_url, authorization }
     }
 }
 
