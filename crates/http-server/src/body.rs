@@ -23,8 +23,8 @@ pub fn full(bytes: impl Into<Bytes>) -> ResponseBody {
     Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
 }
 
-/// A body that is sent while it is read from a stream.
-pub fn streamed<E: Into<BodyError>>(
+/// A body that is sent while it is read from a stream. An error of the stream closes the connection.
+pub fn try_streamed<E: Into<BodyError>>(
     stream: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
 ) -> ResponseBody {
     StreamBody::new(stream.map_ok(Frame::data).map_err(Into::into)).boxed_unsync()

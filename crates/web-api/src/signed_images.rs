@@ -8,7 +8,7 @@ use library::{BlobError, RenditionError, ServedRendition};
 use url::form_urlencoded;
 
 use http_server::{
-    body::{ResponseBody, streamed},
+    body::{ResponseBody, try_streamed},
     file::{File, serve_file},
     reply::{Reply, WithHeader as _, error, method_not_allowed, retry_after},
 };
@@ -111,5 +111,5 @@ async fn respond(request: &Parts, signed: &SignedUrl<'_>, served: &ServedRenditi
 }
 
 async fn open(served: &ServedRendition, range: Option<Range<u64>>) -> Result<ResponseBody, BlobError> {
-    Ok(streamed(served.open(range).await?.into_stream()))
+    Ok(try_streamed(served.open(range).await?.into_stream()))
 }

@@ -4,7 +4,7 @@ use domain::Rendition;
 use http::{HeaderValue, StatusCode, header, request::Parts};
 use http_server::{
     Query,
-    body::streamed,
+    body::try_streamed,
     file::{File, serve_file},
     reply::{Reply, WithHeader as _, empty},
 };
@@ -68,7 +68,7 @@ async fn respond(parts: &Parts, served: &ServedRendition) -> Reply {
     let tag = served.hash().to_string();
     let file = File { tag: &tag, bytes: served.bytes(), content_type: "image/webp" };
     let reply =
-        serve_file(parts, file, async |range| Ok(streamed(served.open(range).await?.into_stream()))).await;
+        serve_file(parts, file, async |range| Ok(try_streamed(served.open(range).await?.into_stream()))).await;
     match reply {
         Ok(reply) => reply.with(header::CACHE_CONTROL, CACHE_CONTROL),
         Err(error) => failed(&RenditionError::Blob(error)),
