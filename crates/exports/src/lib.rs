@@ -25,6 +25,7 @@ mod scan;
 use std::path::PathBuf;
 
 pub use archive::EntryError;
+pub use limits::MAX_SIDECAR_BYTES;
 pub use plan::{Plan, PlannedAlbum, PlannedPhoto, SidecarFile, plan};
 
 /// A file or folder that is not imported or not used.

@@ -3,7 +3,7 @@
 use std::{io, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
-use futures_util::{Stream, StreamExt as _, stream};
+use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
 use http::{HeaderMap, header, request::Parts};
 use http_body::{Body, Frame};
 use http_body_util::{BodyExt as _, Full, StreamBody, combinators::UnsyncBoxBody};
@@ -26,6 +26,13 @@ pub fn full(bytes: impl Into<Bytes>) -> ResponseBody {
 /// A body that is made while it is sent.
 pub fn streamed(chunks: impl Stream<Item = Bytes> + Send + 'static) -> ResponseBody {
     StreamBody::new(chunks.map(|chunk| Ok(Frame::data(chunk)))).boxed_unsync()
+}
+
+/// A body that is sent while it is read from a stream. An error of the stream closes the connection.
+pub fn try_streamed<E: Into<BodyError>>(
+    stream: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
+) -> ResponseBody {
+    StreamBody::new(stream.map_ok(Frame::data).map_err(Into::into)).boxed_unsync()
 }
 
 /// Why a request body could not be read.

@@ -75,12 +75,14 @@ pub use signing_keys::SigningKeys;
 pub use stages::{SearchProgress, SearchStage};
 pub use storage::{
     AlbumPage, AlbumWrite, FileCondition, FileContent, FileEntry, FileId, FileImage, FileKind, FileListing,
-    FileLock, FileRefusal, FileTimes, FileWritten, ImageState, KeyInfo, Lookup, QueueLength, SecurityEvent,
-    SessionHash, SessionHolder, SessionInfo, StorageError, UploadPart, UploadProtocol, UploadState,
+    FileLock, FileRefusal, FileTimes, FileWritten, ImageState, KeyInfo, LoginFlow, Lookup, QueueLength,
+    SecurityEvent, SessionHash, SessionHolder, SessionInfo, StorageError, UploadPart, UploadProtocol,
+    UploadState,
 };
 pub use uploads::{
     Chunk, MAX_KNOWN_HASHES, Progress, TusPart, UploadError, UploadOutcome, UploadResult,
 };
+pub use sync_sign_in::{ConnectedDevice, LoginFlowTokens, NewSyncPassword, OneTimeLogin, SyncPasswordError};
 
 /// The photo library of all accounts. Clones share it.
 #[derive(Clone)]

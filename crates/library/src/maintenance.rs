@@ -87,7 +87,7 @@ impl Library {
         self.remove_idle_blobs(IDLE_BLOB_MS, || false).await.map_err(|error| error.to_string())
     }
 
-    /// Deletes expired sessions, failed sign-ins, authorization codes, grants, clients and signing keys.
+    /// Deletes expired sessions, login flows, failed sign-ins, authorization codes, grants, clients and signing keys.
     ///
     /// # Errors
     /// The store failed; a running service retries.
@@ -108,6 +108,7 @@ impl Library {
         while !stopped() && store.sweep_sessions(now, BATCH).await? > 0 {}
         let counted_since = now.plus_millis(-sign_in::LIMITS.window_ms);
         while !stopped() && store.sweep_sign_in_attempts(counted_since, BATCH).await? > 0 {}
+        while !stopped() && store.sweep_login_flows(now, BATCH).await? > 0 {}
         let before = |millis: i64| UnixMillis(now.millis()).plus_ms(-millis);
         let expired = Sweep {
             codes_before: before(UNREDEEMED_CODE_MS),

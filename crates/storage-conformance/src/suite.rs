@@ -46,6 +46,19 @@ macro_rules! each_case {
                 the_last_use_is_recorded,
                 keys_of_a_deleted_account_are_invalid,
                 a_plan_change_is_seen_by_the_next_request,
+                a_key_has_its_kind,
+                each_kind_has_its_own_names,
+                a_key_is_revoked_by_its_id_once,
+            }
+            login_flows {
+                a_confirmed_flow_is_taken_once,
+                the_tokens_of_a_flow_have_different_uses,
+                a_flow_expires,
+                a_denied_flow_is_gone,
+                a_flow_needs_an_account,
+                of_concurrent_polls_one_takes_the_flow,
+                too_many_flows_end_the_oldest_that_wait,
+                expired_flows_are_swept_in_batches,
             }
             sessions {
                 a_session_authenticates_its_account,

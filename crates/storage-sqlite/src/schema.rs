@@ -366,6 +366,7 @@ diesel::joinable!(stage_jobs -> stages (stage_id));
 diesel::joinable!(sessions -> accounts (account_id));
 diesel::joinable!(oauth_grants -> accounts (account_id));
 diesel::joinable!(files -> images (image_seq));
+diesel::joinable!(login_flows -> accounts (account_id));
 diesel::joinable!(upload_parts -> uploads (upload_id));
 diesel::joinable!(uploads -> accounts (account_id));
 diesel::allow_tables_to_appear_in_same_query!(
@@ -378,6 +379,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     image_vectors,
     images,
     index_jobs,
+    login_flows,
     oauth_clients,
     oauth_grants,
     renditions,

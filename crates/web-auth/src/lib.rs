@@ -21,7 +21,9 @@ pub mod security_log;
 mod verified_tokens;
 
 pub use app_name::{app_name, display_name};
-pub use authorization::{AUTHORIZE_PATH, Authorization, AuthorizationOptions, BuildError, OAUTH_PREFIX};
+pub use authorization::{
+    AUTHORIZE_PATH, Authorization, AuthorizationOptions, BuildError, LOGIN_PAGE_PREFIX, OAUTH_PREFIX,
+};
 pub use browser::{SESSION_COOKIE, is_same_origin, session_token};
 pub use mcp_resource::{McpResource, mcp_url};
 pub use rate_limits::{OAuthLimits, RateLimit, RateLimits};

@@ -24,6 +24,7 @@ use std::{net::IpAddr, sync::Arc};
 use http::{Method, request::Parts};
 use http_server::{BaseUrl, body::RequestBody, reply::Reply};
 use library::Library;
+use web_auth::Authorization;
 
 pub use tus::{InvalidMetadata, UploadMetadata, parse_checksum};
 
@@ -31,12 +32,13 @@ pub use tus::{InvalidMetadata, UploadMetadata, parse_checksum};
 pub struct Sync {
     library: Library,
     base_url: BaseUrl,
+    authorization: Arc<Authorization>,
 }
 
 impl Sync {
     /// The interfaces of a library.
-    pub fn new(library: Library, base_url: BaseUrl) -> Self {
-        Self { library, base_url }
+    pub fn new(library: Library, base_url: BaseUrl, authorization: Arc<Authorization>) -> Self {
+        Self { library, base_url, authorization }
     }
 }
 

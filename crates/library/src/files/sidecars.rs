@@ -2,6 +2,7 @@ use std::{io, pin::pin};
 
 use bytes::Bytes;
 use domain::{FilePath, Sidecar, SidecarKind};
+use exports::MAX_SIDECAR_BYTES;
 use futures_util::Stream;
 use media::MediaError;
 use storage::{
@@ -12,7 +13,7 @@ use super::{
     FileError, PutFile,
     put::{check_length, next_bytes},
 };
-use crate::{Caller, ImportError, Library, sidecars::MAX_SIDECAR_BYTES};
+use crate::{Caller, ImportError, Library};
 
 /// Maximum number of files that are considered when a sidecar and its photo are matched.
 const MAX_SIDECAR_CANDIDATES: u32 = 1000;

@@ -10,6 +10,7 @@ use super::{
     actions::{Action, Notice},
     lists::{Sections, confirmation},
     search_progress::search_progress,
+    sync::{SyncAddresses, new_device},
     sync_upload,
 };
 use crate::{
@@ -17,7 +18,6 @@ use crate::{
     app_guides::ConnectionGuide,
     layout::{Link, Page, PageHeader, Section, snippet},
     messages,
-    start::sync_steps,
 };
 
 /// Number of events on the activity page: all that are kept, so that many events of one kind do not hide others.
@@ -32,11 +32,11 @@ pub(super) async fn page(
     notice: Option<Notice>,
 ) -> Reply {
     let account = &person.holder.account;
-    let typed_key_name = match &notice {
-        Some(Notice::InvalidKeyName { name, .. }) => name,
+    let typed_name = match &notice {
+        Some(Notice::InvalidName { name, .. }) => name,
         _ => "",
     };
-    let renderer = Sections { site, person, page, typed_key_name };
+    let renderer = Sections { site, person, page, typed_name };
     let sections_shown: Vec<AccountSection> = match page {
         AccountPage::Overview => AccountSection::of_plan(account.plan).collect(),
         AccountPage::Section(section) => vec![section],
@@ -57,7 +57,7 @@ pub(super) async fn page(
     };
     let above = html! {
         @if page == AccountPage::Overview { p { "Signed in as " strong { (account.email) } "." } }
-        @if let Some(notice) = &notice { (notice_markup(notice)) }
+        @if let Some(notice) = &notice { (notice_markup(notice, SyncAddresses::of(site, person))) }
     };
     let overview = Link { href: PATH, label: "Overview" };
     let link = |section: AccountSection| Link { href: section.path(), label: section.heading() };
@@ -67,7 +67,7 @@ pub(super) async fn page(
     Page { title, status, form_targets: &[] }.sections(&header, &links, &above, &sections)
 }
 
-fn notice_markup(notice: &Notice) -> Markup {
+fn notice_markup(notice: &Notice, addresses: SyncAddresses<'_>) -> Markup {
     match notice {
         Notice::NewKey { name, key } => html! {
             div.notice role="status" {
@@ -75,7 +75,8 @@ fn notice_markup(notice: &Notice) -> Markup {
                 (snippet("the API key", key))
             }
         },
-        Notice::Problem(text) | Notice::InvalidKeyName { text, .. } => {
+        Notice::NewDevice(device) => new_device(device, addresses),
+        Notice::Problem(text) | Notice::InvalidName { text, .. } => {
             html! { div.notice.warn role="alert" { p { (text) } } }
         }
         Notice::Done(outcome) => html! { div.notice role="status" { p { (outcome.text()) } } },
@@ -103,14 +104,8 @@ impl Sections<'_> {
                     @if !is_overview { (self.key_use()) }
                 }
             }
-            AccountSection::Sync if is_overview => html! {
-                p { "Add photos by importing them on the machine that runs the library." }
-                p { a href=(AccountSection::Sync.path()) { "How to import photos" } }
-            },
-            AccountSection::Sync => html! {
-                (self.upload_area())
-                (sync_steps(account.email.as_str()))
-            },
+            AccountSection::Sync if is_overview => self.sync_summary().await?,
+            AccountSection::Sync => self.sync().await?,
             AccountSection::Search => {
                 let progress = library.search_progress(Some(account.id)).await;
                 let info = library.info(&Caller::signed_in(account.clone(), &self.person.token)).await;
@@ -176,7 +171,7 @@ impl Sections<'_> {
 
     fn password(&self) -> Markup {
         html! {
-            p { "Changing your password signs you out in all other browsers. Connected apps and API keys keep working." }
+            p { "Changing your password signs you out in all other browsers. Connected apps, devices and API keys keep working." }
             (self.form(Action::ChangePassword, &html! {
                 (self.username())
                 div.beside.two {
@@ -198,7 +193,7 @@ impl Sections<'_> {
 
     fn delete(&self) -> Markup {
         html! {
-            p { "This deletes your photos, albums, API keys and connected apps. You cannot undo it." }
+            p { "This deletes your photos, albums, API keys, connected apps and devices. You cannot undo it." }
             (confirmation("Delete my account", "", &self.form(Action::DeleteAccount, &html! {
                 (self.username())
                 label for="delete-password" { "Your password" }

@@ -1,5 +1,15 @@
 //! Sync passwords, and the sign-in of sync apps.
 
+mod device_name;
+mod login_flows;
+mod one_time;
+mod passwords;
+
+pub use login_flows::{ConnectedDevice, LoginFlowTokens};
+pub use one_time::OneTimeLogin;
+pub use passwords::{NewSyncPassword, SyncPasswordError};
+
+use domain::Account;
 use storage::StorageError;
 
 use crate::{Caller, Library};
@@ -15,7 +25,7 @@ impl Library {
         user: &str,
         password: &str,
     ) -> Result<Option<Caller>, StorageError> {
-        let caller = self.key_caller(password).await?.filter(|caller| is_user(caller, user));
+        let caller = self.key_caller(password).await?.filter(|caller| is_user(&caller.account, user));
         if let Some(caller) = &caller
             && caller.account.synced_at.is_none()
         {
@@ -25,8 +35,8 @@ impl Library {
     }
 }
 
-/// Whether a user name is the email or the sync handle of the caller's account.
-fn is_user(caller: &Caller, user: &str) -> bool {
+/// Whether a user name is the email or the sync handle of an account.
+fn is_user(account: &Account, user: &str) -> bool {
     let user = user.trim();
-    user == caller.account.sync_handle.as_str() || user.to_lowercase() == caller.account.email.as_str()
+    user == account.sync_handle.as_str() || user.to_lowercase() == account.email.as_str()
 }
