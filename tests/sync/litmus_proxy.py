@@ -1,7 +1,7 @@
 """A proxy that makes litmus's files photos: it replaces the body of each PUT by a JPEG.
 
 The service refuses to return an original (403). litmus skips other tests if it cannot read what it has written, so the
-proxy then returns the replaced body. Everything else is passed on as it is, except that each connection has one request.
+proxy then returns the replaced body. Everything else is passed on as it is. Each connection has one request.
 """
 
 import socket

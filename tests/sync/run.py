@@ -5,15 +5,28 @@ The environment names the server program (SERVER_PROGRAM), the fixtures (FIXTURE
 """
 
 import sys
+from importlib import import_module
 
 from checking import CHECKS, name_of, run_one
 from service import FOLDER, stop_shared
 
-# Each module registers its checks.
-from checks import rclone_plain, rclone_nextcloud, nextcloudcmd, nextcloud_api, litmus, cadaver, curl, killed_server  # noqa: F401,I001
+
+MODULES = [
+    "rclone_plain",
+    "rclone_nextcloud",
+    "nextcloudcmd",
+    "nextcloud_api",
+    "litmus",
+    "cadaver",
+    "curl",
+    "killed_server",
+]
 
 
 def main() -> int:
+    for module in MODULES:
+        # A module registers its checks.
+        import_module(f"checks.{module}")
     words = sys.argv[1:] or [""]
     chosen = [function for function in CHECKS if any(word in name_of(function) for word in words)]
     try:

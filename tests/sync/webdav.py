@@ -48,8 +48,8 @@ class Tree:
         url = self._url + quote(path)
         answer = niquests.request("PROPFIND", url, data=REQUEST, headers=headers, auth=self._auth, timeout=60)
         assert answer.status_code == 207, f"PROPFIND {url}: {answer.status_code} {answer.text}"
-        found = (self._entry(response) for response in ElementTree.fromstring(answer.content).findall("d:response", SPACES))
-        return dict(found)
+        responses = ElementTree.fromstring(answer.content).findall("d:response", SPACES)
+        return dict(self._entry(response) for response in responses)
 
     def _entry(self, response: ElementTree.Element) -> tuple[str, Entry]:
         href = unquote(urlsplit(response.findtext("d:href", namespaces=SPACES)).path)

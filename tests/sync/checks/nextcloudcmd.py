@@ -12,7 +12,13 @@ from service import FOLDER, Account, shared
 LOCAL = FOLDER / "nextcloudcmd"
 FIRST_PHOTO = 20_000
 #: Names that the client accepts on every system.
-NAMES = ["Sommer/Straße 1.jpg", "Sommer/am See/b c.jpg", "Sommer/am See/50% #1 + ä&ö.jpg", "emoji 😀/1.jpg", "d.jpg"]
+NAMES = [
+    "Sommer/Straße 1.jpg",
+    "Sommer/am See/b c.jpg",
+    "Sommer/am See/50% #1 + ä&ö.jpg",
+    "emoji 😀/1.jpg",
+    "d.jpg",
+]
 
 
 @cache

@@ -61,15 +61,13 @@ def rclone_nextcloud_refuses_other_files(log: Log):
 def rclone_nextcloud_chunks(log: Log):
     """Uploads large photos in many chunks, once interrupted by a kill."""
     chunked = Rclone(SCENARIO.account, "nextcloud", nextcloud_chunk_size="200Ki")
-    folder = SCENARIO.folder / "chunked"
-    photos.write_tree(folder, 4, SCENARIO.first_photo + 2 * PHOTOS, padding=3_000_000)
+    photos.write_tree(SCENARIO.folder / "chunked", 4, SCENARIO.first_photo + 2 * PHOTOS, padding=3_000_000)
     running = chunked.start(log, "sync", SCENARIO.folder, "--bwlimit", "2M")
     wait_until(lambda: _parts() > 4, "no chunks have arrived")
     kill(running)
     done = chunked.transfer(log, "sync", SCENARIO.folder)
     assert done["errors"] == 0, done
     SCENARIO.is_complete()
-    assert photos.files(folder).keys() <= {entry["Path"].removeprefix("chunked/") for entry in SCENARIO.rclone.listed(log)}
 
 
 def _parts() -> int:

@@ -152,9 +152,7 @@ const TOOLS: [Tool; 13] = [
         probe: Probe::OnPath,
         why: Why::Sync,
         packages: ["litmus"; 5],
-        otherwise: Some(
-            "Debian and Ubuntu have a package of litmus. Elsewhere, install it from its source: http://www.webdav.org/neon/litmus",
-        ),
+        otherwise: Some("Debian and Ubuntu have a package of litmus. Elsewhere, install it from its source."),
     },
 ];
 
