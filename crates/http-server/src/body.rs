@@ -29,7 +29,7 @@ pub fn streamed(chunks: impl Stream<Item = Bytes> + Send + 'static) -> ResponseB
 }
 
 /// A body that is sent while it is read from a stream. An error of the stream closes the connection.
-pub fn try_streamed<E: Into<BodyError>>(
+pub fn try_streamed<E: Into<BodyError> + 'static>(
     stream: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
 ) -> ResponseBody {
     StreamBody::new(stream.map_ok(Frame::data).map_err(Into::into)).boxed_unsync()

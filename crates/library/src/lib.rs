@@ -79,10 +79,8 @@ pub use storage::{
     SecurityEvent, SessionHash, SessionHolder, SessionInfo, StorageError, UploadPart, UploadProtocol,
     UploadState,
 };
-pub use uploads::{
-    Chunk, MAX_KNOWN_HASHES, Progress, TusPart, UploadError, UploadOutcome, UploadResult,
-};
 pub use sync_sign_in::{ConnectedDevice, LoginFlowTokens, NewSyncPassword, OneTimeLogin, SyncPasswordError};
+pub use uploads::{Chunk, MAX_KNOWN_HASHES, Progress, TusPart, UploadError, UploadOutcome, UploadResult};
 
 /// The photo library of all accounts. Clones share it.
 #[derive(Clone)]

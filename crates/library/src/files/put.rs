@@ -137,6 +137,7 @@ impl Library {
             name: file.path.name().map(ToString::to_string),
             modified_at: file.times.modified_at,
             sidecars: Vec::new(),
+            sidecars_if_new: Vec::new(),
             quota_bytes: quota.map(|quota| quota.saturating_add(file.parts_bytes)),
             bytes: file.bytes,
             checksum: file.checksum,

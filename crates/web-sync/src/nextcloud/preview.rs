@@ -68,7 +68,8 @@ async fn respond(parts: &Parts, served: &ServedRendition) -> Reply {
     let tag = served.hash().to_string();
     let file = File { tag: &tag, bytes: served.bytes(), content_type: "image/webp" };
     let reply =
-        serve_file(parts, file, async |range| Ok(try_streamed(served.open(range).await?.into_stream()))).await;
+        serve_file(parts, file, async |range| Ok(try_streamed(served.open(range).await?.into_stream())))
+            .await;
     match reply {
         Ok(reply) => reply.with(header::CACHE_CONTROL, CACHE_CONTROL),
         Err(error) => failed(&RenditionError::Blob(error)),

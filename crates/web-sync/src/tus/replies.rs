@@ -79,6 +79,7 @@ fn import_status(failure: &ImportError) -> Option<StatusCode> {
         ImportError::AccountGone => Some(StatusCode::UNAUTHORIZED),
         ImportError::Changed
         | ImportError::Read(_)
+        | ImportError::Entry(_)
         | ImportError::BeingRemoved
         | ImportError::Staging(_)
         | ImportError::Blob(_)

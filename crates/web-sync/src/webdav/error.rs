@@ -138,6 +138,7 @@ impl From<ImportError> for DavError {
             ImportError::BeingRemoved
             | ImportError::Changed
             | ImportError::Read(_)
+            | ImportError::Entry(_)
             | ImportError::Staging(_)
             | ImportError::Blob(_)
             | ImportError::Unavailable(_) => {
