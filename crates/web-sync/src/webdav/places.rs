@@ -64,7 +64,9 @@ pub(crate) fn place(path: &str, caller: &Caller) -> Result<Place, DavError> {
         "" => collection(&["dav"]),
         "/remote.php" => collection(&["dav", "webdav"]),
         "/remote.php/dav" => collection(&["files", "principals", "uploads"]),
-        "/remote.php/dav/files" | "/remote.php/dav/uploads" | "/remote.php/dav/principals/users" => collection(&[handle]),
+        "/remote.php/dav/files" | "/remote.php/dav/uploads" | "/remote.php/dav/principals/users" => {
+            collection(&[handle])
+        }
         "/remote.php/dav/principals" => collection(&["users"]),
         path => {
             let user = path.strip_prefix("/remote.php/dav/principals/users/").ok_or(DavError::NotFound)?;

@@ -95,20 +95,20 @@ fn chunk_number(name: &str) -> Option<u64> {
 }
 
 /// Lists an upload and its chunks, by which an app finds out where to resume.
-async fn prop_find(
-    request: &DavRequest<'_>,
-    place: FilePlace,
-    body: RequestBody,
-) -> Result<Reply, DavError> {
+async fn prop_find(request: &DavRequest<'_>, place: FilePlace, body: RequestBody) -> Result<Reply, DavError> {
     let has_members = lists_members(request)?;
     let selection = Selection::of(&PropFind::parse(&xml_body(body).await?)?);
     let names = place.path.names();
     let upload = unfinished(request, names.first().map_or("", FileName::as_str)).await?;
-    let chunks: Vec<FileEntry> = upload.parts.iter().filter_map(|part| {
-        let name = FileName::parse(&part.name).ok()?;
-        let kind = FileKind::File(FileContent::Junk);
-        Some(entry(upload.id.0, Some(name), kind, part.bytes, part.received_at))
-    }).collect();
+    let chunks: Vec<FileEntry> = upload
+        .parts
+        .iter()
+        .filter_map(|part| {
+            let name = FileName::parse(&part.name).ok()?;
+            let kind = FileKind::File(FileContent::Junk);
+            Some(entry(upload.id.0, Some(name), kind, part.bytes, part.received_at))
+        })
+        .collect();
     let listing = match names.get(1) {
         Some(chunk) => {
             let entry = chunks.into_iter().find(|entry| entry.name.as_ref() == Some(chunk));
