@@ -34,3 +34,4 @@ mod server_limits;
 mod setup;
 mod signed_urls;
 mod sync_sign_in;
+mod webdav;

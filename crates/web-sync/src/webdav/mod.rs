@@ -23,7 +23,7 @@ mod request;
 mod transfer;
 mod uploads;
 
-use http::{Method, request::Parts};
+use http::{Method, StatusCode, request::Parts};
 use http_server::{body::RequestBody, reply::Reply};
 
 use crate::{Sync, authentication};
@@ -50,6 +50,9 @@ pub(crate) async fn handle(sync: &Sync, parts: &Parts, body: RequestBody) -> Rep
     }
     let caller = match authentication::caller(sync, &parts.headers).await {
         Ok(caller) => caller,
+        Err(reply) if reply.status() == StatusCode::SERVICE_UNAVAILABLE => {
+            return DavError::Unavailable.reply(&parts.method);
+        }
         Err(reply) => return reply,
     };
     let request = DavRequest { sync, caller, parts };
