@@ -24,7 +24,7 @@ pub fn full(bytes: impl Into<Bytes>) -> ResponseBody {
 }
 
 /// A body that is sent while it is read from a stream. An error of the stream closes the connection.
-pub fn try_streamed<E: Into<BodyError>>(
+pub fn try_streamed<E: Into<BodyError> + 'static>(
     stream: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
 ) -> ResponseBody {
     StreamBody::new(stream.map_ok(Frame::data).map_err(Into::into)).boxed_unsync()

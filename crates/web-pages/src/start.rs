@@ -2,7 +2,7 @@
 
 use http::{HeaderMap, StatusCode};
 use http_server::reply::Reply;
-use maud::{Markup, html};
+use maud::html;
 use web_auth::mcp_url;
 
 use crate::{
