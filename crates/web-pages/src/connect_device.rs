@@ -8,7 +8,7 @@ use http_server::{
     reply::{Reply, found, method_not_allowed},
 };
 use keys::session_hash;
-use library::{LoginFlow, SessionHolder};
+use library::{LoginFlow, SessionHolder, StorageError};
 use maud::html;
 use web_auth::{LOGIN_PAGE_PREFIX, security_log};
 
@@ -128,7 +128,7 @@ impl Submission<'_> {
 
     async fn allow(&self, session: &SessionHolder) -> Result<Reply, Reply> {
         let (library, account) = (&self.site.library, session.account.id);
-        let unavailable = |error| messages::unavailable(&error);
+        let unavailable = |error: StorageError| messages::unavailable(&error);
         if library.confirm_login_flow(self.token, account).await.map_err(unavailable)? {
             security_log::sync_password_changed(self.address, account, "device_allowed");
             return Ok(connected());

@@ -126,7 +126,7 @@ impl Library {
 
 /// A name, then the name followed by 2, 3 and so on.
 fn numbered_names(name: &KeyName) -> impl Iterator<Item = KeyName> + '_ {
-    let numbered = (2_u32..).filter_map(|number| {
+    let numbered = (2_u32..).filter_map(move |number| {
         let short: String = name.as_str().chars().take(MAX_NAME_CHARS - MAX_NUMBER_CHARS).collect();
         KeyName::parse(&format!("{} {number}", short.trim_end())).ok()
     });

@@ -34,7 +34,7 @@ pub(super) async fn preview(sync: &Sync, parts: &Parts) -> Reply {
     }
 }
 
-/// A length in pixels. Apps ask for the original size by a negative number; nothing is shown without a number.
+/// A length in pixels. Apps ask for the original size by a negative number, and for any size by none.
 fn side(query: &Query<'_>, name: &str) -> u32 {
     let number = query.get(name).and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0);
     if number < 0.0 {

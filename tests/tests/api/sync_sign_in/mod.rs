@@ -5,6 +5,7 @@ mod login_flow;
 mod login_page;
 mod ocs;
 mod one_time;
+mod preview;
 mod status;
 mod sync_page;
 

@@ -4,22 +4,21 @@ use domain::KeyName;
 use library::{KeyInfo, NewSyncPassword, OneTimeLogin};
 use maud::{Markup, html};
 
-use super::{
-    super::{
+use super::{SyncAddresses, qr_code::qr_code};
+use crate::{
+    account::{
         actions::Action,
         lists::{Sections, confirmation},
     },
-    SyncAddresses,
-    qr_code::qr_code,
+    layout::{day, minute, snippet},
 };
-use crate::layout::{day, minute, snippet};
 
 /// The name of the button that shows a QR code in place of a password, and its value.
-pub(in super::super) const SHOW: &str = "show";
-pub(in super::super) const SHOW_CODE: &str = "code";
+pub(in crate::account) const SHOW: &str = "show";
+pub(in crate::account) const SHOW_CODE: &str = "code";
 
 /// What a new device signs in with, which is shown only now.
-pub(in super::super) enum NewDevice {
+pub(in crate::account) enum NewDevice {
     /// A password to type or to scan.
     Password(NewSyncPassword),
     /// A code to scan within some minutes.
@@ -27,7 +26,7 @@ pub(in super::super) enum NewDevice {
 }
 
 /// The message with the password or code of a new device.
-pub(in super::super) fn new_device(device: &NewDevice, addresses: SyncAddresses<'_>) -> Markup {
+pub(in crate::account) fn new_device(device: &NewDevice, addresses: SyncAddresses<'_>) -> Markup {
     let (server, user) = (addresses.base_url, addresses.user());
     match device {
         NewDevice::Password(NewSyncPassword { name, password }) => html! {

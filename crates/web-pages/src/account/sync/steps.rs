@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// The page for visitors, without the values of an account. `installUrl` leads to it.
-pub(in super::super) fn page_for_visitors(site: &Site, header: &PageHeader<'_>) -> Reply {
+pub(in crate::account) fn page_for_visitors(site: &Site, header: &PageHeader<'_>) -> Reply {
     let addresses = SyncAddresses { base_url: site.base_url.as_str(), handle: None };
     let content = html! {
         p { "Phones and computers can upload your photos by themselves. Sign in to connect a device." }
