@@ -33,3 +33,4 @@ mod search_words;
 mod server_limits;
 mod setup;
 mod signed_urls;
+mod uploads;
