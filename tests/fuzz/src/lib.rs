@@ -15,13 +15,14 @@ mod client_documents;
 mod oauth;
 mod photos;
 mod protocol;
+mod uploads;
 mod words;
 
 /// Feeds bytes to one parser.
 pub type Target = fn(&[u8]);
 
 /// All targets, with their names.
-pub const TARGETS: [(&str, Target); 27] = [
+pub const TARGETS: [(&str, Target); 28] = [
     ("access_token", access_token::access_token),
     ("answer", sandbox::check_worker_output),
     ("authorize", oauth::authorize),
@@ -47,6 +48,7 @@ pub const TARGETS: [(&str, Target); 27] = [
     ("texts", words::texts),
     ("tiff", photos::tiff),
     ("token", oauth::token),
+    ("upload_headers", uploads::upload_headers),
     ("webp", photos::webp),
     ("xmp", photos::xmp),
 ];
