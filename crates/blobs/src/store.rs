@@ -33,7 +33,12 @@ impl BlobStore {
     /// [`BlobError::Folder`], or [`BlobError::Locked`].
     pub fn open_folder(root: &Path) -> Result<Self, BlobError> {
         let locks = ProcessLocks::open(root)?;
-        Ok(Self { content: ContentStore::in_folder(root)?, staging: staging(root)?, parts: parts(root)?, locks })
+        Ok(Self {
+            content: ContentStore::in_folder(root)?,
+            staging: staging(root)?,
+            parts: parts(root)?,
+            locks,
+        })
     }
 
     /// Opens a store with its blobs on another backend. The local folder holds staged uploads, parts of uploads, and

@@ -4,8 +4,8 @@
 use std::{path::Path, sync::Arc};
 
 use blobs::{
-    BlobError, BlobStore, Checksum, PartsFolder, PutError, StagedFile, StagingError, StagingFolder, content_hash,
-    fingerprint,
+    BlobError, BlobStore, Checksum, PartsFolder, PutError, StagedFile, StagingError, StagingFolder,
+    content_hash, fingerprint,
 };
 use bytes::Bytes;
 use domain::BlobKind::{Original, Rendition};

@@ -73,9 +73,7 @@ pub use storage::{
     FileLock, FileRefusal, FileTimes, FileWritten, ImageState, KeyInfo, Lookup, QueueLength, SecurityEvent,
     SessionHash, SessionHolder, SessionInfo, StorageError, UploadPart, UploadProtocol, UploadState,
 };
-pub use uploads::{
-    Chunk, MAX_KNOWN_HASHES, Progress, TusPart, UploadError, UploadOutcome, UploadResult,
-};
+pub use uploads::{Chunk, MAX_KNOWN_HASHES, Progress, TusPart, UploadError, UploadOutcome, UploadResult};
 
 /// The photo library of all accounts. Clones share it.
 #[derive(Clone)]

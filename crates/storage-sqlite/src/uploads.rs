@@ -204,11 +204,7 @@ fn upload(
     }))
 }
 
-fn add_part(
-    c: &mut SqliteConnection,
-    upload: UploadId,
-    part: &UploadPart,
-) -> Result<AddPart, SqliteError> {
+fn add_part(c: &mut SqliteConnection, upload: UploadId, part: &UploadPart) -> Result<AddPart, SqliteError> {
     let row = uploads::table.find(upload.0).select(UploadRow::as_select()).get_result(c).optional()?;
     let Some(row) = row.filter(|row: &UploadRow| row.result.is_none()) else { return Ok(AddPart::NoUpload) };
     if !is_active(c, row.account_id)? {

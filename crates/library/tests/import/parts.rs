@@ -6,8 +6,8 @@ use bytes::Bytes;
 use domain::{AccountId, BlobKind, Timestamp};
 use futures_util::{Stream, StreamExt as _, stream};
 use library::{
-    Caller, Checksum, Chunk, ImportError, Library, ManualClock, Progress, Settings, TusPart, Upload, UploadError,
-    UploadOutcome, UploadProtocol,
+    Caller, Checksum, Chunk, ImportError, Library, ManualClock, Progress, Settings, TusPart, Upload,
+    UploadError, UploadOutcome, UploadProtocol,
 };
 use tokio::sync::mpsc;
 
@@ -192,7 +192,10 @@ async fn lengths_and_offsets_are_checked() {
     let bytes = photo();
     let total = bytes.len() as u64;
     let long = ann.begin("long", 40_001).await;
-    assert!(matches!(long, Err(UploadError::Import(ImportError::TooLarge { max_bytes: 40_000 }))), "{long:?}");
+    assert!(
+        matches!(long, Err(UploadError::Import(ImportError::TooLarge { max_bytes: 40_000 }))),
+        "{long:?}"
+    );
     ann.begin("a", total).await.unwrap();
     assert!(matches!(ann.begin("a", total).await, Err(UploadError::Exists)));
     assert!(matches!(ben.progress("a").await, Err(UploadError::NotFound)), "it belongs to another account");
@@ -215,9 +218,7 @@ async fn the_quota_counts_received_bytes_and_a_photo_may_fill_it() {
     let settings = Settings { account_quota_bytes: Some(total), ..Settings::new(decoder()) };
     let it = process_with(dir.path(), settings).await;
     let ann = Client::of(&it, "ann").await;
-    let full = |result: Result<(), UploadError>| {
-        matches!(result, Err(UploadError::Import(ImportError::QuotaExceeded { quota_bytes })) if quota_bytes == total)
-    };
+    let full = |result: Result<(), UploadError>| matches!(result, Err(UploadError::Import(ImportError::QuotaExceeded { quota_bytes })) if quota_bytes == total);
     assert!(full(ann.begin("more", total + 1).await));
     ann.begin("a", total).await.unwrap();
     ann.begin("b", total).await.unwrap();
@@ -294,8 +295,7 @@ async fn chunks_are_read_in_order_and_broken_ones_are_dropped() {
     let upload = find().await;
     let names: Vec<&str> = upload.parts.iter().map(|part| part.name.as_str()).collect();
     assert_eq!((names, upload.received_bytes()), (vec!["00002", "00010"], 11));
-    let read: Vec<Bytes> =
-        ann.library.upload_content(&upload).map(Result::unwrap).collect().await;
+    let read: Vec<Bytes> = ann.library.upload_content(&upload).map(Result::unwrap).collect().await;
     assert_eq!(read.concat(), b"hello world");
     assert_eq!((part_files(&dir), ann.stored().await), (2, 11));
     ann.library.finish_upload(&upload, "done").await.unwrap();

@@ -135,8 +135,7 @@ pub(crate) async fn known_originals_are_neither_deleted_nor_failed(seed: &Seed) 
     seed.image(ann.account, Photo::at_second(1).original(ready)).await;
     let gone = seed.image(ann.account, Photo::at_second(2).original(deleted)).await;
     delete(seed, ann, &gone, second(5)).await;
-    let asked =
-        [ready, seed.hash(), deleted, pending.original, failed.original, foreign.original, ready];
+    let asked = [ready, seed.hash(), deleted, pending.original, failed.original, foreign.original, ready];
     let mut known = seed.store().known_originals(ann.account, &asked).await.unwrap();
     known.sort();
     let mut expected = [ready, pending.original];

@@ -42,12 +42,7 @@ async fn add(seed: &Seed, upload: UploadId, number: u64, bytes: u64) -> AddPart 
     seed.store().add_part(upload, part(upload, number, bytes)).await.unwrap()
 }
 
-async fn state(
-    seed: &Seed,
-    account: AccountId,
-    protocol: UploadProtocol,
-    name: &str,
-) -> Option<UploadState> {
+async fn state(seed: &Seed, account: AccountId, protocol: UploadProtocol, name: &str) -> Option<UploadState> {
     seed.store().upload(account, protocol, name).await.unwrap()
 }
 
@@ -75,10 +70,7 @@ pub(crate) async fn an_upload_is_found_by_account_protocol_and_name(seed: &Seed)
 pub(crate) async fn an_unfinished_upload_keeps_its_name(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await.account;
     let id = begin(seed, ann, Chunked, "a").await;
-    assert_eq!(
-        seed.store().begin_upload(new(ann, Chunked, "a")).await.unwrap(),
-        BeginUpload::Exists
-    );
+    assert_eq!(seed.store().begin_upload(new(ann, Chunked, "a")).await.unwrap(), BeginUpload::Exists);
     seed.store().finish_upload(id, "done", second(2)).await.unwrap();
     let again = begin(seed, ann, Chunked, "a").await;
     assert_ne!(again, id, "a finished upload is replaced");

@@ -133,7 +133,8 @@ impl Sections<'_> {
 
     /// The script of a section on its own page.
     fn script(&self, section: AccountSection) -> Option<&'static str> {
-        let is_upload = self.page == AccountPage::Section(AccountSection::Sync) && section == AccountSection::Sync;
+        let is_upload =
+            self.page == AccountPage::Section(AccountSection::Sync) && section == AccountSection::Sync;
         is_upload.then_some(sync_upload::SCRIPT)
     }
 

@@ -24,7 +24,14 @@ mod tests {
         assert_eq!(parse_checksum(&format!("sha1 {short}")), Some(Checksum::Sha1([7; 20])));
         let sha256 = Checksum::Sha256(ContentHash::new([7; 32]));
         assert_eq!(parse_checksum(&format!("sha256 {long}")), Some(sha256));
-        for bad in [&format!("sha1 {long}"), &format!("sha256 {short}"), &format!("md5 {short}"), "sha1", "", "sha1 %"] {
+        for bad in [
+            &format!("sha1 {long}"),
+            &format!("sha256 {short}"),
+            &format!("md5 {short}"),
+            "sha1",
+            "",
+            "sha1 %",
+        ] {
             assert_eq!(parse_checksum(bad), None, "{bad}");
         }
     }

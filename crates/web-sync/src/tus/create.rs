@@ -23,7 +23,9 @@ struct NewUpload<'a> {
 impl<'a> NewUpload<'a> {
     fn read(headers: &'a HeaderMap) -> Result<Self, Reply> {
         if headers.contains_key(headers::UPLOAD_DEFER_LENGTH) {
-            return Err(bad_request("the length must be known; send Upload-Length instead of Upload-Defer-Length"));
+            return Err(bad_request(
+                "the length must be known; send Upload-Length instead of Upload-Defer-Length",
+            ));
         }
         if headers.contains_key(headers::UPLOAD_CONCAT) {
             return Err(bad_request("uploads cannot be concatenated"));

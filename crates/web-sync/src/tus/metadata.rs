@@ -18,7 +18,9 @@ pub struct UploadMetadata {
 
 /// The header is not a list of pairs of a key and base64.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("Upload-Metadata must be a list of at most 32 different keys with values in base64, with at most 4096 bytes")]
+#[error(
+    "Upload-Metadata must be a list of at most 32 different keys with values in base64, with at most 4096 bytes"
+)]
 pub struct InvalidMetadata;
 
 impl UploadMetadata {
@@ -80,7 +82,11 @@ mod tests {
         };
         check("", None, None);
         check(
-            &encoded(&[("filename", "Sommer ä.jpg"), ("filetype", "image/jpeg"), ("lastModified", "1700000000123")]),
+            &encoded(&[
+                ("filename", "Sommer ä.jpg"),
+                ("filetype", "image/jpeg"),
+                ("lastModified", "1700000000123"),
+            ]),
             Some("Sommer ä.jpg"),
             Some(1_700_000_000_123),
         );
@@ -95,9 +101,16 @@ mod tests {
     fn malformed_headers_are_refused() {
         let many: Vec<String> = (0..33).map(|number| format!("key{number}")).collect();
         let long = format!("filename {}", "A".repeat(4096));
-        for header in
-            ["filename %", "filename YQ", "filename YQ==,filename YQ==", ",", "a YQ==,", "ä YQ==", &many.join(","), &long]
-        {
+        for header in [
+            "filename %",
+            "filename YQ",
+            "filename YQ==,filename YQ==",
+            ",",
+            "a YQ==,",
+            "ä YQ==",
+            &many.join(","),
+            &long,
+        ] {
             assert_eq!(UploadMetadata::parse(header), Err(InvalidMetadata), "{header}");
         }
     }

@@ -37,7 +37,13 @@ pub(super) async fn head(sync: &Sync, caller: &Caller, name: &str) -> Reply {
 }
 
 /// PATCH: further bytes.
-pub(super) async fn patch(sync: &Sync, caller: Caller, name: &str, parts: &Parts, body: RequestBody) -> Reply {
+pub(super) async fn patch(
+    sync: &Sync,
+    caller: Caller,
+    name: &str,
+    parts: &Parts,
+    body: RequestBody,
+) -> Reply {
     if !headers::has_content(&parts.headers) {
         let reason = "the content type must be application/offset+octet-stream";
         return error(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason);
@@ -61,7 +67,9 @@ pub(super) async fn delete(sync: &Sync, caller: &Caller, name: &str) -> Reply {
         Ok::<_, UploadError>(sync.library.cancel_upload(&upload).await?)
     };
     match cancelled.await {
-        Ok(()) => empty(StatusCode::NO_CONTENT).with(header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        Ok(()) => {
+            empty(StatusCode::NO_CONTENT).with(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+        }
         Err(error) => failed(&error),
     }
 }

@@ -22,8 +22,10 @@ async fn wrong_credentials_are_401_and_never_a_lock_out() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for _ in 0..12 {
-        for authorization in [None, Some("Bearer wrong"), Some("wrong"), Some("Basic YW5uOndyb25n"), Some("")] {
-            let mut request = app.request(Method::POST, "/upload/").header(TUS.0, TUS.1).header("upload-length", 5);
+        for authorization in [None, Some("Bearer wrong"), Some("wrong"), Some("Basic YW5uOndyb25n"), Some("")]
+        {
+            let mut request =
+                app.request(Method::POST, "/upload/").header(TUS.0, TUS.1).header("upload-length", 5);
             if let Some(authorization) = authorization {
                 request = request.header(header::AUTHORIZATION, authorization);
             }
@@ -48,18 +50,17 @@ async fn a_session_may_upload_and_another_site_may_not_use_it() {
         let request = browser.request(Method::POST, "/upload/").header(TUS.0, TUS.1);
         request.header("upload-length", bytes.len()).header("content-type", BYTES).body(bytes[..100].to_vec())
     };
-    for (name, value) in [
-        ("origin", "https://evil.example"),
-        ("origin", "null"),
-        ("sec-fetch-site", "cross-site"),
-    ] {
+    for (name, value) in
+        [("origin", "https://evil.example"), ("origin", "null"), ("sec-fetch-site", "cross-site")]
+    {
         let answer = app.send(post().header(name, value)).await;
         assert_eq!(answer.status, 403, "{name}: {value}");
         assert_eq!(answer.header("access-control-allow-origin"), None);
     }
     let begun = app.send(post().header(header::ORIGIN, &app.base_url)).await.expect(201);
     let path = begun.header("location").unwrap().to_owned();
-    let foreign = browser.request(Method::DELETE, &path).header(TUS.0, TUS.1).header("origin", "https://evil.example");
+    let foreign =
+        browser.request(Method::DELETE, &path).header(TUS.0, TUS.1).header("origin", "https://evil.example");
     app.send(foreign).await.expect(403);
     let state = app.send(browser.request(Method::HEAD, &path).header(TUS.0, TUS.1)).await.expect(200);
     assert_eq!(state.header("upload-offset"), Some("100"));

@@ -113,7 +113,13 @@ async fn invalid_requests_are_refused() {
         (request().header("upload-offset", "0").header("content-type", "text/plain"), 415),
         (request().header("content-type", BYTES), 400),
         (request().header("content-type", BYTES).header("upload-offset", "x"), 400),
-        (request().header("content-type", BYTES).header("upload-offset", "0").header("upload-checksum", "md5 x"), 400),
+        (
+            request()
+                .header("content-type", BYTES)
+                .header("upload-offset", "0")
+                .header("upload-checksum", "md5 x"),
+            400,
+        ),
         (request().header("content-type", BYTES).header("upload-offset", "0").body("longer than ten"), 400),
     ] {
         assert_eq!(app.send(request).await.status, status);
@@ -128,7 +134,8 @@ async fn another_version_is_412() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for version in [None, Some("0.2.2"), Some("")] {
-        let mut request = app.request(Method::POST, "/upload/").bearer_auth(&ann.key).header("upload-length", 5);
+        let mut request =
+            app.request(Method::POST, "/upload/").bearer_auth(&ann.key).header("upload-length", 5);
         if let Some(version) = version {
             request = request.header(TUS.0, version);
         }
@@ -191,13 +198,17 @@ async fn the_first_bytes_decide_and_not_the_name() {
 async fn a_full_quota_is_507_before_the_bytes_are_received() {
     let bytes = photo();
     let quota = bytes.len() as u64;
-    let app = TestApp::builder().settings(|settings| settings.account_quota_bytes = Some(quota)).start().await;
+    let app =
+        TestApp::builder().settings(|settings| settings.account_quota_bytes = Some(quota)).start().await;
     let ann = app.account("ann").await;
     app.send(beginning(&app, &ann, bytes.len() + 1, "a.jpg")).await.expect(507);
     let (one, two) = (begin(&app, &ann, bytes.len()).await, begin(&app, &ann, bytes.len()).await);
     patch(&app, &ann, &one, 0, &bytes[..1_000]).await.expect(204);
     patch(&app, &ann, &two, 0, &bytes).await.expect(507);
-    assert_eq!(patch(&app, &ann, &one, 1_000, &bytes[1_000..]).await.expect(204).header("photo-result"), Some("imported"));
+    assert_eq!(
+        patch(&app, &ann, &one, 1_000, &bytes[1_000..]).await.expect(204).header("photo-result"),
+        Some("imported")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

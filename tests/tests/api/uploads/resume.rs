@@ -11,7 +11,13 @@ use super::{begin, head, part_files, patch, photo, photos};
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// Opens a connection and sends a PATCH that announces more bytes than it sends.
-async fn half_sent(app: &TestApp, account: &TestAccount, path: &str, bytes: &[u8], announced: usize) -> TcpStream {
+async fn half_sent(
+    app: &TestApp,
+    account: &TestAccount,
+    path: &str,
+    bytes: &[u8],
+    announced: usize,
+) -> TcpStream {
     let mut connection = app.connect().await;
     let request_head = format!(
         "PATCH {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nTus-Resumable: 1.0.0\r\n\
@@ -28,7 +34,13 @@ async fn received(app: &TestApp, account: &TestAccount, path: &str) -> usize {
     loop {
         let probe = patch(app, account, path, 999_999, b"").await;
         if probe.status != 423 {
-            return head(app, account, path).await.expect(200).header("upload-offset").unwrap().parse().unwrap();
+            return head(app, account, path)
+                .await
+                .expect(200)
+                .header("upload-offset")
+                .unwrap()
+                .parse()
+                .unwrap();
         }
         tokio::task::yield_now().await;
     }
