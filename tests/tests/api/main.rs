@@ -35,3 +35,4 @@ mod setup;
 mod signed_urls;
 mod sync_sign_in;
 mod webdav;
+mod uploads;

@@ -69,7 +69,7 @@
   const again = create('button', { type: 'button', className: 'quiet', textContent: 'Try again' });
   const rows = create('ul', { className: 'uploads' });
   const reasons = create('ul', { className: 'uploads' });
-  const reasonsTitle = create('h3', { hidden: true, textContent: 'Not uploaded' });
+  const reasonsTitle = create('h2', { hidden: true, className: 'further', textContent: 'Not uploaded' });
   const progress = create('div', { hidden: true }, summary, bar,
     create('div', { className: 'buttons' }, pause, cancel, again), rows, reasonsTitle, reasons);
   const announcer = create('p', { className: 'unseen' });

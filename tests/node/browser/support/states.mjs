@@ -13,7 +13,9 @@ import {
   signIn,
   syncPage,
 } from './pages.mjs';
+import { movie, photos } from './photos.mjs';
 import { Service } from './service.mjs';
+import { choose, isFinished } from './upload.mjs';
 
 const CALLBACK = 'https://client.example/callback';
 const SET_UP = 'set-up';
@@ -163,6 +165,19 @@ const states = {
     await press(visit.page, answerDevice(visit.page).deny);
   },
   'connect-device-expired': (visit) => visit.open('/index.php/login/v2/flow/unknown'),
+  'account-sync-uploading': async (visit, person) => {
+    await visit.signIn(person, '/account/sync');
+    // Nothing leaves the browser, so the upload stays as it is.
+    await visit.page.route('**/upload/', () => {});
+    await choose(visit.page, photos(5));
+    await visit.page.getByText('0 of 5 photos').waitFor();
+  },
+  'account-sync-uploaded': async (visit, person) => {
+    await visit.signIn(person, '/account/sync');
+    await choose(visit.page, [...photos(3), movie(`${LONG}.mp4`)]);
+    await isFinished(visit.page);
+    await visit.watch.takesStatus(415);
+  },
   'account-plan': async (visit, person) => {
     await visit.service.run(['account', 'set-plan', person.email, 'free']);
     await visit.signIn(person, '/account/plan');
