@@ -10,7 +10,7 @@ use blobs::{BlobError, Checksum, HEAD_BYTES, PutError, StagedFile, StagingError}
 use bytes::Bytes;
 use domain::{AccountId, BlobKind, ContentHash, ImageId, Sidecar, Timestamp, clean_text};
 use exports::EntryError;
-use futures_util::{Stream, StreamExt as _};
+use futures_util::{FutureExt as _, Stream, StreamExt as _, future::BoxFuture};
 use keys::new_id;
 use media::{Format, MediaError};
 use storage::{AddOutcome, AnnounceOutcome, BlobRef, ExistingImage, ImageState, NewImage, StorageError};
@@ -274,8 +274,8 @@ impl Library {
             None => image.sidecars.extend(upload.sidecars_if_new.iter().cloned()),
         }
         let image = &image;
-        let outcome = self.with_original(original, source, || async move {
-            import_outcome(self.parts.store.add_image(image.clone()).await?, image)
+        let outcome = self.with_original(original, source, || {
+            async move { import_outcome(self.parts.store.add_image(image.clone()).await?, image) }.boxed()
         });
         let outcome = outcome.await?;
         self.parts.queue_changed.notify_one();
@@ -284,11 +284,11 @@ impl Library {
 
     /// Announces and writes an original, and then calls `add`, which refers to it in the store. This is repeated while
     /// `add` returns `None` because the original was removed in between.
-    pub(crate) async fn with_original<T, F: Future<Output = Result<Option<T>, ImportError>>>(
+    pub(crate) async fn with_original<'f, T>(
         &self,
         original: Original,
         mut source: Source<'_>,
-        add: impl Fn() -> F,
+        add: impl Fn() -> BoxFuture<'f, Result<Option<T>, ImportError>> + Send + Sync,
     ) -> Result<T, ImportError> {
         let blob = BlobRef { kind: BlobKind::Original, hash: original.hash, bytes: original.bytes };
         for _ in 0..MAX_ATTEMPTS {

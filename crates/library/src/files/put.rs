@@ -2,7 +2,7 @@ use std::{io, pin::pin};
 
 use bytes::Bytes;
 use domain::FilePath;
-use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
+use futures_util::{FutureExt as _, Stream, StreamExt as _, TryStreamExt as _, stream};
 use media::MediaError;
 use storage::{
     FileCondition, FileKind, FileRefusal, FileTimes, FileWritten, LockToken, NewFile, NewFileContent,
@@ -120,11 +120,14 @@ impl Library {
         };
         let new = &new_file(&file, content, original.bytes);
         let change = &self.change(caller, &file.lock_tokens);
-        let written = self.with_original(original, Source::Staged(Some(staged)), || async move {
-            match self.parts.store.put_file(change.clone(), new.clone()).await? {
-                Err(FileRefusal::OriginalGone) => Ok(None),
-                other => Ok(Some(other)),
+        let written = self.with_original(original, Source::Staged(Some(staged)), || {
+            async move {
+                match self.parts.store.put_file(change.clone(), new.clone()).await? {
+                    Err(FileRefusal::OriginalGone) => Ok(None),
+                    other => Ok(Some(other)),
+                }
             }
+            .boxed()
         });
         let written = written.await??;
         self.parts.queue_changed.notify_one();

@@ -38,8 +38,8 @@ impl Library {
         let names: Vec<&str> = candidates.iter().map(|(name, ..)| *name).collect();
         let matches = media::match_sidecars(&[name.as_str()], &names);
         let mut sidecars = Vec::new();
-        for index in matches.by_photo.iter().flat_map(|found| [found.xmp, found.takeout]).flatten() {
-            let Some((_, id, kind)) = candidates.get(index) else { continue };
+        for index in matches.by_photo.first().map_or([None; 2], |found| [found.xmp, found.takeout]) {
+            let Some((_, id, kind)) = index.and_then(|index| candidates.get(index)) else { continue };
             if let Some(content) = self.parts.store.sidecar_content(caller.account.id, *id).await? {
                 sidecars.push(Sidecar { kind: *kind, content });
             }

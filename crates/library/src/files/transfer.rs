@@ -1,4 +1,5 @@
 use domain::FilePath;
+use futures_util::FutureExt as _;
 use storage::{
     FileCondition, FileContent, FileEntry, FileKind, FileMove, FileRefusal, FileTimes, FileWritten,
     LockToken, NewImage, StorageError,
@@ -75,11 +76,14 @@ impl Library {
         let image = self.image_of(caller, &file.to, original, self.upload_of(&put)).await?;
         let change = &self.change(caller, &file.lock_tokens);
         let file_move = &file_move(file, Some(image));
-        let moved = self.with_original(original, Source::Stored, || async move {
-            match self.parts.store.move_file(change.clone(), file_move.clone()).await? {
-                Err(FileRefusal::OriginalGone) => Ok(None),
-                other => Ok(Some(other)),
+        let moved = self.with_original(original, Source::Stored, || {
+            async move {
+                match self.parts.store.move_file(change.clone(), file_move.clone()).await? {
+                    Err(FileRefusal::OriginalGone) => Ok(None),
+                    other => Ok(Some(other)),
+                }
             }
+            .boxed()
         });
         let written = moved.await??;
         self.parts.queue_changed.notify_one();

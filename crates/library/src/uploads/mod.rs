@@ -11,7 +11,7 @@ use std::io;
 
 use bytes::Bytes;
 use domain::{AccountId, ContentHash};
-use futures_util::Stream;
+use futures_util::{StreamExt as _, stream::BoxStream};
 use keys::new_id;
 use media::MediaError;
 use storage::{BeginUpload, NewUpload, StorageError, UploadProtocol, UploadState};
@@ -123,12 +123,9 @@ impl Library {
     }
 
     /// The bytes of an upload, its parts in the order of their numbers. A lost part is an error.
-    pub fn upload_content(
-        &self,
-        upload: &UploadState,
-    ) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
+    pub fn upload_content(&self, upload: &UploadState) -> BoxStream<'static, io::Result<Bytes>> {
         let parts = upload.parts.iter().map(|part| (part.file.clone(), part.bytes)).collect();
-        self.parts.blobs.parts.read(parts)
+        self.parts.blobs.parts.read(parts).boxed()
     }
 
     /// Marks an upload as finished with a result, and deletes its parts.
