@@ -38,15 +38,22 @@ fn split_archive_name(name: &str) -> Option<(&str, ArchiveKind)> {
 pub(crate) fn export_name(path: &Path) -> String {
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let mut stem = split_archive_name(&name).map_or(name.as_str(), |(stem, _)| stem);
-    loop {
-        let cut = stem.trim_end_matches(|c: char| c.is_ascii_digit() || " -_.()".contains(c));
-        let cut = cut.strip_suffix(" of").or_else(|| cut.strip_suffix(" part")).unwrap_or(cut);
-        if cut == stem || cut.is_empty() {
-            break;
-        }
+    while let Some(cut) = without_number(stem) {
         stem = cut;
     }
     path.with_file_name(stem).to_string_lossy().into_owned()
+}
+
+/// The name without the number of a part at its end. Longer numbers are dates.
+fn without_number(stem: &str) -> Option<&str> {
+    const MAX_DIGITS: usize = 3;
+    let separators = |text: &'_ str| text.trim_end_matches([' ', '-', '_', '.', '(', ')']).len();
+    let number_end = separators(stem);
+    let before = stem.get(..number_end)?.trim_end_matches(|c: char| c.is_ascii_digit());
+    let cut = before.get(..separators(before))?;
+    let cut = cut.strip_suffix(" of").or_else(|| cut.strip_suffix(" part")).unwrap_or(cut);
+    let is_number = (1..=MAX_DIGITS).contains(&(number_end - before.len()));
+    (is_number && !cut.is_empty()).then_some(cut)
 }
 
 /// The name in the form in which names are compared. macOS decomposes letters.
@@ -158,6 +165,7 @@ mod tests {
         same(&["x.zip", "x (1).zip"]);
         let (one, other) = ("takeout-20240101T000000Z-001.zip", "takeout-20240102T000000Z-001.zip");
         assert_ne!(export_name(Path::new(one)), export_name(Path::new(other)));
+        assert_ne!(export_name(Path::new("x-2019-1.zip")), export_name(Path::new("x-2020-1.zip")));
         assert_eq!(export_name(Path::new("001.zip")), "001");
     }
 

@@ -106,7 +106,8 @@ impl Scan {
             && self.crc32(one).zip(self.crc32(other)).is_some_and(|(one, other)| one == other)
     }
 
-    fn crc32(&self, item: &Item) -> Option<u32> {
+    /// The CRC-32 of a file. `None` if it cannot be read.
+    pub(crate) fn crc32(&self, item: &Item) -> Option<u32> {
         item.crc32.or_else(|| match &item.place {
             Place::Disk(path) => crate::archive::crc32(&mut fs::File::open(path).ok()?).ok(),
             Place::Archived(archive, entry) => self.archives.get(*archive)?.crc32(*entry),

@@ -60,7 +60,7 @@ fn summary(report: &ImportReport) -> String {
     );
     let of_kind = |kind: FailedKind| report.failed.iter().filter(move |file| file.kind == kind);
     for file in of_kind(FailedKind::File) {
-        add_line(&mut text, &file.path, &stores::without_error_number(&file.error));
+        add_line(&mut text, &file.path, stores::without_error_number(&file.error));
     }
     let movies = of_kind(FailedKind::Movie).count();
     if movies > 0 {
@@ -68,10 +68,8 @@ fn summary(report: &ImportReport) -> String {
     }
     let unmatched = of_kind(FailedKind::Unmatched).map(|file| (file.path.as_path(), file.error.as_str()));
     add_group(&mut text, "  without a photo", unmatched);
-    let problem = |problem: &'_ Problem| (problem.path.clone(), problem.reason.clone());
     for (title, problems) in [("skipped", &report.skipped), ("ambiguous", &report.ambiguous)] {
-        let problems: Vec<_> = problems.iter().map(problem).collect();
-        let lines = problems.iter().map(|(path, reason)| (path.as_path(), reason.as_str()));
+        let lines = problems.iter().map(|problem| (problem.path.as_path(), problem.reason.as_str()));
         add_group(&mut text, title, lines);
     }
     if report.albums > 0 {

@@ -22,21 +22,24 @@ pub(super) fn share_sidecars(draft: &mut Draft<'_>) {
     take_by_title(draft);
 }
 
-/// Photos with one name, split into those with the same length and, where the archives have it, the same checksum.
+/// Photos with one name, split into those with the same content, as far as length and CRC-32 tell.
 fn copies(draft: &Draft<'_>, photos: Vec<usize>) -> Vec<Vec<usize>> {
-    let mut groups: HashMap<u64, Vec<usize>> = HashMap::new();
+    let item = |photo: &usize| draft.photos.get(*photo).map(|photo| photo.item);
+    let of_length = split(photos, |photo| item(photo).map(|item| draft.scan.bytes(item)));
+    // Only now: files on disk are read for it.
+    let of_content = |photos| split(photos, |photo| draft.scan.crc32(item(photo)?));
+    of_length.into_iter().flat_map(of_content).collect()
+}
+
+/// Splits by a key. Photos without a key or with a unique one are left out.
+fn split<K: std::hash::Hash + Eq>(photos: Vec<usize>, key: impl Fn(&usize) -> Option<K>) -> Vec<Vec<usize>> {
+    let mut groups: HashMap<K, Vec<usize>> = HashMap::new();
     for photo in photos {
-        if let Some(item) = draft.photos.get(photo).map(|photo| photo.item) {
-            groups.entry(draft.scan.bytes(item)).or_default().push(photo);
+        if let Some(key) = key(&photo) {
+            groups.entry(key).or_default().push(photo);
         }
     }
-    let equal = |group: &Vec<usize>| {
-        let items: Vec<_> = group.iter().filter_map(|photo| draft.photos.get(*photo)).collect();
-        items
-            .windows(2)
-            .all(|pair| matches!(pair, [one, other] if draft.scan.are_equal(one.item, other.item)))
-    };
-    groups.into_values().filter(|group| group.len() > 1 && equal(group)).collect()
+    groups.into_values().filter(|group| group.len() > 1).collect()
 }
 
 /// Gives all copies the sidecar of the first copy that has one and is in no album. If the sidecars contradict each other,

@@ -14,7 +14,8 @@ use rawzip::{CompressionMethod, ZipArchiveWriter, path::EntryPath};
 
 use crate::{Process, decoder, fixture, process, process_with};
 
-type Files = Vec<(String, Vec<u8>)>;
+type File = (String, Vec<u8>);
+type Files = Vec<File>;
 
 /// A small photo without metadata whose bytes depend on the comment.
 fn photo(comment: &str) -> Vec<u8> {
@@ -23,11 +24,18 @@ fn photo(comment: &str) -> Vec<u8> {
     [&[0xFF, 0xD8, 0xFF, 0xFE][..], &length, comment.as_bytes(), &file[2..]].concat()
 }
 
+/// A data folder beside the files to import.
+fn data(dir: &Path) -> PathBuf {
+    let data = dir.join("data");
+    fs::create_dir(&data).unwrap();
+    data
+}
+
 fn movie() -> Vec<u8> {
     [&b"\0\0\0\x14ftypisom\0\0\x02\0isom"[..], &[0; 5000]].concat()
 }
 
-fn zip(path: &Path, files: &Files) {
+fn zip(path: &Path, files: &[File]) {
     let mut archive = ZipArchiveWriter::new(fs::File::create(path).unwrap());
     for (name, content) in files {
         let file = archive.new_file(EntryPath::verbatim(name.as_bytes()));
@@ -41,7 +49,7 @@ fn zip(path: &Path, files: &Files) {
     archive.finish().unwrap();
 }
 
-fn tgz(path: &Path, files: &Files) {
+fn tgz(path: &Path, files: &[File]) {
     let encoder = GzEncoder::new(fs::File::create(path).unwrap(), Compression::fast());
     let mut archive = tar::Builder::new(encoder);
     for (name, content) in files {
@@ -52,7 +60,7 @@ fn tgz(path: &Path, files: &Files) {
     archive.into_inner().unwrap().finish().unwrap();
 }
 
-fn folder(path: &Path, files: &Files) {
+fn folder(path: &Path, files: &[File]) {
     for (name, content) in files {
         fs::create_dir_all(path.join(name).parent().unwrap()).unwrap();
         fs::write(path.join(name), content).unwrap();
@@ -151,7 +159,7 @@ fn reasons(report: &ImportReport, kind: FailedKind) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_takeout_export_in_parts_is_imported_once() {
     let dir = tempfile::tempdir().unwrap();
-    let it = process(&dir.path().join("data")).await;
+    let it = process(&data(dir.path())).await;
     let ann = it.account("ann").await;
     let part = |name: &str| dir.path().join(name);
     let (first, second) = takeout();
@@ -190,14 +198,14 @@ async fn a_takeout_export_in_parts_is_imported_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn archives_in_a_folder_are_imported_and_may_be_damaged() {
     let dir = tempfile::tempdir().unwrap();
-    let it = process(&dir.path().join("data")).await;
+    let it = process(&data(dir.path())).await;
     let ann = it.account("ann").await;
     let exports = dir.path().join("exports");
     fs::create_dir(&exports).unwrap();
     let (first, second) = takeout();
     let all = [first, second].concat();
     tgz(&exports.join("takeout.tgz"), &all);
-    zip(&exports.join("broken.zip"), &vec![("1.jpg".into(), photo("1")), ("2.jpg".into(), photo("2"))]);
+    zip(&exports.join("broken.zip"), &[("1.jpg".into(), photo("1")), ("2.jpg".into(), photo("2"))]);
     let whole = fs::read(exports.join("broken.zip")).unwrap();
     fs::write(exports.join("broken.zip"), &whole[..whole.len() * 2 / 3]).unwrap();
     let report = it.import(&ann, std::slice::from_ref(&exports)).await;
@@ -213,7 +221,7 @@ const HEADER: &str =
 #[tokio::test(flavor = "multi_thread")]
 async fn an_apple_export_in_parts_is_imported_once() {
     let dir = tempfile::tempdir().unwrap();
-    let it = process(&dir.path().join("data")).await;
+    let it = process(&data(dir.path())).await;
     let ann = it.account("ann").await;
     let row = |name: &str, deleted: &str, date: &str| format!("{name},x,no,no,{deleted},\"{date}\",1,\"\"\n");
     let date = "Saturday June 4,2022 12:11 AM GMT";
@@ -257,7 +265,7 @@ async fn an_apple_export_in_parts_is_imported_once() {
 async fn albums_are_complete_on_the_free_plan_and_above_the_limit_of_a_call() {
     let dir = tempfile::tempdir().unwrap();
     let settings = Settings { free_window: 2, ..Settings::new(decoder()) };
-    let it = process_with(&dir.path().join("data"), settings).await;
+    let it = process_with(&data(dir.path()), settings).await;
     let ann = it.account("ann").await;
     it.library.set_plan(&ann.email, domain::Plan::Free).await.unwrap();
     let mut files: Files = (0..103)
@@ -278,7 +286,7 @@ async fn an_entry_above_the_limit_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let bytes = photo("x");
     let settings = Settings { max_upload_bytes: bytes.len() as u64 - 1, ..Settings::new(decoder()) };
-    let it = process_with(&dir.path().join("data"), settings).await;
+    let it = process_with(&data(dir.path()), settings).await;
     let ann = it.account("ann").await;
     let files: Files = vec![("x.jpg".into(), bytes)];
     zip(&dir.path().join("x.zip"), &files);
