@@ -34,5 +34,5 @@ mod server_limits;
 mod setup;
 mod signed_urls;
 mod sync_sign_in;
-mod webdav;
 mod uploads;
+mod webdav;
