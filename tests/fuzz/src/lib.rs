@@ -12,6 +12,7 @@
 
 mod access_token;
 mod client_documents;
+mod dav;
 mod oauth;
 mod photos;
 mod protocol;
@@ -21,7 +22,7 @@ mod words;
 pub type Target = fn(&[u8]);
 
 /// All targets, with their names.
-pub const TARGETS: [(&str, Target); 27] = [
+pub const TARGETS: [(&str, Target); 28] = [
     ("access_token", access_token::access_token),
     ("answer", sandbox::check_worker_output),
     ("authorize", oauth::authorize),
@@ -29,6 +30,7 @@ pub const TARGETS: [(&str, Target); 27] = [
     ("client_document", client_documents::client_document),
     ("client_metadata", oauth::client_metadata),
     ("client_url", client_documents::client_url),
+    ("dav", dav::dav),
     ("file_names", words::file_names),
     ("gif", photos::gif),
     ("heif", photos::heif),
