@@ -4,8 +4,6 @@ use crate::Invalid;
 
 /// Maximum length of a name in bytes, the limit of most file systems.
 const MAX_NAME_BYTES: usize = 255;
-/// Maximum number of names in a path.
-const MAX_DEPTH: usize = 64;
 
 /// The name of a synced file or folder: 1 to 255 bytes, without `/` and control characters, not `.` or `..`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,12 +48,15 @@ impl FilePath {
     /// The root folder.
     pub const ROOT: Self = Self(Vec::new());
 
+    /// Maximum number of names.
+    pub const MAX_DEPTH: usize = 64;
+
     /// A path with these names.
     ///
     /// # Errors
     /// [`Invalid`] naming `path`: there are more than 64 names.
     pub fn new(names: Vec<FileName>) -> Result<Self, Invalid> {
-        if names.len() > MAX_DEPTH {
+        if names.len() > Self::MAX_DEPTH {
             return Err(Invalid::new("path", "must have at most 64 levels"));
         }
         Ok(Self(names))
@@ -83,6 +84,12 @@ impl FilePath {
     /// The folder that contains this path; `None` for the root.
     pub fn parent(&self) -> Option<Self> {
         self.0.split_last().map(|(_, parent)| Self(parent.to_vec()))
+    }
+
+    /// The first `count` names of this path; all if there are fewer.
+    #[must_use]
+    pub fn first(&self, count: usize) -> Self {
+        Self(self.0.iter().take(count).cloned().collect())
     }
 
     /// Whether this path is `other` or below it.
@@ -131,6 +138,8 @@ mod tests {
         let path = FilePath::parse("a/b").unwrap();
         assert_eq!(path.parent(), Some(FilePath::parse("a").unwrap()));
         assert_eq!(FilePath::ROOT.parent(), None);
+        assert_eq!(path.first(1), FilePath::parse("a").unwrap());
+        assert_eq!((path.first(0), path.first(9)), (FilePath::ROOT, path.clone()));
         assert!(path.starts_with(&FilePath::ROOT) && path.starts_with(&path));
         assert!(!FilePath::parse("ab").unwrap().starts_with(&FilePath::parse("a").unwrap()));
     }

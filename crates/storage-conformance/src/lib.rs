@@ -20,6 +20,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a case fails by panicking")]
 
 mod cases;
+mod file_tree;
 mod queries;
 mod random;
 mod seed;

@@ -191,6 +191,11 @@ pub(crate) fn can_keep(
     Ok(state(c, kind, hash)?.is_some_and(|state| state != REMOVING))
 }
 
+/// The length of a registered blob.
+pub(crate) fn length(c: &mut SqliteConnection, kind: BlobKind, hash: &[u8]) -> Result<i64, SqliteError> {
+    Ok(blobs::table.find((kind.as_str(), hash)).select(blobs::bytes).get_result(c)?)
+}
+
 /// Keeps a blob that is now referenced. Returns `false` and changes nothing when it cannot be kept.
 pub(crate) fn keep(
     c: &mut SqliteConnection,

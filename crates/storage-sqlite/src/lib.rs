@@ -46,6 +46,7 @@ mod lease;
 mod login_flows;
 mod migrations;
 mod oauth;
+mod originals;
 mod queue;
 mod read_pool;
 mod rendition_queue;

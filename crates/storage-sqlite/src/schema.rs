@@ -355,6 +355,7 @@ diesel::table! {
 }
 
 diesel::joinable!(api_keys -> accounts (account_id));
+diesel::joinable!(files -> accounts (account_id));
 diesel::joinable!(images -> accounts (account_id));
 diesel::joinable!(index_jobs -> images (image_seq));
 diesel::joinable!(albums -> accounts (account_id));

@@ -70,7 +70,8 @@ pub struct FileEntry {
     pub kind: FileKind,
     /// Its length in bytes; of a folder, the sum of all files below it.
     pub bytes: u64,
-    /// Increases with every change of the file, and of a folder with every change of anything below it.
+    /// Increases with every change of the file, and of a folder with every change of anything below it. An entry that
+    /// is moved keeps its version, so that clients do not take it for changed.
     pub version: u64,
     /// Its times as sent.
     pub times: FileTimes,
@@ -167,6 +168,8 @@ pub enum NewFileContent {
         original: ContentHash,
         /// The media type, detected from its content.
         media_type: &'static str,
+        /// Maximum number of bytes that the account may store; `None` for no limit. It applies to new originals only.
+        quota_bytes: Option<u64>,
     },
     /// A sidecar with its content; the caller limits its length.
     Sidecar(SidecarKind, Vec<u8>),
@@ -231,9 +234,9 @@ pub enum FileRefusal {
     NoParent,
     /// Something is at the path and must not be replaced.
     Exists,
-    /// A file would replace a folder.
+    /// The content of a file would replace a folder, or the root folder would be deleted.
     IsFolder,
-    /// The source and the destination are the same, or the destination is below the source.
+    /// The source and the destination are the same, or one is below the other.
     IntoItself,
     /// The [`FileCondition`] is not met.
     Condition,
@@ -241,7 +244,8 @@ pub enum FileRefusal {
     Locked,
     /// The account would exceed its quota.
     QuotaExceeded,
-    /// There are too many entries in the copied folder, or too many locks.
+    /// There are too many entries in the copied folder, or too many locks, or an entry would have too many folders above
+    /// it.
     TooMany,
     /// The original was removed in the meantime: announce and write it again.
     OriginalGone,
@@ -259,6 +263,10 @@ pub const MAX_COPIED_FILES: u32 = 100_000;
 /// that was deleted otherwise stays deleted when its bytes are put again as a file; the file is listed all the same.
 ///
 /// Every change increases the version of all folders above it, and keeps their sums of bytes.
+///
+/// An operation that would be refused for several reasons is refused for the first in this order: the account is gone,
+/// nothing is at the source, the paths exclude each other, a folder above is missing, what is at the destination must not
+/// be replaced, the condition, locks, and then those that depend on the content.
 #[async_trait]
 pub trait FileStore: Send + Sync + 'static {
     /// The entry at a path. The root folder always exists.
@@ -286,7 +294,7 @@ pub trait FileStore: Send + Sync + 'static {
     /// The content of a sidecar; `None` if there is no such sidecar.
     async fn sidecar_content(&self, account: AccountId, id: FileId) -> Result<Option<Vec<u8>>, StorageError>;
 
-    /// Creates or replaces a file.
+    /// Creates or replaces a file. The bytes that a photo has already only change its version and times.
     async fn put_file(
         &self,
         change: FileChange,
@@ -308,7 +316,7 @@ pub trait FileStore: Send + Sync + 'static {
         to: FileMove,
     ) -> Result<Result<FileWritten, FileRefusal>, StorageError>;
 
-    /// Copies a file, or a folder with everything below it.
+    /// Copies a file, or a folder with everything below it. The copies have new ids.
     async fn copy_file(
         &self,
         change: FileChange,

@@ -15,6 +15,7 @@ mod accounts;
 mod albums;
 mod blob_registry;
 mod error;
+mod file_rules;
 mod files;
 mod grants;
 mod images;
@@ -44,6 +45,7 @@ pub use albums::{AlbumPage, AlbumStore, AlbumWrite, NewAlbum};
 pub use blob_registry::{AnnounceOutcome, BlobRef, BlobRegistry};
 pub use domain::BlobKind;
 pub use error::StorageError;
+pub use file_rules::{LockPosition, LockedAction, exceeds_quota};
 pub use files::{
     FileChange, FileCondition, FileContent, FileEntry, FileId, FileImage, FileKind, FileListing, FileLock,
     FileMove, FileRefusal, FileStore, FileTimes, FileWritten, LockToken, MAX_COPIED_FILES, MAX_FILE_LOCKS,

@@ -3,6 +3,10 @@ DROP TABLE upload_parts;
 DROP TABLE uploads;
 DROP TABLE file_locks;
 DROP TABLE files;
+-- The originals of partial files have no reference any more.
+UPDATE blobs SET state = 'pending' WHERE kind = 'original' AND state = 'kept' AND NOT EXISTS (
+    SELECT 1 FROM images WHERE images.original = blobs.hash
+);
 ALTER TABLE images DROP COLUMN deleted_with_files;
 DELETE FROM api_keys WHERE kind = 'sync';
 DROP INDEX api_keys_name_in_use;

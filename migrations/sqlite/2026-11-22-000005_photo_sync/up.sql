@@ -52,6 +52,7 @@ CREATE TABLE files (
 CREATE UNIQUE INDEX files_name ON files (account_id, parent_id, name) WHERE parent_id IS NOT NULL;
 CREATE UNIQUE INDEX files_root ON files (account_id) WHERE parent_id IS NULL AND deleted_at_ms IS NULL;
 CREATE INDEX files_parent ON files (parent_id) WHERE parent_id IS NOT NULL;
+CREATE INDEX files_folders ON files (parent_id) WHERE kind = 'folder' AND parent_id IS NOT NULL;
 CREATE INDEX files_deleted ON files (account_id, id) WHERE deleted_at_ms IS NOT NULL;
 CREATE INDEX files_image ON files (image_seq) WHERE image_seq IS NOT NULL;
 CREATE INDEX files_original ON files (original) WHERE original IS NOT NULL;

@@ -114,7 +114,7 @@ impl Library {
         let original = original.ok_or(ImportError::Refused(MediaError::Empty))?;
         let content = if is_partial {
             let media_type = original.format.media_type();
-            NewFileContent::Partial { original: original.hash, media_type }
+            NewFileContent::Partial { original: original.hash, media_type, quota_bytes: upload.quota_bytes }
         } else {
             NewFileContent::Photo(self.image_of(caller, &file.path, original, upload).await?)
         };

@@ -6,6 +6,7 @@ use storage::NewAccount;
 use super::setup;
 use crate::{
     error::{SqliteError, is_unique_violation},
+    files::create_root_folder,
     oauth::revoke_all_grants,
     rendition_queue,
     schema::{accounts, api_keys, images, index_jobs},
@@ -57,6 +58,7 @@ pub(super) fn create(c: &mut SqliteConnection, account: &NewAccount) -> Result<O
     match inserted {
         Ok(row) => {
             setup::delete_links(c)?;
+            create_root_folder(c, row.id, account.created_at)?;
             Account::try_from(row).map(Some)
         }
         Err(error) if is_unique_violation(&error) => Ok(None),

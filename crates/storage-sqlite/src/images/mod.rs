@@ -22,7 +22,7 @@ pub(crate) use details::DetailsRow;
 pub(crate) use filter::OwnedFilter;
 pub(crate) use lookup::{ImageResolver, VisibleImage};
 pub(crate) use places::{add_place, latitudes, remove_place};
-pub(crate) use removal::{set_capture_time_in_albums, undelete};
+pub(crate) use removal::{delete_without_files, set_capture_time_in_albums, undelete};
 pub(crate) use renditions::replace as replace_renditions;
 pub(crate) use row::{ImageRow, ImageRowWithOwner};
 pub(crate) use text::{add_text, remove_text};

@@ -8,20 +8,28 @@ use super::{
     states::{StateRow, by_original},
 };
 use crate::{
-    accounts::is_active, blob_registry, error::SqliteError, images::undelete, schema::images,
+    accounts::is_active,
+    blob_registry,
+    error::SqliteError,
+    files::link_files,
+    images::undelete,
+    originals::{self, Hold},
+    schema::images,
     value::stored_bytes,
 };
 
 /// Adds an image, unless the account already has one with the same original.
-pub(super) fn add(c: &mut SqliteConnection, image: &NewImage) -> Result<AddOutcome, SqliteError> {
+pub(crate) fn add(c: &mut SqliteConnection, image: &NewImage) -> Result<AddOutcome, SqliteError> {
     if !is_active(c, image.account.0)? {
         return Ok(AddOutcome::AccountGone);
     }
     if let Some(row) = by_original(c, image.account, &image.original)? {
         return add_existing(c, image, &row);
     }
-    if !blob_registry::keep(c, BlobKind::Original, &image.original)? {
-        return Ok(AddOutcome::OriginalGone);
+    match originals::hold(c, image.account.0, &image.original, image.quota_bytes)? {
+        Hold::Done => {}
+        Hold::QuotaExceeded => return Ok(AddOutcome::QuotaExceeded),
+        Hold::Gone => return Ok(AddOutcome::OriginalGone),
     }
     let seq: i64 = diesel::insert_into(images::table)
         .values((
@@ -39,6 +47,8 @@ pub(super) fn add(c: &mut SqliteConnection, image: &NewImage) -> Result<AddOutco
         .get_result(c)?;
     sidecars::store(c, seq, &image.sidecars)?;
     enqueue(c, seq, image.added_at)?;
+    // Files whose image was purged have one again.
+    link_files(c, image.account.0, &image.original, seq)?;
     Ok(AddOutcome::Added)
 }
 
@@ -76,6 +86,9 @@ fn add_existing(
     let known = ExistingImage::try_from(row)?;
     // Ends the announcement that was made for this call.
     blob_registry::keep(c, BlobKind::Original, &image.original)?;
+    if known.deleted && !image.restore_deleted && !row.deleted_with_files {
+        return Ok(AddOutcome::StaysDeleted(known));
+    }
     let sidecars_changed = sidecars::store(c, row.seq, &image.sidecars)?;
     let failed = matches!(known.state, ImageState::Failed { .. });
     if failed {

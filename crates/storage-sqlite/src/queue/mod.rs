@@ -6,6 +6,8 @@ mod lease;
 mod sidecars;
 mod states;
 
+pub(crate) use add::add;
+
 use async_trait::async_trait;
 use domain::{AccountId, ContentHash, ImageId, Sidecar, Timestamp};
 use storage::{
@@ -36,7 +38,7 @@ impl IndexQueue for SqliteStore {
     }
 
     async fn add_image(&self, image: NewImage) -> Result<AddOutcome, StorageError> {
-        self.write(move |c| add::add(c, &image)).await
+        self.write(move |c| add(c, &image)).await
     }
 
     async fn add_sidecars(

@@ -18,6 +18,7 @@ pub(super) struct StateRow {
     failure: Option<String>,
     decoder_version: Option<i64>,
     deleted_at_ms: Option<i64>,
+    pub(super) deleted_with_files: bool,
 }
 
 impl TryFrom<&StateRow> for ImageState {
@@ -120,6 +121,7 @@ pub(super) fn failed(c: &mut SqliteConnection, max: u32) -> Result<Vec<FailedIma
         .inner_join(accounts::table)
         // A literal, because SQLite does not match a partial index with a parameter.
         .filter(sql::<Bool>("images.state = 'failed'"))
+        .filter(images::deleted_at_ms.is_null())
         .filter(accounts::deleted_at_ms.is_null())
         .order(images::seq.desc())
         .limit(i64::from(max))
@@ -141,6 +143,7 @@ pub(super) fn queue_length(c: &mut SqliteConnection) -> Result<QueueLength, Sqli
     let failed: i64 = images::table
         .inner_join(accounts::table)
         .filter(sql::<Bool>("images.state = 'failed'"))
+        .filter(images::deleted_at_ms.is_null())
         .filter(accounts::deleted_at_ms.is_null())
         .count()
         .get_result(c)?;

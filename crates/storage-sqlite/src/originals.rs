@@ -1,0 +1,104 @@
+use diesel::{OptionalExtension, SqliteConnection, prelude::*};
+use domain::ContentHash;
+use storage::{BlobKind, exceeds_quota};
+
+use crate::{
+    accounts::adjust_stored_bytes,
+    blob_registry,
+    error::SqliteError,
+    schema::{accounts, files, images},
+    value::RowReader,
+};
+
+/// The outcome of holding an original.
+pub(crate) enum Hold {
+    Done,
+    QuotaExceeded,
+    /// The blob is not announced, or is being removed.
+    Gone,
+}
+
+/// Keeps an original that an image or a partial file of the account is about to refer to. The account stores the bytes
+/// of an original once, however many of its images and files refer to it.
+pub(crate) fn hold(
+    c: &mut SqliteConnection,
+    account: i64,
+    original: &ContentHash,
+    quota_bytes: Option<u64>,
+) -> Result<Hold, SqliteError> {
+    if !blob_registry::can_keep(c, BlobKind::Original, original)? {
+        return Ok(Hold::Gone);
+    }
+    let hash = original.as_bytes().as_slice();
+    if !is_held(c, account, hash)? {
+        let bytes = blob_registry::length(c, BlobKind::Original, hash)?;
+        if exceeds_quota(stored_bytes(c, account)?, unsigned(account, bytes)?, quota_bytes) {
+            return Ok(Hold::QuotaExceeded);
+        }
+        adjust_stored_bytes(c, account, bytes)?;
+    }
+    blob_registry::keep(c, BlobKind::Original, original)?;
+    Ok(Hold::Done)
+}
+
+/// Ends the hold of an image or partial file that no longer refers to the original.
+pub(crate) fn release(c: &mut SqliteConnection, account: i64, original: &[u8]) -> Result<(), SqliteError> {
+    if !is_held(c, account, original)? {
+        let bytes = blob_registry::length(c, BlobKind::Original, original)?;
+        adjust_stored_bytes(c, account, -bytes)?;
+    }
+    if !has_image(c, original)? && !has_partial_file(c, original)? {
+        blob_registry::release(c, BlobKind::Original, original)?;
+    }
+    Ok(())
+}
+
+/// Whether an image or a partial file of the account refers to the original.
+fn is_held(c: &mut SqliteConnection, account: i64, original: &[u8]) -> Result<bool, SqliteError> {
+    let image = images::table
+        .filter(images::account_id.eq(account))
+        .filter(images::original.eq(original))
+        .select(images::seq)
+        .get_result::<i64>(c)
+        .optional()?;
+    if image.is_some() {
+        return Ok(true);
+    }
+    let partial = files::table
+        .filter(files::original.eq(original))
+        .filter(files::account_id.eq(account))
+        .filter(files::kind.eq("partial"))
+        .select(files::id)
+        .get_result::<i64>(c)
+        .optional()?;
+    Ok(partial.is_some())
+}
+
+/// Whether an image of any account has the original.
+pub(crate) fn has_image(c: &mut SqliteConnection, original: &[u8]) -> Result<bool, SqliteError> {
+    let image = images::table
+        .filter(images::original.eq(original))
+        .select(images::seq)
+        .get_result::<i64>(c)
+        .optional()?;
+    Ok(image.is_some())
+}
+
+fn has_partial_file(c: &mut SqliteConnection, original: &[u8]) -> Result<bool, SqliteError> {
+    let partial = files::table
+        .filter(files::original.eq(original))
+        .filter(files::kind.eq("partial"))
+        .select(files::id)
+        .get_result::<i64>(c)
+        .optional()?;
+    Ok(partial.is_some())
+}
+
+fn stored_bytes(c: &mut SqliteConnection, account: i64) -> Result<u64, SqliteError> {
+    let bytes = accounts::table.find(account).select(accounts::stored_bytes).get_result(c)?;
+    unsigned(account, bytes)
+}
+
+fn unsigned(account: i64, bytes: i64) -> Result<u64, SqliteError> {
+    RowReader::new("accounts", &account).unsigned("stored_bytes", bytes)
+}
