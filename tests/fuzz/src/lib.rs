@@ -12,6 +12,7 @@
 
 mod access_token;
 mod client_documents;
+mod dav;
 mod exports;
 mod oauth;
 mod photos;
@@ -23,7 +24,7 @@ mod words;
 pub type Target = fn(&[u8]);
 
 /// All targets, with their names.
-pub const TARGETS: [(&str, Target); 30] = [
+pub const TARGETS: [(&str, Target); 31] = [
     ("access_token", access_token::access_token),
     ("albums_and_lists", exports::albums_and_lists),
     ("answer", sandbox::check_worker_output),
@@ -33,6 +34,7 @@ pub const TARGETS: [(&str, Target); 30] = [
     ("client_document", client_documents::client_document),
     ("client_metadata", oauth::client_metadata),
     ("client_url", client_documents::client_url),
+    ("dav", dav::dav),
     ("file_names", words::file_names),
     ("gif", photos::gif),
     ("heif", photos::heif),

@@ -16,8 +16,17 @@ pub struct IfHeader {
 pub struct IfList {
     /// The URL of the resource; `None` for that of the request.
     pub resource: Option<String>,
-    /// The conditions, at least one: whether it is negated, and the state.
-    pub conditions: Vec<(bool, IfState)>,
+    /// The conditions, at least one.
+    pub conditions: Vec<IfCondition>,
+}
+
+/// A condition on the state of a resource.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IfCondition {
+    /// Whether the resource must not have the state.
+    pub is_negated: bool,
+    /// The state.
+    pub state: IfState,
 }
 
 /// A state of a resource.
@@ -63,13 +72,15 @@ impl IfHeader {
     pub fn is_met(&self, is_state: impl Fn(Option<&str>, &IfState) -> bool) -> bool {
         self.lists.iter().any(|list| {
             let resource = list.resource.as_deref();
-            list.conditions.iter().all(|(is_negated, state)| is_state(resource, state) != *is_negated)
+            list.conditions
+                .iter()
+                .all(|condition| is_state(resource, &condition.state) != condition.is_negated)
         })
     }
 
     /// All tokens. A token is submitted by appearing anywhere in the header (RFC 4918 §10.4.1).
     pub fn tokens(&self) -> impl Iterator<Item = &str> {
-        self.lists.iter().flat_map(|list| &list.conditions).filter_map(|(_, state)| match state {
+        self.lists.iter().flat_map(|list| &list.conditions).filter_map(|condition| match &condition.state {
             IfState::Token(token) => Some(token.as_str()),
             IfState::Tag(_) => None,
         })
@@ -77,7 +88,7 @@ impl IfHeader {
 }
 
 /// Reads the conditions of a list after its opening parenthesis; returns what follows the closing one.
-fn list(text: &str) -> Result<(Vec<(bool, IfState)>, &str), InvalidHeader> {
+fn list(text: &str) -> Result<(Vec<IfCondition>, &str), InvalidHeader> {
     let mut conditions = Vec::new();
     let mut rest = text.trim_start();
     loop {
@@ -87,7 +98,7 @@ fn list(text: &str) -> Result<(Vec<(bool, IfState)>, &str), InvalidHeader> {
         let is_negated = rest.get(..3).is_some_and(|word| word.eq_ignore_ascii_case("not"));
         let text = if is_negated { rest.get(3..).unwrap_or_default().trim_start() } else { rest };
         let (state, after) = state(text)?;
-        conditions.push((is_negated, state));
+        conditions.push(IfCondition { is_negated, state });
         rest = after.trim_start();
     }
 }

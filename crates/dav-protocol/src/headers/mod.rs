@@ -7,7 +7,7 @@ mod simple;
 
 pub use checksum::{ContentChecksum, content_checksum};
 pub use entity_tags::{EntityTag, EntityTags};
-pub use if_header::{IfHeader, IfList, IfState};
+pub use if_header::{IfCondition, IfHeader, IfList, IfState};
 pub use simple::{DEFAULT_LOCK_S, Depth, destination_path, is_true, lock_timeout_s, lock_token, overwrite};
 
 /// A header has an invalid value.

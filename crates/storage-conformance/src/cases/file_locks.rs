@@ -149,6 +149,8 @@ pub(crate) async fn a_lock_ends_by_its_token(seed: &Seed) {
     assert!(!unlock("", "deep").await, "it does not apply there");
     let found = ann.store().file_locks(ann.account(), &path("a/x"), ann.at).await.unwrap();
     assert_eq!(found, [ann.new_lock("a", "deep", true)], "the path is that of the locked folder");
+    let all = ann.store().account_locks(ann.account(), ann.at).await.unwrap();
+    assert_eq!(all, found, "the list of all locks has the same");
     assert!(unlock("a/x", "deep").await);
     assert!(!unlock("a/x", "deep").await);
     ann.junk("a/x", 2).await;

@@ -12,6 +12,7 @@ use super::{
     put::put,
     rows,
     trail::Trail,
+    tree::path_of,
 };
 use crate::{error::SqliteError, schema::file_locks, value::RowReader};
 
@@ -93,6 +94,20 @@ pub(super) fn applying(
     let Some(trail) = Trail::find(c, account, path)? else { return Ok(Vec::new()) };
     let locks = unexpired(c, account, at)?;
     locks.into_iter().filter_map(|lock| applying_lock(&trail, path, lock)).collect()
+}
+
+/// All unexpired locks of an account.
+pub(super) fn all(
+    c: &mut SqliteConnection,
+    account: AccountId,
+    at: Timestamp,
+) -> Result<Vec<FileLock>, SqliteError> {
+    let mut locks = Vec::new();
+    for lock in unexpired(c, account, at)? {
+        let root = path_of(c, lock.file_id)?;
+        locks.push(read(lock, root)?);
+    }
+    Ok(locks)
 }
 
 /// The lock with the path of its entry, if it applies to a path.

@@ -93,7 +93,7 @@ async fn check_if(
         if !states.contains_key(&path) {
             states.insert(path.clone(), state(request, &path).await?);
         }
-        let has_tag = list.conditions.iter().any(|(_, state)| matches!(state, IfState::Tag(_)));
+        let has_tag = list.conditions.iter().any(|condition| matches!(condition.state, IfState::Tag(_)));
         if let Some(state) = states.get(&path).filter(|_| has_tag) {
             conditions.states.insert(path.clone(), state.condition());
         }

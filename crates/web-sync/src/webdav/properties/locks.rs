@@ -20,7 +20,8 @@ pub(super) fn discovery(resource: &Resource<'_>) -> String {
 
 /// Writes a lock (RFC 4918 §14.1). `root` is the encoded path of the root that the request used.
 pub(in crate::webdav) fn write_active_lock(xml: &mut XmlWriter, lock: &FileLock, root: &str, now: Timestamp) {
-    let seconds = u64::try_from(lock.expires_at.millis() - now.millis()).unwrap_or_default().div_ceil(1000);
+    let remaining_ms = u64::try_from(lock.expires_at.millis() - now.millis()).unwrap_or(0);
+    let seconds = remaining_ms.div_ceil(1000);
     xml.raw("<d:activelock><d:locktype><d:write/></d:locktype><d:lockscope><d:exclusive/></d:lockscope>");
     xml.element("d:depth", if lock.is_deep { "infinity" } else { "0" });
     if let Some(owner) = &lock.owner {
