@@ -126,7 +126,7 @@ impl Library {
     pub fn upload_content(
         &self,
         upload: &UploadState,
-    ) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
+    ) -> impl Stream<Item = io::Result<Bytes>> + Send + use<> {
         let parts = upload.parts.iter().map(|part| (part.file.clone(), part.bytes)).collect();
         self.parts.blobs.parts.read(parts)
     }
