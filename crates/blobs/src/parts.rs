@@ -65,7 +65,7 @@ impl PartsFolder {
 
     /// The bytes of parts, one after the other. Each part is its file's name and length. A file that is missing or has
     /// another length is an error.
-    pub fn read(&self, parts: Vec<(String, u64)>) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
+    pub fn read(&self, parts: Vec<(String, u64)>) -> impl Stream<Item = io::Result<Bytes>> + Send + use<> {
         let folder = self.path.clone();
         stream::iter(parts)
             .then(move |(name, bytes)| {

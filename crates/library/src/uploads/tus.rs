@@ -3,7 +3,7 @@ use std::{io, pin::pin};
 use blobs::HEAD_BYTES;
 use bytes::Bytes;
 use domain::{AccountId, Timestamp};
-use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
+use futures_util::{Stream, StreamExt as _};
 use storage::{UploadProtocol, UploadState};
 
 use super::{
@@ -208,7 +208,7 @@ impl Library {
         // The parts count as stored, and go when the photo is stored.
         let with_parts = quota_bytes.map(|quota| quota.saturating_add(received));
         let file = Upload { bytes: Some(received), quota_bytes: with_parts, ..file };
-        let content = self.upload_content(upload).map_err(io::Error::other);
+        let content = self.upload_content(upload);
         self.import_stream(account, file, content).await.map_err(|error| match error {
             ImportError::QuotaExceeded { .. } => {
                 ImportError::QuotaExceeded { quota_bytes: quota_bytes.unwrap_or_default() }.into()
