@@ -33,6 +33,9 @@ def confirm(login_url: str, email: str, password: str):
         form = FirstForm(page.text)
         if "password" in form.fields:
             form.fields |= {"email": email, "password": password}
+        else:
+            assert ("decision", "allow") in form.buttons, f"{page.url} asks for a decision: {page.text}"
+            form.fields["decision"] = "allow"
         page = browser.post(urljoin(str(page.url), form.action), data=form.fields, timeout=TIMEOUT_S)
         if "password" not in form.fields:
             assert page.status_code == 200, f"{page.url} shows {page.status_code}: {page.text}"

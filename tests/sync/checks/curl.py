@@ -1,11 +1,13 @@
 """curl: single requests, limits and memory."""
 
+import re
 import subprocess
 from functools import cache
 from pathlib import Path
 
 import photos
 from checking import TIME_LIMIT_S, Log, check
+from documented import EXAMPLE_URL, commands, with_values
 from memory import watched
 from service import FOLDER, Account, shared
 
@@ -140,3 +142,23 @@ def curl_reads_no_original(log: Log):
     assert http_status(curl(log, url)) == 403
     head = curl(log, "--head", url)
     assert http_status(head) == 200 and "oc-fileid:" in head.lower() and "etag:" in head.lower(), head
+
+
+@check
+def curl_examples_of_the_manual_work(log: Log):
+    """Runs the commands of `docs/sync.md`: a resumable upload, and the question which photos are known."""
+    photos.write(folder() / "photo.jpg", photos.photo(50_004), 1_600_000_000)
+    before, name = len(account().library()), ""
+    examples = commands("curl")
+    assert len(examples) == 3, examples
+    outputs = []
+    for example in examples:
+        command = with_values(example, KEY=account().key, NAME=name).replace(EXAMPLE_URL, account().service.url)
+        outputs.append(log.run("sh", "-c", command.replace("curl ", "curl --silent --show-error ", 1), cwd=folder()))
+        if location := re.search(r"(?im)^location: .*/upload/(\S+)", outputs[-1]):
+            name = location[1]
+    begun, sent, known = outputs
+    assert "201 Created" in begun and name, begun
+    assert re.search("(?im)^photo-result: imported", sent), sent
+    assert known.split() == ['{"known":[]}'], known
+    assert len(account().library()) == before + 1

@@ -7,6 +7,8 @@ import photos
 from checking import Log, check, wait_until
 from checks.rclone_scenarios import PHOTOS, Scenario
 from checks.rclone_tool import Rclone, kill
+from documented import commands, with_values
+from service import FOLDER, shared
 
 SCENARIO = Scenario("nextcloud", first_photo=10_000)
 
@@ -68,6 +70,21 @@ def rclone_nextcloud_chunks(log: Log):
     done = chunked.transfer(log, "sync", SCENARIO.folder)
     assert done["errors"] == 0, done
     SCENARIO.is_complete()
+
+
+@check
+def rclone_set_up_of_the_manual_works(log: Log):
+    """Runs the commands of `docs/sync.md` with an empty configuration."""
+    account = shared().account("rclone-manual")
+    folder = FOLDER / "rclone-manual"
+    photos.write_tree(folder / "photos", 8, SCENARIO.first_photo + 3 * PHOTOS)
+    examples = commands("rclone")
+    assert len(examples) == 2, examples
+    for example in examples:
+        command = with_values(example, USER=account.handle, PASSWORD=account.sync_password)
+        command = command.replace("{base URL}", account.service.url).replace("/path/to/photos", str(folder / "photos"))
+        log.run("sh", "-c", command, RCLONE_CONFIG=str(folder / "rclone.conf"))
+    assert account.files.files().keys() == photos.files(folder / "photos").keys()
 
 
 def _parts() -> int:
