@@ -69,6 +69,13 @@ impl TestAppBuilder {
         self
     }
 
+    /// The settings of the library.
+    #[must_use]
+    pub fn settings(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+        change(&mut self.settings);
+        self
+    }
+
     /// Limits on what one client may use.
     #[must_use]
     pub fn limits(mut self, change: impl FnOnce(&mut HttpLimits)) -> Self {

@@ -39,7 +39,8 @@ Examples:
 const IMPORT_EXAMPLES: &str = "\
 Examples:
   server import ann@example.org ~/Pictures
-  server import ann@example.org photo.jpg holiday/ --json";
+  server import ann@example.org photo.jpg holiday/ --json
+  server import ann@example.org takeout-*.zip";
 
 const MCP_CONFIG_EXAMPLES: &str = "\
 Examples:
@@ -124,10 +125,13 @@ pub(crate) enum LibraryCommand {
     /// Manage vision models, which find photos by what they show
     #[command(subcommand)]
     Model(ModelCommand),
-    /// Import photos from files and folders
+    /// Import photos from files, folders and archives
     ///
     /// Waits until the photos are indexed. Files that are already in the library are skipped, so an import can be
     /// repeated. Failed files are listed with the reason; the others are imported, and the exit status is 1.
+    ///
+    /// Exports of Google Photos (Takeout) and iCloud Photos are imported with dates, places, descriptions and albums. Name
+    /// all parts of an export in one command.
     #[command(after_help = IMPORT_EXAMPLES)]
     Import(ImportOptions),
     /// Print how to connect an app over MCP, ready to paste
@@ -345,7 +349,7 @@ pub(crate) struct McpConfigOptions {
 pub(crate) struct ImportOptions {
     /// Email address of the account
     pub(crate) email: Email,
-    /// Files and folders to import; folders include their subfolders
+    /// Files, folders and archives (.zip, .tar, .tar.gz, .tgz) to import; folders include their subfolders
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     /// Print the result as JSON: {"imported":n,"duplicates":n,"failed":[{"path":…,"error":…}]}

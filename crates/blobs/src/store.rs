@@ -2,7 +2,7 @@ use std::{fs, io, path::Path, sync::Arc, time::SystemTime};
 
 use object_store::ObjectStore;
 
-use crate::{BlobError, ContentStore, ProcessLocks, StagingFolder};
+use crate::{BlobError, ContentStore, PartsFolder, ProcessLocks, StagingFolder};
 
 /// The store of originals and renditions, with the staging folder and the locks of this machine. Clones share it.
 #[derive(Debug, Clone)]
@@ -11,6 +11,8 @@ pub struct BlobStore {
     pub content: ContentStore,
     /// Uploads that are not complete yet.
     pub staging: StagingFolder,
+    /// The received parts of uploads.
+    pub parts: PartsFolder,
     /// Locks between the processes of this machine.
     pub locks: ProcessLocks,
 }
@@ -25,22 +27,29 @@ pub struct TemporaryFile {
 }
 
 impl BlobStore {
-    /// Opens a store whose three parts are in one local folder, which is created if it does not exist. It may block.
+    /// Opens a store whose parts are all in one local folder, which is created if it does not exist. It may block.
     ///
     /// # Errors
     /// [`BlobError::Folder`], or [`BlobError::Locked`].
     pub fn open_folder(root: &Path) -> Result<Self, BlobError> {
         let locks = ProcessLocks::open(root)?;
-        Ok(Self { content: ContentStore::in_folder(root)?, staging: staging(root)?, locks })
+        Ok(Self {
+            content: ContentStore::in_folder(root)?,
+            staging: staging(root)?,
+            parts: parts(root)?,
+            locks,
+        })
     }
 
-    /// Opens a store with its blobs on another backend. The local folder holds staged uploads and locks. It may block.
+    /// Opens a store with its blobs on another backend. The local folder holds staged uploads, parts of uploads, and
+    /// locks. It may block.
     ///
     /// # Errors
     /// [`BlobError::Folder`], or [`BlobError::Locked`].
     pub fn open_remote(objects: Arc<dyn ObjectStore>, folder: &Path) -> Result<Self, BlobError> {
         let locks = ProcessLocks::open(folder)?;
-        Ok(Self { content: ContentStore::new(objects), staging: staging(folder)?, locks })
+        let (staging, parts) = (staging(folder)?, parts(folder)?);
+        Ok(Self { content: ContentStore::new(objects), staging, parts, locks })
     }
 
     /// Deletes the temporary files of killed processes and then runs `work`, while other processes that open the store
@@ -94,6 +103,10 @@ impl BlobStore {
 
 fn staging(root: &Path) -> Result<StagingFolder, BlobError> {
     StagingFolder::open(root.join("staging"))
+}
+
+fn parts(root: &Path) -> Result<PartsFolder, BlobError> {
+    PartsFolder::open(root.join("uploads"))
 }
 
 fn describe(entries: Vec<fs::DirEntry>) -> io::Result<Vec<TemporaryFile>> {

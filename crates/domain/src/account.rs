@@ -85,7 +85,7 @@ impl FromStr for Email {
     }
 }
 
-/// The name of an API key: 1 to 100 characters after trimming, no control characters.
+/// The name of an API key or sync password: 1 to 100 characters after trimming, no control characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyName(String);
 
@@ -102,6 +102,11 @@ impl KeyName {
         } else {
             Err(Invalid::new("name", "must have 1 to 100 characters"))
         }
+    }
+
+    /// The name of the sync password of a device whose name is unknown.
+    pub fn unnamed_device() -> Self {
+        Self("Unnamed device".to_owned())
     }
 
     /// The trimmed name.

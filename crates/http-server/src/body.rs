@@ -3,10 +3,10 @@
 use std::{io, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
-use futures_util::{Stream, stream};
+use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
 use http::{HeaderMap, header, request::Parts};
-use http_body::Body;
-use http_body_util::{BodyExt as _, Full, combinators::UnsyncBoxBody};
+use http_body::{Body, Frame};
+use http_body_util::{BodyExt as _, Full, StreamBody, combinators::UnsyncBoxBody};
 use hyper::body::Incoming;
 use tokio::time;
 
@@ -21,6 +21,18 @@ pub type ResponseBody = UnsyncBoxBody<Bytes, BodyError>;
 /// A body that is in memory.
 pub fn full(bytes: impl Into<Bytes>) -> ResponseBody {
     Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
+}
+
+/// A body that is made while it is sent.
+pub fn streamed(chunks: impl Stream<Item = Bytes> + Send + 'static) -> ResponseBody {
+    StreamBody::new(chunks.map(|chunk| Ok(Frame::data(chunk)))).boxed_unsync()
+}
+
+/// A body that is sent while it is read from a stream. An error of the stream closes the connection.
+pub fn try_streamed<E: Into<BodyError> + 'static>(
+    stream: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
+) -> ResponseBody {
+    StreamBody::new(stream.map_ok(Frame::data).map_err(Into::into)).boxed_unsync()
 }
 
 /// Why a request body could not be read.
@@ -110,16 +122,13 @@ impl RequestBody {
     ///
     /// # Errors
     /// [`ReadBodyError::Encoded`], or [`ReadBodyError::Broken`] if the connection was closed for a new one.
-    pub fn into_stream(
-        mut self,
-    ) -> Result<impl Stream<Item = io::Result<Bytes>> + Send + use<>, ReadBodyError> {
+    pub fn into_stream(self) -> Result<impl Stream<Item = io::Result<Bytes>> + Send + use<>, ReadBodyError> {
         if self.is_encoded {
             return Err(ReadBodyError::Encoded);
         }
         if self.connection.as_ref().is_some_and(|connection| !connection.body_received()) {
             return Err(ReadBodyError::Broken);
         }
-        self.is_sent = true;
         Ok(stream::unfold(Some(self), |body| async move {
             let mut body = body?;
             match body.next_chunk().await {
@@ -136,6 +145,8 @@ impl RequestBody {
 
     async fn next_chunk(&mut self) -> io::Result<Option<Bytes>> {
         let Some(incoming) = &mut self.incoming else { return Ok(None) };
+        // Until here a client may wait for `100 Continue`, which the first read sends.
+        self.is_sent = true;
         loop {
             let frame = time::timeout(self.timeout, incoming.frame()).await;
             match frame.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))? {
@@ -207,8 +218,6 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use http_body::Frame;
-    use http_body_util::StreamBody;
 
     #[tokio::test]
     async fn a_body_is_collected_up_to_its_limit() {

@@ -9,6 +9,7 @@ use std::{
 use blobs::{BlobError, Checksum, HEAD_BYTES, PutError, StagedFile, StagingError};
 use bytes::Bytes;
 use domain::{AccountId, BlobKind, ContentHash, ImageId, Sidecar, Timestamp, clean_text};
+use exports::EntryError;
 use futures_util::{Stream, StreamExt as _};
 use keys::new_id;
 use media::{Format, MediaError};
@@ -31,6 +32,8 @@ pub struct Upload {
     pub sidecars: Vec<Sidecar>,
     /// Maximum number of bytes that the account may store; `None` for no limit.
     pub quota_bytes: Option<u64>,
+    /// Sidecars that are used only if the account does not have the file yet, so that they replace none.
+    pub sidecars_if_new: Vec<Sidecar>,
     /// Its length in bytes, if the sender announced it.
     pub bytes: Option<u64>,
     /// Its checksum, if the sender announced it.
@@ -78,6 +81,9 @@ pub enum ImportError {
     /// It cannot be read.
     #[error("the file cannot be read: {0}")]
     Read(io::Error),
+    /// It cannot be read from its archive.
+    #[error("the file {0}")]
+    Entry(EntryError),
     /// The blob of an earlier copy is being removed; the import can be retried.
     #[error("an earlier copy of the file is still being removed; try again in a moment")]
     BeingRemoved,
@@ -229,7 +235,8 @@ impl Library {
         Ok(())
     }
 
-    /// Imports a local file, which stays where it is. The caller has marked the account as synced.
+    /// Imports a local file, which stays where it is. Its time of modification is used unless `upload` has one. The caller
+    /// has marked the account as synced.
     ///
     /// # Errors
     /// [`ImportError`]; nothing of the file is kept.
@@ -237,13 +244,15 @@ impl Library {
         &self,
         account: AccountId,
         path: &Path,
-        sidecars: Vec<Sidecar>,
+        upload: Upload,
     ) -> Result<ImportOutcome, ImportError> {
         let max_bytes = self.parts.settings.max_upload_bytes;
         let owned = path.to_owned();
         let read = tokio::task::spawn_blocking(move || inspect(&owned, max_bytes));
-        let (original, upload) = read.await.map_err(|error| ImportError::Read(io::Error::other(error)))??;
-        self.store_original(account, original, &Upload { sidecars, ..upload }, Source::Local(path)).await
+        let (original, modified_at) =
+            read.await.map_err(|error| ImportError::Read(io::Error::other(error)))??;
+        let upload = Upload { modified_at: upload.modified_at.or(modified_at), ..upload };
+        self.store_original(account, original, &upload, Source::Local(path)).await
     }
 
     /// Announces, writes and adds an original. If the process is killed in between, either the image exists or the
@@ -255,13 +264,16 @@ impl Library {
         upload: &Upload,
         source: Source<'_>,
     ) -> Result<ImportOutcome, ImportError> {
-        // A sidecar may be new although the file is not.
-        if upload.sidecars.is_empty()
-            && let Some(duplicate) = self.find_duplicate(account, &original.hash).await?
-        {
-            return Ok(duplicate);
+        let is_needed = upload.sidecars.is_empty() || !upload.sidecars_if_new.is_empty();
+        let duplicate = if is_needed { self.find_duplicate(account, &original.hash).await? } else { None };
+        let mut image = self.new_image(account, original, upload)?;
+        match duplicate {
+            Some(duplicate) if upload.sidecars.is_empty() => return Ok(duplicate),
+            // A sidecar may be new although the file is not.
+            Some(_) => {}
+            None => image.sidecars.extend(upload.sidecars_if_new.iter().cloned()),
         }
-        let image = &self.new_image(account, original, upload)?;
+        let image = &image;
         let outcome = self.with_original(original, source, || async move {
             import_outcome(self.parts.store.add_image(image.clone()).await?, image)
         });
@@ -369,15 +381,15 @@ fn import_outcome(added: AddOutcome, new: &NewImage) -> Result<Option<ImportOutc
 }
 
 /// The format of a file by its first bytes.
-fn supported_format(head: &[u8]) -> Result<Format, ImportError> {
+pub(crate) fn supported_format(head: &[u8]) -> Result<Format, ImportError> {
     if head.is_empty() {
         return Err(ImportError::Refused(MediaError::Empty));
     }
     media::supported_format(head).map_err(ImportError::Refused)
 }
 
-/// Checks the length and the first bytes of a local file, and then hashes it. Blocks.
-fn inspect(path: &Path, max_bytes: u64) -> Result<(Original, Upload), ImportError> {
+/// Checks the length and the first bytes of a local file, and then hashes it. Also returns when it was modified. Blocks.
+fn inspect(path: &Path, max_bytes: u64) -> Result<(Original, Option<Timestamp>), ImportError> {
     let metadata = std::fs::metadata(path).map_err(ImportError::Read)?;
     if metadata.len() > max_bytes {
         return Err(ImportError::TooLarge { max_bytes });
@@ -393,7 +405,6 @@ fn inspect(path: &Path, max_bytes: u64) -> Result<(Original, Upload), ImportErro
         };
         Timestamp::from_millis(millis)
     });
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     let fingerprint = blobs::fingerprint(path).map_err(ImportError::Read)?;
     if fingerprint.bytes > max_bytes {
         return Err(ImportError::TooLarge { max_bytes });
@@ -402,5 +413,5 @@ fn inspect(path: &Path, max_bytes: u64) -> Result<(Original, Upload), ImportErro
         return Err(ImportError::Changed);
     }
     let original = Original { hash: fingerprint.hash, bytes: fingerprint.bytes, format };
-    Ok((original, Upload { name, modified_at, ..Upload::default() }))
+    Ok((original, modified_at))
 }

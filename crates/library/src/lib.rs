@@ -22,6 +22,9 @@ mod files;
 mod folder_import;
 mod images;
 mod import;
+mod import_albums;
+mod import_feed;
+mod import_report;
 mod indexing;
 mod localities;
 mod maintenance;
@@ -38,6 +41,7 @@ mod sign_in;
 mod signing_keys;
 mod stages;
 mod sync_sign_in;
+mod uploads;
 
 use std::{io, sync::Arc};
 
@@ -52,10 +56,12 @@ pub use blobs::{BlobError, BlobReader, Checksum};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use dispatcher::{Indexing, IndexingScope};
 pub use encoders::{InstalledModels, ModelSource, SharedEncoder};
-pub use files::{FileError, MoveFile, PutFile};
-pub use folder_import::{FailedFile, ImportProgress, ImportReport};
+pub use exports::Problem;
+pub use files::{FileError, LockFile, MoveFile, PutFile};
+pub use folder_import::ImportProgress;
 pub use images::LibraryInfo;
 pub use import::{ImportError, ImportOutcome, Upload};
+pub use import_report::{FailedFile, FailedKind, ImportReport};
 pub use maintenance::Maintenance;
 pub use renditions::{RenditionError, ServedRendition};
 pub use sandbox::{InvalidLanguages, Languages, WorkerCommand};
@@ -69,9 +75,12 @@ pub use signing_keys::SigningKeys;
 pub use stages::{SearchProgress, SearchStage};
 pub use storage::{
     AlbumPage, AlbumWrite, FileCondition, FileContent, FileEntry, FileId, FileImage, FileKind, FileListing,
-    FileLock, FileRefusal, FileTimes, FileWritten, ImageState, KeyInfo, Lookup, QueueLength, SecurityEvent,
-    SessionHash, SessionHolder, SessionInfo, StorageError,
+    FileLock, FileRefusal, FileTimes, FileWritten, ImageState, KeyInfo, LoginFlow, Lookup, QueueLength,
+    SecurityEvent, SessionHash, SessionHolder, SessionInfo, StorageError, UploadPart, UploadProtocol,
+    UploadState,
 };
+pub use sync_sign_in::{ConnectedDevice, LoginFlowTokens, NewSyncPassword, OneTimeLogin, SyncPasswordError};
+pub use uploads::{Chunk, MAX_KNOWN_HASHES, Progress, TusPart, UploadError, UploadOutcome, UploadResult};
 
 /// The photo library of all accounts. Clones share it.
 #[derive(Clone)]
@@ -99,6 +108,7 @@ struct Parts {
     passwords: passwords::Passwords,
     sign_in_locks: sign_in::SignInLocks,
     pending_renditions: renditions::PendingRenditions,
+    upload_locks: uploads::UploadLocks,
     queue_changed: Notify,
     key_uses: background::BackgroundWriter,
     grant_uses: background::BackgroundWriter,
@@ -138,6 +148,7 @@ impl Library {
             passwords,
             sign_in_locks: sign_in::SignInLocks::default(),
             pending_renditions: renditions::PendingRenditions::default(),
+            upload_locks: uploads::UploadLocks::default(),
             queue_changed: Notify::new(),
             key_uses: background::BackgroundWriter::new("the use of an API key"),
             grant_uses: background::BackgroundWriter::new("the use of a grant"),

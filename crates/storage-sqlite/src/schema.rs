@@ -327,7 +327,7 @@ diesel::table! {
         name -> Text,
         total_bytes -> Nullable<BigInt>,
         metadata -> Text,
-        finished_at_ms -> Nullable<BigInt>,
+        result -> Nullable<Text>,
         touched_at_ms -> BigInt,
     }
 }
@@ -367,7 +367,9 @@ diesel::joinable!(stage_jobs -> stages (stage_id));
 diesel::joinable!(sessions -> accounts (account_id));
 diesel::joinable!(oauth_grants -> accounts (account_id));
 diesel::joinable!(files -> images (image_seq));
+diesel::joinable!(login_flows -> accounts (account_id));
 diesel::joinable!(upload_parts -> uploads (upload_id));
+diesel::joinable!(uploads -> accounts (account_id));
 diesel::allow_tables_to_appear_in_same_query!(
     accounts,
     album_images,
@@ -378,6 +380,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     image_vectors,
     images,
     index_jobs,
+    login_flows,
     oauth_clients,
     oauth_grants,
     renditions,

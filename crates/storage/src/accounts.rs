@@ -169,6 +169,9 @@ pub trait AccountStore: Send + Sync + 'static {
         at: Timestamp,
     ) -> Result<bool, StorageError>;
 
+    /// Revokes an unrevoked key and returns its name; `None` when there is none with this id.
+    async fn revoke_key_by_id(&self, key: KeyId, at: Timestamp) -> Result<Option<KeyName>, StorageError>;
+
     /// The holder of an unrevoked key.
     async fn key_holder(&self, hash: &KeyHash) -> Result<Option<KeyHolder>, StorageError>;
 

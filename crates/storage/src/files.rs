@@ -137,6 +137,13 @@ pub struct FileLock {
     pub expires_at: Timestamp,
 }
 
+impl FileLock {
+    /// Whether it locks a path: its own, or with a deep lock one below.
+    pub fn applies_to(&self, path: &FilePath) -> bool {
+        self.root == *path || (self.is_deep && path.starts_with(&self.root))
+    }
+}
+
 /// What every change of files has in common.
 #[derive(Debug, Clone)]
 pub struct FileChange {
@@ -373,4 +380,7 @@ pub trait FileStore: Send + Sync + 'static {
         path: &FilePath,
         at: Timestamp,
     ) -> Result<Vec<FileLock>, StorageError>;
+
+    /// All unexpired locks of an account, at most [`MAX_FILE_LOCKS`].
+    async fn account_locks(&self, account: AccountId, at: Timestamp) -> Result<Vec<FileLock>, StorageError>;
 }

@@ -194,6 +194,13 @@ pub trait IndexQueue: Send + Sync + 'static {
         original: &ContentHash,
     ) -> Result<Option<ExistingImage>, StorageError>;
 
+    /// Which of at most 1000 originals an account has as images that are neither deleted nor failed.
+    async fn known_originals(
+        &self,
+        account: AccountId,
+        originals: &[ContentHash],
+    ) -> Result<Vec<ContentHash>, StorageError>;
+
     /// Adds an image, queues it, keeps its original and stores its sidecars.
     ///
     /// An image that the account already has is restored if it was deleted, retried if it failed, and indexed again

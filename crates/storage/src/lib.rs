@@ -75,8 +75,8 @@ pub use stages::{
     VersionPolicy,
 };
 pub use uploads::{
-    AddPart, BeginUpload, MAX_UPLOAD_PARTS, MAX_UPLOADS, NewUpload, Upload, UploadId, UploadPart,
-    UploadProtocol, UploadStore,
+    AddPart, BeginUpload, MAX_UPLOAD_PARTS, MAX_UPLOADS, NewUpload, SweptUploads, UploadId, UploadPart,
+    UploadProtocol, UploadState, UploadStore,
 };
 pub use vectors::{EncoderId, StoredVector, VectorId, VectorStore, VisibleVector};
 pub use word_index::WordIndex;

@@ -6,7 +6,7 @@ use crate::StorageError;
 /// The SHA-256 of a token of a login flow. The token itself is never stored.
 pub type LoginTokenHash = [u8; 32];
 
-/// Maximum number of login flows at a time; a new one ends the oldest.
+/// Maximum number of login flows at a time; a new one ends the oldest that is not confirmed, or else the oldest.
 pub const MAX_LOGIN_FLOWS: u32 = 10_000;
 
 /// A login flow to begin: a device that waits until its user confirms it in the browser.
@@ -46,7 +46,7 @@ pub trait LoginFlowStore: Send + Sync + 'static {
         at: Timestamp,
     ) -> Result<Option<LoginFlow>, StorageError>;
 
-    /// Confirms a login flow for an account; `false` when there is no such flow, or it was confirmed already.
+    /// Confirms a login flow for an account; `false` when there is no such flow or account, or it was confirmed already.
     async fn confirm_login_flow(
         &self,
         page: LoginTokenHash,
@@ -54,7 +54,11 @@ pub trait LoginFlowStore: Send + Sync + 'static {
         at: Timestamp,
     ) -> Result<bool, StorageError>;
 
-    /// Ends a confirmed login flow and returns it, once; `None` when there is no such flow or it is not confirmed.
+    /// Ends a login flow that is not confirmed; `false` when there is no such flow.
+    async fn deny_login_flow(&self, page: LoginTokenHash) -> Result<bool, StorageError>;
+
+    /// Ends a confirmed login flow and returns it, once; `None` when there is no such flow, it is not confirmed, or its account
+    /// was deleted.
     async fn take_login_flow(
         &self,
         poll: LoginTokenHash,

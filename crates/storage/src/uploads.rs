@@ -43,29 +43,31 @@ pub struct NewUpload {
     pub at: Timestamp,
 }
 
-/// An upload in progress.
+/// The state of an upload.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Upload {
+pub struct UploadState {
     /// Its id.
     pub id: UploadId,
+    /// Its protocol.
+    pub protocol: UploadProtocol,
     /// Its name in URLs.
     pub name: String,
     /// Its announced length in bytes.
     pub total_bytes: Option<u64>,
     /// What the client said about it.
     pub metadata: String,
-    /// Whether it is complete: its parts are gone and its file was imported.
-    pub is_finished: bool,
+    /// What came of it, in a form that the caller understands, once it is finished: its parts are gone then.
+    pub result: Option<String>,
     /// When it was last written to.
     pub touched_at: Timestamp,
     /// Its parts, by number.
     pub parts: Vec<UploadPart>,
 }
 
-impl Upload {
+impl UploadState {
     /// The number of bytes received: of a finished upload, all.
     pub fn received_bytes(&self) -> u64 {
-        if self.is_finished {
+        if self.result.is_some() {
             return self.total_bytes.unwrap_or_default();
         }
         self.parts.iter().map(|part| part.bytes).sum()
@@ -92,7 +94,7 @@ pub struct UploadPart {
 pub enum BeginUpload {
     /// It has begun.
     Begun(UploadId),
-    /// There is one of that name.
+    /// There is an unfinished one of that name.
     Exists,
     /// The account has too many uploads in progress.
     TooMany,
@@ -101,10 +103,10 @@ pub enum BeginUpload {
 }
 
 /// Maximum number of unfinished uploads per account and protocol.
-pub const MAX_UPLOADS: u32 = 10_000;
+pub const MAX_UPLOADS: u32 = 1000;
 
 /// Maximum number of parts per upload.
-pub const MAX_UPLOAD_PARTS: u32 = 10_000;
+pub const MAX_UPLOAD_PARTS: u32 = 1000;
 
 /// The outcome of adding a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,7 +116,7 @@ pub enum AddPart {
         /// The file of the replaced part.
         replaced: Option<String>,
     },
-    /// There is no such upload, or it is finished.
+    /// There is no such upload, it is finished, or its account was deleted.
     NoUpload,
     /// The part does not continue the others, which have this many bytes.
     WrongOffset(u64),
@@ -122,11 +124,20 @@ pub enum AddPart {
     TooMany,
 }
 
+/// The files of parts that the store no longer names.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SweptUploads {
+    /// The number of forgotten uploads.
+    pub uploads: u32,
+    /// The files of their parts, which can be deleted.
+    pub files: Vec<String>,
+}
+
 /// Uploads in progress. Their bytes are in files that the caller writes before it adds the part, and deletes after the
-/// store no longer names them.
+/// store no longer names them. The bytes of parts count as stored by the account, announced bytes do not.
 #[async_trait]
 pub trait UploadStore: Send + Sync + 'static {
-    /// Begins an upload.
+    /// Begins an upload. It replaces a finished one of the same name.
     async fn begin_upload(&self, upload: NewUpload) -> Result<BeginUpload, StorageError>;
 
     /// An upload of an account by name.
@@ -135,23 +146,33 @@ pub trait UploadStore: Send + Sync + 'static {
         account: AccountId,
         protocol: UploadProtocol,
         name: &str,
-    ) -> Result<Option<Upload>, StorageError>;
+    ) -> Result<Option<UploadState>, StorageError>;
 
-    /// Adds a part. A tus part must begin where the others end; a chunk replaces one of the same number.
+    /// Adds a part. A tus part must begin where the others end; a chunk replaces one of the same number. Of two tus parts
+    /// that are added at once for the same offset, one is added.
     async fn add_part(&self, upload: UploadId, part: UploadPart) -> Result<AddPart, StorageError>;
 
-    /// Marks an upload as finished and forgets its parts, whose files it returns. It stays known until it expires, so that
-    /// a client whose last response was lost can ask again.
-    async fn finish_upload(&self, upload: UploadId, at: Timestamp) -> Result<Vec<String>, StorageError>;
+    /// Marks an upload as finished with a result and forgets its parts, whose files it returns. It stays known until it
+    /// expires, so that a client whose last response was lost learns the same result. The first result stays.
+    async fn finish_upload(
+        &self,
+        upload: UploadId,
+        result: &str,
+        at: Timestamp,
+    ) -> Result<Vec<String>, StorageError>;
 
     /// Forgets an upload; returns the files of its parts.
     async fn delete_upload(&self, upload: UploadId) -> Result<Vec<String>, StorageError>;
 
-    /// Forgets up to `max` uploads that were last written to before `before` or whose account was deleted; returns the
-    /// files of their parts and the number of uploads.
-    async fn sweep_uploads(&self, before: Timestamp, max: u32) -> Result<(u32, Vec<String>), StorageError>;
+    /// Forgets up to `max` uploads of a protocol that were last written to before `before` or whose account was deleted.
+    async fn sweep_uploads(
+        &self,
+        protocol: UploadProtocol,
+        before: Timestamp,
+        max: u32,
+    ) -> Result<SweptUploads, StorageError>;
 
-    /// Which of these files belong to a part.
+    /// Which of these files belong to a part; at most 1000 files.
     async fn known_part_files(&self, files: &[String]) -> Result<Vec<String>, StorageError>;
 
     /// The number of bytes that an account stores: its originals, deleted images included until they are purged, its

@@ -2,7 +2,7 @@
 //!
 //! - [`webdav`]: `/dav/`, and the same files for Nextcloud's apps under `/remote.php/`.
 //! - [`nextcloud`]: what these apps need besides: status, sign-in, account, previews.
-//! - [`tus`]: resumable uploads at `/upload/`.
+//! - [`tus`]: resumable uploads at `/upload/`, also for the pages.
 //!
 //! Each turns a request into values of `domain`, calls the [`Library`], and turns the result into a reply. While the
 //! service itself is at fault, every path answers 503 with `Retry-After` and never 500 or 429, because apps would give
@@ -10,7 +10,7 @@
 //!
 //! This crate knows no SQL, no files of the machine, no image formats and no HTML.
 //!
-//! The most common change is another property of WebDAV: a row in `webdav::properties`.
+//! The most common change is another property of WebDAV: a row in `webdav/properties/table.rs`.
 #![deny(missing_docs)]
 
 mod authentication;
@@ -21,32 +21,36 @@ mod webdav;
 
 use std::{net::IpAddr, sync::Arc};
 
-use http::request::Parts;
+use http::{Method, request::Parts};
 use http_server::{BaseUrl, body::RequestBody, reply::Reply};
 use library::Library;
+use web_auth::Authorization;
+
+pub use tus::{InvalidMetadata, UploadMetadata, parse_checksum};
 
 /// The interfaces for photo sync.
 pub struct Sync {
     library: Library,
     base_url: BaseUrl,
+    authorization: Arc<Authorization>,
 }
 
 impl Sync {
     /// The interfaces of a library.
-    pub fn new(library: Library, base_url: BaseUrl) -> Self {
-        Self { library, base_url }
+    pub fn new(library: Library, base_url: BaseUrl, authorization: Arc<Authorization>) -> Self {
+        Self { library, base_url, authorization }
     }
 }
 
-/// Whether a path belongs to photo sync.
-pub fn is_sync_path(path: &str) -> bool {
-    webdav::is_path(path) || nextcloud::is_path(path) || tus::is_path(path)
+/// Whether a request is for photo sync.
+pub fn is_sync_request(method: &Method, path: &str) -> bool {
+    webdav::is_request(method, path) || nextcloud::is_path(path) || tus::is_path(path)
 }
 
 /// Handles a request to a path of photo sync. `address` is the address of the client.
 pub async fn handle(sync: &Arc<Sync>, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
     let path = parts.uri.path();
-    if webdav::is_path(path) {
+    if webdav::is_request(&parts.method, path) {
         webdav::handle(sync, parts, body).await
     } else if tus::is_path(path) {
         tus::handle(sync, parts, body).await

@@ -6,7 +6,7 @@ use http::{HeaderValue, StatusCode, header};
 use http_server::reply::{Reply, WithHeader as _, empty, retry_after};
 
 /// When a client may retry after a failure of the service, in seconds.
-const RETRY_AFTER_S: u64 = 30;
+pub(crate) const RETRY_AFTER_S: u64 = 30;
 
 /// 401 that asks for a sync password.
 pub(crate) fn unauthorized() -> Reply {
@@ -16,6 +16,11 @@ pub(crate) fn unauthorized() -> Reply {
 
 /// 503 for a failure of the service, which is logged.
 pub(crate) fn unavailable(error: &dyn Display) -> Reply {
-    tracing::error!(%error, "photo sync is unavailable");
+    log_unavailable(error);
     retry_after(empty(StatusCode::SERVICE_UNAVAILABLE), RETRY_AFTER_S)
+}
+
+/// Logs a failure of the service.
+pub(crate) fn log_unavailable(error: &dyn Display) {
+    tracing::error!(%error, "photo sync is unavailable");
 }

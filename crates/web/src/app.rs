@@ -26,7 +26,7 @@ use tokio::net::TcpListener;
 use tower::{ServiceBuilder, ServiceExt as _, service_fn, util::BoxCloneSyncService};
 use tower_http::cors::{AllowHeaders, Any as AnyOrigin, CorsLayer};
 use web_api::Api;
-use web_auth::{Authorization, AuthorizationOptions, BuildError};
+use web_auth::{Authorization, AuthorizationOptions, BuildError, LOGIN_PAGE_PREFIX};
 use web_pages::Site;
 use web_sync::Sync;
 
@@ -67,7 +67,7 @@ impl App {
         };
         let authorization = Arc::new(Authorization::new(&library, secret, &options)?);
         let api = Api::new(library.clone(), secret, options.base_url.clone(), authorization.clone())?;
-        let sync = Arc::new(Sync::new(library.clone(), options.base_url.clone()));
+        let sync = Arc::new(Sync::new(library.clone(), options.base_url.clone(), authorization.clone()));
         let site = Site::new(library, secret, options.base_url, authorization);
         let has_warned_of_proxy = AtomicBool::new(false);
         let state = Arc::new(State { api: Arc::new(api), site, sync, config, has_warned_of_proxy });
@@ -91,8 +91,7 @@ impl App {
     async fn handle(self, peer: SocketAddr, mut request: Request<Incoming>) -> Reply {
         let started = Instant::now();
         let method = request.method().clone();
-        // Without the query, which may contain a signature.
-        let path = request.uri().path().to_owned();
+        let path = logged_path(request.uri().path()).to_owned();
         let config = &self.state.config;
         let client = client_address(peer, request.headers(), &config.trusted_proxies);
         self.state.warn_of_proxy(peer, request.headers());
@@ -124,7 +123,7 @@ impl App {
         if web_api::is_api_path(path) {
             return self.handle_api(request).await;
         }
-        if web_sync::is_sync_path(path) {
+        if web_sync::is_sync_request(request.method(), path) {
             let Ok(reply) = self.without_cors.clone().oneshot(request).await;
             return reply;
         }
@@ -169,7 +168,7 @@ impl State {
         let path = parts.uri.path();
         if web_api::is_api_path(path) || web_api::is_health_check(path) {
             web_api::handle(&self.api, &parts, body, address).await
-        } else if web_sync::is_sync_path(path) {
+        } else if web_sync::is_sync_request(&parts.method, path) {
             web_sync::handle(&self.sync, &parts, body, address).await
         } else {
             web_pages::handle(&self.site, &parts, body, address).await
@@ -208,6 +207,11 @@ pub async fn serve(
     };
     http_server::serve(move |peer, request| app.clone().handle(peer, request), options, listener, shutdown)
         .await
+}
+
+/// The path for the log, without a token. Queries, which may contain a signature, are never logged.
+fn logged_path(path: &str) -> &str {
+    if path.starts_with(LOGIN_PAGE_PREFIX) { LOGIN_PAGE_PREFIX } else { path }
 }
 
 /// Whether a request is a CORS preflight (Fetch standard). Any other OPTIONS request is handled like other methods.

@@ -81,12 +81,14 @@ CREATE TABLE uploads (
     name TEXT NOT NULL,
     total_bytes INTEGER CHECK (total_bytes >= 0),
     metadata TEXT NOT NULL,
-    finished_at_ms INTEGER,
+    -- What came of it; null while it is in progress.
+    result TEXT,
     touched_at_ms INTEGER NOT NULL,
     UNIQUE (account_id, protocol, name)
 ) STRICT;
 
-CREATE INDEX uploads_age ON uploads (touched_at_ms);
+CREATE INDEX uploads_age ON uploads (protocol, touched_at_ms);
+CREATE INDEX uploads_unfinished ON uploads (account_id, protocol) WHERE result IS NULL;
 
 CREATE TABLE upload_parts (
     upload_id INTEGER NOT NULL REFERENCES uploads (id) ON DELETE CASCADE,

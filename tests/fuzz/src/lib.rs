@@ -12,18 +12,22 @@
 
 mod access_token;
 mod client_documents;
+mod exports;
 mod oauth;
 mod photos;
 mod protocol;
+mod uploads;
 mod words;
 
 /// Feeds bytes to one parser.
 pub type Target = fn(&[u8]);
 
 /// All targets, with their names.
-pub const TARGETS: [(&str, Target); 27] = [
+pub const TARGETS: [(&str, Target); 30] = [
     ("access_token", access_token::access_token),
+    ("albums_and_lists", exports::albums_and_lists),
     ("answer", sandbox::check_worker_output),
+    ("archives", exports::archives),
     ("authorize", oauth::authorize),
     ("avif", photos::avif),
     ("client_document", client_documents::client_document),
@@ -47,6 +51,7 @@ pub const TARGETS: [(&str, Target); 27] = [
     ("texts", words::texts),
     ("tiff", photos::tiff),
     ("token", oauth::token),
+    ("upload_headers", uploads::upload_headers),
     ("webp", photos::webp),
     ("xmp", photos::xmp),
 ];

@@ -9,8 +9,8 @@ use serde::Deserialize;
 
 use super::{AnyError, ProcessOutcome, Server, Usage, run};
 
-/// The account of the library.
-const EMAIL: &str = "ann@example.org";
+/// The email address of the account of a library that [`Instance::create`] made.
+pub const EMAIL: &str = "ann@example.org";
 
 /// A library in a data folder, and the program that uses it.
 #[derive(Debug, Clone)]

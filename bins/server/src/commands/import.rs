@@ -1,7 +1,10 @@
-use std::io::{IsTerminal as _, stderr};
+use std::{
+    io::{IsTerminal as _, stderr},
+    path::Path,
+};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use library::{ImportProgress, ImportReport, IndexingScope};
+use library::{FailedKind, ImportProgress, ImportReport, IndexingScope, Problem};
 use serde::Serialize;
 
 use super::{CommandError, Report};
@@ -55,8 +58,24 @@ fn summary(report: &ImportReport) -> String {
         report.duplicates,
         report.failed.len()
     );
-    for file in &report.failed {
-        text.push_str(&format!("  {}: {}\n", file.path.display(), stores::without_error_number(&file.error)));
+    let of_kind = |kind: FailedKind| report.failed.iter().filter(move |file| file.kind == kind);
+    for file in of_kind(FailedKind::File) {
+        add_line(&mut text, &file.path, &stores::without_error_number(&file.error));
+    }
+    let movies = of_kind(FailedKind::Movie).count();
+    if movies > 0 {
+        text.push_str(&format!("  {movies} movies, which are not imported\n"));
+    }
+    let unmatched = of_kind(FailedKind::Unmatched).map(|file| (file.path.as_path(), file.error.as_str()));
+    add_group(&mut text, "  without a photo", unmatched);
+    let problem = |problem: &'_ Problem| (problem.path.clone(), problem.reason.clone());
+    for (title, problems) in [("skipped", &report.skipped), ("ambiguous", &report.ambiguous)] {
+        let problems: Vec<_> = problems.iter().map(problem).collect();
+        let lines = problems.iter().map(|(path, reason)| (path.as_path(), reason.as_str()));
+        add_group(&mut text, title, lines);
+    }
+    if report.albums > 0 {
+        text.push_str(&format!("albums: {}\n", report.albums));
     }
     let found = report.imported.saturating_add(report.duplicates);
     if found == 0 && report.failed.is_empty() && report.stopped.is_none() {
@@ -65,11 +84,31 @@ fn summary(report: &ImportReport) -> String {
     text
 }
 
+fn add_line(text: &mut String, path: &Path, reason: &str) {
+    text.push_str(&format!("  {}: {reason}\n", path.display()));
+}
+
+/// Adds a heading with the number of lines, and the lines; nothing if there are none.
+fn add_group<'a>(text: &mut String, title: &str, lines: impl Iterator<Item = (&'a Path, &'a str)>) {
+    let lines: Vec<_> = lines.collect();
+    if !lines.is_empty() {
+        text.push_str(&format!("{title}: {}\n", lines.len()));
+    }
+    for (path, reason) in lines {
+        add_line(text, path, reason);
+    }
+}
+
 #[derive(Serialize)]
 struct JsonReport {
     imported: u64,
     duplicates: u64,
     failed: Vec<JsonFailure>,
+    movies: usize,
+    unmatched: usize,
+    skipped: Vec<JsonProblem>,
+    ambiguous: Vec<JsonProblem>,
+    albums: u64,
 }
 
 #[derive(Serialize)]
@@ -78,13 +117,35 @@ struct JsonFailure {
     error: String,
 }
 
+#[derive(Serialize)]
+struct JsonProblem {
+    path: String,
+    reason: String,
+}
+
 fn json(report: &ImportReport) -> Result<String, serde_json::Error> {
+    let count = |kind| report.failed.iter().filter(|file| file.kind == kind).count();
     let failed = report
         .failed
         .iter()
         .map(|file| JsonFailure { path: file.path.display().to_string(), error: file.error.clone() });
-    let report =
-        JsonReport { imported: report.imported, duplicates: report.duplicates, failed: failed.collect() };
+    let problems = |problems: &[Problem]| {
+        let problem = |problem: &Problem| JsonProblem {
+            path: problem.path.display().to_string(),
+            reason: problem.reason.clone(),
+        };
+        problems.iter().map(problem).collect()
+    };
+    let report = JsonReport {
+        imported: report.imported,
+        duplicates: report.duplicates,
+        failed: failed.collect(),
+        movies: count(FailedKind::Movie),
+        unmatched: count(FailedKind::Unmatched),
+        skipped: problems(&report.skipped),
+        ambiguous: problems(&report.ambiguous),
+        albums: report.albums,
+    };
     Ok(serde_json::to_string(&report)? + "\n")
 }
 
@@ -96,12 +157,36 @@ mod tests {
 
     #[test]
     fn reports_are_text_or_json() {
-        let failed = vec![FailedFile { path: "a/b.txt".into(), error: "not a picture".into() }];
-        let report = ImportReport { imported: 2, duplicates: 1, failed, stopped: None };
+        let failed =
+            |path: &str, error: &str, kind| FailedFile { path: path.into(), error: error.into(), kind };
+        let problem = |path: &str, reason: &str| Problem { path: path.into(), reason: reason.into() };
+        let report = ImportReport {
+            imported: 2,
+            duplicates: 1,
+            failed: vec![failed("a/b.txt", "not a picture", FailedKind::File)],
+            ..ImportReport::default()
+        };
         assert_eq!(summary(&report), "imported: 2\nduplicates: 1\nfailed: 1\n  a/b.txt: not a picture\n");
         assert_eq!(
             json(&report).unwrap(),
-            "{\"imported\":2,\"duplicates\":1,\"failed\":[{\"path\":\"a/b.txt\",\"error\":\"not a picture\"}]}\n"
+            "{\"imported\":2,\"duplicates\":1,\"failed\":[{\"path\":\"a/b.txt\",\"error\":\"not a picture\"}],\
+             \"movies\":0,\"unmatched\":0,\"skipped\":[],\"ambiguous\":[],\"albums\":0}\n"
         );
+        let report = ImportReport {
+            failed: vec![
+                failed("x.zip/1.mp4", "is a video", FailedKind::Movie),
+                failed("x.zip/1.jpg.json", "describes no photo", FailedKind::Unmatched),
+                failed("x.zip/2.mp4", "is a video", FailedKind::Movie),
+            ],
+            skipped: vec![problem("x.zip/3.jpg", "was deleted")],
+            albums: 2,
+            ..ImportReport::default()
+        };
+        assert_eq!(
+            summary(&report),
+            "imported: 0\nduplicates: 0\nfailed: 3\n  2 movies, which are not imported\n  without a photo: 1\n  \
+             x.zip/1.jpg.json: describes no photo\nskipped: 1\n  x.zip/3.jpg: was deleted\nalbums: 2\n"
+        );
+        assert!(json(&report).unwrap().contains(r#""error":"is a video"},{"path":"#), "movies are listed");
     }
 }

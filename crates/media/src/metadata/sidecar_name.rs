@@ -1,17 +1,25 @@
 //! Matches sidecars to photos in one folder by their names.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
 use domain::SidecarKind;
+use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
 /// The part that a Takeout export puts between a photo's name and `.json`, sometimes truncated.
 const SUPPLEMENT: &str = "supplemental-metadata";
 
-/// A Takeout export truncates the part before `.json` to this length. A number in brackets is not counted.
-const TAKEOUT_NAME_CHARS: usize = 46;
+/// A Takeout export truncates the part before `.json` to this length, in UTF-16 units. A number in brackets is not counted.
+const TAKEOUT_NAME_UNITS: usize = 46;
+
+/// The length, in UTF-16 units, from which the suffix of an edited photo may be truncated. Names of photos are truncated
+/// to 47 units before their extension.
+const MIN_TRUNCATED_UNITS: usize = 44;
 
 /// Suffixes of edited photos in a Takeout export. An edited photo has the sidecar of the original.
-const EDITED: [&str; 15] = [
+const EDITED: [&str; 14] = [
     "-edited",
     "-effects",
     "-smile",
@@ -25,8 +33,6 @@ const EDITED: [&str; 15] = [
     "-edytowane",
     "-modificato",
     "-modifié",
-    // The decomposed form that macOS uses.
-    "-modifie\u{301}",
     "-編集済み",
 ];
 
@@ -73,7 +79,7 @@ pub fn sidecar_kind(file_name: &str) -> Option<SidecarKind> {
 /// - `x.jpg.json`, `x.jpg.supplemental-metadata.json` and its truncated forms belong to `x.jpg`, even if the photo's name
 ///   is truncated in them. `x.jpg(1).json` belongs to `x(1).jpg`. `x-edited.jpg` has the sidecar of `x.jpg`. A truncated
 ///   name that matches several photos belongs to none.
-/// - Case is ignored if no name matches exactly.
+/// - Case is ignored if no name matches exactly. The composed and the decomposed form of a letter are equal.
 ///
 /// Of several sidecars that match a photo the best is chosen; the others do not count as unmatched. The work is linear
 /// in the number of names.
@@ -85,6 +91,9 @@ pub fn sidecar_kind(file_name: &str) -> Option<SidecarKind> {
 /// assert_eq!(found.unmatched, [2]);
 /// ```
 pub fn match_sidecars(photos: &[&str], sidecars: &[&str]) -> SidecarMatches {
+    let (photos, sidecars) = (composed(photos), composed(sidecars));
+    let (photos, sidecars) = (borrowed(&photos), borrowed(&sidecars));
+    let (photos, sidecars) = (photos.as_slice(), sidecars.as_slice());
     let index = Index::of(sidecars);
     let ambiguous = ambiguous_keys(photos);
     let mut matched: HashSet<usize> = HashSet::new();
@@ -103,6 +112,19 @@ pub fn match_sidecars(photos: &[&str], sidecars: &[&str]) -> SidecarMatches {
     let unmatched = (0..sidecars.len())
         .filter(|position| !matched.contains(index.duplicates.get(position).unwrap_or(position)));
     SidecarMatches { by_photo, unmatched: unmatched.collect() }
+}
+
+/// The names in the composed form. macOS stores names decomposed.
+fn composed<'a>(names: &[&'a str]) -> Vec<Cow<'a, str>> {
+    let compose = |name: &&'a str| match is_nfc_quick(name.chars()) {
+        IsNormalized::Yes => Cow::Borrowed(*name),
+        _ => Cow::Owned(name.nfc().collect()),
+    };
+    names.iter().map(compose).collect()
+}
+
+fn borrowed<'a>(names: &'a [Cow<'_, str>]) -> Vec<&'a str> {
+    names.iter().map(AsRef::as_ref).collect()
 }
 
 /// Truncated names that match several photos which are not versions of each other.
@@ -140,7 +162,8 @@ impl Key {
                 let (stem, number) = split_number(stem);
                 let supplemented =
                     split_extension(stem).filter(|(_, extension)| SUPPLEMENT.starts_with(extension));
-                key(supplemented.map_or(stem, |(name, _)| name), number)
+                let (name, inner_number) = supplemented.map_or((stem, None), |(name, _)| split_number(name));
+                key(name, number.or(inner_number))
             }
         })
     }
@@ -199,7 +222,16 @@ fn takeout_keys(photo: &str, ambiguous: &HashSet<Key>) -> Vec<Key> {
         cut.retain(|key| !ambiguous.contains(key));
         with_and_without_extension(&names).chain(cut).collect::<Vec<_>>()
     };
-    [keys(own_names(photo)), keys(unedited_names(photo))].concat()
+    [keys(own_names(photo)), keys(unedited_names(photo)), motion_photo_keys(photo)].concat()
+}
+
+/// `original_<uuid>_P.jpg` and its numbered versions share one file, whose name ends before the `P`.
+fn motion_photo_keys(photo: &str) -> Vec<Key> {
+    let (stem, _) = stem_and_extension(photo);
+    let (stem, _) = split_number(stem);
+    let is_original = stem.starts_with("original_") && stem.ends_with("_P");
+    let key = stem.strip_suffix('P').filter(|_| is_original);
+    key.map(|name| Key::takeout((name.to_owned(), None))).into_iter().collect()
 }
 
 /// A photo's name in parts: stem, extension with its dot, number after the name.
@@ -237,10 +269,19 @@ fn with_and_without_extension(names: &[Name<'_>]) -> impl Iterator<Item = Key> {
 fn truncated_keys(names: &[Name<'_>]) -> Vec<Key> {
     let cut = |(stem, extension, number): &Name<'_>| {
         let name = format!("{stem}{extension}");
-        let (end, _) = name.char_indices().nth(TAKEOUT_NAME_CHARS)?;
+        let end = end_of_units(&name, TAKEOUT_NAME_UNITS)?;
         Some(Key::takeout((name.get(..end)?.to_owned(), *number)))
     };
     names.iter().filter_map(cut).collect()
+}
+
+/// The position in a longer text where that many UTF-16 units end; before a character that crosses the limit.
+fn end_of_units(text: &str, units: usize) -> Option<usize> {
+    let mut counted = 0;
+    text.char_indices().find_map(|(position, character)| {
+        counted += character.len_utf16();
+        (counted > units).then_some(position)
+    })
 }
 
 /// Splits at the last dot.
@@ -269,7 +310,16 @@ fn unedited(stem: &str) -> Option<&str> {
         let (name, extension) = stem.split_at_checked(stem.len().checked_sub(edit.len())?)?;
         (!name.is_empty() && extension.to_lowercase() == **edit).then_some(name)
     };
-    EDITED.iter().find_map(before)
+    EDITED.iter().find_map(before).or_else(|| untruncated(stem))
+}
+
+/// The name of the original, if the suffix of the edited photo is truncated.
+fn untruncated(stem: &str) -> Option<&str> {
+    end_of_units(stem, MIN_TRUNCATED_UNITS - 1)?;
+    let (name, _) = stem.rsplit_once('-')?;
+    let cut = stem.get(name.len()..)?.to_lowercase();
+    let is_cut = cut.chars().count() > 1 && EDITED.iter().any(|edit| edit.starts_with(&cut));
+    (is_cut && !name.is_empty()).then_some(name)
 }
 
 #[cfg(test)]

@@ -110,3 +110,45 @@ pub(crate) async fn a_plan_change_is_seen_by_the_next_request(seed: &Seed) {
     let found = seed.store().key_holder(&KeyHash([1; 32])).await.unwrap().unwrap();
     assert_eq!(found.account.plan, Plan::Paid);
 }
+
+fn sync_password(account: AccountId, name: &str, hash: u8) -> NewKey {
+    NewKey { kind: KeyKind::Sync, ..key(account, name, hash, second(1)) }
+}
+
+pub(crate) async fn a_key_has_its_kind(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    seed.store().create_key(key(ann.account, "laptop", 1, second(1))).await.unwrap();
+    seed.store().create_key(sync_password(ann.account, "phone", 2)).await.unwrap();
+    for (hash, kind, listed) in [(1, KeyKind::Api, "laptop"), (2, KeyKind::Sync, "phone")] {
+        let found = seed.store().key_holder(&KeyHash([hash; 32])).await.unwrap().unwrap();
+        assert_eq!((found.kind, found.account.id), (kind, ann.account));
+        let keys = seed.store().keys(ann.account, kind).await.unwrap();
+        assert_eq!(keys.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(), [listed]);
+    }
+}
+
+pub(crate) async fn each_kind_has_its_own_names(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    seed.store().create_key(key(ann.account, "phone", 1, second(1))).await.unwrap();
+    seed.store().create_key(sync_password(ann.account, "phone", 2)).await.unwrap();
+    let again = seed.store().create_key(sync_password(ann.account, "phone", 3)).await;
+    assert!(matches!(again, Err(CreateKeyError::NameTaken)));
+    assert!(seed.store().revoke_key(ann.account, KeyKind::Sync, &name("phone"), second(2)).await.unwrap());
+    assert_eq!(holder(seed, 2).await, None);
+    assert_eq!(holder(seed, 1).await, Some(ann.account), "the API key of the same name stays valid");
+    assert!(!seed.store().revoke_key(ann.account, KeyKind::Sync, &name("phone"), second(3)).await.unwrap());
+}
+
+pub(crate) async fn a_key_is_revoked_by_its_id_once(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    seed.store().create_key(sync_password(ann.account, "phone", 1)).await.unwrap();
+    seed.store().create_key(sync_password(ann.account, "laptop", 2)).await.unwrap();
+    let phone = seed.store().key_holder(&KeyHash([1; 32])).await.unwrap().unwrap().key;
+    let revoke = async |at| seed.store().revoke_key_by_id(phone, second(at)).await.unwrap();
+    assert_eq!(revoke(2).await, Some(name("phone")));
+    assert_eq!(revoke(3).await, None);
+    assert_eq!((holder(seed, 1).await, holder(seed, 2).await), (None, Some(ann.account)));
+    let keys = seed.store().keys(ann.account, KeyKind::Sync).await.unwrap();
+    let phone = keys.iter().find(|key| key.name.as_str() == "phone").unwrap();
+    assert_eq!(phone.revoked_at, Some(second(2)));
+}

@@ -104,6 +104,21 @@ pub(super) fn revoke(
     Ok(diesel::update(in_use).set(api_keys::revoked_at_ms.eq(at.millis())).execute(c)? > 0)
 }
 
+pub(super) fn revoke_by_id(
+    c: &mut SqliteConnection,
+    key: KeyId,
+    at: Timestamp,
+) -> Result<Option<KeyName>, SqliteError> {
+    let in_use = api_keys::table.find(key.0).filter(api_keys::revoked_at_ms.is_null());
+    let name = diesel::update(in_use)
+        .set(api_keys::revoked_at_ms.eq(at.millis()))
+        .returning(api_keys::name)
+        .get_result::<String>(c)
+        .optional()?;
+    let reader = RowReader::new("api_keys", &key.0);
+    name.map(|name| KeyName::parse(&name).map_err(|_| reader.unreadable("name"))).transpose()
+}
+
 pub(super) fn holder(c: &mut SqliteConnection, hash: &KeyHash) -> Result<Option<KeyHolder>, SqliteError> {
     let found = api_keys::table
         .inner_join(accounts::table)

@@ -81,6 +81,10 @@ impl AccountStore for SqliteStore {
         self.write(move |c| api_keys::revoke(c, account, kind, &name, at)).await
     }
 
+    async fn revoke_key_by_id(&self, key: KeyId, at: Timestamp) -> Result<Option<KeyName>, StorageError> {
+        self.write(move |c| api_keys::revoke_by_id(c, key, at)).await
+    }
+
     async fn key_holder(&self, hash: &KeyHash) -> Result<Option<KeyHolder>, StorageError> {
         let hash = *hash;
         self.query_inline(move |c| api_keys::holder(c, &hash)).await

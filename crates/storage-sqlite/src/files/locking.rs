@@ -12,8 +12,9 @@ use super::{
     put::put,
     rows,
     trail::Trail,
+    tree::path_of,
 };
-use crate::{error::SqliteError, schema::file_locks, value::RowReader};
+use crate::{accounts::is_active, error::SqliteError, schema::file_locks, value::RowReader};
 
 /// Locks what is at a path, or a new placeholder.
 pub(super) fn lock(
@@ -83,6 +84,26 @@ fn make_room(c: &mut SqliteConnection, change: &FileChange) -> Result<(), FileEr
     Ok(())
 }
 
+/// The unexpired locks of an account, with the paths of what they lock.
+pub(super) fn all(
+    c: &mut SqliteConnection,
+    account: AccountId,
+    at: Timestamp,
+) -> Result<Vec<FileLock>, SqliteError> {
+    if !is_active(c, account.0)? {
+        return Ok(Vec::new());
+    }
+    let locks = unexpired(c, account, at)?;
+    locks.into_iter().map(|lock| with_path(c, lock)).collect()
+}
+
+fn with_path(c: &mut SqliteConnection, lock: LockRow) -> Result<FileLock, SqliteError> {
+    let root = path_of(c, lock.file_id)?;
+    let expires_at =
+        RowReader::new("file_locks", &lock.token).timestamp("expires_at_ms", lock.expires_at_ms)?;
+    Ok(FileLock { token: lock.token, root, is_deep: lock.is_deep, owner: lock.owner, expires_at })
+}
+
 /// The unexpired locks that apply to a path.
 pub(super) fn applying(
     c: &mut SqliteConnection,
@@ -90,25 +111,9 @@ pub(super) fn applying(
     path: &FilePath,
     at: Timestamp,
 ) -> Result<Vec<FileLock>, SqliteError> {
-    let Some(trail) = Trail::find(c, account, path)? else { return Ok(Vec::new()) };
-    let locks = unexpired(c, account, at)?;
-    locks.into_iter().filter_map(|lock| applying_lock(&trail, path, lock)).collect()
-}
-
-/// The lock with the path of its entry, if it applies to a path.
-fn applying_lock(trail: &Trail, path: &FilePath, lock: LockRow) -> Option<Result<FileLock, SqliteError>> {
-    let above = trail.above().position(|folder| lock.is_deep && folder.id == lock.file_id);
-    let depth = above.or_else(|| {
-        let entry = trail.entry()?;
-        (entry.id == lock.file_id).then_some(path.names().len())
-    })?;
-    Some(read(lock, path.first(depth)))
-}
-
-fn read(lock: LockRow, root: FilePath) -> Result<FileLock, SqliteError> {
-    let expires_at =
-        RowReader::new("file_locks", &lock.token).timestamp("expires_at_ms", lock.expires_at_ms)?;
-    Ok(FileLock { token: lock.token, root, is_deep: lock.is_deep, owner: lock.owner, expires_at })
+    let mut locks = all(c, account, at)?;
+    locks.retain(|lock| lock.applies_to(path));
+    Ok(locks)
 }
 
 fn find(

@@ -163,4 +163,8 @@ impl FileStore for SqliteStore {
         let path = path.clone();
         self.read(move |c| locking::applying(c, account, &path, at)).await
     }
+
+    async fn account_locks(&self, account: AccountId, at: Timestamp) -> Result<Vec<FileLock>, StorageError> {
+        self.read(move |c| locking::all(c, account, at)).await
+    }
 }

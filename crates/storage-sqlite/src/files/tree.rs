@@ -1,8 +1,13 @@
 use diesel::{
-    OptionalExtension, QueryableByName, SqliteConnection, prelude::*, sql_query, sql_types::BigInt,
+    OptionalExtension, QueryableByName, SqliteConnection,
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Text},
 };
 
-use crate::error::SqliteError;
+use domain::{FileName, FilePath};
+
+use crate::{error::SqliteError, value::RowReader};
 
 const CHANGE_FOLDERS: &str = "
 WITH RECURSIVE above (id, parent_id) AS (
@@ -72,4 +77,26 @@ FROM folders";
 pub(super) fn height(c: &mut SqliteConnection, folder: i64) -> Result<usize, SqliteError> {
     let found: Found = sql_query(HEIGHT).bind::<BigInt, _>(folder).get_result(c)?;
     Ok(usize::try_from(found.value).unwrap_or(usize::MAX))
+}
+
+#[derive(QueryableByName)]
+struct NameRow {
+    #[diesel(sql_type = Text)]
+    name: String,
+}
+
+const NAMES: &str = "
+WITH RECURSIVE above (parent_id, name, distance) AS (
+    SELECT parent_id, name, 0 FROM files WHERE id = ?1
+    UNION ALL
+    SELECT f.parent_id, f.name, distance + 1 FROM above JOIN files AS f ON f.id = above.parent_id
+)
+SELECT name FROM above WHERE parent_id IS NOT NULL ORDER BY distance DESC";
+
+/// The path of an entry in the tree.
+pub(super) fn path_of(c: &mut SqliteConnection, id: i64) -> Result<FilePath, SqliteError> {
+    let rows: Vec<NameRow> = sql_query(NAMES).bind::<BigInt, _>(id).load(c)?;
+    let names = rows.iter().map(|row| FileName::parse(&row.name)).collect::<Result<_, _>>();
+    let path = names.and_then(FilePath::new).ok();
+    RowReader::new("files", &id).required("name", path)
 }

@@ -28,6 +28,15 @@ impl IndexQueue for SqliteStore {
         self.read(move |c| states::existing(c, account, &original)).await
     }
 
+    async fn known_originals(
+        &self,
+        account: AccountId,
+        originals: &[ContentHash],
+    ) -> Result<Vec<ContentHash>, StorageError> {
+        let originals = originals.to_vec();
+        self.query(move |c| states::known(c, account, &originals)).await
+    }
+
     async fn add_image(&self, image: NewImage) -> Result<AddOutcome, StorageError> {
         self.write(move |c| add(c, &image)).await
     }

@@ -74,6 +74,25 @@ pub(super) fn existing(
     by_original(c, account, original)?.as_ref().map(ExistingImage::try_from).transpose()
 }
 
+/// Which of these originals the account has as images that are neither deleted nor failed.
+pub(super) fn known(
+    c: &mut SqliteConnection,
+    account: AccountId,
+    originals: &[ContentHash],
+) -> Result<Vec<ContentHash>, SqliteError> {
+    let originals = originals.iter().map(|original| original.as_bytes().as_slice());
+    let rows: Vec<(i64, Vec<u8>)> = images::table
+        .inner_join(accounts::table)
+        .filter(images::account_id.eq(account.0))
+        .filter(images::original.eq_any(originals))
+        .filter(images::deleted_at_ms.is_null())
+        .filter(images::state.ne("failed"))
+        .filter(accounts::deleted_at_ms.is_null())
+        .select((images::seq, images::original))
+        .load(c)?;
+    rows.iter().map(|(seq, original)| RowReader::new("images", seq).hash("original", original)).collect()
+}
+
 pub(super) fn states(
     c: &mut SqliteConnection,
     ids: &[ImageId],

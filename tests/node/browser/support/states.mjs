@@ -1,8 +1,21 @@
 // Every state of every page, for accessibility tests and screenshots.
 
 import { App } from './app.mjs';
-import { accountPage, connect, consentForm, openConfirmation, press, setUp, signIn } from './pages.mjs';
+import { Device } from './device.mjs';
+import {
+  accountPage,
+  answerDevice,
+  connect,
+  consentForm,
+  openConfirmation,
+  press,
+  setUp,
+  signIn,
+  syncPage,
+} from './pages.mjs';
+import { movie, photos } from './photos.mjs';
 import { Service } from './service.mjs';
+import { choose, isFinished } from './upload.mjs';
 
 const CALLBACK = 'https://client.example/callback';
 const SET_UP = 'set-up';
@@ -46,6 +59,25 @@ async function busyAccount(visit, person) {
   for (const name of ['laptop', LONG]) await accountPage(visit.page).createKey(name);
   await visit.open('/account');
 }
+
+/** The page about photo sync, of a person with devices. */
+async function withDevices(visit, person) {
+  await visit.signIn(person, '/account/sync');
+  for (const name of ['Anna’s phone', LONG]) await syncPage(visit.page).createPassword(name);
+  await visit.open('/account/sync');
+}
+
+/** The page that connects a device of this name. */
+async function atDevice(visit, person, name) {
+  await visit.signIn(person);
+  const device = await Device.begin(visit.service, name);
+  await visit.page.goto(device.login);
+  return device;
+}
+
+/** Opens the steps for every platform. */
+const openSteps = (page) =>
+  page.locator('details:not(.ask)').evaluateAll((steps) => steps.forEach((step) => (step.open = true)));
 
 /** The name of each state, and the steps to it with a new account. The states of the set-up page use a service without one. */
 const states = {
@@ -100,6 +132,52 @@ const states = {
       (visit, person) => visit.signIn(person, `/account/${section}`),
     ]),
   ),
+  'photo-sync-steps': async (visit) => {
+    await visit.open('/account/sync');
+    await openSteps(visit.page);
+  },
+  'account-sync-with-devices': withDevices,
+  'account-sync-about-to-disconnect': async (visit, person) => {
+    await withDevices(visit, person);
+    await openConfirmation(syncPage(visit.page).disconnectButton('Anna’s phone'));
+  },
+  'account-sync-steps': async (visit, person) => {
+    await visit.signIn(person, '/account/sync');
+    await openSteps(visit.page);
+  },
+  'account-sync-new-password': async (visit, person) => {
+    await visit.signIn(person, '/account/sync');
+    await syncPage(visit.page).createPassword('Anna’s phone');
+    await visit.page.getByText('QR code with this password').click();
+  },
+  'account-sync-qr-code': async (visit, person) => {
+    await visit.signIn(person, '/account/sync');
+    await syncPage(visit.page).showCode('Anna’s phone');
+  },
+  'connect-device': (visit, person) => atDevice(visit, person, 'Anna’s iPhone (Nextcloud iOS)'),
+  'connect-device-with-long-name': (visit, person) => atDevice(visit, person, LONG),
+  'connect-device-allowed': async (visit, person) => {
+    await atDevice(visit, person, 'Anna’s iPhone (Nextcloud iOS)');
+    await press(visit.page, answerDevice(visit.page).allow);
+  },
+  'connect-device-denied': async (visit, person) => {
+    await atDevice(visit, person, 'Anna’s iPhone (Nextcloud iOS)');
+    await press(visit.page, answerDevice(visit.page).deny);
+  },
+  'connect-device-expired': (visit) => visit.open('/index.php/login/v2/flow/unknown'),
+  'account-sync-uploading': async (visit, person) => {
+    await visit.signIn(person, '/account/sync');
+    // Nothing leaves the browser, so the upload stays as it is.
+    await visit.page.route('**/upload/', () => {});
+    await choose(visit.page, photos(5));
+    await visit.page.getByText('0 of 5 photos').waitFor();
+  },
+  'account-sync-uploaded': async (visit, person) => {
+    await visit.signIn(person, '/account/sync');
+    await choose(visit.page, [...photos(3), movie(`${LONG}.mp4`)]);
+    await isFinished(visit.page);
+    await visit.watch.takesStatus(415);
+  },
   'account-plan': async (visit, person) => {
     await visit.service.run(['account', 'set-plan', person.email, 'free']);
     await visit.signIn(person, '/account/plan');
