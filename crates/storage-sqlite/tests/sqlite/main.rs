@@ -4,6 +4,7 @@
 mod cancellation;
 mod files;
 mod inline;
+mod large_folders;
 mod migrations;
 mod oauth;
 mod query_plans;
