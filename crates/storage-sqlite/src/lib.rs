@@ -41,6 +41,7 @@ mod connection;
 mod error;
 mod images;
 mod inline_pool;
+mod integrity;
 mod lease;
 mod migrations;
 mod oauth;

@@ -18,6 +18,7 @@ mod error;
 mod grants;
 mod images;
 mod index_queue;
+mod integrity;
 mod rendition_queue;
 mod schema;
 mod security_events;
@@ -49,6 +50,9 @@ pub use index_queue::{
     AddOutcome, DecodedPicture, ExistingImage, FailedImage, ImageState, IndexJob, IndexQueue, IndexedImage,
     JobId, LeaseRequest, NewImage, QueueLength,
 };
+pub use integrity::{
+    BlobUse, CheckDepth, CheckedRows, ImageReference, IntegrityStore, RuleRow, StoreRule, Violation,
+};
 pub use rendition_queue::{RenditionJob, RenditionQueue};
 pub use schema::SchemaStore;
 pub use security_events::{
@@ -77,6 +81,7 @@ pub trait Store:
     + GrantStore
     + ImageStore
     + IndexQueue
+    + IntegrityStore
     + RenditionQueue
     + SchemaStore
     + SecurityEventStore
@@ -98,6 +103,7 @@ impl<T> Store for T where
         + GrantStore
         + ImageStore
         + IndexQueue
+        + IntegrityStore
         + RenditionQueue
         + SchemaStore
         + SecurityEventStore

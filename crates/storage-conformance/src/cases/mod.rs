@@ -8,6 +8,7 @@ pub(crate) mod concurrency;
 pub(crate) mod full_renditions;
 pub(crate) mod grants;
 pub(crate) mod import;
+pub(crate) mod integrity;
 pub(crate) mod lookups;
 pub(crate) mod model;
 pub(crate) mod paging;

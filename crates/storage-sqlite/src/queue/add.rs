@@ -3,7 +3,7 @@ use domain::Timestamp;
 use storage::{AddOutcome, BlobKind, ExistingImage, ImageState, NewImage};
 
 use super::{
-    jobs::{enqueue, requeue, requeue_with_sidecar},
+    jobs::{enqueue, replace_job, requeue},
     sidecars,
     states::{StateRow, by_original},
 };
@@ -56,7 +56,7 @@ fn add_existing(
     if failed {
         requeue(c, &[row.seq], image.added_at)?;
     } else if sidecars_changed {
-        requeue_with_sidecar(c, row.seq, image.added_at)?;
+        replace_job(c, row.seq, image.added_at)?;
     }
     if known.deleted {
         undelete(c, row.seq, image.account.0)?;
