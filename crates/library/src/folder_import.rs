@@ -60,7 +60,7 @@ pub struct ImportProgress {
 }
 
 /// A file whose image is waiting to be indexed.
-struct PendingFile {
+pub(crate) struct PendingFile {
     image: ImageId,
     path: PathBuf,
     new: bool,
@@ -152,7 +152,7 @@ impl Library {
     }
 
     /// Moves indexed files from `waiting` to `report`.
-    async fn settle(
+    pub(crate) async fn settle(
         &self,
         waiting: &mut Vec<PendingFile>,
         unsearchable: &mut Vec<ImageId>,
@@ -194,7 +194,7 @@ impl Library {
     }
 }
 
-fn record_outcome(
+pub(crate) fn record_outcome(
     path: PathBuf,
     received: Result<ImportOutcome, ImportError>,
     report: &mut ImportReport,

@@ -19,9 +19,11 @@ mod decoding;
 mod dispatcher;
 mod encoders;
 mod folder_import;
+mod folder_watch;
 mod images;
 mod import;
 mod indexing;
+mod integrity;
 mod localities;
 mod maintenance;
 
@@ -51,8 +53,12 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use dispatcher::{Indexing, IndexingScope};
 pub use encoders::{InstalledModels, ModelSource, SharedEncoder};
 pub use folder_import::{FailedFile, ImportProgress, ImportReport};
+pub use folder_watch::{WatchError, WatchEvent, WatchOptions, WatchTotals};
 pub use images::LibraryInfo;
 pub use import::{ImportError, ImportOutcome, Upload};
+pub use integrity::{
+    Example, FindingKind, Findings, IntegrityError, IntegrityOptions, IntegrityProgress, IntegrityReport,
+};
 pub use maintenance::Maintenance;
 pub use renditions::{RenditionError, ServedRendition};
 pub use sandbox::{InvalidLanguages, Languages, WorkerCommand};
@@ -65,7 +71,7 @@ pub use sign_in::{
 pub use signing_keys::SigningKeys;
 pub use stages::{SearchProgress, SearchStage};
 pub use storage::{
-    AlbumPage, AlbumWrite, ImageState, KeyInfo, Lookup, QueueLength, SecurityEvent, SessionHash,
+    AlbumPage, AlbumWrite, CheckDepth, ImageState, KeyInfo, Lookup, QueueLength, SecurityEvent, SessionHash,
     SessionHolder, SessionInfo, StorageError,
 };
 
