@@ -218,6 +218,16 @@ macro_rules! each_case {
                 a_changed_vector_gets_a_new_id,
                 vectors_of_purged_images_and_old_encoders_are_deleted,
             }
+            integrity {
+                operations_break_no_rule,
+                a_repair_of_sound_rows_changes_nothing,
+                a_discarded_rendition_is_made_again,
+                a_discarded_full_rendition_is_queued,
+                a_worker_with_an_old_job_does_not_end_the_loss,
+                uses_of_a_blob_are_listed,
+                blobs_are_unregistered_until_they_are_announced,
+                a_released_blob_has_no_use,
+            }
             full_renditions {
                 visible_images_are_queued_for_full_renditions,
                 an_existing_full_rendition_is_not_queued,

@@ -14,6 +14,7 @@ pub(crate) mod files;
 pub(crate) mod full_renditions;
 pub(crate) mod grants;
 pub(crate) mod import;
+pub(crate) mod integrity;
 pub(crate) mod login_flows;
 pub(crate) mod lookups;
 pub(crate) mod model;
