@@ -65,6 +65,9 @@ impl Library {
         stream: impl Stream<Item = io::Result<Bytes>> + Send,
     ) -> Result<FileWritten, FileError> {
         let content = collect(&file, stream).await?;
+        if file.checksum.is_some_and(|checksum| !checksum.matches(&content)) {
+            return Err(ImportError::ChecksumMismatch.into());
+        }
         if !media::is_sidecar_content(kind, &content) {
             // Its name promises a description of a photo, but it is something else.
             return Err(ImportError::Refused(MediaError::UnknownFormat).into());

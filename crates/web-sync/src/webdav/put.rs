@@ -11,7 +11,7 @@ use http_server::{
     body::{ReadBodyError, RequestBody},
     reply::{Reply, WithHeader as _, empty},
 };
-use library::{Checksum, FileWritten, PutFile};
+use library::{Checksum, FileTimes, FileWritten, PutFile};
 
 use super::{
     DavError, DavRequest, conditions,
@@ -32,7 +32,7 @@ pub(super) async fn put(
     let file = put_file(request, place, &body).await?;
     let stream = body_stream(body)?;
     let written = request.library().put_file(&request.caller, file, stream).await?;
-    Ok(written_reply(request, &written))
+    Ok(written_reply(request, &written, request.times()))
 }
 
 /// The body as a stream.
@@ -75,8 +75,9 @@ pub(super) fn checksum(request: &DavRequest<'_>) -> Result<Option<Checksum>, Dav
     }))
 }
 
-/// The response to a change that leaves a file: 201 if it is new, else 204. Nextcloud's apps need its id and tag.
-pub(super) fn written_reply(request: &DavRequest<'_>, written: &FileWritten) -> Reply {
+/// The response to a change that leaves a file: 201 if it is new, else 204. Nextcloud's apps need its id and tag, and want to
+/// know whether the times that they sent were kept.
+pub(super) fn written_reply(request: &DavRequest<'_>, written: &FileWritten, times: FileTimes) -> Reply {
     const ACCEPTED: HeaderValue = HeaderValue::from_static("accepted");
     let status = if written.is_new { StatusCode::CREATED } else { StatusCode::NO_CONTENT };
     let handle = request.caller.account.sync_handle.as_str();
@@ -85,7 +86,6 @@ pub(super) fn written_reply(request: &DavRequest<'_>, written: &FileWritten) -> 
         .with(HeaderName::from_static("oc-fileid"), ascii(public_file_id(&written.entry, handle)))
         .with(HeaderName::from_static("oc-etag"), tag.clone())
         .with(header::ETAG, tag);
-    let times = request.times();
     if times.modified_at.is_some() {
         reply = reply.with(HeaderName::from_static("x-oc-mtime"), ACCEPTED);
     }

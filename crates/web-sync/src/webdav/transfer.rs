@@ -3,7 +3,7 @@
 use dav_protocol::headers::{Depth, destination_path};
 use http::StatusCode;
 use http_server::reply::{Reply, empty};
-use library::{FileError, FileKind, FileRefusal, MoveFile};
+use library::{FileError, FileKind, FileRefusal, FileTimes, MoveFile};
 
 use super::{
     DavError, DavRequest,
@@ -54,7 +54,7 @@ pub(super) async fn transfer(
         Transfer::Move => library.move_file(caller, file).await,
         Transfer::Copy => library.copy_file(caller, file).await,
     };
-    Ok(written_reply(request, &written.map_err(refused)?))
+    Ok(written_reply(request, &written.map_err(refused)?, FileTimes::default()))
 }
 
 /// Copies a folder without its content, which makes an empty folder.

@@ -152,7 +152,7 @@ async fn assemble(request: &DavRequest<'_>, name: &str) -> Result<Reply, DavErro
     if let Some(result) = &upload.result {
         let entry = library.file(caller, &to.path).await?.filter(|entry| entry.id.0.to_string() == *result);
         let entry = entry.ok_or(DavError::NotFound)?;
-        return Ok(written_reply(request, &FileWritten { entry, is_new: false }));
+        return Ok(written_reply(request, &FileWritten { entry, is_new: false }, request.times()));
     }
     let file = whole_file(request, &to, &upload).await?;
     let content = library.upload_content(&upload);
@@ -166,7 +166,7 @@ async fn assemble(request: &DavRequest<'_>, name: &str) -> Result<Reply, DavErro
         written => written.map_err(refused)?,
     };
     library.finish_upload(&upload, &written.entry.id.0.to_string()).await?;
-    Ok(written_reply(request, &written))
+    Ok(written_reply(request, &written, request.times()))
 }
 
 async fn whole_file(

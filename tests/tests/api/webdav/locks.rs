@@ -55,6 +55,8 @@ async fn malformed_and_shared_locks_are_refused() {
             step("LOCK /dav/a/x.jpg", 409).body(lock_body("")),
             step("UNLOCK /dav/x.jpg", 400),
             step("HEAD /dav/x.jpg", 404),
+            step("LOCK /dav/", 200).body(lock_body("")).shows("<d:lockroot><d:href>/dav</d:href>"),
+            step("MKCOL /dav/a", 423),
         ])
         .await;
 }
