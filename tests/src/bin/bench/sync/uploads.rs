@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::rclone::{Rclone, Remote, stored_files};
 use crate::import::distinct;
 
-/// UploadPhotos as cameras and phones make them, among the bundled samples.
+/// Photos as cameras and phones make them, among the bundled samples.
 const SAMPLES: [&str; 4] = ["autumn-leaf.jpg", "japanese-shop.jpg", "sleeping-cat.jpg", "wisteria.jpg"];
 pub(super) const OURS: &str = "ours";
 pub(super) const PEER: &str = "rclone serve webdav";
