@@ -5,10 +5,7 @@ use storage::{
     SharedStore, Viewer,
 };
 
-use crate::{
-    ORIGINAL_BYTES, Photo, Seed, original_blob,
-    queries::{second, visible_image},
-};
+use crate::{ORIGINAL_BYTES, Photo, Seed, original_blob, queries::second};
 
 /// A path that must be valid.
 pub(crate) fn path(path: &str) -> FilePath {
@@ -202,10 +199,7 @@ impl Files {
     }
 
     pub(crate) async fn is_visible(&self, id: &ImageId) -> bool {
-        match self.store().image(self.viewer, id).await.unwrap() {
-            Lookup::Found(_) => visible_image(&self.seed, self.viewer, id).await.id == *id,
-            Lookup::Foreign | Lookup::Missing => false,
-        }
+        matches!(self.store().image(self.viewer, id).await.unwrap(), Lookup::Found(_))
     }
 
     /// Whether the image with these bytes is indexed.

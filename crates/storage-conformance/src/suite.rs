@@ -376,7 +376,7 @@ macro_rules! each_case {
                 concurrent_album_changes_are_all_kept,
                 readers_see_consistent_albums_during_writes,
             }
-            files {
+            synced_files {
                 an_account_has_a_root_folder,
                 a_file_is_returned_as_it_was_put,
                 members_are_listed_by_name,

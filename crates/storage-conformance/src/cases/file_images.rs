@@ -341,7 +341,7 @@ pub(crate) async fn puts_racing_the_deletion_of_another_file_keep_the_image(seed
             if number % 2 == 0 {
                 ann.put_photo(&format!("{}.jpg", number + 2), original).await.unwrap();
             } else {
-                drop(ann.delete(&format!("{}.jpg", number - 1)).await);
+                let _outcome = ann.delete(&format!("{}.jpg", number - 1)).await;
             }
         }
     }))
