@@ -131,9 +131,11 @@ impl Library {
     }
 
     async fn purge(&self, stopped: impl Fn() -> bool) -> Result<(), StorageError> {
+        let store = &self.parts.store;
+        while !stopped() && store.sweep_deleted_files(None, self.parts.clock.now(), BATCH).await? > 0 {}
         while !stopped() {
             let now = self.parts.clock.now();
-            if self.parts.store.purge_images(now.plus_millis(-RESTORABLE_MS), BATCH).await? == 0 {
+            if store.purge_images(now.plus_millis(-RESTORABLE_MS), BATCH).await? == 0 {
                 break;
             }
         }

@@ -101,9 +101,7 @@ impl Scanner {
     fn fail_once(&mut self, folder: &Path, error: &io::Error, visit: &mut Visit) {
         let Ok(metadata) = fs::metadata(folder) else { return };
         if self.seen.remember_report(self.seen.file(folder, &metadata).version) {
-            visit
-                .failed
-                .push(FailedFile::new(folder.to_owned(), format!("cannot be read: {error}")));
+            visit.failed.push(FailedFile::new(folder.to_owned(), format!("cannot be read: {error}")));
         }
     }
 

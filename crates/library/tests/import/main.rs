@@ -2,8 +2,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first failure")]
 
 mod exports;
-mod parts;
 mod integrity;
+mod parts;
 mod resilience;
 mod uploads;
 mod watch;

@@ -21,7 +21,8 @@ const MAX_POLL_BYTES: usize = 4096;
 pub(super) async fn begin(sync: &Sync, parts: &Parts, address: IpAddr) -> Reply {
     if let Err(retry_after_s) = sync.authorization.limits.check_login_flow(address) {
         security_log::rate_limited(address, "login flows");
-        return retry_after(empty(StatusCode::TOO_MANY_REQUESTS), retry_after_s);
+        // Apps give up after 429.
+        return retry_after(empty(StatusCode::SERVICE_UNAVAILABLE), retry_after_s);
     }
     let tokens = match sync.library.begin_login_flow(user_agent(&parts.headers).as_deref()).await {
         Ok(tokens) => tokens,

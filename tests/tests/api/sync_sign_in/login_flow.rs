@@ -146,7 +146,7 @@ async fn new_login_flows_of_one_address_are_limited() {
     let begin = async || app.send(app.request(Method::POST, "/index.php/login/v2")).await;
     begin().await.expect(200);
     begin().await.expect(200);
-    let answer = begin().await.expect(429);
+    let answer = begin().await.expect(503);
     let wait: u64 = answer.header("retry-after").unwrap().parse().unwrap();
     assert!((1..=30).contains(&wait), "{wait}");
     // Flows that have begun are not affected.
