@@ -24,6 +24,7 @@ async fn uploaded(app: &TestApp, account: &TestAccount, fixture_name: &str) -> i
         create_folders: false,
         condition: FileCondition::Any,
         lock_tokens: Vec::new(),
+        parts_bytes: 0,
     };
     let caller = Caller::operator(app.store.account(account.id).await.unwrap().unwrap());
     let bytes = Bytes::from(std::fs::read(fixture(fixture_name)).unwrap());
