@@ -158,11 +158,43 @@ impl ContentStore {
     /// # Errors
     /// [`BlobError::Unavailable`].
     pub async fn contains(&self, kind: BlobKind, hash: ContentHash) -> Result<bool, BlobError> {
+        Ok(self.length(kind, hash).await?.is_some())
+    }
+
+    /// The length of a blob in bytes; `None` if the blob does not exist.
+    ///
+    /// # Errors
+    /// [`BlobError::Unavailable`].
+    pub async fn length(&self, kind: BlobKind, hash: ContentHash) -> Result<Option<u64>, BlobError> {
         match self.objects.head(&key(kind, hash)).await {
-            Ok(_) => Ok(true),
-            Err(object_store::Error::NotFound { .. }) => Ok(false),
+            Ok(meta) => Ok(Some(meta.size)),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Reads a blob and returns the hash of its bytes, which differs from its address if the blob is damaged.
+    ///
+    /// # Errors
+    /// [`BlobError::Missing`] when the blob does not exist.
+    pub async fn read_hash(&self, kind: BlobKind, hash: ContentHash) -> Result<ContentHash, BlobError> {
+        let mut hasher = Hasher::new();
+        let mut chunks = std::pin::pin!(self.open(kind, hash, None).await?.into_stream());
+        while let Some(chunk) = chunks.next().await {
+            hasher.update(&chunk?);
+        }
+        Ok(hasher.finish().hash)
+    }
+
+    /// Renames a damaged blob to `HASH.damaged` and returns its new key. The blob then counts as missing, so the same
+    /// bytes can be stored again, and what is left of it is not lost.
+    ///
+    /// # Errors
+    /// [`BlobError::Unavailable`].
+    pub async fn set_aside(&self, kind: BlobKind, hash: ContentHash) -> Result<String, BlobError> {
+        let aside = Key::from(format!("{}.damaged", key(kind, hash)));
+        self.objects.rename(&key(kind, hash), &aside).await?;
+        Ok(aside.to_string())
     }
 
     /// Opens a blob or a range of its bytes. A range that reaches beyond the end is cut there.

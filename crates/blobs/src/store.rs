@@ -1,4 +1,9 @@
-use std::{fs, io, path::Path, sync::Arc, time::SystemTime};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::SystemTime,
+};
 
 use object_store::ObjectStore;
 
@@ -20,6 +25,8 @@ pub struct BlobStore {
 /// A temporary file of an upload or a write that is running or was killed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemporaryFile {
+    /// Its path.
+    pub path: PathBuf,
     /// Its length.
     pub bytes: u64,
     /// When it was last written to.
@@ -99,6 +106,19 @@ impl BlobStore {
         });
         found.await.flatten()
     }
+
+    /// Deletes a temporary file of a killed process. It is no error if the file does not exist.
+    ///
+    /// # Errors
+    /// [`BlobError::Folder`].
+    pub async fn delete_temporary_file(&self, file: &TemporaryFile) -> Result<(), BlobError> {
+        let path = file.path.clone();
+        let deleted = run_blocking(move || match fs::remove_file(&path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(BlobError::folder(&path, source)),
+            _ => Ok(()),
+        });
+        deleted.await.flatten()
+    }
 }
 
 fn staging(root: &Path) -> Result<StagingFolder, BlobError> {
@@ -114,7 +134,11 @@ fn describe(entries: Vec<fs::DirEntry>) -> io::Result<Vec<TemporaryFile>> {
     for entry in entries {
         match entry.metadata() {
             Ok(metadata) => {
-                files.push(TemporaryFile { bytes: metadata.len(), modified: metadata.modified()? });
+                files.push(TemporaryFile {
+                    path: entry.path(),
+                    bytes: metadata.len(),
+                    modified: metadata.modified()?,
+                });
             }
             // A running process renamed or deleted it in between.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}

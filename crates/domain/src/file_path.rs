@@ -86,12 +86,6 @@ impl FilePath {
         self.0.split_last().map(|(_, parent)| Self(parent.to_vec()))
     }
 
-    /// The first `count` names of this path; all if there are fewer.
-    #[must_use]
-    pub fn first(&self, count: usize) -> Self {
-        Self(self.0.iter().take(count).cloned().collect())
-    }
-
     /// Whether this path is `other` or below it.
     pub fn starts_with(&self, other: &Self) -> bool {
         self.0.starts_with(&other.0)
@@ -138,8 +132,6 @@ mod tests {
         let path = FilePath::parse("a/b").unwrap();
         assert_eq!(path.parent(), Some(FilePath::parse("a").unwrap()));
         assert_eq!(FilePath::ROOT.parent(), None);
-        assert_eq!(path.first(1), FilePath::parse("a").unwrap());
-        assert_eq!((path.first(0), path.first(9)), (FilePath::ROOT, path.clone()));
         assert!(path.starts_with(&FilePath::ROOT) && path.starts_with(&path));
         assert!(!FilePath::parse("ab").unwrap().starts_with(&FilePath::parse("a").unwrap()));
     }

@@ -61,6 +61,9 @@ impl Rendition {
     /// Every rendition, largest first.
     pub const ALL: [Self; 3] = [Self::Full, Self::Medium, Self::Thumb];
 
+    /// Those that every visible image has, largest first. The others may be made later.
+    pub const DISPLAYABLE: [Self; 2] = [Self::Medium, Self::Thumb];
+
     /// The name in responses and URLs.
     pub const fn name(self) -> &'static str {
         match self {

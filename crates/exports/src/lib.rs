@@ -26,6 +26,7 @@ use std::path::PathBuf;
 
 pub use archive::EntryError;
 pub use limits::MAX_SIDECAR_BYTES;
+pub use names::is_archive_name;
 pub use plan::{Plan, PlannedAlbum, PlannedPhoto, SidecarFile, plan};
 
 /// A file or folder that is not imported or not used.

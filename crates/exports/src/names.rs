@@ -26,6 +26,11 @@ impl ArchiveKind {
     }
 }
 
+/// Whether a file with this name is read as an archive.
+pub fn is_archive_name(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| ArchiveKind::of(&name.to_string_lossy()).is_some())
+}
+
 fn split_archive_name(name: &str) -> Option<(&str, ArchiveKind)> {
     EXTENSIONS.iter().find_map(|(extension, kind)| {
         let (stem, end) = name.split_at_checked(name.len().checked_sub(extension.len())?)?;

@@ -35,7 +35,7 @@ pub struct ImportProgress {
 }
 
 /// A file whose image is waiting to be indexed.
-struct PendingFile {
+pub(crate) struct PendingFile {
     image: ImageId,
     /// Its position in the plan.
     position: usize,
@@ -73,6 +73,22 @@ impl Library {
         report.stopped = stopped;
         report
     }
+
+    /// Imports these files on disk with the sidecars among them, and waits until each photo is visible. `report` is filled
+    /// even if this fails.
+    pub(crate) async fn import_files(
+        &self,
+        account: AccountId,
+        paths: Vec<PathBuf>,
+        report: &mut ImportReport,
+    ) -> Result<(), ImportError> {
+        let planned = tokio::task::spawn_blocking(move || exports::plan(&paths)).await;
+        let mut plan = planned.map_err(|error| ImportError::Read(io::Error::other(error)))?;
+        *report = ImportReport::of(&mut plan);
+        let mut import = FolderImport::new(self, account, Arc::new(plan), report);
+        import.waits_for_search = false;
+        import.run(|_| ()).await
+    }
 }
 
 /// A running import.
@@ -85,6 +101,7 @@ struct FolderImport<'a> {
     waiting: Vec<PendingFile>,
     /// Visible, but not yet searchable.
     unsearchable: Vec<ImageId>,
+    waits_for_search: bool,
     /// The visible images of the planned photos, for albums.
     images: Vec<Option<ImageId>>,
 }
@@ -92,7 +109,16 @@ struct FolderImport<'a> {
 impl<'a> FolderImport<'a> {
     fn new(library: &'a Library, account: AccountId, plan: Arc<Plan>, report: &'a mut ImportReport) -> Self {
         let images = vec![None; if plan.albums.is_empty() { 0 } else { plan.photos.len() }];
-        Self { library, account, plan, report, waiting: Vec::new(), unsearchable: Vec::new(), images }
+        Self {
+            library,
+            account,
+            plan,
+            report,
+            waiting: Vec::new(),
+            unsearchable: Vec::new(),
+            waits_for_search: true,
+            images,
+        }
     }
 
     /// Imports the photos and waits for each one, and then for the albums.
@@ -225,7 +251,9 @@ impl<'a> FolderImport<'a> {
                 Some(ImageState::Pending) => self.waiting.push(file),
                 Some(ImageState::Ready) => {
                     self.succeed(file.position, &file.image, file.is_new);
-                    self.unsearchable.push(file.image);
+                    if self.waits_for_search {
+                        self.unsearchable.push(file.image);
+                    }
                 }
                 Some(ImageState::Failed { reason, .. }) => self.fail(file.position, reason),
                 None => self.fail(file.position, "the account was deleted"),

@@ -32,6 +32,10 @@ impl FailedFile {
         Self { path, error: error.to_string(), kind: FailedKind::File }
     }
 
+    pub(crate) fn unmatched(problem: Problem) -> Self {
+        Self { path: problem.path, error: problem.reason, kind: FailedKind::Unmatched }
+    }
+
     pub(crate) fn of(path: PathBuf, error: &ImportError) -> Self {
         let kind = match error {
             ImportError::Refused(MediaError::Movie) => FailedKind::Movie,

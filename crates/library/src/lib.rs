@@ -20,12 +20,14 @@ mod dispatcher;
 mod encoders;
 mod files;
 mod folder_import;
+mod folder_watch;
 mod images;
 mod import;
 mod import_albums;
 mod import_feed;
 mod import_report;
 mod indexing;
+mod integrity;
 mod localities;
 mod maintenance;
 
@@ -59,9 +61,13 @@ pub use encoders::{InstalledModels, ModelSource, SharedEncoder};
 pub use exports::Problem;
 pub use files::{FileError, LockFile, MoveFile, PutFile};
 pub use folder_import::ImportProgress;
+pub use folder_watch::{WatchError, WatchEvent, WatchOptions, WatchTotals};
 pub use images::LibraryInfo;
 pub use import::{ImportError, ImportOutcome, Upload};
 pub use import_report::{FailedFile, FailedKind, ImportReport};
+pub use integrity::{
+    Example, FindingKind, Findings, IntegrityError, IntegrityOptions, IntegrityProgress, IntegrityReport,
+};
 pub use maintenance::Maintenance;
 pub use renditions::{RenditionError, ServedRendition};
 pub use sandbox::{InvalidLanguages, Languages, WorkerCommand};
@@ -74,10 +80,10 @@ pub use sign_in::{
 pub use signing_keys::SigningKeys;
 pub use stages::{SearchProgress, SearchStage};
 pub use storage::{
-    AlbumPage, AlbumWrite, FileCondition, FileContent, FileEntry, FileId, FileImage, FileKind, FileListing,
-    FileLock, FileRefusal, FileTimes, FileWritten, ImageState, KeyInfo, LoginFlow, Lookup, QueueLength,
-    SecurityEvent, SessionHash, SessionHolder, SessionInfo, StorageError, UploadPart, UploadProtocol,
-    UploadState,
+    AlbumPage, AlbumWrite, CheckDepth, FileCondition, FileContent, FileEntry, FileId, FileImage, FileKind,
+    FileListing, FileLock, FileRefusal, FileTimes, FileWritten, ImageState, KeyInfo, LoginFlow, Lookup,
+    QueueLength, SecurityEvent, SessionHash, SessionHolder, SessionInfo, StorageError, UploadPart,
+    UploadProtocol, UploadState,
 };
 pub use sync_sign_in::{ConnectedDevice, LoginFlowTokens, NewSyncPassword, OneTimeLogin, SyncPasswordError};
 pub use uploads::{Chunk, MAX_KNOWN_HASHES, Progress, TusPart, UploadError, UploadOutcome, UploadResult};

@@ -5,10 +5,7 @@ use storage::{
     SharedStore, Viewer,
 };
 
-use crate::{
-    ORIGINAL_BYTES, Photo, Seed, original_blob,
-    queries::{second, visible_image},
-};
+use crate::{ORIGINAL_BYTES, Photo, Seed, original_blob, queries::second};
 
 /// A path that must be valid.
 pub(crate) fn path(path: &str) -> FilePath {
@@ -202,10 +199,7 @@ impl Files {
     }
 
     pub(crate) async fn is_visible(&self, id: &ImageId) -> bool {
-        match self.store().image(self.viewer, id).await.unwrap() {
-            Lookup::Found(_) => visible_image(&self.seed, self.viewer, id).await.id == *id,
-            Lookup::Foreign | Lookup::Missing => false,
-        }
+        matches!(self.store().image(self.viewer, id).await.unwrap(), Lookup::Found(_))
     }
 
     /// Whether the image with these bytes is indexed.
@@ -214,25 +208,8 @@ impl Files {
         known.is_some_and(|image| image.state == ImageState::Ready)
     }
 
-    /// Checks that the account stores exactly this many bytes, with a quota.
-    pub(crate) async fn check_stored_bytes(&self, expected: u64) {
-        let attempt = async |quota: u64| {
-            let image = NewImage { quota_bytes: Some(quota), ..self.new_image(self.original().await) };
-            let content = NewFileContent::Photo(image);
-            let condition = FileCondition::Any;
-            let file = NewFile { bytes: ORIGINAL_BYTES, condition, ..new_file("quota.jpg", content) };
-            self.put(file).await
-        };
-        let full = expected + ORIGINAL_BYTES;
-        assert_eq!(attempt(full - 1).await, Err(FileRefusal::QuotaExceeded), "more than {expected} bytes");
-        let written = attempt(full).await;
-        assert!(written.is_ok(), "{expected} bytes: {written:?}");
-        let FileKind::File(FileContent::Photo { original, .. }) = written.unwrap().entry.kind else { return };
-        // Purges only the image of the attempt, because no other was deleted as early.
-        self.at(-86_400).delete("quota.jpg").await.unwrap();
-        assert_eq!(self.is_deleted(&original).await, Some(true));
-        self.store().purge_images(second(-86_399), 1000).await.unwrap();
-        assert_eq!(self.is_deleted(&original).await, None);
+    pub(crate) async fn stored_bytes(&self) -> u64 {
+        self.store().stored_bytes(self.account()).await.unwrap()
     }
 }
 

@@ -218,6 +218,16 @@ macro_rules! each_case {
                 a_changed_vector_gets_a_new_id,
                 vectors_of_purged_images_and_old_encoders_are_deleted,
             }
+            integrity {
+                operations_break_no_rule,
+                a_repair_of_sound_rows_changes_nothing,
+                a_discarded_rendition_is_made_again,
+                a_discarded_full_rendition_is_queued,
+                a_worker_with_an_old_job_does_not_end_the_loss,
+                uses_of_a_blob_are_listed,
+                blobs_are_unregistered_until_they_are_announced,
+                a_released_blob_has_no_use,
+            }
             full_renditions {
                 visible_images_are_queued_for_full_renditions,
                 an_existing_full_rendition_is_not_queued,
@@ -365,6 +375,83 @@ macro_rules! each_case {
                 of_concurrent_deletions_one_finds_the_image,
                 concurrent_album_changes_are_all_kept,
                 readers_see_consistent_albums_during_writes,
+            }
+            synced_files {
+                an_account_has_a_root_folder,
+                a_file_is_returned_as_it_was_put,
+                members_are_listed_by_name,
+                a_folder_is_created_once,
+                a_file_needs_its_folder,
+                a_put_obeys_its_condition,
+                content_is_replaced_under_the_same_id,
+                a_change_reaches_every_folder_above,
+                times_are_changed_one_by_one,
+                refusals_come_in_order,
+                a_refused_change_changes_nothing,
+                a_deleted_account_has_no_files,
+                accounts_have_separate_files,
+                photos_and_sidecars_are_found_by_prefix,
+                a_sidecar_is_stored_whole,
+                an_etag_never_names_two_states,
+                of_concurrent_puts_at_a_path_one_creates_it,
+                a_put_racing_the_deletion_of_its_folder_is_whole,
+            }
+            file_images {
+                several_files_may_have_one_image,
+                an_image_is_deleted_with_its_last_file,
+                an_image_without_files_survives_other_files,
+                bytes_that_are_put_again_restore_the_image_of_a_deleted_file,
+                an_image_deleted_elsewhere_stays_deleted,
+                a_restored_image_can_be_deleted_for_good,
+                a_replaced_photo_is_deleted_with_its_last_file,
+                the_same_bytes_put_over_themselves_change_no_image,
+                an_image_can_be_deleted_before_it_is_indexed,
+                a_failed_image_is_deleted_with_its_last_file,
+                a_file_outlives_its_purged_image,
+                an_import_gives_files_their_purged_image_again,
+                a_partial_file_becomes_a_photo_when_it_is_moved,
+                a_photo_that_is_moved_ignores_the_image,
+                the_original_of_a_partial_file_is_kept,
+                a_purge_keeps_the_original_of_a_partial_file,
+                an_original_counts_once_in_the_quota,
+                a_full_account_stores_no_new_original,
+                puts_racing_the_deletion_of_another_file_keep_the_image,
+                the_image_belongs_to_the_account_of_the_file,
+            }
+            file_removal {
+                a_deleted_file_is_gone,
+                a_deleted_folder_is_gone_at_once,
+                deleted_folders_are_swept_in_batches,
+                the_sweep_deletes_images_whose_last_file_is_gone,
+                the_last_file_may_be_deleted_before_the_sweep,
+                a_deep_tree_is_swept,
+                concurrent_sweeps_delete_each_file_once,
+                files_of_a_deleted_account_are_purged_in_batches,
+                a_file_deleted_after_its_folder_was_moved_is_gone,
+            }
+            file_moves {
+                a_moved_folder_keeps_everything_below_it,
+                nothing_is_moved_into_itself,
+                a_destination_needs_its_folder,
+                a_destination_is_replaced_only_on_request,
+                a_folder_replaces_a_folder_whole,
+                a_copy_is_a_new_tree,
+                nothing_lies_deeper_than_a_path_can_name,
+            }
+            file_locks {
+                a_locked_file_is_changed_only_with_its_token,
+                a_deep_lock_covers_everything_below,
+                a_shallow_lock_of_a_folder_covers_its_list_of_members,
+                locks_exclude_each_other,
+                locking_nothing_creates_a_placeholder,
+                a_lock_applies_until_it_expires,
+                a_lock_ends_by_its_token,
+                locks_end_when_their_file_is_moved,
+                all_locks_are_listed_with_their_paths,
+                an_account_has_a_limited_number_of_locks,
+            }
+            file_model {
+                random_file_operations_agree_with_a_model,
             }
             model {
                 random_operations_agree_with_a_model,

@@ -42,6 +42,7 @@ mod error;
 mod files;
 mod images;
 mod inline_pool;
+mod integrity;
 mod lease;
 mod login_flows;
 mod migrations;

@@ -112,8 +112,8 @@ pub struct IndexJob {
     pub original_bytes: u64,
     /// What is known about its file; the sidecars are in the order of their kinds.
     pub file: FileInfo,
-    /// The decoded picture of a ready image that is indexed again. A worker whose decoders are not newer can return
-    /// it in [`IndexedImage`], without renditions, and skip decoding.
+    /// The decoded picture of a ready image that is indexed again, if the image has the renditions medium and thumb. A
+    /// worker whose decoders are not newer can return it in [`IndexedImage`], without renditions, and skip decoding.
     pub picture: Option<DecodedPicture>,
     /// How many times it has been leased, including this time.
     pub attempts: u32,

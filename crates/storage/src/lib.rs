@@ -20,6 +20,7 @@ mod files;
 mod grants;
 mod images;
 mod index_queue;
+mod integrity;
 mod login_flows;
 mod rendition_queue;
 mod schema;
@@ -60,6 +61,9 @@ pub use index_queue::{
     AddOutcome, DecodedPicture, ExistingImage, FailedImage, ImageState, IndexJob, IndexQueue, IndexedImage,
     JobId, LeaseRequest, NewImage, QueueLength,
 };
+pub use integrity::{
+    BlobUse, CheckDepth, CheckedRows, ImageReference, IntegrityStore, RuleRow, StoreRule, Violation,
+};
 pub use login_flows::{LoginFlow, LoginFlowStore, LoginTokenHash, MAX_LOGIN_FLOWS, NewLoginFlow};
 pub use rendition_queue::{RenditionJob, RenditionQueue};
 pub use schema::SchemaStore;
@@ -94,6 +98,7 @@ pub trait Store:
     + GrantStore
     + ImageStore
     + IndexQueue
+    + IntegrityStore
     + LoginFlowStore
     + RenditionQueue
     + SchemaStore
@@ -118,6 +123,7 @@ impl<T> Store for T where
         + GrantStore
         + ImageStore
         + IndexQueue
+        + IntegrityStore
         + LoginFlowStore
         + RenditionQueue
         + SchemaStore

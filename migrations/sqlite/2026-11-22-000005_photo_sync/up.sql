@@ -49,7 +49,8 @@ CREATE TABLE files (
     CHECK (deleted_at_ms IS NULL OR parent_id IS NULL)
 ) STRICT;
 
-CREATE UNIQUE INDEX files_name ON files (account_id, parent_id, name) WHERE parent_id IS NOT NULL;
+-- Without a condition, because the deletion of an account looks for its files. Null parents are distinct.
+CREATE UNIQUE INDEX files_name ON files (account_id, parent_id, name);
 CREATE UNIQUE INDEX files_root ON files (account_id) WHERE parent_id IS NULL AND deleted_at_ms IS NULL;
 CREATE INDEX files_parent ON files (parent_id) WHERE parent_id IS NOT NULL;
 CREATE INDEX files_folders ON files (parent_id) WHERE kind = 'folder' AND parent_id IS NOT NULL;

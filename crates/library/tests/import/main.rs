@@ -1,10 +1,12 @@
 //! Imports from folders and streams, also when stores fail, files are lost, and several processes work on one library.
-#![expect(clippy::unwrap_used, reason = "a test stops at the first failure")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first failure")]
 
 mod exports;
 mod parts;
+mod integrity;
 mod resilience;
 mod uploads;
+mod watch;
 
 use std::{
     path::{Path, PathBuf},

@@ -1,6 +1,6 @@
 use domain::{ContentHash, Plan, Rendition};
 use storage::{
-    AddOutcome, BlobKind, FileContent, FileCondition, FileKind, FileMove, FileRefusal, ImageState, NewFile,
+    AddOutcome, BlobKind, FileCondition, FileContent, FileKind, FileMove, FileRefusal, ImageState, NewFile,
     NewFileContent, NewImage,
 };
 
@@ -194,7 +194,7 @@ pub(crate) async fn a_file_outlives_its_purged_image(seed: &Seed) {
     }
     ann.put_photo("a.jpg", original).await.unwrap();
     assert_eq!(ann.is_deleted(&original).await, Some(false), "no file remembers it");
-    ann.check_stored_bytes(ORIGINAL_BYTES).await;
+    assert_eq!(ann.stored_bytes().await, ORIGINAL_BYTES);
 }
 
 pub(crate) async fn an_import_gives_files_their_purged_image_again(seed: &Seed) {
@@ -228,7 +228,7 @@ pub(crate) async fn a_partial_file_becomes_a_photo_when_it_is_moved(seed: &Seed)
     assert!(moved.entry.version > partial.version);
     ann.index().await;
     assert_eq!(ann.image("a.jpg").await.map(|image| (image.id, image.is_live)), Some((image.id, true)));
-    ann.check_stored_bytes(ORIGINAL_BYTES).await;
+    assert_eq!(ann.stored_bytes().await, ORIGINAL_BYTES);
 }
 
 pub(crate) async fn a_photo_that_is_moved_ignores_the_image(seed: &Seed) {
@@ -250,23 +250,24 @@ async fn is_kept(files: &Files, original: &ContentHash) -> bool {
 pub(crate) async fn the_original_of_a_partial_file_is_kept(seed: &Seed) {
     let (ann, ben) = (Files::new(seed).await, Files::new(seed).await);
     let unannounced = seed.hash();
-    let content = |original| NewFileContent::Partial { original, media_type: "image/jpeg", quota_bytes: None };
+    let content =
+        |original| NewFileContent::Partial { original, media_type: "image/jpeg", quota_bytes: None };
     assert_eq!(ann.put(new_file("a.tmp", content(unannounced))).await, Err(FileRefusal::OriginalGone));
 
     let original = ann.original().await;
     ann.put_partial("a.tmp", original).await.unwrap();
     ann.copy(transfer("a.tmp", "b.tmp")).await.unwrap();
     ben.put_partial("a.tmp", original).await.unwrap();
-    ann.check_stored_bytes(ORIGINAL_BYTES).await;
+    assert_eq!(ann.stored_bytes().await, ORIGINAL_BYTES);
     for file in ["a.tmp", "b.tmp"] {
         ann.delete(file).await.unwrap();
         assert!(is_kept(&ann, &original).await);
     }
-    ann.check_stored_bytes(0).await;
-    ben.check_stored_bytes(ORIGINAL_BYTES).await;
+    assert_eq!(ann.stored_bytes().await, 0);
+    assert_eq!(ben.stored_bytes().await, ORIGINAL_BYTES);
     ben.junk("a.tmp", 1).await;
     assert!(!is_kept(&ann, &original).await, "the last partial file is gone");
-    ben.check_stored_bytes(0).await;
+    assert_eq!(ben.stored_bytes().await, 0);
 }
 
 pub(crate) async fn a_purge_keeps_the_original_of_a_partial_file(seed: &Seed) {
@@ -279,7 +280,7 @@ pub(crate) async fn a_purge_keeps_the_original_of_a_partial_file(seed: &Seed) {
     assert_eq!(ann.store().purge_images(second(2), 9).await.unwrap(), 1);
     assert!(is_kept(&ann, &original).await);
     assert_eq!(ann.store().rendition(&id, Rendition::Thumb, 9).await.unwrap(), None);
-    ann.check_stored_bytes(0).await;
+    assert_eq!(ann.stored_bytes().await, 0);
     let image = Some(ben.new_image(original));
     ben.rename(FileMove { image, ..transfer("a.tmp", "a.jpg") }).await.unwrap();
     ben.index().await;
@@ -288,7 +289,7 @@ pub(crate) async fn a_purge_keeps_the_original_of_a_partial_file(seed: &Seed) {
 
 pub(crate) async fn an_original_counts_once_in_the_quota(seed: &Seed) {
     let ann = Files::new(seed).await;
-    ann.check_stored_bytes(0).await;
+    assert_eq!(ann.stored_bytes().await, 0);
     let original = ann.photo("a.jpg").await;
     for at in ["a.jpg", "b.jpg"] {
         ann.put_photo(at, original).await.unwrap();
@@ -296,14 +297,14 @@ pub(crate) async fn an_original_counts_once_in_the_quota(seed: &Seed) {
     ann.put_partial("c.tmp", original).await.unwrap();
     ann.copy(transfer("a.jpg", "d.jpg")).await.unwrap();
     ann.junk("e", 999).await;
-    ann.check_stored_bytes(ORIGINAL_BYTES).await;
+    assert_eq!(ann.stored_bytes().await, ORIGINAL_BYTES);
     ann.photo("f.jpg").await;
     seed.image(ann.account(), Photo::at_second(9)).await;
-    ann.check_stored_bytes(3 * ORIGINAL_BYTES).await;
+    assert_eq!(ann.stored_bytes().await, 3 * ORIGINAL_BYTES);
     ann.delete("f.jpg").await.unwrap();
-    ann.check_stored_bytes(3 * ORIGINAL_BYTES).await;
+    assert_eq!(ann.stored_bytes().await, 3 * ORIGINAL_BYTES);
     assert_eq!(ann.store().purge_images(second(2), 9).await.unwrap(), 1);
-    ann.check_stored_bytes(2 * ORIGINAL_BYTES).await;
+    assert_eq!(ann.stored_bytes().await, 2 * ORIGINAL_BYTES);
 }
 
 pub(crate) async fn a_full_account_stores_no_new_original(seed: &Seed) {
@@ -320,9 +321,13 @@ pub(crate) async fn a_full_account_stores_no_new_original(seed: &Seed) {
     assert_eq!(ann.is_deleted(&new).await, None);
     assert!(!is_kept(&ann, &new).await);
 
+    let enough = NewImage { quota_bytes: Some(2 * ORIGINAL_BYTES), ..ann.new_image(new) };
     assert!(ann.put(photo("b.jpg", original)).await.is_ok(), "these bytes are stored already");
-    ann.put_partial("c.tmp", new).await.unwrap();
-    let image = Some(limited(new));
+    assert!(ann.put(new_file("b.jpg", NewFileContent::Photo(enough))).await.is_ok());
+    assert_eq!(ann.stored_bytes().await, 2 * ORIGINAL_BYTES);
+    let third = ann.original().await;
+    ann.put_partial("c.tmp", third).await.unwrap();
+    let image = Some(limited(third));
     let moved = ann.rename(FileMove { image, ..transfer("c.tmp", "c.jpg") }).await;
     assert!(moved.is_ok(), "its bytes are stored already: {moved:?}");
 }
@@ -336,7 +341,7 @@ pub(crate) async fn puts_racing_the_deletion_of_another_file_keep_the_image(seed
             if number % 2 == 0 {
                 ann.put_photo(&format!("{}.jpg", number + 2), original).await.unwrap();
             } else {
-                drop(ann.delete(&format!("{}.jpg", number - 1)).await);
+                let _outcome = ann.delete(&format!("{}.jpg", number - 1)).await;
             }
         }
     }))

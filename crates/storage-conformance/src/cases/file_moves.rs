@@ -88,7 +88,10 @@ pub(crate) async fn a_folder_replaces_a_folder_whole(seed: &Seed) {
     ann.folder("a").await.unwrap();
     ann.copy(overwrite("b", "a")).await.unwrap();
     ann.sweep().await;
-    assert_eq!((ann.names("a").await, ann.names("b").await), (vec!["kept.jpg".to_owned()], vec!["kept.jpg".to_owned()]));
+    assert_eq!(
+        (ann.names("a").await, ann.names("b").await),
+        (vec!["kept.jpg".to_owned()], vec!["kept.jpg".to_owned()])
+    );
 }
 
 pub(crate) async fn a_copy_is_a_new_tree(seed: &Seed) {

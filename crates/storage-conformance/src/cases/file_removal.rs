@@ -11,9 +11,8 @@ use crate::{
 pub(crate) async fn a_deleted_file_is_gone(seed: &Seed) {
     let ann = Files::new(seed).await;
     let entry = ann.junk("a", 1).await.entry;
-    let delete = async |condition| {
-        ann.store().delete_file(ann.change(), &path("a"), condition).await.unwrap()
-    };
+    let delete =
+        async |condition| ann.store().delete_file(ann.change(), &path("a"), condition).await.unwrap();
     let unmet = [FileCondition::Absent, FileCondition::Version(vec![(entry.id, entry.version + 1)])];
     for condition in unmet {
         assert_eq!(delete(condition).await, Err(FileRefusal::Condition));
@@ -49,9 +48,7 @@ pub(crate) async fn deleted_folders_are_swept_in_batches(seed: &Seed) {
         }
         files.delete("a").await.unwrap();
     }
-    let sweep = async |account, max| {
-        ann.store().sweep_deleted_files(account, second(9), max).await.unwrap()
-    };
+    let sweep = async |account, max| ann.store().sweep_deleted_files(account, second(9), max).await.unwrap();
     assert_eq!(sweep(None, 0).await, 0);
     for expected in [3, 3, 2, 0] {
         assert_eq!(sweep(Some(ann.account()), 3).await, expected);

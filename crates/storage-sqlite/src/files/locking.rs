@@ -14,7 +14,7 @@ use super::{
     trail::Trail,
     tree::path_of,
 };
-use crate::{error::SqliteError, schema::file_locks, value::RowReader};
+use crate::{accounts::is_active, error::SqliteError, schema::file_locks, value::RowReader};
 
 /// Locks what is at a path, or a new placeholder.
 pub(super) fn lock(
@@ -82,6 +82,26 @@ fn make_room(c: &mut SqliteConnection, change: &FileChange) -> Result<(), FileEr
         return Err(FileRefusal::TooMany.into());
     }
     Ok(())
+}
+
+/// The unexpired locks of an account, with the paths of what they lock.
+pub(super) fn all(
+    c: &mut SqliteConnection,
+    account: AccountId,
+    at: Timestamp,
+) -> Result<Vec<FileLock>, SqliteError> {
+    if !is_active(c, account.0)? {
+        return Ok(Vec::new());
+    }
+    let locks = unexpired(c, account, at)?;
+    locks.into_iter().map(|lock| with_path(c, lock)).collect()
+}
+
+fn with_path(c: &mut SqliteConnection, lock: LockRow) -> Result<FileLock, SqliteError> {
+    let root = path_of(c, lock.file_id)?;
+    let expires_at =
+        RowReader::new("file_locks", &lock.token).timestamp("expires_at_ms", lock.expires_at_ms)?;
+    Ok(FileLock { token: lock.token, root, is_deep: lock.is_deep, owner: lock.owner, expires_at })
 }
 
 /// The unexpired locks that apply to a path.

@@ -25,7 +25,7 @@ pub(crate) use places::{add_place, latitudes, remove_place};
 pub(crate) use removal::{delete_without_files, set_capture_time_in_albums, undelete};
 pub(crate) use renditions::replace as replace_renditions;
 pub(crate) use row::{ImageRow, ImageRowWithOwner};
-pub(crate) use text::{add_text, remove_text};
+pub(crate) use text::{add_text, forget_words, outdated_words, remove_text};
 pub(crate) use visibility::Visibility;
 
 #[async_trait]

@@ -3,7 +3,7 @@ use domain::{AccountId, ImageId, Sidecar, Timestamp};
 use storage::{AddOutcome, BlobKind, ExistingImage, ImageState, NewImage};
 
 use super::{
-    jobs::{enqueue, requeue, requeue_with_sidecar},
+    jobs::{enqueue, replace_job, requeue},
     sidecars,
     states::{StateRow, by_original},
 };
@@ -94,7 +94,7 @@ fn add_existing(
     if failed {
         requeue(c, &[row.seq], image.added_at)?;
     } else if sidecars_changed {
-        requeue_with_sidecar(c, row.seq, image.added_at)?;
+        replace_job(c, row.seq, image.added_at)?;
     }
     if known.deleted {
         undelete(c, row.seq, image.account.0)?;

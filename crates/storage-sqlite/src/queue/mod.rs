@@ -15,6 +15,8 @@ use storage::{
     LeaseRequest, NewImage, QueueLength, StorageError,
 };
 
+pub(crate) use jobs::replace_job;
+
 use crate::{SqliteStore, lease::OwnedLeaseRequest, rendition_queue, stages};
 
 #[async_trait]

@@ -11,18 +11,19 @@ use diesel::{
     sql_types::{Double, Nullable, Text},
 };
 use domain::{
-    AccountId, AlbumChange, BlobKind, Circle, ContentHash, DateRange, Limit, ListQuery, Plan, Position,
-    QueryText, Rendition, Sidecar, SidecarKind,
+    AccountId, AlbumChange, BlobKind, Circle, ContentHash, DateRange, FilePath, Limit, ListQuery, Plan,
+    Position, QueryText, Rendition, Sidecar, SidecarKind,
 };
 use oauth_core::{
     AuthMethod, Client, ClientMetadata, CurrentRefreshToken, Eviction, Grant, IssuedCode, NewClient, NewCode,
     NewRefreshToken, REREGISTRATION_INTERVAL_MS, Redemption, Rotation, SecretHash, Sweep, UnixMillis,
 };
 use storage::{
-    ImageKey, IndexedImage, NewSession, SearchFilter, SharedStore, SignInAttempt, SignInDecision,
+    FileChange, FileCondition, FileLock, FileMove, FileTimes, ImageKey, IndexedImage, NewFile,
+    NewFileContent, NewImage, NewSession, SearchFilter, SharedStore, SignInAttempt, SignInDecision,
     SignInLimits, TextColumns, Viewer,
 };
-use storage_conformance::{NOW, Photo, Seed, indexed, rendition_blob};
+use storage_conformance::{NOW, Photo, Seed, indexed, original_blob, rendition_blob};
 
 use crate::fresh_store;
 
@@ -132,6 +133,7 @@ async fn run_hot_operations(store: SharedStore) {
     store.restore_image(ann.account, &ids[3]).await.unwrap();
     reindex(&seed, ann, original).await;
     make_full_renditions(&seed).await;
+    sync_files(&seed, ann.account).await;
     sign_in(&store, ann.account).await;
     grant(&store, ann.account).await;
     store.delete_image(ann, &ids[3], NOW).await.unwrap();
@@ -244,6 +246,61 @@ async fn grant(store: &SharedStore, account: AccountId) {
     oauth_core::Store::sweep(&**store, sweep).await.unwrap();
 }
 
+/// Puts, lists, locks, moves, copies and deletes files.
+async fn sync_files(seed: &Seed, account: AccountId) {
+    let store = seed.store();
+    let path = |path| FilePath::parse(path).unwrap();
+    let change = || FileChange { account, lock_tokens: vec!["token".to_owned()], at: NOW };
+    let file = |at, content| NewFile {
+        path: path(at),
+        content,
+        bytes: 9,
+        times: FileTimes::default(),
+        sha1: None,
+        create_folders: true,
+        condition: FileCondition::Any,
+    };
+    let image = NewImage { quota_bytes: Some(u64::MAX), ..seed.new_image(account, &Photo::at_second(1)) };
+    let original = image.original;
+    seed.announce(&[original_blob(&original)]).await;
+    let partial = NewFileContent::Partial { original, media_type: "image/jpeg", quota_bytes: None };
+    store.put_file(change(), file("a/x.tmp", partial)).await.unwrap().unwrap();
+    for at in ["a/x.jpg", "a/y.jpg"] {
+        let content = NewFileContent::Photo(image.clone());
+        store.put_file(change(), file(at, content)).await.unwrap().unwrap();
+    }
+    let sidecar = NewFileContent::Sidecar(SidecarKind::Xmp, b"<x/>".to_vec());
+    let written = store.put_file(change(), file("a/x.jpg", sidecar)).await.unwrap().unwrap();
+    let id = written.entry.id;
+    store.list_files(account, &path("a")).await.unwrap();
+    store.files_with_prefix(account, &path("a"), "x", 9).await.unwrap();
+    store.files_with_prefix(account, &path("a"), "", 9).await.unwrap();
+    store.file_by_id(account, id).await.unwrap();
+    store.sidecar_content(account, id).await.unwrap();
+    let expires_at = NOW.plus_millis(9);
+    let lock =
+        FileLock { token: "token".to_owned(), root: path("a/x.jpg"), is_deep: true, owner: None, expires_at };
+    store.lock_file(change(), lock).await.unwrap().unwrap();
+    store.account_locks(account, NOW).await.unwrap();
+    store.refresh_lock(change(), &path("a/x.jpg"), "token", expires_at).await.unwrap();
+    let times = FileTimes { modified_at: Some(NOW), created_at: None };
+    store.set_file_times(change(), &path("a/x.jpg"), times).await.unwrap().unwrap();
+    let to = |from, to| FileMove {
+        from: path(from),
+        to: path(to),
+        overwrite: true,
+        create_folders: true,
+        condition: FileCondition::Any,
+        image: Some(image.clone()),
+    };
+    store.copy_file(change(), to("a", "b")).await.unwrap().unwrap();
+    store.move_file(change(), to("a", "b/c/d")).await.unwrap().unwrap();
+    store.move_file(change(), to("b/x.tmp", "b/x.jpg")).await.unwrap().unwrap();
+    store.delete_file(change(), &path("b"), FileCondition::Any).await.unwrap().unwrap();
+    store.sweep_deleted_files(Some(account), NOW, 2).await.unwrap();
+    while store.sweep_deleted_files(None, NOW, 2).await.unwrap() > 0 {}
+}
+
 async fn make_full_renditions(seed: &Seed) {
     let store = seed.store();
     let jobs = seed.lease_renditions("w", NOW).await;
@@ -296,9 +353,12 @@ async fn hot_operations_use_indexes() {
                 "word_stems",
                 "s",
                 "indexed_words",
+                "files",
+                "f",
+                "file_locks",
             ];
             // Scans of these partial indexes are fine: they have few rows.
-            let small = ["images_failed", "images_deleted", "blobs_unreferenced"];
+            let small = ["images_failed", "images_deleted", "blobs_unreferenced", "files_deleted"];
             let scanned = large
                 .iter()
                 .any(|table| step == format!("SCAN {table}") || step.starts_with(&format!("SCAN {table} ")));

@@ -25,12 +25,12 @@ mod tests {
         let sha256 = Checksum::Sha256(ContentHash::new([7; 32]));
         assert_eq!(parse_checksum(&format!("sha256 {long}")), Some(sha256));
         for bad in [
-            &format!("sha1 {long}"),
-            &format!("sha256 {short}"),
-            &format!("md5 {short}"),
             "sha1",
             "",
             "sha1 %",
+            &format!("sha1 {long}"),
+            &format!("sha256 {short}"),
+            &format!("md5 {short}"),
         ] {
             assert_eq!(parse_checksum(bad), None, "{bad}");
         }

@@ -43,8 +43,9 @@ async fn a_plain_form_uploads_several_photos() {
     let browser = app.browser().signed_in(&ann).await;
     let (bytes, movie) = (photo(), movie());
     let other = std::fs::read(tests::fixture("media/progressive.jpg")).unwrap();
+    let csrf = token(&browser).await;
     let fields: [(&str, Option<&str>, &[u8]); 6] = [
-        ("csrf", None, token(&browser).await.as_bytes()),
+        ("csrf", None, csrf.as_bytes()),
         ("photos", Some("one.jpg"), &bytes),
         ("photos", Some("movie <1>.mp4"), &movie),
         ("photos", Some("Trip/two.jpg"), &other),
@@ -67,8 +68,8 @@ async fn a_form_without_its_token_first_imports_nothing() {
     for fields in [
         vec![file],
         vec![file, ("csrf", None, token.as_bytes())],
-        vec![("csrf", None, b"wrong"), file],
-        vec![("csrf", None, &bytes), file],
+        vec![("csrf", None, b"wrong".as_slice()), file],
+        vec![("csrf", None, bytes.as_slice()), file],
     ] {
         send(&app, &browser, multipart(&fields)).await.expect(403);
     }

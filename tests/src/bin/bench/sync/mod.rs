@@ -14,7 +14,7 @@ use clap::Args;
 
 use rclone::Rclone;
 use responses::Responses;
-use uploads::{Photos, UploadTable};
+use uploads::{UploadPhotos, UploadTable};
 
 #[derive(Args, Debug)]
 pub(crate) struct Options {
@@ -45,7 +45,7 @@ fn upload(options: &Options) -> Result<(), AnyError> {
         return Ok(());
     }
     let rclone = Rclone::install()?;
-    let photos = Photos::make(options.photos)?;
+    let photos = UploadPhotos::make(options.photos)?;
     println!(
         "\nupload of {} photos, {:.0} MB, by rclone {}, {} at once",
         photos.count(),

@@ -68,7 +68,7 @@ impl Rclone {
     }
 
     /// Serves a folder by WebDAV.
-    pub(super) fn serve(&self, folder: &Path) -> Result<Peer, AnyError> {
+    pub(super) fn serve(&self, folder: &Path) -> Result<RcloneServer, AnyError> {
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let address = format!("127.0.0.1:{port}");
         let log = File::create(folder.with_extension("log"))?;
@@ -82,7 +82,7 @@ impl Rclone {
             .stderr(log);
         let child = command.spawn()?;
         let watch = UsageMonitor::start(child.id());
-        let peer = Peer { child, watch, address };
+        let peer = RcloneServer { child, watch, address };
         peer.wait_until_ready()?;
         Ok(peer)
     }
@@ -106,13 +106,13 @@ fn succeed(command: &mut Command) -> Result<(), AnyError> {
 }
 
 /// A running `rclone serve webdav`, killed when dropped.
-pub(super) struct Peer {
+pub(super) struct RcloneServer {
     child: Child,
     watch: UsageMonitor,
     address: String,
 }
 
-impl Peer {
+impl RcloneServer {
     pub(super) fn remote(&self) -> Remote {
         Remote {
             url: format!("http://{}/", self.address),
@@ -137,7 +137,7 @@ impl Peer {
     }
 }
 
-impl Drop for Peer {
+impl Drop for RcloneServer {
     fn drop(&mut self) {
         // The process may have exited already.
         let _ = self.child.kill();
@@ -145,7 +145,7 @@ impl Drop for Peer {
     }
 }
 
-/// Checks that the peer has stored every file.
+/// Number of files in a folder.
 pub(super) fn stored_files(folder: &Path) -> Result<usize, AnyError> {
     Ok(fs::read_dir(folder)?.count())
 }

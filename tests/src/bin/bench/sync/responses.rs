@@ -8,12 +8,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::import::distinct;
 use ::tests::black_box::{AnyError, EMAIL, Instance, Latencies, Prober, Server, StoreReader};
 use reqwest::{Client, Method};
 use tokio::{task::JoinSet, time::sleep};
 
 use super::uploads::photo;
+use crate::import::distinct;
 
 /// Small photo of which the folder has copies.
 const SMALL: &str = "media/position-without-time.jpg";

@@ -14,13 +14,13 @@ pub(super) const OURS: &str = "ours";
 pub(super) const PEER: &str = "rclone serve webdav";
 
 /// A temporary folder of distinct photos.
-pub(super) struct Photos {
+pub(super) struct UploadPhotos {
     folder: TempDir,
     count: u32,
     bytes: u64,
 }
 
-impl Photos {
+impl UploadPhotos {
     pub(super) fn make(count: u32) -> Result<Self, AnyError> {
         let folder = tempfile::tempdir()?;
         let mut bytes = 0;
@@ -55,7 +55,7 @@ pub(super) fn photo(number: u32) -> Result<Vec<u8>, AnyError> {
 
 /// The figures of one upload.
 #[derive(Debug, Clone, Copy)]
-struct Figures {
+struct UploadFigures {
     mb_per_s: f64,
     /// Processor time of the server that receives the files, in milliseconds per file.
     server_cpu_ms: f64,
@@ -64,9 +64,9 @@ struct Figures {
     peak_mb: f64,
 }
 
-impl Figures {
+impl UploadFigures {
     fn of(
-        photos: &Photos,
+        photos: &UploadPhotos,
         took: Duration,
         server_cpu: Duration,
         tree_cpu: Duration,
@@ -84,7 +84,7 @@ impl Figures {
 
 /// The figures of all rounds. Each row is printed when it is added.
 pub(super) struct UploadTable {
-    rows: Vec<(&'static str, Figures)>,
+    rows: Vec<(&'static str, UploadFigures)>,
 }
 
 impl UploadTable {
@@ -96,7 +96,7 @@ impl UploadTable {
         Self { rows: Vec::new() }
     }
 
-    fn add(&mut self, round: u32, name: &'static str, figures: Figures) {
+    fn add(&mut self, round: u32, name: &'static str, figures: UploadFigures) {
         print(&round.to_string(), name, &figures);
         self.rows.push((name, figures));
     }
@@ -117,12 +117,12 @@ impl UploadTable {
         }
     }
 
-    fn median(&self, name: &str) -> Option<Figures> {
-        let rows: Vec<&Figures> =
+    fn median(&self, name: &str) -> Option<UploadFigures> {
+        let rows: Vec<&UploadFigures> =
             self.rows.iter().filter(|(of, _)| *of == name).map(|(_, figures)| figures).collect();
         rows.first()?;
-        let figure = |of: fn(&Figures) -> f64| crate::median(rows.iter().map(|row| of(row)).collect());
-        Some(Figures {
+        let figure = |of: fn(&UploadFigures) -> f64| crate::median(rows.iter().map(|row| of(row)).collect());
+        Some(UploadFigures {
             mb_per_s: figure(|row| row.mb_per_s),
             server_cpu_ms: figure(|row| row.server_cpu_ms),
             tree_cpu_ms: figure(|row| row.tree_cpu_ms),
@@ -131,7 +131,7 @@ impl UploadTable {
     }
 }
 
-fn print(round: &str, name: &str, figures: &Figures) {
+fn print(round: &str, name: &str, figures: &UploadFigures) {
     println!(
         "{round:>6}  {name:<22} {:>8.1} {:>15.2} {:>20.2} {:>8.0}",
         figures.mb_per_s, figures.server_cpu_ms, figures.tree_cpu_ms, figures.peak_mb
@@ -141,7 +141,7 @@ fn print(round: &str, name: &str, figures: &Figures) {
 /// Uploads the photos to an empty library.
 pub(super) fn to_ours(
     rclone: &Rclone,
-    photos: &Photos,
+    photos: &UploadPhotos,
     round: u32,
     table: &mut UploadTable,
 ) -> Result<(), AnyError> {
@@ -156,7 +156,7 @@ pub(super) fn to_ours(
     table.add(
         round,
         OURS,
-        Figures::of(photos, copied.took, own, usage.cpu.saturating_sub(tree), usage.peak_bytes),
+        UploadFigures::of(photos, copied.took, own, usage.cpu.saturating_sub(tree), usage.peak_bytes),
     );
     server.stop()
 }
@@ -164,7 +164,7 @@ pub(super) fn to_ours(
 /// Uploads the photos to an empty folder, served by rclone.
 pub(super) fn to_peer(
     rclone: &Rclone,
-    photos: &Photos,
+    photos: &UploadPhotos,
     round: u32,
     table: &mut UploadTable,
 ) -> Result<(), AnyError> {
@@ -179,7 +179,7 @@ pub(super) fn to_peer(
     if stored_files(&folder)? != usize::try_from(photos.count())? {
         return Err("rclone serve webdav has lost files".into());
     }
-    table.add(round, PEER, Figures::of(photos, copied.took, cpu, cpu, usage.peak_bytes));
+    table.add(round, PEER, UploadFigures::of(photos, copied.took, cpu, cpu, usage.peak_bytes));
     Ok(())
 }
 
@@ -196,7 +196,8 @@ mod tests {
     #[test]
     fn medians_are_per_server() {
         let mut table = UploadTable::new();
-        let figures = |mb_per_s| Figures { mb_per_s, server_cpu_ms: 1.0, tree_cpu_ms: 2.0, peak_mb: 3.0 };
+        let figures =
+            |mb_per_s| UploadFigures { mb_per_s, server_cpu_ms: 1.0, tree_cpu_ms: 2.0, peak_mb: 3.0 };
         for (name, mb_per_s) in [(OURS, 10.0), (PEER, 99.0), (OURS, 30.0)] {
             table.add(1, name, figures(mb_per_s));
         }
