@@ -143,8 +143,7 @@ impl Client {
 
     /// The number of images of the account, indexed or waiting.
     pub(super) async fn images(&self) -> u64 {
-        let queue = self.app.store.queue_length().await.unwrap();
-        u64::from(queue.pending)
+        self.app.store.queue_length().await.unwrap().pending
     }
 
     fn fill(&self, text: &str) -> String {
