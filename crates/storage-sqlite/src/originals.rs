@@ -84,7 +84,7 @@ pub(crate) fn has_image(c: &mut SqliteConnection, original: &[u8]) -> Result<boo
     Ok(image.is_some())
 }
 
-fn has_partial_file(c: &mut SqliteConnection, original: &[u8]) -> Result<bool, SqliteError> {
+pub(crate) fn has_partial_file(c: &mut SqliteConnection, original: &[u8]) -> Result<bool, SqliteError> {
     let partial = files::table
         .filter(files::original.eq(original))
         .filter(files::kind.eq("partial"))

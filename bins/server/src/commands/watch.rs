@@ -155,14 +155,15 @@ impl<'a> From<&'a WatchEvent> for JsonEvent<'a> {
 
 #[cfg(test)]
 mod tests {
-    use library::{FailedFile, ImportReport};
+    use library::{FailedFile, FailedKind, ImportReport};
 
     use super::*;
 
     #[test]
     fn events_are_text_or_json() {
-        let failed = vec![FailedFile { path: "a/b.txt".into(), error: "not a picture".into() }];
-        let report = ImportReport { imported: 2, duplicates: 1, failed, stopped: None };
+        let kind = FailedKind::File;
+        let failed = vec![FailedFile { path: "a/b.txt".into(), error: "not a picture".into(), kind }];
+        let report = ImportReport { imported: 2, duplicates: 1, failed, ..ImportReport::default() };
         let event = WatchEvent::Imported { folder: "a".into(), report };
         assert_eq!(text(&event), "a: 2 imported, 1 duplicates, 1 failed\n  a/b.txt: not a picture\n");
         assert_eq!(

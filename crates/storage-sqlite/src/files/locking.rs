@@ -111,39 +111,9 @@ pub(super) fn applying(
     path: &FilePath,
     at: Timestamp,
 ) -> Result<Vec<FileLock>, SqliteError> {
-    let Some(trail) = Trail::find(c, account, path)? else { return Ok(Vec::new()) };
-    let locks = unexpired(c, account, at)?;
-    locks.into_iter().filter_map(|lock| applying_lock(&trail, path, lock)).collect()
-}
-
-/// All unexpired locks of an account.
-pub(super) fn all(
-    c: &mut SqliteConnection,
-    account: AccountId,
-    at: Timestamp,
-) -> Result<Vec<FileLock>, SqliteError> {
-    let mut locks = Vec::new();
-    for lock in unexpired(c, account, at)? {
-        let root = path_of(c, lock.file_id)?;
-        locks.push(read(lock, root)?);
-    }
+    let mut locks = all(c, account, at)?;
+    locks.retain(|lock| lock.applies_to(path));
     Ok(locks)
-}
-
-/// The lock with the path of its entry, if it applies to a path.
-fn applying_lock(trail: &Trail, path: &FilePath, lock: LockRow) -> Option<Result<FileLock, SqliteError>> {
-    let above = trail.above().position(|folder| lock.is_deep && folder.id == lock.file_id);
-    let depth = above.or_else(|| {
-        let entry = trail.entry()?;
-        (entry.id == lock.file_id).then_some(path.names().len())
-    })?;
-    Some(read(lock, path.first(depth)))
-}
-
-fn read(lock: LockRow, root: FilePath) -> Result<FileLock, SqliteError> {
-    let expires_at =
-        RowReader::new("file_locks", &lock.token).timestamp("expires_at_ms", lock.expires_at_ms)?;
-    Ok(FileLock { token: lock.token, root, is_deep: lock.is_deep, owner: lock.owner, expires_at })
 }
 
 fn find(

@@ -4,6 +4,7 @@ use diesel::{
     sql_query,
     sql_types::{BigInt, Text},
 };
+
 use domain::{FileName, FilePath};
 
 use crate::{error::SqliteError, value::RowReader};
@@ -79,22 +80,23 @@ pub(super) fn height(c: &mut SqliteConnection, folder: i64) -> Result<usize, Sql
 }
 
 #[derive(QueryableByName)]
-struct FoundName {
+struct NameRow {
     #[diesel(sql_type = Text)]
     name: String,
 }
 
 const NAMES: &str = "
-WITH RECURSIVE above (id, parent_id, name, depth) AS (
-    SELECT id, parent_id, name, 0 FROM files WHERE id = ?1
+WITH RECURSIVE above (parent_id, name, distance) AS (
+    SELECT parent_id, name, 0 FROM files WHERE id = ?1
     UNION ALL
-    SELECT f.id, f.parent_id, f.name, depth + 1 FROM above JOIN files AS f ON f.id = above.parent_id
+    SELECT f.parent_id, f.name, distance + 1 FROM above JOIN files AS f ON f.id = above.parent_id
 )
-SELECT name FROM above WHERE parent_id IS NOT NULL ORDER BY depth DESC";
+SELECT name FROM above WHERE parent_id IS NOT NULL ORDER BY distance DESC";
 
 /// The path of an entry in the tree.
 pub(super) fn path_of(c: &mut SqliteConnection, id: i64) -> Result<FilePath, SqliteError> {
-    let names: Vec<FoundName> = sql_query(NAMES).bind::<BigInt, _>(id).load(c)?;
-    let names = names.iter().map(|found| FileName::parse(&found.name)).collect::<Result<_, _>>();
-    RowReader::new("files", &id).required("name", names.and_then(FilePath::new).ok())
+    let rows: Vec<NameRow> = sql_query(NAMES).bind::<BigInt, _>(id).load(c)?;
+    let names = rows.iter().map(|row| FileName::parse(&row.name)).collect::<Result<_, _>>();
+    let path = names.and_then(FilePath::new).ok();
+    RowReader::new("files", &id).required("name", path)
 }

@@ -5,6 +5,7 @@ use storage::{BlobRef, BlobUse, ImageReference};
 use crate::{
     blob_registry::{is_kept, take_always},
     error::SqliteError,
+    originals,
     queue::replace_job,
     rendition_queue,
     schema::{accounts, images, renditions},
@@ -29,10 +30,7 @@ pub(super) fn kept_without_use(
 fn is_used(c: &mut SqliteConnection, kind: BlobKind, hash: &ContentHash) -> Result<bool, SqliteError> {
     let hash = hash.as_bytes().as_slice();
     let used = match kind {
-        BlobKind::Original => {
-            let images = images::table.filter(images::original.eq(hash)).select(images::seq);
-            images.get_result::<i64>(c).optional()?.is_some()
-        }
+        BlobKind::Original => originals::has_image(c, hash)? || originals::has_partial_file(c, hash)?,
         BlobKind::Rendition => {
             let uses = renditions::table.filter(renditions::blob.eq(hash)).select(renditions::name);
             uses.get_result::<String>(c).optional()?.is_some()

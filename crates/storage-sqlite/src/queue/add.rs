@@ -71,7 +71,7 @@ pub(super) fn add_sidecars(
     if sidecars::store(c, seq, new)? {
         match state.as_str() {
             "failed" => requeue(c, &[seq], at)?,
-            _ => requeue_with_sidecar(c, seq, at)?,
+            _ => replace_job(c, seq, at)?,
         }
     }
     Ok(true)
