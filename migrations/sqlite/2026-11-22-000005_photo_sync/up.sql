@@ -5,7 +5,7 @@ UPDATE accounts SET stored_bytes = (
     SELECT coalesce(sum(original_bytes), 0) FROM images WHERE images.account_id = accounts.id
 );
 
--- The name of the account in sync apps. Never null for an account that was created since.
+-- The name of the account in sync apps; null for a deleted account.
 ALTER TABLE accounts ADD COLUMN sync_handle TEXT;
 UPDATE accounts SET sync_handle = lower(hex(randomblob(12)));
 CREATE UNIQUE INDEX accounts_sync_handle ON accounts (sync_handle);

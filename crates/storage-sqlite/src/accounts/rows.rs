@@ -168,6 +168,7 @@ pub(super) fn delete(
         .filter(accounts::deleted_at_ms.is_null())
         .set((
             accounts::email.eq(None::<String>),
+            accounts::sync_handle.eq(None::<String>),
             accounts::password_hash.eq(""),
             accounts::deleted_at_ms.eq(at.millis()),
         ))
