@@ -1,7 +1,7 @@
--- Moments are milliseconds since 1970-01-01T00:00:00Z, hashes are SHA-256 digests.
+-- Times are milliseconds since 1970-01-01T00:00:00Z, hashes are SHA-256 digests.
 
 CREATE TABLE accounts (
-    -- The place index holds this number as a 32-bit float, which is exact below 2^24.
+    -- The place index stores this id as a 32-bit float, which is exact below 2^24.
     id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id BETWEEN 1 AND 16777215),
     email TEXT UNIQUE,
     password_hash TEXT NOT NULL,
@@ -9,7 +9,7 @@ CREATE TABLE accounts (
     synced_at_ms INTEGER,
     created_at_ms INTEGER NOT NULL,
     deleted_at_ms INTEGER,
-    -- How many images are live: kept with every change of one, so that no count walks them.
+    -- Number of live images. Every change of an image updates it, so that counting needs no scan.
     live_images INTEGER NOT NULL DEFAULT 0 CHECK (live_images >= 0),
     CHECK ((email IS NULL) = (deleted_at_ms IS NOT NULL))
 ) STRICT;
@@ -29,7 +29,7 @@ CREATE TABLE api_keys (
 CREATE INDEX api_keys_account ON api_keys (account_id, created_at_ms);
 CREATE UNIQUE INDEX api_keys_name_in_use ON api_keys (account_id, name) WHERE revoked_at_ms IS NULL;
 
--- pending: announced, or released by its last reference; kept: referred to; removing: taken by a sweeper.
+-- pending: announced, or its last reference was removed; kept: referenced; removing: taken by a sweeper.
 CREATE TABLE blobs (
     kind TEXT NOT NULL CHECK (kind IN ('original', 'rendition')),
     hash BLOB NOT NULL CHECK (length(hash) = 32),
@@ -130,7 +130,7 @@ CREATE TABLE albums (
 
 CREATE INDEX albums_account ON albums (account_id, created_at_ms);
 
--- captured_at_ms and live repeat the image's, so that counts, covers and pages of an album read one index.
+-- captured_at_ms and live are copies of the image's columns, so that counts, covers and pages of an album read one index.
 CREATE TABLE album_images (
     album_seq INTEGER NOT NULL REFERENCES albums (seq) ON DELETE CASCADE,
     image_seq INTEGER NOT NULL REFERENCES images (seq) ON DELETE CASCADE,
@@ -142,7 +142,7 @@ CREATE TABLE album_images (
 CREATE INDEX album_images_timeline ON album_images (album_seq, live, captured_at_ms);
 CREATE INDEX album_images_image ON album_images (image_seq);
 
--- The account is the third dimension, so that one account's places are looked up without meeting another's.
+-- The account is the third dimension, so that a look-up never scans the places of another account.
 CREATE VIRTUAL TABLE image_places USING rtree (
     seq,
     min_latitude, max_latitude,
@@ -150,8 +150,8 @@ CREATE VIRTUAL TABLE image_places USING rtree (
     min_account, max_account
 );
 
--- Whose an image is stands in its row, not in here: a word of every row of an account would cost each search a
--- walk over all of them to weigh that word.
+-- The account is not a word of the index: ranking a word that every row of an account contains would scan all of
+-- these rows in each search.
 CREATE VIRTUAL TABLE image_text USING fts5 (
     description, ocr_text, place, file_name,
     content = 'images',

@@ -1,4 +1,4 @@
--- The files beside a photo that describe it, as they came.
+-- The files beside a photo that describe it, unchanged.
 CREATE TABLE sidecars (
     image_seq INTEGER NOT NULL REFERENCES images (seq) ON DELETE CASCADE,
     kind TEXT NOT NULL CHECK (kind IN ('xmp', 'takeout')),
@@ -6,16 +6,16 @@ CREATE TABLE sidecars (
     PRIMARY KEY (image_seq, kind)
 ) STRICT;
 
--- Who goes first. 0: an image that waits to be seen; 1: one that is seen and got a sidecar; 2: one that is seen and
--- was read by older decoders.
+-- Jobs with a lower number are leased first. 0: the image is not visible yet; 1: it is visible and has a new sidecar;
+-- 2: it is visible and was decoded by older decoders.
 ALTER TABLE index_jobs ADD COLUMN priority INTEGER NOT NULL DEFAULT 0 CHECK (priority BETWEEN 0 AND 2);
 
 CREATE INDEX index_jobs_order ON index_jobs (priority);
 CREATE INDEX images_read_by ON images (decoder_version) WHERE state = 'ready';
--- It found the jobs of a deleted account; they are looked for in the queue now.
+-- It found the jobs of deleted accounts, which are now found through the queue.
 DROP INDEX images_pending;
 
--- Originals whose full rendition is yet to be made: each has a live image and no full rendition.
+-- Originals that have a live image and no full rendition yet.
 CREATE TABLE rendition_jobs (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     original BLOB NOT NULL UNIQUE CHECK (length(original) = 32),

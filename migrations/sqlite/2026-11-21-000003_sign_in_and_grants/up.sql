@@ -1,4 +1,4 @@
--- Who is signed in, by the hash of what their browser holds.
+-- Browser sessions, by the hash of their token.
 CREATE TABLE sessions (
     hash BLOB NOT NULL PRIMARY KEY CHECK (length(hash) = 32),
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
@@ -12,7 +12,7 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_account ON sessions (account_id, created_at_ms);
 CREATE INDEX sessions_expiry ON sessions (expires_at_ms);
 
--- Sign-ins that were begun and did not succeed. Who tried and from where are hashes.
+-- Sign-ins that have begun and not succeeded. Email and address are stored as hashes.
 CREATE TABLE sign_in_attempts (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     pair BLOB NOT NULL CHECK (length(pair) = 32),
@@ -24,7 +24,7 @@ CREATE INDEX sign_in_attempts_pair ON sign_in_attempts (pair, at_ms);
 CREATE INDEX sign_in_attempts_address ON sign_in_attempts (address, at_ms);
 CREATE INDEX sign_in_attempts_age ON sign_in_attempts (at_ms);
 
--- The keys that access tokens are signed with, sealed by a secret that is not in this file.
+-- The keys that sign access tokens, encrypted with a secret that is not in this database.
 CREATE TABLE signing_keys (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     kid TEXT NOT NULL UNIQUE,
@@ -33,10 +33,10 @@ CREATE TABLE signing_keys (
     retired_at_ms INTEGER
 ) STRICT;
 
--- One key at most is active.
+-- At most one key is active.
 CREATE UNIQUE INDEX signing_keys_active ON signing_keys (retired_at_ms IS NULL) WHERE retired_at_ms IS NULL;
 
--- digest is of the metadata of a public client, which is registered once; secret_hash is a confidential client's.
+-- digest: hash of the metadata of a public client, which is registered once. secret_hash: only confidential clients.
 CREATE TABLE oauth_clients (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
@@ -49,8 +49,8 @@ CREATE TABLE oauth_clients (
 
 CREATE INDEX oauth_clients_age ON oauth_clients (issued_at_ms);
 
--- One row from consent to the end: the grant, the code that stood for it, and the refresh token that it has now.
--- A client may be one that describes itself elsewhere, so client_id refers to no row.
+-- One row for the whole life of a grant: its authorization code and its current refresh token.
+-- client_id has no foreign key, because a client may be a URL with a metadata document.
 CREATE TABLE oauth_grants (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
@@ -69,14 +69,14 @@ CREATE TABLE oauth_grants (
     redeemed_at_ms INTEGER,
     -- When the latest access token expires.
     access_expires_at_ms INTEGER,
-    -- What all refresh tokens of the grant begin with, and the hash of the current one.
+    -- The constant first part of the grant's refresh tokens, and the hash of the current token.
     refresh_handle BLOB UNIQUE CHECK (length(refresh_handle) = 32),
     refresh_hash BLOB CHECK (length(refresh_hash) = 32),
     refresh_generation INTEGER CHECK (refresh_generation BETWEEN 0 AND 4294967295),
     refresh_expires_at_ms INTEGER,
-    -- A JSON array of moments, the last one first.
+    -- A JSON array of times, latest first.
     recent_rotations TEXT,
-    -- When it is over: revoked, or its last token expired; null as long as its code waits.
+    -- When it was revoked or its last token expired; null until its code is redeemed.
     ends_at_ms INTEGER GENERATED ALWAYS AS (
         coalesce(revoked_at_ms, max(access_expires_at_ms, coalesce(refresh_expires_at_ms, access_expires_at_ms)))
     ) VIRTUAL,

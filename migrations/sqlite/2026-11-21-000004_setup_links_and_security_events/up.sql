@@ -1,10 +1,10 @@
--- What may create the first account: the hashes of links that an operator was shown.
+-- Links that can create the first account, by the hash of their secret.
 CREATE TABLE setup_links (
     hash BLOB NOT NULL PRIMARY KEY CHECK (length(hash) = 32),
     created_at_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- What happened to an account that its owner should know of; the same thing in a row is one row that counts.
+-- Security events of accounts, shown to their owners. Repeated events share a row, which counts them.
 CREATE TABLE security_events (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,

@@ -1,12 +1,12 @@
--- What is found out about images after they can be seen: the words in them, what they look like. A stage is such a kind
--- of work; its version says by whom it is done (a release of Tesseract and its languages, a vision model).
+-- A stage extracts data from visible images: recognised text, or embeddings. Its version names the program that does it:
+-- a release of Tesseract with its languages, or a vision model.
 CREATE TABLE stages (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL UNIQUE,
     version TEXT NOT NULL,
-    -- The version under which every image was done at last.
+    -- The last version with which all images were processed.
     complete_version TEXT,
-    -- Images with a lower number than this are yet to be queued.
+    -- Images with a lower number are not queued yet.
     fill_below INTEGER NOT NULL
 ) STRICT;
 
@@ -25,7 +25,7 @@ CREATE TABLE stage_jobs (
 CREATE INDEX stage_jobs_image ON stage_jobs (image_seq);
 CREATE INDEX stage_jobs_worker ON stage_jobs (leased_by) WHERE leased_by IS NOT NULL;
 
--- What a stage could not do under its version.
+-- Images that a stage could not process with its version.
 CREATE TABLE stage_failures (
     stage_id INTEGER NOT NULL REFERENCES stages (id) ON DELETE CASCADE,
     image_seq INTEGER NOT NULL REFERENCES images (seq) ON DELETE CASCADE,
@@ -35,14 +35,14 @@ CREATE TABLE stage_failures (
 
 CREATE INDEX stage_failures_image ON stage_failures (image_seq);
 
--- What turns pictures into vectors, by its own name.
+-- Encoders, which compute vectors from pictures.
 CREATE TABLE encoders (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL UNIQUE
 ) STRICT;
 
--- A row that changes gets a new id, so that whoever remembers rows reads those above the last one it knows.
--- The numbers of a vector are 16-bit floats, little-endian.
+-- A changed row gets a new id, so that a cache loads only the rows above its highest id. Vectors are little-endian 16-bit
+-- floats.
 CREATE TABLE image_vectors (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     encoder_id INTEGER NOT NULL REFERENCES encoders (id) ON DELETE CASCADE,

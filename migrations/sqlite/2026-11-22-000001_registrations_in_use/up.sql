@@ -1,5 +1,4 @@
--- Registrations are kept from the last time that the client registered, and from its first grant on they are never
--- evicted.
+-- Unused registrations expire some time after the last registration. A client that had a grant is never evicted.
 ALTER TABLE oauth_clients ADD COLUMN registered_again_at_ms INTEGER;
 ALTER TABLE oauth_clients ADD COLUMN first_granted_at_ms INTEGER;
 ALTER TABLE oauth_clients ADD COLUMN registered_last_at_ms INTEGER GENERATED ALWAYS AS (
@@ -12,5 +11,5 @@ UPDATE oauth_clients SET first_granted_at_ms = (
 
 DROP INDEX oauth_clients_age;
 CREATE INDEX oauth_clients_age ON oauth_clients (registered_last_at_ms);
--- The clients that never had a grant are those whose first column is null.
+-- first_granted_at_ms is null for clients that never had a grant.
 CREATE INDEX oauth_clients_first_grant ON oauth_clients (first_granted_at_ms, registered_last_at_ms);

@@ -1,2 +1,2 @@
--- The number of the program's part in a stage. It only goes up: a program with a lower number leaves the stage alone.
+-- The program's revision of the stage. It only increases: a program with a lower revision does not change the stage.
 ALTER TABLE stages ADD COLUMN revision INTEGER NOT NULL DEFAULT 1 CHECK (revision >= 0);
