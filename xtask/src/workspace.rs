@@ -36,11 +36,24 @@ pub(crate) fn target(relative: &str) -> PathBuf {
 }
 
 /// The toolchain's `cargo`, run in the root.
+///
+/// The variables that `cargo run` has set for this program are removed. Build scripts that depend on them would run again
+/// whenever a plain `cargo` command and one of this program alternate.
 pub(crate) fn cargo<const N: usize>(arguments: [&str; N]) -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(program);
     command.args(arguments).current_dir(root());
+    for (name, _) in std::env::vars_os() {
+        if is_set_by_cargo_run(&name.to_string_lossy()) {
+            command.env_remove(name);
+        }
+    }
     command
+}
+
+fn is_set_by_cargo_run(variable: &str) -> bool {
+    ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|prefix| variable.starts_with(prefix))
+        || variable == "OUT_DIR"
 }
 
 /// A cargo command that compiles the server without its default features. It compiles OpenSSL where the system has none.
