@@ -1,6 +1,6 @@
 use quick_xml::{
     NsReader,
-    escape::resolve_predefined_entity,
+    escape::{resolve_predefined_entity, unescape},
     events::{BytesRef, BytesStart, Event},
     name::{Namespace, ResolveResult},
 };
@@ -153,7 +153,9 @@ fn name(start: &BytesStart<'_>, reader: &NsReader<&[u8]>) -> Result<Name, Invali
         _ if has_prefix => return Err(InvalidBody("a prefix has no namespace")),
         _ => "",
     };
-    Name::parse(namespace, local.into_inner()).ok_or(InvalidBody("an element has an invalid name"))
+    // The resolver returns the value of the attribute as it was written.
+    let namespace = unescape(namespace).map_err(|_| InvalidBody("it refers to an unknown entity"))?;
+    Name::parse(&namespace, local.into_inner()).ok_or(InvalidBody("an element has an invalid name"))
 }
 
 #[cfg(test)]
@@ -172,6 +174,8 @@ mod tests {
         let inner = root.child("m", "b").unwrap();
         assert_eq!(inner.text(), "1<A&");
         assert!(inner.child("", "c").is_some());
+        let escaped = parse(br#"<x:a xmlns:x="n&amp;m"/>"#).unwrap();
+        assert_eq!(escaped.name.parts(), ("n&m", "a"));
     }
 
     #[test]
