@@ -88,7 +88,7 @@ impl Library {
         }
         self.check_upload_length(caller.account.id, total - received).await?;
         let added = self.append(&upload, part, stream).await;
-        if let Err(UploadError::Import(ImportError::Refused(_))) = &added {
+        if let Err(UploadError::Import(ImportError::Refused(_)) | UploadError::Lost) = &added {
             self.cancel_upload(&upload).await?;
         }
         let received = received + added?;
@@ -167,7 +167,7 @@ impl Library {
         while head.len() < HEAD_BYTES
             && let Some(chunk) = content.next().await
         {
-            let chunk = chunk.map_err(ImportError::Staging)?;
+            let chunk = chunk.map_err(|error| unreadable(&error))?;
             head.extend(chunk.iter().take(HEAD_BYTES - head.len()));
         }
         Ok(head)
@@ -213,13 +213,15 @@ impl Library {
             ImportError::QuotaExceeded { .. } => {
                 ImportError::QuotaExceeded { quota_bytes: quota_bytes.unwrap_or_default() }.into()
             }
-            ImportError::Interrupted(error) => {
-                tracing::error!(%error, "parts of an upload cannot be read");
-                UploadError::Lost
-            }
+            ImportError::Interrupted(error) => unreadable(&error),
             error => error.into(),
         })
     }
+}
+
+fn unreadable(error: &io::Error) -> UploadError {
+    tracing::error!(%error, "parts of an upload cannot be read");
+    UploadError::Lost
 }
 
 /// When a tus upload expires that was last written to at this time.
