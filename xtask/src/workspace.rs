@@ -44,16 +44,13 @@ pub(crate) fn cargo<const N: usize>(arguments: [&str; N]) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(root());
     for (name, _) in std::env::vars_os() {
-        if is_set_by_cargo_run(&name.to_string_lossy()) {
+        let is_of_this_package =
+            ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|prefix| name.to_string_lossy().starts_with(prefix));
+        if is_of_this_package {
             command.env_remove(name);
         }
     }
     command
-}
-
-fn is_set_by_cargo_run(variable: &str) -> bool {
-    ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|prefix| variable.starts_with(prefix))
-        || variable == "OUT_DIR"
 }
 
 /// A cargo command that compiles the server without its default features. It compiles OpenSSL where the system has none.

@@ -11,7 +11,7 @@ pub struct HttpLimits {
     pub head_timeout: Duration,
     /// Time to send a body.
     pub body_timeout: Duration,
-    /// How long a client may accept no bytes of its response. Every byte that it accepts extends this time.
+    /// Longest pause of a client that receives a response. Each byte that it accepts begins a new pause.
     pub write_timeout: Duration,
     /// Lowest average rate at which a client must accept a response.
     pub min_response_bytes_per_s: u32,

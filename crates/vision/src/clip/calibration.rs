@@ -26,8 +26,8 @@ const FAMILIES: [Family; 5] = [
     // 716 has -1.2, -8.9 and -10.9 for "a diagram", "a dog" and "a cat": cosines of 0.10, 0.03 and 0.02.
     Family { names: &["siglip", "nllb"], midpoint: 0.06, steepness: 75.0, min_similarity: 0.032 },
     // OpenCLIP's own on LAION (arXiv 2212.07143), DFN (arXiv 2309.17425) and similar models spread wider: random pairs
-    // lie at 0 to 0.12, matches at 0.2 to 0.4. This must precede M-CLIP, because one of OpenCLIP's names starts like
-    // those of M-CLIP. It includes the text encoder of M-CLIP that was trained for OpenCLIP's ViT-B-16-plus-240.
+    // lie at 0 to 0.12, matches at 0.2 to 0.4. `xlm-roberta-large-vit-b-16plus` is a text encoder of M-CLIP trained for
+    // OpenCLIP's ViT-B-16-plus-240. This entry must precede the next one, whose prefix also matches it.
     Family {
         names: &["laion", "xlm-roberta-large-vit-b-16plus", "dfn", "yfcc", "cc12m", "datacomp"],
         midpoint: 0.19,

@@ -74,7 +74,7 @@ pub struct InstalledModel {
     pub bytes: u64,
     /// Whether it is selected.
     pub in_use: bool,
-    /// Why it cannot be used, as far as it is known without running the model.
+    /// Why it cannot be used. The model is not run to find out.
     pub problem: Option<String>,
 }
 

@@ -42,7 +42,7 @@ impl Options {
     }
 }
 
-/// The runtime that would be used, as far as it is known without a model.
+/// The runtime that is expected to be used. No model was loaded to test it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DetectedRuntime {
     /// The library and version of ONNX Runtime; `None` if tract is used.
