@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn parts_of_an_export_have_the_same_keys() {
         let archived = Folder::archived(0, &["Takeout", "Google Photos", "Photos from 2019"]);
-        let on_disk = |path: &str| Folder::on_disk(Path::new(path), |root| root.len());
+        let on_disk = |path: &str| Folder::on_disk(Path::new(path), str::len);
         let unpacked = on_disk("/home/ann/part 2/Takeout/Google Photos/Photos from 2019");
         assert_eq!(archived.key(), "Takeout/Google Photos/Photos from 2019");
         assert_eq!((unpacked.key(), unpacked.name()), (archived.key(), "Photos from 2019"));

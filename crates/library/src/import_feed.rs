@@ -85,7 +85,7 @@ impl PhotoFeed {
 fn read_archives(plan: Arc<Plan>) -> mpsc::Receiver<FedPhoto> {
     let (photos, receiver) = mpsc::channel(1);
     tokio::task::spawn_blocking(move || {
-        plan.read_archived(&mut |position, content| match content {
+        plan.read_archived(|position, content| match content {
             Ok(content) => send_photo(&photos, position, content),
             Err(error) => send(&photos, FedPhoto { position, content: Content::Unreadable(error) }),
         });

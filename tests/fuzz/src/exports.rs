@@ -20,7 +20,7 @@ fn archive(path: &Path) {
     let plan = ::exports::plan(&[path.to_owned()]);
     assert!(plan.photos.iter().all(|photo| !photo.is_on_disk() && photo.path.starts_with(path)));
     let mut read = 0;
-    plan.read_archived(&mut |position, content| {
+    plan.read_archived(|position, content| {
         assert_eq!(position, read, "photos come in the order of the plan");
         read += 1;
         if let Ok(content) = content {

@@ -63,27 +63,27 @@ pub(super) fn property_names(prop: &xml::Element) -> Result<Vec<Name>, InvalidBo
 mod tests {
     use super::*;
 
-    fn check(inner: &str, expect: Result<PropFind, InvalidBody>) {
+    fn check(inner: &str, expect: &Result<PropFind, InvalidBody>) {
         let body = format!(r#"<propfind xmlns="DAV:">{inner}</propfind>"#);
-        assert_eq!(PropFind::parse(body.as_bytes()), expect, "{inner}");
+        assert_eq!(&PropFind::parse(body.as_bytes()), expect, "{inner}");
     }
 
     #[test]
     fn the_three_forms_are_read() {
         let tag = || vec![Name::new(DAV, "getetag")];
-        check("<prop><getetag/><getetag/></prop>", Ok(PropFind::Prop(tag())));
-        check("<prop/>", Ok(PropFind::Prop(Vec::new())));
-        check("<propname/>", Ok(PropFind::PropName));
-        check("<allprop/>", Ok(PropFind::AllProp { include: Vec::new() }));
-        check("<allprop/><include><getetag/></include>", Ok(PropFind::AllProp { include: tag() }));
+        check("<prop><getetag/><getetag/></prop>", &Ok(PropFind::Prop(tag())));
+        check("<prop/>", &Ok(PropFind::Prop(Vec::new())));
+        check("<propname/>", &Ok(PropFind::PropName));
+        check("<allprop/>", &Ok(PropFind::AllProp { include: Vec::new() }));
+        check("<allprop/><include><getetag/></include>", &Ok(PropFind::AllProp { include: tag() }));
         assert_eq!(PropFind::parse(b""), Ok(PropFind::AllProp { include: Vec::new() }));
     }
 
     #[test]
     fn other_documents_are_refused() {
-        check("", Err(InvalidBody("it must contain prop, propname or allprop")));
+        check("", &Err(InvalidBody("it must contain prop, propname or allprop")));
         let many: String = (0..=MAX_PROPERTIES).map(|number| format!("<p{number}/>")).collect();
-        check(&format!("<prop>{many}</prop>"), Err(InvalidBody("it names too many properties")));
+        check(&format!("<prop>{many}</prop>"), &Err(InvalidBody("it names too many properties")));
         assert!(PropFind::parse(b"<propfind><prop/></propfind>").is_err());
     }
 }

@@ -44,7 +44,7 @@ impl GzipArchive {
         let copies = tempfile::tempfile()?;
         let mut copying = Copying { file: BufWriter::new(copies.try_clone()?), bytes: 0 };
         let mut entries = Vec::new();
-        let damage = each_entry(&file, &mut |ordinal, entry| {
+        let damage = each_entry(&file, |ordinal, entry| {
             let Some((path, error)) = path_of(entry) else { return Ok(ControlFlow::Continue(())) };
             let (bytes, mut found) = (entry.size(), described(entry));
             let copy = if error.is_none() { copying.copy(&path, bytes, entry)? } else { None };
@@ -74,7 +74,7 @@ impl GzipArchive {
         let mut wanted = entries.iter().filter_map(location).peekable();
         let mut is_stopped = false;
         // A damaged archive leaves wanted entries unread, which are reported below.
-        let _ = each_entry(&self.file, &mut |ordinal, content| {
+        let _ = each_entry(&self.file, |ordinal, content| {
             if let Some((entry, location)) = wanted.next_if(|(_, location)| location.ordinal == ordinal) {
                 let mut content = Verified::new(content, location.bytes, None);
                 is_stopped = on_content(entry, Ok(&mut content)).is_break();
@@ -95,7 +95,7 @@ impl GzipArchive {
 /// Calls a function for each entry and skips what it leaves unread.
 fn each_entry(
     file: &File,
-    on_entry: &mut dyn FnMut(usize, &mut ::tar::Entry<'_, Content>) -> io::Result<ControlFlow<()>>,
+    mut on_entry: impl FnMut(usize, &mut ::tar::Entry<'_, Content>) -> io::Result<ControlFlow<()>>,
 ) -> io::Result<()> {
     let mut file = file.try_clone()?;
     file.rewind()?;

@@ -12,7 +12,7 @@ use super::{
 use crate::limits::MAX_NAME_BYTES;
 
 const SIGNATURE: [u8; 4] = *b"PK\x03\x04";
-const HEADER_BYTES: u64 = 30;
+const HEADER_BYTES: u8 = 30;
 /// The identifier of the extra field with lengths of 64 bits.
 const ZIP64: u16 = 1;
 const ENCRYPTED: u16 = 1;
@@ -64,7 +64,7 @@ impl Header {
             return None;
         }
         let (name_bytes, extra_bytes) = (u16_at(&fixed, 26)?, u16_at(&fixed, 28)?);
-        let name_start = position.checked_add(HEADER_BYTES)?;
+        let name_start = position.checked_add(HEADER_BYTES.into())?;
         let extra_start = name_start.checked_add(u64::from(name_bytes))?;
         let mut path = vec![0; usize::from(name_bytes).min(MAX_NAME_BYTES)];
         let mut extra = vec![0; usize::from(extra_bytes)];

@@ -10,7 +10,7 @@ fn read(path: &Path) -> (BTreeMap<String, Vec<u8>>, Vec<String>) {
     let mut reasons: Vec<String> =
         plan.failed.iter().map(|problem| format!("{}: {}", shown(&problem.path), problem.reason)).collect();
     let mut contents = BTreeMap::new();
-    plan.read_archived(&mut |position, content| {
+    plan.read_archived(|position, content| {
         let photo = &plan.photos[position];
         let mut bytes = Vec::new();
         match content {

@@ -11,6 +11,7 @@ use super::{
     stem,
 };
 use crate::{
+    folder::Folder,
     names::{composed, printable},
     scan::Item,
 };
@@ -65,7 +66,7 @@ impl AppleExport {
         let listed: HashSet<&str> = lists
             .iter()
             .filter_map(|(item, _)| draft.scan.folders.get(item.folder))
-            .map(|folder| folder.name())
+            .map(Folder::name)
             .collect();
         let mut found = Self { by_name: HashMap::new(), by_folder: HashMap::new() };
         for (position, photo) in draft.photos.iter().enumerate() {

@@ -114,7 +114,7 @@ impl Plan {
     /// [`photos`](Self::photos) and the content; it breaks to stop. What it leaves unread is skipped.
     pub fn read_archived(
         &self,
-        on_photo: &mut dyn FnMut(usize, Result<&mut dyn Read, EntryError>) -> ControlFlow<()>,
+        mut on_photo: impl FnMut(usize, Result<&mut dyn Read, EntryError>) -> ControlFlow<()>,
     ) {
         let mut of_archive: Vec<Vec<(usize, usize)>> = self.archives.iter().map(|_| Vec::new()).collect();
         for (position, photo) in self.photos.iter().enumerate() {

@@ -260,7 +260,7 @@ fn the_year_of_the_folder_dates_a_photo_without_a_sidecar() {
         )]);
         let [a, b] = it.plan.photos.as_slice() else { panic!("{:?}", it.plan) };
         assert_eq!(a.modified_at.unwrap().to_string(), "2019-01-01T00:00:00.000Z", "{name}");
-        assert!(b.modified_at.is_none_or(|at| at.to_string() > "2020".to_owned()), "{name}");
+        assert!(b.modified_at.is_none_or(|at| at.to_string().as_str() > "2020"), "{name}");
     }
 }
 

@@ -92,7 +92,7 @@ impl Scanner {
         visit.folders = listing.folders;
         visit.folders.retain(|folder| !self.folders.contains(folder));
         if listing.has_news {
-            self.pair(listing.files, now, report_unmatched, &mut visit);
+            self.pair(&listing.files, now, report_unmatched, &mut visit);
         }
         visit
     }
@@ -133,9 +133,9 @@ impl Scanner {
     }
 
     /// Assigns sidecars to photos, and selects the photos to import.
-    fn pair(&mut self, files: Vec<PathBuf>, now: Timestamp, report_unmatched: bool, visit: &mut Visit) {
+    fn pair(&mut self, files: &[PathBuf], now: Timestamp, report_unmatched: bool, visit: &mut Visit) {
         let now = (now, Instant::now());
-        let exports::Plan { photos, failed, unmatched, .. } = exports::plan(&files);
+        let exports::Plan { photos, failed, unmatched, .. } = exports::plan(files);
         for photo in photos {
             let sidecars = photo.sidecars.into_iter().map(|sidecar| sidecar.path);
             let paths: Vec<PathBuf> = std::iter::once(photo.path).chain(sidecars).collect();
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!((names(&second), second.not_notified), (vec!["b.jpg".to_owned()], None), "reported once");
         assert_eq!(second.folders, [dir.path().join("inner")]);
         scanner.visit(&dir.path().join("inner"), NOW, true);
-        assert_eq!(scanner.visit(dir.path(), NOW, true).folders, [PathBuf::new(); 0], "each is listed once");
+        assert!(scanner.visit(dir.path(), NOW, true).folders.is_empty(), "each is listed once");
         scanner.forget_folders();
         assert_eq!(scanner.visit(dir.path(), NOW, true).folders.len(), 1, "until the next full scan");
     }

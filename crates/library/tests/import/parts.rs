@@ -138,16 +138,14 @@ async fn a_caller_that_stops_waiting_loses_nothing() {
         Some((chunk, receiver))
     });
     sender.send(Ok(Bytes::copy_from_slice(&bytes[..6000]))).unwrap();
-    {
-        let waiting = ann.send("a", at(0), open);
-        tokio::pin!(waiting);
-        // Polled once, then dropped.
-        assert!(futures_util::poll!(&mut waiting).is_pending());
-    }
-    // The first request has its lock once another one is refused for it, and not for its wrong offset.
+    let client = Client { library: ann.library.clone(), caller: ann.caller.clone() };
+    let caller = tokio::spawn(async move { client.send("a", at(0), open).await });
+    // The request has its lock once another one is refused for it, and not for its wrong offset.
     while !matches!(ann.send("a", at(99), whole(&bytes)).await, Err(UploadError::Busy)) {
         tokio::task::yield_now().await;
     }
+    caller.abort();
+    assert!(caller.await.unwrap_err().is_cancelled());
     sender.send(Err(io::ErrorKind::ConnectionReset.into())).unwrap();
     let received = loop {
         match ann.progress("a").await.unwrap().received {

@@ -21,7 +21,7 @@ pub(super) async fn user(sync: &Sync, parts: &Parts, ocs: &Ocs<'_>) -> Reply {
         Err(error) => return replies::unavailable(&error),
     };
     let (handle, email) = (caller.account.sync_handle.as_str(), caller.account.email.as_str());
-    ocs.data(json!({
+    ocs.data(&json!({
         "id": handle,
         "display-name": email,
         "displayname": email,

@@ -24,7 +24,7 @@ pub(super) async fn revoke(sync: &Sync, parts: &Parts, ocs: &Ocs<'_>, address: I
     match sync.library.sign_out_device(caller.account.id, password, address).await {
         Ok(()) => {
             security_log::sync_password_changed(address, caller.account.id, "device_disconnected");
-            ocs.data(json!([]))
+            ocs.data(&json!([]))
         }
         Err(error) => replies::unavailable(&error),
     }
@@ -36,7 +36,7 @@ pub(super) async fn exchange(sync: &Sync, parts: &Parts, ocs: &Ocs<'_>, address:
     match sync.library.redeem_one_time_login(&user, &token, address).await {
         Ok(Some(device)) => {
             security_log::sync_password_changed(address, device.account.id, "device_connected");
-            ocs.data(json!({"apppassword": device.password}))
+            ocs.data(&json!({"apppassword": device.password}))
         }
         Ok(None) => replies::unauthorized(),
         Err(error) => replies::unavailable(&error),

@@ -20,7 +20,7 @@ const SLOGAN: &str = "Your photos, on your own server";
 /// `GET cloud/capabilities`.
 pub(super) async fn capabilities(sync: &Sync, parts: &Parts, ocs: &Ocs<'_>) -> Reply {
     match authentication::caller(sync, &parts.headers).await {
-        Ok(_) => ocs.cached_data(document(sync.base_url.as_str())).await,
+        Ok(_) => ocs.cached_data(&document(sync.base_url.as_str())).await,
         Err(reply) => reply,
     }
 }

@@ -57,12 +57,12 @@ impl<'a> Ocs<'a> {
     }
 
     /// 200 with this data, which no cache may keep.
-    pub(super) fn data(&self, data: Value) -> Reply {
+    pub(super) fn data(&self, data: &Value) -> Reply {
         self.reply(StatusCode::OK, "OK", data)
     }
 
     /// 200 with data that seldom changes: with an entity tag, and 304 when the app has it already.
-    pub(super) async fn cached_data(&self, data: Value) -> Reply {
+    pub(super) async fn cached_data(&self, data: &Value) -> Reply {
         let (content_type, body) = self.body(StatusCode::OK, "OK", data);
         let hash = keys::sha256(body.as_bytes());
         let tag = data_encoding::HEXLOWER.encode(hash.get(..16).unwrap_or_default());
@@ -80,28 +80,28 @@ impl<'a> Ocs<'a> {
 
     /// 404 for a path that does not exist, which apps take for a feature that the service lacks.
     pub(super) fn not_found(&self) -> Reply {
-        self.reply(StatusCode::NOT_FOUND, "there is nothing at this path", json!([]))
+        self.reply(StatusCode::NOT_FOUND, "there is nothing at this path", &json!([]))
     }
 
     /// 405 with the methods that are allowed.
     pub(super) fn method_not_allowed(&self, allow: &'static str) -> Reply {
-        self.reply(StatusCode::METHOD_NOT_ALLOWED, "method not allowed", json!([]))
+        self.reply(StatusCode::METHOD_NOT_ALLOWED, "method not allowed", &json!([]))
             .with(header::ALLOW, HeaderValue::from_static(allow))
     }
 
     /// An error with a message for people.
     pub(super) fn error(&self, status: StatusCode, message: &str) -> Reply {
-        self.reply(status, message, json!([]))
+        self.reply(status, message, &json!([]))
     }
 
-    fn reply(&self, status: StatusCode, message: &str, data: Value) -> Reply {
+    fn reply(&self, status: StatusCode, message: &str, data: &Value) -> Reply {
         let (content_type, body) = self.body(status, message, data);
         with_body(status, full(body))
             .with(header::CONTENT_TYPE, HeaderValue::from_static(content_type))
             .with(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
     }
 
-    fn body(&self, status: StatusCode, message: &str, data: Value) -> (&'static str, String) {
+    fn body(&self, status: StatusCode, message: &str, data: &Value) -> (&'static str, String) {
         let meta = json!({
             "status": if status.is_success() { "ok" } else { "failure" },
             "statuscode": self.version.code(status),

@@ -1,5 +1,7 @@
 //! Beginning an upload.
 
+use std::borrow::Cow;
+
 use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 use http_server::{
     body::RequestBody,
@@ -21,23 +23,21 @@ struct NewUpload<'a> {
 }
 
 impl<'a> NewUpload<'a> {
-    fn read(headers: &'a HeaderMap) -> Result<Self, Reply> {
+    fn read(headers: &'a HeaderMap) -> Result<Self, Cow<'static, str>> {
         if headers.contains_key(headers::UPLOAD_DEFER_LENGTH) {
-            return Err(bad_request(
-                "the length must be known; send Upload-Length instead of Upload-Defer-Length",
-            ));
+            return Err("the length must be known; send Upload-Length instead of Upload-Defer-Length".into());
         }
         if headers.contains_key(headers::UPLOAD_CONCAT) {
-            return Err(bad_request("uploads cannot be concatenated"));
+            return Err("uploads cannot be concatenated".into());
         }
         let Some(bytes) = number(headers, headers::UPLOAD_LENGTH) else {
-            return Err(bad_request("Upload-Length must be the number of bytes of the file"));
+            return Err("Upload-Length must be the number of bytes of the file".into());
         };
         let metadata = match headers.get(headers::UPLOAD_METADATA) {
-            Some(value) => value.to_str().map_err(|_| bad_request("Upload-Metadata must be ASCII"))?,
+            Some(value) => value.to_str().map_err(|_| "Upload-Metadata must be ASCII")?,
             None => "",
         };
-        UploadMetadata::parse(metadata).map_err(|invalid| bad_request(&invalid.to_string()))?;
+        UploadMetadata::parse(metadata).map_err(|invalid| invalid.to_string())?;
         Ok(Self { bytes, metadata })
     }
 }
@@ -46,7 +46,7 @@ impl<'a> NewUpload<'a> {
 pub(super) async fn create(sync: &Sync, caller: Caller, parts: &Parts, body: RequestBody) -> Reply {
     let new = match NewUpload::read(&parts.headers) {
         Ok(new) => new,
-        Err(reply) => return reply,
+        Err(reason) => return bad_request(&reason),
     };
     let name = match sync.library.new_upload_name() {
         Ok(name) => name,

@@ -38,7 +38,7 @@ fn write(xml: &mut XmlWriter, href: &str, names: &[Name], principal: &str) {
         names.iter().map(|name| (name, value(name, principal))).partition(|(_, value)| value.is_some());
     if !found.is_empty() || missing.is_empty() {
         prop_stat(xml, "200 OK", |xml| {
-            found.iter().for_each(|(_, value)| xml.raw(value.as_deref().unwrap_or("")))
+            found.iter().for_each(|(_, value)| xml.raw(value.as_deref().unwrap_or("")));
         });
     }
     if !missing.is_empty() {
