@@ -30,16 +30,16 @@ def photo(number: int, padding: int = 0) -> bytes:
     file = (FIXTURES / "media" / "position-without-time.jpg").read_bytes()
     table = _first_quantisation_table(file)
     noise = random.Random(number)
-    comments = _comment(number.to_bytes(8, "big"))
+    comments = [_comment(number.to_bytes(8, "big"))]
     while padding > 0:
         size = min(padding, MAX_COMMENT)
-        comments += _comment(noise.randbytes(size))
+        comments.append(_comment(noise.randbytes(size)))
         padding -= size
     steps = bytearray(file[table:])
     # Behind the marker, the length and the table's number. Low frequencies, which every picture has.
     place = 5 + 1 + number % 20
     steps[place] = (steps[place] + number // 20) % 254 + 1
-    return file[:table] + comments + bytes(steps)
+    return b"".join([file[:table], *comments, bytes(steps)])
 
 
 def _comment(content: bytes) -> bytes:

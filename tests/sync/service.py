@@ -133,7 +133,7 @@ class Account:
         """The SHA-256 of every visible image, sorted, once none waits to be indexed."""
         wait_until(lambda: not self._originals("state = 'pending'"), f"images of {self.email} are still pending")
         images = sorted(self._originals("state = 'ready'"))
-        counted = niquests.get(f"{self.service.url}/api/ext/v2/library", headers=self._bearer(), timeout=60).json()
+        counted = niquests.get(f"{self.service.url}/api/ext/v2/library", headers=self._bearer(), timeout=60).json()["result"]
         assert counted["totalImages"] == len(images), f"the API counts {counted}, the database {len(images)}"
         return images
 

@@ -102,11 +102,22 @@ struct JsonReport {
     imported: u64,
     duplicates: u64,
     failed: Vec<JsonFailure>,
-    movies: usize,
-    unmatched: usize,
+    // The members of exports are left out when they say nothing.
+    #[serde(skip_serializing_if = "is_zero")]
+    movies: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    unmatched: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     skipped: Vec<JsonProblem>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     ambiguous: Vec<JsonProblem>,
+    #[serde(skip_serializing_if = "is_zero")]
     albums: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 #[derive(Serialize)]
@@ -122,7 +133,7 @@ struct JsonProblem {
 }
 
 fn json(report: &ImportReport) -> Result<String, serde_json::Error> {
-    let count = |kind| report.failed.iter().filter(|file| file.kind == kind).count();
+    let count = |kind| report.failed.iter().map(|file| u64::from(file.kind == kind)).sum();
     let failed = report
         .failed
         .iter()
@@ -167,8 +178,7 @@ mod tests {
         assert_eq!(summary(&report), "imported: 2\nduplicates: 1\nfailed: 1\n  a/b.txt: not a picture\n");
         assert_eq!(
             json(&report).unwrap(),
-            "{\"imported\":2,\"duplicates\":1,\"failed\":[{\"path\":\"a/b.txt\",\"error\":\"not a picture\"}],\
-             \"movies\":0,\"unmatched\":0,\"skipped\":[],\"ambiguous\":[],\"albums\":0}\n"
+            "{\"imported\":2,\"duplicates\":1,\"failed\":[{\"path\":\"a/b.txt\",\"error\":\"not a picture\"}]}\n"
         );
         let report = ImportReport {
             failed: vec![

@@ -121,7 +121,7 @@ fn explorer(addresses: SyncAddresses<'_>) -> Markup {
 
 fn rclone(addresses: SyncAddresses<'_>) -> Markup {
     let create = format!(
-        "rclone config create photos webdav vendor=nextcloud url={} user={} pass=PASSWORD",
+        "rclone config create --obscure photos webdav vendor=nextcloud url={} user={} pass=PASSWORD",
         addresses.nextcloud_webdav_url(),
         addresses.user()
     );
