@@ -58,7 +58,7 @@ def kill_during_syncs(log: Log, service: Service, rclone: Rclone, source: Path):
             log.write(f"rclone exited with {running.poll()}")
             if running.poll() == 0:
                 # Everything has arrived: send it once more.
-                rclone.run(log, "purge", "photos:")
+                rclone.run(log, "delete", "photos:", "--rmdirs")
             running = rclone.start(log, "sync", source, "--bwlimit", BANDWIDTH)
     running.wait()
 

@@ -1,12 +1,12 @@
 //! MKCOL (RFC 4918 §9.3).
 
-use http::StatusCode;
 use http_server::{
     body::{ReadBodyError, RequestBody},
-    reply::{Reply, empty},
+    reply::Reply,
 };
+use library::{FileTimes, FileWritten};
 
-use super::{DavError, DavRequest, conditions, places::FilePlace};
+use super::{DavError, DavRequest, conditions, places::FilePlace, put::written_reply};
 
 /// Creates a folder.
 pub(super) async fn make_collection(
@@ -21,8 +21,8 @@ pub(super) async fn make_collection(
     let conditions = conditions::check(request, &place.path).await?;
     let create_folders = request.creates_folders()?;
     let (library, caller) = (request.library(), &request.caller);
-    library.create_folder(caller, &place.path, create_folders, &conditions.lock_tokens).await?;
-    Ok(empty(StatusCode::CREATED))
+    let entry = library.create_folder(caller, &place.path, create_folders, &conditions.lock_tokens).await?;
+    Ok(written_reply(request, &FileWritten { entry, is_new: true }, FileTimes::default()))
 }
 
 /// Refuses a body: no kind of body is understood (RFC 4918 §9.3).

@@ -1,9 +1,8 @@
 //! MOVE and COPY (RFC 4918 §9.8, §9.9).
 
 use dav_protocol::headers::{Depth, destination_path};
-use http::StatusCode;
-use http_server::reply::{Reply, empty};
-use library::{FileError, FileKind, FileRefusal, FileTimes, MoveFile};
+use http_server::reply::Reply;
+use library::{FileError, FileKind, FileRefusal, FileTimes, FileWritten, MoveFile};
 
 use super::{
     DavError, DavRequest,
@@ -65,8 +64,8 @@ async fn copy_folder_alone(
 ) -> Result<Reply, DavError> {
     let (library, caller) = (request.library(), &request.caller);
     let created = library.create_folder(caller, &to.path, false, &conditions.lock_tokens).await;
-    created.map_err(refused)?;
-    Ok(empty(StatusCode::CREATED))
+    let written = FileWritten { entry: created.map_err(refused)?, is_new: true };
+    Ok(written_reply(request, &written, FileTimes::default()))
 }
 
 /// The place that `Destination` names.
