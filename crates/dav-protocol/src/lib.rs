@@ -26,5 +26,5 @@ mod xml;
 
 pub use date::{epoch_seconds, http_date, parse_http_date};
 pub use name::{Name, names};
-pub use path::{InvalidPath, decode_name, decode_path, encode_name, encode_path};
+pub use path::{InvalidPath, decode_name, decode_path, encode_name, encode_path, single_slashes};
 pub use xml::XmlWriter;

@@ -5,6 +5,7 @@ mod name_kind;
 mod put;
 mod sidecars;
 mod transfer;
+mod tree;
 
 use domain::FilePath;
 use storage::{

@@ -5,6 +5,7 @@ mod exports;
 mod integrity;
 mod parts;
 mod resilience;
+mod tree;
 mod uploads;
 mod watch;
 

@@ -23,7 +23,7 @@ pub(crate) enum DavError {
     #[error("{0}")]
     Forbidden(&'static str),
     /// `propfind-finite-depth` (RFC 4918 §9.1.1).
-    #[error("list one folder at a time, with Depth 0 or 1")]
+    #[error("there are too many files; list one folder at a time, with Depth 0 or 1")]
     InfiniteDepth,
     #[error("this report is not supported")]
     UnsupportedReport,

@@ -1,6 +1,6 @@
 //! What a path of WebDAV names.
 
-use dav_protocol::{decode_name, decode_path};
+use dav_protocol::{decode_name, decode_path, single_slashes};
 use domain::FilePath;
 use library::Caller;
 
@@ -44,6 +44,7 @@ impl Collection {
 
 /// The place of an encoded path. A place that belongs to another account does not exist.
 pub(crate) fn place(path: &str, caller: &Caller) -> Result<Place, DavError> {
+    let path = &*single_slashes(path);
     if let Some(rest) = below(path, "/dav").or_else(|| below(path, "/remote.php/webdav")) {
         return Ok(Place::File(below_root(path, rest)?));
     }

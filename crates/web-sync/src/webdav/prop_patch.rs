@@ -74,7 +74,7 @@ pub(super) async fn prop_patch(
         .map(|change| (&change.name, Effect::of(change)))
         .partition(|(_, effect)| *effect == Effect::Refused);
     let times = times(accepted.iter().map(|(_, effect)| *effect));
-    if refused.is_empty() && times != FileTimes::default() {
+    if refused.is_empty() {
         library.set_file_times(caller, &place.path, times, &tokens).await?;
     }
     let mut href = properties::href(&place.root, &place.path);
