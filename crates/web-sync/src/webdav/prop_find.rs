@@ -1,5 +1,7 @@
 //! PROPFIND (RFC 4918 §9.1).
 
+use std::iter;
+
 use bytes::Bytes;
 use dav_protocol::{XmlWriter, bodies::PropFind, headers::Depth};
 use domain::FilePath;
@@ -8,7 +10,7 @@ use http_server::{
     body::{RequestBody, streamed},
     reply::Reply,
 };
-use library::FileListing;
+use library::{FileListing, LocatedFile};
 
 use super::{
     DavError, DavRequest,
@@ -37,20 +39,34 @@ pub(super) async fn prop_find(
         let entry = library.file(caller, &place.path).await?;
         entry.map(|entry| FileListing { entry, members: Vec::new() })
     };
-    let listing = listing.ok_or(DavError::NotFound)?;
-    list(request, place, listing, selection).await
+    list_folder(request, place, listing.ok_or(DavError::NotFound)?, selection).await
 }
 
 /// The response for a file or folder with its members.
-pub(super) async fn list(
+pub(super) async fn list_folder(
     request: &DavRequest<'_>,
     place: FilePlace,
     listing: FileListing,
     selection: Selection,
 ) -> Result<Reply, DavError> {
     let context = Context::load(request, &place.root, &selection).await?;
-    let pages = Pages { listing, path: place.path, context, selection, written: 0 };
-    Ok(multistatus::reply(streamed(stream::iter(pages))))
+    let FileListing { entry, members } = listing;
+    let folder = place.path.clone();
+    let members = members.into_iter().filter_map(move |entry| {
+        let names = folder.names().iter().chain(&entry.name).cloned().collect();
+        Some(LocatedFile { path: FilePath::new(names).ok()?, entry })
+    });
+    Ok(list(iter::once(LocatedFile { path: place.path, entry }).chain(members), context, selection))
+}
+
+/// The response for these files and folders.
+pub(super) fn list(
+    files: impl Iterator<Item = LocatedFile> + Send + 'static,
+    context: Context,
+    selection: Selection,
+) -> Reply {
+    let pages = Pages { files, context, selection, state: State::New };
+    multistatus::reply(streamed(stream::iter(pages)))
 }
 
 /// Whether the members of a folder are listed, too. Without `Depth` they are: RFC 4918 would mean infinity, but the
@@ -64,46 +80,38 @@ pub(super) fn lists_members(request: &DavRequest<'_>) -> Result<bool, DavError> 
 }
 
 /// Writes the response in parts.
-struct Pages {
-    listing: FileListing,
-    path: FilePath,
+struct Pages<I> {
+    files: I,
     context: Context,
     selection: Selection,
-    /// How many entries were written, the folder itself included.
-    written: usize,
+    state: State,
 }
 
-impl Pages {
-    /// Writes the next entry; `false` if there is none.
-    fn write_next(&mut self, xml: &mut XmlWriter) -> bool {
-        let index = self.written;
-        self.written += 1;
-        if index == 0 {
-            self.selection.write(&self.listing.entry, &self.path, &self.context, xml);
-            return true;
-        }
-        let Some(member) = self.listing.members.get(index - 1) else { return false };
-        let names = self.path.names().iter().chain(&member.name).cloned().collect();
-        if let Ok(path) = FilePath::new(names) {
-            self.selection.write(member, &path, &self.context, xml);
-        }
-        true
-    }
+/// How much of the response was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    New,
+    Begun,
+    Ended,
 }
 
-impl Iterator for Pages {
+impl<I: Iterator<Item = LocatedFile>> Iterator for Pages<I> {
     type Item = Bytes;
 
     fn next(&mut self) -> Option<Bytes> {
-        if self.written > self.listing.members.len() + 1 {
-            return None;
-        }
-        let mut xml = if self.written == 0 { XmlWriter::document(ROOT) } else { XmlWriter::default() };
+        let mut xml = match self.state {
+            State::New => XmlWriter::document(ROOT),
+            State::Begun => XmlWriter::default(),
+            State::Ended => return None,
+        };
+        self.state = State::Begun;
         while xml.len() < CHUNK_BYTES {
-            if !self.write_next(&mut xml) {
+            let Some(file) = self.files.next() else {
                 xml.close(ROOT);
+                self.state = State::Ended;
                 break;
-            }
+            };
+            self.selection.write(&file.entry, &file.path, &self.context, &mut xml);
         }
         Some(xml.take().into())
     }
