@@ -5,6 +5,8 @@ mod filter;
 mod order;
 mod property;
 mod scope;
+#[cfg(test)]
+mod tests;
 
 use dav_protocol::{bodies::BasicSearch, headers::Depth};
 use domain::FilePath;
