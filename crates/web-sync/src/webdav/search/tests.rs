@@ -107,7 +107,8 @@ fn neither_a_comparison_with_an_unknown_value_nor_its_opposite_holds() {
 
 #[test]
 fn a_folder_and_a_file_without_content_have_no_image_type() {
-    let like = Condition::Like { property: Name::new(DAV, "getcontenttype"), pattern: Pattern::parse("image/%") };
+    let like =
+        Condition::Like { property: Name::new(DAV, "getcontenttype"), pattern: Pattern::parse("image/%") };
     let is_image = |kind| Filter::new(&like).matches(&file("x.jpg", kind, 1, 0));
     assert!(!is_image(FileKind::Folder));
     assert!(!is_image(FileKind::File(FileContent::Junk)));
