@@ -11,6 +11,14 @@ pub struct LocatedFile {
     pub entry: FileEntry,
 }
 
+impl LocatedFile {
+    /// A member of a folder; `None` if its path would be too deep.
+    pub fn in_folder(folder: &FilePath, entry: FileEntry) -> Option<Self> {
+        let names = folder.names().iter().chain(&entry.name).cloned().collect();
+        Some(Self { path: FilePath::new(names).ok()?, entry })
+    }
+}
+
 /// A place in the order of files by [`FileEntry::modified_at`], and among equal times by id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FilePosition {

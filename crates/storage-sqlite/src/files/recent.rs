@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use diesel::{SqliteConnection, dsl::sql, prelude::*, sql_types::Bool};
 use domain::{AccountId, FilePath, Timestamp};
-use storage::{FileEntry, FilePosition, LocatedFile, RecentFiles};
+use storage::{FilePosition, LocatedFile, RecentFiles};
 
 use super::{
     rows::{self, FileImageRow, FileRow},
@@ -38,7 +38,9 @@ pub(super) fn page(
         next = Some(FilePosition::of(&entry));
         let folder = parent.map(|parent| folders.path(c, parent)).transpose()?.flatten();
         if let Some(folder) = folder {
-            files.push(LocatedFile { path: path_in(&folder, &entry)?, entry });
+            let id = entry.id.0;
+            let file = LocatedFile::in_folder(&folder, entry);
+            files.push(RowReader::new("files", &id).required("name", file)?);
         }
     }
     Ok(RecentFiles { files, next: next.filter(|_| !is_last) })
@@ -90,9 +92,4 @@ impl Folders {
         self.0.insert(id, path.clone());
         Ok(path)
     }
-}
-
-fn path_in(folder: &FilePath, entry: &FileEntry) -> Result<FilePath, SqliteError> {
-    let names = folder.names().iter().chain(&entry.name).cloned().collect();
-    RowReader::new("files", &entry.id.0).required("name", FilePath::new(names).ok())
 }

@@ -4,7 +4,6 @@ use std::iter;
 
 use bytes::Bytes;
 use dav_protocol::{XmlWriter, bodies::PropFind, headers::Depth};
-use domain::FilePath;
 use futures_util::stream;
 use http_server::{
     body::{RequestBody, streamed},
@@ -52,10 +51,7 @@ pub(super) async fn list_folder(
     let context = Context::load(request, &place.root, &selection).await?;
     let FileListing { entry, members } = listing;
     let folder = place.path.clone();
-    let members = members.into_iter().filter_map(move |entry| {
-        let names = folder.names().iter().chain(&entry.name).cloned().collect();
-        Some(LocatedFile { path: FilePath::new(names).ok()?, entry })
-    });
+    let members = members.into_iter().filter_map(move |entry| LocatedFile::in_folder(&folder, entry));
     Ok(list(iter::once(LocatedFile { path: place.path, entry }).chain(members), context, selection))
 }
 

@@ -97,7 +97,7 @@ impl Library {
                 window.extend(matching(search, [LocatedFile { path: search.folder.clone(), entry }]));
             }
             SearchDepth::Members => {
-                window.extend(matching(search, self.members(caller, &search.folder).await?))
+                window.extend(matching(search, self.members(caller, &search.folder).await?));
             }
             SearchDepth::Below => self.visit(caller, search, &mut window).await?,
         }
@@ -106,11 +106,8 @@ impl Library {
 
     async fn members(&self, caller: &Caller, folder: &FilePath) -> Result<Vec<LocatedFile>, StorageError> {
         let listing = self.list_files(caller, folder).await?;
-        let located = |entry: FileEntry| {
-            let names = folder.names().iter().chain(&entry.name).cloned().collect();
-            Some(LocatedFile { path: FilePath::new(names).ok()?, entry })
-        };
-        Ok(listing.into_iter().flat_map(|listing| listing.members).filter_map(located).collect())
+        let members = listing.into_iter().flat_map(|listing| listing.members);
+        Ok(members.filter_map(|entry| LocatedFile::in_folder(folder, entry)).collect())
     }
 
     /// Visits the files of the account from the newest to the oldest, until the window is full.
