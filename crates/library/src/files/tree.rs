@@ -1,7 +1,7 @@
 //! The whole tree below a folder.
 
 use domain::FilePath;
-use storage::{FileEntry, FileKind, FileRefusal, StorageError};
+use storage::{FileKind, FileRefusal, LocatedFile, StorageError};
 
 use super::FileError;
 use crate::{Caller, Library};
@@ -21,13 +21,13 @@ impl Library {
         caller: &Caller,
         path: &FilePath,
         max: usize,
-    ) -> Result<Option<Vec<(FilePath, FileEntry)>>, FileError> {
+    ) -> Result<Option<Vec<LocatedFile>>, FileError> {
         for _ in 0..MAX_READS {
-            let Some(top) = self.file(caller, path).await? else { return Ok(None) };
-            let entries = self.read_tree(caller, (path.clone(), top), max).await?;
+            let Some(entry) = self.file(caller, path).await? else { return Ok(None) };
+            let files = self.read_tree(caller, LocatedFile { path: path.clone(), entry }, max).await?;
             // The version of a folder changes with anything below it.
-            if self.file(caller, path).await?.as_ref() == entries.first().map(|(_, top)| top) {
-                return Ok(Some(entries));
+            if self.file(caller, path).await?.as_ref() == files.first().map(|top| &top.entry) {
+                return Ok(Some(files));
             }
         }
         Err(StorageError::Unavailable("the folder changes while it is read".to_owned()).into())
@@ -36,29 +36,25 @@ impl Library {
     async fn read_tree(
         &self,
         caller: &Caller,
-        top: (FilePath, FileEntry),
+        top: LocatedFile,
         max: usize,
-    ) -> Result<Vec<(FilePath, FileEntry)>, FileError> {
-        let mut entries = vec![top];
+    ) -> Result<Vec<LocatedFile>, FileError> {
+        let mut files = vec![top];
         let mut next = 0;
-        while let Some((folder, entry)) = entries.get(next) {
+        while let Some(LocatedFile { path, entry }) = files.get(next) {
             next += 1;
             if entry.kind != FileKind::Folder {
                 continue;
             }
-            let folder = folder.clone();
+            let folder = path.clone();
             // A folder that has gone has changed its parents, too.
             let Some(listing) = self.list_files(caller, &folder).await? else { continue };
-            if entries.len() + listing.members.len() > max {
+            if files.len() + listing.members.len() > max {
                 return Err(FileRefusal::TooMany.into());
             }
-            for member in listing.members {
-                let names = folder.names().iter().chain(&member.name).cloned().collect();
-                if let Ok(path) = FilePath::new(names) {
-                    entries.push((path, member));
-                }
-            }
+            let members = listing.members.into_iter();
+            files.extend(members.filter_map(|entry| LocatedFile::in_folder(&folder, entry)));
         }
-        Ok(entries)
+        Ok(files)
     }
 }

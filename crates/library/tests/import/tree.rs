@@ -18,7 +18,7 @@ async fn a_tree_is_listed_up_to_a_limit() {
         it.library.create_folder(&caller, &path(folder), false, &[]).await.unwrap();
     }
     let tree = it.library.file_tree(&caller, &path("a"), 4).await.unwrap().unwrap();
-    let listed: Vec<String> = tree.iter().map(|(path, _)| path.to_string()).collect();
+    let listed: Vec<String> = tree.iter().map(|file| file.path.to_string()).collect();
     assert_eq!(listed, ["/a", "/a/b", "/a/d", "/a/b/c"]);
     let refused = it.library.file_tree(&caller, &path("a"), 3).await;
     assert!(matches!(refused, Err(FileError::Refused(FileRefusal::TooMany))), "{refused:?}");

@@ -20,6 +20,7 @@ mod properties;
 mod put;
 mod report;
 mod request;
+mod search;
 mod transfer;
 mod uploads;
 
@@ -48,7 +49,7 @@ pub(crate) fn is_request(method: &Method, path: &str) -> bool {
 pub(crate) async fn handle(sync: &Sync, parts: &Parts, mut body: RequestBody) -> Reply {
     // File managers send OPTIONS before they ask for a password. The reply says nothing about an account.
     if parts.method == Method::OPTIONS {
-        return options::reply();
+        return options::reply(parts.uri.path());
     }
     let caller = match authentication::caller(sync, &parts.headers).await {
         Ok(caller) => caller,
@@ -90,6 +91,7 @@ async fn respond(request: &DavRequest<'_>, body: RequestBody) -> Result<Reply, D
             "GET" | "HEAD" => Ok(get::folder_hint()),
             "PROPFIND" => collections::prop_find(request, collection, body).await,
             "REPORT" => report::in_collection(body).await,
+            "SEARCH" if collection.is_searched() => search::search(request, body).await,
             _ => Err(DavError::MethodNotAllowed),
         },
     }

@@ -1,14 +1,15 @@
 //! PROPFIND (RFC 4918 §9.1).
 
+use std::iter;
+
 use bytes::Bytes;
 use dav_protocol::{XmlWriter, bodies::PropFind, headers::Depth};
-use domain::FilePath;
 use futures_util::stream;
 use http_server::{
     body::{RequestBody, streamed},
     reply::Reply,
 };
-use library::{FileEntry, FileError, FileListing, FileRefusal};
+use library::{FileError, FileListing, FileRefusal, LocatedFile};
 
 use super::{
     DavError, DavRequest,
@@ -20,12 +21,8 @@ use super::{
 
 /// The approximate length of a part of a streamed response, in bytes.
 const CHUNK_BYTES: usize = 64 << 10;
-
 /// Upper bound on the files and folders of a response to a request with infinite depth.
 const MAX_TREE_FILES: usize = 10_000;
-
-/// The entries of a response, the requested one first.
-type Entries = Box<dyn Iterator<Item = (FilePath, FileEntry)> + Send>;
 
 /// Lists a file or folder. All entries are loaded before the status is sent: an incomplete list would look as if files
 /// had been deleted.
@@ -39,15 +36,10 @@ pub(super) async fn prop_find(
     let (library, caller) = (request.library(), &request.caller);
     let listing = match depth {
         Some(Depth::Infinity) => {
-            let tree =
-                library.file_tree(caller, &place.path, MAX_TREE_FILES).await.map_err(
-                    |error| match error {
-                        FileError::Refused(FileRefusal::TooMany) => DavError::InfiniteDepth,
-                        error => error.into(),
-                    },
-                )?;
-            let entries: Entries = Box::new(tree.ok_or(DavError::NotFound)?.into_iter());
-            return reply(request, &place.root, entries, selection).await;
+            let tree = library.file_tree(caller, &place.path, MAX_TREE_FILES).await;
+            let tree = tree.map_err(too_deep)?.ok_or(DavError::NotFound)?;
+            let context = Context::load(request, &place.root, &selection).await?;
+            return Ok(list(tree.into_iter(), context, selection));
         }
         Some(Depth::One) | None => library.list_files(caller, &place.path).await?,
         Some(Depth::Zero) => {
@@ -55,34 +47,38 @@ pub(super) async fn prop_find(
             entry.map(|entry| FileListing { entry, members: Vec::new() })
         }
     };
-    list(request, place, listing.ok_or(DavError::NotFound)?, selection).await
+    list_folder(request, place, listing.ok_or(DavError::NotFound)?, selection).await
+}
+
+fn too_deep(error: FileError) -> DavError {
+    match error {
+        FileError::Refused(FileRefusal::TooMany) => DavError::InfiniteDepth,
+        error => error.into(),
+    }
 }
 
 /// The response for a file or folder with its members.
-pub(super) async fn list(
+pub(super) async fn list_folder(
     request: &DavRequest<'_>,
     place: FilePlace,
     listing: FileListing,
     selection: Selection,
 ) -> Result<Reply, DavError> {
+    let context = Context::load(request, &place.root, &selection).await?;
+    let FileListing { entry, members } = listing;
     let folder = place.path.clone();
-    let members = listing.members.into_iter().filter_map(move |member| {
-        let names = folder.names().iter().chain(&member.name).cloned().collect();
-        Some((FilePath::new(names).ok()?, member))
-    });
-    let entries = Box::new(std::iter::once((place.path, listing.entry)).chain(members));
-    reply(request, &place.root, entries, selection).await
+    let members = members.into_iter().filter_map(move |entry| LocatedFile::in_folder(&folder, entry));
+    Ok(list(iter::once(LocatedFile { path: place.path, entry }).chain(members), context, selection))
 }
 
-async fn reply(
-    request: &DavRequest<'_>,
-    root: &str,
-    entries: Entries,
+/// The response for these files and folders.
+pub(super) fn list(
+    files: impl Iterator<Item = LocatedFile> + Send + 'static,
+    context: Context,
     selection: Selection,
-) -> Result<Reply, DavError> {
-    let context = Context::load(request, root, &selection).await?;
-    let pages = Pages { entries: Some(entries), context, selection, is_begun: false };
-    Ok(multistatus::reply(streamed(stream::iter(pages))))
+) -> Reply {
+    let pages = Pages { files, context, selection, state: State::New };
+    multistatus::reply(streamed(stream::iter(pages)))
 }
 
 /// Whether the members of a folder are listed, too. Without `Depth` they are: RFC 4918 would mean infinity, but the
@@ -96,28 +92,38 @@ pub(super) fn lists_members(request: &DavRequest<'_>) -> Result<bool, DavError> 
 }
 
 /// Writes the response in parts.
-struct Pages {
-    /// `None` at the end of the response.
-    entries: Option<Entries>,
+struct Pages<I> {
+    files: I,
     context: Context,
     selection: Selection,
-    is_begun: bool,
+    state: State,
 }
 
-impl Iterator for Pages {
+/// How much of the response was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    New,
+    Begun,
+    Ended,
+}
+
+impl<I: Iterator<Item = LocatedFile>> Iterator for Pages<I> {
     type Item = Bytes;
 
     fn next(&mut self) -> Option<Bytes> {
-        let entries = self.entries.as_mut()?;
-        let mut xml = if self.is_begun { XmlWriter::default() } else { XmlWriter::document(ROOT) };
-        self.is_begun = true;
+        let mut xml = match self.state {
+            State::New => XmlWriter::document(ROOT),
+            State::Begun => XmlWriter::default(),
+            State::Ended => return None,
+        };
+        self.state = State::Begun;
         while xml.len() < CHUNK_BYTES {
-            let Some((path, entry)) = entries.next() else {
+            let Some(file) = self.files.next() else {
                 xml.close(ROOT);
-                self.entries = None;
+                self.state = State::Ended;
                 break;
             };
-            self.selection.write(&entry, &path, &self.context, &mut xml);
+            self.selection.write(&file.entry, &file.path, &self.context, &mut xml);
         }
         Some(xml.take().into())
     }

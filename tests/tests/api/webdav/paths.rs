@@ -84,7 +84,7 @@ async fn methods_that_are_not_offered_are_405_and_unknown_ones_501() {
         .replay([
             step("PATCH /dav/x", 405).gives("allow", ""),
             step("POST /remote.php/dav/files/{id}/x", 405),
-            step("SEARCH /remote.php/dav/", 405),
+            step("SEARCH /remote.php/dav/files/{id}/", 405),
             step("PUT /remote.php/dav/", 405),
             step("MKCOL /dav/", 405),
             step("DELETE /dav/", 403),
