@@ -115,6 +115,7 @@ async fn a_refused_file_leaves_no_chunks() {
     assert_eq!((ann.chunks("long").await, part_files(&dir), ann.stored().await), (None, 0, 0));
 }
 
+#[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn chunks_that_cannot_be_read_now_are_kept() {
     let dir = tempfile::tempdir().unwrap();
