@@ -16,7 +16,7 @@ use tokio::io::AsyncReadExt as _;
 
 use crate::{
     BlobError, BlobReader, PutError, StagedFile, content_hash, error::system_error, fingerprint::Hasher,
-    permissions::create_private_folder,
+    permissions::create_private_folder, store::run_blocking, sync::sync_folder,
 };
 
 /// Files up to this length are stored in one piece. Longer ones are stored in parts of this length, so that memory stays
@@ -64,7 +64,7 @@ impl ContentStore {
     /// # Errors
     /// [`PutError`]; nothing is stored.
     pub async fn put_file(&self, kind: BlobKind, hash: ContentHash, path: &Path) -> Result<(), PutError> {
-        if self.contains(kind, hash).await? {
+        if self.is_stored(kind, hash).await? {
             return Ok(());
         }
         let mut file = tokio::fs::File::open(path).await.map_err(PutError::Read)?;
@@ -117,7 +117,7 @@ impl ContentStore {
     /// [`PutError`]; nothing is stored.
     pub async fn put_staged(&self, kind: BlobKind, staged: StagedFile) -> Result<(), PutError> {
         let hash = staged.fingerprint().hash;
-        if self.contains(kind, hash).await? {
+        if self.is_stored(kind, hash).await? {
             return Ok(());
         }
         if let Some(from) = self.local_key(staged.path()) {
@@ -147,10 +147,26 @@ impl ContentStore {
     /// [`BlobError::Unavailable`].
     pub async fn put_bytes(&self, kind: BlobKind, bytes: Bytes) -> Result<ContentHash, BlobError> {
         let hash = content_hash(&bytes);
-        if !self.contains(kind, hash).await? {
+        if !self.is_stored(kind, hash).await? {
             self.objects.put(&key(kind, hash), bytes.into()).await?;
         }
         Ok(hash)
+    }
+
+    /// Whether a blob exists and survives a loss of power. Another writer may have renamed it, but not yet synced its
+    /// folder.
+    async fn is_stored(&self, kind: BlobKind, hash: ContentHash) -> Result<bool, BlobError> {
+        if !self.contains(kind, hash).await? {
+            return Ok(false);
+        }
+        let Some(root) = &self.folder else { return Ok(true) };
+        let blob = root.join(key(kind, hash).as_ref());
+        // The folder of the blob may be new, too.
+        for folder in blob.ancestors().skip(1).take(2).map(Path::to_owned) {
+            let sync = move || sync_folder(&folder).map_err(|error| BlobError::folder(&folder, error));
+            run_blocking(sync).await.flatten()?;
+        }
+        Ok(true)
     }
 
     /// Whether a blob exists.
@@ -304,6 +320,26 @@ fn hash_of(key: &Key) -> Option<ContentHash> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_blob_that_exists_is_stored_once_its_folder_is_synced() {
+        let dir = tempfile::tempdir().unwrap();
+        let objects = Arc::new(object_store::memory::InMemory::new());
+        let backend = ContentStore::new(objects.clone());
+        let store = ContentStore { objects, folder: Some(dir.path().to_owned()) };
+        let (kind, bytes) = (BlobKind::Original, Bytes::from_static(b"hello"));
+        let hash = backend.put_bytes(kind, bytes.clone()).await.unwrap();
+        let file = dir.path().join("file");
+        fs::write(&file, &bytes).unwrap();
+        // The folder cannot be synced, because it does not exist.
+        assert!(matches!(store.put_bytes(kind, bytes.clone()).await, Err(BlobError::Folder { .. })));
+        assert!(matches!(store.put_file(kind, hash, &file).await, Err(PutError::Blob(_))));
+        let shard: String = hash.to_string().chars().take(2).collect();
+        fs::create_dir_all(dir.path().join(ORIGINALS).join(shard)).unwrap();
+        assert_eq!(store.put_bytes(kind, bytes).await.unwrap(), hash);
+        store.put_file(kind, hash, &file).await.unwrap();
+    }
 
     #[test]
     fn temporary_names_are_recognized() {

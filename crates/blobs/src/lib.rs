@@ -26,6 +26,7 @@ mod permissions;
 mod reading;
 mod staging;
 mod store;
+mod sync;
 
 pub use content::ContentStore;
 pub use error::{BlobError, PutError, StagingError};

@@ -13,7 +13,7 @@ use tokio::{io::AsyncWriteExt as _, task::spawn_blocking};
 
 use crate::{
     BlobError, Checksum, StagingError, content::files_named, permissions::create_private_folder,
-    reading::file_stream,
+    reading::file_stream, sync::sync_folder,
 };
 
 /// The prefix of the names of parts.
@@ -175,18 +175,6 @@ fn keep(file: NamedTempFile, folder: &Path) -> io::Result<String> {
     let mut file = file;
     file.disable_cleanup(true);
     Ok(name)
-}
-
-/// Syncs the entries of a folder, without which a new file can be lost.
-#[cfg(unix)]
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-/// Other systems than Unix cannot open a folder.
-#[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 fn open_part(folder: &Path, name: &str, bytes: u64) -> io::Result<File> {

@@ -13,7 +13,9 @@ use exports::EntryError;
 use futures_util::{FutureExt as _, Stream, StreamExt as _, future::BoxFuture};
 use keys::new_id;
 use media::{Format, MediaError};
-use storage::{AddOutcome, AnnounceOutcome, BlobRef, ExistingImage, ImageState, NewImage, StorageError};
+use storage::{
+    AddOutcome, AnnounceOutcome, BlobRef, ExistingImage, ImageState, NewImage, StorageError, exceeds_quota,
+};
 
 use crate::{Library, Unavailable, indexing::StoreFailure};
 
@@ -32,12 +34,22 @@ pub struct Upload {
     pub sidecars: Vec<Sidecar>,
     /// Maximum number of bytes that the account may store; `None` for no limit.
     pub quota_bytes: Option<u64>,
+    /// The bytes of the parts that hold the file. They count as stored until the upload is finished, so the quota leaves
+    /// them out.
+    pub parts_bytes: u64,
     /// Sidecars that are used only if the account does not have the file yet, so that they replace none.
     pub sidecars_if_new: Vec<Sidecar>,
     /// Its length in bytes, if the sender announced it.
     pub bytes: Option<u64>,
     /// Its checksum, if the sender announced it.
     pub checksum: Option<Checksum>,
+}
+
+impl Upload {
+    /// The number of bytes that the account may store while the parts of the file count, too.
+    fn limit(&self) -> Option<u64> {
+        self.quota_bytes.map(|quota| quota.saturating_add(self.parts_bytes))
+    }
 }
 
 /// The outcome of an import.
@@ -96,8 +108,8 @@ pub enum ImportError {
     /// The account was deleted.
     #[error("the account was deleted")]
     AccountGone,
-    /// The upload cannot be written to the staging folder.
-    #[error("the staging folder cannot be written: {0}")]
+    /// The upload cannot be written to the staging folder, or its parts cannot be read.
+    #[error("the staging folder cannot be used: {0}")]
     Staging(io::Error),
     /// The blob store failed.
     #[error(transparent)]
@@ -222,14 +234,35 @@ impl Library {
         }
         let staged = file.finish().await?;
         let (hash, bytes) = (staged.fingerprint().hash, staged.fingerprint().bytes);
+        self.check_room(account, upload, &hash, bytes).await?;
         Ok((format.map(|format| Original { hash, bytes, format }), staged))
     }
 
-    /// Checks that the account has room for the announced bytes. The store checks again when it adds the image.
+    /// Refuses bytes before they are received if the account is full. A file that is longer than what is left may still
+    /// be one that the account stores. Parts are stored already.
     async fn check_quota(&self, account: AccountId, upload: &Upload) -> Result<(), ImportError> {
-        let Some(quota_bytes) = upload.quota_bytes else { return Ok(()) };
-        let stored = self.parts.store.stored_bytes(account).await?;
-        if stored.saturating_add(upload.bytes.unwrap_or_default()) > quota_bytes {
+        let Some(quota_bytes) = upload.quota_bytes.filter(|_| upload.parts_bytes == 0) else { return Ok(()) };
+        let is_longer = upload.bytes.is_some_and(|bytes| bytes > quota_bytes);
+        if is_longer || self.parts.store.stored_bytes(account).await? >= quota_bytes {
+            return Err(ImportError::QuotaExceeded { quota_bytes });
+        }
+        Ok(())
+    }
+
+    /// Checks that the account has room for an original, before it is moved into the content store. The store checks
+    /// again when it adds the image.
+    async fn check_room(
+        &self,
+        account: AccountId,
+        upload: &Upload,
+        original: &ContentHash,
+        bytes: u64,
+    ) -> Result<(), ImportError> {
+        let Some(quota_bytes) = upload.limit() else { return Ok(()) };
+        let store = &self.parts.store;
+        if exceeds_quota(store.stored_bytes(account).await?, bytes, Some(quota_bytes))
+            && !store.stores_original(account, original).await?
+        {
             return Err(ImportError::QuotaExceeded { quota_bytes });
         }
         Ok(())
@@ -326,8 +359,9 @@ impl Library {
         let existing = self.parts.store.image_by_original(account, hash).await?;
         let Some(existing) = existing.filter(|existing| !existing.deleted) else { return Ok(None) };
         let is_stored = match existing.state {
-            ImageState::Pending => true,
-            ImageState::Ready => self.parts.blobs.content.contains(BlobKind::Original, *hash).await?,
+            ImageState::Pending | ImageState::Ready => {
+                self.parts.blobs.content.contains(BlobKind::Original, *hash).await?
+            }
             ImageState::Failed { .. } => false,
         };
         Ok(is_stored.then(|| duplicate(existing)))
@@ -353,7 +387,7 @@ impl Library {
             added_at: self.parts.clock.now(),
             sidecars: upload.sidecars.clone(),
             restore_deleted: true,
-            quota_bytes: upload.quota_bytes,
+            quota_bytes: upload.limit(),
         })
     }
 }

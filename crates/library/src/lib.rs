@@ -86,7 +86,10 @@ pub use storage::{
     UploadProtocol, UploadState,
 };
 pub use sync_sign_in::{ConnectedDevice, LoginFlowTokens, NewSyncPassword, OneTimeLogin, SyncPasswordError};
-pub use uploads::{Chunk, MAX_KNOWN_HASHES, Progress, TusPart, UploadError, UploadOutcome, UploadResult};
+pub use uploads::{
+    AssembleError, Chunk, LockedUpload, MAX_KNOWN_HASHES, Progress, TusPart, UploadError, UploadOutcome,
+    UploadResult,
+};
 
 /// The photo library of all accounts. Clones share it.
 #[derive(Clone)]

@@ -22,13 +22,14 @@ pub(crate) struct Files {
     pub(crate) viewer: Viewer,
     pub(crate) lock_tokens: Vec<String>,
     pub(crate) at: Timestamp,
+    pub(crate) quota_bytes: Option<u64>,
 }
 
 impl Files {
     /// The files of a new account.
     pub(crate) async fn new(seed: &Seed) -> Self {
         let viewer = seed.account(Plan::Paid).await;
-        Self { seed: seed.clone(), viewer, lock_tokens: Vec::new(), at: second(1) }
+        Self { seed: seed.clone(), viewer, lock_tokens: Vec::new(), at: second(1), quota_bytes: None }
     }
 
     /// The same files for a client with a lock token.
@@ -41,6 +42,11 @@ impl Files {
         Self { at: second(at), ..self.clone() }
     }
 
+    /// The same files with a quota.
+    pub(crate) fn with_quota(&self, quota_bytes: u64) -> Self {
+        Self { quota_bytes: Some(quota_bytes), ..self.clone() }
+    }
+
     pub(crate) fn store(&self) -> &SharedStore {
         self.seed.store()
     }
@@ -50,7 +56,8 @@ impl Files {
     }
 
     pub(crate) fn change(&self) -> FileChange {
-        FileChange { account: self.account(), lock_tokens: self.lock_tokens.clone(), at: self.at }
+        let (lock_tokens, quota_bytes) = (self.lock_tokens.clone(), self.quota_bytes);
+        FileChange { account: self.account(), lock_tokens, at: self.at, quota_bytes }
     }
 
     pub(crate) async fn find(&self, at: &str) -> Option<FileEntry> {
@@ -113,7 +120,7 @@ impl Files {
 
     pub(crate) async fn put_partial(&self, at: &str, original: ContentHash) -> Changed<FileWritten> {
         self.announce(&original).await;
-        let content = NewFileContent::Partial { original, media_type: "image/jpeg", quota_bytes: None };
+        let content = NewFileContent::Partial { original, media_type: "image/jpeg" };
         self.put(NewFile { bytes: ORIGINAL_BYTES, ..new_file(at, content) }).await
     }
 

@@ -138,6 +138,8 @@ macro_rules! each_case {
                 tus_parts_continue_each_other,
                 chunks_arrive_in_any_order_and_replace,
                 parts_count_as_stored,
+                parts_do_not_exceed_the_quota,
+                concurrent_parts_do_not_exceed_the_quota,
                 a_finished_upload_stays_known_with_its_result,
                 a_deleted_upload_is_gone,
                 unfinished_uploads_and_parts_are_limited,
@@ -424,6 +426,12 @@ macro_rules! each_case {
                 a_full_account_stores_no_new_original,
                 puts_racing_the_deletion_of_another_file_keep_the_image,
                 the_image_belongs_to_the_account_of_the_file,
+            }
+            file_quota {
+                sidecars_count_as_stored,
+                a_full_account_stores_no_more_sidecars,
+                a_copy_has_few_bytes_of_sidecars,
+                an_original_is_stored_while_an_image_or_a_partial_file_has_it,
             }
             file_removal {
                 a_deleted_file_is_gone,

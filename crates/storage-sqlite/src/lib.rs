@@ -49,6 +49,7 @@ mod migrations;
 mod oauth;
 mod originals;
 mod queue;
+mod quota;
 mod read_pool;
 mod rendition_queue;
 mod schema;

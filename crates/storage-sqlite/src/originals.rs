@@ -1,13 +1,13 @@
-use diesel::{OptionalExtension, SqliteConnection, prelude::*};
+use diesel::{OptionalExtension, SqliteConnection, dsl::sql, prelude::*, sql_types::Bool};
 use domain::ContentHash;
-use storage::{BlobKind, exceeds_quota};
+use storage::BlobKind;
 
 use crate::{
     accounts::adjust_stored_bytes,
     blob_registry,
     error::SqliteError,
-    schema::{accounts, files, images},
-    value::RowReader,
+    quota::store_bytes,
+    schema::{files, images},
 };
 
 /// The outcome of holding an original.
@@ -32,10 +32,9 @@ pub(crate) fn hold(
     let hash = original.as_bytes().as_slice();
     if !is_held(c, account, hash)? {
         let bytes = blob_registry::length(c, BlobKind::Original, hash)?;
-        if exceeds_quota(stored_bytes(c, account)?, unsigned(account, bytes)?, quota_bytes) {
+        if !store_bytes(c, account, bytes, quota_bytes)? {
             return Ok(Hold::QuotaExceeded);
         }
-        adjust_stored_bytes(c, account, bytes)?;
     }
     blob_registry::keep(c, BlobKind::Original, original)?;
     Ok(Hold::Done)
@@ -54,24 +53,34 @@ pub(crate) fn release(c: &mut SqliteConnection, account: i64, original: &[u8]) -
 }
 
 /// Whether an image or a partial file of the account refers to the original.
-fn is_held(c: &mut SqliteConnection, account: i64, original: &[u8]) -> Result<bool, SqliteError> {
+pub(crate) fn is_held(c: &mut SqliteConnection, account: i64, original: &[u8]) -> Result<bool, SqliteError> {
+    if account_has_image(c, account, original)? {
+        return Ok(true);
+    }
+    let partial = files::table
+        .filter(files::original.eq(original))
+        .filter(files::account_id.eq(account))
+        // A literal, because SQLite does not match a partial index with a parameter.
+        .filter(sql::<Bool>("kind = 'partial'"))
+        .select(files::id)
+        .get_result::<i64>(c)
+        .optional()?;
+    Ok(partial.is_some())
+}
+
+/// Whether an image of the account has the original.
+pub(crate) fn account_has_image(
+    c: &mut SqliteConnection,
+    account: i64,
+    original: &[u8],
+) -> Result<bool, SqliteError> {
     let image = images::table
         .filter(images::account_id.eq(account))
         .filter(images::original.eq(original))
         .select(images::seq)
         .get_result::<i64>(c)
         .optional()?;
-    if image.is_some() {
-        return Ok(true);
-    }
-    let partial = files::table
-        .filter(files::original.eq(original))
-        .filter(files::account_id.eq(account))
-        .filter(files::kind.eq("partial"))
-        .select(files::id)
-        .get_result::<i64>(c)
-        .optional()?;
-    Ok(partial.is_some())
+    Ok(image.is_some())
 }
 
 /// Whether an image of any account has the original.
@@ -87,18 +96,9 @@ pub(crate) fn has_image(c: &mut SqliteConnection, original: &[u8]) -> Result<boo
 pub(crate) fn has_partial_file(c: &mut SqliteConnection, original: &[u8]) -> Result<bool, SqliteError> {
     let partial = files::table
         .filter(files::original.eq(original))
-        .filter(files::kind.eq("partial"))
+        .filter(sql::<Bool>("kind = 'partial'"))
         .select(files::id)
         .get_result::<i64>(c)
         .optional()?;
     Ok(partial.is_some())
-}
-
-fn stored_bytes(c: &mut SqliteConnection, account: i64) -> Result<u64, SqliteError> {
-    let bytes = accounts::table.find(account).select(accounts::stored_bytes).get_result(c)?;
-    unsigned(account, bytes)
-}
-
-fn unsigned(account: i64, bytes: i64) -> Result<u64, SqliteError> {
-    RowReader::new("accounts", &account).unsigned("stored_bytes", bytes)
 }

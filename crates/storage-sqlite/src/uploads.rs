@@ -5,7 +5,7 @@ use diesel::{
     prelude::*,
     sql_types::{Bool, Nullable},
 };
-use domain::{AccountId, Timestamp};
+use domain::{AccountId, ContentHash, Timestamp};
 use storage::{
     AddPart, BeginUpload, MAX_UPLOAD_PARTS, MAX_UPLOADS, NewUpload, StorageError, SweptUploads, UploadId,
     UploadPart, UploadProtocol, UploadState, UploadStore,
@@ -15,6 +15,8 @@ use crate::{
     SqliteStore,
     accounts::{adjust_stored_bytes, is_active},
     error::SqliteError,
+    originals,
+    quota::store_bytes,
     schema::{accounts, upload_parts, uploads},
     value::{RowReader, stored_bytes},
 };
@@ -35,8 +37,13 @@ impl UploadStore for SqliteStore {
         self.read(move |c| upload(c, account, protocol, &name)).await
     }
 
-    async fn add_part(&self, upload: UploadId, part: UploadPart) -> Result<AddPart, StorageError> {
-        self.write(move |c| add_part(c, upload, &part)).await
+    async fn add_part(
+        &self,
+        upload: UploadId,
+        part: UploadPart,
+        quota_bytes: Option<u64>,
+    ) -> Result<AddPart, StorageError> {
+        self.write(move |c| add_part(c, upload, &part, quota_bytes)).await
     }
 
     async fn finish_upload(
@@ -78,6 +85,15 @@ impl UploadStore for SqliteStore {
             RowReader::new("accounts", &account.0).unsigned("stored_bytes", stored)
         })
         .await
+    }
+
+    async fn stores_original(
+        &self,
+        account: AccountId,
+        original: &ContentHash,
+    ) -> Result<bool, StorageError> {
+        let original = *original;
+        self.query(move |c| originals::is_held(c, account.0, original.as_bytes())).await
     }
 }
 
@@ -204,7 +220,12 @@ fn upload(
     }))
 }
 
-fn add_part(c: &mut SqliteConnection, upload: UploadId, part: &UploadPart) -> Result<AddPart, SqliteError> {
+fn add_part(
+    c: &mut SqliteConnection,
+    upload: UploadId,
+    part: &UploadPart,
+    quota_bytes: Option<u64>,
+) -> Result<AddPart, SqliteError> {
     let row = uploads::table.find(upload.0).select(UploadRow::as_select()).get_result(c).optional()?;
     let Some(row) = row.filter(|row: &UploadRow| row.result.is_none()) else { return Ok(AddPart::NoUpload) };
     if !is_active(c, row.account_id)? {
@@ -215,19 +236,21 @@ fn add_part(c: &mut SqliteConnection, upload: UploadId, part: &UploadPart) -> Re
     if row.protocol == UploadProtocol::Tus.as_str() && bytes != number {
         return Ok(AddPart::WrongOffset(RowReader::new("uploads", &upload.0).unsigned("bytes", bytes)?));
     }
-    let replaced = remove_part(c, upload.0, number)?;
-    if replaced.is_none() && parts >= i64::from(MAX_UPLOAD_PARTS) {
+    let present = present_bytes(c, upload.0, number)?;
+    if present.is_none() && parts >= i64::from(MAX_UPLOAD_PARTS) {
         return Ok(AddPart::TooMany);
     }
+    let added = stored_bytes(part.bytes)? - present.unwrap_or_default();
+    if !store_bytes(c, row.account_id, added, quota_bytes)? {
+        return Ok(AddPart::QuotaExceeded);
+    }
+    let replaced = remove_part(c, upload.0, number)?;
     insert_part(c, upload, part)?;
-    let added = stored_bytes(part.bytes)?;
-    let removed = replaced.as_ref().map_or(0, |(_, bytes)| *bytes);
-    adjust_stored_bytes(c, row.account_id, added - removed)?;
     diesel::update(uploads::table.find(upload.0))
         .filter(uploads::touched_at_ms.lt(part.received_at.millis()))
         .set(uploads::touched_at_ms.eq(part.received_at.millis()))
         .execute(c)?;
-    Ok(AddPart::Added { replaced: replaced.map(|(file, _)| file) })
+    Ok(AddPart::Added { replaced })
 }
 
 /// The number of parts of an upload and the sum of their bytes.
@@ -240,14 +263,16 @@ fn totals(c: &mut SqliteConnection, upload: i64) -> Result<(i64, i64), SqliteErr
     Ok((parts, bytes.unwrap_or_default()))
 }
 
-/// Removes a part; returns its file and length.
-fn remove_part(
-    c: &mut SqliteConnection,
-    upload: i64,
-    number: i64,
-) -> Result<Option<(String, i64)>, SqliteError> {
+/// The length of a part; `None` if there is none of this number.
+fn present_bytes(c: &mut SqliteConnection, upload: i64, number: i64) -> Result<Option<i64>, SqliteError> {
+    let part = upload_parts::table.find((upload, number)).select(upload_parts::bytes);
+    Ok(part.get_result(c).optional()?)
+}
+
+/// Removes a part; returns its file.
+fn remove_part(c: &mut SqliteConnection, upload: i64, number: i64) -> Result<Option<String>, SqliteError> {
     Ok(diesel::delete(upload_parts::table.find((upload, number)))
-        .returning((upload_parts::file, upload_parts::bytes))
+        .returning(upload_parts::file)
         .get_result(c)
         .optional()?)
 }

@@ -163,6 +163,9 @@ pub struct FileChange {
     pub lock_tokens: Vec<LockToken>,
     /// The current time.
     pub at: Timestamp,
+    /// Maximum number of bytes that the account may store, for sidecars and partial files; `None` for no limit. A new
+    /// image has its own limit.
+    pub quota_bytes: Option<u64>,
 }
 
 /// The content of a file to put.
@@ -177,8 +180,6 @@ pub enum NewFileContent {
         original: ContentHash,
         /// The media type, detected from its content.
         media_type: &'static str,
-        /// Maximum number of bytes that the account may store; `None` for no limit. It applies to new originals only.
-        quota_bytes: Option<u64>,
     },
     /// A sidecar with its content; the caller limits its length.
     Sidecar(SidecarKind, Vec<u8>),
@@ -253,8 +254,8 @@ pub enum FileRefusal {
     Locked,
     /// The account would exceed its quota.
     QuotaExceeded,
-    /// There are too many entries in the copied folder, or too many locks, or an entry would have too many folders above
-    /// it.
+    /// The copied folder has too many entries or too many bytes of sidecars, there are too many locks, or an entry would
+    /// have too many folders above it.
     TooMany,
     /// The original was removed in the meantime: announce and write it again.
     OriginalGone,
@@ -262,8 +263,20 @@ pub enum FileRefusal {
     AccountGone,
 }
 
-/// Maximum number of entries that one copy creates.
-pub const MAX_COPIED_FILES: u32 = 100_000;
+/// Maximum number of entries that one copy creates. A copy is one write, for which all other writes wait.
+pub const MAX_COPIED_FILES: u32 = 10_000;
+
+/// Maximum number of bytes of sidecars that one copy creates.
+pub const MAX_COPIED_SIDECAR_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Kinds of files that belong together by their names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PairedKind {
+    /// Photos.
+    Photo,
+    /// Sidecars.
+    Sidecar,
+}
 
 /// The synced files and folders of an account, as a tree.
 ///
@@ -305,11 +318,12 @@ pub trait FileStore: Send + Sync + 'static {
         path: &FilePath,
     ) -> Result<Option<FileListing>, StorageError>;
 
-    /// Up to `max` photos and sidecars in a folder whose names begin with `prefix`, by name.
+    /// Up to `max` files of a kind in a folder whose names begin with `prefix`, by name.
     async fn files_with_prefix(
         &self,
         account: AccountId,
         folder: &FilePath,
+        kind: PairedKind,
         prefix: &str,
         max: u32,
     ) -> Result<Vec<FileEntry>, StorageError>;

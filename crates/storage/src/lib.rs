@@ -51,8 +51,8 @@ pub use file_order::{FilePosition, LocatedFile, RecentFiles};
 pub use file_rules::{LockPosition, LockedAction, exceeds_quota};
 pub use files::{
     FileChange, FileCondition, FileContent, FileEntry, FileId, FileImage, FileKind, FileListing, FileLock,
-    FileMove, FileRefusal, FileStore, FileTimes, FileWritten, LockToken, MAX_COPIED_FILES, MAX_FILE_LOCKS,
-    NewFile, NewFileContent,
+    FileMove, FileRefusal, FileStore, FileTimes, FileWritten, LockToken, MAX_COPIED_FILES,
+    MAX_COPIED_SIDECAR_BYTES, MAX_FILE_LOCKS, NewFile, NewFileContent, PairedKind,
 };
 pub use grants::{GrantHolder, GrantStore};
 pub use images::{

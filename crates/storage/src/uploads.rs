@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use domain::{AccountId, Timestamp};
+use domain::{AccountId, ContentHash, Timestamp};
 
 use crate::StorageError;
 
@@ -105,8 +105,8 @@ pub enum BeginUpload {
 /// Maximum number of unfinished uploads per account and protocol.
 pub const MAX_UPLOADS: u32 = 1000;
 
-/// Maximum number of parts per upload.
-pub const MAX_UPLOAD_PARTS: u32 = 1000;
+/// Maximum number of parts per upload: enough for 200 MiB in parts of 64 KiB, which some tus clients send.
+pub const MAX_UPLOAD_PARTS: u32 = 4000;
 
 /// The outcome of adding a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,6 +122,8 @@ pub enum AddPart {
     WrongOffset(u64),
     /// The upload has too many parts.
     TooMany,
+    /// The account would exceed its quota.
+    QuotaExceeded,
 }
 
 /// The files of parts that the store no longer names.
@@ -149,8 +151,14 @@ pub trait UploadStore: Send + Sync + 'static {
     ) -> Result<Option<UploadState>, StorageError>;
 
     /// Adds a part. A tus part must begin where the others end; a chunk replaces one of the same number. Of two tus parts
-    /// that are added at once for the same offset, one is added.
-    async fn add_part(&self, upload: UploadId, part: UploadPart) -> Result<AddPart, StorageError>;
+    /// that are added at once for the same offset, one is added. With a quota, the account stores no more than that
+    /// many bytes.
+    async fn add_part(
+        &self,
+        upload: UploadId,
+        part: UploadPart,
+        quota_bytes: Option<u64>,
+    ) -> Result<AddPart, StorageError>;
 
     /// Marks an upload as finished with a result and forgets its parts, whose files it returns. It stays known until it
     /// expires, so that a client whose last response was lost learns the same result. The first result stays.
@@ -176,6 +184,20 @@ pub trait UploadStore: Send + Sync + 'static {
     async fn known_part_files(&self, files: &[String]) -> Result<Vec<String>, StorageError>;
 
     /// The number of bytes that an account stores: its originals, deleted images included until they are purged, its
-    /// partial files and the parts of its uploads.
+    /// partial files and sidecars, and the parts of its uploads.
     async fn stored_bytes(&self, account: AccountId) -> Result<u64, StorageError>;
+
+    /// Whether the account stores an original, so that storing it again takes no further bytes.
+    async fn stores_original(&self, account: AccountId, original: &ContentHash)
+    -> Result<bool, StorageError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_the_usual_limit_may_arrive_in_small_parts() {
+        assert!(u64::from(MAX_UPLOAD_PARTS) * 64 * 1024 >= 200 * 1024 * 1024);
+    }
 }

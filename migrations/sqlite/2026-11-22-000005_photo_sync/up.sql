@@ -1,5 +1,5 @@
--- The bytes that an account stores: the originals of its images until they are purged, its partial files, and the parts
--- of its uploads.
+-- The bytes that an account stores: the originals of its images until they are purged, its partial files and sidecars, and
+-- the parts of its uploads.
 ALTER TABLE accounts ADD COLUMN stored_bytes INTEGER NOT NULL DEFAULT 0 CHECK (stored_bytes >= 0);
 UPDATE accounts SET stored_bytes = (
     SELECT coalesce(sum(original_bytes), 0) FROM images WHERE images.account_id = accounts.id
@@ -59,7 +59,10 @@ CREATE INDEX files_folders ON files (parent_id) WHERE kind = 'folder' AND parent
 CREATE INDEX files_deleted ON files (account_id, id) WHERE deleted_at_ms IS NOT NULL;
 CREATE INDEX files_modified ON files (account_id, last_modified_ms) WHERE parent_id IS NOT NULL;
 CREATE INDEX files_image ON files (image_seq) WHERE image_seq IS NOT NULL;
-CREATE INDEX files_original ON files (original) WHERE original IS NOT NULL;
+CREATE INDEX files_original ON files (original, account_id) WHERE original IS NOT NULL;
+-- An original may have very many photo files, but few partial ones.
+CREATE INDEX files_partial ON files (original, account_id) WHERE kind = 'partial';
+CREATE INDEX files_sidecars ON files (account_id, parent_id, name) WHERE kind = 'sidecar';
 
 INSERT INTO files (account_id, name, kind, bytes, version, received_at_ms)
 SELECT id, '', 'folder', 0, 1, created_at_ms FROM accounts WHERE deleted_at_ms IS NULL;

@@ -57,7 +57,7 @@ fn reason(refusal: FileRefusal) -> &'static str {
         FileRefusal::Condition => "the file has changed",
         FileRefusal::Locked => "the file is locked",
         FileRefusal::QuotaExceeded => "the account's storage is full",
-        FileRefusal::TooMany => "there are too many files or locks",
+        FileRefusal::TooMany => "there are too many files or locks, or the copied sidecars are too long",
         FileRefusal::OriginalGone => {
             "an earlier copy of the file is still being removed; try again in a moment"
         }
@@ -103,8 +103,12 @@ impl Library {
     }
 
     fn change(&self, caller: &Caller, lock_tokens: &[LockToken]) -> FileChange {
-        let at = self.parts.clock.now();
-        FileChange { account: caller.account.id, lock_tokens: lock_tokens.to_vec(), at }
+        FileChange {
+            account: caller.account.id,
+            lock_tokens: lock_tokens.to_vec(),
+            at: self.parts.clock.now(),
+            quota_bytes: self.parts.settings.account_quota_bytes,
+        }
     }
 
     /// The number of bytes that the caller's account stores, and its quota if it has one.

@@ -5,8 +5,8 @@ use domain::FilePath;
 use futures_util::{FutureExt as _, Stream, StreamExt as _, TryStreamExt as _, stream};
 use media::MediaError;
 use storage::{
-    FileCondition, FileKind, FileRefusal, FileTimes, FileWritten, LockToken, NewFile, NewFileContent,
-    NewImage,
+    FileChange, FileCondition, FileKind, FileRefusal, FileTimes, FileWritten, LockToken, NewFile,
+    NewFileContent, NewImage,
 };
 
 use super::{FileError, name_kind::NameKind};
@@ -99,7 +99,13 @@ impl Library {
         bytes: u64,
     ) -> Result<FileWritten, FileError> {
         let new = new_file(file, content, bytes);
-        Ok(self.parts.store.put_file(self.change(caller, &file.lock_tokens), new).await??)
+        Ok(self.parts.store.put_file(self.put_change(caller, file), new).await??)
+    }
+
+    fn put_change(&self, caller: &Caller, file: &PutFile) -> FileChange {
+        let change = self.change(caller, &file.lock_tokens);
+        let quota_bytes = change.quota_bytes.map(|quota| quota.saturating_add(file.parts_bytes));
+        FileChange { quota_bytes, ..change }
     }
 
     async fn put_photo(
@@ -114,12 +120,12 @@ impl Library {
         let original = original.ok_or(ImportError::Refused(MediaError::Empty))?;
         let content = if is_partial {
             let media_type = original.format.media_type();
-            NewFileContent::Partial { original: original.hash, media_type, quota_bytes: upload.quota_bytes }
+            NewFileContent::Partial { original: original.hash, media_type }
         } else {
             NewFileContent::Photo(self.image_of(caller, &file.path, original, upload).await?)
         };
         let new = &new_file(&file, content, original.bytes);
-        let change = &self.change(caller, &file.lock_tokens);
+        let change = &self.put_change(caller, &file);
         let written = self.with_original(original, Source::Staged(Some(staged)), || {
             async move {
                 match self.parts.store.put_file(change.clone(), new.clone()).await? {
@@ -131,17 +137,21 @@ impl Library {
         });
         let written = written.await??;
         self.parts.queue_changed.notify_one();
+        if let NewFileContent::Photo(image) = &new.content {
+            // A sidecar that arrived in between found no photo.
+            self.apply_sidecars_beside(caller, &file.path, &written.entry, &image.sidecars).await?;
+        }
         Ok(written)
     }
 
     pub(super) fn upload_of(&self, file: &PutFile) -> Upload {
-        let quota = self.parts.settings.account_quota_bytes;
         Upload {
             name: file.path.name().map(ToString::to_string),
             modified_at: file.times.modified_at,
             sidecars: Vec::new(),
             sidecars_if_new: Vec::new(),
-            quota_bytes: quota.map(|quota| quota.saturating_add(file.parts_bytes)),
+            quota_bytes: self.parts.settings.account_quota_bytes,
+            parts_bytes: file.parts_bytes,
             bytes: file.bytes,
             checksum: file.checksum,
         }

@@ -6,7 +6,8 @@ use exports::MAX_SIDECAR_BYTES;
 use futures_util::Stream;
 use media::MediaError;
 use storage::{
-    FileContent, FileEntry, FileId, FileImage, FileKind, FileWritten, NewFileContent, StorageError,
+    FileContent, FileEntry, FileId, FileImage, FileKind, FileWritten, NewFileContent, PairedKind,
+    StorageError,
 };
 
 use super::{
@@ -25,7 +26,8 @@ impl Library {
         path: &FilePath,
     ) -> Result<Vec<Sidecar>, StorageError> {
         let (Some(name), Some(folder)) = (path.name(), path.parent()) else { return Ok(Vec::new()) };
-        let beside = self.beside(caller, &folder, media::sidecar_prefix(name.as_str())).await?;
+        let prefix = media::sidecar_prefix(name.as_str());
+        let beside = self.beside(caller, &folder, PairedKind::Sidecar, prefix).await?;
         let candidates: Vec<(&str, FileId, SidecarKind)> = beside
             .iter()
             .filter_map(|entry| match (&entry.name, &entry.kind) {
@@ -51,10 +53,47 @@ impl Library {
         &self,
         caller: &Caller,
         folder: &FilePath,
+        kind: PairedKind,
         prefix: &str,
     ) -> Result<Vec<FileEntry>, StorageError> {
         let store = &self.parts.store;
-        store.files_with_prefix(caller.account.id, folder, prefix, MAX_SIDECAR_CANDIDATES).await
+        store.files_with_prefix(caller.account.id, folder, kind, prefix, MAX_SIDECAR_CANDIDATES).await
+    }
+
+    /// Applies the sidecars beside a photo that is now at a path, if they differ from those that it has.
+    pub(super) async fn apply_sidecars_beside(
+        &self,
+        caller: &Caller,
+        path: &FilePath,
+        photo: &FileEntry,
+        present: &[Sidecar],
+    ) -> Result<(), StorageError> {
+        let FileKind::File(FileContent::Photo { image: Some(image), .. }) = &photo.kind else {
+            return Ok(());
+        };
+        let sidecars = self.sidecars_beside(caller, path).await?;
+        if sidecars != present {
+            let at = self.parts.clock.now();
+            self.parts.store.add_sidecars(caller.account.id, &image.id, sidecars, at).await?;
+            self.parts.queue_changed.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Matches a file at its new path with the files beside it.
+    pub(super) async fn pair_moved(
+        &self,
+        caller: &Caller,
+        path: &FilePath,
+        entry: &FileEntry,
+    ) -> Result<(), StorageError> {
+        let FileKind::File(FileContent::Sidecar(kind)) = entry.kind else {
+            return self.apply_sidecars_beside(caller, path, entry, &[]).await;
+        };
+        match self.parts.store.sidecar_content(caller.account.id, entry.id).await? {
+            Some(content) => self.apply_sidecar(caller, path, Sidecar { kind, content }).await,
+            None => Ok(()),
+        }
     }
 
     pub(super) async fn put_sidecar(
@@ -87,7 +126,8 @@ impl Library {
         sidecar: Sidecar,
     ) -> Result<(), StorageError> {
         let (Some(name), Some(folder)) = (path.name(), path.parent()) else { return Ok(()) };
-        let beside = self.beside(caller, &folder, media::photo_prefix(name.as_str())).await?;
+        let prefix = media::photo_prefix(name.as_str());
+        let beside = self.beside(caller, &folder, PairedKind::Photo, prefix).await?;
         let photos: Vec<(&str, &FileImage)> = beside
             .iter()
             .filter_map(|entry| match (&entry.name, &entry.kind) {

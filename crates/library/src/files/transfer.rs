@@ -1,4 +1,4 @@
-use domain::FilePath;
+use domain::{AccountId, FilePath};
 use futures_util::FutureExt as _;
 use storage::{
     FileCondition, FileContent, FileEntry, FileKind, FileMove, FileRefusal, FileTimes, FileWritten,
@@ -13,6 +13,9 @@ use crate::{
 
 /// How many deleted files one write covers, so that other writes wait only briefly.
 const SWEEP_BATCH: u32 = 200;
+
+/// How many such writes a request waits for. The rest of a large folder is left to the background.
+const SWEEPS_PER_REQUEST: u32 = 5;
 
 /// A file or folder to move or copy.
 #[derive(Debug, Clone)]
@@ -54,6 +57,7 @@ impl Library {
     pub async fn move_file(&self, caller: &Caller, file: MoveFile) -> Result<FileWritten, FileError> {
         let name = file.to.name().ok_or(FileRefusal::IntoItself)?.as_str();
         let source = self.file(caller, &file.from).await?.ok_or(FileRefusal::NotFound)?;
+        let replaces_folder = self.is_folder(caller, &file.to).await?;
         let change = self.change(caller, &file.lock_tokens);
         let partial =
             partial_original(&source).filter(|_| NameKind::of(name) == NameKind::Photo { is_partial: false });
@@ -61,7 +65,7 @@ impl Library {
             None => self.parts.store.move_file(change, file_move(&file, None)).await??,
             Some(original) => self.move_partial(caller, &file, original, source.times).await?,
         };
-        self.sweep_deleted_files(caller).await?;
+        self.finish_transfer(caller, &file.to, &written, replaces_folder).await;
         Ok(written)
     }
 
@@ -95,10 +99,32 @@ impl Library {
     /// # Errors
     /// [`FileError`].
     pub async fn copy_file(&self, caller: &Caller, file: MoveFile) -> Result<FileWritten, FileError> {
+        let replaces_folder = self.is_folder(caller, &file.to).await?;
         let change = self.change(caller, &file.lock_tokens);
         let written = self.parts.store.copy_file(change, file_move(&file, None)).await??;
-        self.sweep_deleted_files(caller).await?;
+        self.finish_transfer(caller, &file.to, &written, replaces_folder).await;
         Ok(written)
+    }
+
+    async fn is_folder(&self, caller: &Caller, path: &FilePath) -> Result<bool, StorageError> {
+        let entry = self.file(caller, path).await?;
+        Ok(entry.is_some_and(|entry| entry.kind == FileKind::Folder))
+    }
+
+    /// Does what follows from a move or copy. It is made already, so a failure is logged.
+    async fn finish_transfer(
+        &self,
+        caller: &Caller,
+        path: &FilePath,
+        written: &FileWritten,
+        replaced_folder: bool,
+    ) {
+        if let Err(error) = self.pair_moved(caller, path, &written.entry).await {
+            tracing::warn!(%error, "a moved or copied file was not matched with its sidecars");
+        }
+        if replaced_folder {
+            self.sweep_deleted_files(caller).await;
+        }
     }
 
     /// Deletes a file, or a folder with everything below it, and the images whose last file is gone.
@@ -112,18 +138,39 @@ impl Library {
         condition: FileCondition,
         lock_tokens: &[LockToken],
     ) -> Result<(), FileError> {
+        let is_folder = self.is_folder(caller, path).await?;
         let change = self.change(caller, lock_tokens);
         self.parts.store.delete_file(change, path, condition).await??;
-        self.sweep_deleted_files(caller).await?;
+        if is_folder {
+            self.sweep_deleted_files(caller).await;
+        }
         Ok(())
     }
 
-    /// Deletes the files of an account that left the tree. If the process is killed before it is done, the periodic
-    /// clean-up continues.
-    async fn sweep_deleted_files(&self, caller: &Caller) -> Result<(), StorageError> {
-        let (store, account) = (&self.parts.store, Some(caller.account.id));
-        while store.sweep_deleted_files(account, self.parts.clock.now(), SWEEP_BATCH).await? == SWEEP_BATCH {}
-        Ok(())
+    /// Deletes what was in a folder that left the tree. Much of it is deleted in the background. If that fails or the
+    /// process is killed, the periodic clean-up continues.
+    async fn sweep_deleted_files(&self, caller: &Caller) {
+        let account = caller.account.id;
+        if !self.sweep_batches(account, SWEEPS_PER_REQUEST).await {
+            let library = self.clone();
+            tokio::spawn(async move { library.sweep_batches(account, u32::MAX).await });
+        }
+    }
+
+    /// Sweeps up to `max` batches; `false` if something is left that the next batch may sweep.
+    async fn sweep_batches(&self, account: AccountId, max: u32) -> bool {
+        for _ in 0..max {
+            let now = self.parts.clock.now();
+            match self.parts.store.sweep_deleted_files(Some(account), now, SWEEP_BATCH).await {
+                Ok(SWEEP_BATCH) => {}
+                Ok(_) => return true,
+                Err(error) => {
+                    tracing::warn!(%error, "a deleted folder was not swept; it will be retried");
+                    return true;
+                }
+            }
+        }
+        false
     }
 
     /// Changes the times of a file or folder; a time that is `None` stays.

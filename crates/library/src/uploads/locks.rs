@@ -3,12 +3,21 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use storage::UploadId;
+use storage::{UploadId, UploadState};
 
 /// The uploads that requests to this process write to now.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct UploadLocks(Arc<Mutex<HashSet<UploadId>>>);
 
+/// An upload that no other request of this process may complete.
+#[derive(Debug)]
+pub struct LockedUpload {
+    /// Its state since it was locked.
+    pub state: UploadState,
+    pub(super) _lock: UploadLock,
+}
+
+#[derive(Debug)]
 pub(super) struct UploadLock {
     locks: UploadLocks,
     upload: UploadId,

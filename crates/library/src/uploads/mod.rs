@@ -10,21 +10,25 @@ mod tus;
 use std::io;
 
 use bytes::Bytes;
-use domain::{AccountId, ContentHash};
-use futures_util::{StreamExt as _, stream::BoxStream};
+use domain::{AccountId, BlobKind, ContentHash};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream, stream::BoxStream};
 use keys::new_id;
 use media::MediaError;
 use storage::{BeginUpload, NewUpload, StorageError, UploadProtocol, UploadState};
 
 use crate::{Caller, ImportError, Library, Unavailable};
 
-pub use chunked::Chunk;
+pub use chunked::{AssembleError, Chunk};
+pub use locks::LockedUpload;
 pub(crate) use locks::UploadLocks;
 pub use result::{UploadOutcome, UploadResult};
 pub use tus::{Progress, TusPart};
 
 /// Maximum number of hashes in a question which originals are known.
 pub const MAX_KNOWN_HASHES: usize = 1000;
+
+/// How many originals are looked for at once.
+const LOOKUPS_AT_ONCE: usize = 16;
 
 /// Why an upload did not go on.
 #[derive(Debug, thiserror::Error)]
@@ -122,6 +126,34 @@ impl Library {
         self.parts.store.upload(caller.account.id, protocol, name).await
     }
 
+    /// Locks an upload, so that one request at a time completes it.
+    ///
+    /// # Errors
+    /// [`UploadError::Busy`] while another request has it locked.
+    pub async fn lock_upload(
+        &self,
+        caller: &Caller,
+        protocol: UploadProtocol,
+        name: &str,
+    ) -> Result<LockedUpload, UploadError> {
+        let find = || self.upload(caller, protocol, name);
+        let upload = find().await?.ok_or(UploadError::NotFound)?;
+        let lock = self.parts.upload_locks.try_lock(upload.id).ok_or(UploadError::Busy)?;
+        // Another request may have written before the lock was taken.
+        let state = find().await?.ok_or(UploadError::NotFound)?;
+        Ok(LockedUpload { state, _lock: lock })
+    }
+
+    /// Handles parts that are lost: the upload is forgotten, unless another process has changed or finished it.
+    async fn lost(&self, caller: &Caller, upload: &UploadState) -> Result<UploadError, StorageError> {
+        let now = self.upload(caller, upload.protocol, &upload.name).await?;
+        if now.is_some_and(|now| now != *upload) {
+            return Ok(UploadError::Busy);
+        }
+        self.cancel_upload(upload).await?;
+        Ok(UploadError::Lost)
+    }
+
     /// The bytes of an upload, its parts in the order of their numbers. A lost part is an error.
     pub fn upload_content(&self, upload: &UploadState) -> BoxStream<'static, io::Result<Bytes>> {
         let parts = upload.parts.iter().map(|part| (part.file.clone(), part.bytes)).collect();
@@ -173,17 +205,22 @@ impl Library {
     }
 
     /// Which of these originals the caller's account has as images that are neither deleted nor failed; only the first
-    /// [`MAX_KNOWN_HASHES`] are looked up.
+    /// [`MAX_KNOWN_HASHES`] are looked up. A lost original is not known, so that it is sent again.
     ///
     /// # Errors
-    /// [`StorageError`].
+    /// [`ImportError`]; a store failed.
     pub async fn known_originals(
         &self,
         caller: &Caller,
         originals: &[ContentHash],
-    ) -> Result<Vec<ContentHash>, StorageError> {
+    ) -> Result<Vec<ContentHash>, ImportError> {
         let originals = originals.get(..MAX_KNOWN_HASHES).unwrap_or(originals);
-        self.parts.store.known_originals(caller.account.id, originals).await
+        let known = self.parts.store.known_originals(caller.account.id, originals).await?;
+        let stored = stream::iter(known).map(|hash| async move {
+            let is_stored = self.parts.blobs.content.contains(BlobKind::Original, hash).await?;
+            Ok(is_stored.then_some(hash))
+        });
+        stored.buffered(LOOKUPS_AT_ONCE).try_filter_map(|hash| async move { Ok(hash) }).try_collect().await
     }
 
     /// The caller with this API key or sync password, without the name of the account.
@@ -192,5 +229,30 @@ impl Library {
     /// [`StorageError`]; it does not mean that the key is wrong.
     pub async fn caller_by_upload_key(&self, key: &str) -> Result<Option<Caller>, StorageError> {
         self.key_caller(key).await
+    }
+}
+
+/// Why the parts of an upload could not be read. Only a file that is missing or too short is lost for good.
+fn unreadable(error: io::Error) -> UploadError {
+    tracing::error!(%error, "parts of an upload cannot be read");
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof => UploadError::Lost,
+        _ => ImportError::Staging(error).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_missing_bytes_are_lost() {
+        for kind in [io::ErrorKind::NotFound, io::ErrorKind::UnexpectedEof] {
+            assert!(matches!(unreadable(kind.into()), UploadError::Lost), "{kind}");
+        }
+        for error in [io::Error::from_raw_os_error(24), io::ErrorKind::PermissionDenied.into()] {
+            let error = unreadable(error);
+            assert!(matches!(error, UploadError::Import(ImportError::Staging(_))), "{error}");
+        }
     }
 }

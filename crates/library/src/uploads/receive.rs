@@ -104,7 +104,8 @@ impl Library {
             received_at: self.parts.clock.now(),
         };
         // If the store fails, it may name the file all the same, so the file stays until the sweep.
-        let (unneeded, result) = match self.parts.store.add_part(upload, part).await? {
+        let quota_bytes = self.parts.settings.account_quota_bytes;
+        let (unneeded, result) = match self.parts.store.add_part(upload, part, quota_bytes).await? {
             AddPart::Added { replaced } => (replaced, Ok(())),
             AddPart::NoUpload => (Some(received.file.clone()), Err(UploadError::NotFound)),
             AddPart::WrongOffset(received_bytes) => {
@@ -112,6 +113,11 @@ impl Library {
                 (Some(received.file.clone()), Err(error))
             }
             AddPart::TooMany => (Some(received.file.clone()), Err(UploadError::TooMany)),
+            AddPart::QuotaExceeded => {
+                let quota_bytes = quota_bytes.unwrap_or_default();
+                let error = ImportError::QuotaExceeded { quota_bytes };
+                (Some(received.file.clone()), Err(error.into()))
+            }
         };
         self.delete_part_files(unneeded.into_iter().collect()).await;
         result

@@ -7,10 +7,10 @@ use futures_util::{Stream, StreamExt as _};
 use storage::{UploadProtocol, UploadState};
 
 use super::{
-    UploadError, UploadResult,
-    locks::UploadLock,
+    LockedUpload, UploadError, UploadResult,
     receive::{Head, PartLimits},
     sweep::TUS_EXPIRES_MS,
+    unreadable,
 };
 use crate::{Caller, Checksum, ImportError, ImportOutcome, Library, Upload};
 
@@ -77,7 +77,8 @@ impl Library {
         file: Upload,
         stream: impl Stream<Item = io::Result<Bytes>> + Send,
     ) -> Result<Progress, UploadError> {
-        let (upload, _lock) = self.locked_upload(caller, name).await?;
+        let LockedUpload { state: upload, _lock } =
+            self.lock_upload(caller, UploadProtocol::Tus, name).await?;
         let received = upload.received_bytes();
         if part.offset != received {
             return Err(UploadError::WrongOffset { received });
@@ -87,11 +88,15 @@ impl Library {
             return self.complete_upload(caller, upload, file).await;
         }
         self.check_upload_length(caller.account.id, total - received).await?;
-        let added = self.append(&upload, part, stream).await;
-        if let Err(UploadError::Import(ImportError::Refused(_)) | UploadError::Lost) = &added {
-            self.cancel_upload(&upload).await?;
-        }
-        let received = received + added?;
+        let added = match self.append(&upload, part, stream).await {
+            Err(UploadError::Lost) => return Err(self.lost(caller, &upload).await?),
+            Err(refused @ UploadError::Import(ImportError::Refused(_))) => {
+                self.cancel_upload(&upload).await?;
+                return Err(refused);
+            }
+            added => added?,
+        };
+        let received = received + added;
         if received < total {
             return Ok(self.progress(received));
         }
@@ -114,21 +119,9 @@ impl Library {
         if upload.total_bytes != Some(received) {
             return Ok(Progress { received, result: None, expires_at: expiry(upload.touched_at) });
         }
-        let (upload, _lock) = self.locked_upload(caller, name).await?;
+        let LockedUpload { state: upload, _lock } =
+            self.lock_upload(caller, UploadProtocol::Tus, name).await?;
         self.complete_upload(caller, upload, file).await
-    }
-
-    async fn locked_upload(
-        &self,
-        caller: &Caller,
-        name: &str,
-    ) -> Result<(UploadState, UploadLock), UploadError> {
-        let find = || self.upload(caller, UploadProtocol::Tus, name);
-        let upload = find().await?.ok_or(UploadError::NotFound)?;
-        let lock = self.parts.upload_locks.try_lock(upload.id).ok_or(UploadError::Busy)?;
-        // Another request may have written before the lock was taken.
-        let upload = find().await?.ok_or(UploadError::NotFound)?;
-        Ok((upload, lock))
     }
 
     /// Receives the bytes of a part; returns how many were added.
@@ -167,7 +160,7 @@ impl Library {
         while head.len() < HEAD_BYTES
             && let Some(chunk) = content.next().await
         {
-            let chunk = chunk.map_err(|error| unreadable(&error))?;
+            let chunk = chunk.map_err(unreadable)?;
             head.extend(chunk.iter().take(HEAD_BYTES - head.len()));
         }
         Ok(head)
@@ -186,13 +179,15 @@ impl Library {
             let (result, expires_at) = (UploadResult::parse(result), expiry(upload.touched_at));
             return Ok(Progress { received, result, expires_at });
         }
-        let imported = self.import_parts(caller.account.id, &upload, file).await;
-        if let Err(error) = &imported
-            && !is_passing(error)
-        {
-            self.cancel_upload(&upload).await?;
-        }
-        let result = UploadResult::from(imported?);
+        let imported = match self.import_parts(caller.account.id, &upload, file).await {
+            Err(UploadError::Lost) => return Err(self.lost(caller, &upload).await?),
+            Err(error) if !is_passing(&error) => {
+                self.cancel_upload(&upload).await?;
+                return Err(error);
+            }
+            imported => imported?,
+        };
+        let result = UploadResult::from(imported);
         self.finish_upload(&upload, &result.to_string()).await?;
         Ok(Progress { result: Some(result), ..self.progress(received) })
     }
@@ -205,23 +200,16 @@ impl Library {
     ) -> Result<ImportOutcome, UploadError> {
         let received = upload.received_bytes();
         let quota_bytes = self.parts.settings.account_quota_bytes;
-        // The parts count as stored, and go when the photo is stored.
-        let with_parts = quota_bytes.map(|quota| quota.saturating_add(received));
-        let file = Upload { bytes: Some(received), quota_bytes: with_parts, ..file };
+        let file = Upload { bytes: Some(received), quota_bytes, parts_bytes: received, ..file };
         let content = self.upload_content(upload);
         self.import_stream(account, file, content).await.map_err(|error| match error {
             ImportError::QuotaExceeded { .. } => {
                 ImportError::QuotaExceeded { quota_bytes: quota_bytes.unwrap_or_default() }.into()
             }
-            ImportError::Interrupted(error) => unreadable(&error),
+            ImportError::Interrupted(error) => unreadable(error),
             error => error.into(),
         })
     }
-}
-
-fn unreadable(error: &io::Error) -> UploadError {
-    tracing::error!(%error, "parts of an upload cannot be read");
-    UploadError::Lost
 }
 
 /// When a tus upload expires that was last written to at this time.

@@ -1,7 +1,9 @@
 //! Imports from folders and streams, also when stores fail, files are lost, and several processes work on one library.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first failure")]
 
+mod chunks;
 mod exports;
+mod files;
 mod integrity;
 mod parts;
 mod resilience;

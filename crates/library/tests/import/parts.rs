@@ -11,32 +11,32 @@ use library::{
 };
 use tokio::sync::mpsc;
 
-use crate::{Process, decoder, fixture, process, process_at, process_with};
+use crate::{Process, blob_path, decoder, fixture, process, process_at, process_with};
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
 
-fn photo() -> Vec<u8> {
+pub(crate) fn photo() -> Vec<u8> {
     std::fs::read(fixture("media/grey.jpg")).unwrap()
 }
 
-fn whole(bytes: &[u8]) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
+pub(crate) fn whole(bytes: &[u8]) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
     let chunks: Vec<_> = bytes.chunks(1000).map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect();
     stream::iter(chunks)
 }
 
 /// A stream that breaks after these bytes.
-fn broken(bytes: &[u8]) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
+pub(crate) fn broken(bytes: &[u8]) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
     whole(bytes).chain(stream::iter([Err(io::Error::from(io::ErrorKind::ConnectionReset))]))
 }
 
 /// An account of a process, with the protocol's calls.
-struct Client {
-    library: Library,
-    caller: Caller,
+pub(crate) struct Client {
+    pub(crate) library: Library,
+    pub(crate) caller: Caller,
 }
 
 impl Client {
-    async fn of(it: &Process, name: &str) -> Self {
+    pub(crate) async fn of(it: &Process, name: &str) -> Self {
         let account = it.account(name).await;
         Self { library: it.library.clone(), caller: Caller::operator(account) }
     }
@@ -59,7 +59,7 @@ impl Client {
         self.library.upload_progress(&self.caller, name, Upload::default()).await
     }
 
-    async fn stored(&self) -> u64 {
+    pub(crate) async fn stored(&self) -> u64 {
         self.library.storage_use(&self.caller).await.unwrap().0
     }
 }
@@ -68,7 +68,7 @@ fn at(offset: u64) -> TusPart {
     TusPart { offset, bytes: None, checksum: None }
 }
 
-fn part_files(dir: &tempfile::TempDir) -> usize {
+pub(crate) fn part_files(dir: &tempfile::TempDir) -> usize {
     std::fs::read_dir(dir.path().join("blobs/uploads")).unwrap().count()
 }
 
@@ -229,9 +229,11 @@ async fn the_quota_counts_received_bytes_and_a_photo_may_fill_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_kill_between_import_and_finish_gives_one_photo() {
     let dir = tempfile::tempdir().unwrap();
-    let it = process(dir.path()).await;
-    let ann = Client::of(&it, "ann").await;
     let bytes = photo();
+    // The photo fills the quota.
+    let settings = || Settings { account_quota_bytes: Some(bytes.len() as u64), ..Settings::new(decoder()) };
+    let it = process_with(dir.path(), settings()).await;
+    let ann = Client::of(&it, "ann").await;
     ann.begin("a", bytes.len() as u64).await.unwrap();
     // All bytes are there, as if the process had been killed after the import and before the finish.
     let upload = ann.library.upload(&ann.caller, UploadProtocol::Tus, "a").await.unwrap().unwrap();
@@ -241,7 +243,7 @@ async fn a_kill_between_import_and_finish_gives_one_photo() {
     ann.library.import_stream(account, Upload::default(), whole(&bytes)).await.unwrap();
     let caller = ann.caller;
     drop((ann.library, it));
-    let restarted = process(dir.path()).await;
+    let restarted = process_with(dir.path(), settings()).await;
     restarted.library.recover().await.unwrap();
     let ann = Client { library: restarted.library.clone(), caller };
     let progress = ann.progress("a").await.unwrap();
@@ -264,40 +266,6 @@ async fn a_lost_part_cancels_the_upload() {
     let sent = ann.send("a", at(10_000), whole(&bytes[10_000..])).await;
     assert!(matches!(sent, Err(UploadError::Lost)), "{sent:?}");
     assert!(matches!(ann.progress("a").await, Err(UploadError::NotFound)));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn chunks_are_read_in_order_and_broken_ones_are_dropped() {
-    let dir = tempfile::tempdir().unwrap();
-    let settings = Settings { max_upload_bytes: 12, ..Settings::new(decoder()) };
-    let it = process_with(dir.path(), settings).await;
-    let ann = Client::of(&it, "ann").await;
-    let protocol = UploadProtocol::Chunked;
-    ann.library.begin_upload(&ann.caller, protocol, "a", None, "").await.unwrap();
-    let find = async || ann.library.upload(&ann.caller, protocol, "a").await.unwrap().unwrap();
-    let put = async |number: u64, announced: Option<u64>, stream: bool, bytes: &'static [u8]| {
-        let chunk = Chunk { number, name: format!("{number:05}"), bytes: announced };
-        let (upload, caller) = (find().await, ann.caller.clone());
-        if stream {
-            ann.library.put_chunk(caller, upload, chunk, whole(bytes)).await
-        } else {
-            ann.library.put_chunk(caller, upload, chunk, broken(bytes)).await
-        }
-    };
-    put(10, Some(6), true, b" world").await.unwrap();
-    put(2, None, true, b"help").await.unwrap();
-    put(2, Some(5), true, b"hello").await.unwrap();
-    assert!(put(3, None, false, b"x").await.is_err(), "broken");
-    assert!(put(3, Some(2), true, b"x").await.is_err(), "shorter than announced");
-    assert!(put(3, Some(2), true, b"xy").await.is_err(), "too long in all");
-    let upload = find().await;
-    let names: Vec<&str> = upload.parts.iter().map(|part| part.name.as_str()).collect();
-    assert_eq!((names, upload.received_bytes()), (vec!["00002", "00010"], 11));
-    let read: Vec<Bytes> = ann.library.upload_content(&upload).map(Result::unwrap).collect().await;
-    assert_eq!(read.concat(), b"hello world");
-    assert_eq!((part_files(&dir), ann.stored().await), (2, 11));
-    ann.library.finish_upload(&upload, "done").await.unwrap();
-    assert_eq!((part_files(&dir), find().await.result.as_deref()), (0, Some("done")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -338,6 +306,24 @@ async fn idle_uploads_and_orphaned_files_are_swept() {
     clock.advance_ms(2 * DAY_MS);
     ann.library.delete_expired_uploads().await.unwrap();
     assert_eq!(chunked().await.unwrap(), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_original_is_not_known_and_stored_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let it = process(dir.path()).await;
+    let ann = Client::of(&it, "ann").await;
+    let bytes = photo();
+    let hash = blobs::content_hash(&bytes);
+    for (name, is_lost) in [("a", false), ("b", true)] {
+        if is_lost {
+            std::fs::remove_file(blob_path(dir.path(), "originals", hash)).unwrap();
+            assert_eq!(ann.library.known_originals(&ann.caller, &[hash]).await.unwrap(), []);
+        }
+        ann.begin(name, bytes.len() as u64).await.unwrap();
+        ann.send(name, at(0), whole(&bytes)).await.unwrap();
+        assert_eq!(ann.library.known_originals(&ann.caller, &[hash]).await.unwrap(), [hash]);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -250,8 +250,7 @@ async fn is_kept(files: &Files, original: &ContentHash) -> bool {
 pub(crate) async fn the_original_of_a_partial_file_is_kept(seed: &Seed) {
     let (ann, ben) = (Files::new(seed).await, Files::new(seed).await);
     let unannounced = seed.hash();
-    let content =
-        |original| NewFileContent::Partial { original, media_type: "image/jpeg", quota_bytes: None };
+    let content = |original| NewFileContent::Partial { original, media_type: "image/jpeg" };
     assert_eq!(ann.put(new_file("a.tmp", content(unannounced))).await, Err(FileRefusal::OriginalGone));
 
     let original = ann.original().await;
@@ -315,8 +314,9 @@ pub(crate) async fn a_full_account_stores_no_new_original(seed: &Seed) {
     let photo = |at, original| new_file(at, NewFileContent::Photo(limited(original)));
     let new = ann.original().await;
     assert_eq!(ann.put(photo("b.jpg", new)).await, Err(FileRefusal::QuotaExceeded));
-    let content = NewFileContent::Partial { original: new, media_type: "image/jpeg", quota_bytes };
-    assert_eq!(ann.put(new_file("b.tmp", content)).await, Err(FileRefusal::QuotaExceeded));
+    let content = NewFileContent::Partial { original: new, media_type: "image/jpeg" };
+    let limits = Files { quota_bytes, ..ann.clone() };
+    assert_eq!(limits.put(new_file("b.tmp", content)).await, Err(FileRefusal::QuotaExceeded));
     assert_eq!(ann.store().add_image(limited(new)).await.unwrap(), AddOutcome::QuotaExceeded);
     assert_eq!(ann.is_deleted(&new).await, None);
     assert!(!is_kept(&ann, &new).await);

@@ -9,6 +9,7 @@ pub(crate) mod file_images;
 pub(crate) mod file_locks;
 pub(crate) mod file_model;
 pub(crate) mod file_moves;
+pub(crate) mod file_quota;
 pub(crate) mod file_removal;
 pub(crate) mod full_renditions;
 pub(crate) mod grants;

@@ -1,7 +1,7 @@
 use domain::{AccountId, ContentHash, FilePath, SidecarKind};
 use storage::{
     FileChange, FileCondition, FileContent, FileEntry, FileId, FileKind, FileRefusal, FileTimes, NewFile,
-    NewFileContent, NewImage,
+    NewFileContent, NewImage, PairedKind,
 };
 
 use super::concurrently;
@@ -26,7 +26,7 @@ pub(crate) async fn a_file_is_returned_as_it_was_put(seed: &Seed) {
     let times = FileTimes { modified_at: Some(second(-9)), created_at: Some(second(-99)) };
     let contents = [
         NewFileContent::Photo(ann.new_image(original)),
-        NewFileContent::Partial { original, media_type: "image/jpeg", quota_bytes: None },
+        NewFileContent::Partial { original, media_type: "image/jpeg" },
         NewFileContent::Sidecar(SidecarKind::Xmp, b"<x/>".to_vec()),
         NewFileContent::Junk,
         NewFileContent::Placeholder,
@@ -285,8 +285,11 @@ pub(crate) async fn a_deleted_account_has_no_files(seed: &Seed) {
     assert_eq!(ann.store().list_files(ann.account(), &FilePath::ROOT).await.unwrap(), None);
     assert_eq!(ann.store().file_by_id(ann.account(), id).await.unwrap(), None);
     assert_eq!(ann.store().sidecar_content(ann.account(), id).await.unwrap(), None);
-    let found = ann.store().files_with_prefix(ann.account(), &FilePath::ROOT, "", 9).await.unwrap();
-    assert_eq!(found, []);
+    for kind in [PairedKind::Photo, PairedKind::Sidecar] {
+        let root = FilePath::ROOT;
+        let found = ann.store().files_with_prefix(ann.account(), &root, kind, "", 9).await;
+        assert_eq!(found.unwrap(), []);
+    }
     assert_eq!(ann.locks("a").await, [""; 0]);
     assert!(!ann.store().unlock_file(ann.change(), &path("a"), "old").await.unwrap());
     assert_eq!(refusals(&ann).await, [Some(FileRefusal::AccountGone); 8]);
@@ -317,19 +320,27 @@ pub(crate) async fn photos_and_sidecars_are_found_by_prefix(seed: &Seed) {
     for name in ["a/IMG_1.jpg", "a/IMG_10.jpg", "a/IMG_2.jpg", "a/img_1.jpg", "IMG_1.jpg"] {
         ann.photo(name).await;
     }
-    ann.put(new_file("a/IMG_1.jpg.xmp", NewFileContent::Sidecar(SidecarKind::Xmp, vec![]))).await.unwrap();
+    for name in ["a/IMG_1.jpg.xmp", "a/IMG_1.xmp", "a/IMG_2.xmp"] {
+        ann.put(new_file(name, NewFileContent::Sidecar(SidecarKind::Xmp, vec![]))).await.unwrap();
+    }
     ann.junk("a/IMG_1.tmp", 1).await;
-    let find = async |folder: &str, prefix: &str, max| {
-        let found = ann.store().files_with_prefix(ann.account(), &path(folder), prefix, max).await.unwrap();
+    let find = async |kind, folder: &str, prefix: &str, max| {
+        let folder = path(folder);
+        let found = ann.store().files_with_prefix(ann.account(), &folder, kind, prefix, max).await.unwrap();
         let names = found.into_iter().filter_map(|entry| entry.name);
         names.map(|name| name.as_str().to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(find("a", "IMG_1", 9).await, ["IMG_1.jpg", "IMG_1.jpg.xmp", "IMG_10.jpg"]);
-    assert_eq!(find("a", "IMG_1", 2).await, ["IMG_1.jpg", "IMG_1.jpg.xmp"]);
-    assert_eq!(find("a", "IMG_1.", 9).await, ["IMG_1.jpg", "IMG_1.jpg.xmp"]);
-    assert_eq!(find("a", "", 9).await.len(), 5);
-    for (folder, prefix) in [("a", "x"), ("none", "IMG"), ("IMG_1.jpg", "")] {
-        assert_eq!(find(folder, prefix, 9).await, [""; 0]);
+    assert_eq!(find(PairedKind::Photo, "a", "IMG_1", 9).await, ["IMG_1.jpg", "IMG_10.jpg"]);
+    assert_eq!(find(PairedKind::Photo, "a", "IMG_1", 1).await, ["IMG_1.jpg"]);
+    assert_eq!(find(PairedKind::Photo, "a", "IMG_1.", 9).await, ["IMG_1.jpg"]);
+    assert_eq!(find(PairedKind::Photo, "a", "", 9).await.len(), 4);
+    assert_eq!(find(PairedKind::Sidecar, "a", "IMG_1", 9).await, ["IMG_1.jpg.xmp", "IMG_1.xmp"]);
+    assert_eq!(find(PairedKind::Sidecar, "a", "IMG_1", 1).await, ["IMG_1.jpg.xmp"]);
+    assert_eq!(find(PairedKind::Sidecar, "a", "", 9).await.len(), 3);
+    for kind in [PairedKind::Photo, PairedKind::Sidecar] {
+        for (folder, prefix) in [("a", "x"), ("none", "IMG"), ("IMG_1.jpg", "")] {
+            assert_eq!(find(kind, folder, prefix, 9).await, [""; 0]);
+        }
     }
 }
 

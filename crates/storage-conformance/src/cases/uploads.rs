@@ -39,7 +39,7 @@ fn part(upload: UploadId, number: u64, bytes: u64) -> UploadPart {
 }
 
 async fn add(seed: &Seed, upload: UploadId, number: u64, bytes: u64) -> AddPart {
-    seed.store().add_part(upload, part(upload, number, bytes)).await.unwrap()
+    seed.store().add_part(upload, part(upload, number, bytes), None).await.unwrap()
 }
 
 async fn state(seed: &Seed, account: AccountId, protocol: UploadProtocol, name: &str) -> Option<UploadState> {
@@ -116,6 +116,33 @@ pub(crate) async fn parts_count_as_stored(seed: &Seed) {
     assert_eq!(stored(seed, AccountId(9_999_999)).await, 0);
 }
 
+pub(crate) async fn parts_do_not_exceed_the_quota(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await.account;
+    let id = begin(seed, ann, Chunked, "a").await;
+    let add =
+        async |number, bytes| seed.store().add_part(id, part(id, number, bytes), Some(100)).await.unwrap();
+    assert_eq!(add(1, 60).await, ADDED);
+    assert_eq!(add(2, 41).await, AddPart::QuotaExceeded);
+    assert_eq!(add(2, 40).await, ADDED);
+    assert_eq!(add(1, 61).await, AddPart::QuotaExceeded, "the part that it would replace stays");
+    assert_eq!(add(1, 59).await, AddPart::Added { replaced: Some(part(id, 1, 60).file) });
+    let found = state(seed, ann, Chunked, "a").await.unwrap();
+    assert_eq!((found.parts, stored(seed, ann).await), (vec![part(id, 1, 59), part(id, 2, 40)], 99));
+}
+
+pub(crate) async fn concurrent_parts_do_not_exceed_the_quota(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await.account;
+    let id = begin(seed, ann, Chunked, "a").await;
+    let writers = (0..32).map(|number| {
+        let store = seed.store().clone();
+        async move { store.add_part(id, part(id, number, 10), Some(55)).await.unwrap() }
+    });
+    let outcomes = concurrently(writers).await;
+    assert_eq!(outcomes.iter().filter(|outcome| **outcome == ADDED).count(), 5);
+    assert_eq!(outcomes.iter().filter(|outcome| **outcome == AddPart::QuotaExceeded).count(), 27);
+    assert_eq!(stored(seed, ann).await, 50);
+}
+
 pub(crate) async fn a_finished_upload_stays_known_with_its_result(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await.account;
     let id = begin(seed, ann, Tus, "a").await;
@@ -171,7 +198,7 @@ pub(crate) async fn idle_uploads_are_swept_in_batches(seed: &Seed) {
     }
     let chunked = begin(seed, ann, Chunked, "a").await;
     let touched = UploadPart { received_at: second(5), ..part(ids[2], 10, 1) };
-    assert_eq!(seed.store().add_part(ids[2], touched).await.unwrap(), ADDED);
+    assert_eq!(seed.store().add_part(ids[2], touched, None).await.unwrap(), ADDED);
     let sweep = async |max| seed.store().sweep_uploads(Tus, second(3), max).await.unwrap();
     assert_eq!(sweep(1).await, SweptUploads { uploads: 1, files: vec![part(ids[0], 0, 10).file] });
     assert_eq!(sweep(9).await, SweptUploads { uploads: 1, files: vec![part(ids[1], 0, 10).file] });
@@ -219,7 +246,7 @@ pub(crate) async fn of_two_parts_at_one_offset_one_is_added(seed: &Seed) {
     for offset in [0, 1, 2, 3] {
         let writers = (0..8).map(|writer| {
             let (store, file) = (seed.store().clone(), format!("part-{offset}-{writer}"));
-            async move { store.add_part(id, UploadPart { file, ..part(id, offset, 1) }).await.unwrap() }
+            async move { store.add_part(id, UploadPart { file, ..part(id, offset, 1) }, None).await.unwrap() }
         });
         let outcomes = concurrently(writers).await;
         assert_eq!(outcomes.iter().filter(|outcome| **outcome == ADDED).count(), 1);

@@ -4,10 +4,12 @@ use storage::{FileChange, FileRefusal, NewFile, NewFileContent, NewImage};
 
 use super::error::FileError;
 use crate::{
+    accounts::adjust_stored_bytes,
     error::SqliteError,
     images::delete_without_files,
     originals::{self, Hold},
     queue,
+    quota::store_bytes,
     schema::{files, images},
     value::stored_bytes,
 };
@@ -55,8 +57,8 @@ pub(super) fn store<'a>(
             image_seq: add_image(c, change.account, image)?,
             ..columns
         },
-        NewFileContent::Partial { original, media_type, quota_bytes } => {
-            hold(c, change.account, original, *quota_bytes)?;
+        NewFileContent::Partial { original, media_type } => {
+            hold(c, change, original)?;
             ContentColumns {
                 kind: "partial",
                 original: Some(original.as_bytes().as_slice()),
@@ -64,24 +66,24 @@ pub(super) fn store<'a>(
                 ..columns
             }
         }
-        NewFileContent::Sidecar(kind, content) => ContentColumns {
-            kind: "sidecar",
-            sidecar_kind: Some(kind.as_str()),
-            sidecar: Some(content),
-            ..columns
-        },
+        NewFileContent::Sidecar(kind, content) => {
+            if !store_bytes(c, change.account.0, columns.bytes, change.quota_bytes)? {
+                return Err(FileRefusal::QuotaExceeded.into());
+            }
+            ContentColumns {
+                kind: "sidecar",
+                sidecar_kind: Some(kind.as_str()),
+                sidecar: Some(content),
+                ..columns
+            }
+        }
         NewFileContent::Junk => ContentColumns { kind: "junk", ..columns },
         NewFileContent::Placeholder => columns,
     })
 }
 
-fn hold(
-    c: &mut SqliteConnection,
-    account: AccountId,
-    original: &ContentHash,
-    quota_bytes: Option<u64>,
-) -> Result<(), FileError> {
-    match originals::hold(c, account.0, original, quota_bytes)? {
+fn hold(c: &mut SqliteConnection, change: &FileChange, original: &ContentHash) -> Result<(), FileError> {
+    match originals::hold(c, change.account.0, original, change.quota_bytes)? {
         Hold::Done => Ok(()),
         Hold::QuotaExceeded => Err(FileRefusal::QuotaExceeded.into()),
         Hold::Gone => Err(FileRefusal::OriginalGone.into()),
@@ -115,6 +117,10 @@ fn is_purged(
     account: AccountId,
     original: &ContentHash,
 ) -> Result<bool, SqliteError> {
+    // Its files all have it then, and there may be very many.
+    if originals::account_has_image(c, account.0, original.as_bytes())? {
+        return Ok(false);
+    }
     let file = files::table
         .filter(files::original.eq(original.as_bytes().as_slice()))
         .filter(files::account_id.eq(account.0))
@@ -147,6 +153,7 @@ pub(crate) fn link_files(
 pub(super) struct References {
     account_id: i64,
     pub(super) kind: String,
+    bytes: i64,
     pub(super) original: Option<Vec<u8>>,
     image_seq: Option<i64>,
 }
@@ -154,6 +161,14 @@ pub(super) struct References {
 impl References {
     pub(super) fn of(c: &mut SqliteConnection, file: i64) -> Result<Self, SqliteError> {
         Ok(files::table.find(file).select(Self::as_select()).get_result(c)?)
+    }
+
+    /// Frees the bytes of a sidecar that is removed or gets other content.
+    pub(super) fn free_sidecar(&self, c: &mut SqliteConnection) -> Result<(), SqliteError> {
+        match self.kind.as_str() {
+            "sidecar" => adjust_stored_bytes(c, self.account_id, -self.bytes),
+            _ => Ok(()),
+        }
     }
 
     /// Releases the original of a partial file, and deletes the image whose last file this was. To be called after the

@@ -5,10 +5,14 @@ use diesel::{
     sql_types::{BigInt, Text},
 };
 use domain::{FilePath, Timestamp};
-use storage::{FileChange, FileRefusal, MAX_COPIED_FILES};
+use storage::{FileChange, FileRefusal, MAX_COPIED_FILES, MAX_COPIED_SIDECAR_BYTES};
 
 use super::{error::FileError, trail::Node, transfer::check_depth};
-use crate::{error::SqliteError, value::row_count};
+use crate::{
+    error::SqliteError,
+    quota::store_bytes,
+    value::{RowReader, row_count},
+};
 
 const COPY_ENTRY: &str = "
 INSERT INTO files (
@@ -30,6 +34,15 @@ SELECT account_id, ?2, name, kind, bytes, 1, modified_at_ms, created_at_ms, ?3, 
 FROM files WHERE parent_id = ?1 AND kind <> 'folder'
 LIMIT ?4";
 
+const SIDECAR_BYTES: &str = "
+SELECT coalesce(sum(bytes), 0) AS bytes FROM files WHERE account_id = ?1 AND parent_id = ?2 AND kind = 'sidecar'";
+
+#[derive(QueryableByName)]
+struct Sum {
+    #[diesel(sql_type = BigInt)]
+    bytes: i64,
+}
+
 #[derive(QueryableByName)]
 struct NewId {
     #[diesel(sql_type = BigInt)]
@@ -42,6 +55,34 @@ struct Folder {
     id: i64,
     #[diesel(sql_type = Text)]
     name: String,
+}
+
+/// What one copy may still create.
+struct Room {
+    entries: u64,
+    sidecar_bytes: u64,
+}
+
+impl Room {
+    fn take_entries(&mut self, entries: u64) -> Result<(), FileError> {
+        self.entries = self.entries.checked_sub(entries).ok_or(FileRefusal::TooMany)?;
+        Ok(())
+    }
+
+    /// Counts the bytes of sidecars before they are copied.
+    fn take_sidecars(
+        &mut self,
+        c: &mut SqliteConnection,
+        change: &FileChange,
+        bytes: i64,
+    ) -> Result<(), FileError> {
+        let length = RowReader::new("files", &change.account.0).unsigned("bytes", bytes)?;
+        self.sidecar_bytes = self.sidecar_bytes.checked_sub(length).ok_or(FileRefusal::TooMany)?;
+        match store_bytes(c, change.account.0, bytes, change.quota_bytes)? {
+            true => Ok(()),
+            false => Err(FileRefusal::QuotaExceeded.into()),
+        }
+    }
 }
 
 /// A folder whose members are to be copied.
@@ -61,14 +102,18 @@ pub(super) fn copy_tree(
     path: &FilePath,
 ) -> Result<i64, FileError> {
     let name = path.name().ok_or(FileRefusal::IntoItself)?.as_str();
+    let mut room = Room { entries: MAX_COPIED_FILES.into(), sidecar_bytes: MAX_COPIED_SIDECAR_BYTES };
+    room.take_entries(1)?;
+    if node.kind == "sidecar" {
+        room.take_sidecars(c, change, node.bytes)?;
+    }
     let top = copy_entry(c, node.id, parent, name, change.at)?;
-    let mut left = u64::from(MAX_COPIED_FILES - 1);
     let mut folders = vec![Copied { from: node.id, to: top, depth: path.names().len() }];
     while let Some(folder) = folders.pop() {
-        left = copy_files(c, &folder, change.at, left)?;
+        copy_files(c, change, &folder, &mut room)?;
         for inner in inner_folders(c, folder.from)? {
             check_depth(folder.depth, 1)?;
-            left = left.checked_sub(1).ok_or(FileRefusal::TooMany)?;
+            room.take_entries(1)?;
             let to = copy_entry(c, inner.id, folder.to, &inner.name, change.at)?;
             folders.push(Copied { from: inner.id, to, depth: folder.depth + 1 });
         }
@@ -92,19 +137,34 @@ fn copy_entry(
     Ok(new.id)
 }
 
-/// Copies the files of a folder; returns how many more entries may be copied.
-fn copy_files(c: &mut SqliteConnection, folder: &Copied, at: Timestamp, left: u64) -> Result<u64, FileError> {
-    let one_too_many = i64::try_from(left).unwrap_or(i64::MAX).saturating_add(1);
+fn copy_files(
+    c: &mut SqliteConnection,
+    change: &FileChange,
+    folder: &Copied,
+    room: &mut Room,
+) -> Result<(), FileError> {
+    let sidecars = sidecar_bytes(c, change, folder.from)?;
+    room.take_sidecars(c, change, sidecars)?;
+    let one_too_many = i64::try_from(room.entries).unwrap_or(i64::MAX).saturating_add(1);
     let copied = sql_query(COPY_FILES)
         .bind::<BigInt, _>(folder.from)
         .bind::<BigInt, _>(folder.to)
-        .bind::<BigInt, _>(at.millis())
+        .bind::<BigInt, _>(change.at.millis())
         .bind::<BigInt, _>(one_too_many)
         .execute(c)?;
     if copied > 0 {
         check_depth(folder.depth, 1)?;
     }
-    Ok(left.checked_sub(row_count(copied)).ok_or(FileRefusal::TooMany)?)
+    room.take_entries(row_count(copied))
+}
+
+/// The sum of the lengths of the sidecars in a folder.
+fn sidecar_bytes(c: &mut SqliteConnection, change: &FileChange, folder: i64) -> Result<i64, SqliteError> {
+    let sum: Sum = sql_query(SIDECAR_BYTES)
+        .bind::<BigInt, _>(change.account.0)
+        .bind::<BigInt, _>(folder)
+        .get_result(c)?;
+    Ok(sum.bytes)
 }
 
 fn inner_folders(c: &mut SqliteConnection, folder: i64) -> Result<Vec<Folder>, SqliteError> {

@@ -1,6 +1,6 @@
-use diesel::{OptionalExtension, SqliteConnection, prelude::*};
+use diesel::{OptionalExtension, SqliteConnection, dsl::sql, prelude::*, sql_types::Bool};
 use domain::{AccountId, FilePath};
-use storage::{FileEntry, FileId, FileListing, LocatedFile};
+use storage::{FileEntry, FileId, FileListing, LocatedFile, PairedKind};
 
 use super::{
     rows::{self, EntryRow, FileImageRow, FileRow},
@@ -70,16 +70,22 @@ pub(super) fn with_prefix(
     c: &mut SqliteConnection,
     account: AccountId,
     folder: &FilePath,
+    kind: PairedKind,
     prefix: &str,
     max: u32,
 ) -> Result<Vec<FileEntry>, SqliteError> {
     let Some(trail) = Trail::find(c, account, folder)? else { return Ok(Vec::new()) };
     let Some(node) = trail.entry() else { return Ok(Vec::new()) };
+    // Literals, because SQLite does not match a partial index with a parameter.
+    let is_of_kind = sql::<Bool>(match kind {
+        PairedKind::Photo => "files.kind = 'photo'",
+        PairedKind::Sidecar => "files.kind = 'sidecar'",
+    });
     let query = files::table
         .left_join(images::table)
         .filter(files::account_id.eq(account.0))
         .filter(files::parent_id.eq(node.id))
-        .filter(files::kind.eq_any(["photo", "sidecar"]))
+        .filter(is_of_kind)
         .filter(files::name.ge(prefix))
         .order(files::name)
         .limit(i64::from(max))

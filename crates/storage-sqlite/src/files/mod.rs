@@ -19,7 +19,7 @@ use async_trait::async_trait;
 use domain::{AccountId, FilePath, Timestamp};
 use storage::{
     FileChange, FileCondition, FileEntry, FileId, FileListing, FileLock, FileMove, FilePosition, FileRefusal,
-    FileStore, FileTimes, FileWritten, LocatedFile, NewFile, RecentFiles, StorageError,
+    FileStore, FileTimes, FileWritten, LocatedFile, NewFile, PairedKind, RecentFiles, StorageError,
 };
 
 use crate::SqliteStore;
@@ -70,11 +70,12 @@ impl FileStore for SqliteStore {
         &self,
         account: AccountId,
         folder: &FilePath,
+        kind: PairedKind,
         prefix: &str,
         max: u32,
     ) -> Result<Vec<FileEntry>, StorageError> {
         let (folder, prefix) = (folder.clone(), prefix.to_owned());
-        self.read(move |c| lookup::with_prefix(c, account, &folder, &prefix, max)).await
+        self.read(move |c| lookup::with_prefix(c, account, &folder, kind, &prefix, max)).await
     }
 
     async fn sidecar_content(&self, account: AccountId, id: FileId) -> Result<Option<Vec<u8>>, StorageError> {

@@ -2,7 +2,7 @@ use diesel::{SqliteConnection, prelude::*};
 use storage::{FileChange, FileRefusal, FileWritten, LockedAction, NewFile};
 
 use super::{
-    content::{self, ContentColumns, References},
+    content::{self, References},
     error::FileError,
     folders::{find_place, make_parent},
     locks, rows,
@@ -26,10 +26,9 @@ pub(super) fn put(
     }
     let action = if present.is_some() { LockedAction::Modify } else { LockedAction::Add };
     locks::check(c, change, &trail, action)?;
-    let columns = content::store(c, change, file)?;
     let id = match present {
-        Some(node) => replace(c, change, node, &columns)?,
-        None => insert(c, change, &trail, file, &columns)?,
+        Some(node) => replace(c, change, node, file)?,
+        None => insert(c, change, &trail, file)?,
     };
     Ok(FileWritten { entry: rows::entry(c, id)?, is_new: present.is_none() })
 }
@@ -39,9 +38,9 @@ fn insert(
     change: &FileChange,
     trail: &Trail,
     file: &NewFile,
-    columns: &ContentColumns<'_>,
 ) -> Result<i64, FileError> {
     let name = file.path.name().ok_or(FileRefusal::IsFolder)?;
+    let columns = &content::store(c, change, file)?;
     let parent = make_parent(c, change, &file.path, trail)?;
     let id = diesel::insert_into(files::table)
         .values((
@@ -61,9 +60,11 @@ fn replace(
     c: &mut SqliteConnection,
     change: &FileChange,
     node: &Node,
-    columns: &ContentColumns<'_>,
+    file: &NewFile,
 ) -> Result<i64, FileError> {
     let before = References::of(c, node.id)?;
+    before.free_sidecar(c)?;
+    let columns = &content::store(c, change, file)?;
     diesel::update(files::table.find(node.id))
         .set((files::version.eq(files::version + 1), columns))
         .execute(c)?;

@@ -48,5 +48,6 @@ pub(super) fn remove(c: &mut SqliteConnection, node: &Node, at: Timestamp) -> Re
 pub(super) fn remove_row(c: &mut SqliteConnection, id: i64, at: Timestamp) -> Result<(), SqliteError> {
     let references = References::of(c, id)?;
     diesel::delete(files::table.find(id)).execute(c)?;
+    references.free_sidecar(c)?;
     references.end(c, at)
 }

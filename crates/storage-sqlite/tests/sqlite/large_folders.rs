@@ -36,14 +36,14 @@ fn fill(path: &Path, folder: &str, count: u32) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_large_folder_is_listed_moved_copied_and_swept() {
-    const COUNT: u32 = 10_000;
+    const COUNT: u32 = MAX_COPIED_FILES - 1;
     let (store, guard) = fresh_store().await;
     let file = guard.path().join("library.sqlite");
     let seed = Seed::new(Arc::new(store.clone()));
     let ann = seed.account(Plan::Paid).await;
     let id = seed.image(ann.account, Photo::at_second(1)).await;
     let path = |path| FilePath::parse(path).unwrap();
-    let change = || FileChange { account: ann.account, lock_tokens: Vec::new(), at: NOW };
+    let change = || FileChange { account: ann.account, lock_tokens: Vec::new(), at: NOW, quota_bytes: None };
     store.create_folder(change(), &path("a"), false).await.unwrap().unwrap();
     fill(&file, "a", COUNT);
 
@@ -100,7 +100,7 @@ async fn a_folder_with_too_many_files_is_not_copied() {
     let ann = seed.account(Plan::Paid).await;
     seed.image(ann.account, Photo::at_second(1)).await;
     let path = |path| FilePath::parse(path).unwrap();
-    let change = || FileChange { account: ann.account, lock_tokens: Vec::new(), at: NOW };
+    let change = || FileChange { account: ann.account, lock_tokens: Vec::new(), at: NOW, quota_bytes: None };
     store.create_folder(change(), &path("a"), false).await.unwrap().unwrap();
     fill(&file, "a", MAX_COPIED_FILES);
     let to = FileMove {

@@ -181,14 +181,14 @@ async fn accounts_from_before_photo_sync_get_a_root_folder_and_their_bytes() {
             create_folders: true,
             condition: FileCondition::Any,
         };
-        let change = FileChange { account: ann.account, lock_tokens: Vec::new(), at: NOW };
+        let change = FileChange { account: ann.account, lock_tokens: Vec::new(), at: NOW, quota_bytes: None };
         store.put_file(change, file).await.unwrap().unwrap()
     };
     let (photo, original) = (seed.new_image(ann.account, &Photo::at_second(9)), seed.hash());
     seed.announce(&[original_blob(&photo.original), original_blob(&original)]).await;
     put("a/b/x.jpg", NewFileContent::Photo(photo)).await;
     let media_type = "image/jpeg";
-    put("a/x.tmp", NewFileContent::Partial { original, media_type, quota_bytes: None }).await;
+    put("a/x.tmp", NewFileContent::Partial { original, media_type }).await;
     assert_eq!(store.stored_bytes(ann.account).await.unwrap(), 5 * ORIGINAL_BYTES);
     assert_eq!(store.kept_blobs(BlobKind::Original, None, 9).await.unwrap().len(), 5);
 

@@ -20,8 +20,8 @@ use oauth_core::{
 };
 use storage::{
     FileChange, FileCondition, FileLock, FileMove, FilePosition, FileTimes, ImageKey, IndexedImage, NewFile,
-    NewFileContent, NewImage, NewSession, SearchFilter, SharedStore, SignInAttempt, SignInDecision,
-    SignInLimits, TextColumns, Viewer,
+    NewFileContent, NewImage, NewSession, PairedKind, SearchFilter, SharedStore, SignInAttempt,
+    SignInDecision, SignInLimits, TextColumns, Viewer,
 };
 use storage_conformance::{NOW, Photo, Seed, indexed, original_blob, rendition_blob};
 
@@ -61,8 +61,9 @@ struct PlanStep {
 
 /// Each of these look-ups uses an index that has exactly the wanted rows, in the wanted order: a page, the end of the
 /// free window, the count of an album, a page of an album, jobs to lease, images to index again, words, stems,
-/// prefixes, images by their words, and the files between two times.
-const EXPECTED: [&str; 15] = [
+/// prefixes, images by their words, files between two times, sidecars and photos by their names, and partial files of an
+/// original.
+const EXPECTED: [&str; 18] = [
     "SEARCH images USING INDEX images_timeline (account_id=? AND live=? AND captured_at_ms>? AND captured_at_ms<?)",
     "SEARCH images USING INDEX images_timeline (account_id=? AND live=?)",
     "SEARCH album_images USING COVERING INDEX album_images_timeline (album_seq=? AND live=? AND captured_at_ms>?)",
@@ -79,6 +80,9 @@ const EXPECTED: [&str; 15] = [
     "SEARCH word_stems USING PRIMARY KEY (account_id=? AND stem=? AND word_id=?)",
     "SEARCH files USING INDEX files_modified (account_id=? AND last_modified_ms=? AND rowid<?)",
     "SEARCH files USING INDEX files_modified (account_id=? AND last_modified_ms>? AND last_modified_ms<?)",
+    "SEARCH files USING INDEX files_sidecars (account_id=? AND parent_id=? AND name>? AND name<?)",
+    "SEARCH files USING INDEX files_name (account_id=? AND parent_id=? AND name>? AND name<?)",
+    "SEARCH files USING COVERING INDEX files_partial (original=? AND account_id=?)",
 ];
 
 fn plan(connection: &mut SqliteConnection, sql: &str) -> Vec<String> {
@@ -252,7 +256,7 @@ async fn grant(store: &SharedStore, account: AccountId) {
 async fn sync_files(seed: &Seed, account: AccountId) {
     let store = seed.store();
     let path = |path| FilePath::parse(path).unwrap();
-    let change = || FileChange { account, lock_tokens: vec!["token".to_owned()], at: NOW };
+    let change = || FileChange { account, lock_tokens: vec!["token".to_owned()], at: NOW, quota_bytes: None };
     let file = |at, content| NewFile {
         path: path(at),
         content,
@@ -265,7 +269,7 @@ async fn sync_files(seed: &Seed, account: AccountId) {
     let image = NewImage { quota_bytes: Some(u64::MAX), ..seed.new_image(account, &Photo::at_second(1)) };
     let original = image.original;
     seed.announce(&[original_blob(&original)]).await;
-    let partial = NewFileContent::Partial { original, media_type: "image/jpeg", quota_bytes: None };
+    let partial = NewFileContent::Partial { original, media_type: "image/jpeg" };
     store.put_file(change(), file("a/x.tmp", partial)).await.unwrap().unwrap();
     for at in ["a/x.jpg", "a/y.jpg"] {
         let content = NewFileContent::Photo(image.clone());
@@ -275,8 +279,9 @@ async fn sync_files(seed: &Seed, account: AccountId) {
     let written = store.put_file(change(), file("a/x.jpg", sidecar)).await.unwrap().unwrap();
     let id = written.entry.id;
     store.list_files(account, &path("a")).await.unwrap();
-    store.files_with_prefix(account, &path("a"), "x", 9).await.unwrap();
-    store.files_with_prefix(account, &path("a"), "", 9).await.unwrap();
+    for (kind, prefix) in [(PairedKind::Photo, "x"), (PairedKind::Sidecar, "x"), (PairedKind::Sidecar, "")] {
+        store.files_with_prefix(account, &path("a"), kind, prefix, 9).await.unwrap();
+    }
     store.file_by_id(account, id).await.unwrap();
     store.located_file(account, id).await.unwrap();
     store.recent_files(account, NOW, FilePosition::after(NOW), 9).await.unwrap();

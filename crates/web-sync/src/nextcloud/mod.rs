@@ -59,13 +59,15 @@ async fn handle_ocs(sync: &Sync, parts: &Parts, ocs: &Ocs<'_>, path: &str, addre
     match path {
         "cloud/user" if is_read => account::user(sync, parts, ocs).await,
         "cloud/capabilities" if is_read => capabilities::capabilities(sync, parts, ocs).await,
-        "core/getapppassword-onetime" if is_read => app_password::exchange(sync, parts, ocs, address).await,
+        // It uses up the login, so it is no request for HEAD.
+        "core/getapppassword-onetime" if parts.method == Method::GET => {
+            app_password::exchange(sync, parts, ocs, address).await
+        }
+        "core/getapppassword-onetime" => ocs.method_not_allowed("GET"),
         "core/apppassword" if parts.method == Method::DELETE => {
             app_password::revoke(sync, parts, ocs, address).await
         }
-        "cloud/user" | "cloud/capabilities" | "core/getapppassword-onetime" => {
-            ocs.method_not_allowed("GET, HEAD")
-        }
+        "cloud/user" | "cloud/capabilities" => ocs.method_not_allowed("GET, HEAD"),
         "core/apppassword" => ocs.method_not_allowed("DELETE"),
         _ => ocs.not_found(),
     }

@@ -4,11 +4,11 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use domain::Timestamp;
 use http::{HeaderValue, StatusCode, header};
-use http_server::reply::{Reply, WithHeader as _, empty, error};
+use http_server::reply::{Reply, WithHeader as _, empty, error, retry_after};
 use library::{ImportError, Progress, UploadError};
 
 use super::headers::{PHOTO_ID, PHOTO_RESULT, TUS_VERSION, UPLOAD_EXPIRES, UPLOAD_OFFSET, VERSION};
-use crate::replies::unavailable;
+use crate::replies::{RETRY_AFTER_S, unavailable};
 
 /// 412 for another version of the protocol.
 pub(super) fn wrong_version() -> Reply {
@@ -55,6 +55,8 @@ pub(super) fn failed(failure: &UploadError) -> Reply {
         UploadError::Busy => StatusCode::LOCKED,
         UploadError::TooMany => StatusCode::FORBIDDEN,
         UploadError::Exists | UploadError::WrongOffset { .. } => StatusCode::CONFLICT,
+        // As in WebDAV: clients retry after 503, and give up after 400.
+        UploadError::Import(ImportError::Interrupted(_)) => StatusCode::SERVICE_UNAVAILABLE,
         UploadError::Import(failure) => match import_status(failure) {
             Some(status) => status,
             None => return unavailable(failure),
@@ -63,6 +65,7 @@ pub(super) fn failed(failure: &UploadError) -> Reply {
     let reply = error(status, &failure.to_string());
     match failure {
         UploadError::WrongOffset { received } => reply.with(UPLOAD_OFFSET, (*received).into()),
+        UploadError::Import(ImportError::Interrupted(_)) => retry_after(reply, RETRY_AFTER_S),
         _ => reply,
     }
 }
@@ -72,12 +75,13 @@ fn import_status(failure: &ImportError) -> Option<StatusCode> {
     match failure {
         ImportError::Refused(_) => Some(StatusCode::UNSUPPORTED_MEDIA_TYPE),
         ImportError::TooLarge { .. } => Some(StatusCode::PAYLOAD_TOO_LARGE),
-        ImportError::WrongLength { .. } | ImportError::Interrupted(_) => Some(StatusCode::BAD_REQUEST),
+        ImportError::WrongLength { .. } => Some(StatusCode::BAD_REQUEST),
         // tus gives this status to a wrong checksum.
         ImportError::ChecksumMismatch => StatusCode::from_u16(460).ok(),
         ImportError::QuotaExceeded { .. } => Some(StatusCode::INSUFFICIENT_STORAGE),
         ImportError::AccountGone => Some(StatusCode::UNAUTHORIZED),
         ImportError::Changed
+        | ImportError::Interrupted(_)
         | ImportError::Read(_)
         | ImportError::Entry(_)
         | ImportError::BeingRemoved

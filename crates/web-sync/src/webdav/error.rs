@@ -127,7 +127,9 @@ impl From<FileRefusal> for DavError {
             FileRefusal::Condition => Self::Precondition("the file has changed"),
             FileRefusal::Locked => Self::Locked,
             FileRefusal::QuotaExceeded => Self::QuotaExceeded("the account's storage is full".to_owned()),
-            FileRefusal::TooMany => Self::Forbidden("there are too many files or locks"),
+            FileRefusal::TooMany => {
+                Self::Forbidden("there are too many files or locks, or the copied sidecars are too long")
+            }
             FileRefusal::OriginalGone => Self::Unavailable,
             FileRefusal::AccountGone => Self::AccountGone,
         }

@@ -8,8 +8,8 @@ use http_server::{
     reply::{Reply, empty},
 };
 use library::{
-    Chunk, FileCondition, FileContent, FileEntry, FileError, FileId, FileKind, FileListing, FileTimes,
-    FileWritten, ImportError, PutFile, UploadProtocol, UploadState,
+    AssembleError, Chunk, FileCondition, FileContent, FileEntry, FileId, FileKind, FileListing, FileTimes,
+    FileWritten, PutFile, UploadProtocol, UploadState,
 };
 
 use super::{
@@ -147,25 +147,18 @@ fn entry(id: i64, name: Option<FileName>, kind: FileKind, bytes: u64, received_a
 /// file is at the destination already.
 async fn assemble(request: &DavRequest<'_>, name: &str) -> Result<Reply, DavError> {
     let to = destination(request)?;
-    let upload = state(request, name).await?;
     let (library, caller) = (request.library(), &request.caller);
-    if let Some(result) = &upload.result {
+    let upload = library.lock_upload(caller, UploadProtocol::Chunked, name).await?;
+    if let Some(result) = &upload.state.result {
         let entry = library.file(caller, &to.path).await?.filter(|entry| entry.id.0.to_string() == *result);
         let entry = entry.ok_or(DavError::NotFound)?;
         return Ok(written_reply(request, &FileWritten { entry, is_new: false }, request.times()));
     }
-    let file = whole_file(request, &to, &upload).await?;
-    let content = library.upload_content(&upload);
-    let written = match library.put_file(caller, file, content).await {
-        // Parts are lost. The client finds no upload and starts anew.
-        Err(FileError::Import(ImportError::Interrupted(error))) => {
-            tracing::error!(%error, "parts of an upload cannot be read");
-            library.cancel_upload(&upload).await?;
-            return Err(DavError::NotFound);
-        }
-        written => written.map_err(refused)?,
-    };
-    library.finish_upload(&upload, &written.entry.id.0.to_string()).await?;
+    let file = whole_file(request, &to, &upload.state).await?;
+    let written = library.assemble(caller.clone(), upload, file).await.map_err(|error| match error {
+        AssembleError::File(error) => refused(error),
+        AssembleError::Upload(error) => error.into(),
+    })?;
     Ok(written_reply(request, &written, request.times()))
 }
 

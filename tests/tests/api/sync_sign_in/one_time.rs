@@ -23,6 +23,8 @@ async fn a_one_time_login_is_exchanged_once() {
     let (anna, browser) = signed_in(&app, "anna").await;
     let (user, token) = (handle_of(&app, &anna).await, token(&app, &anna).await);
     assert_eq!(Device { user: user.clone(), password: token.clone() }.status(&app).await, 401);
+    let head = app.request(Method::HEAD, EXCHANGE).basic_auth(&user, Some(&token));
+    assert_eq!(app.send(head).await.expect(405).header("allow"), Some("GET"));
     let xml = exchange(&app, EXCHANGE, &user, &token).await.expect(200);
     assert_eq!(xml.header("content-type"), Some("application/xml; charset=utf-8"));
     let text = xml.text();

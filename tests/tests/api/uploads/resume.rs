@@ -96,7 +96,8 @@ async fn a_stalled_body_keeps_its_bytes() {
     let bytes = photo();
     let path = begin(&app, &ann, bytes.len()).await;
     let connection = half_sent(&app, &ann, &path, &bytes[..10_000], bytes.len()).await;
-    TestApp::read_until_closed(connection).await;
+    let reply = TestApp::read_until_closed(connection).await;
+    assert!(reply.starts_with("HTTP/1.1 503 ") && reply.contains("retry-after:"), "{reply}");
     assert_eq!(received(&app, &ann, &path).await, 10_000);
 }
 

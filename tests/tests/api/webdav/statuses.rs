@@ -48,7 +48,8 @@ async fn a_file_beyond_the_limit_is_413_and_beyond_the_quota_507() {
     client
         .replay([
             step("PUT /dav/x.jpg", 413).body(longer),
-            step("PUT /dav/x.jpg", 201).body(photo),
+            step("PUT /dav/x.jpg", 201).body(photo.clone()),
+            step("PUT /dav/known.jpg", 201).body(photo),
             step("PROPFIND /dav/", 207)
                 .with("Depth", "0")
                 .body(r#"<propfind xmlns="DAV:"><prop><quota-available-bytes/><quota-used-bytes/></prop></propfind>"#)

@@ -132,7 +132,7 @@ async fn an_empty_file_is_a_placeholder_and_no_image() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cancelled_chunked_upload_leaves_nothing() {
+async fn a_refused_or_cancelled_chunked_upload_leaves_nothing() {
     let mut client = Client::start().await;
     client
         .replay([
@@ -142,6 +142,9 @@ async fn a_cancelled_chunked_upload_leaves_nothing() {
             step("PUT /remote.php/dav/uploads/{id}/a/1", 201).body("not a photo"),
             step("MOVE /remote.php/dav/uploads/{id}/a/.file", 415)
                 .with("Destination", "/remote.php/webdav/x.jpg"),
+            step("DELETE /remote.php/dav/uploads/{id}/a", 404),
+            step("MKCOL /remote.php/dav/uploads/{id}/a", 201),
+            step("PUT /remote.php/dav/uploads/{id}/a/1", 201).body("x"),
             step("DELETE /remote.php/dav/uploads/{id}/a", 204),
             step("DELETE /remote.php/dav/uploads/{id}/a", 404),
             step("MOVE /remote.php/dav/uploads/{id}/a/.file", 404)
