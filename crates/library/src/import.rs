@@ -240,7 +240,7 @@ impl Library {
 
     /// Refuses bytes before they are received if the account is full. A file that is longer than what is left may still
     /// be one that the account stores. Parts are stored already.
-    async fn check_quota(&self, account: AccountId, upload: &Upload) -> Result<(), ImportError> {
+    pub(crate) async fn check_quota(&self, account: AccountId, upload: &Upload) -> Result<(), ImportError> {
         let Some(quota_bytes) = upload.quota_bytes.filter(|_| upload.parts_bytes == 0) else { return Ok(()) };
         let is_longer = upload.bytes.is_some_and(|bytes| bytes > quota_bytes);
         if is_longer || self.parts.store.stored_bytes(account).await? >= quota_bytes {

@@ -60,6 +60,10 @@ impl UploadStore for SqliteStore {
         self.write(move |c| delete(c, upload.0)).await
     }
 
+    async fn remove_part(&self, upload: UploadId, number: u64) -> Result<Option<String>, StorageError> {
+        self.write(move |c| remove_counted_part(c, upload.0, number)).await
+    }
+
     async fn sweep_uploads(
         &self,
         protocol: UploadProtocol,
@@ -267,6 +271,20 @@ fn totals(c: &mut SqliteConnection, upload: i64) -> Result<(i64, i64), SqliteErr
 fn present_bytes(c: &mut SqliteConnection, upload: i64, number: i64) -> Result<Option<i64>, SqliteError> {
     let part = upload_parts::table.find((upload, number)).select(upload_parts::bytes);
     Ok(part.get_result(c).optional()?)
+}
+
+/// Removes a part and its bytes from what the account stores; returns its file.
+fn remove_counted_part(
+    c: &mut SqliteConnection,
+    upload: i64,
+    number: u64,
+) -> Result<Option<String>, SqliteError> {
+    let number = stored_bytes(number)?;
+    let account = uploads::table.find(upload).filter(uploads::result.is_null()).select(uploads::account_id);
+    let account: Option<i64> = account.get_result(c).optional()?;
+    let (Some(account), Some(bytes)) = (account, present_bytes(c, upload, number)?) else { return Ok(None) };
+    adjust_stored_bytes(c, account, -bytes)?;
+    remove_part(c, upload, number)
 }
 
 /// Removes a part; returns its file.

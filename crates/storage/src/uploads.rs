@@ -160,6 +160,9 @@ pub trait UploadStore: Send + Sync + 'static {
         quota_bytes: Option<u64>,
     ) -> Result<AddPart, StorageError>;
 
+    /// Removes a part of an unfinished upload; returns its file, or `None` if there is no such part.
+    async fn remove_part(&self, upload: UploadId, number: u64) -> Result<Option<String>, StorageError>;
+
     /// Marks an upload as finished with a result and forgets its parts, whose files it returns. It stays known until it
     /// expires, so that a client whose last response was lost learns the same result. The first result stays.
     async fn finish_upload(

@@ -55,12 +55,17 @@ impl Library {
         let first = next_bytes(&mut stream).await?;
         let Some(first) = first else {
             check_length(&file, 0)?;
+            if file.checksum.is_some_and(|checksum| !checksum.matches(&[])) {
+                return Err(ImportError::ChecksumMismatch.into());
+            }
             return self.put_content(caller, &file, NewFileContent::Placeholder, 0).await;
         };
         let stream = stream::iter([Ok(first)]).chain(stream.map_err(Into::into));
         match NameKind::of(&name) {
             NameKind::Junk => {
                 let bytes = self.skip(&file, stream).await?;
+                // Bytes that are not stored are not hashed either.
+                let file = PutFile { checksum: None, ..file };
                 self.put_content(caller, &file, NewFileContent::Junk, bytes).await
             }
             NameKind::Sidecar(kind) => self.put_sidecar(caller, file, kind, stream).await,
@@ -88,6 +93,11 @@ impl Library {
         if locks.iter().any(|lock| !file.lock_tokens.contains(&lock.token)) {
             return Err(FileRefusal::Locked.into());
         }
+        let max_bytes = self.parts.settings.max_upload_bytes;
+        if file.bytes.is_some_and(|bytes| bytes > max_bytes) {
+            return Err(ImportError::TooLarge { max_bytes }.into());
+        }
+        self.check_quota(account, &self.upload_of(file)).await?;
         Ok(())
     }
 

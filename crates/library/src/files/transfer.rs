@@ -1,13 +1,14 @@
 use domain::{AccountId, FilePath};
 use futures_util::FutureExt as _;
+use media::MediaError;
 use storage::{
-    FileCondition, FileContent, FileEntry, FileKind, FileMove, FileRefusal, FileTimes, FileWritten,
+    FileChange, FileCondition, FileContent, FileEntry, FileKind, FileMove, FileRefusal, FileTimes, FileWritten,
     LockToken, NewImage, StorageError,
 };
 
 use super::{FileError, PutFile, name_kind::NameKind};
 use crate::{
-    Caller, Library,
+    Caller, ImportError, Library,
     import::{Original, Source},
 };
 
@@ -34,6 +35,15 @@ pub struct MoveFile {
     pub lock_tokens: Vec<LockToken>,
 }
 
+/// What happens to the source.
+#[derive(Debug, Clone, Copy)]
+enum Transfer {
+    /// It disappears.
+    Move,
+    /// It stays.
+    Copy,
+}
+
 impl Library {
     /// Creates a folder, and those above it if `create_folders`.
     ///
@@ -55,24 +65,60 @@ impl Library {
     /// # Errors
     /// [`FileError`].
     pub async fn move_file(&self, caller: &Caller, file: MoveFile) -> Result<FileWritten, FileError> {
+        self.transfer(caller, file, Transfer::Move).await
+    }
+
+    /// Copies a file or folder, like [`move_file`](Self::move_file).
+    ///
+    /// # Errors
+    /// [`FileError`].
+    pub async fn copy_file(&self, caller: &Caller, file: MoveFile) -> Result<FileWritten, FileError> {
+        self.transfer(caller, file, Transfer::Copy).await
+    }
+
+    async fn transfer(
+        &self,
+        caller: &Caller,
+        file: MoveFile,
+        kind: Transfer,
+    ) -> Result<FileWritten, FileError> {
         let name = file.to.name().ok_or(FileRefusal::IntoItself)?.as_str();
         let source = self.file(caller, &file.from).await?.ok_or(FileRefusal::NotFound)?;
+        let name = NameKind::of(name);
+        if source.kind == FileKind::File(FileContent::Junk) && name != NameKind::Junk {
+            // Its bytes were not stored, so a photo of this name would be lost.
+            return Err(ImportError::Refused(MediaError::UnknownFormat).into());
+        }
         let replaces_folder = self.is_folder(caller, &file.to).await?;
-        let change = self.change(caller, &file.lock_tokens);
-        let partial =
-            partial_original(&source).filter(|_| NameKind::of(name) == NameKind::Photo { is_partial: false });
+        let partial = partial_original(&source).filter(|_| name == NameKind::Photo { is_partial: false });
         let written = match partial {
-            None => self.parts.store.move_file(change, file_move(&file, None)).await??,
-            Some(original) => self.move_partial(caller, &file, original, source.times).await?,
+            None => {
+                let change = self.change(caller, &file.lock_tokens);
+                self.transfer_row(kind, change, file_move(&file, None)).await??
+            }
+            Some(original) => self.transfer_partial(caller, &file, kind, original, source.times).await?,
         };
         self.finish_transfer(caller, &file.to, &written, replaces_folder).await;
         Ok(written)
     }
 
-    async fn move_partial(
+    async fn transfer_row(
+        &self,
+        kind: Transfer,
+        change: FileChange,
+        file: FileMove,
+    ) -> Result<Result<FileWritten, FileRefusal>, StorageError> {
+        match kind {
+            Transfer::Move => self.parts.store.move_file(change, file).await,
+            Transfer::Copy => self.parts.store.copy_file(change, file).await,
+        }
+    }
+
+    async fn transfer_partial(
         &self,
         caller: &Caller,
         file: &MoveFile,
+        kind: Transfer,
         original: Original,
         times: FileTimes,
     ) -> Result<FileWritten, FileError> {
@@ -82,7 +128,7 @@ impl Library {
         let file_move = &file_move(file, Some(image));
         let moved = self.with_original(original, Source::Stored, || {
             async move {
-                match self.parts.store.move_file(change.clone(), file_move.clone()).await? {
+                match self.transfer_row(kind, change.clone(), file_move.clone()).await? {
                     Err(FileRefusal::OriginalGone) => Ok(None),
                     other => Ok(Some(other)),
                 }
@@ -91,18 +137,6 @@ impl Library {
         });
         let written = moved.await??;
         self.parts.queue_changed.notify_one();
-        Ok(written)
-    }
-
-    /// Copies a file or folder.
-    ///
-    /// # Errors
-    /// [`FileError`].
-    pub async fn copy_file(&self, caller: &Caller, file: MoveFile) -> Result<FileWritten, FileError> {
-        let replaces_folder = self.is_folder(caller, &file.to).await?;
-        let change = self.change(caller, &file.lock_tokens);
-        let written = self.parts.store.copy_file(change, file_move(&file, None)).await??;
-        self.finish_transfer(caller, &file.to, &written, replaces_folder).await;
         Ok(written)
     }
 

@@ -2,7 +2,7 @@ use std::io;
 
 use bytes::Bytes;
 use futures_util::Stream;
-use storage::{FileWritten, UploadState};
+use storage::{FileWritten, StorageError, UploadState};
 
 use super::{
     LockedUpload, UploadError,
@@ -79,6 +79,17 @@ impl Library {
             Some(received) => self.add_part(upload.id, chunk.number, &chunk.name, &received).await,
             None => Ok(()),
         }
+    }
+
+    /// Deletes a chunk; `false` if there is none of this number.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn delete_chunk(&self, upload: &UploadState, number: u64) -> Result<bool, StorageError> {
+        let file = self.parts.store.remove_part(upload.id, number).await?;
+        let is_found = file.is_some();
+        self.delete_part_files(file.into_iter().collect()).await;
+        Ok(is_found)
     }
 
     /// Puts the file that the chunks of an upload make together, and finishes the upload, in a task of its own: it also

@@ -100,6 +100,10 @@ pub(crate) async fn chunks_arrive_in_any_order_and_replace(seed: &Seed) {
     let found = state(seed, ann, Chunked, "a").await.unwrap();
     assert_eq!(found.parts, [part(id, 1, 15), part(id, 2, 10), part(id, 3, 10)]);
     assert_eq!(stored(seed, ann).await, 35);
+    assert_eq!(seed.store().remove_part(id, 2).await.unwrap(), Some(part(id, 2, 10).file));
+    assert_eq!(seed.store().remove_part(id, 2).await.unwrap(), None);
+    assert_eq!(state(seed, ann, Chunked, "a").await.unwrap().parts, [part(id, 1, 15), part(id, 3, 10)]);
+    assert_eq!(stored(seed, ann).await, 25);
 }
 
 pub(crate) async fn parts_count_as_stored(seed: &Seed) {

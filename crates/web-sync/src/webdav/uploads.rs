@@ -43,6 +43,8 @@ pub(super) async fn handle(
         ("GET" | "HEAD", None) => state(request, upload).await.map(|_| get::folder_hint()),
         ("PROPFIND", _) => prop_find(request, place, body).await,
         ("PUT", Some(chunk)) if chunk.as_str() != WHOLE => put_chunk(request, upload, chunk, body).await,
+        // The client for computers deletes what does not continue the chunks before it.
+        ("DELETE", Some(chunk)) => delete_chunk(request, upload, chunk).await,
         ("MOVE", Some(chunk)) if chunk.as_str() == WHOLE => assemble(request, upload).await,
         _ => Err(DavError::MethodNotAllowed),
     }
@@ -86,6 +88,20 @@ async fn put_chunk(
     let stream = body_stream(body)?;
     request.library().put_chunk(request.caller.clone(), upload, chunk, stream).await?;
     Ok(empty(StatusCode::CREATED))
+}
+
+async fn delete_chunk(
+    request: &DavRequest<'_>,
+    upload: &str,
+    chunk: &FileName,
+) -> Result<Reply, DavError> {
+    let upload = unfinished(request, upload).await?;
+    let number = chunk_number(chunk.as_str()).ok_or(DavError::NotFound)?;
+    if request.library().delete_chunk(&upload, number).await? {
+        Ok(empty(StatusCode::NO_CONTENT))
+    } else {
+        Err(DavError::NotFound)
+    }
 }
 
 /// The number at the start of a chunk's name: `00001`, `1`, or `000000000000000-000000010485760` of rclone.

@@ -60,6 +60,9 @@ async fn the_desktop_client_replaces_a_file_by_chunks() {
                 .with("OC-Total-Length", photo.len().to_string()),
             step("PUT /remote.php/dav/uploads/{id}/77/00002", 201).body(second),
             step("PUT /remote.php/dav/uploads/{id}/77/00001", 201).body(first),
+            step("PUT /remote.php/dav/uploads/{id}/77/00003", 201).body(first),
+            step("DELETE /remote.php/dav/uploads/{id}/77/00003", 204),
+            step("DELETE /remote.php/dav/uploads/{id}/77/00003", 404),
             step("PUT /remote.php/dav/uploads/{id}/77/00001", 201).body(first),
             step("MOVE /remote.php/dav/uploads/{id}/77/.file", 412)
                 .with("Destination", "/remote.php/dav/files/{id}/x.jpg")

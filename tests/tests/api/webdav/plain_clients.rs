@@ -95,6 +95,23 @@ async fn foldersync_uploads_under_a_temporary_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_temporary_file_can_be_copied_to_its_name_and_junk_cannot() {
+    let mut client = Client::start().await;
+    client
+        .replay([
+            step("PUT /dav/x.jpg.part", 201).body(jpeg(1)),
+            step("COPY /dav/x.jpg.part", 201).with("Destination", "/dav/x.jpg"),
+            step("DELETE /dav/x.jpg.part", 204),
+            step("PUT /dav/._x.jpg", 201).body(jpeg(2)),
+            step("MOVE /dav/._x.jpg", 201).with("Destination", "/dav/._y.jpg"),
+            step("MOVE /dav/._y.jpg", 415).with("Destination", "/dav/y.jpg"),
+            step("COPY /dav/._y.jpg", 415).with("Destination", "/dav/y.jpg"),
+        ])
+        .await;
+    assert_eq!(client.images().await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn photosync_creates_folders_level_by_level() {
     let mut client = Client::start().await;
     client

@@ -9,7 +9,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{Client, jpeg, step};
+use super::{Client, jpeg, sha1, step};
 
 impl Client {
     /// The head of a PUT with these header lines.
@@ -120,6 +120,7 @@ async fn an_empty_file_is_a_placeholder_and_no_image() {
     let mut client = Client::start().await;
     client
         .replay([
+            step("PUT /dav/x.jpg", 400).with("OC-Checksum", sha1(&jpeg(1))).body(""),
             step("PUT /dav/x.jpg", 201).body(""),
             step("PROPFIND /dav/", 207)
                 .with("Depth", "1")
