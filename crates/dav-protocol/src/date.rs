@@ -36,6 +36,22 @@ pub fn epoch_seconds(text: &str) -> Option<Timestamp> {
     Timestamp::from_millis(if is_negative { -total } else { total })
 }
 
+/// Parses a time in seconds since 1970, as an HTTP date, or in ISO 8601.
+pub fn parse_time(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    epoch_seconds(text).or_else(|| parse_http_date(text)).or_else(|| Timestamp::parse_iso(text).ok())
+}
+
+/// Parses a time like [`parse_time`]. A time in ISO 8601 before the year 1 is the earliest: Nextcloud's app for iOS
+/// compares with its most distant past, which a time zone can move into the year 0.
+pub fn parse_time_clamped(text: &str) -> Option<Timestamp> {
+    let clamped = || {
+        let at: jiff::Timestamp = text.trim().parse().ok()?;
+        Timestamp::from_millis(at.as_millisecond().max(Timestamp::MIN.millis()))
+    };
+    parse_time(text).or_else(clamped)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,6 +84,29 @@ mod tests {
         check("Mon, 06 Nov 1994 08:49:37 GMT", Some("1994-11-06T08:49:37.000Z"));
         check("06 Nov 1994", None);
         check("", None);
+    }
+
+    #[test]
+    fn times_have_several_forms() {
+        let at = Timestamp::from_millis(784_111_777_000);
+        for text in [
+            "784111777",
+            "Sun, 06 Nov 1994 08:49:37 GMT",
+            " 1994-11-06T09:49:37+01:00",
+            "1994-11-06T08:49:37Z",
+        ] {
+            assert_eq!(parse_time(text), at, "{text}");
+            assert_eq!(parse_time_clamped(text), at, "{text}");
+        }
+        for (text, expect) in [
+            ("0001-01-01T00:00:00+01:00", Some(Timestamp::MIN)),
+            ("0001-01-01T00:53:28+00:53:28", Some(Timestamp::MIN)),
+            ("4001-01-01T00:00:00Z", Timestamp::from_millis(64_092_211_200_000)),
+            ("yesterday", None),
+            ("", None),
+        ] {
+            assert_eq!(parse_time_clamped(text), expect, "{text}");
+        }
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! WebDAV messages (RFC 4918): parsers of request bodies, request headers and paths, and a writer of XML.
+//! WebDAV messages (RFC 4918, RFC 5323): parsers of request bodies, request headers and paths, and a writer of XML.
 //!
 //! Everything that a client sends is untrusted. Bodies are limited in length, depth and number of elements, and a document
 //! type is an error, so entities are never expanded. A parser returns a value or the reason for a 400 response.
@@ -24,7 +24,7 @@ mod name;
 mod path;
 mod xml;
 
-pub use date::{epoch_seconds, http_date, parse_http_date};
+pub use date::{epoch_seconds, http_date, parse_http_date, parse_time, parse_time_clamped};
 pub use name::{Name, names};
-pub use path::{InvalidPath, decode_name, decode_path, encode_name, encode_path};
+pub use path::{InvalidPath, decode_name, decode_path, encode_name, encode_path, single_slashes};
 pub use xml::XmlWriter;

@@ -10,6 +10,8 @@ pub mod names {
     pub const NEXTCLOUD: &str = "http://nextcloud.org/ns";
     /// Errors of sabre/dav, which Nextcloud's apps read.
     pub const SABRE: &str = "http://sabredav.org/ns";
+    /// Extensions of SEARCH, which Nextcloud's clients use.
+    pub const SEARCH_DAV: &str = "https://github.com/icewind1991/SearchDAV/ns";
     /// Microsoft's WebDAV client.
     pub const MICROSOFT: &str = "urn:schemas-microsoft-com:";
 }

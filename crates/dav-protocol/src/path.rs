@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use domain::{FileName, FilePath};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use unicode_normalization::UnicodeNormalization as _;
@@ -10,6 +12,16 @@ const ESCAPED: &AsciiSet =
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the path is not valid: {0}")]
 pub struct InvalidPath(String);
+
+/// A path with one slash in place of several in a row. Many people enter a URL with a slash at the end and a folder with one
+/// at the start, and clients join them.
+pub fn single_slashes(path: &str) -> Cow<'_, str> {
+    let mut path = Cow::Borrowed(path);
+    while path.contains("//") {
+        path = Cow::Owned(path.replace("//", "/"));
+    }
+    path
+}
 
 /// Reads a percent-encoded path relative to a root, such as `/a%20b/c.jpg`. A slash at the start and at the end has no
 /// meaning. Names are normalised to NFC.

@@ -80,13 +80,15 @@ const MAX_DISCARDED_BYTES: usize = 16 * 1024 * 1024;
 
 /// The body of a request.
 ///
-/// The unread rest is discarded in the background, within limits: closing the connection on a client that is still sending
-/// would lose the reply. A client that waits for `100 Continue` does not get it.
+/// The unread rest is received and discarded in the background, within limits: closing the connection on a client that is
+/// still sending would lose the reply. A client that waits for `100 Continue` does not get it.
 pub struct RequestBody {
     incoming: Option<Incoming>,
     timeout: Duration,
     is_sent: bool,
     is_encoded: bool,
+    /// Whether an unread rest of any length is discarded.
+    discards_all: bool,
     /// The connection, which may be closed for a new one until the body has arrived.
     connection: Option<Arc<Activity>>,
 }
@@ -96,7 +98,14 @@ impl RequestBody {
     pub fn new(parts: &Parts, incoming: Incoming, timeout: Duration) -> Self {
         let (headers, connection) = (&parts.headers, parts.extensions.get().cloned());
         let is_sent = !headers.contains_key(header::EXPECT);
-        Self { incoming: Some(incoming), timeout, is_sent, is_encoded: is_encoded(headers), connection }
+        let is_encoded = is_encoded(headers);
+        Self { incoming: Some(incoming), timeout, is_sent, is_encoded, discards_all: false, connection }
+    }
+
+    /// Discards the unread rest as a whole if the client announced at most `max_bytes`, for as long as bytes arrive. Many
+    /// upload clients read a refusal only after they have sent the file. For authenticated clients.
+    pub fn discard_all_up_to(&mut self, max_bytes: u64) {
+        self.discards_all = self.announced_bytes().is_some_and(|bytes| bytes <= max_bytes);
     }
 
     /// Reads the body if it has at most `max_bytes`. A longer declared length is rejected before reading.
@@ -178,10 +187,14 @@ impl Drop for RequestBody {
     fn drop(&mut self) {
         let unread = self.incoming.take().filter(|incoming| self.is_sent && !incoming.is_end_stream());
         if let Some(mut incoming) = unread {
-            let timeout = self.timeout;
+            let (timeout, discards_all) = (self.timeout, self.discards_all);
             tokio::spawn(async move {
-                // In either case the body no longer blocks the connection.
-                let _ = time::timeout(timeout, discard(&mut incoming, MAX_DISCARDED_BYTES)).await;
+                // When this ends, the body no longer blocks the connection.
+                if discards_all {
+                    while let Ok(Some(Ok(_))) = time::timeout(timeout, incoming.frame()).await {}
+                } else {
+                    let _ = time::timeout(timeout, discard(&mut incoming, MAX_DISCARDED_BYTES)).await;
+                }
             });
         }
     }

@@ -59,7 +59,7 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use dispatcher::{Indexing, IndexingScope};
 pub use encoders::{InstalledModels, ModelSource, SharedEncoder};
 pub use exports::Problem;
-pub use files::{FileError, LockFile, MoveFile, PutFile};
+pub use files::{FileError, FileSearch, LockFile, MoveFile, PutFile, SearchDepth};
 pub use folder_import::ImportProgress;
 pub use folder_watch::{WatchError, WatchEvent, WatchOptions, WatchTotals};
 pub use images::LibraryInfo;
@@ -81,8 +81,8 @@ pub use signing_keys::SigningKeys;
 pub use stages::{SearchProgress, SearchStage};
 pub use storage::{
     AlbumPage, AlbumWrite, CheckDepth, FileCondition, FileContent, FileEntry, FileId, FileImage, FileKind,
-    FileListing, FileLock, FileRefusal, FileTimes, FileWritten, ImageState, KeyInfo, LoginFlow, Lookup,
-    QueueLength, SecurityEvent, SessionHash, SessionHolder, SessionInfo, StorageError, UploadPart,
+    FileListing, FileLock, FileRefusal, FileTimes, FileWritten, ImageState, KeyInfo, LocatedFile, LoginFlow,
+    Lookup, QueueLength, SecurityEvent, SessionHash, SessionHolder, SessionInfo, StorageError, UploadPart,
     UploadProtocol, UploadState,
 };
 pub use sync_sign_in::{ConnectedDevice, LoginFlowTokens, NewSyncPassword, OneTimeLogin, SyncPasswordError};

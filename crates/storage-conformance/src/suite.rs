@@ -398,6 +398,13 @@ macro_rules! each_case {
                 of_concurrent_puts_at_a_path_one_creates_it,
                 a_put_racing_the_deletion_of_its_folder_is_whole,
             }
+            recent_files {
+                files_are_paged_from_the_newest_to_the_oldest,
+                recent_files_are_between_two_times,
+                files_that_left_the_tree_are_not_recent,
+                a_change_of_times_and_a_move_are_seen_at_once,
+                a_file_is_located_by_its_id,
+            }
             file_images {
                 several_files_may_have_one_image,
                 an_image_is_deleted_with_its_last_file,

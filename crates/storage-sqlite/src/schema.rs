@@ -299,6 +299,7 @@ diesel::table! {
         modified_at_ms -> Nullable<BigInt>,
         created_at_ms -> Nullable<BigInt>,
         received_at_ms -> BigInt,
+        last_modified_ms -> BigInt,
         sha1 -> Nullable<Binary>,
         original -> Nullable<Binary>,
         media_type -> Nullable<Text>,

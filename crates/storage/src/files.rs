@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use domain::{AccountId, ContentHash, FileName, FilePath, ImageId, SidecarKind, Timestamp};
 
-use crate::{NewImage, StorageError};
+use crate::{FilePosition, LocatedFile, NewImage, RecentFiles, StorageError};
 
 /// The id of a synced file or folder. Ids are never reused, and clients may see them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,6 +48,8 @@ pub struct FileImage {
     pub id: ImageId,
     /// Whether it is indexed and not deleted, so that it may have renditions.
     pub is_live: bool,
+    /// Whether it is deleted and may still be restored.
+    pub is_deleted: bool,
 }
 
 /// A folder, or a file with its content.
@@ -79,6 +81,13 @@ pub struct FileEntry {
     pub received_at: Timestamp,
     /// The SHA-1 of its bytes, if the client sent one.
     pub sha1: Option<[u8; 20]>,
+}
+
+impl FileEntry {
+    /// When it was modified, as its client said, or else when the service received it.
+    pub fn modified_at(&self) -> Timestamp {
+        self.times.modified_at.unwrap_or(self.received_at)
+    }
 }
 
 /// A folder and its direct members, by name. A file has no members.
@@ -287,6 +296,20 @@ pub trait FileStore: Send + Sync + 'static {
 
     /// The entry with this id.
     async fn file_by_id(&self, account: AccountId, id: FileId) -> Result<Option<FileEntry>, StorageError>;
+
+    /// The entry with this id and its path.
+    async fn located_file(&self, account: AccountId, id: FileId)
+    -> Result<Option<LocatedFile>, StorageError>;
+
+    /// Looks at up to `max` files and folders that come before a place and were not modified before `since`, from the
+    /// newest to the oldest. Those that are no longer in the tree are left out.
+    async fn recent_files(
+        &self,
+        account: AccountId,
+        since: Timestamp,
+        before: FilePosition,
+        max: u32,
+    ) -> Result<RecentFiles, StorageError>;
 
     /// The entry at a path and its members, from one snapshot.
     async fn list_files(

@@ -15,6 +15,7 @@ mod accounts;
 mod albums;
 mod blob_registry;
 mod error;
+mod file_order;
 mod file_rules;
 mod files;
 mod grants;
@@ -46,6 +47,7 @@ pub use albums::{AlbumPage, AlbumStore, AlbumWrite, NewAlbum};
 pub use blob_registry::{AnnounceOutcome, BlobRef, BlobRegistry};
 pub use domain::BlobKind;
 pub use error::StorageError;
+pub use file_order::{FilePosition, LocatedFile, RecentFiles};
 pub use file_rules::{LockPosition, LockedAction, exceeds_quota};
 pub use files::{
     FileChange, FileCondition, FileContent, FileEntry, FileId, FileImage, FileKind, FileListing, FileLock,

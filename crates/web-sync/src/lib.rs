@@ -42,6 +42,11 @@ impl Sync {
     }
 }
 
+/// The reply in place of one with status 500, such as after a panic.
+pub fn unavailable() -> Reply {
+    replies::failed()
+}
+
 /// Whether a request is for photo sync.
 pub fn is_sync_request(method: &Method, path: &str) -> bool {
     webdav::is_request(method, path) || nextcloud::is_path(path) || tus::is_path(path)

@@ -17,6 +17,11 @@ pub(crate) fn unauthorized() -> Reply {
 /// 503 for a failure of the service, which is logged.
 pub(crate) fn unavailable(error: &dyn Display) -> Reply {
     log_unavailable(error);
+    failed()
+}
+
+/// 503 with the time to retry.
+pub(crate) fn failed() -> Reply {
     retry_after(empty(StatusCode::SERVICE_UNAVAILABLE), RETRY_AFTER_S)
 }
 

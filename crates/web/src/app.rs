@@ -12,7 +12,7 @@ use std::{
 };
 
 use futures_util::FutureExt as _;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
 use http_server::{
     ServeOptions,
     body::RequestBody,
@@ -125,7 +125,12 @@ impl App {
         }
         if web_sync::is_sync_request(request.method(), path) {
             let Ok(reply) = self.without_cors.clone().oneshot(request).await;
-            return reply;
+            // Apps give a file up after 500.
+            return if reply.status() == StatusCode::INTERNAL_SERVER_ERROR {
+                web_sync::unavailable()
+            } else {
+                reply
+            };
         }
         let wants_page = !web_api::is_health_check(path) && web_pages::wants_page(&request);
         let reply = self.handle_page(request).await;

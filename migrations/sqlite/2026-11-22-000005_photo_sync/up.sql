@@ -34,6 +34,8 @@ CREATE TABLE files (
     modified_at_ms INTEGER,
     created_at_ms INTEGER,
     received_at_ms INTEGER NOT NULL,
+    -- The order in which clients search for photos.
+    last_modified_ms INTEGER NOT NULL GENERATED ALWAYS AS (coalesce(modified_at_ms, received_at_ms)) VIRTUAL,
     sha1 BLOB CHECK (length(sha1) = 20),
     original BLOB CHECK (length(original) = 32),
     media_type TEXT,
@@ -55,6 +57,7 @@ CREATE UNIQUE INDEX files_root ON files (account_id) WHERE parent_id IS NULL AND
 CREATE INDEX files_parent ON files (parent_id) WHERE parent_id IS NOT NULL;
 CREATE INDEX files_folders ON files (parent_id) WHERE kind = 'folder' AND parent_id IS NOT NULL;
 CREATE INDEX files_deleted ON files (account_id, id) WHERE deleted_at_ms IS NOT NULL;
+CREATE INDEX files_modified ON files (account_id, last_modified_ms) WHERE parent_id IS NOT NULL;
 CREATE INDEX files_image ON files (image_seq) WHERE image_seq IS NOT NULL;
 CREATE INDEX files_original ON files (original, account_id) WHERE original IS NOT NULL;
 -- An original may have very many photo files, but few partial ones.

@@ -1,12 +1,14 @@
 use dav_protocol::{
     Name, XmlWriter,
-    bodies::{LockInfo, PropFind, parse_prop_patch, parse_report},
+    bodies::{
+        BasicSearch, Condition, LockInfo, MAX_CONDITIONS, Pattern, PropFind, parse_prop_patch, parse_report,
+    },
     decode_path, encode_path, epoch_seconds,
     headers::{
         DEFAULT_LOCK_S, Depth, EntityTags, IfHeader, content_checksum, destination_path, is_true,
         lock_timeout_s, lock_token, overwrite,
     },
-    parse_http_date,
+    parse_http_date, parse_time_clamped,
 };
 
 /// Bodies, headers and paths of WebDAV.
@@ -37,6 +39,26 @@ fn bodies(data: &[u8]) {
         assert!(parse_report(written.take().as_bytes()).is_ok(), "{owner}");
     }
     let _ = parse_report(data);
+    if let Ok(BasicSearch { condition: Some(condition), .. }) = BasicSearch::parse(data) {
+        assert!((1..=MAX_CONDITIONS).contains(&operators(&condition)));
+    }
+}
+
+/// The number of operators. Patterns are matched on the way.
+fn operators(condition: &Condition) -> usize {
+    1 + match condition {
+        Condition::All(all) | Condition::Any(all) => all.iter().map(operators).sum(),
+        Condition::Not(inner) => operators(inner),
+        Condition::Compare { literal, .. } => {
+            let _ = parse_time_clamped(literal);
+            0
+        }
+        Condition::Like { pattern, .. } => {
+            let _ = pattern.matches("image/jpeg");
+            0
+        }
+        Condition::IsCollection | Condition::IsDefined(_) => 0,
+    }
 }
 
 fn with_names(names: &[Name]) -> String {
@@ -61,7 +83,10 @@ fn headers(text: &str) {
         destination_path(text).is_ok_and(|path| path.starts_with('/')) || destination_path(text).is_err()
     );
     let _ = (Depth::parse(text), overwrite(text), is_true(text), lock_token(text), content_checksum(text));
-    let _ = (epoch_seconds(text), parse_http_date(text));
+    let _ = (epoch_seconds(text), parse_http_date(text), parse_time_clamped(text));
+    let escaped: String = text.chars().take(300).flat_map(|c| ['\\', c]).collect();
+    assert!(Pattern::parse(&escaped).matches(&text.chars().take(300).collect::<String>()));
+    let _ = Pattern::parse(text).matches("image/jpeg");
 }
 
 /// A decoded path is encoded to one that is decoded to the same.

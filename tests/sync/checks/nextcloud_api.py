@@ -63,11 +63,31 @@ def nextcloud_api_lists(log: Log):
 @check
 def nextcloud_api_moves_and_copies(log: Log):
     before = client().files.by_path("large.jpg")
-    client().files.move("large.jpg", "a b/moved.jpg")
-    assert client().files.by_path("a b/moved.jpg").info.fileid == before.info.fileid
-    client().files.copy("a b/moved.jpg", "copy.jpg")
-    assert client().files.by_path("copy.jpg").info.size == before.info.size
+    moved = client().files.move("large.jpg", "a b/moved.jpg")
+    assert (moved.user_path, moved.info.fileid) == ("a b/moved.jpg", before.info.fileid), moved
+    copied = client().files.copy("a b/moved.jpg", "copy.jpg")
+    assert (copied.user_path, copied.info.size) == ("copy.jpg", before.info.size), copied
     assert len(account().library()) == 2, "a copy is the same image"
+
+
+@check
+def nextcloud_api_finds(log: Log):
+    def find(*condition, path=""):
+        found = client().files.find(list(condition), path=path)
+        log.write(f"{condition} in {path!r}: {found}")
+        return [node.user_path for node in found]
+
+    photo = client().files.by_path("a b/ö#1/photo 1.jpg")
+    assert client().files.by_id(photo).user_path == photo.user_path
+    assert client().files.by_id(photo.info.fileid).etag == photo.etag
+    assert client().files.by_id(0) is None
+    everything = {"a b/moved.jpg", "a b/ö#1/photo 1.jpg", "copy.jpg"}
+    assert set(find("like", "mime", "image/%")) == everything
+    assert find("like", "name", "%PHOTO%", path="a b/ö#1") == [photo.user_path]
+    assert find("and", "eq", "mime", "image/jpeg", "lt", "size", 12_000_000) == [photo.user_path]
+    assert set(find("gte", "last_modified", photo.info.last_modified)) >= {photo.user_path}
+    assert find("eq", "favorite", 1) == []
+    assert find("eq", "name", "ö#1") == ["a b/ö#1/"]
 
 
 @check

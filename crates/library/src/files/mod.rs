@@ -3,8 +3,10 @@
 mod locks;
 mod name_kind;
 mod put;
+mod search;
 mod sidecars;
 mod transfer;
+mod tree;
 
 use domain::FilePath;
 use storage::{
@@ -16,6 +18,7 @@ use crate::{Caller, ImportError, Library, Unavailable};
 
 pub use locks::LockFile;
 pub use put::PutFile;
+pub use search::{FileSearch, SearchDepth};
 pub use transfer::MoveFile;
 
 /// Why an operation on files failed. Nothing changed.

@@ -7,6 +7,7 @@ mod files;
 mod integrity;
 mod parts;
 mod resilience;
+mod tree;
 mod uploads;
 mod watch;
 

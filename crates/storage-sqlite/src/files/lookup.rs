@@ -1,11 +1,11 @@
 use diesel::{OptionalExtension, SqliteConnection, dsl::sql, prelude::*, sql_types::Bool};
 use domain::{AccountId, FilePath};
-use storage::{FileEntry, FileId, FileListing, PairedKind};
+use storage::{FileEntry, FileId, FileListing, LocatedFile, PairedKind};
 
 use super::{
     rows::{self, EntryRow, FileImageRow, FileRow},
     trail::Trail,
-    tree::is_in_tree,
+    tree::{is_in_tree, path_of},
 };
 use crate::{
     accounts::is_active,
@@ -37,6 +37,15 @@ pub(super) fn by_id(
 fn belongs_to(c: &mut SqliteConnection, account: AccountId, id: FileId) -> Result<bool, SqliteError> {
     let owner = files::table.find(id.0).select(files::account_id).get_result::<i64>(c).optional()?;
     Ok(owner == Some(account.0) && is_active(c, account.0)? && is_in_tree(c, id.0)?)
+}
+
+pub(super) fn located(
+    c: &mut SqliteConnection,
+    account: AccountId,
+    id: FileId,
+) -> Result<Option<LocatedFile>, SqliteError> {
+    let Some(entry) = by_id(c, account, id)? else { return Ok(None) };
+    Ok(Some(LocatedFile { path: path_of(c, id.0)?, entry }))
 }
 
 pub(super) fn list(

@@ -6,6 +6,7 @@ mod locking;
 mod locks;
 mod lookup;
 mod put;
+mod recent;
 mod removal;
 mod rows;
 mod sweep;
@@ -17,8 +18,8 @@ mod tree;
 use async_trait::async_trait;
 use domain::{AccountId, FilePath, Timestamp};
 use storage::{
-    FileChange, FileCondition, FileEntry, FileId, FileListing, FileLock, FileMove, FileRefusal, FileStore,
-    FileTimes, FileWritten, NewFile, PairedKind, StorageError,
+    FileChange, FileCondition, FileEntry, FileId, FileListing, FileLock, FileMove, FilePosition, FileRefusal,
+    FileStore, FileTimes, FileWritten, LocatedFile, NewFile, PairedKind, RecentFiles, StorageError,
 };
 
 use crate::SqliteStore;
@@ -36,6 +37,24 @@ impl FileStore for SqliteStore {
 
     async fn file_by_id(&self, account: AccountId, id: FileId) -> Result<Option<FileEntry>, StorageError> {
         self.read(move |c| lookup::by_id(c, account, id)).await
+    }
+
+    async fn located_file(
+        &self,
+        account: AccountId,
+        id: FileId,
+    ) -> Result<Option<LocatedFile>, StorageError> {
+        self.read(move |c| lookup::located(c, account, id)).await
+    }
+
+    async fn recent_files(
+        &self,
+        account: AccountId,
+        since: Timestamp,
+        before: FilePosition,
+        max: u32,
+    ) -> Result<RecentFiles, StorageError> {
+        self.read(move |c| recent::page(c, account, since, before, max)).await
     }
 
     async fn list_files(

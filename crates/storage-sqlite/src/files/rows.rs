@@ -33,6 +33,7 @@ pub(super) struct FileImageRow {
     seq: i64,
     id: String,
     live: bool,
+    deleted_at_ms: Option<i64>,
 }
 
 /// A row of `files LEFT JOIN images`.
@@ -96,5 +97,5 @@ fn kind(row: &FileRow, image: Option<FileImageRow>) -> Result<FileKind, SqliteEr
 
 fn read_image(row: FileImageRow) -> Result<FileImage, SqliteError> {
     let id = RowReader::new("images", &row.seq).required("id", ImageId::parse(row.id))?;
-    Ok(FileImage { id, is_live: row.live })
+    Ok(FileImage { id, is_live: row.live, is_deleted: row.deleted_at_ms.is_some() })
 }

@@ -1,10 +1,10 @@
-use std::{path::Path, sync::Arc, time::Instant};
+use std::{cmp::Reverse, path::Path, sync::Arc, time::Instant};
 
 use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
-use domain::{FilePath, Plan};
+use domain::{FilePath, Plan, Timestamp};
 use storage::{
-    FileChange, FileCondition, FileContent, FileKind, FileMove, FileRefusal, FileStore, ImageStore,
-    MAX_COPIED_FILES,
+    FileChange, FileCondition, FileContent, FileKind, FileMove, FilePosition, FileRefusal, FileStore,
+    ImageStore, MAX_COPIED_FILES,
 };
 use storage_conformance::{NOW, Photo, Seed};
 
@@ -54,6 +54,19 @@ async fn a_large_folder_is_listed_moved_copied_and_swept() {
     let is_live = |kind: &FileKind| matches!(kind, FileKind::File(FileContent::Photo { image: Some(image), .. }) if image.is_live);
     assert!(listing.members.iter().all(|member| is_live(&member.kind)));
     assert!(listing.members.is_sorted_by_key(|member| member.name.clone()));
+
+    // All of them were modified at the same time.
+    let started = Instant::now();
+    let mut next = Some(FilePosition::after(NOW));
+    let mut visited = 0;
+    while let Some(before) = next {
+        let page = store.recent_files(ann.account, Timestamp::MIN, before, 500).await.unwrap();
+        assert!(page.files.is_sorted_by_key(|file| Reverse(FilePosition::of(&file.entry))));
+        visited += page.files.len();
+        next = page.next;
+    }
+    println!("visited {visited} files by time in {:?}", started.elapsed());
+    assert_eq!(visited, COUNT as usize + 1, "the files and their folder");
 
     let to = |from, to| FileMove {
         from: path(from),

@@ -19,7 +19,7 @@ use oauth_core::{
     NewRefreshToken, REREGISTRATION_INTERVAL_MS, Redemption, Rotation, SecretHash, Sweep, UnixMillis,
 };
 use storage::{
-    FileChange, FileCondition, FileLock, FileMove, FileTimes, ImageKey, IndexedImage, NewFile,
+    FileChange, FileCondition, FileLock, FileMove, FilePosition, FileTimes, ImageKey, IndexedImage, NewFile,
     NewFileContent, NewImage, NewSession, PairedKind, SearchFilter, SharedStore, SignInAttempt,
     SignInDecision, SignInLimits, TextColumns, Viewer,
 };
@@ -61,8 +61,9 @@ struct PlanStep {
 
 /// Each of these look-ups uses an index that has exactly the wanted rows, in the wanted order: a page, the end of the
 /// free window, the count of an album, a page of an album, jobs to lease, images to index again, words, stems,
-/// prefixes, images by their words, sidecars and photos by their names, and partial files of an original.
-const EXPECTED: [&str; 16] = [
+/// prefixes, images by their words, sidecars and photos by their names, partial files of an original, and the files
+/// between two times.
+const EXPECTED: [&str; 18] = [
     "SEARCH images USING INDEX images_timeline (account_id=? AND live=? AND captured_at_ms>? AND captured_at_ms<?)",
     "SEARCH images USING INDEX images_timeline (account_id=? AND live=?)",
     "SEARCH album_images USING COVERING INDEX album_images_timeline (album_seq=? AND live=? AND captured_at_ms>?)",
@@ -80,6 +81,8 @@ const EXPECTED: [&str; 16] = [
     "SEARCH files USING INDEX files_sidecars (account_id=? AND parent_id=? AND name>? AND name<?)",
     "SEARCH files USING INDEX files_name (account_id=? AND parent_id=? AND name>? AND name<?)",
     "SEARCH files USING COVERING INDEX files_partial (original=? AND account_id=?)",
+    "SEARCH files USING INDEX files_modified (account_id=? AND last_modified_ms=? AND rowid<?)",
+    "SEARCH files USING INDEX files_modified (account_id=? AND last_modified_ms>? AND last_modified_ms<?)",
 ];
 
 fn plan(connection: &mut SqliteConnection, sql: &str) -> Vec<String> {
@@ -280,6 +283,8 @@ async fn sync_files(seed: &Seed, account: AccountId) {
         store.files_with_prefix(account, &path("a"), kind, prefix, 9).await.unwrap();
     }
     store.file_by_id(account, id).await.unwrap();
+    store.located_file(account, id).await.unwrap();
+    store.recent_files(account, NOW, FilePosition::after(NOW), 9).await.unwrap();
     store.sidecar_content(account, id).await.unwrap();
     let expires_at = NOW.plus_millis(9);
     let lock =
@@ -367,8 +372,8 @@ async fn hot_operations_use_indexes() {
                 .iter()
                 .any(|table| step == format!("SCAN {table}") || step.starts_with(&format!("SCAN {table} ")));
             steps.insert(step.clone());
-            // Jobs are read in the order of their queue, without sorting.
-            if step.contains("TEMP B-TREE") && sql.contains("_jobs") {
+            // Jobs are read in the order of their queue, and files in the order of their times, without sorting.
+            if step.contains("TEMP B-TREE") && (sql.contains("_jobs") || sql.contains("last_modified_ms")) {
                 scans.push(format!("{step}: {sql}"));
             }
             // Images are looked up by a list of keys, without a scan of the timeline.

@@ -6,7 +6,7 @@ use http_server::{body::RequestBody, reply::Reply};
 use super::{
     DavError, DavRequest,
     multistatus::{prop_stat, small_reply},
-    places::{self, Collection},
+    places::{self, Collection, is_searched},
     prop_find::lists_members,
     request::xml_body,
 };
@@ -31,11 +31,15 @@ pub(super) async fn prop_find(
     }))
 }
 
+/// `supported-query-grammar-set` (RFC 5323 §3.3).
+const QUERY_GRAMMARS: &str = "<d:supported-query-grammar-set><d:supported-query-grammar><d:grammar><d:basicsearch/>\
+    </d:grammar></d:supported-query-grammar></d:supported-query-grammar-set>";
+
 fn write(xml: &mut XmlWriter, href: &str, names: &[Name], principal: &str) {
     xml.raw("<d:response>");
     xml.element("d:href", href);
     let (found, missing): (Vec<_>, Vec<_>) =
-        names.iter().map(|name| (name, value(name, principal))).partition(|(_, value)| value.is_some());
+        names.iter().map(|name| (name, value(name, href, principal))).partition(|(_, value)| value.is_some());
     if !found.is_empty() || missing.is_empty() {
         prop_stat(xml, "200 OK", |xml| {
             found.iter().for_each(|(_, value)| xml.raw(value.as_deref().unwrap_or("")));
@@ -48,13 +52,14 @@ fn write(xml: &mut XmlWriter, href: &str, names: &[Name], principal: &str) {
 }
 
 /// The element of a property; `None` if these collections do not have it.
-fn value(name: &Name, principal: &str) -> Option<String> {
+fn value(name: &Name, href: &str, principal: &str) -> Option<String> {
     match name.parts() {
         (DAV, "resourcetype") => Some("<d:resourcetype><d:collection/></d:resourcetype>".to_owned()),
         (DAV, "current-user-principal") => {
             let href = format!("<d:href>{principal}</d:href>");
             Some(format!("<d:current-user-principal>{href}</d:current-user-principal>"))
         }
+        (DAV, "supported-query-grammar-set") if is_searched(href) => Some(QUERY_GRAMMARS.to_owned()),
         _ => None,
     }
 }

@@ -1,6 +1,10 @@
 //! Errors of WebDAV, with the bodies that clients read.
 
-use dav_protocol::{InvalidPath, XmlWriter, bodies::InvalidBody, headers::InvalidHeader};
+use dav_protocol::{
+    InvalidPath, XmlWriter,
+    bodies::{InvalidBody, InvalidSearch},
+    headers::InvalidHeader,
+};
 use http::{HeaderValue, Method, StatusCode, header};
 use http_server::{
     body::full,
@@ -23,10 +27,15 @@ pub(crate) enum DavError {
     #[error("{0}")]
     Forbidden(&'static str),
     /// `propfind-finite-depth` (RFC 4918 §9.1.1).
-    #[error("list one folder at a time, with Depth 0 or 1")]
+    #[error("there are too many files; list one folder at a time, with Depth 0 or 1")]
     InfiniteDepth,
     #[error("this report is not supported")]
     UnsupportedReport,
+    #[error(transparent)]
+    Search(#[from] InvalidSearch),
+    /// `search-scope-valid` (RFC 5323 §2.5).
+    #[error("this is not one of your folders, so it cannot be searched")]
+    SearchScope,
     #[error("there is no such file or folder")]
     NotFound,
     #[error("this is not possible here")]
@@ -154,7 +163,12 @@ impl From<ImportError> for DavError {
 impl DavError {
     fn status(&self) -> StatusCode {
         match self {
-            Self::BadRequest(_) | Self::InvalidPath(_) => StatusCode::BAD_REQUEST,
+            Self::BadRequest(_)
+            | Self::InvalidPath(_)
+            | Self::Search(InvalidSearch::Body(_))
+            | Self::SearchScope => StatusCode::BAD_REQUEST,
+            // Well-formed, but not supported (RFC 5323 §2.4).
+            Self::Search(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::AccountGone => StatusCode::UNAUTHORIZED,
             Self::Forbidden(_) | Self::InfiniteDepth | Self::UnsupportedReport => StatusCode::FORBIDDEN,
             Self::NotFound => StatusCode::NOT_FOUND,
@@ -176,7 +190,7 @@ impl DavError {
     fn exception(&self) -> &'static str {
         match self {
             Self::InvalidPath(_) => r"OC\Connector\Sabre\Exception\InvalidPath",
-            Self::BadRequest(_) => r"Sabre\DAV\Exception\BadRequest",
+            Self::BadRequest(_) | Self::Search(_) | Self::SearchScope => r"Sabre\DAV\Exception\BadRequest",
             Self::AccountGone => r"Sabre\DAV\Exception\NotAuthenticated",
             Self::Forbidden(_) | Self::InfiniteDepth => r"Sabre\DAV\Exception\Forbidden",
             Self::UnsupportedReport => r"Sabre\DAV\Exception\ReportNotSupported",
@@ -197,11 +211,14 @@ impl DavError {
         }
     }
 
-    /// The precondition that was not met (RFC 4918 §16, RFC 4331 §6).
+    /// The precondition that was not met (RFC 4918 §16, RFC 4331 §6, RFC 5323 §2.5).
     fn condition(&self) -> Option<&'static str> {
         match self {
             Self::InfiniteDepth => Some("<d:propfind-finite-depth/>"),
             Self::UnsupportedReport => Some("<d:supported-report/>"),
+            Self::Search(InvalidSearch::Grammar) => Some("<d:search-grammar-supported/>"),
+            Self::Search(InvalidSearch::SeveralScopes) => Some("<d:search-multiple-scope-supported/>"),
+            Self::SearchScope => Some("<d:search-scope-valid/>"),
             Self::NoSuchLock(_) => Some("<d:lock-token-matches-request-uri/>"),
             Self::Locked => Some("<d:lock-token-submitted/>"),
             Self::LockConflict => Some("<d:no-conflicting-lock/>"),

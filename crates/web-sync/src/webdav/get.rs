@@ -11,7 +11,7 @@ use library::{FileContent, FileEntry, FileKind};
 use super::{
     DavError, DavRequest,
     places::FilePlace,
-    properties::{entity_tag, modified_at, public_file_id},
+    properties::{entity_tag, public_file_id},
     put::ascii,
 };
 
@@ -39,7 +39,7 @@ pub(super) async fn get(request: &DavRequest<'_>, place: &FilePlace) -> Result<R
         .with(header::ETAG, ascii(format!("\"{tag}\"")))
         .with(HeaderName::from_static("oc-etag"), ascii(format!("\"{tag}\"")))
         .with(HeaderName::from_static("oc-fileid"), ascii(public_file_id(&entry, handle)))
-        .with(header::LAST_MODIFIED, ascii(http_date(modified_at(&entry))));
+        .with(header::LAST_MODIFIED, ascii(http_date(entry.modified_at())));
     if !is_modified {
         return Ok(reply);
     }
@@ -54,9 +54,12 @@ pub(super) fn folder_hint() -> Reply {
         .with(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"))
 }
 
-/// The media type of a file, by its name: clients use it to choose an icon.
+/// The media type of a file, by its name: clients use it to choose an icon, and to list photos. A file without content of
+/// its own is no photo, whatever its name.
 pub(super) fn media_type(entry: &FileEntry) -> String {
-    const BY_EXTENSION: [(&str, &str); 12] = [
+    const UNKNOWN: &str = "application/octet-stream";
+    const RAW: &str = "image/x-raw";
+    const BY_EXTENSION: [(&str, &str); 22] = [
         ("jpg", "image/jpeg"),
         ("jpeg", "image/jpeg"),
         ("png", "image/png"),
@@ -67,14 +70,26 @@ pub(super) fn media_type(entry: &FileEntry) -> String {
         ("heic", "image/heic"),
         ("heif", "image/heif"),
         ("avif", "image/avif"),
+        ("arw", RAW),
+        ("cr2", RAW),
+        ("cr3", RAW),
+        ("dng", RAW),
+        ("nef", RAW),
+        ("orf", RAW),
+        ("pef", RAW),
+        ("raf", RAW),
+        ("rw2", RAW),
+        ("srw", RAW),
         ("xmp", "application/rdf+xml"),
         ("json", "application/json"),
     ];
-    if let FileKind::File(FileContent::Partial { media_type, .. }) = &entry.kind {
-        return media_type.clone();
+    match &entry.kind {
+        FileKind::File(FileContent::Partial { media_type, .. }) => return media_type.clone(),
+        FileKind::File(FileContent::Junk | FileContent::Placeholder) => return UNKNOWN.to_owned(),
+        _ => {}
     }
     let name = entry.name.as_ref().map_or("", |name| name.as_str());
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     let found = BY_EXTENSION.iter().find(|(known, _)| extension.eq_ignore_ascii_case(known));
-    found.map_or("application/octet-stream", |(_, media_type)| media_type).to_owned()
+    found.map_or(UNKNOWN, |(_, media_type)| media_type).to_owned()
 }

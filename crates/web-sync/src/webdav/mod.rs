@@ -20,9 +20,11 @@ mod properties;
 mod put;
 mod report;
 mod request;
+mod search;
 mod transfer;
 mod uploads;
 
+use dav_protocol::single_slashes;
 use http::{Method, StatusCode, request::Parts};
 use http_server::{body::RequestBody, reply::Reply};
 
@@ -33,6 +35,7 @@ use request::DavRequest;
 
 /// Whether a request is for WebDAV. The root of the site belongs to the pages, but file managers look for WebDAV there.
 pub(crate) fn is_request(method: &Method, path: &str) -> bool {
+    let path = &*single_slashes(path);
     let is_below =
         |root: &str| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     is_below("/dav")
@@ -43,10 +46,10 @@ pub(crate) fn is_request(method: &Method, path: &str) -> bool {
 }
 
 /// Handles a request.
-pub(crate) async fn handle(sync: &Sync, parts: &Parts, body: RequestBody) -> Reply {
+pub(crate) async fn handle(sync: &Sync, parts: &Parts, mut body: RequestBody) -> Reply {
     // File managers send OPTIONS before they ask for a password. The reply says nothing about an account.
     if parts.method == Method::OPTIONS {
-        return options::reply();
+        return options::reply(parts.uri.path());
     }
     let caller = match authentication::caller(sync, &parts.headers).await {
         Ok(caller) => caller,
@@ -55,6 +58,7 @@ pub(crate) async fn handle(sync: &Sync, parts: &Parts, body: RequestBody) -> Rep
         }
         Err(reply) => return reply,
     };
+    body.discard_all_up_to(sync.library.settings().max_upload_bytes);
     let request = DavRequest { sync, caller, parts };
     match respond(&request, body).await {
         Ok(reply) => reply,
@@ -87,6 +91,7 @@ async fn respond(request: &DavRequest<'_>, body: RequestBody) -> Result<Reply, D
             "GET" | "HEAD" => Ok(get::folder_hint()),
             "PROPFIND" => collections::prop_find(request, collection, body).await,
             "REPORT" => report::in_collection(body).await,
+            "SEARCH" if collection.is_searched() => search::search(request, body).await,
             _ => Err(DavError::MethodNotAllowed),
         },
     }
@@ -108,6 +113,7 @@ mod tests {
             ("PROPFIND", "/remote.php/", true),
             ("PROPFIND", "/", true),
             ("OPTIONS", "/", true),
+            ("PUT", "//dav//a", true),
             ("GET", "/", false),
         ] {
             assert_eq!(is_request(&method.parse().unwrap(), path), expect, "{method} {path}");

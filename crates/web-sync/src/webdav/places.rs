@@ -1,6 +1,6 @@
 //! What a path of WebDAV names.
 
-use dav_protocol::{decode_name, decode_path};
+use dav_protocol::{decode_name, decode_path, single_slashes};
 use domain::FilePath;
 use library::Caller;
 
@@ -36,6 +36,11 @@ pub(crate) struct Collection {
 }
 
 impl Collection {
+    /// Whether it is the one that Nextcloud's apps search.
+    pub(crate) fn is_searched(&self) -> bool {
+        is_searched(&self.href)
+    }
+
     fn at(path: &str, members: &[&str]) -> Self {
         let href = format!("{}/", path.trim_end_matches('/'));
         Self { href, members: members.iter().map(|name| (*name).to_owned()).collect() }
@@ -44,6 +49,7 @@ impl Collection {
 
 /// The place of an encoded path. A place that belongs to another account does not exist.
 pub(crate) fn place(path: &str, caller: &Caller) -> Result<Place, DavError> {
+    let path = &*single_slashes(path);
     if let Some(rest) = below(path, "/dav").or_else(|| below(path, "/remote.php/webdav")) {
         return Ok(Place::File(below_root(path, rest)?));
     }
@@ -75,9 +81,19 @@ pub(crate) fn place(path: &str, caller: &Caller) -> Result<Place, DavError> {
     }
 }
 
+/// Whether SEARCH is offered at an encoded path.
+pub(crate) fn is_searched(path: &str) -> bool {
+    path.strip_suffix('/').unwrap_or(path) == "/remote.php/dav"
+}
+
 /// The encoded path of the principal of a caller, which clients compare with that of other users.
 pub(crate) fn principal_href(caller: &Caller) -> String {
     format!("/remote.php/dav/principals/users/{}/", caller.account.sync_handle)
+}
+
+/// The encoded path of the root of the files of a caller for Nextcloud's apps, without a slash at the end.
+pub(crate) fn files_root(caller: &Caller) -> String {
+    format!("/remote.php/dav/files/{}", caller.account.sync_handle)
 }
 
 fn below_root(path: &str, rest: &str) -> Result<FilePlace, DavError> {

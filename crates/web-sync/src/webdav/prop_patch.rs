@@ -3,9 +3,8 @@
 use dav_protocol::{
     Name, XmlWriter,
     bodies::{PropertyChange, parse_prop_patch},
-    epoch_seconds,
     names::{DAV, MICROSOFT, NEXTCLOUD},
-    parse_http_date,
+    parse_time,
 };
 use domain::Timestamp;
 use http_server::{body::RequestBody, reply::Reply};
@@ -38,25 +37,19 @@ impl Effect {
         let modified_at = |at: Option<Timestamp>| at.map_or(Self::Refused, Self::ModifiedAt);
         let created_at = |at: Option<Timestamp>| at.map_or(Self::Refused, Self::CreatedAt);
         match change.name.parts() {
-            (DAV, "getlastmodified" | "lastmodified") => modified_at(text.and_then(any_time)),
-            (DAV, "creationdate") | (NEXTCLOUD, "creation_time") => created_at(text.and_then(any_time)),
+            (DAV, "getlastmodified" | "lastmodified") => modified_at(text.and_then(parse_time)),
+            (DAV, "creationdate") | (NEXTCLOUD, "creation_time") => created_at(text.and_then(parse_time)),
             // Explorer reports an error for each file whose times it cannot set.
             (MICROSOFT, "Win32LastModifiedTime") => {
-                text.and_then(any_time).map_or(Self::None, Self::ModifiedAt)
+                text.and_then(parse_time).map_or(Self::None, Self::ModifiedAt)
             }
-            (MICROSOFT, "Win32CreationTime") => text.and_then(any_time).map_or(Self::None, Self::CreatedAt),
+            (MICROSOFT, "Win32CreationTime") => text.and_then(parse_time).map_or(Self::None, Self::CreatedAt),
             (MICROSOFT, "Win32LastAccessTime" | "Win32FileAttributes") => Self::None,
             // The app for iOS marks the still and the movie of a live photo. Movies are never stored.
             (NEXTCLOUD, "metadata-files-live-photo") => Self::None,
             _ => Self::Refused,
         }
     }
-}
-
-/// A time as an HTTP date, in seconds, or in ISO 8601.
-fn any_time(text: &str) -> Option<Timestamp> {
-    let text = text.trim();
-    epoch_seconds(text).or_else(|| parse_http_date(text)).or_else(|| Timestamp::parse_iso(text).ok())
 }
 
 /// Changes all properties, or none if one is refused.
@@ -74,7 +67,7 @@ pub(super) async fn prop_patch(
         .map(|change| (&change.name, Effect::of(change)))
         .partition(|(_, effect)| *effect == Effect::Refused);
     let times = times(accepted.iter().map(|(_, effect)| *effect));
-    if refused.is_empty() && times != FileTimes::default() {
+    if refused.is_empty() {
         library.set_file_times(caller, &place.path, times, &tokens).await?;
     }
     let mut href = properties::href(&place.root, &place.path);

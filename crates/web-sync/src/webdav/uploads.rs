@@ -16,7 +16,7 @@ use super::{
     DavError, DavRequest, conditions, get,
     make_collection::require_no_body,
     places::FilePlace,
-    prop_find::{list, lists_members},
+    prop_find::{list_folder, lists_members},
     properties::Selection,
     put::{body_stream, checksum, written_reply},
     request::xml_body,
@@ -125,7 +125,7 @@ async fn prop_find(request: &DavRequest<'_>, place: FilePlace, body: RequestBody
             members: if has_members { chunks } else { Vec::new() },
         },
     };
-    list(request, place, listing, selection).await
+    list_folder(request, place, listing, selection).await
 }
 
 /// An upload or a chunk as an entry of a listing.

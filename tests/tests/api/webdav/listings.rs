@@ -43,7 +43,14 @@ async fn depth_decides_what_is_listed() {
             step("PROPFIND /dav/", 207).with("Depth", "0").lacks("/dav/a/"),
             step("PROPFIND /dav/", 207).with("Depth", "1").shows("/dav/a/"),
             step("PROPFIND /dav/", 207).shows("/dav/a/"),
-            step("PROPFIND /dav/", 403).with("Depth", "infinity").shows("<d:propfind-finite-depth"),
+            step("MKCOL /dav/a/b", 201),
+            step("PUT /dav/a/b/x.jpg", 201).body(jpeg(1)),
+            step("PROPFIND /dav/a", 207)
+                .with("Depth", "infinity")
+                .shows("<d:href>/dav/a/</d:href>")
+                .shows("<d:href>/dav/a/b/</d:href>")
+                .shows("<d:href>/dav/a/b/x.jpg</d:href>"),
+            step("PROPFIND /dav/b", 404).with("Depth", "infinity"),
             step("PROPFIND /dav/", 400).with("Depth", "2"),
             step("PROPFIND /dav/b", 404).with("Depth", "1"),
         ])

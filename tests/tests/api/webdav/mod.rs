@@ -11,6 +11,8 @@ mod paths;
 mod plain_clients;
 mod properties;
 mod replay;
+mod search;
+mod search_bodies;
 mod statuses;
 mod uploads;
 

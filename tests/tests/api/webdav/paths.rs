@@ -10,16 +10,8 @@ async fn malformed_paths_are_400() {
     let client = Client::start().await;
     let credentials =
         data_encoding::BASE64.encode(format!("{}:{}", client.handle, client.account.key).as_bytes());
-    for path in [
-        "/dav/a/../b",
-        "/dav/./b",
-        "/dav/a//b",
-        "/dav/a%2Fb",
-        "/dav/a%00b",
-        "/dav/%ff",
-        "/dav/%zz",
-        "/dav/%2e%2e",
-    ] {
+    for path in ["/dav/a/../b", "/dav/./b", "/dav/a%2Fb", "/dav/a%00b", "/dav/%ff", "/dav/%zz", "/dav/%2e%2e"]
+    {
         let head = format!(
             "PROPFIND {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Basic {credentials}\r\nDepth: 0\r\nConnection: close\r\n\r\n",
             client.app.address
@@ -28,6 +20,22 @@ async fn malformed_paths_are_400() {
         assert!(response.starts_with("HTTP/1.1 400 "), "{path}: {response}");
         assert!(response.contains("<s:message>the path is not valid"), "{response}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn several_slashes_are_one() {
+    let mut client = Client::start().await;
+    client
+        .replay([
+            step("MKCOL /dav//a", 201),
+            step("PUT /remote.php/dav/files/{id}//a//x.jpg", 201).body(jpeg(1)),
+            step("MOVE /dav/a/x.jpg", 201).with("Destination", "http://h//dav//y.jpg"),
+            step("PROPFIND //dav//", 207)
+                .with("Depth", "1")
+                .shows("<d:href>/dav/a/</d:href>")
+                .shows("<d:href>/dav/y.jpg</d:href>"),
+        ])
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -76,7 +84,7 @@ async fn methods_that_are_not_offered_are_405_and_unknown_ones_501() {
         .replay([
             step("PATCH /dav/x", 405).gives("allow", ""),
             step("POST /remote.php/dav/files/{id}/x", 405),
-            step("SEARCH /remote.php/dav/", 405),
+            step("SEARCH /remote.php/dav/files/{id}/", 405),
             step("PUT /remote.php/dav/", 405),
             step("MKCOL /dav/", 405),
             step("DELETE /dav/", 403),

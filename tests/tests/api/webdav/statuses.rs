@@ -1,6 +1,7 @@
 //! The status that each failure has. Apps decide by it whether they retry.
 
 use tests::TestApp;
+use tokio::io::AsyncWriteExt as _;
 
 use super::{Client, jpeg, sha1, step};
 
@@ -58,6 +59,28 @@ async fn a_file_beyond_the_limit_is_413_and_beyond_the_quota_507() {
             step("PUT /remote.php/dav/uploads/{id}/a/1", 507).body(jpeg(2)),
         ])
         .await;
+}
+
+/// Most clients read the response only after they have sent the whole file.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_file_of_any_length_is_received() {
+    let client = Client::start().await;
+    let credentials =
+        data_encoding::BASE64.encode(format!("{}:{}", client.handle, client.account.key).as_bytes());
+    let bytes = 40 << 20;
+    for (path, status) in [("/dav/movie.mp4", "415"), ("/dav/none/x.jpg", "409")] {
+        let head = format!(
+            "PUT {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Basic {credentials}\r\nContent-Length: {bytes}\r\n\
+             Connection: close\r\n\r\n",
+            client.app.address
+        );
+        let mut request = head.into_bytes();
+        request.resize(request.len() + bytes, 0);
+        let mut stream = client.app.connect().await;
+        stream.write_all(&request).await.expect("all bytes are received");
+        let response = TestApp::read_until_closed(stream).await;
+        assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{response}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -77,7 +77,7 @@ pub(super) fn public_file_id(entry: &FileEntry, handle: &str) -> String {
     format!("{:08}oc{}", entry.id.0, handle.get(..10).unwrap_or(handle))
 }
 
-/// When a file was modified, as its client said, or else when it arrived.
-pub(super) fn modified_at(entry: &FileEntry) -> Timestamp {
-    entry.times.modified_at.unwrap_or(entry.received_at)
+/// When a file was created, as its client said, or else when it arrived.
+pub(super) fn created_at(entry: &FileEntry) -> Timestamp {
+    entry.times.created_at.unwrap_or(entry.received_at)
 }

@@ -7,7 +7,7 @@ use dav_protocol::{
 use domain::{FilePath, Timestamp};
 use library::{FileContent, FileEntry, FileKind};
 
-use super::{Context, entity_tag, locks, modified_at, public_file_id};
+use super::{Context, created_at, entity_tag, locks, public_file_id};
 use crate::webdav::get::media_type;
 
 /// A file or folder whose properties are written.
@@ -80,7 +80,7 @@ pub(super) const PROPERTIES: [Property; 26] = [
     common("d:resourcetype", |resource| {
         markup(if is_folder(resource.entry) { "<d:collection/>" } else { "" })
     }),
-    common("d:getlastmodified", |resource| text(http_date(modified_at(resource.entry)))),
+    common("d:getlastmodified", |resource| text(http_date(resource.entry.modified_at()))),
     common("d:getetag", |resource| text(format!("\"{}\"", entity_tag(resource.entry)))),
     common("d:getcontentlength", |resource| of_file(resource, |entry| text(entry.bytes.to_string()))),
     common("d:getcontenttype", |resource| of_file(resource, |entry| text(media_type(entry)))),
@@ -137,10 +137,6 @@ fn of_file(resource: &Resource<'_>, value: fn(&FileEntry) -> Option<Value>) -> O
 
 fn of_folder(resource: &Resource<'_>, value: fn(&Context) -> Option<Value>) -> Option<Value> {
     if is_folder(resource.entry) { value(resource.context) } else { None }
-}
-
-fn created_at(entry: &FileEntry) -> Timestamp {
-    entry.times.created_at.unwrap_or(entry.received_at)
 }
 
 fn epoch_seconds(at: Timestamp) -> i64 {
