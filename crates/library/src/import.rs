@@ -13,7 +13,9 @@ use exports::EntryError;
 use futures_util::{FutureExt as _, Stream, StreamExt as _, future::BoxFuture};
 use keys::new_id;
 use media::{Format, MediaError};
-use storage::{AddOutcome, AnnounceOutcome, BlobRef, ExistingImage, ImageState, NewImage, StorageError};
+use storage::{
+    AddOutcome, AnnounceOutcome, BlobRef, ExistingImage, ImageState, NewImage, RestoreDeleted, StorageError,
+};
 
 use crate::{Library, Unavailable, indexing::StoreFailure};
 
@@ -38,6 +40,8 @@ pub struct Upload {
     pub bytes: Option<u64>,
     /// Its checksum, if the sender announced it.
     pub checksum: Option<Checksum>,
+    /// What happens to an image with these bytes that the account deleted.
+    pub restore_deleted: RestoreDeleted,
 }
 
 /// The outcome of an import.
@@ -352,7 +356,7 @@ impl Library {
             modified_at: upload.modified_at,
             added_at: self.parts.clock.now(),
             sidecars: upload.sidecars.clone(),
-            restore_deleted: true,
+            restore_deleted: upload.restore_deleted,
             quota_bytes: upload.quota_bytes,
         })
     }
