@@ -223,7 +223,7 @@ impl TestApp {
             modified_at: None,
             added_at: self.library.clock().now(),
             sidecars: Vec::new(),
-            restore_deleted: true,
+            restore_deleted: storage::RestoreDeleted::Always,
             quota_bytes: None,
         };
         assert_eq!(self.store.add_image(new).await.unwrap(), AddOutcome::Added);

@@ -150,7 +150,7 @@ pub(crate) enum LibraryCommand {
     ///
     /// Every photo file must exist with its length, every file must belong to a photo, and everything that the metadata
     /// store derives from other data must be right. It can run beside a server. --repair makes lost renditions again and
-    /// computes derived data again. Originals are never deleted, and files that belong to no photo are handed to the
+    /// computes derived data again. Originals are never deleted, and renditions that belong to no photo are handed to the
     /// regular clean-up.
     ///
     /// The exit status is 0 if nothing is wrong or everything was repaired, else 1.
@@ -388,8 +388,9 @@ pub(crate) struct ImportOptions {
     pub(crate) paths: Vec<PathBuf>,
     /// Import a folder, and then every file that is added or changed, until SIGTERM or SIGINT
     ///
-    /// A file is imported when it has been unchanged for three seconds. Files that vanish stay in the library. With --json,
-    /// each event is a line.
+    /// A file is imported when it has been unchanged for three seconds, and not read again after a restart. Files that vanish
+    /// stay in the library, and deleted photos stay deleted. Archives are named and not imported. With --json, each event is
+    /// a line.
     #[arg(long, value_name = "DIR", conflicts_with = "paths")]
     pub(crate) watch: Option<PathBuf>,
     /// Minutes between full scans of a watched folder, which find changes on network file systems [default: 10]

@@ -202,15 +202,41 @@ impl ContentStore {
         Ok(hasher.finish().hash)
     }
 
-    /// Renames a damaged blob to `HASH.damaged` and returns its new key. The blob then counts as missing, so the same
-    /// bytes can be stored again, and what is left of it is not lost.
+    /// Renames a damaged blob to `HASH.damaged`, or `HASH.damaged-2` and so on if that exists, and returns its new
+    /// [`location`](Self::location). The blob then counts as missing, so the same bytes can be stored again, and what is
+    /// left of it is not lost.
     ///
     /// # Errors
     /// [`BlobError::Unavailable`].
     pub async fn set_aside(&self, kind: BlobKind, hash: ContentHash) -> Result<String, BlobError> {
-        let aside = Key::from(format!("{}.damaged", key(kind, hash)));
+        let mut aside = Key::from(format!("{}.damaged", key(kind, hash)));
+        let mut number = 2_u64;
+        while self.exists(&aside).await? {
+            aside = Key::from(format!("{}.damaged-{number}", key(kind, hash)));
+            number += 1;
+        }
         self.objects.rename(&key(kind, hash), &aside).await?;
-        Ok(aside.to_string())
+        Ok(self.location_of(&aside))
+    }
+
+    async fn exists(&self, key: &Key) -> Result<bool, BlobError> {
+        match self.objects.head(key).await {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::NotFound { .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Where a blob is, for messages: the path in a local folder, otherwise the key.
+    pub fn location(&self, kind: BlobKind, hash: ContentHash) -> String {
+        self.location_of(&key(kind, hash))
+    }
+
+    fn location_of(&self, key: &Key) -> String {
+        match &self.folder {
+            Some(folder) => folder.join(key.as_ref()).display().to_string(),
+            None => key.to_string(),
+        }
     }
 
     /// Opens a blob or a range of its bytes. A range that reaches beyond the end is cut there.

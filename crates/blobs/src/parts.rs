@@ -78,6 +78,20 @@ impl PartsFolder {
             .try_flatten()
     }
 
+    /// The length of a part in bytes; `None` if its file does not exist or the name is that of no part.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub async fn length(&self, name: &str) -> io::Result<Option<u64>> {
+        let Ok(path) = path_of(&self.path, name) else { return Ok(None) };
+        blocking(move || match fs::metadata(path) {
+            Ok(metadata) => Ok(Some(metadata.len())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        })
+        .await
+    }
+
     /// Deletes parts. It is no error if one does not exist.
     ///
     /// # Errors

@@ -1,10 +1,10 @@
 use std::{collections::HashMap, io, path::PathBuf, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use domain::{AccountId, ImageId, Sidecar};
+use domain::{AccountId, ImageId};
 use exports::{Plan, PlannedPhoto};
 use futures_util::{StreamExt as _, future::BoxFuture, stream, stream::FuturesUnordered};
-use storage::ImageState;
+use storage::{ImageState, RestoreDeleted};
 use tokio::{sync::mpsc, time::Instant};
 
 use crate::{
@@ -74,8 +74,8 @@ impl Library {
         report
     }
 
-    /// Imports these files on disk with the sidecars among them, and waits until each photo is visible. `report` is filled
-    /// even if this fails.
+    /// Imports these files on disk with the sidecars among them, and waits until each photo is visible. Images that their
+    /// owner deleted stay deleted. `report` is filled even if this fails.
     pub(crate) async fn import_files(
         &self,
         account: AccountId,
@@ -87,6 +87,7 @@ impl Library {
         *report = ImportReport::of(&mut plan);
         let mut import = FolderImport::new(self, account, Arc::new(plan), report);
         import.waits_for_search = false;
+        import.restore_deleted = RestoreDeleted::Never;
         import.run(|_| ()).await
     }
 }
@@ -102,6 +103,7 @@ struct FolderImport<'a> {
     /// Visible, but not yet searchable.
     unsearchable: Vec<ImageId>,
     waits_for_search: bool,
+    restore_deleted: RestoreDeleted,
     /// The visible images of the planned photos, for albums.
     images: Vec<Option<ImageId>>,
 }
@@ -117,6 +119,7 @@ impl<'a> FolderImport<'a> {
             waiting: Vec::new(),
             unsearchable: Vec::new(),
             waits_for_search: true,
+            restore_deleted: RestoreDeleted::Always,
             images,
         }
     }
@@ -182,6 +185,7 @@ impl<'a> FolderImport<'a> {
     /// Reads a photo and its sidecars, and adds it to the library.
     fn read(&self, photo: FedPhoto) -> BoxFuture<'a, ReadFile> {
         let (library, account, plan) = (self.library, self.account, self.plan.clone());
+        let restore_deleted = self.restore_deleted;
         Box::pin(async move {
             let FedPhoto { position, content } = photo;
             let (owned, sidecars) = (plan.clone(), move |plan: &Plan| {
@@ -190,7 +194,8 @@ impl<'a> FolderImport<'a> {
             let read = tokio::task::spawn_blocking(move || sidecars(&owned)).await;
             let (outcome, unread) = match (read, plan.photos.get(position)) {
                 (Ok((sidecars, unread)), Some(planned)) => {
-                    (import_one(library, account, planned, content, sidecars).await, unread)
+                    let upload = Upload { sidecars, restore_deleted, ..upload_of(planned) };
+                    (import_one(library, account, planned, content, upload).await, unread)
                 }
                 (Ok(_), None) => (Err(unread_archives()), Vec::new()),
                 (Err(error), _) => (Err(ImportError::Read(io::Error::other(error))), Vec::new()),
@@ -276,20 +281,23 @@ fn unread_archives() -> ImportError {
     ImportError::Read(io::Error::other("the archives were not read to their end"))
 }
 
+/// What the plan knows about a photo.
+fn upload_of(photo: &PlannedPhoto) -> Upload {
+    Upload {
+        name: Some(photo.name.clone()),
+        modified_at: photo.modified_at,
+        sidecars_if_new: photo.listed.iter().cloned().collect(),
+        ..Upload::default()
+    }
+}
+
 async fn import_one(
     library: &Library,
     account: AccountId,
     photo: &PlannedPhoto,
     content: Content,
-    sidecars: Vec<Sidecar>,
+    upload: Upload,
 ) -> Result<ImportOutcome, ImportError> {
-    let upload = Upload {
-        name: Some(photo.name.clone()),
-        modified_at: photo.modified_at,
-        sidecars,
-        sidecars_if_new: photo.listed.iter().cloned().collect(),
-        ..Upload::default()
-    };
     let max_bytes = library.parts.settings.max_upload_bytes;
     match content {
         Content::Disk => library.import_local_file(account, &photo.path, upload).await,

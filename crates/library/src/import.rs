@@ -14,7 +14,8 @@ use futures_util::{FutureExt as _, Stream, StreamExt as _, future::BoxFuture};
 use keys::new_id;
 use media::{Format, MediaError};
 use storage::{
-    AddOutcome, AnnounceOutcome, BlobRef, ExistingImage, ImageState, NewImage, StorageError, exceeds_quota,
+    AddOutcome, AnnounceOutcome, BlobRef, ExistingImage, ImageState, NewImage, RestoreDeleted, StorageError,
+    exceeds_quota,
 };
 
 use crate::{Library, Unavailable, indexing::StoreFailure};
@@ -43,6 +44,8 @@ pub struct Upload {
     pub bytes: Option<u64>,
     /// Its checksum, if the sender announced it.
     pub checksum: Option<Checksum>,
+    /// What happens to an image with these bytes that the account deleted.
+    pub restore_deleted: RestoreDeleted,
 }
 
 impl Upload {
@@ -386,7 +389,7 @@ impl Library {
             modified_at: upload.modified_at,
             added_at: self.parts.clock.now(),
             sidecars: upload.sidecars.clone(),
-            restore_deleted: true,
+            restore_deleted: upload.restore_deleted,
             quota_bytes: upload.limit(),
         })
     }

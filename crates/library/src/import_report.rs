@@ -21,6 +21,8 @@ pub struct FailedFile {
 pub enum FailedKind {
     /// A photo, an archive, or a file of unknown purpose.
     File,
+    /// A file that cannot be read now, or changed meanwhile. It can be retried.
+    Unread,
     /// A movie, also the movie of a live photo. Exports have many of them.
     Movie,
     /// A sidecar without a photo, or an entry of a list without a photo.
@@ -32,6 +34,10 @@ impl FailedFile {
         Self { path, error: error.to_string(), kind: FailedKind::File }
     }
 
+    pub(crate) fn unread(path: PathBuf, error: impl std::fmt::Display) -> Self {
+        Self { kind: FailedKind::Unread, ..Self::new(path, error) }
+    }
+
     pub(crate) fn unmatched(problem: Problem) -> Self {
         Self { path: problem.path, error: problem.reason, kind: FailedKind::Unmatched }
     }
@@ -39,6 +45,7 @@ impl FailedFile {
     pub(crate) fn of(path: PathBuf, error: &ImportError) -> Self {
         let kind = match error {
             ImportError::Refused(MediaError::Movie) => FailedKind::Movie,
+            ImportError::Read(_) | ImportError::Changed | ImportError::BeingRemoved => FailedKind::Unread,
             _ => FailedKind::File,
         };
         Self { path, error: error.to_string(), kind }
@@ -80,6 +87,26 @@ impl ImportReport {
             skipped: std::mem::take(&mut plan.skipped),
             ambiguous: std::mem::take(&mut plan.ambiguous),
             ..Self::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn errors_of_reading_can_be_retried_and_refusals_cannot() {
+        for (error, kind) in [
+            (ImportError::Read(io::ErrorKind::PermissionDenied.into()), FailedKind::Unread),
+            (ImportError::Changed, FailedKind::Unread),
+            (ImportError::TooLarge { max_bytes: 1 }, FailedKind::File),
+            (ImportError::Refused(MediaError::Empty), FailedKind::File),
+            (ImportError::Refused(MediaError::Movie), FailedKind::Movie),
+        ] {
+            assert_eq!(FailedFile::of("a".into(), &error).kind, kind, "{error}");
         }
     }
 }

@@ -4,7 +4,9 @@ use oauth_core::{StoreError, Sweep, UnixMillis};
 use storage::StorageError;
 use tokio::{sync::watch, task::JoinHandle, time};
 
-use crate::{Library, indexing::StoreFailure, sign_in, signing_keys::RETIRED_KEY_MS};
+use crate::{
+    Library, folder_watch::FORGET_MS, indexing::StoreFailure, sign_in, signing_keys::RETIRED_KEY_MS,
+};
 
 /// How long a deleted image can be restored: 30 days.
 const RESTORABLE_MS: i64 = 30 * 24 * 3600 * 1000;
@@ -132,6 +134,8 @@ impl Library {
 
     async fn purge(&self, stopped: impl Fn() -> bool) -> Result<(), StorageError> {
         let store = &self.parts.store;
+        let not_seen_since = self.parts.clock.now().plus_millis(-FORGET_MS);
+        while !stopped() && store.sweep_watched_files(not_seen_since, BATCH).await? > 0 {}
         while !stopped() && store.sweep_deleted_files(None, self.parts.clock.now(), BATCH).await? > 0 {}
         while !stopped() {
             let now = self.parts.clock.now();

@@ -21,6 +21,9 @@ pub(crate) fn read(plan: &Plan, photo: &PlannedPhoto) -> (Vec<Sidecar>, Vec<Fail
         let content = plan.read_sidecar(file).map_err(SidecarError::from);
         match content.and_then(|content| checked(file.kind, content)) {
             Ok(content) => read.push(Sidecar { kind: file.kind, content }),
+            Err(error @ SidecarError::Unreadable(EntryError::Damaged(_))) => {
+                failed.push(FailedFile::unread(file.path.clone(), error));
+            }
             Err(error) => failed.push(FailedFile::new(file.path.clone(), error)),
         }
     }

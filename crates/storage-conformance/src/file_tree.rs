@@ -97,7 +97,7 @@ impl Files {
 
     pub(crate) fn new_image(&self, original: ContentHash) -> NewImage {
         let image = self.seed.new_image(self.account(), &Photo::at_second(1).original(original));
-        NewImage { restore_deleted: false, ..image }
+        NewImage { restore_deleted: storage::RestoreDeleted::IfDeletedWithFiles, ..image }
     }
 
     pub(crate) fn photo_file(&self, at: &str, original: ContentHash) -> NewFile {

@@ -309,7 +309,7 @@ impl Seed {
             modified_at: None,
             added_at: photo.added_at,
             sidecars: Vec::new(),
-            restore_deleted: true,
+            restore_deleted: storage::RestoreDeleted::Always,
             quota_bytes: None,
         }
     }

@@ -220,6 +220,11 @@ macro_rules! each_case {
                 a_changed_vector_gets_a_new_id,
                 vectors_of_purged_images_and_old_encoders_are_deleted,
             }
+            watched_files {
+                imported_versions_are_known_by_account,
+                a_version_is_seen_again,
+                old_versions_and_those_of_deleted_accounts_are_swept_in_batches,
+            }
             integrity {
                 operations_break_no_rule,
                 a_repair_of_sound_rows_changes_nothing,
@@ -229,6 +234,9 @@ macro_rules! each_case {
                 uses_of_a_blob_are_listed,
                 blobs_are_unregistered_until_they_are_announced,
                 a_released_blob_has_no_use,
+                operations_on_files_and_uploads_break_no_rule,
+                the_length_of_an_original_can_be_corrected,
+                parts_of_uploads_are_listed,
             }
             full_renditions {
                 visible_images_are_queued_for_full_renditions,
@@ -410,6 +418,7 @@ macro_rules! each_case {
                 an_image_is_deleted_with_its_last_file,
                 an_image_without_files_survives_other_files,
                 bytes_that_are_put_again_restore_the_image_of_a_deleted_file,
+                a_deleted_image_stays_deleted_when_nothing_is_restored,
                 an_image_deleted_elsewhere_stays_deleted,
                 a_restored_image_can_be_deleted_for_good,
                 a_replaced_photo_is_deleted_with_its_last_file,

@@ -59,6 +59,7 @@ mod store;
 mod uploads;
 mod value;
 mod vectors;
+mod watched_files;
 mod writer;
 
 pub use connection::Durability;

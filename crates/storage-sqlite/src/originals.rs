@@ -1,4 +1,10 @@
-use diesel::{OptionalExtension, SqliteConnection, dsl::sql, prelude::*, sql_types::Bool};
+use diesel::{
+    OptionalExtension, SqliteConnection,
+    dsl::sql,
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Bool},
+};
 use domain::ContentHash;
 use storage::BlobKind;
 
@@ -9,6 +15,53 @@ use crate::{
     quota::store_bytes,
     schema::{files, images},
 };
+
+/// The definition of `accounts.stored_bytes`, which all operations keep up to date: the bytes that the account `a` stores.
+/// An original counts once, whether images or partial files refer to it. To count something new, add a term here.
+macro_rules! stored_bytes_of_account {
+    () => {
+        "(
+            coalesce((SELECT sum(i.original_bytes) FROM images AS i WHERE i.account_id = a.id), 0)
+            + coalesce((
+                SELECT sum(bytes) FROM (
+                    SELECT DISTINCT f.original, f.bytes FROM files AS f
+                    WHERE f.account_id = a.id AND f.kind = 'partial' AND NOT EXISTS (
+                        SELECT 1 FROM images AS i WHERE i.account_id = a.id AND i.original = f.original
+                    )
+                )
+            ), 0)
+            + coalesce((SELECT sum(f.bytes) FROM files AS f WHERE f.account_id = a.id AND f.kind = 'sidecar'), 0)
+            + coalesce((
+                SELECT sum(p.bytes) FROM uploads AS u JOIN upload_parts AS p ON p.upload_id = u.id
+                WHERE u.account_id = a.id
+            ), 0)
+        )"
+    };
+}
+
+/// Finds the accounts after `?1` up to `?2` whose stored bytes are wrong. `?3` is not null.
+pub(crate) const WRONG_STORED_BYTES: &str = concat!(
+    "SELECT id AS key, NULL AS image, email || ': ' || stored || ' bytes stored, ' || counted || ' counted' AS detail
+    FROM (
+        SELECT a.id, a.email, a.stored_bytes AS stored, ",
+    stored_bytes_of_account!(),
+    " AS counted FROM accounts AS a
+        WHERE a.id > ?1 AND a.id <= ?2 AND a.deleted_at_ms IS NULL AND ?3 IS NOT NULL
+    )
+    WHERE stored <> counted"
+);
+
+/// Computes again how many bytes an account stores.
+pub(crate) fn recount_stored_bytes(c: &mut SqliteConnection, account: i64) -> Result<(), SqliteError> {
+    sql_query(concat!(
+        "UPDATE accounts AS a SET stored_bytes = ",
+        stored_bytes_of_account!(),
+        " WHERE a.id = ?"
+    ))
+    .bind::<BigInt, _>(account)
+    .execute(c)?;
+    Ok(())
+}
 
 /// The outcome of holding an original.
 pub(crate) enum Hold {

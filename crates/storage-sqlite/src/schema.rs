@@ -355,6 +355,14 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    watched_files (account_id, version) {
+        account_id -> BigInt,
+        version -> Binary,
+        seen_at_ms -> BigInt,
+    }
+}
+
 diesel::joinable!(api_keys -> accounts (account_id));
 diesel::joinable!(files -> accounts (account_id));
 diesel::joinable!(images -> accounts (account_id));

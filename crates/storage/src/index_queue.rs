@@ -25,11 +25,33 @@ pub struct NewImage {
     /// The sidecars that came with the file, stored whole; the caller limits their length. The last of each kind
     /// counts. A kind that is missing here keeps the content that the store has.
     pub sidecars: Vec<Sidecar>,
-    /// Whether an image with these bytes that its owner deleted is restored. One that was deleted with its last file is
-    /// always restored.
-    pub restore_deleted: bool,
+    /// What happens to an image with these bytes that its owner deleted.
+    pub restore_deleted: RestoreDeleted,
     /// Maximum number of bytes that the account may store; `None` for no limit. It applies to new originals only.
     pub quota_bytes: Option<u64>,
+}
+
+/// What adding the bytes of a deleted image does to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RestoreDeleted {
+    /// It is restored.
+    #[default]
+    Always,
+    /// It is restored if it was deleted because its last file was.
+    IfDeletedWithFiles,
+    /// It stays deleted.
+    Never,
+}
+
+impl RestoreDeleted {
+    /// Whether a deleted image is restored.
+    pub fn applies(self, deleted_with_files: bool) -> bool {
+        match self {
+            Self::Always => true,
+            Self::IfDeletedWithFiles => deleted_with_files,
+            Self::Never => false,
+        }
+    }
 }
 
 /// The state of an image.
@@ -74,7 +96,7 @@ pub enum AddOutcome {
     Restored(ExistingImage),
     /// It had failed and is queued for indexing again.
     Retried(ImageId),
-    /// Its owner deleted the image with these bytes, and `restore_deleted` is false. Nothing changed.
+    /// Its owner deleted the image with these bytes, and `restore_deleted` does not apply. Nothing changed.
     StaysDeleted(ExistingImage),
     /// The account would exceed its quota.
     QuotaExceeded,

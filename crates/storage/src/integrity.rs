@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use domain::{BlobKind, ContentHash, ImageId, Rendition, Timestamp};
 
-use crate::{BlobRef, StorageError};
+use crate::{BlobRef, StorageError, UploadId};
 
 /// A rule that the rows of a store keep. Every operation maintains it in its own transaction, so only a defect, or a
 /// change from outside, breaks it.
@@ -9,6 +9,8 @@ use crate::{BlobRef, StorageError};
 pub enum StoreRule {
     /// The original of an image is registered as kept, with the image's length.
     OriginalIsKept,
+    /// The original of a partial file is registered as kept, with the file's length.
+    PartialOriginalIsKept,
     /// A ready image has the renditions medium and thumb, or a job that makes them.
     RenditionsExistOrQueued,
     /// A ready image has the renditions medium and thumb. Not in [`ALL`](Self::ALL), because it does not hold while a job
@@ -20,6 +22,22 @@ pub enum StoreRule {
     PendingImageHasJob,
     /// The stored number of live images of an account is right.
     ImageCount,
+    /// The stored number of bytes that an account stores is right.
+    StoredBytes,
+    /// An account has a root folder.
+    RootFolder,
+    /// The folder of a file or folder is a folder of the same account, and leads to one without a folder. A repair
+    /// changes nothing.
+    FileParent,
+    /// The image of a file has the file's account and content. A repair changes nothing.
+    FileImage,
+    /// A photo file has the image that its account has with the same content.
+    PhotoFileHasImage,
+    /// An image that is marked as deleted with its last file is deleted and has no file. A repair clears only the mark of
+    /// an image that is not deleted.
+    DeletedWithFiles,
+    /// The sum of bytes of a folder in the tree is right.
+    FolderBytes,
     /// The copies of an image's capture time and visibility in albums are right.
     AlbumCopies,
     /// The place index has exactly the ready images with a position.
@@ -34,14 +52,22 @@ pub enum StoreRule {
 
 impl StoreRule {
     /// All rules that always hold, in an order in which repairs of the first ones make those of the later ones possible.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 18] = [
         Self::OriginalIsKept,
+        Self::PartialOriginalIsKept,
         Self::RenditionsAreKept,
         Self::RenditionsExistOrQueued,
         Self::PendingImageHasJob,
         Self::WordsHaveImage,
         Self::VectorsHaveImage,
         Self::ImageCount,
+        Self::StoredBytes,
+        Self::RootFolder,
+        Self::FileParent,
+        Self::FileImage,
+        Self::PhotoFileHasImage,
+        Self::DeletedWithFiles,
+        Self::FolderBytes,
         Self::AlbumCopies,
         Self::PlaceIndex,
         Self::WordIndex,
@@ -95,12 +121,39 @@ pub struct CheckedRows {
     pub last: Option<RuleRow>,
 }
 
+/// What refers to a blob.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BlobUser {
+    /// An image.
+    Image(ImageReference),
+    /// A photo under the temporary name of an upload.
+    PartialFile {
+        /// The address of its account.
+        account: Option<String>,
+        /// Its name.
+        name: String,
+    },
+}
+
+/// A part of an upload, as the store knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredPart {
+    /// The file that holds it. Names of files are unique.
+    pub file: String,
+    /// Its length.
+    pub bytes: u64,
+    /// Its upload.
+    pub upload: UploadId,
+    /// The address of its account; `None` when the account was deleted.
+    pub account: Option<String>,
+}
+
 /// A reference to a blob.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlobUse {
-    /// The image.
-    pub image: ImageReference,
-    /// Its original.
+    /// What refers to it.
+    pub user: BlobUser,
+    /// The user's original.
     pub original: ContentHash,
     /// The original's length.
     pub original_bytes: u64,
@@ -156,13 +209,19 @@ pub trait IntegrityStore: Send + Sync + 'static {
         at: Timestamp,
     ) -> Result<(), StorageError>;
 
-    /// Up to `max` references to a kept blob; none when it is not kept.
+    /// Stores the length of an original, wherever the store has it, and computes everything again that depends on it.
+    async fn correct_length(&self, original: &ContentHash, bytes: u64) -> Result<(), StorageError>;
+
+    /// Up to `max` references to a kept blob by images and partial files; none when it is not kept.
     async fn blob_uses(
         &self,
         kind: BlobKind,
         hash: &ContentHash,
         max: u32,
     ) -> Result<Vec<BlobUse>, StorageError>;
+
+    /// Up to `max` parts of uploads, by the names of their files, after the file `after`.
+    async fn upload_parts(&self, after: Option<&str>, max: u32) -> Result<Vec<StoredPart>, StorageError>;
 
     /// Removes every reference to the blob of a rendition and takes the blob, as
     /// [`take_unreferenced_blobs`](crate::BlobRegistry::take_unreferenced_blobs) does: the caller holds the lock of the

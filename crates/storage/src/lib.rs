@@ -33,6 +33,7 @@ mod signing_keys;
 mod stages;
 mod uploads;
 mod vectors;
+mod watched_files;
 mod word_index;
 
 use std::sync::Arc;
@@ -61,10 +62,11 @@ pub use images::{
 };
 pub use index_queue::{
     AddOutcome, DecodedPicture, ExistingImage, FailedImage, ImageState, IndexJob, IndexQueue, IndexedImage,
-    JobId, LeaseRequest, NewImage, QueueLength,
+    JobId, LeaseRequest, NewImage, QueueLength, RestoreDeleted,
 };
 pub use integrity::{
-    BlobUse, CheckDepth, CheckedRows, ImageReference, IntegrityStore, RuleRow, StoreRule, Violation,
+    BlobUse, BlobUser, CheckDepth, CheckedRows, ImageReference, IntegrityStore, RuleRow, StoreRule,
+    StoredPart, Violation,
 };
 pub use login_flows::{LoginFlow, LoginFlowStore, LoginTokenHash, MAX_LOGIN_FLOWS, NewLoginFlow};
 pub use rendition_queue::{RenditionJob, RenditionQueue};
@@ -85,6 +87,7 @@ pub use uploads::{
     UploadProtocol, UploadState, UploadStore,
 };
 pub use vectors::{EncoderId, StoredVector, VectorId, VectorStore, VisibleVector};
+pub use watched_files::{FileVersion, WatchedFile, WatchedFileStore};
 pub use word_index::WordIndex;
 
 /// Everything the photo library needs from a metadata store.
@@ -112,6 +115,7 @@ pub trait Store:
     + StageQueue
     + UploadStore
     + VectorStore
+    + WatchedFileStore
     + WordIndex
     + oauth_core::Store
 {
@@ -137,6 +141,7 @@ impl<T> Store for T where
         + StageQueue
         + UploadStore
         + VectorStore
+        + WatchedFileStore
         + WordIndex
         + oauth_core::Store
 {

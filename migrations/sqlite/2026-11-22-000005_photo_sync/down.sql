@@ -1,3 +1,4 @@
+DROP TABLE watched_files;
 DROP TABLE login_flows;
 DROP TABLE upload_parts;
 DROP TABLE uploads;

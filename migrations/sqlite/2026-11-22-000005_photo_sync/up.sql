@@ -118,3 +118,13 @@ CREATE TABLE login_flows (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX login_flows_age ON login_flows (expires_at_ms);
+
+-- Versions of files in watched folders that were imported: a hash of account, path, length and modification time.
+CREATE TABLE watched_files (
+    account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    version BLOB NOT NULL CHECK (length(version) = 16),
+    seen_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (account_id, version)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX watched_files_age ON watched_files (seen_at_ms);

@@ -58,28 +58,33 @@ fn summary(report: &ImportReport) -> String {
         report.duplicates,
         report.failed.len()
     );
+    add_details(&mut text, report);
+    let found = report.imported.saturating_add(report.duplicates);
+    if found == 0 && report.failed.is_empty() && report.stopped.is_none() {
+        text.push_str("No photos were found.\n");
+    }
+    text
+}
+
+/// Adds what was not imported, and why.
+pub(super) fn add_details(text: &mut String, report: &ImportReport) {
     let of_kind = |kind: FailedKind| report.failed.iter().filter(move |file| file.kind == kind);
-    for file in of_kind(FailedKind::File) {
-        add_line(&mut text, &file.path, stores::without_error_number(&file.error));
+    for file in of_kind(FailedKind::File).chain(of_kind(FailedKind::Unread)) {
+        add_line(text, &file.path, stores::without_error_number(&file.error));
     }
     let movies = of_kind(FailedKind::Movie).count();
     if movies > 0 {
         text.push_str(&format!("  {movies} movies, which are not imported\n"));
     }
     let unmatched = of_kind(FailedKind::Unmatched).map(|file| (file.path.as_path(), file.error.as_str()));
-    add_group(&mut text, "  without a photo", unmatched);
+    add_group(text, "  without a photo", unmatched);
     for (title, problems) in [("skipped", &report.skipped), ("ambiguous", &report.ambiguous)] {
         let lines = problems.iter().map(|problem| (problem.path.as_path(), problem.reason.as_str()));
-        add_group(&mut text, title, lines);
+        add_group(text, title, lines);
     }
     if report.albums > 0 {
         text.push_str(&format!("albums: {}\n", report.albums));
     }
-    let found = report.imported.saturating_add(report.duplicates);
-    if found == 0 && report.failed.is_empty() && report.stopped.is_none() {
-        text.push_str("No photos were found.\n");
-    }
-    text
 }
 
 fn add_line(text: &mut String, path: &Path, reason: &str) {
@@ -97,8 +102,9 @@ fn add_group<'a>(text: &mut String, title: &str, lines: impl Iterator<Item = (&'
     }
 }
 
+/// The report of an import as JSON.
 #[derive(Serialize)]
-struct JsonReport {
+pub(super) struct JsonReport {
     imported: u64,
     duplicates: u64,
     failed: Vec<JsonFailure>,
@@ -133,6 +139,10 @@ struct JsonProblem {
 }
 
 fn json(report: &ImportReport) -> Result<String, serde_json::Error> {
+    Ok(serde_json::to_string(&json_report(report))? + "\n")
+}
+
+pub(super) fn json_report(report: &ImportReport) -> JsonReport {
     let count = |kind| report.failed.iter().map(|file| u64::from(file.kind == kind)).sum();
     let failed = report
         .failed
@@ -145,7 +155,7 @@ fn json(report: &ImportReport) -> Result<String, serde_json::Error> {
         };
         problems.iter().map(problem).collect()
     };
-    let report = JsonReport {
+    JsonReport {
         imported: report.imported,
         duplicates: report.duplicates,
         failed: failed.collect(),
@@ -154,8 +164,7 @@ fn json(report: &ImportReport) -> Result<String, serde_json::Error> {
         skipped: problems(&report.skipped),
         ambiguous: problems(&report.ambiguous),
         albums: report.albums,
-    };
-    Ok(serde_json::to_string(&report)? + "\n")
+    }
 }
 
 #[cfg(test)]

@@ -7,11 +7,14 @@ use std::{
     time::Duration,
 };
 
-use library::{IndexingScope, WatchEvent, WatchOptions, WatchTotals};
+use library::{ImportReport, IndexingScope, WatchEvent, WatchOptions, WatchTotals};
 use serde::Serialize;
 use tokio::sync::Notify;
 
-use super::{CommandError, Report};
+use super::{
+    CommandError, Report,
+    import::{JsonReport, add_details, json_report},
+};
 use crate::{cli::ImportOptions, config::Config, shutdown, stores};
 
 pub(super) async fn run(
@@ -85,7 +88,10 @@ fn print_text(event: &WatchEvent) -> io::Result<()> {
 /// The line of an event on stdout; empty if there is nothing to say.
 fn text(event: &WatchEvent) -> String {
     match event {
-        WatchEvent::Imported { report, .. } if report.imported == 0 && report.failed.is_empty() => {
+        // Duplicates alone are no news.
+        WatchEvent::Imported { report, .. }
+            if ImportReport { duplicates: 0, ..report.clone() } == ImportReport::default() =>
+        {
             String::new()
         }
         WatchEvent::Imported { folder, report } => {
@@ -96,10 +102,7 @@ fn text(event: &WatchEvent) -> String {
                 report.duplicates,
                 report.failed.len()
             );
-            for file in &report.failed {
-                let error = stores::without_error_number(&file.error);
-                text.push_str(&format!("  {}: {error}\n", file.path.display()));
-            }
+            add_details(&mut text, report);
             text
         }
         WatchEvent::InStep { folders } => {
@@ -120,32 +123,33 @@ fn final_report(totals: WatchTotals, json: bool) -> Result<String, serde_json::E
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 enum JsonEvent<'a> {
-    Imported { folder: String, imported: u64, duplicates: u64, failed: Vec<JsonFailure<'a>> },
-    InStep { folders: u64 },
-    NotNotified { reason: &'a str },
-    Paused { reason: &'a str },
-    Stopped { imported: u64, duplicates: u64, failed: u64 },
-}
-
-#[derive(Serialize)]
-struct JsonFailure<'a> {
-    path: String,
-    error: &'a str,
+    Imported {
+        folder: String,
+        #[serde(flatten)]
+        report: JsonReport,
+    },
+    InStep {
+        folders: u64,
+    },
+    NotNotified {
+        reason: &'a str,
+    },
+    Paused {
+        reason: &'a str,
+    },
+    Stopped {
+        imported: u64,
+        duplicates: u64,
+        failed: u64,
+    },
 }
 
 impl<'a> From<&'a WatchEvent> for JsonEvent<'a> {
     fn from(event: &'a WatchEvent) -> Self {
         match event {
-            WatchEvent::Imported { folder, report } => Self::Imported {
-                folder: folder.display().to_string(),
-                imported: report.imported,
-                duplicates: report.duplicates,
-                failed: report
-                    .failed
-                    .iter()
-                    .map(|file| JsonFailure { path: file.path.display().to_string(), error: &file.error })
-                    .collect(),
-            },
+            WatchEvent::Imported { folder, report } => {
+                Self::Imported { folder: folder.display().to_string(), report: json_report(report) }
+            }
             WatchEvent::InStep { folders } => Self::InStep { folders: *folders },
             WatchEvent::NotNotified { reason } => Self::NotNotified { reason },
             WatchEvent::Paused { reason } => Self::Paused { reason },
@@ -155,7 +159,7 @@ impl<'a> From<&'a WatchEvent> for JsonEvent<'a> {
 
 #[cfg(test)]
 mod tests {
-    use library::{FailedFile, FailedKind, ImportReport};
+    use library::{FailedFile, FailedKind, Problem};
 
     use super::*;
 
@@ -169,6 +173,18 @@ mod tests {
         assert_eq!(
             serde_json::to_string(&JsonEvent::from(&event)).unwrap(),
             r#"{"event":"imported","folder":"a","imported":2,"duplicates":1,"failed":[{"path":"a/b.txt","error":"not a picture"}]}"#
+        );
+        let problem = Problem { path: "a/b.zip".into(), reason: "is an archive".into() };
+        let report = ImportReport { skipped: vec![problem], ..ImportReport::default() };
+        let event = WatchEvent::Imported { folder: "a".into(), report };
+        assert_eq!(
+            text(&event),
+            "a: 0 imported, 0 duplicates, 0 failed\nskipped: 1\n  a/b.zip: is an archive\n"
+        );
+        assert!(
+            serde_json::to_string(&JsonEvent::from(&event))
+                .unwrap()
+                .ends_with(r#""failed":[],"skipped":[{"path":"a/b.zip","reason":"is an archive"}]}"#)
         );
         let duplicates = ImportReport { duplicates: 3, ..ImportReport::default() };
         assert_eq!(text(&WatchEvent::Imported { folder: "a".into(), report: duplicates }), "");

@@ -158,12 +158,11 @@ impl Library {
         Upload {
             name: file.path.name().map(ToString::to_string),
             modified_at: file.times.modified_at,
-            sidecars: Vec::new(),
-            sidecars_if_new: Vec::new(),
             quota_bytes: self.parts.settings.account_quota_bytes,
             parts_bytes: file.parts_bytes,
             bytes: file.bytes,
             checksum: file.checksum,
+            ..Upload::default()
         }
     }
 
@@ -177,7 +176,7 @@ impl Library {
     ) -> Result<NewImage, FileError> {
         let sidecars = self.sidecars_beside(caller, path).await?;
         let image = self.new_image(caller.account.id, original, &Upload { sidecars, ..upload })?;
-        Ok(NewImage { restore_deleted: false, ..image })
+        Ok(NewImage { restore_deleted: storage::RestoreDeleted::IfDeletedWithFiles, ..image })
     }
 
     /// Reads a stream whose bytes are not stored, and returns their number.

@@ -2,8 +2,8 @@ use domain::{AccountId, FilePath};
 use futures_util::FutureExt as _;
 use media::MediaError;
 use storage::{
-    FileChange, FileCondition, FileContent, FileEntry, FileKind, FileMove, FileRefusal, FileTimes, FileWritten,
-    LockToken, NewImage, StorageError,
+    FileChange, FileCondition, FileContent, FileEntry, FileKind, FileMove, FileRefusal, FileTimes,
+    FileWritten, LockToken, NewImage, StorageError,
 };
 
 use super::{FileError, PutFile, name_kind::NameKind};

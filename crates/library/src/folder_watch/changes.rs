@@ -2,17 +2,15 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::Arc,
 };
 
+use futures_util::FutureExt as _;
 use notify::{
     Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _,
     event::{AccessKind, AccessMode},
 };
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 /// How many changes wait to be taken. With more, the whole folder is scanned.
 const MAX_WAITING: usize = 4096;
@@ -20,23 +18,36 @@ const MAX_WAITING: usize = 4096;
 /// systems watch a folder with its subfolders.
 const WATCHES_EACH_FOLDER: bool = cfg!(target_os = "linux");
 
+/// A change that the system reports.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    /// Something changed in this folder.
+    In(PathBuf),
+    /// Changes were lost.
+    Lost,
+}
+
 /// The folders in which something changed.
 pub(super) struct Changes {
     folders: mpsc::Receiver<PathBuf>,
-    overflow: Arc<AtomicBool>,
+    /// Notified when changes are lost.
+    overflow: Arc<Notify>,
 }
 
 impl Changes {
     pub(super) fn start(root: &Path) -> (Self, FolderWatcher) {
         let (sender, folders) = mpsc::channel(MAX_WAITING);
-        let overflow = Arc::new(AtomicBool::new(false));
+        let overflow = Arc::new(Notify::new());
         let handler = Handler { root: root.to_owned(), sender, overflow: Arc::clone(&overflow) };
         (Self { folders, overflow }, FolderWatcher::start(root, handler))
     }
 
-    /// The next folder. Pending while nothing changes.
-    pub(super) async fn next(&mut self) -> Option<PathBuf> {
-        self.folders.recv().await
+    /// The next change. Pending while nothing changes.
+    pub(super) async fn next(&mut self) -> Change {
+        tokio::select! {
+            Some(folder) = self.folders.recv() => Change::In(folder),
+            () = self.overflow.notified() => Change::Lost,
+        }
     }
 
     pub(super) fn try_next(&mut self) -> Option<PathBuf> {
@@ -45,14 +56,14 @@ impl Changes {
 
     /// Whether changes were lost since the last call.
     pub(super) fn take_overflow(&self) -> bool {
-        self.overflow.swap(false, Ordering::Relaxed)
+        self.overflow.notified().now_or_never().is_some()
     }
 }
 
 struct Handler {
     root: PathBuf,
     sender: mpsc::Sender<PathBuf>,
-    overflow: Arc<AtomicBool>,
+    overflow: Arc<Notify>,
 }
 
 impl Handler {
@@ -63,10 +74,10 @@ impl Handler {
                     event.paths.iter().for_each(|path| self.send(path));
                 }
             }
-            Ok(_) => self.overflow.store(true, Ordering::Relaxed),
+            Ok(_) => self.overflow.notify_one(),
             Err(error) => {
                 tracing::warn!(%error, "changes of the folder were lost; it is scanned again");
-                self.overflow.store(true, Ordering::Relaxed);
+                self.overflow.notify_one();
             }
         }
     }
@@ -75,7 +86,7 @@ impl Handler {
     fn send(&self, path: &Path) {
         let Some(folder) = path.parent().filter(|folder| folder.starts_with(&self.root)) else { return };
         if self.sender.try_send(folder.to_owned()).is_err() {
-            self.overflow.store(true, Ordering::Relaxed);
+            self.overflow.notify_one();
         }
     }
 }
@@ -174,12 +185,16 @@ mod tests {
 
     use super::*;
 
-    fn changes_after(events: Vec<notify::Result<Event>>) -> (Vec<PathBuf>, bool) {
+    fn handler() -> (Handler, Changes) {
         let (sender, folders) = mpsc::channel(2);
-        let overflow = Arc::new(AtomicBool::new(false));
+        let overflow = Arc::new(Notify::new());
         let handler = Handler { root: "/photos".into(), sender, overflow: Arc::clone(&overflow) };
+        (handler, Changes { folders, overflow })
+    }
+
+    fn changes_after(events: Vec<notify::Result<Event>>) -> (Vec<PathBuf>, bool) {
+        let (handler, mut changes) = handler();
         events.into_iter().for_each(|event| handler.handle(event));
-        let mut changes = Changes { folders, overflow };
         (std::iter::from_fn(|| changes.try_next()).collect(), changes.take_overflow())
     }
 
@@ -207,6 +222,17 @@ mod tests {
         let flagged = Event::new(EventKind::Other).set_flag(Flag::Rescan);
         assert_eq!(changes_after(vec![Ok(flagged)]), (vec![], true));
         assert_eq!(changes_after(vec![Err(notify::Error::generic("broken"))]), (vec![], true));
+    }
+
+    #[test]
+    fn lost_changes_wake_the_one_who_waits() {
+        let (handler, mut changes) = handler();
+        assert_eq!(changes.next().now_or_never(), None);
+        handler.handle(Ok(Event::new(EventKind::Other).set_flag(Flag::Rescan)));
+        assert_eq!(changes.next().now_or_never(), Some(Change::Lost));
+        assert_eq!(changes.next().now_or_never(), None, "once");
+        drop(handler);
+        assert_eq!(changes.next().now_or_never(), None, "a watcher that ended reports nothing");
     }
 
     #[test]

@@ -3,30 +3,38 @@
 //! A file that vanishes changes nothing in the library. Changes are reported by the operating system, and the whole
 //! folder is scanned from time to time: network file systems report no changes of other machines.
 //!
-//! A file is imported once length and modification time have been unchanged for some seconds. Which versions of files
-//! were imported is remembered for the run, as one number of 64 bits each. After a restart, all files are hashed again.
+//! A file is imported once length and modification time have been unchanged for some seconds. The store remembers which
+//! versions of files were imported, so that they are not read again after a restart. A photo that its owner deleted stays
+//! deleted, also if another file with its bytes is added.
 
 mod changes;
 mod scan;
 mod seen_files;
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     io,
     path::{Path, PathBuf},
     pin::{Pin, pin},
     time::Duration,
 };
 
-use domain::AccountId;
+use domain::{AccountId, Timestamp};
+use storage::{FileVersion, StorageError, WatchedFile};
 use tokio::time::Instant;
 
 use crate::{ImportError, ImportReport, Library};
-use changes::Changes;
-use scan::{Scanner, Visit};
+use changes::{Change, Changes};
+use scan::{NewPhoto, Scanner, Visit};
 
 /// How many photos are imported before their outcome is reported.
 const BATCH: usize = 100;
+/// How many versions the store is asked for at once.
+const VERSIONS_PER_QUERY: usize = 500;
+/// How often the store is asked again about files that it knew, and how old its memory of a file may get: 30 days.
+const REFRESH: Duration = Duration::from_secs(30 * 24 * 3600);
+/// How long the store remembers files that no longer exist: a year.
+pub(crate) const FORGET_MS: i64 = 365 * 24 * 3600 * 1000;
 
 /// The pause after a store failed.
 const RETRY_PAUSE: Duration = Duration::from_secs(10);
@@ -36,7 +44,8 @@ const MAX_CHANGED_FOLDERS: usize = 10_000;
 /// How a folder is watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WatchOptions {
-    /// How long length and modification time of a file must be unchanged before it is imported.
+    /// How long length and modification time of a file must be unchanged before it is imported. A file that was modified
+    /// more than ten minutes ago is imported at once.
     pub settle: Duration,
     /// How often the whole folder is scanned.
     pub rescan: Duration,
@@ -136,11 +145,12 @@ impl Library {
             library: self,
             account,
             options,
-            scanner: Some(Scanner::new(watcher, options.settle)),
+            scanner: Some(Scanner::new(watcher, account, options.settle)),
             changes,
             queue: VecDeque::new(),
             later: HashMap::new(),
             next_scan: Instant::now(),
+            next_refresh: Instant::now() + REFRESH,
             full_scan: None,
             in_step: false,
             root,
@@ -165,6 +175,8 @@ struct Watch<'a> {
     /// Folders to visit later.
     later: HashMap<PathBuf, Instant>,
     next_scan: Instant,
+    /// When the store is asked again about all files.
+    next_refresh: Instant,
     /// The number of visited folders, while the whole folder is being scanned.
     full_scan: Option<u64>,
     /// Whether the first full scan has ended.
@@ -182,7 +194,10 @@ impl Watch<'_> {
                 let wake = self.later.values().copied().min().unwrap_or(self.next_scan).min(self.next_scan);
                 tokio::select! {
                     () = &mut stop => return Ok(()),
-                    Some(folder) = self.changes.next() => self.schedule(folder, self.options.settle),
+                    change = self.changes.next() => match change {
+                        Change::In(folder) => self.schedule(folder, self.options.settle),
+                        Change::Lost => self.scan_soon(),
+                    },
                     () = tokio::time::sleep_until(wake) => {}
                 }
                 continue;
@@ -201,7 +216,7 @@ impl Watch<'_> {
         }
         let now = Instant::now();
         if self.changes.take_overflow() || self.later.len() > MAX_CHANGED_FOLDERS {
-            self.next_scan = now;
+            self.scan_soon();
         }
         // Not while folders wait to be visited, so that each scan ends.
         if self.next_scan <= now && self.queue.is_empty() {
@@ -219,9 +234,18 @@ impl Watch<'_> {
         self.later.entry(folder).or_insert_with(|| Instant::now() + after);
     }
 
+    /// Scans the whole folder, after a pause so that many changes cause one scan.
+    fn scan_soon(&mut self) {
+        self.next_scan = self.next_scan.min(Instant::now() + self.options.settle);
+    }
+
     fn start_full_scan(&mut self, now: Instant) {
         if let Some(scanner) = &mut self.scanner {
             scanner.forget_folders();
+            if self.next_refresh <= now {
+                self.next_refresh = now + REFRESH;
+                scanner.forget_imported();
+            }
         }
         self.later.clear();
         self.queue.push_back(self.root.clone());
@@ -253,7 +277,7 @@ impl Watch<'_> {
         });
         let (scanner, visit) = visiting.await?;
         self.scanner = Some(scanner);
-        let Visit { photos, folders, failed, unsettled, not_notified } = visit;
+        let Visit { photos, folders, failed, skipped, unsettled, not_notified } = visit;
         self.queue.extend(folders);
         if let Some(visited) = &mut self.full_scan {
             *visited += 1;
@@ -264,24 +288,19 @@ impl Watch<'_> {
         if let Some(reason) = not_notified {
             (self.on_event)(WatchEvent::NotNotified { reason });
         }
-        self.record(&folder, ImportReport { failed, ..ImportReport::default() });
+        self.record(&folder, ImportReport { failed, skipped, ..ImportReport::default() });
         self.import(&folder, photos).await
     }
 
-    async fn import(&mut self, folder: &Path, photos: Vec<scan::NewPhoto>) -> Result<(), WatchError> {
+    async fn import(&mut self, folder: &Path, photos: Vec<NewPhoto>) -> Result<(), WatchError> {
         let mut photos = photos.into_iter();
         loop {
-            let batch: Vec<scan::NewPhoto> = photos.by_ref().take(BATCH).collect();
+            let batch: Vec<NewPhoto> = photos.by_ref().take(BATCH).collect();
             if batch.is_empty() {
                 return Ok(());
             }
-            let versions: Vec<_> = batch.iter().flat_map(|new| new.versions.clone()).collect();
-            let paths = batch.into_iter().flat_map(|new| new.paths).collect();
-            let mut report = ImportReport::default();
-            let imported = self.library.import_files(self.account, paths, &mut report).await;
-            self.record(folder, report);
-            match imported {
-                Ok(()) => self.remember(&versions),
+            match self.import_batch(folder, batch).await {
+                Ok(()) => {}
                 Err(ImportError::AccountGone) => return Err(WatchError::AccountGone),
                 Err(error) => {
                     (self.on_event)(WatchEvent::Paused { reason: error.to_string() });
@@ -292,10 +311,62 @@ impl Watch<'_> {
         }
     }
 
-    fn remember(&mut self, versions: &[seen_files::FileVersion]) {
+    /// Imports the photos of a batch that the store does not remember, and remembers them.
+    async fn import_batch(&mut self, folder: &Path, batch: Vec<NewPhoto>) -> Result<(), ImportError> {
+        let batch = self.leave_out_known(batch).await?;
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let paths = batch.iter().flat_map(|photo| photo.files.iter().map(|(path, _)| path.clone()));
+        let mut report = ImportReport::default();
+        let imported = self.library.import_files(self.account, paths.collect(), &mut report).await;
+        let versions = match &mut self.scanner {
+            Some(scanner) if imported.is_ok() => scanner.settle_batch(&batch, &mut report),
+            _ => Vec::new(),
+        };
+        self.record(folder, report);
+        imported?;
+        self.store_versions(&versions).await?;
         if let Some(scanner) = &mut self.scanner {
             scanner.remember(versions);
         }
+        Ok(())
+    }
+
+    /// Leaves out the photos whose files the store remembers. It remembers them longer then.
+    async fn leave_out_known(&mut self, mut batch: Vec<NewPhoto>) -> Result<Vec<NewPhoto>, StorageError> {
+        let versions: Vec<FileVersion> = batch.iter().flat_map(NewPhoto::versions).collect();
+        let mut found: Vec<WatchedFile> = Vec::new();
+        for versions in versions.chunks(VERSIONS_PER_QUERY) {
+            found.extend(self.library.parts.store.watched_files(self.account, versions).await?);
+        }
+        let known: HashSet<FileVersion> = found.iter().map(|file| file.version).collect();
+        let refreshed_before = self.refreshed_before();
+        let old: Vec<FileVersion> =
+            found.iter().filter(|file| file.seen_at < refreshed_before).map(|file| file.version).collect();
+        self.store_versions(&old).await?;
+        batch.retain(|photo| {
+            let is_known = photo.versions().all(|version| known.contains(&version));
+            if let Some(scanner) = self.scanner.as_mut().filter(|_| is_known) {
+                scanner.remember(photo.versions());
+            }
+            !is_known
+        });
+        Ok(batch)
+    }
+
+    fn refreshed_before(&self) -> Timestamp {
+        let age_ms = i64::try_from(REFRESH.as_millis()).unwrap_or(i64::MAX);
+        self.library.parts.clock.now().plus_millis(-age_ms)
+    }
+
+    /// Remembers in the store that versions were imported and exist now.
+    async fn store_versions(&mut self, versions: &[FileVersion]) -> Result<(), StorageError> {
+        let parts = &self.library.parts;
+        for versions in versions.chunks(VERSIONS_PER_QUERY) {
+            parts.store.remember_watched_files(self.account, versions, parts.clock.now()).await?;
+        }
+        Ok(())
     }
 
     fn record(&mut self, folder: &Path, report: ImportReport) {

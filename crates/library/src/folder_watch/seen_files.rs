@@ -1,27 +1,20 @@
 use std::{
     collections::{HashMap, HashSet},
     fs::Metadata,
-    hash::{BuildHasher as _, RandomState},
     path::Path,
-    time::{Duration, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use domain::Timestamp;
+use domain::{AccountId, Timestamp};
+use storage::FileVersion;
 use tokio::time::Instant;
 
-/// How many versions are remembered: about 40 MB. With more, all are forgotten, and the next scan hashes every file again.
-const MAX_REMEMBERED: usize = 2_000_000;
-
-/// A version of a file: a hash of path, length and modification time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct FileVersion(u64);
-
-impl FileVersion {
-    /// Stands for the fact that this version of a sidecar was reported to have no photo.
-    fn reported(self) -> Self {
-        Self(!self.0)
-    }
-}
+/// How many versions of each kind are remembered in memory: about 36 MB. With more, all are forgotten; the store still knows
+/// which were imported.
+const MAX_REMEMBERED: usize = 1_000_000;
+/// A file that was last modified this long ago is complete. Younger ones are looked at twice: the clock of a file server
+/// may differ from ours, and a copy may stall.
+const LONG_UNCHANGED: Duration = Duration::from_secs(600);
 
 /// A file as it is now.
 #[derive(Debug, Clone, Copy)]
@@ -31,46 +24,85 @@ pub(super) struct SeenFile {
     modified_ms: Option<i64>,
 }
 
-/// Remembers which versions of files were imported.
-#[derive(Debug, Default)]
+/// Remembers which versions of files need no further work.
+#[derive(Debug)]
 pub(super) struct SeenFiles {
-    hasher: RandomState,
+    account: AccountId,
+    /// The store has remembered these as imported.
     imported: HashSet<FileVersion>,
+    /// Refused files, and sidecars without a photo, which were reported.
+    reported: HashSet<FileVersion>,
+    /// Files that could not be read, which was reported. They are tried again.
+    unread: HashSet<FileVersion>,
     /// Versions that are too new to be imported, and when each was first seen.
     unsettled: HashMap<FileVersion, Instant>,
 }
 
 impl SeenFiles {
-    pub(super) fn file(&self, path: &Path, metadata: &Metadata) -> SeenFile {
-        let modified = metadata.modified().ok();
-        let version = FileVersion(self.hasher.hash_one((path, metadata.len(), modified)));
-        let since_epoch = modified.and_then(|modified| modified.duration_since(UNIX_EPOCH).ok());
-        let modified_ms = since_epoch.and_then(|since| i64::try_from(since.as_millis()).ok());
-        SeenFile { version, modified_ms }
+    pub(super) fn new(account: AccountId) -> Self {
+        Self {
+            account,
+            imported: HashSet::new(),
+            reported: HashSet::new(),
+            unread: HashSet::new(),
+            unsettled: HashMap::new(),
+        }
     }
 
-    pub(super) fn is_imported(&self, version: FileVersion) -> bool {
-        self.imported.contains(&version)
+    pub(super) fn file(&self, path: &Path, metadata: &Metadata) -> SeenFile {
+        let modified = metadata.modified().ok();
+        let nanos = modified.map(unix_nanos);
+        let modified_ms = nanos.and_then(|nanos| i64::try_from(nanos / 1_000_000).ok());
+        SeenFile { version: self.version(path, Some(metadata.len()), nanos), modified_ms }
+    }
+
+    /// Stands for a path whose file is not looked at.
+    pub(super) fn path(&self, path: &Path) -> FileVersion {
+        self.version(path, None, None)
+    }
+
+    /// The account is a part of the hash, so that equal paths of two accounts have nothing in common.
+    fn version(&self, path: &Path, bytes: Option<u64>, modified: Option<i128>) -> FileVersion {
+        let number = |number: Option<i128>| number.map(i128::to_be_bytes);
+        let (bytes, modified) = (number(bytes.map(i128::from)), number(modified));
+        let hash = keys::hash_parts(&[
+            b"watched file",
+            &self.account.0.to_be_bytes(),
+            path.as_os_str().as_encoded_bytes(),
+            bytes.as_ref().map_or(&[], <[u8; 16]>::as_slice),
+            modified.as_ref().map_or(&[], <[u8; 16]>::as_slice),
+        ]);
+        let mut version = [0; 16];
+        version.iter_mut().zip(hash).for_each(|(to, from)| *to = from);
+        FileVersion(version)
     }
 
     /// Whether there is nothing to do for a file until another one changes.
     pub(super) fn is_done(&self, version: FileVersion) -> bool {
-        self.is_imported(version) || self.imported.contains(&version.reported())
+        self.imported.contains(&version) || self.reported.contains(&version)
     }
 
+    /// Remembers a version that the store knows as imported.
     pub(super) fn remember(&mut self, version: FileVersion) {
-        if self.imported.len() >= MAX_REMEMBERED {
-            self.imported.clear();
-        }
         self.unsettled.remove(&version);
-        self.imported.insert(version);
+        self.unread.remove(&version);
+        insert(&mut self.imported, version);
     }
 
-    /// Remembers that a sidecar without a photo was reported; returns whether this is new.
+    /// Remembers that a file was refused or has no photo; returns whether this is new.
     pub(super) fn remember_report(&mut self, version: FileVersion) -> bool {
-        let is_new = !self.imported.contains(&version.reported());
-        self.remember(version.reported());
-        is_new
+        self.unsettled.remove(&version);
+        insert(&mut self.reported, version)
+    }
+
+    /// Remembers that a file could not be read, and is to be tried again; returns whether this is new.
+    pub(super) fn remember_unread(&mut self, version: FileVersion) -> bool {
+        insert(&mut self.unread, version)
+    }
+
+    /// Forgets which versions the store knows, so that it is asked again.
+    pub(super) fn forget_imported(&mut self) {
+        self.imported.clear();
     }
 
     /// Whether a file has been unchanged for a time. A file that is being written has a new modification time, which tools
@@ -81,9 +113,9 @@ impl SeenFiles {
         (now, at): (Timestamp, Instant),
         settle: Duration,
     ) -> bool {
-        let settle_ms = i64::try_from(settle.as_millis()).unwrap_or(i64::MAX);
-        let age_ms = file.modified_ms.map(|modified_ms| now.millis().saturating_sub(modified_ms));
-        if age_ms.is_some_and(|age_ms| age_ms >= settle_ms) {
+        let age_ms = file.modified_ms.and_then(|modified_ms| now.millis().checked_sub(modified_ms));
+        let age = age_ms.and_then(|age_ms| u64::try_from(age_ms).ok()).map(Duration::from_millis);
+        if age.is_some_and(|age| age >= LONG_UNCHANGED) {
             return true;
         }
         at.saturating_duration_since(*self.unsettled.entry(file.version).or_insert(at)) >= settle
@@ -95,14 +127,33 @@ impl SeenFiles {
     }
 }
 
+fn insert(versions: &mut HashSet<FileVersion>, version: FileVersion) -> bool {
+    if versions.len() >= MAX_REMEMBERED {
+        versions.clear();
+    }
+    versions.insert(version)
+}
+
+fn unix_nanos(time: SystemTime) -> i128 {
+    let nanos = |duration: Duration| i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX);
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(after) => nanos(after),
+        Err(before) => -nanos(before.duration()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const SETTLE: Duration = Duration::from_secs(3);
 
-    fn seen(seen: &SeenFiles, path: &Path) -> SeenFile {
-        seen.file(path, &std::fs::metadata(path).unwrap())
+    fn of_account(account: i64) -> SeenFiles {
+        SeenFiles::new(AccountId(account))
+    }
+
+    fn version(seen: &SeenFiles, path: &Path) -> FileVersion {
+        seen.file(path, &std::fs::metadata(path).unwrap()).version
     }
 
     #[test]
@@ -111,41 +162,48 @@ mod tests {
         let (a, b) = (dir.path().join("a"), dir.path().join("b"));
         std::fs::write(&a, "1").unwrap();
         std::fs::copy(&a, &b).unwrap();
-        let mut files = SeenFiles::default();
-        let first = seen(&files, &a);
-        files.remember(first.version);
-        assert!(files.is_imported(first.version) && files.is_done(first.version));
-        assert!(!files.is_imported(seen(&files, &b).version), "another path");
+        let files = of_account(1);
+        let first = version(&files, &a);
+        assert_eq!(version(&of_account(1), &a), first, "the same in the next run");
+        assert_ne!(version(&of_account(2), &a), first, "another account");
+        assert_ne!(version(&files, &b), first, "another path");
+        assert_ne!(files.path(&a), first, "only its path");
         std::fs::write(&a, "12").unwrap();
-        assert!(!files.is_imported(seen(&files, &a).version), "another length");
+        assert_ne!(version(&files, &a), first, "another length");
         std::fs::write(&a, "1").unwrap();
-        let other = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(7);
+        let other = SystemTime::UNIX_EPOCH + Duration::from_secs(7);
         std::fs::File::options().write(true).open(&a).unwrap().set_modified(other).unwrap();
-        assert!(!files.is_imported(seen(&files, &a).version), "another time");
+        assert_ne!(version(&files, &a), first, "another time");
     }
 
     #[test]
-    fn a_file_settles_by_its_age_or_while_it_is_watched() {
-        let version = FileVersion(1);
-        let now = Timestamp::from_millis(1_000_000).unwrap();
-        let mut files = SeenFiles::default();
-        let file = |modified_ms| SeenFile { version, modified_ms };
+    fn only_a_file_that_is_long_unchanged_settles_at_the_first_look() {
+        let now = Timestamp::from_millis(1_000_000_000).unwrap();
         let at = Instant::now();
-        assert!(files.has_settled(file(Some(997_000)), (now, at), SETTLE));
-        for modified_ms in [Some(999_000), Some(5_000_000), None] {
-            let mut files = SeenFiles::default();
-            assert!(!files.has_settled(file(modified_ms), (now, at), SETTLE));
+        let file = |age_ms: Option<i64>| SeenFile {
+            version: FileVersion([1; 16]),
+            modified_ms: age_ms.map(|age_ms| now.millis() - age_ms),
+        };
+        assert!(of_account(1).has_settled(file(Some(600_000)), (now, at), SETTLE));
+        for age_ms in [Some(599_999), Some(3000), Some(0), Some(-4000), Some(-9_000_000), None] {
+            let mut files = of_account(1);
+            assert!(!files.has_settled(file(age_ms), (now, at), SETTLE), "{age_ms:?}");
+            assert!(!files.has_settled(file(age_ms), (now, at + SETTLE / 2), SETTLE), "{age_ms:?}");
             let later = at + SETTLE;
-            assert!(files.has_settled(file(modified_ms), (now, later), SETTLE), "{modified_ms:?}");
+            assert!(files.has_settled(file(age_ms), (now, later), SETTLE), "{age_ms:?}");
             files.forget_unsettled(later, SETTLE);
             assert!(files.unsettled.is_empty());
         }
     }
 
     #[test]
-    fn a_sidecar_without_a_photo_is_reported_once() {
-        let (mut files, version) = (SeenFiles::default(), FileVersion(1));
+    fn failures_are_reported_once_and_only_unread_files_are_tried_again() {
+        let (mut files, version) = (of_account(1), FileVersion([1; 16]));
+        assert!(files.remember_unread(version) && !files.remember_unread(version));
+        assert!(!files.is_done(version));
         assert!(files.remember_report(version) && !files.remember_report(version));
-        assert!(files.is_done(version) && !files.is_imported(version));
+        assert!(files.is_done(version));
+        files.forget_imported();
+        assert!(files.is_done(version), "it is not read again");
     }
 }

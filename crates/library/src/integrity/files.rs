@@ -3,7 +3,7 @@
 use blobs::BlobError;
 use domain::BlobKind;
 use futures_util::{StreamExt as _, stream};
-use storage::{BlobRef, BlobUse, CheckDepth};
+use storage::{BlobRef, BlobUse, BlobUser, CheckDepth};
 
 use super::{Audit, BATCH, FindingKind, IntegrityError, describe};
 
@@ -17,6 +17,8 @@ const MAX_USES: u32 = 3;
 enum FileState {
     Sound,
     Lost,
+    /// It has the right checksum, and this length instead of the registered one.
+    WrongLength(u64),
     Damaged(String),
     Unreadable(String),
 }
@@ -40,15 +42,21 @@ impl Audit<'_> {
         Ok(())
     }
 
+    /// Finds files that nothing refers to, and releases renditions. An original stays: no operation leaves it without a
+    /// reference, so the rows of its photo were lost.
     async fn check_use(&mut self, kind: BlobKind, blobs: &[BlobRef]) -> Result<(), IntegrityError> {
         let parts = &self.library.parts;
         let hashes: Vec<_> = blobs.iter().map(|blob| blob.hash).collect();
         let unused = parts.store.kept_blobs_without_use(kind, &hashes).await?;
-        if self.options.repair && !unused.is_empty() {
+        let (finding, repair) = match kind {
+            BlobKind::Original => (FindingKind::OriginalWithoutPhoto, false),
+            BlobKind::Rendition => (FindingKind::UnusedFile, self.options.repair),
+        };
+        if repair && !unused.is_empty() {
             parts.store.release_blobs_without_use(kind, &unused, parts.clock.now()).await?;
         }
         for hash in unused {
-            self.add(FindingKind::UnusedFile, self.options.repair, format!("{} {hash}", kind.as_str()));
+            self.add(finding, repair, parts.blobs.content.location(kind, hash));
         }
         Ok(())
     }
@@ -79,13 +87,20 @@ impl Audit<'_> {
         let state = inspect(self.library, blob, self.options.depth).await;
         let reason = match &state {
             FileState::Sound => return Ok(()),
-            FileState::Lost => "missing",
-            FileState::Damaged(reason) | FileState::Unreadable(reason) => reason,
+            FileState::Lost => "missing".to_owned(),
+            FileState::WrongLength(bytes) => format!("{bytes} bytes long instead of {}", blob.bytes),
+            FileState::Damaged(reason) | FileState::Unreadable(reason) => reason.clone(),
         };
-        let text = format!("{}; {} {}, {reason}", photos(&uses), blob.kind.as_str(), blob.hash);
+        let text = format!("{}; {} {}, {reason}", names(&uses), blob.kind.as_str(), blob.hash);
         match (blob.kind, &state) {
             (_, FileState::Unreadable(_)) => self.add(FindingKind::UnreadableFile, false, text),
             (BlobKind::Original, FileState::Lost) => self.add(FindingKind::LostOriginal, false, text),
+            (BlobKind::Original, FileState::WrongLength(bytes)) => {
+                if self.options.repair {
+                    self.library.parts.store.correct_length(&blob.hash, *bytes).await?;
+                }
+                self.add(FindingKind::WrongLength, self.options.repair, text);
+            }
             (BlobKind::Original, _) => self.set_aside(blob, text).await?,
             (BlobKind::Rendition, state) => {
                 let repaired = self.options.repair && self.replace_rendition(blob, &uses).await?;
@@ -137,13 +152,18 @@ async fn inspect(library: &crate::Library, blob: BlobRef, depth: CheckDepth) -> 
     let content = &library.parts.blobs.content;
     let outcome = async {
         let Some(bytes) = content.length(blob.kind, blob.hash).await? else { return Ok(FileState::Lost) };
-        if bytes != blob.bytes {
-            return Ok(FileState::Damaged(format!("{bytes} bytes long instead of {}", blob.bytes)));
+        let has_length = bytes == blob.bytes;
+        if has_length && depth == CheckDepth::Quick {
+            return Ok(FileState::Sound);
         }
-        if depth == CheckDepth::Full && content.read_hash(blob.kind, blob.hash).await? != blob.hash {
-            return Ok(FileState::Damaged("with a wrong checksum".to_owned()));
-        }
-        Ok(FileState::Sound)
+        // The row may be wrong instead of the file.
+        let is_sound = content.read_hash(blob.kind, blob.hash).await? == blob.hash;
+        Ok(match (is_sound, has_length) {
+            (true, true) => FileState::Sound,
+            (true, false) => FileState::WrongLength(bytes),
+            (false, true) => FileState::Damaged("with a wrong checksum".to_owned()),
+            (false, false) => FileState::Damaged(format!("{bytes} bytes long instead of {}", blob.bytes)),
+        })
     };
     match outcome.await {
         Ok(state) => state,
@@ -153,8 +173,18 @@ async fn inspect(library: &crate::Library, blob: BlobRef, depth: CheckDepth) -> 
     }
 }
 
-fn photos(uses: &[BlobUse]) -> String {
-    let mut names: Vec<String> = uses.iter().map(|used| describe(&used.image)).collect();
+fn names(uses: &[BlobUse]) -> String {
+    let mut names: Vec<String> = uses.iter().map(|used| name(&used.user)).collect();
     names.dedup();
     names.join(", ")
+}
+
+fn name(user: &BlobUser) -> String {
+    match user {
+        BlobUser::Image(image) => describe(image),
+        BlobUser::PartialFile { account, name } => {
+            let account = account.as_deref().unwrap_or("a deleted account");
+            format!("{account}: {name} (unfinished upload)")
+        }
+    }
 }

@@ -13,6 +13,10 @@ pub enum FindingKind {
     LostRendition,
     /// A rendition has other bytes than were made.
     DamagedRendition,
+    /// An original that no photo and no file uses.
+    OriginalWithoutPhoto,
+    /// The metadata store has a wrong length of a sound original.
+    WrongLength,
     /// A file of the blob store cannot be read.
     UnreadableFile,
     /// A visible image has no medium or no thumb.
@@ -21,9 +25,9 @@ pub enum FindingKind {
     FailedRendition,
     /// An original or a rendition in use is not registered as kept, so that it could be removed.
     UnregisteredBlob,
-    /// A registered file that no image uses.
+    /// A registered rendition that no image uses.
     UnusedFile,
-    /// A file of the blob store that is not registered.
+    /// A rendition in the blob store that is not registered.
     OrphanFile,
     /// A temporary file of a killed process.
     TemporaryFile,
@@ -31,6 +35,24 @@ pub enum FindingKind {
     StuckImage,
     /// The stored number of images of an account is wrong.
     ImageCount,
+    /// The stored number of bytes of an account is wrong.
+    StoredBytes,
+    /// An account has no root folder for its synced files.
+    RootFolder,
+    /// A synced file is in no folder of its account.
+    FileParent,
+    /// A synced file has the image of another account or with other content.
+    FileImage,
+    /// A synced photo has no image, although its account has one with the same content.
+    UnlinkedFile,
+    /// An image is wrongly marked as deleted with its last file.
+    DeletionMark,
+    /// The stored sum of bytes of a folder is wrong.
+    FolderBytes,
+    /// The file of a part of an upload is missing or has another length.
+    LostPart,
+    /// A file of an upload that belongs to no part.
+    OrphanPart,
     /// An album shows an image at a wrong time, or one that is not visible.
     AlbumCopy,
     /// The place index differs from an image's position.
@@ -61,6 +83,7 @@ impl FindingKind {
 
     const fn texts(self) -> (&'static str, &'static str, &'static str) {
         const REPAIR: &str = "Run `server fsck --repair`.";
+        const RESTORE: &str = "Restore the metadata store from a backup, or report the messages.";
         const IMPORT_AGAIN: &str = "Import or upload the same file again, or restore the file from a backup.";
         match self {
             Self::StoreDamage => (
@@ -76,6 +99,15 @@ impl FindingKind {
             ),
             Self::LostRendition => ("lost-rendition", "lost rendition", REPAIR),
             Self::DamagedRendition => ("damaged-rendition", "damaged rendition", REPAIR),
+            Self::OriginalWithoutPhoto => (
+                "original-without-photo",
+                "original without a photo",
+                "The metadata store may be older than the files, for example after a restore from a backup. Import each \
+                 file that is needed: `server import EMAIL FILE`. Originals are never deleted.",
+            ),
+            Self::WrongLength => {
+                ("wrong-length", "sound original with a wrong length in the metadata store", REPAIR)
+            }
             Self::UnreadableFile => (
                 "unreadable-file",
                 "unreadable file",
@@ -93,15 +125,34 @@ impl FindingKind {
             Self::TemporaryFile => ("temporary-file", "temporary file of a killed process", REPAIR),
             Self::StuckImage => ("stuck-image", "photo that is not indexed and not in the queue", REPAIR),
             Self::ImageCount => ("image-count", "wrong number of photos of an account", REPAIR),
+            Self::StoredBytes => ("stored-bytes", "wrong number of stored bytes of an account", REPAIR),
+            Self::RootFolder => (
+                "root-folder",
+                "account without a root folder for synced files",
+                "Run `server fsck --repair`, or restore a backup if the account has synced files.",
+            ),
+            Self::FileParent => ("file-parent", "synced file that is in no folder of its account", RESTORE),
+            Self::FileImage => {
+                ("file-image", "synced file with a photo of another account or with other content", RESTORE)
+            }
+            Self::UnlinkedFile => ("unlinked-file", "synced file without its photo", REPAIR),
+            Self::DeletionMark => (
+                "deletion-mark",
+                "photo that is marked as deleted with its last file",
+                "Restore the photo in the trash, or delete its synced file.",
+            ),
+            Self::FolderBytes => ("folder-bytes", "folder with a wrong sum of bytes", REPAIR),
+            Self::LostPart => (
+                "lost-part",
+                "part of an upload without its file",
+                "Run `server fsck --repair` to forget the upload. Its client sends the file again.",
+            ),
+            Self::OrphanPart => ("orphan-part", "file of an upload that is not registered", REPAIR),
             Self::AlbumCopy => ("album-copy", "photo with a wrong time or visibility in an album", REPAIR),
             Self::PlaceIndex => ("place-index", "photo with a wrong entry in the place index", REPAIR),
             Self::WordIndex => ("word-index", "photo with wrong words in the word index", REPAIR),
             Self::StrayVector => ("stray-vector", "vector without its photo", REPAIR),
-            Self::DanglingReference => (
-                "dangling-reference",
-                "row that refers to a missing row",
-                "Restore the metadata store from a backup, or report the messages.",
-            ),
+            Self::DanglingReference => ("dangling-reference", "row that refers to a missing row", RESTORE),
         }
     }
 }

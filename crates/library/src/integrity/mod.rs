@@ -10,6 +10,7 @@
 mod files;
 mod findings;
 mod orphans;
+mod parts;
 mod renditions;
 mod rows;
 
@@ -58,6 +59,9 @@ pub enum IntegrityError {
     /// The blob store failed.
     #[error(transparent)]
     Blob(#[from] BlobError),
+    /// The folder of uploads cannot be read or written.
+    #[error("the folder of uploads cannot be used: {0}")]
+    Parts(#[from] std::io::Error),
     /// No name for the worker that makes renditions again.
     #[error(transparent)]
     Random(#[from] keys::RandomError),
@@ -90,6 +94,8 @@ impl Library {
         audit.check_files().await?;
         audit.check_orphans().await?;
         audit.check_temporary_files().await?;
+        audit.check_parts().await?;
+        audit.check_part_files().await?;
         audit.await_renditions().await?;
         audit.check_references().await?;
         Ok(audit.report)

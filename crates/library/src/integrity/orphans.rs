@@ -1,8 +1,7 @@
 //! Finds files that nothing refers to.
 
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use blobs::TemporaryFile;
 use domain::{BlobKind, Timestamp};
 use futures_util::TryStreamExt as _;
 use storage::{AnnounceOutcome, BlobRef};
@@ -10,10 +9,12 @@ use storage::{AnnounceOutcome, BlobRef};
 use super::{Audit, BATCH, FindingKind, IntegrityError};
 
 /// No running upload pauses for as long as this: a day.
-const MAX_UPLOAD_MS: i64 = 24 * 3600 * 1000;
+pub(super) const MAX_UPLOAD_MS: i64 = 24 * 3600 * 1000;
 
 impl Audit<'_> {
-    /// Finds files that are not registered. Every file is registered before it is written.
+    /// Finds files that are not registered. Every file is registered before it is written, so a killed process leaves
+    /// none. The clean-up may have a rendition, which can be made again. An original stays: it shows that the metadata
+    /// store is older than the files, and may be the only copy of a photo.
     pub(super) async fn check_orphans(&mut self) -> Result<(), IntegrityError> {
         for kind in [BlobKind::Original, BlobKind::Rendition] {
             let mut listed = self
@@ -43,10 +44,14 @@ impl Audit<'_> {
             if content.length(kind, orphan.hash).await?.is_none() {
                 continue;
             }
+            let text = format!("{}, {} bytes", content.location(kind, orphan.hash), orphan.bytes);
+            if kind == BlobKind::Original {
+                self.add(FindingKind::OriginalWithoutPhoto, false, text);
+                continue;
+            }
             let handed_over = self.options.repair
                 && store.announce_blobs(&[*orphan], self.library.parts.clock.now()).await?
                     == AnnounceOutcome::Ready;
-            let text = format!("{} {}, {} bytes", kind.as_str(), orphan.hash, orphan.bytes);
             self.add(FindingKind::OrphanFile, handed_over, text);
         }
         Ok(())
@@ -57,7 +62,7 @@ impl Audit<'_> {
         let parts = &self.library.parts;
         let written_before = parts.clock.now().plus_millis(-MAX_UPLOAD_MS);
         let mut files = parts.blobs.temporary_files().await?;
-        files.retain(|file| modified_at(file).is_some_and(|modified| modified < written_before));
+        files.retain(|file| timestamp(file.modified).is_some_and(|modified| modified < written_before));
         for file in files {
             if self.options.repair {
                 parts.blobs.delete_temporary_file(&file).await?;
@@ -69,7 +74,8 @@ impl Audit<'_> {
     }
 }
 
-fn modified_at(file: &TemporaryFile) -> Option<Timestamp> {
-    let since_epoch = file.modified.duration_since(UNIX_EPOCH).ok()?;
+/// A time of the file system.
+pub(super) fn timestamp(modified: SystemTime) -> Option<Timestamp> {
+    let since_epoch = modified.duration_since(UNIX_EPOCH).ok()?;
     Timestamp::from_millis(i64::try_from(since_epoch.as_millis()).ok()?)
 }

@@ -9,12 +9,24 @@ use super::{Audit, BATCH, FindingKind, IntegrityError, describe};
 /// How many messages of the metadata store about damage are reported.
 const MAX_MESSAGES: u32 = 100;
 
+/// How many rows one write repairs, so that other writes wait only briefly.
+const REPAIR_BATCH: usize = 50;
+
 fn kind_of(rule: StoreRule) -> FindingKind {
     match rule {
-        StoreRule::OriginalIsKept | StoreRule::RenditionsAreKept => FindingKind::UnregisteredBlob,
+        StoreRule::OriginalIsKept | StoreRule::PartialOriginalIsKept | StoreRule::RenditionsAreKept => {
+            FindingKind::UnregisteredBlob
+        }
         StoreRule::RenditionsExist | StoreRule::RenditionsExistOrQueued => FindingKind::MissingRendition,
         StoreRule::PendingImageHasJob => FindingKind::StuckImage,
         StoreRule::ImageCount => FindingKind::ImageCount,
+        StoreRule::StoredBytes => FindingKind::StoredBytes,
+        StoreRule::RootFolder => FindingKind::RootFolder,
+        StoreRule::FileParent => FindingKind::FileParent,
+        StoreRule::FileImage => FindingKind::FileImage,
+        StoreRule::PhotoFileHasImage => FindingKind::UnlinkedFile,
+        StoreRule::DeletedWithFiles => FindingKind::DeletionMark,
+        StoreRule::FolderBytes => FindingKind::FolderBytes,
         StoreRule::AlbumCopies => FindingKind::AlbumCopy,
         StoreRule::PlaceIndex => FindingKind::PlaceIndex,
         StoreRule::WordIndex | StoreRule::WordsHaveImage => FindingKind::WordIndex,
@@ -24,7 +36,10 @@ fn kind_of(rule: StoreRule) -> FindingKind {
 
 /// Whether a repair changes the registration of blobs.
 fn is_about_blobs(rule: StoreRule) -> bool {
-    matches!(rule, StoreRule::OriginalIsKept | StoreRule::RenditionsAreKept)
+    matches!(
+        rule,
+        StoreRule::OriginalIsKept | StoreRule::PartialOriginalIsKept | StoreRule::RenditionsAreKept
+    )
 }
 
 impl Audit<'_> {
@@ -97,7 +112,9 @@ impl Audit<'_> {
         if is_about_blobs(rule) && sweeper.is_none() {
             return Ok(rows.into_iter().collect());
         }
-        store.repair_rule(rule, &rows, self.library.parts.clock.now()).await?;
+        for rows in rows.chunks(REPAIR_BATCH) {
+            store.repair_rule(rule, rows, self.library.parts.clock.now()).await?;
+        }
         drop(sweeper);
         let again = store.check_rule(rule, after, BATCH).await?;
         Ok(again.violations.into_iter().map(|violation| violation.row).collect())

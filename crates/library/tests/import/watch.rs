@@ -42,6 +42,12 @@ impl Watching {
         }
         let it = process(dir.path()).await;
         let ann = it.account("ann").await;
+        Self::resume(dir, it, ann, options).await
+    }
+
+    /// Watches the folder of an earlier run.
+    async fn resume(dir: TempDir, it: Process, ann: Account, options: WatchOptions) -> Self {
+        let photos = dir.path().join("photos");
         let (sender, events) = mpsc::unbounded_channel();
         let (stop, stopped) = oneshot::channel::<()>();
         let (library, account) = (it.library.clone(), ann.id);
@@ -90,8 +96,14 @@ impl Watching {
     }
 
     async fn stop(self) -> (Process, Account, WatchTotals) {
+        let (_, it, ann, totals) = self.pause().await;
+        (it, ann, totals)
+    }
+
+    /// Stops, and keeps the folder.
+    async fn pause(self) -> (TempDir, Process, Account, WatchTotals) {
         self.stop.send(()).unwrap();
-        (self.it, self.ann, self.running.await.unwrap())
+        (self.dir, self.it, self.ann, self.running.await.unwrap())
     }
 }
 
@@ -196,4 +208,73 @@ async fn a_growing_file_is_imported_when_it_is_complete() {
     assert_eq!(totals, WatchTotals { imported: 1, duplicates: 0, failed: 0 });
     let original = it.stored(domain::BlobKind::Original).await;
     assert_eq!(original, [blobs::content_hash(&bytes)]);
+}
+
+/// Replaces the bytes of a file, and keeps its length and its modification time.
+fn falsify(path: &Path) {
+    let modified = fs::metadata(path).unwrap().modified().unwrap();
+    let mut bytes = fs::read(path).unwrap();
+    bytes.fill(0);
+    fs::write(path, bytes).unwrap();
+    fs::File::options().write(true).open(path).unwrap().set_modified(modified).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_imported_is_not_read_again_after_a_restart() {
+    let files = [("a.jpg", "media/grey.jpg"), ("inner/b.jpg", "media/cmyk.jpg")];
+    let it = Watching::start(&files, OPTIONS).await;
+    let (a, b) = (it.path("a.jpg"), it.path("inner/b.jpg"));
+    let (dir, it, ann, totals) = it.pause().await;
+    assert_eq!(totals, WatchTotals { imported: 2, duplicates: 0, failed: 0 });
+    // These would fail if they were read.
+    falsify(&a);
+    falsify(&b);
+    let mut it = Watching::resume(dir, it, ann, OPTIONS).await;
+    copy(&it.path("c.jpg"), "media/landscape-1.jpg");
+    it.wait_for_imports(1).await;
+    let (_, _, totals) = it.stop().await;
+    assert_eq!(totals, WatchTotals { imported: 1, duplicates: 0, failed: 0 });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn refused_files_are_reported_again_after_a_restart() {
+    let it = Watching::start(&[("a.jpg", "media/grey.jpg")], OPTIONS).await;
+    fs::write(it.path("notes.jpg"), "no picture").unwrap();
+    let (dir, it, ann, _) = it.pause().await;
+    let it = Watching::resume(dir, it, ann, OPTIONS).await;
+    let (_, _, totals) = it.stop().await;
+    assert_eq!(totals, WatchTotals { imported: 0, duplicates: 0, failed: 1 });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_photo_stays_deleted_until_it_is_imported_by_hand() {
+    let it = Watching::start(&[("a.jpg", "media/grey.jpg")], OPTIONS).await;
+    let (dir, it, ann, _) = it.pause().await;
+    let caller = library::Caller::operator(it.library.account(&ann.email).await.unwrap());
+    let id = it.first_image(&ann).await;
+    it.library.delete_image(&caller, &id).await.unwrap();
+    let mut it = Watching::resume(dir, it, ann, OPTIONS).await;
+    let number = async |it: &Process| it.library.info(&caller).await.unwrap().total_images;
+    assert_eq!(number(&it.it).await, 0, "a restart restores nothing");
+    copy(&it.path("b.jpg"), "media/grey.jpg");
+    it.wait_for(|event| matches!(event, WatchEvent::Imported { report, .. } if report.duplicates == 1)).await;
+    assert_eq!(number(&it.it).await, 0, "nor does a second file with these bytes");
+    let (dir, it, ann, totals) = it.pause().await;
+    assert_eq!(totals, WatchTotals { imported: 0, duplicates: 1, failed: 0 });
+    assert_eq!(it.import(&ann, &[dir.path().join("photos/a.jpg")]).await.imported, 1);
+    assert_eq!((number(&it).await, it.first_image(&ann).await), (1, id));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_replaces_another_is_imported_and_watched() {
+    let mut it = Watching::start(&[("inner/a.jpg", "media/grey.jpg")], OPTIONS).await;
+    let other = it.dir.path().join("other");
+    copy(&other.join("b.jpg"), "media/cmyk.jpg");
+    fs::rename(it.path("inner"), it.dir.path().join("away")).unwrap();
+    fs::rename(other, it.path("inner")).unwrap();
+    it.wait_for_imports(1).await;
+    copy(&it.path("inner/c.jpg"), "media/landscape-1.jpg");
+    it.wait_for_imports(1).await;
+    let (_, _, totals) = it.stop().await;
+    assert_eq!(totals, WatchTotals { imported: 3, duplicates: 0, failed: 0 });
 }

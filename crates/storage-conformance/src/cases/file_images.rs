@@ -13,7 +13,7 @@ use crate::{
 
 /// A request to add the image by an import.
 fn import(files: &Files, original: ContentHash) -> NewImage {
-    NewImage { restore_deleted: true, ..files.new_image(original) }
+    NewImage { restore_deleted: storage::RestoreDeleted::Always, ..files.new_image(original) }
 }
 
 pub(crate) async fn several_files_may_have_one_image(seed: &Seed) {
@@ -368,4 +368,19 @@ pub(crate) async fn the_image_belongs_to_the_account_of_the_file(seed: &Seed) {
     assert_eq!(foreign, None);
     let found = ann.store().file(ann.account(), &path("a.jpg")).await.unwrap().unwrap();
     assert!(matches!(found.kind, FileKind::File(FileContent::Photo { image: Some(_), .. })));
+}
+
+pub(crate) async fn a_deleted_image_stays_deleted_when_nothing_is_restored(seed: &Seed) {
+    let ann = Files::new(seed).await;
+    let (with_files, by_hand) = (ann.photo("a.jpg").await, ann.photo("b.jpg").await);
+    ann.index().await;
+    ann.delete("a.jpg").await.unwrap();
+    delete(seed, ann.viewer, &ann.image_id("b.jpg").await, second(2)).await;
+    for original in [with_files, by_hand] {
+        ann.announce(&original).await;
+        let image = NewImage { restore_deleted: storage::RestoreDeleted::Never, ..ann.new_image(original) };
+        let outcome = ann.store().add_image(image).await.unwrap();
+        assert!(matches!(outcome, AddOutcome::StaysDeleted(_)), "{outcome:?}");
+        assert_eq!(ann.is_deleted(&original).await, Some(true));
+    }
 }

@@ -1,8 +1,13 @@
 use domain::{BlobKind, ContentHash, Plan, Rendition};
-use storage::{CheckDepth, IndexedImage, RuleRow, StoreRule, StoredRendition, Viewer};
+use storage::{
+    BlobUser, CheckDepth, IndexedImage, NewUpload, RuleRow, StoreRule, StoredRendition, UploadPart,
+    UploadProtocol, Viewer,
+};
 
 use crate::{
-    NOW, Photo, Seed, indexed, original_blob,
+    NOW, Photo, Seed,
+    file_tree::{Files, overwrite, transfer},
+    indexed, original_blob,
     queries::{delete, second},
     random_photos, rendition_blob,
 };
@@ -123,7 +128,8 @@ pub(crate) async fn uses_of_a_blob_are_listed(seed: &Seed) {
     seed.image(ben.account, shared).await;
     let of_original = seed.store().blob_uses(BlobKind::Original, &original, 10).await.unwrap();
     assert_eq!(of_original.len(), 2);
-    assert_eq!(of_original[0].image.file_name.as_deref(), Some("a.jpg"));
+    let BlobUser::Image(image) = &of_original[0].user else { panic!("{of_original:?}") };
+    assert_eq!(image.file_name.as_deref(), Some("a.jpg"));
     assert_eq!((of_original[0].original, of_original[0].rendition), (original, None));
     let of_thumb = seed.store().blob_uses(BlobKind::Rendition, &made[2].blob, 1).await.unwrap();
     assert_eq!(of_thumb.len(), 1, "no more than requested");
@@ -155,4 +161,89 @@ pub(crate) async fn a_released_blob_has_no_use(seed: &Seed) {
         assert_eq!(seed.store().kept_blobs(kind, None, 1).await.unwrap().len(), 1, "a used blob stays kept");
     }
     assert_sound(seed).await;
+}
+
+/// Begins an upload and adds a part to it for each of these lengths.
+async fn upload(seed: &Seed, viewer: Viewer, name: &str, parts: &[u64]) {
+    let upload = NewUpload {
+        account: viewer.account,
+        protocol: UploadProtocol::Chunked,
+        name: name.to_owned(),
+        total_bytes: None,
+        metadata: String::new(),
+        at: second(1),
+    };
+    let begun = seed.store().begin_upload(upload).await.unwrap();
+    let storage::BeginUpload::Begun(id) = begun else { panic!("{begun:?}") };
+    for (number, bytes) in (1..).zip(parts) {
+        let part = UploadPart {
+            number,
+            name: format!("{number:05}"),
+            bytes: *bytes,
+            file: format!("part-{name}{number}"),
+            received_at: second(2),
+        };
+        seed.store().add_part(id, part, None).await.unwrap();
+    }
+}
+
+pub(crate) async fn operations_on_files_and_uploads_break_no_rule(seed: &Seed) {
+    let ann = Files::new(seed).await;
+    ann.folders(&["a", "a/b", "c"]).await;
+    let original = ann.photo("a/b/1.jpg").await;
+    ann.put_photo("c/2.jpg", original).await.unwrap();
+    ann.put_partial("c/3.jpg.part", original).await.unwrap();
+    let partial = ann.original().await;
+    ann.put_partial("c/4.jpg.part", partial).await.unwrap();
+    ann.junk("a/.DS_Store", 30).await;
+    upload(seed, ann.viewer, "u", &[10, 20]).await;
+    assert_sound(seed).await;
+    ann.copy(transfer("a", "d")).await.unwrap();
+    ann.rename(overwrite("a/b", "c/b")).await.unwrap();
+    assert_sound(seed).await;
+    for gone in ["d", "c"] {
+        ann.delete(gone).await.unwrap();
+        assert_sound(seed).await;
+    }
+    ann.sweep().await;
+    assert_eq!(ann.is_deleted(&original).await, Some(true), "its last file is gone");
+    assert_sound(seed).await;
+    ann.put_photo("a/again.jpg", original).await.unwrap();
+    assert_sound(seed).await;
+}
+
+pub(crate) async fn the_length_of_an_original_can_be_corrected(seed: &Seed) {
+    let ann = Files::new(seed).await;
+    ann.folders(&["a"]).await;
+    let original = ann.photo("1.jpg").await;
+    let partial = ann.original().await;
+    ann.put_partial("a/2.jpg.part", partial).await.unwrap();
+    let version = ann.entry("").await.version;
+    for (original, bytes) in [(original, 5), (partial, 7)] {
+        seed.store().correct_length(&original, bytes).await.unwrap();
+        assert_sound(seed).await;
+    }
+    assert_eq!(ann.stored_bytes().await, 12);
+    let (folder, root) = (ann.entry("a").await, ann.entry("").await);
+    assert_eq!((folder.bytes, root.version > version), (7, true));
+    let uses = seed.store().blob_uses(BlobKind::Original, &partial, 10).await.unwrap();
+    assert_eq!(uses[0].original_bytes, 7);
+    let BlobUser::PartialFile { account, name } = &uses[0].user else { panic!("{uses:?}") };
+    assert_eq!((account.is_some(), name.as_str()), (true, "2.jpg.part"));
+}
+
+pub(crate) async fn parts_of_uploads_are_listed(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    upload(seed, ann, "a", &[10, 20]).await;
+    upload(seed, ann, "b", &[30]).await;
+    let (mut listed, mut after): (Vec<_>, Option<String>) = (Vec::new(), None);
+    loop {
+        let page = seed.store().upload_parts(after.as_deref(), 2).await.unwrap();
+        let Some(last) = page.last() else { break };
+        after = Some(last.file.clone());
+        listed.extend(page);
+    }
+    let files: Vec<_> = listed.iter().map(|part| (part.file.as_str(), part.bytes)).collect();
+    assert_eq!(files, [("part-a1", 10), ("part-a2", 20), ("part-b1", 30)]);
+    assert!(listed[0].account.is_some() && listed[0].upload != listed[2].upload);
 }

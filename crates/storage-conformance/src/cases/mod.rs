@@ -35,6 +35,7 @@ pub(crate) mod synced_files;
 pub(crate) mod text;
 pub(crate) mod uploads;
 pub(crate) mod vectors;
+pub(crate) mod watched_files;
 pub(crate) mod window;
 pub(crate) mod words;
 

@@ -1,6 +1,6 @@
 use diesel::{OptionalExtension, SqliteConnection, prelude::*};
 use domain::{AccountId, ContentHash, Timestamp};
-use storage::{FileChange, FileRefusal, NewFile, NewFileContent, NewImage};
+use storage::{FileChange, FileRefusal, NewFile, NewFileContent, NewImage, RestoreDeleted};
 
 use super::error::FileError;
 use crate::{
@@ -100,7 +100,7 @@ pub(super) fn add_image(
     if is_purged(c, account, &image.original)? {
         return Ok(None);
     }
-    let image = NewImage { account, restore_deleted: false, ..image.clone() };
+    let image = NewImage { account, restore_deleted: RestoreDeleted::IfDeletedWithFiles, ..image.clone() };
     if let Some(refusal) = queue::add(c, &image)?.file_refusal() {
         return Err(refusal.into());
     }

@@ -1,14 +1,14 @@
 use diesel::{OptionalExtension, SqliteConnection, prelude::*};
 use domain::{BlobKind, ContentHash, ImageId, Rendition, Timestamp};
-use storage::{BlobRef, BlobUse, ImageReference};
+use storage::{BlobRef, BlobUse, BlobUser, ImageReference};
 
 use crate::{
-    blob_registry::{is_kept, take_always},
+    blob_registry::{is_kept, keep_always, take_always},
     error::SqliteError,
     originals,
     queue::replace_job,
     rendition_queue,
-    schema::{accounts, images, renditions},
+    schema::{accounts, files, images, renditions},
     value::{RowReader, stored_bytes},
 };
 
@@ -39,6 +39,35 @@ fn is_used(c: &mut SqliteConnection, kind: BlobKind, hash: &ContentHash) -> Resu
     Ok(used)
 }
 
+/// Stores the length of an original for its blob, its images and its files.
+pub(super) fn correct_length(
+    c: &mut SqliteConnection,
+    original: &ContentHash,
+    bytes: u64,
+) -> Result<(), SqliteError> {
+    let (hash, bytes) = (original.as_bytes().as_slice(), stored_bytes(bytes)?);
+    if is_kept(c, BlobKind::Original, original)? {
+        keep_always(c, BlobKind::Original, hash, bytes)?;
+    }
+    let of_original = images::table.filter(images::original.eq(hash));
+    let mut holders: Vec<i64> = diesel::update(of_original)
+        .set(images::original_bytes.eq(bytes))
+        .returning(images::account_id)
+        .get_results(c)?;
+    let of_original = files::table.filter(files::original.eq(hash)).filter(files::kind.eq("partial"));
+    let changed: Vec<(i64, Option<i64>)> = diesel::update(of_original)
+        .set(files::bytes.eq(bytes))
+        .returning((files::account_id, files::parent_id))
+        .get_results(c)?;
+    holders.extend(changed.iter().map(|(account, _)| *account));
+    for folder in changed.into_iter().filter_map(|(_, folder)| folder) {
+        super::files::add_up(c, folder)?;
+    }
+    holders.sort_unstable();
+    holders.dedup();
+    holders.into_iter().try_for_each(|account| originals::recount_stored_bytes(c, account))
+}
+
 /// References to a kept blob, without those of deleted accounts.
 pub(super) fn uses(
     c: &mut SqliteConnection,
@@ -63,7 +92,38 @@ pub(super) fn uses(
         let left = usize::try_from(max).unwrap_or(usize::MAX).saturating_sub(uses.len());
         uses.extend(uses_of_original(c, &original, name.as_deref(), left)?);
     }
+    if kind == BlobKind::Original {
+        let left = usize::try_from(max).unwrap_or(usize::MAX).saturating_sub(uses.len());
+        uses.extend(partial_files(c, hash, left)?);
+    }
     Ok(uses)
+}
+
+/// Up to `max` partial files with this original.
+fn partial_files(
+    c: &mut SqliteConnection,
+    original: &ContentHash,
+    max: usize,
+) -> Result<Vec<BlobUse>, SqliteError> {
+    let rows: Vec<(i64, Option<String>, String, i64)> = files::table
+        .inner_join(accounts::table)
+        .filter(files::original.eq(original.as_bytes().as_slice()))
+        .filter(files::kind.eq("partial"))
+        .filter(accounts::deleted_at_ms.is_null())
+        .order(files::id)
+        .limit(i64::try_from(max).unwrap_or(i64::MAX))
+        .select((files::id, accounts::email, files::name, files::bytes))
+        .load(c)?;
+    rows.into_iter()
+        .map(|(id, account, name, bytes)| {
+            Ok(BlobUse {
+                user: BlobUser::PartialFile { account, name },
+                original: *original,
+                original_bytes: RowReader::new("files", &id).unsigned("bytes", bytes)?,
+                rendition: None,
+            })
+        })
+        .collect()
 }
 
 /// Up to `max` images with this original, as references of its rendition with that name.
@@ -89,7 +149,7 @@ fn uses_of_original(
             let known =
                 rendition.map(|name| reader.required("rendition", Rendition::from_name(name))).transpose()?;
             Ok(BlobUse {
-                image: ImageReference { id, account, file_name },
+                user: BlobUser::Image(ImageReference { id, account, file_name }),
                 original: reader.hash("original", original)?,
                 original_bytes: reader.unsigned("original_bytes", bytes)?,
                 rendition: known,

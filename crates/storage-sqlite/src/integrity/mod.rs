@@ -1,13 +1,17 @@
 //! Checks and repairs of the rows.
 
 mod blobs;
+mod files;
+mod parts;
 mod repairs;
 mod rules;
 mod structure;
 
 use async_trait::async_trait;
 use domain::{BlobKind, ContentHash, Timestamp};
-use storage::{BlobRef, BlobUse, CheckDepth, CheckedRows, IntegrityStore, RuleRow, StorageError, StoreRule};
+use storage::{
+    BlobRef, BlobUse, CheckDepth, CheckedRows, IntegrityStore, RuleRow, StorageError, StoreRule, StoredPart,
+};
 
 use crate::{SqliteStore, blob_registry};
 
@@ -71,6 +75,16 @@ impl IntegrityStore for SqliteStore {
                 .try_for_each(|hash| blob_registry::release_at(c, kind, hash, at))
         })
         .await
+    }
+
+    async fn correct_length(&self, original: &ContentHash, bytes: u64) -> Result<(), StorageError> {
+        let original = *original;
+        self.write(move |c| blobs::correct_length(c, &original, bytes)).await
+    }
+
+    async fn upload_parts(&self, after: Option<&str>, max: u32) -> Result<Vec<StoredPart>, StorageError> {
+        let after = after.map(str::to_owned);
+        self.query(move |c| parts::page(c, after.as_deref(), max)).await
     }
 
     async fn blob_uses(

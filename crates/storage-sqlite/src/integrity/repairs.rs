@@ -7,10 +7,12 @@ use diesel::{
 use domain::{BlobKind, Timestamp};
 use storage::StoreRule;
 
+use super::files;
 use crate::{
     blob_registry::keep_always,
     error::SqliteError,
     images::{add_place, add_text, forget_words, remove_place, remove_text},
+    originals::recount_stored_bytes,
     queue::replace_job,
     schema::{image_vectors, images, renditions},
     value::RowReader,
@@ -26,12 +28,20 @@ pub(super) fn repair(
 ) -> Result<(), SqliteError> {
     match rule {
         StoreRule::OriginalIsKept => keep_original(c, row),
+        StoreRule::PartialOriginalIsKept => files::keep_partial_original(c, row),
         StoreRule::RenditionsAreKept => keep_renditions(c, row),
         // A worker makes the renditions that the image lacks.
         StoreRule::RenditionsExist | StoreRule::RenditionsExistOrQueued | StoreRule::PendingImageHasJob => {
             replace_job(c, row, at)
         }
         StoreRule::ImageCount => count_images(c, row),
+        StoreRule::StoredBytes => recount_stored_bytes(c, row),
+        StoreRule::RootFolder => files::create_root(c, row, at),
+        // Nothing says which of the rows is right.
+        StoreRule::FileParent | StoreRule::FileImage => Ok(()),
+        StoreRule::PhotoFileHasImage => files::link_photo_file(c, row),
+        StoreRule::DeletedWithFiles => files::clear_mark(c, row),
+        StoreRule::FolderBytes => files::add_up(c, row),
         StoreRule::AlbumCopies => copy_to_albums(c, row),
         StoreRule::PlaceIndex => index_place(c, row),
         StoreRule::WordIndex => index_words(c, row),

@@ -9,9 +9,11 @@ use diesel::{
 use domain::{ImageId, Rendition};
 use storage::{CheckedRows, ImageReference, RuleRow, StoreRule, Violation};
 
+use super::files;
 use crate::{
     error::SqliteError,
     images::outdated_words,
+    originals::WRONG_STORED_BYTES,
     schema::{accounts, images},
     value::{RowReader, json_text},
 };
@@ -79,15 +81,25 @@ macro_rules! images_with {
 }
 
 const IMAGES: &str = range!("images", "seq");
+const FILES: &str = range!("files", "id");
+const ACCOUNTS: &str = range!("accounts", "id");
 
 const fn query(rule: StoreRule) -> RuleQuery {
     let (range, find) = match rule {
         StoreRule::OriginalIsKept => (IMAGES, Find::Rows(ORIGINAL_IS_KEPT)),
+        StoreRule::PartialOriginalIsKept => (FILES, Find::Rows(files::PARTIAL_ORIGINAL_IS_KEPT)),
+        StoreRule::StoredBytes => (ACCOUNTS, Find::Rows(WRONG_STORED_BYTES)),
+        StoreRule::RootFolder => (ACCOUNTS, Find::Rows(files::ROOT_FOLDER)),
+        StoreRule::FileParent => (FILES, Find::Rows(files::FILE_PARENT)),
+        StoreRule::FileImage => (FILES, Find::Rows(files::FILE_IMAGE)),
+        StoreRule::PhotoFileHasImage => (FILES, Find::Rows(files::PHOTO_FILE_HAS_IMAGE)),
+        StoreRule::DeletedWithFiles => (IMAGES, Find::Rows(DELETED_WITH_FILES)),
+        StoreRule::FolderBytes => (FILES, Find::Rows(files::FOLDER_BYTES)),
         StoreRule::RenditionsExistOrQueued => (IMAGES, Find::Rows(RENDITIONS_EXIST_OR_QUEUED)),
         StoreRule::RenditionsExist => (IMAGES, Find::Rows(RENDITIONS_EXIST)),
         StoreRule::RenditionsAreKept => (IMAGES, Find::Rows(RENDITIONS_ARE_KEPT)),
         StoreRule::PendingImageHasJob => (IMAGES, Find::Rows(PENDING_IMAGE_HAS_JOB)),
-        StoreRule::ImageCount => (range!("accounts", "id"), Find::Rows(IMAGE_COUNT)),
+        StoreRule::ImageCount => (ACCOUNTS, Find::Rows(IMAGE_COUNT)),
         StoreRule::AlbumCopies => (IMAGES, Find::Rows(ALBUM_COPIES)),
         StoreRule::PlaceIndex => (IMAGES, Find::Rows(PLACE_INDEX)),
         StoreRule::WordIndex => (IMAGES, Find::Words),
@@ -132,6 +144,11 @@ const RENDITIONS_ARE_KEPT: &str = images_with!(
 
 const PENDING_IMAGE_HAS_JOB: &str = images_with!(
     "i.state = 'pending' AND NOT EXISTS (SELECT 1 FROM index_jobs AS j WHERE j.image_seq = i.seq)"
+);
+
+const DELETED_WITH_FILES: &str = images_with!(
+    "i.deleted_with_files = 1
+    AND (i.deleted_at_ms IS NULL OR EXISTS (SELECT 1 FROM files AS f WHERE f.image_seq = i.seq))"
 );
 
 const IMAGE_COUNT: &str = "

@@ -86,7 +86,7 @@ fn add_existing(
     let known = ExistingImage::try_from(row)?;
     // Ends the announcement that was made for this call.
     blob_registry::keep(c, BlobKind::Original, &image.original)?;
-    if known.deleted && !image.restore_deleted && !row.deleted_with_files {
+    if known.deleted && !image.restore_deleted.applies(row.deleted_with_files) {
         return Ok(AddOutcome::StaysDeleted(known));
     }
     let sidecars_changed = sidecars::store(c, row.seq, &image.sidecars)?;

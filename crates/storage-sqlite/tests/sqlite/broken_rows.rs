@@ -42,7 +42,7 @@ async fn embed(seed: &Seed) {
 }
 
 /// Changes rows as no operation does.
-fn break_rows(folder: &TempDir, sql: &str) {
+pub(crate) fn break_rows(folder: &TempDir, sql: &str) {
     let path = folder.path().join("library.sqlite");
     let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
     connection.batch_execute("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON").unwrap();
@@ -50,7 +50,7 @@ fn break_rows(folder: &TempDir, sql: &str) {
 }
 
 /// All violations of a rule, read in small batches.
-async fn violations(store: &SqliteStore, rule: StoreRule) -> Vec<Violation> {
+pub(crate) async fn violations(store: &SqliteStore, rule: StoreRule) -> Vec<Violation> {
     let (mut all, mut after) = (Vec::new(), None);
     loop {
         let page = store.check_rule(rule, after, 7).await.unwrap();
@@ -63,7 +63,7 @@ async fn violations(store: &SqliteStore, rule: StoreRule) -> Vec<Violation> {
 }
 
 /// The rules that are broken, with the number of rows.
-async fn broken(store: &SqliteStore) -> Vec<(StoreRule, usize)> {
+pub(crate) async fn broken(store: &SqliteStore) -> Vec<(StoreRule, usize)> {
     let mut broken = Vec::new();
     for rule in StoreRule::ALL {
         let found = violations(store, rule).await.len();
@@ -74,7 +74,7 @@ async fn broken(store: &SqliteStore) -> Vec<(StoreRule, usize)> {
     broken
 }
 
-async fn repair(store: &SqliteStore, rule: StoreRule) {
+pub(crate) async fn repair(store: &SqliteStore, rule: StoreRule) {
     let rows: Vec<RuleRow> = violations(store, rule).await.iter().map(|found| found.row).collect();
     store.repair_rule(rule, &rows, NOW).await.unwrap();
 }

@@ -150,6 +150,10 @@ async fn run_hot_operations(store: SharedStore) {
     store.requeue_failed(9, NOW).await.unwrap();
     while store.reindex_words(10).await.unwrap() > 0 {}
     store.count_outdated_words().await.unwrap();
+    let versions = [storage::FileVersion([1; 16]), storage::FileVersion([2; 16])];
+    store.remember_watched_files(ann.account, &versions, NOW).await.unwrap();
+    store.watched_files(ann.account, &versions).await.unwrap();
+    store.sweep_watched_files(NOW, 10).await.unwrap();
     store.delete_account(ann.account, NOW).await.unwrap();
 }
 
@@ -365,6 +369,7 @@ async fn hot_operations_use_indexes() {
                 "files",
                 "f",
                 "file_locks",
+                "watched_files",
             ];
             // Scans of these partial indexes are fine: they have few rows.
             let small = ["images_failed", "images_deleted", "blobs_unreferenced", "files_deleted"];

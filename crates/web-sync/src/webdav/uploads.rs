@@ -90,11 +90,7 @@ async fn put_chunk(
     Ok(empty(StatusCode::CREATED))
 }
 
-async fn delete_chunk(
-    request: &DavRequest<'_>,
-    upload: &str,
-    chunk: &FileName,
-) -> Result<Reply, DavError> {
+async fn delete_chunk(request: &DavRequest<'_>, upload: &str, chunk: &FileName) -> Result<Reply, DavError> {
     let upload = unfinished(request, upload).await?;
     let number = chunk_number(chunk.as_str()).ok_or(DavError::NotFound)?;
     if request.library().delete_chunk(&upload, number).await? {

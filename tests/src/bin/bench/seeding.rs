@@ -87,7 +87,7 @@ async fn add(
         modified_at: None,
         added_at: Timestamp::MIN,
         sidecars: Vec::new(),
-        restore_deleted: true,
+        restore_deleted: storage::RestoreDeleted::Always,
         quota_bytes: None,
     };
     store.add_image(image).await?;
