@@ -367,12 +367,12 @@ mod tests {
         fs::create_dir_all(&inner).unwrap();
         fs::create_dir(&other).unwrap();
         let mut scanner = scanner();
-        assert_eq!(scanner.visit(&root, NOW, true).folders, [inner.clone()]);
+        assert_eq!(scanner.visit(&root, NOW, true).folders, vec![inner.clone()]);
         scanner.visit(&inner, NOW, true);
         assert!(scanner.visit(&root, NOW, true).folders.is_empty());
         fs::rename(&inner, dir.path().join("away")).unwrap();
         fs::rename(&other, &inner).unwrap();
-        assert_eq!(scanner.visit(&root, NOW, true).folders, [inner.clone()], "another folder");
+        assert_eq!(scanner.visit(&root, NOW, true).folders, vec![inner.clone()], "another folder");
         scanner.visit(&inner, NOW, true);
         fs::remove_dir(&inner).unwrap();
         fs::create_dir(&inner).unwrap();
