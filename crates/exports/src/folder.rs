@@ -16,14 +16,17 @@ pub(crate) struct Folder {
     key_start: usize,
     /// Whether the folder is in an archive or in an unpacked export. Sidecars are then matched across folders.
     pub(crate) is_export: bool,
+    /// Whether the folder is in an export of Google.
+    pub(crate) is_takeout: bool,
 }
 
 impl Folder {
     /// A folder in an archive.
     pub(crate) fn archived(source: usize, parts: &[&str]) -> Self {
         let inner = parts.join("/");
-        let key_start = takeout_start(&inner).unwrap_or(0);
-        Self { source, inner: inner.into(), key_start, is_export: true }
+        let start = takeout_start(&inner);
+        let is_takeout = start.is_some();
+        Self { source, inner: inner.into(), key_start: start.unwrap_or(0), is_export: true, is_takeout }
     }
 
     /// A folder on disk. `source` gives the number of the export's part that has the given path.
@@ -31,7 +34,9 @@ impl Folder {
         let inner = path.to_string_lossy().into_owned();
         let start = takeout_start(&inner);
         let source = source(start.and_then(|start| inner.get(..start)).unwrap_or_default());
-        Self { source, key_start: start.unwrap_or(0), is_export: start.is_some(), inner: inner.into() }
+        let is_takeout = start.is_some();
+        let key_start = start.unwrap_or(0);
+        Self { source, key_start, is_export: is_takeout, is_takeout, inner: inner.into() }
     }
 
     /// The path within the export. Parts of one export have equal paths; other folders on disk have their full path.

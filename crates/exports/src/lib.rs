@@ -27,7 +27,8 @@ use std::path::PathBuf;
 pub use archive::EntryError;
 pub use limits::MAX_SIDECAR_BYTES;
 pub use names::is_archive_name;
-pub use plan::{Plan, PlannedAlbum, PlannedPhoto, SidecarFile, plan};
+pub use plan::{Plan, PlannedAlbum, PlannedPhoto, SidecarFile, plan, plan_with_progress};
+pub use scan::ListedArchive;
 
 /// A file or folder that is not imported or not used.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

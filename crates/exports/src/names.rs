@@ -135,11 +135,31 @@ pub(crate) fn year(folder: &str) -> Option<i16> {
     year.parse().ok().filter(|year| is_year && (1826..=2100).contains(year))
 }
 
-/// Whether an album's title is that of a folder for the photos of a year, which is no album.
+/// The title without its year, which the folders for the years of one export have in common.
+pub(crate) fn without_year(title: &str) -> String {
+    composed(title).chars().filter(|c| !c.is_ascii_digit()).collect()
+}
+
+/// Whether an album's title is that of a folder for the photos of a year, in a known language.
 pub(crate) fn is_year_title(title: &str) -> bool {
     let composed = composed(title).to_lowercase();
     let words = composed.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end();
     year(title).is_some() && YEAR_FOLDERS.contains(&words)
+}
+
+/// The name of the original, if this may be the name of an edited photo: `x-word.jpg`, `x(1)-word.jpg`, `x-word(1).jpg`.
+/// The word is in the language of the owner.
+pub(crate) fn unedited(name: &str) -> Option<String> {
+    const MIN_WORD_CHARS: usize = 2;
+    let (stem, extension) = name.rfind('.').and_then(|at| name.split_at_checked(at)).unwrap_or((name, ""));
+    let before_number = stem.strip_suffix(')').and_then(|stem| stem.rsplit_once('('));
+    let before_number = before_number.filter(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()));
+    let end = before_number.map_or(stem.len(), |(before, _)| before.len());
+    let (stem, number) = stem.split_at_checked(end)?;
+    let (original, word) = stem.rsplit_once('-')?;
+    let is_of_word = |c: char| c == ' ' || !(c.is_ascii_punctuation() || c.is_numeric() || c.is_control());
+    let is_word = word.chars().count() >= MIN_WORD_CHARS && word.chars().all(is_of_word);
+    (is_word && !original.is_empty()).then(|| format!("{original}{number}{extension}"))
 }
 
 #[cfg(test)]
@@ -191,5 +211,22 @@ mod tests {
         }
         assert!(is_year_title("Photos from 2019") && is_year_title("Fotos von 2019"));
         assert!(!is_year_title("Italy 2019") && !is_year_title("Photos from Rome"));
+        assert_eq!(without_year("2019年の写真"), without_year("2020年の写真"));
+    }
+
+    #[test]
+    fn a_word_at_the_end_of_a_name_may_mark_an_edited_photo() {
+        let check =
+            |name: &str, expect: Option<&str>| assert_eq!(unedited(name).as_deref(), expect, "{name}");
+        check("IMG_1-szerkesztett.jpg", Some("IMG_1.jpg"));
+        check("IMG_1-ha editado.jpg", Some("IMG_1.jpg"));
+        check("IMG_1-แก้ไขแล้ว(2).jpg", Some("IMG_1(2).jpg"));
+        check("IMG_1(2)-편집됨.jpg", Some("IMG_1(2).jpg"));
+        check("a-b-επεξεργασία", Some("a-b"));
+        for other in
+            ["IMG_1.jpg", "IMG-1.jpg", "IMG-20190704-WA0001.jpg", "IMG_1-A.jpg", "-edit.jpg", "x-(1).jpg"]
+        {
+            check(other, None);
+        }
     }
 }

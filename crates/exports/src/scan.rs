@@ -38,6 +38,20 @@ pub(crate) struct Item {
     pub(crate) modified_at: Option<Timestamp>,
 }
 
+/// What is known of an archive while it is listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListedArchive<'a> {
+    /// Its path.
+    pub path: &'a Path,
+    /// How many entries are listed so far.
+    pub entries: u64,
+    /// The length of these entries, in bytes.
+    pub bytes: u64,
+}
+
+/// Called before and after each entry of an archive.
+type OnListed<'a> = &'a mut dyn FnMut(ListedArchive<'_>);
+
 /// An archive, or a part of an export on disk.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Source {
@@ -65,10 +79,10 @@ pub(crate) struct Scan {
 impl Scan {
     /// Lists files, folders with their subfolders, and archives. Links to folders are not followed, so that no folder is
     /// walked twice.
-    pub(crate) fn of(paths: &[PathBuf]) -> Self {
+    pub(crate) fn of(paths: &[PathBuf], on_listed: OnListed<'_>) -> Self {
         let mut scan = Self::default();
         for path in paths {
-            scan.walk(path, true, false);
+            scan.walk(path, true, false, on_listed);
         }
         scan
     }
@@ -118,7 +132,7 @@ impl Scan {
         self.failed.push(Problem::new(path, reason));
     }
 
-    fn walk(&mut self, path: &Path, is_named: bool, is_in_trash: bool) {
+    fn walk(&mut self, path: &Path, is_named: bool, is_in_trash: bool, on_listed: OnListed<'_>) {
         // A link that the user named is followed.
         let metadata = if is_named { fs::metadata(path) } else { fs::symlink_metadata(path) };
         let kind = match metadata {
@@ -132,7 +146,7 @@ impl Scan {
             }
             let is_in_trash = is_in_trash || (!is_named && names::is_trash_folder(&name));
             match entries(path) {
-                Ok(inner) => inner.iter().for_each(|path| self.walk(path, false, is_in_trash)),
+                Ok(inner) => inner.iter().for_each(|path| self.walk(path, false, is_in_trash, on_listed)),
                 Err(error) => self.fail(path, format_args!("cannot be read: {error}")),
             }
         } else if names::is_junk(&name) {
@@ -140,10 +154,10 @@ impl Scan {
         } else if is_in_trash {
             self.skipped.push(Problem::new(path, IN_TRASH));
         } else if kind.is_file() {
-            self.file(path, &name);
+            self.file(path, &name, on_listed);
         } else if kind.is_symlink() {
             match fs::metadata(path) {
-                Ok(target) if target.is_file() => self.file(path, &name),
+                Ok(target) if target.is_file() => self.file(path, &name, on_listed),
                 Ok(_) => {
                     self.fail(
                         path,
@@ -157,12 +171,12 @@ impl Scan {
         }
     }
 
-    fn file(&mut self, path: &Path, name: &str) {
+    fn file(&mut self, path: &Path, name: &str, on_listed: OnListed<'_>) {
         if !self.seen.insert(path.to_owned()) {
             return;
         }
         if let Some(kind) = ArchiveKind::of(name) {
-            return self.archive(path, kind);
+            return self.archive(path, kind, on_listed);
         }
         let sources = &mut self.sources;
         let folder = Folder::on_disk(path.parent().unwrap_or(Path::new("")), |root| {
@@ -179,12 +193,20 @@ impl Scan {
         });
     }
 
-    fn archive(&mut self, path: &Path, kind: ArchiveKind) {
+    fn archive(&mut self, path: &Path, kind: ArchiveKind, on_listed: OnListed<'_>) {
         let source =
             source_number(&mut self.sources, path.to_string_lossy().into_owned(), names::export_name(path));
         let number = self.archives.len();
         let (mut problems, mut has_too_many) = (Vec::new(), false);
+        let mut listed = ListedArchive { path, entries: 0, bytes: 0 };
+        on_listed(listed);
         let opened = Archive::open(path, kind, &mut |entry_number, entry| {
+            listed = ListedArchive {
+                entries: listed.entries + 1,
+                bytes: listed.bytes.saturating_add(entry.bytes),
+                ..listed
+            };
+            on_listed(listed);
             self.entries += 1;
             self.names_bytes += entry.path.len();
             has_too_many = self.entries > MAX_ENTRIES || self.names_bytes > MAX_NAMES_BYTES;

@@ -1,11 +1,21 @@
-use std::{collections::HashMap, io, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use bytes::Bytes;
-use domain::{AccountId, ImageId};
-use exports::{Plan, PlannedPhoto};
+use domain::{AccountId, ImageId, Sidecar};
+use exports::{EntryError, Plan, PlannedPhoto};
 use futures_util::{StreamExt as _, future::BoxFuture, stream, stream::FuturesUnordered};
 use storage::{ImageState, RestoreDeleted};
-use tokio::{sync::mpsc, time::Instant};
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinError,
+    time::Instant,
+};
 
 use crate::{
     FailedFile, ImportError, ImportOutcome, ImportReport, Library, Upload,
@@ -26,12 +36,24 @@ const SEARCH_CHECK_BATCH: usize = 500;
 const SEARCH_WAIT: Duration = Duration::from_secs(30);
 
 /// The progress of a folder import.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ImportProgress {
-    /// Files whose outcome is known.
-    pub settled: u64,
-    /// Files found.
-    pub total: u64,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ImportProgress {
+    /// An archive is being listed. This takes minutes for a big compressed one.
+    Listing {
+        /// The archive.
+        archive: Arc<Path>,
+        /// How many entries are listed so far.
+        entries: u64,
+        /// The length of these entries, in bytes.
+        bytes: u64,
+    },
+    /// Files are being imported.
+    Importing {
+        /// Files whose outcome is known.
+        settled: u64,
+        /// Files found.
+        total: u64,
+    },
 }
 
 /// A file whose image is waiting to be indexed.
@@ -58,10 +80,9 @@ impl Library {
         &self,
         account: AccountId,
         paths: &[PathBuf],
-        progress: impl FnMut(ImportProgress),
+        mut progress: impl FnMut(ImportProgress),
     ) -> ImportReport {
-        let paths = paths.to_vec();
-        let mut plan = match tokio::task::spawn_blocking(move || exports::plan(&paths)).await {
+        let mut plan = match plan(paths.to_vec(), &mut progress).await {
             Ok(plan) => plan,
             Err(error) => {
                 return ImportReport { stopped: Some(error.to_string()), ..ImportReport::default() };
@@ -89,6 +110,30 @@ impl Library {
         import.waits_for_search = false;
         import.restore_deleted = RestoreDeleted::Never;
         import.run(|_| ()).await
+    }
+}
+
+/// Plans an import on another thread. Of the progress, what is outdated before it can be reported is left out.
+async fn plan(paths: Vec<PathBuf>, progress: &mut impl FnMut(ImportProgress)) -> Result<Plan, JoinError> {
+    let (sender, mut listed) = watch::channel(None);
+    let mut planning = tokio::task::spawn_blocking(move || {
+        let mut archive: Arc<Path> = Arc::from(Path::new(""));
+        exports::plan_with_progress(&paths, &mut |listed| {
+            if *archive != *listed.path {
+                archive = listed.path.into();
+            }
+            let (archive, entries, bytes) = (archive.clone(), listed.entries, listed.bytes);
+            sender.send_replace(Some(ImportProgress::Listing { archive, entries, bytes }));
+        })
+    });
+    loop {
+        tokio::select! {
+            plan = &mut planning => return plan,
+            Ok(()) = listed.changed() => {
+                let latest = listed.borrow_and_update().clone();
+                latest.into_iter().for_each(&mut *progress);
+            }
+        }
     }
 }
 
@@ -178,7 +223,7 @@ impl<'a> FolderImport<'a> {
                 (last_progress, jobs_before) = (Instant::now(), Some(jobs));
             }
             let unsettled = feed.left() + reading.len() + self.waiting.len() + self.unsearchable.len();
-            progress(ImportProgress { settled: total.saturating_sub(unsettled as u64), total });
+            progress(ImportProgress::Importing { settled: total.saturating_sub(unsettled as u64), total });
         }
     }
 
@@ -230,6 +275,9 @@ impl<'a> FolderImport<'a> {
     ) -> Result<(), ImportError> {
         let (image, state, is_new) = match outcome {
             Ok(ImportOutcome::Queued(image)) => (image, ImageState::Pending, true),
+            // The job of a ready image is waited for.
+            Ok(ImportOutcome::Reindexed(image)) => (image, ImageState::Pending, false),
+            Ok(ImportOutcome::Restored(image, ImageState::Ready)) => (image, ImageState::Pending, true),
             Ok(ImportOutcome::Restored(image, state)) => (image, state, true),
             Ok(ImportOutcome::Duplicate(image, state)) => (image, state, false),
             Err(error) if error.is_outage() => return Err(error),
@@ -249,11 +297,16 @@ impl<'a> FolderImport<'a> {
     /// Moves indexed files to the report.
     async fn settle(&mut self) -> Result<(), ImportError> {
         let ids: Vec<ImageId> = self.waiting.iter().map(|file| file.image.clone()).collect();
-        let states: HashMap<ImageId, ImageState> =
-            self.library.parts.store.image_states(&ids).await?.into_iter().collect();
+        let store = &self.library.parts.store;
+        let states: HashMap<ImageId, ImageState> = store.image_states(&ids).await?.into_iter().collect();
+        let is_ready = |id: &&ImageId| states.get(id) == Some(&ImageState::Ready);
+        let ready: Vec<ImageId> = ids.iter().filter(is_ready).cloned().collect();
+        // A ready image has a job if it is indexed again with a new sidecar.
+        let queued: HashSet<ImageId> = store.queued_images(&ready).await?.into_iter().collect();
         for file in std::mem::take(&mut self.waiting) {
             match states.get(&file.image) {
                 Some(ImageState::Pending) => self.waiting.push(file),
+                Some(ImageState::Ready) if queued.contains(&file.image) => self.waiting.push(file),
                 Some(ImageState::Ready) => {
                     self.succeed(file.position, &file.image, file.is_new);
                     if self.waits_for_search {
@@ -305,8 +358,11 @@ async fn import_one(
             Err(ImportError::TooLarge { max_bytes })
         }
         Content::Archived(chunks) => {
+            // The chunks also end when the thread that reads the archive fails.
+            let upload = Upload { bytes: photo.archived_bytes, ..upload };
             library.import_stream(account, upload, stream_of(chunks)).await.map_err(|error| match error {
                 ImportError::Interrupted(error) => ImportError::Entry(error.into()),
+                ImportError::WrongLength { .. } => ImportError::Entry(EntryError::Missing),
                 other => other,
             })
         }
@@ -320,3 +376,6 @@ fn stream_of(chunks: mpsc::Receiver<io::Result<Bytes>>) -> impl stream::Stream<I
         Some((chunk, chunks))
     })
 }
+
+#[cfg(test)]
+mod tests;

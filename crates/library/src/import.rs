@@ -38,7 +38,7 @@ pub struct Upload {
     /// The bytes of the parts that hold the file. They count as stored until the upload is finished, so the quota leaves
     /// them out.
     pub parts_bytes: u64,
-    /// Sidecars that are used only if the account does not have the file yet, so that they replace none.
+    /// Sidecars that are stored only if the image has none of their kind, so that they replace none.
     pub sidecars_if_new: Vec<Sidecar>,
     /// Its length in bytes, if the sender announced it.
     pub bytes: Option<u64>,
@@ -62,6 +62,8 @@ pub enum ImportOutcome {
     Queued(ImageId),
     /// The account has an image with these bytes.
     Duplicate(ImageId, ImageState),
+    /// The account has an image with these bytes, and it is queued to be indexed with a sidecar that is new.
+    Reindexed(ImageId),
     /// The account had deleted the image with these bytes, and it is restored.
     Restored(ImageId, ImageState),
 }
@@ -300,16 +302,14 @@ impl Library {
         upload: &Upload,
         source: Source<'_>,
     ) -> Result<ImportOutcome, ImportError> {
-        let is_needed = upload.sidecars.is_empty() || !upload.sidecars_if_new.is_empty();
-        let duplicate = if is_needed { self.find_duplicate(account, &original.hash).await? } else { None };
-        let mut image = self.new_image(account, original, upload)?;
-        match duplicate {
-            Some(duplicate) if upload.sidecars.is_empty() => return Ok(duplicate),
-            // A sidecar may be new although the file is not.
-            Some(_) => {}
-            None => image.sidecars.extend(upload.sidecars_if_new.iter().cloned()),
+        // A sidecar may be new although the file is not.
+        if upload.sidecars.is_empty()
+            && upload.sidecars_if_new.is_empty()
+            && let Some(duplicate) = self.find_duplicate(account, &original.hash).await?
+        {
+            return Ok(duplicate);
         }
-        let image = &image;
+        let image = &self.new_image(account, original, upload)?;
         let outcome = self.with_original(original, source, || {
             async move { import_outcome(self.parts.store.add_image(image.clone()).await?, image) }.boxed()
         });
@@ -389,6 +389,7 @@ impl Library {
             modified_at: upload.modified_at,
             added_at: self.parts.clock.now(),
             sidecars: upload.sidecars.clone(),
+            sidecars_if_missing: upload.sidecars_if_new.clone(),
             restore_deleted: upload.restore_deleted,
             quota_bytes: upload.limit(),
         })
@@ -404,9 +405,8 @@ fn import_outcome(added: AddOutcome, new: &NewImage) -> Result<Option<ImportOutc
     Ok(match added {
         AddOutcome::Added => Some(ImportOutcome::Queued(new.id.clone())),
         AddOutcome::Retried(id) => Some(ImportOutcome::Queued(id)),
-        AddOutcome::Duplicate(existing)
-        | AddOutcome::Reindexed(existing)
-        | AddOutcome::StaysDeleted(existing) => Some(duplicate(existing)),
+        AddOutcome::Duplicate(existing) | AddOutcome::StaysDeleted(existing) => Some(duplicate(existing)),
+        AddOutcome::Reindexed(existing) => Some(ImportOutcome::Reindexed(existing.id)),
         AddOutcome::Restored(existing) => Some(ImportOutcome::Restored(existing.id, existing.state)),
         AddOutcome::OriginalGone => None,
         AddOutcome::QuotaExceeded => {

@@ -57,7 +57,7 @@ impl FailedFile {
 pub struct ImportReport {
     /// How many files were added or restored.
     pub imported: u64,
-    /// How many files the library already had.
+    /// How many files the library already had. Some may have got a new sidecar.
     pub duplicates: u64,
     /// The files that failed. They do not affect other files.
     pub failed: Vec<FailedFile>,

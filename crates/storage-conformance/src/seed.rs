@@ -309,6 +309,7 @@ impl Seed {
             modified_at: None,
             added_at: photo.added_at,
             sidecars: Vec::new(),
+            sidecars_if_missing: Vec::new(),
             restore_deleted: storage::RestoreDeleted::Always,
             quota_bytes: None,
         }

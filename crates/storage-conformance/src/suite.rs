@@ -176,6 +176,7 @@ macro_rules! each_case {
                 a_known_sidecar_changes_nothing,
                 a_new_sidecar_reindexes_a_visible_image,
                 a_missing_kind_keeps_its_sidecar,
+                a_sidecar_for_a_missing_kind_replaces_none,
                 a_sidecar_added_during_indexing_is_used,
                 a_sidecar_added_to_a_pending_image_is_used,
                 a_failed_image_is_retried_with_its_new_sidecar,

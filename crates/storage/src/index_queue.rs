@@ -25,6 +25,8 @@ pub struct NewImage {
     /// The sidecars that came with the file, stored whole; the caller limits their length. The last of each kind
     /// counts. A kind that is missing here keeps the content that the store has.
     pub sidecars: Vec<Sidecar>,
+    /// Sidecars that are stored only if the image has none of their kind, from [`sidecars`](Self::sidecars) or from before.
+    pub sidecars_if_missing: Vec<Sidecar>,
     /// What happens to an image with these bytes that its owner deleted.
     pub restore_deleted: RestoreDeleted,
     /// Maximum number of bytes that the account may store; `None` for no limit. It applies to new originals only.
@@ -301,6 +303,9 @@ pub trait IndexQueue: Send + Sync + 'static {
 
     /// The states of images; unknown ids are left out. A ready image that is indexed again counts as ready.
     async fn image_states(&self, ids: &[ImageId]) -> Result<Vec<(ImageId, ImageState)>, StorageError>;
+
+    /// Which of these images are queued to be indexed, also again. Unknown and deleted images are left out.
+    async fn queued_images(&self, ids: &[ImageId]) -> Result<Vec<ImageId>, StorageError>;
 
     /// Up to `max` failed images, newest first, without those of deleted accounts.
     async fn failed_images(&self, max: u32) -> Result<Vec<FailedImage>, StorageError>;

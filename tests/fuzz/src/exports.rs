@@ -17,7 +17,11 @@ pub(crate) fn archives(bytes: &[u8]) {
 }
 
 fn archive(path: &Path) {
-    let plan = ::exports::plan(&[path.to_owned()]);
+    let mut entries = 0;
+    let plan = ::exports::plan_with_progress(&[path.to_owned()], &mut |listed| {
+        assert!(listed.path == path && listed.entries >= entries, "entries are counted up");
+        entries = listed.entries;
+    });
     assert!(plan.photos.iter().all(|photo| !photo.is_on_disk() && photo.path.starts_with(path)));
     let mut read = 0;
     plan.read_archived(|position, content| {

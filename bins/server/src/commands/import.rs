@@ -40,15 +40,35 @@ fn progress_bar() -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-    match ProgressStyle::with_template("{wide_bar} {pos}/{len} files, {eta} left") {
+    match ProgressStyle::with_template("{wide_msg}") {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }
 }
 
 fn update(bar: &ProgressBar, progress: ImportProgress) {
-    bar.set_length(progress.total);
-    bar.set_position(progress.settled);
+    match progress {
+        ImportProgress::Listing { archive, entries, bytes } => {
+            bar.set_message(listing(&archive, entries, bytes));
+        }
+        ImportProgress::Importing { settled, total } => {
+            // Total 0 marks a bar that was not used yet.
+            if bar.length() == Some(0)
+                && let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} files, {eta} left")
+            {
+                bar.set_style(style);
+                bar.reset_eta();
+            }
+            bar.set_length(total);
+            bar.set_position(settled);
+        }
+    }
+}
+
+fn listing(archive: &Path, entries: u64, bytes: u64) -> String {
+    let name = archive.file_name().unwrap_or_default().to_string_lossy();
+    let megabytes = bytes / 1_000_000;
+    format!("Reading {name}: {entries} entries, {megabytes} MB")
 }
 
 fn summary(report: &ImportReport) -> String {
@@ -74,7 +94,8 @@ pub(super) fn add_details(text: &mut String, report: &ImportReport) {
     }
     let movies = of_kind(FailedKind::Movie).count();
     if movies > 0 {
-        text.push_str(&format!("  {movies} movies, which are not imported\n"));
+        let (noun, verb) = if movies == 1 { ("movie", "is") } else { ("movies", "are") };
+        text.push_str(&format!("  {movies} {noun}, which {verb} not imported\n"));
     }
     let unmatched = of_kind(FailedKind::Unmatched).map(|file| (file.path.as_path(), file.error.as_str()));
     add_group(text, "  without a photo", unmatched);
@@ -172,6 +193,22 @@ mod tests {
     use library::FailedFile;
 
     use super::*;
+
+    #[test]
+    fn a_single_movie_is_reported_in_the_singular() {
+        let movie = FailedFile { path: "1.mp4".into(), error: "is a video".into(), kind: FailedKind::Movie };
+        let report = ImportReport { imported: 1, failed: vec![movie], ..ImportReport::default() };
+        assert_eq!(
+            summary(&report),
+            "imported: 1\nduplicates: 0\nfailed: 1\n  1 movie, which is not imported\n"
+        );
+    }
+
+    #[test]
+    fn the_listing_of_an_archive_names_it() {
+        let line = listing(Path::new("/a/takeout-001.tgz"), 7, 1_234_000_000);
+        assert_eq!(line, "Reading takeout-001.tgz: 7 entries, 1234 MB");
+    }
 
     #[test]
     fn reports_are_text_or_json() {

@@ -1,7 +1,7 @@
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use super::*;
-use crate::{limits::MAX_ENTRIES, plan, samples};
+use crate::{limits::MAX_ENTRIES, plan, plan_with_progress, samples};
 
 /// The contents that can be read from an archive, and the reasons for everything else.
 fn read(path: &Path) -> (BTreeMap<String, Vec<u8>>, Vec<String>) {
@@ -98,6 +98,49 @@ fn patch(path: &Path, signature: &[u8], offset: usize, bytes: &[u8]) {
 }
 
 const LISTED: &[u8] = b"PK\x01\x02";
+
+#[test]
+fn names_that_are_not_utf_8_stay_different() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.zip");
+    let (one, other) =
+        (br#"{"photoTakenTime": {"timestamp": "1"}}"#, br#"{"photoTakenTime": {"timestamp": "2"}}"#);
+    samples::write(
+        &path,
+        &[("1x.jpg", b"1".as_slice()), ("1x.jpg.json", one), ("2x.jpg", b"2"), ("2x.jpg.json", other)],
+    );
+    // In code page 437.
+    patch(&path, b"1x.jpg", 0, &[0x84]);
+    patch(&path, b"2x.jpg", 0, &[0x94]);
+    let plan = plan(&[path]);
+    let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
+    let pairs: Vec<(&str, String)> =
+        plan.photos.iter().map(|photo| (photo.name.as_str(), name(&photo.sidecars[0].path))).collect();
+    assert_eq!(pairs, [("äx.jpg", "äx.jpg.json".to_owned()), ("öx.jpg", "öx.jpg.json".to_owned())]);
+}
+
+#[test]
+fn every_byte_has_its_own_character() {
+    let bytes: Vec<u8> = (0..=u8::MAX).collect();
+    let name = zip::name(&bytes);
+    assert_eq!(name.chars().collect::<std::collections::BTreeSet<_>>().len(), bytes.len());
+    assert!(name.starts_with('\0') && name.contains("ÇüéâäàåçêëèïîìÄÅ") && name.ends_with("²■\u{A0}"));
+}
+
+#[test]
+fn progress_is_reported_while_archives_are_listed() {
+    let dir = tempfile::tempdir().unwrap();
+    for archive in ["x.zip", "x.tar", "x.tgz"] {
+        let path = dir.path().join(archive);
+        samples::write(&path, &[("1.jpg", b"one".as_slice()), ("2.jpg", b"three")]);
+        let mut listed = Vec::new();
+        plan_with_progress(std::slice::from_ref(&path), &mut |progress| {
+            assert_eq!(progress.path, path);
+            listed.push((progress.entries, progress.bytes));
+        });
+        assert_eq!(listed, [(0, 0), (1, 3), (2, 8)], "{archive}");
+    }
+}
 
 #[test]
 fn encrypted_and_unknown_entries_are_refused_with_a_reason() {

@@ -161,9 +161,24 @@ fn location(record: &ZipFileHeaderRecord<'_>) -> Location {
     }
 }
 
-/// The name as text. Names that are not UTF-8 keep their ASCII characters.
+/// The characters of code page 437 above ASCII.
+const CODE_PAGE_437: &str = "\
+ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐\
+└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{A0}";
+
+/// The name as text. A name that is not UTF-8 is read in code page 437 (APPNOTE, appendix D), so that different names stay
+/// different.
 pub(super) fn name(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes.get(..MAX_NAME_BYTES).unwrap_or(bytes)).into_owned()
+    let bytes = bytes.get(..MAX_NAME_BYTES).unwrap_or(bytes);
+    match std::str::from_utf8(bytes) {
+        Ok(name) => name.to_owned(),
+        Err(_) => bytes.iter().map(|byte| code_page_437(*byte)).collect(),
+    }
+}
+
+fn code_page_437(byte: u8) -> char {
+    let above_ascii = byte.checked_sub(0x80).and_then(|index| CODE_PAGE_437.chars().nth(index.into()));
+    above_ascii.unwrap_or(byte.into())
 }
 
 /// The time of the last change. A local time is read as UTC: it only replaces a missing capture time.

@@ -71,7 +71,7 @@ impl AppleExport {
         let mut found = Self { by_name: HashMap::new(), by_folder: HashMap::new() };
         for (position, photo) in draft.photos.iter().enumerate() {
             let folder = photo.folder;
-            let is_archived = folder.is_export && !folder.key().starts_with("Takeout");
+            let is_archived = folder.is_export && !folder.is_takeout;
             if is_archived || listed.contains(folder.name()) {
                 let name = composed(&photo.item.name).into_owned();
                 found.by_name.entry(name.clone()).or_default().push(position);

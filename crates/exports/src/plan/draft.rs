@@ -1,6 +1,6 @@
 //! The plan while it is made.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use domain::{AlbumTitle, Sidecar, SidecarKind};
 use media::{ApplePhoto, TakeoutFile, TakeoutPhoto};
@@ -63,6 +63,10 @@ pub(super) struct Draft<'a> {
     pub(super) sidecars: Vec<SidecarItem<'a>>,
     /// The title of each folder that is an album, and the file with the title.
     pub(super) album_titles: HashMap<FolderKey<'a>, (String, &'a Item)>,
+    /// Folders with a title that are for the photos of a year, which is no album.
+    pub(super) year_folders: HashSet<FolderKey<'a>>,
+    /// Albums with photos that are only in other folders.
+    pub(super) members: Vec<(FolderKey<'a>, usize)>,
     pub(super) csv_files: Vec<Csv<'a>>,
     pub(super) failed: Vec<Problem>,
     pub(super) unmatched: Vec<Problem>,
@@ -77,6 +81,8 @@ impl<'a> Draft<'a> {
             photos: Vec::new(),
             sidecars: Vec::new(),
             album_titles: HashMap::new(),
+            year_folders: HashSet::new(),
+            members: Vec::new(),
             csv_files: Vec::new(),
             failed: Vec::new(),
             unmatched: Vec::new(),
@@ -132,6 +138,11 @@ impl<'a> Draft<'a> {
             _ if folder.is_export => self.skip(item, NO_PHOTO),
             _ => self.add_sidecar(item, folder, SidecarKind::Takeout, None),
         }
+    }
+
+    /// Whether a folder is an album of an export.
+    pub(super) fn is_album(&self, folder: FolderKey<'_>) -> bool {
+        self.album_titles.contains_key(&folder) && !self.year_folders.contains(&folder)
     }
 
     pub(super) fn problem(&self, item: &Item, reason: impl std::fmt::Display) -> Problem {
@@ -212,11 +223,11 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The year that the folder of a photo without a sidecar is for. The time of the file is that of the export.
+    /// The year that the folder of a photo without a sidecar is for. In an export of Google, the time of the file is that
+    /// of the export.
     fn year_of_folder(&self, photo: &Photo<'_>) -> Option<domain::Timestamp> {
-        let is_candidate = photo.folder.is_export
-            && photo.takeout.is_none()
-            && !self.album_titles.contains_key(&folder_key(photo.folder));
+        let is_candidate =
+            photo.folder.is_takeout && photo.takeout.is_none() && !self.is_album(folder_key(photo.folder));
         let year = names::year(photo.folder.name()).filter(|_| is_candidate)?;
         domain::Timestamp::parse_iso(&format!("{year}-01-01")).ok()
     }

@@ -3,10 +3,12 @@
 mod apple;
 mod copies;
 mod draft;
+mod members;
 mod pairing;
 mod takeout;
 #[cfg(test)]
 mod tests;
+mod years;
 
 use std::{
     io::Read,
@@ -20,7 +22,7 @@ use crate::{
     EntryError, Problem,
     archive::Archive,
     limits::MAX_SIDECAR_BYTES,
-    scan::{self, Place, Scan},
+    scan::{self, ListedArchive, Place, Scan},
 };
 use draft::Draft;
 
@@ -90,15 +92,33 @@ pub struct Plan {
 
 /// Finds the photos in files, folders with their subfolders, and archives.
 pub fn plan(paths: &[PathBuf]) -> Plan {
-    let scan = Scan::of(paths);
+    plan_with_progress(paths, &mut |_| ())
+}
+
+/// Does the same as [`plan`], and calls a function while it lists archives. The first pass over a big compressed archive
+/// takes minutes.
+pub fn plan_with_progress(paths: &[PathBuf], on_listed: &mut dyn FnMut(ListedArchive<'_>)) -> Plan {
+    let scan = Scan::of(paths, on_listed);
     let mut draft = Draft::of(&scan);
-    pairing::pair(&mut draft);
-    copies::share_sidecars(&mut draft);
+    pair_sidecars(&mut draft);
     takeout::leave_out_trash(&mut draft);
+    members::add(&mut draft);
     let apple = apple::apply(&mut draft);
     draft.report_unmatched();
     let albums = [takeout::albums(&draft), apple].concat();
     draft.finish(albums).into_plan(scan)
+}
+
+fn pair_sidecars(draft: &mut Draft<'_>) {
+    pairing::pair(draft);
+    let copies = copies::find(draft);
+    years::mark(draft, &copies);
+    copies::share_sidecars(draft, &copies);
+    copies::take_by_title(draft);
+    // After the others: a sidecar of its own, also in another folder, is better than that of the original.
+    pairing::pair_edited(draft);
+    copies::share_sidecars(draft, &copies);
+    copies::report_contradictions(draft, &copies);
 }
 
 impl Plan {

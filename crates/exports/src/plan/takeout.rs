@@ -6,7 +6,6 @@ use super::{
     PlannedAlbum,
     draft::{Draft, FolderKey, folder_key},
 };
-use crate::names;
 
 /// Leaves out the photos that were in the trash.
 pub(super) fn leave_out_trash(draft: &mut Draft<'_>) {
@@ -22,13 +21,16 @@ pub(super) fn leave_out_trash(draft: &mut Draft<'_>) {
     }
 }
 
-/// The folders with the file of an album. A folder for the photos of a year is no album.
+/// The folders with the file of an album.
 pub(super) fn albums(draft: &Draft<'_>) -> Vec<PlannedAlbum> {
     let mut photos: HashMap<FolderKey<'_>, Vec<usize>> = HashMap::new();
     for (position, photo) in draft.photos.iter().enumerate() {
         photos.entry(folder_key(photo.folder)).or_default().push(position);
     }
-    let titles = draft.album_titles.iter().filter(|(_, (title, _))| !names::is_year_title(title));
+    for (folder, photo) in &draft.members {
+        photos.entry(*folder).or_default().push(*photo);
+    }
+    let titles = draft.album_titles.iter().filter(|(folder, _)| draft.is_album(**folder));
     let mut albums: Vec<PlannedAlbum> = titles
         .map(|(folder, (title, item))| PlannedAlbum {
             title: title.clone(),

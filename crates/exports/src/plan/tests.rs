@@ -6,6 +6,8 @@ use std::{
 use super::*;
 use crate::samples;
 
+mod albums;
+
 /// The plan for archives or folders with these names and files. Paths are shown without the temporary folder.
 struct Planned {
     dir: tempfile::TempDir,
@@ -41,7 +43,11 @@ impl Planned {
 
     fn albums(&self) -> Vec<(String, Vec<String>)> {
         let name = |photo: &usize| self.plan.photos[*photo].name.clone();
-        let album = |album: &PlannedAlbum| (album.title.clone(), album.photos.iter().map(name).collect());
+        let album = |album: &PlannedAlbum| {
+            let mut photos: Vec<String> = album.photos.iter().map(name).collect();
+            photos.sort();
+            (album.title.clone(), photos)
+        };
         self.plan.albums.iter().map(album).collect()
     }
 
@@ -51,7 +57,7 @@ impl Planned {
 }
 
 /// Photos and sidecars of an export, one pair for each quirk of its names. `-` stands for no sidecar.
-const NAMES: [(&str, &str); 21] = [
+const NAMES: [(&str, &str); 22] = [
     ("20161105_170829.jpg", "20161105_170829.jpg.supplemental-metadata.json"),
     ("Screenshot_20231027_123303_Facebook.jpg", "Screenshot_20231027_123303_Facebook.jpg.supple.json"),
     ("Screenshot_20231027_123303_Facebook(1).jpg", "Screenshot_20231027_123303_Facebook.jpg.supple(1).json"),
@@ -62,6 +68,10 @@ const NAMES: [(&str, &str); 21] = [
     (
         "PXL_20230809_203449253.LONG_EXPOSURE-02.ORIGINA.jpg",
         "PXL_20230809_203449253.LONG_EXPOSURE-02.ORIGIN.json",
+    ),
+    (
+        "PXL_20230809_203449253.LONG_EXPOSURE-02.ORIGINA(1).jpg",
+        "PXL_20230809_203449253.LONG_EXPOSURE-02.ORIGIN(1).json",
     ),
     ("Screenshot_20220207_102421_com.my.snapchat.jpg", "Screenshot_20220207_102421_com.my.snapchat.jpg.json"),
     (
@@ -180,48 +190,61 @@ fn a_copy_in_an_album_has_the_sidecar_of_the_year_and_the_reverse() {
         }
         assert_eq!(pairs[&c], ["c.json"], "{name}");
         assert!(pairs[&other].is_empty(), "{name}");
-        assert_eq!(it.albums(), [("Trip".into(), vec!["a.jpg".into(), "b.jpg".into()])], "{name}");
+        let members = ["a.jpg", "b.jpg", "c.jpg"].map(str::to_owned).to_vec();
+        assert_eq!(it.albums(), [("Trip".into(), members)], "{name}");
         assert!(it.plan.unmatched.is_empty());
     }
 }
 
+/// A sidecar with a title, the seconds of its capture time, and more members.
+fn sidecar(title: &str, seconds: u64, more: &str) -> String {
+    format!(r#"{{"title": "{title}", "photoTakenTime": {{"timestamp": "{seconds}"}}{more}}}"#)
+}
+
 #[test]
-fn albums_are_recognised_by_content() {
-    let metadata = |title: &str| format!(r#"{{"title": "{title}", "date": {{"timestamp": "1"}}}}"#);
-    let long = "é".repeat(150);
-    let it = planned(&[(
-        "takeout.zip",
-        &[
-            ("Takeout/Google Fotos/Italy 2019/x.jpg", b"1".as_slice()),
-            ("Takeout/Google Fotos/Italy 2019/метаданные.json", metadata("Italy 2019").as_bytes()),
-            ("Takeout/Google Fotos/Italy 2019(1)/y.jpg", b"2"),
-            ("Takeout/Google Fotos/Italy 2019(1)/metadata.json", metadata(" Italy 2019 ").as_bytes()),
-            ("Takeout/Google Fotos/Fotos von 2019/z.jpg", b"3"),
-            ("Takeout/Google Fotos/Fotos von 2019/Metadaten.json", metadata("Fotos von 2019").as_bytes()),
-            ("Takeout/Google Fotos/Old/o.jpg", b"4"),
-            ("Takeout/Google Fotos/Old/metadata.json", br#"{"albumData": {"title": "Old one"}}"#),
-            ("Takeout/Google Fotos/Long/l.jpg", b"5"),
-            ("Takeout/Google Fotos/Long/metadata.json", metadata(&long).as_bytes()),
-            ("Takeout/Google Fotos/Untitled/u.jpg", b"6"),
-            ("Takeout/Google Fotos/Untitled/metadata.json", metadata("").as_bytes()),
-            ("Takeout/Google Fotos/Empty/metadata.json", metadata("Empty").as_bytes()),
-            ("Takeout/Google Fotos/print-subscriptions.json", b"{}"),
-            ("Takeout/archive_browser.html", b"<html>"),
-        ],
-    )]);
-    let mut albums = it.albums();
-    albums.sort();
-    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    assert_eq!(
-        albums,
+fn edited_versions_in_any_language_have_the_sidecar_of_the_original() {
+    let own = sidecar("x-y.jpg", 9, "");
+    let files = |folder: &str| {
+        let at = |name: &str| format!("{folder}/{name}");
+        let year = at("Photos from 2019");
         [
-            ("Italy 2019".to_owned(), names(&["x.jpg", "y.jpg"])),
-            ("Old one".to_owned(), names(&["o.jpg"])),
-            ("é".repeat(100), names(&["l.jpg"])),
+            (format!("{year}/x.jpg"), b"1".to_vec()),
+            (format!("{year}/x.jpg.json"), JSON.into()),
+            (format!("{year}/x-szerkesztett.jpg"), b"2".to_vec()),
+            (format!("{year}/x-yy.jpg"), b"3".to_vec()),
+            (format!("{year}/x(1)-แก้ไขแล้ว.jpg"), b"4".to_vec()),
+            (format!("{year}/x.jpg(1).json"), JSON.into()),
+            (format!("{year}/x-2.jpg"), b"5".to_vec()),
+            // The sidecar of this photo is only beside its copy.
+            (at("Trip/x-yy.jpg"), b"3".to_vec()),
+            (at("Trip/x-yy.jpg.json"), own.clone().into_bytes()),
+            (at("Trip/x-szerkesztett.jpg"), b"2".to_vec()),
         ]
-    );
-    assert_eq!(it.plan.photos.len(), 6);
-    assert_eq!(it.plan.skipped.len(), 2, "{:?}", it.problems(&it.plan.skipped));
+    };
+    let pairs = |folder: &str| {
+        let files = files(folder);
+        let files: Vec<(&str, &[u8])> =
+            files.iter().map(|(path, content)| (path.as_str(), content.as_slice())).collect();
+        let pairs = planned(&[("x.zip", &files)]).pairs();
+        let name = |path: String| path.rsplit_once('/').unwrap().1.to_owned();
+        pairs.into_iter().map(|(path, sidecars)| (name(path), sidecars)).collect::<Vec<_>>()
+    };
+    let found = pairs("Takeout/Google Photos");
+    let expect: [(&str, &[&str]); 7] = [
+        ("x(1)-แก้ไขแล้ว.jpg", &["x.jpg(1).json"]),
+        ("x-2.jpg", &[]),
+        ("x-szerkesztett.jpg", &["x.jpg.json"]),
+        ("x-yy.jpg", &["x-yy.jpg.json"]),
+        ("x.jpg", &["x.jpg.json"]),
+        ("x-szerkesztett.jpg", &["x.jpg.json"]),
+        ("x-yy.jpg", &["x-yy.jpg.json"]),
+    ];
+    let owned = |(name, sidecars): (&str, &[&str])| {
+        (name.to_owned(), sidecars.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
+    };
+    assert_eq!(found, expect.map(owned));
+    let elsewhere = pairs("Pictures");
+    assert!(elsewhere.contains(&("x-szerkesztett.jpg".to_owned(), Vec::new())), "{elsewhere:?}");
 }
 
 #[test]
@@ -313,7 +336,7 @@ fn lists_of_an_apple_export_date_photos_and_name_albums() {
             albums,
             [
                 ("Doubt".to_owned(), files(&["IMG_4.HEIC"])),
-                ("Summer".to_owned(), files(&["IMG_3.HEIC", "SAME.HEIC", "IMG_4.HEIC", "SAME.HEIC"])),
+                ("Summer".to_owned(), files(&["IMG_3.HEIC", "IMG_4.HEIC", "SAME.HEIC", "SAME.HEIC"])),
             ],
             "{names:?}"
         );

@@ -54,7 +54,9 @@ impl From<ImportOutcome> for UploadResult {
     fn from(outcome: ImportOutcome) -> Self {
         match outcome {
             ImportOutcome::Queued(image) => Self { outcome: UploadOutcome::Imported, image },
-            ImportOutcome::Duplicate(image, _) => Self { outcome: UploadOutcome::Duplicate, image },
+            ImportOutcome::Duplicate(image, _) | ImportOutcome::Reindexed(image) => {
+                Self { outcome: UploadOutcome::Duplicate, image }
+            }
             ImportOutcome::Restored(image, _) => Self { outcome: UploadOutcome::Restored, image },
         }
     }

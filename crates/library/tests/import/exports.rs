@@ -11,6 +11,7 @@ use domain::{Account, Limit, ListQuery, Offset};
 use flate2::{Compression, write::DeflateEncoder, write::GzEncoder};
 use library::{Caller, FailedKind, ImportReport, Settings};
 use rawzip::{CompressionMethod, ZipArchiveWriter, path::EntryPath};
+use storage::IndexQueue as _;
 
 use crate::{Process, decoder, fixture, process, process_with};
 
@@ -259,6 +260,62 @@ async fn an_apple_export_in_parts_is_imported_once() {
     let report = it.import(&ann, &parts).await;
     assert_eq!((report.imported, report.duplicates), (0, 3), "{report:?}");
     assert_eq!((seen(&it, &ann).await, albums(&it, &ann).await), (images, first_albums));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_waits_until_known_photos_are_indexed_with_their_new_sidecars() {
+    let dir = tempfile::tempdir().unwrap();
+    let it = process(&data(dir.path())).await;
+    let ann = it.account("ann").await;
+    let year = |name: &str| format!("Takeout/Google Fotos/Fotos von 2019/{name}");
+    let names: Vec<String> = (0..12).map(|number| format!("{number}.jpg")).collect();
+    let photos: Files = names.iter().map(|name| (year(name), photo(name))).collect();
+    let described = |name: &String, seconds| (year(&format!("{name}.json")), json(name, seconds, ""));
+    let part = |name: &str| dir.path().join(name);
+    zip(&part("photos.zip"), &photos);
+    assert_eq!(it.import(&ann, &[part("photos.zip")]).await.imported, 12);
+    let all: Files =
+        photos.into_iter().chain(names.iter().map(|name| described(name, 1_562_256_202))).collect();
+    zip(&part("all.zip"), &all);
+    let report = it.import(&ann, &[part("all.zip")]).await;
+    assert_eq!((report.imported, report.duplicates), (0, 12), "{report:?}");
+    let seen = seen(&it, &ann).await;
+    assert!(seen.values().all(|(at, ..)| at.starts_with("2019-07-04T16:03:22")), "{seen:?}");
+    assert_eq!(it.store.queue_length().await.unwrap().reindexes, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_date_in_a_list_reaches_photos_without_a_sidecar_that_are_there_already() {
+    let dir = tempfile::tempdir().unwrap();
+    let it = process(&data(dir.path())).await;
+    let ann = it.account("ann").await;
+    let xmp = br#"<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>
+        <rdf:Description xmlns:photoshop='http://ns.adobe.com/photoshop/1.0/' photoshop:DateCreated='2001-02-03T04:05:06Z'/>
+        </rdf:RDF></x:xmpmeta>"#;
+    let loose = dir.path().join("loose");
+    folder(
+        &loose,
+        &[("1.jpg".into(), photo("1")), ("2.jpg".into(), photo("2")), ("2.jpg.xmp".into(), xmp.to_vec())],
+    );
+    assert_eq!(it.import(&ann, &[loose]).await.imported, 2);
+    let row = |name: &str| format!("{name},x,no,no,no,\"Saturday June 4,2022 12:11 AM GMT\",1,\"\"\n");
+    let list = HEADER.to_owned() + &row("1.jpg") + &row("2.jpg");
+    let path = dir.path().join("iCloud Photos.zip");
+    zip(
+        &path,
+        &[
+            ("iCloud Photos/Photos/1.jpg".into(), photo("1")),
+            ("iCloud Photos/Photos/2.jpg".into(), photo("2")),
+            ("iCloud Photos/Photos/Photo Details.csv".into(), list.into_bytes()),
+        ],
+    );
+    for _ in 0..2 {
+        let report = it.import(&ann, std::slice::from_ref(&path)).await;
+        assert_eq!((report.imported, report.duplicates), (0, 2), "{report:?}");
+        let seen = seen(&it, &ann).await;
+        assert_eq!(seen["1.jpg"].0, "2022-06-04T00:11:00.000Z");
+        assert!(seen["2.jpg"].0.starts_with("2001-02-03T04:05:06"), "{seen:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -77,7 +77,7 @@ pub fn sidecar_kind(file_name: &str) -> Option<SidecarKind> {
 ///
 /// - `x.jpg.xmp` belongs to `x.jpg`; `x.xmp` to every photo `x.…` that has no better one.
 /// - `x.jpg.json`, `x.jpg.supplemental-metadata.json` and its truncated forms belong to `x.jpg`, even if the photo's name
-///   is truncated in them. `x.jpg(1).json` belongs to `x(1).jpg`. `x-edited.jpg` has the sidecar of `x.jpg`. A truncated
+///   is truncated in them. `x.jpg(1).json` belongs to `x(1).jpg`, also if the name is truncated. `x-edited.jpg` has the sidecar of `x.jpg`. A truncated
 ///   name that matches several photos belongs to none.
 /// - Case is ignored if no name matches exactly. The composed and the decomposed form of a letter are equal.
 ///
@@ -91,11 +91,10 @@ pub fn sidecar_kind(file_name: &str) -> Option<SidecarKind> {
 /// assert_eq!(found.unmatched, [2]);
 /// ```
 pub fn match_sidecars(photos: &[&str], sidecars: &[&str]) -> SidecarMatches {
-    let (photos, sidecars) = (composed(photos), composed(sidecars));
-    let (photos, sidecars) = (borrowed(&photos), borrowed(&sidecars));
-    let (photos, sidecars) = (photos.as_slice(), sidecars.as_slice());
-    let index = Index::of(sidecars);
-    let ambiguous = ambiguous_keys(photos);
+    let photos: Vec<PhotoName<'_>> = photos.iter().map(|name| PhotoName::of(name)).collect();
+    let sidecars: Vec<Cow<'_, str>> = sidecars.iter().map(|name| composed(name)).collect();
+    let index = Index::of(&sidecars);
+    let ambiguous = ambiguous_keys(&photos);
     let mut matched: HashSet<usize> = HashSet::new();
     let mut best = |keys: Vec<Key>| {
         let found: Vec<usize> = keys.iter().filter_map(|key| index.find(key)).collect();
@@ -105,7 +104,7 @@ pub fn match_sidecars(photos: &[&str], sidecars: &[&str]) -> SidecarMatches {
     let by_photo = photos
         .iter()
         .map(|photo| PhotoSidecars {
-            xmp: best(xmp_keys(photo)),
+            xmp: best(xmp_keys(&photo.composed)),
             takeout: best(takeout_keys(photo, &ambiguous)),
         })
         .collect();
@@ -114,27 +113,50 @@ pub fn match_sidecars(photos: &[&str], sidecars: &[&str]) -> SidecarMatches {
     SidecarMatches { by_photo, unmatched: unmatched.collect() }
 }
 
-/// The names in the composed form. macOS stores names decomposed.
-fn composed<'a>(names: &[&'a str]) -> Vec<Cow<'a, str>> {
-    let compose = |name: &&'a str| match is_nfc_quick(name.chars()) {
-        IsNormalized::Yes => Cow::Borrowed(*name),
+/// The name in the composed form. macOS stores names decomposed.
+fn composed(name: &str) -> Cow<'_, str> {
+    match is_nfc_quick(name.chars()) {
+        IsNormalized::Yes => Cow::Borrowed(name),
         _ => Cow::Owned(name.nfc().collect()),
-    };
-    names.iter().map(compose).collect()
+    }
 }
 
-fn borrowed<'a>(names: &'a [Cow<'_, str>]) -> Vec<&'a str> {
-    names.iter().map(AsRef::as_ref).collect()
+/// The name of a photo in both forms of its letters.
+struct PhotoName<'a> {
+    stored: &'a str,
+    composed: Cow<'a, str>,
+}
+
+impl<'a> PhotoName<'a> {
+    fn of(stored: &'a str) -> Self {
+        Self { stored, composed: composed(stored) }
+    }
+
+    /// The truncated forms of the names. An export truncates the stored name. The system that unpacked the export may have
+    /// changed the form of its letters, so the composed name counts as well.
+    fn truncated_keys(&self, names: for<'n> fn(&'n str) -> Vec<Name<'n>>) -> Vec<Key> {
+        let mut keys = truncated_keys(&names(self.stored));
+        if self.stored != self.composed {
+            keys.extend(truncated_keys(&names(&self.composed)));
+        }
+        keys
+    }
+
+    /// The stem of the original, without a number.
+    fn original(&self) -> &str {
+        let (stem, _) = stem_and_extension(&self.composed);
+        let (stem, _) = split_number(stem);
+        split_number(unedited(stem).unwrap_or(stem)).0
+    }
 }
 
 /// Truncated names that match several photos which are not versions of each other.
-fn ambiguous_keys(photos: &[&str]) -> HashSet<Key> {
+fn ambiguous_keys(photos: &[PhotoName<'_>]) -> HashSet<Key> {
     let mut originals: HashMap<Key, &str> = HashMap::new();
     let mut ambiguous = HashSet::new();
     for photo in photos {
-        let (stem, _) = stem_and_extension(photo);
-        let original = unedited(stem).unwrap_or(stem);
-        for key in truncated_keys(&own_names(photo)) {
+        let original = photo.original();
+        for key in photo.truncated_keys(own_names) {
             if *originals.entry(key.clone()).or_insert(original) != original {
                 ambiguous.insert(key);
             }
@@ -186,7 +208,7 @@ struct Index {
 }
 
 impl Index {
-    fn of(sidecars: &[&str]) -> Self {
+    fn of(sidecars: &[Cow<'_, str>]) -> Self {
         let mut index = Self { exact: HashMap::new(), lowercase: HashMap::new(), duplicates: HashMap::new() };
         // Longer names first: newer exports write more explicit names.
         let mut positions: Vec<usize> = (0..sidecars.len()).collect();
@@ -216,13 +238,13 @@ fn xmp_keys(photo: &str) -> Vec<Key> {
 }
 
 /// The keys of a photo's Takeout files, best first.
-fn takeout_keys(photo: &str, ambiguous: &HashSet<Key>) -> Vec<Key> {
-    let keys = |names: Vec<Name<'_>>| {
-        let mut cut = truncated_keys(&names);
-        cut.retain(|key| !ambiguous.contains(key));
-        with_and_without_extension(&names).chain(cut).collect::<Vec<_>>()
+fn takeout_keys(photo: &PhotoName<'_>, ambiguous: &HashSet<Key>) -> Vec<Key> {
+    let keys = |names: for<'n> fn(&'n str) -> Vec<Name<'n>>| {
+        let mut truncated = photo.truncated_keys(names);
+        truncated.retain(|key| !ambiguous.contains(key));
+        with_and_without_extension(&names(&photo.composed)).chain(truncated).collect::<Vec<_>>()
     };
-    [keys(own_names(photo)), keys(unedited_names(photo)), motion_photo_keys(photo)].concat()
+    [keys(own_names), keys(unedited_names), motion_photo_keys(&photo.composed)].concat()
 }
 
 /// `original_<uuid>_P.jpg` and its numbered versions share one file, whose name ends before the `P`.
@@ -265,12 +287,15 @@ fn with_and_without_extension(names: &[Name<'_>]) -> impl Iterator<Item = Key> {
     whole.chain(bare)
 }
 
-/// The truncated forms of the names that an export truncates.
+/// The truncated forms of the names that an export truncates. It takes the number off before: with the number, the
+/// truncated name of `x(1).jpg` would be that of `x.jpg`.
 fn truncated_keys(names: &[Name<'_>]) -> Vec<Key> {
     let cut = |(stem, extension, number): &Name<'_>| {
+        let is_numbered = |stem| split_number(stem).1.is_some();
+        let has_number = number.is_none() && (is_numbered(stem) || unedited(stem).is_some_and(is_numbered));
         let name = format!("{stem}{extension}");
-        let end = end_of_units(&name, TAKEOUT_NAME_UNITS)?;
-        Some(Key::takeout((name.get(..end)?.to_owned(), *number)))
+        let end = end_of_units(&name, TAKEOUT_NAME_UNITS).filter(|_| !has_number)?;
+        Some(Key::takeout((composed(name.get(..end)?).into_owned(), *number)))
     };
     names.iter().filter_map(cut).collect()
 }

@@ -24,15 +24,15 @@ impl Takeout {
     pub(super) fn read(file: &[u8]) -> Option<Self> {
         let file = parse(file)?;
         is_of_photo(&file).then(|| Self {
-            taken_at: taken_at(&file),
-            position: ["geoDataExif", "geoData"].iter().find_map(|name| position(file.get(name)?)),
+            taken_at: time(&file, TAKEN),
+            position: position_of(&file),
             description: file.get("description").and_then(Value::as_str).map(ToOwned::to_owned),
         })
     }
 }
 
 /// What a JSON file of a Takeout export describes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum TakeoutFile {
     /// A photo or video.
     Photo(TakeoutPhoto),
@@ -42,13 +42,17 @@ pub enum TakeoutFile {
     Other,
 }
 
-/// What the file of a photo says beside the photo's metadata.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// What the file of a photo says, as far as it tells photos apart.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct TakeoutPhoto {
     /// The photo's file name before the export shortened it.
     pub title: Option<String>,
     /// The capture time.
     pub taken_at: Option<Timestamp>,
+    /// The time of the upload to Google Photos.
+    pub uploaded_at: Option<Timestamp>,
+    /// The position.
+    pub position: Option<Position>,
     /// Whether the photo is in the trash.
     pub is_trashed: bool,
 }
@@ -76,7 +80,9 @@ pub fn takeout_file(file: &[u8]) -> TakeoutFile {
     if is_of_photo(&file) {
         return TakeoutFile::Photo(TakeoutPhoto {
             title: file.get("title").and_then(Value::as_str).map(ToOwned::to_owned),
-            taken_at: taken_at(&file).filter(|at| at.millis() != 0),
+            taken_at: time(&file, TAKEN).filter(|at| at.millis() != 0),
+            uploaded_at: time(&file, "creationTime"),
+            position: position_of(&file),
             is_trashed: file.get("trashed").and_then(Value::as_bool).unwrap_or(false),
         });
     }
@@ -104,17 +110,25 @@ fn parse(file: &[u8]) -> Option<Value> {
 
 /// The file of an album may have `geoData`, but it has a `date` and no `photoTakenTime`.
 fn is_of_photo(file: &Value) -> bool {
-    file.get("photoTakenTime").is_some() || (file.get("geoData").is_some() && file.get("date").is_none())
+    file.get(TAKEN).is_some() || (file.get("geoData").is_some() && file.get("date").is_none())
 }
 
-fn taken_at(file: &Value) -> Option<Timestamp> {
-    seconds(file.get("photoTakenTime")?.get("timestamp")?)
+/// The member with the capture time.
+const TAKEN: &str = "photoTakenTime";
+
+fn time(file: &Value, name: &str) -> Option<Timestamp> {
+    seconds(file.get(name)?.get("timestamp")?)
 }
 
 /// Seconds since 1970, which exports write as text.
 fn seconds(value: &Value) -> Option<Timestamp> {
     let seconds = value.as_i64().or_else(|| value.as_str()?.trim().parse().ok())?;
     Timestamp::from_millis(seconds.checked_mul(1000)?)
+}
+
+/// The position in the uploaded file, else the one set by the owner or Google.
+fn position_of(file: &Value) -> Option<Position> {
+    ["geoDataExif", "geoData"].iter().find_map(|name| position(file.get(name)?))
 }
 
 fn position(place: &Value) -> Option<Position> {
@@ -190,7 +204,12 @@ mod tests {
     fn the_content_decides_what_a_file_describes() {
         let photo = |title: &str, seconds: Option<i64>, is_trashed| {
             let taken_at = seconds.and_then(|seconds| Timestamp::from_millis(seconds * 1000));
-            TakeoutFile::Photo(TakeoutPhoto { title: Some(title.into()), taken_at, is_trashed })
+            TakeoutFile::Photo(TakeoutPhoto {
+                title: Some(title.into()),
+                taken_at,
+                is_trashed,
+                ..TakeoutPhoto::default()
+            })
         };
         let album =
             |title: &str, is_certain| TakeoutFile::Album(TakeoutAlbum { title: title.into(), is_certain });
@@ -198,6 +217,16 @@ mod tests {
         check(r#"{"title": "x.jpg", "photoTakenTime": {"timestamp": "5"}}"#, photo("x.jpg", Some(5), false));
         check(r#"{"title": "x.jpg", "photoTakenTime": {"timestamp": "0"}}"#, photo("x.jpg", None, false));
         check(r#"{"title": "x", "photoTakenTime": {}, "trashed": true}"#, photo("x", None, true));
+        let whole = r#"{"title": "x", "photoTakenTime": {"timestamp": "5"}, "creationTime": {"timestamp": "7"},
+            "geoData": {"latitude": 1, "longitude": 2}}"#;
+        let expect = TakeoutPhoto {
+            title: Some("x".into()),
+            taken_at: Timestamp::from_millis(5000),
+            uploaded_at: Timestamp::from_millis(7000),
+            position: Position::new(1.0, 2.0).ok(),
+            is_trashed: false,
+        };
+        check(whole, TakeoutFile::Photo(expect));
         check(r#"{"title": " Été ", "description": "", "access": "protected"}"#, album("Été", true));
         check(r#"{"albumData": {"title": "Old", "date": {"timestamp": "1"}}}"#, album("Old", true));
         check(r#"{"title": "our holidays"}"#, album("our holidays", false));

@@ -45,11 +45,17 @@ pub(crate) fn add(c: &mut SqliteConnection, image: &NewImage) -> Result<AddOutco
         ))
         .returning(images::seq)
         .get_result(c)?;
-    sidecars::store(c, seq, &image.sidecars)?;
+    store_sidecars(c, seq, image)?;
     enqueue(c, seq, image.added_at)?;
     // Files whose image was purged have one again.
     link_files(c, image.account.0, &image.original, seq)?;
     Ok(AddOutcome::Added)
+}
+
+/// Returns whether any sidecar is new or differs.
+fn store_sidecars(c: &mut SqliteConnection, seq: i64, image: &NewImage) -> Result<bool, SqliteError> {
+    let changed = sidecars::store(c, seq, &image.sidecars)?;
+    Ok(sidecars::store_missing(c, seq, &image.sidecars_if_missing)? || changed)
 }
 
 /// Stores sidecars of an image and queues it, unless its owner deleted it.
@@ -89,7 +95,7 @@ fn add_existing(
     if known.deleted && !image.restore_deleted.applies(row.deleted_with_files) {
         return Ok(AddOutcome::StaysDeleted(known));
     }
-    let sidecars_changed = sidecars::store(c, row.seq, &image.sidecars)?;
+    let sidecars_changed = store_sidecars(c, row.seq, image)?;
     let failed = matches!(known.state, ImageState::Failed { .. });
     if failed {
         requeue(c, &[row.seq], image.added_at)?;

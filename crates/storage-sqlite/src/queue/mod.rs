@@ -137,6 +137,11 @@ impl IndexQueue for SqliteStore {
         self.read(move |c| states::states(c, &ids)).await
     }
 
+    async fn queued_images(&self, ids: &[ImageId]) -> Result<Vec<ImageId>, StorageError> {
+        let ids = ids.to_vec();
+        self.read(move |c| states::queued(c, &ids)).await
+    }
+
     async fn failed_images(&self, max: u32) -> Result<Vec<FailedImage>, StorageError> {
         self.read(move |c| states::failed(c, max)).await
     }

@@ -113,6 +113,24 @@ pub(super) fn states(
     Ok(states)
 }
 
+pub(super) fn queued(c: &mut SqliteConnection, ids: &[ImageId]) -> Result<Vec<ImageId>, SqliteError> {
+    let mut queued = Vec::new();
+    for id in ids {
+        let jobs: i64 = images::table
+            .inner_join(index_jobs::table)
+            .inner_join(accounts::table)
+            .filter(images::id.eq(id.as_str()))
+            .filter(images::deleted_at_ms.is_null())
+            .filter(accounts::deleted_at_ms.is_null())
+            .count()
+            .get_result(c)?;
+        if jobs > 0 {
+            queued.push(id.clone());
+        }
+    }
+    Ok(queued)
+}
+
 /// Number, email, file name and reason.
 type FailedRow = (i64, Option<String>, Option<String>, Option<String>);
 

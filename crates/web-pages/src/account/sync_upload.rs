@@ -73,7 +73,7 @@ impl Outcome {
     fn add(&mut self, name: &str, imported: Result<ImportOutcome, ImportError>) {
         match imported {
             Ok(ImportOutcome::Queued(_)) => self.imported += 1,
-            Ok(ImportOutcome::Duplicate(..)) => self.duplicates += 1,
+            Ok(ImportOutcome::Duplicate(..) | ImportOutcome::Reindexed(_)) => self.duplicates += 1,
             Ok(ImportOutcome::Restored(..)) => self.restored += 1,
             Err(_) if self.refused.len() >= MAX_NAMED => self.more_refused += 1,
             Err(error) => {

@@ -208,6 +208,45 @@ fn ambiguous_truncated_name_matches_no_photo() {
 }
 
 #[test]
+fn photos_with_the_same_long_name_have_their_own_sidecars() {
+    let name = "PXL_20230809_203449253.LONG_EXPOSURE-02.ORIGIN";
+    let check = |photos: [&str; 3], sidecars: [&str; 2]| {
+        let (photos, sidecars) =
+            (photos.map(|end| format!("{name}{end}")), sidecars.map(|end| format!("{name}{end}")));
+        let (plain, numbered) = (sidecars[0].as_str(), sidecars[1].as_str());
+        let photos = photos.each_ref().map(String::as_str);
+        let (found, left) = matched(&photos, &[plain, numbered]);
+        assert_eq!(found, [("", plain), ("", numbered), ("", numbered)], "{photos:?}");
+        assert!(left.is_empty());
+    };
+    for edited in ["A-edited(1).jpg", "A(1)-edited.jpg"] {
+        check(["A.jpg", "A(1).jpg", edited], [".json", "(1).json"]);
+    }
+    check([".jpg", "(1).jpg", "-edited(1).jpg"], [".json", "(1).json"]);
+    // The sidecar of another photo.
+    assert_eq!(matched(&[&format!("{name}A(1).jpg")], &[&format!("{name}.json")]).0, [("", "")]);
+}
+
+#[test]
+fn a_long_decomposed_name_is_truncated_as_it_is_stored() {
+    let name = "U\u{308}bergro\u{308}\u{DF}e_".repeat(6);
+    let photo = format!("{name}.jpg");
+    let units: Vec<u16> = photo.encode_utf16().collect();
+    let stored = format!("{}.json", String::from_utf16(&units[..TAKEOUT_NAME_UNITS]).unwrap());
+    let composed: String = photo.nfc().take(TAKEOUT_NAME_UNITS).chain(".json".chars()).collect();
+    for sidecars in
+        [vec![stored.as_str()], vec![&composed], vec![&composed, &stored], vec![&stored, &composed]]
+    {
+        let (found, left) = matched(&[&photo], &sidecars);
+        assert_eq!(
+            found,
+            [("", if sidecars.contains(&stored.as_str()) { stored.as_str() } else { &composed })]
+        );
+        assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+#[test]
 fn big_folders_are_fast() {
     let photos: Vec<String> = (0..50_000).map(|number| format!("IMG_{number}({number}).jpg")).collect();
     let sidecars: Vec<String> =
