@@ -75,8 +75,8 @@ impl BodyKind {
     }
 }
 
-/// How much of an unread body is still received, so that the client can read the reply.
-const MAX_DISCARDED_BYTES: usize = 16 * 1024 * 1024;
+/// How much of an unread body is still received by default, so that the client can read the reply.
+const MAX_DISCARDED_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The body of a request.
 ///
@@ -85,6 +85,7 @@ const MAX_DISCARDED_BYTES: usize = 16 * 1024 * 1024;
 pub struct RequestBody {
     incoming: Option<Incoming>,
     timeout: Duration,
+    max_discarded_bytes: u64,
     is_sent: bool,
     is_encoded: bool,
     /// The connection, which may be closed for a new one until the body has arrived.
@@ -96,7 +97,26 @@ impl RequestBody {
     pub fn new(parts: &Parts, incoming: Incoming, timeout: Duration) -> Self {
         let (headers, connection) = (&parts.headers, parts.extensions.get().cloned());
         let is_sent = !headers.contains_key(header::EXPECT);
-        Self { incoming: Some(incoming), timeout, is_sent, is_encoded: is_encoded(headers), connection }
+        Self {
+            incoming: Some(incoming),
+            timeout,
+            max_discarded_bytes: MAX_DISCARDED_BYTES,
+            is_sent,
+            is_encoded: is_encoded(headers),
+            connection,
+        }
+    }
+
+    /// Discards up to `max_bytes` of an unread rest, in proportionally more time, for forms that may be longer than usual.
+    /// Meanwhile the connection may be closed for a new one.
+    pub fn discard_up_to(&mut self, max_bytes: u64) {
+        self.max_discarded_bytes = max_bytes.max(MAX_DISCARDED_BYTES);
+    }
+
+    /// How long discarding the rest may take: the time-out for each [`MAX_DISCARDED_BYTES`].
+    fn discard_timeout(&self) -> Duration {
+        let times = u32::try_from(self.max_discarded_bytes.div_ceil(MAX_DISCARDED_BYTES)).unwrap_or(u32::MAX);
+        self.timeout.saturating_mul(times)
     }
 
     /// Reads the body if it has at most `max_bytes`. A longer declared length is rejected before reading.
@@ -178,10 +198,10 @@ impl Drop for RequestBody {
     fn drop(&mut self) {
         let unread = self.incoming.take().filter(|incoming| self.is_sent && !incoming.is_end_stream());
         if let Some(mut incoming) = unread {
-            let timeout = self.timeout;
+            let (max_bytes, timeout) = (self.max_discarded_bytes, self.discard_timeout());
             tokio::spawn(async move {
                 // In either case the body no longer blocks the connection.
-                let _ = time::timeout(timeout, discard(&mut incoming, MAX_DISCARDED_BYTES)).await;
+                let _ = time::timeout(timeout, discard(&mut incoming, max_bytes)).await;
             });
         }
     }
@@ -203,15 +223,15 @@ where
     Ok(bytes.freeze())
 }
 
-async fn discard<B>(body: &mut B, max_bytes: usize)
+async fn discard<B>(body: &mut B, max_bytes: u64)
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let mut discarded = 0;
+    let mut discarded = 0_u64;
     while discarded <= max_bytes
         && let Some(Ok(frame)) = body.frame().await
     {
-        discarded += frame.data_ref().map_or(0, Bytes::len);
+        discarded += frame.data_ref().map_or(0, |data| data.len() as u64);
     }
 }
 
