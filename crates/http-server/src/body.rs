@@ -75,8 +75,8 @@ impl BodyKind {
     }
 }
 
-/// How much of an unread body is still received, so that the client can read the reply.
-const MAX_DISCARDED_BYTES: usize = 16 * 1024 * 1024;
+/// How much of an unread body is still received by default, so that the client can read the reply.
+const MAX_DISCARDED_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The body of a request.
 ///
@@ -85,10 +85,9 @@ const MAX_DISCARDED_BYTES: usize = 16 * 1024 * 1024;
 pub struct RequestBody {
     incoming: Option<Incoming>,
     timeout: Duration,
+    max_discarded_bytes: u64,
     is_sent: bool,
     is_encoded: bool,
-    /// Whether an unread rest of any length is discarded.
-    discards_all: bool,
     /// The connection, which may be closed for a new one until the body has arrived.
     connection: Option<Arc<Activity>>,
 }
@@ -98,14 +97,29 @@ impl RequestBody {
     pub fn new(parts: &Parts, incoming: Incoming, timeout: Duration) -> Self {
         let (headers, connection) = (&parts.headers, parts.extensions.get().cloned());
         let is_sent = !headers.contains_key(header::EXPECT);
-        let is_encoded = is_encoded(headers);
-        Self { incoming: Some(incoming), timeout, is_sent, is_encoded, discards_all: false, connection }
+        Self {
+            incoming: Some(incoming),
+            timeout,
+            max_discarded_bytes: MAX_DISCARDED_BYTES,
+            is_sent,
+            is_encoded: is_encoded(headers),
+            connection,
+        }
     }
 
-    /// Discards the unread rest as a whole if the client announced at most `max_bytes`, for as long as bytes arrive. Many
-    /// upload clients read a refusal only after they have sent the file. For authenticated clients.
-    pub fn discard_all_up_to(&mut self, max_bytes: u64) {
-        self.discards_all = self.announced_bytes().is_some_and(|bytes| bytes <= max_bytes);
+    /// Discards the whole rest of a body whose announced length is at most `max_bytes`, in proportionally more time: many
+    /// clients read a refusal only after they have sent the file. Meanwhile the connection may be closed for a new one,
+    /// unless the body was read as a stream.
+    pub fn discard_up_to(&mut self, max_bytes: u64) {
+        if let Some(bytes) = self.announced_bytes().filter(|bytes| *bytes <= max_bytes) {
+            self.max_discarded_bytes = bytes.max(MAX_DISCARDED_BYTES);
+        }
+    }
+
+    /// How long discarding the rest may take: the time-out for each [`MAX_DISCARDED_BYTES`].
+    fn discard_timeout(&self) -> Duration {
+        let times = u32::try_from(self.max_discarded_bytes.div_ceil(MAX_DISCARDED_BYTES)).unwrap_or(u32::MAX);
+        self.timeout.saturating_mul(times)
     }
 
     /// Reads the body if it has at most `max_bytes`. A longer declared length is rejected before reading.
@@ -187,14 +201,10 @@ impl Drop for RequestBody {
     fn drop(&mut self) {
         let unread = self.incoming.take().filter(|incoming| self.is_sent && !incoming.is_end_stream());
         if let Some(mut incoming) = unread {
-            let (timeout, discards_all) = (self.timeout, self.discards_all);
+            let (max_bytes, timeout) = (self.max_discarded_bytes, self.discard_timeout());
             tokio::spawn(async move {
-                // When this ends, the body no longer blocks the connection.
-                if discards_all {
-                    while let Ok(Some(Ok(_))) = time::timeout(timeout, incoming.frame()).await {}
-                } else {
-                    let _ = time::timeout(timeout, discard(&mut incoming, MAX_DISCARDED_BYTES)).await;
-                }
+                // In either case the body no longer blocks the connection.
+                let _ = time::timeout(timeout, discard(&mut incoming, max_bytes)).await;
             });
         }
     }
@@ -216,15 +226,15 @@ where
     Ok(bytes.freeze())
 }
 
-async fn discard<B>(body: &mut B, max_bytes: usize)
+async fn discard<B>(body: &mut B, max_bytes: u64)
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let mut discarded = 0;
+    let mut discarded = 0_u64;
     while discarded <= max_bytes
         && let Some(Ok(frame)) = body.frame().await
     {
-        discarded += frame.data_ref().map_or(0, Bytes::len);
+        discarded += frame.data_ref().map_or(0, |data| data.len() as u64);
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use domain::{AccountId, ImageId, Sidecar};
+use domain::{AccountId, ImageId};
 use exports::{EntryError, Plan, PlannedPhoto};
 use futures_util::{StreamExt as _, future::BoxFuture, stream, stream::FuturesUnordered};
 use storage::{ImageState, RestoreDeleted};

@@ -80,7 +80,7 @@ fn page(site: &Site, headers: &HeaderMap, session: &SessionHolder, here: &str, f
             dd { "show previews" }
             dt { "Cannot" }
             dd { "download your original files" }
-            dd { "see your albums, your account or your other apps" }
+            dd { "see your albums or your other apps, or change your account" }
         }
         p.notice.warn {
             "Allow this only if you have just started to connect this device yourself. If somebody sent you a link to this page, choose Deny."

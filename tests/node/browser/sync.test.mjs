@@ -2,10 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { Device } from './support/device.mjs';
-import { World } from './support/harness.mjs';
+import { HOME_URL, World } from './support/harness.mjs';
+import { Service } from './support/service.mjs';
 import { answerDevice, press, signIn, syncPage, words } from './support/pages.mjs';
 
-const world = await World.forTests();
+// Phones can reach this address, so the pages show QR codes.
+const world = await World.forTests({ baseUrl: HOME_URL });
 const path = (page) => new URL(page.url()).pathname;
 
 async function signInNew(visit, to = '/account/sync') {
@@ -73,4 +75,23 @@ world.flow('a denied device gets nothing', async (visit) => {
   assert.equal(await device.poll(), 404);
   assert.equal((await page.goto(device.login)).status(), 404);
   await watch.takesStatus(404);
+});
+
+world.flow('a library that only its machine can open says so and shows no QR code', async (_, another) => {
+  const service = await Service.start();
+  try {
+    const visit = await another(service);
+    await visit.signIn(await service.person('ann'), '/account/sync');
+    const text = await words(visit.page);
+    assert.match(text, /phones and other computers cannot connect/);
+    const { port } = new URL(service.origin);
+    assert.ok(text.includes(`server serve --listen 0.0.0.0:${port} --base-url http://ADDRESS:${port}`), text);
+    const sync = syncPage(visit.page);
+    assert.equal(await visit.page.getByRole('button', { name: 'Show QR code' }).count(), 0);
+    await sync.createPassword('Anna’s phone');
+    assert.match(await sync.shownPassword(), /^[a-z2-7]{32}$/);
+    assert.equal(await visit.page.getByRole('img', { name: /QR code/ }).count(), 0);
+  } finally {
+    await service.stop();
+  }
 });

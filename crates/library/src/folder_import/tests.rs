@@ -48,7 +48,7 @@ async fn a_photo_whose_archive_is_not_read_to_its_end_is_not_imported() {
         let (sender, chunks) = mpsc::channel(1);
         sender.send(Ok(Bytes::copy_from_slice(bytes))).await.unwrap();
         drop(sender);
-        import_one(&library, ann.id, &plan.photos[0], Content::Archived(chunks), Vec::new()).await
+        import_one(&library, ann.id, &plan.photos[0], Content::Archived(chunks), Upload::default()).await
     };
     let cut = import(&photo[..photo.len() / 2]).await;
     assert!(matches!(cut, Err(ImportError::Entry(EntryError::Missing))), "{cut:?}");

@@ -7,6 +7,7 @@
 
 mod actions;
 mod browser_name;
+mod form_stream;
 mod lists;
 mod outcome;
 mod page;

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use futures_util::TryStreamExt as _;
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use http::{HeaderMap, Method, StatusCode, header, request::Parts};
 use http_server::{
     body::RequestBody,
@@ -13,7 +13,11 @@ use maud::{Markup, html};
 use multer::{Constraints, Field, Multipart, SizeLimit};
 use web_auth::{is_same_origin, security_log};
 
-use super::{AccountSection, Person, lists::Sections};
+use super::{
+    AccountSection, Person,
+    form_stream::{Delivered, FormStream},
+    lists::Sections,
+};
 use crate::{
     Site,
     form_rejected::form_rejected,
@@ -24,8 +28,15 @@ use crate::{
 /// The path of the plain form.
 pub(super) const PATH: &str = "/account/sync/photos";
 
-/// The script of the page.
-pub(super) const SCRIPT: &str = include_str!("upload.js");
+/// The script of the page. Its last part starts it.
+pub(super) const SCRIPT: &str = concat!(
+    include_str!("upload/sha256.js"),
+    include_str!("upload/bell.js"),
+    include_str!("upload/choice.js"),
+    include_str!("upload/known.js"),
+    include_str!("upload/memory.js"),
+    include_str!("upload/upload.js"),
+);
 
 /// The purpose that the token of the form is bound to.
 const PURPOSE: &str = "upload";
@@ -43,8 +54,9 @@ impl Sections<'_> {
     /// The upload form, which the script replaces by an area to drop files on.
     pub(super) fn upload_area(&self) -> Markup {
         let account = &self.person.holder.account;
+        let max_bytes = self.site.library.settings().max_upload_bytes;
         html! {
-            div #upload data-account=(account.sync_handle.as_str()) {
+            div #upload data-account=(account.sync_handle.as_str()) data-max-bytes=(max_bytes) {
                 form method="post" action=(PATH) enctype="multipart/form-data" {
                     // First, so that a form without the token is rejected before its photos are received.
                     (csrf_field(&self.site.forms, &self.person.token_parts(PURPOSE)))
@@ -111,9 +123,11 @@ pub(super) async fn handle(site: &Site, parts: &Parts, body: RequestBody, addres
 async fn receive(
     site: &Site,
     parts: &Parts,
-    body: RequestBody,
+    mut body: RequestBody,
     address: IpAddr,
 ) -> Result<(Person, Outcome), Reply> {
+    // Browsers send the whole form before they read the reply.
+    body.discard_up_to(site.library.settings().max_upload_bytes);
     let reject = |reason| {
         security_log::form_refused(address, reason);
         form_rejected(&site.base_url, &parts.headers, AccountSection::Sync.path())
@@ -125,12 +139,13 @@ async fn receive(
     let person = Person::of(site, &parts.headers).await?.ok_or_else(|| reject("no session"))?;
     let stream = body.into_stream().map_err(|_| reject("not sent as a form"))?;
     let limits = SizeLimit::new().for_field(CSRF, MAX_TOKEN_BYTES);
+    let (stream, delivered) = FormStream::new(stream);
     let mut form = Multipart::with_constraints(stream, boundary, Constraints::new().size_limit(limits));
-    let token = token(&mut form).await.ok_or_else(|| reject("no token in the first field"))?;
+    let token = token(&mut form, &delivered).await.ok_or_else(|| reject("no token in the first field"))?;
     if !site.forms.verify(&person.token_parts(PURPOSE), &token) {
         return Err(reject("a wrong token"));
     }
-    let outcome = import(site, &person, &mut form).await;
+    let outcome = import(site, &person, &mut form, &delivered).await;
     Ok((person, outcome))
 }
 
@@ -139,20 +154,25 @@ fn boundary(headers: &HeaderMap) -> Option<String> {
 }
 
 /// The token, which is the first field.
-async fn token(form: &mut Multipart<'_>) -> Option<String> {
+async fn token(form: &mut Multipart<'_>, delivered: &Delivered) -> Option<String> {
     let field = form.next_field().await.ok()??;
-    if field.name() == Some(CSRF) { field.text().await.ok() } else { None }
+    delivered.reset();
+    let token = if field.name() == Some(CSRF) { field.text().await.ok() } else { None };
+    delivered.reset();
+    token
 }
 
-async fn import(site: &Site, person: &Person, form: &mut Multipart<'_>) -> Outcome {
+async fn import(site: &Site, person: &Person, form: &mut Multipart<'_>, delivered: &Delivered) -> Outcome {
     let mut outcome = Outcome::default();
     loop {
-        match form.next_field().await {
+        let field = form.next_field().await;
+        delivered.reset();
+        match field {
             Ok(Some(field)) => {
                 let name = field.file_name().unwrap_or_default().to_owned();
                 // Without a chosen file, browsers send one without a name.
                 if !name.is_empty() {
-                    let imported = import_file(site, person, &name, field).await;
+                    let imported = import_file(site, person, &name, field, delivered).await;
                     outcome.add(&name, imported);
                 }
             }
@@ -171,6 +191,7 @@ async fn import_file(
     person: &Person,
     name: &str,
     field: Field<'_>,
+    delivered: &Delivered,
 ) -> Result<ImportOutcome, ImportError> {
     let upload = Upload {
         // Some browsers send the path of a file in a chosen folder.
@@ -178,8 +199,11 @@ async fn import_file(
         quota_bytes: site.library.settings().account_quota_bytes,
         ..Upload::default()
     };
-    let bytes = field.map_err(std::io::Error::other);
-    site.library.import_stream(person.holder.account.id, upload, bytes).await
+    let mut bytes = field.map_err(std::io::Error::other).inspect(|_| delivered.reset());
+    let imported = site.library.import_stream(person.holder.account.id, upload, &mut bytes).await;
+    // The rest of a refused file. An error of the form shows again at the next field.
+    while let Some(Ok(_)) = bytes.next().await {}
+    imported
 }
 
 fn result_page(site: &Site, person: &Person, outcome: &Outcome) -> Reply {

@@ -170,13 +170,29 @@ const states = {
     // Nothing leaves the browser, so the upload stays as it is.
     await visit.page.route('**/upload/', () => {});
     await choose(visit.page, photos(5));
-    await visit.page.getByText('0 of 5 photos').waitFor();
+    await visit.page.locator('#upload .uploads li').first().waitFor();
   },
   'account-sync-uploaded': async (visit, person) => {
     await visit.signIn(person, '/account/sync');
     await choose(visit.page, [...photos(3), movie(`${LONG}.mp4`)]);
     await isFinished(visit.page);
     await visit.watch.takesStatus(415);
+  },
+  'account-sync-left-out': async (visit, person) => {
+    await visit.signIn(person, '/account/sync');
+    const [{ buffer }] = photos(1);
+    await choose(visit.page, [
+      ...['takeout-20240101T000000Z-001.zip', 'IMG_1.jpg.supplemental-metadata.json'].map((name) => ({ name, mimeType: '', buffer })),
+      ...photos(1),
+    ]);
+    await isFinished(visit.page);
+  },
+  'account-sync-upload-signed-out': async (visit, person) => {
+    await visit.signIn(person, '/account/sync');
+    await visit.context.clearCookies();
+    await choose(visit.page, photos(3));
+    await visit.page.getByText('Paused. 0 of 3 photos').waitFor();
+    visit.watch.forgets(/status of 401/);
   },
   'account-plan': async (visit, person) => {
     await visit.service.run(['account', 'set-plan', person.email, 'free']);
@@ -212,13 +228,19 @@ const states = {
 
 export const stateNames = Object.keys(states);
 
-/** Opens a browser and brings it to a state, for the given person or a new one. */
-export async function show(world, name, options, person) {
+/** States with what only a library shows that phones can reach. */
+const AT_HOME = ['photo-sync-steps', 'account-sync-with-devices', 'account-sync-new-password', 'account-sync-qr-code'];
+
+/** Opens a browser and brings it to a state, for a new account: of the given name, or of one that the world chooses. */
+export async function show(world, name, options, accountName) {
   const ownService = name.startsWith(SET_UP) ? await Service.start() : undefined;
-  const visit = await world.visit(options, ownService);
+  const service = ownService ?? (AT_HOME.includes(name) ? await world.atHome() : world.service);
+  const visit = await world.visit(options, service);
   visit.ownService = ownService;
   try {
-    await states[name](visit, person ?? (await world.newAccount()));
+    const isSetUp = Boolean(ownService);
+    const person = () => (accountName ? service.person(accountName) : world.newAccount(service));
+    await states[name](visit, isSetUp ? undefined : await person());
   } catch (error) {
     await visit.close();
     throw error;

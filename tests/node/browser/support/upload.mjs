@@ -18,6 +18,15 @@ export const choose = (page, files) => page.locator('#upload input[type="file"]'
 /** The text about the upload as a whole. */
 export const summary = (page) => page.locator('#upload-summary').textContent();
 
+/** A button of the upload. */
+export const button = (page, name) => page.locator('#upload').getByRole('button', { name });
+
+/** What the page says about the last choice of files. */
+export const remark = (page) => page.locator('#upload > .notice');
+
+/** The texts about files that were not uploaded. */
+export const reasons = (page) => page.locator('#upload .uploads').last().locator('li').allTextContents();
+
 /** Waits until every file has an outcome; returns the summary. */
 export async function isFinished(page) {
   await page.waitForFunction(() => document.getElementById('upload-summary')?.textContent.startsWith('Finished'));

@@ -106,3 +106,46 @@ async fn a_cut_off_form_keeps_the_photos_that_arrived() {
     assert!(page.contains("1 photo added") && page.contains("two.jpg: the upload was interrupted"), "{page}");
     assert_eq!(photos(&app).await, 1);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_part_header_without_an_end_is_refused_and_the_photos_before_it_are_kept() {
+    let app = TestApp::start().await;
+    let ann = app.person("ann").await;
+    let browser = app.browser().signed_in(&ann).await;
+    let (bytes, token) = (photo(), token(&browser).await);
+    let mut body = multipart(&[("csrf", None, token.as_bytes()), ("photos", Some("one.jpg"), &bytes)]);
+    body.truncate(body.len() - "--\r\n".len());
+    body.extend(b"\r\nContent-Disposition: form-data; name=\"");
+    body.resize(body.len() + 4_000_000, b'x');
+    let page = send(&app, &browser, body).await.expect(200).text();
+    assert!(page.contains("1 photo added") && page.contains("The rest of the form: "), "{page}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_refused_file_does_not_stop_the_photos_after_it() {
+    let app = TestApp::start().await;
+    let ann = app.person("ann").await;
+    let browser = app.browser().signed_in(&ann).await;
+    let (bytes, mut movie, token) = (photo(), movie(), token(&browser).await);
+    movie.resize(5_000_000, 0);
+    let fields: [(&str, Option<&str>, &[u8]); 3] = [
+        ("csrf", None, token.as_bytes()),
+        ("photos", Some("movie.mp4"), &movie),
+        ("photos", Some("one.jpg"), &bytes),
+    ];
+    let page = send(&app, &browser, multipart(&fields)).await.expect(200).text();
+    assert!(page.contains("1 photo added") && page.contains("1 not uploaded"), "{page}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_form_without_its_token_gets_the_page_that_explains_it() {
+    let app = TestApp::start().await;
+    let ann = app.person("ann").await;
+    let signed_in = app.browser().signed_in(&ann).await;
+    let long = vec![b'x'; 40_000_000];
+    let body = multipart(&[("csrf", None, b"wrong"), ("photos", Some("one.jpg"), &long)]);
+    for browser in [signed_in, app.browser()] {
+        let page = send(&app, &browser, body.clone()).await.expect(403).text();
+        assert!(page.contains("Reload the page"), "{page}");
+    }
+}

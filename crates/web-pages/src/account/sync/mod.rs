@@ -7,7 +7,7 @@ mod steps;
 pub(super) use passwords::{NewDevice, SHOW, SHOW_CODE, new_device};
 pub(super) use steps::page_for_visitors;
 
-use http_server::reply::Reply;
+use http_server::{BaseUrl, reply::Reply};
 use maud::{Markup, html};
 
 use super::{AccountSection, Person, lists::Sections};
@@ -16,7 +16,7 @@ use crate::{Site, messages};
 /// The names of the service in the settings of sync apps.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SyncAddresses<'a> {
-    pub(super) base_url: &'a str,
+    pub(super) base_url: &'a BaseUrl,
     /// The user name; `None` if nobody is signed in.
     pub(super) handle: Option<&'a str>,
 }
@@ -25,17 +25,26 @@ impl<'a> SyncAddresses<'a> {
     /// With the user name of a person.
     pub(super) fn of(site: &'a Site, person: &'a Person) -> Self {
         let handle = person.holder.account.sync_handle.as_str();
-        Self { base_url: site.base_url.as_str(), handle: Some(handle) }
+        Self { base_url: &site.base_url, handle: Some(handle) }
+    }
+
+    fn base_url(&self) -> &'a str {
+        self.base_url.as_str()
+    }
+
+    /// Whether phones can reach the base URL.
+    fn is_reachable(&self) -> bool {
+        !self.base_url.is_loopback()
     }
 
     /// The URL for WebDAV apps.
     fn webdav_url(&self) -> String {
-        format!("{}/dav/", self.base_url)
+        format!("{}/dav/", self.base_url())
     }
 
     /// The URL for rclone, which then keeps times and compares checksums.
     fn nextcloud_webdav_url(&self) -> String {
-        format!("{}/remote.php/dav/files/{}", self.base_url, self.user())
+        format!("{}/remote.php/dav/files/{}", self.base_url(), self.user())
     }
 
     fn user(&self) -> &str {
@@ -52,7 +61,7 @@ impl Sections<'_> {
         let addresses = SyncAddresses::of(self.site, self.person);
         Ok(html! {
             (self.upload_area())
-            (self.sync_passwords(&passwords))
+            (self.sync_passwords(&passwords, addresses))
             (steps::steps(addresses, account.email.as_str()))
         })
     }

@@ -4,7 +4,7 @@ use domain::KeyName;
 use library::{KeyInfo, NewSyncPassword, OneTimeLogin};
 use maud::{Markup, html};
 
-use super::{SyncAddresses, qr_code::qr_code};
+use super::{SyncAddresses, qr_code::qr_code, steps::unreachable_notice};
 use crate::{
     account::{
         actions::Action,
@@ -27,20 +27,23 @@ pub(in crate::account) enum NewDevice {
 
 /// The message with the password or code of a new device.
 pub(in crate::account) fn new_device(device: &NewDevice, addresses: SyncAddresses<'_>) -> Markup {
-    let (server, user) = (addresses.base_url, addresses.user());
+    let (server, user) = (addresses.base_url(), addresses.user());
     match device {
         NewDevice::Password(NewSyncPassword { name, password }) => html! {
             div.notice role="status" {
                 p { "Copy the password of " strong { (name) } " now. It will not be shown again." }
                 (snippet("the sync password", password))
                 p { "The user name is your email address or " code { (user) } "." }
-                details {
-                    summary { "QR code with this password for the Nextcloud app" }
-                    @let link = format!("nc://login/user:{user}&password:{password}&server:{server}");
-                    (code_or_hint(&link, "QR code with the new sync password"))
+                @if addresses.is_reachable() {
+                    details {
+                        summary { "QR code with this password for the Nextcloud app" }
+                        @let link = format!("nc://login/user:{user}&password:{password}&server:{server}");
+                        (code_or_hint(&link, "QR code with the new sync password"))
+                    }
                 }
             }
         },
+        NewDevice::Code { .. } if !addresses.is_reachable() => unreachable_notice(addresses),
         NewDevice::Code { device, login } => html! {
             div.notice role="status" {
                 p {
@@ -69,8 +72,9 @@ fn code_or_hint(link: &str, label: &str) -> Markup {
 
 impl Sections<'_> {
     /// The form for a new device, and the list of devices.
-    pub(super) fn sync_passwords(&self, passwords: &[KeyInfo]) -> Markup {
+    pub(super) fn sync_passwords(&self, passwords: &[KeyInfo], addresses: SyncAddresses<'_>) -> Markup {
         html! {
+            h2.further { "Devices" }
             p {
                 "Each device has a sync password of its own, which can upload and manage photos but not open your account. "
                 "The Nextcloud app gets one when you sign in with it."
@@ -89,7 +93,9 @@ impl Sections<'_> {
                     }
                     div.buttons {
                         button type="submit" { "Create password" }
-                        button.quiet type="submit" name=(SHOW) value=(SHOW_CODE) { "Show QR code" }
+                        @if addresses.is_reachable() {
+                            button.quiet type="submit" name=(SHOW) value=(SHOW_CODE) { "Show QR code" }
+                        }
                     }
                 }
             }))

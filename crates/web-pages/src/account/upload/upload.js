@@ -1,5 +1,3 @@
-'use strict';
-
 // Uploads photos by tus 1.0. Several files at a time, in parts; an interrupted upload continues, also after the page was
 // closed, when the same files are chosen again.
 (() => {
@@ -12,32 +10,38 @@
   // The first bytes tell whether the file is a photo; a short file is sent whole with them.
   const HEAD_BYTES = 64 * 2 ** 10;
   const SHORT_BYTES = 2 ** 20;
-  // A file is hashed in memory as a whole, one at a time.
-  const HASHED_BYTES = 100 * 2 ** 20;
   const BATCH = 40;
+  const BATCH_BYTES = 64 * 2 ** 20;
   const AHEAD = 80;
   const WAITS_S = [0, 1, 3, 5, 10, 20, 30];
   const MAX_TRIES = 20;
   const STALLED_MS = 120 * 1000;
   const ROWS = 8;
   const REASONS = 200;
-  const KEPT_MS = 24 * 3600 * 1000;
-  const JUNK = /^(\.|thumbs\.db$|desktop\.ini$)/i;
+  // Final for this file. Space and unfinished uploads can change, so the person may try again.
+  const FINAL = [400, 403, 413, 415, 507];
+  const FINAL_FOR_NOW = [403, 507];
+  const SIGNED_OUT = 'You are signed out.';
   const TUS = { 'Tus-Resumable': '1.0.0' };
-  const store = `upload:${area.dataset.account}:`;
+  const memory = new UploadMemory(area.dataset.account);
+  const maxBytes = Number(area.dataset.maxBytes);
 
-  const added = [];
-  const keys = new Set();
+  /** All files that were chosen, by path, length and time. */
+  const items = new Map();
   const toHash = [];
   const toSend = [];
   const active = new Set();
   const problems = [];
-  const counts = { total: 0, bytes: 0, sent: 0, imported: 0, duplicate: 0, restored: 0, refused: 0, failed: 0, cancelled: 0 };
+  const counts = { total: 0, bytes: 0, sent: 0, imported: 0, duplicate: 0, restored: 0, refused: 0, failed: 0, cancelled: 0, unreadable: 0 };
   let paused = false;
   let signedOut = false;
   let isRunning = false;
   let hashing = false;
-  let wakers = [];
+  let moreReasons;
+  /** The connection returned, or the person continued or cancelled. */
+  const changed = uploadBell();
+  /** Few files wait to be sent. */
+  const drained = uploadBell();
 
   // The controls replace the plain form.
   const create = (tag, properties = {}, ...children) => {
@@ -61,6 +65,10 @@
   chooseFolder.className = 'quiet';
   const drop = create('div', { className: 'drop' }, create('p', { textContent: 'Drop photos or folders here.' }),
     create('div', { className: 'buttons' }, photos, choosePhotos, folder, chooseFolder));
+  const note = create('p', { hidden: true, className: 'notice' });
+  const signIn = create('p', { hidden: true, className: 'notice warn' }, `${SIGNED_OUT} `,
+    create('a', { href: '/sign-in?return_to=/account/sync', target: '_blank', rel: 'noopener', textContent: 'Sign in' }),
+    ' in a new tab, then choose Continue here.');
   const summary = create('p', { id: 'upload-summary' });
   const bar = create('progress', { max: 1, value: 0 });
   bar.setAttribute('aria-labelledby', 'upload-summary');
@@ -70,11 +78,11 @@
   const rows = create('ul', { className: 'uploads' });
   const reasons = create('ul', { className: 'uploads' });
   const reasonsTitle = create('h2', { hidden: true, className: 'further', textContent: 'Not uploaded' });
-  const progress = create('div', { hidden: true }, summary, bar,
+  const progress = create('div', { hidden: true }, signIn, summary, bar,
     create('div', { className: 'buttons' }, pause, cancel, again), rows, reasonsTitle, reasons);
   const announcer = create('p', { className: 'unseen' });
   announcer.setAttribute('role', 'status');
-  area.replaceChildren(drop, progress, announcer);
+  area.replaceChildren(drop, note, progress, announcer);
 
   const say = (text) => { announcer.textContent = text; };
   const photosOf = (number) => (number === 1 ? '1 photo' : `${number} photos`);
@@ -89,6 +97,7 @@
     if (counts.refused) parts.push(`${counts.refused} refused`);
     if (counts.failed) parts.push(`${counts.failed} failed`);
     if (counts.cancelled) parts.push(`${counts.cancelled} cancelled`);
+    if (counts.unreadable) parts.push(`${counts.unreadable} not readable`);
     return parts.join(', ');
   }
   let drawing;
@@ -97,15 +106,18 @@
       drawing = undefined;
       const done = finished();
       const isDone = done === counts.total;
-      const state = signedOut ? 'You are signed out. Sign in again in another tab, then continue. '
-        : isDone ? 'Finished. ' : paused ? 'Paused. ' : navigator.onLine ? '' : 'Waiting for the connection. ';
-      summary.textContent = `${state}${done} of ${photosOf(counts.total)}${describe() ? `: ${describe()}` : ''}.`;
+      const trouble = [...active].find((item) => item.waits > 2)?.trouble;
+      const state = isDone ? 'Finished. ' : paused ? 'Paused. ' : !navigator.onLine ? 'Waiting for the connection. '
+        : trouble ? `Trying again: ${trouble}. ` : '';
+      signIn.hidden = !signedOut;
+      const numbers = counts.total ? `${done} of ${photosOf(counts.total)}` : 'No photos';
+      summary.textContent = `${state}${numbers}${describe() ? `: ${describe()}` : ''}.`;
       let now = counts.sent;
       for (const item of active) now += item.sent;
       bar.value = isDone ? 1 : counts.bytes ? now / counts.bytes : 0;
       pause.textContent = paused ? 'Continue' : 'Pause';
       pause.hidden = cancel.hidden = isDone;
-      again.hidden = !isDone || !counts.failed;
+      again.hidden = !isDone || !problems.some((item) => item.isRetryable);
       const shown = [...active].slice(0, ROWS);
       for (const item of active) if (!shown.includes(item)) item.row?.remove();
       for (const item of shown) {
@@ -121,54 +133,84 @@
     return create('li', {}, create('span', { textContent: item.path }), bar);
   }
   function problem(item, text) {
-    item.text = text;
     problems.push(item);
     reasonsTitle.hidden = false;
     if (problems.length <= REASONS) {
       item.reason = create('li', { textContent: `${item.path}: ${text}` });
       reasons.append(item.reason);
-    } else if (problems.length === REASONS + 1) {
-      reasons.append(create('li', { textContent: 'More files were not uploaded.' }));
+    } else {
+      moreReasons ??= create('li', { textContent: 'More files were not uploaded.' });
+      reasons.append(moreReasons);
     }
+  }
+  function forgetProblem(item) {
+    const place = problems.indexOf(item);
+    if (place < 0) return;
+    problems.splice(place, 1);
+    item.reason?.remove();
+    if (problems.length <= REASONS) moreReasons?.remove();
+    reasonsTitle.hidden = !problems.length;
   }
 
   // Choosing files.
-  function add(files) {
+  function add(files, unreadable = []) {
+    const sorted = UploadChoice.sort(files);
     let fresh = 0;
-    for (const [file, path] of files) {
-      const key = `${path}:${file.size}:${file.lastModified}`;
-      if (JUNK.test(file.name) || keys.has(key)) continue;
-      keys.add(key);
-      const item = { file, path, key: store + key, sent: 0, tries: 0 };
-      added.push(item);
+    for (const [file, path] of sorted.photos) {
+      const item = enter(file, path);
+      if (!item) continue;
       toHash.push(item);
-      counts.total += 1;
-      counts.bytes += file.size;
       fresh += 1;
     }
+    for (const path of unreadable) {
+      if (problems.some((item) => item.path === path && !item.file)) continue;
+      counts.unreadable += 1;
+      problem({ path }, 'cannot be read');
+    }
+    const leftOut = UploadChoice.leftOut(sorted);
+    const isListed = !fresh && sorted.photos.length > 0;
+    const isEmpty = !fresh && !isListed && !unreadable.length && !leftOut;
+    explain(isListed ? 'These photos are in the list already.' : isEmpty ? 'No files were found.' : '', leftOut);
+    if (fresh || unreadable.length) progress.hidden = false;
+    if (unreadable.length) draw();
     if (!fresh) return;
-    progress.hidden = false;
-    say(`Uploading ${photosOf(fresh)}.`);
+    say(`Uploading ${photosOf(fresh)}. ${leftOut}`.trim());
     start();
+  }
+  /** Shows a remark about the choice, with a link to the steps if files were left out. */
+  function explain(remark, leftOut) {
+    const steps = document.getElementById('exports');
+    const link = create('a', { href: '#exports', textContent: 'See the steps' });
+    link.addEventListener('click', () => { steps.open = true; });
+    note.hidden = !remark && !leftOut;
+    note.replaceChildren([remark, leftOut].filter(Boolean).join(' '), ...(leftOut && steps ? [' ', link, '.'] : []));
+    if (!note.hidden) say(note.textContent);
+  }
+  /** Puts a file on the list. A file that is there already is put there again only if it was not uploaded. */
+  function enter(file, path) {
+    const key = `${path}:${file.size}:${file.lastModified}`;
+    const former = items.get(key);
+    if (former && !['refused', 'failed', 'cancelled'].includes(former.outcome)) return undefined;
+    if (former) remove(former);
+    const item = { file, path, key, sent: 0, reached: 0, tries: 0, waits: 0 };
+    items.set(key, item);
+    counts.total += 1;
+    counts.bytes += file.size;
+    return item;
+  }
+  /** Takes a file with an outcome off the list. */
+  function remove(item) {
+    forgetProblem(item);
+    counts.total -= 1;
+    counts.bytes -= item.file.size;
+    counts.sent -= item.file.size;
+    counts[item.outcome] -= 1;
   }
   function start() {
     isRunning = true;
     draw();
     hashAhead();
     pump();
-  }
-  async function entries(entry, path, found) {
-    if (entry.isFile) {
-      const file = await new Promise((done, failed) => entry.file(done, failed)).catch(() => undefined);
-      if (file) found.push([file, path + file.name]);
-      return;
-    }
-    const reader = entry.createReader();
-    for (;;) {
-      const some = await new Promise((done, failed) => reader.readEntries(done, failed)).catch(() => []);
-      if (!some.length) return;
-      for (const inner of some) await entries(inner, `${path}${entry.name}/`, found);
-    }
   }
   addEventListener('dragover', (event) => {
     if (!event.dataTransfer.types.includes('Files')) return;
@@ -181,29 +223,31 @@
     event.preventDefault();
     drop.classList.remove('over');
     // Both lists are empty after the first await.
-    const dropped = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+    const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
     const files = [...event.dataTransfer.files].map((file) => [file, file.name]);
-    if (!dropped.length) return add(files);
-    const found = [];
-    for (const entry of dropped) await entries(entry, '', found);
-    add(found);
+    if (!entries.length) return add(files);
+    const read = await UploadChoice.read(entries);
+    add(read.files, read.unreadable);
   });
 
-  // Skipping what the library has. Browsers hash over https and on localhost only.
-  const hex = (buffer) => [...new Uint8Array(buffer)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  // Skipping what the library has.
   async function hashAhead() {
     if (hashing) return;
     hashing = true;
     while (toHash.length) {
-      while (paused || toSend.length >= AHEAD) await sleep();
-      const batch = toHash.splice(0, BATCH);
+      while (paused || toSend.length >= AHEAD) await drained.wait();
+      const batch = [];
+      let bytes = 0;
+      while (toHash.length && batch.length < BATCH && bytes < BATCH_BYTES) {
+        batch.push(toHash.shift());
+        bytes += batch.at(-1).file.size;
+      }
       const hashes = new Map();
       for (const item of batch) {
-        if (!crypto.subtle || item.file.size > HASHED_BYTES || item.file.size === 0) continue;
-        const buffer = await item.file.arrayBuffer().catch(() => undefined);
-        if (buffer) hashes.set(hex(await crypto.subtle.digest('SHA-256', buffer)), item);
+        const hash = await UploadKnown.hash(item.file, maxBytes, () => item.outcome);
+        if (hash) hashes.set(hash, item);
       }
-      for (const hash of await known([...hashes.keys()])) {
+      for (const hash of await UploadKnown.known([...hashes.keys()])) {
         const item = hashes.get(hash);
         if (item) finish(item, 'duplicate');
       }
@@ -211,16 +255,6 @@
       pump();
     }
     hashing = false;
-  }
-  async function known(sha256) {
-    if (!sha256.length) return [];
-    const headers = { 'Content-Type': 'application/json' };
-    try {
-      const reply = await fetch('/upload/known', { method: 'POST', headers, body: JSON.stringify({ sha256 }) });
-      return reply.ok ? (await reply.json()).known : [];
-    } catch {
-      return [];
-    }
   }
 
   // Sending.
@@ -230,19 +264,20 @@
       active.add(item);
       send(item);
     }
-    if (toSend.length < AHEAD) wake();
+    if (toSend.length < AHEAD) drained.ring();
   }
   async function send(item) {
     while (!item.outcome) {
       if (paused) {
-        await sleep();
+        await changed.wait();
         continue;
       }
+      item.isAnswered = false;
       try {
         await attempt(item);
       } catch (error) {
         if (item.outcome || paused) continue;
-        if (error.final) finish(item, 'refused', error.message);
+        if (error.isFinal) finish(item, 'refused', error);
         else await retry(item, error);
       }
     }
@@ -250,27 +285,19 @@
   }
   async function retry(item, error) {
     if (!(await item.file.slice(0, 1).arrayBuffer().catch(() => undefined))) {
-      return finish(item, 'failed', 'the file cannot be read any more');
+      return finish(item, 'failed', new Error('the file cannot be read any more'));
     }
-    if (navigator.onLine && item.tries >= MAX_TRIES) return finish(item, 'failed', error.message);
-    const wait = WAITS_S[Math.min(item.tries, WAITS_S.length - 1)];
-    item.tries += 1;
-    await sleep(wait * 1000);
-  }
-  /** Waits until something changes, or for this time. */
-  function sleep(ms) {
-    return new Promise((done) => {
-      wakers.push(done);
-      if (ms !== undefined) setTimeout(done, ms);
-    });
-  }
-  function wake() {
-    const all = wakers;
-    wakers = [];
-    for (const done of all) done();
+    // A lost connection can last, and says nothing about the file.
+    if (item.isAnswered) item.tries += 1;
+    if (item.tries > MAX_TRIES) return finish(item, 'failed', error);
+    const wait = WAITS_S[Math.min(item.waits, WAITS_S.length - 1)];
+    item.waits += 1;
+    item.trouble = error.message;
+    draw();
+    await changed.wait(wait * 1000);
   }
   async function attempt(item) {
-    item.url ??= recall(item.key);
+    item.url ??= memory.recall(item.key);
     let reply = item.url ? await request(item, 'HEAD', item.url, {}) : undefined;
     if (!reply || [403, 404, 410].includes(reply.status)) {
       forget(item);
@@ -281,27 +308,29 @@
       }, file.slice(0, file.size > SHORT_BYTES ? HEAD_BYTES : file.size));
       if (reply.status === 201) {
         item.url = reply.getResponseHeader('Location');
-        remember(item.key, item.url);
+        memory.remember(item.key, item.url);
       }
     }
-    check(reply);
+    check(item, reply);
     while (!received(item, reply)) {
       const part = item.file.slice(item.sent, item.sent + PART_BYTES);
       reply = await request(item, 'PATCH', item.url, { 'Upload-Offset': item.sent }, part);
-      check(reply);
-      item.tries = 0;
+      check(item, reply);
     }
   }
   /** Takes the offset over; returns whether the photo is in the library. */
   function received(item, reply) {
     item.sent = Number(reply.getResponseHeader('Upload-Offset'));
+    if (item.sent > item.reached) item.tries = item.waits = 0;
+    item.reached = item.sent;
     draw();
     const result = reply.getResponseHeader('Photo-Result');
     if (result) finish(item, result);
     return Boolean(result);
   }
-  function check(reply) {
+  function check(item, reply) {
     if (reply.status < 300) return;
+    item.sent = item.reached;
     let message = `the server answered ${reply.status}`;
     try {
       message = JSON.parse(reply.responseText).error;
@@ -310,9 +339,10 @@
     }
     if (reply.status === 401) {
       signedOut = true;
-      hold(true);
+      hold();
     }
-    throw Object.assign(new Error(message), { final: [400, 403, 413, 415, 507].includes(reply.status) });
+    const { status } = reply;
+    throw Object.assign(new Error(message), { isFinal: FINAL.includes(status), isRetryable: FINAL_FOR_NOW.includes(status) });
   }
   function request(item, method, url, headers, body) {
     return new Promise((done, failed) => {
@@ -336,7 +366,10 @@
         };
       }
       sender.onloadend = () => clearTimeout(stalled);
-      sender.onload = () => done(sender);
+      sender.onload = () => {
+        item.isAnswered = true;
+        done(sender);
+      };
       sender.onerror = sender.onabort = () => {
         item.sent = offset;
         failed(new Error('the connection was lost'));
@@ -344,7 +377,7 @@
       sender.send(body);
     });
   }
-  function finish(item, outcome, text) {
+  function finish(item, outcome, error) {
     if (item.outcome) return;
     item.outcome = outcome;
     counts[outcome] += 1;
@@ -352,63 +385,41 @@
     item.row?.remove();
     active.delete(item);
     if (outcome !== 'failed') forget(item);
-    if (text) problem(item, text);
+    item.isRetryable = outcome === 'failed' || Boolean(error?.isRetryable);
+    if (error) problem(item, error.message);
     draw();
     if (finished() === counts.total) {
       isRunning = false;
       say(`Finished: ${describe()}.`);
     }
   }
-  const base64 = (text) => btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
-
-  // The addresses of unfinished uploads, so that a new page continues them.
-  function remember(key, url) {
-    try {
-      localStorage.setItem(key, JSON.stringify({ url, at: Date.now() }));
-    } catch {
-      // Storage is full or off: the upload then starts again after the page is closed.
-    }
-  }
-  function recall(key) {
-    try {
-      const { url, at } = JSON.parse(localStorage.getItem(key));
-      return Date.now() - at < KEPT_MS ? url : undefined;
-    } catch {
-      return undefined;
-    }
-  }
   function forget(item) {
     item.url = undefined;
-    item.sent = 0;
-    try {
-      localStorage.removeItem(item.key);
-    } catch {
-      // Nothing was stored.
-    }
+    item.sent = item.reached = 0;
+    memory.forget(item.key);
   }
-  try {
-    for (const key of Object.keys(localStorage)) {
-      if (key.startsWith('upload:') && !recall(key)) localStorage.removeItem(key);
-    }
-  } catch {
-    // Storage is off.
-  }
+  const base64 = (text) => btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
 
   // Pausing, cancelling, trying again.
-  function hold(isHeld) {
-    paused = isHeld;
-    if (paused) for (const item of active) item.sender?.abort();
-    else signedOut = false;
-    say(paused ? 'Paused.' : 'Uploading.');
+  function hold() {
+    paused = true;
+    for (const item of active) item.sender?.abort();
+    say(signedOut ? `${SIGNED_OUT} Sign in in a new tab, then choose Continue.` : 'Paused.');
     draw();
-    if (!paused) {
-      wake();
-      pump();
-    }
   }
-  pause.addEventListener('click', () => hold(!paused));
+  function release() {
+    paused = signedOut = false;
+    draw();
+    changed.ring();
+    pump();
+  }
+  pause.addEventListener('click', () => {
+    if (!paused) return hold();
+    say('Uploading.');
+    release();
+  });
   cancel.addEventListener('click', () => {
-    const left = added.filter((item) => !item.outcome);
+    const left = [...items.values()].filter((item) => !item.outcome);
     toHash.length = toSend.length = 0;
     for (const item of left) {
       const url = item.url;
@@ -416,29 +427,27 @@
       item.sender?.abort();
       if (url) fetch(url, { method: 'DELETE', headers: TUS }).catch(() => undefined);
     }
-    hold(false);
+    release();
     choosePhotos.focus();
   });
   again.addEventListener('click', () => {
-    const failed = problems.filter((item) => item.outcome === 'failed');
-    for (const item of failed) {
-      problems.splice(problems.indexOf(item), 1);
-      item.reason?.remove();
-      counts.sent -= item.file.size;
-      Object.assign(item, { outcome: undefined, tries: 0, row: undefined });
-      toSend.push(item);
-    }
-    counts.failed = 0;
-    reasonsTitle.hidden = !problems.length;
+    for (const { file, path } of problems.filter((item) => item.isRetryable)) toSend.push(enter(file, path));
+    say('Uploading.');
     start();
   });
   addEventListener('online', () => {
-    wake();
+    for (const item of active) item.tries = item.waits = 0;
+    changed.ring();
     draw();
   });
   addEventListener('offline', () => {
     say('Waiting for the connection.');
     draw();
   });
-  addEventListener('beforeunload', (event) => { if (isRunning) event.preventDefault(); });
+  addEventListener('beforeunload', (event) => {
+    if (!isRunning) return;
+    event.preventDefault();
+    // Browsers before 2024 ask only because of this.
+    event.returnValue = true;
+  });
 })();
