@@ -141,7 +141,7 @@ pub(crate) async fn a_sidecar_for_a_missing_kind_replaces_none(seed: &Seed) {
     assert_eq!(seed.store().add_image(image.clone()).await.unwrap(), AddOutcome::Added);
     assert_eq!(
         seed.store().queued_images(std::slice::from_ref(&image.id)).await.unwrap(),
-        [image.id.clone()]
+        std::slice::from_ref(&image.id)
     );
     complete(seed, &image, Photo::at_second(1)).await;
     let outcome = seed.store().add_image(only_if_missing(&image, &[])).await.unwrap();
@@ -156,7 +156,7 @@ pub(crate) async fn a_sidecar_for_a_missing_kind_replaces_none(seed: &Seed) {
     assert_eq!(outcome, AddOutcome::Reindexed(known(&other, ImageState::Ready)));
     assert_eq!(
         seed.store().queued_images(&[other.id.clone(), seed.image_id()]).await.unwrap(),
-        [other.id.clone()]
+        std::slice::from_ref(&other.id)
     );
     delete(seed, ann, &other.id, second(9)).await;
     assert_eq!(seed.store().queued_images(&[other.id]).await.unwrap(), [], "deleted");
