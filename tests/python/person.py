@@ -2,10 +2,11 @@
 
 import json
 import os
-from html.parser import HTMLParser
 from urllib.parse import urljoin, urlsplit
 
 import httpx2
+
+from forms import FirstForm
 
 #: The only address that a client gets.
 MCP_URL = os.environ["MCP_URL"]
@@ -51,30 +52,6 @@ class Person:
             form.fields["decision"] = "allow"
             self.consents += 1
         return self._browser.post(urljoin(str(page.url), form.action), data=form.fields)
-
-
-class FirstForm(HTMLParser):
-    """The first form of a page: its fields with their values, and its buttons."""
-
-    def __init__(self, html: str):
-        super().__init__()
-        self.method, self.action, self.fields, self.buttons = None, "", {}, []
-        self._inside = self._passed = False
-        self.feed(html)
-
-    def handle_starttag(self, tag, attrs):
-        given = dict(attrs)
-        if tag == "form" and not self._passed:
-            self._inside = True
-            self.method, self.action = given.get("method", "get").lower(), given.get("action", "")
-        elif self._inside and tag == "input" and "name" in given:
-            self.fields[given["name"]] = given.get("value", "")
-        elif self._inside and tag == "button":
-            self.buttons.append((given.get("name"), given.get("value")))
-
-    def handle_endtag(self, tag):
-        if tag == "form" and self._inside:
-            self._inside, self._passed = False, True
 
 
 def check_photos(text: str):

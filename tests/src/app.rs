@@ -10,7 +10,8 @@ use std::{
 
 use blobs::BlobStore;
 use client_documents::Options;
-use domain::{AccountId, Email, KeyName, Plan, Timestamp};
+use data_encoding::HEXLOWER;
+use domain::{AccountId, Email, KeyName, Plan, SyncHandle, Timestamp};
 use keys::{Secret, SeededRandom};
 use library::{Library, ManualClock, ModelSource, Settings, SharedEncoder};
 use storage::{NewAccount, SchemaStore as _, SharedStore};
@@ -66,6 +67,13 @@ impl TestAppBuilder {
     #[must_use]
     pub fn free_window(mut self, images: u32) -> Self {
         self.settings.free_window = images;
+        self
+    }
+
+    /// The settings of the library.
+    #[must_use]
+    pub fn settings(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+        change(&mut self.settings);
         self
     }
 
@@ -293,7 +301,10 @@ impl TestApp {
         let created_at = self.library.clock().now();
         // Not a password hash, because hashing is slow by design. No password matches it.
         let password_hash = "no password".to_owned();
-        let account = NewAccount { email: email.clone(), password_hash, plan, created_at };
+        // Derived from the address, so that creating an account draws no random bytes.
+        let digest = keys::sha256(email.as_str().as_bytes());
+        let sync_handle = SyncHandle::parse(&HEXLOWER.encode(&digest[..12])).unwrap();
+        let account = NewAccount { email: email.clone(), password_hash, plan, sync_handle, created_at };
         let id = self.store.create_account(account).await.unwrap().id;
         let key = self.library.create_key(&email, KeyName::parse("test").unwrap()).await.unwrap();
         TestAccount { id, email, key }

@@ -223,6 +223,9 @@ impl TestApp {
             modified_at: None,
             added_at: self.library.clock().now(),
             sidecars: Vec::new(),
+            sidecars_if_missing: Vec::new(),
+            restore_deleted: storage::RestoreDeleted::Always,
+            quota_bytes: None,
         };
         assert_eq!(self.store.add_image(new).await.unwrap(), AddOutcome::Added);
         id

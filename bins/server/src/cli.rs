@@ -39,7 +39,15 @@ Examples:
 const IMPORT_EXAMPLES: &str = "\
 Examples:
   server import ann@example.org ~/Pictures
-  server import ann@example.org photo.jpg holiday/ --json";
+  server import ann@example.org photo.jpg holiday/ --json
+  server import ann@example.org takeout-*.zip
+  server import ann@example.org --watch ~/Pictures";
+
+const FSCK_EXAMPLES: &str = "\
+Examples:
+  server fsck
+  server fsck --checksums --json
+  server fsck --repair";
 
 const MCP_CONFIG_EXAMPLES: &str = "\
 Examples:
@@ -124,10 +132,13 @@ pub(crate) enum LibraryCommand {
     /// Manage vision models, which find photos by what they show
     #[command(subcommand)]
     Model(ModelCommand),
-    /// Import photos from files and folders
+    /// Import photos from files, folders and archives
     ///
     /// Waits until the photos are indexed. Files that are already in the library are skipped, so an import can be
     /// repeated. Failed files are listed with the reason; the others are imported, and the exit status is 1.
+    ///
+    /// Exports of Google Photos (Takeout) and iCloud Photos are imported with dates, places, descriptions and albums. Name
+    /// all parts of an export in one command.
     #[command(after_help = IMPORT_EXAMPLES)]
     Import(ImportOptions),
     /// Print how to connect an app over MCP, ready to paste
@@ -135,6 +146,16 @@ pub(crate) enum LibraryCommand {
     /// The output contains no secret. The app opens a browser, where the account's owner signs in and allows access.
     #[command(after_help = MCP_CONFIG_EXAMPLES)]
     McpConfig(McpConfigOptions),
+    /// Check that the metadata store and the photo files agree, and repair them
+    ///
+    /// Every photo file must exist with its length, every file must belong to a photo, and everything that the metadata
+    /// store derives from other data must be right. It can run beside a server. --repair makes lost renditions again and
+    /// computes derived data again. Originals are never deleted, and renditions that belong to no photo are handed to the
+    /// regular clean-up.
+    ///
+    /// The exit status is 0 if nothing is wrong or everything was repaired, else 1.
+    #[command(after_help = FSCK_EXAMPLES)]
+    Fsck(FsckOptions),
     /// Check the installation and explain how to fix problems
     ///
     /// Checks configuration, data folder, secret, stores, queues, decoders, sandbox, OCR and vision model. The exit status
@@ -340,14 +361,41 @@ pub(crate) struct McpConfigOptions {
     pub(crate) base_url: Option<String>,
 }
 
+/// Options of `fsck`.
+#[derive(Debug, Args)]
+pub(crate) struct FsckOptions {
+    /// Repair what can be repaired
+    #[arg(long)]
+    pub(crate) repair: bool,
+    /// Read every file and compare its SHA-256; reads the whole library
+    #[arg(long)]
+    pub(crate) checksums: bool,
+    /// Maximum number of findings of each kind to list [default: 10]
+    #[arg(long, value_name = "NUMBER", hide_default_value = true, default_value_t = 10)]
+    pub(crate) examples: usize,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Options of `import`.
 #[derive(Debug, Args)]
 pub(crate) struct ImportOptions {
     /// Email address of the account
     pub(crate) email: Email,
-    /// Files and folders to import; folders include their subfolders
-    #[arg(required = true, value_name = "PATH")]
+    /// Files, folders and archives (.zip, .tar, .tar.gz, .tgz) to import; folders include their subfolders
+    #[arg(required_unless_present = "watch", value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
+    /// Import a folder, and then every file that is added or changed, until SIGTERM or SIGINT
+    ///
+    /// A file is imported when it has been unchanged for three seconds, and not read again after a restart. Files that vanish
+    /// stay in the library, and deleted photos stay deleted. Archives are named and not imported. With --json, each event is
+    /// a line.
+    #[arg(long, value_name = "DIR", conflicts_with = "paths")]
+    pub(crate) watch: Option<PathBuf>,
+    /// Minutes between full scans of a watched folder, which find changes on network file systems [default: 10]
+    #[arg(long, value_name = "MINUTES", hide_default_value = true, default_value_t = 10, requires = "watch")]
+    pub(crate) rescan_minutes: u32,
     /// Print the result as JSON: {"imported":n,"duplicates":n,"failed":[{"path":…,"error":…}]}
     #[arg(long)]
     pub(crate) json: bool,

@@ -16,7 +16,7 @@ use tokio::io::AsyncReadExt as _;
 
 use crate::{
     BlobError, BlobReader, PutError, StagedFile, content_hash, error::system_error, fingerprint::Hasher,
-    permissions::create_private_folder,
+    permissions::create_private_folder, store::run_blocking, sync::sync_folder,
 };
 
 /// Files up to this length are stored in one piece. Longer ones are stored in parts of this length, so that memory stays
@@ -64,7 +64,7 @@ impl ContentStore {
     /// # Errors
     /// [`PutError`]; nothing is stored.
     pub async fn put_file(&self, kind: BlobKind, hash: ContentHash, path: &Path) -> Result<(), PutError> {
-        if self.contains(kind, hash).await? {
+        if self.is_stored(kind, hash).await? {
             return Ok(());
         }
         let mut file = tokio::fs::File::open(path).await.map_err(PutError::Read)?;
@@ -117,7 +117,7 @@ impl ContentStore {
     /// [`PutError`]; nothing is stored.
     pub async fn put_staged(&self, kind: BlobKind, staged: StagedFile) -> Result<(), PutError> {
         let hash = staged.fingerprint().hash;
-        if self.contains(kind, hash).await? {
+        if self.is_stored(kind, hash).await? {
             return Ok(());
         }
         if let Some(from) = self.local_key(staged.path()) {
@@ -147,10 +147,26 @@ impl ContentStore {
     /// [`BlobError::Unavailable`].
     pub async fn put_bytes(&self, kind: BlobKind, bytes: Bytes) -> Result<ContentHash, BlobError> {
         let hash = content_hash(&bytes);
-        if !self.contains(kind, hash).await? {
+        if !self.is_stored(kind, hash).await? {
             self.objects.put(&key(kind, hash), bytes.into()).await?;
         }
         Ok(hash)
+    }
+
+    /// Whether a blob exists and survives a loss of power. Another writer may have renamed it, but not yet synced its
+    /// folder.
+    async fn is_stored(&self, kind: BlobKind, hash: ContentHash) -> Result<bool, BlobError> {
+        if !self.contains(kind, hash).await? {
+            return Ok(false);
+        }
+        let Some(root) = &self.folder else { return Ok(true) };
+        let blob = root.join(key(kind, hash).as_ref());
+        // The folder of the blob may be new, too.
+        for folder in blob.ancestors().skip(1).take(2).map(Path::to_owned) {
+            let sync = move || sync_folder(&folder).map_err(|error| BlobError::folder(&folder, error));
+            run_blocking(sync).await.flatten()?;
+        }
+        Ok(true)
     }
 
     /// Whether a blob exists.
@@ -158,10 +174,68 @@ impl ContentStore {
     /// # Errors
     /// [`BlobError::Unavailable`].
     pub async fn contains(&self, kind: BlobKind, hash: ContentHash) -> Result<bool, BlobError> {
+        Ok(self.length(kind, hash).await?.is_some())
+    }
+
+    /// The length of a blob in bytes; `None` if the blob does not exist.
+    ///
+    /// # Errors
+    /// [`BlobError::Unavailable`].
+    pub async fn length(&self, kind: BlobKind, hash: ContentHash) -> Result<Option<u64>, BlobError> {
         match self.objects.head(&key(kind, hash)).await {
+            Ok(meta) => Ok(Some(meta.size)),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Reads a blob and returns the hash of its bytes, which differs from its address if the blob is damaged.
+    ///
+    /// # Errors
+    /// [`BlobError::Missing`] when the blob does not exist.
+    pub async fn read_hash(&self, kind: BlobKind, hash: ContentHash) -> Result<ContentHash, BlobError> {
+        let mut hasher = Hasher::new();
+        let mut chunks = std::pin::pin!(self.open(kind, hash, None).await?.into_stream());
+        while let Some(chunk) = chunks.next().await {
+            hasher.update(&chunk?);
+        }
+        Ok(hasher.finish().hash)
+    }
+
+    /// Renames a damaged blob to `HASH.damaged`, or `HASH.damaged-2` and so on if that exists, and returns its new
+    /// [`location`](Self::location). The blob then counts as missing, so the same bytes can be stored again, and what is
+    /// left of it is not lost.
+    ///
+    /// # Errors
+    /// [`BlobError::Unavailable`].
+    pub async fn set_aside(&self, kind: BlobKind, hash: ContentHash) -> Result<String, BlobError> {
+        let mut aside = Key::from(format!("{}.damaged", key(kind, hash)));
+        let mut number = 2_u64;
+        while self.exists(&aside).await? {
+            aside = Key::from(format!("{}.damaged-{number}", key(kind, hash)));
+            number += 1;
+        }
+        self.objects.rename(&key(kind, hash), &aside).await?;
+        Ok(self.location_of(&aside))
+    }
+
+    async fn exists(&self, key: &Key) -> Result<bool, BlobError> {
+        match self.objects.head(key).await {
             Ok(_) => Ok(true),
             Err(object_store::Error::NotFound { .. }) => Ok(false),
             Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Where a blob is, for messages: the path in a local folder, otherwise the key.
+    pub fn location(&self, kind: BlobKind, hash: ContentHash) -> String {
+        self.location_of(&key(kind, hash))
+    }
+
+    fn location_of(&self, key: &Key) -> String {
+        match &self.folder {
+            Some(folder) => folder.join(key.as_ref()).display().to_string(),
+            None => key.to_string(),
         }
     }
 
@@ -272,6 +346,26 @@ fn hash_of(key: &Key) -> Option<ContentHash> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_blob_that_exists_is_stored_once_its_folder_is_synced() {
+        let dir = tempfile::tempdir().unwrap();
+        let objects = Arc::new(object_store::memory::InMemory::new());
+        let backend = ContentStore::new(objects.clone());
+        let store = ContentStore { objects, folder: Some(dir.path().to_owned()) };
+        let (kind, bytes) = (BlobKind::Original, Bytes::from_static(b"hello"));
+        let hash = backend.put_bytes(kind, bytes.clone()).await.unwrap();
+        let file = dir.path().join("file");
+        fs::write(&file, &bytes).unwrap();
+        // The folder cannot be synced, because it does not exist.
+        assert!(matches!(store.put_bytes(kind, bytes.clone()).await, Err(BlobError::Folder { .. })));
+        assert!(matches!(store.put_file(kind, hash, &file).await, Err(PutError::Blob(_))));
+        let shard: String = hash.to_string().chars().take(2).collect();
+        fs::create_dir_all(dir.path().join(ORIGINALS).join(shard)).unwrap();
+        assert_eq!(store.put_bytes(kind, bytes).await.unwrap(), hash);
+        store.put_file(kind, hash, &file).await.unwrap();
+    }
 
     #[test]
     fn temporary_names_are_recognized() {

@@ -26,6 +26,17 @@ pub enum Checksum {
     Sha1([u8; 20]),
 }
 
+impl Checksum {
+    /// Whether these bytes have the checksum.
+    pub fn matches(&self, bytes: &[u8]) -> bool {
+        let is = |algorithm, expected: &[u8]| digest::digest(algorithm, bytes).as_ref() == expected;
+        match self {
+            Self::Sha256(expected) => is(&digest::SHA256, expected.as_bytes()),
+            Self::Sha1(expected) => is(&digest::SHA1_FOR_LEGACY_USE_ONLY, expected),
+        }
+    }
+}
+
 /// Computes a fingerprint from chunks.
 pub(crate) struct Hasher {
     context: digest::Context,

@@ -4,10 +4,11 @@
 //! blob never changes. This crate does not know which blobs are needed: the library announces, keeps and removes them
 //! through the register in the metadata store.
 //!
-//! A [`BlobStore`] has three parts:
+//! A [`BlobStore`] has four parts:
 //!
 //! - [`ContentStore`]: the blobs, on any backend of `object_store`.
 //! - [`StagingFolder`]: a local folder for uploads that are not complete yet.
+//! - [`PartsFolder`]: a local folder for the received parts of uploads, which survive a restart.
 //! - [`ProcessLocks`]: file locks in a local folder. They coordinate the processes of one machine, not several machines.
 //!
 //! This crate knows no image format, no database and no HTTP.
@@ -20,15 +21,18 @@ mod content;
 mod error;
 mod fingerprint;
 mod locks;
+mod parts;
 mod permissions;
 mod reading;
 mod staging;
 mod store;
+mod sync;
 
 pub use content::ContentStore;
 pub use error::{BlobError, PutError, StagingError};
 pub use fingerprint::{Checksum, Fingerprint, HEAD_BYTES, content_hash, fingerprint};
 pub use locks::{IndexerLock, ProcessLocks, ServiceLock, SweeperLock};
+pub use parts::{PartFile, PartWriter, PartsFolder};
 pub use permissions::restrict_permissions;
 pub use reading::BlobReader;
 pub use staging::{StagedFile, StagingFolder, StagingWriter};

@@ -52,7 +52,7 @@ impl BlobReader {
 }
 
 /// The bytes of a file in large chunks. The stream ends early if the file does.
-fn file_stream(
+pub(crate) fn file_stream(
     file: File,
     range: Range<u64>,
 ) -> impl Stream<Item = Result<Bytes, BlobError>> + Send + 'static {

@@ -1,8 +1,13 @@
-use std::{fs, io, path::Path, sync::Arc, time::SystemTime};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::SystemTime,
+};
 
 use object_store::ObjectStore;
 
-use crate::{BlobError, ContentStore, ProcessLocks, StagingFolder};
+use crate::{BlobError, ContentStore, PartsFolder, ProcessLocks, StagingFolder};
 
 /// The store of originals and renditions, with the staging folder and the locks of this machine. Clones share it.
 #[derive(Debug, Clone)]
@@ -11,6 +16,8 @@ pub struct BlobStore {
     pub content: ContentStore,
     /// Uploads that are not complete yet.
     pub staging: StagingFolder,
+    /// The received parts of uploads.
+    pub parts: PartsFolder,
     /// Locks between the processes of this machine.
     pub locks: ProcessLocks,
 }
@@ -18,6 +25,8 @@ pub struct BlobStore {
 /// A temporary file of an upload or a write that is running or was killed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemporaryFile {
+    /// Its path.
+    pub path: PathBuf,
     /// Its length.
     pub bytes: u64,
     /// When it was last written to.
@@ -25,22 +34,29 @@ pub struct TemporaryFile {
 }
 
 impl BlobStore {
-    /// Opens a store whose three parts are in one local folder, which is created if it does not exist. It may block.
+    /// Opens a store whose parts are all in one local folder, which is created if it does not exist. It may block.
     ///
     /// # Errors
     /// [`BlobError::Folder`], or [`BlobError::Locked`].
     pub fn open_folder(root: &Path) -> Result<Self, BlobError> {
         let locks = ProcessLocks::open(root)?;
-        Ok(Self { content: ContentStore::in_folder(root)?, staging: staging(root)?, locks })
+        Ok(Self {
+            content: ContentStore::in_folder(root)?,
+            staging: staging(root)?,
+            parts: parts(root)?,
+            locks,
+        })
     }
 
-    /// Opens a store with its blobs on another backend. The local folder holds staged uploads and locks. It may block.
+    /// Opens a store with its blobs on another backend. The local folder holds staged uploads, parts of uploads, and
+    /// locks. It may block.
     ///
     /// # Errors
     /// [`BlobError::Folder`], or [`BlobError::Locked`].
     pub fn open_remote(objects: Arc<dyn ObjectStore>, folder: &Path) -> Result<Self, BlobError> {
         let locks = ProcessLocks::open(folder)?;
-        Ok(Self { content: ContentStore::new(objects), staging: staging(folder)?, locks })
+        let (staging, parts) = (staging(folder)?, parts(folder)?);
+        Ok(Self { content: ContentStore::new(objects), staging, parts, locks })
     }
 
     /// Deletes the temporary files of killed processes and then runs `work`, while other processes that open the store
@@ -90,10 +106,27 @@ impl BlobStore {
         });
         found.await.flatten()
     }
+
+    /// Deletes a temporary file of a killed process. It is no error if the file does not exist.
+    ///
+    /// # Errors
+    /// [`BlobError::Folder`].
+    pub async fn delete_temporary_file(&self, file: &TemporaryFile) -> Result<(), BlobError> {
+        let path = file.path.clone();
+        let deleted = run_blocking(move || match fs::remove_file(&path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(BlobError::folder(&path, source)),
+            _ => Ok(()),
+        });
+        deleted.await.flatten()
+    }
 }
 
 fn staging(root: &Path) -> Result<StagingFolder, BlobError> {
     StagingFolder::open(root.join("staging"))
+}
+
+fn parts(root: &Path) -> Result<PartsFolder, BlobError> {
+    PartsFolder::open(root.join("uploads"))
 }
 
 fn describe(entries: Vec<fs::DirEntry>) -> io::Result<Vec<TemporaryFile>> {
@@ -101,7 +134,11 @@ fn describe(entries: Vec<fs::DirEntry>) -> io::Result<Vec<TemporaryFile>> {
     for entry in entries {
         match entry.metadata() {
             Ok(metadata) => {
-                files.push(TemporaryFile { bytes: metadata.len(), modified: metadata.modified()? });
+                files.push(TemporaryFile {
+                    path: entry.path(),
+                    bytes: metadata.len(),
+                    modified: metadata.modified()?,
+                });
             }
             // A running process renamed or deleted it in between.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -112,7 +149,9 @@ fn describe(entries: Vec<fs::DirEntry>) -> io::Result<Vec<TemporaryFile>> {
 }
 
 /// Runs blocking work.
-async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, BlobError> {
+pub(crate) async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, BlobError> {
     tokio::task::spawn_blocking(work)
         .await
         .map_err(|error| object_store::Error::JoinError { source: error }.into())

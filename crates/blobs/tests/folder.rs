@@ -4,8 +4,8 @@
 use std::{path::Path, sync::Arc};
 
 use blobs::{
-    BlobError, BlobStore, Checksum, PutError, StagedFile, StagingError, StagingFolder, content_hash,
-    fingerprint,
+    BlobError, BlobStore, Checksum, PartsFolder, PutError, StagedFile, StagingError, StagingFolder,
+    content_hash, fingerprint,
 };
 use bytes::Bytes;
 use domain::BlobKind::{Original, Rendition};
@@ -236,8 +236,77 @@ async fn other_users_have_no_access() {
     std::fs::create_dir(dir.path().join("originals")).unwrap();
     std::fs::set_permissions(dir.path().join("originals"), PermissionsExt::from_mode(0o755)).unwrap();
     BlobStore::open_folder(dir.path()).unwrap();
-    for folder in ["originals", "renditions", "staging"] {
+    for folder in ["originals", "renditions", "staging", "uploads"] {
         let mode = std::fs::metadata(dir.path().join(folder)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700, "{folder}");
     }
+}
+
+/// Writes and keeps a part; returns its name.
+async fn part(parts: &PartsFolder, bytes: &[u8]) -> String {
+    let mut writer = parts.create(None).await.unwrap();
+    writer.write(bytes).await.unwrap();
+    assert_eq!(writer.bytes(), bytes.len() as u64);
+    writer.finish().await.unwrap()
+}
+
+async fn read(parts: &PartsFolder, names: &[(&String, u64)]) -> std::io::Result<Vec<u8>> {
+    let names = names.iter().map(|(name, bytes)| ((*name).clone(), *bytes)).collect();
+    let chunks: Vec<Bytes> = parts.read(names).try_collect().await?;
+    Ok(chunks.concat())
+}
+
+#[tokio::test]
+async fn parts_are_read_in_the_given_order() {
+    let (_dir, store) = store();
+    let long = vec![7; 700_000];
+    let (one, two) = (part(&store.parts, b"hello ").await, part(&store.parts, &long).await);
+    let all = read(&store.parts, &[(&two, 700_000), (&one, 6)]).await.unwrap();
+    assert_eq!(all, [&long[..], b"hello "].concat());
+    assert_eq!(read(&store.parts, &[]).await.unwrap(), b"");
+}
+
+#[tokio::test]
+async fn a_lost_or_shortened_part_is_an_error() {
+    let (dir, store) = store();
+    let (whole, short) = (part(&store.parts, b"whole").await, part(&store.parts, b"short").await);
+    std::fs::write(dir.path().join("uploads").join(&short), b"shor").unwrap();
+    assert!(read(&store.parts, &[(&whole, 5), (&short, 5)]).await.is_err());
+    store.parts.delete(vec![whole.clone(), "part-unknown".to_owned()]).await.unwrap();
+    assert!(read(&store.parts, &[(&whole, 5)]).await.is_err());
+    let outside = "../originals".to_owned();
+    assert!(read(&store.parts, &[(&outside, 0)]).await.is_err());
+    assert!(store.parts.delete(vec![outside]).await.is_err());
+}
+
+#[tokio::test]
+async fn kept_parts_survive_a_restart_and_dropped_ones_are_gone() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = BlobStore::open_folder(dir.path()).unwrap();
+    let kept = part(&store.parts, b"kept").await;
+    let mut dropped = store.parts.create(None).await.unwrap();
+    dropped.write(b"dropped").await.unwrap();
+    assert_eq!(store.parts.files().await.unwrap().len(), 2);
+    drop(dropped);
+    assert_eq!(store.temporary_files().await.unwrap(), [], "parts are not temporary");
+    drop(store);
+    let store = BlobStore::open_folder(dir.path()).unwrap();
+    assert_eq!(store.run_exclusively(async {}).await.unwrap(), Some(()));
+    let names: Vec<String> = store.parts.files().await.unwrap().into_iter().map(|file| file.name).collect();
+    assert_eq!(names, [kept]);
+}
+
+#[tokio::test]
+async fn a_part_must_match_its_checksum() {
+    let (dir, store) = store();
+    let right = Checksum::Sha256(content_hash(b"hello"));
+    for (checksum, is_right) in [(right, true), (Checksum::Sha1([0; 20]), false)] {
+        let mut writer = store.parts.create(Some(checksum)).await.unwrap();
+        writer.write(b"hello").await.unwrap();
+        match writer.finish().await {
+            Ok(_) => assert!(is_right),
+            Err(error) => assert!(!is_right && matches!(error, StagingError::ChecksumMismatch)),
+        }
+    }
+    assert_eq!(files(dir.path()).len(), 1, "the other one is deleted");
 }

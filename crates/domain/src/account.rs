@@ -85,7 +85,7 @@ impl FromStr for Email {
     }
 }
 
-/// The name of an API key: 1 to 100 characters after trimming, no control characters.
+/// The name of an API key or sync password: 1 to 100 characters after trimming, no control characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyName(String);
 
@@ -102,6 +102,11 @@ impl KeyName {
         } else {
             Err(Invalid::new("name", "must have 1 to 100 characters"))
         }
+    }
+
+    /// The name of the sync password of a device whose name is unknown.
+    pub fn unnamed_device() -> Self {
+        Self("Unnamed device".to_owned())
     }
 
     /// The trimmed name.
@@ -124,6 +129,31 @@ impl FromStr for KeyName {
     }
 }
 
+/// The name of an account in sync apps: 16 to 64 characters of `a-z 0-9`. Apps put it into paths and regular expressions,
+/// so it is never the email address.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SyncHandle(String);
+
+impl SyncHandle {
+    /// The handle, if it is well-formed.
+    pub fn parse(handle: &str) -> Option<Self> {
+        let is_valid = (16..=64).contains(&handle.len())
+            && handle.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+        is_valid.then(|| Self(handle.to_owned()))
+    }
+
+    /// The handle.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SyncHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// A user's account, which owns one library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
@@ -133,6 +163,8 @@ pub struct Account {
     pub email: Email,
     /// The plan.
     pub plan: Plan,
+    /// Its name in sync apps.
+    pub sync_handle: SyncHandle,
     /// When photos were first synced; until then image and album endpoints return 409.
     pub synced_at: Option<Timestamp>,
     /// When it was created.

@@ -61,6 +61,9 @@ impl Rendition {
     /// Every rendition, largest first.
     pub const ALL: [Self; 3] = [Self::Full, Self::Medium, Self::Thumb];
 
+    /// Those that every visible image has, largest first. The others may be made later.
+    pub const DISPLAYABLE: [Self; 2] = [Self::Medium, Self::Thumb];
+
     /// The name in responses and URLs.
     pub const fn name(self) -> &'static str {
         match self {
@@ -73,6 +76,12 @@ impl Rendition {
     /// The rendition of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|rendition| rendition.name() == name)
+    }
+
+    /// The smallest rendition for a display of this length in pixels; the largest for a longer one.
+    pub fn for_side(side_px: u32) -> Self {
+        let mut smallest_first = Self::ALL.into_iter().rev();
+        smallest_first.find(|rendition| rendition.longest_side_px() >= side_px).unwrap_or(Self::Full)
     }
 
     /// Maximum length of its longest side, in pixels.
@@ -129,6 +138,20 @@ impl Image {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn the_smallest_rendition_that_is_large_enough_is_chosen() {
+        for (side_px, expect) in [
+            (0, Rendition::Thumb),
+            (512, Rendition::Thumb),
+            (513, Rendition::Medium),
+            (1200, Rendition::Medium),
+            (1201, Rendition::Full),
+            (u32::MAX, Rendition::Full),
+        ] {
+            assert_eq!(Rendition::for_side(side_px), expect, "{side_px}");
+        }
+    }
 
     #[test]
     fn names_round_trip() {

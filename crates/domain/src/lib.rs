@@ -26,6 +26,7 @@ mod blob;
 mod capture;
 mod circle;
 mod file_info;
+mod file_path;
 mod hash;
 mod id;
 mod image;
@@ -39,7 +40,7 @@ mod security_event;
 mod text;
 mod timestamp;
 
-pub use account::{Account, AccountId, Email, KeyName, Plan};
+pub use account::{Account, AccountId, Email, KeyName, Plan, SyncHandle};
 pub use album::{
     Album, AlbumChange, AlbumTitle, MAX_ALBUMS_PER_ACCOUNT, MAX_IMAGE_IDS_PER_CALL, distinct_image_ids,
 };
@@ -47,6 +48,7 @@ pub use blob::BlobKind;
 pub use capture::{CaptureSource, CaptureTime, UtcOffset};
 pub use circle::{Circle, LatLonBox, MAX_RADIUS_M};
 pub use file_info::{FileInfo, Sidecar, SidecarKind};
+pub use file_path::{FileName, FilePath};
 pub use hash::ContentHash;
 pub use id::{AlbumId, ImageId, MAX_ID_LENGTH};
 pub use image::{Image, MAX_RENDITION_SIDE_PX, PixelSize, Rendition};

@@ -21,11 +21,15 @@ pub enum SecurityEventKind {
     KeyCreated,
     /// An API key was revoked.
     KeyRevoked,
+    /// A sync password was created, or a device was connected.
+    SyncPasswordCreated,
+    /// A sync password was revoked.
+    SyncPasswordRevoked,
 }
 
 impl SecurityEventKind {
     /// Every kind.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::AccountCreated,
         Self::SignedIn,
         Self::SignInFailed,
@@ -36,6 +40,8 @@ impl SecurityEventKind {
         Self::AppTokenReplayed,
         Self::KeyCreated,
         Self::KeyRevoked,
+        Self::SyncPasswordCreated,
+        Self::SyncPasswordRevoked,
     ];
 
     /// Its name in stores.
@@ -51,6 +57,8 @@ impl SecurityEventKind {
             Self::AppTokenReplayed => "app_token_replayed",
             Self::KeyCreated => "key_created",
             Self::KeyRevoked => "key_revoked",
+            Self::SyncPasswordCreated => "sync_password_created",
+            Self::SyncPasswordRevoked => "sync_password_revoked",
         }
     }
 

@@ -1,11 +1,12 @@
 //! Bodies of requests and responses.
 
-use std::{sync::Arc, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
+use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
 use http::{HeaderMap, header, request::Parts};
-use http_body::Body;
-use http_body_util::{BodyExt as _, Full, combinators::UnsyncBoxBody};
+use http_body::{Body, Frame};
+use http_body_util::{BodyExt as _, Full, StreamBody, combinators::UnsyncBoxBody};
 use hyper::body::Incoming;
 use tokio::time;
 
@@ -20,6 +21,18 @@ pub type ResponseBody = UnsyncBoxBody<Bytes, BodyError>;
 /// A body that is in memory.
 pub fn full(bytes: impl Into<Bytes>) -> ResponseBody {
     Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
+}
+
+/// A body that is made while it is sent.
+pub fn streamed(chunks: impl Stream<Item = Bytes> + Send + 'static) -> ResponseBody {
+    StreamBody::new(chunks.map(|chunk| Ok(Frame::data(chunk)))).boxed_unsync()
+}
+
+/// A body that is sent while it is read from a stream. An error of the stream closes the connection.
+pub fn try_streamed<E: Into<BodyError> + 'static>(
+    stream: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
+) -> ResponseBody {
+    StreamBody::new(stream.map_ok(Frame::data).map_err(Into::into)).boxed_unsync()
 }
 
 /// Why a request body could not be read.
@@ -62,16 +75,17 @@ impl BodyKind {
     }
 }
 
-/// How much of an unread body is still received, so that the client can read the reply.
-const MAX_DISCARDED_BYTES: usize = 16 * 1024 * 1024;
+/// How much of an unread body is still received by default, so that the client can read the reply.
+const MAX_DISCARDED_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The body of a request.
 ///
-/// The unread rest is discarded in the background, within limits: closing the connection on a client that is still sending
-/// would lose the reply. A client that waits for `100 Continue` does not get it.
+/// The unread rest is received and discarded in the background, within limits: closing the connection on a client that is
+/// still sending would lose the reply. A client that waits for `100 Continue` does not get it.
 pub struct RequestBody {
     incoming: Option<Incoming>,
     timeout: Duration,
+    max_discarded_bytes: u64,
     is_sent: bool,
     is_encoded: bool,
     /// The connection, which may be closed for a new one until the body has arrived.
@@ -83,7 +97,29 @@ impl RequestBody {
     pub fn new(parts: &Parts, incoming: Incoming, timeout: Duration) -> Self {
         let (headers, connection) = (&parts.headers, parts.extensions.get().cloned());
         let is_sent = !headers.contains_key(header::EXPECT);
-        Self { incoming: Some(incoming), timeout, is_sent, is_encoded: is_encoded(headers), connection }
+        Self {
+            incoming: Some(incoming),
+            timeout,
+            max_discarded_bytes: MAX_DISCARDED_BYTES,
+            is_sent,
+            is_encoded: is_encoded(headers),
+            connection,
+        }
+    }
+
+    /// Discards the whole rest of a body whose announced length is at most `max_bytes`, in proportionally more time: many
+    /// clients read a refusal only after they have sent the file. Meanwhile the connection may be closed for a new one,
+    /// unless the body was read as a stream.
+    pub fn discard_up_to(&mut self, max_bytes: u64) {
+        if let Some(bytes) = self.announced_bytes().filter(|bytes| *bytes <= max_bytes) {
+            self.max_discarded_bytes = bytes.max(MAX_DISCARDED_BYTES);
+        }
+    }
+
+    /// How long discarding the rest may take: the time-out for each [`MAX_DISCARDED_BYTES`].
+    fn discard_timeout(&self) -> Duration {
+        let times = u32::try_from(self.max_discarded_bytes.div_ceil(MAX_DISCARDED_BYTES)).unwrap_or(u32::MAX);
+        self.timeout.saturating_mul(times)
     }
 
     /// Reads the body if it has at most `max_bytes`. A longer declared length is rejected before reading.
@@ -104,6 +140,49 @@ impl RequestBody {
         if self.is_encoded { Err(ReadBodyError::Encoded) } else { Ok(bytes) }
     }
 
+    /// The body as a stream, for uploads of any length. A pause that is longer than the time-out for bodies is an error.
+    /// The connection is not closed for a new one while the stream is read, so authenticate the client first.
+    ///
+    /// # Errors
+    /// [`ReadBodyError::Encoded`], or [`ReadBodyError::Broken`] if the connection was closed for a new one.
+    pub fn into_stream(self) -> Result<impl Stream<Item = io::Result<Bytes>> + Send + use<>, ReadBodyError> {
+        if self.is_encoded {
+            return Err(ReadBodyError::Encoded);
+        }
+        if self.connection.as_ref().is_some_and(|connection| !connection.body_received()) {
+            return Err(ReadBodyError::Broken);
+        }
+        Ok(stream::unfold(Some(self), |body| async move {
+            let mut body = body?;
+            match body.next_chunk().await {
+                Ok(chunk) => chunk.map(|chunk| (Ok(chunk), Some(body))),
+                Err(error) => Some((Err(error), None)),
+            }
+        }))
+    }
+
+    /// The length that the client announced, if it did.
+    pub fn announced_bytes(&self) -> Option<u64> {
+        self.incoming.as_ref().map_or(Some(0), |incoming| incoming.size_hint().exact())
+    }
+
+    async fn next_chunk(&mut self) -> io::Result<Option<Bytes>> {
+        let Some(incoming) = &mut self.incoming else { return Ok(None) };
+        // Until here a client may wait for `100 Continue`, which the first read sends.
+        self.is_sent = true;
+        loop {
+            let frame = time::timeout(self.timeout, incoming.frame()).await;
+            match frame.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))? {
+                None => return Ok(None),
+                Some(frame) => {
+                    if let Ok(data) = frame.map_err(io::Error::other)?.into_data() {
+                        return Ok(Some(data));
+                    }
+                }
+            }
+        }
+    }
+
     /// Whether the body has a content encoding.
     pub fn is_encoded(&self) -> bool {
         self.is_encoded
@@ -122,10 +201,10 @@ impl Drop for RequestBody {
     fn drop(&mut self) {
         let unread = self.incoming.take().filter(|incoming| self.is_sent && !incoming.is_end_stream());
         if let Some(mut incoming) = unread {
-            let timeout = self.timeout;
+            let (max_bytes, timeout) = (self.max_discarded_bytes, self.discard_timeout());
             tokio::spawn(async move {
                 // In either case the body no longer blocks the connection.
-                let _ = time::timeout(timeout, discard(&mut incoming, MAX_DISCARDED_BYTES)).await;
+                let _ = time::timeout(timeout, discard(&mut incoming, max_bytes)).await;
             });
         }
     }
@@ -147,24 +226,21 @@ where
     Ok(bytes.freeze())
 }
 
-async fn discard<B>(body: &mut B, max_bytes: usize)
+async fn discard<B>(body: &mut B, max_bytes: u64)
 where
     B: Body<Data = Bytes> + Unpin,
 {
-    let mut discarded = 0;
+    let mut discarded = 0_u64;
     while discarded <= max_bytes
         && let Some(Ok(frame)) = body.frame().await
     {
-        discarded += frame.data_ref().map_or(0, Bytes::len);
+        discarded += frame.data_ref().map_or(0, |data| data.len() as u64);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use futures_util::stream;
-    use http_body::Frame;
-    use http_body_util::StreamBody;
 
     #[tokio::test]
     async fn a_body_is_collected_up_to_its_limit() {

@@ -13,7 +13,18 @@ pub fn new_api_key(random: &dyn Random) -> Result<String, RandomError> {
     Ok(format!("{API_KEY_PREFIX}{}", base32(&bytes)))
 }
 
-/// The SHA-256 of a key, for look-ups. A fast hash is safe for 160 random bits, and a look-up by hash leaks
+/// A new sync password: 160 random bits as 32 letters and digits, because apps put it into URLs without encoding it. Only
+/// its hash is stored.
+///
+/// # Errors
+/// [`RandomError`].
+pub fn new_sync_password(random: &dyn Random) -> Result<String, RandomError> {
+    let mut bytes = [0; 20];
+    random.fill(&mut bytes)?;
+    Ok(base32(&bytes))
+}
+
+/// The SHA-256 of an API key or sync password, for look-ups. A fast hash is safe for 160 random bits, and a look-up by hash leaks
 /// nothing through timing.
 pub fn api_key_hash(key: &str) -> [u8; 32] {
     sha256(key.as_bytes())
@@ -42,6 +53,9 @@ mod tests {
         let key = new_api_key(&random).unwrap();
         assert_eq!(key.len(), API_KEY_PREFIX.len() + 32);
         assert_ne!(api_key_hash(&key), api_key_hash(&new_api_key(&random).unwrap()));
+        let sync_password = new_sync_password(&random).unwrap();
+        assert_eq!(sync_password.len(), 32);
+        assert!(sync_password.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()));
         let password = new_password(&random).unwrap();
         assert_eq!(password.split('-').map(str::len).collect::<Vec<_>>(), [5, 5, 5, 5]);
     }

@@ -33,7 +33,7 @@ mod signed_url;
 pub use access_token::{
     MAX_TOKEN_BYTES, OpenKeyError, PublicJwk, SignError, SignedToken, SigningKey, VerifyingKey,
 };
-pub use api_key::{API_KEY_PREFIX, api_key_hash, new_api_key, new_password};
+pub use api_key::{API_KEY_PREFIX, api_key_hash, new_api_key, new_password, new_sync_password};
 pub use form_signer::FormSigner;
 pub use oauth_core::{Random, RandomError, SystemRandom, new_id};
 pub use parts::{hash_parts, sha256};

@@ -1,8 +1,10 @@
-use domain::{Account, AccountId, Email, KeyName, Plan, SecurityEventKind, Timestamp};
-use keys::{OpenKeyError, RandomError, SignError, api_key_hash, new_api_key, new_password, session_hash};
+use domain::{Account, AccountId, Email, KeyName, Plan, SecurityEventKind, SyncHandle, Timestamp};
+use keys::{
+    OpenKeyError, RandomError, SignError, api_key_hash, new_api_key, new_id, new_password, session_hash,
+};
 use oauth_core::{Grant, UnixMillis};
 use storage::{
-    CreateAccountError, CreateKeyError, KeyHash, KeyId, KeyInfo, NewAccount, NewKey, SessionHash,
+    CreateAccountError, CreateKeyError, KeyHash, KeyId, KeyInfo, KeyKind, NewAccount, NewKey, SessionHash,
     StorageError,
 };
 
@@ -117,8 +119,10 @@ impl Caller {
 pub enum Credential {
     /// A browser session, by its hash. It allows everything that the account may do.
     Session(SessionHash),
-    /// An API key. It allows the whole API and every MCP tool.
+    /// An API key. It allows the whole API, every MCP tool and photo sync.
     ApiKey(KeyId),
+    /// A sync password. It allows photo sync only.
+    SyncPassword(KeyId),
     /// An OAuth access token of this grant, which has the id, the client and the scopes. The grant may be revoked: see
     /// [`Library::caller_by_grant`].
     AccessToken(Grant),
@@ -131,7 +135,7 @@ impl Credential {
     pub fn grant(&self) -> Option<&Grant> {
         match self {
             Self::AccessToken(grant) => Some(grant),
-            Self::Session(_) | Self::ApiKey(_) | Self::Operator => None,
+            Self::Session(_) | Self::ApiKey(_) | Self::SyncPassword(_) | Self::Operator => None,
         }
     }
 
@@ -153,7 +157,9 @@ impl Library {
         password: Option<String>,
     ) -> Result<(Account, Option<String>), AccountError> {
         let (password_hash, generated) = self.password_hash(password).await?;
-        let account = NewAccount { email, password_hash, plan, created_at: self.parts.clock.now() };
+        let sync_handle = self.new_sync_handle()?;
+        let created_at = self.parts.clock.now();
+        let account = NewAccount { email, password_hash, plan, sync_handle, created_at };
         match self.parts.store.create_account(account).await {
             Ok(account) => {
                 let kind = SecurityEventKind::AccountCreated;
@@ -224,7 +230,12 @@ impl Library {
         let key = new_api_key(self.random()).map_err(Unavailable::from)?;
         let hash = KeyHash(api_key_hash(&key));
         let created_at = self.parts.clock.now();
-        match self.parts.store.create_key(NewKey { account, name, hash, created_at }).await {
+        match self
+            .parts
+            .store
+            .create_key(NewKey { account, kind: KeyKind::Api, name, hash, created_at })
+            .await
+        {
             Ok(()) => Ok(key),
             Err(CreateKeyError::NameTaken) => Err(KeyError::NameTaken),
             Err(CreateKeyError::NoAccount) => Err(KeyError::NoAccount),
@@ -237,7 +248,7 @@ impl Library {
     /// # Errors
     /// [`KeyError`].
     pub async fn keys(&self, email: &Email) -> Result<Vec<KeyInfo>, KeyError> {
-        Ok(self.parts.store.keys(self.key_account(email).await?).await?)
+        Ok(self.parts.store.keys(self.key_account(email).await?, KeyKind::Api).await?)
     }
 
     /// Revokes the key of that name, from the next request on; `false` if there is none.
@@ -246,7 +257,7 @@ impl Library {
     /// [`KeyError`].
     pub async fn revoke_key(&self, email: &Email, name: &KeyName) -> Result<bool, KeyError> {
         let account = self.key_account(email).await?;
-        Ok(self.parts.store.revoke_key(account, name, self.parts.clock.now()).await?)
+        Ok(self.parts.store.revoke_key(account, KeyKind::Api, name, self.parts.clock.now()).await?)
     }
 
     /// The caller with this API key; `None` if the key is wrong or revoked, or its account was deleted.
@@ -254,6 +265,12 @@ impl Library {
     /// # Errors
     /// [`StorageError`]; it does not mean that the key is wrong.
     pub async fn caller_by_key(&self, key: &str) -> Result<Option<Caller>, StorageError> {
+        let caller = self.key_caller(key).await?;
+        Ok(caller.filter(|caller| matches!(caller.credential, Credential::ApiKey(_))))
+    }
+
+    /// The caller with this API key or sync password. Records its use.
+    pub(crate) async fn key_caller(&self, key: &str) -> Result<Option<Caller>, StorageError> {
         let Some(holder) = self.parts.store.key_holder(&KeyHash(api_key_hash(key))).await? else {
             return Ok(None);
         };
@@ -262,7 +279,11 @@ impl Library {
             let store = self.parts.store.clone();
             self.parts.key_uses.spawn(async move { store.touch_key(holder.key, now).await });
         }
-        Ok(Some(Caller { account: holder.account, credential: Credential::ApiKey(holder.key) }))
+        let credential = match holder.kind {
+            KeyKind::Api => Credential::ApiKey(holder.key),
+            KeyKind::Sync => Credential::SyncPassword(holder.key),
+        };
+        Ok(Some(Caller { account: holder.account, credential }))
     }
 
     /// The caller with an access token of this grant; `None` if the grant or its account does not exist. The grant may
@@ -279,6 +300,13 @@ impl Library {
             self.parts.grant_uses.spawn(async move { store.record_use(&id, at).await });
         }
         Ok(Some(Caller { account: holder.account, credential: Credential::AccessToken(holder.grant) }))
+    }
+
+    /// A new sync handle.
+    pub(crate) fn new_sync_handle(&self) -> Result<SyncHandle, Unavailable> {
+        let id = new_id(self.random())?;
+        // A new id is always valid.
+        SyncHandle::parse(&id).ok_or(Unavailable::Random(RandomError))
     }
 
     async fn key_account(&self, email: &Email) -> Result<AccountId, KeyError> {

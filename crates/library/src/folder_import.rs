@@ -1,18 +1,26 @@
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     io,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
+use bytes::Bytes;
 use domain::{AccountId, ImageId};
-use futures_util::{StreamExt as _, stream::FuturesUnordered};
-use storage::ImageState;
-use tokio::time::Instant;
+use exports::{EntryError, Plan, PlannedPhoto};
+use futures_util::{StreamExt as _, future::BoxFuture, stream, stream::FuturesUnordered};
+use storage::{ImageState, RestoreDeleted};
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinError,
+    time::Instant,
+};
 
 use crate::{
-    ImportError, ImportOutcome, Library,
-    sidecars::{self, Photo},
+    FailedFile, ImportError, ImportOutcome, ImportReport, Library, Upload,
+    import_feed::{Content, FedPhoto, PhotoFeed},
+    sidecars,
 };
 
 /// How many files are read at once.
@@ -27,250 +35,347 @@ const SEARCH_CHECK_BATCH: usize = 500;
 /// periods: with other settings it may not run these stages at all.
 const SEARCH_WAIT: Duration = Duration::from_secs(30);
 
-/// A file that was not imported.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FailedFile {
-    /// The file's path.
-    pub path: PathBuf,
-    /// The reason, in words for the user.
-    pub error: String,
-}
-
-/// The outcome of a folder import.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ImportReport {
-    /// How many files were added or restored.
-    pub imported: u64,
-    /// How many files the library already had.
-    pub duplicates: u64,
-    /// The files that failed. They do not affect other files.
-    pub failed: Vec<FailedFile>,
-    /// Why the import ended early, if it did. The cause is not a file. Files imported until then stay, and a second run
-    /// continues.
-    pub stopped: Option<String>,
-}
-
 /// The progress of a folder import.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ImportProgress {
-    /// Files whose outcome is known.
-    pub settled: u64,
-    /// Files found.
-    pub total: u64,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ImportProgress {
+    /// An archive is being listed. This takes minutes for a big compressed one.
+    Listing {
+        /// The archive.
+        archive: Arc<Path>,
+        /// How many entries are listed so far.
+        entries: u64,
+        /// The length of these entries, in bytes.
+        bytes: u64,
+    },
+    /// Files are being imported.
+    Importing {
+        /// Files whose outcome is known.
+        settled: u64,
+        /// Files found.
+        total: u64,
+    },
 }
 
 /// A file whose image is waiting to be indexed.
-struct PendingFile {
+pub(crate) struct PendingFile {
     image: ImageId,
-    path: PathBuf,
-    new: bool,
+    /// Its position in the plan.
+    position: usize,
+    is_new: bool,
+}
+
+/// The outcome of reading a file.
+struct ReadFile {
+    position: usize,
+    outcome: Result<ImportOutcome, ImportError>,
+    /// Its sidecars that cannot be read.
+    unread: Vec<FailedFile>,
 }
 
 impl Library {
-    /// Imports files and folders, including subfolders, and waits until every image is visible and searchable. An indexer
-    /// must be running (see [`Library::start_indexing`]). Junk files of file managers are skipped.
+    /// Imports files, folders with their subfolders, and archives, with the albums of exports. Waits until every image is
+    /// visible and searchable. An indexer must be running (see [`Library::start_indexing`]). Junk files of file managers
+    /// are skipped.
     pub async fn import_folder(
         &self,
         account: AccountId,
         paths: &[PathBuf],
-        progress: impl FnMut(ImportProgress),
+        mut progress: impl FnMut(ImportProgress),
     ) -> ImportReport {
-        let mut report = ImportReport::default();
-        let photos = match find_photos(paths.to_vec(), &mut report.failed).await {
-            Ok(photos) => photos,
+        let mut plan = match plan(paths.to_vec(), &mut progress).await {
+            Ok(plan) => plan,
             Err(error) => {
-                report.stopped = Some(error.to_string());
-                return report;
+                return ImportReport { stopped: Some(error.to_string()), ..ImportReport::default() };
             }
         };
-        if let Err(error) = self.import_photos(account, photos, &mut report, progress).await {
-            report.stopped = Some(error.to_string());
-        }
+        let mut report = ImportReport::of(&mut plan);
+        let mut import = FolderImport::new(self, account, Arc::new(plan), &mut report);
+        let stopped = import.run(progress).await.err().map(|error| error.to_string());
+        report.stopped = stopped;
         report
     }
 
-    /// Imports photos and waits for each one. `report` is filled even if this fails.
-    async fn import_photos(
+    /// Imports these files on disk with the sidecars among them, and waits until each photo is visible. Images that their
+    /// owner deleted stay deleted. `report` is filled even if this fails.
+    pub(crate) async fn import_files(
         &self,
         account: AccountId,
-        photos: Vec<Photo>,
+        paths: Vec<PathBuf>,
         report: &mut ImportReport,
-        mut progress: impl FnMut(ImportProgress),
     ) -> Result<(), ImportError> {
-        self.mark_synced(account).await?;
-        let total = photos.len() as u64 + report.failed.len() as u64;
-        let mut photos = photos.into_iter();
-        let mut reading = FuturesUnordered::new();
-        let mut waiting: Vec<PendingFile> = Vec::new();
-        // Visible, but not yet searchable.
-        let mut unsearchable: Vec<ImageId> = Vec::new();
+        let planned = tokio::task::spawn_blocking(move || exports::plan(&paths)).await;
+        let mut plan = planned.map_err(|error| ImportError::Read(io::Error::other(error)))?;
+        *report = ImportReport::of(&mut plan);
+        let mut import = FolderImport::new(self, account, Arc::new(plan), report);
+        import.waits_for_search = false;
+        import.restore_deleted = RestoreDeleted::Never;
+        import.run(|_| ()).await
+    }
+}
+
+/// Plans an import on another thread. Of the progress, what is outdated before it can be reported is left out.
+async fn plan(paths: Vec<PathBuf>, progress: &mut impl FnMut(ImportProgress)) -> Result<Plan, JoinError> {
+    let (sender, mut listed) = watch::channel(None);
+    let mut planning = tokio::task::spawn_blocking(move || {
+        let mut archive: Arc<Path> = Arc::from(Path::new(""));
+        exports::plan_with_progress(&paths, &mut |listed| {
+            if *archive != *listed.path {
+                archive = listed.path.into();
+            }
+            let (archive, entries, bytes) = (archive.clone(), listed.entries, listed.bytes);
+            sender.send_replace(Some(ImportProgress::Listing { archive, entries, bytes }));
+        })
+    });
+    loop {
+        tokio::select! {
+            plan = &mut planning => return plan,
+            Ok(()) = listed.changed() => {
+                let latest = listed.borrow_and_update().clone();
+                latest.into_iter().for_each(&mut *progress);
+            }
+        }
+    }
+}
+
+/// A running import.
+struct FolderImport<'a> {
+    library: &'a Library,
+    account: AccountId,
+    plan: Arc<Plan>,
+    /// Filled even if the import stops early.
+    report: &'a mut ImportReport,
+    waiting: Vec<PendingFile>,
+    /// Visible, but not yet searchable.
+    unsearchable: Vec<ImageId>,
+    waits_for_search: bool,
+    restore_deleted: RestoreDeleted,
+    /// The visible images of the planned photos, for albums.
+    images: Vec<Option<ImageId>>,
+}
+
+impl<'a> FolderImport<'a> {
+    fn new(library: &'a Library, account: AccountId, plan: Arc<Plan>, report: &'a mut ImportReport) -> Self {
+        let images = vec![None; if plan.albums.is_empty() { 0 } else { plan.photos.len() }];
+        Self {
+            library,
+            account,
+            plan,
+            report,
+            waiting: Vec::new(),
+            unsearchable: Vec::new(),
+            waits_for_search: true,
+            restore_deleted: RestoreDeleted::Always,
+            images,
+        }
+    }
+
+    /// Imports the photos and waits for each one, and then for the albums.
+    async fn run(&mut self, progress: impl FnMut(ImportProgress)) -> Result<(), ImportError> {
+        self.library.mark_synced(self.account).await?;
+        self.import_photos(progress).await?;
+        let plan = self.plan.clone();
+        self.library.import_albums(self.account, &plan.albums, &self.images, self.report).await
+    }
+
+    async fn import_photos(&mut self, mut progress: impl FnMut(ImportProgress)) -> Result<(), ImportError> {
+        let total = self.plan.photos.len() as u64 + self.report.failed.len() as u64;
+        let mut feed = PhotoFeed::of(&self.plan);
+        let mut reading: FuturesUnordered<BoxFuture<'a, ReadFile>> = FuturesUnordered::new();
         let (mut last_progress, mut jobs_before) = (Instant::now(), None);
         loop {
-            while reading.len() < MAX_READING && reading.len() + waiting.len() < MAX_PENDING {
-                let Some(photo) = photos.next() else { break };
-                reading.push(async move {
-                    let Photo { path, sidecars } = photo;
-                    let read = tokio::task::spawn_blocking(move || sidecars::read(&sidecars));
-                    let (received, unread) = match read.await {
-                        Ok((sidecars, unread)) => {
-                            (self.import_local_file(account, &path, sidecars).await, unread)
-                        }
-                        Err(error) => (Err(ImportError::Read(io::Error::other(error))), Vec::new()),
-                    };
-                    (path, received, unread)
-                });
-            }
-            if reading.is_empty() && waiting.is_empty() && unsearchable.is_empty() {
-                return Ok(());
+            let has_room = reading.len() < MAX_READING && reading.len() + self.waiting.len() < MAX_PENDING;
+            let is_read = feed.is_finished() && reading.is_empty();
+            if is_read && self.waiting.is_empty() && self.unsearchable.is_empty() {
+                return if feed.left() == 0 { Ok(()) } else { Err(unread_archives()) };
             }
             tokio::select! {
-                Some((path, received, unread)) = reading.next() => {
-                    report.failed.extend(unread);
-                    record_outcome(path, received, report, &mut waiting)?;
+                photo = feed.next(), if has_room && !feed.is_finished() => {
+                    reading.extend(photo.map(|photo| self.read(photo)));
+                }
+                Some(read) = reading.next() => {
+                    self.report.failed.extend(read.unread);
+                    self.record_outcome(read.position, read.outcome)?;
                 }
                 () = tokio::time::sleep(POLL_INTERVAL) => {
-                    let before = (waiting.len(), unsearchable.len());
-                    self.settle(&mut waiting, &mut unsearchable, report).await?;
-                    self.remove_searchable(&mut unsearchable).await?;
-                    if before != (waiting.len(), unsearchable.len()) {
+                    let before = (self.waiting.len(), self.unsearchable.len());
+                    self.settle().await?;
+                    self.remove_searchable().await?;
+                    if before != (self.waiting.len(), self.unsearchable.len()) {
                         last_progress = Instant::now();
                     }
                 }
             }
-            if reading.is_empty() && waiting.is_empty() && last_progress.elapsed() > SEARCH_WAIT {
-                let jobs: u64 =
-                    self.parts.store.stage_progress(None).await?.iter().map(|stage| stage.waiting).sum();
+            if is_read && self.waiting.is_empty() && last_progress.elapsed() > SEARCH_WAIT {
+                let jobs: u64 = self
+                    .library
+                    .parts
+                    .store
+                    .stage_progress(None)
+                    .await?
+                    .iter()
+                    .map(|stage| stage.waiting)
+                    .sum();
                 if jobs_before == Some(jobs) {
-                    tracing::warn!(images = unsearchable.len(), "some images are not fully searchable yet");
+                    let images = self.unsearchable.len();
+                    tracing::warn!(images, "some images are not fully searchable yet");
                     return Ok(());
                 }
                 (last_progress, jobs_before) = (Instant::now(), Some(jobs));
             }
-            let unsettled = (photos.len() + reading.len() + waiting.len() + unsearchable.len()) as u64;
-            progress(ImportProgress { settled: total.saturating_sub(unsettled), total });
+            let unsettled = feed.left() + reading.len() + self.waiting.len() + self.unsearchable.len();
+            progress(ImportProgress::Importing { settled: total.saturating_sub(unsettled as u64), total });
         }
     }
 
-    /// Moves indexed files from `waiting` to `report`.
-    async fn settle(
-        &self,
-        waiting: &mut Vec<PendingFile>,
-        unsearchable: &mut Vec<ImageId>,
-        report: &mut ImportReport,
+    /// Reads a photo and its sidecars, and adds it to the library.
+    fn read(&self, photo: FedPhoto) -> BoxFuture<'a, ReadFile> {
+        let (library, account, plan) = (self.library, self.account, self.plan.clone());
+        let restore_deleted = self.restore_deleted;
+        Box::pin(async move {
+            let FedPhoto { position, content } = photo;
+            let (owned, sidecars) = (plan.clone(), move |plan: &Plan| {
+                plan.photos.get(position).map(|photo| sidecars::read(plan, photo)).unwrap_or_default()
+            });
+            let read = tokio::task::spawn_blocking(move || sidecars(&owned)).await;
+            let (outcome, unread) = match (read, plan.photos.get(position)) {
+                (Ok((sidecars, unread)), Some(planned)) => {
+                    let upload = Upload { sidecars, restore_deleted, ..upload_of(planned) };
+                    (import_one(library, account, planned, content, upload).await, unread)
+                }
+                (Ok(_), None) => (Err(unread_archives()), Vec::new()),
+                (Err(error), _) => (Err(ImportError::Read(io::Error::other(error))), Vec::new()),
+            };
+            ReadFile { position, outcome, unread }
+        })
+    }
+
+    fn path(&self, position: usize) -> PathBuf {
+        self.plan.photos.get(position).map(|photo| photo.path.clone()).unwrap_or_default()
+    }
+
+    fn fail(&mut self, position: usize, error: impl std::fmt::Display) {
+        self.report.failed.push(FailedFile::new(self.path(position), error));
+    }
+
+    fn succeed(&mut self, position: usize, image: &ImageId, is_new: bool) {
+        if is_new {
+            self.report.imported += 1;
+        } else {
+            self.report.duplicates += 1;
+        }
+        if let Some(known) = self.images.get_mut(position) {
+            *known = Some(image.clone());
+        }
+    }
+
+    fn record_outcome(
+        &mut self,
+        position: usize,
+        outcome: Result<ImportOutcome, ImportError>,
     ) -> Result<(), ImportError> {
-        let ids: Vec<ImageId> = waiting.iter().map(|file| file.image.clone()).collect();
-        let states: std::collections::HashMap<ImageId, ImageState> =
-            self.parts.store.image_states(&ids).await?.into_iter().collect();
-        let mut still = Vec::with_capacity(waiting.len());
-        for file in waiting.drain(..) {
+        let (image, state, is_new) = match outcome {
+            Ok(ImportOutcome::Queued(image)) => (image, ImageState::Pending, true),
+            // The job of a ready image is waited for.
+            Ok(ImportOutcome::Reindexed(image)) => (image, ImageState::Pending, false),
+            Ok(ImportOutcome::Restored(image, ImageState::Ready)) => (image, ImageState::Pending, true),
+            Ok(ImportOutcome::Restored(image, state)) => (image, state, true),
+            Ok(ImportOutcome::Duplicate(image, state)) => (image, state, false),
+            Err(error) if error.is_outage() => return Err(error),
+            Err(error) => {
+                self.report.failed.push(FailedFile::of(self.path(position), &error));
+                return Ok(());
+            }
+        };
+        match state {
+            ImageState::Pending => self.waiting.push(PendingFile { image, position, is_new }),
+            ImageState::Ready => self.succeed(position, &image, is_new),
+            ImageState::Failed { reason, .. } => self.fail(position, reason),
+        }
+        Ok(())
+    }
+
+    /// Moves indexed files to the report.
+    async fn settle(&mut self) -> Result<(), ImportError> {
+        let ids: Vec<ImageId> = self.waiting.iter().map(|file| file.image.clone()).collect();
+        let store = &self.library.parts.store;
+        let states: HashMap<ImageId, ImageState> = store.image_states(&ids).await?.into_iter().collect();
+        let is_ready = |id: &&ImageId| states.get(id) == Some(&ImageState::Ready);
+        let ready: Vec<ImageId> = ids.iter().filter(is_ready).cloned().collect();
+        // A ready image has a job if it is indexed again with a new sidecar.
+        let queued: HashSet<ImageId> = store.queued_images(&ready).await?.into_iter().collect();
+        for file in std::mem::take(&mut self.waiting) {
             match states.get(&file.image) {
-                Some(ImageState::Pending) => still.push(file),
+                Some(ImageState::Pending) => self.waiting.push(file),
+                Some(ImageState::Ready) if queued.contains(&file.image) => self.waiting.push(file),
                 Some(ImageState::Ready) => {
-                    if file.new {
-                        report.imported += 1;
-                    } else {
-                        report.duplicates += 1;
+                    self.succeed(file.position, &file.image, file.is_new);
+                    if self.waits_for_search {
+                        self.unsearchable.push(file.image);
                     }
-                    unsearchable.push(file.image);
                 }
-                Some(ImageState::Failed { reason, .. }) => {
-                    report.failed.push(FailedFile { path: file.path, error: reason.clone() });
-                }
-                None => report
-                    .failed
-                    .push(FailedFile { path: file.path, error: "the account was deleted".into() }),
+                Some(ImageState::Failed { reason, .. }) => self.fail(file.position, reason),
+                None => self.fail(file.position, "the account was deleted"),
             }
         }
-        *waiting = still;
         Ok(())
     }
 
     /// Removes images from the front of the list that are searchable now.
-    async fn remove_searchable(&self, unsearchable: &mut Vec<ImageId>) -> Result<(), ImportError> {
-        let rest = unsearchable.split_off(unsearchable.len().min(SEARCH_CHECK_BATCH));
-        *unsearchable = self.not_yet_searchable(unsearchable).await?;
-        unsearchable.extend(rest);
+    async fn remove_searchable(&mut self) -> Result<(), ImportError> {
+        let rest = self.unsearchable.split_off(self.unsearchable.len().min(SEARCH_CHECK_BATCH));
+        self.unsearchable = self.library.not_yet_searchable(&self.unsearchable).await?;
+        self.unsearchable.extend(rest);
         Ok(())
     }
 }
 
-fn record_outcome(
-    path: PathBuf,
-    received: Result<ImportOutcome, ImportError>,
-    report: &mut ImportReport,
-    waiting: &mut Vec<PendingFile>,
-) -> Result<(), ImportError> {
-    let (image, state, new) = match received {
-        Ok(ImportOutcome::Queued(image)) => (image, ImageState::Pending, true),
-        Ok(ImportOutcome::Restored(image, state)) => (image, state, true),
-        Ok(ImportOutcome::Duplicate(image, state)) => (image, state, false),
-        Err(error) if error.is_outage() => return Err(error),
-        Err(error) => {
-            report.failed.push(FailedFile { path, error: error.to_string() });
-            return Ok(());
-        }
-    };
-    match state {
-        ImageState::Pending => waiting.push(PendingFile { image, path, new }),
-        ImageState::Ready if new => report.imported += 1,
-        ImageState::Ready => report.duplicates += 1,
-        ImageState::Failed { reason, .. } => report.failed.push(FailedFile { path, error: reason }),
-    }
-    Ok(())
+/// The thread that reads archives ended without a reason.
+fn unread_archives() -> ImportError {
+    ImportError::Read(io::Error::other("the archives were not read to their end"))
 }
 
-/// All photos with their sidecars, in a fixed order. Links to folders are not followed, so that no folder is walked twice.
-async fn find_photos(
-    paths: Vec<PathBuf>,
-    failed: &mut Vec<FailedFile>,
-) -> Result<Vec<Photo>, tokio::task::JoinError> {
-    let walked = tokio::task::spawn_blocking(move || {
-        let (mut files, mut failed) = (Vec::new(), Vec::new());
-        for path in paths {
-            walk(&path, true, &mut files, &mut failed);
-        }
-        let mut seen = HashSet::new();
-        files.retain(|path| seen.insert(path.clone()));
-        (sidecars::pair(files, &mut failed), failed)
-    });
-    let (photos, unreadable) = walked.await?;
-    failed.extend(unreadable);
-    Ok(photos)
-}
-
-fn walk(path: &Path, named: bool, files: &mut Vec<PathBuf>, failed: &mut Vec<FailedFile>) {
-    let mut fail = |error: String| failed.push(FailedFile { path: path.to_owned(), error });
-    // A link that the user named is followed.
-    let metadata = if named { std::fs::metadata(path) } else { std::fs::symlink_metadata(path) };
-    let kind = match metadata {
-        Ok(metadata) => metadata.file_type(),
-        Err(error) => return fail(format!("cannot be read: {error}")),
-    };
-    if kind.is_dir() {
-        match entries(path) {
-            Ok(inner) => inner.iter().for_each(|path| walk(path, false, files, failed)),
-            Err(error) => fail(format!("cannot be read: {error}")),
-        }
-    } else if path.file_name().is_some_and(|name| media::is_junk_file_name(&name.to_string_lossy())) {
-        // Skipped without a report.
-    } else if kind.is_file() {
-        files.push(path.to_owned());
-    } else if kind.is_symlink() {
-        match std::fs::metadata(path) {
-            Ok(target) if target.is_file() => files.push(path.to_owned()),
-            Ok(_) => {
-                fail("is a link to a folder, which is not followed; name the folder to import it".into());
-            }
-            Err(error) => fail(format!("is a link that leads nowhere: {error}")),
-        }
-    } else {
-        fail("is neither a file nor a folder".into());
+/// What the plan knows about a photo.
+fn upload_of(photo: &PlannedPhoto) -> Upload {
+    Upload {
+        name: Some(photo.name.clone()),
+        modified_at: photo.modified_at,
+        sidecars_if_new: photo.listed.iter().cloned().collect(),
+        ..Upload::default()
     }
 }
 
-fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut paths: Vec<PathBuf> =
-        std::fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
-    paths.sort();
-    Ok(paths)
+async fn import_one(
+    library: &Library,
+    account: AccountId,
+    photo: &PlannedPhoto,
+    content: Content,
+    upload: Upload,
+) -> Result<ImportOutcome, ImportError> {
+    let max_bytes = library.parts.settings.max_upload_bytes;
+    match content {
+        Content::Disk => library.import_local_file(account, &photo.path, upload).await,
+        Content::Archived(_) if photo.archived_bytes.is_some_and(|bytes| bytes > max_bytes) => {
+            Err(ImportError::TooLarge { max_bytes })
+        }
+        Content::Archived(chunks) => {
+            // The chunks also end when the thread that reads the archive fails.
+            let upload = Upload { bytes: photo.archived_bytes, ..upload };
+            library.import_stream(account, upload, stream_of(chunks)).await.map_err(|error| match error {
+                ImportError::Interrupted(error) => ImportError::Entry(error.into()),
+                ImportError::WrongLength { .. } => ImportError::Entry(EntryError::Missing),
+                other => other,
+            })
+        }
+        Content::Unreadable(error) => Err(ImportError::Entry(error)),
+    }
 }
+
+fn stream_of(chunks: mpsc::Receiver<io::Result<Bytes>>) -> impl stream::Stream<Item = io::Result<Bytes>> {
+    stream::unfold(chunks, async |mut chunks| {
+        let chunk = chunks.recv().await?;
+        Some((chunk, chunks))
+    })
+}
+
+#[cfg(test)]
+mod tests;

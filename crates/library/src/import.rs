@@ -9,10 +9,14 @@ use std::{
 use blobs::{BlobError, Checksum, HEAD_BYTES, PutError, StagedFile, StagingError};
 use bytes::Bytes;
 use domain::{AccountId, BlobKind, ContentHash, ImageId, Sidecar, Timestamp, clean_text};
-use futures_util::{Stream, StreamExt as _};
+use exports::EntryError;
+use futures_util::{FutureExt as _, Stream, StreamExt as _, future::BoxFuture};
 use keys::new_id;
 use media::{Format, MediaError};
-use storage::{AddOutcome, AnnounceOutcome, BlobRef, ExistingImage, ImageState, NewImage, StorageError};
+use storage::{
+    AddOutcome, AnnounceOutcome, BlobRef, ExistingImage, ImageState, NewImage, RestoreDeleted, StorageError,
+    exceeds_quota,
+};
 
 use crate::{Library, Unavailable, indexing::StoreFailure};
 
@@ -29,10 +33,26 @@ pub struct Upload {
     pub modified_at: Option<Timestamp>,
     /// Its sidecars.
     pub sidecars: Vec<Sidecar>,
+    /// Maximum number of bytes that the account may store; `None` for no limit.
+    pub quota_bytes: Option<u64>,
+    /// The bytes of the parts that hold the file. They count as stored until the upload is finished, so the quota leaves
+    /// them out.
+    pub parts_bytes: u64,
+    /// Sidecars that are stored only if the image has none of their kind, so that they replace none.
+    pub sidecars_if_new: Vec<Sidecar>,
     /// Its length in bytes, if the sender announced it.
     pub bytes: Option<u64>,
     /// Its checksum, if the sender announced it.
     pub checksum: Option<Checksum>,
+    /// What happens to an image with these bytes that the account deleted.
+    pub restore_deleted: RestoreDeleted,
+}
+
+impl Upload {
+    /// The number of bytes that the account may store while the parts of the file count, too.
+    fn limit(&self) -> Option<u64> {
+        self.quota_bytes.map(|quota| quota.saturating_add(self.parts_bytes))
+    }
 }
 
 /// The outcome of an import.
@@ -42,6 +62,8 @@ pub enum ImportOutcome {
     Queued(ImageId),
     /// The account has an image with these bytes.
     Duplicate(ImageId, ImageState),
+    /// The account has an image with these bytes, and it is queued to be indexed with a sidecar that is new.
+    Reindexed(ImageId),
     /// The account had deleted the image with these bytes, and it is restored.
     Restored(ImageId, ImageState),
 }
@@ -76,14 +98,23 @@ pub enum ImportError {
     /// It cannot be read.
     #[error("the file cannot be read: {0}")]
     Read(io::Error),
+    /// It cannot be read from its archive.
+    #[error("the file {0}")]
+    Entry(EntryError),
     /// The blob of an earlier copy is being removed; the import can be retried.
     #[error("an earlier copy of the file is still being removed; try again in a moment")]
     BeingRemoved,
+    /// The account would exceed its quota.
+    #[error("the account's storage of {quota_bytes} bytes is full")]
+    QuotaExceeded {
+        /// The quota.
+        quota_bytes: u64,
+    },
     /// The account was deleted.
     #[error("the account was deleted")]
     AccountGone,
-    /// The upload cannot be written to the staging folder.
-    #[error("the staging folder cannot be written: {0}")]
+    /// The upload cannot be written to the staging folder, or its parts cannot be read.
+    #[error("the staging folder cannot be used: {0}")]
     Staging(io::Error),
     /// The blob store failed.
     #[error(transparent)]
@@ -136,24 +167,26 @@ impl From<StagingError> for ImportError {
 
 /// A file that can be stored.
 #[derive(Debug, Clone, Copy)]
-struct Original {
-    hash: ContentHash,
-    bytes: u64,
-    format: Format,
+pub(crate) struct Original {
+    pub(crate) hash: ContentHash,
+    pub(crate) bytes: u64,
+    pub(crate) format: Format,
 }
 
 /// Where the bytes of an [`Original`] are.
-enum Source<'a> {
+pub(crate) enum Source<'a> {
     /// In a file that belongs to somebody else.
     Local(&'a Path),
     /// In the staging folder; `None` once they were moved to the content store.
     Staged(Option<StagedFile>),
+    /// In the content store already.
+    Stored,
 }
 
 impl Library {
     /// Imports a file that arrives as a stream. Its format is detected from the first 4 KB, before the rest is read.
     /// The bytes are hashed while they are written to the staging folder, and the file is then moved into the content
-    /// store.
+    /// store. An image that the account deleted is restored.
     ///
     /// # Errors
     /// [`ImportError`]; nothing of the file is kept.
@@ -163,10 +196,24 @@ impl Library {
         upload: Upload,
         stream: impl Stream<Item = Result<Bytes, E>> + Send,
     ) -> Result<ImportOutcome, ImportError> {
+        let (original, staged) = self.receive(account, &upload, stream).await?;
+        self.mark_synced(account).await?;
+        let original = original.ok_or(ImportError::Refused(MediaError::Empty))?;
+        self.store_original(account, original, &upload, Source::Staged(Some(staged))).await
+    }
+
+    /// Receives a stream into the staging folder. A stream without bytes has no original.
+    pub(crate) async fn receive<E: Into<io::Error>>(
+        &self,
+        account: AccountId,
+        upload: &Upload,
+        stream: impl Stream<Item = Result<Bytes, E>> + Send,
+    ) -> Result<(Option<Original>, StagedFile), ImportError> {
         let max_bytes = self.parts.settings.max_upload_bytes;
         if upload.bytes.is_some_and(|expected| expected > max_bytes) {
             return Err(ImportError::TooLarge { max_bytes });
         }
+        self.check_quota(account, upload).await?;
         let mut file = self.parts.blobs.staging.create(upload.checksum).await?;
         let mut format = None;
         let mut stream = pin!(stream);
@@ -184,21 +231,50 @@ impl Library {
                 format = Some(supported_format(file.head())?);
             }
         }
-        let format = match format {
-            Some(format) => format,
-            None => supported_format(file.head())?,
-        };
         if let Some(expected) = upload.bytes.filter(|expected| file.bytes() != *expected) {
             return Err(ImportError::WrongLength { expected });
         }
+        if format.is_none() && file.bytes() > 0 {
+            format = Some(supported_format(file.head())?);
+        }
         let staged = file.finish().await?;
-        self.mark_synced(account).await?;
-        let original =
-            Original { hash: staged.fingerprint().hash, bytes: staged.fingerprint().bytes, format };
-        self.store_original(account, original, &upload, Source::Staged(Some(staged))).await
+        let (hash, bytes) = (staged.fingerprint().hash, staged.fingerprint().bytes);
+        self.check_room(account, upload, &hash, bytes).await?;
+        Ok((format.map(|format| Original { hash, bytes, format }), staged))
     }
 
-    /// Imports a local file, which stays where it is. The caller has marked the account as synced.
+    /// Refuses bytes before they are received if the account is full. A file that is longer than what is left may still
+    /// be one that the account stores. Parts are stored already.
+    pub(crate) async fn check_quota(&self, account: AccountId, upload: &Upload) -> Result<(), ImportError> {
+        let Some(quota_bytes) = upload.quota_bytes.filter(|_| upload.parts_bytes == 0) else { return Ok(()) };
+        let is_longer = upload.bytes.is_some_and(|bytes| bytes > quota_bytes);
+        if is_longer || self.parts.store.stored_bytes(account).await? >= quota_bytes {
+            return Err(ImportError::QuotaExceeded { quota_bytes });
+        }
+        Ok(())
+    }
+
+    /// Checks that the account has room for an original, before it is moved into the content store. The store checks
+    /// again when it adds the image.
+    async fn check_room(
+        &self,
+        account: AccountId,
+        upload: &Upload,
+        original: &ContentHash,
+        bytes: u64,
+    ) -> Result<(), ImportError> {
+        let Some(quota_bytes) = upload.limit() else { return Ok(()) };
+        let store = &self.parts.store;
+        if exceeds_quota(store.stored_bytes(account).await?, bytes, Some(quota_bytes))
+            && !store.stores_original(account, original).await?
+        {
+            return Err(ImportError::QuotaExceeded { quota_bytes });
+        }
+        Ok(())
+    }
+
+    /// Imports a local file, which stays where it is. Its time of modification is used unless `upload` has one. The caller
+    /// has marked the account as synced.
     ///
     /// # Errors
     /// [`ImportError`]; nothing of the file is kept.
@@ -206,13 +282,15 @@ impl Library {
         &self,
         account: AccountId,
         path: &Path,
-        sidecars: Vec<Sidecar>,
+        upload: Upload,
     ) -> Result<ImportOutcome, ImportError> {
         let max_bytes = self.parts.settings.max_upload_bytes;
         let owned = path.to_owned();
         let read = tokio::task::spawn_blocking(move || inspect(&owned, max_bytes));
-        let (original, upload) = read.await.map_err(|error| ImportError::Read(io::Error::other(error)))??;
-        self.store_original(account, original, &Upload { sidecars, ..upload }, Source::Local(path)).await
+        let (original, modified_at) =
+            read.await.map_err(|error| ImportError::Read(io::Error::other(error)))??;
+        let upload = Upload { modified_at: upload.modified_at.or(modified_at), ..upload };
+        self.store_original(account, original, &upload, Source::Local(path)).await
     }
 
     /// Announces, writes and adds an original. If the process is killed in between, either the image exists or the
@@ -222,15 +300,32 @@ impl Library {
         account: AccountId,
         original: Original,
         upload: &Upload,
-        mut source: Source<'_>,
+        source: Source<'_>,
     ) -> Result<ImportOutcome, ImportError> {
         // A sidecar may be new although the file is not.
         if upload.sidecars.is_empty()
+            && upload.sidecars_if_new.is_empty()
             && let Some(duplicate) = self.find_duplicate(account, &original.hash).await?
         {
             return Ok(duplicate);
         }
-        let image = self.new_image(account, original, upload)?;
+        let image = &self.new_image(account, original, upload)?;
+        let outcome = self.with_original(original, source, || {
+            async move { import_outcome(self.parts.store.add_image(image.clone()).await?, image) }.boxed()
+        });
+        let outcome = outcome.await?;
+        self.parts.queue_changed.notify_one();
+        Ok(outcome)
+    }
+
+    /// Announces and writes an original, and then calls `add`, which refers to it in the store. This is repeated while
+    /// `add` returns `None` because the original was removed in between.
+    pub(crate) async fn with_original<'f, T>(
+        &self,
+        original: Original,
+        mut source: Source<'_>,
+        add: impl Fn() -> BoxFuture<'f, Result<Option<T>, ImportError>> + Send + Sync,
+    ) -> Result<T, ImportError> {
         let blob = BlobRef { kind: BlobKind::Original, hash: original.hash, bytes: original.bytes };
         for _ in 0..MAX_ATTEMPTS {
             if self.parts.store.announce_blobs(&[blob], self.parts.clock.now()).await?
@@ -245,11 +340,10 @@ impl Library {
                         let staged = staged.take().ok_or(ImportError::BeingRemoved)?;
                         content.put_staged(BlobKind::Original, staged).await?;
                     }
+                    Source::Stored => {}
                 }
-                let added = self.parts.store.add_image(image.clone()).await?;
-                if let Some(outcome) = import_outcome(added, &image.id)? {
-                    self.parts.queue_changed.notify_one();
-                    return Ok(outcome);
+                if let Some(added) = add().await? {
+                    return Ok(added);
                 }
             }
             self.finish_removals().await?;
@@ -268,14 +362,15 @@ impl Library {
         let existing = self.parts.store.image_by_original(account, hash).await?;
         let Some(existing) = existing.filter(|existing| !existing.deleted) else { return Ok(None) };
         let is_stored = match existing.state {
-            ImageState::Pending => true,
-            ImageState::Ready => self.parts.blobs.content.contains(BlobKind::Original, *hash).await?,
+            ImageState::Pending | ImageState::Ready => {
+                self.parts.blobs.content.contains(BlobKind::Original, *hash).await?
+            }
             ImageState::Failed { .. } => false,
         };
         Ok(is_stored.then(|| duplicate(existing)))
     }
 
-    fn new_image(
+    pub(crate) fn new_image(
         &self,
         account: AccountId,
         original: Original,
@@ -294,6 +389,9 @@ impl Library {
             modified_at: upload.modified_at,
             added_at: self.parts.clock.now(),
             sidecars: upload.sidecars.clone(),
+            sidecars_if_missing: upload.sidecars_if_new.clone(),
+            restore_deleted: upload.restore_deleted,
+            quota_bytes: upload.limit(),
         })
     }
 }
@@ -303,27 +401,32 @@ fn duplicate(existing: ExistingImage) -> ImportOutcome {
 }
 
 /// `None` when the original was removed in between.
-fn import_outcome(added: AddOutcome, new: &ImageId) -> Result<Option<ImportOutcome>, ImportError> {
+fn import_outcome(added: AddOutcome, new: &NewImage) -> Result<Option<ImportOutcome>, ImportError> {
     Ok(match added {
-        AddOutcome::Added => Some(ImportOutcome::Queued(new.clone())),
+        AddOutcome::Added => Some(ImportOutcome::Queued(new.id.clone())),
         AddOutcome::Retried(id) => Some(ImportOutcome::Queued(id)),
-        AddOutcome::Duplicate(existing) | AddOutcome::Reindexed(existing) => Some(duplicate(existing)),
+        AddOutcome::Duplicate(existing) | AddOutcome::StaysDeleted(existing) => Some(duplicate(existing)),
+        AddOutcome::Reindexed(existing) => Some(ImportOutcome::Reindexed(existing.id)),
         AddOutcome::Restored(existing) => Some(ImportOutcome::Restored(existing.id, existing.state)),
         AddOutcome::OriginalGone => None,
+        AddOutcome::QuotaExceeded => {
+            let quota_bytes = new.quota_bytes.unwrap_or_default();
+            return Err(ImportError::QuotaExceeded { quota_bytes });
+        }
         AddOutcome::AccountGone => return Err(ImportError::AccountGone),
     })
 }
 
 /// The format of a file by its first bytes.
-fn supported_format(head: &[u8]) -> Result<Format, ImportError> {
+pub(crate) fn supported_format(head: &[u8]) -> Result<Format, ImportError> {
     if head.is_empty() {
         return Err(ImportError::Refused(MediaError::Empty));
     }
     media::supported_format(head).map_err(ImportError::Refused)
 }
 
-/// Checks the length and the first bytes of a local file, and then hashes it. Blocks.
-fn inspect(path: &Path, max_bytes: u64) -> Result<(Original, Upload), ImportError> {
+/// Checks the length and the first bytes of a local file, and then hashes it. Also returns when it was modified. Blocks.
+fn inspect(path: &Path, max_bytes: u64) -> Result<(Original, Option<Timestamp>), ImportError> {
     let metadata = std::fs::metadata(path).map_err(ImportError::Read)?;
     if metadata.len() > max_bytes {
         return Err(ImportError::TooLarge { max_bytes });
@@ -339,7 +442,6 @@ fn inspect(path: &Path, max_bytes: u64) -> Result<(Original, Upload), ImportErro
         };
         Timestamp::from_millis(millis)
     });
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     let fingerprint = blobs::fingerprint(path).map_err(ImportError::Read)?;
     if fingerprint.bytes > max_bytes {
         return Err(ImportError::TooLarge { max_bytes });
@@ -348,5 +450,5 @@ fn inspect(path: &Path, max_bytes: u64) -> Result<(Original, Upload), ImportErro
         return Err(ImportError::Changed);
     }
     let original = Original { hash: fingerprint.hash, bytes: fingerprint.bytes, format };
-    Ok((original, Upload { name, modified_at, ..Upload::default() }))
+    Ok((original, modified_at))
 }

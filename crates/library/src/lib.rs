@@ -18,10 +18,16 @@ mod clock;
 mod decoding;
 mod dispatcher;
 mod encoders;
+mod files;
 mod folder_import;
+mod folder_watch;
 mod images;
 mod import;
+mod import_albums;
+mod import_feed;
+mod import_report;
 mod indexing;
+mod integrity;
 mod localities;
 mod maintenance;
 
@@ -36,6 +42,8 @@ mod sidecars;
 mod sign_in;
 mod signing_keys;
 mod stages;
+mod sync_sign_in;
+mod uploads;
 
 use std::{io, sync::Arc};
 
@@ -50,9 +58,16 @@ pub use blobs::{BlobError, BlobReader, Checksum};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use dispatcher::{Indexing, IndexingScope};
 pub use encoders::{InstalledModels, ModelSource, SharedEncoder};
-pub use folder_import::{FailedFile, ImportProgress, ImportReport};
+pub use exports::Problem;
+pub use files::{FileError, FileSearch, LockFile, MoveFile, PutFile, SearchDepth};
+pub use folder_import::ImportProgress;
+pub use folder_watch::{WatchError, WatchEvent, WatchOptions, WatchTotals};
 pub use images::LibraryInfo;
 pub use import::{ImportError, ImportOutcome, Upload};
+pub use import_report::{FailedFile, FailedKind, ImportReport};
+pub use integrity::{
+    Example, FindingKind, Findings, IntegrityError, IntegrityOptions, IntegrityProgress, IntegrityReport,
+};
 pub use maintenance::Maintenance;
 pub use renditions::{RenditionError, ServedRendition};
 pub use sandbox::{InvalidLanguages, Languages, WorkerCommand};
@@ -65,8 +80,15 @@ pub use sign_in::{
 pub use signing_keys::SigningKeys;
 pub use stages::{SearchProgress, SearchStage};
 pub use storage::{
-    AlbumPage, AlbumWrite, ImageState, KeyInfo, Lookup, QueueLength, SecurityEvent, SessionHash,
-    SessionHolder, SessionInfo, StorageError,
+    AlbumPage, AlbumWrite, CheckDepth, FileCondition, FileContent, FileEntry, FileId, FileImage, FileKind,
+    FileListing, FileLock, FileRefusal, FileTimes, FileWritten, ImageState, KeyInfo, LocatedFile, LoginFlow,
+    Lookup, QueueLength, SecurityEvent, SessionHash, SessionHolder, SessionInfo, StorageError, UploadPart,
+    UploadProtocol, UploadState,
+};
+pub use sync_sign_in::{ConnectedDevice, LoginFlowTokens, NewSyncPassword, OneTimeLogin, SyncPasswordError};
+pub use uploads::{
+    AssembleError, Chunk, LockedUpload, MAX_KNOWN_HASHES, Progress, TusPart, UploadError, UploadOutcome,
+    UploadResult,
 };
 
 /// The photo library of all accounts. Clones share it.
@@ -95,6 +117,7 @@ struct Parts {
     passwords: passwords::Passwords,
     sign_in_locks: sign_in::SignInLocks,
     pending_renditions: renditions::PendingRenditions,
+    upload_locks: uploads::UploadLocks,
     queue_changed: Notify,
     key_uses: background::BackgroundWriter,
     grant_uses: background::BackgroundWriter,
@@ -134,6 +157,7 @@ impl Library {
             passwords,
             sign_in_locks: sign_in::SignInLocks::default(),
             pending_renditions: renditions::PendingRenditions::default(),
+            upload_locks: uploads::UploadLocks::default(),
             queue_changed: Notify::new(),
             key_uses: background::BackgroundWriter::new("the use of an API key"),
             grant_uses: background::BackgroundWriter::new("the use of a grant"),

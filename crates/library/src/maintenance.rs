@@ -4,7 +4,9 @@ use oauth_core::{StoreError, Sweep, UnixMillis};
 use storage::StorageError;
 use tokio::{sync::watch, task::JoinHandle, time};
 
-use crate::{Library, indexing::StoreFailure, sign_in, signing_keys::RETIRED_KEY_MS};
+use crate::{
+    Library, folder_watch::FORGET_MS, indexing::StoreFailure, sign_in, signing_keys::RETIRED_KEY_MS,
+};
 
 /// How long a deleted image can be restored: 30 days.
 const RESTORABLE_MS: i64 = 30 * 24 * 3600 * 1000;
@@ -56,7 +58,7 @@ impl Library {
         }
     }
 
-    /// Starts the periodic clean-up. It purges images that were deleted more than 30 days ago and the data of deleted
+    /// Starts the periodic clean-up. It forgets expired uploads, purges images that were deleted more than 30 days ago and the data of deleted
     /// accounts, and deletes expired rows.
     pub fn start_maintenance(&self) -> Maintenance {
         let (stop, mut stopped) = watch::channel(false);
@@ -82,11 +84,12 @@ impl Library {
     /// # Errors
     /// A store failed; a running service retries.
     pub async fn purge_deleted(&self) -> Result<(), String> {
+        self.sweep_uploads(|| false).await.map_err(|error| error.to_string())?;
         self.purge(|| false).await.map_err(|error| error.to_string())?;
         self.remove_idle_blobs(IDLE_BLOB_MS, || false).await.map_err(|error| error.to_string())
     }
 
-    /// Deletes expired sessions, failed sign-ins, authorization codes, grants, clients and signing keys.
+    /// Deletes expired sessions, login flows, failed sign-ins, authorization codes, grants, clients and signing keys.
     ///
     /// # Errors
     /// The store failed; a running service retries.
@@ -94,11 +97,20 @@ impl Library {
         self.delete_expired_until(|| false).await
     }
 
+    /// Forgets expired uploads, and deletes parts of uploads that nothing refers to.
+    ///
+    /// # Errors
+    /// A store failed; a running service retries.
+    pub async fn delete_expired_uploads(&self) -> Result<(), String> {
+        self.sweep_uploads(|| false).await.map_err(|error| error.to_string())
+    }
+
     async fn delete_expired_until(&self, stopped: impl Fn() -> bool) -> Result<(), StorageError> {
         let (store, now) = (&self.parts.store, self.parts.clock.now());
         while !stopped() && store.sweep_sessions(now, BATCH).await? > 0 {}
         let counted_since = now.plus_millis(-sign_in::LIMITS.window_ms);
         while !stopped() && store.sweep_sign_in_attempts(counted_since, BATCH).await? > 0 {}
+        while !stopped() && store.sweep_login_flows(now, BATCH).await? > 0 {}
         let before = |millis: i64| UnixMillis(now.millis()).plus_ms(-millis);
         let expired = Sweep {
             codes_before: before(UNREDEEMED_CODE_MS),
@@ -114,14 +126,20 @@ impl Library {
 
     async fn clean_up(&self, stopped: impl Fn() -> bool) -> Result<(), StoreFailure> {
         self.delete_expired_until(&stopped).await?;
+        // Before the purge, which deletes the rows of deleted accounts.
+        self.sweep_uploads(&stopped).await?;
         self.purge(&stopped).await?;
         self.remove_idle_blobs(IDLE_BLOB_MS, stopped).await
     }
 
     async fn purge(&self, stopped: impl Fn() -> bool) -> Result<(), StorageError> {
+        let store = &self.parts.store;
+        let not_seen_since = self.parts.clock.now().plus_millis(-FORGET_MS);
+        while !stopped() && store.sweep_watched_files(not_seen_since, BATCH).await? > 0 {}
+        while !stopped() && store.sweep_deleted_files(None, self.parts.clock.now(), BATCH).await? > 0 {}
         while !stopped() {
             let now = self.parts.clock.now();
-            if self.parts.store.purge_images(now.plus_millis(-RESTORABLE_MS), BATCH).await? == 0 {
+            if store.purge_images(now.plus_millis(-RESTORABLE_MS), BATCH).await? == 0 {
                 break;
             }
         }

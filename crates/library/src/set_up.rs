@@ -63,6 +63,7 @@ impl Library {
             email,
             password_hash: password_hash.clone(),
             plan: Plan::Paid,
+            sync_handle: self.new_sync_handle().map_err(AccountError::from)?,
             created_at: self.parts.clock.now(),
         };
         let made = self.parts.store.create_first_account(session_hash(secret), account).await?;

@@ -11,6 +11,8 @@ pub struct Settings {
     pub free_window: u32,
     /// The longest file that can be imported, in bytes.
     pub max_upload_bytes: u64,
+    /// Maximum number of bytes that an account may store; `None` for no limit. It does not apply to imports by an operator.
+    pub account_quota_bytes: Option<u64>,
     /// The most pixels that a photo may have.
     pub max_pixels: u64,
     /// How many photos are decoded at once in the background. One more is decoded when a request waits for it.
@@ -41,6 +43,7 @@ impl Settings {
         Self {
             free_window: 1000,
             max_upload_bytes: 200_000_000,
+            account_quota_bytes: None,
             max_pixels: 200_000_000,
             decode_workers: std::thread::available_parallelism().map_or(2, usize::from),
             decode_memory_bytes: 300 * 1024 * 1024,

@@ -57,6 +57,13 @@ impl Format {
             Self::Raw => "image/x-raw",
         }
     }
+
+    /// The format with that media type.
+    pub fn from_media_type(media_type: &str) -> Option<Self> {
+        let all =
+            [Self::Jpeg, Self::Png, Self::WebP, Self::Gif, Self::Tiff, Self::Heif, Self::Avif, Self::Raw];
+        all.into_iter().find(|format| format.media_type() == media_type)
+    }
 }
 
 /// Whether a file is a video, judged by its first bytes; 64 are enough. A picture in a container that videos use as well

@@ -32,7 +32,7 @@ impl RequestedRenditions {
             Self::Displayable if upright.longest() <= Rendition::Medium.longest_side_px() => {
                 Rendition::ALL.to_vec()
             }
-            Self::Displayable => vec![Rendition::Medium, Rendition::Thumb],
+            Self::Displayable => Rendition::DISPLAYABLE.to_vec(),
             Self::Only(renditions) => {
                 let mut unique = Vec::with_capacity(renditions.len());
                 for rendition in renditions {

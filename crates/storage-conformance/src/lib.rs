@@ -20,6 +20,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a case fails by panicking")]
 
 mod cases;
+mod file_tree;
 mod queries;
 mod random;
 mod seed;
@@ -28,5 +29,6 @@ mod suite;
 pub use random::random_photos;
 pub use seed::{
     DECODERS, FREE_WINDOW, NOW, ORIGINAL_BYTES, Photo, Seed, indexed, lease, original_blob, rendition_blob,
+    sync_handle,
 };
 pub use suite::run_case;

@@ -8,13 +8,19 @@ use std::{
 
 use domain::{
     Account, AccountId, AlbumId, AlbumTitle, BlobKind, CaptureSource, CaptureTime, ContentHash, Email,
-    ImageId, Metadata, PhotoDetails, PixelSize, Plan, Position, Rendition, Timestamp,
+    ImageId, Metadata, PhotoDetails, PixelSize, Plan, Position, Rendition, SyncHandle, Timestamp,
 };
 use fastrand::Rng;
 use storage::{
     AddOutcome, AlbumWrite, AnnounceOutcome, BlobRef, IndexJob, IndexedImage, LeaseRequest, NewAccount,
     NewAlbum, NewImage, RenditionJob, SharedStore, StoredRendition, Viewer,
 };
+
+/// The sync handle of a seeded account.
+pub fn sync_handle(email: &str) -> SyncHandle {
+    let hex: String = email.bytes().map(|byte| format!("{byte:02x}")).collect();
+    SyncHandle::parse(&format!("{hex:0>32}")).unwrap()
+}
 
 /// The default time at which seeded data is created: 2026-01-01T00:00:00Z.
 pub const NOW: Timestamp = match Timestamp::from_millis(1_767_225_600_000) {
@@ -201,6 +207,7 @@ impl Seed {
             email: Email::parse(email).unwrap(),
             password_hash: "$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$aGFzaGhhc2g".to_owned(),
             plan,
+            sync_handle: sync_handle(email),
             created_at: NOW,
         };
         self.store.create_account(account).await.unwrap()
@@ -302,6 +309,9 @@ impl Seed {
             modified_at: None,
             added_at: photo.added_at,
             sidecars: Vec::new(),
+            sidecars_if_missing: Vec::new(),
+            restore_deleted: storage::RestoreDeleted::Always,
+            quota_bytes: None,
         }
     }
 

@@ -46,6 +46,19 @@ macro_rules! each_case {
                 the_last_use_is_recorded,
                 keys_of_a_deleted_account_are_invalid,
                 a_plan_change_is_seen_by_the_next_request,
+                a_key_has_its_kind,
+                each_kind_has_its_own_names,
+                a_key_is_revoked_by_its_id_once,
+            }
+            login_flows {
+                a_confirmed_flow_is_taken_once,
+                the_tokens_of_a_flow_have_different_uses,
+                a_flow_expires,
+                a_denied_flow_is_gone,
+                a_flow_needs_an_account,
+                of_concurrent_polls_one_takes_the_flow,
+                too_many_flows_end_the_oldest_that_wait,
+                expired_flows_are_swept_in_batches,
             }
             sessions {
                 a_session_authenticates_its_account,
@@ -117,6 +130,24 @@ macro_rules! each_case {
                 importing_a_deleted_image_again_restores_it,
                 importing_a_failed_image_again_retries_it,
                 states_of_images_are_returned,
+                known_originals_are_neither_deleted_nor_failed,
+            }
+            uploads {
+                an_upload_is_found_by_account_protocol_and_name,
+                an_unfinished_upload_keeps_its_name,
+                tus_parts_continue_each_other,
+                chunks_arrive_in_any_order_and_replace,
+                parts_count_as_stored,
+                parts_do_not_exceed_the_quota,
+                concurrent_parts_do_not_exceed_the_quota,
+                a_finished_upload_stays_known_with_its_result,
+                a_deleted_upload_is_gone,
+                unfinished_uploads_and_parts_are_limited,
+                idle_uploads_are_swept_in_batches,
+                uploads_of_a_deleted_account_are_gone_and_swept,
+                files_of_parts_are_known,
+                of_two_parts_at_one_offset_one_is_added,
+                of_two_uploads_of_one_name_one_begins,
             }
             queue {
                 jobs_are_leased_oldest_first,
@@ -145,6 +176,7 @@ macro_rules! each_case {
                 a_known_sidecar_changes_nothing,
                 a_new_sidecar_reindexes_a_visible_image,
                 a_missing_kind_keeps_its_sidecar,
+                a_sidecar_for_a_missing_kind_replaces_none,
                 a_sidecar_added_during_indexing_is_used,
                 a_sidecar_added_to_a_pending_image_is_used,
                 a_failed_image_is_retried_with_its_new_sidecar,
@@ -188,6 +220,24 @@ macro_rules! each_case {
                 filters_apply_to_vectors,
                 a_changed_vector_gets_a_new_id,
                 vectors_of_purged_images_and_old_encoders_are_deleted,
+            }
+            watched_files {
+                imported_versions_are_known_by_account,
+                a_version_is_seen_again,
+                old_versions_and_those_of_deleted_accounts_are_swept_in_batches,
+            }
+            integrity {
+                operations_break_no_rule,
+                a_repair_of_sound_rows_changes_nothing,
+                a_discarded_rendition_is_made_again,
+                a_discarded_full_rendition_is_queued,
+                a_worker_with_an_old_job_does_not_end_the_loss,
+                uses_of_a_blob_are_listed,
+                blobs_are_unregistered_until_they_are_announced,
+                a_released_blob_has_no_use,
+                operations_on_files_and_uploads_break_no_rule,
+                the_length_of_an_original_can_be_corrected,
+                parts_of_uploads_are_listed,
             }
             full_renditions {
                 visible_images_are_queued_for_full_renditions,
@@ -336,6 +386,97 @@ macro_rules! each_case {
                 of_concurrent_deletions_one_finds_the_image,
                 concurrent_album_changes_are_all_kept,
                 readers_see_consistent_albums_during_writes,
+            }
+            synced_files {
+                an_account_has_a_root_folder,
+                a_file_is_returned_as_it_was_put,
+                members_are_listed_by_name,
+                a_folder_is_created_once,
+                a_file_needs_its_folder,
+                a_put_obeys_its_condition,
+                content_is_replaced_under_the_same_id,
+                a_change_reaches_every_folder_above,
+                times_are_changed_one_by_one,
+                refusals_come_in_order,
+                a_refused_change_changes_nothing,
+                a_deleted_account_has_no_files,
+                accounts_have_separate_files,
+                photos_and_sidecars_are_found_by_prefix,
+                a_sidecar_is_stored_whole,
+                an_etag_never_names_two_states,
+                of_concurrent_puts_at_a_path_one_creates_it,
+                a_put_racing_the_deletion_of_its_folder_is_whole,
+            }
+            recent_files {
+                files_are_paged_from_the_newest_to_the_oldest,
+                recent_files_are_between_two_times,
+                files_that_left_the_tree_are_not_recent,
+                a_change_of_times_and_a_move_are_seen_at_once,
+                a_file_is_located_by_its_id,
+            }
+            file_images {
+                several_files_may_have_one_image,
+                an_image_is_deleted_with_its_last_file,
+                an_image_without_files_survives_other_files,
+                bytes_that_are_put_again_restore_the_image_of_a_deleted_file,
+                a_deleted_image_stays_deleted_when_nothing_is_restored,
+                an_image_deleted_elsewhere_stays_deleted,
+                a_restored_image_can_be_deleted_for_good,
+                a_replaced_photo_is_deleted_with_its_last_file,
+                the_same_bytes_put_over_themselves_change_no_image,
+                an_image_can_be_deleted_before_it_is_indexed,
+                a_failed_image_is_deleted_with_its_last_file,
+                a_file_outlives_its_purged_image,
+                an_import_gives_files_their_purged_image_again,
+                a_partial_file_becomes_a_photo_when_it_is_moved,
+                a_photo_that_is_moved_ignores_the_image,
+                the_original_of_a_partial_file_is_kept,
+                a_purge_keeps_the_original_of_a_partial_file,
+                an_original_counts_once_in_the_quota,
+                a_full_account_stores_no_new_original,
+                puts_racing_the_deletion_of_another_file_keep_the_image,
+                the_image_belongs_to_the_account_of_the_file,
+            }
+            file_quota {
+                sidecars_count_as_stored,
+                a_full_account_stores_no_more_sidecars,
+                a_copy_has_few_bytes_of_sidecars,
+                an_original_is_stored_while_an_image_or_a_partial_file_has_it,
+            }
+            file_removal {
+                a_deleted_file_is_gone,
+                a_deleted_folder_is_gone_at_once,
+                deleted_folders_are_swept_in_batches,
+                the_sweep_deletes_images_whose_last_file_is_gone,
+                the_last_file_may_be_deleted_before_the_sweep,
+                a_deep_tree_is_swept,
+                concurrent_sweeps_delete_each_file_once,
+                files_of_a_deleted_account_are_purged_in_batches,
+                a_file_deleted_after_its_folder_was_moved_is_gone,
+            }
+            file_moves {
+                a_moved_folder_keeps_everything_below_it,
+                nothing_is_moved_into_itself,
+                a_destination_needs_its_folder,
+                a_destination_is_replaced_only_on_request,
+                a_folder_replaces_a_folder_whole,
+                a_copy_is_a_new_tree,
+                nothing_lies_deeper_than_a_path_can_name,
+            }
+            file_locks {
+                a_locked_file_is_changed_only_with_its_token,
+                a_deep_lock_covers_everything_below,
+                a_shallow_lock_of_a_folder_covers_its_list_of_members,
+                locks_exclude_each_other,
+                locking_nothing_creates_a_placeholder,
+                a_lock_applies_until_it_expires,
+                a_lock_ends_by_its_token,
+                locks_end_when_their_file_is_moved,
+                all_locks_are_listed_with_their_paths,
+                an_account_has_a_limited_number_of_locks,
+            }
+            file_model {
+                random_file_operations_agree_with_a_model,
             }
             model {
                 random_operations_agree_with_a_model,

@@ -191,6 +191,11 @@ pub(crate) fn can_keep(
     Ok(state(c, kind, hash)?.is_some_and(|state| state != REMOVING))
 }
 
+/// The length of a registered blob.
+pub(crate) fn length(c: &mut SqliteConnection, kind: BlobKind, hash: &[u8]) -> Result<i64, SqliteError> {
+    Ok(blobs::table.find((kind.as_str(), hash)).select(blobs::bytes).get_result(c)?)
+}
+
 /// Keeps a blob that is now referenced. Returns `false` and changes nothing when it cannot be kept.
 pub(crate) fn keep(
     c: &mut SqliteConnection,
@@ -202,6 +207,83 @@ pub(crate) fn keep(
         .set((blobs::state.eq(KEPT), blobs::since_ms.eq(LONG_AGO_MS)))
         .execute(c)?;
     Ok(kept > 0)
+}
+
+/// Keeps a referenced blob in any state, registered or not. Only under the lock of the sweeper.
+pub(crate) fn keep_always(
+    c: &mut SqliteConnection,
+    kind: BlobKind,
+    hash: &[u8],
+    bytes: i64,
+) -> Result<(), SqliteError> {
+    set_state(c, (kind, hash), bytes, (KEPT, LONG_AGO_MS))
+}
+
+/// Takes a blob in any state, registered or not. Only under the lock of the sweeper, who then removes it.
+pub(crate) fn take_always(
+    c: &mut SqliteConnection,
+    kind: BlobKind,
+    hash: &[u8],
+    bytes: i64,
+    at: Timestamp,
+) -> Result<(), SqliteError> {
+    set_state(c, (kind, hash), bytes, (REMOVING, at.millis()))
+}
+
+fn set_state(
+    c: &mut SqliteConnection,
+    (kind, hash): (BlobKind, &[u8]),
+    bytes: i64,
+    (state, since_ms): (&str, i64),
+) -> Result<(), SqliteError> {
+    diesel::replace_into(blobs::table)
+        .values((
+            blobs::kind.eq(kind.as_str()),
+            blobs::hash.eq(hash),
+            blobs::bytes.eq(bytes),
+            blobs::state.eq(state),
+            blobs::since_ms.eq(since_ms),
+        ))
+        .execute(c)?;
+    Ok(())
+}
+
+/// Whether the blob is kept.
+pub(crate) fn is_kept(
+    c: &mut SqliteConnection,
+    kind: BlobKind,
+    hash: &ContentHash,
+) -> Result<bool, SqliteError> {
+    Ok(state(c, kind, hash)?.as_deref() == Some(KEPT))
+}
+
+/// Those of these blobs that are not registered.
+pub(crate) fn unregistered(
+    c: &mut SqliteConnection,
+    kind: BlobKind,
+    hashes: &[ContentHash],
+) -> Result<Vec<ContentHash>, SqliteError> {
+    let mut unknown = Vec::new();
+    for hash in hashes {
+        if state(c, kind, hash)?.is_none() {
+            unknown.push(*hash);
+        }
+    }
+    Ok(unknown)
+}
+
+/// Releases a kept blob. Its idle time starts at that moment.
+pub(crate) fn release_at(
+    c: &mut SqliteConnection,
+    kind: BlobKind,
+    hash: &ContentHash,
+    at: Timestamp,
+) -> Result<(), SqliteError> {
+    diesel::update(blobs::table.find((kind.as_str(), hash.as_bytes().as_slice())))
+        .filter(blobs::state.eq(KEPT))
+        .set((blobs::state.eq(PENDING), blobs::since_ms.eq(at.millis())))
+        .execute(c)?;
+    Ok(())
 }
 
 /// Releases a blob that is no longer referenced, so that it can be taken: at once, unless it was announced again.

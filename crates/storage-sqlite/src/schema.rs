@@ -10,6 +10,8 @@ diesel::table! {
         created_at_ms -> BigInt,
         deleted_at_ms -> Nullable<BigInt>,
         live_images -> BigInt,
+        stored_bytes -> BigInt,
+        sync_handle -> Nullable<Text>,
     }
 }
 
@@ -22,6 +24,7 @@ diesel::table! {
         created_at_ms -> BigInt,
         last_used_at_ms -> Nullable<BigInt>,
         revoked_at_ms -> Nullable<BigInt>,
+        kind -> Text,
     }
 }
 
@@ -66,6 +69,7 @@ diesel::table! {
         place -> Nullable<Text>,
         description -> Nullable<Text>,
         ocr_text -> Nullable<Text>,
+        deleted_with_files -> Bool,
     }
 }
 
@@ -282,7 +286,85 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    files (id) {
+        id -> BigInt,
+        account_id -> BigInt,
+        parent_id -> Nullable<BigInt>,
+        name -> Text,
+        deleted_at_ms -> Nullable<BigInt>,
+        kind -> Text,
+        bytes -> BigInt,
+        version -> BigInt,
+        modified_at_ms -> Nullable<BigInt>,
+        created_at_ms -> Nullable<BigInt>,
+        received_at_ms -> BigInt,
+        last_modified_ms -> BigInt,
+        sha1 -> Nullable<Binary>,
+        original -> Nullable<Binary>,
+        media_type -> Nullable<Text>,
+        image_seq -> Nullable<BigInt>,
+        sidecar_kind -> Nullable<Text>,
+        sidecar -> Nullable<Binary>,
+    }
+}
+
+diesel::table! {
+    file_locks (token) {
+        token -> Text,
+        account_id -> BigInt,
+        file_id -> BigInt,
+        is_deep -> Bool,
+        owner -> Nullable<Text>,
+        expires_at_ms -> BigInt,
+    }
+}
+
+diesel::table! {
+    uploads (id) {
+        id -> BigInt,
+        account_id -> BigInt,
+        protocol -> Text,
+        name -> Text,
+        total_bytes -> Nullable<BigInt>,
+        metadata -> Text,
+        result -> Nullable<Text>,
+        touched_at_ms -> BigInt,
+    }
+}
+
+diesel::table! {
+    upload_parts (upload_id, number) {
+        upload_id -> BigInt,
+        number -> BigInt,
+        name -> Text,
+        bytes -> BigInt,
+        file -> Text,
+        received_at_ms -> BigInt,
+    }
+}
+
+diesel::table! {
+    login_flows (page) {
+        page -> Binary,
+        poll -> Binary,
+        device -> Text,
+        account_id -> Nullable<BigInt>,
+        created_at_ms -> BigInt,
+        expires_at_ms -> BigInt,
+    }
+}
+
+diesel::table! {
+    watched_files (account_id, version) {
+        account_id -> BigInt,
+        version -> Binary,
+        seen_at_ms -> BigInt,
+    }
+}
+
 diesel::joinable!(api_keys -> accounts (account_id));
+diesel::joinable!(files -> accounts (account_id));
 diesel::joinable!(images -> accounts (account_id));
 diesel::joinable!(index_jobs -> images (image_seq));
 diesel::joinable!(albums -> accounts (account_id));
@@ -293,19 +375,27 @@ diesel::joinable!(stage_jobs -> images (image_seq));
 diesel::joinable!(stage_jobs -> stages (stage_id));
 diesel::joinable!(sessions -> accounts (account_id));
 diesel::joinable!(oauth_grants -> accounts (account_id));
+diesel::joinable!(files -> images (image_seq));
+diesel::joinable!(login_flows -> accounts (account_id));
+diesel::joinable!(upload_parts -> uploads (upload_id));
+diesel::joinable!(uploads -> accounts (account_id));
 diesel::allow_tables_to_appear_in_same_query!(
     accounts,
     album_images,
     albums,
     api_keys,
     encoders,
+    files,
     image_vectors,
     images,
     index_jobs,
+    login_flows,
     oauth_clients,
     oauth_grants,
     renditions,
     sessions,
     stage_jobs,
     stages,
+    upload_parts,
+    uploads,
 );

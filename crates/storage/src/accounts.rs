@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use domain::{Account, AccountId, Email, KeyName, Plan, Timestamp};
+use domain::{Account, AccountId, Email, KeyName, Plan, SyncHandle, Timestamp};
 
 use crate::StorageError;
 
@@ -7,7 +7,31 @@ use crate::StorageError;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct KeyHash(pub [u8; 32]);
 
-/// The id of a stored API key.
+/// What a key authenticates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum KeyKind {
+    /// An API key: the API, MCP and photo sync.
+    Api,
+    /// A sync password: photo sync only.
+    Sync,
+}
+
+impl KeyKind {
+    /// The name in the database.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Api => "api",
+            Self::Sync => "sync",
+        }
+    }
+
+    /// The kind with that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Api, Self::Sync].into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
+/// The id of a stored API key or sync password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyId(pub i64);
 
@@ -20,6 +44,8 @@ pub struct NewAccount {
     pub password_hash: String,
     /// The plan.
     pub plan: Plan,
+    /// The name of the account in sync apps; no other account has it.
+    pub sync_handle: SyncHandle,
     /// The current time.
     pub created_at: Timestamp,
 }
@@ -35,11 +61,13 @@ pub enum CreateAccountError {
     Storage(#[from] StorageError),
 }
 
-/// An API key to create.
+/// An API key or sync password to create.
 #[derive(Clone)]
 pub struct NewKey {
     /// The account it belongs to.
     pub account: AccountId,
+    /// What it authenticates.
+    pub kind: KeyKind,
     /// The name its owner chose.
     pub name: KeyName,
     /// The hash of the key.
@@ -48,10 +76,10 @@ pub struct NewKey {
     pub created_at: Timestamp,
 }
 
-/// Why an API key was not created.
+/// Why an API key or sync password was not created.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateKeyError {
-    /// The account has an unrevoked key of that name.
+    /// The account has an unrevoked key of that kind and name.
     #[error("there is already a key of this name; revoke it or choose another name")]
     NameTaken,
     /// The account does not exist.
@@ -62,7 +90,7 @@ pub enum CreateKeyError {
     Storage(#[from] StorageError),
 }
 
-/// An API key as listed for its owner.
+/// An API key or sync password as listed for its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyInfo {
     /// The name.
@@ -75,18 +103,20 @@ pub struct KeyInfo {
     pub revoked_at: Option<Timestamp>,
 }
 
-/// An API key with the account that it authenticates.
+/// An API key or sync password with the account that it authenticates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyHolder {
     /// The key.
     pub key: KeyId,
+    /// What it authenticates.
+    pub kind: KeyKind,
     /// Its owner.
     pub account: Account,
     /// The last recorded use.
     pub last_used_at: Option<Timestamp>,
 }
 
-/// Accounts and their API keys.
+/// Accounts, their API keys and sync passwords.
 #[async_trait]
 pub trait AccountStore: Send + Sync + 'static {
     /// Creates an account.
@@ -124,19 +154,23 @@ pub trait AccountStore: Send + Sync + 'static {
     /// Records the time of the first sync; later calls change nothing.
     async fn mark_synced(&self, account: AccountId, at: Timestamp) -> Result<(), StorageError>;
 
-    /// Creates an API key. Its name must differ from that of every unrevoked key of the account.
+    /// Creates a key. Its name must differ from that of every unrevoked key of the account and kind.
     async fn create_key(&self, key: NewKey) -> Result<(), CreateKeyError>;
 
     /// The keys of an account, newest first, revoked ones included.
-    async fn keys(&self, account: AccountId) -> Result<Vec<KeyInfo>, StorageError>;
+    async fn keys(&self, account: AccountId, kind: KeyKind) -> Result<Vec<KeyInfo>, StorageError>;
 
     /// Revokes the unrevoked key of that name; `false` when there is none.
     async fn revoke_key(
         &self,
         account: AccountId,
+        kind: KeyKind,
         name: &KeyName,
         at: Timestamp,
     ) -> Result<bool, StorageError>;
+
+    /// Revokes an unrevoked key and returns its name; `None` when there is none with this id.
+    async fn revoke_key_by_id(&self, key: KeyId, at: Timestamp) -> Result<Option<KeyName>, StorageError>;
 
     /// The holder of an unrevoked key.
     async fn key_holder(&self, hash: &KeyHash) -> Result<Option<KeyHolder>, StorageError>;

@@ -179,8 +179,8 @@ pub trait ImageStore: Send + Sync + 'static {
         rendition: StoredRendition,
     ) -> Result<bool, StorageError>;
 
-    /// Permanently removes up to `max` images that were deleted before `deleted_before` or whose account was deleted,
-    /// and releases the blobs that are no longer referenced. Returns the number of removed images. When it returns 0,
-    /// the deleted accounts are removed as well.
+    /// Permanently removes up to `max` images that were deleted before `deleted_before` or whose account was deleted, and
+    /// after those up to `max` files of deleted accounts; releases the blobs that are no longer referenced. Returns the
+    /// number of removed images or files. When it returns 0, the deleted accounts are removed as well.
     async fn purge_images(&self, deleted_before: Timestamp, max: u32) -> Result<u32, StorageError>;
 }

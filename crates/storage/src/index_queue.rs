@@ -25,6 +25,35 @@ pub struct NewImage {
     /// The sidecars that came with the file, stored whole; the caller limits their length. The last of each kind
     /// counts. A kind that is missing here keeps the content that the store has.
     pub sidecars: Vec<Sidecar>,
+    /// Sidecars that are stored only if the image has none of their kind, from [`sidecars`](Self::sidecars) or from before.
+    pub sidecars_if_missing: Vec<Sidecar>,
+    /// What happens to an image with these bytes that its owner deleted.
+    pub restore_deleted: RestoreDeleted,
+    /// Maximum number of bytes that the account may store; `None` for no limit. It applies to new originals only.
+    pub quota_bytes: Option<u64>,
+}
+
+/// What adding the bytes of a deleted image does to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RestoreDeleted {
+    /// It is restored.
+    #[default]
+    Always,
+    /// It is restored if it was deleted because its last file was.
+    IfDeletedWithFiles,
+    /// It stays deleted.
+    Never,
+}
+
+impl RestoreDeleted {
+    /// Whether a deleted image is restored.
+    pub fn applies(self, deleted_with_files: bool) -> bool {
+        match self {
+            Self::Always => true,
+            Self::IfDeletedWithFiles => deleted_with_files,
+            Self::Never => false,
+        }
+    }
 }
 
 /// The state of an image.
@@ -69,6 +98,10 @@ pub enum AddOutcome {
     Restored(ExistingImage),
     /// It had failed and is queued for indexing again.
     Retried(ImageId),
+    /// Its owner deleted the image with these bytes, and `restore_deleted` does not apply. Nothing changed.
+    StaysDeleted(ExistingImage),
+    /// The account would exceed its quota.
+    QuotaExceeded,
     /// The original was removed in the meantime: announce and write it again.
     OriginalGone,
     /// The account was deleted.
@@ -103,8 +136,8 @@ pub struct IndexJob {
     pub original_bytes: u64,
     /// What is known about its file; the sidecars are in the order of their kinds.
     pub file: FileInfo,
-    /// The decoded picture of a ready image that is indexed again. A worker whose decoders are not newer can return
-    /// it in [`IndexedImage`], without renditions, and skip decoding.
+    /// The decoded picture of a ready image that is indexed again, if the image has the renditions medium and thumb. A
+    /// worker whose decoders are not newer can return it in [`IndexedImage`], without renditions, and skip decoding.
     pub picture: Option<DecodedPicture>,
     /// How many times it has been leased, including this time.
     pub attempts: u32,
@@ -185,12 +218,29 @@ pub trait IndexQueue: Send + Sync + 'static {
         original: &ContentHash,
     ) -> Result<Option<ExistingImage>, StorageError>;
 
+    /// Which of at most 1000 originals an account has as images that are neither deleted nor failed.
+    async fn known_originals(
+        &self,
+        account: AccountId,
+        originals: &[ContentHash],
+    ) -> Result<Vec<ContentHash>, StorageError>;
+
     /// Adds an image, queues it, keeps its original and stores its sidecars.
     ///
     /// An image that the account already has is restored if it was deleted, retried if it failed, and indexed again
     /// if a sidecar differs from the stored one. In the last case a worker that is indexing it loses its lease,
     /// because it works with the old sidecar.
     async fn add_image(&self, image: NewImage) -> Result<AddOutcome, StorageError>;
+
+    /// Stores sidecars of an image of the account, as [`add_image`](Self::add_image) does; `false` when there is no such
+    /// image or its owner deleted it.
+    async fn add_sidecars(
+        &self,
+        account: AccountId,
+        image: &ImageId,
+        sidecars: Vec<Sidecar>,
+        at: Timestamp,
+    ) -> Result<bool, StorageError>;
 
     /// Leases queued jobs: first those of images that are not visible yet, then those of images with a new sidecar,
     /// then those queued by [`requeue_outdated`](Self::requeue_outdated); in each group the oldest first. Jobs that
@@ -253,6 +303,9 @@ pub trait IndexQueue: Send + Sync + 'static {
 
     /// The states of images; unknown ids are left out. A ready image that is indexed again counts as ready.
     async fn image_states(&self, ids: &[ImageId]) -> Result<Vec<(ImageId, ImageState)>, StorageError>;
+
+    /// Which of these images are queued to be indexed, also again. Unknown and deleted images are left out.
+    async fn queued_images(&self, ids: &[ImageId]) -> Result<Vec<ImageId>, StorageError>;
 
     /// Up to `max` failed images, newest first, without those of deleted accounts.
     async fn failed_images(&self, max: u32) -> Result<Vec<FailedImage>, StorageError>;

@@ -15,9 +15,14 @@ mod accounts;
 mod albums;
 mod blob_registry;
 mod error;
+mod file_order;
+mod file_rules;
+mod files;
 mod grants;
 mod images;
 mod index_queue;
+mod integrity;
+mod login_flows;
 mod rendition_queue;
 mod schema;
 mod security_events;
@@ -26,7 +31,9 @@ mod setup;
 mod sign_in;
 mod signing_keys;
 mod stages;
+mod uploads;
 mod vectors;
+mod watched_files;
 mod word_index;
 
 use std::sync::Arc;
@@ -34,12 +41,20 @@ use std::sync::Arc;
 use domain::{AccountId, Plan};
 
 pub use accounts::{
-    AccountStore, CreateAccountError, CreateKeyError, KeyHash, KeyHolder, KeyId, KeyInfo, NewAccount, NewKey,
+    AccountStore, CreateAccountError, CreateKeyError, KeyHash, KeyHolder, KeyId, KeyInfo, KeyKind,
+    NewAccount, NewKey,
 };
 pub use albums::{AlbumPage, AlbumStore, AlbumWrite, NewAlbum};
 pub use blob_registry::{AnnounceOutcome, BlobRef, BlobRegistry};
 pub use domain::BlobKind;
 pub use error::StorageError;
+pub use file_order::{FilePosition, LocatedFile, RecentFiles};
+pub use file_rules::{LockPosition, LockedAction, exceeds_quota};
+pub use files::{
+    FileChange, FileCondition, FileContent, FileEntry, FileId, FileImage, FileKind, FileListing, FileLock,
+    FileMove, FileRefusal, FileStore, FileTimes, FileWritten, LockToken, MAX_COPIED_FILES,
+    MAX_COPIED_SIDECAR_BYTES, MAX_FILE_LOCKS, NewFile, NewFileContent, PairedKind,
+};
 pub use grants::{GrantHolder, GrantStore};
 pub use images::{
     FoundImage, ImageKey, ImageStore, Lookup, MAX_TEXT_MATCHES, RenditionSource, SearchFilter,
@@ -47,8 +62,13 @@ pub use images::{
 };
 pub use index_queue::{
     AddOutcome, DecodedPicture, ExistingImage, FailedImage, ImageState, IndexJob, IndexQueue, IndexedImage,
-    JobId, LeaseRequest, NewImage, QueueLength,
+    JobId, LeaseRequest, NewImage, QueueLength, RestoreDeleted,
 };
+pub use integrity::{
+    BlobUse, BlobUser, CheckDepth, CheckedRows, ImageReference, IntegrityStore, RuleRow, StoreRule,
+    StoredPart, Violation,
+};
+pub use login_flows::{LoginFlow, LoginFlowStore, LoginTokenHash, MAX_LOGIN_FLOWS, NewLoginFlow};
 pub use rendition_queue::{RenditionJob, RenditionQueue};
 pub use schema::SchemaStore;
 pub use security_events::{
@@ -62,7 +82,12 @@ pub use stages::{
     BackfillFilter, NewVector, Stage, StageId, StageJob, StageOutcome, StageProgress, StageQueue,
     VersionPolicy,
 };
+pub use uploads::{
+    AddPart, BeginUpload, MAX_UPLOAD_PARTS, MAX_UPLOADS, NewUpload, SweptUploads, UploadId, UploadPart,
+    UploadProtocol, UploadState, UploadStore,
+};
 pub use vectors::{EncoderId, StoredVector, VectorId, VectorStore, VisibleVector};
+pub use watched_files::{FileVersion, WatchedFile, WatchedFileStore};
 pub use word_index::WordIndex;
 
 /// Everything the photo library needs from a metadata store.
@@ -74,9 +99,12 @@ pub trait Store:
     AccountStore
     + AlbumStore
     + BlobRegistry
+    + FileStore
     + GrantStore
     + ImageStore
     + IndexQueue
+    + IntegrityStore
+    + LoginFlowStore
     + RenditionQueue
     + SchemaStore
     + SecurityEventStore
@@ -85,7 +113,9 @@ pub trait Store:
     + SignInStore
     + SigningKeyStore
     + StageQueue
+    + UploadStore
     + VectorStore
+    + WatchedFileStore
     + WordIndex
     + oauth_core::Store
 {
@@ -95,9 +125,12 @@ impl<T> Store for T where
     T: AccountStore
         + AlbumStore
         + BlobRegistry
+        + FileStore
         + GrantStore
         + ImageStore
         + IndexQueue
+        + IntegrityStore
+        + LoginFlowStore
         + RenditionQueue
         + SchemaStore
         + SecurityEventStore
@@ -106,7 +139,9 @@ impl<T> Store for T where
         + SignInStore
         + SigningKeyStore
         + StageQueue
+        + UploadStore
         + VectorStore
+        + WatchedFileStore
         + WordIndex
         + oauth_core::Store
 {

@@ -3,15 +3,12 @@
 use std::ops::Range;
 
 use domain::Rendition;
-use futures_util::TryStreamExt as _;
 use http::{HeaderName, HeaderValue, Method, StatusCode, header, request::Parts};
-use http_body::Frame;
-use http_body_util::{BodyExt, StreamBody};
 use library::{BlobError, RenditionError, ServedRendition};
 use url::form_urlencoded;
 
 use http_server::{
-    body::{BodyError, ResponseBody},
+    body::{ResponseBody, try_streamed},
     file::{File, serve_file},
     reply::{Reply, WithHeader as _, error, method_not_allowed, retry_after},
 };
@@ -114,7 +111,5 @@ async fn respond(request: &Parts, signed: &SignedUrl<'_>, served: &ServedRenditi
 }
 
 async fn open(served: &ServedRendition, range: Option<Range<u64>>) -> Result<ResponseBody, BlobError> {
-    let reader = served.open(range).await?;
-    let frames = reader.into_stream().map_ok(Frame::data).map_err(|error| -> BodyError { error.into() });
-    Ok(BodyExt::boxed_unsync(StreamBody::new(frames)))
+    Ok(try_streamed(served.open(range).await?.into_stream()))
 }

@@ -1,5 +1,6 @@
 //! The authorization server with its resources, and the security log: everything that the interfaces for programs
 //! (`web-api`) and the pages for people (`web-pages`) share, so that neither depends on the other.
+//! The session cookie of browsers is read here too, because uploads (`web-sync`) accept it.
 //!
 //! `oauth-core` decides about clients, codes and tokens. This crate connects it to the library, limits request rates and
 //! caches verified tokens.
@@ -11,6 +12,7 @@
 
 mod app_name;
 mod authorization;
+mod browser;
 mod configuration;
 mod mcp_resource;
 mod ports;
@@ -19,7 +21,10 @@ pub mod security_log;
 mod verified_tokens;
 
 pub use app_name::{app_name, display_name};
-pub use authorization::{AUTHORIZE_PATH, Authorization, AuthorizationOptions, BuildError, OAUTH_PREFIX};
+pub use authorization::{
+    AUTHORIZE_PATH, Authorization, AuthorizationOptions, BuildError, LOGIN_PAGE_PREFIX, OAUTH_PREFIX,
+};
+pub use browser::{SESSION_COOKIE, is_same_origin, session_token};
 pub use mcp_resource::{McpResource, mcp_url};
 pub use rate_limits::{OAuthLimits, RateLimit, RateLimits};
 pub use verified_tokens::VerifiedTokens;

@@ -25,7 +25,7 @@ impl RateLimit {
     }
 }
 
-/// Rate limits of the authorization server. The limits per address are generous, because a hosted app serves many people
+/// Rate limits of sign-in: of the authorization server, and of the login flow of sync apps. The limits per address are generous, because a hosted app serves many people
 /// from few addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OAuthLimits {
@@ -39,6 +39,10 @@ pub struct OAuthLimits {
     pub same_token: RateLimit,
     /// Fetches of client ID metadata documents that one address causes.
     pub client_documents: RateLimit,
+    /// Login flows that sync apps begin from one address.
+    pub login_flows: RateLimit,
+    /// Login flows that sync apps begin from one network.
+    pub login_flows_per_network: RateLimit,
 }
 
 impl Default for OAuthLimits {
@@ -49,6 +53,8 @@ impl Default for OAuthLimits {
             token_requests: RateLimit { burst: 20_000, per_minute: 600_000 },
             same_token: RateLimit { burst: 200, per_minute: 60 },
             client_documents: RateLimit { burst: 30, per_minute: 10 },
+            login_flows: RateLimit { burst: 200, per_minute: 30 },
+            login_flows_per_network: RateLimit { burst: 400, per_minute: 60 },
         }
     }
 }
@@ -91,13 +97,15 @@ impl<K: Hash + Eq + Clone> Limiter<K> {
     }
 }
 
-/// Rate limits of the authorization server, per process.
+/// Rate limits of sign-in, per process.
 pub struct RateLimits {
     registrations: Limiter<IpAddr>,
     registrations_per_network: Limiter<IpAddr>,
     token_requests: Limiter<IpAddr>,
     same_token: Limiter<SecretHash>,
     client_documents: Limiter<IpAddr>,
+    login_flows: Limiter<IpAddr>,
+    login_flows_per_network: Limiter<IpAddr>,
 }
 
 impl RateLimits {
@@ -108,7 +116,9 @@ impl RateLimits {
             registrations_per_network: Limiter::new(limits.registrations_per_network, clock.clone()),
             token_requests: Limiter::new(limits.token_requests, clock.clone()),
             same_token: Limiter::new(limits.same_token, clock.clone()),
-            client_documents: Limiter::new(limits.client_documents, clock),
+            client_documents: Limiter::new(limits.client_documents, clock.clone()),
+            login_flows: Limiter::new(limits.login_flows, clock.clone()),
+            login_flows_per_network: Limiter::new(limits.login_flows_per_network, clock),
         }
     }
 
@@ -119,6 +129,15 @@ impl RateLimits {
     pub fn check_registration(&self, address: IpAddr) -> Result<(), u64> {
         self.registrations.check(&subscriber_prefix(address))?;
         self.registrations_per_network.check(&network_prefix(address))
+    }
+
+    /// Counts the begin of a login flow.
+    ///
+    /// # Errors
+    /// The limit is reached: the seconds to wait.
+    pub fn check_login_flow(&self, address: IpAddr) -> Result<(), u64> {
+        self.login_flows.check(&subscriber_prefix(address))?;
+        self.login_flows_per_network.check(&network_prefix(address))
     }
 
     /// Counts a token or revocation request.

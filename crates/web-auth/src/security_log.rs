@@ -26,6 +26,12 @@ pub fn signed_out(address: IpAddr) {
     tracing::info!(target: TARGET, event = "signed_out", %address, "signed out");
 }
 
+/// A sync password was created or revoked, by hand or by the sign-in of a device; `event` says which.
+pub fn sync_password_changed(address: IpAddr, account: AccountId, event: &'static str) {
+    let account = account.0;
+    tracing::info!(target: TARGET, event, %address, account, "a sync password was changed");
+}
+
 /// An API key was created or revoked; `event` says which.
 pub fn key_changed(address: IpAddr, account: AccountId, event: &'static str) {
     tracing::info!(target: TARGET, event, %address, account = account.0, "an API key was changed");

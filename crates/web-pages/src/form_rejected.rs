@@ -3,8 +3,9 @@
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use http_server::{BaseUrl, reply::Reply};
 
+use web_auth::is_same_origin;
+
 use crate::{
-    forms::is_same_origin,
     layout::Link,
     messages::message_with_link,
     other_address::BEHIND_PROXY,

@@ -1,7 +1,7 @@
 //! The frame around every page.
 //!
 //! A page loads no further resources. Pages for signed-in people contain one script, which adds copy buttons and shows
-//! times in the browser's time zone.
+//! times in the browser's time zone. A section may add a script of its own.
 
 mod time;
 
@@ -88,8 +88,10 @@ impl Page<'_> {
     ) -> Reply {
         let here = header.here();
         let is_alone = sections.len() == 1;
-        self.framed(
+        let scripts: Vec<&str> = sections.iter().filter_map(|section| section.script).collect();
+        self.framed_with(
             header,
+            &scripts,
             &html! {
                 div.wide {
                     nav.contents aria-label="Account" {
@@ -117,8 +119,12 @@ impl Page<'_> {
         )
     }
 
-    /// No other page can frame the reply, and no cache keeps it.
     fn framed(&self, header: &PageHeader<'_>, main: &Markup) -> Reply {
+        self.framed_with(header, &[], main)
+    }
+
+    /// No other page can frame the reply, and no cache keeps it. Further scripts run on pages for signed-in people only.
+    fn framed_with(&self, header: &PageHeader<'_>, scripts: &[&str], main: &Markup) -> Reply {
         let has_script = matches!(header, PageHeader::SignedIn { .. });
         let markup = html! {
             (DOCTYPE)
@@ -141,11 +147,14 @@ impl Page<'_> {
                         (header.controls())
                     }
                     (main)
-                    @if has_script { script { (PreEscaped(SCRIPT)) } }
+                    @if has_script {
+                        script { (PreEscaped(SCRIPT)) }
+                        @for script in scripts { script { (PreEscaped(script)) } }
+                    }
                 }
             }
         };
-        let policy = HeaderValue::try_from(self.policy(has_script));
+        let policy = HeaderValue::try_from(self.policy(has_script, scripts));
         let policy = policy.unwrap_or(HeaderValue::from_static(CLOSED_POLICY));
         with_body(self.status, full(markup.into_string()))
             .with(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"))
@@ -157,8 +166,14 @@ impl Page<'_> {
             .with(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"))
     }
 
-    fn policy(&self, has_script: bool) -> String {
-        let script = if has_script { format!(" script-src '{}';", *SCRIPT_HASH) } else { String::new() };
+    fn policy(&self, has_script: bool, scripts: &[&str]) -> String {
+        let further: String = scripts.iter().map(|script| format!(" '{}'", source_hash(script))).collect();
+        let connect = if scripts.is_empty() { "" } else { " connect-src 'self';" };
+        let script = if has_script {
+            format!(" script-src '{}'{further};{connect}", *SCRIPT_HASH)
+        } else {
+            String::new()
+        };
         let targets: String = self.form_targets.iter().map(|target| format!(" {target}")).collect();
         format!(
             "default-src 'none'; style-src '{}';{script} img-src data:; base-uri 'none'; frame-ancestors 'none'; form-action 'self'{targets}",
@@ -198,6 +213,8 @@ pub(crate) struct Section {
     pub(crate) id: &'static str,
     pub(crate) heading: &'static str,
     pub(crate) content: Markup,
+    /// A script of its own, which may send requests to this service.
+    pub(crate) script: Option<&'static str>,
 }
 
 /// The name of the service on the pages.
@@ -207,12 +224,14 @@ const NAME: &str = "Photo library";
 const CLOSED_POLICY: &str = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'";
 
 /// The hash of the only style that a page may have (CSP level 3, section 6.7.3.3).
-static STYLE_HASH: LazyLock<String> =
-    LazyLock::new(|| format!("sha256-{}", BASE64.encode(&keys::sha256(STYLE.as_bytes()))));
+static STYLE_HASH: LazyLock<String> = LazyLock::new(|| source_hash(STYLE));
 
-/// The hash of the only script that a page may run.
-static SCRIPT_HASH: LazyLock<String> =
-    LazyLock::new(|| format!("sha256-{}", BASE64.encode(&keys::sha256(SCRIPT.as_bytes()))));
+/// The hash of the script of every page for signed-in people.
+static SCRIPT_HASH: LazyLock<String> = LazyLock::new(|| source_hash(SCRIPT));
+
+fn source_hash(source: &str) -> String {
+    format!("sha256-{}", BASE64.encode(&keys::sha256(source.as_bytes())))
+}
 
 /// A text to copy. The page's script adds a button that copies it; `name` completes the label “Copy …”.
 pub(crate) fn snippet(name: &str, text: &str) -> Markup {

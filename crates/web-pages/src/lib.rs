@@ -11,6 +11,7 @@
 mod account;
 mod app_guides;
 mod authorize;
+mod connect_device;
 mod consent;
 mod error_pages;
 mod form_rejected;
@@ -72,6 +73,7 @@ pub async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAd
         "/sign-in" => sign_in::handle(site, parts, body, address).await,
         sign_out::PATH => sign_out::handle(site, parts, body, address).await,
         AUTHORIZE_PATH => authorize::handle(site, parts, body, address).await,
+        path if connect_device::is_path(path) => connect_device::handle(site, parts, body, address).await,
         path if account::is_path(path) => account::handle(site, parts, body, address).await,
         _ => not_found(),
     }

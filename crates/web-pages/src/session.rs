@@ -7,6 +7,9 @@ use http_server::{
 };
 use keys::{Random, RandomError, new_session_token};
 use library::{SessionHolder, SignedIn};
+use web_auth::SESSION_COOKIE;
+
+pub(crate) use web_auth::session_token;
 
 use crate::{Site, messages};
 
@@ -14,18 +17,12 @@ use crate::{Site, messages};
 /// use extends it.
 const SESSION_MAX_AGE_S: u32 = 400 * 24 * 3600;
 
-const SESSION: &str = "photos_session";
 const VISITOR: &str = "photos_visitor";
 
 /// The session of a request; `None` if there is none or it has expired.
 pub(crate) async fn session(site: &Site, headers: &HeaderMap) -> Result<Option<SessionHolder>, Reply> {
     let Some(token) = session_token(&site.base_url, headers) else { return Ok(None) };
     site.library.session(&token).await.map_err(|error| messages::unavailable(&error))
-}
-
-/// The session token that a browser sent.
-pub(crate) fn session_token(base_url: &BaseUrl, headers: &HeaderMap) -> Option<String> {
-    cookies::value(base_url, headers, SESSION)
 }
 
 /// Sets the session cookie, if there is a new session.
@@ -37,12 +34,12 @@ pub(crate) fn with_session(base_url: &BaseUrl, reply: Reply, session: Option<&Si
 }
 
 fn session_cookie(base_url: &BaseUrl, token: &str) -> Option<HeaderValue> {
-    cookies::set(base_url, SESSION, token, Some(SESSION_MAX_AGE_S))
+    cookies::set(base_url, SESSION_COOKIE, token, Some(SESSION_MAX_AGE_S))
 }
 
 /// Deletes the session cookie.
 pub(crate) fn without_session(base_url: &BaseUrl, reply: Reply) -> Reply {
-    match cookies::set(base_url, SESSION, "", Some(0)) {
+    match cookies::set(base_url, SESSION_COOKIE, "", Some(0)) {
         Some(cookie) => reply.with(header::SET_COOKIE, cookie),
         None => reply,
     }

@@ -1,8 +1,8 @@
-//! The start page, and how photos get into the library.
+//! The start page.
 
 use http::{HeaderMap, StatusCode};
 use http_server::reply::Reply;
-use maud::{Markup, html};
+use maud::html;
 use web_auth::mcp_url;
 
 use crate::{
@@ -42,7 +42,7 @@ fn page(site: &Site, header: &PageHeader<'_>) -> Reply {
             @if is_signed_in {
                 li { a href="/account/apps" { "Connected apps" } p { "Connect and disconnect apps." } }
             }
-            li { a href="/account/sync" { "Photo sync" } p { "Add photos to the library." } }
+            li { a href="/account/sync" { "Photo sync" } p { "Upload photos from your phone or computer." } }
             @if is_signed_in {
                 li { a href="/account/keys" { "API keys" } p { "Give your own scripts access to your photos." } }
             }
@@ -50,27 +50,4 @@ fn page(site: &Site, header: &PageHeader<'_>) -> Reply {
         }
     };
     Page { title: "Photo library", status: StatusCode::OK, form_targets: &[] }.text(header, &content)
-}
-
-/// The page that explains to visitors how photos get into the library. `installUrl` leads to it.
-pub(crate) fn sync(header: &PageHeader<'_>) -> Reply {
-    let page = Page { title: "Photo sync", status: StatusCode::OK, form_targets: &[] };
-    page.text(header, &sync_steps("you@example.org"))
-}
-
-/// How photos get into the library of the account with this email.
-pub(crate) fn sync_steps(email: &str) -> Markup {
-    html! {
-        p { "Add photos by importing them on the machine that runs the library." }
-        ol {
-            li { "On that machine, open a terminal in the folder where you start the server." }
-            li {
-                "Import a folder of photos:"
-                (snippet("the command", &format!("server import {email} /path/to/photos")))
-            }
-            li { "To add new photos later, run the same command again. It skips photos that are already in the library." }
-        }
-        p { "If you start the server with " code { "--data-dir" } ", add the same option to this command." }
-        p { "Supported formats: JPEG, PNG, WebP, GIF, TIFF, HEIC, AVIF and RAW. You cannot upload photos from a phone or a browser." }
-    }
 }

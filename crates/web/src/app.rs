@@ -12,7 +12,7 @@ use std::{
 };
 
 use futures_util::FutureExt as _;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
 use http_server::{
     ServeOptions,
     body::RequestBody,
@@ -26,8 +26,9 @@ use tokio::net::TcpListener;
 use tower::{ServiceBuilder, ServiceExt as _, service_fn, util::BoxCloneSyncService};
 use tower_http::cors::{AllowHeaders, Any as AnyOrigin, CorsLayer};
 use web_api::Api;
-use web_auth::{Authorization, AuthorizationOptions, BuildError};
+use web_auth::{Authorization, AuthorizationOptions, BuildError, LOGIN_PAGE_PREFIX};
 use web_pages::Site;
+use web_sync::Sync;
 
 use crate::WebConfig;
 
@@ -44,6 +45,7 @@ pub struct App {
 struct State {
     api: Arc<Api>,
     site: Site,
+    sync: Arc<Sync>,
     config: WebConfig,
     has_warned_of_proxy: AtomicBool,
 }
@@ -65,9 +67,10 @@ impl App {
         };
         let authorization = Arc::new(Authorization::new(&library, secret, &options)?);
         let api = Api::new(library.clone(), secret, options.base_url.clone(), authorization.clone())?;
+        let sync = Arc::new(Sync::new(library.clone(), options.base_url.clone(), authorization.clone()));
         let site = Site::new(library, secret, options.base_url, authorization);
         let has_warned_of_proxy = AtomicBool::new(false);
-        let state = Arc::new(State { api: Arc::new(api), site, config, has_warned_of_proxy });
+        let state = Arc::new(State { api: Arc::new(api), site, sync, config, has_warned_of_proxy });
         let inner = state.clone();
         let handler = service_fn(move |request: Request<Incoming>| {
             let state = inner.clone();
@@ -88,8 +91,7 @@ impl App {
     async fn handle(self, peer: SocketAddr, mut request: Request<Incoming>) -> Reply {
         let started = Instant::now();
         let method = request.method().clone();
-        // Without the query, which may contain a signature.
-        let path = request.uri().path().to_owned();
+        let path = logged_path(request.uri().path()).to_owned();
         let config = &self.state.config;
         let client = client_address(peer, request.headers(), &config.trusted_proxies);
         self.state.warn_of_proxy(peer, request.headers());
@@ -120,6 +122,15 @@ impl App {
         }
         if web_api::is_api_path(path) {
             return self.handle_api(request).await;
+        }
+        if web_sync::is_sync_request(request.method(), path) {
+            let Ok(reply) = self.without_cors.clone().oneshot(request).await;
+            // Apps give a file up after 500.
+            return if reply.status() == StatusCode::INTERNAL_SERVER_ERROR {
+                web_sync::unavailable()
+            } else {
+                reply
+            };
         }
         let wants_page = !web_api::is_health_check(path) && web_pages::wants_page(&request);
         let reply = self.handle_page(request).await;
@@ -162,6 +173,8 @@ impl State {
         let path = parts.uri.path();
         if web_api::is_api_path(path) || web_api::is_health_check(path) {
             web_api::handle(&self.api, &parts, body, address).await
+        } else if web_sync::is_sync_request(&parts.method, path) {
+            web_sync::handle(&self.sync, &parts, body, address).await
         } else {
             web_pages::handle(&self.site, &parts, body, address).await
         }
@@ -199,6 +212,11 @@ pub async fn serve(
     };
     http_server::serve(move |peer, request| app.clone().handle(peer, request), options, listener, shutdown)
         .await
+}
+
+/// The path for the log, without a token. Queries, which may contain a signature, are never logged.
+fn logged_path(path: &str) -> &str {
+    if path.starts_with(LOGIN_PAGE_PREFIX) { LOGIN_PAGE_PREFIX } else { path }
 }
 
 /// Whether a request is a CORS preflight (Fetch standard). Any other OPTIONS request is handled like other methods.

@@ -12,23 +12,29 @@
 
 mod access_token;
 mod client_documents;
+mod dav;
+mod exports;
 mod oauth;
 mod photos;
 mod protocol;
+mod uploads;
 mod words;
 
 /// Feeds bytes to one parser.
 pub type Target = fn(&[u8]);
 
 /// All targets, with their names.
-pub const TARGETS: [(&str, Target); 27] = [
+pub const TARGETS: [(&str, Target); 31] = [
     ("access_token", access_token::access_token),
+    ("albums_and_lists", exports::albums_and_lists),
     ("answer", sandbox::check_worker_output),
+    ("archives", exports::archives),
     ("authorize", oauth::authorize),
     ("avif", photos::avif),
     ("client_document", client_documents::client_document),
     ("client_metadata", oauth::client_metadata),
     ("client_url", client_documents::client_url),
+    ("dav", dav::dav),
     ("file_names", words::file_names),
     ("gif", photos::gif),
     ("heif", photos::heif),
@@ -47,6 +53,7 @@ pub const TARGETS: [(&str, Target); 27] = [
     ("texts", words::texts),
     ("tiff", photos::tiff),
     ("token", oauth::token),
+    ("upload_headers", uploads::upload_headers),
     ("webp", photos::webp),
     ("xmp", photos::xmp),
 ];

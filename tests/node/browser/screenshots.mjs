@@ -29,7 +29,7 @@ async function photograph(name) {
   const world = await World.start(browser);
   try {
     const options = { deviceScaleFactor: 2, reducedMotion: 'reduce' };
-    const visit = await show(world, name, options, await world.service.person('ann'));
+    const visit = await show(world, name, options, 'ann');
     for (const [size, viewport] of Object.entries(SIZES)) {
       await visit.page.setViewportSize(viewport);
       for (const colorScheme of ['light', 'dark']) {
@@ -43,7 +43,7 @@ async function photograph(name) {
     }
     await visit.close();
   } finally {
-    await world.service.stop();
+    await world.stopServices();
   }
 }
 

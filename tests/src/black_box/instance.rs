@@ -9,8 +9,8 @@ use serde::Deserialize;
 
 use super::{AnyError, ProcessOutcome, Server, Usage, run};
 
-/// The account of the library.
-const EMAIL: &str = "ann@example.org";
+/// The email address of the account of a library that [`Instance::create`] made.
+pub const EMAIL: &str = "ann@example.org";
 
 /// A library in a data folder, and the program that uses it.
 #[derive(Debug, Clone)]
@@ -53,6 +53,24 @@ struct JsonReport {
     imported: u64,
     duplicates: u64,
     failed: Vec<FailedFile>,
+}
+
+/// The output of `fsck --json`.
+#[derive(Deserialize)]
+struct CheckReport {
+    files: u64,
+    findings: Vec<CheckFindings>,
+}
+
+#[derive(Deserialize)]
+struct CheckFindings {
+    kind: String,
+    examples: Vec<CheckExample>,
+}
+
+#[derive(Deserialize)]
+struct CheckExample {
+    text: String,
 }
 
 impl ImportOutcome {
@@ -111,6 +129,24 @@ impl Instance {
         }
         let JsonReport { imported, duplicates, failed } = serde_json::from_slice(&stdout)?;
         Ok(ImportOutcome { imported, duplicates, failed, stderr, took, usage })
+    }
+
+    /// Checks every file and every rule of the library with `server fsck`. Returns the number of files and the findings.
+    ///
+    /// # Errors
+    /// The program failed; the error has the end of its stderr.
+    pub fn check(&self) -> Result<(u64, Vec<String>), AnyError> {
+        let output = self.command(["fsck", "--checksums", "--json", "--examples", "1000"]).output()?;
+        if !matches!(output.status.code(), Some(0 | 1)) || output.stdout.is_empty() {
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("the check exited with {}: {}", output.status, last_lines(&stderr)).into());
+        }
+        let report: CheckReport = serde_json::from_slice(&output.stdout)?;
+        let text = |kind: &str, example: &CheckExample| format!("{kind}: {}", example.text);
+        let findings = report.findings.iter();
+        let texts =
+            findings.flat_map(|of_kind| of_kind.examples.iter().map(|found| text(&of_kind.kind, found)));
+        Ok((report.files, texts.collect()))
     }
 
     /// Starts a server on a free port, stopped when dropped.

@@ -13,7 +13,7 @@ mod server;
 mod store_reader;
 mod usage;
 
-pub use instance::{FailedFile, ImportOutcome, Instance, program};
+pub use instance::{EMAIL, FailedFile, ImportOutcome, Instance, program};
 pub use prober::{Latencies, Prober};
 pub use process::{ProcessOutcome, run};
 pub use reasons::Reasons;

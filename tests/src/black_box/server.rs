@@ -9,7 +9,11 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{AnyError, Usage, UsageMonitor, instance::last_lines, usage::allocated_bytes};
+use super::{
+    AnyError, Usage, UsageMonitor,
+    instance::last_lines,
+    usage::{allocated_bytes, own_cpu},
+};
 
 /// How long the server may take to exit before it is killed. It drains for 10 s.
 const GRACE: Duration = Duration::from_secs(15);
@@ -56,6 +60,11 @@ impl Server {
     /// The usage of the process tree so far.
     pub fn usage(&self) -> Usage {
         self.watch.usage()
+    }
+
+    /// The processor time of the server process, without its child processes.
+    pub fn own_cpu(&self) -> Duration {
+        own_cpu(self.child.id()).unwrap_or_default()
     }
 
     /// The anonymous memory of the server process. Mapped files are excluded, because their pages can be reclaimed.

@@ -94,6 +94,12 @@ pub(super) fn cpu_of_waited_children() -> Duration {
     Duration::from_secs_f64(ticks / TICKS_PER_S)
 }
 
+/// The processor time of a process alone.
+pub(super) fn own_cpu(id: u32) -> Option<Duration> {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    Some(Duration::from_secs_f64(ticks(&fields(&stat)?, 13..15) / TICKS_PER_S))
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Process {
     id: u32,

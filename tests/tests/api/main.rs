@@ -33,3 +33,6 @@ mod search_words;
 mod server_limits;
 mod setup;
 mod signed_urls;
+mod sync_sign_in;
+mod uploads;
+mod webdav;

@@ -104,12 +104,15 @@ async fn a_later_sidecar_updates_the_record() {
     );
 
     fs::write(folder.path().join("photo.xmp"), XMP).unwrap();
-    let report = import(&app, &ann, folder.path()).await;
-    assert_eq!((report.imported, report.duplicates, report.failed.len()), (0, 1, 0));
-    assert_eq!(app.store.queue_length().await.unwrap().reindexes, 1);
+    let (library, path) = (app.library.clone(), folder.path().to_owned());
+    let account = ann.id;
+    let importing = tokio::spawn(async move { library.import_folder(account, &[path], |_| {}).await });
+    until(&app, |queue| queue.reindexes == 1).await;
     assert_eq!(record(app.get("/images", &ann.key).await)["id"], before["id"], "it stays visible");
     let indexing = app.library.start_indexing(IndexingScope::Images).unwrap();
-    until(&app, |queue| queue.reindexes == 0).await;
+    let report = importing.await.unwrap();
+    assert_eq!((report.imported, report.duplicates, report.failed.len()), (0, 1, 0));
+    assert_eq!(app.store.queue_length().await.unwrap().reindexes, 0, "the import waits for it");
     indexing.stop().await;
     let after = record(app.get("/images", &ann.key).await);
     assert_eq!(after["id"], before["id"]);

@@ -10,6 +10,7 @@ mod onnx_runtime;
 mod sample;
 mod schemathesis;
 mod steps;
+mod sync;
 mod venv;
 
 use std::path::PathBuf;
@@ -52,6 +53,8 @@ enum Step {
     Conformance,
     /// The pages in headless Chromium, with axe-core
     Browser,
+    /// Sync clients: rclone, nextcloudcmd, nc_py_api, litmus, cadaver and curl
+    Sync,
 }
 
 impl Options {
@@ -109,6 +112,7 @@ fn count_all(runner: &Runner, options: &Options, done: &mut Steps) -> Counts {
             Step::Clients => done.count("clients", || clients::run(runner)),
             Step::Conformance => done.count("conformance", || conformance::run(runner)),
             Step::Browser => done.count("browser", || browser::run(runner, environment)),
+            Step::Sync => done.count("sync", || sync::run(runner, environment)),
         }
     };
     steps.iter().copied().fold(Counts::default(), count)
@@ -144,7 +148,7 @@ mod tests {
     fn steps_are_chosen() {
         let steps = |full, only: &[Step]| Options { full, only: only.to_vec() }.steps();
         let all_but_mutations =
-            [Step::Cargo, Step::Schemathesis, Step::Clients, Step::Conformance, Step::Browser];
+            [Step::Cargo, Step::Schemathesis, Step::Clients, Step::Conformance, Step::Browser, Step::Sync];
         assert_eq!(steps(false, &[]), all_but_mutations);
         assert_eq!(steps(true, &[]), Step::value_variants());
         for full in [false, true] {

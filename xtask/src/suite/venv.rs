@@ -68,7 +68,12 @@ impl Venv {
 
     /// A command that runs a program of the environment.
     pub(super) fn command(&self, program: &str) -> Command {
-        Command::new(self.dir.join("bin").join(program))
+        Command::new(self.programs().join(program))
+    }
+
+    /// The folder of its programs.
+    pub(super) fn programs(&self) -> PathBuf {
+        self.dir.join("bin")
     }
 
     /// Whether all these packages are installed, and Python still runs.

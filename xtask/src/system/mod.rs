@@ -21,6 +21,8 @@ pub(crate) enum Tools {
     Curl,
     /// Compile it, and open its pages in a browser.
     Browser,
+    /// Compile it, and run sync clients.
+    Sync,
 }
 
 /// Why a tool is missing.

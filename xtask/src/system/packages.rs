@@ -53,9 +53,10 @@ enum Why {
     Test,
     Curl,
     Browser,
+    Sync,
 }
 
-const TOOLS: [Tool; 10] = [
+const TOOLS: [Tool; 13] = [
     Tool {
         name: "cc",
         probe: Probe::OnPath,
@@ -130,6 +131,29 @@ const TOOLS: [Tool; 10] = [
         ),
     },
     Tool { name: "curl", probe: Probe::OnPath, why: Why::Curl, packages: ["curl"; 5], otherwise: None },
+    Tool {
+        name: "nextcloudcmd",
+        probe: Probe::OnPath,
+        why: Why::Sync,
+        packages: [
+            "nextcloud-desktop-cmd",
+            "nextcloud-client",
+            "nextcloud-client",
+            "nextcloud-client",
+            "--cask nextcloud",
+        ],
+        otherwise: Some(
+            "On macOS the program is in the application: add /Applications/Nextcloud.app/Contents/MacOS to PATH.",
+        ),
+    },
+    Tool { name: "cadaver", probe: Probe::OnPath, why: Why::Sync, packages: ["cadaver"; 5], otherwise: None },
+    Tool {
+        name: "litmus",
+        probe: Probe::OnPath,
+        why: Why::Sync,
+        packages: ["litmus"; 5],
+        otherwise: Some("Debian and Ubuntu have a package of litmus. Elsewhere, install it from its source."),
+    },
 ];
 
 /// Loads libheif as the server does, and looks for its decoders of HEVC (1) and AV1 (4). If the library is not found,
@@ -166,8 +190,9 @@ pub(super) fn needed_for(tools: Tools) -> impl Iterator<Item = &'static Tool> {
     TOOLS.iter().filter(move |tool| match tool.why {
         Why::Build | Why::FasterBuild => true,
         Why::Test => tools == Tools::Test,
-        Why::Curl => tools == Tools::Curl,
+        Why::Curl => matches!(tools, Tools::Curl | Tools::Sync),
         Why::Browser => tools == Tools::Browser,
+        Why::Sync => tools == Tools::Sync,
     })
 }
 
@@ -355,6 +380,7 @@ mod tests {
         check(Tools::Test, &["python3", "libheif with its decoders", "Tesseract with English"]);
         check(Tools::Curl, &["curl"]);
         check(Tools::Browser, &["chromium"]);
+        check(Tools::Sync, &["curl", "nextcloudcmd", "cadaver", "litmus"]);
     }
 
     #[test]

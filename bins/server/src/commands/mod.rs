@@ -2,6 +2,7 @@
 
 mod account;
 mod doctor;
+mod fsck;
 mod import;
 mod key;
 mod manual;
@@ -11,12 +12,13 @@ mod model;
 mod password_input;
 mod serve;
 mod signing_key;
+mod watch;
 
 use std::{io, path::PathBuf};
 
 use domain::{Email, KeyName};
 use keys::RandomError;
-use library::{AccountError, ImportError, KeyError, StorageError, Unavailable};
+use library::{AccountError, ImportError, IntegrityError, KeyError, StorageError, Unavailable, WatchError};
 
 use crate::{
     cli::{DocumentCommand, LibraryCommand},
@@ -82,6 +84,12 @@ pub(crate) enum CommandError {
     Import(#[from] ImportError),
     #[error("interrupted; photos imported so far are kept. Run the command again to continue")]
     Interrupted,
+    #[error(transparent)]
+    Check(#[from] IntegrityError),
+    #[error(transparent)]
+    Watch(#[from] WatchError),
+    #[error("interrupted; repairs made so far are kept. Run the command again to continue")]
+    CheckInterrupted,
     #[error(transparent)]
     Model(#[from] ModelError),
     #[error("interrupted; nothing was installed")]
@@ -149,8 +157,12 @@ pub(crate) async fn run(
         LibraryCommand::Key(command) => key::run(command, config).await,
         LibraryCommand::SigningKey(command) => signing_key::run(command, config).await,
         LibraryCommand::Model(command) => model::run(command, config).await,
-        LibraryCommand::Import(options) => import::run(&options, config).await,
+        LibraryCommand::Import(options) => match &options.watch {
+            Some(folder) => watch::run(folder, &options, config).await,
+            None => import::run(&options, config).await,
+        },
         LibraryCommand::McpConfig(options) => mcp_config::run(&options, config).await,
+        LibraryCommand::Fsck(options) => fsck::run(&options, config).await,
         LibraryCommand::Doctor => Ok(doctor::run(config, environment).await),
     };
     outcome.map_err(|error| match email {

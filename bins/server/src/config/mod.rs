@@ -228,6 +228,7 @@ fn settings(options: &StoreOptions) -> Result<Settings, ConfigError> {
     Ok(Settings {
         free_window: options.free_window.map_or(defaults.free_window, |photos| photos.0),
         max_upload_bytes: options.max_upload_bytes.map_or(defaults.max_upload_bytes, |bytes| bytes.0.get()),
+        account_quota_bytes: options.account_quota_bytes.map(|bytes| bytes.0.get()),
         max_pixels: options.max_pixels.map_or(defaults.max_pixels, |pixels| pixels.0.get()),
         decode_workers: options.decode_workers.map_or(defaults.decode_workers, |workers| workers.0.get()),
         decode_memory_bytes: options

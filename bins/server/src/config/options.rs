@@ -40,6 +40,12 @@ pub(crate) struct StoreOptions {
     /// Maximum size of a photo file, in bytes [default: 200000000] [env: PHOTOS_MAX_UPLOAD_BYTES]
     #[arg(long, global = true, value_name = "BYTES", help_heading = PHOTOS, hide_short_help = true)]
     pub(crate) max_upload_bytes: Option<WholeNumber<NonZeroU64>>,
+    /// Maximum size of all photos and unfinished uploads of an account, in bytes [default: no limit] [env:
+    /// PHOTOS_ACCOUNT_QUOTA_BYTES]
+    ///
+    /// Deleted photos count until they are purged after 30 days. Imports by `server import` are not limited.
+    #[arg(long, global = true, value_name = "BYTES", help_heading = PHOTOS, hide_short_help = true)]
+    pub(crate) account_quota_bytes: Option<WholeNumber<NonZeroU64>>,
     /// Maximum width times height of a photo, in pixels [default: 200000000] [env: PHOTOS_MAX_PIXELS]
     #[arg(long, global = true, value_name = "PIXELS", help_heading = PHOTOS, hide_short_help = true)]
     pub(crate) max_pixels: Option<WholeNumber<NonZeroU64>>,
@@ -230,6 +236,7 @@ impl Layer {
                 blob_url: source.take("blob_url")?,
                 free_window: source.take("free_window")?,
                 max_upload_bytes: source.take("max_upload_bytes")?,
+                account_quota_bytes: source.take("account_quota_bytes")?,
                 max_pixels: source.take("max_pixels")?,
                 decode_workers: source.take("decode_workers")?,
                 decode_memory_mb: source.take("decode_memory_mb")?,
@@ -260,6 +267,7 @@ impl Layer {
                 blob_url: store.blob_url.or(below.store.blob_url),
                 free_window: store.free_window.or(below.store.free_window),
                 max_upload_bytes: store.max_upload_bytes.or(below.store.max_upload_bytes),
+                account_quota_bytes: store.account_quota_bytes.or(below.store.account_quota_bytes),
                 max_pixels: store.max_pixels.or(below.store.max_pixels),
                 decode_workers: store.decode_workers.or(below.store.decode_workers),
                 decode_memory_mb: store.decode_memory_mb.or(below.store.decode_memory_mb),

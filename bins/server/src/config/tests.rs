@@ -50,6 +50,7 @@ fn defaults_match_the_manual() {
     assert_eq!(config.blobs, Path::new("./data/blobs"));
     assert!(matches!(&config.secret, SecretSource::File(path) if path == Path::new("./data/secret")));
     assert_eq!(config.library.max_upload_bytes, 200_000_000);
+    assert_eq!(config.library.account_quota_bytes, None);
     assert_eq!(config.library.max_pixels, 200_000_000);
     assert_eq!(config.library.decode_memory_bytes, 300 << 20);
     assert_eq!(config.base_url(&config.listen).unwrap().as_str(), "http://127.0.0.1:8080");
@@ -78,6 +79,7 @@ fn every_setting_can_be_in_the_file() {
         blob-url = "file:/big/blobs"
         free-window = 5
         max-upload-bytes = 6
+        account-quota-bytes = 23
         max-pixels = 7
         decode-workers = 8
         ocr-languages = "deu+eng"
@@ -98,6 +100,7 @@ fn every_setting_can_be_in_the_file() {
     assert_eq!(config.blobs, Path::new("/big/blobs"));
     let library = &config.library;
     assert_eq!((library.free_window, library.max_upload_bytes, library.max_pixels), (5, 6, 7));
+    assert_eq!(library.account_quota_bytes, Some(23));
     assert_eq!((library.decode_workers, library.decode_memory_bytes), (8, 9 << 20));
     assert_eq!(library.ocr_languages.to_string(), "deu+eng");
     let reader = library.ocr_worker.clone().unwrap();

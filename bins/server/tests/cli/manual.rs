@@ -26,7 +26,9 @@ fn documents_need_no_library() {
     assert!(connecting.contains("## VS Code\n"), "{connecting}");
 
     let help = print(&["--help"], "100");
-    for command in ["serve", "migrate", "account", "key", "signing-key", "import", "mcp-config", "doctor"] {
+    for command in
+        ["serve", "migrate", "account", "key", "signing-key", "import", "mcp-config", "fsck", "doctor"]
+    {
         assert!(help.contains(&format!("\n  {command} ")), "{help}");
     }
     assert!(!help.contains("help-markdown"), "{help}");

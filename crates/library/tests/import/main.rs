@@ -1,8 +1,15 @@
 //! Imports from folders and streams, also when stores fail, files are lost, and several processes work on one library.
-#![expect(clippy::unwrap_used, reason = "a test stops at the first failure")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first failure")]
 
+mod chunks;
+mod exports;
+mod files;
+mod integrity;
+mod parts;
 mod resilience;
+mod tree;
 mod uploads;
+mod watch;
 
 use std::{
     path::{Path, PathBuf},
@@ -12,7 +19,9 @@ use std::{
 use blobs::BlobStore;
 use domain::{Account, BlobKind, Email, ListQuery, Plan};
 use keys::SystemRandom;
-use library::{Caller, ImportReport, IndexingScope, Library, Settings, SystemClock, WorkerCommand};
+use library::{
+    Caller, Clock, ImportReport, IndexingScope, Library, ManualClock, Settings, SystemClock, WorkerCommand,
+};
 use storage::{BlobRegistry as _, SchemaStore as _};
 use storage_sqlite::{SqliteOptions, SqliteStore};
 
@@ -28,10 +37,20 @@ async fn process(dir: &Path) -> Process {
 }
 
 async fn process_with(dir: &Path, settings: Settings) -> Process {
+    process_of(dir, settings, Arc::new(SystemClock)).await
+}
+
+/// A process with a clock that the test moves.
+async fn process_at(dir: &Path, clock: ManualClock) -> (Process, Arc<ManualClock>) {
+    let clock = Arc::new(clock);
+    (process_of(dir, Settings::new(decoder()), clock.clone()).await, clock)
+}
+
+async fn process_of(dir: &Path, settings: Settings, clock: Arc<dyn Clock>) -> Process {
     let store = SqliteStore::open(&dir.join("library.sqlite"), SqliteOptions::default()).await.unwrap();
     store.migrate().await.unwrap();
     let blobs = BlobStore::open_folder(&dir.join("blobs")).unwrap();
-    let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom::new()));
+    let random = Arc::new(SystemRandom::new());
     let library = Library::new(Arc::new(store.clone()), blobs.clone(), clock, random, settings).unwrap();
     Process { library, store, blobs }
 }

@@ -27,21 +27,25 @@ const FIRST_PHOTO_YEAR: i16 = 1826;
 ///    2:55), then the time of digitisation. `xmp:CreateDate` comes last, because programs fill it in with the time when
 ///    they created the file. Then the `Creation Time` of a PNG.
 /// 4. The GPS fix in the file or a sidecar. A sidecar does not make it better: it may be the time of a track point.
-/// 5. The file's name, EXIF `DateTime`, the file's modification time, the time when it was added.
+/// 5. The creation date in an Apple export. It has no seconds and no local time, so every time of the camera is better.
+/// 6. The file's name, EXIF `DateTime`, the file's modification time, the time when it was added.
 ///
 /// EXIF `DateTime` (0x0132) is the time of the last change. An editor may move it by years, so it comes after the file's
 /// name. Every copy changes the modification time, so that comes after `DateTime`.
 ///
 /// The offset of one EXIF time never completes another: programs write the zone of their own computer beside the time of
-/// a camera. An EXIF time without an offset takes the difference to the GPS time, or else the offset of an XMP time with
-/// the same second, which is a copy of it.
+/// a camera. An EXIF time without an offset takes the difference to the GPS time (or to the date in an Apple export), or
+/// else the offset of an XMP time with the same second, which is a copy of it.
 pub(super) fn capture_time(sources: &Sources<'_>, info: &FileInfo) -> CaptureTime {
     let gps = gps_times(sources).find_map(|time| plausible(at(time, CaptureSource::Gps), info));
-    let resolver = Resolver { gps_at: gps.map(|time| time.at), info };
+    let exported = sources.sidecars.xmp.iter().find_map(Xmp::exported_date);
+    let exported = exported.and_then(|date| plausible(at(date, CaptureSource::Sidecar), info));
+    let resolver = Resolver { gps_at: gps.or(exported).map(|time| time.at), info };
     from_sidecars(sources, &resolver)
         .or_else(|| from_tags(sources, &resolver))
         .or_else(|| from_embedded(sources, &resolver))
         .or(gps)
+        .or(exported)
         .or_else(|| from_name(info))
         .or_else(|| resolver.capture(EXIF_CHANGED.read(sources.tags.as_ref()?)?, EXIF_CHANGED.source))
         .or_else(|| plausible(at(info.modified_at?, CaptureSource::FileModified), info))

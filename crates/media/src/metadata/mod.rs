@@ -1,5 +1,6 @@
 //! Reads a photo's metadata from its file and its sidecars.
 
+mod apple;
 mod capture;
 mod description;
 mod exif_time;
@@ -8,6 +9,7 @@ mod iptc;
 mod png_text;
 mod position;
 mod sidecar_name;
+mod sidecar_prefix;
 mod takeout;
 mod written_time;
 mod xmp;
@@ -21,7 +23,10 @@ use png_text::PngText;
 use takeout::Takeout;
 use xmp::Xmp;
 
+pub use apple::{ApplePhoto, apple_album_csv, apple_photos_csv};
 pub use sidecar_name::{PhotoSidecars, SidecarMatches, match_sidecars, sidecar_kind};
+pub use sidecar_prefix::{photo_prefix, sidecar_prefix};
+pub use takeout::{TakeoutAlbum, TakeoutFile, TakeoutPhoto, takeout_file};
 
 /// Reads the metadata. It never fails: a broken, blank or implausible value counts as missing. A file without a capture
 /// time gets the time when it was added.

@@ -1,17 +1,25 @@
 //! Matches sidecars to photos in one folder by their names.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
 use domain::SidecarKind;
+use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
 /// The part that a Takeout export puts between a photo's name and `.json`, sometimes truncated.
 const SUPPLEMENT: &str = "supplemental-metadata";
 
-/// A Takeout export truncates the part before `.json` to this length. A number in brackets is not counted.
-const TAKEOUT_NAME_CHARS: usize = 46;
+/// A Takeout export truncates the part before `.json` to this length, in UTF-16 units. A number in brackets is not counted.
+const TAKEOUT_NAME_UNITS: usize = 46;
+
+/// The length, in UTF-16 units, from which the suffix of an edited photo may be truncated. Names of photos are truncated
+/// to 47 units before their extension.
+const MIN_TRUNCATED_UNITS: usize = 44;
 
 /// Suffixes of edited photos in a Takeout export. An edited photo has the sidecar of the original.
-const EDITED: [&str; 15] = [
+const EDITED: [&str; 14] = [
     "-edited",
     "-effects",
     "-smile",
@@ -25,8 +33,6 @@ const EDITED: [&str; 15] = [
     "-edytowane",
     "-modificato",
     "-modifié",
-    // The decomposed form that macOS uses.
-    "-modifie\u{301}",
     "-編集済み",
 ];
 
@@ -71,9 +77,9 @@ pub fn sidecar_kind(file_name: &str) -> Option<SidecarKind> {
 ///
 /// - `x.jpg.xmp` belongs to `x.jpg`; `x.xmp` to every photo `x.…` that has no better one.
 /// - `x.jpg.json`, `x.jpg.supplemental-metadata.json` and its truncated forms belong to `x.jpg`, even if the photo's name
-///   is truncated in them. `x.jpg(1).json` belongs to `x(1).jpg`. `x-edited.jpg` has the sidecar of `x.jpg`. A truncated
+///   is truncated in them. `x.jpg(1).json` belongs to `x(1).jpg`, also if the name is truncated. `x-edited.jpg` has the sidecar of `x.jpg`. A truncated
 ///   name that matches several photos belongs to none.
-/// - Case is ignored if no name matches exactly.
+/// - Case is ignored if no name matches exactly. The composed and the decomposed form of a letter are equal.
 ///
 /// Of several sidecars that match a photo the best is chosen; the others do not count as unmatched. The work is linear
 /// in the number of names.
@@ -85,8 +91,10 @@ pub fn sidecar_kind(file_name: &str) -> Option<SidecarKind> {
 /// assert_eq!(found.unmatched, [2]);
 /// ```
 pub fn match_sidecars(photos: &[&str], sidecars: &[&str]) -> SidecarMatches {
-    let index = Index::of(sidecars);
-    let ambiguous = ambiguous_keys(photos);
+    let photos: Vec<PhotoName<'_>> = photos.iter().map(|name| PhotoName::of(name)).collect();
+    let sidecars: Vec<Cow<'_, str>> = sidecars.iter().map(|name| composed(name)).collect();
+    let index = Index::of(&sidecars);
+    let ambiguous = ambiguous_keys(&photos);
     let mut matched: HashSet<usize> = HashSet::new();
     let mut best = |keys: Vec<Key>| {
         let found: Vec<usize> = keys.iter().filter_map(|key| index.find(key)).collect();
@@ -96,7 +104,7 @@ pub fn match_sidecars(photos: &[&str], sidecars: &[&str]) -> SidecarMatches {
     let by_photo = photos
         .iter()
         .map(|photo| PhotoSidecars {
-            xmp: best(xmp_keys(photo)),
+            xmp: best(xmp_keys(&photo.composed)),
             takeout: best(takeout_keys(photo, &ambiguous)),
         })
         .collect();
@@ -105,14 +113,50 @@ pub fn match_sidecars(photos: &[&str], sidecars: &[&str]) -> SidecarMatches {
     SidecarMatches { by_photo, unmatched: unmatched.collect() }
 }
 
+/// The name in the composed form. macOS stores names decomposed.
+fn composed(name: &str) -> Cow<'_, str> {
+    match is_nfc_quick(name.chars()) {
+        IsNormalized::Yes => Cow::Borrowed(name),
+        _ => Cow::Owned(name.nfc().collect()),
+    }
+}
+
+/// The name of a photo in both forms of its letters.
+struct PhotoName<'a> {
+    stored: &'a str,
+    composed: Cow<'a, str>,
+}
+
+impl<'a> PhotoName<'a> {
+    fn of(stored: &'a str) -> Self {
+        Self { stored, composed: composed(stored) }
+    }
+
+    /// The truncated forms of the names. An export truncates the stored name. The system that unpacked the export may have
+    /// changed the form of its letters, so the composed name counts as well.
+    fn truncated_keys(&self, names: for<'n> fn(&'n str) -> Vec<Name<'n>>) -> Vec<Key> {
+        let mut keys = truncated_keys(&names(self.stored));
+        if self.stored != self.composed {
+            keys.extend(truncated_keys(&names(&self.composed)));
+        }
+        keys
+    }
+
+    /// The stem of the original, without a number.
+    fn original(&self) -> &str {
+        let (stem, _) = stem_and_extension(&self.composed);
+        let (stem, _) = split_number(stem);
+        split_number(unedited(stem).unwrap_or(stem)).0
+    }
+}
+
 /// Truncated names that match several photos which are not versions of each other.
-fn ambiguous_keys(photos: &[&str]) -> HashSet<Key> {
+fn ambiguous_keys(photos: &[PhotoName<'_>]) -> HashSet<Key> {
     let mut originals: HashMap<Key, &str> = HashMap::new();
     let mut ambiguous = HashSet::new();
     for photo in photos {
-        let (stem, _) = stem_and_extension(photo);
-        let original = unedited(stem).unwrap_or(stem);
-        for key in truncated_keys(&own_names(photo)) {
+        let original = photo.original();
+        for key in photo.truncated_keys(own_names) {
             if *originals.entry(key.clone()).or_insert(original) != original {
                 ambiguous.insert(key);
             }
@@ -140,7 +184,8 @@ impl Key {
                 let (stem, number) = split_number(stem);
                 let supplemented =
                     split_extension(stem).filter(|(_, extension)| SUPPLEMENT.starts_with(extension));
-                key(supplemented.map_or(stem, |(name, _)| name), number)
+                let (name, inner_number) = supplemented.map_or((stem, None), |(name, _)| split_number(name));
+                key(name, number.or(inner_number))
             }
         })
     }
@@ -163,7 +208,7 @@ struct Index {
 }
 
 impl Index {
-    fn of(sidecars: &[&str]) -> Self {
+    fn of(sidecars: &[Cow<'_, str>]) -> Self {
         let mut index = Self { exact: HashMap::new(), lowercase: HashMap::new(), duplicates: HashMap::new() };
         // Longer names first: newer exports write more explicit names.
         let mut positions: Vec<usize> = (0..sidecars.len()).collect();
@@ -193,13 +238,22 @@ fn xmp_keys(photo: &str) -> Vec<Key> {
 }
 
 /// The keys of a photo's Takeout files, best first.
-fn takeout_keys(photo: &str, ambiguous: &HashSet<Key>) -> Vec<Key> {
-    let keys = |names: Vec<Name<'_>>| {
-        let mut cut = truncated_keys(&names);
-        cut.retain(|key| !ambiguous.contains(key));
-        with_and_without_extension(&names).chain(cut).collect::<Vec<_>>()
+fn takeout_keys(photo: &PhotoName<'_>, ambiguous: &HashSet<Key>) -> Vec<Key> {
+    let keys = |names: for<'n> fn(&'n str) -> Vec<Name<'n>>| {
+        let mut truncated = photo.truncated_keys(names);
+        truncated.retain(|key| !ambiguous.contains(key));
+        with_and_without_extension(&names(&photo.composed)).chain(truncated).collect::<Vec<_>>()
     };
-    [keys(own_names(photo)), keys(unedited_names(photo))].concat()
+    [keys(own_names), keys(unedited_names), motion_photo_keys(&photo.composed)].concat()
+}
+
+/// `original_<uuid>_P.jpg` and its numbered versions share one file, whose name ends before the `P`.
+fn motion_photo_keys(photo: &str) -> Vec<Key> {
+    let (stem, _) = stem_and_extension(photo);
+    let (stem, _) = split_number(stem);
+    let is_original = stem.starts_with("original_") && stem.ends_with("_P");
+    let key = stem.strip_suffix('P').filter(|_| is_original);
+    key.map(|name| Key::takeout((name.to_owned(), None))).into_iter().collect()
 }
 
 /// A photo's name in parts: stem, extension with its dot, number after the name.
@@ -233,14 +287,26 @@ fn with_and_without_extension(names: &[Name<'_>]) -> impl Iterator<Item = Key> {
     whole.chain(bare)
 }
 
-/// The truncated forms of the names that an export truncates.
+/// The truncated forms of the names that an export truncates. It takes the number off before: with the number, the
+/// truncated name of `x(1).jpg` would be that of `x.jpg`.
 fn truncated_keys(names: &[Name<'_>]) -> Vec<Key> {
     let cut = |(stem, extension, number): &Name<'_>| {
+        let is_numbered = |stem| split_number(stem).1.is_some();
+        let has_number = number.is_none() && (is_numbered(stem) || unedited(stem).is_some_and(is_numbered));
         let name = format!("{stem}{extension}");
-        let (end, _) = name.char_indices().nth(TAKEOUT_NAME_CHARS)?;
-        Some(Key::takeout((name.get(..end)?.to_owned(), *number)))
+        let end = end_of_units(&name, TAKEOUT_NAME_UNITS).filter(|_| !has_number)?;
+        Some(Key::takeout((composed(name.get(..end)?).into_owned(), *number)))
     };
     names.iter().filter_map(cut).collect()
+}
+
+/// The position in a longer text where that many UTF-16 units end; before a character that crosses the limit.
+fn end_of_units(text: &str, units: usize) -> Option<usize> {
+    let mut counted = 0;
+    text.char_indices().find_map(|(position, character)| {
+        counted += character.len_utf16();
+        (counted > units).then_some(position)
+    })
 }
 
 /// Splits at the last dot.
@@ -269,7 +335,16 @@ fn unedited(stem: &str) -> Option<&str> {
         let (name, extension) = stem.split_at_checked(stem.len().checked_sub(edit.len())?)?;
         (!name.is_empty() && extension.to_lowercase() == **edit).then_some(name)
     };
-    EDITED.iter().find_map(before)
+    EDITED.iter().find_map(before).or_else(|| untruncated(stem))
+}
+
+/// The name of the original, if the suffix of the edited photo is truncated.
+fn untruncated(stem: &str) -> Option<&str> {
+    end_of_units(stem, MIN_TRUNCATED_UNITS - 1)?;
+    let (name, _) = stem.rsplit_once('-')?;
+    let cut = stem.get(name.len()..)?.to_lowercase();
+    let is_cut = cut.chars().count() > 1 && EDITED.iter().any(|edit| edit.starts_with(&cut));
+    (is_cut && !name.is_empty()).then_some(name)
 }
 
 #[cfg(test)]

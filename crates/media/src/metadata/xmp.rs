@@ -3,6 +3,8 @@
 mod encoding;
 mod packet;
 
+pub(super) use packet::EXPORT;
+
 use domain::{Position, Timestamp, clean_text};
 
 use super::exif_time::{millis_of_fraction, parse_offset};
@@ -45,6 +47,11 @@ impl Xmp {
     /// `xmp:CreateDate`: creation of the file. For a scan or collage this is not the capture time.
     pub(super) fn create_date(&self) -> Option<ParsedTime> {
         self.properties.get(Property::CreateDate).and_then(parse_xmp_date)
+    }
+
+    /// The creation date in an Apple export, in UTC and to the minute.
+    pub(super) fn exported_date(&self) -> Option<Timestamp> {
+        self.properties.get(Property::ExportedDate).and_then(parse_xmp_date)?.moment()
     }
 
     /// The time of the GPS fix, in UTC unless it has an offset.

@@ -4,6 +4,7 @@ use storage::{CreateAccountError, NewAccount, Viewer};
 use crate::{
     NOW, Photo, Seed,
     queries::{second, timeline},
+    sync_handle,
 };
 
 fn new_account(email: &str) -> NewAccount {
@@ -11,6 +12,7 @@ fn new_account(email: &str) -> NewAccount {
         email: Email::parse(email).unwrap(),
         password_hash: "$argon2id$hash".to_owned(),
         plan: Plan::Free,
+        sync_handle: sync_handle(email),
         created_at: NOW,
     }
 }

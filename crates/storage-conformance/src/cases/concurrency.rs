@@ -5,7 +5,7 @@ use super::concurrently;
 use crate::{
     DECODERS, NOW, Photo, Seed, indexed, lease, original_blob,
     queries::{id_strings, list_all, second, timeline},
-    rendition_blob,
+    rendition_blob, sync_handle,
 };
 
 /// Imports and indexes one file, as a worker does.
@@ -36,8 +36,13 @@ pub(crate) async fn of_concurrent_equal_addresses_one_succeeds(seed: &Seed) {
     let outcomes = concurrently((0..16).map(|_| {
         let store = seed.store().clone();
         let email = Email::parse("ann@example.org").unwrap();
-        let account =
-            NewAccount { email, password_hash: "$argon2id$".to_owned(), plan: Plan::Paid, created_at: NOW };
+        let account = NewAccount {
+            email,
+            password_hash: "$argon2id$".to_owned(),
+            plan: Plan::Paid,
+            sync_handle: sync_handle("ann@example.org"),
+            created_at: NOW,
+        };
         async move { store.create_account(account).await }
     }))
     .await;

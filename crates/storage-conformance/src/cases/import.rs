@@ -126,3 +126,22 @@ pub(crate) async fn states_of_images_are_returned(seed: &Seed) {
     assert_eq!(state(&ready), Some(ImageState::Ready));
     assert!(matches!(state(&failed.id), Some(ImageState::Failed { .. })));
 }
+
+pub(crate) async fn known_originals_are_neither_deleted_nor_failed(seed: &Seed) {
+    let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
+    let (pending, failed, foreign) = (added(seed, ann).await, added(seed, ann).await, added(seed, ben).await);
+    fail(seed, &failed).await;
+    let (ready, deleted) = (seed.hash(), seed.hash());
+    seed.image(ann.account, Photo::at_second(1).original(ready)).await;
+    let gone = seed.image(ann.account, Photo::at_second(2).original(deleted)).await;
+    delete(seed, ann, &gone, second(5)).await;
+    let asked = [ready, seed.hash(), deleted, pending.original, failed.original, foreign.original, ready];
+    let mut known = seed.store().known_originals(ann.account, &asked).await.unwrap();
+    known.sort();
+    let mut expected = [ready, pending.original];
+    expected.sort();
+    assert_eq!(known, expected);
+    assert_eq!(seed.store().known_originals(ann.account, &[]).await.unwrap(), []);
+    seed.store().delete_account(ann.account, second(6)).await.unwrap();
+    assert_eq!(seed.store().known_originals(ann.account, &asked).await.unwrap(), []);
+}

@@ -2,7 +2,7 @@ use domain::{Account, Email, Plan};
 use storage::{MAX_SETUP_LINKS, NewAccount, SetupHash};
 
 use super::concurrently;
-use crate::{NOW, Seed, queries::second};
+use crate::{NOW, Seed, queries::second, sync_handle};
 
 const LINK: SetupHash = [1; 32];
 
@@ -11,6 +11,7 @@ fn first(email: &str) -> NewAccount {
         email: Email::parse(email).unwrap(),
         password_hash: "$argon2id$hash".to_owned(),
         plan: Plan::Paid,
+        sync_handle: sync_handle(email),
         created_at: NOW,
     }
 }

@@ -128,6 +128,36 @@ pub(crate) async fn a_new_sidecar_reindexes_a_visible_image(seed: &Seed) {
     assert_eq!(seed.store().count_images(ann).await.unwrap(), 2);
 }
 
+pub(crate) async fn a_sidecar_for_a_missing_kind_replaces_none(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let only_if_missing = |image: &NewImage, sidecars: &[Sidecar]| NewImage {
+        id: seed.image_id(),
+        sidecars: sidecars.to_vec(),
+        sidecars_if_missing: vec![xmp("listed")],
+        ..image.clone()
+    };
+    let image = new_with(seed, ann, &[]).await;
+    let image = NewImage { sidecars_if_missing: vec![xmp("first")], ..image };
+    assert_eq!(seed.store().add_image(image.clone()).await.unwrap(), AddOutcome::Added);
+    let queued = seed.store().queued_images(std::slice::from_ref(&image.id)).await.unwrap();
+    assert_eq!(queued, std::slice::from_ref(&image.id));
+    complete(seed, &image, Photo::at_second(1)).await;
+    let outcome = seed.store().add_image(only_if_missing(&image, &[])).await.unwrap();
+    assert_eq!(outcome, AddOutcome::Duplicate(known(&image, ImageState::Ready)), "it has one");
+    assert_eq!(seed.store().queued_images(std::slice::from_ref(&image.id)).await.unwrap(), []);
+    // A sidecar of the same call counts as well.
+    let outcome = seed.store().add_image(only_if_missing(&image, &[xmp("given")])).await.unwrap();
+    assert_eq!(outcome, AddOutcome::Reindexed(known(&image, ImageState::Ready)));
+    assert_eq!(leased(seed).await, [xmp("given")]);
+    let other = ready_with(seed, ann, &[takeout("t")]).await;
+    let outcome = seed.store().add_image(only_if_missing(&other, &[])).await.unwrap();
+    assert_eq!(outcome, AddOutcome::Reindexed(known(&other, ImageState::Ready)));
+    let queued = seed.store().queued_images(&[other.id.clone(), seed.image_id()]).await.unwrap();
+    assert_eq!(queued, std::slice::from_ref(&other.id));
+    delete(seed, ann, &other.id, second(9)).await;
+    assert_eq!(seed.store().queued_images(&[other.id]).await.unwrap(), [], "deleted");
+}
+
 pub(crate) async fn a_missing_kind_keeps_its_sidecar(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let image = ready_with(seed, ann, &[xmp("a")]).await;

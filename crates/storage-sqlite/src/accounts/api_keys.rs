@@ -1,6 +1,6 @@
 use diesel::{OptionalExtension, SqliteConnection, prelude::*};
 use domain::{Account, AccountId, KeyName, Timestamp};
-use storage::{KeyHash, KeyHolder, KeyId, KeyInfo, NewKey};
+use storage::{KeyHash, KeyHolder, KeyId, KeyInfo, KeyKind, NewKey};
 
 use super::rows::{AccountRow, is_active};
 use crate::{
@@ -22,6 +22,7 @@ pub(super) fn create(c: &mut SqliteConnection, key: &NewKey) -> Result<Creation,
     }
     let in_use = api_keys::table
         .filter(api_keys::account_id.eq(key.account.0))
+        .filter(api_keys::kind.eq(key.kind.as_str()))
         .filter(api_keys::name.eq(key.name.as_str()))
         .filter(api_keys::revoked_at_ms.is_null())
         .select(api_keys::id)
@@ -33,6 +34,7 @@ pub(super) fn create(c: &mut SqliteConnection, key: &NewKey) -> Result<Creation,
     let inserted = diesel::insert_into(api_keys::table)
         .values((
             api_keys::account_id.eq(key.account.0),
+            api_keys::kind.eq(key.kind.as_str()),
             api_keys::name.eq(key.name.as_str()),
             api_keys::hash.eq(key.hash.0.as_slice()),
             api_keys::created_at_ms.eq(key.created_at.millis()),
@@ -71,9 +73,14 @@ impl TryFrom<ApiKeyRow> for KeyInfo {
     }
 }
 
-pub(super) fn all(c: &mut SqliteConnection, account: AccountId) -> Result<Vec<KeyInfo>, SqliteError> {
+pub(super) fn all(
+    c: &mut SqliteConnection,
+    account: AccountId,
+    kind: KeyKind,
+) -> Result<Vec<KeyInfo>, SqliteError> {
     api_keys::table
         .filter(api_keys::account_id.eq(account.0))
+        .filter(api_keys::kind.eq(kind.as_str()))
         .order((api_keys::created_at_ms.desc(), api_keys::id.desc()))
         .select(ApiKeyRow::as_select())
         .load(c)?
@@ -85,14 +92,31 @@ pub(super) fn all(c: &mut SqliteConnection, account: AccountId) -> Result<Vec<Ke
 pub(super) fn revoke(
     c: &mut SqliteConnection,
     account: AccountId,
+    kind: KeyKind,
     name: &KeyName,
     at: Timestamp,
 ) -> Result<bool, SqliteError> {
     let in_use = api_keys::table
         .filter(api_keys::account_id.eq(account.0))
+        .filter(api_keys::kind.eq(kind.as_str()))
         .filter(api_keys::name.eq(name.as_str()))
         .filter(api_keys::revoked_at_ms.is_null());
     Ok(diesel::update(in_use).set(api_keys::revoked_at_ms.eq(at.millis())).execute(c)? > 0)
+}
+
+pub(super) fn revoke_by_id(
+    c: &mut SqliteConnection,
+    key: KeyId,
+    at: Timestamp,
+) -> Result<Option<KeyName>, SqliteError> {
+    let in_use = api_keys::table.find(key.0).filter(api_keys::revoked_at_ms.is_null());
+    let name = diesel::update(in_use)
+        .set(api_keys::revoked_at_ms.eq(at.millis()))
+        .returning(api_keys::name)
+        .get_result::<String>(c)
+        .optional()?;
+    let reader = RowReader::new("api_keys", &key.0);
+    name.map(|name| KeyName::parse(&name).map_err(|_| reader.unreadable("name"))).transpose()
 }
 
 pub(super) fn holder(c: &mut SqliteConnection, hash: &KeyHash) -> Result<Option<KeyHolder>, SqliteError> {
@@ -101,15 +125,16 @@ pub(super) fn holder(c: &mut SqliteConnection, hash: &KeyHash) -> Result<Option<
         .filter(api_keys::hash.eq(hash.0.as_slice()))
         .filter(api_keys::revoked_at_ms.is_null())
         .filter(accounts::deleted_at_ms.is_null())
-        .select((api_keys::id, api_keys::last_used_at_ms, AccountRow::as_select()))
-        .get_result::<(i64, Option<i64>, AccountRow)>(c)
+        .select((api_keys::id, api_keys::kind, api_keys::last_used_at_ms, AccountRow::as_select()))
+        .get_result::<(i64, String, Option<i64>, AccountRow)>(c)
         .optional()?;
-    let Some((id, last_used_at_ms, account)) = found else { return Ok(None) };
+    let Some((id, kind, last_used_at_ms, account)) = found else { return Ok(None) };
+    let reader = RowReader::new("api_keys", &id);
     Ok(Some(KeyHolder {
         key: KeyId(id),
+        kind: reader.required("kind", KeyKind::from_name(&kind))?,
         account: Account::try_from(account)?,
-        last_used_at: RowReader::new("api_keys", &id)
-            .optional_timestamp("last_used_at_ms", last_used_at_ms)?,
+        last_used_at: reader.optional_timestamp("last_used_at_ms", last_used_at_ms)?,
     }))
 }
 

@@ -2,13 +2,13 @@ mod api_keys;
 mod rows;
 mod setup;
 
-pub(crate) use rows::{AccountRow, adjust_live_images, is_active};
+pub(crate) use rows::{AccountRow, adjust_live_images, adjust_stored_bytes, is_active};
 
 use async_trait::async_trait;
 use domain::{Account, AccountId, Email, KeyName, Plan, Timestamp};
 use storage::{
-    AccountStore, CreateAccountError, CreateKeyError, KeyHash, KeyHolder, KeyId, KeyInfo, NewAccount, NewKey,
-    SetupHash, SetupStore, StorageError,
+    AccountStore, CreateAccountError, CreateKeyError, KeyHash, KeyHolder, KeyId, KeyInfo, KeyKind,
+    NewAccount, NewKey, SetupHash, SetupStore, StorageError,
 };
 
 use crate::SqliteStore;
@@ -66,18 +66,23 @@ impl AccountStore for SqliteStore {
         }
     }
 
-    async fn keys(&self, account: AccountId) -> Result<Vec<KeyInfo>, StorageError> {
-        self.read(move |c| api_keys::all(c, account)).await
+    async fn keys(&self, account: AccountId, kind: KeyKind) -> Result<Vec<KeyInfo>, StorageError> {
+        self.read(move |c| api_keys::all(c, account, kind)).await
     }
 
     async fn revoke_key(
         &self,
         account: AccountId,
+        kind: KeyKind,
         name: &KeyName,
         at: Timestamp,
     ) -> Result<bool, StorageError> {
         let name = name.clone();
-        self.write(move |c| api_keys::revoke(c, account, &name, at)).await
+        self.write(move |c| api_keys::revoke(c, account, kind, &name, at)).await
+    }
+
+    async fn revoke_key_by_id(&self, key: KeyId, at: Timestamp) -> Result<Option<KeyName>, StorageError> {
+        self.write(move |c| api_keys::revoke_by_id(c, key, at)).await
     }
 
     async fn key_holder(&self, hash: &KeyHash) -> Result<Option<KeyHolder>, StorageError> {

@@ -1,11 +1,12 @@
 use diesel::{OptionalExtension, SqliteConnection, dsl::exists, prelude::*};
-use domain::{Account, AccountId, Email, Plan, Timestamp};
+use domain::{Account, AccountId, Email, Plan, SyncHandle, Timestamp};
 use oauth_core::UnixMillis;
 use storage::NewAccount;
 
 use super::setup;
 use crate::{
     error::{SqliteError, is_unique_violation},
+    files::create_root_folder,
     oauth::revoke_all_grants,
     rendition_queue,
     schema::{accounts, api_keys, images, index_jobs},
@@ -19,6 +20,7 @@ pub(crate) struct AccountRow {
     id: i64,
     email: Option<String>,
     plan: String,
+    sync_handle: Option<String>,
     synced_at_ms: Option<i64>,
     created_at_ms: i64,
 }
@@ -33,6 +35,8 @@ impl TryFrom<AccountRow> for Account {
             id: AccountId(row.id),
             email: reader.required("email", email)?,
             plan: row.plan.parse().map_err(|_| reader.unreadable("plan"))?,
+            sync_handle: reader
+                .required("sync_handle", row.sync_handle.as_deref().and_then(SyncHandle::parse))?,
             synced_at: reader.optional_timestamp("synced_at_ms", row.synced_at_ms)?,
             created_at: reader.timestamp("created_at_ms", row.created_at_ms)?,
         })
@@ -46,6 +50,7 @@ pub(super) fn create(c: &mut SqliteConnection, account: &NewAccount) -> Result<O
             accounts::email.eq(account.email.as_str()),
             accounts::password_hash.eq(&account.password_hash),
             accounts::plan.eq(account.plan.as_str()),
+            accounts::sync_handle.eq(account.sync_handle.as_str()),
             accounts::created_at_ms.eq(account.created_at.millis()),
         ))
         .returning(AccountRow::as_returning())
@@ -53,6 +58,7 @@ pub(super) fn create(c: &mut SqliteConnection, account: &NewAccount) -> Result<O
     match inserted {
         Ok(row) => {
             setup::delete_links(c)?;
+            create_root_folder(c, row.id, account.created_at)?;
             Account::try_from(row).map(Some)
         }
         Err(error) if is_unique_violation(&error) => Ok(None),
@@ -162,6 +168,7 @@ pub(super) fn delete(
         .filter(accounts::deleted_at_ms.is_null())
         .set((
             accounts::email.eq(None::<String>),
+            accounts::sync_handle.eq(None::<String>),
             accounts::password_hash.eq(""),
             accounts::deleted_at_ms.eq(at.millis()),
         ))
@@ -200,6 +207,18 @@ pub(crate) fn adjust_live_images(
 ) -> Result<(), SqliteError> {
     diesel::update(accounts::table.find(account))
         .set(accounts::live_images.eq(accounts::live_images + difference))
+        .execute(c)?;
+    Ok(())
+}
+
+/// Adds to the number of bytes that the account stores.
+pub(crate) fn adjust_stored_bytes(
+    c: &mut SqliteConnection,
+    account: i64,
+    difference: i64,
+) -> Result<(), SqliteError> {
+    diesel::update(accounts::table.find(account))
+        .set(accounts::stored_bytes.eq(accounts::stored_bytes + difference))
         .execute(c)?;
     Ok(())
 }

@@ -22,10 +22,10 @@ pub(crate) use details::DetailsRow;
 pub(crate) use filter::OwnedFilter;
 pub(crate) use lookup::{ImageResolver, VisibleImage};
 pub(crate) use places::{add_place, latitudes, remove_place};
-pub(crate) use removal::{set_capture_time_in_albums, undelete};
+pub(crate) use removal::{delete_without_files, set_capture_time_in_albums, undelete};
 pub(crate) use renditions::replace as replace_renditions;
 pub(crate) use row::{ImageRow, ImageRowWithOwner};
-pub(crate) use text::{add_text, remove_text};
+pub(crate) use text::{add_text, forget_words, outdated_words, remove_text};
 pub(crate) use visibility::Visibility;
 
 #[async_trait]

@@ -1,6 +1,6 @@
 use diesel::{OptionalExtension, SqliteConnection, prelude::*};
 use domain::{AccountId, ImageId, Timestamp};
-use storage::{BlobKind, Lookup, Viewer};
+use storage::{Lookup, Viewer};
 
 use super::{
     lookup::ImageResolver,
@@ -10,10 +10,10 @@ use super::{
 };
 use crate::{
     accounts::{adjust_live_images, is_active},
-    blob_registry,
     error::SqliteError,
-    rendition_queue,
-    schema::{accounts, album_images, images},
+    files::remove_all_files,
+    originals, rendition_queue,
+    schema::{accounts, album_images, files, images},
 };
 
 /// Deletes a visible image. It can be restored.
@@ -28,14 +28,45 @@ pub(super) fn delete(
         Lookup::Foreign => return Ok(Lookup::Foreign),
         Lookup::Missing => return Ok(Lookup::Missing),
     };
-    diesel::update(images::table.find(found.seq)).set(images::deleted_at_ms.eq(at.millis())).execute(c)?;
-    // In the index, a deleted image would displace hits of others, and its words would stay in the vocabulary.
-    remove_text(c, found.seq)?;
-    set_live_in_albums(c, found.seq, false)?;
-    adjust_live_images(c, viewer.account.0, -1)?;
-    let original: Vec<u8> = images::table.find(found.seq).select(images::original).get_result(c)?;
-    rendition_queue::drop_unneeded_job(c, &original)?;
+    mark_deleted(c, found.seq, at, false)?;
     Ok(Lookup::Found(()))
+}
+
+/// Deletes an image, indexed or not, if no file has it any more. One that is deleted already stays as it is.
+pub(crate) fn delete_without_files(
+    c: &mut SqliteConnection,
+    seq: i64,
+    at: Timestamp,
+) -> Result<(), SqliteError> {
+    let file =
+        files::table.filter(files::image_seq.eq(seq)).select(files::id).get_result::<i64>(c).optional()?;
+    match file {
+        Some(_) => Ok(()),
+        None => mark_deleted(c, seq, at, true),
+    }
+}
+
+/// Deletes an image, indexed or not, unless it is deleted already.
+fn mark_deleted(
+    c: &mut SqliteConnection,
+    seq: i64,
+    at: Timestamp,
+    with_files: bool,
+) -> Result<(), SqliteError> {
+    let (account, live, original): (i64, bool, Vec<u8>) =
+        images::table.find(seq).select((images::account_id, images::live, images::original)).get_result(c)?;
+    diesel::update(images::table.find(seq))
+        .filter(images::deleted_at_ms.is_null())
+        .set((images::deleted_at_ms.eq(at.millis()), images::deleted_with_files.eq(with_files)))
+        .execute(c)?;
+    if live {
+        // In the index, a deleted image would displace hits of others, and its words would stay in the vocabulary.
+        remove_text(c, seq)?;
+        set_live_in_albums(c, seq, false)?;
+        adjust_live_images(c, account, -1)?;
+        rendition_queue::drop_unneeded_job(c, &original)?;
+    }
+    Ok(())
 }
 
 /// Restores a deleted image.
@@ -65,7 +96,9 @@ pub(super) fn restore(
 
 /// Reverts the deletion of an image in all tables.
 pub(crate) fn undelete(c: &mut SqliteConnection, seq: i64, account: i64) -> Result<(), SqliteError> {
-    diesel::update(images::table.find(seq)).set(images::deleted_at_ms.eq(None::<i64>)).execute(c)?;
+    diesel::update(images::table.find(seq))
+        .set((images::deleted_at_ms.eq(None::<i64>), images::deleted_with_files.eq(false)))
+        .execute(c)?;
     let (live, original): (bool, Vec<u8>) =
         images::table.find(seq).select((images::live, images::original)).get_result(c)?;
     if live {
@@ -106,7 +139,8 @@ struct RemovableImage {
     live: bool,
 }
 
-/// Permanently removes a batch of images; when none is left, the deleted accounts.
+/// Permanently removes a batch of images; when none is left, a batch of files of deleted accounts; when none is left,
+/// these accounts.
 pub(super) fn purge(
     c: &mut SqliteConnection,
     deleted_before: Timestamp,
@@ -117,9 +151,25 @@ pub(super) fn purge(
         remove(c, image)?;
     }
     if removable.is_empty() && max > 0 {
-        diesel::delete(accounts::table.filter(accounts::deleted_at_ms.is_not_null())).execute(c)?;
+        return remove_accounts(c, max);
     }
     Ok(u32::try_from(removable.len()).unwrap_or(u32::MAX))
+}
+
+/// Removes the deleted accounts, which have no images left, after up to `max` of their files. Returns the number of
+/// files, or 0 when the accounts are removed.
+fn remove_accounts(c: &mut SqliteConnection, max: u32) -> Result<u32, SqliteError> {
+    let deleted: Vec<i64> =
+        accounts::table.filter(accounts::deleted_at_ms.is_not_null()).select(accounts::id).load(c)?;
+    let mut left = max;
+    for account in deleted {
+        left = left.saturating_sub(remove_all_files(c, account, left)?);
+        if left == 0 {
+            return Ok(max);
+        }
+        diesel::delete(accounts::table.find(account)).execute(c)?;
+    }
+    Ok(0)
 }
 
 fn removable_images(
@@ -158,14 +208,8 @@ fn remove(c: &mut SqliteConnection, image: &RemovableImage) -> Result<(), Sqlite
         adjust_live_images(c, image.account_id, -1)?;
     }
     rendition_queue::drop_unneeded_job(c, &image.original)?;
-    let shared = images::table
-        .filter(images::original.eq(&image.original))
-        .select(images::seq)
-        .get_result::<i64>(c)
-        .optional()?;
-    if shared.is_none() {
+    if !originals::has_image(c, &image.original)? {
         renditions::remove_all(c, &image.original)?;
-        blob_registry::release(c, BlobKind::Original, &image.original)?;
     }
-    Ok(())
+    originals::release(c, image.account_id, &image.original)
 }

@@ -1,27 +1,35 @@
-use diesel::{SqliteConnection, prelude::*};
-use domain::Timestamp;
+use diesel::{OptionalExtension, SqliteConnection, prelude::*};
+use domain::{AccountId, ImageId, Sidecar, Timestamp};
 use storage::{AddOutcome, BlobKind, ExistingImage, ImageState, NewImage};
 
 use super::{
-    jobs::{enqueue, requeue, requeue_with_sidecar},
+    jobs::{enqueue, replace_job, requeue},
     sidecars,
     states::{StateRow, by_original},
 };
 use crate::{
-    accounts::is_active, blob_registry, error::SqliteError, images::undelete, schema::images,
+    accounts::is_active,
+    blob_registry,
+    error::SqliteError,
+    files::link_files,
+    images::undelete,
+    originals::{self, Hold},
+    schema::images,
     value::stored_bytes,
 };
 
 /// Adds an image, unless the account already has one with the same original.
-pub(super) fn add(c: &mut SqliteConnection, image: &NewImage) -> Result<AddOutcome, SqliteError> {
+pub(crate) fn add(c: &mut SqliteConnection, image: &NewImage) -> Result<AddOutcome, SqliteError> {
     if !is_active(c, image.account.0)? {
         return Ok(AddOutcome::AccountGone);
     }
     if let Some(row) = by_original(c, image.account, &image.original)? {
         return add_existing(c, image, &row);
     }
-    if !blob_registry::keep(c, BlobKind::Original, &image.original)? {
-        return Ok(AddOutcome::OriginalGone);
+    match originals::hold(c, image.account.0, &image.original, image.quota_bytes)? {
+        Hold::Done => {}
+        Hold::QuotaExceeded => return Ok(AddOutcome::QuotaExceeded),
+        Hold::Gone => return Ok(AddOutcome::OriginalGone),
     }
     let seq: i64 = diesel::insert_into(images::table)
         .values((
@@ -37,9 +45,42 @@ pub(super) fn add(c: &mut SqliteConnection, image: &NewImage) -> Result<AddOutco
         ))
         .returning(images::seq)
         .get_result(c)?;
-    sidecars::store(c, seq, &image.sidecars)?;
+    store_sidecars(c, seq, image)?;
     enqueue(c, seq, image.added_at)?;
+    // Files whose image was purged have one again.
+    link_files(c, image.account.0, &image.original, seq)?;
     Ok(AddOutcome::Added)
+}
+
+/// Returns whether any sidecar is new or differs.
+fn store_sidecars(c: &mut SqliteConnection, seq: i64, image: &NewImage) -> Result<bool, SqliteError> {
+    let changed = sidecars::store(c, seq, &image.sidecars)?;
+    Ok(sidecars::store_missing(c, seq, &image.sidecars_if_missing)? || changed)
+}
+
+/// Stores sidecars of an image and queues it, unless its owner deleted it.
+pub(super) fn add_sidecars(
+    c: &mut SqliteConnection,
+    account: AccountId,
+    image: &ImageId,
+    new: &[Sidecar],
+    at: Timestamp,
+) -> Result<bool, SqliteError> {
+    let found = images::table
+        .filter(images::id.eq(image.as_str()))
+        .filter(images::account_id.eq(account.0))
+        .filter(images::deleted_at_ms.is_null())
+        .select((images::seq, images::state))
+        .get_result::<(i64, String)>(c)
+        .optional()?;
+    let Some((seq, state)) = found else { return Ok(false) };
+    if sidecars::store(c, seq, new)? {
+        match state.as_str() {
+            "failed" => requeue(c, &[seq], at)?,
+            _ => replace_job(c, seq, at)?,
+        }
+    }
+    Ok(true)
 }
 
 /// Handles an image that the account already has: restores, retries, reindexes or keeps it.
@@ -51,12 +92,15 @@ fn add_existing(
     let known = ExistingImage::try_from(row)?;
     // Ends the announcement that was made for this call.
     blob_registry::keep(c, BlobKind::Original, &image.original)?;
-    let sidecars_changed = sidecars::store(c, row.seq, &image.sidecars)?;
+    if known.deleted && !image.restore_deleted.applies(row.deleted_with_files) {
+        return Ok(AddOutcome::StaysDeleted(known));
+    }
+    let sidecars_changed = store_sidecars(c, row.seq, image)?;
     let failed = matches!(known.state, ImageState::Failed { .. });
     if failed {
         requeue(c, &[row.seq], image.added_at)?;
     } else if sidecars_changed {
-        requeue_with_sidecar(c, row.seq, image.added_at)?;
+        replace_job(c, row.seq, image.added_at)?;
     }
     if known.deleted {
         undelete(c, row.seq, image.account.0)?;

@@ -22,21 +22,17 @@ pub(super) fn enqueue(c: &mut SqliteConnection, seq: i64, not_before: Timestamp)
     Ok(())
 }
 
-// A worker that is indexing the image has the old sidecar. So its job is replaced by one with a new id, which the
+// A worker that is indexing the image does not know what changed. So its job is replaced by one with a new id, which the
 // same worker may lease next; the attempt does not count.
-const REQUEUE_WITH_SIDECAR: &str = "
+const REPLACE_JOB: &str = "
 INSERT OR REPLACE INTO index_jobs (image_seq, priority, attempts, not_before_ms)
 SELECT i.seq, i.state <> 'pending', coalesce(j.attempts - (j.leased_by IS NOT NULL), 0), ?2
 FROM images AS i LEFT JOIN index_jobs AS j ON j.image_seq = i.seq
 WHERE i.seq = ?1";
 
-/// Queues a pending or ready image to be indexed with a new sidecar.
-pub(super) fn requeue_with_sidecar(
-    c: &mut SqliteConnection,
-    seq: i64,
-    at: Timestamp,
-) -> Result<(), SqliteError> {
-    sql_query(REQUEUE_WITH_SIDECAR).bind::<BigInt, _>(seq).bind::<BigInt, _>(at.millis()).execute(c)?;
+/// Queues a pending or ready image to be indexed with a new sidecar or after the loss of renditions.
+pub(crate) fn replace_job(c: &mut SqliteConnection, seq: i64, at: Timestamp) -> Result<(), SqliteError> {
+    sql_query(REPLACE_JOB).bind::<BigInt, _>(seq).bind::<BigInt, _>(at.millis()).execute(c)?;
     Ok(())
 }
 

@@ -1,14 +1,14 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use diesel::{SqliteConnection, prelude::*};
-use domain::{FileInfo, ImageId, Sidecar, Timestamp};
+use domain::{FileInfo, ImageId, Rendition, Sidecar, Timestamp};
 use storage::{DecodedPicture, IndexJob, JobId};
 
 use super::{jobs::fail_image, sidecars};
 use crate::{
     error::SqliteError,
     lease::{LeasableJob, OwnedLeaseRequest, lease_statements},
-    schema::{images, index_jobs},
+    schema::{images, index_jobs, renditions},
     value::RowReader,
 };
 
@@ -59,11 +59,13 @@ impl LeasableJob for IndexJobRow {
             .load(c)?;
         let mut images: HashMap<i64, ImageToIndex> = rows.into_iter().map(|row| (row.seq, row)).collect();
         let mut sidecars = sidecars::of(c, &seqs)?;
+        let displayable = displayable(c, images.values().map(|image| &image.original))?;
         jobs.iter()
             .map(|job| {
                 let reader = RowReader::new("index_jobs", &job.id);
                 let image = reader.required("image_seq", images.remove(&job.image_seq))?;
-                leased_job(job, image, sidecars.remove(&job.image_seq).unwrap_or_default())
+                let has_renditions = displayable.contains(&image.original);
+                leased_job(job, image, has_renditions, sidecars.remove(&job.image_seq).unwrap_or_default())
             })
             .collect()
     }
@@ -105,16 +107,35 @@ struct ImageToIndex {
     decoder_version: Option<i64>,
 }
 
+/// Those of these originals that have all renditions of a visible image.
+fn displayable<'a>(
+    c: &mut SqliteConnection,
+    originals: impl Iterator<Item = &'a Vec<u8>>,
+) -> Result<HashSet<Vec<u8>>, SqliteError> {
+    let rows: Vec<Vec<u8>> = renditions::table
+        .filter(renditions::original.eq_any(originals))
+        .filter(renditions::name.eq_any(Rendition::DISPLAYABLE.map(Rendition::name)))
+        .select(renditions::original)
+        .load(c)?;
+    let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();
+    for original in rows {
+        *counts.entry(original).or_default() += 1;
+    }
+    counts.retain(|_, count| *count == Rendition::DISPLAYABLE.len());
+    Ok(counts.into_keys().collect())
+}
+
 /// The job as its worker gets it.
 fn leased_job(
     job: &IndexJobRow,
     image: ImageToIndex,
+    has_renditions: bool,
     sidecars: Vec<Sidecar>,
 ) -> Result<IndexJob, SqliteError> {
     let reader = RowReader::new("images", &job.image_seq);
     Ok(IndexJob {
         id: JobId(job.id),
-        picture: picture(&image)?,
+        picture: if has_renditions { picture(&image)? } else { None },
         image: reader.required("id", ImageId::parse(image.id))?,
         original: reader.hash("original", &image.original)?,
         original_bytes: reader.unsigned("original_bytes", image.original_bytes)?,

@@ -6,12 +6,16 @@ mod lease;
 mod sidecars;
 mod states;
 
+pub(crate) use add::add;
+
 use async_trait::async_trait;
-use domain::{AccountId, ContentHash, ImageId, Timestamp};
+use domain::{AccountId, ContentHash, ImageId, Sidecar, Timestamp};
 use storage::{
     AddOutcome, ExistingImage, FailedImage, ImageState, IndexJob, IndexQueue, IndexedImage, JobId,
     LeaseRequest, NewImage, QueueLength, StorageError,
 };
+
+pub(crate) use jobs::replace_job;
 
 use crate::{SqliteStore, lease::OwnedLeaseRequest, rendition_queue, stages};
 
@@ -26,8 +30,28 @@ impl IndexQueue for SqliteStore {
         self.read(move |c| states::existing(c, account, &original)).await
     }
 
+    async fn known_originals(
+        &self,
+        account: AccountId,
+        originals: &[ContentHash],
+    ) -> Result<Vec<ContentHash>, StorageError> {
+        let originals = originals.to_vec();
+        self.query(move |c| states::known(c, account, &originals)).await
+    }
+
     async fn add_image(&self, image: NewImage) -> Result<AddOutcome, StorageError> {
-        self.write(move |c| add::add(c, &image)).await
+        self.write(move |c| add(c, &image)).await
+    }
+
+    async fn add_sidecars(
+        &self,
+        account: AccountId,
+        image: &ImageId,
+        sidecars: Vec<Sidecar>,
+        at: Timestamp,
+    ) -> Result<bool, StorageError> {
+        let image = image.clone();
+        self.write(move |c| add::add_sidecars(c, account, &image, &sidecars, at)).await
     }
 
     async fn lease_jobs(
@@ -111,6 +135,11 @@ impl IndexQueue for SqliteStore {
     async fn image_states(&self, ids: &[ImageId]) -> Result<Vec<(ImageId, ImageState)>, StorageError> {
         let ids = ids.to_vec();
         self.read(move |c| states::states(c, &ids)).await
+    }
+
+    async fn queued_images(&self, ids: &[ImageId]) -> Result<Vec<ImageId>, StorageError> {
+        let ids = ids.to_vec();
+        self.read(move |c| states::queued(c, &ids)).await
     }
 
     async fn failed_images(&self, max: u32) -> Result<Vec<FailedImage>, StorageError> {

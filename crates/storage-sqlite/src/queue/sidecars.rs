@@ -16,18 +16,40 @@ ON CONFLICT (image_seq, kind) DO UPDATE SET content = excluded.content WHERE con
 
 /// Stores the sidecars of an image; returns whether any is new or differs.
 pub(super) fn store(c: &mut SqliteConnection, seq: i64, sidecars: &[Sidecar]) -> Result<bool, SqliteError> {
+    insert(c, STORE, seq, sidecars)
+}
+
+/// Returns whether any row changed.
+fn insert(
+    c: &mut SqliteConnection,
+    statement: &'static str,
+    seq: i64,
+    sidecars: &[Sidecar],
+) -> Result<bool, SqliteError> {
     // The last of each kind, so that storing the same ones again changes nothing.
     let of_each_kind =
         SidecarKind::ALL.into_iter().filter_map(|kind| sidecars.iter().rfind(|sidecar| sidecar.kind == kind));
     let mut changed = 0;
     for sidecar in of_each_kind {
-        changed += sql_query(STORE)
+        changed += sql_query(statement)
             .bind::<BigInt, _>(seq)
             .bind::<Text, _>(sidecar.kind.as_str())
             .bind::<Binary, _>(&sidecar.content)
             .execute(c)?;
     }
     Ok(changed > 0)
+}
+
+const STORE_MISSING: &str = "
+INSERT INTO sidecars (image_seq, kind, content) VALUES (?, ?, ?) ON CONFLICT (image_seq, kind) DO NOTHING";
+
+/// Stores sidecars whose kind the image lacks; returns whether there are any.
+pub(super) fn store_missing(
+    c: &mut SqliteConnection,
+    seq: i64,
+    sidecars: &[Sidecar],
+) -> Result<bool, SqliteError> {
+    insert(c, STORE_MISSING, seq, sidecars)
 }
 
 /// The sidecars of images; those of each image in order of kind.

@@ -18,6 +18,7 @@ pub(super) struct StateRow {
     failure: Option<String>,
     decoder_version: Option<i64>,
     deleted_at_ms: Option<i64>,
+    pub(super) deleted_with_files: bool,
 }
 
 impl TryFrom<&StateRow> for ImageState {
@@ -73,6 +74,25 @@ pub(super) fn existing(
     by_original(c, account, original)?.as_ref().map(ExistingImage::try_from).transpose()
 }
 
+/// Which of these originals the account has as images that are neither deleted nor failed.
+pub(super) fn known(
+    c: &mut SqliteConnection,
+    account: AccountId,
+    originals: &[ContentHash],
+) -> Result<Vec<ContentHash>, SqliteError> {
+    let originals = originals.iter().map(|original| original.as_bytes().as_slice());
+    let rows: Vec<(i64, Vec<u8>)> = images::table
+        .inner_join(accounts::table)
+        .filter(images::account_id.eq(account.0))
+        .filter(images::original.eq_any(originals))
+        .filter(images::deleted_at_ms.is_null())
+        .filter(images::state.ne("failed"))
+        .filter(accounts::deleted_at_ms.is_null())
+        .select((images::seq, images::original))
+        .load(c)?;
+    rows.iter().map(|(seq, original)| RowReader::new("images", seq).hash("original", original)).collect()
+}
+
 pub(super) fn states(
     c: &mut SqliteConnection,
     ids: &[ImageId],
@@ -93,6 +113,24 @@ pub(super) fn states(
     Ok(states)
 }
 
+pub(super) fn queued(c: &mut SqliteConnection, ids: &[ImageId]) -> Result<Vec<ImageId>, SqliteError> {
+    let mut queued = Vec::new();
+    for id in ids {
+        let jobs: i64 = images::table
+            .inner_join(index_jobs::table)
+            .inner_join(accounts::table)
+            .filter(images::id.eq(id.as_str()))
+            .filter(images::deleted_at_ms.is_null())
+            .filter(accounts::deleted_at_ms.is_null())
+            .count()
+            .get_result(c)?;
+        if jobs > 0 {
+            queued.push(id.clone());
+        }
+    }
+    Ok(queued)
+}
+
 /// Number, email, file name and reason.
 type FailedRow = (i64, Option<String>, Option<String>, Option<String>);
 
@@ -101,6 +139,7 @@ pub(super) fn failed(c: &mut SqliteConnection, max: u32) -> Result<Vec<FailedIma
         .inner_join(accounts::table)
         // A literal, because SQLite does not match a partial index with a parameter.
         .filter(sql::<Bool>("images.state = 'failed'"))
+        .filter(images::deleted_at_ms.is_null())
         .filter(accounts::deleted_at_ms.is_null())
         .order(images::seq.desc())
         .limit(i64::from(max))
@@ -122,6 +161,7 @@ pub(super) fn queue_length(c: &mut SqliteConnection) -> Result<QueueLength, Sqli
     let failed: i64 = images::table
         .inner_join(accounts::table)
         .filter(sql::<Bool>("images.state = 'failed'"))
+        .filter(images::deleted_at_ms.is_null())
         .filter(accounts::deleted_at_ms.is_null())
         .count()
         .get_result(c)?;

@@ -1,9 +1,12 @@
 //! Runs the conformance suite on SQLite, and tests what is particular to SQLite.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod broken_files;
+mod broken_rows;
 mod cancellation;
 mod files;
 mod inline;
+mod large_folders;
 mod migrations;
 mod oauth;
 mod query_plans;

@@ -4,9 +4,12 @@ use diesel::{
     Connection, QueryableByName, RunQueryDsl, SqliteConnection, sql_query,
     sql_types::{BigInt, Binary, Nullable, Text},
 };
-use domain::{Plan, Rendition};
-use storage::{AccountStore, ImageStore, IndexQueue, Lookup, SchemaStore};
-use storage_conformance::{NOW, Photo, Seed, random_photos, rendition_blob};
+use domain::{BlobKind, FilePath, Plan, Rendition};
+use storage::{
+    AccountStore, BlobRegistry, FileChange, FileCondition, FileStore, FileTimes, ImageStore, IndexQueue,
+    Lookup, NewFile, NewFileContent, SchemaStore, UploadStore,
+};
+use storage_conformance::{NOW, ORIGINAL_BYTES, Photo, Seed, original_blob, random_photos, rendition_blob};
 use storage_sqlite::SqliteStore;
 use tempfile::TempDir;
 
@@ -159,6 +162,49 @@ async fn renditions_survive_the_rebuild_of_their_table() {
     store.migrate().await.unwrap();
     assert_eq!(renditions(&path), stored);
     assert_eq!(rename().unwrap(), 20);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn accounts_from_before_photo_sync_get_a_root_folder_and_their_bytes() {
+    let (store, folder) = fresh_store().await;
+    let path = folder.path().join("library.sqlite");
+    let seed = Seed::new(std::sync::Arc::new(store.clone()));
+    let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
+    seed.images(ann.account, random_photos(3, NOW, 1)).await;
+    let put = async |at: &str, content| {
+        let file = NewFile {
+            path: FilePath::parse(at).unwrap(),
+            content,
+            bytes: ORIGINAL_BYTES,
+            times: FileTimes::default(),
+            sha1: None,
+            create_folders: true,
+            condition: FileCondition::Any,
+        };
+        let change = FileChange { account: ann.account, lock_tokens: Vec::new(), at: NOW, quota_bytes: None };
+        store.put_file(change, file).await.unwrap().unwrap()
+    };
+    let (photo, original) = (seed.new_image(ann.account, &Photo::at_second(9)), seed.hash());
+    seed.announce(&[original_blob(&photo.original), original_blob(&original)]).await;
+    put("a/b/x.jpg", NewFileContent::Photo(photo)).await;
+    let media_type = "image/jpeg";
+    put("a/x.tmp", NewFileContent::Partial { original, media_type }).await;
+    assert_eq!(store.stored_bytes(ann.account).await.unwrap(), 5 * ORIGINAL_BYTES);
+    assert_eq!(store.kept_blobs(BlobKind::Original, None, 9).await.unwrap().len(), 5);
+
+    while !store.pending_migrations().await.unwrap().iter().any(|name| name.contains("photo_sync")) {
+        store.revert_migration().await.unwrap().unwrap();
+    }
+    let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+    assert!(sql_query("SELECT 1 FROM files").execute(&mut connection).is_err(), "the table is gone");
+    store.migrate().await.unwrap();
+    assert_eq!(store.kept_blobs(BlobKind::Original, None, 9).await.unwrap().len(), 4);
+    for (account, bytes) in [(ann.account, 4 * ORIGINAL_BYTES), (ben.account, 0)] {
+        assert_eq!(store.stored_bytes(account).await.unwrap(), bytes);
+        let root = store.list_files(account, &FilePath::ROOT).await.unwrap().unwrap();
+        assert_eq!((root.entry.bytes, root.members), (0, Vec::new()));
+    }
+    put("a/b/x.jpg", NewFileContent::Junk).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -11,18 +11,19 @@ use diesel::{
     sql_types::{Double, Nullable, Text},
 };
 use domain::{
-    AccountId, AlbumChange, BlobKind, Circle, ContentHash, DateRange, Limit, ListQuery, Plan, Position,
-    QueryText, Rendition, Sidecar, SidecarKind,
+    AccountId, AlbumChange, BlobKind, Circle, ContentHash, DateRange, FilePath, Limit, ListQuery, Plan,
+    Position, QueryText, Rendition, Sidecar, SidecarKind,
 };
 use oauth_core::{
     AuthMethod, Client, ClientMetadata, CurrentRefreshToken, Eviction, Grant, IssuedCode, NewClient, NewCode,
     NewRefreshToken, REREGISTRATION_INTERVAL_MS, Redemption, Rotation, SecretHash, Sweep, UnixMillis,
 };
 use storage::{
-    ImageKey, IndexedImage, NewSession, SearchFilter, SharedStore, SignInAttempt, SignInDecision,
-    SignInLimits, TextColumns, Viewer,
+    FileChange, FileCondition, FileLock, FileMove, FilePosition, FileTimes, ImageKey, IndexedImage, NewFile,
+    NewFileContent, NewImage, NewSession, PairedKind, SearchFilter, SharedStore, SignInAttempt,
+    SignInDecision, SignInLimits, TextColumns, Viewer,
 };
-use storage_conformance::{NOW, Photo, Seed, indexed, rendition_blob};
+use storage_conformance::{NOW, Photo, Seed, indexed, original_blob, rendition_blob};
 
 use crate::fresh_store;
 
@@ -60,8 +61,9 @@ struct PlanStep {
 
 /// Each of these look-ups uses an index that has exactly the wanted rows, in the wanted order: a page, the end of the
 /// free window, the count of an album, a page of an album, jobs to lease, images to index again, words, stems,
-/// prefixes, and images by their words.
-const EXPECTED: [&str; 13] = [
+/// prefixes, images by their words, files between two times, sidecars and photos by their names, and partial files of an
+/// original.
+const EXPECTED: [&str; 18] = [
     "SEARCH images USING INDEX images_timeline (account_id=? AND live=? AND captured_at_ms>? AND captured_at_ms<?)",
     "SEARCH images USING INDEX images_timeline (account_id=? AND live=?)",
     "SEARCH album_images USING COVERING INDEX album_images_timeline (album_seq=? AND live=? AND captured_at_ms>?)",
@@ -76,6 +78,11 @@ const EXPECTED: [&str; 13] = [
     "SEARCH words USING INDEX sqlite_autoindex_words_1 (account_id=? AND word>? AND word<?)",
     "SEARCH w USING COVERING INDEX sqlite_autoindex_indexed_words_1 (key=?)",
     "SEARCH word_stems USING PRIMARY KEY (account_id=? AND stem=? AND word_id=?)",
+    "SEARCH files USING INDEX files_modified (account_id=? AND last_modified_ms=? AND rowid<?)",
+    "SEARCH files USING INDEX files_modified (account_id=? AND last_modified_ms>? AND last_modified_ms<?)",
+    "SEARCH files USING INDEX files_sidecars (account_id=? AND parent_id=? AND name>? AND name<?)",
+    "SEARCH files USING INDEX files_name (account_id=? AND parent_id=? AND name>? AND name<?)",
+    "SEARCH files USING COVERING INDEX files_partial (original=? AND account_id=?)",
 ];
 
 fn plan(connection: &mut SqliteConnection, sql: &str) -> Vec<String> {
@@ -132,6 +139,7 @@ async fn run_hot_operations(store: SharedStore) {
     store.restore_image(ann.account, &ids[3]).await.unwrap();
     reindex(&seed, ann, original).await;
     make_full_renditions(&seed).await;
+    sync_files(&seed, ann.account).await;
     sign_in(&store, ann.account).await;
     grant(&store, ann.account).await;
     store.delete_image(ann, &ids[3], NOW).await.unwrap();
@@ -142,6 +150,10 @@ async fn run_hot_operations(store: SharedStore) {
     store.requeue_failed(9, NOW).await.unwrap();
     while store.reindex_words(10).await.unwrap() > 0 {}
     store.count_outdated_words().await.unwrap();
+    let versions = [storage::FileVersion([1; 16]), storage::FileVersion([2; 16])];
+    store.remember_watched_files(ann.account, &versions, NOW).await.unwrap();
+    store.watched_files(ann.account, &versions).await.unwrap();
+    store.sweep_watched_files(NOW, 10).await.unwrap();
     store.delete_account(ann.account, NOW).await.unwrap();
 }
 
@@ -244,6 +256,64 @@ async fn grant(store: &SharedStore, account: AccountId) {
     oauth_core::Store::sweep(&**store, sweep).await.unwrap();
 }
 
+/// Puts, lists, locks, moves, copies and deletes files.
+async fn sync_files(seed: &Seed, account: AccountId) {
+    let store = seed.store();
+    let path = |path| FilePath::parse(path).unwrap();
+    let change = || FileChange { account, lock_tokens: vec!["token".to_owned()], at: NOW, quota_bytes: None };
+    let file = |at, content| NewFile {
+        path: path(at),
+        content,
+        bytes: 9,
+        times: FileTimes::default(),
+        sha1: None,
+        create_folders: true,
+        condition: FileCondition::Any,
+    };
+    let image = NewImage { quota_bytes: Some(u64::MAX), ..seed.new_image(account, &Photo::at_second(1)) };
+    let original = image.original;
+    seed.announce(&[original_blob(&original)]).await;
+    let partial = NewFileContent::Partial { original, media_type: "image/jpeg" };
+    store.put_file(change(), file("a/x.tmp", partial)).await.unwrap().unwrap();
+    for at in ["a/x.jpg", "a/y.jpg"] {
+        let content = NewFileContent::Photo(image.clone());
+        store.put_file(change(), file(at, content)).await.unwrap().unwrap();
+    }
+    let sidecar = NewFileContent::Sidecar(SidecarKind::Xmp, b"<x/>".to_vec());
+    let written = store.put_file(change(), file("a/x.jpg", sidecar)).await.unwrap().unwrap();
+    let id = written.entry.id;
+    store.list_files(account, &path("a")).await.unwrap();
+    for (kind, prefix) in [(PairedKind::Photo, "x"), (PairedKind::Sidecar, "x"), (PairedKind::Sidecar, "")] {
+        store.files_with_prefix(account, &path("a"), kind, prefix, 9).await.unwrap();
+    }
+    store.file_by_id(account, id).await.unwrap();
+    store.located_file(account, id).await.unwrap();
+    store.recent_files(account, NOW, FilePosition::after(NOW), 9).await.unwrap();
+    store.sidecar_content(account, id).await.unwrap();
+    let expires_at = NOW.plus_millis(9);
+    let lock =
+        FileLock { token: "token".to_owned(), root: path("a/x.jpg"), is_deep: true, owner: None, expires_at };
+    store.lock_file(change(), lock).await.unwrap().unwrap();
+    store.account_locks(account, NOW).await.unwrap();
+    store.refresh_lock(change(), &path("a/x.jpg"), "token", expires_at).await.unwrap();
+    let times = FileTimes { modified_at: Some(NOW), created_at: None };
+    store.set_file_times(change(), &path("a/x.jpg"), times).await.unwrap().unwrap();
+    let to = |from, to| FileMove {
+        from: path(from),
+        to: path(to),
+        overwrite: true,
+        create_folders: true,
+        condition: FileCondition::Any,
+        image: Some(image.clone()),
+    };
+    store.copy_file(change(), to("a", "b")).await.unwrap().unwrap();
+    store.move_file(change(), to("a", "b/c/d")).await.unwrap().unwrap();
+    store.move_file(change(), to("b/x.tmp", "b/x.jpg")).await.unwrap().unwrap();
+    store.delete_file(change(), &path("b"), FileCondition::Any).await.unwrap().unwrap();
+    store.sweep_deleted_files(Some(account), NOW, 2).await.unwrap();
+    while store.sweep_deleted_files(None, NOW, 2).await.unwrap() > 0 {}
+}
+
 async fn make_full_renditions(seed: &Seed) {
     let store = seed.store();
     let jobs = seed.lease_renditions("w", NOW).await;
@@ -296,15 +366,19 @@ async fn hot_operations_use_indexes() {
                 "word_stems",
                 "s",
                 "indexed_words",
+                "files",
+                "f",
+                "file_locks",
+                "watched_files",
             ];
             // Scans of these partial indexes are fine: they have few rows.
-            let small = ["images_failed", "images_deleted", "blobs_unreferenced"];
+            let small = ["images_failed", "images_deleted", "blobs_unreferenced", "files_deleted"];
             let scanned = large
                 .iter()
                 .any(|table| step == format!("SCAN {table}") || step.starts_with(&format!("SCAN {table} ")));
             steps.insert(step.clone());
-            // Jobs are read in the order of their queue, without sorting.
-            if step.contains("TEMP B-TREE") && sql.contains("_jobs") {
+            // Jobs are read in the order of their queue, and files in the order of their times, without sorting.
+            if step.contains("TEMP B-TREE") && (sql.contains("_jobs") || sql.contains("last_modified_ms")) {
                 scans.push(format!("{step}: {sql}"));
             }
             // Images are looked up by a list of keys, without a scan of the timeline.

@@ -1,7 +1,9 @@
 use std::sync::Arc;
 
 use domain::{KeyName, Plan};
-use storage::{AccountStore, IndexQueue, KeyHash, Lookup, NewKey, NewSession, NewSigningKey, SchemaStore};
+use storage::{
+    AccountStore, IndexQueue, KeyHash, KeyKind, Lookup, NewKey, NewSession, NewSigningKey, SchemaStore,
+};
 use storage_conformance::{NOW, Photo, Seed};
 use storage_sqlite::SqliteStore;
 use tempfile::TempDir;
@@ -32,10 +34,10 @@ async fn a_key_revoked_in_one_store_is_invalid_in_the_other() {
     let (one, other, _folder) = two_seeds().await;
     let ann = one.account(Plan::Paid).await;
     let (hash, name) = (KeyHash([7; 32]), KeyName::parse("laptop").unwrap());
-    let key = NewKey { account: ann.account, name: name.clone(), hash, created_at: NOW };
+    let key = NewKey { account: ann.account, kind: KeyKind::Api, name: name.clone(), hash, created_at: NOW };
     one.store().create_key(key).await.unwrap();
     assert!(other.store().key_holder(&hash).await.unwrap().is_some());
-    assert!(one.store().revoke_key(ann.account, &name, NOW).await.unwrap());
+    assert!(one.store().revoke_key(ann.account, KeyKind::Api, &name, NOW).await.unwrap());
     assert!(other.store().key_holder(&hash).await.unwrap().is_none());
 }
 

@@ -9,7 +9,12 @@ use maud::html;
 use oauth_core::UnixMillis;
 use web_auth::security_log;
 
-use super::{AccountPage, AccountSection, Outcome, Person, lists::app_label, page};
+use super::{
+    AccountPage, AccountSection, Outcome, Person,
+    lists::app_label,
+    page,
+    sync::{NewDevice, SHOW, SHOW_CODE},
+};
 use crate::{
     Site,
     forms::Form,
@@ -25,6 +30,8 @@ pub(super) enum Action {
     Disconnect,
     CreateKey,
     RevokeKey,
+    ConnectDevice,
+    DisconnectDevice,
     ChangePassword,
     EndSession,
     SignOutEverywhere,
@@ -35,19 +42,23 @@ pub(super) enum Action {
 pub(super) enum Notice {
     /// A new API key, which is shown only now.
     NewKey { name: KeyName, key: String },
+    /// The password or code of a new device, which is shown only now.
+    NewDevice(NewDevice),
     /// An error.
     Problem(String),
-    /// An error in the name of a new key.
-    InvalidKeyName { name: String, text: String },
+    /// An error in the name of a new key or device.
+    InvalidName { name: String, text: String },
     /// A success.
     Done(Outcome),
 }
 
 impl Action {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 9] = [
         Self::Disconnect,
         Self::CreateKey,
         Self::RevokeKey,
+        Self::ConnectDevice,
+        Self::DisconnectDevice,
         Self::ChangePassword,
         Self::EndSession,
         Self::SignOutEverywhere,
@@ -64,6 +75,8 @@ impl Action {
             Self::Disconnect => "/account/apps/disconnect",
             Self::CreateKey => "/account/keys/create",
             Self::RevokeKey => "/account/keys/revoke",
+            Self::ConnectDevice => "/account/sync/connect",
+            Self::DisconnectDevice => "/account/sync/disconnect",
             Self::ChangePassword => "/account/password",
             Self::EndSession => "/account/sessions/end",
             Self::SignOutEverywhere => "/account/sign-out-everywhere",
@@ -76,6 +89,7 @@ impl Action {
         match self {
             Self::Disconnect => AccountSection::Apps,
             Self::CreateKey | Self::RevokeKey => AccountSection::Keys,
+            Self::ConnectDevice | Self::DisconnectDevice => AccountSection::Sync,
             Self::ChangePassword => AccountSection::Password,
             Self::EndSession | Self::SignOutEverywhere => AccountSection::Sessions,
             Self::DeleteAccount => AccountSection::Delete,
@@ -100,6 +114,8 @@ impl Submission<'_> {
             Action::Disconnect => self.disconnect().await,
             Action::CreateKey => self.create_key().await,
             Action::RevokeKey => self.revoke_key().await,
+            Action::ConnectDevice => self.connect_device().await,
+            Action::DisconnectDevice => self.disconnect_device().await,
             Action::ChangePassword => self.change_password().await,
             Action::EndSession => self.end_session().await,
             Action::SignOutEverywhere => self.sign_out_everywhere().await,
@@ -136,15 +152,18 @@ impl Submission<'_> {
         Ok(self.done(Outcome::Disconnected))
     }
 
-    async fn create_key(&self) -> Result<Reply, Reply> {
-        let name = match KeyName::parse(self.field("name")) {
-            Ok(name) => name,
+    /// The name of a new key or device.
+    async fn new_name(&self) -> Result<KeyName, Reply> {
+        match KeyName::parse(self.field("name")) {
+            Ok(name) => Ok(name),
             Err(invalid) => {
-                return Err(self
-                    .invalid_key_name(format!("The {} {}.", invalid.field, invalid.reason))
-                    .await);
+                Err(self.invalid_name(format!("The {} {}.", invalid.field, invalid.reason)).await)
             }
-        };
+        }
+    }
+
+    async fn create_key(&self) -> Result<Reply, Reply> {
+        let name = self.new_name().await?;
         let account = &self.person.holder.account;
         match self.site.library.create_key(&account.email, name.clone()).await {
             Ok(key) => {
@@ -155,7 +174,7 @@ impl Submission<'_> {
             Err(KeyError::NameTaken) => {
                 let text =
                     "There is already a key with this name. Choose another name, or revoke that key first.";
-                Err(self.invalid_key_name(text.to_owned()).await)
+                Err(self.invalid_name(text.to_owned()).await)
             }
             Err(error) => Err(messages::unavailable(&error)),
         }
@@ -171,6 +190,34 @@ impl Submission<'_> {
             self.record(SecurityEventKind::KeyRevoked, Some(name.as_str())).await;
         }
         Ok(self.done(Outcome::KeyRevoked))
+    }
+
+    /// Creates a sync password, or a QR code that an app exchanges for one.
+    async fn connect_device(&self) -> Result<Reply, Reply> {
+        let device = self.new_name().await?;
+        let (library, account) = (&self.site.library, self.person.holder.account.id);
+        let new = if self.field(SHOW) == SHOW_CODE {
+            let login = library.create_one_time_login(account, &device).await;
+            NewDevice::Code { device, login: login.map_err(|error| messages::unavailable(&error))? }
+        } else {
+            let created = library.create_sync_password(account, device, Some(self.address)).await;
+            let created = created.map_err(|error| messages::unavailable(&error))?;
+            security_log::sync_password_changed(self.address, account, "sync_password_created");
+            NewDevice::Password(created)
+        };
+        Ok(self.page(StatusCode::OK, Notice::NewDevice(new)).await)
+    }
+
+    async fn disconnect_device(&self) -> Result<Reply, Reply> {
+        // An invalid name belongs to no device.
+        if let Ok(name) = KeyName::parse(self.field("name")) {
+            let account = self.person.holder.account.id;
+            let revoked = self.site.library.revoke_sync_password(account, &name, self.address).await;
+            if revoked.map_err(|error| messages::unavailable(&error))? {
+                security_log::sync_password_changed(self.address, account, "sync_password_revoked");
+            }
+        }
+        Ok(self.done(Outcome::DeviceDisconnected))
     }
 
     /// A new password ends every session, so this browser gets a new session.
@@ -279,9 +326,9 @@ impl Submission<'_> {
     }
 
     /// Shows the typed name again, so that it can be corrected.
-    async fn invalid_key_name(&self, text: String) -> Reply {
+    async fn invalid_name(&self, text: String) -> Reply {
         let name = self.field("name").to_owned();
-        self.page(StatusCode::BAD_REQUEST, Notice::InvalidKeyName { name, text }).await
+        self.page(StatusCode::BAD_REQUEST, Notice::InvalidName { name, text }).await
     }
 
     async fn page(&self, status: StatusCode, notice: Notice) -> Reply {
@@ -296,7 +343,7 @@ impl Submission<'_> {
 
 fn account_deleted() -> Reply {
     let content = html! {
-        p { "Connected apps, API keys and sessions no longer work. Your photos are being deleted." }
+        p { "Connected apps, devices, API keys and sessions no longer work. Your photos are being deleted." }
     };
     Page { title: "Your account is deleted", status: StatusCode::OK, form_targets: &[] }.reply(&content)
 }

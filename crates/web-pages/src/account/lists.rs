@@ -24,8 +24,8 @@ pub(super) struct Sections<'a> {
     pub(super) person: &'a Person,
     /// The page that shows the sections.
     pub(super) page: AccountPage,
-    /// The invalid name of a new key, so that it can be corrected.
-    pub(super) typed_key_name: &'a str,
+    /// The invalid name of a new key or device, so that it can be corrected.
+    pub(super) typed_name: &'a str,
 }
 
 impl Sections<'_> {
@@ -50,7 +50,14 @@ impl Sections<'_> {
     }
 
     /// A form with one button; `object` completes its label for screen readers.
-    fn button(&self, action: Action, field: (&str, &str), label: &str, object: &str, class: &str) -> Markup {
+    pub(super) fn button(
+        &self,
+        action: Action,
+        field: (&str, &str),
+        label: &str,
+        object: &str,
+        class: &str,
+    ) -> Markup {
         self.form(
             action,
             &html! {
@@ -113,7 +120,7 @@ impl Sections<'_> {
                 div.beside {
                     div {
                         label for="key-name" { "Name of the new key" }
-                        input #key-name type="text" name="name" value=(self.typed_key_name) required maxlength="100"
+                        input #key-name type="text" name="name" value=(self.typed_name) required maxlength="100"
                             autocomplete="off";
                     }
                     button type="submit" { "Create key" }
@@ -196,8 +203,9 @@ impl Sections<'_> {
         html! {
             p {
                 "If you do not recognise something, change your " a href=(AccountSection::Password.path()) { "password" }
-                " and remove the " a href=(AccountSection::Apps.path()) { "connected apps" } " and "
-                a href=(AccountSection::Keys.path()) { "API keys" } " that you do not know."
+                " and remove the " a href=(AccountSection::Apps.path()) { "connected apps" } ", "
+                a href=(AccountSection::Keys.path()) { "API keys" } " and " a href=(AccountSection::Sync.path()) { "devices" }
+                " that you do not know."
             }
             @if events.is_empty() {
                 p { "There is no activity yet." }
@@ -261,6 +269,8 @@ fn event_text(event: &SecurityEvent) -> String {
         }
         SecurityEventKind::KeyCreated => format!("API key {object} created"),
         SecurityEventKind::KeyRevoked => format!("API key {object} revoked"),
+        SecurityEventKind::SyncPasswordCreated => format!("{object} connected for photo sync"),
+        SecurityEventKind::SyncPasswordRevoked => format!("{object} disconnected from photo sync"),
     }
 }
 

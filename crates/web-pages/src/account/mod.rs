@@ -1,17 +1,20 @@
-//! The account pages: connected apps, API keys, password, sessions, activity.
+//! The account pages: connected apps, API keys, photo sync, password, sessions, activity.
 //!
 //! `/account` shows all sections, and each section also has a page of its own. Every form is bound to the session and to
-//! its purpose, and redirects to the page that showed it. Only a new API key is shown in the reply itself, once.
+//! its purpose, and redirects to the page that showed it. Only a new API key, sync password or QR code is shown in the reply itself, once.
 //!
 //! To add a section, add a variant to `AccountSection` in `section.rs`; the compiler names the other places.
 
 mod actions;
 mod browser_name;
+mod form_stream;
 mod lists;
 mod outcome;
 mod page;
 mod search_progress;
 mod section;
+mod sync;
+mod sync_upload;
 
 use std::net::IpAddr;
 
@@ -33,7 +36,6 @@ use crate::{
     layout::PageHeader,
     return_to::ReturnTo,
     session::{session, session_token},
-    start,
 };
 
 use actions::{Action, Notice, Submission};
@@ -76,6 +78,9 @@ impl Person {
 /// Handles `/account`, the pages of its sections, and their forms.
 pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
     let path = parts.uri.path();
+    if path == sync_upload::PATH {
+        return sync_upload::handle(site, parts, body, address).await;
+    }
     match (&parts.method, AccountPage::at(path), Action::at(path)) {
         (_, None, None) => not_found(),
         (&Method::GET | &Method::HEAD, Some(page), _) => show(site, parts, page).await,
@@ -95,7 +100,7 @@ async fn show(site: &Site, parts: &Parts, page: AccountPage) -> Reply {
         Ok(Some(person)) => person,
         // Apps send people here before they have signed in.
         Ok(None) if page == AccountPage::Section(AccountSection::Sync) => {
-            return start::sync(&PageHeader::SignedOut { here: page.path() });
+            return sync::page_for_visitors(site, &PageHeader::SignedOut { here: page.path() });
         }
         Ok(None) => return found(&ReturnTo::here(page.path()).via_sign_in()),
         Err(reply) => return reply,

@@ -3,19 +3,26 @@
 pub(super) enum Outcome {
     Disconnected,
     KeyRevoked,
+    DeviceDisconnected,
     PasswordChanged,
     SignedOutElsewhere,
 }
 
 impl Outcome {
-    const ALL: [Self; 4] =
-        [Self::Disconnected, Self::KeyRevoked, Self::PasswordChanged, Self::SignedOutElsewhere];
+    const ALL: [Self; 5] = [
+        Self::Disconnected,
+        Self::KeyRevoked,
+        Self::DeviceDisconnected,
+        Self::PasswordChanged,
+        Self::SignedOutElsewhere,
+    ];
 
     /// Its name in the query of the page.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Disconnected => "disconnected",
             Self::KeyRevoked => "key-revoked",
+            Self::DeviceDisconnected => "device-disconnected",
             Self::PasswordChanged => "password-changed",
             Self::SignedOutElsewhere => "signed-out",
         }
@@ -30,6 +37,7 @@ impl Outcome {
         match self {
             Self::Disconnected => "The app is disconnected. It no longer has access to your photos.",
             Self::KeyRevoked => "The API key is revoked. It no longer works.",
+            Self::DeviceDisconnected => "The device is disconnected. Its password no longer works.",
             Self::PasswordChanged => "Your password is changed. You are signed out in all other browsers.",
             Self::SignedOutElsewhere => "Signed out. You stay signed in here.",
         }

@@ -10,13 +10,14 @@ use super::{
     actions::{Action, Notice},
     lists::{Sections, confirmation},
     search_progress::search_progress,
+    sync::{SyncAddresses, new_device},
+    sync_upload,
 };
 use crate::{
     Site,
     app_guides::ConnectionGuide,
     layout::{Link, Page, PageHeader, Section, snippet},
     messages,
-    start::sync_steps,
 };
 
 /// Number of events on the activity page: all that are kept, so that many events of one kind do not hide others.
@@ -31,11 +32,11 @@ pub(super) async fn page(
     notice: Option<Notice>,
 ) -> Reply {
     let account = &person.holder.account;
-    let typed_key_name = match &notice {
-        Some(Notice::InvalidKeyName { name, .. }) => name,
+    let typed_name = match &notice {
+        Some(Notice::InvalidName { name, .. }) => name,
         _ => "",
     };
-    let renderer = Sections { site, person, page, typed_key_name };
+    let renderer = Sections { site, person, page, typed_name };
     let sections_shown: Vec<AccountSection> = match page {
         AccountPage::Overview => AccountSection::of_plan(account.plan).collect(),
         AccountPage::Section(section) => vec![section],
@@ -43,7 +44,10 @@ pub(super) async fn page(
     let mut sections = Vec::with_capacity(sections_shown.len());
     for section in sections_shown {
         match renderer.content(section).await {
-            Ok(content) => sections.push(Section { id: section.id(), heading: section.heading(), content }),
+            Ok(content) => {
+                let script = renderer.script(section);
+                sections.push(Section { id: section.id(), heading: section.heading(), content, script });
+            }
             Err(reply) => return reply,
         }
     }
@@ -53,7 +57,7 @@ pub(super) async fn page(
     };
     let above = html! {
         @if page == AccountPage::Overview { p { "Signed in as " strong { (account.email) } "." } }
-        @if let Some(notice) = &notice { (notice_markup(notice)) }
+        @if let Some(notice) = &notice { (notice_markup(notice, SyncAddresses::of(site, person))) }
     };
     let overview = Link { href: PATH, label: "Overview" };
     let link = |section: AccountSection| Link { href: section.path(), label: section.heading() };
@@ -63,7 +67,7 @@ pub(super) async fn page(
     Page { title, status, form_targets: &[] }.sections(&header, &links, &above, &sections)
 }
 
-fn notice_markup(notice: &Notice) -> Markup {
+fn notice_markup(notice: &Notice, addresses: SyncAddresses<'_>) -> Markup {
     match notice {
         Notice::NewKey { name, key } => html! {
             div.notice role="status" {
@@ -71,7 +75,8 @@ fn notice_markup(notice: &Notice) -> Markup {
                 (snippet("the API key", key))
             }
         },
-        Notice::Problem(text) | Notice::InvalidKeyName { text, .. } => {
+        Notice::NewDevice(device) => new_device(device, addresses),
+        Notice::Problem(text) | Notice::InvalidName { text, .. } => {
             html! { div.notice.warn role="alert" { p { (text) } } }
         }
         Notice::Done(outcome) => html! { div.notice role="status" { p { (outcome.text()) } } },
@@ -99,11 +104,8 @@ impl Sections<'_> {
                     @if !is_overview { (self.key_use()) }
                 }
             }
-            AccountSection::Sync if is_overview => html! {
-                p { "Add photos by importing them on the machine that runs the library." }
-                p { a href=(AccountSection::Sync.path()) { "How to import photos" } }
-            },
-            AccountSection::Sync => sync_steps(account.email.as_str()),
+            AccountSection::Sync if is_overview => self.sync_summary().await?,
+            AccountSection::Sync => self.sync().await?,
             AccountSection::Search => {
                 let progress = library.search_progress(Some(account.id)).await;
                 let info = library.info(&Caller::signed_in(account.clone(), &self.person.token)).await;
@@ -122,6 +124,13 @@ impl Sections<'_> {
             }
             AccountSection::Delete => self.delete(),
         })
+    }
+
+    /// The script of a section on its own page.
+    fn script(&self, section: AccountSection) -> Option<&'static str> {
+        let is_upload =
+            self.page == AccountPage::Section(AccountSection::Sync) && section == AccountSection::Sync;
+        is_upload.then_some(sync_upload::SCRIPT)
     }
 
     fn connect(&self, is_overview: bool) -> Markup {
@@ -163,7 +172,7 @@ impl Sections<'_> {
 
     fn password(&self) -> Markup {
         html! {
-            p { "Changing your password signs you out in all other browsers. Connected apps and API keys keep working." }
+            p { "Changing your password signs you out in all other browsers. Connected apps, devices and API keys keep working." }
             (self.form(Action::ChangePassword, &html! {
                 (self.username())
                 div.beside.two {
@@ -185,7 +194,7 @@ impl Sections<'_> {
 
     fn delete(&self) -> Markup {
         html! {
-            p { "This deletes your photos, albums, API keys and connected apps. You cannot undo it." }
+            p { "This deletes your photos, albums, API keys, connected apps and devices. You cannot undo it." }
             (confirmation("Delete my account", "", &self.form(Action::DeleteAccount, &html! {
                 (self.username())
                 label for="delete-password" { "Your password" }

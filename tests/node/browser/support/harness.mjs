@@ -6,6 +6,8 @@ import { words, signIn } from './pages.mjs';
 import { Service } from './service.mjs';
 import { TIMEOUT_MS, Watch } from './watch.mjs';
 
+/** A base URL that phones can reach. Over http, so browsers offer it less than they offer localhost. */
+export const HOME_URL = 'http://photos.test';
 /** Ends a test that hangs. */
 const TEST_TIMEOUT_MS = 10 * 60_000;
 /** How much of a page a failed test prints. */
@@ -21,19 +23,20 @@ export function launch() {
 /** The server and the browser that the tests of a file share. */
 export class World {
   #people = 0;
+  #atHome;
 
   /** Starts both and stops them after the last test. */
-  static async forTests() {
-    const world = await World.start();
+  static async forTests(options) {
+    const world = await World.start(undefined, options);
     after(() => world.stop());
     return world;
   }
 
   /** Starts a server, and a browser unless one is given. */
-  static async start(browser) {
+  static async start(browser, options) {
     const world = new World();
     try {
-      world.service = await Service.start();
+      world.service = await Service.start(options);
       world.browser = browser ?? (await launch());
     } catch (error) {
       await world.stop();
@@ -44,18 +47,29 @@ export class World {
 
   async stop() {
     await this.browser?.close();
+    await this.stopServices();
+  }
+
+  async stopServices() {
     await this.service?.stop();
+    await this.#atHome?.stop();
+  }
+
+  /** A second server, at a base URL that phones can reach. */
+  async atHome() {
+    this.#atHome ??= await Service.start({ baseUrl: HOME_URL });
+    return this.#atHome;
   }
 
   /** Creates a new account. */
-  newAccount() {
+  newAccount(service = this.service) {
     this.#people += 1;
-    return this.service.person(`person-${this.#people}`);
+    return service.person(`person-${this.#people}`);
   }
 
   /** Opens a browser context with its own cookies. */
   async visit(options = {}, service = this.service) {
-    const context = await this.browser.newContext({ baseURL: service.origin, ...options });
+    const context = await this.browser.newContext({ baseURL: service.origin, proxy: service.proxy, ...options });
     context.setDefaultTimeout(TIMEOUT_MS);
     const page = await context.newPage();
     return new Visit(service, context, page, await Watch.of(page, [service.origin]));

@@ -112,6 +112,34 @@ export function accountPage(page) {
   };
 }
 
+/** The buttons of the page that connects a device. */
+export const answerDevice = consentForm;
+
+/** The forms of the page about photo sync. */
+export function syncPage(page) {
+  const connect = forms(page, '/account/sync/connect');
+  const add = async (name, button) => {
+    await connect.locator('[name="name"]').fill(name);
+    return press(page, connect.getByRole('button', { name: button }));
+  };
+  return {
+    createPassword: (name) => add(name, 'Create password'),
+    showCode: (name) => add(name, 'Show QR code'),
+    /** The new password, if the page shows one. */
+    async shownPassword() {
+      const code = page.locator('[data-copy="the sync password"] code');
+      return (await code.count()) ? code.innerText() : undefined;
+    },
+    /** Inside a confirmation, hidden until it is opened. */
+    disconnectButton: (name) =>
+      forms(page, '/account/sync/disconnect').getByRole('button', { name: `Disconnect ${name}`, includeHidden: true }),
+    async disconnect(name) {
+      await openConfirmation(this.disconnectButton(name));
+      return press(page, this.disconnectButton(name));
+    },
+  };
+}
+
 /** The visible text of the page. */
 export const words = (page) => page.locator('body').innerText();
 

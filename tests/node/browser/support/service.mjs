@@ -22,20 +22,26 @@ const environment = {
 export class Service {
   #dataDir;
   #server;
+  #address;
   #log = '';
   /** The lines it printed. */
   output = [];
 
-  static async start() {
+  /** Starts a server. With a base URL, browsers reach it through `proxy`. */
+  static async start({ baseUrl } = {}) {
     const service = new Service();
+    const named = baseUrl ? ['--base-url', baseUrl] : [];
     service.#dataDir = await mkdtemp(join(tmpdir(), 'photo-library-'));
-    service.#server = service.#spawn(['serve', '--listen', '127.0.0.1:0'], 'ignore');
+    service.#server = service.#spawn(['serve', '--listen', '127.0.0.1:0', ...named], 'ignore');
     try {
-      service.origin = await service.#listening();
+      service.#address = await service.#listening();
     } catch (error) {
       await service.stop();
       throw error;
     }
+    service.origin = baseUrl ?? service.#address;
+    // A server also answers requests as a proxy sends them, so names need no lookup.
+    service.proxy = baseUrl ? { server: service.#address } : undefined;
     return service;
   }
 
@@ -81,7 +87,7 @@ export class Service {
 
   /** Sends a request without cookies and without following redirects. */
   fetch(path, options = {}) {
-    return fetch(`${this.origin}${path}`, { redirect: 'manual', ...options });
+    return fetch(`${this.#address}${path}`, { redirect: 'manual', ...options });
   }
 
   #spawn(words, stdin) {

@@ -1,8 +1,21 @@
 // Every state of every page, for accessibility tests and screenshots.
 
 import { App } from './app.mjs';
-import { accountPage, connect, consentForm, openConfirmation, press, setUp, signIn } from './pages.mjs';
+import { Device } from './device.mjs';
+import {
+  accountPage,
+  answerDevice,
+  connect,
+  consentForm,
+  openConfirmation,
+  press,
+  setUp,
+  signIn,
+  syncPage,
+} from './pages.mjs';
+import { movie, photos } from './photos.mjs';
 import { Service } from './service.mjs';
+import { choose, isFinished } from './upload.mjs';
 
 const CALLBACK = 'https://client.example/callback';
 const SET_UP = 'set-up';
@@ -46,6 +59,25 @@ async function busyAccount(visit, person) {
   for (const name of ['laptop', LONG]) await accountPage(visit.page).createKey(name);
   await visit.open('/account');
 }
+
+/** The page about photo sync, of a person with devices. */
+async function withDevices(visit, person) {
+  await visit.signIn(person, '/account/sync');
+  for (const name of ['Anna’s phone', LONG]) await syncPage(visit.page).createPassword(name);
+  await visit.open('/account/sync');
+}
+
+/** The page that connects a device of this name. */
+async function atDevice(visit, person, name) {
+  await visit.signIn(person);
+  const device = await Device.begin(visit.service, name);
+  await visit.page.goto(device.login);
+  return device;
+}
+
+/** Opens the steps for every platform. */
+const openSteps = (page) =>
+  page.locator('details:not(.ask)').evaluateAll((steps) => steps.forEach((step) => (step.open = true)));
 
 /** The name of each state, and the steps to it with a new account. The states of the set-up page use a service without one. */
 const states = {
@@ -100,6 +132,68 @@ const states = {
       (visit, person) => visit.signIn(person, `/account/${section}`),
     ]),
   ),
+  'photo-sync-steps': async (visit) => {
+    await visit.open('/account/sync');
+    await openSteps(visit.page);
+  },
+  'account-sync-with-devices': withDevices,
+  'account-sync-about-to-disconnect': async (visit, person) => {
+    await withDevices(visit, person);
+    await openConfirmation(syncPage(visit.page).disconnectButton('Anna’s phone'));
+  },
+  'account-sync-steps': async (visit, person) => {
+    await visit.signIn(person, '/account/sync');
+    await openSteps(visit.page);
+  },
+  'account-sync-new-password': async (visit, person) => {
+    await visit.signIn(person, '/account/sync');
+    await syncPage(visit.page).createPassword('Anna’s phone');
+    await visit.page.getByText('QR code with this password').click();
+  },
+  'account-sync-qr-code': async (visit, person) => {
+    await visit.signIn(person, '/account/sync');
+    await syncPage(visit.page).showCode('Anna’s phone');
+  },
+  'connect-device': (visit, person) => atDevice(visit, person, 'Anna’s iPhone (Nextcloud iOS)'),
+  'connect-device-with-long-name': (visit, person) => atDevice(visit, person, LONG),
+  'connect-device-allowed': async (visit, person) => {
+    await atDevice(visit, person, 'Anna’s iPhone (Nextcloud iOS)');
+    await press(visit.page, answerDevice(visit.page).allow);
+  },
+  'connect-device-denied': async (visit, person) => {
+    await atDevice(visit, person, 'Anna’s iPhone (Nextcloud iOS)');
+    await press(visit.page, answerDevice(visit.page).deny);
+  },
+  'connect-device-expired': (visit) => visit.open('/index.php/login/v2/flow/unknown'),
+  'account-sync-uploading': async (visit, person) => {
+    await visit.signIn(person, '/account/sync');
+    // Nothing leaves the browser, so the upload stays as it is.
+    await visit.page.route('**/upload/', () => {});
+    await choose(visit.page, photos(5));
+    await visit.page.locator('#upload .uploads li').first().waitFor();
+  },
+  'account-sync-uploaded': async (visit, person) => {
+    await visit.signIn(person, '/account/sync');
+    await choose(visit.page, [...photos(3), movie(`${LONG}.mp4`)]);
+    await isFinished(visit.page);
+    await visit.watch.takesStatus(415);
+  },
+  'account-sync-left-out': async (visit, person) => {
+    await visit.signIn(person, '/account/sync');
+    const [{ buffer }] = photos(1);
+    await choose(visit.page, [
+      ...['takeout-20240101T000000Z-001.zip', 'IMG_1.jpg.supplemental-metadata.json'].map((name) => ({ name, mimeType: '', buffer })),
+      ...photos(1),
+    ]);
+    await isFinished(visit.page);
+  },
+  'account-sync-upload-signed-out': async (visit, person) => {
+    await visit.signIn(person, '/account/sync');
+    await visit.context.clearCookies();
+    await choose(visit.page, photos(3));
+    await visit.page.getByText('Paused. 0 of 3 photos').waitFor();
+    visit.watch.forgets(/status of 401/);
+  },
   'account-plan': async (visit, person) => {
     await visit.service.run(['account', 'set-plan', person.email, 'free']);
     await visit.signIn(person, '/account/plan');
@@ -134,13 +228,19 @@ const states = {
 
 export const stateNames = Object.keys(states);
 
-/** Opens a browser and brings it to a state, for the given person or a new one. */
-export async function show(world, name, options, person) {
+/** States with what only a library shows that phones can reach. */
+const AT_HOME = ['photo-sync-steps', 'account-sync-with-devices', 'account-sync-new-password', 'account-sync-qr-code'];
+
+/** Opens a browser and brings it to a state, for a new account: of the given name, or of one that the world chooses. */
+export async function show(world, name, options, accountName) {
   const ownService = name.startsWith(SET_UP) ? await Service.start() : undefined;
-  const visit = await world.visit(options, ownService);
+  const service = ownService ?? (AT_HOME.includes(name) ? await world.atHome() : world.service);
+  const visit = await world.visit(options, service);
   visit.ownService = ownService;
   try {
-    await states[name](visit, person ?? (await world.newAccount()));
+    const isSetUp = Boolean(ownService);
+    const person = () => (accountName ? service.person(accountName) : world.newAccount(service));
+    await states[name](visit, isSetUp ? undefined : await person());
   } catch (error) {
     await visit.close();
     throw error;

@@ -65,6 +65,11 @@ export class Watch {
     return this.takes(new RegExp(`^console: Failed to load resource: .* status of ${status} `));
   }
 
+  /** Removes all complaints like this, however many there are. */
+  forgets(pattern) {
+    this.#complaints = this.#complaints.filter((text) => !pattern.test(text));
+  }
+
   /** Fails if the browser complained or sent a request to another host. */
   async check() {
     // A reply from the page follows all earlier events.

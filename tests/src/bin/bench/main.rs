@@ -8,6 +8,7 @@
 //! - `bench ocr`: OCR results, compared with labels.
 //! - `bench search`: search latency with up to a million images.
 //! - `bench search-quality`: precision of search results on labelled pictures.
+//! - `bench sync`: uploads by rclone, compared with `rclone serve webdav`; listings; the API during uploads.
 
 mod api;
 mod closed_loop;
@@ -21,6 +22,7 @@ mod peer;
 mod search;
 mod search_quality;
 mod seeding;
+mod sync;
 mod table;
 
 use ::tests::black_box::AnyError;
@@ -56,6 +58,8 @@ enum Task {
     ServeStub { data_dir: std::path::PathBuf },
     /// Measure the precision of search results on labelled pictures
     SearchQuality(search_quality::Options),
+    /// Measure uploads by rclone, and the same to `rclone serve webdav`
+    Sync(sync::Options),
 }
 
 #[tokio::main]
@@ -69,6 +73,7 @@ async fn main() -> Result<(), AnyError> {
         Some(Task::Search(options)) => search::run(&options).await,
         Some(Task::ServeStub { data_dir }) => search::serve(&data_dir).await,
         Some(Task::SearchQuality(options)) => search_quality::run(&options).await,
+        Some(Task::Sync(options)) => sync::run(&options).await,
         None => {
             api::run(&[10_000, 100_000]).await?;
             import::run(&import::Options::default())

@@ -87,6 +87,9 @@ async fn add(
         modified_at: None,
         added_at: Timestamp::MIN,
         sidecars: Vec::new(),
+        sidecars_if_missing: Vec::new(),
+        restore_deleted: storage::RestoreDeleted::Always,
+        quota_bytes: None,
     };
     store.add_image(image).await?;
     Ok(id)

@@ -2,8 +2,8 @@
 //!
 //! Each sub-folder is imported by its own process, then the library is served. The server makes the full renditions in
 //! the background. Every image is requested over HTTP and every rendition fetched from its signed URL. After the server
-//! has stopped, the blob store is compared with its table in the database, and every rendition is scanned for metadata,
-//! which must not leave the service. Finally each refused file is imported alone, to measure what it costs.
+//! has stopped, `server fsck` compares the blob store with the database, and every rendition is scanned for metadata, which
+//! must not leave the service. Finally each refused file is imported alone, to measure what it costs.
 //!
 //! Exits with 1 if a file has no outcome or a rendition is invalid. The report lists which files were refused, why, and
 //! how long the import took. `--contact-sheet` shows the pictures. A person must judge whether these are right.
@@ -13,7 +13,6 @@ mod files;
 mod report;
 mod scan;
 mod sheet;
-mod stores;
 mod walk;
 
 use std::{path::PathBuf, process::ExitCode, time::Instant};
@@ -68,9 +67,9 @@ async fn main() -> Result<ExitCode, AnyError> {
     let scanned = scan::renditions(&instance.data_dir().join("blobs/renditions"))?;
     println!("{} rendition files, {:.1} MB, scanned byte by byte", scanned.files, megabytes(scanned.bytes));
     faults.extend(scanned.faults);
-    let compared = stores::compare(instance.data_dir()).await?;
-    println!("{} blobs compared with the database", compared.count);
-    faults.extend(compared.faults);
+    let (files, findings) = instance.check()?;
+    println!("{files} files compared with the database by server fsck");
+    faults.extend(findings);
     if let Some(path) = &options.contact_sheet {
         let sheets = sheet::write(&ledger.thumbs()?, path)?;
         println!("contact sheets: {}", sheets.join(", "));

@@ -230,6 +230,7 @@ mod tests {
     fn temporary_files_are_reported_by_number_size_and_age() {
         let now = Timestamp::parse_iso("2026-05-01T12:00:00Z").unwrap();
         let file = |minutes: i64, bytes| TemporaryFile {
+            path: "upload-1".into(),
             bytes,
             modified: UNIX_EPOCH + Duration::from_millis((now.millis() - minutes * 60_000).unsigned_abs()),
         };

@@ -75,6 +75,43 @@ fn takeout_files() {
         "Übergröße_Übergröße_Übergröße_Übergröße_Übergröße.jpg",
         "Übergröße_Übergröße_Übergröße_Übergröße_Übergr.json",
     );
+    // Motion photos share one file.
+    let uuid = "2b8a0b2c-6e0a-4b2c-9a55-0f1e2d3c4b5a";
+    for photo in ["_P.jpg", "_P(1).jpg"] {
+        check(&format!("original_{uuid}{photo}"), &format!("original_{uuid}_.json"));
+    }
+    // An emoji has two UTF-16 units.
+    check(
+        "😀😃😄😁😆😅😂🤣🥲😊😇🙂🙃😉😌😍🥰😘😗😙😚😋😛😝.jpg",
+        "😀😃😄😁😆😅😂🤣🥲😊😇🙂🙃😉😌😍🥰😘😗😙😚😋😛.json",
+    );
+    check("🏔🏔🏔🏔🏔🏔🏔🏔🏔🏔🏔.jpg", "🏔🏔🏔🏔🏔🏔🏔🏔🏔🏔🏔.jpg.supplemental-metada.json");
+    // Composed and decomposed letters.
+    check("Zu\u{308}rich.jpg", "Zürich.jpg.supplemental-metadata.json");
+    check("Zürich.jpg", "Zu\u{308}rich.jpg.json");
+    // Names that the table of the export's quirks lists.
+    check("20161105_170829.jpg", "20161105_170829.jpg.supplemental-metadata.json");
+    check("Screenshot_20231027_123303_Facebook.jpg", "Screenshot_20231027_123303_Facebook.jpg.supple.json");
+    check(
+        "Screenshot_20231027_123303_Facebook(1).jpg",
+        "Screenshot_20231027_123303_Facebook.jpg.supple(1).json",
+    );
+    check("Scan35(1).jpg", "Scan35.jpg.supplemental-metadata(1).json");
+    check("DSC_0101(1).JPG", "DSC_0101.JPG(1).json");
+    check("IMG_2367(1).HEIC", "IMG_2367.HEIC(1).supplemental-metadata.json");
+    check(
+        "PXL_20230809_203449253.LONG_EXPOSURE-02.ORIGINA.jpg",
+        "PXL_20230809_203449253.LONG_EXPOSURE-02.ORIGIN.json",
+    );
+    // A truncated suffix of an edited photo.
+    check(
+        "PXL_20230809_203449253.LONG_EXPOSURE-02.OR-edit.jpg",
+        "PXL_20230809_203449253.LONG_EXPOSURE-02.OR.jpg.json",
+    );
+    check(
+        "PXL_20230809_203449253.LONG_EXPOSURE-02.CO-bear.jpg",
+        "PXL_20230809_203449253.LONG_EXPOSURE-02.CO.jpg.json",
+    );
     // Numbers.
     check("IMG_1(1).jpg", "IMG_1.jpg(1).json");
     check("IMG_1(1).jpg", "IMG_1(1).jpg.json");
@@ -119,6 +156,8 @@ fn unmatched_sidecars() {
     check("IMG_1.jpg", "IMG_1.jpg.supplemental-x.json");
     check("IMG_12.jpg", "IMG_1.json");
     check("-edited.jpg", ".jpg.json");
+    check("DSC_0101(1).JPG", "DSC_0101.JPG.json");
+    check("IMG_1-edi.jpg", "IMG_1.jpg.json");
     // Shorter than an export truncates it.
     check(
         "123456789_123456789_123456789_123456789_123456_P.jpg",
@@ -165,6 +204,45 @@ fn ambiguous_truncated_name_matches_no_photo() {
     for version in [format!("{name}_A-edited.jpg"), format!("{name}_A.dng")] {
         let (found, _) = matched(&[&first, &version], &[&sidecar]);
         assert_eq!(found, [("", sidecar.as_str()), ("", &sidecar)], "{version}");
+    }
+}
+
+#[test]
+fn photos_with_the_same_long_name_have_their_own_sidecars() {
+    let name = "PXL_20230809_203449253.LONG_EXPOSURE-02.ORIGIN";
+    let check = |photos: [&str; 3], sidecars: [&str; 2]| {
+        let (photos, sidecars) =
+            (photos.map(|end| format!("{name}{end}")), sidecars.map(|end| format!("{name}{end}")));
+        let (plain, numbered) = (sidecars[0].as_str(), sidecars[1].as_str());
+        let photos = photos.each_ref().map(String::as_str);
+        let (found, left) = matched(&photos, &[plain, numbered]);
+        assert_eq!(found, [("", plain), ("", numbered), ("", numbered)], "{photos:?}");
+        assert!(left.is_empty());
+    };
+    for edited in ["A-edited(1).jpg", "A(1)-edited.jpg"] {
+        check(["A.jpg", "A(1).jpg", edited], [".json", "(1).json"]);
+    }
+    check([".jpg", "(1).jpg", "-edited(1).jpg"], [".json", "(1).json"]);
+    // The sidecar of another photo.
+    assert_eq!(matched(&[&format!("{name}A(1).jpg")], &[&format!("{name}.json")]).0, [("", "")]);
+}
+
+#[test]
+fn a_long_decomposed_name_is_truncated_as_it_is_stored() {
+    let name = "U\u{308}bergro\u{308}\u{DF}e_".repeat(6);
+    let photo = format!("{name}.jpg");
+    let units: Vec<u16> = photo.encode_utf16().collect();
+    let stored = format!("{}.json", String::from_utf16(&units[..TAKEOUT_NAME_UNITS]).unwrap());
+    let composed: String = photo.nfc().take(TAKEOUT_NAME_UNITS).chain(".json".chars()).collect();
+    for sidecars in
+        [vec![stored.as_str()], vec![&composed], vec![&composed, &stored], vec![&stored, &composed]]
+    {
+        let (found, left) = matched(&[&photo], &sidecars);
+        assert_eq!(
+            found,
+            [("", if sidecars.contains(&stored.as_str()) { stored.as_str() } else { &composed })]
+        );
+        assert!(left.is_empty(), "{left:?}");
     }
 }
 

@@ -26,6 +26,8 @@ const EXIF_EXTENDED: &str = "http://cipa.jp/exif/";
 const PHOTOSHOP: &str = "http://ns.adobe.com/photoshop/1.0/";
 const TIFF: &str = "http://ns.adobe.com/tiff/1.0/";
 const XMP: &str = "http://ns.adobe.com/xap/1.0/";
+/// Written by this crate for what an Apple export says about a photo.
+pub(in crate::metadata) const EXPORT: &str = "urn:photo-library:export:1.0";
 
 /// A property that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +40,7 @@ pub(super) enum Property {
     OffsetTimeDigitized,
     DateCreated,
     CreateDate,
+    ExportedDate,
     GpsTimeStamp,
     GpsLatitude,
     GpsLatitudeRef,
@@ -71,6 +74,7 @@ impl Property {
             (EXIF, "UserComment") => Self::UserComment,
             (PHOTOSHOP, "DateCreated") => Self::DateCreated,
             (XMP, "CreateDate") => Self::CreateDate,
+            (EXPORT, "CreationDate") => Self::ExportedDate,
             (DC, "description") => Self::Description,
             (DC, "title") => Self::Title,
             (TIFF, "ImageDescription") => Self::ImageDescription,

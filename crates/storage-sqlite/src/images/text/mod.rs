@@ -7,6 +7,7 @@
 
 mod add;
 mod candidates;
+mod check;
 mod expand;
 mod reindex;
 mod scan;
@@ -15,5 +16,6 @@ mod vocabulary;
 mod word_ids;
 
 pub(crate) use add::{add_text, remove_text};
+pub(crate) use check::{forget_words, outdated_words};
 pub(super) use reindex::{is_newer, outdated, reindex};
 pub(super) use search::{TextQuery, matches};

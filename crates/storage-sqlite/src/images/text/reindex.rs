@@ -74,6 +74,32 @@ pub(in super::super) fn is_newer(c: &mut SqliteConnection) -> Result<bool, Sqlit
     Ok(state(c)?.is_newer())
 }
 
+/// The images whose words in the index are of the running version.
+pub(super) enum ComparableImages {
+    /// All but those after the first number up to the second one.
+    AllBut { after: i64, until: i64 },
+    /// None, because another version made the index.
+    None,
+}
+
+impl ComparableImages {
+    pub(super) fn contains(&self, seq: i64) -> bool {
+        match self {
+            Self::AllBut { after, until } => seq <= *after || seq > *until,
+            Self::None => false,
+        }
+    }
+}
+
+pub(super) fn comparable_images(c: &mut SqliteConnection) -> Result<ComparableImages, SqliteError> {
+    let state = state(c)?;
+    Ok(if state.version == i64::from(words::VERSION) {
+        ComparableImages::AllBut { after: state.indexed_to, until: state.until }
+    } else {
+        ComparableImages::None
+    })
+}
+
 /// Marks an image to be indexed again by the newer version, if the index is of one.
 pub(super) fn mark_for_newer_version(c: &mut SqliteConnection, seq: i64) -> Result<(), SqliteError> {
     sql_query(

@@ -104,7 +104,7 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 
 /// A copy with other bytes that takes as much work to decode. The copy of a JPEG also has other pixels, because equal
 /// renditions are stored only once.
-fn distinct(file: &[u8], number: u32) -> Vec<u8> {
+pub(crate) fn distinct(file: &[u8], number: u32) -> Vec<u8> {
     if number == 0 {
         return file.to_vec();
     }

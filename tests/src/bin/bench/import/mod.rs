@@ -20,6 +20,8 @@ use std::{fs, path::PathBuf, time::Instant};
 use ::tests::black_box::{AnyError, Instance, StoreReader, Usage, megabytes};
 use clap::Args;
 
+pub(crate) use copies::distinct;
+
 use copies::Photos;
 use sharp::{RenditionSet, Sharp};
 use table::{ImportFigures, ImportTable};

@@ -1,0 +1,33 @@
+use super::InvalidBody;
+use crate::{names::OWNCLOUD, xml};
+
+/// A REPORT (RFC 3253 §3.6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Report {
+    /// Files with a property, which Nextcloud's apps use for favourites.
+    FilterFiles,
+    /// Another report.
+    Other,
+}
+
+/// Parses the body of a REPORT.
+///
+/// # Errors
+/// [`InvalidBody`].
+pub fn parse_report(body: &[u8]) -> Result<Report, InvalidBody> {
+    let root = xml::parse(body)?;
+    Ok(if root.name.parts() == (OWNCLOUD, "filter-files") { Report::FilterFiles } else { Report::Other })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_are_told_apart_by_their_root() {
+        let body = br#"<oc:filter-files xmlns:oc="http://owncloud.org/ns"/>"#;
+        assert_eq!(parse_report(body), Ok(Report::FilterFiles));
+        assert_eq!(parse_report(b"<a/>"), Ok(Report::Other));
+        assert!(parse_report(b"").is_err());
+    }
+}

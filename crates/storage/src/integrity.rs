@@ -1,0 +1,232 @@
+use async_trait::async_trait;
+use domain::{BlobKind, ContentHash, ImageId, Rendition, Timestamp};
+
+use crate::{BlobRef, StorageError, UploadId};
+
+/// A rule that the rows of a store keep. Every operation maintains it in its own transaction, so only a defect, or a
+/// change from outside, breaks it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StoreRule {
+    /// The original of an image is registered as kept, with the image's length.
+    OriginalIsKept,
+    /// The original of a partial file is registered as kept, with the file's length.
+    PartialOriginalIsKept,
+    /// A ready image has the renditions medium and thumb, or a job that makes them.
+    RenditionsExistOrQueued,
+    /// A ready image has the renditions medium and thumb. Not in [`ALL`](Self::ALL), because it does not hold while a job
+    /// makes them again.
+    RenditionsExist,
+    /// The blobs of an image's renditions are registered as kept, with the renditions' lengths.
+    RenditionsAreKept,
+    /// A pending image has a job.
+    PendingImageHasJob,
+    /// The stored number of live images of an account is right.
+    ImageCount,
+    /// The stored number of bytes that an account stores is right.
+    StoredBytes,
+    /// An account has a root folder.
+    RootFolder,
+    /// The folder of a file or folder is a folder of the same account, and leads to one without a folder. A repair
+    /// changes nothing.
+    FileParent,
+    /// The image of a file has the file's account and content. A repair changes nothing.
+    FileImage,
+    /// A photo file has the image that its account has with the same content.
+    PhotoFileHasImage,
+    /// An image that is marked as deleted with its last file is deleted and has no file. A repair clears only the mark of
+    /// an image that is not deleted.
+    DeletedWithFiles,
+    /// The sum of bytes of a folder in the tree is right.
+    FolderBytes,
+    /// The copies of an image's capture time and visibility in albums are right.
+    AlbumCopies,
+    /// The place index has exactly the ready images with a position.
+    PlaceIndex,
+    /// The word index has exactly the words of a live image.
+    WordIndex,
+    /// Words in the index belong to an image that exists.
+    WordsHaveImage,
+    /// A vector belongs to a ready image and has that image's account.
+    VectorsHaveImage,
+}
+
+impl StoreRule {
+    /// All rules that always hold, in an order in which repairs of the first ones make those of the later ones possible.
+    pub const ALL: [Self; 18] = [
+        Self::OriginalIsKept,
+        Self::PartialOriginalIsKept,
+        Self::RenditionsAreKept,
+        Self::RenditionsExistOrQueued,
+        Self::PendingImageHasJob,
+        Self::WordsHaveImage,
+        Self::VectorsHaveImage,
+        Self::ImageCount,
+        Self::StoredBytes,
+        Self::RootFolder,
+        Self::FileParent,
+        Self::FileImage,
+        Self::PhotoFileHasImage,
+        Self::DeletedWithFiles,
+        Self::FolderBytes,
+        Self::AlbumCopies,
+        Self::PlaceIndex,
+        Self::WordIndex,
+    ];
+}
+
+/// How thorough a check is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CheckDepth {
+    /// Everything that can be checked without reading all bytes.
+    #[default]
+    Quick,
+    /// Everything.
+    Full,
+}
+
+/// The row that a rule is checked for. It has a meaning only for that rule and store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RuleRow(pub i64);
+
+/// What an operator needs to find a photo.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImageReference {
+    /// The image.
+    pub id: ImageId,
+    /// The address of its account; `None` when the account was deleted.
+    pub account: Option<String>,
+    /// The name of its file, if known.
+    pub file_name: Option<String>,
+}
+
+/// A row that breaks a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// The row.
+    pub row: RuleRow,
+    /// The image concerned, if there is one.
+    pub image: Option<ImageReference>,
+    /// What is wrong, if the rule does not say it all.
+    pub detail: Option<String>,
+}
+
+/// A part of the rows that a rule is checked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckedRows {
+    /// The rows that break the rule.
+    pub violations: Vec<Violation>,
+    /// How many rows were checked.
+    pub checked: u64,
+    /// The last row that was checked; `None` when no row is left.
+    pub last: Option<RuleRow>,
+}
+
+/// What refers to a blob.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BlobUser {
+    /// An image.
+    Image(ImageReference),
+    /// A photo under the temporary name of an upload.
+    PartialFile {
+        /// The address of its account.
+        account: Option<String>,
+        /// Its name.
+        name: String,
+    },
+}
+
+/// A part of an upload, as the store knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredPart {
+    /// The file that holds it. Names of files are unique.
+    pub file: String,
+    /// Its length.
+    pub bytes: u64,
+    /// Its upload.
+    pub upload: UploadId,
+    /// The address of its account; `None` when the account was deleted.
+    pub account: Option<String>,
+}
+
+/// A reference to a blob.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlobUse {
+    /// What refers to it.
+    pub user: BlobUser,
+    /// The user's original.
+    pub original: ContentHash,
+    /// The original's length.
+    pub original_bytes: u64,
+    /// The rendition whose bytes the blob has; `None` for the original itself.
+    pub rendition: Option<Rendition>,
+}
+
+/// Checks whether a store agrees with itself and with the blob store, and repairs what can be derived.
+///
+/// Each call reads one snapshot and a bounded number of rows, so a check may run beside other operations.
+#[async_trait]
+pub trait IntegrityStore: Send + Sync + 'static {
+    /// Checks the files or tables of the store itself for damage; returns up to `max` messages. It reads the whole store.
+    async fn check_structure(&self, depth: CheckDepth, max: u32) -> Result<Vec<String>, StorageError>;
+
+    /// Checks that every reference between rows leads to a row; returns up to `max` messages. It reads the whole store.
+    async fn check_references(&self, max: u32) -> Result<Vec<String>, StorageError>;
+
+    /// Checks a rule for up to `max` rows after `after`. Images of deleted accounts are left out.
+    async fn check_rule(
+        &self,
+        rule: StoreRule,
+        after: Option<RuleRow>,
+        max: u32,
+    ) -> Result<CheckedRows, StorageError>;
+
+    /// Computes these rows again, each if it still breaks the rule. The caller holds the lock of the sweeper for rules
+    /// about blobs, because a blob that is being removed is kept again.
+    ///
+    /// A missing rendition is queued to be made again; afterwards the rule holds.
+    async fn repair_rule(&self, rule: StoreRule, rows: &[RuleRow], at: Timestamp)
+    -> Result<(), StorageError>;
+
+    /// Those of these blobs that are not registered in any state.
+    async fn unregistered_blobs(
+        &self,
+        kind: BlobKind,
+        hashes: &[ContentHash],
+    ) -> Result<Vec<ContentHash>, StorageError>;
+
+    /// Those of these blobs that are kept although nothing refers to them.
+    async fn kept_blobs_without_use(
+        &self,
+        kind: BlobKind,
+        hashes: &[ContentHash],
+    ) -> Result<Vec<ContentHash>, StorageError>;
+
+    /// Releases blobs that are kept although nothing refers to them. Their idle time starts now.
+    async fn release_blobs_without_use(
+        &self,
+        kind: BlobKind,
+        hashes: &[ContentHash],
+        at: Timestamp,
+    ) -> Result<(), StorageError>;
+
+    /// Stores the length of an original, wherever the store has it, and computes everything again that depends on it.
+    async fn correct_length(&self, original: &ContentHash, bytes: u64) -> Result<(), StorageError>;
+
+    /// Up to `max` references to a kept blob by images and partial files; none when it is not kept.
+    async fn blob_uses(
+        &self,
+        kind: BlobKind,
+        hash: &ContentHash,
+        max: u32,
+    ) -> Result<Vec<BlobUse>, StorageError>;
+
+    /// Up to `max` parts of uploads, by the names of their files, after the file `after`.
+    async fn upload_parts(&self, after: Option<&str>, max: u32) -> Result<Vec<StoredPart>, StorageError>;
+
+    /// Removes every reference to the blob of a rendition and takes the blob, as
+    /// [`take_unreferenced_blobs`](crate::BlobRegistry::take_unreferenced_blobs) does: the caller holds the lock of the
+    /// sweeper, deletes the blob and forgets it. The rendition is queued to be made again: medium and thumb with a job of
+    /// the [`IndexQueue`](crate::IndexQueue), full with one of the [`RenditionQueue`](crate::RenditionQueue). Returns
+    /// the number of references.
+    async fn discard_rendition(&self, blob: BlobRef, at: Timestamp) -> Result<u32, StorageError>;
+}

@@ -1,0 +1,206 @@
+use async_trait::async_trait;
+use domain::{AccountId, ContentHash, Timestamp};
+
+use crate::StorageError;
+
+/// The id of an upload in progress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UploadId(pub i64);
+
+/// The protocol of an upload in progress. Each has its own names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum UploadProtocol {
+    /// tus 1.0: each part continues the one before.
+    Tus,
+    /// The chunked upload of Nextcloud's clients: parts arrive in any order.
+    Chunked,
+}
+
+impl UploadProtocol {
+    /// The name in the database.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Tus => "tus",
+            Self::Chunked => "chunked",
+        }
+    }
+}
+
+/// An upload to begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewUpload {
+    /// The account.
+    pub account: AccountId,
+    /// The protocol.
+    pub protocol: UploadProtocol,
+    /// Its name in URLs, unique per account and protocol.
+    pub name: String,
+    /// Its announced length in bytes.
+    pub total_bytes: Option<u64>,
+    /// What the client said about it, in a form that the caller understands.
+    pub metadata: String,
+    /// The current time.
+    pub at: Timestamp,
+}
+
+/// The state of an upload.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UploadState {
+    /// Its id.
+    pub id: UploadId,
+    /// Its protocol.
+    pub protocol: UploadProtocol,
+    /// Its name in URLs.
+    pub name: String,
+    /// Its announced length in bytes.
+    pub total_bytes: Option<u64>,
+    /// What the client said about it.
+    pub metadata: String,
+    /// What came of it, in a form that the caller understands, once it is finished: its parts are gone then.
+    pub result: Option<String>,
+    /// When it was last written to.
+    pub touched_at: Timestamp,
+    /// Its parts, by number.
+    pub parts: Vec<UploadPart>,
+}
+
+impl UploadState {
+    /// The number of bytes received: of a finished upload, all.
+    pub fn received_bytes(&self) -> u64 {
+        if self.result.is_some() {
+            return self.total_bytes.unwrap_or_default();
+        }
+        self.parts.iter().map(|part| part.bytes).sum()
+    }
+}
+
+/// A part of an upload, complete and synced to disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UploadPart {
+    /// Its position: of tus the offset of its first byte, of chunks the number at the start of their name.
+    pub number: u64,
+    /// The name in URLs of a chunk.
+    pub name: String,
+    /// Its length.
+    pub bytes: u64,
+    /// The file that holds it.
+    pub file: String,
+    /// When it was received.
+    pub received_at: Timestamp,
+}
+
+/// The outcome of beginning an upload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BeginUpload {
+    /// It has begun.
+    Begun(UploadId),
+    /// There is an unfinished one of that name.
+    Exists,
+    /// The account has too many uploads in progress.
+    TooMany,
+    /// The account was deleted.
+    AccountGone,
+}
+
+/// Maximum number of unfinished uploads per account and protocol.
+pub const MAX_UPLOADS: u32 = 1000;
+
+/// Maximum number of parts per upload: enough for 200 MiB in parts of 64 KiB, which some tus clients send.
+pub const MAX_UPLOAD_PARTS: u32 = 4000;
+
+/// The outcome of adding a part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AddPart {
+    /// It was added. A part of that number that it replaced was in this file, which can be deleted.
+    Added {
+        /// The file of the replaced part.
+        replaced: Option<String>,
+    },
+    /// There is no such upload, it is finished, or its account was deleted.
+    NoUpload,
+    /// The part does not continue the others, which have this many bytes.
+    WrongOffset(u64),
+    /// The upload has too many parts.
+    TooMany,
+    /// The account would exceed its quota.
+    QuotaExceeded,
+}
+
+/// The files of parts that the store no longer names.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SweptUploads {
+    /// The number of forgotten uploads.
+    pub uploads: u32,
+    /// The files of their parts, which can be deleted.
+    pub files: Vec<String>,
+}
+
+/// Uploads in progress. Their bytes are in files that the caller writes before it adds the part, and deletes after the
+/// store no longer names them. The bytes of parts count as stored by the account, announced bytes do not.
+#[async_trait]
+pub trait UploadStore: Send + Sync + 'static {
+    /// Begins an upload. It replaces a finished one of the same name.
+    async fn begin_upload(&self, upload: NewUpload) -> Result<BeginUpload, StorageError>;
+
+    /// An upload of an account by name.
+    async fn upload(
+        &self,
+        account: AccountId,
+        protocol: UploadProtocol,
+        name: &str,
+    ) -> Result<Option<UploadState>, StorageError>;
+
+    /// Adds a part. A tus part must begin where the others end; a chunk replaces one of the same number. Of two tus parts
+    /// that are added at once for the same offset, one is added. With a quota, the account stores no more than that
+    /// many bytes.
+    async fn add_part(
+        &self,
+        upload: UploadId,
+        part: UploadPart,
+        quota_bytes: Option<u64>,
+    ) -> Result<AddPart, StorageError>;
+
+    /// Removes a part of an unfinished upload; returns its file, or `None` if there is no such part.
+    async fn remove_part(&self, upload: UploadId, number: u64) -> Result<Option<String>, StorageError>;
+
+    /// Marks an upload as finished with a result and forgets its parts, whose files it returns. It stays known until it
+    /// expires, so that a client whose last response was lost learns the same result. The first result stays.
+    async fn finish_upload(
+        &self,
+        upload: UploadId,
+        result: &str,
+        at: Timestamp,
+    ) -> Result<Vec<String>, StorageError>;
+
+    /// Forgets an upload; returns the files of its parts.
+    async fn delete_upload(&self, upload: UploadId) -> Result<Vec<String>, StorageError>;
+
+    /// Forgets up to `max` uploads of a protocol that were last written to before `before` or whose account was deleted.
+    async fn sweep_uploads(
+        &self,
+        protocol: UploadProtocol,
+        before: Timestamp,
+        max: u32,
+    ) -> Result<SweptUploads, StorageError>;
+
+    /// Which of these files belong to a part; at most 1000 files.
+    async fn known_part_files(&self, files: &[String]) -> Result<Vec<String>, StorageError>;
+
+    /// The number of bytes that an account stores: its originals, deleted images included until they are purged, its
+    /// partial files and sidecars, and the parts of its uploads.
+    async fn stored_bytes(&self, account: AccountId) -> Result<u64, StorageError>;
+
+    /// Whether the account stores an original, so that storing it again takes no further bytes.
+    async fn stores_original(&self, account: AccountId, original: &ContentHash)
+    -> Result<bool, StorageError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_the_usual_limit_may_arrive_in_small_parts() {
+        assert!(u64::from(MAX_UPLOAD_PARTS) * 64 * 1024 >= 200 * 1024 * 1024);
+    }
+}

@@ -1,0 +1,70 @@
+//! Beginning an upload.
+
+use std::borrow::Cow;
+
+use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
+use http_server::{
+    body::RequestBody,
+    reply::{Reply, WithHeader as _, internal_error},
+};
+use library::{Caller, UploadProtocol};
+
+use super::{
+    PREFIX, UploadMetadata, headers, number,
+    replies::{bad_request, failed, with_progress},
+    resume::continue_upload,
+};
+use crate::{Sync, replies::unavailable};
+
+/// What a request says about an upload to begin.
+struct NewUpload<'a> {
+    bytes: u64,
+    metadata: &'a str,
+}
+
+impl<'a> NewUpload<'a> {
+    fn read(headers: &'a HeaderMap) -> Result<Self, Cow<'static, str>> {
+        if headers.contains_key(headers::UPLOAD_DEFER_LENGTH) {
+            return Err("the length must be known; send Upload-Length instead of Upload-Defer-Length".into());
+        }
+        if headers.contains_key(headers::UPLOAD_CONCAT) {
+            return Err("uploads cannot be concatenated".into());
+        }
+        let Some(bytes) = number(headers, headers::UPLOAD_LENGTH) else {
+            return Err("Upload-Length must be the number of bytes of the file".into());
+        };
+        let metadata = match headers.get(headers::UPLOAD_METADATA) {
+            Some(value) => value.to_str().map_err(|_| "Upload-Metadata must be ASCII")?,
+            None => "",
+        };
+        UploadMetadata::parse(metadata).map_err(|invalid| invalid.to_string())?;
+        Ok(Self { bytes, metadata })
+    }
+}
+
+/// POST: begins an upload, whose first bytes may be in the body.
+pub(super) async fn create(sync: &Sync, caller: Caller, parts: &Parts, body: RequestBody) -> Reply {
+    let new = match NewUpload::read(&parts.headers) {
+        Ok(new) => new,
+        Err(reason) => return bad_request(&reason),
+    };
+    let name = match sync.library.new_upload_name() {
+        Ok(name) => name,
+        Err(error) => return unavailable(&error),
+    };
+    let tus = UploadProtocol::Tus;
+    let begun = sync.library.begin_upload(&caller, tus, &name, Some(new.bytes), new.metadata).await;
+    if let Err(error) = begun {
+        return failed(&error);
+    }
+    let Ok(location) = HeaderValue::try_from(format!("{PREFIX}{name}")) else { return internal_error() };
+    let progress = if headers::has_content(&parts.headers) {
+        continue_upload(sync, caller, &name, 0, parts, body).await
+    } else {
+        Ok(sync.library.begun())
+    };
+    match progress {
+        Ok(progress) => with_progress(StatusCode::CREATED, &progress).with(header::LOCATION, location),
+        Err(error) => failed(&error),
+    }
+}

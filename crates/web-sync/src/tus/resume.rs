@@ -1,0 +1,112 @@
+//! Continuing an upload.
+
+use std::io;
+
+use http::{HeaderValue, StatusCode, header, request::Parts};
+use http_server::{
+    body::RequestBody,
+    reply::{Reply, WithHeader as _, empty, error},
+};
+use library::{
+    Caller, Checksum, ImportError, Progress, TusPart, Upload, UploadError, UploadProtocol, UploadState,
+};
+
+use super::{
+    UploadMetadata, headers, number, parse_checksum,
+    replies::{bad_request, failed, with_progress},
+};
+use crate::Sync;
+
+/// HEAD: how many bytes were received, and what came of a complete upload.
+pub(super) async fn head(sync: &Sync, caller: &Caller, name: &str) -> Reply {
+    let upload = match find(sync, caller, name).await {
+        Ok(upload) => upload,
+        Err(error) => return failed(&error),
+    };
+    match sync.library.upload_progress(caller, name, file(&upload)).await {
+        Ok(progress) => {
+            let reply = with_progress(StatusCode::OK, &progress)
+                .with(headers::UPLOAD_LENGTH, upload.total_bytes.unwrap_or_default().into());
+            match HeaderValue::try_from(&upload.metadata) {
+                Ok(metadata) if !metadata.is_empty() => reply.with(headers::UPLOAD_METADATA, metadata),
+                _ => reply,
+            }
+        }
+        Err(error) => failed(&error),
+    }
+}
+
+/// PATCH: further bytes.
+pub(super) async fn patch(
+    sync: &Sync,
+    caller: Caller,
+    name: &str,
+    parts: &Parts,
+    body: RequestBody,
+) -> Reply {
+    if !headers::has_content(&parts.headers) {
+        let reason = "the content type must be application/offset+octet-stream";
+        return error(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason);
+    }
+    let Some(offset) = number(&parts.headers, headers::UPLOAD_OFFSET) else {
+        return bad_request("Upload-Offset must be the number of bytes sent before");
+    };
+    if checksum(parts).is_err() {
+        return bad_request("Upload-Checksum must be sha1 or sha256 and the checksum in base64");
+    }
+    match continue_upload(sync, caller, name, offset, parts, body).await {
+        Ok(progress) => with_progress(StatusCode::NO_CONTENT, &progress),
+        Err(error) => failed(&error),
+    }
+}
+
+/// DELETE: forgets an upload.
+pub(super) async fn delete(sync: &Sync, caller: &Caller, name: &str) -> Reply {
+    let cancelled = async {
+        let upload = find(sync, caller, name).await?;
+        Ok::<_, UploadError>(sync.library.cancel_upload(&upload).await?)
+    };
+    match cancelled.await {
+        Ok(()) => {
+            empty(StatusCode::NO_CONTENT).with(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+        }
+        Err(error) => failed(&error),
+    }
+}
+
+/// Adds the body to an upload.
+pub(super) async fn continue_upload(
+    sync: &Sync,
+    caller: Caller,
+    name: &str,
+    offset: u64,
+    parts: &Parts,
+    body: RequestBody,
+) -> Result<Progress, UploadError> {
+    let upload = find(sync, &caller, name).await?;
+    let checksum = checksum(parts).unwrap_or_default();
+    let part = TusPart { offset, bytes: body.announced_bytes(), checksum };
+    let stream = body.into_stream().map_err(|error| {
+        ImportError::Interrupted(io::Error::other(format!("the body cannot be read: {error:?}")))
+    })?;
+    sync.library.continue_upload(caller, name.to_owned(), part, file(&upload), stream).await
+}
+
+async fn find(sync: &Sync, caller: &Caller, name: &str) -> Result<UploadState, UploadError> {
+    let upload = sync.library.upload(caller, UploadProtocol::Tus, name).await?;
+    upload.ok_or(UploadError::NotFound)
+}
+
+/// The checksum of the body, if there is one.
+fn checksum(parts: &Parts) -> Result<Option<Checksum>, ()> {
+    match parts.headers.get(headers::UPLOAD_CHECKSUM) {
+        None => Ok(None),
+        Some(value) => value.to_str().ok().and_then(parse_checksum).map(Some).ok_or(()),
+    }
+}
+
+/// What the client said about the file.
+fn file(upload: &UploadState) -> Upload {
+    let metadata = UploadMetadata::parse(&upload.metadata).unwrap_or_default();
+    Upload { name: metadata.file_name, modified_at: metadata.modified_at, ..Upload::default() }
+}

@@ -1,0 +1,101 @@
+//! PUT.
+
+use std::io;
+
+use bytes::Bytes;
+use dav_protocol::headers::{ContentChecksum, content_checksum};
+use domain::ContentHash;
+use futures_util::Stream;
+use http::{HeaderName, HeaderValue, StatusCode, header};
+use http_server::{
+    body::{ReadBodyError, RequestBody},
+    reply::{Reply, WithHeader as _, empty},
+};
+use library::{Checksum, FileTimes, FileWritten, PutFile};
+
+use super::{
+    DavError, DavRequest, conditions,
+    places::FilePlace,
+    properties::{entity_tag, public_file_id},
+};
+
+/// Creates or replaces a file. The response is sent when the bytes and the file survive a loss of power.
+pub(super) async fn put(
+    request: &DavRequest<'_>,
+    place: &FilePlace,
+    body: RequestBody,
+) -> Result<Reply, DavError> {
+    // RFC 9110 §14.4: a server that does not support partial PUT must refuse it.
+    if request.parts.headers.contains_key(header::CONTENT_RANGE) {
+        return Err(DavError::BadRequest("send the whole file, not a range".to_owned()));
+    }
+    let file = put_file(request, place, &body).await?;
+    let stream = body_stream(body)?;
+    let written = request.library().put_file(&request.caller, file, stream).await?;
+    Ok(written_reply(request, &written, request.times()))
+}
+
+/// The body as a stream.
+pub(super) fn body_stream(
+    body: RequestBody,
+) -> Result<impl Stream<Item = io::Result<Bytes>> + Send + 'static, DavError> {
+    body.into_stream().map_err(|error| match error {
+        ReadBodyError::Encoded => DavError::Encoded,
+        ReadBodyError::TooLarge | ReadBodyError::TooSlow | ReadBodyError::Broken => DavError::Interrupted,
+    })
+}
+
+async fn put_file(
+    request: &DavRequest<'_>,
+    place: &FilePlace,
+    body: &RequestBody,
+) -> Result<PutFile, DavError> {
+    let conditions = conditions::check(request, &place.path).await?;
+    // Finder sends chunks without a length, and the length in a header of its own.
+    let expected =
+        request.byte_count("x-expected-entity-length").or_else(|| request.byte_count("oc-total-length"));
+    Ok(PutFile {
+        path: place.path.clone(),
+        bytes: expected.or_else(|| body.announced_bytes()),
+        checksum: checksum(request)?,
+        times: request.times(),
+        create_folders: request.creates_folders()?,
+        condition: conditions.on(&place.path),
+        lock_tokens: conditions.lock_tokens,
+        parts_bytes: 0,
+    })
+}
+
+/// The checksum that the client sent.
+pub(super) fn checksum(request: &DavRequest<'_>) -> Result<Option<Checksum>, DavError> {
+    let Some(value) = request.header("oc-checksum")? else { return Ok(None) };
+    Ok(content_checksum(value)?.map(|checksum| match checksum {
+        ContentChecksum::Sha1(digest) => Checksum::Sha1(digest),
+        ContentChecksum::Sha256(digest) => Checksum::Sha256(ContentHash::new(digest)),
+    }))
+}
+
+/// The response to a change that leaves a file: 201 if it is new, else 204. Nextcloud's apps need its id and tag, and want to
+/// know whether the times that they sent were kept.
+pub(super) fn written_reply(request: &DavRequest<'_>, written: &FileWritten, times: FileTimes) -> Reply {
+    const ACCEPTED: HeaderValue = HeaderValue::from_static("accepted");
+    let status = if written.is_new { StatusCode::CREATED } else { StatusCode::NO_CONTENT };
+    let handle = request.caller.account.sync_handle.as_str();
+    let tag = ascii(format!("\"{}\"", entity_tag(&written.entry)));
+    let mut reply = empty(status)
+        .with(HeaderName::from_static("oc-fileid"), ascii(public_file_id(&written.entry, handle)))
+        .with(HeaderName::from_static("oc-etag"), tag.clone())
+        .with(header::ETAG, tag);
+    if times.modified_at.is_some() {
+        reply = reply.with(HeaderName::from_static("x-oc-mtime"), ACCEPTED);
+    }
+    if times.created_at.is_some() {
+        reply = reply.with(HeaderName::from_static("x-oc-ctime"), ACCEPTED);
+    }
+    reply
+}
+
+/// Only for digits, letters and quotes, which are always a valid header value.
+pub(super) fn ascii(text: String) -> HeaderValue {
+    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static(""))
+}

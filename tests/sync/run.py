@@ -1,0 +1,43 @@
+"""Runs the checks of real sync clients: `run.py [WORD…]` runs those whose names contain one of the words.
+
+The environment names the server program (SERVER_PROGRAM), the fixtures (FIXTURES) and the folder for logs and data
+(SYNC_FOLDER). PHOTOS_TEST_FULL=1 runs the heavy checks with full counts.
+"""
+
+import sys
+from importlib import import_module
+
+from checking import CHECKS, name_of, run_one
+from service import FOLDER, stop_shared
+
+
+MODULES = [
+    "rclone_plain",
+    "rclone_nextcloud",
+    "nextcloudcmd",
+    "nextcloud_api",
+    "litmus",
+    "cadaver",
+    "curl",
+    "killed_server",
+]
+
+
+def main() -> int:
+    for module in MODULES:
+        # A module registers its checks.
+        import_module(f"checks.{module}")
+    words = sys.argv[1:] or [""]
+    chosen = [function for function in CHECKS if any(word in name_of(function) for word in words)]
+    try:
+        passed = sum(run_one(function, FOLDER) for function in chosen)
+    finally:
+        stop_shared()
+    failed = len(chosen) - passed
+    # The form of Rust's test programs, which the caller reads.
+    print(f"test result: {'FAILED' if failed else 'ok'}. {passed} passed; {failed} failed;")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

