@@ -77,7 +77,7 @@ world.flow('a denied device gets nothing', async (visit) => {
   await watch.takesStatus(404);
 });
 
-world.flow('a library that only its machine can open says so and shows no QR code', async (_, another) => {
+world.flow('a library that only its machine can open says so', async (_, another) => {
   const service = await Service.start();
   try {
     const visit = await another(service);
@@ -87,10 +87,8 @@ world.flow('a library that only its machine can open says so and shows no QR cod
     const { port } = new URL(service.origin);
     assert.ok(text.includes(`server serve --listen 0.0.0.0:${port} --base-url http://ADDRESS:${port}`), text);
     const sync = syncPage(visit.page);
-    assert.equal(await visit.page.getByRole('button', { name: 'Show QR code' }).count(), 0);
     await sync.createPassword('Anna’s phone');
     assert.match(await sync.shownPassword(), /^[a-z2-7]{32}$/);
-    assert.equal(await visit.page.getByRole('img', { name: /QR code/ }).count(), 0);
   } finally {
     await service.stop();
   }

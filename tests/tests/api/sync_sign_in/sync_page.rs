@@ -26,14 +26,9 @@ fn shown_password(page: &TestResponse) -> String {
     rest.split('<').next().unwrap().to_owned()
 }
 
-/// A service that phones can reach. Codes with another URL are not shown.
-async fn reachable() -> TestApp {
-    TestApp::builder().public_base_url("http://photos.example.org").start().await
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_sync_password_is_shown_once_with_its_qr_code() {
-    let app = reachable().await;
+    let app = TestApp::start().await;
     let (_, browser) = signed_in(&app, "anna").await;
     let page = connect(&browser, &[("name", "Anna's <Mac>")]).await.expect(200);
     assert!(
@@ -58,7 +53,7 @@ async fn a_new_sync_password_is_shown_once_with_its_qr_code() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_qr_code_can_be_shown_in_place_of_a_password() {
-    let app = reachable().await;
+    let app = TestApp::start().await;
     let (_, browser) = signed_in(&app, "anna").await;
     let page = connect(&browser, &[("name", "Anna's phone"), ("show", "code")]).await.expect(200).text();
     assert!(page.contains("<svg class=\"qr\"") && page.contains("The code works once"), "{page}");

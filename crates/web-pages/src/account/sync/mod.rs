@@ -32,7 +32,7 @@ impl<'a> SyncAddresses<'a> {
         self.base_url.as_str()
     }
 
-    /// Whether phones can reach the base URL.
+    /// Whether other devices can reach the base URL.
     fn is_reachable(&self) -> bool {
         !self.base_url.is_loopback()
     }

@@ -34,17 +34,15 @@ pub(in crate::account) fn new_device(device: &NewDevice, addresses: SyncAddresse
                 p { "Copy the password of " strong { (name) } " now. It will not be shown again." }
                 (snippet("the sync password", password))
                 p { "The user name is your email address or " code { (user) } "." }
-                @if addresses.is_reachable() {
-                    details {
-                        summary { "QR code with this password for the Nextcloud app" }
-                        @let link = format!("nc://login/user:{user}&password:{password}&server:{server}");
-                        (code_or_hint(&link, "QR code with the new sync password"))
-                    }
+                details {
+                    summary { "QR code with this password for the Nextcloud app" }
+                    @let link = format!("nc://login/user:{user}&password:{password}&server:{server}");
+                    (code_or_hint(&link, "QR code with the new sync password"))
                 }
             }
         },
-        NewDevice::Code { .. } if !addresses.is_reachable() => unreachable_notice(addresses),
         NewDevice::Code { device, login } => html! {
+            @if !addresses.is_reachable() { (unreachable_notice(addresses)) }
             div.notice role="status" {
                 p {
                     "Scan this code with the Nextcloud app on " strong { (device) } ": choose "
@@ -93,9 +91,7 @@ impl Sections<'_> {
                     }
                     div.buttons {
                         button type="submit" { "Create password" }
-                        @if addresses.is_reachable() {
-                            button.quiet type="submit" name=(SHOW) value=(SHOW_CODE) { "Show QR code" }
-                        }
+                        button.quiet type="submit" name=(SHOW) value=(SHOW_CODE) { "Show QR code" }
                     }
                 }
             }))
