@@ -61,7 +61,7 @@ impl Sections<'_> {
         let addresses = SyncAddresses::of(self.site, self.person);
         Ok(html! {
             (self.upload_area())
-            (self.sync_passwords(&passwords, addresses))
+            (self.sync_passwords(&passwords))
             (steps::steps(addresses, account.email.as_str()))
         })
     }

@@ -70,7 +70,7 @@ fn code_or_hint(link: &str, label: &str) -> Markup {
 
 impl Sections<'_> {
     /// The form for a new device, and the list of devices.
-    pub(super) fn sync_passwords(&self, passwords: &[KeyInfo], addresses: SyncAddresses<'_>) -> Markup {
+    pub(super) fn sync_passwords(&self, passwords: &[KeyInfo]) -> Markup {
         html! {
             h2.further { "Devices" }
             p {
