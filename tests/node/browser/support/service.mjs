@@ -79,6 +79,8 @@ export class Service {
     for (const name of ['stdout', 'stderr']) {
       command[name].setEncoding('utf8').on('data', (text) => (texts[name] += text));
     }
+    // A command that exits at once has closed its input. Its status says whether it succeeded.
+    command.stdin.on('error', () => {});
     command.stdin.end(input);
     const [code] = await once(command, 'close');
     if (code !== 0) throw new Error(`server ${words.join(' ')} exited with ${code}: ${texts.stderr}`);
