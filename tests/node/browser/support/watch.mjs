@@ -7,6 +7,9 @@ export const TIMEOUT_MS = 60_000;
 const POLL_MS = 20;
 // A test may type before autofocus runs, faster than any person.
 const TYPED_EARLY = /^Autofocus processing was blocked because a document already has a focused element/;
+// Chromium's own error page, shown in a frame that was refused, fails when it is closed while it loads. The pages of the
+// service have no Trusted Types policy.
+const ERROR_PAGE = /'TrustedTypePolicy': The provided callback is no longer runnable/;
 
 export class Watch {
   #complaints = [];
@@ -23,7 +26,9 @@ export class Watch {
     page.on('console', (message) => {
       if (!TYPED_EARLY.test(message.text())) watch.#complaints.push(`console: ${message.text()}`);
     });
-    page.on('pageerror', (error) => watch.#complaints.push(`uncaught: ${error}`));
+    page.on('pageerror', (error) => {
+      if (!ERROR_PAGE.test(error.message)) watch.#complaints.push(`uncaught: ${error}`);
+    });
     // These events include redirects and icons, and issues also arrive where scripts are off.
     const browser = await page.context().newCDPSession(page);
     watch.browser = browser;
