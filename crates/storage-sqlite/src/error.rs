@@ -3,7 +3,7 @@ use storage::StorageError;
 
 /// Why an operation on a connection failed. Callers of the store get it as a [`StorageError`].
 #[derive(Debug)]
-pub(crate) enum SqliteError {
+pub(crate) enum SqlError {
     /// An error of SQLite or diesel.
     Query(Error),
     /// A stored value that the service never writes.
@@ -16,28 +16,28 @@ pub(crate) enum SqliteError {
     TransactionLost(String),
 }
 
-impl From<Error> for SqliteError {
+impl From<Error> for SqlError {
     fn from(error: Error) -> Self {
         Self::Query(error)
     }
 }
 
-impl From<SqliteError> for StorageError {
-    fn from(error: SqliteError) -> Self {
+impl From<SqlError> for StorageError {
+    fn from(error: SqlError) -> Self {
         Self::from(&error)
     }
 }
 
-impl From<&SqliteError> for StorageError {
-    fn from(error: &SqliteError) -> Self {
+impl From<&SqlError> for StorageError {
+    fn from(error: &SqlError) -> Self {
         match error {
-            SqliteError::Query(error) => from_query(error),
-            SqliteError::Unreadable { table, column, row } => {
+            SqlError::Query(error) => from_query(error),
+            SqlError::Unreadable { table, column, row } => {
                 Self::Unreadable { table, column, row: row.clone() }
             }
-            SqliteError::Refused(reason) => Self::Refused(reason.clone()),
-            SqliteError::Unavailable(reason) => Self::Unavailable(reason.clone()),
-            SqliteError::TransactionLost(reason) => {
+            SqlError::Refused(reason) => Self::Refused(reason.clone()),
+            SqlError::Unavailable(reason) => Self::Unavailable(reason.clone()),
+            SqlError::TransactionLost(reason) => {
                 Self::Unavailable(format!("the transaction was lost: {reason}"))
             }
         }
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     fn convert(kind: DatabaseErrorKind, message: &str) -> StorageError {
-        SqliteError::from(Error::DatabaseError(kind, Box::new(message.to_owned()))).into()
+        SqlError::from(Error::DatabaseError(kind, Box::new(message.to_owned()))).into()
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::{
 use diesel::{ConnectionResult, SqliteConnection};
 use storage::StorageError;
 
-use crate::error::SqliteError;
+use crate::error::SqlError;
 
 /// Upper bound on the connections, for machines with many processors.
 const MAX_CONNECTIONS: usize = 8;
@@ -39,7 +39,7 @@ impl InlinePool {
     /// Runs an operation; `None` when no connection is free, the file is locked, or the operation panics.
     pub(crate) fn try_run<T>(
         &self,
-        operation: impl Fn(&mut SqliteConnection) -> Result<T, SqliteError>,
+        operation: impl Fn(&mut SqliteConnection) -> Result<T, SqlError>,
     ) -> Option<Result<T, StorageError>> {
         let mut slot = self
             .connections
@@ -90,8 +90,8 @@ mod tests {
     #[test]
     fn transient_errors_and_panics_return_none() {
         let pool = pool();
-        assert!(pool.try_run(|_| Err::<(), _>(SqliteError::Unavailable("locked".to_owned()))).is_none());
-        let refused = pool.try_run(|_| Err::<(), _>(SqliteError::Refused("a defect".to_owned())));
+        assert!(pool.try_run(|_| Err::<(), _>(SqlError::Unavailable("locked".to_owned()))).is_none());
+        let refused = pool.try_run(|_| Err::<(), _>(SqlError::Refused("a defect".to_owned())));
         assert!(matches!(refused, Some(Err(StorageError::Refused(_)))));
         for left in (0..pool.connections.len()).rev() {
             assert_eq!(select_one(&pool), Some(1));

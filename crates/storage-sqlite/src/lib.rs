@@ -13,7 +13,7 @@
 //! This crate knows no HTTP, no blob bytes and no clock. The rules of the library are those that the traits state.
 //!
 //! The most common change is a new operation: add its SQL to the module of its topic, as a free function over
-//! `&mut SqliteConnection` that returns `Result<_, SqliteError>`, then one line in the topic's `impl` that runs it with
+//! `&mut SqliteConnection` that returns `Result<_, SqlError>`, then one line in the topic's `impl` that runs it with
 //! `read` or `write`. A new column goes into a new folder under `migrations/sqlite` (existing ones are never edited),
 //! into `schema.rs`, and into the row struct that reads it.
 //!
@@ -34,33 +34,18 @@
 //! ```
 #![deny(missing_docs)]
 
-mod accounts;
-mod albums;
-mod blob_registry;
 mod connection;
 mod error;
-mod files;
-mod images;
 mod inline_pool;
-mod integrity;
-mod lease;
-mod login_flows;
 mod migrations;
-mod oauth;
-mod originals;
-mod queue;
-mod quota;
 mod read_pool;
-mod rendition_queue;
-mod schema;
-mod sign_in;
-mod stages;
+#[path = "../../storage-sql/mod.rs"]
+mod sql;
 mod store;
-mod uploads;
-mod value;
-mod vectors;
-mod watched_files;
 mod writer;
+
+pub(crate) use diesel::{SqliteConnection as SqlConnection, sqlite::Sqlite as Backend};
+pub(crate) use store::SqliteStore as SqlStore;
 
 pub use connection::Durability;
 pub use store::{SqliteOptions, SqliteStore};

@@ -10,7 +10,7 @@ use storage::{SchemaStore, StorageError};
 
 use crate::{
     SqliteStore,
-    error::{SqliteError, with_hint},
+    error::{SqlError, with_hint},
 };
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
@@ -67,7 +67,7 @@ struct EmbeddedMigration {
 }
 
 /// The embedded migrations in order.
-fn embedded() -> Result<Vec<EmbeddedMigration>, SqliteError> {
+fn embedded() -> Result<Vec<EmbeddedMigration>, SqlError> {
     let migrations: Vec<Box<dyn Migration<Sqlite>>> = MIGRATIONS.migrations().map_err(migration_error)?;
     let mut known: Vec<EmbeddedMigration> = migrations
         .iter()
@@ -88,7 +88,7 @@ struct TableName {
 }
 
 /// The applied versions. Unlike diesel's harness this writes nothing, so a read-only connection can run it.
-fn applied_versions(c: &mut SqliteConnection) -> Result<Vec<String>, SqliteError> {
+fn applied_versions(c: &mut SqliteConnection) -> Result<Vec<String>, SqlError> {
     let table = sql_query("SELECT name FROM sqlite_master WHERE name = '__diesel_schema_migrations'")
         .get_result::<TableName>(c)
         .optional()?;
@@ -101,6 +101,6 @@ fn applied_versions(c: &mut SqliteConnection) -> Result<Vec<String>, SqliteError
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the signature that map_err needs")]
-fn migration_error(error: Box<dyn std::error::Error + Send + Sync>) -> SqliteError {
-    SqliteError::Refused(format!("a migration failed: {}", with_hint(&error)))
+fn migration_error(error: Box<dyn std::error::Error + Send + Sync>) -> SqlError {
+    SqlError::Refused(format!("a migration failed: {}", with_hint(&error)))
 }

@@ -9,7 +9,7 @@ use tokio::{sync::Semaphore, task::spawn_blocking, time::timeout};
 
 use crate::{
     connection::{Connect, WAIT_TIMEOUT},
-    error::SqliteError,
+    error::SqlError,
 };
 
 /// A pool of connections for operations on tokio's blocking threads. Connections are opened on first use.
@@ -38,7 +38,7 @@ impl ReadPool {
     pub(crate) async fn run<T, F>(&self, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
-        F: FnOnce(&mut SqliteConnection) -> Result<T, SqliteError> + Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
         let permit = match timeout(WAIT_TIMEOUT, self.permits.clone().acquire_owned()).await {
             Ok(Ok(permit)) => permit,
@@ -68,11 +68,11 @@ impl IdleConnections {
     /// open is closed.
     fn run<T>(
         &self,
-        operation: impl FnOnce(&mut SqliteConnection) -> Result<T, SqliteError>,
-    ) -> Result<T, SqliteError> {
+        operation: impl FnOnce(&mut SqliteConnection) -> Result<T, SqlError>,
+    ) -> Result<T, SqlError> {
         let mut c = match self.pop() {
             Some(connection) => connection,
-            None => (self.connect)().map_err(|error| SqliteError::Unavailable(error.to_string()))?,
+            None => (self.connect)().map_err(|error| SqlError::Unavailable(error.to_string()))?,
         };
         let outcome = operation(&mut c);
         if !AnsiTransactionManager::is_broken_transaction_manager(&mut c) {
@@ -146,7 +146,7 @@ mod tests {
     #[tokio::test]
     async fn a_failed_operation_keeps_its_connection() {
         let (pool, opened) = pool(1);
-        let refused = pool.run(|_| Err::<(), _>(SqliteError::Refused("no".to_owned()))).await;
+        let refused = pool.run(|_| Err::<(), _>(SqlError::Refused("no".to_owned()))).await;
         assert!(matches!(refused, Err(StorageError::Refused(_))));
         pool.run(|_| Ok(())).await.unwrap();
         assert_eq!(opened.load(Ordering::SeqCst), 1);

@@ -9,7 +9,7 @@ use tokio::task::spawn_blocking;
 
 use crate::{
     connection::{ConnectionRole, Durability, connect},
-    error::{SqliteError, hint, with_hint},
+    error::{SqlError, hint, with_hint},
     inline_pool::InlinePool,
     read_pool::ReadPool,
     writer::Writer,
@@ -67,7 +67,7 @@ impl SqliteStore {
     pub(crate) async fn read<T, F>(&self, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
-        F: FnOnce(&mut SqliteConnection) -> Result<T, SqliteError> + Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
         self.readers.run(move |c| c.transaction(operation)).await
     }
@@ -76,7 +76,7 @@ impl SqliteStore {
     pub(crate) async fn query<T, F>(&self, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
-        F: FnOnce(&mut SqliteConnection) -> Result<T, SqliteError> + Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
         self.readers.run(operation).await
     }
@@ -86,7 +86,7 @@ impl SqliteStore {
     pub(crate) async fn query_inline<T, F>(&self, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
-        F: Fn(&mut SqliteConnection) -> Result<T, SqliteError> + Send + 'static,
+        F: Fn(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
         match self.inline.try_run(&operation) {
             Some(outcome) => outcome,
@@ -98,7 +98,7 @@ impl SqliteStore {
     pub(crate) async fn write<T, F>(&self, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
-        F: FnOnce(&mut SqliteConnection) -> Result<T, SqliteError> + Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
         self.writer.write(operation).await
     }

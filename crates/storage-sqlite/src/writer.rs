@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     connection::{Connect, WAIT_TIMEOUT},
-    error::SqliteError,
+    error::SqlError,
 };
 
 /// Capacity of the queue; with more writes, callers wait for a place in it.
@@ -84,7 +84,7 @@ impl Writer {
     pub(crate) async fn write<T, F>(&self, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
-        F: FnOnce(&mut SqliteConnection) -> Result<T, SqliteError> + Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
         let (reply, mut response) = oneshot::channel();
         let claimed = Arc::new(AtomicBool::new(false));
@@ -122,12 +122,12 @@ trait Write: Send {
     fn run(&mut self, c: &mut SqliteConnection) -> WriteStatus;
 
     /// Sends the outcome to the caller, given the outcome of the surrounding transaction.
-    fn reply(self: Box<Self>, transaction: Result<(), &SqliteError>);
+    fn reply(self: Box<Self>, transaction: Result<(), &SqlError>);
 }
 
 struct QueuedWrite<T, F> {
     operation: Option<F>,
-    outcome: Option<Result<T, SqliteError>>,
+    outcome: Option<Result<T, SqlError>>,
     reply: oneshot::Sender<Result<T, StorageError>>,
     claimed: Arc<AtomicBool>,
 }
@@ -135,7 +135,7 @@ struct QueuedWrite<T, F> {
 impl<T, F> Write for QueuedWrite<T, F>
 where
     T: Send,
-    F: FnOnce(&mut SqliteConnection) -> Result<T, SqliteError> + Send,
+    F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send,
 {
     fn claim(&self) -> bool {
         !self.reply.is_closed() && !self.claimed.swap(true, Ordering::AcqRel)
@@ -146,13 +146,13 @@ where
         let (status, outcome) = match catch_unwind(AssertUnwindSafe(|| operation(c))) {
             Ok(Ok(value)) => (WriteStatus::Succeeded, Ok(value)),
             Ok(Err(error)) => (WriteStatus::Failed, Err(error)),
-            Err(_) => (WriteStatus::Panicked, Err(SqliteError::Refused("an operation panicked".to_owned()))),
+            Err(_) => (WriteStatus::Panicked, Err(SqlError::Refused("an operation panicked".to_owned()))),
         };
         self.outcome = Some(outcome);
         status
     }
 
-    fn reply(self: Box<Self>, transaction: Result<(), &SqliteError>) {
+    fn reply(self: Box<Self>, transaction: Result<(), &SqlError>) {
         let response = match (self.outcome, transaction) {
             (Some(Ok(value)), Ok(())) => Ok(value),
             (Some(Err(error)), _) => Err(StorageError::from(&error)),
@@ -192,11 +192,11 @@ impl WriterThread {
         let panicked = matches!(batch, Ok(WriteStatus::Panicked));
         let transaction = match batch {
             // diesel's transaction manager may be in any state after a panic.
-            Ok(WriteStatus::Panicked) => c.batch_execute("COMMIT").map_err(SqliteError::from),
+            Ok(WriteStatus::Panicked) => c.batch_execute("COMMIT").map_err(SqlError::from),
             Ok(WriteStatus::Succeeded | WriteStatus::Failed) => {
-                AnsiTransactionManager::commit_transaction(&mut c).map_err(SqliteError::from)
+                AnsiTransactionManager::commit_transaction(&mut c).map_err(SqlError::from)
             }
-            Err(error) => Err(SqliteError::TransactionLost(error.to_string())),
+            Err(error) => Err(SqlError::TransactionLost(error.to_string())),
         };
         // Dropping a connection rolls back its transaction; that must happen before callers get the error.
         if transaction.is_ok() && !panicked {
@@ -209,10 +209,10 @@ impl WriterThread {
         }
     }
 
-    fn begin(&mut self) -> Result<SqliteConnection, SqliteError> {
+    fn begin(&mut self) -> Result<SqliteConnection, SqlError> {
         let mut c = match self.connection.take() {
             Some(connection) => connection,
-            None => (self.connect)().map_err(|error| SqliteError::Unavailable(error.to_string()))?,
+            None => (self.connect)().map_err(|error| SqlError::Unavailable(error.to_string()))?,
         };
         match AnsiTransactionManager::begin_transaction_sql(&mut c, "BEGIN IMMEDIATE") {
             Ok(()) => Ok(c),
@@ -225,7 +225,7 @@ impl WriterThread {
 
     /// Fails a write whose transaction could not begin, and the writes that were queued behind it at that time. Later
     /// writes get another attempt.
-    fn reject(&mut self, first: Box<dyn Write>, queued: usize, error: &SqliteError) {
+    fn reject(&mut self, first: Box<dyn Write>, queued: usize, error: &SqlError) {
         first.reply(Err(error));
         for _ in 0..queued {
             let Ok(write) = self.queue.try_recv() else { return };

@@ -10,7 +10,7 @@ use storage::StorageError;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
-use crate::{Durability, SqliteOptions, SqliteStore, error::SqliteError};
+use crate::{Durability, SqliteOptions, SqliteStore, error::SqlError};
 
 diesel::table! {
     notes (n) {
@@ -46,7 +46,7 @@ impl TestStore {
     /// Queues a write.
     fn write<F>(&self, operation: F) -> JoinHandle<Outcome>
     where
-        F: FnOnce(&mut SqliteConnection) -> Result<(), SqliteError> + Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<(), SqlError> + Send + 'static,
     {
         let store = self.store.clone();
         tokio::spawn(async move { store.write(operation).await })
@@ -85,7 +85,7 @@ fn commits(path: &Path) -> usize {
 }
 
 /// A write that inserts a number.
-fn note(n: i64) -> impl FnOnce(&mut SqliteConnection) -> Result<(), SqliteError> + Send + 'static {
+fn note(n: i64) -> impl FnOnce(&mut SqliteConnection) -> Result<(), SqlError> + Send + 'static {
     move |c| {
         diesel::insert_into(notes::table).values(notes::n.eq(n)).execute(c)?;
         Ok(())
@@ -138,7 +138,7 @@ async fn failed_and_panicking_writes_do_not_affect_others() {
                 notes.write(move |c| match n % 10 {
                     3 => {
                         done(c)?;
-                        Err(SqliteError::Refused("a test of errors".to_owned()))
+                        Err(SqlError::Refused("a test of errors".to_owned()))
                     }
                     5 => {
                         done(c)?;
@@ -150,7 +150,7 @@ async fn failed_and_panicking_writes_do_not_affect_others() {
                     }
                     9 => c.transaction(|c| {
                         done(c)?;
-                        c.transaction::<(), SqliteError, _>(|_| {
+                        c.transaction::<(), SqlError, _>(|_| {
                             panic!("a test of panics in a nested transaction")
                         })
                     }),

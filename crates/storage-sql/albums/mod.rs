@@ -1,0 +1,45 @@
+mod rows;
+mod writes;
+
+use async_trait::async_trait;
+use domain::{Album, AlbumChange, AlbumId, Limit, Offset, Timestamp};
+use storage::{AlbumPage, AlbumStore, AlbumWrite, NewAlbum, StorageError, Viewer};
+
+use crate::SqlStore;
+
+#[async_trait]
+impl AlbumStore for SqlStore {
+    async fn page_albums(
+        &self,
+        viewer: Viewer,
+        limit: Limit,
+        offset: Offset,
+    ) -> Result<AlbumPage, StorageError> {
+        self.read(move |c| rows::page(c, viewer, limit, offset)).await
+    }
+
+    async fn album(&self, viewer: Viewer, id: &AlbumId) -> Result<Option<Album>, StorageError> {
+        let id = id.clone();
+        self.read(move |c| rows::album(c, viewer, &id)).await
+    }
+
+    async fn create_album(&self, viewer: Viewer, album: NewAlbum) -> Result<AlbumWrite, StorageError> {
+        self.write(move |c| writes::create(c, viewer, &album)).await
+    }
+
+    async fn change_album(
+        &self,
+        viewer: Viewer,
+        id: &AlbumId,
+        change: AlbumChange,
+        at: Timestamp,
+    ) -> Result<AlbumWrite, StorageError> {
+        let id = id.clone();
+        self.write(move |c| writes::change(c, viewer, &id, &change, at)).await
+    }
+
+    async fn delete_album(&self, viewer: Viewer, id: &AlbumId) -> Result<bool, StorageError> {
+        let id = id.clone();
+        self.write(move |c| writes::delete(c, viewer, &id)).await
+    }
+}

@@ -1,0 +1,128 @@
+mod details;
+mod filter;
+mod lookup;
+mod page;
+mod places;
+mod removal;
+mod renditions;
+mod row;
+mod text;
+mod visibility;
+
+use async_trait::async_trait;
+use domain::{AccountId, ContentHash, Image, ImageId, Limit, ListQuery, QueryText, Rendition, Timestamp};
+use storage::{
+    FoundImage, ImageStore, Lookup, MAX_TEXT_MATCHES, RenditionSource, SearchFilter, StorageError,
+    StoredRendition, TextColumns, TextMatch, Viewer, WordIndex,
+};
+
+use crate::SqlStore;
+
+pub(crate) use details::DetailsRow;
+pub(crate) use filter::OwnedFilter;
+pub(crate) use lookup::{ImageResolver, VisibleImage};
+pub(crate) use places::{add_place, latitudes, remove_place};
+pub(crate) use removal::{delete_without_files, set_capture_time_in_albums, undelete};
+pub(crate) use renditions::replace as replace_renditions;
+pub(crate) use row::{ImageRow, ImageRowWithOwner};
+pub(crate) use text::{add_text, forget_words, outdated_words, remove_text};
+pub(crate) use visibility::Visibility;
+
+#[async_trait]
+impl ImageStore for SqlStore {
+    async fn count_images(&self, viewer: Viewer) -> Result<u32, StorageError> {
+        self.query_inline(move |c| visibility::count(c, viewer)).await
+    }
+
+    async fn image(&self, viewer: Viewer, id: &ImageId) -> Result<Lookup<Image>, StorageError> {
+        let id = id.clone();
+        self.read(move |c| lookup::image(c, viewer, &id)).await
+    }
+
+    async fn images(&self, viewer: Viewer, ids: &[ImageId]) -> Result<Vec<Image>, StorageError> {
+        let ids = ids.to_vec();
+        self.read(move |c| lookup::visible_images(c, viewer, &ids)).await
+    }
+
+    async fn page_images(&self, viewer: Viewer, query: &ListQuery) -> Result<Vec<FoundImage>, StorageError> {
+        let query = *query;
+        self.read(move |c| page::page(c, viewer, &query)).await
+    }
+
+    async fn filter_images(
+        &self,
+        viewer: Viewer,
+        filter: SearchFilter<'_>,
+        limit: Limit,
+    ) -> Result<Vec<FoundImage>, StorageError> {
+        let filter = OwnedFilter::from(filter);
+        self.read(move |c| page::search(c, viewer, &filter, limit)).await
+    }
+
+    async fn match_text(
+        &self,
+        viewer: Viewer,
+        text: &QueryText,
+        columns: TextColumns,
+        filter: SearchFilter<'_>,
+        max: u32,
+    ) -> Result<Vec<TextMatch>, StorageError> {
+        let filter = OwnedFilter::from(filter);
+        let max = usize::try_from(max.min(MAX_TEXT_MATCHES)).unwrap_or(usize::MAX);
+        let query = text::TextQuery { text: text.clone(), columns, max };
+        self.read(move |c| text::matches(c, viewer, &query, &filter)).await
+    }
+
+    async fn delete_image(
+        &self,
+        viewer: Viewer,
+        id: &ImageId,
+        at: Timestamp,
+    ) -> Result<Lookup<()>, StorageError> {
+        let id = id.clone();
+        self.write(move |c| removal::delete(c, viewer, &id, at)).await
+    }
+
+    async fn restore_image(&self, account: AccountId, id: &ImageId) -> Result<bool, StorageError> {
+        let id = id.clone();
+        self.write(move |c| removal::restore(c, account, &id)).await
+    }
+
+    async fn rendition(
+        &self,
+        id: &ImageId,
+        rendition: Rendition,
+        free_window: u32,
+    ) -> Result<Option<RenditionSource>, StorageError> {
+        let id = id.clone();
+        self.read(move |c| renditions::source(c, &id, rendition, free_window)).await
+    }
+
+    async fn add_rendition(
+        &self,
+        original: &ContentHash,
+        rendition: StoredRendition,
+    ) -> Result<bool, StorageError> {
+        let original = *original;
+        self.write(move |c| renditions::add(c, &original, &rendition)).await
+    }
+
+    async fn purge_images(&self, deleted_before: Timestamp, max: u32) -> Result<u32, StorageError> {
+        self.write(move |c| removal::purge(c, deleted_before, max)).await
+    }
+}
+
+#[async_trait]
+impl WordIndex for SqlStore {
+    async fn count_outdated_words(&self) -> Result<u64, StorageError> {
+        self.read(text::outdated).await
+    }
+
+    async fn word_index_is_newer(&self) -> Result<bool, StorageError> {
+        self.read(text::is_newer).await
+    }
+
+    async fn reindex_words(&self, max: u32) -> Result<u32, StorageError> {
+        self.write(move |c| text::reindex(c, max)).await
+    }
+}

@@ -1,0 +1,201 @@
+use diesel::{OptionalExtension, prelude::*};
+use domain::{AccountId, ImageId, Timestamp};
+use storage::{Lookup, Viewer};
+
+use super::{
+    lookup::ImageResolver,
+    places::remove_place,
+    renditions,
+    text::{add_text, remove_text},
+};
+use crate::{
+    SqlConnection,
+    error::SqlError,
+    sql::{
+        accounts::{adjust_live_images, is_active},
+        files::remove_all_files,
+        originals, rendition_queue,
+        schema::{accounts, album_images, files, images},
+    },
+};
+
+/// Deletes a visible image. It can be restored.
+pub(super) fn delete(
+    c: &mut SqlConnection,
+    viewer: Viewer,
+    id: &ImageId,
+    at: Timestamp,
+) -> Result<Lookup<()>, SqlError> {
+    let found = match ImageResolver::new(viewer).resolve(c, id.as_str())? {
+        Lookup::Found(found) => found,
+        Lookup::Foreign => return Ok(Lookup::Foreign),
+        Lookup::Missing => return Ok(Lookup::Missing),
+    };
+    mark_deleted(c, found.seq, at, false)?;
+    Ok(Lookup::Found(()))
+}
+
+/// Deletes an image, indexed or not, if no file has it any more. One that is deleted already stays as it is.
+pub(crate) fn delete_without_files(c: &mut SqlConnection, seq: i64, at: Timestamp) -> Result<(), SqlError> {
+    let file =
+        files::table.filter(files::image_seq.eq(seq)).select(files::id).get_result::<i64>(c).optional()?;
+    match file {
+        Some(_) => Ok(()),
+        None => mark_deleted(c, seq, at, true),
+    }
+}
+
+/// Deletes an image, indexed or not, unless it is deleted already.
+fn mark_deleted(c: &mut SqlConnection, seq: i64, at: Timestamp, with_files: bool) -> Result<(), SqlError> {
+    let (account, live, original): (i64, bool, Vec<u8>) =
+        images::table.find(seq).select((images::account_id, images::live, images::original)).get_result(c)?;
+    diesel::update(images::table.find(seq))
+        .filter(images::deleted_at_ms.is_null())
+        .set((images::deleted_at_ms.eq(at.millis()), images::deleted_with_files.eq(with_files)))
+        .execute(c)?;
+    if live {
+        // In the index, a deleted image would displace hits of others, and its words would stay in the vocabulary.
+        remove_text(c, seq)?;
+        set_live_in_albums(c, seq, false)?;
+        adjust_live_images(c, account, -1)?;
+        rendition_queue::drop_unneeded_job(c, &original)?;
+    }
+    Ok(())
+}
+
+/// Restores a deleted image.
+pub(super) fn restore(c: &mut SqlConnection, account: AccountId, id: &ImageId) -> Result<bool, SqlError> {
+    if !is_active(c, account.0)? {
+        return Ok(false);
+    }
+    let deleted = images::table
+        .filter(images::id.eq(id.as_str()))
+        .filter(images::account_id.eq(account.0))
+        .filter(images::deleted_at_ms.is_not_null())
+        .select(images::seq)
+        .get_result::<i64>(c)
+        .optional()?;
+    match deleted {
+        None => Ok(false),
+        Some(seq) => {
+            undelete(c, seq, account.0)?;
+            Ok(true)
+        }
+    }
+}
+
+/// Reverts the deletion of an image in all tables.
+pub(crate) fn undelete(c: &mut SqlConnection, seq: i64, account: i64) -> Result<(), SqlError> {
+    diesel::update(images::table.find(seq))
+        .set((images::deleted_at_ms.eq(None::<i64>), images::deleted_with_files.eq(false)))
+        .execute(c)?;
+    let (live, original): (bool, Vec<u8>) =
+        images::table.find(seq).select((images::live, images::original)).get_result(c)?;
+    if live {
+        add_text(c, seq)?;
+        set_live_in_albums(c, seq, true)?;
+        adjust_live_images(c, account, 1)?;
+        rendition_queue::update_job(c, &original)?;
+    }
+    Ok(())
+}
+
+/// Updates the copies of an image's capture time in albums.
+pub(crate) fn set_capture_time_in_albums(
+    c: &mut SqlConnection,
+    seq: i64,
+    captured_at_ms: i64,
+) -> Result<(), SqlError> {
+    diesel::update(album_images::table.filter(album_images::image_seq.eq(seq)))
+        .set(album_images::captured_at_ms.eq(captured_at_ms))
+        .execute(c)?;
+    Ok(())
+}
+
+fn set_live_in_albums(c: &mut SqlConnection, seq: i64, live: bool) -> Result<(), SqlError> {
+    diesel::update(album_images::table.filter(album_images::image_seq.eq(seq)))
+        .set(album_images::live.eq(live))
+        .execute(c)?;
+    Ok(())
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = images, check_for_backend(crate::Backend))]
+struct RemovableImage {
+    seq: i64,
+    account_id: i64,
+    original: Vec<u8>,
+    state: String,
+    live: bool,
+}
+
+/// Permanently removes a batch of images; when none is left, a batch of files of deleted accounts; when none is left,
+/// these accounts.
+pub(super) fn purge(c: &mut SqlConnection, deleted_before: Timestamp, max: u32) -> Result<u32, SqlError> {
+    let removable = removable_images(c, deleted_before, i64::from(max))?;
+    for image in &removable {
+        remove(c, image)?;
+    }
+    if removable.is_empty() && max > 0 {
+        return remove_accounts(c, max);
+    }
+    Ok(u32::try_from(removable.len()).unwrap_or(u32::MAX))
+}
+
+/// Removes the deleted accounts, which have no images left, after up to `max` of their files. Returns the number of
+/// files, or 0 when the accounts are removed.
+fn remove_accounts(c: &mut SqlConnection, max: u32) -> Result<u32, SqlError> {
+    let deleted: Vec<i64> =
+        accounts::table.filter(accounts::deleted_at_ms.is_not_null()).select(accounts::id).load(c)?;
+    let mut left = max;
+    for account in deleted {
+        left = left.saturating_sub(remove_all_files(c, account, left)?);
+        if left == 0 {
+            return Ok(max);
+        }
+        diesel::delete(accounts::table.find(account)).execute(c)?;
+    }
+    Ok(0)
+}
+
+fn removable_images(
+    c: &mut SqlConnection,
+    deleted_before: Timestamp,
+    max: i64,
+) -> Result<Vec<RemovableImage>, SqlError> {
+    let mut removable: Vec<RemovableImage> = images::table
+        .filter(images::deleted_at_ms.lt(deleted_before.millis()))
+        .order(images::deleted_at_ms)
+        .limit(max)
+        .select(RemovableImage::as_select())
+        .load(c)?;
+    let left = max.saturating_sub(i64::try_from(removable.len()).unwrap_or(max));
+    if left > 0 {
+        let deleted = accounts::table.filter(accounts::deleted_at_ms.is_not_null()).select(accounts::id);
+        let of_deleted_accounts: Vec<RemovableImage> = images::table
+            .filter(images::account_id.eq_any(deleted))
+            .filter(images::deleted_at_ms.is_null().or(images::deleted_at_ms.ge(deleted_before.millis())))
+            .limit(left)
+            .select(RemovableImage::as_select())
+            .load(c)?;
+        removable.extend(of_deleted_accounts);
+    }
+    Ok(removable)
+}
+
+fn remove(c: &mut SqlConnection, image: &RemovableImage) -> Result<(), SqlError> {
+    if image.state == "ready" {
+        // First the indexes, because they look up their entries by the image.
+        remove_text(c, image.seq)?;
+        remove_place(c, image.seq)?;
+    }
+    diesel::delete(images::table.find(image.seq)).execute(c)?;
+    if image.live {
+        adjust_live_images(c, image.account_id, -1)?;
+    }
+    rendition_queue::drop_unneeded_job(c, &image.original)?;
+    if !originals::has_image(c, &image.original)? {
+        renditions::remove_all(c, &image.original)?;
+    }
+    originals::release(c, image.account_id, &image.original)
+}

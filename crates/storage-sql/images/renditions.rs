@@ -1,0 +1,157 @@
+use diesel::{OptionalExtension, prelude::*};
+use domain::{ContentHash, ImageId, Rendition};
+use storage::{BlobKind, RenditionSource, StoredRendition};
+
+use super::lookup::visible_to_owner;
+use crate::{
+    SqlConnection,
+    error::SqlError,
+    sql::{
+        blob_registry, rendition_queue,
+        schema::{images, renditions},
+        value::{RowReader, stored_bytes},
+    },
+};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = renditions, check_for_backend(crate::Backend))]
+struct RenditionRow {
+    name: String,
+    blob: Vec<u8>,
+    bytes: i64,
+    width: i64,
+    height: i64,
+}
+
+impl RenditionRow {
+    fn read(self, original: &ContentHash) -> Result<StoredRendition, SqlError> {
+        let reader = RowReader::new("renditions", original);
+        Ok(StoredRendition {
+            rendition: reader.required("name", Rendition::from_name(&self.name))?,
+            blob: reader.hash("blob", &self.blob)?,
+            bytes: reader.unsigned("bytes", self.bytes)?,
+            size: reader.size(self.width, self.height)?,
+        })
+    }
+}
+
+/// The source of a rendition, if the image is visible to its owner.
+pub(super) fn source(
+    c: &mut SqlConnection,
+    id: &ImageId,
+    rendition: Rendition,
+    free_window: u32,
+) -> Result<Option<RenditionSource>, SqlError> {
+    let Some(image) = visible_to_owner(c, id, free_window)? else { return Ok(None) };
+    let (original, original_bytes): (Vec<u8>, i64) =
+        images::table.find(image.seq).select((images::original, images::original_bytes)).get_result(c)?;
+    let reader = RowReader::new("images", &image.seq);
+    let original = reader.hash("original", &original)?;
+    let stored = renditions::table
+        .find((original.as_bytes().as_slice(), rendition.name()))
+        .select(RenditionRow::as_select())
+        .get_result(c)
+        .optional()?
+        .map(|row| row.read(&original))
+        .transpose()?;
+    let original_bytes = reader.unsigned("original_bytes", original_bytes)?;
+    Ok(Some(RenditionSource { original, original_bytes, stored }))
+}
+
+fn blob_of(
+    c: &mut SqlConnection,
+    original: &ContentHash,
+    rendition: Rendition,
+) -> Result<Option<Vec<u8>>, SqlError> {
+    Ok(renditions::table
+        .find((original.as_bytes().as_slice(), rendition.name()))
+        .select(renditions::blob)
+        .get_result(c)
+        .optional()?)
+}
+
+fn insert(
+    c: &mut SqlConnection,
+    original: &ContentHash,
+    rendition: &StoredRendition,
+) -> Result<(), SqlError> {
+    diesel::replace_into(renditions::table)
+        .values((
+            renditions::original.eq(original.as_bytes().as_slice()),
+            renditions::name.eq(rendition.rendition.name()),
+            renditions::blob.eq(rendition.blob.as_bytes().as_slice()),
+            renditions::bytes.eq(stored_bytes(rendition.bytes)?),
+            renditions::width.eq(i64::from(rendition.size.width)),
+            renditions::height.eq(i64::from(rendition.size.height)),
+        ))
+        .execute(c)?;
+    Ok(())
+}
+
+/// Adds a rendition that was made after its image became visible; an existing one stays.
+pub(super) fn add(
+    c: &mut SqlConnection,
+    original: &ContentHash,
+    rendition: &StoredRendition,
+) -> Result<bool, SqlError> {
+    let image = images::table
+        .filter(images::original.eq(original.as_bytes().as_slice()))
+        .select(images::seq)
+        .get_result::<i64>(c)
+        .optional()?;
+    if image.is_none() {
+        return Ok(false);
+    }
+    if blob_of(c, original, rendition.rendition)?.is_some() {
+        return Ok(true);
+    }
+    if !blob_registry::keep(c, BlobKind::Rendition, &rendition.blob)? {
+        return Ok(false);
+    }
+    insert(c, original, rendition)?;
+    if rendition.rendition == Rendition::Full {
+        rendition_queue::drop_unneeded_job(c, original.as_bytes())?;
+    }
+    Ok(true)
+}
+
+/// Replaces renditions with those that indexing made. The blobs of the new ones can be kept.
+pub(crate) fn replace(
+    c: &mut SqlConnection,
+    original: &ContentHash,
+    made: &[StoredRendition],
+) -> Result<(), SqlError> {
+    for rendition in made {
+        let older = blob_of(c, original, rendition.rendition)?;
+        insert(c, original, rendition)?;
+        blob_registry::keep(c, BlobKind::Rendition, &rendition.blob)?;
+        if let Some(older) = older {
+            release_unused(c, &older)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes all renditions of an original.
+pub(super) fn remove_all(c: &mut SqlConnection, original: &[u8]) -> Result<(), SqlError> {
+    let of_original = renditions::table.filter(renditions::original.eq(original));
+    let blobs: Vec<Vec<u8>> = of_original.select(renditions::blob).load(c)?;
+    diesel::delete(of_original).execute(c)?;
+    for blob in blobs {
+        release_unused(c, &blob)?;
+    }
+    Ok(())
+}
+
+/// Releases a rendition's blob, unless another original has an identical rendition.
+fn release_unused(c: &mut SqlConnection, blob: &[u8]) -> Result<(), SqlError> {
+    let used = renditions::table
+        .filter(renditions::blob.eq(blob))
+        .select(renditions::name)
+        .get_result::<String>(c)
+        .optional()?;
+    if used.is_none() {
+        blob_registry::release(c, BlobKind::Rendition, blob)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,169 @@
+//! Rebuilds the index of an older tokenizer version, and leaves the index of a newer version unchanged.
+
+use diesel::{
+    QueryableByName,
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Nullable},
+};
+
+use super::add::{add_text, remove_text};
+use crate::{SqlConnection, error::SqlError, sql::schema::images};
+
+/// The progress of a rebuild; see the table `word_index`.
+#[derive(QueryableByName)]
+struct IndexState {
+    #[diesel(sql_type = BigInt)]
+    version: i64,
+    #[diesel(sql_type = BigInt)]
+    indexed_to: i64,
+    #[diesel(sql_type = BigInt)]
+    until: i64,
+    #[diesel(sql_type = BigInt)]
+    stale_to: i64,
+}
+
+fn state(c: &mut SqlConnection) -> Result<IndexState, SqlError> {
+    Ok(sql_query("SELECT version, indexed_to, until, stale_to FROM word_index").get_result(c)?)
+}
+
+impl IndexState {
+    fn is_newer(&self) -> bool {
+        self.version > i64::from(words::VERSION)
+    }
+}
+
+/// The state. If the index is of an older version, starts its rebuild first.
+fn current_state(c: &mut SqlConnection) -> Result<IndexState, SqlError> {
+    let state = state(c)?;
+    if state.version >= i64::from(words::VERSION) {
+        return Ok(state);
+    }
+    // Stems of another version cannot be computed from the words, so all rows are deleted.
+    sql_query("DELETE FROM word_stems").execute(c)?;
+    sql_query(
+        "UPDATE word_index SET version = ?, indexed_to = 0,
+            until = (SELECT coalesce(max(seq), 0) FROM images),
+            stale_to = (SELECT coalesce(max(id), 0) FROM words)",
+    )
+    .bind::<BigInt, _>(i64::from(words::VERSION))
+    .execute(c)?;
+    self::state(c)
+}
+
+/// The version of the index, compared to the running one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum IndexVersion {
+    /// The running version. Stems of words with ids up to `stale_to` may be missing.
+    Current { stale_to: i64 },
+    /// A newer version.
+    Newer,
+}
+
+pub(super) fn index_version(c: &mut SqlConnection) -> Result<IndexVersion, SqlError> {
+    let state = current_state(c)?;
+    Ok(if state.is_newer() {
+        IndexVersion::Newer
+    } else {
+        IndexVersion::Current { stale_to: state.stale_to }
+    })
+}
+
+/// Whether a newer version made the index.
+pub(in super::super) fn is_newer(c: &mut SqlConnection) -> Result<bool, SqlError> {
+    Ok(state(c)?.is_newer())
+}
+
+/// The images whose words in the index are of the running version.
+pub(super) enum ComparableImages {
+    /// All but those after the first number up to the second one.
+    AllBut { after: i64, until: i64 },
+    /// None, because another version made the index.
+    None,
+}
+
+impl ComparableImages {
+    pub(super) fn contains(&self, seq: i64) -> bool {
+        match self {
+            Self::AllBut { after, until } => seq <= *after || seq > *until,
+            Self::None => false,
+        }
+    }
+}
+
+pub(super) fn comparable_images(c: &mut SqlConnection) -> Result<ComparableImages, SqlError> {
+    let state = state(c)?;
+    Ok(if state.version == i64::from(words::VERSION) {
+        ComparableImages::AllBut { after: state.indexed_to, until: state.until }
+    } else {
+        ComparableImages::None
+    })
+}
+
+/// Marks an image to be indexed again by the newer version, if the index is of one.
+pub(super) fn mark_for_newer_version(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
+    sql_query(
+        "UPDATE word_index SET
+            indexed_to = CASE WHEN indexed_to < until THEN min(indexed_to, ?1 - 1) ELSE ?1 - 1 END,
+            until = CASE WHEN indexed_to < until THEN max(until, ?1) ELSE ?1 END,
+            stale_to = (SELECT coalesce(max(id), 0) FROM words)
+        WHERE version > ?2",
+    )
+    .bind::<BigInt, _>(seq)
+    .bind::<BigInt, _>(i64::from(words::VERSION))
+    .execute(c)?;
+    Ok(())
+}
+
+/// Indexes up to `max` images again; returns their number, 0 when none was left.
+pub(in super::super) fn reindex(c: &mut SqlConnection, max: u32) -> Result<u32, SqlError> {
+    let state = current_state(c)?;
+    if state.is_newer() || state.indexed_to >= state.until || max == 0 {
+        return Ok(0);
+    }
+    let seqs: Vec<i64> = images::table
+        .filter(images::seq.gt(state.indexed_to))
+        .filter(images::seq.le(state.until))
+        .filter(images::state.eq("ready"))
+        .order(images::seq)
+        .limit(i64::from(max))
+        .select(images::seq)
+        .load(c)?;
+    for seq in &seqs {
+        remove_text(c, *seq)?;
+        add_text(c, *seq)?;
+    }
+    let done = u32::try_from(seqs.len()).unwrap_or(u32::MAX);
+    let last = seqs.last().copied().filter(|_| done == max).unwrap_or(state.until);
+    let all = last >= state.until;
+    sql_query("UPDATE word_index SET indexed_to = ?, stale_to = coalesce(?, stale_to)")
+        .bind::<BigInt, _>(last)
+        .bind::<Nullable<BigInt>, _>(all.then_some(0))
+        .execute(c)?;
+    Ok(done)
+}
+
+#[derive(QueryableByName)]
+struct Count {
+    #[diesel(sql_type = BigInt)]
+    count: i64,
+}
+
+/// Number of images that this version has yet to index; 0 when a newer version made the index.
+pub(in super::super) fn outdated(c: &mut SqlConnection) -> Result<u64, SqlError> {
+    let state = state(c)?;
+    let is_older = state.version < i64::from(words::VERSION);
+    let (from, until) = if is_older { (0, i64::MAX) } else { (state.indexed_to, state.until) };
+    if state.is_newer() || from >= until {
+        return Ok(0);
+    }
+    // A covering index, because the rows of images are long.
+    let left: Count = sql_query(
+        "SELECT count(*) AS count FROM images INDEXED BY images_read_by
+        WHERE state = 'ready' AND seq > ? AND seq <= ?",
+    )
+    .bind::<BigInt, _>(from)
+    .bind::<BigInt, _>(until)
+    .get_result(c)?;
+    Ok(u64::try_from(left.count).unwrap_or(0))
+}

@@ -1,0 +1,86 @@
+//! Searches images by words.
+
+use diesel::prelude::*;
+use domain::{ImageId, QueryText};
+use storage::{ImageKey, TextColumns, TextMatch, TextTier, Viewer};
+use words::{QueryTerm, Score, Scorer, Tier, query_words};
+
+use super::{super::filter::OwnedFilter, add::ImageText, candidates::candidates, expand::expand};
+use crate::{
+    SqlConnection,
+    error::SqlError,
+    sql::{schema::accounts, value::RowReader},
+};
+
+/// A search for words.
+pub(in super::super) struct TextQuery {
+    pub(in super::super) text: QueryText,
+    pub(in super::super) columns: TextColumns,
+    /// Maximum number of results.
+    pub(in super::super) max: usize,
+}
+
+struct ScoredImage {
+    image: ImageText,
+    score: Score,
+}
+
+/// The images that match best.
+pub(in super::super) fn matches(
+    c: &mut SqlConnection,
+    viewer: Viewer,
+    query: &TextQuery,
+    filter: &OwnedFilter,
+) -> Result<Vec<TextMatch>, SqlError> {
+    let Some(filter) = filter.resolve(c, viewer)? else { return Ok(Vec::new()) };
+    let content_only = query.columns == TextColumns::Content;
+    let expanded = expand(c, filter.account, query_words(query.text.as_str()), content_only)?;
+    if !expanded.iter().any(|word| !word.word.optional && word.is_known()) {
+        return Ok(Vec::new());
+    }
+    let images: i64 = accounts::table.find(filter.account).select(accounts::live_images).get_result(c)?;
+    let terms: Vec<QueryTerm> = expanded.iter().map(|word| word.term(images)).collect();
+    let scorer = Scorer::new(&terms);
+    let candidates = candidates(c, &filter, &expanded, content_only, query.max)?;
+    best(&scorer, candidates, content_only, query.max)
+        .into_iter()
+        .map(|ScoredImage { image, score }| {
+            let reader = RowReader::new("images", &image.seq);
+            let captured_at_ms = reader.required("captured_at_ms", image.captured_at_ms)?;
+            let matched_text = scorer.passage(&image.fields().content());
+            Ok(TextMatch {
+                image_key: ImageKey(image.seq),
+                captured_at: reader.timestamp("captured_at_ms", captured_at_ms)?,
+                tier: tier(score.tier),
+                strength: score.strength,
+                matched_text,
+                id: reader.required("id", ImageId::parse(image.id))?,
+            })
+        })
+        .collect()
+}
+
+fn best(scorer: &Scorer, candidates: Vec<ImageText>, content_only: bool, max: usize) -> Vec<ScoredImage> {
+    let scored = |image: ImageText| {
+        let fields = image.fields();
+        let score = scorer.score(&if content_only { fields.content() } else { fields })?;
+        Some(ScoredImage { image, score })
+    };
+    let mut best: Vec<ScoredImage> = candidates.into_iter().filter_map(scored).collect();
+    best.sort_by(|a, b| {
+        (a.score.tier.cmp(&b.score.tier))
+            .then(b.score.strength.total_cmp(&a.score.strength))
+            .then(b.image.captured_at_ms.cmp(&a.image.captured_at_ms))
+    });
+    best.truncate(max);
+    best
+}
+
+fn tier(tier: Tier) -> TextTier {
+    match tier {
+        Tier::AllInContent => TextTier::AllInContent,
+        Tier::AllAnywhere => TextTier::AllAnywhere,
+        Tier::SomeInContent => TextTier::SomeInContent,
+        Tier::SomeAnywhere => TextTier::SomeAnywhere,
+    }
+}

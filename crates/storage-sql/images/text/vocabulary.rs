@@ -1,0 +1,122 @@
+//! The vocabulary of an account: its distinct words with their ids, frequencies and stems.
+
+use std::collections::BTreeMap;
+
+use diesel::{
+    QueryableByName,
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Text},
+};
+use words::Occurrence;
+
+use super::reindex::{self, IndexVersion};
+use crate::{
+    SqlConnection,
+    error::SqlError,
+    sql::value::{json_array, json_text},
+};
+
+/// A word of an account's vocabulary.
+#[derive(Debug, Clone, PartialEq, Eq, QueryableByName)]
+pub(super) struct VocabularyWord {
+    #[diesel(sql_type = BigInt)]
+    pub(super) id: i64,
+    #[diesel(sql_type = Text)]
+    pub(super) word: String,
+    /// Number of images that have it.
+    #[diesel(sql_type = BigInt)]
+    pub(super) images: i64,
+    /// Number of images that have it in place or file name.
+    #[diesel(sql_type = BigInt)]
+    pub(super) context: i64,
+}
+
+const ADD_WORDS: &str = "
+INSERT INTO words (account_id, word, images, context)
+SELECT ?1, value ->> 0, 1, value ->> 1 FROM json_each(?2) WHERE true
+ON CONFLICT (account_id, word) DO UPDATE SET images = images + 1, context = context + excluded.context
+RETURNING id, word, images, context";
+
+/// Counts one more image with these words. Returns their ids in ascending order.
+pub(super) fn add_words(
+    c: &mut SqlConnection,
+    account: i64,
+    found: &BTreeMap<String, Occurrence>,
+) -> Result<Vec<(i64, Occurrence)>, SqlError> {
+    if found.is_empty() {
+        return Ok(Vec::new());
+    }
+    let version = reindex::index_version(c)?;
+    let words: Vec<(&str, i64)> =
+        found.iter().map(|(word, occurrence)| (&**word, i64::from(occurrence.in_context))).collect();
+    let known: Vec<VocabularyWord> =
+        sql_query(ADD_WORDS).bind::<BigInt, _>(account).bind::<Text, _>(json_text(&words)).load(c)?;
+    let needs_stems = |known: &&VocabularyWord| match version {
+        IndexVersion::Current { stale_to } => known.images == 1 || known.id <= stale_to,
+        IndexVersion::Newer => false,
+    };
+    let stems = stems_of(known.iter().filter(needs_stems));
+    if !stems.is_empty() {
+        sql_query(
+            "INSERT OR IGNORE INTO word_stems (account_id, stem, word_id)
+            SELECT ?1, value ->> 0, value ->> 1 FROM json_each(?2)",
+        )
+        .bind::<BigInt, _>(account)
+        .bind::<Text, _>(json_text(&stems))
+        .execute(c)?;
+    }
+    let with_occurrence = |known: VocabularyWord| Some((known.id, *found.get(&known.word)?));
+    let mut ids: Vec<(i64, Occurrence)> = known.into_iter().filter_map(with_occurrence).collect();
+    ids.sort_unstable_by_key(|(id, _)| *id);
+    Ok(ids)
+}
+
+/// The stems of words, with the ids of the words.
+fn stems_of<'a>(words: impl Iterator<Item = &'a VocabularyWord>) -> Vec<(String, i64)> {
+    words.flat_map(|known| words::stem_keys(&known.word).into_iter().map(|stem| (stem, known.id))).collect()
+}
+
+/// Counts one image less with these words, and deletes words that no image has any more.
+pub(super) fn remove_words(
+    c: &mut SqlConnection,
+    account: i64,
+    words: impl Iterator<Item = (i64, Occurrence)>,
+) -> Result<(), SqlError> {
+    let words: Vec<(i64, i64)> =
+        words.map(|(id, occurrence)| (id, i64::from(occurrence.in_context))).collect();
+    if words.is_empty() {
+        return Ok(());
+    }
+    let version = reindex::index_version(c)?;
+    let known: Vec<VocabularyWord> = sql_query(
+        "UPDATE words SET images = images - 1, context = context - removed.in_context
+        FROM (SELECT value ->> 0 AS id, value ->> 1 AS in_context FROM json_each(?)) AS removed
+        WHERE words.id = removed.id
+        RETURNING words.id AS id, words.word AS word, words.images AS images, words.context AS context",
+    )
+    .bind::<Text, _>(json_text(&words))
+    .load(c)?;
+    let unused = || known.iter().filter(|known| known.images == 0);
+    if unused().next().is_none() {
+        return Ok(());
+    }
+    let ids = json_array(&unused().map(|known| known.id).collect::<Vec<i64>>());
+    let (statement, stems) = match version {
+        IndexVersion::Current { .. } => (
+            "DELETE FROM word_stems
+            WHERE (account_id, stem, word_id) IN (SELECT ?1, value ->> 0, value ->> 1 FROM json_each(?2))",
+            json_text(&stems_of(unused())),
+        ),
+        // Only the newer version can compute their stems.
+        IndexVersion::Newer => (
+            "DELETE FROM word_stems WHERE account_id = ?1 AND word_id IN (SELECT value FROM json_each(?2))",
+            ids.clone(),
+        ),
+    };
+    sql_query(statement).bind::<BigInt, _>(account).bind::<Text, _>(stems).execute(c)?;
+    sql_query("DELETE FROM words WHERE id IN (SELECT value FROM json_each(?))")
+        .bind::<Text, _>(ids)
+        .execute(c)?;
+    Ok(())
+}

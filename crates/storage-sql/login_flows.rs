@@ -1,0 +1,171 @@
+use async_trait::async_trait;
+use diesel::{OptionalExtension, prelude::*, sql_query, sql_types::BigInt};
+use domain::{AccountId, Timestamp};
+use storage::{LoginFlow, LoginFlowStore, LoginTokenHash, MAX_LOGIN_FLOWS, NewLoginFlow, StorageError};
+
+use crate::{
+    SqlConnection, SqlStore,
+    error::{SqlError, is_unique_violation},
+    sql::{
+        accounts::is_active,
+        schema::{accounts, login_flows},
+        value::row_count,
+    },
+};
+
+#[async_trait]
+impl LoginFlowStore for SqlStore {
+    async fn begin_login_flow(&self, flow: NewLoginFlow) -> Result<(), StorageError> {
+        self.write(move |c| begin(c, &flow)).await
+    }
+
+    async fn login_flow(
+        &self,
+        page: LoginTokenHash,
+        at: Timestamp,
+    ) -> Result<Option<LoginFlow>, StorageError> {
+        self.query_inline(move |c| of_page(c, &page, at)).await
+    }
+
+    async fn confirm_login_flow(
+        &self,
+        page: LoginTokenHash,
+        account: AccountId,
+        at: Timestamp,
+    ) -> Result<bool, StorageError> {
+        self.write(move |c| confirm(c, &page, account, at)).await
+    }
+
+    async fn deny_login_flow(&self, page: LoginTokenHash) -> Result<bool, StorageError> {
+        self.write(move |c| deny(c, &page)).await
+    }
+
+    async fn take_login_flow(
+        &self,
+        poll: LoginTokenHash,
+        at: Timestamp,
+    ) -> Result<Option<(AccountId, String)>, StorageError> {
+        // Apps poll every second, so waiting must not need the write lock.
+        if self.query_inline(move |c| confirmed(c, &poll, at)).await?.is_none() {
+            return Ok(None);
+        }
+        self.write(move |c| take(c, &poll, at)).await
+    }
+
+    async fn sweep_login_flows(&self, before: Timestamp, max: u32) -> Result<u64, StorageError> {
+        self.write(move |c| sweep(c, before, max)).await
+    }
+}
+
+fn begin(c: &mut SqlConnection, flow: &NewLoginFlow) -> Result<(), SqlError> {
+    let inserted = diesel::insert_into(login_flows::table)
+        .values((
+            login_flows::page.eq(flow.page.as_slice()),
+            login_flows::poll.eq(flow.poll.as_slice()),
+            login_flows::device.eq(&flow.device),
+            login_flows::created_at_ms.eq(flow.at.millis()),
+            login_flows::expires_at_ms.eq(flow.expires_at.millis()),
+        ))
+        .execute(c);
+    match inserted {
+        Ok(_) => end_surplus(c),
+        Err(error) if is_unique_violation(&error) => {
+            Err(SqlError::Refused("this login flow is stored already".to_owned()))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Ends the oldest flows above the maximum. Flows that somebody confirmed are kept longest, so that strangers who begin
+/// many do not end them.
+fn end_surplus(c: &mut SqlConnection) -> Result<(), SqlError> {
+    let surplus = login_flows::table.count().get_result::<i64>(c)? - i64::from(MAX_LOGIN_FLOWS);
+    if surplus > 0 {
+        sql_query(
+            "DELETE FROM login_flows WHERE page IN (
+                SELECT page FROM login_flows ORDER BY account_id IS NOT NULL, created_at_ms, page LIMIT ?1
+            )",
+        )
+        .bind::<BigInt, _>(surplus)
+        .execute(c)?;
+    }
+    Ok(())
+}
+
+fn of_page(
+    c: &mut SqlConnection,
+    page: &LoginTokenHash,
+    at: Timestamp,
+) -> Result<Option<LoginFlow>, SqlError> {
+    let found = login_flows::table
+        .filter(login_flows::page.eq(page.as_slice()))
+        .filter(login_flows::expires_at_ms.gt(at.millis()))
+        .select((login_flows::device, login_flows::account_id))
+        .get_result::<(String, Option<i64>)>(c)
+        .optional()?;
+    Ok(found.map(|(device, account)| LoginFlow { device, account: account.map(AccountId) }))
+}
+
+fn confirm(
+    c: &mut SqlConnection,
+    page: &LoginTokenHash,
+    account: AccountId,
+    at: Timestamp,
+) -> Result<bool, SqlError> {
+    if !is_active(c, account.0)? {
+        return Ok(false);
+    }
+    let waiting = login_flows::table
+        .filter(login_flows::page.eq(page.as_slice()))
+        .filter(login_flows::expires_at_ms.gt(at.millis()))
+        .filter(login_flows::account_id.is_null());
+    Ok(diesel::update(waiting).set(login_flows::account_id.eq(account.0)).execute(c)? > 0)
+}
+
+fn deny(c: &mut SqlConnection, page: &LoginTokenHash) -> Result<bool, SqlError> {
+    let waiting = login_flows::table
+        .filter(login_flows::page.eq(page.as_slice()))
+        .filter(login_flows::account_id.is_null());
+    Ok(diesel::delete(waiting).execute(c)? > 0)
+}
+
+/// The account and the device of a confirmed flow.
+fn confirmed(
+    c: &mut SqlConnection,
+    poll: &LoginTokenHash,
+    at: Timestamp,
+) -> Result<Option<(AccountId, String)>, SqlError> {
+    let found = login_flows::table
+        .inner_join(accounts::table)
+        .filter(login_flows::poll.eq(poll.as_slice()))
+        .filter(login_flows::expires_at_ms.gt(at.millis()))
+        .filter(accounts::deleted_at_ms.is_null())
+        .select((accounts::id, login_flows::device))
+        .get_result::<(i64, String)>(c)
+        .optional()?;
+    Ok(found.map(|(account, device)| (AccountId(account), device)))
+}
+
+fn take(
+    c: &mut SqlConnection,
+    poll: &LoginTokenHash,
+    at: Timestamp,
+) -> Result<Option<(AccountId, String)>, SqlError> {
+    let taken = confirmed(c, poll, at)?;
+    if taken.is_some() {
+        diesel::delete(login_flows::table.filter(login_flows::poll.eq(poll.as_slice()))).execute(c)?;
+    }
+    Ok(taken)
+}
+
+fn sweep(c: &mut SqlConnection, before: Timestamp, max: u32) -> Result<u64, SqlError> {
+    let swept = sql_query(
+        "DELETE FROM login_flows WHERE page IN (
+            SELECT page FROM login_flows WHERE expires_at_ms < ?1 ORDER BY expires_at_ms LIMIT ?2
+        )",
+    )
+    .bind::<BigInt, _>(before.millis())
+    .bind::<BigInt, _>(i64::from(max))
+    .execute(c)?;
+    Ok(row_count(swept))
+}

@@ -1,0 +1,23 @@
+//! The operations of the metadata store, as SQL for SQLite and Postgres.
+//!
+//! This folder is no crate of its own: each adapter includes it as its module `sql` and compiles it for its database.
+mod accounts;
+mod albums;
+mod blob_registry;
+mod files;
+mod images;
+mod integrity;
+mod lease;
+mod login_flows;
+mod oauth;
+mod originals;
+mod queue;
+mod quota;
+mod rendition_queue;
+mod schema;
+mod sign_in;
+mod stages;
+mod uploads;
+mod value;
+mod vectors;
+mod watched_files;

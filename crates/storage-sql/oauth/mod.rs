@@ -1,0 +1,101 @@
+mod clients;
+mod codes;
+mod holder;
+mod refresh;
+mod row;
+mod sweep;
+
+pub(crate) use row::revoke_all_of as revoke_all_grants;
+
+use async_trait::async_trait;
+use oauth_core::{
+    Client, CodeStatus, Connection, Grant, IssuedCode, NewClient, NewCode, Redemption, RefreshableGrant,
+    Rotation, SecretHash, Store, StoreError, Sweep, UnixMillis,
+};
+use storage::{GrantHolder, GrantStore, StorageError};
+
+use crate::SqlStore;
+
+#[async_trait]
+impl GrantStore for SqlStore {
+    async fn grant_holder(&self, grant_id: &str) -> Result<Option<GrantHolder>, StorageError> {
+        let grant_id = grant_id.to_owned();
+        self.query_inline(move |c| holder::of(c, &grant_id)).await
+    }
+}
+
+#[async_trait]
+impl Store for SqlStore {
+    async fn register_client(&self, client: NewClient) -> Result<Client, StoreError> {
+        let (digest, now) = (client.digest, client.client.issued_at);
+        // Clients register repeatedly. To save write locks, a repetition is recorded only once per interval.
+        if let Some((known, registered_last_at)) =
+            self.query_inline(move |c| clients::by_digest(c, digest)).await.map_err(store_error)?
+            && !clients::should_record_registration(registered_last_at, now)
+        {
+            return Ok(known);
+        }
+        self.write(move |c| clients::register(c, client)).await.map_err(store_error)
+    }
+
+    async fn client(&self, id: &str) -> Result<Option<Client>, StoreError> {
+        let id = id.to_owned();
+        self.query_inline(move |c| clients::by_id(c, &id)).await.map_err(store_error)
+    }
+
+    async fn issue_code(&self, code: NewCode) -> Result<CodeStatus, StoreError> {
+        self.write(move |c| codes::issue(c, &code)).await.map_err(store_error)
+    }
+
+    async fn code(&self, hash: &SecretHash) -> Result<Option<IssuedCode>, StoreError> {
+        let hash = *hash;
+        self.query_inline(move |c| codes::by_hash(c, &hash)).await.map_err(store_error)
+    }
+
+    async fn redeem_code(&self, redemption: Redemption) -> Result<bool, StoreError> {
+        self.write(move |c| codes::redeem(c, &redemption)).await.map_err(store_error)
+    }
+
+    async fn refreshable_grant(&self, handle: &SecretHash) -> Result<Option<RefreshableGrant>, StoreError> {
+        let handle = *handle;
+        self.query_inline(move |c| refresh::by_handle(c, &handle)).await.map_err(store_error)
+    }
+
+    async fn rotate_refresh_token(&self, rotation: Rotation) -> Result<bool, StoreError> {
+        self.write(move |c| refresh::rotate(c, &rotation)).await.map_err(store_error)
+    }
+
+    async fn grant(&self, id: &str) -> Result<Option<Grant>, StoreError> {
+        let id = id.to_owned();
+        self.query_inline(move |c| row::by_id(c, &id)).await.map_err(store_error)
+    }
+
+    async fn revoke_grant(&self, id: &str, at: UnixMillis) -> Result<bool, StoreError> {
+        let id = id.to_owned();
+        self.write(move |c| row::revoke(c, &id, at)).await.map_err(store_error)
+    }
+
+    async fn connections(&self, subject: &str) -> Result<Vec<Connection>, StoreError> {
+        let Some(account) = row::account_of(subject) else { return Ok(Vec::new()) };
+        self.query(move |c| holder::connections(c, account)).await.map_err(store_error)
+    }
+
+    async fn revoke_all(&self, subject: &str, at: UnixMillis) -> Result<u64, StoreError> {
+        let Some(account) = row::account_of(subject) else { return Ok(0) };
+        self.write(move |c| row::revoke_all_of(c, account, at)).await.map_err(store_error)
+    }
+
+    async fn record_use(&self, grant_id: &str, at: UnixMillis) -> Result<(), StoreError> {
+        let id = grant_id.to_owned();
+        self.write(move |c| row::record_use(c, &id, at)).await.map_err(store_error)
+    }
+
+    async fn sweep(&self, sweep: Sweep) -> Result<u64, StoreError> {
+        self.write(move |c| sweep::sweep(c, &sweep)).await.map_err(store_error)
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the signature that map_err needs")]
+fn store_error(error: StorageError) -> StoreError {
+    StoreError(error.to_string())
+}

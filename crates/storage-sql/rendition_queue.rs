@@ -1,0 +1,212 @@
+use std::collections::HashMap;
+
+use async_trait::async_trait;
+use diesel::{
+    prelude::*,
+    sql_query,
+    sql_types::{Binary, Text},
+};
+use domain::{ContentHash, Rendition, Timestamp};
+use storage::{LeaseRequest, RenditionJob, RenditionQueue, StorageError};
+
+use crate::{
+    SqlConnection, SqlStore,
+    error::SqlError,
+    sql::{
+        lease::{LeasableJob, OwnedLeaseRequest, lease, lease_statements},
+        schema::{images, rendition_jobs},
+        value::RowReader,
+    },
+};
+
+#[async_trait]
+impl RenditionQueue for SqlStore {
+    async fn lease_rendition_jobs(
+        &self,
+        request: LeaseRequest<'_>,
+    ) -> Result<Vec<RenditionJob>, StorageError> {
+        let request = OwnedLeaseRequest::from(request);
+        let at = request.at;
+        // As in `lease_jobs`: check for a queued job without the write lock first.
+        if self.read(move |c| RenditionJobRow::available(c, (), at, 1)).await?.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.write(move |c| lease(c, (), &request, drop_jobs)).await
+    }
+
+    async fn renew_rendition_leases(
+        &self,
+        worker: &str,
+        originals: &[ContentHash],
+        until: Timestamp,
+    ) -> Result<(), StorageError> {
+        let worker = worker.to_owned();
+        let originals: Vec<Vec<u8>> = originals.iter().map(|hash| hash.as_bytes().to_vec()).collect();
+        self.write(move |c| renew(c, &worker, originals, until)).await
+    }
+
+    async fn holds_rendition_job(&self, original: &ContentHash, worker: &str) -> Result<bool, StorageError> {
+        let (original, worker) = (*original, worker.to_owned());
+        self.read(move |c| {
+            let job =
+                rendition_jobs::table.filter(rendition_jobs::original.eq(original.as_bytes().as_slice()));
+            Ok(diesel::select(diesel::dsl::exists(job.filter(rendition_jobs::leased_by.eq(worker))))
+                .get_result(c)?)
+        })
+        .await
+    }
+
+    async fn retry_rendition_job(
+        &self,
+        original: &ContentHash,
+        worker: &str,
+        not_before: Timestamp,
+    ) -> Result<(), StorageError> {
+        let (original, worker) = (original.as_bytes().to_vec(), worker.to_owned());
+        self.write(move |c| retry(c, original, &worker, not_before)).await
+    }
+
+    async fn drop_rendition_job(&self, original: &ContentHash, worker: &str) -> Result<(), StorageError> {
+        let (original, worker) = (*original, worker.to_owned());
+        self.write(move |c| {
+            let job =
+                rendition_jobs::table.filter(rendition_jobs::original.eq(original.as_bytes().as_slice()));
+            diesel::delete(job.filter(rendition_jobs::leased_by.eq(worker))).execute(c)?;
+            Ok(())
+        })
+        .await
+    }
+}
+
+lease_statements!(rendition_jobs by original: Vec<u8>);
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = rendition_jobs, check_for_backend(crate::Backend))]
+struct RenditionJobRow {
+    id: i64,
+    original: Vec<u8>,
+    attempts: i64,
+}
+
+impl LeasableJob for RenditionJobRow {
+    type Leased = RenditionJob;
+    type Queue = ();
+
+    /// Newest first.
+    fn available(c: &mut SqlConnection, (): (), at: Timestamp, max: u32) -> Result<Vec<Self>, SqlError> {
+        let unleased =
+            rendition_jobs::leased_until_ms.is_null().or(rendition_jobs::leased_until_ms.lt(at.millis()));
+        Ok(rendition_jobs::table
+            .filter(rendition_jobs::not_before_ms.le(at.millis()))
+            .filter(unleased)
+            .order(rendition_jobs::id.desc())
+            .limit(i64::from(max))
+            .select(Self::as_select())
+            .load(c)?)
+    }
+
+    fn attempts(&self) -> i64 {
+        self.attempts
+    }
+
+    fn lease(
+        c: &mut SqlConnection,
+        jobs: &[Self],
+        request: &OwnedLeaseRequest,
+    ) -> Result<Vec<RenditionJob>, SqlError> {
+        mark_leased(c, jobs.iter().map(|job| job.id), request)?;
+        let mut lengths = lengths(c, jobs)?;
+        jobs.iter()
+            .map(|job| {
+                let reader = RowReader::new("rendition_jobs", &job.id);
+                Ok(RenditionJob {
+                    original: reader.hash("original", &job.original)?,
+                    original_bytes: reader.required("original", lengths.remove(&job.original))?,
+                    attempts: reader.unsigned("attempts", job.attempts.saturating_add(1))?,
+                })
+            })
+            .collect()
+    }
+}
+
+/// Removes jobs from the queue.
+fn drop_jobs(c: &mut SqlConnection, jobs: &[RenditionJobRow]) -> Result<(), SqlError> {
+    if !jobs.is_empty() {
+        let ids = jobs.iter().map(|job| job.id);
+        diesel::delete(rendition_jobs::table.filter(rendition_jobs::id.eq_any(ids))).execute(c)?;
+    }
+    Ok(())
+}
+
+/// The lengths of the originals, read from their images in one query.
+fn lengths(c: &mut SqlConnection, jobs: &[RenditionJobRow]) -> Result<HashMap<Vec<u8>, u64>, SqlError> {
+    let rows: Vec<(i64, Vec<u8>, i64)> = images::table
+        .filter(images::original.eq_any(jobs.iter().map(|job| &job.original)))
+        .select((images::seq, images::original, images::original_bytes))
+        .load(c)?;
+    rows.into_iter()
+        .map(|(seq, original, bytes)| {
+            Ok((original, RowReader::new("images", &seq).unsigned("original_bytes", bytes)?))
+        })
+        .collect()
+}
+
+// A job exists if and only if its original `?1` has a live image and no rendition of the name `?2`. A job that cannot
+// be done is an exception: it is dropped.
+
+const DROP_UNNEEDED_JOB: &str = "
+DELETE FROM rendition_jobs
+WHERE original = ?1 AND (
+    EXISTS (SELECT 1 FROM renditions WHERE renditions.original = ?1 AND renditions.name = ?2)
+    OR NOT EXISTS (
+        SELECT 1 FROM images CROSS JOIN accounts ON accounts.id = images.account_id
+        WHERE images.original = ?1 AND images.live = 1 AND accounts.deleted_at_ms IS NULL
+    )
+)";
+
+const ADD_NEEDED_JOB: &str = "
+INSERT OR IGNORE INTO rendition_jobs (original)
+SELECT ?1
+WHERE NOT EXISTS (SELECT 1 FROM renditions WHERE renditions.original = ?1 AND renditions.name = ?2)
+    AND EXISTS (
+        SELECT 1 FROM images CROSS JOIN accounts ON accounts.id = images.account_id
+        WHERE images.original = ?1 AND images.live = 1 AND accounts.deleted_at_ms IS NULL
+    )";
+
+/// Removes the job of an original that has no live image any more, or has its full rendition.
+pub(crate) fn drop_unneeded_job(c: &mut SqlConnection, original: &[u8]) -> Result<(), SqlError> {
+    sql_query(DROP_UNNEEDED_JOB)
+        .bind::<Binary, _>(original)
+        .bind::<Text, _>(Rendition::Full.name())
+        .execute(c)?;
+    Ok(())
+}
+
+/// Queues the full rendition of an original that has a live image, unless it exists or is queued.
+fn add_needed_job(c: &mut SqlConnection, original: &[u8]) -> Result<(), SqlError> {
+    sql_query(ADD_NEEDED_JOB)
+        .bind::<Binary, _>(original)
+        .bind::<Text, _>(Rendition::Full.name())
+        .execute(c)?;
+    Ok(())
+}
+
+/// Updates the queue for an original after its images or renditions changed.
+pub(crate) fn update_job(c: &mut SqlConnection, original: &[u8]) -> Result<(), SqlError> {
+    drop_unneeded_job(c, original)?;
+    add_needed_job(c, original)
+}
+
+/// Removes the jobs of all originals without live images, after an account was deleted. It scans the queue.
+pub(crate) fn drop_invisible_jobs(c: &mut SqlConnection) -> Result<(), SqlError> {
+    sql_query(
+        "DELETE FROM rendition_jobs
+        WHERE NOT EXISTS (
+            SELECT 1 FROM images CROSS JOIN accounts ON accounts.id = images.account_id
+            WHERE images.original = rendition_jobs.original AND images.live = 1
+                AND accounts.deleted_at_ms IS NULL
+        )",
+    )
+    .execute(c)?;
+    Ok(())
+}

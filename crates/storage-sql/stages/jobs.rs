@@ -1,0 +1,200 @@
+use std::collections::HashMap;
+
+use diesel::{OptionalExtension, prelude::*, sql_query, sql_types::BigInt};
+use domain::{ImageId, Rendition, Timestamp};
+use storage::{JobId, StageId, StageJob, StageOutcome};
+
+use crate::{
+    SqlConnection,
+    error::SqlError,
+    sql::{
+        images::{add_text, remove_text},
+        lease::{LeasableJob, OwnedLeaseRequest, lease_statements},
+        schema::{images, renditions, stage_failures, stage_jobs, stages},
+        value::RowReader,
+        vectors,
+    },
+};
+
+lease_statements!(stage_jobs by id: i64);
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = stage_jobs, check_for_backend(crate::Backend))]
+struct StageJobRow {
+    id: i64,
+    stage_id: i64,
+    image_seq: i64,
+    attempts: i64,
+}
+
+impl LeasableJob for StageJobRow {
+    type Leased = StageJob;
+    type Queue = StageId;
+
+    fn available(
+        c: &mut SqlConnection,
+        stage: StageId,
+        at: Timestamp,
+        max: u32,
+    ) -> Result<Vec<Self>, SqlError> {
+        let unleased = stage_jobs::leased_until_ms.is_null().or(stage_jobs::leased_until_ms.lt(at.millis()));
+        Ok(stage_jobs::table
+            .filter(stage_jobs::stage_id.eq(stage.0))
+            .filter(stage_jobs::not_before_ms.le(at.millis()))
+            .filter(unleased)
+            .order(stage_jobs::image_seq.desc())
+            .limit(i64::from(max))
+            .select(Self::as_select())
+            .load(c)?)
+    }
+
+    fn attempts(&self) -> i64 {
+        self.attempts
+    }
+
+    fn lease(
+        c: &mut SqlConnection,
+        jobs: &[Self],
+        request: &OwnedLeaseRequest,
+    ) -> Result<Vec<StageJob>, SqlError> {
+        mark_leased(c, jobs.iter().map(|job| job.id), request)?;
+        let seqs = jobs.iter().map(|job| job.image_seq);
+        let rows: Vec<(i64, String, Vec<u8>, i64)> = images::table
+            .filter(images::seq.eq_any(seqs))
+            .select((images::seq, images::id, images::original, images::original_bytes))
+            .load(c)?;
+        let mut encoders = vectors::encoders_of(c, rows.iter().map(|row| row.0))?;
+        let mut mediums = mediums(c, rows.iter().map(|(_, _, original, _)| original))?;
+        let mut of_seq: HashMap<i64, _> = rows.into_iter().map(|row| (row.0, row)).collect();
+        jobs.iter()
+            .map(|job| {
+                let reader = RowReader::new("stage_jobs", &job.id);
+                let (seq, id, original, bytes) =
+                    reader.required("image_seq", of_seq.remove(&job.image_seq))?;
+                let medium = mediums.remove(&original);
+                let reader = RowReader::new("images", &seq);
+                let medium = medium.map(|(blob, bytes)| {
+                    Ok::<_, SqlError>((reader.hash("blob", &blob)?, reader.unsigned("bytes", bytes)?))
+                });
+                Ok(StageJob {
+                    id: JobId(job.id),
+                    image: reader.required("id", ImageId::parse(id))?,
+                    original: reader.hash("original", &original)?,
+                    original_bytes: reader.unsigned("original_bytes", bytes)?,
+                    medium: medium.transpose()?,
+                    encoders: encoders.remove(&seq).unwrap_or_default(),
+                })
+            })
+            .collect()
+    }
+}
+
+/// The hash and the length of a blob.
+type MediumBlob = (Vec<u8>, i64);
+
+/// The medium renditions of originals. Repeated originals are allowed: two accounts may have the same one.
+fn mediums<'a>(
+    c: &mut SqlConnection,
+    originals: impl Iterator<Item = &'a Vec<u8>>,
+) -> Result<HashMap<Vec<u8>, MediumBlob>, SqlError> {
+    let rows: Vec<(Vec<u8>, Vec<u8>, i64)> = renditions::table
+        .filter(renditions::original.eq_any(originals))
+        .filter(renditions::name.eq(Rendition::Medium.name()))
+        .select((renditions::original, renditions::blob, renditions::bytes))
+        .load(c)?;
+    Ok(rows.into_iter().map(|(original, blob, bytes)| (original, (blob, bytes))).collect())
+}
+
+pub(super) fn has_available(c: &mut SqlConnection, stage: StageId, at: Timestamp) -> Result<bool, SqlError> {
+    Ok(!StageJobRow::available(c, stage, at, 1)?.is_empty())
+}
+
+pub(super) fn lease(
+    c: &mut SqlConnection,
+    stage: StageId,
+    request: &OwnedLeaseRequest,
+) -> Result<Vec<StageJob>, SqlError> {
+    crate::sql::lease::lease(c, stage, request, |c, given_up: &[StageJobRow]| {
+        for job in given_up {
+            let reason = format!("it was started {} times and never completed", job.attempts);
+            fail_job(c, job, &reason)?;
+        }
+        Ok(())
+    })
+}
+
+fn leased(c: &mut SqlConnection, job: JobId, worker: &str) -> Result<Option<StageJobRow>, SqlError> {
+    Ok(stage_jobs::table
+        .find(job.0)
+        .filter(stage_jobs::leased_by.eq(worker))
+        .select(StageJobRow::as_select())
+        .get_result(c)
+        .optional()?)
+}
+
+pub(super) fn complete(
+    c: &mut SqlConnection,
+    job: JobId,
+    worker: &str,
+    version: &str,
+    outcome: &StageOutcome,
+) -> Result<bool, SqlError> {
+    let Some(job) = leased(c, job, worker)? else { return Ok(false) };
+    let current: String = stages::table.find(job.stage_id).select(stages::version).get_result(c)?;
+    if current != version {
+        return Ok(false);
+    }
+    match outcome {
+        StageOutcome::Text(text) => store_text(c, job.image_seq, text.as_deref())?,
+        StageOutcome::Vectors(new) => {
+            for vector in new {
+                vectors::store(c, job.image_seq, &vector.encoder, &vector.vector)?;
+            }
+        }
+    }
+    diesel::delete(stage_jobs::table.find(job.id)).execute(c)?;
+    diesel::delete(stage_failures::table.find((job.stage_id, job.image_seq))).execute(c)?;
+    Ok(true)
+}
+
+fn store_text(c: &mut SqlConnection, seq: i64, text: Option<&str>) -> Result<(), SqlError> {
+    let known: Option<String> = images::table.find(seq).select(images::ocr_text).get_result(c)?;
+    if known.as_deref() == text {
+        return Ok(());
+    }
+    // First the index, because it looks up its entry by the image.
+    remove_text(c, seq)?;
+    diesel::update(images::table.find(seq)).set(images::ocr_text.eq(text)).execute(c)?;
+    add_text(c, seq)
+}
+
+pub(super) fn fail(c: &mut SqlConnection, job: JobId, worker: &str, reason: &str) -> Result<(), SqlError> {
+    match leased(c, job, worker)? {
+        Some(job) => fail_job(c, &job, reason),
+        None => Ok(()),
+    }
+}
+
+fn fail_job(c: &mut SqlConnection, job: &StageJobRow, reason: &str) -> Result<(), SqlError> {
+    diesel::insert_into(stage_failures::table)
+        .values((
+            stage_failures::stage_id.eq(job.stage_id),
+            stage_failures::image_seq.eq(job.image_seq),
+            stage_failures::reason.eq(reason),
+        ))
+        .on_conflict((stage_failures::stage_id, stage_failures::image_seq))
+        .do_update()
+        .set(stage_failures::reason.eq(reason))
+        .execute(c)?;
+    diesel::delete(stage_jobs::table.find(job.id)).execute(c)?;
+    Ok(())
+}
+
+/// Queues an image with a new picture for every stage. Workers that are processing the old picture lose their leases.
+pub(crate) fn requeue_image(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
+    sql_query("INSERT OR REPLACE INTO stage_jobs (stage_id, image_seq) SELECT id, ? FROM stages")
+        .bind::<BigInt, _>(seq)
+        .execute(c)?;
+    sql_query("DELETE FROM stage_failures WHERE image_seq = ?").bind::<BigInt, _>(seq).execute(c)?;
+    Ok(())
+}

@@ -1,0 +1,71 @@
+mod rows;
+mod visible;
+
+use async_trait::async_trait;
+use domain::{AccountId, AlbumId, Image, Timestamp};
+use storage::{
+    EncoderId, ImageKey, SearchFilter, StorageError, StoredVector, VectorId, VectorStore, Viewer,
+    VisibleVector,
+};
+
+use crate::{SqlStore, sql::images::OwnedFilter};
+
+pub(crate) use rows::{any_prunable, encoders_of, prune, renumber, store};
+
+#[async_trait]
+impl VectorStore for SqlStore {
+    async fn encoder(&self, name: &str) -> Result<Option<EncoderId>, StorageError> {
+        let name = name.to_owned();
+        self.query_inline(move |c| rows::encoder(c, &name)).await
+    }
+
+    async fn newest_vector(
+        &self,
+        account: AccountId,
+        encoder: EncoderId,
+    ) -> Result<Option<VectorId>, StorageError> {
+        self.query_inline(move |c| rows::newest(c, account, encoder)).await
+    }
+
+    async fn vectors_after(
+        &self,
+        account: AccountId,
+        encoder: EncoderId,
+        after: Option<VectorId>,
+        max: u32,
+    ) -> Result<Vec<StoredVector>, StorageError> {
+        self.query(move |c| rows::after(c, account, encoder, after, max)).await
+    }
+
+    async fn visible_vectors(
+        &self,
+        viewer: Viewer,
+        encoder: EncoderId,
+        vectors: &[VectorId],
+        filter: SearchFilter<'_>,
+    ) -> Result<Vec<VisibleVector>, StorageError> {
+        let (vectors, filter) = (vectors.to_vec(), OwnedFilter::from(filter));
+        self.read(move |c| visible::vectors(c, viewer, encoder, &vectors, &filter)).await
+    }
+
+    async fn visible_since(&self, viewer: Viewer) -> Result<Option<Timestamp>, StorageError> {
+        if viewer.window().is_none() {
+            return Ok(None);
+        }
+        self.read(move |c| visible::since(c, viewer)).await
+    }
+
+    async fn album_image_keys(&self, viewer: Viewer, album: &AlbumId) -> Result<Vec<ImageKey>, StorageError> {
+        let album = album.clone();
+        self.read(move |c| visible::album_keys(c, viewer, &album)).await
+    }
+
+    async fn images_by_key(
+        &self,
+        viewer: Viewer,
+        keys: &[ImageKey],
+    ) -> Result<Vec<(ImageKey, Image)>, StorageError> {
+        let keys = keys.to_vec();
+        self.read(move |c| visible::images(c, viewer, &keys)).await
+    }
+}

@@ -1,0 +1,159 @@
+use std::collections::HashMap;
+
+use diesel::{
+    OptionalExtension,
+    dsl::max,
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Binary},
+};
+use domain::AccountId;
+use storage::{EncoderId, StoredVector, VectorId};
+
+use crate::{
+    SqlConnection,
+    error::SqlError,
+    sql::{
+        schema::{encoders, image_vectors, images},
+        value::RowReader,
+    },
+};
+
+pub(super) fn encoder(c: &mut SqlConnection, name: &str) -> Result<Option<EncoderId>, SqlError> {
+    let id = encoders::table.filter(encoders::name.eq(name)).select(encoders::id).get_result(c).optional()?;
+    Ok(id.map(EncoderId))
+}
+
+pub(super) fn newest(
+    c: &mut SqlConnection,
+    account: AccountId,
+    encoder: EncoderId,
+) -> Result<Option<VectorId>, SqlError> {
+    let newest: Option<i64> = image_vectors::table
+        .filter(image_vectors::encoder_id.eq(encoder.0))
+        .filter(image_vectors::account_id.eq(account.0))
+        .select(max(image_vectors::id))
+        .get_result(c)?;
+    Ok(newest.map(VectorId))
+}
+
+pub(super) fn after(
+    c: &mut SqlConnection,
+    account: AccountId,
+    encoder: EncoderId,
+    after: Option<VectorId>,
+    max_rows: u32,
+) -> Result<Vec<StoredVector>, SqlError> {
+    type Row = (i64, i64, Vec<u8>, Option<i64>, Option<f64>, Option<f64>);
+    let rows: Vec<Row> = image_vectors::table
+        .inner_join(images::table)
+        .filter(image_vectors::encoder_id.eq(encoder.0))
+        .filter(image_vectors::account_id.eq(account.0))
+        .filter(image_vectors::id.gt(after.map_or(0, |last| last.0)))
+        .order(image_vectors::id)
+        .limit(i64::from(max_rows))
+        .select((
+            image_vectors::id,
+            image_vectors::image_seq,
+            image_vectors::vector,
+            images::captured_at_ms,
+            images::latitude,
+            images::longitude,
+        ))
+        .load(c)?;
+    rows.into_iter()
+        .map(|(id, seq, vector, captured_at_ms, latitude, longitude)| {
+            let reader = RowReader::new("images", &seq);
+            let captured_at_ms = reader.required("captured_at_ms", captured_at_ms)?;
+            Ok(StoredVector {
+                id: VectorId(id),
+                image: storage::ImageKey(seq),
+                captured_at: reader.timestamp("captured_at_ms", captured_at_ms)?,
+                position: reader.position(latitude, longitude)?,
+                vector,
+            })
+        })
+        .collect()
+}
+
+// REPLACE deletes the existing row of the image and encoder, and the new row gets a new id.
+const STORE: &str = "
+INSERT OR REPLACE INTO image_vectors (encoder_id, account_id, image_seq, vector)
+SELECT ?1, account_id, seq, ?3 FROM images WHERE seq = ?2";
+
+/// Stores the vector of an image by an encoder.
+pub(crate) fn store(c: &mut SqlConnection, seq: i64, name: &str, vector: &[u8]) -> Result<(), SqlError> {
+    let known = encoder(c, name)?;
+    let encoder = match known {
+        Some(known) => known.0,
+        None => diesel::insert_into(encoders::table)
+            .values(encoders::name.eq(name))
+            .returning(encoders::id)
+            .get_result(c)?,
+    };
+    sql_query(STORE)
+        .bind::<BigInt, _>(encoder)
+        .bind::<BigInt, _>(seq)
+        .bind::<Binary, _>(vector)
+        .execute(c)?;
+    Ok(())
+}
+
+const RENUMBER: &str = "
+INSERT OR REPLACE INTO image_vectors (encoder_id, account_id, image_seq, vector)
+SELECT encoder_id, account_id, image_seq, vector FROM image_vectors WHERE image_seq = ?
+ORDER BY id";
+
+/// Gives the vectors of an image new ids, because caches keep its capture time and position with them, and these may
+/// have changed.
+pub(crate) fn renumber(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
+    sql_query(RENUMBER).bind::<BigInt, _>(seq).execute(c)?;
+    Ok(())
+}
+
+/// The names of the encoders that each of these images has vectors of.
+pub(crate) fn encoders_of(
+    c: &mut SqlConnection,
+    seqs: impl Iterator<Item = i64>,
+) -> Result<HashMap<i64, Vec<String>>, SqlError> {
+    let rows: Vec<(i64, String)> = image_vectors::table
+        .inner_join(encoders::table)
+        .filter(image_vectors::image_seq.eq_any(seqs))
+        .select((image_vectors::image_seq, encoders::name))
+        .load(c)?;
+    let mut encoders: HashMap<i64, Vec<String>> = HashMap::new();
+    for (seq, name) in rows {
+        encoders.entry(seq).or_default().push(name);
+    }
+    Ok(encoders)
+}
+
+/// Whether there are encoders other than these.
+pub(crate) fn any_prunable(c: &mut SqlConnection, names: &[String]) -> Result<bool, SqlError> {
+    Ok(diesel::select(diesel::dsl::exists(encoders::table.filter(encoders::name.ne_all(names))))
+        .get_result(c)?)
+}
+
+/// Deletes vectors of encoders other than these, and each such encoder with its last vector.
+pub(crate) fn prune(c: &mut SqlConnection, names: &[String], max_rows: u32) -> Result<u32, SqlError> {
+    let others: Vec<i64> =
+        encoders::table.filter(encoders::name.ne_all(names)).select(encoders::id).load(c)?;
+    let mut deleted = 0_usize;
+    let max_rows = usize::try_from(max_rows).unwrap_or(usize::MAX);
+    for encoder in others {
+        let remaining = max_rows.saturating_sub(deleted);
+        let ids: Vec<i64> = image_vectors::table
+            .filter(image_vectors::encoder_id.eq(encoder))
+            .select(image_vectors::id)
+            .limit(i64::try_from(remaining).unwrap_or(i64::MAX))
+            .load(c)?;
+        for batch in ids.chunks(500) {
+            deleted +=
+                diesel::delete(image_vectors::table.filter(image_vectors::id.eq_any(batch))).execute(c)?;
+        }
+        if ids.len() < remaining {
+            diesel::delete(encoders::table.find(encoder)).execute(c)?;
+        }
+    }
+    Ok(u32::try_from(deleted).unwrap_or(u32::MAX))
+}
