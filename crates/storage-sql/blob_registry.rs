@@ -99,7 +99,7 @@ fn announce(
         }
     }
     for blob in announced {
-        let added = diesel::insert_or_ignore_into(blobs::table)
+        let added = diesel::insert_into(blobs::table)
             .values((
                 blobs::kind.eq(blob.kind.as_str()),
                 blobs::hash.eq(blob.hash.as_bytes().as_slice()),
@@ -107,6 +107,7 @@ fn announce(
                 blobs::state.eq(PENDING),
                 blobs::since_ms.eq(at.millis()),
             ))
+            .on_conflict_do_nothing()
             .execute(c)?;
         if added == 0 {
             let stored = blobs::table.find((blob.kind.as_str(), blob.hash.as_bytes().as_slice()));
@@ -226,14 +227,12 @@ fn set_state(
     bytes: i64,
     (state, since_ms): (&str, i64),
 ) -> Result<(), SqlError> {
-    diesel::replace_into(blobs::table)
-        .values((
-            blobs::kind.eq(kind.as_str()),
-            blobs::hash.eq(hash),
-            blobs::bytes.eq(bytes),
-            blobs::state.eq(state),
-            blobs::since_ms.eq(since_ms),
-        ))
+    let columns = (blobs::bytes.eq(bytes), blobs::state.eq(state), blobs::since_ms.eq(since_ms));
+    diesel::insert_into(blobs::table)
+        .values((blobs::kind.eq(kind.as_str()), blobs::hash.eq(hash), columns))
+        .on_conflict((blobs::kind, blobs::hash))
+        .do_update()
+        .set(columns)
         .execute(c)?;
     Ok(())
 }

@@ -83,7 +83,7 @@ fn end_surplus(c: &mut SqlConnection) -> Result<(), SqlError> {
     if surplus > 0 {
         sql_query(
             "DELETE FROM login_flows WHERE page IN (
-                SELECT page FROM login_flows ORDER BY account_id IS NOT NULL, created_at_ms, page LIMIT ?1
+                SELECT page FROM login_flows ORDER BY account_id IS NOT NULL, created_at_ms, page LIMIT $1
             )",
         )
         .bind::<BigInt, _>(surplus)
@@ -161,7 +161,7 @@ fn take(
 fn sweep(c: &mut SqlConnection, before: Timestamp, max: u32) -> Result<u64, SqlError> {
     let swept = sql_query(
         "DELETE FROM login_flows WHERE page IN (
-            SELECT page FROM login_flows WHERE expires_at_ms < ?1 ORDER BY expires_at_ms LIMIT ?2
+            SELECT page FROM login_flows WHERE expires_at_ms < $1 ORDER BY expires_at_ms LIMIT $2
         )",
     )
     .bind::<BigInt, _>(before.millis())

@@ -21,3 +21,6 @@ mod uploads;
 mod value;
 mod vectors;
 mod watched_files;
+
+pub(crate) use images::{AnyWord, Expression, encode_word_ids};
+pub(crate) use value::json_array;

@@ -31,7 +31,7 @@ macro_rules! stored_bytes_of_account {
                     WHERE f.account_id = a.id AND f.kind = 'partial' AND NOT EXISTS (
                         SELECT 1 FROM images AS i WHERE i.account_id = a.id AND i.original = f.original
                     )
-                )
+                ) AS partial_files
             ), 0)
             + coalesce((SELECT sum(f.bytes) FROM files AS f WHERE f.account_id = a.id AND f.kind = 'sidecar'), 0)
             + coalesce((
@@ -42,15 +42,15 @@ macro_rules! stored_bytes_of_account {
     };
 }
 
-/// Finds the accounts after `?1` up to `?2` whose stored bytes are wrong. `?3` is not null.
+/// Finds the accounts after `$1` up to `$2` whose stored bytes are wrong. `$3` is not null.
 pub(crate) const WRONG_STORED_BYTES: &str = concat!(
-    "SELECT id AS key, NULL AS image, email || ': ' || stored || ' bytes stored, ' || counted || ' counted' AS detail
+    "SELECT id AS key, CAST(NULL AS BIGINT) AS image, email || ': ' || stored || ' bytes stored, ' || counted || ' counted' AS detail
     FROM (
         SELECT a.id, a.email, a.stored_bytes AS stored, ",
     stored_bytes_of_account!(),
     " AS counted FROM accounts AS a
-        WHERE a.id > ?1 AND a.id <= ?2 AND a.deleted_at_ms IS NULL AND ?3 IS NOT NULL
-    )
+        WHERE a.id > $1 AND a.id <= $2 AND a.deleted_at_ms IS NULL AND $3 IS NOT NULL
+    ) AS counts
     WHERE stored <> counted"
 );
 
@@ -59,7 +59,7 @@ pub(crate) fn recount_stored_bytes(c: &mut SqlConnection, account: i64) -> Resul
     sql_query(concat!(
         "UPDATE accounts AS a SET stored_bytes = ",
         stored_bytes_of_account!(),
-        " WHERE a.id = ?"
+        " WHERE a.id = $1"
     ))
     .bind::<BigInt, _>(account)
     .execute(c)?;

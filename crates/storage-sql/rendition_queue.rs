@@ -151,27 +151,28 @@ fn lengths(c: &mut SqlConnection, jobs: &[RenditionJobRow]) -> Result<HashMap<Ve
         .collect()
 }
 
-// A job exists if and only if its original `?1` has a live image and no rendition of the name `?2`. A job that cannot
+// A job exists if and only if its original `$1` has a live image and no rendition of the name `$2`. A job that cannot
 // be done is an exception: it is dropped.
 
 const DROP_UNNEEDED_JOB: &str = "
 DELETE FROM rendition_jobs
-WHERE original = ?1 AND (
-    EXISTS (SELECT 1 FROM renditions WHERE renditions.original = ?1 AND renditions.name = ?2)
+WHERE original = $1 AND (
+    EXISTS (SELECT 1 FROM renditions WHERE renditions.original = $1 AND renditions.name = $2)
     OR NOT EXISTS (
-        SELECT 1 FROM images CROSS JOIN accounts ON accounts.id = images.account_id
-        WHERE images.original = ?1 AND images.live = 1 AND accounts.deleted_at_ms IS NULL
+        SELECT 1 FROM images JOIN accounts ON accounts.id = images.account_id
+        WHERE images.original = $1 AND images.live = TRUE AND accounts.deleted_at_ms IS NULL
     )
 )";
 
 const ADD_NEEDED_JOB: &str = "
-INSERT OR IGNORE INTO rendition_jobs (original)
-SELECT ?1
-WHERE NOT EXISTS (SELECT 1 FROM renditions WHERE renditions.original = ?1 AND renditions.name = ?2)
+INSERT INTO rendition_jobs (original)
+SELECT $1
+WHERE NOT EXISTS (SELECT 1 FROM renditions WHERE renditions.original = $1 AND renditions.name = $2)
     AND EXISTS (
-        SELECT 1 FROM images CROSS JOIN accounts ON accounts.id = images.account_id
-        WHERE images.original = ?1 AND images.live = 1 AND accounts.deleted_at_ms IS NULL
-    )";
+        SELECT 1 FROM images JOIN accounts ON accounts.id = images.account_id
+        WHERE images.original = $1 AND images.live = TRUE AND accounts.deleted_at_ms IS NULL
+    )
+ON CONFLICT DO NOTHING";
 
 /// Removes the job of an original that has no live image any more, or has its full rendition.
 pub(crate) fn drop_unneeded_job(c: &mut SqlConnection, original: &[u8]) -> Result<(), SqlError> {
@@ -202,8 +203,8 @@ pub(crate) fn drop_invisible_jobs(c: &mut SqlConnection) -> Result<(), SqlError>
     sql_query(
         "DELETE FROM rendition_jobs
         WHERE NOT EXISTS (
-            SELECT 1 FROM images CROSS JOIN accounts ON accounts.id = images.account_id
-            WHERE images.original = rendition_jobs.original AND images.live = 1
+            SELECT 1 FROM images JOIN accounts ON accounts.id = images.account_id
+            WHERE images.original = rendition_jobs.original AND images.live = TRUE
                 AND accounts.deleted_at_ms IS NULL
         )",
     )

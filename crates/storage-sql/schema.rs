@@ -136,18 +136,6 @@ diesel::table! {
 }
 
 diesel::table! {
-    image_places (seq) {
-        seq -> BigInt,
-        min_latitude -> Double,
-        max_latitude -> Double,
-        min_longitude -> Double,
-        max_longitude -> Double,
-        min_account -> Double,
-        max_account -> Double,
-    }
-}
-
-diesel::table! {
     security_events (seq) {
         seq -> BigInt,
         account_id -> BigInt,

@@ -257,7 +257,7 @@ fn add_part(
 
 /// The number of parts of an upload and the sum of their bytes.
 fn totals(c: &mut SqlConnection, upload: i64) -> Result<(i64, i64), SqlError> {
-    let sum = sql::<Nullable<diesel::sql_types::BigInt>>("sum(bytes)");
+    let sum = sql::<Nullable<diesel::sql_types::BigInt>>("CAST(sum(bytes) AS BIGINT)");
     let (parts, bytes): (i64, Option<i64>) = upload_parts::table
         .filter(upload_parts::upload_id.eq(upload))
         .select((sql::<diesel::sql_types::BigInt>("count(*)"), sum))

@@ -65,25 +65,28 @@ fn remember(
     version: FileVersion,
     at: Timestamp,
 ) -> Result<(), SqlError> {
-    diesel::replace_into(watched_files::table)
+    diesel::insert_into(watched_files::table)
         .values((
             watched_files::account_id.eq(account.0),
             watched_files::version.eq(version.0.as_slice()),
             watched_files::seen_at_ms.eq(at.millis()),
         ))
+        .on_conflict((watched_files::account_id, watched_files::version))
+        .do_update()
+        .set(watched_files::seen_at_ms.eq(at.millis()))
         .execute(c)?;
     Ok(())
 }
 
 const SWEEP_OLD: &str = "
 DELETE FROM watched_files WHERE (account_id, version) IN (
-    SELECT account_id, version FROM watched_files WHERE seen_at_ms < ?1 LIMIT ?2
+    SELECT account_id, version FROM watched_files WHERE seen_at_ms < $1 LIMIT $2
 )";
 
 const SWEEP_DELETED_ACCOUNTS: &str = "
 DELETE FROM watched_files WHERE (account_id, version) IN (
-    SELECT w.account_id, w.version FROM accounts AS d CROSS JOIN watched_files AS w ON w.account_id = d.id
-    WHERE d.deleted_at_ms IS NOT NULL LIMIT ?1
+    SELECT w.account_id, w.version FROM accounts AS d JOIN watched_files AS w ON w.account_id = d.id
+    WHERE d.deleted_at_ms IS NOT NULL LIMIT $1
 )";
 
 fn sweep(c: &mut SqlConnection, before: Timestamp, max: u32) -> Result<u32, SqlError> {

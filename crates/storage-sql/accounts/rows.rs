@@ -6,7 +6,7 @@ use storage::NewAccount;
 use super::setup;
 use crate::{
     SqlConnection,
-    error::{SqlError, is_unique_violation},
+    error::SqlError,
     sql::{
         files::create_root_folder,
         oauth::revoke_all_grants,
@@ -56,17 +56,15 @@ pub(super) fn create(c: &mut SqlConnection, account: &NewAccount) -> Result<Opti
             accounts::sync_handle.eq(account.sync_handle.as_str()),
             accounts::created_at_ms.eq(account.created_at.millis()),
         ))
+        .on_conflict(accounts::email)
+        .do_nothing()
         .returning(AccountRow::as_returning())
-        .get_result(c);
-    match inserted {
-        Ok(row) => {
-            setup::delete_links(c)?;
-            create_root_folder(c, row.id, account.created_at)?;
-            Account::try_from(row).map(Some)
-        }
-        Err(error) if is_unique_violation(&error) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
+        .get_result(c)
+        .optional()?;
+    let Some(row) = inserted else { return Ok(None) };
+    setup::delete_links(c)?;
+    create_root_folder(c, row.id, account.created_at)?;
+    Account::try_from(row).map(Some)
 }
 
 pub(super) fn all(c: &mut SqlConnection) -> Result<Vec<Account>, SqlError> {

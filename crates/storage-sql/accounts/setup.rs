@@ -24,8 +24,9 @@ pub(super) fn create_link(c: &mut SqlConnection, link: &SetupHash, at: Timestamp
     if !has_no_account(c)? {
         return Ok(false);
     }
-    diesel::insert_or_ignore_into(setup_links::table)
+    diesel::insert_into(setup_links::table)
         .values((hash.eq(link.as_slice()), created_at_ms.eq(at.millis())))
+        .on_conflict_do_nothing()
         .execute(c)?;
     let oldest = setup_links::table
         .order((created_at_ms.desc(), hash))

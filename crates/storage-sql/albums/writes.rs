@@ -102,13 +102,14 @@ pub(super) fn delete(c: &mut SqlConnection, viewer: Viewer, id: &AlbumId) -> Res
 fn add(c: &mut SqlConnection, album_seq: i64, images: &[VisibleImage]) -> Result<usize, SqlError> {
     let mut added = 0;
     for image in images {
-        added += diesel::insert_or_ignore_into(album_images::table)
+        added += diesel::insert_into(album_images::table)
             .values((
                 album_images::album_seq.eq(album_seq),
                 album_images::image_seq.eq(image.seq),
                 album_images::captured_at_ms.eq(image.captured_at_ms),
                 album_images::live.eq(true),
             ))
+            .on_conflict_do_nothing()
             .execute(c)?;
     }
     Ok(added)

@@ -22,9 +22,9 @@ INSERT INTO files (
     account_id, parent_id, name, kind, bytes, version, modified_at_ms, created_at_ms, received_at_ms, sha1, original,
     media_type, image_seq, sidecar_kind, sidecar
 )
-SELECT account_id, ?2, ?3, kind, bytes, 1, modified_at_ms, created_at_ms, ?4, sha1, original,
+SELECT account_id, $1, $2, kind, bytes, 1, modified_at_ms, created_at_ms, $3, sha1, original,
     media_type, image_seq, sidecar_kind, sidecar
-FROM files WHERE id = ?1
+FROM files WHERE id = $4
 RETURNING id";
 
 const COPY_FILES: &str = "
@@ -32,13 +32,14 @@ INSERT INTO files (
     account_id, parent_id, name, kind, bytes, version, modified_at_ms, created_at_ms, received_at_ms, sha1, original,
     media_type, image_seq, sidecar_kind, sidecar
 )
-SELECT account_id, ?2, name, kind, bytes, 1, modified_at_ms, created_at_ms, ?3, sha1, original,
+SELECT account_id, $1, name, kind, bytes, 1, modified_at_ms, created_at_ms, $2, sha1, original,
     media_type, image_seq, sidecar_kind, sidecar
-FROM files WHERE parent_id = ?1 AND kind <> 'folder'
-LIMIT ?4";
+FROM files WHERE parent_id = $3 AND kind <> 'folder'
+LIMIT $4";
 
 const SIDECAR_BYTES: &str = "
-SELECT coalesce(sum(bytes), 0) AS bytes FROM files WHERE account_id = ?1 AND parent_id = ?2 AND kind = 'sidecar'";
+SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT) AS bytes FROM files
+WHERE account_id = $1 AND parent_id = $2 AND kind = 'sidecar'";
 
 #[derive(QueryableByName)]
 struct Sum {
@@ -132,10 +133,10 @@ fn copy_entry(
     at: Timestamp,
 ) -> Result<i64, SqlError> {
     let new: NewId = sql_query(COPY_ENTRY)
-        .bind::<BigInt, _>(id)
         .bind::<BigInt, _>(parent)
         .bind::<Text, _>(name)
         .bind::<BigInt, _>(at.millis())
+        .bind::<BigInt, _>(id)
         .get_result(c)?;
     Ok(new.id)
 }
@@ -150,9 +151,9 @@ fn copy_files(
     room.take_sidecars(c, change, sidecars)?;
     let one_too_many = i64::try_from(room.entries).unwrap_or(i64::MAX).saturating_add(1);
     let copied = sql_query(COPY_FILES)
-        .bind::<BigInt, _>(folder.from)
         .bind::<BigInt, _>(folder.to)
         .bind::<BigInt, _>(change.at.millis())
+        .bind::<BigInt, _>(folder.from)
         .bind::<BigInt, _>(one_too_many)
         .execute(c)?;
     if copied > 0 {
@@ -171,7 +172,7 @@ fn sidecar_bytes(c: &mut SqlConnection, change: &FileChange, folder: i64) -> Res
 }
 
 fn inner_folders(c: &mut SqlConnection, folder: i64) -> Result<Vec<Folder>, SqlError> {
-    Ok(sql_query("SELECT id, name FROM files WHERE parent_id = ? AND kind = 'folder'")
+    Ok(sql_query("SELECT id, name FROM files WHERE parent_id = $1 AND kind = 'folder'")
         .bind::<BigInt, _>(folder)
         .load(c)?)
 }

@@ -11,11 +11,11 @@ use crate::{SqlConnection, error::SqlError, sql::value::RowReader};
 
 const CHANGE_FOLDERS: &str = "
 WITH RECURSIVE above (id, parent_id) AS (
-    SELECT id, parent_id FROM files WHERE id = ?1
+    SELECT id, parent_id FROM files WHERE id = $1
     UNION ALL
     SELECT f.id, f.parent_id FROM above JOIN files AS f ON f.id = above.parent_id
 )
-UPDATE files SET version = version + 1, bytes = bytes + ?2 WHERE id IN (SELECT id FROM above)";
+UPDATE files SET version = version + 1, bytes = bytes + $2 WHERE id IN (SELECT id FROM above)";
 
 /// Increases the version of a folder and of all above it after a change of a member, and adds to their sums of bytes.
 pub(super) fn change_folders(c: &mut SqlConnection, folder: i64, difference: i64) -> Result<(), SqlError> {
@@ -31,7 +31,7 @@ struct Found {
 
 const IS_IN_TREE: &str = "
 WITH RECURSIVE above (id, parent_id, deleted_at_ms) AS (
-    SELECT id, parent_id, deleted_at_ms FROM files WHERE id = ?1
+    SELECT id, parent_id, deleted_at_ms FROM files WHERE id = $1
     UNION ALL
     SELECT f.id, f.parent_id, f.deleted_at_ms FROM above JOIN files AS f ON f.id = above.parent_id
 )
@@ -45,11 +45,11 @@ pub(super) fn is_in_tree(c: &mut SqlConnection, id: i64) -> Result<bool, SqlErro
 
 const IS_AT_OR_BELOW: &str = "
 WITH RECURSIVE above (id, parent_id) AS (
-    SELECT id, parent_id FROM files WHERE id = ?1
+    SELECT id, parent_id FROM files WHERE id = $1
     UNION ALL
     SELECT f.id, f.parent_id FROM above JOIN files AS f ON f.id = above.parent_id
 )
-SELECT id AS value FROM above WHERE id = ?2";
+SELECT id AS value FROM above WHERE id = $2";
 
 /// Whether the entry `id` is `folder` or below it.
 pub(super) fn is_at_or_below(c: &mut SqlConnection, id: i64, folder: i64) -> Result<bool, SqlError> {
@@ -61,12 +61,14 @@ pub(super) fn is_at_or_below(c: &mut SqlConnection, id: i64, folder: i64) -> Res
 // Walks folders only, because a folder may have very many files.
 const HEIGHT: &str = "
 WITH RECURSIVE folders (id, depth) AS (
-    SELECT ?1, 0
+    SELECT CAST($1 AS BIGINT), CAST(0 AS BIGINT)
     UNION ALL
     SELECT f.id, folders.depth + 1 FROM folders JOIN files AS f ON f.parent_id = folders.id
     WHERE f.kind = 'folder'
 )
-SELECT coalesce(max(depth + EXISTS (SELECT 1 FROM files AS f WHERE f.parent_id = folders.id)), 0) AS value
+SELECT coalesce(max(
+    depth + CASE WHEN EXISTS (SELECT 1 FROM files AS f WHERE f.parent_id = folders.id) THEN 1 ELSE 0 END
+), 0) AS value
 FROM folders";
 
 /// The number of levels below a folder.
@@ -83,7 +85,7 @@ struct NameRow {
 
 const NAMES: &str = "
 WITH RECURSIVE above (parent_id, name, distance) AS (
-    SELECT parent_id, name, 0 FROM files WHERE id = ?1
+    SELECT parent_id, name, 0 FROM files WHERE id = $1
     UNION ALL
     SELECT f.parent_id, f.name, distance + 1 FROM above JOIN files AS f ON f.id = above.parent_id
 )

@@ -6,14 +6,10 @@ use diesel::{
     sql_query,
     sql_types::{BigInt, Double, Text},
 };
-use domain::{Circle, LatLonBox, Limit, Position};
+use domain::{Circle, Limit};
 
 use super::filter::ResolvedFilter;
-use crate::{
-    SqlConnection,
-    error::SqlError,
-    sql::{schema::image_places, value::json_array},
-};
+use crate::{SqlConnection, error::SqlError, place_index, sql::value::json_array};
 
 /// Up to this many places in the bounding boxes are checked one by one. With more, the timeline is scanned, which
 /// then soon reaches places in the circle.
@@ -23,41 +19,6 @@ const MAX_CANDIDATES: usize = 5000;
 struct Seq {
     #[diesel(sql_type = BigInt)]
     seq: i64,
-}
-
-/// Adds an image to the place index.
-pub(crate) fn add_place(
-    c: &mut SqlConnection,
-    seq: i64,
-    account: i64,
-    position: Position,
-) -> Result<(), SqlError> {
-    let account = account_coordinate(account)?;
-    diesel::insert_into(image_places::table)
-        .values((
-            image_places::seq.eq(seq),
-            image_places::min_latitude.eq(position.latitude()),
-            image_places::max_latitude.eq(position.latitude()),
-            image_places::min_longitude.eq(position.longitude()),
-            image_places::max_longitude.eq(position.longitude()),
-            image_places::min_account.eq(account),
-            image_places::max_account.eq(account),
-        ))
-        .execute(c)?;
-    Ok(())
-}
-
-/// Removes an image from the place index.
-pub(crate) fn remove_place(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
-    diesel::delete(image_places::table.find(seq)).execute(c)?;
-    Ok(())
-}
-
-/// The place index rounds to 32-bit floats, which represent integers below 2^24 exactly.
-fn account_coordinate(account: i64) -> Result<f64, SqlError> {
-    i32::try_from(account).ok().filter(|account| (0..1 << 24).contains(account)).map(f64::from).ok_or_else(
-        || SqlError::Refused(format!("account id {account} exceeds the range of the place index")),
-    )
 }
 
 /// The rows of the newest images in a circle.
@@ -86,9 +47,10 @@ pub(super) fn in_bounding_boxes(
     circle: Circle,
     max: usize,
 ) -> Result<Vec<i64>, SqlError> {
+    let limit = i64::try_from(max).unwrap_or(i64::MAX).saturating_add(1);
     let mut seqs = BTreeSet::new();
     for area in circle.bounding_boxes() {
-        seqs.extend(in_box(c, account, area, max)?);
+        seqs.extend(place_index::in_box(c, account, area, limit)?);
         if seqs.len() > max {
             break;
         }
@@ -96,29 +58,19 @@ pub(super) fn in_bounding_boxes(
     Ok(seqs.into_iter().collect())
 }
 
-fn in_box(c: &mut SqlConnection, account: i64, area: LatLonBox, max: usize) -> Result<Vec<i64>, SqlError> {
-    let account = account_coordinate(account)?;
-    let limit = i64::try_from(max).unwrap_or(i64::MAX).saturating_add(1);
-    Ok(image_places::table
-        .filter(image_places::min_account.le(account))
-        .filter(image_places::max_account.ge(account))
-        .filter(image_places::min_latitude.le(area.north))
-        .filter(image_places::max_latitude.ge(area.south))
-        .filter(image_places::min_longitude.le(area.east))
-        .filter(image_places::max_longitude.ge(area.west))
-        .limit(limit)
-        .select(image_places::seq)
-        .load(c)?)
-}
-
 // The three queries below have the same conditions; they differ in where they get the images from. They compare
 // latitudes first, because computing the distance is expensive.
 
-const FILTER_CANDIDATES: &str = "
-SELECT i.seq FROM json_each(?) AS candidate CROSS JOIN images AS i ON i.seq = candidate.value
-WHERE i.account_id = ? AND i.live = 1 AND i.captured_at_ms BETWEEN ? AND ?
-    AND i.latitude BETWEEN ? AND ? AND distance_m(?, ?, i.latitude, i.longitude) <= ?
-ORDER BY i.captured_at_ms DESC LIMIT ?";
+const FILTER_CANDIDATES: &str = concat!(
+    "SELECT i.seq FROM ",
+    integers!("$1"),
+    " AS candidate ",
+    join_after!(),
+    " images AS i ON i.seq = candidate.value
+WHERE i.account_id = $2 AND i.live = TRUE AND i.captured_at_ms BETWEEN $3 AND $4
+    AND i.latitude BETWEEN $5 AND $6 AND distance_m($7, $8, i.latitude, i.longitude) <= $9
+ORDER BY i.captured_at_ms DESC LIMIT $10"
+);
 
 fn filter_candidates(
     c: &mut SqlConnection,
@@ -143,18 +95,26 @@ fn filter_candidates(
     Ok(rows.into_iter().map(|row| row.seq).collect())
 }
 
-const SCAN_TIMELINE: &str = "
-SELECT i.seq FROM images AS i INDEXED BY images_timeline
-WHERE i.account_id = ? AND i.live = 1 AND i.captured_at_ms BETWEEN ? AND ?
-    AND i.latitude BETWEEN ? AND ? AND distance_m(?, ?, i.latitude, i.longitude) <= ?
-ORDER BY i.captured_at_ms DESC LIMIT ?";
+const SCAN_TIMELINE: &str = concat!(
+    "SELECT i.seq FROM images AS i ",
+    by_index!("images_timeline"),
+    "
+WHERE i.account_id = $1 AND i.live = TRUE AND i.captured_at_ms BETWEEN $2 AND $3
+    AND i.latitude BETWEEN $4 AND $5 AND distance_m($6, $7, i.latitude, i.longitude) <= $8
+ORDER BY i.captured_at_ms DESC LIMIT $9"
+);
 
-const SCAN_ALBUM: &str = "
-SELECT i.seq
-FROM album_images AS a INDEXED BY album_images_timeline CROSS JOIN images AS i ON i.seq = a.image_seq
-WHERE a.album_seq = ? AND a.live = 1 AND a.captured_at_ms BETWEEN ? AND ?
-    AND i.latitude BETWEEN ? AND ? AND distance_m(?, ?, i.latitude, i.longitude) <= ?
-ORDER BY a.captured_at_ms DESC LIMIT ?";
+const SCAN_ALBUM: &str = concat!(
+    "SELECT i.seq
+FROM album_images AS a ",
+    by_index!("album_images_timeline"),
+    " ",
+    join_after!(),
+    " images AS i ON i.seq = a.image_seq
+WHERE a.album_seq = $1 AND a.live = TRUE AND a.captured_at_ms BETWEEN $2 AND $3
+    AND i.latitude BETWEEN $4 AND $5 AND distance_m($6, $7, i.latitude, i.longitude) <= $8
+ORDER BY a.captured_at_ms DESC LIMIT $9"
+);
 
 /// Scans the timeline of `owner`, an account or an album.
 fn scan(

@@ -4,13 +4,13 @@ use storage::{Lookup, Viewer};
 
 use super::{
     lookup::ImageResolver,
-    places::remove_place,
     renditions,
     text::{add_text, remove_text},
 };
 use crate::{
     SqlConnection,
     error::SqlError,
+    place_index,
     sql::{
         accounts::{adjust_live_images, is_active},
         files::remove_all_files,
@@ -187,7 +187,7 @@ fn remove(c: &mut SqlConnection, image: &RemovableImage) -> Result<(), SqlError>
     if image.state == "ready" {
         // First the indexes, because they look up their entries by the image.
         remove_text(c, image.seq)?;
-        remove_place(c, image.seq)?;
+        place_index::remove(c, image.seq)?;
     }
     diesel::delete(images::table.find(image.seq)).execute(c)?;
     if image.live {

@@ -75,15 +75,21 @@ fn insert(
     original: &ContentHash,
     rendition: &StoredRendition,
 ) -> Result<(), SqlError> {
-    diesel::replace_into(renditions::table)
+    let columns = (
+        renditions::blob.eq(rendition.blob.as_bytes().as_slice()),
+        renditions::bytes.eq(stored_bytes(rendition.bytes)?),
+        renditions::width.eq(i64::from(rendition.size.width)),
+        renditions::height.eq(i64::from(rendition.size.height)),
+    );
+    diesel::insert_into(renditions::table)
         .values((
             renditions::original.eq(original.as_bytes().as_slice()),
             renditions::name.eq(rendition.rendition.name()),
-            renditions::blob.eq(rendition.blob.as_bytes().as_slice()),
-            renditions::bytes.eq(stored_bytes(rendition.bytes)?),
-            renditions::width.eq(i64::from(rendition.size.width)),
-            renditions::height.eq(i64::from(rendition.size.height)),
+            columns,
         ))
+        .on_conflict((renditions::original, renditions::name))
+        .do_update()
+        .set(columns)
         .execute(c)?;
     Ok(())
 }

@@ -19,15 +19,15 @@ use crate::{
     },
 };
 
-/// The files and folders `f` after `?1` up to `?2` for which the condition is true. Those of deleted accounts are left out.
+/// The files and folders `f` after `$1` up to `$2` for which the condition is true. Those of deleted accounts are left out.
 macro_rules! files_with {
     ($condition:literal) => {
         concat!(
-            "SELECT f.id AS key, NULL AS image,
+            "SELECT f.id AS key, CAST(NULL AS BIGINT) AS image,
                 a.email || ': ' || CASE f.name WHEN '' THEN 'the root folder' ELSE f.name END
                     || ' (' || f.kind || ' number ' || f.id || ')' AS detail
-            FROM files AS f CROSS JOIN accounts AS a ON a.id = f.account_id
-            WHERE f.id > ?1 AND f.id <= ?2 AND a.deleted_at_ms IS NULL AND ?3 IS NOT NULL AND (",
+            FROM files AS f JOIN accounts AS a ON a.id = f.account_id
+            WHERE f.id > $1 AND f.id <= $2 AND a.deleted_at_ms IS NULL AND $3 IS NOT NULL AND (",
             $condition,
             ")"
         )
@@ -42,9 +42,9 @@ pub(super) const PARTIAL_ORIGINAL_IS_KEPT: &str = files_with!(
 );
 
 pub(super) const ROOT_FOLDER: &str = "
-SELECT a.id AS key, NULL AS image, a.email AS detail
+SELECT a.id AS key, CAST(NULL AS BIGINT) AS image, a.email AS detail
 FROM accounts AS a
-WHERE a.id > ?1 AND a.id <= ?2 AND a.deleted_at_ms IS NULL AND ?3 IS NOT NULL
+WHERE a.id > $1 AND a.id <= $2 AND a.deleted_at_ms IS NULL AND $3 IS NOT NULL
     AND NOT EXISTS (
         SELECT 1 FROM files AS f
         WHERE f.account_id = a.id AND f.parent_id IS NULL AND f.deleted_at_ms IS NULL AND f.kind = 'folder'
@@ -96,9 +96,9 @@ pub(super) const FOLDER_BYTES: &str = files_with!(
 );
 
 const ADD_UP: &str = "
-WITH members (bytes) AS (SELECT coalesce(sum(m.bytes), 0) FROM files AS m WHERE m.parent_id = ?1)
+WITH members (bytes) AS (SELECT CAST(coalesce(sum(m.bytes), 0) AS BIGINT) FROM files AS m WHERE m.parent_id = $1)
 UPDATE files SET version = version + 1, bytes = (SELECT bytes FROM members)
-WHERE id = ?1 AND kind = 'folder' AND (?2 OR bytes <> (SELECT bytes FROM members))";
+WHERE id = $1 AND kind = 'folder' AND ($2 OR bytes <> (SELECT bytes FROM members))";
 
 #[derive(QueryableByName)]
 struct Above {
@@ -108,10 +108,10 @@ struct Above {
 
 const ABOVE: &str = "
 WITH RECURSIVE above (id, parent_id, distance) AS (
-    SELECT id, parent_id, 0 FROM files WHERE id = ?1
+    SELECT id, parent_id, CAST(0 AS BIGINT) FROM files WHERE id = $1
     UNION ALL
     SELECT p.id, p.parent_id, distance + 1 FROM above JOIN files AS p ON p.id = above.parent_id
-    WHERE distance < ?2
+    WHERE distance < $2
 )
 SELECT id FROM above ORDER BY distance";
 

@@ -11,9 +11,10 @@ use super::files;
 use crate::{
     SqlConnection,
     error::SqlError,
+    place_index,
     sql::{
         blob_registry::keep_always,
-        images::{add_place, add_text, forget_words, remove_place, remove_text},
+        images::{add_text, forget_words, remove_text},
         originals::recount_stored_bytes,
         queue::replace_job,
         schema::{image_vectors, images, renditions},
@@ -71,8 +72,8 @@ fn keep_renditions(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
 fn count_images(c: &mut SqlConnection, account: i64) -> Result<(), SqlError> {
     sql_query(
         "UPDATE accounts SET live_images = (
-            SELECT count(*) FROM images WHERE images.account_id = accounts.id AND images.live = 1
-        ) WHERE id = ?",
+            SELECT count(*) FROM images WHERE images.account_id = accounts.id AND images.live = TRUE
+        ) WHERE id = $1",
     )
     .bind::<BigInt, _>(account)
     .execute(c)?;
@@ -82,14 +83,14 @@ fn count_images(c: &mut SqlConnection, account: i64) -> Result<(), SqlError> {
 fn copy_to_albums(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
     // Only an image that has been ready can be in an album.
     sql_query(
-        "DELETE FROM album_images WHERE image_seq = ?1
-            AND EXISTS (SELECT 1 FROM images WHERE seq = ?1 AND captured_at_ms IS NULL)",
+        "DELETE FROM album_images WHERE image_seq = $1
+            AND EXISTS (SELECT 1 FROM images WHERE seq = $1 AND captured_at_ms IS NULL)",
     )
     .bind::<BigInt, _>(seq)
     .execute(c)?;
     sql_query(
         "UPDATE album_images SET captured_at_ms = images.captured_at_ms, live = images.live
-        FROM images WHERE images.seq = album_images.image_seq AND album_images.image_seq = ?",
+        FROM images WHERE images.seq = album_images.image_seq AND album_images.image_seq = $1",
     )
     .bind::<BigInt, _>(seq)
     .execute(c)?;
@@ -102,9 +103,9 @@ fn index_place(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
     let Some((account, latitude, longitude)) = image.get_result::<Row>(c).optional()? else {
         return Ok(());
     };
-    remove_place(c, seq)?;
+    place_index::remove(c, seq)?;
     match RowReader::new("images", &seq).position(latitude, longitude)? {
-        Some(position) => add_place(c, seq, account, position),
+        Some(position) => place_index::add(c, seq, account, position),
         None => Ok(()),
     }
 }
@@ -132,7 +133,7 @@ fn assign_vector(c: &mut SqlConnection, id: i64) -> Result<(), SqlError> {
     let owner: Option<VectorOwner> = sql_query(
         "SELECT v.image_seq, i.account_id
         FROM image_vectors AS v LEFT JOIN images AS i ON i.seq = v.image_seq AND i.state = 'ready'
-        WHERE v.id = ?",
+        WHERE v.id = $1",
     )
     .bind::<BigInt, _>(id)
     .get_result(c)

@@ -13,6 +13,7 @@ use super::files;
 use crate::{
     SqlConnection,
     error::SqlError,
+    place_index::place_differs,
     sql::{
         images::outdated_words,
         originals::WRONG_STORED_BYTES,
@@ -23,9 +24,9 @@ use crate::{
 
 /// The rows that a rule is checked for, and those that break it.
 struct RuleQuery {
-    /// The last of up to `?2` rows after `?1`, and their number.
+    /// The last of up to `$2` rows after `$1`, and their number.
     range: &'static str,
-    /// The rows after `?1` up to `?2` that break the rule. `?3` has the names of the displayable renditions.
+    /// The rows after `$1` up to `$2` that break the rule. `$3` has the names of the displayable renditions.
     find: Find,
 }
 
@@ -63,21 +64,21 @@ macro_rules! range {
             $table,
             " WHERE ",
             $key,
-            " > ?1 ORDER BY ",
+            " > $1 ORDER BY ",
             $key,
-            " LIMIT ?2)"
+            " LIMIT $2) AS rows_in_range"
         )
     };
 }
 
 /// The images `i` in the range for which the condition is true. Images of deleted accounts are left out.
 macro_rules! images_with {
-    ($condition:literal) => {
+    ($($condition:expr),+ $(,)?) => {
         concat!(
-            "SELECT i.seq AS key, i.seq AS image, NULL AS detail
-            FROM images AS i CROSS JOIN accounts AS a ON a.id = i.account_id
-            WHERE i.seq > ?1 AND i.seq <= ?2 AND a.deleted_at_ms IS NULL AND ?3 IS NOT NULL AND (",
-            $condition,
+            "SELECT i.seq AS key, i.seq AS image, CAST(NULL AS TEXT) AS detail
+            FROM images AS i JOIN accounts AS a ON a.id = i.account_id
+            WHERE i.seq > $1 AND i.seq <= $2 AND a.deleted_at_ms IS NULL AND $3 IS NOT NULL AND (",
+            $($condition,)+
             ")"
         )
     };
@@ -121,7 +122,9 @@ const ORIGINAL_IS_KEPT: &str = images_with!(
 
 const RENDITIONS_EXIST: &str = images_with!(
     "i.state = 'ready' AND EXISTS (
-        SELECT 1 FROM json_each(?3) AS name
+        SELECT 1 FROM ",
+    strings!("$3"),
+    " AS name
         WHERE NOT EXISTS (SELECT 1 FROM renditions AS r WHERE r.original = i.original AND r.name = name.value)
     )"
 );
@@ -130,7 +133,9 @@ const RENDITIONS_EXIST_OR_QUEUED: &str = images_with!(
     "i.state = 'ready'
     AND NOT EXISTS (SELECT 1 FROM index_jobs AS j WHERE j.image_seq = i.seq)
     AND EXISTS (
-        SELECT 1 FROM json_each(?3) AS name
+        SELECT 1 FROM ",
+    strings!("$3"),
+    " AS name
         WHERE NOT EXISTS (SELECT 1 FROM renditions AS r WHERE r.original = i.original AND r.name = name.value)
     )"
 );
@@ -150,48 +155,47 @@ const PENDING_IMAGE_HAS_JOB: &str = images_with!(
 );
 
 const DELETED_WITH_FILES: &str = images_with!(
-    "i.deleted_with_files = 1
+    "i.deleted_with_files = TRUE
     AND (i.deleted_at_ms IS NULL OR EXISTS (SELECT 1 FROM files AS f WHERE f.image_seq = i.seq))"
 );
 
 const IMAGE_COUNT: &str = "
-SELECT id AS key, NULL AS image, email || ': ' || live_images || ' stored, ' || counted || ' counted' AS detail
+SELECT id AS key, CAST(NULL AS BIGINT) AS image, email || ': ' || live_images || ' stored, ' || counted || ' counted' AS detail
 FROM (
     SELECT a.id, a.email, a.live_images,
-        (SELECT count(*) FROM images AS i WHERE i.account_id = a.id AND i.live = 1) AS counted
+        (SELECT count(*) FROM images AS i WHERE i.account_id = a.id AND i.live = TRUE) AS counted
     FROM accounts AS a
-    WHERE a.id > ?1 AND a.id <= ?2 AND a.deleted_at_ms IS NULL AND ?3 IS NOT NULL
-)
+    WHERE a.id > $1 AND a.id <= $2 AND a.deleted_at_ms IS NULL AND $3 IS NOT NULL
+) AS counts
 WHERE live_images <> counted";
 
 const ALBUM_COPIES: &str = images_with!(
     "EXISTS (
         SELECT 1 FROM album_images AS m
-        WHERE m.image_seq = i.seq AND (m.captured_at_ms IS NOT i.captured_at_ms OR m.live <> i.live)
+        WHERE m.image_seq = i.seq AND (i.captured_at_ms IS NULL OR m.captured_at_ms <> i.captured_at_ms OR m.live <> i.live)
     )"
 );
 
-// The place index rounds to 32-bit floats, by less than 0.0001 degrees.
 const PLACE_INDEX: &str = images_with!(
     "EXISTS (
-        SELECT 1 FROM (SELECT 1) LEFT JOIN image_places AS p ON p.seq = i.seq
+        SELECT 1 FROM (SELECT 1) AS one LEFT JOIN image_places AS p ON p.seq = i.seq
         WHERE (p.seq IS NULL) <> (i.latitude IS NULL)
-            OR p.min_account <> i.account_id
-            OR abs(p.min_latitude - i.latitude) > 0.0001
-            OR abs(p.min_longitude - i.longitude) > 0.0001
+            OR ",
+    place_differs!(),
+    "
     )"
 );
 
 const WORDS_HAVE_IMAGE: &str = "
-SELECT w.image_seq AS key, NULL AS image, 'words of image number ' || w.image_seq AS detail
+SELECT w.image_seq AS key, CAST(NULL AS BIGINT) AS image, 'words of image number ' || w.image_seq AS detail
 FROM indexed_words AS w
-WHERE w.image_seq > ?1 AND w.image_seq <= ?2 AND ?3 IS NOT NULL
+WHERE w.image_seq > $1 AND w.image_seq <= $2 AND $3 IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM images AS i WHERE i.seq = w.image_seq)";
 
 const VECTORS_HAVE_IMAGE: &str = "
 SELECT v.id AS key, i.seq AS image, 'vector number ' || v.id AS detail
 FROM image_vectors AS v LEFT JOIN images AS i ON i.seq = v.image_seq
-WHERE v.id > ?1 AND v.id <= ?2 AND ?3 IS NOT NULL
+WHERE v.id > $1 AND v.id <= $2 AND $3 IS NOT NULL
     AND (i.seq IS NULL OR i.state <> 'ready' OR i.account_id <> v.account_id)";
 
 /// Checks a rule for up to `max` rows.

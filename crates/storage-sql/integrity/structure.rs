@@ -17,8 +17,8 @@ struct Message {
 /// Messages of SQLite about damage; none for a sound file. The full check also compares the indexes with the tables.
 pub(super) fn check(c: &mut SqlConnection, depth: CheckDepth, max: u32) -> Result<Vec<String>, SqlError> {
     let check = match depth {
-        CheckDepth::Quick => "SELECT quick_check AS message FROM pragma_quick_check LIMIT ?",
-        CheckDepth::Full => "SELECT integrity_check AS message FROM pragma_integrity_check LIMIT ?",
+        CheckDepth::Quick => "SELECT quick_check AS message FROM pragma_quick_check LIMIT $1",
+        CheckDepth::Full => "SELECT integrity_check AS message FROM pragma_integrity_check LIMIT $1",
     };
     let messages: Vec<Message> = match sql_query(check).bind::<BigInt, _>(i64::from(max)).load(c) {
         Ok(messages) => messages,
@@ -48,7 +48,7 @@ struct Dangling {
 /// References to rows that do not exist.
 pub(super) fn dangling_references(c: &mut SqlConnection, max: u32) -> Result<Vec<String>, SqlError> {
     let dangling: Vec<Dangling> = sql_query(
-        r#"SELECT "table" AS child, rowid AS number, parent FROM pragma_foreign_key_check LIMIT ?"#,
+        r#"SELECT "table" AS child, rowid AS number, parent FROM pragma_foreign_key_check LIMIT $1"#,
     )
     .bind::<BigInt, _>(i64::from(max))
     .load(c)?;

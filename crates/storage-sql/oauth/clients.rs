@@ -9,18 +9,18 @@ use crate::{
     sql::{schema::oauth_clients, value::RowReader},
 };
 
-/// Deletes the oldest clients that never had a grant, beyond the newest `?2` of these. An older version of the
+/// Deletes the oldest clients that never had a grant, beyond the newest `$2` of these. An older version of the
 /// program, which may use the same file, does not record the first grant, so the grants are checked too.
 const EVICT: &str = "
 DELETE FROM oauth_clients WHERE seq IN (
     SELECT seq FROM oauth_clients
-    WHERE first_granted_at_ms IS NULL AND registered_last_at_ms < ?1
+    WHERE first_granted_at_ms IS NULL AND registered_last_at_ms < $1
         AND (registered_last_at_ms, seq) <= (
             SELECT registered_last_at_ms, seq FROM oauth_clients WHERE first_granted_at_ms IS NULL
-            ORDER BY registered_last_at_ms DESC, seq DESC LIMIT 1 OFFSET ?2
+            ORDER BY registered_last_at_ms DESC, seq DESC LIMIT 1 OFFSET $2
         )
         AND NOT EXISTS (SELECT 1 FROM oauth_grants WHERE oauth_grants.client_id = oauth_clients.id)
-    ORDER BY registered_last_at_ms, seq LIMIT ?3
+    ORDER BY registered_last_at_ms, seq LIMIT $3
 )";
 
 #[derive(Queryable, Selectable)]

@@ -6,21 +6,21 @@ use crate::{SqlConnection, error::SqlError, sql::value::row_count};
 const UNREDEEMED: &str = "
 DELETE FROM oauth_grants WHERE seq IN (
     SELECT seq FROM oauth_grants
-    WHERE redeemed_at_ms IS NULL AND code_expires_at_ms < ?1
-    ORDER BY code_expires_at_ms LIMIT ?2
+    WHERE redeemed_at_ms IS NULL AND code_expires_at_ms < $1
+    ORDER BY code_expires_at_ms LIMIT $2
 )";
 
 const ENDED: &str = "
 DELETE FROM oauth_grants WHERE seq IN (
-    SELECT seq FROM oauth_grants WHERE ends_at_ms < ?1 ORDER BY ends_at_ms LIMIT ?2
+    SELECT seq FROM oauth_grants WHERE ends_at_ms < $1 ORDER BY ends_at_ms LIMIT $2
 )";
 
 const UNUSED: &str = "
 DELETE FROM oauth_clients WHERE seq IN (
     SELECT seq FROM oauth_clients
-    WHERE registered_last_at_ms < ?1
+    WHERE registered_last_at_ms < $1
         AND NOT EXISTS (SELECT 1 FROM oauth_grants WHERE oauth_grants.client_id = oauth_clients.id)
-    ORDER BY registered_last_at_ms LIMIT ?2
+    ORDER BY registered_last_at_ms LIMIT $2
 )";
 
 /// Deletes a batch of expired codes and grants, then of clients without grants.

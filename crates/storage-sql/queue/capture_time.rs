@@ -44,17 +44,17 @@ pub(super) fn free_capture_time(
 
 const LATER: &str = "
 SELECT a.captured_at_ms + 1 AS ms FROM images AS a
-WHERE a.account_id = ?1 AND a.captured_at_ms >= ?2 AND NOT EXISTS (
+WHERE a.account_id = $1 AND a.captured_at_ms >= $2 AND NOT EXISTS (
     SELECT 1 FROM images AS b
-    WHERE b.account_id = ?1 AND b.captured_at_ms = a.captured_at_ms + 1 AND b.seq <> ?3
+    WHERE b.account_id = $1 AND b.captured_at_ms = a.captured_at_ms + 1 AND b.seq <> $3
 )
 ORDER BY a.captured_at_ms LIMIT 1";
 
 const EARLIER: &str = "
 SELECT a.captured_at_ms - 1 AS ms FROM images AS a
-WHERE a.account_id = ?1 AND a.captured_at_ms <= ?2 AND NOT EXISTS (
+WHERE a.account_id = $1 AND a.captured_at_ms <= $2 AND NOT EXISTS (
     SELECT 1 FROM images AS b
-    WHERE b.account_id = ?1 AND b.captured_at_ms = a.captured_at_ms - 1 AND b.seq <> ?3
+    WHERE b.account_id = $1 AND b.captured_at_ms = a.captured_at_ms - 1 AND b.seq <> $3
 )
 ORDER BY a.captured_at_ms DESC LIMIT 1";
 

@@ -6,13 +6,11 @@ use super::{capture_time::free_capture_time, jobs::leased_image};
 use crate::{
     SqlConnection,
     error::SqlError,
+    place_index,
     sql::{
         accounts::adjust_live_images,
         blob_registry::can_keep,
-        images::{
-            DetailsRow, add_place, add_text, remove_place, remove_text, replace_renditions,
-            set_capture_time_in_albums,
-        },
+        images::{DetailsRow, add_text, remove_text, replace_renditions, set_capture_time_in_albums},
         rendition_queue,
         schema::{images, index_jobs},
         stages::requeue_image,
@@ -51,13 +49,13 @@ pub(super) fn complete(
     if was_ready {
         // First the indexes, because they look up their entries by the image.
         remove_text(c, seq)?;
-        remove_place(c, seq)?;
+        place_index::remove(c, seq)?;
     }
     let captured_at_ms = capture_time(c, &image, indexed.metadata.capture.at)?;
     store(c, seq, captured_at_ms, indexed)?;
     add_text(c, seq)?;
     if let Some(position) = indexed.metadata.details.position {
-        add_place(c, seq, image.account_id, position)?;
+        place_index::add(c, seq, image.account_id, position)?;
     }
     if was_ready && image.captured_at_ms != Some(captured_at_ms) {
         set_capture_time_in_albums(c, seq, captured_at_ms)?;

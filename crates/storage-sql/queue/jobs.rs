@@ -25,17 +25,27 @@ pub(super) fn enqueue(c: &mut SqlConnection, seq: i64, not_before: Timestamp) ->
     Ok(())
 }
 
-// A worker that is indexing the image does not know what changed. So its job is replaced by one with a new id, which the
-// same worker may lease next; the attempt does not count.
-const REPLACE_JOB: &str = "
-INSERT OR REPLACE INTO index_jobs (image_seq, priority, attempts, not_before_ms)
-SELECT i.seq, i.state <> 'pending', coalesce(j.attempts - (j.leased_by IS NOT NULL), 0), ?2
-FROM images AS i LEFT JOIN index_jobs AS j ON j.image_seq = i.seq
-WHERE i.seq = ?1";
-
 /// Queues a pending or ready image to be indexed with a new sidecar or after the loss of renditions.
+///
+/// A worker that is indexing the image does not know what changed. So its job is replaced by one with a new id, which the
+/// same worker may lease next; the attempt does not count.
 pub(crate) fn replace_job(c: &mut SqlConnection, seq: i64, at: Timestamp) -> Result<(), SqlError> {
-    sql_query(REPLACE_JOB).bind::<BigInt, _>(seq).bind::<BigInt, _>(at.millis()).execute(c)?;
+    let state = images::table.find(seq).select(images::state).get_result::<String>(c).optional()?;
+    let Some(state) = state else { return Ok(()) };
+    let replaced: Option<(i64, Option<String>)> =
+        diesel::delete(index_jobs::table.filter(index_jobs::image_seq.eq(seq)))
+            .returning((index_jobs::attempts, index_jobs::leased_by))
+            .get_result(c)
+            .optional()?;
+    let attempts = replaced.map_or(0, |(attempts, worker)| attempts - i64::from(worker.is_some()));
+    diesel::insert_into(index_jobs::table)
+        .values((
+            index_jobs::image_seq.eq(seq),
+            index_jobs::priority.eq(i64::from(state != "pending")),
+            index_jobs::attempts.eq(attempts),
+            index_jobs::not_before_ms.eq(at.millis()),
+        ))
+        .execute(c)?;
     Ok(())
 }
 
@@ -82,12 +92,18 @@ pub(super) fn fail_image(
     Ok(())
 }
 
-const RESET_TO_PENDING: &str = "
-UPDATE images SET state = 'pending', failure = NULL, decoder_version = NULL
-WHERE seq IN (SELECT value FROM json_each(?))";
+const RESET_TO_PENDING: &str = concat!(
+    "UPDATE images SET state = 'pending', failure = NULL, decoder_version = NULL
+    WHERE seq IN (SELECT value FROM ",
+    integers!("$1"),
+    " AS queued)"
+);
 
-const ENQUEUE_ALL: &str = "
-INSERT INTO index_jobs (image_seq, not_before_ms) SELECT value, ? FROM json_each(?)";
+const ENQUEUE_ALL: &str = concat!(
+    "INSERT INTO index_jobs (image_seq, not_before_ms) SELECT value, $1 FROM ",
+    integers!("$2"),
+    " AS queued"
+);
 
 /// Queues failed images in this order.
 pub(super) fn requeue(c: &mut SqlConnection, seqs: &[i64], at: Timestamp) -> Result<(), SqlError> {
@@ -117,17 +133,23 @@ pub(super) fn requeue_failed(
     Ok(u32::try_from(failed.len()).unwrap_or(u32::MAX))
 }
 
-// CROSS JOIN and INDEXED BY make the planner read the images from the end of their index: new images are viewed
+// Index and order of the join make the planner read the images from the end of their index: new images are viewed
 // first.
-const REQUEUE_OUTDATED: &str = "
+const REQUEUE_OUTDATED: &str = concat!(
+    "
 INSERT INTO index_jobs (image_seq, priority, not_before_ms)
-SELECT i.seq, 2, ?1
-FROM images AS i INDEXED BY images_read_by CROSS JOIN accounts ON accounts.id = i.account_id
-WHERE i.state = 'ready' AND i.decoder_version < ?2 AND i.deleted_at_ms IS NULL
+SELECT i.seq, 2, $1
+FROM images AS i ",
+    by_index!("images_read_by"),
+    " ",
+    join_after!(),
+    " accounts ON accounts.id = i.account_id
+WHERE i.state = 'ready' AND i.decoder_version < $2 AND i.deleted_at_ms IS NULL
     AND accounts.deleted_at_ms IS NULL
     AND NOT EXISTS (SELECT 1 FROM index_jobs WHERE index_jobs.image_seq = i.seq)
 ORDER BY i.decoder_version DESC, i.seq DESC
-LIMIT ?3";
+LIMIT $3"
+);
 
 pub(super) fn requeue_outdated(
     c: &mut SqlConnection,

@@ -81,7 +81,7 @@ pub(super) fn delete(c: &mut SqlConnection, attempt: AttemptId) -> Result<(), Sq
 pub(super) fn sweep(c: &mut SqlConnection, before: Timestamp, max: u32) -> Result<u64, SqlError> {
     let swept = sql_query(
         "DELETE FROM sign_in_attempts WHERE id IN (
-            SELECT id FROM sign_in_attempts WHERE at_ms < ?1 ORDER BY at_ms LIMIT ?2
+            SELECT id FROM sign_in_attempts WHERE at_ms < $1 ORDER BY at_ms LIMIT $2
         )",
     )
     .bind::<BigInt, _>(before.millis())

@@ -46,8 +46,8 @@ pub(super) fn record(c: &mut SqlConnection, event: &NewSecurityEvent) -> Result<
         ))
         .execute(c)?;
     sql_query(
-        "DELETE FROM security_events WHERE account_id = ?1 AND kind = ?2 AND seq <= (
-            SELECT seq FROM security_events WHERE account_id = ?1 AND kind = ?2 ORDER BY seq DESC LIMIT 1 OFFSET ?3
+        "DELETE FROM security_events WHERE account_id = $1 AND kind = $2 AND seq <= (
+            SELECT seq FROM security_events WHERE account_id = $1 AND kind = $2 ORDER BY seq DESC LIMIT 1 OFFSET $3
         )",
     )
     .bind::<sql_types::BigInt, _>(account)

@@ -42,7 +42,8 @@ pub(super) fn add(c: &mut SqlConnection, session: &NewSession) -> Result<bool, S
 fn end_oldest(c: &mut SqlConnection, account: AccountId) -> Result<(), SqlError> {
     sql_query(
         "DELETE FROM sessions WHERE hash IN (
-            SELECT hash FROM sessions WHERE account_id = ?1 ORDER BY created_at_ms DESC, hash LIMIT -1 OFFSET ?2
+            SELECT hash FROM sessions WHERE account_id = $1 ORDER BY created_at_ms DESC, hash
+            LIMIT 9223372036854775807 OFFSET $2
         )",
     )
     .bind::<BigInt, _>(account.0)
@@ -151,7 +152,7 @@ pub(crate) fn end_all(
 pub(super) fn sweep(c: &mut SqlConnection, before: Timestamp, max: u32) -> Result<u64, SqlError> {
     let swept = sql_query(
         "DELETE FROM sessions WHERE hash IN (
-            SELECT hash FROM sessions WHERE expires_at_ms < ?1 ORDER BY expires_at_ms LIMIT ?2
+            SELECT hash FROM sessions WHERE expires_at_ms < $1 ORDER BY expires_at_ms LIMIT $2
         )",
     )
     .bind::<BigInt, _>(before.millis())

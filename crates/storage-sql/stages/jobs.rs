@@ -192,9 +192,10 @@ fn fail_job(c: &mut SqlConnection, job: &StageJobRow, reason: &str) -> Result<()
 
 /// Queues an image with a new picture for every stage. Workers that are processing the old picture lose their leases.
 pub(crate) fn requeue_image(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
-    sql_query("INSERT OR REPLACE INTO stage_jobs (stage_id, image_seq) SELECT id, ? FROM stages")
+    diesel::delete(stage_jobs::table.filter(stage_jobs::image_seq.eq(seq))).execute(c)?;
+    sql_query("INSERT INTO stage_jobs (stage_id, image_seq) SELECT id, $1 FROM stages")
         .bind::<BigInt, _>(seq)
         .execute(c)?;
-    sql_query("DELETE FROM stage_failures WHERE image_seq = ?").bind::<BigInt, _>(seq).execute(c)?;
+    diesel::delete(stage_failures::table.filter(stage_failures::image_seq.eq(seq))).execute(c)?;
     Ok(())
 }

@@ -32,19 +32,19 @@ struct StageCounts {
 const COUNTS: &str = "
 SELECT
     (SELECT count(*) FROM stage_jobs AS j
-        WHERE j.stage_id = ?1 AND j.image_seq >= s.below
-            AND (?2 IS NULL OR EXISTS (
-                SELECT 1 FROM images AS i WHERE i.seq = j.image_seq AND i.account_id = ?2
+        WHERE j.stage_id = $1 AND j.image_seq >= s.below
+            AND ($2 IS NULL OR EXISTS (
+                SELECT 1 FROM images AS i WHERE i.seq = j.image_seq AND i.account_id = $2
             ))) AS queued,
     (SELECT count(*) FROM images AS i
-        WHERE i.seq < s.below AND i.state = 'ready' AND (?2 IS NULL OR i.account_id = ?2)
+        WHERE i.seq < s.below AND i.state = 'ready' AND ($2 IS NULL OR i.account_id = $2)
     ) AS not_checked,
     (SELECT count(*) FROM stage_failures AS f
-        WHERE f.stage_id = ?1 AND (?2 IS NULL OR EXISTS (
-            SELECT 1 FROM images AS i WHERE i.seq = f.image_seq AND i.account_id = ?2
+        WHERE f.stage_id = $1 AND ($2 IS NULL OR EXISTS (
+            SELECT 1 FROM images AS i WHERE i.seq = f.image_seq AND i.account_id = $2
         ))) AS failed
 FROM (
-    SELECT CASE WHEN complete_version = version THEN 0 ELSE fill_below END AS below FROM stages WHERE id = ?1
+    SELECT CASE WHEN complete_version = version THEN 0 ELSE fill_below END AS below FROM stages WHERE id = $1
 ) AS s";
 
 pub(super) fn progress(

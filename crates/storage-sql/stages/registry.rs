@@ -74,7 +74,7 @@ pub(super) fn open(
             sql_query(
                 "UPDATE stage_jobs
                 SET attempts = 0, not_before_ms = 0, leased_by = NULL, leased_until_ms = NULL
-                WHERE stage_id = ?",
+                WHERE stage_id = $1",
             )
             .bind::<BigInt, _>(id)
             .execute(c)?;
@@ -122,18 +122,19 @@ struct BatchStart {
 
 // Reads a limited number of images from the end of the table.
 const BATCH_START: &str = "
-SELECT min(seq) AS seq FROM (SELECT seq FROM images WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2)";
+SELECT min(seq) AS seq FROM (SELECT seq FROM images WHERE seq < $1 ORDER BY seq DESC LIMIT $2) AS batch";
 
 const BACKFILL: &str = "
-INSERT OR IGNORE INTO stage_jobs (stage_id, image_seq)
-SELECT ?1, i.seq FROM images AS i
-WHERE i.seq >= ?2 AND i.seq < ?3 AND i.state = 'ready'
-    AND NOT EXISTS (SELECT 1 FROM stage_failures AS f WHERE f.stage_id = ?1 AND f.image_seq = i.seq)
-    AND (?4 IS NULL OR NOT EXISTS (
+INSERT INTO stage_jobs (stage_id, image_seq)
+SELECT $1, i.seq FROM images AS i
+WHERE i.seq >= $2 AND i.seq < $3 AND i.state = 'ready'
+    AND NOT EXISTS (SELECT 1 FROM stage_failures AS f WHERE f.stage_id = $1 AND f.image_seq = i.seq)
+    AND ($4 IS NULL OR NOT EXISTS (
         SELECT 1 FROM image_vectors AS v
-        WHERE v.image_seq = i.seq AND v.encoder_id = (SELECT id FROM encoders WHERE name = ?4)
+        WHERE v.image_seq = i.seq AND v.encoder_id = (SELECT id FROM encoders WHERE name = $4)
     ))
-ORDER BY i.seq DESC";
+ORDER BY i.seq DESC
+ON CONFLICT DO NOTHING";
 
 pub(super) fn backfill(
     c: &mut SqlConnection,

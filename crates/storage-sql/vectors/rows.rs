@@ -76,12 +76,11 @@ pub(super) fn after(
         .collect()
 }
 
-// REPLACE deletes the existing row of the image and encoder, and the new row gets a new id.
 const STORE: &str = "
-INSERT OR REPLACE INTO image_vectors (encoder_id, account_id, image_seq, vector)
-SELECT ?1, account_id, seq, ?3 FROM images WHERE seq = ?2";
+INSERT INTO image_vectors (encoder_id, account_id, image_seq, vector)
+SELECT $1, account_id, seq, $2 FROM images WHERE seq = $3";
 
-/// Stores the vector of an image by an encoder.
+/// Stores the vector of an image by an encoder. The row gets a new id, also if there was one before.
 pub(crate) fn store(c: &mut SqlConnection, seq: i64, name: &str, vector: &[u8]) -> Result<(), SqlError> {
     let known = encoder(c, name)?;
     let encoder = match known {
@@ -91,23 +90,41 @@ pub(crate) fn store(c: &mut SqlConnection, seq: i64, name: &str, vector: &[u8]) 
             .returning(encoders::id)
             .get_result(c)?,
     };
+    let former = image_vectors::table
+        .filter(image_vectors::image_seq.eq(seq))
+        .filter(image_vectors::encoder_id.eq(encoder));
+    diesel::delete(former).execute(c)?;
     sql_query(STORE)
         .bind::<BigInt, _>(encoder)
-        .bind::<BigInt, _>(seq)
         .bind::<Binary, _>(vector)
+        .bind::<BigInt, _>(seq)
         .execute(c)?;
     Ok(())
 }
 
-const RENUMBER: &str = "
-INSERT OR REPLACE INTO image_vectors (encoder_id, account_id, image_seq, vector)
-SELECT encoder_id, account_id, image_seq, vector FROM image_vectors WHERE image_seq = ?
-ORDER BY id";
-
 /// Gives the vectors of an image new ids, because caches keep its capture time and position with them, and these may
 /// have changed.
 pub(crate) fn renumber(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
-    sql_query(RENUMBER).bind::<BigInt, _>(seq).execute(c)?;
+    let mut former: Vec<(i64, i64, i64, Vec<u8>)> =
+        diesel::delete(image_vectors::table.filter(image_vectors::image_seq.eq(seq)))
+            .returning((
+                image_vectors::id,
+                image_vectors::encoder_id,
+                image_vectors::account_id,
+                image_vectors::vector,
+            ))
+            .get_results(c)?;
+    former.sort_unstable_by_key(|(id, ..)| *id);
+    for (_, encoder, account, vector) in former {
+        diesel::insert_into(image_vectors::table)
+            .values((
+                image_vectors::encoder_id.eq(encoder),
+                image_vectors::account_id.eq(account),
+                image_vectors::image_seq.eq(seq),
+                image_vectors::vector.eq(vector),
+            ))
+            .execute(c)?;
+    }
     Ok(())
 }
 

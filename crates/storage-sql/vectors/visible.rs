@@ -29,19 +29,27 @@ struct VisibleRow {
     vector: Vec<u8>,
 }
 
-// CROSS JOIN makes the planner start with the vectors, which are few.
-const VISIBLE: &str = "
+// The order of the joins makes the planner start with the vectors, which are few.
+const VISIBLE: &str = concat!(
+    "
 SELECT i.seq AS seq, i.captured_at_ms AS captured_at_ms, v.vector AS vector
-FROM json_each(?1) AS candidate
-CROSS JOIN image_vectors AS v ON v.id = candidate.value
-CROSS JOIN images AS i ON i.seq = v.image_seq
-WHERE v.encoder_id = ?2 AND i.account_id = ?3 AND i.live = 1 AND i.captured_at_ms BETWEEN ?4 AND ?5
-    AND (?6 IS NULL OR EXISTS (
-        SELECT 1 FROM album_images AS a WHERE a.album_seq = ?6 AND a.image_seq = i.seq
+FROM ",
+    integers!("$1"),
+    " AS candidate
+",
+    join_after!(),
+    " image_vectors AS v ON v.id = candidate.value
+",
+    join_after!(),
+    " images AS i ON i.seq = v.image_seq
+WHERE v.encoder_id = $2 AND i.account_id = $3 AND i.live = TRUE AND i.captured_at_ms BETWEEN $4 AND $5
+    AND ($6 IS NULL OR EXISTS (
+        SELECT 1 FROM album_images AS a WHERE a.album_seq = $6 AND a.image_seq = i.seq
     ))
-    AND (?7 IS NULL OR (
-        i.latitude BETWEEN ?8 AND ?9 AND distance_m(?10, ?11, i.latitude, i.longitude) <= ?7
-    ))";
+    AND ($7 IS NULL OR (
+        i.latitude BETWEEN $8 AND $9 AND distance_m($10, $11, i.latitude, i.longitude) <= $7
+    ))"
+);
 
 pub(super) fn vectors(
     c: &mut SqlConnection,

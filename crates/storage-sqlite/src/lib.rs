@@ -34,14 +34,18 @@
 //! ```
 #![deny(missing_docs)]
 
+#[macro_use]
+mod dialect;
 mod connection;
 mod error;
 mod inline_pool;
 mod migrations;
+mod place_index;
 mod read_pool;
 #[path = "../../storage-sql/mod.rs"]
 mod sql;
 mod store;
+mod word_index;
 mod writer;
 
 pub(crate) use diesel::{SqliteConnection as SqlConnection, sqlite::Sqlite as Backend};

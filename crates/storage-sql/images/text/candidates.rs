@@ -1,7 +1,7 @@
 //! Selects the images that a search scores.
 
 use diesel::{
-    OptionalExtension,
+    OptionalExtension, QueryableByName,
     prelude::*,
     sql_query,
     sql_types::{BigInt, Double, Nullable, Text},
@@ -12,12 +12,11 @@ use words::{EXACT, SAME_STEM};
 
 use super::{
     super::{filter::ResolvedFilter, places::latitudes},
-    add::{ImageText, IndexKey, keys_between},
+    add::ImageText,
     expand::ExpandedWord,
     scan,
-    word_ids::{CONTENT, CONTEXT, posting},
 };
-use crate::{SqlConnection, error::SqlError, sql::value::json_array};
+use crate::{SqlConnection, error::SqlError, sql::value::json_array, word_index};
 
 /// Maximum number of images that are scored.
 pub(super) const POOL: usize = MAX_TEXT_MATCHES as usize;
@@ -56,7 +55,7 @@ pub(super) fn candidates(
         if pool.len() >= wanted {
             break;
         }
-        let (mut first, last) = keys_between(filter.start_ms, filter.end_ms);
+        let (mut first, last) = word_index::keys_between(filter.start_ms, filter.end_ms);
         if let Some(rarest) = &query.rarest {
             let known = match oldest {
                 Some(known) => known,
@@ -83,26 +82,41 @@ fn remaining(pool: &[ImageText]) -> usize {
 }
 
 fn load_texts(c: &mut SqlConnection, seqs: &[i64]) -> Result<Vec<ImageText>, SqlError> {
-    Ok(sql_query(
-        "SELECT i.seq, i.id, i.captured_at_ms, i.description, i.ocr_text, i.place, i.file_name
-        FROM json_each(?) AS candidate CROSS JOIN images AS i ON i.seq = candidate.value",
-    )
+    Ok(sql_query(concat!(
+        "SELECT i.seq, i.id, i.captured_at_ms, i.description, i.ocr_text, i.place, i.file_name FROM ",
+        integers!("$1"),
+        " AS candidate ",
+        join_after!(),
+        " images AS i ON i.seq = candidate.value"
+    ))
     .bind::<Text, _>(json_array(seqs))
     .load(c)?)
 }
 
+/// A word of the vocabulary, in the content of an image or, if it is in any place or file name and these count, in any
+/// text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AnyWord {
+    pub(crate) id: i64,
+    pub(crate) in_context: bool,
+}
+
+/// Images that have a word of each of these lists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Expression(pub(crate) Vec<Vec<AnyWord>>);
+
 /// One query of the index.
 #[derive(Debug, PartialEq, Eq)]
 struct IndexQuery {
-    expression: String,
+    expression: Expression,
     /// Whether its hits have all words, so that one page of them is enough.
     all: bool,
     /// The expression of the rarest of several words, if it is so common that the scan must be limited.
-    rarest: Option<String>,
+    rarest: Option<Expression>,
 }
 
 impl IndexQuery {
-    fn new(expression: String) -> Self {
+    fn new(expression: Expression) -> Self {
         Self { expression, all: false, rarest: None }
     }
 }
@@ -142,7 +156,7 @@ fn queries(expanded: &[ExpandedWord], content_only: bool) -> Vec<IndexQuery> {
 /// Expressions for images that have each of these words in their content, then in any text, if that may find others.
 /// If there may be more than are scored, exact words come first, then other inflections, then longer words with this
 /// prefix.
-fn content_then_anywhere(words: &[&ExpandedWord], content_only: bool) -> Vec<String> {
+fn content_then_anywhere(words: &[&ExpandedWord], content_only: bool) -> Vec<Expression> {
     let few = words.iter().any(|word| word.images() <= i64::from(MAX_TEXT_MATCHES));
     let qualities: &[f32] = if few { &[0.0] } else { &[EXACT, SAME_STEM, 0.0] };
     let mut expressions = Vec::new();
@@ -157,51 +171,54 @@ fn content_then_anywhere(words: &[&ExpandedWord], content_only: bool) -> Vec<Str
 
 /// The expression for images that have each of these words or an alternative of at least this quality; all
 /// alternatives of a word count if none has that quality. `None` for no words.
-fn all_of(words: &[&ExpandedWord], anywhere: bool, min_quality: f32) -> Option<String> {
+fn all_of(words: &[&ExpandedWord], anywhere: bool, min_quality: f32) -> Option<Expression> {
     let any_of = |word: &&ExpandedWord| {
-        let tokens = word.ids(min_quality).flat_map(|(id, in_context)| {
-            let context = (anywhere && in_context).then(|| posting(CONTEXT, id));
-            [posting(CONTENT, id)].into_iter().chain(context)
-        });
-        format!("({})", tokens.collect::<Vec<_>>().join(" OR "))
+        word.ids(min_quality)
+            .map(|(id, in_context)| AnyWord { id, in_context: anywhere && in_context })
+            .collect()
     };
-    let words: Vec<String> = words.iter().map(any_of).collect();
-    (!words.is_empty()).then(|| words.join(" AND "))
+    (!words.is_empty()).then(|| Expression(words.iter().map(any_of).collect()))
 }
 
 // The index comes first, with a limit: in the order of its keys it finds hits one by one.
-const HITS: &str = "
-SELECT i.seq, i.id, i.captured_at_ms, i.description, i.ocr_text, i.place, i.file_name
-FROM (
-        SELECT rowid AS key FROM image_words
-        WHERE image_words MATCH ?1 AND rowid BETWEEN ?2 AND ?3
-        ORDER BY rowid DESC LIMIT ?4
-    ) AS hit
-    CROSS JOIN indexed_words AS w ON w.key = hit.key
-    CROSS JOIN images AS i ON i.seq = w.image_seq
-WHERE w.image_seq NOT IN (SELECT value FROM json_each(?15))
-    AND i.account_id = ?5 AND i.live = 1 AND i.captured_at_ms BETWEEN ?6 AND ?7
-    AND (?8 IS NULL OR EXISTS (
-        SELECT 1 FROM album_images AS a WHERE a.album_seq = ?8 AND a.image_seq = i.seq
+fn hits_of(newest: &str) -> String {
+    format!(
+        "SELECT i.seq, i.id, i.captured_at_ms, i.description, i.ocr_text, i.place, i.file_name
+        FROM ({newest}) AS hit {} images AS i ON i.seq = hit.seq
+        WHERE {}",
+        join_after!(),
+        HIT_CONDITIONS
+    )
+}
+
+const HIT_CONDITIONS: &str = concat!(
+    "i.seq NOT IN (SELECT value FROM ",
+    integers!("$1"),
+    " AS known)
+    AND i.account_id = $2 AND i.live = TRUE AND i.captured_at_ms BETWEEN $3 AND $4
+    AND ($5 IS NULL OR EXISTS (
+        SELECT 1 FROM album_images AS a WHERE a.album_seq = $5 AND a.image_seq = i.seq
     ))
-    AND (?9 IS NULL OR (
-        i.latitude BETWEEN ?10 AND ?11 AND distance_m(?12, ?13, i.latitude, i.longitude) <= ?9
+    AND ($6 IS NULL OR (
+        i.latitude BETWEEN $7 AND $8 AND distance_m($9, $10, i.latitude, i.longitude) <= $6
     ))
-LIMIT ?14";
+    LIMIT $11"
+);
+
+#[derive(QueryableByName)]
+struct HitKey {
+    #[diesel(sql_type = BigInt)]
+    key: i64,
+}
 
 /// The key at which the scan of the images of a common word ends.
-fn scan_end(c: &mut SqlConnection, expression: &str, (first, last): (i64, i64)) -> Result<i64, SqlError> {
-    let end: Option<IndexKey> = sql_query(
-        "SELECT rowid AS key FROM image_words
-        WHERE image_words MATCH ? AND rowid BETWEEN ? AND ?
-        ORDER BY rowid DESC LIMIT 1 OFFSET ?",
-    )
-    .bind::<Text, _>(expression)
-    .bind::<BigInt, _>(first)
-    .bind::<BigInt, _>(last)
-    .bind::<BigInt, _>(MAX_SCAN)
-    .get_result(c)
-    .optional()?;
+fn scan_end(
+    c: &mut SqlConnection,
+    expression: &Expression,
+    (first, last): (i64, i64),
+) -> Result<i64, SqlError> {
+    let query = word_index::newest(expression, (first, last), (1, MAX_SCAN));
+    let end: Option<HitKey> = sql_query(query).get_result(c).optional()?;
     Ok(end.map_or(first, |end| end.key))
 }
 
@@ -210,18 +227,16 @@ fn scan_end(c: &mut SqlConnection, expression: &str, (first, last): (i64, i64)) 
 fn hits(
     c: &mut SqlConnection,
     filter: &ResolvedFilter,
-    expression: &str,
+    expression: &Expression,
     (first, last): (i64, i64),
     pool: &[ImageText],
 ) -> Result<Vec<ImageText>, SqlError> {
     let bounds = filter.circle.map(latitudes);
     let centre = filter.circle.map(Circle::centre);
     let known: Vec<i64> = pool.iter().map(|image| image.seq).collect();
-    Ok(sql_query(HITS)
-        .bind::<Text, _>(expression)
-        .bind::<BigInt, _>(first)
-        .bind::<BigInt, _>(last)
-        .bind::<BigInt, _>(MAX_HITS)
+    let newest = word_index::newest(expression, (first, last), (MAX_HITS, 0));
+    Ok(sql_query(hits_of(&newest))
+        .bind::<Text, _>(json_array(&known))
         .bind::<BigInt, _>(filter.account)
         .bind::<BigInt, _>(filter.start_ms)
         .bind::<BigInt, _>(filter.end_ms)
@@ -232,7 +247,6 @@ fn hits(
         .bind::<Nullable<Double>, _>(centre.map(Position::latitude))
         .bind::<Nullable<Double>, _>(centre.map(Position::longitude))
         .bind::<BigInt, _>(i64::try_from(remaining(pool)).unwrap_or(i64::MAX))
-        .bind::<Text, _>(json_array(&known))
         .load(c)?)
 }
 
@@ -241,6 +255,17 @@ mod tests {
     use words::{QueryWord, query_words};
 
     use super::*;
+
+    fn text_of(expression: &Expression) -> String {
+        let any_of = |words: &Vec<AnyWord>| {
+            let of_word = |word: &AnyWord| {
+                let context = if word.in_context { format!(" OR x{}", word.id) } else { String::new() };
+                format!("c{}{context}", word.id)
+            };
+            format!("({})", words.iter().map(of_word).collect::<Vec<_>>().join(" OR "))
+        };
+        expression.0.iter().map(any_of).collect::<Vec<_>>().join(" AND ")
+    }
 
     /// The index queries of a search whose words are in this many images each, which is also their id.
     fn queries_of(query: &str, images: &[i64], content_only: bool) -> Vec<String> {
@@ -251,8 +276,9 @@ mod tests {
             .into_iter()
             .map(|query| {
                 let all = if query.all { "!" } else { "" };
-                let rarest = query.rarest.map(|rarest| format!(" from {rarest}")).unwrap_or_default();
-                format!("{}{all}{rarest}", query.expression)
+                let rarest =
+                    query.rarest.map(|rarest| format!(" from {}", text_of(&rarest))).unwrap_or_default();
+                format!("{}{all}{rarest}", text_of(&query.expression))
             })
             .collect()
     }
@@ -283,16 +309,16 @@ mod tests {
         let [sun] = query_words("sun").try_into().unwrap();
         let of = |each: i64| {
             let word = ExpandedWord::of(sun.clone(), each).or(each + 2, SAME_STEM).or(each + 4, 0.5);
-            queries(&[word], true).into_iter().map(|query| query.expression).collect::<Vec<_>>()
+            queries(&[word], true).into_iter().map(|query| text_of(&query.expression)).collect::<Vec<_>>()
         };
-        assert_eq!(of(10), ["(ca OR cc OR ce)"], "all are scored");
-        assert_eq!(of(216), ["(c60)", "(c60 OR c62)", "(c60 OR c62 OR c64)"]);
+        assert_eq!(of(10), ["(c10 OR c12 OR c14)"], "all are scored");
+        assert_eq!(of(216), ["(c216)", "(c216 OR c218)", "(c216 OR c218 OR c220)"]);
     }
 
     #[test]
     fn scans_of_common_words_are_limited() {
         let common = MAX_SCAN + 1;
-        let (name, other) = (posting(CONTENT, common), posting(CONTENT, common + 1));
+        let (name, other) = (format!("c{common}"), format!("c{}", common + 1));
         assert_eq!(queries_of("red", &[common], true), [format!("({name})!")], "one word needs no scan");
         assert_eq!(
             queries_of("red car", &[common + 1, common], true),

@@ -11,7 +11,7 @@ use diesel::{
 use words::words_of;
 
 use super::{
-    add::{ImageText, IndexKey},
+    add::ImageText,
     reindex::{self, ComparableImages},
     vocabulary, word_ids,
 };
@@ -22,6 +22,7 @@ use crate::{
         schema::{accounts, images},
         value::json_array,
     },
+    word_index,
 };
 
 #[derive(QueryableByName)]
@@ -78,7 +79,7 @@ fn wrong_entry(
     if !live {
         return Ok(Some("the index has its words although it is not visible"));
     }
-    if !is_posted(c, entry.key)? {
+    if !word_index::has_postings(c, entry.key, &word_ids::read(&entry.words).collect::<Vec<_>>())? {
         return Ok(Some("the postings of its words are missing"));
     }
     if !comparable.contains(text.seq) {
@@ -90,18 +91,10 @@ fn wrong_entry(
 }
 
 fn entry(c: &mut SqlConnection, seq: i64) -> Result<Option<IndexedRow>, SqlError> {
-    Ok(sql_query("SELECT key, words FROM indexed_words WHERE image_seq = ?")
+    Ok(sql_query("SELECT key, words FROM indexed_words WHERE image_seq = $1")
         .bind::<BigInt, _>(seq)
         .get_result(c)
         .optional()?)
-}
-
-fn is_posted(c: &mut SqlConnection, key: i64) -> Result<bool, SqlError> {
-    let posted: Option<IndexKey> = sql_query("SELECT rowid AS key FROM image_words WHERE rowid = ?")
-        .bind::<BigInt, _>(key)
-        .get_result(c)
-        .optional()?;
-    Ok(posted.is_some())
 }
 
 fn words_with_ids(c: &mut SqlConnection, ids: &[u8]) -> Result<BTreeSet<String>, SqlError> {
@@ -110,17 +103,20 @@ fn words_with_ids(c: &mut SqlConnection, ids: &[u8]) -> Result<BTreeSet<String>,
 
 fn load_words(c: &mut SqlConnection, ids: &[u8]) -> Result<Vec<Word>, SqlError> {
     let ids: Vec<i64> = word_ids::read(ids).map(|(id, _)| id).collect();
-    Ok(sql_query("SELECT account_id, word FROM words WHERE id IN (SELECT value FROM json_each(?))")
-        .bind::<Text, _>(json_array(&ids))
-        .load(c)?)
+    Ok(sql_query(concat!(
+        "SELECT account_id, word FROM words WHERE id IN (SELECT value FROM ",
+        integers!("$1"),
+        " AS known)"
+    ))
+    .bind::<Text, _>(json_array(&ids))
+    .load(c)?)
 }
 
 /// Removes words of an image that does not exist. It does nothing when the image exists.
 pub(crate) fn forget_words(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
     let image = images::table.find(seq).select(images::seq).get_result::<i64>(c).optional()?;
     let (None, Some(entry)) = (image, entry(c, seq)?) else { return Ok(()) };
-    sql_query("DELETE FROM image_words WHERE rowid = ?").bind::<BigInt, _>(entry.key).execute(c)?;
-    sql_query("DELETE FROM indexed_words WHERE image_seq = ?").bind::<BigInt, _>(seq).execute(c)?;
+    word_index::remove(c, seq, entry.key, &word_ids::read(&entry.words).collect::<Vec<_>>())?;
     // The words name the account, which the image no longer does.
     let account = load_words(c, &entry.words)?.first().map(|word| word.account_id);
     match account {

@@ -194,10 +194,13 @@ fn words_by_text(
     words: impl IntoIterator<Item = String>,
 ) -> Result<Vec<VocabularyWord>, SqlError> {
     let words: Vec<String> = words.into_iter().collect();
-    Ok(sql_query(
-        "SELECT w.id, w.word, w.images, w.context
-        FROM json_each(?1) AS term CROSS JOIN words AS w ON w.account_id = ?2 AND w.word = term.value",
-    )
+    Ok(sql_query(concat!(
+        "SELECT w.id, w.word, w.images, w.context FROM ",
+        strings!("$1"),
+        " AS term ",
+        join_after!(),
+        " words AS w ON w.account_id = $2 AND w.word = term.value"
+    ))
     .bind::<Text, _>(json_text(&words))
     .bind::<BigInt, _>(account)
     .load(c)?)
@@ -226,13 +229,15 @@ fn words_by_stem(
         return Ok(Vec::new());
     }
     let stems: Vec<String> = stems.into_iter().collect();
-    Ok(sql_query(
-        "SELECT w.id, w.word, w.images, w.context, s.stem
-        FROM json_each(?1) AS term
-        CROSS JOIN word_stems AS s ON s.account_id = ?2 AND s.stem = term.value
-            CROSS JOIN words AS w ON w.id = s.word_id
-        LIMIT ?3",
-    )
+    Ok(sql_query(concat!(
+        "SELECT w.id, w.word, w.images, w.context, s.stem FROM ",
+        strings!("$1"),
+        " AS term ",
+        join_after!(),
+        " word_stems AS s ON s.account_id = $2 AND s.stem = term.value ",
+        join_after!(),
+        " words AS w ON w.id = s.word_id LIMIT $3"
+    ))
     .bind::<Text, _>(json_text(&stems))
     .bind::<BigInt, _>(account)
     .bind::<BigInt, _>(MAX_SCANNED_WORDS)
@@ -276,16 +281,19 @@ fn to_f32(share: f64) -> f32 {
     share as f32
 }
 
-const COMMON_WORDS_WITH_PREFIX: &str = "
-SELECT id, word, images, context FROM (
-    SELECT id, word, images, context FROM words INDEXED BY words_common
-    WHERE account_id = ? AND word >= ? AND word < ? AND images >= 16 LIMIT ?
-) ORDER BY images DESC LIMIT ?";
+const COMMON_WORDS_WITH_PREFIX: &str = concat!(
+    "SELECT id, word, images, context FROM (
+    SELECT id, word, images, context FROM words ",
+    by_index!("words_common"),
+    "
+    WHERE account_id = $1 AND word >= $2 AND word < $3 AND images >= 16 LIMIT $4
+) AS common ORDER BY images DESC LIMIT $5"
+);
 
 const WORDS_WITH_PREFIX: &str = "
 SELECT id, word, images, context FROM (
-    SELECT id, word, images, context FROM words WHERE account_id = ? AND word >= ? AND word < ? LIMIT ?
-) ORDER BY images DESC LIMIT ?";
+    SELECT id, word, images, context FROM words WHERE account_id = $1 AND word >= $2 AND word < $3 LIMIT $4
+) AS longer ORDER BY images DESC LIMIT $5";
 
 /// The range of words with a prefix: from the first value, to below the second.
 fn prefix_range(prefix: &str) -> (&str, String) {
@@ -307,8 +315,8 @@ fn typo_corrections(
         found = sql_query(
             "SELECT id, word, images, context FROM words WHERE id IN (
                 SELECT id FROM (
-                    SELECT id, word FROM words WHERE account_id = ? AND word >= ? AND word < ? LIMIT ?
-                ) WHERE length(word) BETWEEN ? AND ?
+                    SELECT id, word FROM words WHERE account_id = $1 AND word >= $2 AND word < $3 LIMIT $4
+                ) AS longer WHERE length(word) BETWEEN $5 AND $6
             )",
         )
         .bind::<BigInt, _>(account)

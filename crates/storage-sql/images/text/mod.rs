@@ -1,7 +1,7 @@
 //! The full-text index of images, and the search in it.
 //!
-//! When an image is added ([`add`]), its distinct words enter the account's [`vocabulary`], and their ids become a
-//! row of an FTS5 table that contains only postings. A [`search`] expands the query's words with the vocabulary
+//! When an image is added ([`add`]), its distinct words enter the account's [`vocabulary`], and their ids enter
+//! the adapter's index of postings. A [`search`] expands the query's words with the vocabulary
 //! ([`expand`]), takes a bounded number of [`candidates`] from the postings, newest first, and scores their texts
 //! with the crate `words`.
 
@@ -16,6 +16,8 @@ mod vocabulary;
 mod word_ids;
 
 pub(crate) use add::{add_text, remove_text};
+pub(crate) use candidates::{AnyWord, Expression};
 pub(crate) use check::{forget_words, outdated_words};
 pub(super) use reindex::{is_newer, outdated, reindex};
 pub(super) use search::{TextQuery, matches};
+pub(crate) use word_ids::write as encode_word_ids;

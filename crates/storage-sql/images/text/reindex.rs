@@ -42,7 +42,7 @@ fn current_state(c: &mut SqlConnection) -> Result<IndexState, SqlError> {
     // Stems of another version cannot be computed from the words, so all rows are deleted.
     sql_query("DELETE FROM word_stems").execute(c)?;
     sql_query(
-        "UPDATE word_index SET version = ?, indexed_to = 0,
+        "UPDATE word_index SET version = $1, indexed_to = 0,
             until = (SELECT coalesce(max(seq), 0) FROM images),
             stale_to = (SELECT coalesce(max(id), 0) FROM words)",
     )
@@ -104,10 +104,10 @@ pub(super) fn comparable_images(c: &mut SqlConnection) -> Result<ComparableImage
 pub(super) fn mark_for_newer_version(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
     sql_query(
         "UPDATE word_index SET
-            indexed_to = CASE WHEN indexed_to < until THEN min(indexed_to, ?1 - 1) ELSE ?1 - 1 END,
-            until = CASE WHEN indexed_to < until THEN max(until, ?1) ELSE ?1 END,
+            indexed_to = CASE WHEN indexed_to < until AND indexed_to < $1 - 1 THEN indexed_to ELSE $1 - 1 END,
+            until = CASE WHEN indexed_to < until AND until > $1 THEN until ELSE $1 END,
             stale_to = (SELECT coalesce(max(id), 0) FROM words)
-        WHERE version > ?2",
+        WHERE version > $2",
     )
     .bind::<BigInt, _>(seq)
     .bind::<BigInt, _>(i64::from(words::VERSION))
@@ -136,7 +136,7 @@ pub(in super::super) fn reindex(c: &mut SqlConnection, max: u32) -> Result<u32, 
     let done = u32::try_from(seqs.len()).unwrap_or(u32::MAX);
     let last = seqs.last().copied().filter(|_| done == max).unwrap_or(state.until);
     let all = last >= state.until;
-    sql_query("UPDATE word_index SET indexed_to = ?, stale_to = coalesce(?, stale_to)")
+    sql_query("UPDATE word_index SET indexed_to = $1, stale_to = coalesce($2, stale_to)")
         .bind::<BigInt, _>(last)
         .bind::<Nullable<BigInt>, _>(all.then_some(0))
         .execute(c)?;
@@ -158,10 +158,11 @@ pub(in super::super) fn outdated(c: &mut SqlConnection) -> Result<u64, SqlError>
         return Ok(0);
     }
     // A covering index, because the rows of images are long.
-    let left: Count = sql_query(
-        "SELECT count(*) AS count FROM images INDEXED BY images_read_by
-        WHERE state = 'ready' AND seq > ? AND seq <= ?",
-    )
+    let left: Count = sql_query(concat!(
+        "SELECT count(*) AS count FROM images ",
+        by_index!("images_read_by"),
+        " WHERE state = 'ready' AND seq > $1 AND seq <= $2"
+    ))
     .bind::<BigInt, _>(from)
     .bind::<BigInt, _>(until)
     .get_result(c)?;

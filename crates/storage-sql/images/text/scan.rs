@@ -66,14 +66,19 @@ struct CandidateRow {
     words: Vec<u8>,
 }
 
-const CANDIDATES: &str = "
-SELECT i.seq, i.captured_at_ms, w.words
-FROM json_each(?1) AS candidate CROSS JOIN images AS i ON i.seq = candidate.value
-    CROSS JOIN indexed_words AS w ON w.image_seq = i.seq
-WHERE i.account_id = ?2 AND i.live = 1 AND i.captured_at_ms BETWEEN ?3 AND ?4
-    AND (?5 IS NULL OR (
-        i.latitude BETWEEN ?6 AND ?7 AND distance_m(?8, ?9, i.latitude, i.longitude) <= ?5
-    ))";
+const CANDIDATES: &str = concat!(
+    "SELECT i.seq, i.captured_at_ms, w.words FROM ",
+    integers!("$1"),
+    " AS candidate ",
+    join_after!(),
+    " images AS i ON i.seq = candidate.value ",
+    join_after!(),
+    " indexed_words AS w ON w.image_seq = i.seq
+WHERE i.account_id = $2 AND i.live = TRUE AND i.captured_at_ms BETWEEN $3 AND $4
+    AND ($5 IS NULL OR (
+        i.latitude BETWEEN $6 AND $7 AND distance_m($8, $9, i.latitude, i.longitude) <= $5
+    ))"
+);
 
 /// The images among these that pass the filter and have any of the words, best first.
 pub(super) fn candidates(

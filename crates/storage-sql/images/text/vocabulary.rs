@@ -32,11 +32,15 @@ pub(super) struct VocabularyWord {
     pub(super) context: i64,
 }
 
-const ADD_WORDS: &str = "
-INSERT INTO words (account_id, word, images, context)
-SELECT ?1, value ->> 0, 1, value ->> 1 FROM json_each(?2) WHERE true
-ON CONFLICT (account_id, word) DO UPDATE SET images = images + 1, context = context + excluded.context
-RETURNING id, word, images, context";
+const ADD_WORDS: &str = concat!(
+    "INSERT INTO words (account_id, word, images, context)
+    SELECT $1, name, 1, number FROM ",
+    named_integers!("$2"),
+    " AS found WHERE true
+    ON CONFLICT (account_id, word) DO UPDATE
+    SET images = words.images + 1, context = words.context + excluded.context
+    RETURNING id, word, images, context"
+);
 
 /// Counts one more image with these words. Returns their ids in ascending order.
 pub(super) fn add_words(
@@ -58,10 +62,11 @@ pub(super) fn add_words(
     };
     let stems = stems_of(known.iter().filter(needs_stems));
     if !stems.is_empty() {
-        sql_query(
-            "INSERT OR IGNORE INTO word_stems (account_id, stem, word_id)
-            SELECT ?1, value ->> 0, value ->> 1 FROM json_each(?2)",
-        )
+        sql_query(concat!(
+            "INSERT INTO word_stems (account_id, stem, word_id) SELECT $1, name, number FROM ",
+            named_integers!("$2"),
+            " AS stems WHERE true ON CONFLICT DO NOTHING"
+        ))
         .bind::<BigInt, _>(account)
         .bind::<Text, _>(json_text(&stems))
         .execute(c)?;
@@ -89,12 +94,12 @@ pub(super) fn remove_words(
         return Ok(());
     }
     let version = reindex::index_version(c)?;
-    let known: Vec<VocabularyWord> = sql_query(
-        "UPDATE words SET images = images - 1, context = context - removed.in_context
-        FROM (SELECT value ->> 0 AS id, value ->> 1 AS in_context FROM json_each(?)) AS removed
-        WHERE words.id = removed.id
-        RETURNING words.id AS id, words.word AS word, words.images AS images, words.context AS context",
-    )
+    let known: Vec<VocabularyWord> = sql_query(concat!(
+        "UPDATE words SET images = images - 1, context = context - removed.second FROM ",
+        integer_pairs!("$1"),
+        " AS removed WHERE words.id = removed.first
+            RETURNING words.id AS id, words.word AS word, words.images AS images, words.context AS context"
+    ))
     .bind::<Text, _>(json_text(&words))
     .load(c)?;
     let unused = || known.iter().filter(|known| known.images == 0);
@@ -104,18 +109,25 @@ pub(super) fn remove_words(
     let ids = json_array(&unused().map(|known| known.id).collect::<Vec<i64>>());
     let (statement, stems) = match version {
         IndexVersion::Current { .. } => (
-            "DELETE FROM word_stems
-            WHERE (account_id, stem, word_id) IN (SELECT ?1, value ->> 0, value ->> 1 FROM json_each(?2))",
+            concat!(
+                "DELETE FROM word_stems WHERE (account_id, stem, word_id) IN (SELECT $1, name, number FROM ",
+                named_integers!("$2"),
+                " AS stems)"
+            ),
             json_text(&stems_of(unused())),
         ),
         // Only the newer version can compute their stems.
         IndexVersion::Newer => (
-            "DELETE FROM word_stems WHERE account_id = ?1 AND word_id IN (SELECT value FROM json_each(?2))",
+            concat!(
+                "DELETE FROM word_stems WHERE account_id = $1 AND word_id IN (SELECT value FROM ",
+                integers!("$2"),
+                " AS unused)"
+            ),
             ids.clone(),
         ),
     };
     sql_query(statement).bind::<BigInt, _>(account).bind::<Text, _>(stems).execute(c)?;
-    sql_query("DELETE FROM words WHERE id IN (SELECT value FROM json_each(?))")
+    sql_query(concat!("DELETE FROM words WHERE id IN (SELECT value FROM ", integers!("$1"), " AS unused)"))
         .bind::<Text, _>(ids)
         .execute(c)?;
     Ok(())

@@ -4,7 +4,7 @@ use words::Occurrence;
 
 /// Encodes ids in ascending order: for each a varint (LEB128) of the difference to the previous id, shifted left by
 /// two bits that hold the occurrence.
-pub(super) fn write(words: &[(i64, Occurrence)]) -> Vec<u8> {
+pub(crate) fn write(words: &[(i64, Occurrence)]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(words.len() * 2);
     let mut previous = 0;
     for &(id, occurrence) in words {
@@ -44,28 +44,6 @@ pub(super) fn read(bytes: &[u8]) -> impl Iterator<Item = (i64, Occurrence)> + '_
     })
 }
 
-/// The token of a word in the FTS5 table: the kind, then the id in base 36.
-pub(super) fn posting(kind: char, id: i64) -> String {
-    let mut digits = Vec::new();
-    let mut left = id.unsigned_abs();
-    loop {
-        let digit = u32::try_from(left % 36).unwrap_or(0);
-        digits.extend(char::from_digit(digit, 36));
-        left /= 36;
-        if left == 0 {
-            break;
-        }
-    }
-    digits.push(kind);
-    digits.iter().rev().collect()
-}
-
-/// The kind of words in description and OCR text.
-pub(super) const CONTENT: char = 'c';
-
-/// The kind of words in place and file name.
-pub(super) const CONTEXT: char = 'x';
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,12 +64,5 @@ mod tests {
         assert_eq!(read(&[0x80]).count(), 0);
         assert_eq!(read(&[0xFF; 30]).count(), 0);
         assert!(write(&[]).is_empty());
-    }
-
-    #[test]
-    fn postings_are_base_36() {
-        assert_eq!(posting(CONTENT, 0), "c0");
-        assert_eq!(posting(CONTEXT, 36), "x10");
-        assert_eq!(posting(CONTENT, 1_000_000), "clfls");
     }
 }

@@ -1,0 +1,57 @@
+//! The words in which the SQL of SQLite differs from that of other databases.
+
+/// A table of the integers in a JSON array, with the column `value`.
+macro_rules! integers {
+    ($json:literal) => {
+        concat!("json_each(", $json, ")")
+    };
+}
+
+/// A table of the strings in a JSON array, with the column `value`.
+macro_rules! strings {
+    ($json:literal) => {
+        concat!("json_each(", $json, ")")
+    };
+}
+
+/// A table of the pairs of a string and an integer in a JSON array, with the columns `name` and `number`.
+macro_rules! named_integers {
+    ($json:literal) => {
+        concat!("(SELECT value ->> 0 AS name, value ->> 1 AS number FROM json_each(", $json, "))")
+    };
+}
+
+/// A table of the pairs of integers in a JSON array, with the columns `first` and `second`.
+macro_rules! integer_pairs {
+    ($json:literal) => {
+        concat!("(SELECT value ->> 0 AS first, value ->> 1 AS second FROM json_each(", $json, "))")
+    };
+}
+
+/// A join that reads its left side first.
+macro_rules! join_after {
+    () => {
+        "CROSS JOIN"
+    };
+}
+
+/// Makes the planner use an index for the table before it.
+macro_rules! by_index {
+    ($index:literal) => {
+        concat!("INDEXED BY ", $index)
+    };
+}
+
+/// Locks the rows of a query until the end of the transaction; here one write runs at a time.
+macro_rules! for_update {
+    ($query:expr) => {
+        $query
+    };
+}
+
+/// Locks the rows of a query, and leaves out those that another transaction has locked; here one write runs at a time.
+macro_rules! skip_locked {
+    ($query:expr) => {
+        $query
+    };
+}
