@@ -4,7 +4,7 @@ use domain::{ContentHash, Timestamp};
 use storage::{AnnounceOutcome, BlobKind, BlobRef, BlobRegistry, StorageError};
 
 use crate::{
-    SqlConnection, SqlStore,
+    Lock, SqlConnection, SqlStore,
     error::SqlError,
     sql::{
         schema::blobs,
@@ -27,7 +27,7 @@ impl BlobRegistry for SqlStore {
         at: Timestamp,
     ) -> Result<AnnounceOutcome, StorageError> {
         let blobs = blobs.to_vec();
-        self.write(move |c| announce(c, &blobs, at)).await
+        self.write(Lock::Nothing, move |c| announce(c, &blobs, at)).await
     }
 
     async fn take_unreferenced_blobs(
@@ -36,7 +36,7 @@ impl BlobRegistry for SqlStore {
         at: Timestamp,
         max: u32,
     ) -> Result<Vec<BlobRef>, StorageError> {
-        self.write(move |c| take(c, idle_since, at, max)).await
+        self.write(Lock::Nothing, move |c| take(c, idle_since, at, max)).await
     }
 
     async fn taken_blobs(&self, max: u32) -> Result<Vec<BlobRef>, StorageError> {
@@ -45,7 +45,7 @@ impl BlobRegistry for SqlStore {
 
     async fn forget_blobs(&self, blobs: &[BlobRef]) -> Result<(), StorageError> {
         let blobs = blobs.to_vec();
-        self.write(move |c| forget(c, &blobs)).await
+        self.write(Lock::Nothing, move |c| forget(c, &blobs)).await
     }
 
     async fn kept_blobs(
@@ -88,13 +88,25 @@ fn state(c: &mut SqlConnection, kind: BlobKind, hash: &ContentHash) -> Result<Op
         .optional()?)
 }
 
+/// The state of a blob, which does not change until the write ends.
+fn locked_state(c: &mut SqlConnection, kind: BlobKind, hash: &[u8]) -> Result<Option<String>, SqlError> {
+    let row = blobs::table.find((kind.as_str(), hash)).select(blobs::state);
+    Ok(for_update!(row).get_result(c).optional()?)
+}
+
+/// Excludes other writes that change what refers to an original, until this write ends.
+pub(crate) fn lock_original(c: &mut SqlConnection, original: &[u8]) -> Result<(), SqlError> {
+    locked_state(c, BlobKind::Original, original)?;
+    Ok(())
+}
+
 fn announce(
     c: &mut SqlConnection,
     announced: &[BlobRef],
     at: Timestamp,
 ) -> Result<AnnounceOutcome, SqlError> {
     for blob in announced {
-        if state(c, blob.kind, &blob.hash)?.as_deref() == Some(REMOVING) {
+        if locked_state(c, blob.kind, blob.hash.as_bytes())?.as_deref() == Some(REMOVING) {
             return Ok(AnnounceOutcome::BeingRemoved);
         }
     }
@@ -134,12 +146,19 @@ fn take(
         .limit(i64::from(max))
         .select(BlobRow::as_select())
         .load(c)?;
-    for row in &rows {
-        diesel::update(blobs::table.find((&row.kind, &row.hash)))
+    let mut taken = Vec::new();
+    for row in rows {
+        // Another write may have announced or kept it since.
+        let is_taken = diesel::update(blobs::table.find((&row.kind, &row.hash)))
+            .filter(blobs::state.eq(PENDING))
+            .filter(blobs::since_ms.lt(idle_since.millis()))
             .set((blobs::state.eq(REMOVING), blobs::since_ms.eq(at.millis())))
             .execute(c)?;
+        if is_taken > 0 {
+            taken.push(BlobRef::try_from(row)?);
+        }
     }
-    rows.into_iter().map(BlobRef::try_from).collect()
+    Ok(taken)
 }
 
 fn taken(c: &mut SqlConnection, max: u32) -> Result<Vec<BlobRef>, SqlError> {
@@ -181,9 +200,9 @@ fn kept(
         .collect()
 }
 
-/// Whether the blob is registered and not being removed.
+/// Whether the blob is registered and not being removed. Neither changes until the write ends.
 pub(crate) fn can_keep(c: &mut SqlConnection, kind: BlobKind, hash: &ContentHash) -> Result<bool, SqlError> {
-    Ok(state(c, kind, hash)?.is_some_and(|state| state != REMOVING))
+    Ok(locked_state(c, kind, hash.as_bytes())?.is_some_and(|state| state != REMOVING))
 }
 
 /// The length of a registered blob.

@@ -100,10 +100,10 @@ macro_rules! lease_statements {
         pub(crate) fn renew(
             c: &mut SqlConnection,
             worker: &str,
-            jobs: Vec<$type>,
+            jobs: &[$type],
             until: Timestamp,
         ) -> Result<(), SqlError> {
-            let leased = $jobs::leased_by.eq(worker).and($jobs::$key.eq_any(jobs));
+            let leased = $jobs::leased_by.eq(worker).and($jobs::$key.eq_any(jobs.to_vec()));
             diesel::update($jobs::table.filter(leased))
                 .set($jobs::leased_until_ms.eq(until.millis()))
                 .execute(c)?;
@@ -113,7 +113,7 @@ macro_rules! lease_statements {
         /// Returns a job to the queue for a later retry; the attempt does not count.
         pub(crate) fn retry(
             c: &mut SqlConnection,
-            job: $type,
+            job: &$type,
             worker: &str,
             not_before: Timestamp,
         ) -> Result<(), SqlError> {

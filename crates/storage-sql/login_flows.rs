@@ -4,7 +4,7 @@ use domain::{AccountId, Timestamp};
 use storage::{LoginFlow, LoginFlowStore, LoginTokenHash, MAX_LOGIN_FLOWS, NewLoginFlow, StorageError};
 
 use crate::{
-    SqlConnection, SqlStore,
+    Lock, SqlConnection, SqlStore,
     error::{SqlError, is_unique_violation},
     sql::{
         accounts::is_active,
@@ -16,7 +16,7 @@ use crate::{
 #[async_trait]
 impl LoginFlowStore for SqlStore {
     async fn begin_login_flow(&self, flow: NewLoginFlow) -> Result<(), StorageError> {
-        self.write(move |c| begin(c, &flow)).await
+        self.write(Lock::Nothing, move |c| begin(c, &flow)).await
     }
 
     async fn login_flow(
@@ -33,11 +33,11 @@ impl LoginFlowStore for SqlStore {
         account: AccountId,
         at: Timestamp,
     ) -> Result<bool, StorageError> {
-        self.write(move |c| confirm(c, &page, account, at)).await
+        self.write(Lock::Nothing, move |c| confirm(c, &page, account, at)).await
     }
 
     async fn deny_login_flow(&self, page: LoginTokenHash) -> Result<bool, StorageError> {
-        self.write(move |c| deny(c, &page)).await
+        self.write(Lock::Nothing, move |c| deny(c, &page)).await
     }
 
     async fn take_login_flow(
@@ -49,11 +49,11 @@ impl LoginFlowStore for SqlStore {
         if self.query_inline(move |c| confirmed(c, &poll, at)).await?.is_none() {
             return Ok(None);
         }
-        self.write(move |c| take(c, &poll, at)).await
+        self.write(Lock::Nothing, move |c| take(c, &poll, at)).await
     }
 
     async fn sweep_login_flows(&self, before: Timestamp, max: u32) -> Result<u64, StorageError> {
-        self.write(move |c| sweep(c, before, max)).await
+        self.write(Lock::Nothing, move |c| sweep(c, before, max)).await
     }
 }
 
@@ -151,11 +151,10 @@ fn take(
     poll: &LoginTokenHash,
     at: Timestamp,
 ) -> Result<Option<(AccountId, String)>, SqlError> {
-    let taken = confirmed(c, poll, at)?;
-    if taken.is_some() {
+    let Some(flow) = confirmed(c, poll, at)? else { return Ok(None) };
+    let taken =
         diesel::delete(login_flows::table.filter(login_flows::poll.eq(poll.as_slice()))).execute(c)?;
-    }
-    Ok(taken)
+    Ok((taken > 0).then_some(flow))
 }
 
 fn sweep(c: &mut SqlConnection, before: Timestamp, max: u32) -> Result<u64, SqlError> {

@@ -4,13 +4,17 @@
 mod accounts;
 mod albums;
 mod blob_registry;
+pub(crate) mod error;
 mod files;
-mod images;
+pub(crate) mod images;
 mod integrity;
 mod lease;
+mod lock;
 mod login_flows;
+mod migrations;
 mod oauth;
 mod originals;
+pub(crate) mod pool;
 mod queue;
 mod quota;
 mod rendition_queue;
@@ -22,5 +26,8 @@ mod value;
 mod vectors;
 mod watched_files;
 
-pub(crate) use images::{AnyWord, Expression, encode_word_ids};
+pub(crate) use error::SqlError;
+pub(crate) use images::{Expression, encode_word_ids};
+pub(crate) use lock::Lock;
+pub(crate) use pool::Pool;
 pub(crate) use value::json_array;

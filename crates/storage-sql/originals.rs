@@ -98,6 +98,7 @@ pub(crate) fn hold(
 
 /// Ends the hold of an image or partial file that no longer refers to the original.
 pub(crate) fn release(c: &mut SqlConnection, account: i64, original: &[u8]) -> Result<(), SqlError> {
+    blob_registry::lock_original(c, original)?;
     if !is_held(c, account, original)? {
         let bytes = blob_registry::length(c, BlobKind::Original, original)?;
         adjust_stored_bytes(c, account, -bytes)?;

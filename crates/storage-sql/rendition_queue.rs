@@ -10,9 +10,10 @@ use domain::{ContentHash, Rendition, Timestamp};
 use storage::{LeaseRequest, RenditionJob, RenditionQueue, StorageError};
 
 use crate::{
-    SqlConnection, SqlStore,
+    Lock, SqlConnection, SqlStore,
     error::SqlError,
     sql::{
+        blob_registry,
         lease::{LeasableJob, OwnedLeaseRequest, lease, lease_statements},
         schema::{images, rendition_jobs},
         value::RowReader,
@@ -31,7 +32,7 @@ impl RenditionQueue for SqlStore {
         if self.read(move |c| RenditionJobRow::available(c, (), at, 1)).await?.is_empty() {
             return Ok(Vec::new());
         }
-        self.write(move |c| lease(c, (), &request, drop_jobs)).await
+        self.write(Lock::Nothing, move |c| lease(c, (), &request, drop_jobs)).await
     }
 
     async fn renew_rendition_leases(
@@ -42,7 +43,7 @@ impl RenditionQueue for SqlStore {
     ) -> Result<(), StorageError> {
         let worker = worker.to_owned();
         let originals: Vec<Vec<u8>> = originals.iter().map(|hash| hash.as_bytes().to_vec()).collect();
-        self.write(move |c| renew(c, &worker, originals, until)).await
+        self.write(Lock::Nothing, move |c| renew(c, &worker, &originals, until)).await
     }
 
     async fn holds_rendition_job(&self, original: &ContentHash, worker: &str) -> Result<bool, StorageError> {
@@ -50,7 +51,7 @@ impl RenditionQueue for SqlStore {
         self.read(move |c| {
             let job =
                 rendition_jobs::table.filter(rendition_jobs::original.eq(original.as_bytes().as_slice()));
-            Ok(diesel::select(diesel::dsl::exists(job.filter(rendition_jobs::leased_by.eq(worker))))
+            Ok(diesel::select(diesel::dsl::exists(job.filter(rendition_jobs::leased_by.eq(&worker))))
                 .get_result(c)?)
         })
         .await
@@ -63,15 +64,15 @@ impl RenditionQueue for SqlStore {
         not_before: Timestamp,
     ) -> Result<(), StorageError> {
         let (original, worker) = (original.as_bytes().to_vec(), worker.to_owned());
-        self.write(move |c| retry(c, original, &worker, not_before)).await
+        self.write(Lock::Nothing, move |c| retry(c, &original, &worker, not_before)).await
     }
 
     async fn drop_rendition_job(&self, original: &ContentHash, worker: &str) -> Result<(), StorageError> {
         let (original, worker) = (*original, worker.to_owned());
-        self.write(move |c| {
+        self.write(Lock::Nothing, move |c| {
             let job =
                 rendition_jobs::table.filter(rendition_jobs::original.eq(original.as_bytes().as_slice()));
-            diesel::delete(job.filter(rendition_jobs::leased_by.eq(worker))).execute(c)?;
+            diesel::delete(job.filter(rendition_jobs::leased_by.eq(&worker))).execute(c)?;
             Ok(())
         })
         .await
@@ -96,13 +97,13 @@ impl LeasableJob for RenditionJobRow {
     fn available(c: &mut SqlConnection, (): (), at: Timestamp, max: u32) -> Result<Vec<Self>, SqlError> {
         let unleased =
             rendition_jobs::leased_until_ms.is_null().or(rendition_jobs::leased_until_ms.lt(at.millis()));
-        Ok(rendition_jobs::table
+        let available = rendition_jobs::table
             .filter(rendition_jobs::not_before_ms.le(at.millis()))
             .filter(unleased)
             .order(rendition_jobs::id.desc())
             .limit(i64::from(max))
-            .select(Self::as_select())
-            .load(c)?)
+            .select(Self::as_select());
+        Ok(skip_locked!(available).load(c)?)
     }
 
     fn attempts(&self) -> i64 {
@@ -194,6 +195,7 @@ fn add_needed_job(c: &mut SqlConnection, original: &[u8]) -> Result<(), SqlError
 
 /// Updates the queue for an original after its images or renditions changed.
 pub(crate) fn update_job(c: &mut SqlConnection, original: &[u8]) -> Result<(), SqlError> {
+    blob_registry::lock_original(c, original)?;
     drop_unneeded_job(c, original)?;
     add_needed_job(c, original)
 }

@@ -12,8 +12,9 @@ use storage::{
 };
 
 use crate::{
-    SqlConnection, SqlStore,
+    Lock, SqlConnection, SqlStore,
     error::SqlError,
+    lock,
     sql::{
         accounts::{adjust_stored_bytes, is_active},
         originals,
@@ -26,7 +27,7 @@ use crate::{
 #[async_trait]
 impl UploadStore for SqlStore {
     async fn begin_upload(&self, upload: NewUpload) -> Result<BeginUpload, StorageError> {
-        self.write(move |c| begin(c, &upload)).await
+        self.write(Lock::Account(upload.account.0), move |c| begin(c, &upload)).await
     }
 
     async fn upload(
@@ -45,7 +46,7 @@ impl UploadStore for SqlStore {
         part: UploadPart,
         quota_bytes: Option<u64>,
     ) -> Result<AddPart, StorageError> {
-        self.write(move |c| add_part(c, upload, &part, quota_bytes)).await
+        self.write(Lock::Nothing, move |c| add_part(c, upload, &part, quota_bytes)).await
     }
 
     async fn finish_upload(
@@ -55,15 +56,15 @@ impl UploadStore for SqlStore {
         at: Timestamp,
     ) -> Result<Vec<String>, StorageError> {
         let result = result.to_owned();
-        self.write(move |c| finish(c, upload, &result, at)).await
+        self.write(Lock::Nothing, move |c| finish(c, upload, &result, at)).await
     }
 
     async fn delete_upload(&self, upload: UploadId) -> Result<Vec<String>, StorageError> {
-        self.write(move |c| delete(c, upload.0)).await
+        self.write(Lock::Nothing, move |c| delete(c, upload.0)).await
     }
 
     async fn remove_part(&self, upload: UploadId, number: u64) -> Result<Option<String>, StorageError> {
-        self.write(move |c| remove_counted_part(c, upload.0, number)).await
+        self.write(Lock::Nothing, move |c| remove_counted_part(c, upload.0, number)).await
     }
 
     async fn sweep_uploads(
@@ -72,13 +73,13 @@ impl UploadStore for SqlStore {
         before: Timestamp,
         max: u32,
     ) -> Result<SweptUploads, StorageError> {
-        self.write(move |c| sweep(c, protocol, before, max)).await
+        self.write(Lock::Nothing, move |c| sweep(c, protocol, before, max)).await
     }
 
     async fn known_part_files(&self, files: &[String]) -> Result<Vec<String>, StorageError> {
         let files = files.to_vec();
         self.query(move |c| {
-            let known = upload_parts::table.filter(upload_parts::file.eq_any(files));
+            let known = upload_parts::table.filter(upload_parts::file.eq_any(&files));
             Ok(known.select(upload_parts::file).load(c)?)
         })
         .await
@@ -228,6 +229,9 @@ fn add_part(
     part: &UploadPart,
     quota_bytes: Option<u64>,
 ) -> Result<AddPart, SqlError> {
+    if lock_account_of(c, upload.0)?.is_none() {
+        return Ok(AddPart::NoUpload);
+    }
     let row = uploads::table.find(upload.0).select(UploadRow::as_select()).get_result(c).optional()?;
     let Some(row) = row.filter(|row: &UploadRow| row.result.is_none()) else { return Ok(AddPart::NoUpload) };
     if !is_active(c, row.account_id)? {
@@ -274,6 +278,7 @@ fn present_bytes(c: &mut SqlConnection, upload: i64, number: i64) -> Result<Opti
 /// Removes a part and its bytes from what the account stores; returns its file.
 fn remove_counted_part(c: &mut SqlConnection, upload: i64, number: u64) -> Result<Option<String>, SqlError> {
     let number = stored_bytes(number)?;
+    lock_account_of(c, upload)?;
     let account = uploads::table.find(upload).filter(uploads::result.is_null()).select(uploads::account_id);
     let account: Option<i64> = account.get_result(c).optional()?;
     let (Some(account), Some(bytes)) = (account, present_bytes(c, upload, number)?) else { return Ok(None) };
@@ -309,6 +314,7 @@ fn finish(
     result: &str,
     at: Timestamp,
 ) -> Result<Vec<String>, SqlError> {
+    lock_account_of(c, upload.0)?;
     let account: Option<i64> = diesel::update(uploads::table.find(upload.0))
         .filter(uploads::result.is_null())
         .set((uploads::result.eq(result), uploads::touched_at_ms.eq(at.millis())))
@@ -332,9 +338,17 @@ fn remove_parts(c: &mut SqlConnection, upload: i64, account: i64) -> Result<Vec<
     Ok(removed.into_iter().map(|(file, _)| file).collect())
 }
 
-fn delete(c: &mut SqlConnection, upload: i64) -> Result<Vec<String>, SqlError> {
+/// Takes the lock of the account of an upload, and returns it; `None` if there is no such upload.
+fn lock_account_of(c: &mut SqlConnection, upload: i64) -> Result<Option<i64>, SqlError> {
     let account = uploads::table.find(upload).select(uploads::account_id).get_result(c).optional()?;
-    let Some(account) = account else { return Ok(Vec::new()) };
+    if let Some(account) = account {
+        lock::take(c, Lock::Account(account))?;
+    }
+    Ok(account)
+}
+
+fn delete(c: &mut SqlConnection, upload: i64) -> Result<Vec<String>, SqlError> {
+    let Some(account) = lock_account_of(c, upload)? else { return Ok(Vec::new()) };
     let files = remove_parts(c, upload, account)?;
     diesel::delete(uploads::table.find(upload)).execute(c)?;
     Ok(files)

@@ -4,7 +4,7 @@ use domain::{AccountId, Timestamp};
 use storage::{FileVersion, StorageError, WatchedFile, WatchedFileStore};
 
 use crate::{
-    SqlConnection, SqlStore,
+    Lock, SqlConnection, SqlStore,
     error::SqlError,
     sql::{
         schema::watched_files,
@@ -30,11 +30,14 @@ impl WatchedFileStore for SqlStore {
         at: Timestamp,
     ) -> Result<(), StorageError> {
         let versions = versions.to_vec();
-        self.write(move |c| versions.iter().try_for_each(|version| remember(c, account, *version, at))).await
+        self.write(Lock::Nothing, move |c| {
+            versions.iter().try_for_each(|version| remember(c, account, *version, at))
+        })
+        .await
     }
 
     async fn sweep_watched_files(&self, before: Timestamp, max: u32) -> Result<u32, StorageError> {
-        self.write(move |c| sweep(c, before, max)).await
+        self.write(Lock::Nothing, move |c| sweep(c, before, max)).await
     }
 }
 

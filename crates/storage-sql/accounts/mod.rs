@@ -11,12 +11,14 @@ use storage::{
     NewAccount, NewKey, SetupHash, SetupStore, StorageError,
 };
 
-use crate::SqlStore;
+use crate::{Lock, SqlStore};
 
 #[async_trait]
 impl AccountStore for SqlStore {
     async fn create_account(&self, account: NewAccount) -> Result<Account, CreateAccountError> {
-        self.write(move |c| rows::create(c, &account)).await?.ok_or(CreateAccountError::EmailTaken)
+        self.write(Lock::Setup, move |c| rows::create(c, &account))
+            .await?
+            .ok_or(CreateAccountError::EmailTaken)
     }
 
     async fn accounts(&self) -> Result<Vec<Account>, StorageError> {
@@ -38,7 +40,7 @@ impl AccountStore for SqlStore {
     }
 
     async fn set_plan(&self, account: AccountId, plan: Plan) -> Result<bool, StorageError> {
-        self.write(move |c| rows::set_plan(c, account, plan)).await
+        self.write(Lock::Nothing, move |c| rows::set_plan(c, account, plan)).await
     }
 
     async fn set_password_hash(
@@ -47,19 +49,22 @@ impl AccountStore for SqlStore {
         password_hash: String,
         expected: Option<String>,
     ) -> Result<bool, StorageError> {
-        self.write(move |c| rows::set_password_hash(c, account, &password_hash, expected.as_deref())).await
+        self.write(Lock::Account(account.0), move |c| {
+            rows::set_password_hash(c, account, &password_hash, expected.as_deref())
+        })
+        .await
     }
 
     async fn delete_account(&self, account: AccountId, at: Timestamp) -> Result<bool, StorageError> {
-        self.write(move |c| rows::delete(c, account, at)).await
+        self.write(Lock::Account(account.0), move |c| rows::delete(c, account, at)).await
     }
 
     async fn mark_synced(&self, account: AccountId, at: Timestamp) -> Result<(), StorageError> {
-        self.write(move |c| rows::mark_synced(c, account, at)).await
+        self.write(Lock::Nothing, move |c| rows::mark_synced(c, account, at)).await
     }
 
     async fn create_key(&self, key: NewKey) -> Result<(), CreateKeyError> {
-        match self.write(move |c| api_keys::create(c, &key)).await? {
+        match self.write(Lock::Account(key.account.0), move |c| api_keys::create(c, &key)).await? {
             api_keys::Creation::Done => Ok(()),
             api_keys::Creation::NameTaken => Err(CreateKeyError::NameTaken),
             api_keys::Creation::NoAccount => Err(CreateKeyError::NoAccount),
@@ -78,11 +83,11 @@ impl AccountStore for SqlStore {
         at: Timestamp,
     ) -> Result<bool, StorageError> {
         let name = name.clone();
-        self.write(move |c| api_keys::revoke(c, account, kind, &name, at)).await
+        self.write(Lock::Nothing, move |c| api_keys::revoke(c, account, kind, &name, at)).await
     }
 
     async fn revoke_key_by_id(&self, key: KeyId, at: Timestamp) -> Result<Option<KeyName>, StorageError> {
-        self.write(move |c| api_keys::revoke_by_id(c, key, at)).await
+        self.write(Lock::Nothing, move |c| api_keys::revoke_by_id(c, key, at)).await
     }
 
     async fn key_holder(&self, hash: &KeyHash) -> Result<Option<KeyHolder>, StorageError> {
@@ -91,14 +96,14 @@ impl AccountStore for SqlStore {
     }
 
     async fn touch_key(&self, key: KeyId, at: Timestamp) -> Result<(), StorageError> {
-        self.write(move |c| api_keys::touch(c, key, at)).await
+        self.write(Lock::Nothing, move |c| api_keys::touch(c, key, at)).await
     }
 }
 
 #[async_trait]
 impl SetupStore for SqlStore {
     async fn create_setup_link(&self, link: SetupHash, at: Timestamp) -> Result<bool, StorageError> {
-        self.write(move |c| setup::create_link(c, &link, at)).await
+        self.write(Lock::Setup, move |c| setup::create_link(c, &link, at)).await
     }
 
     async fn is_setup_link_valid(&self, link: SetupHash) -> Result<bool, StorageError> {
@@ -110,6 +115,6 @@ impl SetupStore for SqlStore {
         link: SetupHash,
         account: NewAccount,
     ) -> Result<Option<Account>, StorageError> {
-        self.write(move |c| setup::create_first_account(c, &link, &account)).await
+        self.write(Lock::Setup, move |c| setup::create_first_account(c, &link, &account)).await
     }
 }

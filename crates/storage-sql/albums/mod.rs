@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use domain::{Album, AlbumChange, AlbumId, Limit, Offset, Timestamp};
 use storage::{AlbumPage, AlbumStore, AlbumWrite, NewAlbum, StorageError, Viewer};
 
-use crate::SqlStore;
+use crate::{Lock, SqlStore};
 
 #[async_trait]
 impl AlbumStore for SqlStore {
@@ -24,7 +24,7 @@ impl AlbumStore for SqlStore {
     }
 
     async fn create_album(&self, viewer: Viewer, album: NewAlbum) -> Result<AlbumWrite, StorageError> {
-        self.write(move |c| writes::create(c, viewer, &album)).await
+        self.write(Lock::Account(viewer.account.0), move |c| writes::create(c, viewer, &album)).await
     }
 
     async fn change_album(
@@ -35,11 +35,12 @@ impl AlbumStore for SqlStore {
         at: Timestamp,
     ) -> Result<AlbumWrite, StorageError> {
         let id = id.clone();
-        self.write(move |c| writes::change(c, viewer, &id, &change, at)).await
+        self.write(Lock::Account(viewer.account.0), move |c| writes::change(c, viewer, &id, &change, at))
+            .await
     }
 
     async fn delete_album(&self, viewer: Viewer, id: &AlbumId) -> Result<bool, StorageError> {
         let id = id.clone();
-        self.write(move |c| writes::delete(c, viewer, &id)).await
+        self.write(Lock::Account(viewer.account.0), move |c| writes::delete(c, viewer, &id)).await
     }
 }

@@ -22,7 +22,7 @@ use storage::{
     FileStore, FileTimes, FileWritten, LocatedFile, NewFile, PairedKind, RecentFiles, StorageError,
 };
 
-use crate::SqlStore;
+use crate::{Lock, SqlStore};
 
 pub(crate) use content::link_files;
 pub(crate) use folders::create_root_folder;
@@ -87,7 +87,10 @@ impl FileStore for SqlStore {
         change: FileChange,
         file: NewFile,
     ) -> Result<Result<FileWritten, FileRefusal>, StorageError> {
-        self.write(move |c| error::change(c, |c| put::put(c, &change, &file))).await
+        self.write(Lock::Account(change.account.0), move |c| {
+            error::change(c, |c| put::put(c, &change, &file))
+        })
+        .await
     }
 
     async fn create_folder(
@@ -97,7 +100,10 @@ impl FileStore for SqlStore {
         create_folders: bool,
     ) -> Result<Result<FileEntry, FileRefusal>, StorageError> {
         let path = path.clone();
-        self.write(move |c| error::change(c, |c| folders::create(c, &change, &path, create_folders))).await
+        self.write(Lock::Account(change.account.0), move |c| {
+            error::change(c, |c| folders::create(c, &change, &path, create_folders))
+        })
+        .await
     }
 
     async fn move_file(
@@ -105,7 +111,10 @@ impl FileStore for SqlStore {
         change: FileChange,
         to: FileMove,
     ) -> Result<Result<FileWritten, FileRefusal>, StorageError> {
-        self.write(move |c| error::change(c, |c| transfer::rename(c, &change, &to))).await
+        self.write(Lock::Account(change.account.0), move |c| {
+            error::change(c, |c| transfer::rename(c, &change, &to))
+        })
+        .await
     }
 
     async fn copy_file(
@@ -113,7 +122,10 @@ impl FileStore for SqlStore {
         change: FileChange,
         to: FileMove,
     ) -> Result<Result<FileWritten, FileRefusal>, StorageError> {
-        self.write(move |c| error::change(c, |c| transfer::copy(c, &change, &to))).await
+        self.write(Lock::Account(change.account.0), move |c| {
+            error::change(c, |c| transfer::copy(c, &change, &to))
+        })
+        .await
     }
 
     async fn delete_file(
@@ -123,7 +135,10 @@ impl FileStore for SqlStore {
         condition: FileCondition,
     ) -> Result<Result<(), FileRefusal>, StorageError> {
         let path = path.clone();
-        self.write(move |c| error::change(c, |c| removal::delete(c, &change, &path, &condition))).await
+        self.write(Lock::Account(change.account.0), move |c| {
+            error::change(c, |c| removal::delete(c, &change, &path, &condition))
+        })
+        .await
     }
 
     async fn sweep_deleted_files(
@@ -132,7 +147,10 @@ impl FileStore for SqlStore {
         at: Timestamp,
         max: u32,
     ) -> Result<u32, StorageError> {
-        self.write(move |c| sweep::sweep(c, account, at, max)).await
+        self.write(account.map_or(Lock::Nothing, |account| Lock::Account(account.0)), move |c| {
+            sweep::sweep(c, account, at, max)
+        })
+        .await
     }
 
     async fn set_file_times(
@@ -142,7 +160,10 @@ impl FileStore for SqlStore {
         times: FileTimes,
     ) -> Result<Result<FileEntry, FileRefusal>, StorageError> {
         let path = path.clone();
-        self.write(move |c| error::change(c, |c| times::set(c, &change, &path, times))).await
+        self.write(Lock::Account(change.account.0), move |c| {
+            error::change(c, |c| times::set(c, &change, &path, times))
+        })
+        .await
     }
 
     async fn lock_file(
@@ -150,7 +171,10 @@ impl FileStore for SqlStore {
         change: FileChange,
         lock: FileLock,
     ) -> Result<Result<FileWritten, FileRefusal>, StorageError> {
-        self.write(move |c| error::change(c, |c| locking::lock(c, &change, &lock))).await
+        self.write(Lock::Account(change.account.0), move |c| {
+            error::change(c, |c| locking::lock(c, &change, &lock))
+        })
+        .await
     }
 
     async fn refresh_lock(
@@ -161,7 +185,10 @@ impl FileStore for SqlStore {
         expires_at: Timestamp,
     ) -> Result<Option<FileLock>, StorageError> {
         let (path, token) = (path.clone(), token.to_owned());
-        self.write(move |c| locking::refresh(c, &change, &path, &token, expires_at)).await
+        self.write(Lock::Account(change.account.0), move |c| {
+            locking::refresh(c, &change, &path, &token, expires_at)
+        })
+        .await
     }
 
     async fn unlock_file(
@@ -171,7 +198,7 @@ impl FileStore for SqlStore {
         token: &str,
     ) -> Result<bool, StorageError> {
         let (path, token) = (path.clone(), token.to_owned());
-        self.write(move |c| locking::unlock(c, &change, &path, &token)).await
+        self.write(Lock::Account(change.account.0), move |c| locking::unlock(c, &change, &path, &token)).await
     }
 
     async fn file_locks(

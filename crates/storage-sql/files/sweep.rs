@@ -2,7 +2,7 @@ use diesel::{OptionalExtension, dsl::sql, prelude::*, sql_types::Bool};
 use domain::{AccountId, Timestamp};
 
 use super::removal::remove_row;
-use crate::{SqlConnection, error::SqlError, sql::schema::files};
+use crate::{Lock, SqlConnection, error::SqlError, lock, sql::schema::files};
 
 /// Deletes up to `max` entries that are no longer in the tree; returns their number.
 pub(super) fn sweep(
@@ -13,16 +13,18 @@ pub(super) fn sweep(
 ) -> Result<u32, SqlError> {
     let mut left = max;
     while left > 0 {
-        let Some(top) = next_deleted(c, account)? else { break };
+        let Some((top, owner)) = next_deleted(c, account)? else { break };
+        lock::take(c, Lock::Account(owner))?;
         left = left.saturating_sub(remove_tree(c, top, at, left)?);
     }
     Ok(max.saturating_sub(left))
 }
 
-/// An entry that left the tree, with everything that is still below it.
-fn next_deleted(c: &mut SqlConnection, account: Option<AccountId>) -> Result<Option<i64>, SqlError> {
+/// An entry that left the tree, with everything that is still below it; and its account.
+fn next_deleted(c: &mut SqlConnection, account: Option<AccountId>) -> Result<Option<(i64, i64)>, SqlError> {
     // A literal, because SQLite does not match a partial index with a parameter.
-    let deleted = files::table.filter(sql::<Bool>("deleted_at_ms IS NOT NULL")).select(files::id);
+    let deleted =
+        files::table.filter(sql::<Bool>("deleted_at_ms IS NOT NULL")).select((files::id, files::account_id));
     Ok(match account {
         Some(account) => deleted.filter(files::account_id.eq(account.0)).get_result(c).optional()?,
         None => deleted.get_result(c).optional()?,

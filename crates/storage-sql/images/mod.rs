@@ -16,7 +16,7 @@ use storage::{
     StoredRendition, TextColumns, TextMatch, Viewer, WordIndex,
 };
 
-use crate::SqlStore;
+use crate::{Lock, SqlStore};
 
 pub(crate) use details::DetailsRow;
 pub(crate) use filter::OwnedFilter;
@@ -82,12 +82,12 @@ impl ImageStore for SqlStore {
         at: Timestamp,
     ) -> Result<Lookup<()>, StorageError> {
         let id = id.clone();
-        self.write(move |c| removal::delete(c, viewer, &id, at)).await
+        self.write(Lock::Account(viewer.account.0), move |c| removal::delete(c, viewer, &id, at)).await
     }
 
     async fn restore_image(&self, account: AccountId, id: &ImageId) -> Result<bool, StorageError> {
         let id = id.clone();
-        self.write(move |c| removal::restore(c, account, &id)).await
+        self.write(Lock::Account(account.0), move |c| removal::restore(c, account, &id)).await
     }
 
     async fn rendition(
@@ -106,11 +106,11 @@ impl ImageStore for SqlStore {
         rendition: StoredRendition,
     ) -> Result<bool, StorageError> {
         let original = *original;
-        self.write(move |c| renditions::add(c, &original, &rendition)).await
+        self.write(Lock::Nothing, move |c| renditions::add(c, &original, &rendition)).await
     }
 
     async fn purge_images(&self, deleted_before: Timestamp, max: u32) -> Result<u32, StorageError> {
-        self.write(move |c| removal::purge(c, deleted_before, max)).await
+        self.write(Lock::Nothing, move |c| removal::purge(c, deleted_before, max)).await
     }
 }
 
@@ -125,6 +125,6 @@ impl WordIndex for SqlStore {
     }
 
     async fn reindex_words(&self, max: u32) -> Result<u32, StorageError> {
-        self.write(move |c| text::reindex(c, max)).await
+        self.write(Lock::Words, move |c| text::reindex(c, max)).await
     }
 }

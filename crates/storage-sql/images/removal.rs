@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use diesel::{OptionalExtension, prelude::*};
 use domain::{AccountId, ImageId, Timestamp};
 use storage::{Lookup, Viewer};
@@ -8,11 +10,12 @@ use super::{
     text::{add_text, remove_text},
 };
 use crate::{
-    SqlConnection,
+    Lock, SqlConnection,
     error::SqlError,
-    place_index,
+    lock, place_index,
     sql::{
         accounts::{adjust_live_images, is_active},
+        blob_registry,
         files::remove_all_files,
         originals, rendition_queue,
         schema::{accounts, album_images, files, images},
@@ -132,7 +135,7 @@ struct RemovableImage {
 /// Permanently removes a batch of images; when none is left, a batch of files of deleted accounts; when none is left,
 /// these accounts.
 pub(super) fn purge(c: &mut SqlConnection, deleted_before: Timestamp, max: u32) -> Result<u32, SqlError> {
-    let removable = removable_images(c, deleted_before, i64::from(max))?;
+    let removable = lock_removable_images(c, deleted_before, i64::from(max))?;
     for image in &removable {
         remove(c, image)?;
     }
@@ -149,6 +152,7 @@ fn remove_accounts(c: &mut SqlConnection, max: u32) -> Result<u32, SqlError> {
         accounts::table.filter(accounts::deleted_at_ms.is_not_null()).select(accounts::id).load(c)?;
     let mut left = max;
     for account in deleted {
+        lock::take(c, Lock::Account(account))?;
         left = left.saturating_sub(remove_all_files(c, account, left)?);
         if left == 0 {
             return Ok(max);
@@ -156,6 +160,22 @@ fn remove_accounts(c: &mut SqlConnection, max: u32) -> Result<u32, SqlError> {
         diesel::delete(accounts::table.find(account)).execute(c)?;
     }
     Ok(0)
+}
+
+/// Takes the locks of the accounts of a batch of images, and returns those that can still be removed.
+fn lock_removable_images(
+    c: &mut SqlConnection,
+    deleted_before: Timestamp,
+    max: i64,
+) -> Result<Vec<RemovableImage>, SqlError> {
+    let found = removable_images(c, deleted_before, max)?;
+    let accounts: BTreeSet<i64> = found.iter().map(|image| image.account_id).collect();
+    for account in &accounts {
+        lock::take(c, Lock::Account(*account))?;
+    }
+    let mut removable = removable_images(c, deleted_before, max)?;
+    removable.retain(|image| accounts.contains(&image.account_id));
+    Ok(removable)
 }
 
 fn removable_images(
@@ -189,6 +209,7 @@ fn remove(c: &mut SqlConnection, image: &RemovableImage) -> Result<(), SqlError>
         remove_text(c, image.seq)?;
         place_index::remove(c, image.seq)?;
     }
+    blob_registry::lock_original(c, &image.original)?;
     diesel::delete(images::table.find(image.seq)).execute(c)?;
     if image.live {
         adjust_live_images(c, image.account_id, -1)?;

@@ -100,6 +100,7 @@ pub(super) fn add(
     original: &ContentHash,
     rendition: &StoredRendition,
 ) -> Result<bool, SqlError> {
+    blob_registry::lock_original(c, original.as_bytes())?;
     let image = images::table
         .filter(images::original.eq(original.as_bytes().as_slice()))
         .select(images::seq)

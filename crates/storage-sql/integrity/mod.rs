@@ -5,7 +5,6 @@ mod files;
 mod parts;
 mod repairs;
 mod rules;
-mod structure;
 
 use async_trait::async_trait;
 use domain::{BlobKind, ContentHash, Timestamp};
@@ -13,7 +12,7 @@ use storage::{
     BlobRef, BlobUse, CheckDepth, CheckedRows, IntegrityStore, RuleRow, StorageError, StoreRule, StoredPart,
 };
 
-use crate::{SqlStore, sql::blob_registry};
+use crate::{Lock, SqlStore, sql::blob_registry, structure};
 
 #[async_trait]
 impl IntegrityStore for SqlStore {
@@ -41,7 +40,10 @@ impl IntegrityStore for SqlStore {
         at: Timestamp,
     ) -> Result<(), StorageError> {
         let rows = rows.to_vec();
-        self.write(move |c| rows.iter().try_for_each(|row| repairs::repair(c, rule, row.0, at))).await
+        self.write(Lock::Everything, move |c| {
+            rows.iter().try_for_each(|row| repairs::repair(c, rule, row.0, at))
+        })
+        .await
     }
 
     async fn unregistered_blobs(
@@ -69,7 +71,7 @@ impl IntegrityStore for SqlStore {
         at: Timestamp,
     ) -> Result<(), StorageError> {
         let hashes = hashes.to_vec();
-        self.write(move |c| {
+        self.write(Lock::Everything, move |c| {
             blobs::kept_without_use(c, kind, &hashes)?
                 .iter()
                 .try_for_each(|hash| blob_registry::release_at(c, kind, hash, at))
@@ -79,7 +81,7 @@ impl IntegrityStore for SqlStore {
 
     async fn correct_length(&self, original: &ContentHash, bytes: u64) -> Result<(), StorageError> {
         let original = *original;
-        self.write(move |c| blobs::correct_length(c, &original, bytes)).await
+        self.write(Lock::Everything, move |c| blobs::correct_length(c, &original, bytes)).await
     }
 
     async fn upload_parts(&self, after: Option<&str>, max: u32) -> Result<Vec<StoredPart>, StorageError> {
@@ -98,6 +100,6 @@ impl IntegrityStore for SqlStore {
     }
 
     async fn discard_rendition(&self, blob: BlobRef, at: Timestamp) -> Result<u32, StorageError> {
-        self.write(move |c| blobs::discard_rendition(c, blob, at)).await
+        self.write(Lock::Everything, move |c| blobs::discard_rendition(c, blob, at)).await
     }
 }

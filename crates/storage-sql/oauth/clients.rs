@@ -110,7 +110,7 @@ pub(super) fn upsert(c: &mut SqlConnection, client: &Client) -> Result<(), SqlEr
     Ok(())
 }
 
-pub(super) fn register(c: &mut SqlConnection, new: NewClient) -> Result<Client, SqlError> {
+pub(super) fn register(c: &mut SqlConnection, new: &NewClient) -> Result<Client, SqlError> {
     let now = new.client.issued_at;
     if let Some((known, registered_last_at)) = by_digest(c, new.digest)? {
         if should_record_registration(registered_last_at, now) {
@@ -120,8 +120,8 @@ pub(super) fn register(c: &mut SqlConnection, new: NewClient) -> Result<Client, 
         }
         return Ok(known);
     }
-    let client = new.client;
-    let metadata = metadata_json(&client)?;
+    let client = &new.client;
+    let metadata = metadata_json(client)?;
     diesel::insert_into(oauth_clients::table)
         .values((
             oauth_clients::id.eq(&client.id),
@@ -131,12 +131,12 @@ pub(super) fn register(c: &mut SqlConnection, new: NewClient) -> Result<Client, 
             oauth_clients::issued_at_ms.eq(now.0),
         ))
         .execute(c)?;
-    if let Some(Eviction { keep, before, max }) = new.eviction {
+    if let Some(Eviction { keep, before, max }) = &new.eviction {
         sql_query(EVICT)
             .bind::<BigInt, _>(before.0)
-            .bind::<BigInt, _>(i64::from(keep))
-            .bind::<BigInt, _>(i64::from(max))
+            .bind::<BigInt, _>(i64::from(*keep))
+            .bind::<BigInt, _>(i64::from(*max))
             .execute(c)?;
     }
-    Ok(client)
+    Ok(client.clone())
 }

@@ -7,8 +7,9 @@ use super::{
     row::{GrantRow, account_of, scopes_json},
 };
 use crate::{
-    SqlConnection,
+    Lock, SqlConnection,
     error::SqlError,
+    lock,
     sql::{accounts::is_active, schema::oauth_grants},
 };
 
@@ -51,6 +52,9 @@ pub(super) fn by_hash(c: &mut SqlConnection, hash: &SecretHash) -> Result<Option
 pub(super) fn issue(c: &mut SqlConnection, new: &NewCode) -> Result<CodeStatus, SqlError> {
     let (code, grant) = (&new.code, &new.code.grant);
     let Some(account) = account_of(&grant.subject) else { return Ok(CodeStatus::Spent) };
+    lock::take(c, Lock::Account(account.0))?;
+    // So that no registration of others evicts the client meanwhile.
+    lock::take(c, Lock::Clients)?;
     if !is_active(c, account.0)? {
         return Ok(CodeStatus::Spent);
     }

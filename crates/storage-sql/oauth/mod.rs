@@ -14,7 +14,7 @@ use oauth_core::{
 };
 use storage::{GrantHolder, GrantStore, StorageError};
 
-use crate::SqlStore;
+use crate::{Lock, SqlStore};
 
 #[async_trait]
 impl GrantStore for SqlStore {
@@ -35,7 +35,7 @@ impl Store for SqlStore {
         {
             return Ok(known);
         }
-        self.write(move |c| clients::register(c, client)).await.map_err(store_error)
+        self.write(Lock::Clients, move |c| clients::register(c, &client)).await.map_err(store_error)
     }
 
     async fn client(&self, id: &str) -> Result<Option<Client>, StoreError> {
@@ -44,7 +44,7 @@ impl Store for SqlStore {
     }
 
     async fn issue_code(&self, code: NewCode) -> Result<CodeStatus, StoreError> {
-        self.write(move |c| codes::issue(c, &code)).await.map_err(store_error)
+        self.write(Lock::Nothing, move |c| codes::issue(c, &code)).await.map_err(store_error)
     }
 
     async fn code(&self, hash: &SecretHash) -> Result<Option<IssuedCode>, StoreError> {
@@ -53,7 +53,7 @@ impl Store for SqlStore {
     }
 
     async fn redeem_code(&self, redemption: Redemption) -> Result<bool, StoreError> {
-        self.write(move |c| codes::redeem(c, &redemption)).await.map_err(store_error)
+        self.write(Lock::Nothing, move |c| codes::redeem(c, &redemption)).await.map_err(store_error)
     }
 
     async fn refreshable_grant(&self, handle: &SecretHash) -> Result<Option<RefreshableGrant>, StoreError> {
@@ -62,7 +62,7 @@ impl Store for SqlStore {
     }
 
     async fn rotate_refresh_token(&self, rotation: Rotation) -> Result<bool, StoreError> {
-        self.write(move |c| refresh::rotate(c, &rotation)).await.map_err(store_error)
+        self.write(Lock::Nothing, move |c| refresh::rotate(c, &rotation)).await.map_err(store_error)
     }
 
     async fn grant(&self, id: &str) -> Result<Option<Grant>, StoreError> {
@@ -72,7 +72,7 @@ impl Store for SqlStore {
 
     async fn revoke_grant(&self, id: &str, at: UnixMillis) -> Result<bool, StoreError> {
         let id = id.to_owned();
-        self.write(move |c| row::revoke(c, &id, at)).await.map_err(store_error)
+        self.write(Lock::Nothing, move |c| row::revoke(c, &id, at)).await.map_err(store_error)
     }
 
     async fn connections(&self, subject: &str) -> Result<Vec<Connection>, StoreError> {
@@ -82,16 +82,18 @@ impl Store for SqlStore {
 
     async fn revoke_all(&self, subject: &str, at: UnixMillis) -> Result<u64, StoreError> {
         let Some(account) = row::account_of(subject) else { return Ok(0) };
-        self.write(move |c| row::revoke_all_of(c, account, at)).await.map_err(store_error)
+        self.write(Lock::Account(account.0), move |c| row::revoke_all_of(c, account, at))
+            .await
+            .map_err(store_error)
     }
 
     async fn record_use(&self, grant_id: &str, at: UnixMillis) -> Result<(), StoreError> {
         let id = grant_id.to_owned();
-        self.write(move |c| row::record_use(c, &id, at)).await.map_err(store_error)
+        self.write(Lock::Nothing, move |c| row::record_use(c, &id, at)).await.map_err(store_error)
     }
 
     async fn sweep(&self, sweep: Sweep) -> Result<u64, StoreError> {
-        self.write(move |c| sweep::sweep(c, &sweep)).await.map_err(store_error)
+        self.write(Lock::Nothing, move |c| sweep::sweep(c, &sweep)).await.map_err(store_error)
     }
 }
 

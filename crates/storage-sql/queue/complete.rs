@@ -2,14 +2,14 @@ use diesel::prelude::*;
 use domain::Timestamp;
 use storage::{BlobKind, IndexedImage, JobId};
 
-use super::{capture_time::free_capture_time, jobs::leased_image};
+use super::{capture_time::free_capture_time, jobs::lock_leased_image};
 use crate::{
-    SqlConnection,
+    Lock, SqlConnection,
     error::SqlError,
-    place_index,
+    lock, place_index,
     sql::{
         accounts::adjust_live_images,
-        blob_registry::can_keep,
+        blob_registry::{self, can_keep},
         images::{DetailsRow, add_text, remove_text, replace_renditions, set_capture_time_in_albums},
         rendition_queue,
         schema::{images, index_jobs},
@@ -38,13 +38,15 @@ pub(super) fn complete(
     worker: &str,
     indexed: &IndexedImage,
 ) -> Result<bool, SqlError> {
-    let Some(seq) = leased_image(c, job, worker)? else { return Ok(false) };
+    let Some(seq) = lock_leased_image(c, job, worker)? else { return Ok(false) };
+    lock::take(c, Lock::SharedStages)?;
+    let image: CurrentImage = images::table.find(seq).select(CurrentImage::as_select()).get_result(c)?;
+    blob_registry::lock_original(c, &image.original)?;
     for rendition in &indexed.renditions {
         if !can_keep(c, BlobKind::Rendition, &rendition.blob)? {
             return Ok(false);
         }
     }
-    let image: CurrentImage = images::table.find(seq).select(CurrentImage::as_select()).get_result(c)?;
     let was_ready = image.state == "ready";
     if was_ready {
         // First the indexes, because they look up their entries by the image.

@@ -9,8 +9,9 @@ use domain::Timestamp;
 use storage::JobId;
 
 use crate::{
-    SqlConnection,
+    Lock, SqlConnection,
     error::SqlError,
+    lock,
     sql::{
         schema::{accounts, images, index_jobs},
         value::json_array,
@@ -50,13 +51,30 @@ pub(crate) fn replace_job(c: &mut SqlConnection, seq: i64, at: Timestamp) -> Res
 }
 
 /// The image of a job, if the worker holds its lease.
-pub(super) fn leased_image(c: &mut SqlConnection, job: JobId, worker: &str) -> Result<Option<i64>, SqlError> {
+fn leased_image(c: &mut SqlConnection, job: JobId, worker: &str) -> Result<Option<i64>, SqlError> {
     Ok(index_jobs::table
         .find(job.0)
         .filter(index_jobs::leased_by.eq(worker))
         .select(index_jobs::image_seq)
         .get_result(c)
         .optional()?)
+}
+
+/// The image of a job, if the worker holds its lease; and takes the lock of its account.
+pub(super) fn lock_leased_image(
+    c: &mut SqlConnection,
+    job: JobId,
+    worker: &str,
+) -> Result<Option<i64>, SqlError> {
+    let Some(seq) = leased_image(c, job, worker)? else { return Ok(None) };
+    let account = account_of_image(c, seq)?;
+    lock::take(c, Lock::Account(account))?;
+    leased_image(c, job, worker)
+}
+
+/// The account of an existing image; it never changes.
+pub(crate) fn account_of_image(c: &mut SqlConnection, seq: i64) -> Result<i64, SqlError> {
+    Ok(images::table.find(seq).select(images::account_id).get_result(c)?)
 }
 
 pub(super) fn fail(
@@ -66,7 +84,7 @@ pub(super) fn fail(
     reason: &str,
     decoder_version: u32,
 ) -> Result<(), SqlError> {
-    match leased_image(c, job, worker)? {
+    match lock_leased_image(c, job, worker)? {
         Some(seq) => fail_image(c, seq, reason, decoder_version),
         None => Ok(()),
     }
@@ -94,15 +112,17 @@ pub(super) fn fail_image(
 
 const RESET_TO_PENDING: &str = concat!(
     "UPDATE images SET state = 'pending', failure = NULL, decoder_version = NULL
-    WHERE seq IN (SELECT value FROM ",
+    WHERE state = 'failed' AND seq IN (SELECT value FROM ",
     integers!("$1"),
     " AS queued)"
 );
 
 const ENQUEUE_ALL: &str = concat!(
-    "INSERT INTO index_jobs (image_seq, not_before_ms) SELECT value, $1 FROM ",
+    "INSERT INTO index_jobs (image_seq, not_before_ms)
+    SELECT queued.value, $1 FROM ",
     integers!("$2"),
-    " AS queued"
+    " AS queued JOIN images ON images.seq = queued.value WHERE images.state = 'pending'
+    ON CONFLICT DO NOTHING"
 );
 
 /// Queues failed images in this order.
@@ -148,7 +168,8 @@ WHERE i.state = 'ready' AND i.decoder_version < $2 AND i.deleted_at_ms IS NULL
     AND accounts.deleted_at_ms IS NULL
     AND NOT EXISTS (SELECT 1 FROM index_jobs WHERE index_jobs.image_seq = i.seq)
 ORDER BY i.decoder_version DESC, i.seq DESC
-LIMIT $3"
+LIMIT $3
+ON CONFLICT DO NOTHING"
 );
 
 pub(super) fn requeue_outdated(

@@ -31,13 +31,13 @@ impl LeasableJob for IndexJobRow {
 
     fn available(c: &mut SqlConnection, (): (), at: Timestamp, max: u32) -> Result<Vec<Self>, SqlError> {
         let unleased = index_jobs::leased_until_ms.is_null().or(index_jobs::leased_until_ms.lt(at.millis()));
-        Ok(index_jobs::table
+        let available = index_jobs::table
             .filter(index_jobs::not_before_ms.le(at.millis()))
             .filter(unleased)
             .order((index_jobs::priority, index_jobs::id))
             .limit(i64::from(max))
-            .select(Self::as_select())
-            .load(c)?)
+            .select(Self::as_select());
+        Ok(skip_locked!(available).load(c)?)
     }
 
     fn attempts(&self) -> i64 {

@@ -15,10 +15,10 @@ use storage::{
     LeaseRequest, NewImage, QueueLength, StorageError,
 };
 
-pub(crate) use jobs::replace_job;
+pub(crate) use jobs::{account_of_image, replace_job};
 
 use crate::{
-    SqlStore,
+    Lock, SqlStore,
     sql::{lease::OwnedLeaseRequest, rendition_queue, stages},
 };
 
@@ -43,7 +43,7 @@ impl IndexQueue for SqlStore {
     }
 
     async fn add_image(&self, image: NewImage) -> Result<AddOutcome, StorageError> {
-        self.write(move |c| add(c, &image)).await
+        self.write(Lock::Account(image.account.0), move |c| add(c, &image)).await
     }
 
     async fn add_sidecars(
@@ -54,7 +54,8 @@ impl IndexQueue for SqlStore {
         at: Timestamp,
     ) -> Result<bool, StorageError> {
         let image = image.clone();
-        self.write(move |c| add::add_sidecars(c, account, &image, &sidecars, at)).await
+        self.write(Lock::Account(account.0), move |c| add::add_sidecars(c, account, &image, &sidecars, at))
+            .await
     }
 
     async fn lease_jobs(
@@ -68,18 +69,18 @@ impl IndexQueue for SqlStore {
         if !self.read(move |c| lease::has_available(c, at)).await? {
             return Ok(Vec::new());
         }
-        self.write(move |c| lease::lease(c, &request, decoder_version)).await
+        self.write(Lock::Nothing, move |c| lease::lease(c, &request, decoder_version)).await
     }
 
     async fn renew_leases(&self, worker: &str, jobs: &[JobId], until: Timestamp) -> Result<(), StorageError> {
         let worker = worker.to_owned();
         let jobs: Vec<i64> = jobs.iter().map(|job| job.0).collect();
-        self.write(move |c| lease::renew(c, &worker, jobs, until)).await
+        self.write(Lock::Nothing, move |c| lease::renew(c, &worker, &jobs, until)).await
     }
 
     async fn release_leases(&self, worker: &str) -> Result<(), StorageError> {
         let worker = worker.to_owned();
-        self.write(move |c| {
+        self.write(Lock::Nothing, move |c| {
             lease::release(c, &worker)?;
             rendition_queue::release(c, &worker)?;
             stages::release(c, &worker)
@@ -88,7 +89,7 @@ impl IndexQueue for SqlStore {
     }
 
     async fn release_all_leases(&self) -> Result<(), StorageError> {
-        self.write(|c| {
+        self.write(Lock::Nothing, |c| {
             lease::release_all(c)?;
             rendition_queue::release_all(c)?;
             stages::release_all(c)
@@ -103,12 +104,12 @@ impl IndexQueue for SqlStore {
         indexed: IndexedImage,
     ) -> Result<bool, StorageError> {
         let worker = worker.to_owned();
-        self.write(move |c| complete::complete(c, job, &worker, &indexed)).await
+        self.write(Lock::Nothing, move |c| complete::complete(c, job, &worker, &indexed)).await
     }
 
     async fn retry_job(&self, job: JobId, worker: &str, not_before: Timestamp) -> Result<(), StorageError> {
         let worker = worker.to_owned();
-        self.write(move |c| lease::retry(c, job.0, &worker, not_before)).await
+        self.write(Lock::Nothing, move |c| lease::retry(c, &job.0, &worker, not_before)).await
     }
 
     async fn fail_job(
@@ -119,11 +120,11 @@ impl IndexQueue for SqlStore {
         decoder_version: u32,
     ) -> Result<(), StorageError> {
         let (worker, reason) = (worker.to_owned(), reason.to_owned());
-        self.write(move |c| jobs::fail(c, job, &worker, &reason, decoder_version)).await
+        self.write(Lock::Nothing, move |c| jobs::fail(c, job, &worker, &reason, decoder_version)).await
     }
 
     async fn requeue_failed(&self, decoder_version: u32, at: Timestamp) -> Result<u32, StorageError> {
-        self.write(move |c| jobs::requeue_failed(c, decoder_version, at)).await
+        self.write(Lock::Nothing, move |c| jobs::requeue_failed(c, decoder_version, at)).await
     }
 
     async fn requeue_outdated(
@@ -132,7 +133,7 @@ impl IndexQueue for SqlStore {
         at: Timestamp,
         max: u32,
     ) -> Result<u32, StorageError> {
-        self.write(move |c| jobs::requeue_outdated(c, decoder_version, at, max)).await
+        self.write(Lock::Nothing, move |c| jobs::requeue_outdated(c, decoder_version, at, max)).await
     }
 
     async fn image_states(&self, ids: &[ImageId]) -> Result<Vec<(ImageId, ImageState)>, StorageError> {

@@ -14,12 +14,12 @@ use storage::{
     SigningKeyStore, StorageError, StoredSigningKey,
 };
 
-use crate::SqlStore;
+use crate::{Lock, SqlStore};
 
 #[async_trait]
 impl SessionStore for SqlStore {
     async fn add_session(&self, session: NewSession) -> Result<bool, StorageError> {
-        self.write(move |c| sessions::add(c, &session)).await
+        self.write(Lock::Account(session.account.0), move |c| sessions::add(c, &session)).await
     }
 
     async fn session(
@@ -38,7 +38,7 @@ impl SessionStore for SqlStore {
         expires_at: Timestamp,
     ) -> Result<(), StorageError> {
         let hash = *hash;
-        self.write(move |c| sessions::touch(c, &hash, at, expires_at)).await
+        self.write(Lock::Nothing, move |c| sessions::touch(c, &hash, at, expires_at)).await
     }
 
     async fn sessions(&self, account: AccountId) -> Result<Vec<SessionInfo>, StorageError> {
@@ -47,7 +47,7 @@ impl SessionStore for SqlStore {
 
     async fn end_session(&self, hash: &SessionHash) -> Result<bool, StorageError> {
         let hash = *hash;
-        self.write(move |c| sessions::end(c, &hash)).await
+        self.write(Lock::Nothing, move |c| sessions::end(c, &hash)).await
     }
 
     async fn end_sessions(
@@ -55,11 +55,11 @@ impl SessionStore for SqlStore {
         account: AccountId,
         except: Option<SessionHash>,
     ) -> Result<u64, StorageError> {
-        self.write(move |c| sessions::end_all(c, account, except)).await
+        self.write(Lock::Nothing, move |c| sessions::end_all(c, account, except)).await
     }
 
     async fn sweep_sessions(&self, before: Timestamp, max: u32) -> Result<u64, StorageError> {
-        self.write(move |c| sessions::sweep(c, before, max)).await
+        self.write(Lock::Nothing, move |c| sessions::sweep(c, before, max)).await
     }
 }
 
@@ -77,22 +77,22 @@ impl SignInStore for SqlStore {
         if let Some(until) = self.read(move |c| attempts::locked_until(c, &attempt, at, limits)).await? {
             return Ok(SignInDecision::LockedUntil(until));
         }
-        self.write(move |c| attempts::begin(c, &attempt, at, limits)).await
+        self.write(Lock::SignIn(attempt.network), move |c| attempts::begin(c, &attempt, at, limits)).await
     }
 
     async fn record_sign_in_success(&self, attempt: AttemptId) -> Result<(), StorageError> {
-        self.write(move |c| attempts::delete(c, attempt)).await
+        self.write(Lock::Nothing, move |c| attempts::delete(c, attempt)).await
     }
 
     async fn sweep_sign_in_attempts(&self, before: Timestamp, max: u32) -> Result<u64, StorageError> {
-        self.write(move |c| attempts::sweep(c, before, max)).await
+        self.write(Lock::Nothing, move |c| attempts::sweep(c, before, max)).await
     }
 }
 
 #[async_trait]
 impl SecurityEventStore for SqlStore {
     async fn record_security_event(&self, event: NewSecurityEvent) -> Result<(), StorageError> {
-        self.write(move |c| security_events::record(c, &event)).await
+        self.write(Lock::Account(event.account.0), move |c| security_events::record(c, &event)).await
     }
 
     async fn security_events(
@@ -116,10 +116,10 @@ impl SigningKeyStore for SqlStore {
         only_if_none_active: bool,
         at: Timestamp,
     ) -> Result<bool, StorageError> {
-        self.write(move |c| signing_keys::add(c, &key, only_if_none_active, at)).await
+        self.write(Lock::SigningKeys, move |c| signing_keys::add(c, &key, only_if_none_active, at)).await
     }
 
     async fn delete_retired_signing_keys(&self, retired_before: Timestamp) -> Result<u64, StorageError> {
-        self.write(move |c| signing_keys::delete_retired(c, retired_before)).await
+        self.write(Lock::Nothing, move |c| signing_keys::delete_retired(c, retired_before)).await
     }
 }

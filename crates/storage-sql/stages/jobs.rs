@@ -5,11 +5,13 @@ use domain::{ImageId, Rendition, Timestamp};
 use storage::{JobId, StageId, StageJob, StageOutcome};
 
 use crate::{
-    SqlConnection,
+    Lock, SqlConnection,
     error::SqlError,
+    lock,
     sql::{
         images::{add_text, remove_text},
         lease::{LeasableJob, OwnedLeaseRequest, lease_statements},
+        queue::account_of_image,
         schema::{images, renditions, stage_failures, stage_jobs, stages},
         value::RowReader,
         vectors,
@@ -38,14 +40,14 @@ impl LeasableJob for StageJobRow {
         max: u32,
     ) -> Result<Vec<Self>, SqlError> {
         let unleased = stage_jobs::leased_until_ms.is_null().or(stage_jobs::leased_until_ms.lt(at.millis()));
-        Ok(stage_jobs::table
+        let available = stage_jobs::table
             .filter(stage_jobs::stage_id.eq(stage.0))
             .filter(stage_jobs::not_before_ms.le(at.millis()))
             .filter(unleased)
             .order(stage_jobs::image_seq.desc())
             .limit(i64::from(max))
-            .select(Self::as_select())
-            .load(c)?)
+            .select(Self::as_select());
+        Ok(skip_locked!(available).load(c)?)
     }
 
     fn attempts(&self) -> i64 {
@@ -139,6 +141,10 @@ pub(super) fn complete(
     version: &str,
     outcome: &StageOutcome,
 ) -> Result<bool, SqlError> {
+    let Some(found) = leased(c, job, worker)? else { return Ok(false) };
+    let account = account_of_image(c, found.image_seq)?;
+    lock::take(c, Lock::Account(account))?;
+    lock::take(c, Lock::SharedStages)?;
     let Some(job) = leased(c, job, worker)? else { return Ok(false) };
     let current: String = stages::table.find(job.stage_id).select(stages::version).get_result(c)?;
     if current != version {

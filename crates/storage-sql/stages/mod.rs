@@ -10,7 +10,7 @@ use storage::{
 };
 
 use crate::{
-    SqlStore,
+    Lock, SqlStore,
     sql::{lease::OwnedLeaseRequest, vectors},
 };
 
@@ -26,7 +26,7 @@ impl StageQueue for SqlStore {
         other_version: VersionPolicy,
     ) -> Result<Stage, StorageError> {
         let (name, version) = (name.to_owned(), version.to_owned());
-        self.write(move |c| registry::open(c, &name, (&version, revision), other_version)).await
+        self.write(Lock::Stages, move |c| registry::open(c, &name, (&version, revision), other_version)).await
     }
 
     async fn stage(&self, name: &str) -> Result<Option<Stage>, StorageError> {
@@ -35,7 +35,7 @@ impl StageQueue for SqlStore {
     }
 
     async fn restart_backfill(&self, stage: StageId) -> Result<(), StorageError> {
-        self.write(move |c| registry::restart_backfill(c, stage)).await
+        self.write(Lock::Stages, move |c| registry::restart_backfill(c, stage)).await
     }
 
     async fn backfill_stage(
@@ -51,7 +51,7 @@ impl StageQueue for SqlStore {
         if !self.query(move |c| registry::has_backfill(c, stage)).await? {
             return Ok(false);
         }
-        self.write(move |c| registry::backfill(c, stage, encoder.as_deref(), max)).await
+        self.write(Lock::Stages, move |c| registry::backfill(c, stage, encoder.as_deref(), max)).await
     }
 
     async fn lease_stage_jobs(
@@ -65,7 +65,7 @@ impl StageQueue for SqlStore {
         if !self.query(move |c| jobs::has_available(c, stage, at)).await? {
             return Ok(Vec::new());
         }
-        self.write(move |c| jobs::lease(c, stage, &request)).await
+        self.write(Lock::Nothing, move |c| jobs::lease(c, stage, &request)).await
     }
 
     async fn renew_stage_leases(
@@ -76,7 +76,7 @@ impl StageQueue for SqlStore {
     ) -> Result<(), StorageError> {
         let worker = worker.to_owned();
         let jobs: Vec<i64> = jobs.iter().map(|job| job.0).collect();
-        self.write(move |c| jobs::renew(c, &worker, jobs, until)).await
+        self.write(Lock::Nothing, move |c| jobs::renew(c, &worker, &jobs, until)).await
     }
 
     async fn complete_stage_job(
@@ -87,7 +87,7 @@ impl StageQueue for SqlStore {
         outcome: StageOutcome,
     ) -> Result<bool, StorageError> {
         let (worker, version) = (worker.to_owned(), version.to_owned());
-        self.write(move |c| jobs::complete(c, job, &worker, &version, &outcome)).await
+        self.write(Lock::Nothing, move |c| jobs::complete(c, job, &worker, &version, &outcome)).await
     }
 
     async fn retry_stage_job(
@@ -97,17 +97,17 @@ impl StageQueue for SqlStore {
         not_before: Timestamp,
     ) -> Result<(), StorageError> {
         let worker = worker.to_owned();
-        self.write(move |c| jobs::retry(c, job.0, &worker, not_before)).await
+        self.write(Lock::Nothing, move |c| jobs::retry(c, &job.0, &worker, not_before)).await
     }
 
     async fn fail_stage_job(&self, job: JobId, worker: &str, reason: &str) -> Result<(), StorageError> {
         let (worker, reason) = (worker.to_owned(), reason.to_owned());
-        self.write(move |c| jobs::fail(c, job, &worker, &reason)).await
+        self.write(Lock::Nothing, move |c| jobs::fail(c, job, &worker, &reason)).await
     }
 
     async fn mark_stage_complete(&self, stage: StageId, version: &str) -> Result<bool, StorageError> {
         let version = version.to_owned();
-        self.write(move |c| registry::mark_complete(c, stage, &version)).await
+        self.write(Lock::Stages, move |c| registry::mark_complete(c, stage, &version)).await
     }
 
     async fn stage_progress(&self, account: Option<AccountId>) -> Result<Vec<StageProgress>, StorageError> {
@@ -134,6 +134,6 @@ impl StageQueue for SqlStore {
         {
             return Ok(0);
         }
-        self.write(move |c| vectors::prune(c, &names, max)).await
+        self.write(Lock::Nothing, move |c| vectors::prune(c, &names, max)).await
     }
 }

@@ -85,10 +85,14 @@ pub(crate) fn store(c: &mut SqlConnection, seq: i64, name: &str, vector: &[u8]) 
     let known = encoder(c, name)?;
     let encoder = match known {
         Some(known) => known.0,
-        None => diesel::insert_into(encoders::table)
-            .values(encoders::name.eq(name))
-            .returning(encoders::id)
-            .get_result(c)?,
+        None => {
+            // Another write may add it at the same time.
+            diesel::insert_into(encoders::table)
+                .values(encoders::name.eq(name))
+                .on_conflict_do_nothing()
+                .execute(c)?;
+            encoders::table.filter(encoders::name.eq(name)).select(encoders::id).get_result(c)?
+        }
     };
     let former = image_vectors::table
         .filter(image_vectors::image_seq.eq(seq))

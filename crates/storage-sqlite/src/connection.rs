@@ -10,9 +10,6 @@ use diesel::{
 };
 use domain::Position;
 
-/// How long an operation waits for a connection or for its turn to write.
-pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
-
 /// When a commit returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
@@ -47,9 +44,6 @@ define_sql_function! {
         lat_a: Nullable<Double>, lon_a: Nullable<Double>, lat_b: Nullable<Double>, lon_b: Nullable<Double>
     ) -> Nullable<Double>;
 }
-
-/// Opens a connection for a pool or for the writer.
-pub(crate) type Connect = dyn Fn() -> ConnectionResult<SqliteConnection> + Send + Sync;
 
 /// Opens and configures a connection.
 pub(crate) fn connect(

@@ -7,7 +7,7 @@ use std::{
 use diesel::{ConnectionResult, SqliteConnection};
 use storage::StorageError;
 
-use crate::error::SqlError;
+use crate::sql::SqlError;
 
 /// Upper bound on the connections, for machines with many processors.
 const MAX_CONNECTIONS: usize = 8;

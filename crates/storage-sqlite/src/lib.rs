@@ -36,19 +36,23 @@
 
 #[macro_use]
 mod dialect;
+mod classify;
 mod connection;
-mod error;
 mod inline_pool;
-mod migrations;
+mod lock;
 mod place_index;
-mod read_pool;
+#[cfg(test)]
+mod pool_tests;
+mod schema;
 #[path = "../../storage-sql/mod.rs"]
 mod sql;
 mod store;
+mod structure;
 mod word_index;
 mod writer;
 
 pub(crate) use diesel::{SqliteConnection as SqlConnection, sqlite::Sqlite as Backend};
+pub(crate) use sql::{Lock, error};
 pub(crate) use store::SqliteStore as SqlStore;
 
 pub use connection::Durability;

@@ -8,10 +8,10 @@ use storage::StorageError;
 use tokio::task::spawn_blocking;
 
 use crate::{
+    classify::{describe, hint},
     connection::{ConnectionRole, Durability, connect},
-    error::{SqlError, hint, with_hint},
     inline_pool::InlinePool,
-    read_pool::ReadPool,
+    sql::{Lock, Pool, SqlError},
     writer::Writer,
 };
 
@@ -36,7 +36,7 @@ impl Default for SqliteOptions {
 /// connections; if no other process has the file open, SQLite then removes the WAL.
 #[derive(Clone)]
 pub struct SqliteStore {
-    readers: ReadPool,
+    readers: Pool,
     inline: InlinePool,
     // Dropped last: the last connection to close checkpoints the WAL.
     writer: Writer,
@@ -57,7 +57,7 @@ impl SqliteStore {
             let open_writer = open.clone();
             let writer = Writer::start(move || open_writer(ConnectionRole::Writer))?;
             let inline = InlinePool::open(|| open(ConnectionRole::InlineReader))?;
-            let readers = ReadPool::new(options.readers, move || open(ConnectionRole::Reader));
+            let readers = Pool::new(options.readers, move || open(ConnectionRole::Reader));
             Ok::<_, StorageError>(Self { readers, inline, writer })
         });
         opening.await.map_err(|error| StorageError::Unavailable(error.to_string()))?.map_err(name_file)
@@ -67,7 +67,7 @@ impl SqliteStore {
     pub(crate) async fn read<T, F>(&self, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
-        F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
+        F: Fn(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
         self.readers.run(move |c| c.transaction(operation)).await
     }
@@ -76,7 +76,7 @@ impl SqliteStore {
     pub(crate) async fn query<T, F>(&self, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
-        F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
+        F: Fn(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
         self.readers.run(operation).await
     }
@@ -94,13 +94,23 @@ impl SqliteStore {
         }
     }
 
-    /// Runs an operation that writes, isolated as if in a transaction of its own.
-    pub(crate) async fn write<T, F>(&self, operation: F) -> Result<T, StorageError>
+    /// Runs an operation that writes, isolated as if in a transaction of its own. The writer's thread excludes all other
+    /// writes, so the lock says nothing more.
+    pub(crate) async fn write<T, F>(&self, _lock: Lock, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
-        F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
+        F: Fn(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
         self.writer.write(operation).await
+    }
+
+    /// Runs migrations.
+    pub(crate) async fn write_alone<T, F>(&self, operation: F) -> Result<T, StorageError>
+    where
+        T: Send + 'static,
+        F: Fn(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
+    {
+        self.write(Lock::Everything, operation).await
     }
 
     #[cfg(test)]
@@ -114,7 +124,7 @@ fn opening_error(path: &Path) -> impl Fn(StorageError) -> StorageError + use<> {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     move |error| match error {
         StorageError::Unavailable(message) if hint(&message).is_some() => {
-            StorageError::Unavailable(format!("{}: {}", path.display(), with_hint(&message)))
+            StorageError::Unavailable(format!("{}: {}", path.display(), describe(&message)))
         }
         other => other,
     }

@@ -171,7 +171,7 @@ fn posting(kind: char, id: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sql::AnyWord;
+    use crate::sql::images::AnyWord;
 
     #[test]
     fn keys_are_ordered_by_capture_time() {

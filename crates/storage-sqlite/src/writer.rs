@@ -15,9 +15,9 @@ use diesel::{
 use storage::StorageError;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::{
-    connection::{Connect, WAIT_TIMEOUT},
-    error::SqlError,
+use crate::sql::{
+    SqlError,
+    pool::{Connect, WAIT_TIMEOUT},
 };
 
 /// Capacity of the queue; with more writes, callers wait for a place in it.

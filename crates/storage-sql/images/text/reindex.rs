@@ -1,14 +1,14 @@
 //! Rebuilds the index of an older tokenizer version, and leaves the index of a newer version unchanged.
 
 use diesel::{
-    QueryableByName,
+    OptionalExtension, QueryableByName,
     prelude::*,
     sql_query,
     sql_types::{BigInt, Nullable},
 };
 
 use super::add::{add_text, remove_text};
-use crate::{SqlConnection, error::SqlError, sql::schema::images};
+use crate::{Lock, SqlConnection, error::SqlError, lock, sql::schema::images};
 
 /// The progress of a rebuild; see the table `word_index`.
 #[derive(QueryableByName)]
@@ -39,15 +39,18 @@ fn current_state(c: &mut SqlConnection) -> Result<IndexState, SqlError> {
     if state.version >= i64::from(words::VERSION) {
         return Ok(state);
     }
-    // Stems of another version cannot be computed from the words, so all rows are deleted.
-    sql_query("DELETE FROM word_stems").execute(c)?;
-    sql_query(
+    let begun = sql_query(
         "UPDATE word_index SET version = $1, indexed_to = 0,
             until = (SELECT coalesce(max(seq), 0) FROM images),
-            stale_to = (SELECT coalesce(max(id), 0) FROM words)",
+            stale_to = (SELECT coalesce(max(id), 0) FROM words)
+        WHERE version < $1",
     )
     .bind::<BigInt, _>(i64::from(words::VERSION))
     .execute(c)?;
+    if begun > 0 {
+        // Stems of another version cannot be computed from the words, so all rows are deleted.
+        sql_query("DELETE FROM word_stems").execute(c)?;
+    }
     self::state(c)
 }
 
@@ -130,8 +133,7 @@ pub(in super::super) fn reindex(c: &mut SqlConnection, max: u32) -> Result<u32, 
         .select(images::seq)
         .load(c)?;
     for seq in &seqs {
-        remove_text(c, *seq)?;
-        add_text(c, *seq)?;
+        reindex_image(c, *seq)?;
     }
     let done = u32::try_from(seqs.len()).unwrap_or(u32::MAX);
     let last = seqs.last().copied().filter(|_| done == max).unwrap_or(state.until);
@@ -141,6 +143,18 @@ pub(in super::super) fn reindex(c: &mut SqlConnection, max: u32) -> Result<u32, 
         .bind::<Nullable<BigInt>, _>(all.then_some(0))
         .execute(c)?;
     Ok(done)
+}
+
+/// Indexes an image again, unless it was purged meanwhile.
+fn reindex_image(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
+    let image = || images::table.find(seq).filter(images::state.eq("ready")).select(images::account_id);
+    let Some(account) = image().get_result::<i64>(c).optional()? else { return Ok(()) };
+    lock::take(c, Lock::Account(account))?;
+    if image().get_result::<i64>(c).optional()?.is_some() {
+        remove_text(c, seq)?;
+        add_text(c, seq)?;
+    }
+    Ok(())
 }
 
 #[derive(QueryableByName)]

@@ -10,7 +10,7 @@ use storage::StorageError;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
-use crate::{Durability, SqliteOptions, SqliteStore, error::SqlError};
+use crate::{Durability, Lock, SqliteOptions, SqliteStore, error::SqlError};
 
 diesel::table! {
     notes (n) {
@@ -49,7 +49,7 @@ impl TestStore {
         F: FnOnce(&mut SqliteConnection) -> Result<(), SqlError> + Send + 'static,
     {
         let store = self.store.clone();
-        tokio::spawn(async move { store.write(operation).await })
+        tokio::spawn(async move { store.write(Lock::Nothing, operation).await })
     }
 
     /// Blocks the writer until the sender is dropped.

@@ -1,48 +1,6 @@
-use diesel::result::{DatabaseErrorKind, Error};
-use storage::StorageError;
+//! The errors of SQLite.
 
-/// Why an operation on a connection failed. Callers of the store get it as a [`StorageError`].
-#[derive(Debug)]
-pub(crate) enum SqlError {
-    /// An error of SQLite or diesel.
-    Query(Error),
-    /// A stored value that the service never writes.
-    Unreadable { table: &'static str, column: &'static str, row: String },
-    /// The operation is invalid in the store's current state.
-    Refused(String),
-    /// No connection could be opened.
-    Unavailable(String),
-    /// The transaction that contained the operation was rolled back.
-    TransactionLost(String),
-}
-
-impl From<Error> for SqlError {
-    fn from(error: Error) -> Self {
-        Self::Query(error)
-    }
-}
-
-impl From<SqlError> for StorageError {
-    fn from(error: SqlError) -> Self {
-        Self::from(&error)
-    }
-}
-
-impl From<&SqlError> for StorageError {
-    fn from(error: &SqlError) -> Self {
-        match error {
-            SqlError::Query(error) => from_query(error),
-            SqlError::Unreadable { table, column, row } => {
-                Self::Unreadable { table, column, row: row.clone() }
-            }
-            SqlError::Refused(reason) => Self::Refused(reason.clone()),
-            SqlError::Unavailable(reason) => Self::Unavailable(reason.clone()),
-            SqlError::TransactionLost(reason) => {
-                Self::Unavailable(format!("the transaction was lost: {reason}"))
-            }
-        }
-    }
-}
+use diesel::result::DatabaseErrorKind;
 
 /// Messages of SQLite for errors that a retry may fix. diesel passes on the message, not the result code.
 const TRANSIENT: [&str; 7] = [
@@ -71,8 +29,13 @@ pub(crate) fn hint(message: &str) -> Option<&'static str> {
     HINTS.iter().find(|(part, _)| message.contains(part)).map(|(_, hint)| *hint)
 }
 
+/// Whether a retry may fix the error.
+pub(crate) fn is_transient(_: &DatabaseErrorKind, message: &str) -> bool {
+    TRANSIENT.iter().any(|part| message.contains(part))
+}
+
 /// SQLite's message, followed by the [`hint`] if there is one.
-pub(crate) fn with_hint(error: &impl std::fmt::Display) -> String {
+pub(crate) fn describe(error: &impl std::fmt::Display) -> String {
     let message = error.to_string();
     match hint(&message) {
         Some(hint) => format!("{message}: {hint}"),
@@ -80,29 +43,13 @@ pub(crate) fn with_hint(error: &impl std::fmt::Display) -> String {
     }
 }
 
-fn from_query(error: &Error) -> StorageError {
-    match error {
-        Error::DatabaseError(DatabaseErrorKind::UnableToSendCommand, _) | Error::BrokenTransactionManager => {
-            StorageError::Unavailable(error.to_string())
-        }
-        Error::DatabaseError(_, information)
-            if TRANSIENT.iter().any(|message| information.message().contains(message)) =>
-        {
-            StorageError::Unavailable(with_hint(error))
-        }
-        Error::RollbackErrorOnCommit { commit_error, .. } => from_query(commit_error),
-        _ => StorageError::Refused(with_hint(error)),
-    }
-}
-
-/// Whether a statement violated a `UNIQUE` constraint.
-pub(crate) fn is_unique_violation(error: &Error) -> bool {
-    matches!(error, Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _))
-}
-
 #[cfg(test)]
 mod tests {
+    use diesel::result::Error;
+    use storage::StorageError;
+
     use super::*;
+    use crate::sql::SqlError;
 
     fn convert(kind: DatabaseErrorKind, message: &str) -> StorageError {
         SqlError::from(Error::DatabaseError(kind, Box::new(message.to_owned()))).into()

@@ -1,19 +1,17 @@
 use async_trait::async_trait;
 use diesel::{
-    OptionalExtension, QueryDsl, QueryableByName, RunQueryDsl, SqliteConnection,
+    OptionalExtension, QueryDsl, QueryableByName, RunQueryDsl,
     migration::{Migration, MigrationSource},
     sql_query,
-    sqlite::Sqlite,
 };
-use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+use diesel_migrations::MigrationHarness;
 use storage::{SchemaStore, StorageError};
 
+use super::SqlError;
 use crate::{
-    SqliteStore,
-    error::{SqlError, with_hint},
+    Backend, SqlConnection, SqlStore,
+    schema::{FIND_MIGRATIONS_TABLE, MIGRATIONS},
 };
-
-const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 
 diesel::table! {
     __diesel_schema_migrations (version) {
@@ -22,7 +20,7 @@ diesel::table! {
 }
 
 #[async_trait]
-impl SchemaStore for SqliteStore {
+impl SchemaStore for SqlStore {
     async fn pending_migrations(&self) -> Result<Vec<String>, StorageError> {
         self.read(|c| {
             let applied = applied_versions(c)?;
@@ -37,7 +35,7 @@ impl SchemaStore for SqliteStore {
 
     async fn migrate(&self) -> Result<Vec<String>, StorageError> {
         // One transaction for all of them: a concurrent process waits, then finds nothing to do.
-        self.write(|c| {
+        self.write_alone(|c| {
             let known = embedded()?;
             let applied = c.run_pending_migrations(MIGRATIONS).map_err(migration_error)?;
             Ok(known
@@ -50,7 +48,7 @@ impl SchemaStore for SqliteStore {
     }
 
     async fn revert_migration(&self) -> Result<Option<String>, StorageError> {
-        self.write(|c| {
+        self.write_alone(|c| {
             if applied_versions(c)?.is_empty() {
                 return Ok(None);
             }
@@ -68,7 +66,7 @@ struct EmbeddedMigration {
 
 /// The embedded migrations in order.
 fn embedded() -> Result<Vec<EmbeddedMigration>, SqlError> {
-    let migrations: Vec<Box<dyn Migration<Sqlite>>> = MIGRATIONS.migrations().map_err(migration_error)?;
+    let migrations: Vec<Box<dyn Migration<Backend>>> = MIGRATIONS.migrations().map_err(migration_error)?;
     let mut known: Vec<EmbeddedMigration> = migrations
         .iter()
         .map(|migration| EmbeddedMigration {
@@ -88,10 +86,8 @@ struct TableName {
 }
 
 /// The applied versions. Unlike diesel's harness this writes nothing, so a read-only connection can run it.
-fn applied_versions(c: &mut SqliteConnection) -> Result<Vec<String>, SqlError> {
-    let table = sql_query("SELECT name FROM sqlite_master WHERE name = '__diesel_schema_migrations'")
-        .get_result::<TableName>(c)
-        .optional()?;
+fn applied_versions(c: &mut SqlConnection) -> Result<Vec<String>, SqlError> {
+    let table = sql_query(FIND_MIGRATIONS_TABLE).get_result::<TableName>(c).optional()?;
     match table {
         Some(_) => {
             Ok(__diesel_schema_migrations::table.select(__diesel_schema_migrations::version).load(c)?)
@@ -102,5 +98,5 @@ fn applied_versions(c: &mut SqliteConnection) -> Result<Vec<String>, SqlError> {
 
 #[expect(clippy::needless_pass_by_value, reason = "the signature that map_err needs")]
 fn migration_error(error: Box<dyn std::error::Error + Send + Sync>) -> SqlError {
-    SqlError::Refused(format!("a migration failed: {}", with_hint(&error)))
+    SqlError::Refused(format!("a migration failed: {}", error))
 }

@@ -15,7 +15,7 @@ struct Message {
 }
 
 /// Messages of SQLite about damage; none for a sound file. The full check also compares the indexes with the tables.
-pub(super) fn check(c: &mut SqlConnection, depth: CheckDepth, max: u32) -> Result<Vec<String>, SqlError> {
+pub(crate) fn check(c: &mut SqlConnection, depth: CheckDepth, max: u32) -> Result<Vec<String>, SqlError> {
     let check = match depth {
         CheckDepth::Quick => "SELECT quick_check AS message FROM pragma_quick_check LIMIT $1",
         CheckDepth::Full => "SELECT integrity_check AS message FROM pragma_integrity_check LIMIT $1",
@@ -46,7 +46,7 @@ struct Dangling {
 }
 
 /// References to rows that do not exist.
-pub(super) fn dangling_references(c: &mut SqlConnection, max: u32) -> Result<Vec<String>, SqlError> {
+pub(crate) fn dangling_references(c: &mut SqlConnection, max: u32) -> Result<Vec<String>, SqlError> {
     let dangling: Vec<Dangling> = sql_query(
         r#"SELECT "table" AS child, rowid AS number, parent FROM pragma_foreign_key_check LIMIT $1"#,
     )

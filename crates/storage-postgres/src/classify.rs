@@ -1,0 +1,90 @@
+//! The errors of Postgres.
+
+use diesel::result::{DatabaseErrorKind, Error};
+
+/// Messages of Postgres for errors that a retry may fix. diesel passes on the message, not the code of the error.
+const TRANSIENT: [&str; 13] = [
+    "deadlock detected",
+    "lock timeout",
+    "statement timeout",
+    "idle-in-transaction timeout",
+    "terminating connection",
+    "the database system is",
+    "too many clients",
+    "too many connections",
+    "remaining connection slots",
+    "No space left on device",
+    "out of shared memory",
+    "read-only transaction",
+    "server closed the connection",
+];
+
+/// Whether a retry may fix the error.
+pub(crate) fn is_transient(kind: &DatabaseErrorKind, message: &str) -> bool {
+    let of_kind = matches!(
+        kind,
+        DatabaseErrorKind::SerializationFailure
+            | DatabaseErrorKind::ReadOnlyTransaction
+            | DatabaseErrorKind::ClosedConnection
+    );
+    of_kind || TRANSIENT.iter().any(|part| message.contains(part))
+}
+
+/// Whether the transaction was undone because of others that ran at the same time, so that it can be run again.
+pub(crate) fn is_conflict(error: &Error) -> bool {
+    match error {
+        Error::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => true,
+        Error::DatabaseError(_, information) => information.message().contains("deadlock detected"),
+        Error::RollbackErrorOnCommit { commit_error, .. } => is_conflict(commit_error),
+        _ => false,
+    }
+}
+
+/// Whether the connection to the server is lost.
+pub(crate) fn is_connection_lost(error: &Error) -> bool {
+    match error {
+        Error::DatabaseError(
+            DatabaseErrorKind::UnableToSendCommand | DatabaseErrorKind::ClosedConnection,
+            _,
+        )
+        | Error::BrokenTransactionManager => true,
+        Error::DatabaseError(_, information) => ["terminating connection", "the database system is"]
+            .iter()
+            .any(|part| information.message().contains(part)),
+        _ => false,
+    }
+}
+
+/// The message of an error.
+pub(crate) fn describe(error: &Error) -> String {
+    error.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use storage::StorageError;
+
+    use super::*;
+    use crate::sql::SqlError;
+
+    fn error(kind: DatabaseErrorKind, message: &str) -> Error {
+        Error::DatabaseError(kind, Box::new(message.to_owned()))
+    }
+
+    #[test]
+    fn transient_errors_are_unavailable_and_others_refused() {
+        for message in TRANSIENT {
+            let error = StorageError::from(SqlError::from(error(DatabaseErrorKind::Unknown, message)));
+            assert!(matches!(error, StorageError::Unavailable(_)), "{message}");
+        }
+        let other = error(DatabaseErrorKind::Unknown, r#"relation "images" does not exist"#);
+        assert!(matches!(StorageError::from(SqlError::from(other)), StorageError::Refused(_)));
+    }
+
+    #[test]
+    fn conflicts_are_recognized() {
+        assert!(is_conflict(&error(DatabaseErrorKind::SerializationFailure, "")));
+        assert!(is_conflict(&error(DatabaseErrorKind::Unknown, "deadlock detected")));
+        assert!(!is_conflict(&error(DatabaseErrorKind::UniqueViolation, "")));
+    }
+}

@@ -1,0 +1,70 @@
+//! The words in which the SQL of Postgres differs from that of other databases.
+
+/// A table of the integers in a JSON array, with the column `value`.
+macro_rules! integers {
+    ($json:literal) => {
+        concat!(
+            "(SELECT CAST(item AS BIGINT) AS value FROM json_array_elements_text(CAST(",
+            $json,
+            " AS JSON)) AS item)"
+        )
+    };
+}
+
+/// A table of the strings in a JSON array, with the column `value`.
+macro_rules! strings {
+    ($json:literal) => {
+        concat!("(SELECT item AS value FROM json_array_elements_text(CAST(", $json, " AS JSON)) AS item)")
+    };
+}
+
+/// A table of the pairs of a string and an integer in a JSON array, with the columns `name` and `number`.
+macro_rules! named_integers {
+    ($json:literal) => {
+        concat!(
+            "(SELECT item ->> 0 AS name, CAST(item ->> 1 AS BIGINT) AS number FROM json_array_elements(CAST(",
+            $json,
+            " AS JSON)) AS item)"
+        )
+    };
+}
+
+/// A table of the pairs of integers in a JSON array, with the columns `first` and `second`.
+macro_rules! integer_pairs {
+    ($json:literal) => {
+        concat!(
+            "(SELECT CAST(item ->> 0 AS BIGINT) AS first, CAST(item ->> 1 AS BIGINT) AS second
+            FROM json_array_elements(CAST(",
+            $json,
+            " AS JSON)) AS item)"
+        )
+    };
+}
+
+/// A join that reads its left side first; the planner decides by itself.
+macro_rules! join_after {
+    () => {
+        "JOIN"
+    };
+}
+
+/// Makes the planner use an index for the table before it; it decides by itself.
+macro_rules! by_index {
+    ($index:literal) => {
+        ""
+    };
+}
+
+/// Locks the rows of a query until the end of the transaction.
+macro_rules! for_update {
+    ($query:expr) => {
+        $query.for_update()
+    };
+}
+
+/// Locks the rows of a query, and leaves out those that another transaction has locked.
+macro_rules! skip_locked {
+    ($query:expr) => {
+        $query.for_update().skip_locked()
+    };
+}

@@ -1,0 +1,50 @@
+//! The photo library's metadata in Postgres.
+//!
+//! [`PostgresStore`] implements every trait of the `storage` crate on one database, for any number of processes:
+//!
+//! - The operations are those of the folder `storage-sql`, which this crate compiles for Postgres.
+//! - A write takes the lock of what it changes first, as an advisory lock of its transaction, so the writes of one
+//!   account run one after another and those of others at the same time.
+//! - Each operation runs on one connection, on a blocking thread, so that a cancelled caller leaves nothing half done.
+//! - All state of a session ends with its transaction, so a pooler may stand before the server.
+//!
+//! This crate knows no HTTP, no blob bytes and no clock. The rules of the library are those that the traits state.
+//!
+//! ```no_run
+//! # async fn open() -> Result<(), Box<dyn std::error::Error>> {
+//! use storage::SchemaStore;
+//! use storage_postgres::{PostgresOptions, PostgresStore, PostgresUrl};
+//!
+//! let url = PostgresUrl::parse("postgres://photos:password@db.example/photos")?;
+//! let store = PostgresStore::open(url, PostgresOptions::default()).await?;
+//! for name in store.migrate().await? {
+//!     println!("applied {name}");
+//! }
+//! # Ok(())
+//! # }
+//! ```
+#![deny(missing_docs)]
+
+#[macro_use]
+mod dialect;
+mod classify;
+mod connection;
+mod lock;
+mod place_index;
+mod schema;
+#[path = "../../storage-sql/mod.rs"]
+mod sql;
+mod store;
+mod structure;
+mod word_index;
+
+pub(crate) use diesel::pg::Pg as Backend;
+pub(crate) use sql::{Lock, error};
+pub(crate) use store::PostgresStore as SqlStore;
+
+pub use connection::{InvalidUrl, PostgresUrl};
+pub use store::{PostgresOptions, PostgresStore};
+
+/// A connection that runs on a blocking thread.
+pub(crate) type SqlConnection =
+    diesel_async::async_connection_wrapper::AsyncConnectionWrapper<diesel_async::AsyncPgConnection>;

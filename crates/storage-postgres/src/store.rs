@@ -1,0 +1,199 @@
+use std::{sync::Arc, thread, time::Duration};
+
+use diesel::{Connection, ConnectionError, connection::TransactionManager};
+use diesel_async::AnsiTransactionManager;
+use storage::StorageError;
+use tokio::runtime::Handle;
+
+use crate::{
+    Lock, SqlConnection,
+    classify::{is_conflict, is_connection_lost},
+    connection::{LIMITS, PostgresUrl},
+    lock,
+    sql::{Pool, SqlError},
+};
+
+/// How often a write is run again because another one excluded it.
+const MAX_CONFLICTS: u32 = 5;
+/// How often and how many times the lock of migrations is tried: for half an hour.
+const MIGRATION_POLL: Duration = Duration::from_millis(100);
+const MAX_MIGRATION_POLLS: u32 = 18_000;
+
+/// How a store is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PostgresOptions {
+    /// Maximum number of connections; at least 1.
+    pub connections: usize,
+}
+
+impl Default for PostgresOptions {
+    fn default() -> Self {
+        Self { connections: 16 }
+    }
+}
+
+/// The photo library's metadata in a Postgres database.
+///
+/// Clones are cheap and share the connections.
+#[derive(Clone)]
+pub struct PostgresStore {
+    url: Arc<PostgresUrl>,
+    pool: Pool,
+}
+
+impl PostgresStore {
+    /// Opens the database. It does not migrate.
+    ///
+    /// # Errors
+    /// [`StorageError::Unavailable`] when no connection can be opened.
+    pub async fn open(url: PostgresUrl, options: PostgresOptions) -> Result<Self, StorageError> {
+        let url = Arc::new(url);
+        let connecting = Arc::clone(&url);
+        let pool = Pool::new(options.connections, move || {
+            connecting.connect().map_err(|error| describe(error, &connecting))
+        });
+        let store = Self { url, pool };
+        // So that a wrong address is an error of the start.
+        store.pool.run(|_| Ok(())).await?;
+        Ok(store)
+    }
+
+    /// Runs a read-only operation of several statements on one snapshot.
+    pub(crate) async fn read<T, F>(&self, operation: F) -> Result<T, StorageError>
+    where
+        T: Send + 'static,
+        F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
+    {
+        let begin = format!("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL {LIMITS}");
+        self.run(move |c| in_transaction(c, &begin, &operation)).await
+    }
+
+    /// Runs a read-only operation of one statement, which needs no transaction.
+    pub(crate) async fn query<T, F>(&self, operation: F) -> Result<T, StorageError>
+    where
+        T: Send + 'static,
+        F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
+    {
+        if self.url.caches_statements() {
+            self.run(operation).await
+        } else {
+            // A pooler may give the execution of a statement another connection than its preparation.
+            self.read(operation).await
+        }
+    }
+
+    /// Runs a frequent look-up.
+    pub(crate) async fn query_inline<T, F>(&self, operation: F) -> Result<T, StorageError>
+    where
+        T: Send + 'static,
+        F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
+    {
+        self.query(operation).await
+    }
+
+    /// Runs an operation that writes in a transaction, under a lock.
+    ///
+    /// An operation is a function of its arguments and the database, so it is run again when a conflict with others
+    /// undid it, or when the connection was lost before it was to be committed.
+    pub(crate) async fn write<T, F>(&self, lock: Lock, operation: F) -> Result<T, StorageError>
+    where
+        T: Send + 'static,
+        F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
+    {
+        let locks = match lock {
+            Lock::Everything => lock::statement(lock),
+            lock => Some(
+                [Some(lock::shared_by_all()), lock::statement(lock)]
+                    .into_iter()
+                    .flatten()
+                    .collect::<Vec<_>>()
+                    .join("; "),
+            ),
+        };
+        let begin = format!("BEGIN; SET LOCAL {LIMITS}; {}", locks.unwrap_or_default());
+        self.run(move |c| {
+            let mut conflicts = 0;
+            loop {
+                match in_transaction(c, &begin, &operation) {
+                    Err(SqlError::Query(error)) if is_conflict(&error) && conflicts < MAX_CONFLICTS => {
+                        conflicts += 1;
+                        thread::sleep(Duration::from_millis(fastrand::u64(1..10 << conflicts)));
+                    }
+                    outcome => return outcome,
+                }
+            }
+        })
+        .await
+    }
+
+    /// Runs migrations, without a limit of time, while no other process does.
+    pub(crate) async fn write_alone<T, F>(&self, operation: F) -> Result<T, StorageError>
+    where
+        T: Send + 'static,
+        F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
+    {
+        let begin = "BEGIN; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0";
+        self.run(move |c| {
+            for _ in 0..MAX_MIGRATION_POLLS {
+                // Waiting for the lock in a transaction would hold up what waits for old transactions to end.
+                let done = in_transaction(c, begin, |c| {
+                    if lock::try_migrations(c)? { operation(c).map(Some) } else { Ok(None) }
+                })?;
+                if let Some(done) = done {
+                    return Ok(done);
+                }
+                thread::sleep(MIGRATION_POLL);
+            }
+            Err(SqlError::Unavailable("another process has been migrating for too long".to_owned()))
+        })
+        .await
+    }
+
+    /// Runs an operation on a connection of the pool. When the connection turns out to be lost, the operation is run
+    /// again on a new one.
+    async fn run<T, F>(&self, operation: F) -> Result<T, StorageError>
+    where
+        T: Send + 'static,
+        F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
+    {
+        let url = Arc::clone(&self.url);
+        self.pool
+            .run(move |c| match operation(c) {
+                Err(SqlError::Query(error)) if is_connection_lost(&error) => {
+                    *c = url
+                        .connect()
+                        .map_err(|error| SqlError::Unavailable(describe(error, &url).to_string()))?;
+                    operation(c)
+                }
+                outcome => outcome,
+            })
+            .await
+    }
+}
+
+/// Names the database in an error of opening a connection.
+fn describe(error: ConnectionError, url: &PostgresUrl) -> ConnectionError {
+    ConnectionError::BadConnection(format!("{url}: {error}"))
+}
+
+/// Runs an operation in a transaction that begins with these statements.
+fn in_transaction<T>(
+    c: &mut SqlConnection,
+    begin: &str,
+    operation: impl Fn(&mut SqlConnection) -> Result<T, SqlError>,
+) -> Result<T, SqlError> {
+    type Transactions = <SqlConnection as Connection>::TransactionManager;
+    Handle::current().block_on(AnsiTransactionManager::begin_transaction_sql(&mut **c, begin))?;
+    let outcome = operation(c);
+    if outcome.is_ok() {
+        match Transactions::commit_transaction(c) {
+            Ok(()) => return outcome,
+            Err(error) if is_conflict(&error) => return Err(error.into()),
+            // It may have been committed.
+            Err(error) => return Err(SqlError::TransactionLost(error.to_string())),
+        }
+    }
+    // A connection whose transaction cannot be rolled back is closed by the pool.
+    let _ = Transactions::rollback_transaction(c);
+    outcome
+}

@@ -1,0 +1,158 @@
+//! The index of words: one row for each word of an image, ordered by word and capture time.
+
+use std::fmt::Write as _;
+
+use diesel::{
+    QueryableByName,
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Binary, Text},
+};
+use words::Occurrence;
+
+use crate::{
+    SqlConnection,
+    sql::{Expression, SqlError, encode_word_ids, images::AnyWord, json_array},
+};
+
+/// The keys of the images captured between two moments. An account has no two images of one millisecond, so the capture
+/// time is the key.
+pub(crate) fn keys_between(start_ms: i64, end_ms: i64) -> (i64, i64) {
+    (start_ms, end_ms)
+}
+
+const ADD_POSTINGS: &str = concat!(
+    "INSERT INTO word_postings (word_id, key, image_seq, in_content)
+    SELECT first, $1, $2, second <> 0 FROM ",
+    integer_pairs!("$3"),
+    " AS words"
+);
+
+/// Adds the words of an image.
+pub(crate) fn add(
+    c: &mut SqlConnection,
+    seq: i64,
+    captured_at_ms: i64,
+    words: &[(i64, Occurrence)],
+) -> Result<(), SqlError> {
+    sql_query("INSERT INTO indexed_words (image_seq, key, words) VALUES ($1, $2, $3)")
+        .bind::<BigInt, _>(seq)
+        .bind::<BigInt, _>(captured_at_ms)
+        .bind::<Binary, _>(encode_word_ids(words))
+        .execute(c)?;
+    let postings: Vec<(i64, i64)> =
+        words.iter().map(|(id, occurrence)| (*id, i64::from(occurrence.in_content))).collect();
+    sql_query(ADD_POSTINGS)
+        .bind::<BigInt, _>(captured_at_ms)
+        .bind::<BigInt, _>(seq)
+        .bind::<Text, _>(serde_json::to_string(&postings).unwrap_or_default())
+        .execute(c)?;
+    Ok(())
+}
+
+const REMOVE_POSTINGS: &str = concat!(
+    "DELETE FROM word_postings WHERE key = $1 AND word_id IN (SELECT value FROM ",
+    integers!("$2"),
+    " AS words)"
+);
+
+/// Removes the words of an image.
+pub(crate) fn remove(
+    c: &mut SqlConnection,
+    seq: i64,
+    key: i64,
+    words: &[(i64, Occurrence)],
+) -> Result<(), SqlError> {
+    sql_query(REMOVE_POSTINGS).bind::<BigInt, _>(key).bind::<Text, _>(json_array(&ids(words))).execute(c)?;
+    sql_query("DELETE FROM indexed_words WHERE image_seq = $1").bind::<BigInt, _>(seq).execute(c)?;
+    Ok(())
+}
+
+fn ids(words: &[(i64, Occurrence)]) -> Vec<i64> {
+    words.iter().map(|(id, _)| *id).collect()
+}
+
+#[derive(QueryableByName)]
+struct Count {
+    #[diesel(sql_type = BigInt)]
+    count: i64,
+}
+
+const COUNT_POSTINGS: &str = concat!(
+    "SELECT count(*) AS count FROM word_postings WHERE key = $1 AND word_id IN (SELECT value FROM ",
+    integers!("$2"),
+    " AS words)"
+);
+
+/// Whether the index has the words of an image.
+pub(crate) fn has_postings(
+    c: &mut SqlConnection,
+    key: i64,
+    words: &[(i64, Occurrence)],
+) -> Result<bool, SqlError> {
+    let found: Count = sql_query(COUNT_POSTINGS)
+        .bind::<BigInt, _>(key)
+        .bind::<Text, _>(json_array(&ids(words)))
+        .get_result(c)?;
+    Ok(usize::try_from(found.count).is_ok_and(|count| count == words.len()))
+}
+
+/// A query for the images that match an expression, with keys in a range: their `key` and `seq`, newest first.
+///
+/// It walks over the postings of each word of the rarest list, newest first, and looks the other lists up by key. Each
+/// walk ends at the limit, so the common words of a large library cost no more than the rare ones of a small one.
+pub(crate) fn newest(
+    expression: &Expression,
+    (first, last): (i64, i64),
+    (limit, offset): (i64, i64),
+) -> String {
+    let Some((rarest, others)) = expression.0.split_first() else {
+        return "SELECT CAST(NULL AS BIGINT) AS key, CAST(NULL AS BIGINT) AS seq WHERE FALSE".to_owned();
+    };
+    let conditions: String = others.iter().map(|words| has_any(words)).collect();
+    let walked = limit.saturating_add(offset);
+    format!(
+        "SELECT DISTINCT key, seq
+        FROM (VALUES {}) AS word (id, anywhere) CROSS JOIN LATERAL (
+            SELECT p.key, p.image_seq AS seq FROM word_postings AS p
+            WHERE p.word_id = word.id AND p.key BETWEEN {first} AND {last} AND (p.in_content OR word.anywhere){conditions}
+            ORDER BY p.key DESC LIMIT {walked}
+        ) AS hit
+        ORDER BY key DESC LIMIT {limit} OFFSET {offset}",
+        values(rarest)
+    )
+}
+
+/// Words as rows of their id and whether place and file name count, too.
+fn values(words: &[AnyWord]) -> String {
+    let mut rows = String::new();
+    for word in words {
+        let separator = if rows.is_empty() { "" } else { ", " };
+        let _ = write!(rows, "{separator}(CAST({} AS BIGINT), {})", word.id, word.in_context);
+    }
+    rows
+}
+
+/// The condition that the image of the posting `p` has any of these words.
+fn has_any(words: &[AnyWord]) -> String {
+    let of = |in_context: bool| {
+        let ids: Vec<String> = words
+            .iter()
+            .filter(|word| word.in_context == in_context)
+            .map(|word| word.id.to_string())
+            .collect();
+        ids.join(", ")
+    };
+    let (anywhere, in_content) = (of(true), of(false));
+    let mut conditions = Vec::new();
+    if !anywhere.is_empty() {
+        conditions.push(format!("o.word_id IN ({anywhere})"));
+    }
+    if !in_content.is_empty() {
+        conditions.push(format!("(o.word_id IN ({in_content}) AND o.in_content)"));
+    }
+    format!(
+        " AND EXISTS (SELECT 1 FROM word_postings AS o WHERE o.key = p.key AND ({}))",
+        conditions.join(" OR ")
+    )
+}

@@ -1,0 +1,7 @@
+use crate::{Lock, SqlConnection, sql::SqlError};
+
+/// Takes a lock until the end of the transaction. Here a transaction that writes excludes all others.
+#[expect(clippy::unnecessary_wraps, reason = "other databases can fail")]
+pub(crate) fn take(_: &mut SqlConnection, _: Lock) -> Result<(), SqlError> {
+    Ok(())
+}

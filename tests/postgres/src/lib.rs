@@ -1,0 +1,110 @@
+//! Databases for tests, on the Postgres server that the developer tool starts for them.
+//!
+//! Each test has a database of its own, a copy of one that was migrated once.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::{env, fs, path::Path, thread};
+
+use ring::digest::{Context, SHA256};
+use tokio_postgres::{Client, NoTls};
+
+/// The variable with the URL of the server, without a database: `postgres://postgres@127.0.0.1:54321`.
+pub const SERVER: &str = "PHOTOS_TEST_POSTGRES";
+
+/// A database that is deleted when this value is dropped.
+#[derive(Debug)]
+pub struct TestDatabase {
+    name: String,
+}
+
+fn server() -> String {
+    env::var(SERVER).unwrap_or_else(|_| {
+        panic!(
+            "{SERVER} is not set: these tests need a Postgres server. `cargo xtask test` starts one; \
+             `cargo xtask postgres` starts one for single tests and prints the variable"
+        )
+    })
+}
+
+fn url_of(name: &str) -> String {
+    format!("{}/{name}", server())
+}
+
+async fn connect(database: &str) -> Client {
+    let (client, connection) = tokio_postgres::connect(&url_of(database), NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+/// The name of the template, which changes with the migrations.
+fn template_name() -> String {
+    let migrations = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations/postgres");
+    let mut folders: Vec<_> = fs::read_dir(migrations).unwrap().map(|entry| entry.unwrap().path()).collect();
+    folders.sort();
+    let mut digest = Context::new(&SHA256);
+    for folder in folders {
+        digest.update(folder.file_name().unwrap().as_encoded_bytes());
+        digest.update(&fs::read(folder.join("up.sql")).unwrap());
+    }
+    let digest = digest.finish();
+    let hex: String = digest.as_ref().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    format!("photos_template_{hex}")
+}
+
+fn new_name() -> String {
+    format!("photos_test_{:016x}", fastrand::u64(..))
+}
+
+impl TestDatabase {
+    /// An empty database.
+    pub async fn empty() -> Self {
+        let name = new_name();
+        connect("postgres").await.batch_execute(&format!("CREATE DATABASE {name}")).await.unwrap();
+        Self { name }
+    }
+
+    /// A copy of a database that `migrate` migrated, given its URL. It is called once for all tests of a server.
+    pub async fn migrated(migrate: impl AsyncFnOnce(String)) -> Self {
+        let (name, template) = (new_name(), template_name());
+        let client = connect("postgres").await;
+        // One test at a time, also of other processes: a template that somebody is connected to cannot be copied.
+        client.batch_execute("SELECT pg_advisory_lock(1)").await.unwrap();
+        let known = client
+            .query_opt("SELECT 1 FROM pg_database WHERE datname = $1 AND datistemplate", &[&template])
+            .await
+            .unwrap();
+        if known.is_none() {
+            client.batch_execute(&format!("DROP DATABASE IF EXISTS {template}")).await.unwrap();
+            client.batch_execute(&format!("CREATE DATABASE {template}")).await.unwrap();
+            migrate(url_of(&template)).await;
+            let end_connections = format!(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{template}';
+                ALTER DATABASE {template} IS_TEMPLATE true"
+            );
+            client.batch_execute(&end_connections).await.unwrap();
+        }
+        client.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template}")).await.unwrap();
+        Self { name }
+    }
+
+    /// The URL of the database.
+    pub fn url(&self) -> String {
+        url_of(&self.name)
+    }
+}
+
+impl Drop for TestDatabase {
+    fn drop(&mut self) {
+        let name = self.name.clone();
+        // A thread, because the runtime of the test may have only this one.
+        let deleting = thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let client = connect("postgres").await;
+                client.batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await.unwrap();
+            });
+        });
+        // The server may be gone, which is no concern of the test.
+        let _ = deleting.join();
+    }
+}
