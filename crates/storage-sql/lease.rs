@@ -35,8 +35,12 @@ pub(crate) trait LeasableJob: Sized {
     /// Selects one of several queues in the table.
     type Queue: Copy;
 
-    /// The first `max` jobs of the queue, in its order, that can be leased at that time.
-    fn available(
+    /// Whether there is a job in the queue that can be leased at that time.
+    fn is_any_available(c: &mut SqlConnection, queue: Self::Queue, at: Timestamp) -> Result<bool, SqlError>;
+
+    /// The first `max` jobs of the queue, in its order, that can be leased at that time. No other write leases them until
+    /// this one ends.
+    fn claim(
         c: &mut SqlConnection,
         queue: Self::Queue,
         at: Timestamp,
@@ -64,7 +68,7 @@ pub(crate) fn lease<J: LeasableJob>(
     let mut leased = Vec::new();
     loop {
         let missing = request.max.saturating_sub(u32::try_from(leased.len()).unwrap_or(u32::MAX));
-        let batch = J::available(c, queue, request.at, missing.min(MAX_BATCH))?;
+        let batch = J::claim(c, queue, request.at, missing.min(MAX_BATCH))?;
         if batch.is_empty() {
             return Ok(leased);
         }
@@ -76,6 +80,17 @@ pub(crate) fn lease<J: LeasableJob>(
         }
     }
 }
+
+/// The jobs of a table, as a row type reads them, that can be leased at a time.
+macro_rules! available_jobs {
+    ($jobs:ident as $row:ty, $at:expr) => {
+        $jobs::table
+            .filter($jobs::not_before_ms.le($at.millis()))
+            .filter($jobs::leased_until_ms.is_null().or($jobs::leased_until_ms.lt($at.millis())))
+            .select(<$row>::as_select())
+    };
+}
+pub(crate) use available_jobs;
 
 /// Defines the lease statements of a job table. The column `$key` of type `$type` identifies a job to its worker.
 macro_rules! lease_statements {

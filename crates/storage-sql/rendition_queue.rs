@@ -14,7 +14,7 @@ use crate::{
     error::SqlError,
     sql::{
         blob_registry,
-        lease::{LeasableJob, OwnedLeaseRequest, lease, lease_statements},
+        lease::{LeasableJob, OwnedLeaseRequest, available_jobs, lease, lease_statements},
         schema::{images, rendition_jobs},
         value::RowReader,
     },
@@ -29,7 +29,7 @@ impl RenditionQueue for SqlStore {
         let request = OwnedLeaseRequest::from(request);
         let at = request.at;
         // As in `lease_jobs`: check for a queued job without the write lock first.
-        if self.read(move |c| RenditionJobRow::available(c, (), at, 1)).await?.is_empty() {
+        if !self.query(move |c| RenditionJobRow::is_any_available(c, (), at)).await? {
             return Ok(Vec::new());
         }
         self.write(Lock::Nothing, move |c| lease(c, (), &request, drop_jobs)).await
@@ -93,16 +93,16 @@ impl LeasableJob for RenditionJobRow {
     type Leased = RenditionJob;
     type Queue = ();
 
+    fn is_any_available(c: &mut SqlConnection, (): (), at: Timestamp) -> Result<bool, SqlError> {
+        let any = available_jobs!(rendition_jobs as Self, at).limit(1);
+        Ok(any.load(c)?.len() == 1)
+    }
+
     /// Newest first.
-    fn available(c: &mut SqlConnection, (): (), at: Timestamp, max: u32) -> Result<Vec<Self>, SqlError> {
-        let unleased =
-            rendition_jobs::leased_until_ms.is_null().or(rendition_jobs::leased_until_ms.lt(at.millis()));
-        let available = rendition_jobs::table
-            .filter(rendition_jobs::not_before_ms.le(at.millis()))
-            .filter(unleased)
+    fn claim(c: &mut SqlConnection, (): (), at: Timestamp, max: u32) -> Result<Vec<Self>, SqlError> {
+        let available = available_jobs!(rendition_jobs as Self, at)
             .order(rendition_jobs::id.desc())
-            .limit(i64::from(max))
-            .select(Self::as_select());
+            .limit(i64::from(max));
         Ok(skip_locked!(available).load(c)?)
     }
 

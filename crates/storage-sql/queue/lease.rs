@@ -9,7 +9,7 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        lease::{LeasableJob, OwnedLeaseRequest, lease_statements},
+        lease::{LeasableJob, OwnedLeaseRequest, available_jobs, lease_statements},
         schema::{images, index_jobs, renditions},
         value::RowReader,
     },
@@ -29,14 +29,15 @@ impl LeasableJob for IndexJobRow {
     type Leased = IndexJob;
     type Queue = ();
 
-    fn available(c: &mut SqlConnection, (): (), at: Timestamp, max: u32) -> Result<Vec<Self>, SqlError> {
-        let unleased = index_jobs::leased_until_ms.is_null().or(index_jobs::leased_until_ms.lt(at.millis()));
-        let available = index_jobs::table
-            .filter(index_jobs::not_before_ms.le(at.millis()))
-            .filter(unleased)
+    fn is_any_available(c: &mut SqlConnection, (): (), at: Timestamp) -> Result<bool, SqlError> {
+        let any = available_jobs!(index_jobs as Self, at).limit(1);
+        Ok(any.load(c)?.len() == 1)
+    }
+
+    fn claim(c: &mut SqlConnection, (): (), at: Timestamp, max: u32) -> Result<Vec<Self>, SqlError> {
+        let available = available_jobs!(index_jobs as Self, at)
             .order((index_jobs::priority, index_jobs::id))
-            .limit(i64::from(max))
-            .select(Self::as_select());
+            .limit(i64::from(max));
         Ok(skip_locked!(available).load(c)?)
     }
 
@@ -70,7 +71,7 @@ impl LeasableJob for IndexJobRow {
 }
 
 pub(super) fn has_available(c: &mut SqlConnection, at: Timestamp) -> Result<bool, SqlError> {
-    Ok(!IndexJobRow::available(c, (), at, 1)?.is_empty())
+    IndexJobRow::is_any_available(c, (), at)
 }
 
 /// Leases jobs, and fails those that have been leased too often.

@@ -66,7 +66,7 @@ impl IndexQueue for SqlStore {
         let request = OwnedLeaseRequest::from(request);
         let at = request.at;
         // Workers poll often and the queue is usually empty: check it without the write lock first.
-        if !self.read(move |c| lease::has_available(c, at)).await? {
+        if !self.query(move |c| lease::has_available(c, at)).await? {
             return Ok(Vec::new());
         }
         self.write(Lock::Nothing, move |c| lease::lease(c, &request, decoder_version)).await

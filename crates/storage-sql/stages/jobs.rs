@@ -10,7 +10,7 @@ use crate::{
     lock,
     sql::{
         images::{add_text, remove_text},
-        lease::{LeasableJob, OwnedLeaseRequest, lease_statements},
+        lease::{LeasableJob, OwnedLeaseRequest, available_jobs, lease_statements},
         queue::account_of_image,
         schema::{images, renditions, stage_failures, stage_jobs, stages},
         value::RowReader,
@@ -33,20 +33,16 @@ impl LeasableJob for StageJobRow {
     type Leased = StageJob;
     type Queue = StageId;
 
-    fn available(
-        c: &mut SqlConnection,
-        stage: StageId,
-        at: Timestamp,
-        max: u32,
-    ) -> Result<Vec<Self>, SqlError> {
-        let unleased = stage_jobs::leased_until_ms.is_null().or(stage_jobs::leased_until_ms.lt(at.millis()));
-        let available = stage_jobs::table
+    fn is_any_available(c: &mut SqlConnection, stage: StageId, at: Timestamp) -> Result<bool, SqlError> {
+        let any = available_jobs!(stage_jobs as Self, at).filter(stage_jobs::stage_id.eq(stage.0)).limit(1);
+        Ok(any.load(c)?.len() == 1)
+    }
+
+    fn claim(c: &mut SqlConnection, stage: StageId, at: Timestamp, max: u32) -> Result<Vec<Self>, SqlError> {
+        let available = available_jobs!(stage_jobs as Self, at)
             .filter(stage_jobs::stage_id.eq(stage.0))
-            .filter(stage_jobs::not_before_ms.le(at.millis()))
-            .filter(unleased)
             .order(stage_jobs::image_seq.desc())
-            .limit(i64::from(max))
-            .select(Self::as_select());
+            .limit(i64::from(max));
         Ok(skip_locked!(available).load(c)?)
     }
 
@@ -108,7 +104,7 @@ fn mediums<'a>(
 }
 
 pub(super) fn has_available(c: &mut SqlConnection, stage: StageId, at: Timestamp) -> Result<bool, SqlError> {
-    Ok(!StageJobRow::available(c, stage, at, 1)?.is_empty())
+    StageJobRow::is_any_available(c, stage, at)
 }
 
 pub(super) fn lease(
