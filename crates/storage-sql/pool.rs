@@ -8,7 +8,11 @@ use diesel::{
     connection::{Connection, TransactionManager},
 };
 use storage::StorageError;
-use tokio::{sync::Semaphore, task::spawn_blocking, time::timeout};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    task::spawn_blocking,
+    time::timeout,
+};
 
 use super::SqlError;
 use crate::SqlConnection;
@@ -38,6 +42,25 @@ impl Pool {
         }
     }
 
+    /// Waits until a connection may be used.
+    pub(crate) async fn permit(&self) -> Result<OwnedSemaphorePermit, StorageError> {
+        match timeout(WAIT_TIMEOUT, self.permits.clone().acquire_owned()).await {
+            Ok(Ok(permit)) => Ok(permit),
+            Ok(Err(closed)) => Err(StorageError::Unavailable(closed.to_string())),
+            Err(_) => Err(StorageError::Unavailable("all connections are in use".to_owned())),
+        }
+    }
+
+    /// Runs an operation on this thread, which may block.
+    pub(crate) fn run_here<T>(
+        &self,
+        permit: OwnedSemaphorePermit,
+        operation: impl FnOnce(&mut SqlConnection) -> Result<T, SqlError>,
+    ) -> Result<T, SqlError> {
+        let _permit = permit;
+        self.connections.run(operation)
+    }
+
     /// Runs an operation on a blocking thread.
     ///
     /// The thread owns connection and permit: a caller that is cancelled cannot return a connection to the pool while
@@ -47,16 +70,9 @@ impl Pool {
         T: Send + 'static,
         F: FnOnce(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        let permit = match timeout(WAIT_TIMEOUT, self.permits.clone().acquire_owned()).await {
-            Ok(Ok(permit)) => permit,
-            Ok(Err(closed)) => return Err(StorageError::Unavailable(closed.to_string())),
-            Err(_) => return Err(StorageError::Unavailable("all connections are in use".to_owned())),
-        };
-        let connections = Arc::clone(&self.connections);
-        let running = spawn_blocking(move || {
-            let _permit = permit;
-            connections.run(operation)
-        });
+        let permit = self.permit().await?;
+        let pool = self.clone();
+        let running = spawn_blocking(move || pool.run_here(permit, operation));
         match running.await {
             Ok(outcome) => outcome.map_err(StorageError::from),
             Err(error) if error.is_panic() => Err(StorageError::Refused("an operation panicked".to_owned())),

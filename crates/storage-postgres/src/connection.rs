@@ -1,20 +1,19 @@
 use std::{fmt, fs, path::PathBuf, sync::Arc, time::Duration};
 
-use diesel::{ConnectionError, ConnectionResult, connection::SimpleConnection as _};
-use diesel_async::AsyncPgConnection;
+use diesel::{ConnectionError, ConnectionResult, connection::SimpleConnection};
+use diesel_async::{AsyncPgConnection, SimpleAsyncConnection as _};
 use rustls::{
     ClientConfig, RootCertStore,
     pki_types::{CertificateDer, pem::PemObject as _},
 };
-use tokio::runtime::Handle;
 use tokio_postgres::{
-    Config, NoTls,
+    Client, Config, Connection, NoTls, Socket,
     config::{Host, SslMode},
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
 use url::Url;
 
-use crate::SqlConnection;
+use crate::{SqlConnection, runtime::ConnectionRuntime};
 
 /// How long opening a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -155,21 +154,24 @@ impl PostgresUrl {
         let connecting = async {
             if self.config.get_ssl_mode() == SslMode::Disable {
                 let (client, connection) = self.config.connect(NoTls).await.map_err(|error| bad(&error))?;
-                return AsyncPgConnection::try_from_client_and_connection(client, connection).await;
+                set_up(client, connection).await
+            } else {
+                let tls = MakeRustlsConnect::new(self.tls()?);
+                let (client, connection) = self.config.connect(tls).await.map_err(|error| bad(&error))?;
+                set_up(client, connection).await
             }
-            let tls = MakeRustlsConnect::new(self.tls()?);
-            let (client, connection) = self.config.connect(tls).await.map_err(|error| bad(&error))?;
-            AsyncPgConnection::try_from_client_and_connection(client, connection).await
         };
         let limited = async {
             // The limit of the configuration covers only the connection to the host, not the greeting of the server.
-            tokio::time::timeout(CONNECT_TIMEOUT * 2, connecting).await.unwrap_or_else(|_| {
-                Err(ConnectionError::BadConnection("the server did not answer".to_owned()))
-            })
+            tokio::time::timeout(CONNECT_TIMEOUT * 2, connecting)
+                .await
+                .unwrap_or_else(|_| Err(Failed::because("the server did not answer")))
         };
-        let mut connection = SqlConnection::from(Handle::current().block_on(limited)?);
+        let mut connection =
+            ConnectionRuntime::open(limited, SqlConnection::from).map_err(|failed| failed.0)?;
         if self.caches_statements {
-            connection.batch_execute(SESSION_LIMITS).map_err(ConnectionError::CouldntSetupConfiguration)?;
+            SimpleConnection::batch_execute(&mut connection, SESSION_LIMITS)
+                .map_err(ConnectionError::CouldntSetupConfiguration)?;
         } else {
             diesel::Connection::set_prepared_statement_cache_size(
                 &mut connection,
@@ -179,7 +181,7 @@ impl PostgresUrl {
         Ok(connection)
     }
 
-    fn tls(&self) -> ConnectionResult<ClientConfig> {
+    fn tls(&self) -> Result<ClientConfig, Failed> {
         let mut roots = RootCertStore::empty();
         match &self.root_certificates {
             Some(file) => {
@@ -198,9 +200,54 @@ impl PostgresUrl {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
-            .map_err(|error| ConnectionError::BadConnection(error.to_string()))?;
+            .map_err(|error| Failed::because(&error.to_string()))?;
         Ok(config.with_root_certificates(roots).with_no_client_auth())
     }
+}
+
+/// Why no connection was opened.
+struct Failed(ConnectionError);
+
+impl Failed {
+    fn because(reason: &str) -> Self {
+        Self(ConnectionError::BadConnection(reason.to_owned()))
+    }
+}
+
+impl From<ConnectionError> for Failed {
+    fn from(error: ConnectionError) -> Self {
+        Self(error)
+    }
+}
+
+impl From<std::io::Error> for Failed {
+    fn from(error: std::io::Error) -> Self {
+        Self::because(&error.to_string())
+    }
+}
+
+/// Makes a connection of a client, which sets its time zone and encoding. In one transaction, so that a pooler executes
+/// these statements where they were prepared.
+async fn set_up<S>(client: Client, connection: Connection<Socket, S>) -> Result<AsyncPgConnection, Failed>
+where
+    S: tokio_postgres::tls::TlsStream + Unpin + Send + 'static,
+{
+    // The task of the connection starts here, so the statement before is sent by it, too.
+    let begun = async { client.batch_execute("BEGIN").await.map(|()| client) };
+    let mut connection = connection;
+    let client = tokio::select! {
+        begun = begun => begun.map_err(|error| bad(&error))?,
+        ended = &mut connection => {
+            return Err(match ended {
+                Err(error) => bad(&error),
+                Ok(()) => Failed::because("the server closed the connection"),
+            });
+        }
+    };
+    let mut opened =
+        AsyncPgConnection::try_from_client_and_connection(client, connection).await.map_err(Failed)?;
+    opened.batch_execute("COMMIT").await.map_err(|error| Failed::because(&error.to_string()))?;
+    Ok(opened)
 }
 
 /// Whether all hosts are this machine.
@@ -215,14 +262,14 @@ fn is_local(config: &Config) -> bool {
 }
 
 /// The error and its causes; the messages of `tokio_postgres` do not contain those.
-fn bad(error: &tokio_postgres::Error) -> ConnectionError {
+fn bad(error: &tokio_postgres::Error) -> Failed {
     let mut message = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(reason) = cause {
         message = format!("{message}: {reason}");
         cause = reason.source();
     }
-    ConnectionError::BadConnection(message)
+    Failed::because(&message)
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@ mod classify;
 mod connection;
 mod lock;
 mod place_index;
+mod runtime;
 mod schema;
 #[path = "../../storage-sql/mod.rs"]
 mod sql;
@@ -42,9 +43,11 @@ pub(crate) use diesel::pg::Pg as Backend;
 pub(crate) use sql::{Lock, error};
 pub(crate) use store::PostgresStore as SqlStore;
 
+use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
+
 pub use connection::{InvalidUrl, PostgresUrl};
 pub use store::{PostgresOptions, PostgresStore};
 
 /// A connection that runs on a blocking thread.
 pub(crate) type SqlConnection =
-    diesel_async::async_connection_wrapper::AsyncConnectionWrapper<diesel_async::AsyncPgConnection>;
+    AsyncConnectionWrapper<diesel_async::AsyncPgConnection, runtime::ConnectionRuntime>;

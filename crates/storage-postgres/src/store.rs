@@ -1,9 +1,22 @@
-use std::{sync::Arc, thread, time::Duration};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    thread,
+    time::Duration,
+};
 
-use diesel::{Connection, ConnectionError, connection::TransactionManager};
-use diesel_async::AnsiTransactionManager;
+use diesel::{
+    Connection, ConnectionError,
+    connection::{
+        SimpleConnection as _, TransactionDepthChange, TransactionManager, TransactionManagerStatus,
+    },
+    result::Error,
+};
 use storage::StorageError;
-use tokio::runtime::Handle;
+use tokio::{
+    runtime::{Handle, RuntimeFlavor},
+    task::block_in_place,
+};
 
 use crate::{
     Lock, SqlConnection,
@@ -82,13 +95,24 @@ impl PostgresStore {
         }
     }
 
-    /// Runs a frequent look-up.
+    /// Runs a frequent look-up on the calling thread if possible: switching to another one takes as long as the look-up.
     pub(crate) async fn query_inline<T, F>(&self, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
         F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        self.query(operation).await
+        let can_block = Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread;
+        if !can_block || !self.url.caches_statements() {
+            return self.query(operation).await;
+        }
+        let permit = self.pool.permit().await?;
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            block_in_place(|| self.pool.run_here(permit, |c| self.run_on(c, &operation)))
+        }));
+        match outcome {
+            Ok(outcome) => outcome.map_err(StorageError::from),
+            Err(_) => Err(StorageError::Refused("an operation panicked".to_owned())),
+        }
     }
 
     /// Runs an operation that writes in a transaction, under a lock.
@@ -156,18 +180,23 @@ impl PostgresStore {
         T: Send + 'static,
         F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        let url = Arc::clone(&self.url);
-        self.pool
-            .run(move |c| match operation(c) {
-                Err(SqlError::Query(error)) if is_connection_lost(&error) => {
-                    *c = url
-                        .connect()
-                        .map_err(|error| SqlError::Unavailable(describe(error, &url).to_string()))?;
-                    operation(c)
-                }
-                outcome => outcome,
-            })
-            .await
+        let store = self.clone();
+        self.pool.run(move |c| store.run_on(c, &operation)).await
+    }
+
+    fn run_on<T>(
+        &self,
+        c: &mut SqlConnection,
+        operation: &impl Fn(&mut SqlConnection) -> Result<T, SqlError>,
+    ) -> Result<T, SqlError> {
+        match operation(c) {
+            Err(SqlError::Query(error)) if is_connection_lost(&error) => {
+                let failed = |error| SqlError::Unavailable(describe(error, &self.url).to_string());
+                *c = self.url.connect().map_err(failed)?;
+                operation(c)
+            }
+            outcome => outcome,
+        }
     }
 }
 
@@ -182,8 +211,7 @@ fn in_transaction<T>(
     begin: &str,
     operation: impl Fn(&mut SqlConnection) -> Result<T, SqlError>,
 ) -> Result<T, SqlError> {
-    type Transactions = <SqlConnection as Connection>::TransactionManager;
-    Handle::current().block_on(AnsiTransactionManager::begin_transaction_sql(&mut **c, begin))?;
+    begin_transaction(c, begin)?;
     let outcome = operation(c);
     if outcome.is_ok() {
         match Transactions::commit_transaction(c) {
@@ -196,4 +224,21 @@ fn in_transaction<T>(
     // A connection whose transaction cannot be rolled back is closed by the pool.
     let _ = Transactions::rollback_transaction(c);
     outcome
+}
+
+type Transactions = <SqlConnection as Connection>::TransactionManager;
+
+/// Begins a transaction and takes its first lock in one exchange with the server.
+fn begin_transaction(c: &mut SqlConnection, begin: &str) -> Result<(), SqlError> {
+    if let Err(error) = c.batch_execute(begin) {
+        // The first of the statements may have succeeded.
+        let _ = c.batch_execute("ROLLBACK");
+        return Err(error.into());
+    }
+    match Transactions::transaction_manager_status_mut(c) {
+        TransactionManagerStatus::Valid(status) => {
+            Ok(status.change_transaction_depth(TransactionDepthChange::IncreaseDepth)?)
+        }
+        TransactionManagerStatus::InError => Err(Error::BrokenTransactionManager.into()),
+    }
 }

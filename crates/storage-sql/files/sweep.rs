@@ -13,8 +13,10 @@ pub(super) fn sweep(
 ) -> Result<u32, SqlError> {
     let mut left = max;
     while left > 0 {
-        let Some((top, owner)) = next_deleted(c, account)? else { break };
+        let Some((_, owner)) = next_deleted(c, account)? else { break };
         lock::take(c, Lock::Account(owner))?;
+        // Another sweep may have removed it.
+        let Some((top, _)) = next_deleted(c, Some(AccountId(owner)))? else { continue };
         left = left.saturating_sub(remove_tree(c, top, at, left)?);
     }
     Ok(max.saturating_sub(left))
