@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use diesel::{OptionalExtension, prelude::*, sql_query, sql_types::BigInt};
+use diesel::{OptionalExtension, prelude::*, sql_types::BigInt};
 use domain::{AccountId, Timestamp};
 use storage::{LoginFlow, LoginFlowStore, LoginTokenHash, MAX_LOGIN_FLOWS, NewLoginFlow, StorageError};
 
@@ -9,6 +9,7 @@ use crate::{
     sql::{
         accounts::is_active,
         schema::{accounts, login_flows},
+        statement,
         value::row_count,
     },
 };
@@ -81,7 +82,7 @@ fn begin(c: &mut SqlConnection, flow: &NewLoginFlow) -> Result<(), SqlError> {
 fn end_surplus(c: &mut SqlConnection) -> Result<(), SqlError> {
     let surplus = login_flows::table.count().get_result::<i64>(c)? - i64::from(MAX_LOGIN_FLOWS);
     if surplus > 0 {
-        sql_query(
+        statement(
             "DELETE FROM login_flows WHERE page IN (
                 SELECT page FROM login_flows ORDER BY account_id IS NOT NULL, created_at_ms, page LIMIT $1
             )",
@@ -158,7 +159,7 @@ fn take(
 }
 
 fn sweep(c: &mut SqlConnection, before: Timestamp, max: u32) -> Result<u64, SqlError> {
-    let swept = sql_query(
+    let swept = statement(
         "DELETE FROM login_flows WHERE page IN (
             SELECT page FROM login_flows WHERE expires_at_ms < $1 ORDER BY expires_at_ms LIMIT $2
         )",

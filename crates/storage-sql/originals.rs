@@ -2,7 +2,6 @@ use diesel::{
     OptionalExtension,
     dsl::sql,
     prelude::*,
-    sql_query,
     sql_types::{BigInt, Bool},
 };
 use domain::ContentHash;
@@ -16,6 +15,7 @@ use crate::{
         blob_registry,
         quota::store_bytes,
         schema::{files, images},
+        statement,
     },
 };
 
@@ -56,7 +56,7 @@ pub(crate) const WRONG_STORED_BYTES: &str = concat!(
 
 /// Computes again how many bytes an account stores.
 pub(crate) fn recount_stored_bytes(c: &mut SqlConnection, account: i64) -> Result<(), SqlError> {
-    sql_query(concat!(
+    statement(concat!(
         "UPDATE accounts AS a SET stored_bytes = ",
         stored_bytes_of_account!(),
         " WHERE a.id = $1"

@@ -3,7 +3,6 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use diesel::{
     prelude::*,
-    sql_query,
     sql_types::{Binary, Text},
 };
 use domain::{ContentHash, Rendition, Timestamp};
@@ -16,6 +15,7 @@ use crate::{
         blob_registry,
         lease::{LeasableJob, OwnedLeaseRequest, available_jobs, lease, lease_statements},
         schema::{images, rendition_jobs},
+        statement,
         value::RowReader,
     },
 };
@@ -177,7 +177,7 @@ ON CONFLICT DO NOTHING";
 
 /// Removes the job of an original that has no live image any more, or has its full rendition.
 pub(crate) fn drop_unneeded_job(c: &mut SqlConnection, original: &[u8]) -> Result<(), SqlError> {
-    sql_query(DROP_UNNEEDED_JOB)
+    statement(DROP_UNNEEDED_JOB)
         .bind::<Binary, _>(original)
         .bind::<Text, _>(Rendition::Full.name())
         .execute(c)?;
@@ -186,7 +186,7 @@ pub(crate) fn drop_unneeded_job(c: &mut SqlConnection, original: &[u8]) -> Resul
 
 /// Queues the full rendition of an original that has a live image, unless it exists or is queued.
 fn add_needed_job(c: &mut SqlConnection, original: &[u8]) -> Result<(), SqlError> {
-    sql_query(ADD_NEEDED_JOB)
+    statement(ADD_NEEDED_JOB)
         .bind::<Binary, _>(original)
         .bind::<Text, _>(Rendition::Full.name())
         .execute(c)?;
@@ -202,7 +202,7 @@ pub(crate) fn update_job(c: &mut SqlConnection, original: &[u8]) -> Result<(), S
 
 /// Removes the jobs of all originals without live images, after an account was deleted. It scans the queue.
 pub(crate) fn drop_invisible_jobs(c: &mut SqlConnection) -> Result<(), SqlError> {
-    sql_query(
+    statement(
         "DELETE FROM rendition_jobs
         WHERE NOT EXISTS (
             SELECT 1 FROM images JOIN accounts ON accounts.id = images.account_id

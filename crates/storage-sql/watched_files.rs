@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use diesel::{prelude::*, sql_query, sql_types::BigInt};
+use diesel::{prelude::*, sql_types::BigInt};
 use domain::{AccountId, Timestamp};
 use storage::{FileVersion, StorageError, WatchedFile, WatchedFileStore};
 
@@ -8,6 +8,7 @@ use crate::{
     error::SqlError,
     sql::{
         schema::watched_files,
+        statement,
         value::{Hex, RowReader},
     },
 };
@@ -93,11 +94,11 @@ DELETE FROM watched_files WHERE (account_id, version) IN (
 )";
 
 fn sweep(c: &mut SqlConnection, before: Timestamp, max: u32) -> Result<u32, SqlError> {
-    let old = sql_query(SWEEP_OLD)
+    let old = statement(SWEEP_OLD)
         .bind::<BigInt, _>(before.millis())
         .bind::<BigInt, _>(i64::from(max))
         .execute(c)?;
     let left = i64::from(max).saturating_sub(i64::try_from(old).unwrap_or(i64::MAX)).max(0);
-    let of_deleted = sql_query(SWEEP_DELETED_ACCOUNTS).bind::<BigInt, _>(left).execute(c)?;
+    let of_deleted = statement(SWEEP_DELETED_ACCOUNTS).bind::<BigInt, _>(left).execute(c)?;
     Ok(u32::try_from(old + of_deleted).unwrap_or(u32::MAX))
 }

@@ -3,12 +3,14 @@
 use diesel::{
     QueryableByName,
     prelude::*,
-    sql_query,
     sql_types::{BigInt, Double, Integer},
 };
 use domain::{LatLonBox, Position};
 
-use crate::{SqlConnection, sql::SqlError};
+use crate::{
+    SqlConnection,
+    sql::{SqlError, statement},
+};
 
 /// The height of a band: 0.05 degrees, about 5.6 km. A search reads one range of longitudes in each band, so the whole
 /// world is 3,600 ranges, and a circle of one kilometre at most two.
@@ -73,7 +75,7 @@ pub(crate) fn in_box(
     area: LatLonBox,
     limit: i64,
 ) -> Result<Vec<i64>, SqlError> {
-    let found: Vec<Found> = sql_query(IN_BOX)
+    let found: Vec<Found> = statement(IN_BOX)
         .bind::<Integer, _>(band(area.south))
         .bind::<Integer, _>(band(area.north))
         .bind::<BigInt, _>(account)

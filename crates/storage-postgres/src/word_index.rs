@@ -5,14 +5,17 @@ use std::fmt::Write as _;
 use diesel::{
     QueryableByName,
     prelude::*,
-    sql_query,
     sql_types::{BigInt, Binary, Text},
 };
 use words::Occurrence;
 
 use crate::{
     SqlConnection,
-    sql::{Expression, SqlError, encode_word_ids, images::AnyWord, json_array},
+    sql::{
+        SqlError, encode_word_ids,
+        expression::{AnyWord, Expression},
+        json_array, statement,
+    },
 };
 
 /// The keys of the images captured between two moments. An account has no two images of one millisecond, so the capture
@@ -35,14 +38,14 @@ pub(crate) fn add(
     captured_at_ms: i64,
     words: &[(i64, Occurrence)],
 ) -> Result<(), SqlError> {
-    sql_query("INSERT INTO indexed_words (image_seq, key, words) VALUES ($1, $2, $3)")
+    statement("INSERT INTO indexed_words (image_seq, key, words) VALUES ($1, $2, $3)")
         .bind::<BigInt, _>(seq)
         .bind::<BigInt, _>(captured_at_ms)
         .bind::<Binary, _>(encode_word_ids(words))
         .execute(c)?;
     let postings: Vec<(i64, i64)> =
         words.iter().map(|(id, occurrence)| (*id, i64::from(occurrence.in_content))).collect();
-    sql_query(ADD_POSTINGS)
+    statement(ADD_POSTINGS)
         .bind::<BigInt, _>(captured_at_ms)
         .bind::<BigInt, _>(seq)
         .bind::<Text, _>(serde_json::to_string(&postings).unwrap_or_default())
@@ -63,8 +66,8 @@ pub(crate) fn remove(
     key: i64,
     words: &[(i64, Occurrence)],
 ) -> Result<(), SqlError> {
-    sql_query(REMOVE_POSTINGS).bind::<BigInt, _>(key).bind::<Text, _>(json_array(&ids(words))).execute(c)?;
-    sql_query("DELETE FROM indexed_words WHERE image_seq = $1").bind::<BigInt, _>(seq).execute(c)?;
+    statement(REMOVE_POSTINGS).bind::<BigInt, _>(key).bind::<Text, _>(json_array(&ids(words))).execute(c)?;
+    statement("DELETE FROM indexed_words WHERE image_seq = $1").bind::<BigInt, _>(seq).execute(c)?;
     Ok(())
 }
 
@@ -90,7 +93,7 @@ pub(crate) fn has_postings(
     key: i64,
     words: &[(i64, Occurrence)],
 ) -> Result<bool, SqlError> {
-    let found: Count = sql_query(COUNT_POSTINGS)
+    let found: Count = statement(COUNT_POSTINGS)
         .bind::<BigInt, _>(key)
         .bind::<Text, _>(json_array(&ids(words)))
         .get_result(c)?;

@@ -1,7 +1,6 @@
 use diesel::{
     QueryableByName,
     prelude::*,
-    sql_query,
     sql_types::{BigInt, Text},
 };
 use domain::{FilePath, Timestamp};
@@ -13,6 +12,7 @@ use crate::{
     error::SqlError,
     sql::{
         quota::store_bytes,
+        statement,
         value::{RowReader, row_count},
     },
 };
@@ -132,7 +132,7 @@ fn copy_entry(
     name: &str,
     at: Timestamp,
 ) -> Result<i64, SqlError> {
-    let new: NewId = sql_query(COPY_ENTRY)
+    let new: NewId = statement(COPY_ENTRY)
         .bind::<BigInt, _>(parent)
         .bind::<Text, _>(name)
         .bind::<BigInt, _>(at.millis())
@@ -150,7 +150,7 @@ fn copy_files(
     let sidecars = sidecar_bytes(c, change, folder.from)?;
     room.take_sidecars(c, change, sidecars)?;
     let one_too_many = i64::try_from(room.entries).unwrap_or(i64::MAX).saturating_add(1);
-    let copied = sql_query(COPY_FILES)
+    let copied = statement(COPY_FILES)
         .bind::<BigInt, _>(folder.to)
         .bind::<BigInt, _>(change.at.millis())
         .bind::<BigInt, _>(folder.from)
@@ -164,7 +164,7 @@ fn copy_files(
 
 /// The sum of the lengths of the sidecars in a folder.
 fn sidecar_bytes(c: &mut SqlConnection, change: &FileChange, folder: i64) -> Result<i64, SqlError> {
-    let sum: Sum = sql_query(SIDECAR_BYTES)
+    let sum: Sum = statement(SIDECAR_BYTES)
         .bind::<BigInt, _>(change.account.0)
         .bind::<BigInt, _>(folder)
         .get_result(c)?;
@@ -172,7 +172,7 @@ fn sidecar_bytes(c: &mut SqlConnection, change: &FileChange, folder: i64) -> Res
 }
 
 fn inner_folders(c: &mut SqlConnection, folder: i64) -> Result<Vec<Folder>, SqlError> {
-    Ok(sql_query("SELECT id, name FROM files WHERE parent_id = $1 AND kind = 'folder'")
+    Ok(statement("SELECT id, name FROM files WHERE parent_id = $1 AND kind = 'folder'")
         .bind::<BigInt, _>(folder)
         .load(c)?)
 }

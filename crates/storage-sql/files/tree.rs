@@ -1,13 +1,16 @@
 use diesel::{
     OptionalExtension, QueryableByName,
     prelude::*,
-    sql_query,
     sql_types::{BigInt, Text},
 };
 
 use domain::{FileName, FilePath};
 
-use crate::{SqlConnection, error::SqlError, sql::value::RowReader};
+use crate::{
+    SqlConnection,
+    error::SqlError,
+    sql::{statement, value::RowReader},
+};
 
 const CHANGE_FOLDERS: &str = "
 WITH RECURSIVE above (id, parent_id) AS (
@@ -19,7 +22,7 @@ UPDATE files SET version = version + 1, bytes = bytes + $2 WHERE id IN (SELECT i
 
 /// Increases the version of a folder and of all above it after a change of a member, and adds to their sums of bytes.
 pub(super) fn change_folders(c: &mut SqlConnection, folder: i64, difference: i64) -> Result<(), SqlError> {
-    sql_query(CHANGE_FOLDERS).bind::<BigInt, _>(folder).bind::<BigInt, _>(difference).execute(c)?;
+    statement(CHANGE_FOLDERS).bind::<BigInt, _>(folder).bind::<BigInt, _>(difference).execute(c)?;
     Ok(())
 }
 
@@ -39,7 +42,7 @@ SELECT id AS value FROM above WHERE parent_id IS NULL AND deleted_at_ms IS NULL"
 
 /// Whether an entry has a path from the root, so that it does not wait to be swept.
 pub(super) fn is_in_tree(c: &mut SqlConnection, id: i64) -> Result<bool, SqlError> {
-    let root: Option<Found> = sql_query(IS_IN_TREE).bind::<BigInt, _>(id).get_result(c).optional()?;
+    let root: Option<Found> = statement(IS_IN_TREE).bind::<BigInt, _>(id).get_result(c).optional()?;
     Ok(root.is_some())
 }
 
@@ -54,7 +57,7 @@ SELECT id AS value FROM above WHERE id = $2";
 /// Whether the entry `id` is `folder` or below it.
 pub(super) fn is_at_or_below(c: &mut SqlConnection, id: i64, folder: i64) -> Result<bool, SqlError> {
     let found: Option<Found> =
-        sql_query(IS_AT_OR_BELOW).bind::<BigInt, _>(id).bind::<BigInt, _>(folder).get_result(c).optional()?;
+        statement(IS_AT_OR_BELOW).bind::<BigInt, _>(id).bind::<BigInt, _>(folder).get_result(c).optional()?;
     Ok(found.is_some())
 }
 
@@ -73,7 +76,7 @@ FROM folders";
 
 /// The number of levels below a folder.
 pub(super) fn height(c: &mut SqlConnection, folder: i64) -> Result<usize, SqlError> {
-    let found: Found = sql_query(HEIGHT).bind::<BigInt, _>(folder).get_result(c)?;
+    let found: Found = statement(HEIGHT).bind::<BigInt, _>(folder).get_result(c)?;
     Ok(usize::try_from(found.value).unwrap_or(usize::MAX))
 }
 
@@ -93,7 +96,7 @@ SELECT name FROM above WHERE parent_id IS NOT NULL ORDER BY distance DESC";
 
 /// The path of an entry in the tree.
 pub(super) fn path_of(c: &mut SqlConnection, id: i64) -> Result<FilePath, SqlError> {
-    let rows: Vec<NameRow> = sql_query(NAMES).bind::<BigInt, _>(id).load(c)?;
+    let rows: Vec<NameRow> = statement(NAMES).bind::<BigInt, _>(id).load(c)?;
     let names = rows.iter().map(|row| FileName::parse(&row.name)).collect::<Result<_, _>>();
     let path = names.and_then(FilePath::new).ok();
     RowReader::new("files", &id).required("name", path)

@@ -25,9 +25,7 @@ pub(crate) use places::latitudes;
 pub(crate) use removal::{delete_without_files, set_capture_time_in_albums, undelete};
 pub(crate) use renditions::replace as replace_renditions;
 pub(crate) use row::{ImageRow, ImageRowWithOwner};
-pub(crate) use text::{
-    AnyWord, Expression, add_text, encode_word_ids, forget_words, outdated_words, remove_text,
-};
+pub(crate) use text::{add_text, encode_word_ids, forget_words, outdated_words, remove_text};
 pub(crate) use visibility::Visibility;
 
 #[async_trait]

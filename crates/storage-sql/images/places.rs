@@ -3,13 +3,17 @@ use std::collections::BTreeSet;
 use diesel::{
     QueryableByName,
     prelude::*,
-    sql_query,
     sql_types::{BigInt, Double, Text},
 };
 use domain::{Circle, Limit};
 
 use super::filter::ResolvedFilter;
-use crate::{SqlConnection, error::SqlError, place_index, sql::value::json_array};
+use crate::{
+    SqlConnection,
+    error::SqlError,
+    place_index,
+    sql::{statement, value::json_array},
+};
 
 /// Up to this many places in the bounding boxes are checked one by one. With more, the timeline is scanned, which
 /// then soon reaches places in the circle.
@@ -80,7 +84,7 @@ fn filter_candidates(
     limit: Limit,
 ) -> Result<Vec<i64>, SqlError> {
     let (south, north) = latitudes(circle);
-    let rows: Vec<Seq> = sql_query(FILTER_CANDIDATES)
+    let rows: Vec<Seq> = statement(FILTER_CANDIDATES)
         .bind::<Text, _>(json_array(seqs))
         .bind::<BigInt, _>(filter.account)
         .bind::<BigInt, _>(filter.start_ms)
@@ -119,14 +123,14 @@ ORDER BY a.captured_at_ms DESC LIMIT $9"
 /// Scans the timeline of `owner`, an account or an album.
 fn scan(
     c: &mut SqlConnection,
-    query: &str,
+    query: &'static str,
     owner: i64,
     filter: &ResolvedFilter,
     circle: Circle,
     limit: Limit,
 ) -> Result<Vec<i64>, SqlError> {
     let (south, north) = latitudes(circle);
-    let rows: Vec<Seq> = sql_query(query)
+    let rows: Vec<Seq> = statement(query)
         .bind::<BigInt, _>(owner)
         .bind::<BigInt, _>(filter.start_ms)
         .bind::<BigInt, _>(filter.end_ms)

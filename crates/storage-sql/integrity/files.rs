@@ -3,7 +3,6 @@
 use diesel::{
     OptionalExtension, QueryableByName,
     prelude::*,
-    sql_query,
     sql_types::{BigInt, Bool},
 };
 use domain::{ContentHash, Timestamp};
@@ -15,6 +14,7 @@ use crate::{
         blob_registry::keep_always,
         files::{create_root_folder, link_files},
         schema::{accounts, files, images},
+        statement,
         value::RowReader,
     },
 };
@@ -120,11 +120,11 @@ SELECT id FROM above ORDER BY distance";
 pub(super) fn add_up(c: &mut SqlConnection, folder: i64) -> Result<(), SqlError> {
     let max_depth = i64::try_from(domain::FilePath::MAX_DEPTH).unwrap_or(i64::MAX);
     let above: Vec<Above> =
-        sql_query(ABOVE).bind::<BigInt, _>(folder).bind::<BigInt, _>(max_depth).load(c)?;
+        statement(ABOVE).bind::<BigInt, _>(folder).bind::<BigInt, _>(max_depth).load(c)?;
     let mut has_changed = false;
     for Above { id } in above {
         // A folder's version rises with every change below it.
-        let changed = sql_query(ADD_UP).bind::<BigInt, _>(id).bind::<Bool, _>(has_changed).execute(c)?;
+        let changed = statement(ADD_UP).bind::<BigInt, _>(id).bind::<Bool, _>(has_changed).execute(c)?;
         has_changed |= changed > 0;
     }
     Ok(())

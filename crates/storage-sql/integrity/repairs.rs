@@ -1,7 +1,6 @@
 use diesel::{
     OptionalExtension, QueryableByName,
     prelude::*,
-    sql_query,
     sql_types::{BigInt, Nullable},
 };
 use domain::{BlobKind, Timestamp};
@@ -18,6 +17,7 @@ use crate::{
         originals::recount_stored_bytes,
         queue::replace_job,
         schema::{image_vectors, images, renditions},
+        statement,
         value::RowReader,
         vectors,
     },
@@ -70,7 +70,7 @@ fn keep_renditions(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
 }
 
 fn count_images(c: &mut SqlConnection, account: i64) -> Result<(), SqlError> {
-    sql_query(
+    statement(
         "UPDATE accounts SET live_images = (
             SELECT count(*) FROM images WHERE images.account_id = accounts.id AND images.live = TRUE
         ) WHERE id = $1",
@@ -82,13 +82,13 @@ fn count_images(c: &mut SqlConnection, account: i64) -> Result<(), SqlError> {
 
 fn copy_to_albums(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
     // Only an image that has been ready can be in an album.
-    sql_query(
+    statement(
         "DELETE FROM album_images WHERE image_seq = $1
             AND EXISTS (SELECT 1 FROM images WHERE seq = $1 AND captured_at_ms IS NULL)",
     )
     .bind::<BigInt, _>(seq)
     .execute(c)?;
-    sql_query(
+    statement(
         "UPDATE album_images SET captured_at_ms = images.captured_at_ms, live = images.live
         FROM images WHERE images.seq = album_images.image_seq AND album_images.image_seq = $1",
     )
@@ -130,7 +130,7 @@ struct VectorOwner {
 
 /// Gives a vector the account of its image, or deletes it if there is no such image.
 fn assign_vector(c: &mut SqlConnection, id: i64) -> Result<(), SqlError> {
-    let owner: Option<VectorOwner> = sql_query(
+    let owner: Option<VectorOwner> = statement(
         "SELECT v.image_seq, i.account_id
         FROM image_vectors AS v LEFT JOIN images AS i ON i.seq = v.image_seq AND i.state = 'ready'
         WHERE v.id = $1",

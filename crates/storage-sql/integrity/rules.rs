@@ -3,7 +3,6 @@ use std::collections::HashMap;
 use diesel::{
     QueryableByName,
     prelude::*,
-    sql_query,
     sql_types::{BigInt, Nullable, Text},
 };
 use domain::{ImageId, Rendition};
@@ -18,6 +17,7 @@ use crate::{
         images::outdated_words,
         originals::WRONG_STORED_BYTES,
         schema::{accounts, images},
+        statement,
         value::{RowReader, json_text},
     },
 };
@@ -208,12 +208,12 @@ pub(super) fn check(
     let query = query(rule);
     let after = after.map_or(0, |row| row.0);
     let range: Range =
-        sql_query(query.range).bind::<BigInt, _>(after).bind::<BigInt, _>(i64::from(max)).get_result(c)?;
+        statement(query.range).bind::<BigInt, _>(after).bind::<BigInt, _>(i64::from(max)).get_result(c)?;
     let Some(last) = range.last else {
         return Ok(CheckedRows { violations: Vec::new(), checked: 0, last: None });
     };
     let found: Vec<Found> = match query.find {
-        Find::Rows(sql) => sql_query(sql)
+        Find::Rows(sql) => statement(sql)
             .bind::<BigInt, _>(after)
             .bind::<BigInt, _>(last)
             .bind::<Text, _>(json_text(&Rendition::DISPLAYABLE.map(Rendition::name)))

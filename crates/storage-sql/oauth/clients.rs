@@ -1,4 +1,4 @@
-use diesel::{OptionalExtension, prelude::*, sql_query, sql_types::BigInt};
+use diesel::{OptionalExtension, prelude::*, sql_types::BigInt};
 use oauth_core::{
     Client, ClientMetadata, Eviction, NewClient, REREGISTRATION_INTERVAL_MS, SecretHash, UnixMillis,
 };
@@ -6,7 +6,7 @@ use oauth_core::{
 use crate::{
     SqlConnection,
     error::SqlError,
-    sql::{schema::oauth_clients, value::RowReader},
+    sql::{schema::oauth_clients, statement, value::RowReader},
 };
 
 /// Deletes the oldest clients that never had a grant, beyond the newest `$2` of these. An older version of the
@@ -132,7 +132,7 @@ pub(super) fn register(c: &mut SqlConnection, new: &NewClient) -> Result<Client,
         ))
         .execute(c)?;
     if let Some(Eviction { keep, before, max }) = &new.eviction {
-        sql_query(EVICT)
+        statement(EVICT)
             .bind::<BigInt, _>(before.0)
             .bind::<BigInt, _>(i64::from(*keep))
             .bind::<BigInt, _>(i64::from(*max))

@@ -1,7 +1,11 @@
-use diesel::{RunQueryDsl, sql_query, sql_types::BigInt};
+use diesel::{RunQueryDsl, sql_types::BigInt};
 use oauth_core::{Sweep, UnixMillis};
 
-use crate::{SqlConnection, error::SqlError, sql::value::row_count};
+use crate::{
+    SqlConnection,
+    error::SqlError,
+    sql::{statement, value::row_count},
+};
 
 const UNREDEEMED: &str = "
 DELETE FROM oauth_grants WHERE seq IN (
@@ -25,8 +29,8 @@ DELETE FROM oauth_clients WHERE seq IN (
 
 /// Deletes a batch of expired codes and grants, then of clients without grants.
 pub(super) fn sweep(c: &mut SqlConnection, sweep: &Sweep) -> Result<u64, SqlError> {
-    let mut delete = |statement: &str, before: UnixMillis| -> Result<u64, SqlError> {
-        let deleted = sql_query(statement)
+    let mut delete = |delete: &'static str, before: UnixMillis| -> Result<u64, SqlError> {
+        let deleted = statement(delete)
             .bind::<BigInt, _>(before.0)
             .bind::<BigInt, _>(i64::from(sweep.max))
             .execute(c)?;

@@ -2,12 +2,15 @@ use diesel::{
     OptionalExtension, QueryableByName,
     dsl::{max, min},
     prelude::*,
-    sql_query,
     sql_types::BigInt,
 };
 use domain::Timestamp;
 
-use crate::{SqlConnection, error::SqlError, sql::schema::images};
+use crate::{
+    SqlConnection,
+    error::SqlError,
+    sql::{schema::images, statement},
+};
 
 #[derive(QueryableByName)]
 struct CaptureTimeRow {
@@ -62,7 +65,7 @@ ORDER BY a.captured_at_ms DESC LIMIT 1";
 /// image's own current time counts as unused.
 fn next_free(
     c: &mut SqlConnection,
-    query: &str,
+    query: &'static str,
     account: i64,
     seq: i64,
     from_ms: i64,
@@ -77,7 +80,7 @@ fn next_free(
     if taken.is_none() {
         return Ok(from_ms);
     }
-    let end: CaptureTimeRow = sql_query(query)
+    let end: CaptureTimeRow = statement(query)
         .bind::<BigInt, _>(account)
         .bind::<BigInt, _>(from_ms)
         .bind::<BigInt, _>(seq)

@@ -2,7 +2,6 @@ use diesel::{
     OptionalExtension,
     dsl::sql,
     prelude::*,
-    sql_query,
     sql_types::{BigInt, Bool, Text},
 };
 use domain::Timestamp;
@@ -14,6 +13,7 @@ use crate::{
     lock,
     sql::{
         schema::{accounts, images, index_jobs},
+        statement,
         value::json_array,
     },
 };
@@ -128,8 +128,8 @@ const ENQUEUE_ALL: &str = concat!(
 /// Queues failed images in this order.
 pub(super) fn requeue(c: &mut SqlConnection, seqs: &[i64], at: Timestamp) -> Result<(), SqlError> {
     let seqs = json_array(seqs);
-    sql_query(RESET_TO_PENDING).bind::<Text, _>(&seqs).execute(c)?;
-    sql_query(ENQUEUE_ALL).bind::<BigInt, _>(at.millis()).bind::<Text, _>(&seqs).execute(c)?;
+    statement(RESET_TO_PENDING).bind::<Text, _>(&seqs).execute(c)?;
+    statement(ENQUEUE_ALL).bind::<BigInt, _>(at.millis()).bind::<Text, _>(&seqs).execute(c)?;
     Ok(())
 }
 
@@ -178,7 +178,7 @@ pub(super) fn requeue_outdated(
     at: Timestamp,
     max: u32,
 ) -> Result<u32, SqlError> {
-    let queued = sql_query(REQUEUE_OUTDATED)
+    let queued = statement(REQUEUE_OUTDATED)
         .bind::<BigInt, _>(at.millis())
         .bind::<BigInt, _>(i64::from(decoder_version))
         .bind::<BigInt, _>(i64::from(max))

@@ -2,7 +2,6 @@ use std::collections::HashMap;
 
 use diesel::{
     prelude::*,
-    sql_query,
     sql_types::{BigInt, Binary, Text},
 };
 use domain::{Sidecar, SidecarKind};
@@ -10,7 +9,7 @@ use domain::{Sidecar, SidecarKind};
 use crate::{
     SqlConnection,
     error::SqlError,
-    sql::{schema::sidecars, value::RowReader},
+    sql::{schema::sidecars, statement, value::RowReader},
 };
 
 const STORE: &str = "
@@ -25,7 +24,7 @@ pub(super) fn store(c: &mut SqlConnection, seq: i64, sidecars: &[Sidecar]) -> Re
 /// Returns whether any row changed.
 fn insert(
     c: &mut SqlConnection,
-    statement: &'static str,
+    insert: &'static str,
     seq: i64,
     sidecars: &[Sidecar],
 ) -> Result<bool, SqlError> {
@@ -34,7 +33,7 @@ fn insert(
         SidecarKind::ALL.into_iter().filter_map(|kind| sidecars.iter().rfind(|sidecar| sidecar.kind == kind));
     let mut changed = 0;
     for sidecar in of_each_kind {
-        changed += sql_query(statement)
+        changed += statement(insert)
             .bind::<BigInt, _>(seq)
             .bind::<Text, _>(sidecar.kind.as_str())
             .bind::<Binary, _>(&sidecar.content)

@@ -1,4 +1,4 @@
-use diesel::{OptionalExtension, prelude::*, sql_query, sql_types::BigInt};
+use diesel::{OptionalExtension, prelude::*, sql_types::BigInt};
 use domain::Timestamp;
 use storage::{AttemptId, SignInAttempt, SignInDecision, SignInLimits};
 
@@ -7,6 +7,7 @@ use crate::{
     error::SqlError,
     sql::{
         schema::sign_in_attempts::{self, address, at_ms, network, pair},
+        statement,
         value::{RowReader, row_count},
     },
 };
@@ -79,7 +80,7 @@ pub(super) fn delete(c: &mut SqlConnection, attempt: AttemptId) -> Result<(), Sq
 }
 
 pub(super) fn sweep(c: &mut SqlConnection, before: Timestamp, max: u32) -> Result<u64, SqlError> {
-    let swept = sql_query(
+    let swept = statement(
         "DELETE FROM sign_in_attempts WHERE id IN (
             SELECT id FROM sign_in_attempts WHERE at_ms < $1 ORDER BY at_ms LIMIT $2
         )",

@@ -1,4 +1,4 @@
-use diesel::{OptionalExtension, prelude::*, sql_query, sql_types};
+use diesel::{OptionalExtension, prelude::*, sql_types};
 use domain::{AccountId, SecurityEventKind};
 use storage::{EVENT_MERGE_WINDOW_MS, MAX_EVENTS_PER_KIND, NewSecurityEvent, SecurityEvent};
 
@@ -8,6 +8,7 @@ use crate::{
     sql::{
         accounts::is_active,
         schema::security_events::{self, account_id, address, at_ms, detail, kind, seq, times},
+        statement,
         value::RowReader,
     },
 };
@@ -45,7 +46,7 @@ pub(super) fn record(c: &mut SqlConnection, event: &NewSecurityEvent) -> Result<
             times.eq(1),
         ))
         .execute(c)?;
-    sql_query(
+    statement(
         "DELETE FROM security_events WHERE account_id = $1 AND kind = $2 AND seq <= (
             SELECT seq FROM security_events WHERE account_id = $1 AND kind = $2 ORDER BY seq DESC LIMIT 1 OFFSET $3
         )",

@@ -1,4 +1,4 @@
-use diesel::{OptionalExtension, prelude::*, sql_query, sql_types::BigInt};
+use diesel::{OptionalExtension, prelude::*, sql_types::BigInt};
 use domain::{Account, AccountId, Timestamp};
 use storage::{MAX_SESSIONS, NewSession, SessionHash, SessionHolder, SessionInfo};
 
@@ -8,6 +8,7 @@ use crate::{
     sql::{
         accounts::{AccountRow, is_active},
         schema::{accounts, sessions},
+        statement,
         value::{Hex, RowReader, row_count},
     },
 };
@@ -40,7 +41,7 @@ pub(super) fn add(c: &mut SqlConnection, session: &NewSession) -> Result<bool, S
 }
 
 fn end_oldest(c: &mut SqlConnection, account: AccountId) -> Result<(), SqlError> {
-    sql_query(
+    statement(
         "DELETE FROM sessions WHERE hash IN (
             SELECT hash FROM sessions WHERE account_id = $1 ORDER BY created_at_ms DESC, hash
             LIMIT 9223372036854775807 OFFSET $2
@@ -150,7 +151,7 @@ pub(crate) fn end_all(
 }
 
 pub(super) fn sweep(c: &mut SqlConnection, before: Timestamp, max: u32) -> Result<u64, SqlError> {
-    let swept = sql_query(
+    let swept = statement(
         "DELETE FROM sessions WHERE hash IN (
             SELECT hash FROM sessions WHERE expires_at_ms < $1 ORDER BY expires_at_ms LIMIT $2
         )",

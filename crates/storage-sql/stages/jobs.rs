@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use diesel::{OptionalExtension, prelude::*, sql_query, sql_types::BigInt};
+use diesel::{OptionalExtension, prelude::*, sql_types::BigInt};
 use domain::{ImageId, Rendition, Timestamp};
 use storage::{JobId, StageId, StageJob, StageOutcome};
 
@@ -13,6 +13,7 @@ use crate::{
         lease::{LeasableJob, OwnedLeaseRequest, available_jobs, lease_statements},
         queue::account_of_image,
         schema::{images, renditions, stage_failures, stage_jobs, stages},
+        statement,
         value::RowReader,
         vectors,
     },
@@ -195,7 +196,7 @@ fn fail_job(c: &mut SqlConnection, job: &StageJobRow, reason: &str) -> Result<()
 /// Queues an image with a new picture for every stage. Workers that are processing the old picture lose their leases.
 pub(crate) fn requeue_image(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
     diesel::delete(stage_jobs::table.filter(stage_jobs::image_seq.eq(seq))).execute(c)?;
-    sql_query("INSERT INTO stage_jobs (stage_id, image_seq) SELECT id, $1 FROM stages")
+    statement("INSERT INTO stage_jobs (stage_id, image_seq) SELECT id, $1 FROM stages")
         .bind::<BigInt, _>(seq)
         .execute(c)?;
     diesel::delete(stage_failures::table.filter(stage_failures::image_seq.eq(seq))).execute(c)?;

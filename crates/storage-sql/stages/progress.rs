@@ -1,7 +1,6 @@
 use diesel::{
     QueryableByName,
     prelude::*,
-    sql_query,
     sql_types::{BigInt, Nullable},
 };
 use domain::{AccountId, ImageId};
@@ -13,6 +12,7 @@ use crate::{
     error::SqlError,
     sql::{
         schema::{images, stage_jobs, stages},
+        statement,
         value::RowReader,
     },
 };
@@ -56,7 +56,7 @@ pub(super) fn progress(
         .into_iter()
         .map(|row| {
             let stage = Stage::try_from(row)?;
-            let counts: StageCounts = sql_query(COUNTS)
+            let counts: StageCounts = statement(COUNTS)
                 .bind::<BigInt, _>(stage.id.0)
                 .bind::<Nullable<BigInt>, _>(account.map(|account| account.0))
                 .get_result(c)?;

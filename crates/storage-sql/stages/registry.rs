@@ -2,7 +2,7 @@ use diesel::{
     OptionalExtension, QueryableByName,
     dsl::{exists, max},
     prelude::*,
-    select, sql_query,
+    select,
     sql_types::{BigInt, Nullable, Text},
 };
 use storage::{Stage, StageId, VersionPolicy};
@@ -12,6 +12,7 @@ use crate::{
     error::SqlError,
     sql::{
         schema::{images, stage_failures, stage_jobs, stages},
+        statement,
         value::RowReader,
     },
 };
@@ -71,7 +72,7 @@ pub(super) fn open(
                 .execute(c)?;
             diesel::delete(stage_failures::table.filter(stage_failures::stage_id.eq(id))).execute(c)?;
             // Workers of the previous version lose their leases.
-            sql_query(
+            statement(
                 "UPDATE stage_jobs
                 SET attempts = 0, not_before_ms = 0, leased_by = NULL, leased_until_ms = NULL
                 WHERE stage_id = $1",
@@ -145,9 +146,9 @@ pub(super) fn backfill(
     let below = stages::table.find(stage.0).select(stages::fill_below).get_result::<i64>(c).optional()?;
     let Some(below) = below.filter(|below| *below > 0) else { return Ok(false) };
     let start: BatchStart =
-        sql_query(BATCH_START).bind::<BigInt, _>(below).bind::<BigInt, _>(i64::from(max)).get_result(c)?;
+        statement(BATCH_START).bind::<BigInt, _>(below).bind::<BigInt, _>(i64::from(max)).get_result(c)?;
     if let Some(start) = start.seq {
-        sql_query(BACKFILL)
+        statement(BACKFILL)
             .bind::<BigInt, _>(stage.0)
             .bind::<BigInt, _>(start)
             .bind::<BigInt, _>(below)

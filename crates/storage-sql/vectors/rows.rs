@@ -4,7 +4,6 @@ use diesel::{
     OptionalExtension,
     dsl::max,
     prelude::*,
-    sql_query,
     sql_types::{BigInt, Binary},
 };
 use domain::AccountId;
@@ -15,6 +14,7 @@ use crate::{
     error::SqlError,
     sql::{
         schema::{encoders, image_vectors, images},
+        statement,
         value::RowReader,
     },
 };
@@ -98,7 +98,7 @@ pub(crate) fn store(c: &mut SqlConnection, seq: i64, name: &str, vector: &[u8]) 
         .filter(image_vectors::image_seq.eq(seq))
         .filter(image_vectors::encoder_id.eq(encoder));
     diesel::delete(former).execute(c)?;
-    sql_query(STORE)
+    statement(STORE)
         .bind::<BigInt, _>(encoder)
         .bind::<Binary, _>(vector)
         .bind::<BigInt, _>(seq)

@@ -3,7 +3,6 @@ use std::collections::HashMap;
 use diesel::{
     QueryableByName,
     prelude::*,
-    sql_query,
     sql_types::{BigInt, Binary, Double, Nullable, Text},
 };
 use domain::{AlbumId, Circle, Image, Position, Timestamp};
@@ -15,6 +14,7 @@ use crate::{
     sql::{
         images::{ImageRow, ImageRowWithOwner, OwnedFilter, Visibility, latitudes},
         schema::{album_images, albums, images},
+        statement,
         value::{RowReader, json_array},
     },
 };
@@ -62,7 +62,7 @@ pub(super) fn vectors(
     let ids: Vec<i64> = vectors.iter().map(|vector| vector.0).collect();
     let bounds = filter.circle.map(latitudes);
     let centre = filter.circle.map(Circle::centre);
-    let rows: Vec<VisibleRow> = sql_query(VISIBLE)
+    let rows: Vec<VisibleRow> = statement(VISIBLE)
         .bind::<Text, _>(json_array(&ids))
         .bind::<BigInt, _>(encoder.0)
         .bind::<BigInt, _>(filter.account)

@@ -67,7 +67,7 @@ impl SqliteStore {
     pub(crate) async fn read<T, F>(&self, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
-        F: Fn(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
         self.readers.run(move |c| c.transaction(operation)).await
     }
@@ -76,7 +76,7 @@ impl SqliteStore {
     pub(crate) async fn query<T, F>(&self, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
-        F: Fn(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
         self.readers.run(operation).await
     }
@@ -99,7 +99,7 @@ impl SqliteStore {
     pub(crate) async fn write<T, F>(&self, _lock: Lock, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
-        F: Fn(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
         self.writer.write(operation).await
     }
@@ -108,7 +108,7 @@ impl SqliteStore {
     pub(crate) async fn write_alone<T, F>(&self, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
-        F: Fn(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
         self.write(Lock::Everything, operation).await
     }

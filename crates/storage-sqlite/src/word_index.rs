@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use diesel::{
     OptionalExtension, QueryableByName,
     prelude::*,
-    sql_query,
     sql_types::{BigInt, Binary, Text},
 };
 use words::Occurrence;
@@ -13,7 +12,7 @@ use words::Occurrence;
 use crate::{
     SqlConnection,
     error::SqlError,
-    sql::{Expression, encode_word_ids, json_array},
+    sql::{encode_word_ids, expression::Expression, json_array, statement},
 };
 
 /// Number of keys per millisecond. Images of different accounts may have the same capture time.
@@ -36,12 +35,12 @@ pub(crate) fn add(
     words: &[(i64, Occurrence)],
 ) -> Result<(), SqlError> {
     let key = free_key(c, seq, captured_at_ms)?;
-    sql_query("INSERT INTO indexed_words (image_seq, key, words) VALUES ($1, $2, $3)")
+    statement("INSERT INTO indexed_words (image_seq, key, words) VALUES ($1, $2, $3)")
         .bind::<BigInt, _>(seq)
         .bind::<BigInt, _>(key)
         .bind::<Binary, _>(encode_word_ids(words))
         .execute(c)?;
-    sql_query("INSERT INTO image_words (rowid, words) VALUES ($1, $2)")
+    statement("INSERT INTO image_words (rowid, words) VALUES ($1, $2)")
         .bind::<BigInt, _>(key)
         .bind::<Text, _>(postings(words))
         .execute(c)?;
@@ -55,8 +54,8 @@ pub(crate) fn remove(
     key: i64,
     _words: &[(i64, Occurrence)],
 ) -> Result<(), SqlError> {
-    sql_query("DELETE FROM image_words WHERE rowid = $1").bind::<BigInt, _>(key).execute(c)?;
-    sql_query("DELETE FROM indexed_words WHERE image_seq = $1").bind::<BigInt, _>(seq).execute(c)?;
+    statement("DELETE FROM image_words WHERE rowid = $1").bind::<BigInt, _>(key).execute(c)?;
+    statement("DELETE FROM indexed_words WHERE image_seq = $1").bind::<BigInt, _>(seq).execute(c)?;
     Ok(())
 }
 
@@ -66,7 +65,7 @@ pub(crate) fn has_postings(
     key: i64,
     _words: &[(i64, Occurrence)],
 ) -> Result<bool, SqlError> {
-    let posted: Option<Key> = sql_query("SELECT rowid AS key FROM image_words WHERE rowid = $1")
+    let posted: Option<Key> = statement("SELECT rowid AS key FROM image_words WHERE rowid = $1")
         .bind::<BigInt, _>(key)
         .get_result(c)
         .optional()?;
@@ -117,7 +116,7 @@ fn free_key(c: &mut SqlConnection, seq: i64, captured_at_ms: i64) -> Result<i64,
     let mut random = fastrand::Rng::with_seed(seq.cast_unsigned());
     loop {
         let candidates: Vec<i64> = (0..4).map(|_| first.saturating_add(random.i64(0..range))).collect();
-        let free: Option<Key> = sql_query(
+        let free: Option<Key> = statement(
             "SELECT value AS key FROM json_each($1)
             WHERE value NOT IN (SELECT key FROM indexed_words WHERE key = value) LIMIT 1",
         )
@@ -171,7 +170,7 @@ fn posting(kind: char, id: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sql::images::AnyWord;
+    use crate::sql::expression::AnyWord;
 
     #[test]
     fn keys_are_ordered_by_capture_time() {

@@ -3,7 +3,6 @@
 use diesel::{
     OptionalExtension, QueryableByName,
     prelude::*,
-    sql_query,
     sql_types::{BigInt, Binary, Nullable, Text},
 };
 use words::{Fields, Occurrence, words_of};
@@ -12,7 +11,7 @@ use super::{reindex, vocabulary, word_ids};
 use crate::{
     SqlConnection,
     error::SqlError,
-    sql::{schema::images, value::RowReader},
+    sql::{schema::images, statement, value::RowReader},
     word_index,
 };
 
@@ -77,7 +76,7 @@ struct IndexedRow {
 
 /// Removes the words of an image from the index, if they are in it.
 pub(crate) fn remove_text(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
-    let indexed: Option<IndexedRow> = sql_query(
+    let indexed: Option<IndexedRow> = statement(
         "SELECT i.account_id, w.key, w.words
         FROM indexed_words AS w JOIN images AS i ON i.seq = w.image_seq
         WHERE w.image_seq = $1",

@@ -16,7 +16,16 @@ use super::{
     expand::ExpandedWord,
     scan,
 };
-use crate::{SqlConnection, error::SqlError, sql::value::json_array, word_index};
+use crate::{
+    SqlConnection,
+    error::SqlError,
+    sql::{
+        expression::{AnyWord, Expression},
+        statement,
+        value::json_array,
+    },
+    word_index,
+};
 
 /// Maximum number of images that are scored.
 pub(super) const POOL: usize = MAX_TEXT_MATCHES as usize;
@@ -82,7 +91,7 @@ fn remaining(pool: &[ImageText]) -> usize {
 }
 
 fn load_texts(c: &mut SqlConnection, seqs: &[i64]) -> Result<Vec<ImageText>, SqlError> {
-    Ok(sql_query(concat!(
+    Ok(statement(concat!(
         "SELECT i.seq, i.id, i.captured_at_ms, i.description, i.ocr_text, i.place, i.file_name FROM ",
         integers!("$1"),
         " AS candidate ",
@@ -92,18 +101,6 @@ fn load_texts(c: &mut SqlConnection, seqs: &[i64]) -> Result<Vec<ImageText>, Sql
     .bind::<Text, _>(json_array(seqs))
     .load(c)?)
 }
-
-/// A word of the vocabulary, in the content of an image or, if it is in any place or file name and these count, in any
-/// text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct AnyWord {
-    pub(crate) id: i64,
-    pub(crate) in_context: bool,
-}
-
-/// Images that have a word of each of these lists.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Expression(pub(crate) Vec<Vec<AnyWord>>);
 
 /// One query of the index.
 #[derive(Debug, PartialEq, Eq)]

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use diesel::{
     OptionalExtension, QueryableByName,
     prelude::*,
-    sql_query,
     sql_types::{BigInt, Binary, Text},
 };
 use words::words_of;
@@ -20,6 +19,7 @@ use crate::{
     error::SqlError,
     sql::{
         schema::{accounts, images},
+        statement,
         value::json_array,
     },
     word_index,
@@ -91,7 +91,7 @@ fn wrong_entry(
 }
 
 fn entry(c: &mut SqlConnection, seq: i64) -> Result<Option<IndexedRow>, SqlError> {
-    Ok(sql_query("SELECT key, words FROM indexed_words WHERE image_seq = $1")
+    Ok(statement("SELECT key, words FROM indexed_words WHERE image_seq = $1")
         .bind::<BigInt, _>(seq)
         .get_result(c)
         .optional()?)
@@ -103,7 +103,7 @@ fn words_with_ids(c: &mut SqlConnection, ids: &[u8]) -> Result<BTreeSet<String>,
 
 fn load_words(c: &mut SqlConnection, ids: &[u8]) -> Result<Vec<Word>, SqlError> {
     let ids: Vec<i64> = word_ids::read(ids).map(|(id, _)| id).collect();
-    Ok(sql_query(concat!(
+    Ok(statement(concat!(
         "SELECT account_id, word FROM words WHERE id IN (SELECT value FROM ",
         integers!("$1"),
         " AS known)"

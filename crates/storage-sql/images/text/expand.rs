@@ -5,7 +5,6 @@ use std::collections::{HashMap, HashSet};
 use diesel::{
     QueryableByName,
     prelude::*,
-    sql_query,
     sql_types::{BigInt, Text},
 };
 use words::{
@@ -14,7 +13,11 @@ use words::{
 };
 
 use super::vocabulary::VocabularyWord;
-use crate::{SqlConnection, error::SqlError, sql::value::json_text};
+use crate::{
+    SqlConnection,
+    error::SqlError,
+    sql::{statement, value::json_text},
+};
 
 /// Maximum number of alternatives for all words of a query together. Each word gets an equal share, within these
 /// limits.
@@ -194,7 +197,7 @@ fn words_by_text(
     words: impl IntoIterator<Item = String>,
 ) -> Result<Vec<VocabularyWord>, SqlError> {
     let words: Vec<String> = words.into_iter().collect();
-    Ok(sql_query(concat!(
+    Ok(statement(concat!(
         "SELECT w.id, w.word, w.images, w.context FROM ",
         strings!("$1"),
         " AS term ",
@@ -229,7 +232,7 @@ fn words_by_stem(
         return Ok(Vec::new());
     }
     let stems: Vec<String> = stems.into_iter().collect();
-    Ok(sql_query(concat!(
+    Ok(statement(concat!(
         "SELECT w.id, w.word, w.images, w.context, s.stem FROM ",
         strings!("$1"),
         " AS term ",
@@ -256,7 +259,7 @@ fn words_with_prefix(
     // A short prefix may have more words than are read, so the common ones are read first.
     for query in [COMMON_WORDS_WITH_PREFIX, WORDS_WITH_PREFIX] {
         found.extend(
-            sql_query(query)
+            statement(query)
                 .bind::<BigInt, _>(account)
                 .bind::<Text, _>(first)
                 .bind::<Text, _>(&end)
@@ -312,7 +315,7 @@ fn typo_corrections(
     {
         let (first, end) = prefix_range(prefix);
         let length = i64::try_from(word.chars().count()).unwrap_or(i64::MAX);
-        found = sql_query(
+        found = statement(
             "SELECT id, word, images, context FROM words WHERE id IN (
                 SELECT id FROM (
                     SELECT id, word FROM words WHERE account_id = $1 AND word >= $2 AND word < $3 LIMIT $4

@@ -16,7 +16,6 @@ mod vocabulary;
 mod word_ids;
 
 pub(crate) use add::{add_text, remove_text};
-pub(crate) use candidates::{AnyWord, Expression};
 pub(crate) use check::{forget_words, outdated_words};
 pub(super) use reindex::{is_newer, outdated, reindex};
 pub(super) use search::{TextQuery, matches};

@@ -3,12 +3,16 @@
 use diesel::{
     OptionalExtension, QueryableByName,
     prelude::*,
-    sql_query,
     sql_types::{BigInt, Nullable},
 };
 
 use super::add::{add_text, remove_text};
-use crate::{Lock, SqlConnection, error::SqlError, lock, sql::schema::images};
+use crate::{
+    Lock, SqlConnection,
+    error::SqlError,
+    lock,
+    sql::{schema::images, statement},
+};
 
 /// The progress of a rebuild; see the table `word_index`.
 #[derive(QueryableByName)]
@@ -24,7 +28,7 @@ struct IndexState {
 }
 
 fn state(c: &mut SqlConnection) -> Result<IndexState, SqlError> {
-    Ok(sql_query("SELECT version, indexed_to, until, stale_to FROM word_index").get_result(c)?)
+    Ok(statement("SELECT version, indexed_to, until, stale_to FROM word_index").get_result(c)?)
 }
 
 impl IndexState {
@@ -39,7 +43,7 @@ fn current_state(c: &mut SqlConnection) -> Result<IndexState, SqlError> {
     if state.version >= i64::from(words::VERSION) {
         return Ok(state);
     }
-    let begun = sql_query(
+    let begun = statement(
         "UPDATE word_index SET version = $1, indexed_to = 0,
             until = (SELECT coalesce(max(seq), 0) FROM images),
             stale_to = (SELECT coalesce(max(id), 0) FROM words)
@@ -49,7 +53,7 @@ fn current_state(c: &mut SqlConnection) -> Result<IndexState, SqlError> {
     .execute(c)?;
     if begun > 0 {
         // Stems of another version cannot be computed from the words, so all rows are deleted.
-        sql_query("DELETE FROM word_stems").execute(c)?;
+        statement("DELETE FROM word_stems").execute(c)?;
     }
     self::state(c)
 }
@@ -105,7 +109,7 @@ pub(super) fn comparable_images(c: &mut SqlConnection) -> Result<ComparableImage
 
 /// Marks an image to be indexed again by the newer version, if the index is of one.
 pub(super) fn mark_for_newer_version(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
-    sql_query(
+    statement(
         "UPDATE word_index SET
             indexed_to = CASE WHEN indexed_to < until AND indexed_to < $1 - 1 THEN indexed_to ELSE $1 - 1 END,
             until = CASE WHEN indexed_to < until AND until > $1 THEN until ELSE $1 END,
@@ -138,7 +142,7 @@ pub(in super::super) fn reindex(c: &mut SqlConnection, max: u32) -> Result<u32, 
     let done = u32::try_from(seqs.len()).unwrap_or(u32::MAX);
     let last = seqs.last().copied().filter(|_| done == max).unwrap_or(state.until);
     let all = last >= state.until;
-    sql_query("UPDATE word_index SET indexed_to = $1, stale_to = coalesce($2, stale_to)")
+    statement("UPDATE word_index SET indexed_to = $1, stale_to = coalesce($2, stale_to)")
         .bind::<BigInt, _>(last)
         .bind::<Nullable<BigInt>, _>(all.then_some(0))
         .execute(c)?;
@@ -172,7 +176,7 @@ pub(in super::super) fn outdated(c: &mut SqlConnection) -> Result<u64, SqlError>
         return Ok(0);
     }
     // A covering index, because the rows of images are long.
-    let left: Count = sql_query(concat!(
+    let left: Count = statement(concat!(
         "SELECT count(*) AS count FROM images ",
         by_index!("images_read_by"),
         " WHERE state = 'ready' AND seq > $1 AND seq <= $2"

@@ -5,7 +5,6 @@ use std::{cmp::Reverse, collections::HashMap};
 use diesel::{
     QueryableByName,
     prelude::*,
-    sql_query,
     sql_types::{BigInt, Binary, Double, Nullable, Text},
 };
 use domain::{Circle, Position};
@@ -22,7 +21,7 @@ use super::{
 use crate::{
     SqlConnection,
     error::SqlError,
-    sql::{schema::album_images, value::json_array},
+    sql::{schema::album_images, statement, value::json_array},
 };
 
 /// Albums and circles with at most this many images are scanned.
@@ -90,7 +89,7 @@ pub(super) fn candidates(
 ) -> Result<Vec<i64>, SqlError> {
     let bounds = filter.circle.map(latitudes);
     let centre = filter.circle.map(Circle::centre);
-    let indexed: Vec<CandidateRow> = sql_query(CANDIDATES)
+    let indexed: Vec<CandidateRow> = statement(CANDIDATES)
         .bind::<Text, _>(json_array(seqs))
         .bind::<BigInt, _>(filter.account)
         .bind::<BigInt, _>(filter.start_ms)

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use diesel::{
     QueryableByName,
     prelude::*,
-    sql_query,
     sql_types::{BigInt, Text},
 };
 use words::Occurrence;
@@ -14,7 +13,10 @@ use super::reindex::{self, IndexVersion};
 use crate::{
     SqlConnection,
     error::SqlError,
-    sql::value::{json_array, json_text},
+    sql::{
+        statement,
+        value::{json_array, json_text},
+    },
 };
 
 /// A word of an account's vocabulary.
@@ -55,14 +57,14 @@ pub(super) fn add_words(
     let words: Vec<(&str, i64)> =
         found.iter().map(|(word, occurrence)| (&**word, i64::from(occurrence.in_context))).collect();
     let known: Vec<VocabularyWord> =
-        sql_query(ADD_WORDS).bind::<BigInt, _>(account).bind::<Text, _>(json_text(&words)).load(c)?;
+        statement(ADD_WORDS).bind::<BigInt, _>(account).bind::<Text, _>(json_text(&words)).load(c)?;
     let needs_stems = |known: &&VocabularyWord| match version {
         IndexVersion::Current { stale_to } => known.images == 1 || known.id <= stale_to,
         IndexVersion::Newer => false,
     };
     let stems = stems_of(known.iter().filter(needs_stems));
     if !stems.is_empty() {
-        sql_query(concat!(
+        statement(concat!(
             "INSERT INTO word_stems (account_id, stem, word_id) SELECT $1, name, number FROM ",
             named_integers!("$2"),
             " AS stems WHERE true ON CONFLICT DO NOTHING"
@@ -94,7 +96,7 @@ pub(super) fn remove_words(
         return Ok(());
     }
     let version = reindex::index_version(c)?;
-    let known: Vec<VocabularyWord> = sql_query(concat!(
+    let known: Vec<VocabularyWord> = statement(concat!(
         "UPDATE words SET images = images - 1, context = context - removed.second FROM ",
         integer_pairs!("$1"),
         " AS removed WHERE words.id = removed.first
@@ -107,7 +109,7 @@ pub(super) fn remove_words(
         return Ok(());
     }
     let ids = json_array(&unused().map(|known| known.id).collect::<Vec<i64>>());
-    let (statement, stems) = match version {
+    let (delete_stems, stems) = match version {
         IndexVersion::Current { .. } => (
             concat!(
                 "DELETE FROM word_stems WHERE (account_id, stem, word_id) IN (SELECT $1, name, number FROM ",
@@ -126,8 +128,8 @@ pub(super) fn remove_words(
             ids.clone(),
         ),
     };
-    sql_query(statement).bind::<BigInt, _>(account).bind::<Text, _>(stems).execute(c)?;
-    sql_query(concat!("DELETE FROM words WHERE id IN (SELECT value FROM ", integers!("$1"), " AS unused)"))
+    statement(delete_stems).bind::<BigInt, _>(account).bind::<Text, _>(stems).execute(c)?;
+    statement(concat!("DELETE FROM words WHERE id IN (SELECT value FROM ", integers!("$1"), " AS unused)"))
         .bind::<Text, _>(ids)
         .execute(c)?;
     Ok(())
