@@ -2,10 +2,10 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use blobs::{BlobError, IndexerLock, ProcessLocks, ServiceLock};
+use blobs::{BlobError, IndexerLock, OwnerLock, ProcessLocks, ServiceLock, WorkerLock};
 use domain::ContentHash;
 use keys::new_id;
-use storage::{IndexJob, JobId, LeaseRequest, RenditionJob, StageJob};
+use storage::{IndexJob, JobId, LeaseRequest, RenditionJob, StageJob, StorageError, VersionPolicy};
 use tokio::{
     sync::watch,
     task::{self, JoinError, JoinHandle, JoinSet},
@@ -14,6 +14,7 @@ use tokio::{
 
 use crate::{
     Library,
+    roles::{HeldRole, Role},
     stages::{OpenStage, StageWork},
 };
 
@@ -40,6 +41,18 @@ pub enum IndexingScope {
     /// All jobs, for a long-running process. When no image waits, it also makes full renditions ahead of requests and
     /// repeats the work of older decoders, models and OCR versions.
     Everything,
+    /// All jobs, for a long-running process that does nothing else. A server on the same machine leaves the jobs to it.
+    Worker,
+}
+
+impl IndexingScope {
+    /// Whether the process also takes jobs that can wait.
+    pub(crate) fn includes_upkeep(self) -> bool {
+        match self {
+            Self::Images => false,
+            Self::Everything | Self::Worker => true,
+        }
+    }
 }
 
 /// The background task that indexes images until it is stopped.
@@ -74,12 +87,13 @@ impl Library {
             scope,
             tasks: JoinSet::new(),
             running: HashMap::new(),
-            has_outdated_images: scope == IndexingScope::Everything,
-            has_outdated_words: scope == IndexingScope::Everything,
+            has_outdated_images: scope.includes_upkeep(),
+            has_outdated_words: scope.includes_upkeep(),
             newer_words_logged: false,
             stages: Vec::new(),
             stages_opened: None,
             role: IndexerRole::default(),
+            stage_keeper: None,
         };
         Ok(Indexing { stop, dispatcher: tokio::spawn(dispatcher.run(stopped)) })
     }
@@ -108,12 +122,16 @@ struct Dispatcher {
     /// When the stages were last opened.
     stages_opened: Option<Instant>,
     role: IndexerRole,
+    /// Held by one indexer of all machines.
+    stage_keeper: Option<HeldRole>,
 }
 
-/// Whether this process is the indexer. Only the indexer takes jobs, so that the memory budget of its decoders covers
-/// all processes. A long-running process takes precedence over one that ends after its work.
+/// Whether this process is the indexer of its machine. Only the indexer takes jobs, so that the memory budget of its
+/// decoders covers all processes of the machine. A worker takes precedence over a server, and both over a process that
+/// ends after its work.
 #[derive(Debug, Default)]
 struct IndexerRole {
+    worker: Option<WorkerLock>,
     service: Option<ServiceLock>,
     indexer: Option<IndexerLock>,
     /// The locks cannot be used, and every process takes jobs.
@@ -132,13 +150,15 @@ impl IndexerRole {
         scope: IndexingScope,
         is_idle: bool,
     ) -> Result<bool, BlobError> {
+        if scope.includes_upkeep() && self.service.is_none() {
+            self.service = locks.try_service()?;
+        }
+        if scope == IndexingScope::Worker && self.worker.is_none() {
+            self.worker = locks.try_worker()?;
+        }
         let may_take = match scope {
-            IndexingScope::Everything => {
-                if self.service.is_none() {
-                    self.service = locks.try_service()?;
-                }
-                true
-            }
+            IndexingScope::Worker => true,
+            IndexingScope::Everything => !locks.has_worker()?,
             IndexingScope::Images => !locks.has_service()?,
         };
         if may_take && self.indexer.is_none() {
@@ -152,6 +172,7 @@ impl IndexerRole {
 
 impl Dispatcher {
     async fn run(mut self, mut stopped: watch::Receiver<bool>) {
+        let owner = self.library.register_owner(&self.worker).await;
         let mut renewal = time::interval(RENEWAL_INTERVAL);
         while !*stopped.borrow() {
             while let Some(ended) = self.tasks.try_join_next_with_id() {
@@ -169,11 +190,30 @@ impl Dispatcher {
                 () = time::sleep(POLL_INTERVAL) => {}
             }
         }
-        while let Some(ended) = self.tasks.join_next_with_id().await {
-            self.remove_task(ended);
+        while !self.tasks.is_empty() {
+            tokio::select! {
+                Some(ended) = self.tasks.join_next_with_id() => self.remove_task(ended),
+                _ = renewal.tick() => self.renew_leases().await,
+            }
         }
-        if let Err(error) = self.library.parts.store.release_leases(&self.worker).await {
-            tracing::warn!(%error, "leases were not released; they will expire");
+        self.release(owner).await;
+    }
+
+    async fn release(&mut self, owner: Option<OwnerLock>) {
+        self.release_stages().await;
+        match self.library.parts.store.release_leases(&self.worker).await {
+            Ok(()) => {
+                if let Some(owner) = owner {
+                    owner.remove();
+                }
+            }
+            Err(error) => tracing::warn!(%error, "leases were not released; they will expire"),
+        }
+    }
+
+    async fn release_stages(&mut self) {
+        if let Some(role) = self.stage_keeper.take() {
+            role.release().await;
         }
     }
 
@@ -193,11 +233,15 @@ impl Dispatcher {
         });
         match (was_indexer, self.role.is_held()) {
             (false, true) => {
+                self.free_killed_workers().await;
                 self.retry_failed().await;
                 // Before an image becomes visible, so that each one is queued for all stages.
                 self.open_stages().await;
             }
-            (true, false) => self.library.stop_idle_workers().await,
+            (true, false) => {
+                self.release_stages().await;
+                self.library.stop_idle_workers().await;
+            }
             // An import also waits for the stages of another process. It starts an OCR worker to read the version of
             // the OCR stage.
             (false, false) if self.scope == IndexingScope::Images && self.stages_opened.is_none() => {
@@ -284,7 +328,7 @@ impl Dispatcher {
             }
         }
         if self.running.is_empty()
-            && self.scope == IndexingScope::Everything
+            && self.stage_keeper.is_some()
             && let Err(error) = self.library.prune_old_vectors(&stages).await
         {
             tracing::warn!(%error, "the vectors of older models were not deleted; it will be retried");
@@ -297,7 +341,11 @@ impl Dispatcher {
         if self.stages_opened.is_some_and(|opened| opened.elapsed() < STAGES_INTERVAL) {
             return;
         }
-        match self.library.open_stages(self.scope, &self.stages).await {
+        let opened = match self.version_policy().await {
+            Ok(policy) => self.library.open_stages(policy, &self.stages).await,
+            Err(error) => Err(error),
+        };
+        match opened {
             Ok(stages) => self.stages = stages,
             Err(error) => tracing::warn!(%error, "the search stages cannot be opened"),
         }
@@ -307,8 +355,34 @@ impl Dispatcher {
         self.stages_opened = Some(Instant::now());
     }
 
+    /// Whether this process decides on the versions of the stages. An import never does.
+    async fn version_policy(&mut self) -> Result<VersionPolicy, StorageError> {
+        if !self.scope.includes_upkeep() || !self.role.is_held() {
+            return Ok(VersionPolicy::Keep);
+        }
+        let is_keeper = match &mut self.stage_keeper {
+            Some(role) => role.is_valid().await?,
+            None => false,
+        };
+        if !is_keeper {
+            self.stage_keeper = self.library.try_role(Role::StageKeeper).await?;
+        }
+        Ok(if self.stage_keeper.is_some() { VersionPolicy::Replace } else { VersionPolicy::Keep })
+    }
+
+    /// Releases the leases of processes of this machine that were killed, so that their jobs need not wait.
+    async fn free_killed_workers(&self) {
+        match self.library.free_ended_owners().await {
+            Ok(0) => {}
+            Ok(owners) => tracing::info!(owners, "leases of killed processes were released"),
+            Err(error) => {
+                tracing::warn!(%error, "leases of killed processes were not released; they will expire")
+            }
+        }
+    }
+
     /// Checks whether a process of another version added words or took over the word index.
-    async fn check_words(&mut self) -> Result<(), storage::StorageError> {
+    async fn check_words(&mut self) -> Result<(), StorageError> {
         let store = &self.library.parts.store;
         if store.word_index_is_newer().await? {
             if !self.newer_words_logged {
@@ -317,7 +391,7 @@ impl Dispatcher {
                 );
             }
             self.newer_words_logged = true;
-        } else if self.scope == IndexingScope::Everything && !self.has_outdated_words {
+        } else if self.scope.includes_upkeep() && !self.has_outdated_words {
             self.has_outdated_words = store.count_outdated_words().await? > 0;
         }
         Ok(())
@@ -344,6 +418,11 @@ impl Dispatcher {
     }
 
     fn spawn(&mut self, job: RunningJob, work: impl Future<Output = ()> + Send + 'static) {
+        // The lease expired, for example because the machine was suspended, and nobody else has leased the job since. So
+        // the running task holds it again.
+        if self.running.values().any(|running| *running == job) {
+            return;
+        }
         let task = self.tasks.spawn(work);
         self.running.insert(task.id(), job);
     }

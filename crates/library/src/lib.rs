@@ -33,6 +33,7 @@ mod maintenance;
 
 mod passwords;
 mod renditions;
+mod roles;
 mod search;
 mod security_events;
 mod sessions;
@@ -42,6 +43,7 @@ mod sidecars;
 mod sign_in;
 mod signing_keys;
 mod stages;
+mod store_clock;
 mod sync_sign_in;
 mod uploads;
 
@@ -85,6 +87,7 @@ pub use storage::{
     Lookup, QueueLength, SecurityEvent, SessionHash, SessionHolder, SessionInfo, StorageError, UploadPart,
     UploadProtocol, UploadState,
 };
+pub use store_clock::clock_of;
 pub use sync_sign_in::{ConnectedDevice, LoginFlowTokens, NewSyncPassword, OneTimeLogin, SyncPasswordError};
 pub use uploads::{
     AssembleError, Chunk, LockedUpload, MAX_KNOWN_HASHES, Progress, TusPart, UploadError, UploadOutcome,

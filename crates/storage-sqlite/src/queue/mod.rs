@@ -84,11 +84,12 @@ impl IndexQueue for SqliteStore {
         .await
     }
 
-    async fn release_all_leases(&self) -> Result<(), StorageError> {
-        self.write(|c| {
-            lease::release_all(c)?;
-            rendition_queue::release_all(c)?;
-            stages::release_all(c)
+    async fn abandon_leases(&self, worker: &str) -> Result<(), StorageError> {
+        let worker = worker.to_owned();
+        self.write(move |c| {
+            lease::abandon(c, &worker)?;
+            rendition_queue::abandon(c, &worker)?;
+            stages::abandon(c, &worker)
         })
         .await
     }

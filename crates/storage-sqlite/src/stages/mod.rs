@@ -11,7 +11,7 @@ use storage::{
 
 use crate::{SqliteStore, lease::OwnedLeaseRequest, vectors};
 
-pub(crate) use jobs::{release, release_all, requeue_image};
+pub(crate) use jobs::{abandon, release, requeue_image};
 
 #[async_trait]
 impl StageQueue for SqliteStore {
