@@ -56,7 +56,7 @@ fn open_modes_are_corrected_at_the_next_start() {
     drop(instance.serve());
     let data = instance.data_dir();
     let checked: Vec<PathBuf> =
-        ["blobs", "blobs/originals", "blobs/.lock", "blobs/.sweeper", "library.sqlite", "secret"]
+        ["blobs", "blobs/originals", "blobs/.lock", "processes/indexer", "library.sqlite", "secret"]
             .map(|name| data.join(name))
             .to_vec();
     for path in &checked {
