@@ -26,6 +26,8 @@ const RENEWAL_INTERVAL: Duration = Duration::from_secs(5);
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// How often the stages are opened again.
 const STAGES_INTERVAL: Duration = Duration::from_secs(3);
+/// How often the store is searched for images of older decoders. An older program may have indexed some meanwhile.
+const OUTDATED_INTERVAL: Duration = Duration::from_secs(3600);
 /// How often a job may be leased before it fails. It is leased again only if its process was killed.
 const MAX_ATTEMPTS: u32 = 10;
 /// How many images have their words indexed again in one write.
@@ -88,6 +90,7 @@ impl Library {
             tasks: JoinSet::new(),
             running: HashMap::new(),
             has_outdated_images: scope.includes_upkeep(),
+            outdated_checked: Instant::now(),
             has_outdated_words: scope.includes_upkeep(),
             newer_words_logged: false,
             stages: Vec::new(),
@@ -115,6 +118,8 @@ struct Dispatcher {
     tasks: JoinSet<()>,
     running: HashMap<task::Id, RunningJob>,
     has_outdated_images: bool,
+    /// When no outdated image was found last.
+    outdated_checked: Instant,
     has_outdated_words: bool,
     /// Whether it was logged that a newer program made the word index.
     newer_words_logged: bool,
@@ -294,6 +299,7 @@ impl Dispatcher {
                 library.run_rendition_job(job, &worker).await;
             });
         }
+        self.has_outdated_images |= self.outdated_checked.elapsed() > OUTDATED_INTERVAL;
         if self.running.is_empty() && self.has_outdated_images {
             self.requeue_outdated().await;
         }
@@ -485,7 +491,10 @@ impl Dispatcher {
         let queued =
             parts.store.requeue_outdated(media::DECODER_VERSION, parts.clock.now(), OUTDATED_BATCH).await;
         match queued {
-            Ok(0) => self.has_outdated_images = false,
+            Ok(0) => {
+                self.has_outdated_images = false;
+                self.outdated_checked = Instant::now();
+            }
             Ok(images) => {
                 tracing::info!(images, "images that older decoders read are queued again");
                 parts.queue_changed.notify_one();

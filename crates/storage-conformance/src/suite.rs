@@ -184,6 +184,7 @@ macro_rules! each_case {
                 of_two_completions_of_a_job_the_current_worker_counts,
                 of_two_completions_of_a_stage_job_the_current_worker_counts,
                 of_two_program_versions_the_newer_keeps_the_stage,
+                older_decoders_leave_what_newer_ones_queued,
             }
             sidecars {
                 sidecars_come_with_the_job,

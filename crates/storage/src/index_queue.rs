@@ -244,7 +244,8 @@ pub trait IndexQueue: Send + Sync + 'static {
 
     /// Leases queued jobs: first those of images that are not visible yet, then those of images with a new sidecar,
     /// then those queued by [`requeue_outdated`](Self::requeue_outdated); in each group the oldest first. Jobs that
-    /// are given up fail as with [`fail_job`](Self::fail_job), under this version of the decoders.
+    /// are given up fail as with [`fail_job`](Self::fail_job), under this version of the decoders. Jobs of
+    /// `requeue_outdated` for newer decoders than this are left to a newer program.
     async fn lease_jobs(
         &self,
         request: LeaseRequest<'_>,

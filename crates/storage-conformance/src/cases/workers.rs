@@ -7,7 +7,7 @@ use storage::{LeaseRequest, StageOutcome, VersionPolicy};
 
 use super::{concurrently, queue::ready_to_complete};
 use crate::{
-    NOW, Photo, Seed, lease,
+    DECODERS, NOW, Photo, Seed, lease,
     queries::{second, visible_image},
 };
 
@@ -92,4 +92,18 @@ pub(crate) async fn of_two_program_versions_the_newer_keeps_the_stage(seed: &See
     concurrently([1, 2, 1, 2].into_iter().map(|revision| open_often(seed.clone(), revision))).await;
     let stage = seed.store().stage("read").await.unwrap().unwrap();
     assert_eq!((stage.revision, stage.version.as_str()), (2, "made by revision 2"));
+}
+
+pub(crate) async fn older_decoders_leave_what_newer_ones_queued(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    seed.image(ann.account, Photo::at_second(1)).await;
+    let newer = DECODERS + 1;
+    assert_eq!(seed.store().requeue_outdated(newer, NOW, 10).await.unwrap(), 1);
+    let new_photo = seed.waiting(ann.account, 1).await;
+    let lease_as = async |decoders| {
+        let jobs = seed.store().lease_jobs(lease("w", NOW), decoders).await.unwrap();
+        jobs.into_iter().map(|job| job.image).collect::<Vec<_>>()
+    };
+    assert_eq!(lease_as(DECODERS).await, new_photo, "it works on new photos beside the newer program");
+    assert_eq!(lease_as(newer).await.len(), 1);
 }

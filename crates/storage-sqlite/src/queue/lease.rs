@@ -1,10 +1,13 @@
 use std::collections::{HashMap, HashSet};
 
-use diesel::{SqliteConnection, prelude::*};
+use diesel::{SqliteConnection, dsl::exists, prelude::*};
 use domain::{FileInfo, ImageId, Rendition, Sidecar, Timestamp};
 use storage::{DecodedPicture, IndexJob, JobId};
 
-use super::{jobs::fail_image, sidecars};
+use super::{
+    jobs::{FOR_NEWER_DECODERS, fail_image},
+    sidecars,
+};
 use crate::{
     error::SqliteError,
     lease::{LeasableJob, OwnedLeaseRequest, lease_statements},
@@ -24,18 +27,24 @@ struct IndexJobRow {
 
 impl LeasableJob for IndexJobRow {
     type Leased = IndexJob;
-    type Queue = ();
+    /// The version of the worker's decoders.
+    type Queue = u32;
 
     fn available(
         c: &mut SqliteConnection,
-        (): (),
+        decoder_version: u32,
         at: Timestamp,
         max: u32,
     ) -> Result<Vec<Self>, SqliteError> {
         let unleased = index_jobs::leased_until_ms.is_null().or(index_jobs::leased_until_ms.lt(at.millis()));
+        // Older decoders would make the same again.
+        let is_outdated = images::table
+            .filter(images::seq.eq(index_jobs::image_seq))
+            .filter(images::decoder_version.lt(i64::from(decoder_version)));
         Ok(index_jobs::table
             .filter(index_jobs::not_before_ms.le(at.millis()))
             .filter(unleased)
+            .filter(index_jobs::priority.lt(FOR_NEWER_DECODERS).or(exists(is_outdated)))
             .order((index_jobs::priority, index_jobs::id))
             .limit(i64::from(max))
             .select(Self::as_select())
@@ -71,8 +80,12 @@ impl LeasableJob for IndexJobRow {
     }
 }
 
-pub(super) fn has_available(c: &mut SqliteConnection, at: Timestamp) -> Result<bool, SqliteError> {
-    Ok(!IndexJobRow::available(c, (), at, 1)?.is_empty())
+pub(super) fn has_available(
+    c: &mut SqliteConnection,
+    decoder_version: u32,
+    at: Timestamp,
+) -> Result<bool, SqliteError> {
+    Ok(!IndexJobRow::available(c, decoder_version, at, 1)?.is_empty())
 }
 
 /// Leases jobs, and fails those that have been leased too often.
@@ -81,7 +94,7 @@ pub(super) fn lease(
     request: &OwnedLeaseRequest,
     decoder_version: u32,
 ) -> Result<Vec<IndexJob>, SqliteError> {
-    crate::lease::lease(c, (), request, |c, given_up: &[IndexJobRow]| {
+    crate::lease::lease(c, decoder_version, request, |c, given_up: &[IndexJobRow]| {
         for job in given_up {
             let reason = format!("indexing was started {} times and never completed", job.attempts);
             fail_image(c, job.image_seq, &reason, decoder_version)?;

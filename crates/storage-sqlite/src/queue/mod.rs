@@ -62,7 +62,7 @@ impl IndexQueue for SqliteStore {
         let request = OwnedLeaseRequest::from(request);
         let at = request.at;
         // Workers poll often and the queue is usually empty: check it without the write lock first.
-        if !self.read(move |c| lease::has_available(c, at)).await? {
+        if !self.read(move |c| lease::has_available(c, decoder_version, at)).await? {
             return Ok(Vec::new());
         }
         self.write(move |c| lease::lease(c, &request, decoder_version)).await

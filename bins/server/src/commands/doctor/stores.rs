@@ -266,7 +266,30 @@ fn is_missing(path: &Path) -> bool {
 mod tests {
     use std::time::Duration;
 
+    use storage::VersionPolicy;
+
     use super::*;
+    use crate::config::tests::config_from_flags;
+
+    #[tokio::test]
+    async fn stages_of_a_newer_program_are_reported() {
+        let dir = tempfile::tempdir().unwrap();
+        let database = dir.path().join("library.sqlite");
+        let store = storage_sqlite::SqliteStore::open(&database, storage_sqlite::SqliteOptions::default())
+            .await
+            .unwrap();
+        let store: SharedStore = std::sync::Arc::new(store);
+        store.migrate().await.unwrap();
+        store.open_stage("appearance", "built-in 9999", 9999, VersionPolicy::Replace).await.unwrap();
+        let mut findings = Findings::default();
+        let config = config_from_flags(&["--models-dir", dir.path().to_str().unwrap()]);
+        check_search(&store, &config, &mut findings).await.unwrap();
+        let text = findings.report().text;
+        assert!(
+            text.starts_with("warn  search: appearance (built-in 9999) belongs to a newer version"),
+            "{text}"
+        );
+    }
 
     #[test]
     fn a_clock_that_differs_by_more_than_five_seconds_is_reported() {
