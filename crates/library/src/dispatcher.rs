@@ -2,10 +2,10 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use blobs::{BlobError, IndexerLock, OwnerLock, ProcessLocks, ServiceLock, WorkerLock};
+use blobs::OwnerLock;
 use domain::ContentHash;
 use keys::new_id;
-use storage::{IndexJob, JobId, LeaseRequest, RenditionJob, StageJob, StorageError, VersionPolicy};
+use storage::{IndexJob, JobId, LeaseRequest, RenditionJob, StageJob, StorageError};
 use tokio::{
     sync::watch,
     task::{self, JoinError, JoinHandle, JoinSet},
@@ -14,8 +14,8 @@ use tokio::{
 
 use crate::{
     Library,
-    roles::{HeldRole, Role},
-    stages::{OpenStage, StageWork},
+    indexer_role::{IndexerRole, IndexingScope},
+    stages::{OpenStage, StageKeeper, StageWork},
 };
 
 /// How long a lease is valid.
@@ -34,28 +34,6 @@ const MAX_ATTEMPTS: u32 = 10;
 const WORDS_BATCH: u32 = 200;
 /// How many outdated images are queued again in one write.
 const OUTDATED_BATCH: u32 = 500;
-
-/// Which jobs a process takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IndexingScope {
-    /// Only those that make images visible and searchable, for a process that ends afterwards.
-    Images,
-    /// All jobs, for a long-running process. When no image waits, it also makes full renditions ahead of requests and
-    /// repeats the work of older decoders, models and OCR versions.
-    Everything,
-    /// All jobs, for a long-running process that does nothing else. A server on the same machine leaves the jobs to it.
-    Worker,
-}
-
-impl IndexingScope {
-    /// Whether the process also takes jobs that can wait.
-    pub(crate) fn includes_upkeep(self) -> bool {
-        match self {
-            Self::Images => false,
-            Self::Everything | Self::Worker => true,
-        }
-    }
-}
 
 /// The background task that indexes images until it is stopped.
 #[derive(Debug)]
@@ -96,7 +74,7 @@ impl Library {
             stages: Vec::new(),
             stages_opened: None,
             role: IndexerRole::default(),
-            stage_keeper: None,
+            stage_keeper: StageKeeper::default(),
         };
         Ok(Indexing { stop, dispatcher: tokio::spawn(dispatcher.run(stopped)) })
     }
@@ -127,52 +105,7 @@ struct Dispatcher {
     /// When the stages were last opened.
     stages_opened: Option<Instant>,
     role: IndexerRole,
-    /// Held by one indexer of all machines.
-    stage_keeper: Option<HeldRole>,
-}
-
-/// Whether this process is the indexer of its machine. Only the indexer takes jobs, so that the memory budget of its
-/// decoders covers all processes of the machine. A worker takes precedence over a server, and both over a process that
-/// ends after its work.
-#[derive(Debug, Default)]
-struct IndexerRole {
-    worker: Option<WorkerLock>,
-    service: Option<ServiceLock>,
-    indexer: Option<IndexerLock>,
-    /// The locks cannot be used, and every process takes jobs.
-    unlocked: bool,
-}
-
-impl IndexerRole {
-    fn is_held(&self) -> bool {
-        self.indexer.is_some() || self.unlocked
-    }
-
-    /// Takes the role if it is free, and releases it to a long-running process once no job runs here.
-    fn update(
-        &mut self,
-        locks: &ProcessLocks,
-        scope: IndexingScope,
-        is_idle: bool,
-    ) -> Result<bool, BlobError> {
-        if scope.includes_upkeep() && self.service.is_none() {
-            self.service = locks.try_service()?;
-        }
-        if scope == IndexingScope::Worker && self.worker.is_none() {
-            self.worker = locks.try_worker()?;
-        }
-        let may_take = match scope {
-            IndexingScope::Worker => true,
-            IndexingScope::Everything => !locks.has_worker()?,
-            IndexingScope::Images => !locks.has_service()?,
-        };
-        if may_take && self.indexer.is_none() {
-            self.indexer = locks.try_indexer()?;
-        } else if !may_take && is_idle {
-            self.indexer = None;
-        }
-        Ok(may_take && self.indexer.is_some())
-    }
+    stage_keeper: StageKeeper,
 }
 
 impl Dispatcher {
@@ -195,6 +128,8 @@ impl Dispatcher {
                 () = time::sleep(POLL_INTERVAL) => {}
             }
         }
+        // Before the running jobs end, because these may be abandoned.
+        self.stage_keeper.release().await;
         while !self.tasks.is_empty() {
             tokio::select! {
                 Some(ended) = self.tasks.join_next_with_id() => self.remove_task(ended),
@@ -204,8 +139,7 @@ impl Dispatcher {
         self.release(owner).await;
     }
 
-    async fn release(&mut self, owner: Option<OwnerLock>) {
-        self.release_stages().await;
+    async fn release(&self, owner: Option<OwnerLock>) {
         match self.library.parts.store.release_leases(&self.worker).await {
             Ok(()) => {
                 if let Some(owner) = owner {
@@ -216,26 +150,11 @@ impl Dispatcher {
         }
     }
 
-    async fn release_stages(&mut self) {
-        if let Some(role) = self.stage_keeper.take() {
-            role.release().await;
-        }
-    }
-
     /// Whether this process is the indexer. Prepares the work when it becomes the indexer.
     async fn may_take_jobs(&mut self) -> bool {
         let was_indexer = self.role.is_held();
-        let updated = self.role.update(&self.library.parts.blobs.locks, self.scope, self.running.is_empty());
-        let may_take = updated.unwrap_or_else(|error| {
-            if !self.role.unlocked {
-                tracing::warn!(
-                    %error,
-                    "the lock of the indexer cannot be used; every process indexes with a memory budget of its own"
-                );
-            }
-            self.role.unlocked = true;
-            true
-        });
+        let locks = &self.library.parts.blobs.locks;
+        let may_take = self.role.may_take_jobs(locks, self.scope, self.running.is_empty());
         match (was_indexer, self.role.is_held()) {
             (false, true) => {
                 self.free_killed_workers().await;
@@ -244,7 +163,7 @@ impl Dispatcher {
                 self.open_stages().await;
             }
             (true, false) => {
-                self.release_stages().await;
+                self.stage_keeper.release().await;
                 self.library.stop_idle_workers().await;
             }
             // An import also waits for the stages of another process. It starts an OCR worker to read the version of
@@ -334,7 +253,7 @@ impl Dispatcher {
             }
         }
         if self.running.is_empty()
-            && self.stage_keeper.is_some()
+            && self.stage_keeper.is_held()
             && let Err(error) = self.library.prune_old_vectors(&stages).await
         {
             tracing::warn!(%error, "the vectors of older models were not deleted; it will be retried");
@@ -347,7 +266,8 @@ impl Dispatcher {
         if self.stages_opened.is_some_and(|opened| opened.elapsed() < STAGES_INTERVAL) {
             return;
         }
-        let opened = match self.version_policy().await {
+        let may_decide = self.scope.includes_upkeep() && self.role.is_held();
+        let opened = match self.stage_keeper.policy(&self.library, may_decide).await {
             Ok(policy) => self.library.open_stages(policy, &self.stages).await,
             Err(error) => Err(error),
         };
@@ -361,28 +281,13 @@ impl Dispatcher {
         self.stages_opened = Some(Instant::now());
     }
 
-    /// Whether this process decides on the versions of the stages. An import never does.
-    async fn version_policy(&mut self) -> Result<VersionPolicy, StorageError> {
-        if !self.scope.includes_upkeep() || !self.role.is_held() {
-            return Ok(VersionPolicy::Keep);
-        }
-        let is_keeper = match &mut self.stage_keeper {
-            Some(role) => role.is_valid().await?,
-            None => false,
-        };
-        if !is_keeper {
-            self.stage_keeper = self.library.try_role(Role::StageKeeper).await?;
-        }
-        Ok(if self.stage_keeper.is_some() { VersionPolicy::Replace } else { VersionPolicy::Keep })
-    }
-
     /// Releases the leases of processes of this machine that were killed, so that their jobs need not wait.
     async fn free_killed_workers(&self) {
         match self.library.free_ended_owners().await {
             Ok(0) => {}
             Ok(owners) => tracing::info!(owners, "leases of killed processes were released"),
             Err(error) => {
-                tracing::warn!(%error, "leases of killed processes were not released; they will expire")
+                tracing::warn!(%error, "leases of killed processes were not released; they will expire");
             }
         }
     }

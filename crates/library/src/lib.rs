@@ -26,6 +26,7 @@ mod import;
 mod import_albums;
 mod import_feed;
 mod import_report;
+mod indexer_role;
 mod indexing;
 mod integrity;
 mod localities;
@@ -58,7 +59,7 @@ use tokio::sync::Notify;
 pub use accounts::{AccountError, Caller, Credential, KeyError, Unavailable};
 pub use blobs::{BlobError, BlobReader, Checksum};
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use dispatcher::{Indexing, IndexingScope};
+pub use dispatcher::Indexing;
 pub use encoders::{InstalledModels, ModelSource, SharedEncoder};
 pub use exports::Problem;
 pub use files::{FileError, FileSearch, LockFile, MoveFile, PutFile, SearchDepth};
@@ -67,6 +68,7 @@ pub use folder_watch::{WatchError, WatchEvent, WatchOptions, WatchTotals};
 pub use images::LibraryInfo;
 pub use import::{ImportError, ImportOutcome, Upload};
 pub use import_report::{FailedFile, FailedKind, ImportReport};
+pub use indexer_role::IndexingScope;
 pub use integrity::{
     Example, FindingKind, Findings, IntegrityError, IntegrityOptions, IntegrityProgress, IntegrityReport,
 };

@@ -47,17 +47,18 @@ impl Maintenance {
 }
 
 impl Library {
-    /// Cleans up after processes of this machine that were killed: releases their leases and roles, and finishes their
-    /// removals of blobs. If no other process uses the blob folder, it also deletes their temporary files.
+    /// Cleans up after processes of this machine that were killed: releases their leases and roles. If no other process uses
+    /// the blob folder, it also deletes their temporary files.
     ///
-    /// Other processes are not disturbed: leases of other machines expire, and blobs that were announced recently stay.
+    /// Other processes are not disturbed: leases of other machines expire. Unreferenced blobs are left to the periodic
+    /// clean-up, because another process may be about to refer to them.
     ///
     /// # Errors
     /// A store failed; the next start retries.
     pub async fn recover(&self) -> Result<(), String> {
         self.free_ended_owners().await.map_err(|error| error.to_string())?;
         self.parts.blobs.run_exclusively(async {}).await.map_err(|error| error.to_string())?;
-        self.finish_removals().await.map_err(|error| error.to_string())
+        Ok(())
     }
 
     /// Starts the periodic clean-up. It forgets expired uploads, purges images that were deleted more than 30 days ago and the data of deleted

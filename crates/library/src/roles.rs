@@ -16,10 +16,6 @@ use storage::{RoleFence, RoleRequest, StorageError};
 
 use crate::Library;
 
-/// How long a role is valid.
-const VALID: Duration = Duration::from_secs(60);
-/// A role that is valid for less than this is renewed before the next step.
-const RENEW_BELOW: Duration = Duration::from_secs(45);
 /// A step begins only if the role is valid for longer than this.
 const MARGIN: Duration = Duration::from_secs(30);
 /// How long a step may take.
@@ -42,6 +38,20 @@ impl Role {
             Self::Sweeper => "sweeper",
             Self::StageKeeper => "stage-keeper",
         }
+    }
+
+    /// How long the role is valid. That of the stage keeper can wait for another machine, and is renewed also while nothing
+    /// happens, so it is long.
+    fn valid(self) -> Duration {
+        match self {
+            Self::Sweeper => Duration::from_secs(60),
+            Self::StageKeeper => Duration::from_secs(600),
+        }
+    }
+
+    /// A role that is valid for less than this is renewed before the next step. It is longer than [`MARGIN`].
+    fn renew_below(self) -> Duration {
+        self.valid() * 3 / 4
     }
 }
 
@@ -75,8 +85,8 @@ impl Library {
         };
         let owner = self.register_owner(&holder).await;
         let (began, at) = (self.parts.clock.monotonic(), self.parts.clock.now());
-        let request =
-            RoleRequest { role: role.name(), holder: &holder, at, until: at.plus_millis(millis(VALID)) };
+        let until = at.plus_millis(millis(role.valid()));
+        let request = RoleRequest { role: role.name(), holder: &holder, at, until };
         let taken = self.parts.store.take_role(request).await;
         if !matches!(taken, Ok(Some(_)))
             && let Some(owner) = owner
@@ -85,7 +95,7 @@ impl Library {
             return taken.map(|_| None);
         }
         let library = self.clone();
-        Ok(taken?.map(|fence| HeldRole { library, role, fence, valid_until: began + VALID, owner }))
+        Ok(taken?.map(|fence| HeldRole { library, role, fence, valid_until: began + role.valid(), owner }))
     }
 
     /// Marks an owner of leases or roles as alive. Without the mark, they expire if this process is killed.
@@ -126,11 +136,11 @@ impl HeldRole {
     /// Whether the next step may begin. Renews the role if it expires soon.
     pub(crate) async fn is_valid(&mut self) -> Result<bool, StorageError> {
         let store = &self.library.parts.store;
-        let held = if self.left() < RENEW_BELOW {
+        let held = if self.left() < self.role.renew_below() {
             let began = self.library.parts.clock.monotonic();
-            let until = self.library.parts.clock.now().plus_millis(millis(VALID));
+            let until = self.library.parts.clock.now().plus_millis(millis(self.role.valid()));
             let renewed = store.renew_role(self.role.name(), self.fence, until).await?;
-            self.valid_until = began + VALID;
+            self.valid_until = began + self.role.valid();
             renewed
         } else {
             store.holds_role(self.role.name(), self.fence).await?

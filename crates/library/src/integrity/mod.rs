@@ -31,7 +31,7 @@ const BATCH: u32 = 500;
 /// How long a repair waits for another process that removes files; longer than the role of a killed one is valid.
 const SWEEPER_WAIT: Duration = Duration::from_secs(90);
 /// How often it looks whether that process has ended.
-const SWEEPER_POLL: Duration = Duration::from_millis(100);
+const SWEEPER_POLL: Duration = Duration::from_millis(500);
 
 /// What a check covers, and whether it repairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -98,8 +98,10 @@ async fn recovery_keeps_what_is_young() {
     drop(one);
     other.recover().await.unwrap();
     assert!(is_stored(&other, &blob).await, "another machine may be about to refer to it");
+    other.finish_removals().await.unwrap();
+    assert!(is_stored(&other, &blob).await);
     clock.advance_ms(IDLE_MS);
-    other.recover().await.unwrap();
+    other.finish_removals().await.unwrap();
     assert!(!is_stored(&other, &blob).await);
 }
 

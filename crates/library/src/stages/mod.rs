@@ -1,5 +1,6 @@
 //! Search stages: compute embeddings of visible images and read the text in them.
 
+mod keeper;
 mod run;
 
 use std::{
@@ -11,6 +12,7 @@ use std::{
 use domain::{AccountId, ImageId};
 use storage::{BackfillFilter, Stage, StageId, StageProgress, StorageError, VersionPolicy};
 
+pub(crate) use keeper::StageKeeper;
 pub(crate) use run::TextReader;
 
 use crate::{Library, encoders::SharedEncoder};
