@@ -219,7 +219,7 @@ pub(crate) fn keep(c: &mut SqlConnection, kind: BlobKind, hash: &ContentHash) ->
     Ok(kept > 0)
 }
 
-/// Keeps a referenced blob in any state, registered or not. Only under the lock of the sweeper.
+/// Keeps a referenced blob in any state, registered or not. Only for the holder of the sweeper's role.
 pub(crate) fn keep_always(
     c: &mut SqlConnection,
     kind: BlobKind,
@@ -229,7 +229,7 @@ pub(crate) fn keep_always(
     set_state(c, (kind, hash), bytes, (KEPT, LONG_AGO_MS))
 }
 
-/// Takes a blob in any state, registered or not. Only under the lock of the sweeper, who then removes it.
+/// Takes a blob in any state, registered or not. Only for the holder of the sweeper's role, who then removes it.
 pub(crate) fn take_always(
     c: &mut SqlConnection,
     kind: BlobKind,

@@ -156,9 +156,9 @@ macro_rules! lease_statements {
             Ok(())
         }
 
-        /// Returns the jobs of all workers to the queue. The attempts count: one of the jobs may have killed its worker.
-        pub(crate) fn release_all(c: &mut SqlConnection) -> Result<(), SqlError> {
-            diesel::update($jobs::table.filter($jobs::leased_by.is_not_null()))
+        /// Returns all jobs of a killed worker to the queue. The attempts count: one of the jobs may have killed it.
+        pub(crate) fn abandon(c: &mut SqlConnection, worker: &str) -> Result<(), SqlError> {
+            diesel::update($jobs::table.filter($jobs::leased_by.eq(worker)))
                 .set(($jobs::leased_by.eq(None::<String>), $jobs::leased_until_ms.eq(None::<i64>)))
                 .execute(c)?;
             Ok(())

@@ -19,6 +19,7 @@ pub(crate) mod pool;
 mod queue;
 mod quota;
 mod rendition_queue;
+mod roles;
 mod schema;
 mod sign_in;
 mod stages;

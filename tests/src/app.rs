@@ -13,8 +13,8 @@ use client_documents::Options;
 use data_encoding::HEXLOWER;
 use domain::{AccountId, Email, KeyName, Plan, SyncHandle, Timestamp};
 use keys::{Secret, SeededRandom};
-use library::{Library, ManualClock, ModelSource, Settings, SharedEncoder};
-use storage::{NewAccount, SchemaStore as _, SharedStore};
+use library::{Clock, Library, ManualClock, ModelSource, Settings, SharedEncoder};
+use storage::{NewAccount, SchemaStore as _, SharedStore, StorageError, StoreClock};
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
 use tempfile::TempDir;
 use tokio::{net::TcpListener, runtime::Handle, sync::oneshot, task::JoinHandle};
@@ -50,6 +50,17 @@ pub struct TestAccount {
     pub key: String,
 }
 
+/// The clock of a store that several machines share.
+#[derive(Debug)]
+struct TestStoreClock(Arc<ManualClock>);
+
+#[async_trait::async_trait]
+impl StoreClock for TestStoreClock {
+    async fn store_time(&self) -> Result<Option<Timestamp>, StorageError> {
+        Ok(Some(self.0.now()))
+    }
+}
+
 /// The configuration of a [`TestApp`].
 #[derive(Debug)]
 pub struct TestAppBuilder {
@@ -60,6 +71,10 @@ pub struct TestAppBuilder {
     trusted_proxies: Vec<String>,
     client_documents: Option<Options>,
     migrated: bool,
+    store_clock: Option<Arc<ManualClock>>,
+    clock_ahead: Duration,
+    dir: Option<Arc<TempDir>>,
+    seed: u64,
 }
 
 impl TestAppBuilder {
@@ -141,6 +156,13 @@ impl TestAppBuilder {
         self.models(Arc::new(BrokenModel))
     }
 
+    /// Gives the store a clock, which the service follows, as if the store were on another machine.
+    #[must_use]
+    pub fn store_with_clock(mut self) -> Self {
+        self.store_clock = Some(Arc::new(ManualClock::new(start_time())));
+        self
+    }
+
     /// Leaves the migrations of the store pending.
     #[must_use]
     pub fn unmigrated(mut self) -> Self {
@@ -154,12 +176,20 @@ impl TestAppBuilder {
     /// If it cannot start.
     pub async fn start(self) -> TestApp {
         log_watch::start();
-        let dir = tempfile::tempdir().unwrap();
+        let dir = self.dir.unwrap_or_else(|| Arc::new(tempfile::tempdir().unwrap()));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let clock = Arc::new(ManualClock::new(Timestamp::parse_iso(START_TIME).unwrap()));
-        let (library, store) = open(&dir, &clock, &self.settings, 1, self.migrated).await;
-        let named_url = self.public_base_url.unwrap_or_else(|| format!("http://{address}"));
+        let ahead_ms = i64::try_from(self.clock_ahead.as_millis()).unwrap();
+        let clock = Arc::new(ManualClock::new(start_time().plus_millis(ahead_ms)));
+        let library_clock: Arc<dyn Clock> = match &self.store_clock {
+            Some(of_store) => {
+                library::clock_of(Arc::new(TestStoreClock(of_store.clone())), clock.clone()).await.unwrap()
+            }
+            None => clock.clone(),
+        };
+        let (library, store) = open(&dir, &library_clock, &self.settings, self.seed, self.migrated).await;
+        let base_url = format!("http://{address}");
+        let named_url = self.public_base_url.unwrap_or_else(|| base_url.clone());
         let mut config = WebConfig::new(BaseUrl::parse(&named_url).unwrap());
         config.limits = self.limits;
         config.oauth_limits = self.oauth_limits;
@@ -175,12 +205,15 @@ impl TestAppBuilder {
             library,
             store,
             clock,
-            base_url: format!("http://{address}"),
+            store_clock: self.store_clock,
+            library_clock,
+            service_url: base_url.clone(),
+            base_url,
             address,
             client: reqwest::Client::new(),
             settings: self.settings,
             indexed: AtomicBool::new(false),
-            processes: AtomicU64::new(1),
+            processes: AtomicU64::new(self.seed),
             stop: Some(stop),
             server: Some(server),
             dir,
@@ -196,10 +229,14 @@ pub fn secret() -> Secret {
     Secret::from_text("a secret that is only good for tests").unwrap()
 }
 
+fn start_time() -> Timestamp {
+    Timestamp::parse_iso(START_TIME).unwrap()
+}
+
 /// Opens the store and the library in a folder, as a process does.
 async fn open(
     dir: &TempDir,
-    clock: &Arc<ManualClock>,
+    clock: &Arc<dyn Clock>,
     settings: &Settings,
     seed: u64,
     migrate: bool,
@@ -225,15 +262,19 @@ pub struct TestApp {
     pub clock: Arc<ManualClock>,
     /// The URL that it is served at.
     pub base_url: String,
+    /// The URL that links and tokens name: that of the first replica.
+    pub service_url: String,
     /// The address that it listens on.
     pub address: SocketAddr,
     pub(crate) client: reqwest::Client,
     pub(crate) indexed: AtomicBool,
     settings: Settings,
+    store_clock: Option<Arc<ManualClock>>,
+    library_clock: Arc<dyn Clock>,
     processes: AtomicU64,
     stop: Option<oneshot::Sender<()>>,
     server: Option<JoinHandle<std::io::Result<()>>>,
-    dir: TempDir,
+    dir: Arc<TempDir>,
 }
 
 impl TestApp {
@@ -253,6 +294,10 @@ impl TestApp {
             trusted_proxies: Vec::new(),
             client_documents: Some(Options::default()),
             migrated: true,
+            store_clock: None,
+            clock_ahead: Duration::ZERO,
+            dir: None,
+            seed: 1,
         }
     }
 
@@ -264,7 +309,23 @@ impl TestApp {
     /// Opens the same folder again, as another process does.
     pub async fn other_process(&self) -> Library {
         let seed = 1 + self.processes.fetch_add(1, Ordering::SeqCst);
-        open(&self.dir, &self.clock, &self.settings, seed, false).await.0
+        open(&self.dir, &self.library_clock, &self.settings, seed, false).await.0
+    }
+
+    /// Starts a replica on the same stores under the same URL, on a machine whose clock is ahead.
+    pub async fn replica(&self, ahead: Duration) -> Self {
+        let builder = TestAppBuilder {
+            settings: self.settings.clone(),
+            public_base_url: Some(self.service_url.clone()),
+            store_clock: self.store_clock.clone(),
+            clock_ahead: ahead,
+            dir: Some(self.dir.clone()),
+            seed: 1000,
+            ..Self::builder()
+        };
+        let mut replica = builder.start().await;
+        replica.service_url.clone_from(&self.service_url);
+        replica
     }
 
     /// Creates an account on the paid plan with photo sync.
@@ -315,9 +376,11 @@ impl TestApp {
         self.library.set_plan(&account.email, plan).await.unwrap();
     }
 
-    /// Moves the clock.
+    /// Moves the clock of the service, and that of the store.
     pub fn advance(&self, time: Duration) {
-        self.clock.advance_ms(i64::try_from(time.as_millis()).unwrap());
+        for clock in [Some(&self.clock), self.store_clock.as_ref()].into_iter().flatten() {
+            clock.advance_ms(i64::try_from(time.as_millis()).unwrap());
+        }
     }
 
     /// Sets the clock back.

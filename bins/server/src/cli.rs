@@ -21,6 +21,11 @@ Examples:
   server serve --listen 0.0.0.0:8080 --base-url http://192.168.1.5:8080
   server serve --base-url https://photos.example.org --trusted-proxy 127.0.0.1";
 
+const WORKER_EXAMPLES: &str = "\
+Examples:
+  server worker
+  nice server worker --decode-workers 2";
+
 const ACCOUNT_CREATE_EXAMPLES: &str = "\
 Examples:
   server account create ann@example.org
@@ -116,6 +121,16 @@ pub(crate) enum LibraryCommand {
     /// If there is no account yet, it prints a one-time link that creates the first one in a browser.
     #[command(after_help = SERVE_EXAMPLES)]
     Serve(ServeOptions),
+    /// Index photos in an extra process until SIGTERM or SIGINT
+    ///
+    /// Reads photos, makes renditions and extracts what searches need, like a server does in the background. Workers on
+    /// several machines share the work; they need the same metadata store, blob store and vision model. On one machine, one
+    /// process indexes: a worker takes precedence over `server serve`, which then only answers requests.
+    ///
+    /// At a signal it finishes the running photos within 10 seconds and exits with 0. Photos of a killed worker are indexed
+    /// by another process.
+    #[command(after_help = WORKER_EXAMPLES)]
+    Worker,
     /// Apply pending database migrations and print the name of each
     ///
     /// Other commands that open the library apply pending migrations, too.

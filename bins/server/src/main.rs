@@ -78,9 +78,10 @@ fn run(command: LibraryCommand, flags: Layer, file: Option<PathBuf>) -> Result<R
     outcome
 }
 
-/// The default log level is `info` for the server, and `warn` for commands, which print a report.
+/// The default log level is `info` for servers and workers, and `warn` for commands, which print a report.
 fn log_filter<'a>(command: &LibraryCommand, environment: &'a Environment) -> &'a str {
-    let default = if matches!(command, LibraryCommand::Serve(_)) { "info" } else { "warn" };
+    let is_service = matches!(command, LibraryCommand::Serve(_) | LibraryCommand::Worker);
+    let default = if is_service { "info" } else { "warn" };
     environment.log_filter().unwrap_or(default)
 }
 

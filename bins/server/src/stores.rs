@@ -69,8 +69,10 @@ pub(crate) async fn open_library(config: &Config, if_missing: IfMissing) -> Resu
     }
     let folder = config.blobs.clone();
     // This may wait for a process that holds the cleanup lock.
-    let blobs = tokio::task::spawn_blocking(move || BlobStore::open_folder(&folder)).await??;
-    let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom::new()));
+    let mut blobs = tokio::task::spawn_blocking(move || BlobStore::open_folder(&folder)).await??;
+    blobs.locks = blobs.locks.of_machine(&config.data_dir);
+    let clock = library::clock_of(store.clone(), Arc::new(SystemClock)).await?;
+    let random = Arc::new(SystemRandom::new());
     Library::new(store, blobs, clock, random, config.library.clone()).map_err(OpenError::Decoders)
 }
 

@@ -20,6 +20,9 @@ pub enum BlobError {
     /// The blob store failed; the same call may succeed later.
     #[error("the blob store is unavailable: {}", reason(_0))]
     Unavailable(#[from] object_store::Error),
+    /// An operation took too long; the same call may succeed later.
+    #[error("the blob store does not respond")]
+    TimedOut,
     /// A local folder of the store cannot be used.
     #[error("the blob folder {path} cannot be used: {source}")]
     Folder {

@@ -9,7 +9,7 @@
 //! - [`ContentStore`]: the blobs, on any backend of `object_store`.
 //! - [`StagingFolder`]: a local folder for uploads that are not complete yet.
 //! - [`PartsFolder`]: a local folder for the received parts of uploads, which survive a restart.
-//! - [`ProcessLocks`]: file locks in a local folder. They coordinate the processes of one machine, not several machines.
+//! - [`ProcessLocks`]: file locks in a local folder, which coordinate the processes of one machine.
 //!
 //! This crate knows no image format, no database and no HTTP.
 //!
@@ -21,6 +21,7 @@ mod content;
 mod error;
 mod fingerprint;
 mod locks;
+mod owners;
 mod parts;
 mod permissions;
 mod reading;
@@ -31,7 +32,8 @@ mod sync;
 pub use content::ContentStore;
 pub use error::{BlobError, PutError, StagingError};
 pub use fingerprint::{Checksum, Fingerprint, HEAD_BYTES, content_hash, fingerprint};
-pub use locks::{IndexerLock, ProcessLocks, ServiceLock, SweeperLock};
+pub use locks::{IndexerLock, ProcessLocks, ServiceLock, WorkerLock};
+pub use owners::{EndedOwner, OwnerLock};
 pub use parts::{PartFile, PartWriter, PartsFolder};
 pub use permissions::restrict_permissions;
 pub use reading::BlobReader;

@@ -9,39 +9,38 @@ use std::{
 
 use crate::{
     BlobError,
+    owners::{EndedOwner, OwnerLock, ended_owners},
     permissions::{create_private_folder, restrict_permissions},
 };
 
 /// Every process that uses the folder holds this lock shared. The process that cleans up holds it exclusively and writes
 /// its id into the file.
 const USERS: &str = ".lock";
-/// The process that deletes blobs holds this lock.
-const SWEEPER: &str = ".sweeper";
+/// The folder of the locks below, and of the files of owners.
+const PROCESSES: &str = "processes";
 /// The process that works on the queues holds this lock.
-const INDEXER: &str = ".indexer";
-/// Every long-running process holds this lock shared. It has priority as the indexer.
-const SERVICE: &str = ".service";
+const INDEXER: &str = "indexer";
+/// Every long-running process holds this lock shared. As the indexer it has priority over others.
+const SERVICE: &str = "service";
+/// Every process that does nothing but work on the queues holds this lock shared. As the indexer it has priority over all.
+const WORKER: &str = "worker";
 
 /// How long a process waits for another one that cleans up, which takes seconds.
 const LOCK_WAIT: Duration = Duration::from_secs(30);
 const LOCK_POLL: Duration = Duration::from_millis(20);
 
-/// File locks in a local folder that coordinate the processes of one machine. The system releases the locks of a process
-/// that is killed.
+/// File locks that coordinate the processes of one machine. The system releases the locks of a process that is killed.
 ///
-/// They do not coordinate several machines: two machines must not use one content store.
+/// They protect what belongs to the machine: its memory and its temporary files. What one process of several machines may
+/// do at a time is decided by the metadata store.
 #[derive(Debug, Clone)]
 pub struct ProcessLocks {
     folder: Arc<Folder>,
+    /// Created at the first use.
+    processes: Arc<Path>,
 }
 
-/// Permission to delete blobs. One process holds it at a time, until it drops this value.
-#[derive(Debug)]
-pub struct SweeperLock {
-    _file: File,
-}
-
-/// Permission to work on the queues. One process holds it at a time, until it drops this value.
+/// Permission to work on the queues. One process of the machine holds it at a time, until it drops this value.
 #[derive(Debug)]
 pub struct IndexerLock {
     _file: File,
@@ -50,6 +49,12 @@ pub struct IndexerLock {
 /// Marks this process as long-running, until it drops this value.
 #[derive(Debug)]
 pub struct ServiceLock {
+    _file: File,
+}
+
+/// Marks this process as one that only works on the queues, until it drops this value.
+#[derive(Debug)]
+pub struct WorkerLock {
     _file: File,
 }
 
@@ -68,7 +73,14 @@ impl ProcessLocks {
         let users = lock_file(root, USERS).map_err(failed)?;
         let folder = Folder { root: root.to_owned(), users };
         folder.lock_shared(wait)?;
-        Ok(Self { folder: Arc::new(folder) })
+        Ok(Self { folder: Arc::new(folder), processes: root.join(PROCESSES).into() })
+    }
+
+    /// Coordinates the processes that use this folder of the machine, instead of those that use the folder of the blobs,
+    /// which other machines may use, too.
+    #[must_use]
+    pub fn of_machine(self, folder: &Path) -> Self {
+        Self { processes: folder.join(PROCESSES).into(), ..self }
     }
 
     /// Excludes all other processes until the guard is dropped; `None` if there are others now. It may block.
@@ -88,21 +100,13 @@ impl ProcessLocks {
         }
     }
 
-    /// The permission to delete blobs; `None` while another process holds it.
-    ///
-    /// # Errors
-    /// [`BlobError::Folder`].
-    pub fn try_sweeper(&self) -> Result<Option<SweeperLock>, BlobError> {
-        Ok(self.folder.try_lock(SWEEPER, File::try_lock)?.map(|file| SweeperLock { _file: file }))
-    }
-
-    /// The permission to work on the queues; `None` while another process holds it. One process decodes at a time, so
-    /// that its memory budget is the budget of the machine.
+    /// The permission to work on the queues; `None` while another process of the machine holds it. One process decodes at
+    /// a time, so that its memory budget is the budget of the machine.
     ///
     /// # Errors
     /// [`BlobError::Folder`].
     pub fn try_indexer(&self) -> Result<Option<IndexerLock>, BlobError> {
-        Ok(self.folder.try_lock(INDEXER, File::try_lock)?.map(|file| IndexerLock { _file: file }))
+        Ok(self.try_lock(INDEXER, File::try_lock)?.map(|file| IndexerLock { _file: file }))
     }
 
     /// Marks this process as long-running, so that others leave the [indexer](Self::try_indexer) to it. `None` while
@@ -111,12 +115,7 @@ impl ProcessLocks {
     /// # Errors
     /// [`BlobError::Folder`].
     pub fn try_service(&self) -> Result<Option<ServiceLock>, BlobError> {
-        Ok(self.folder.try_lock(SERVICE, File::try_lock_shared)?.map(|file| ServiceLock { _file: file }))
-    }
-
-    /// An error of the folder.
-    pub(crate) fn failed(&self, source: io::Error) -> BlobError {
-        self.folder.failed(source)
+        Ok(self.try_lock(SERVICE, File::try_lock_shared)?.map(|file| ServiceLock { _file: file }))
     }
 
     /// Whether there is a long-running process. A process that holds a [`ServiceLock`] must not call this.
@@ -124,7 +123,74 @@ impl ProcessLocks {
     /// # Errors
     /// [`BlobError::Folder`].
     pub fn has_service(&self) -> Result<bool, BlobError> {
-        Ok(self.folder.try_lock(SERVICE, File::try_lock)?.is_none())
+        Ok(self.try_lock(SERVICE, File::try_lock)?.is_none())
+    }
+
+    /// Marks this process as one that only works on the queues, so that long-running processes leave the
+    /// [indexer](Self::try_indexer) to it. `None` while another process checks [`has_worker`](Self::has_worker); try again
+    /// then.
+    ///
+    /// # Errors
+    /// [`BlobError::Folder`].
+    pub fn try_worker(&self) -> Result<Option<WorkerLock>, BlobError> {
+        Ok(self.try_lock(WORKER, File::try_lock_shared)?.map(|file| WorkerLock { _file: file }))
+    }
+
+    /// Whether there is a process that only works on the queues. A process that holds a [`WorkerLock`] must not call this.
+    ///
+    /// # Errors
+    /// [`BlobError::Folder`].
+    pub fn has_worker(&self) -> Result<bool, BlobError> {
+        Ok(self.try_lock(WORKER, File::try_lock)?.is_none())
+    }
+
+    /// Marks an owner of leases or roles in the metadata store as alive, until this process ends or drops the value. `id`
+    /// consists of ASCII letters and digits.
+    ///
+    /// # Errors
+    /// [`BlobError::Folder`].
+    pub fn register_owner(&self, id: &str) -> Result<OwnerLock, BlobError> {
+        self.create_folder()?;
+        OwnerLock::register(&self.processes, id).map_err(|error| self.failed_processes(error))
+    }
+
+    /// The owners of this machine that ended without releasing what they held, for example because they were killed.
+    /// No other process gets them while these values exist.
+    ///
+    /// # Errors
+    /// [`BlobError::Folder`].
+    pub fn ended_owners(&self) -> Result<Vec<EndedOwner>, BlobError> {
+        match ended_owners(&self.processes) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            listed => listed.map_err(|error| self.failed_processes(error)),
+        }
+    }
+
+    fn try_lock(
+        &self,
+        name: &str,
+        lock: impl Fn(&File) -> Result<(), TryLockError>,
+    ) -> Result<Option<File>, BlobError> {
+        self.create_folder()?;
+        let file = lock_file(&self.processes, name).map_err(|error| self.failed_processes(error))?;
+        match lock(&file) {
+            Ok(()) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(self.failed_processes(error)),
+        }
+    }
+
+    fn create_folder(&self) -> Result<(), BlobError> {
+        create_private_folder(&self.processes).map_err(|error| self.failed_processes(error))
+    }
+
+    fn failed_processes(&self, source: io::Error) -> BlobError {
+        BlobError::folder(&self.processes, source)
+    }
+
+    /// An error of the folder.
+    pub(crate) fn failed(&self, source: io::Error) -> BlobError {
+        self.folder.failed(source)
     }
 }
 
@@ -162,19 +228,6 @@ impl Folder {
         users.write_all(std::process::id().to_string().as_bytes())
     }
 
-    fn try_lock(
-        &self,
-        name: &str,
-        lock: impl Fn(&File) -> Result<(), TryLockError>,
-    ) -> Result<Option<File>, BlobError> {
-        let file = lock_file(&self.root, name).map_err(|error| self.failed(error))?;
-        match lock(&file) {
-            Ok(()) => Ok(Some(file)),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(self.failed(error)),
-        }
-    }
-
     fn failed(&self, source: io::Error) -> BlobError {
         BlobError::folder(&self.root, source)
     }
@@ -194,7 +247,7 @@ impl Drop for ExclusiveLock {
     }
 }
 
-fn lock_file(root: &Path, name: &str) -> io::Result<File> {
+pub(crate) fn lock_file(root: &Path, name: &str) -> io::Result<File> {
     let path = root.join(name);
     let mut options = File::options();
     options.create(true).truncate(false).read(true).write(true);
@@ -238,5 +291,18 @@ mod tests {
         assert!(server.try_indexer().unwrap().is_some());
         drop(service);
         assert!(!import.has_service().unwrap());
+        assert!(!server.has_worker().unwrap());
+        let worker = import.try_worker().unwrap();
+        assert!(worker.is_some() && server.has_worker().unwrap());
+    }
+
+    #[test]
+    fn locks_of_a_machine_do_not_exclude_another_machine() {
+        let (dir, one, other) =
+            (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let locks = |machine: &Path| ProcessLocks::open(dir.path()).unwrap().of_machine(machine);
+        let indexer = locks(one.path()).try_indexer().unwrap();
+        assert!(indexer.is_some() && locks(one.path()).try_indexer().unwrap().is_none());
+        assert!(locks(other.path()).try_indexer().unwrap().is_some());
     }
 }

@@ -32,7 +32,7 @@ fn files(root: &Path) -> Vec<String> {
         for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
             if entry.file_type().unwrap().is_dir() {
                 folders.push(entry.path());
-            } else if entry.file_name() != ".lock" && entry.file_name() != ".sweeper" {
+            } else if entry.file_name() != ".lock" {
                 found.push(entry.path().strip_prefix(root).unwrap().to_string_lossy().into_owned());
             }
         }
@@ -215,17 +215,6 @@ async fn temporary_files_of_killed_processes_are_deleted_by_a_process_that_is_al
     assert_eq!(second.run_exclusively(async {}).await.unwrap(), None);
     drop(second);
     assert_eq!(third.run_exclusively(async {}).await.unwrap(), Some(()));
-}
-
-#[tokio::test]
-async fn one_process_at_a_time_may_delete_blobs() {
-    let (dir, store) = store();
-    let other = BlobStore::open_folder(dir.path()).unwrap();
-    let sweeper = store.locks.try_sweeper().unwrap();
-    assert!(sweeper.is_some());
-    assert!(other.locks.try_sweeper().unwrap().is_none());
-    drop(sweeper);
-    assert!(other.locks.try_sweeper().unwrap().is_some());
 }
 
 #[cfg(unix)]

@@ -36,8 +36,22 @@ impl Clock for SystemClock {
     }
 
     fn monotonic(&self) -> Duration {
-        START.elapsed()
+        since_boot().unwrap_or_else(|| START.elapsed())
     }
+}
+
+/// The time since the machine was started, which goes on while the machine is suspended. Leases of a suspended machine
+/// expire, and this shows it.
+#[cfg(target_os = "linux")]
+fn since_boot() -> Option<Duration> {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    Some(Duration::new(u64::try_from(time.tv_sec).ok()?, u32::try_from(time.tv_nsec).ok()?))
+}
+
+/// Other systems are not asked for it.
+#[cfg(not(target_os = "linux"))]
+fn since_boot() -> Option<Duration> {
+    None
 }
 
 /// A clock for tests, which changes only when it is moved.

@@ -2,10 +2,10 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use blobs::{BlobError, IndexerLock, ProcessLocks, ServiceLock};
+use blobs::OwnerLock;
 use domain::ContentHash;
 use keys::new_id;
-use storage::{IndexJob, JobId, LeaseRequest, RenditionJob, StageJob};
+use storage::{IndexJob, JobId, LeaseRequest, RenditionJob, StageJob, StorageError};
 use tokio::{
     sync::watch,
     task::{self, JoinError, JoinHandle, JoinSet},
@@ -14,7 +14,8 @@ use tokio::{
 
 use crate::{
     Library,
-    stages::{OpenStage, StageWork},
+    indexer_role::{IndexerRole, IndexingScope},
+    stages::{OpenStage, StageKeeper, StageWork},
 };
 
 /// How long a lease is valid.
@@ -25,22 +26,14 @@ const RENEWAL_INTERVAL: Duration = Duration::from_secs(5);
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// How often the stages are opened again.
 const STAGES_INTERVAL: Duration = Duration::from_secs(3);
+/// How often the store is searched for images of older decoders. An older program may have indexed some meanwhile.
+const OUTDATED_INTERVAL: Duration = Duration::from_secs(3600);
 /// How often a job may be leased before it fails. It is leased again only if its process was killed.
 const MAX_ATTEMPTS: u32 = 10;
 /// How many images have their words indexed again in one write.
 const WORDS_BATCH: u32 = 200;
 /// How many outdated images are queued again in one write.
 const OUTDATED_BATCH: u32 = 500;
-
-/// Which jobs a process takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IndexingScope {
-    /// Only those that make images visible and searchable, for a process that ends afterwards.
-    Images,
-    /// All jobs, for a long-running process. When no image waits, it also makes full renditions ahead of requests and
-    /// repeats the work of older decoders, models and OCR versions.
-    Everything,
-}
 
 /// The background task that indexes images until it is stopped.
 #[derive(Debug)]
@@ -74,12 +67,14 @@ impl Library {
             scope,
             tasks: JoinSet::new(),
             running: HashMap::new(),
-            has_outdated_images: scope == IndexingScope::Everything,
-            has_outdated_words: scope == IndexingScope::Everything,
+            has_outdated_images: scope.includes_upkeep(),
+            outdated_checked: Instant::now(),
+            has_outdated_words: scope.includes_upkeep(),
             newer_words_logged: false,
             stages: Vec::new(),
             stages_opened: None,
             role: IndexerRole::default(),
+            stage_keeper: StageKeeper::default(),
         };
         Ok(Indexing { stop, dispatcher: tokio::spawn(dispatcher.run(stopped)) })
     }
@@ -101,6 +96,8 @@ struct Dispatcher {
     tasks: JoinSet<()>,
     running: HashMap<task::Id, RunningJob>,
     has_outdated_images: bool,
+    /// When no outdated image was found last.
+    outdated_checked: Instant,
     has_outdated_words: bool,
     /// Whether it was logged that a newer program made the word index.
     newer_words_logged: bool,
@@ -108,50 +105,12 @@ struct Dispatcher {
     /// When the stages were last opened.
     stages_opened: Option<Instant>,
     role: IndexerRole,
-}
-
-/// Whether this process is the indexer. Only the indexer takes jobs, so that the memory budget of its decoders covers
-/// all processes. A long-running process takes precedence over one that ends after its work.
-#[derive(Debug, Default)]
-struct IndexerRole {
-    service: Option<ServiceLock>,
-    indexer: Option<IndexerLock>,
-    /// The locks cannot be used, and every process takes jobs.
-    unlocked: bool,
-}
-
-impl IndexerRole {
-    fn is_held(&self) -> bool {
-        self.indexer.is_some() || self.unlocked
-    }
-
-    /// Takes the role if it is free, and releases it to a long-running process once no job runs here.
-    fn update(
-        &mut self,
-        locks: &ProcessLocks,
-        scope: IndexingScope,
-        is_idle: bool,
-    ) -> Result<bool, BlobError> {
-        let may_take = match scope {
-            IndexingScope::Everything => {
-                if self.service.is_none() {
-                    self.service = locks.try_service()?;
-                }
-                true
-            }
-            IndexingScope::Images => !locks.has_service()?,
-        };
-        if may_take && self.indexer.is_none() {
-            self.indexer = locks.try_indexer()?;
-        } else if !may_take && is_idle {
-            self.indexer = None;
-        }
-        Ok(may_take && self.indexer.is_some())
-    }
+    stage_keeper: StageKeeper,
 }
 
 impl Dispatcher {
     async fn run(mut self, mut stopped: watch::Receiver<bool>) {
+        let owner = self.library.register_owner(&self.worker).await;
         let mut renewal = time::interval(RENEWAL_INTERVAL);
         while !*stopped.borrow() {
             while let Some(ended) = self.tasks.try_join_next_with_id() {
@@ -169,35 +128,44 @@ impl Dispatcher {
                 () = time::sleep(POLL_INTERVAL) => {}
             }
         }
-        while let Some(ended) = self.tasks.join_next_with_id().await {
-            self.remove_task(ended);
+        // Before the running jobs end, because these may be abandoned.
+        self.stage_keeper.release().await;
+        while !self.tasks.is_empty() {
+            tokio::select! {
+                Some(ended) = self.tasks.join_next_with_id() => self.remove_task(ended),
+                _ = renewal.tick() => self.renew_leases().await,
+            }
         }
-        if let Err(error) = self.library.parts.store.release_leases(&self.worker).await {
-            tracing::warn!(%error, "leases were not released; they will expire");
+        self.release(owner).await;
+    }
+
+    async fn release(&self, owner: Option<OwnerLock>) {
+        match self.library.parts.store.release_leases(&self.worker).await {
+            Ok(()) => {
+                if let Some(owner) = owner {
+                    owner.remove();
+                }
+            }
+            Err(error) => tracing::warn!(%error, "leases were not released; they will expire"),
         }
     }
 
     /// Whether this process is the indexer. Prepares the work when it becomes the indexer.
     async fn may_take_jobs(&mut self) -> bool {
         let was_indexer = self.role.is_held();
-        let updated = self.role.update(&self.library.parts.blobs.locks, self.scope, self.running.is_empty());
-        let may_take = updated.unwrap_or_else(|error| {
-            if !self.role.unlocked {
-                tracing::warn!(
-                    %error,
-                    "the lock of the indexer cannot be used; every process indexes with a memory budget of its own"
-                );
-            }
-            self.role.unlocked = true;
-            true
-        });
+        let locks = &self.library.parts.blobs.locks;
+        let may_take = self.role.may_take_jobs(locks, self.scope, self.running.is_empty());
         match (was_indexer, self.role.is_held()) {
             (false, true) => {
+                self.free_killed_workers().await;
                 self.retry_failed().await;
                 // Before an image becomes visible, so that each one is queued for all stages.
                 self.open_stages().await;
             }
-            (true, false) => self.library.stop_idle_workers().await,
+            (true, false) => {
+                self.stage_keeper.release().await;
+                self.library.stop_idle_workers().await;
+            }
             // An import also waits for the stages of another process. It starts an OCR worker to read the version of
             // the OCR stage.
             (false, false) if self.scope == IndexingScope::Images && self.stages_opened.is_none() => {
@@ -250,6 +218,7 @@ impl Dispatcher {
                 library.run_rendition_job(job, &worker).await;
             });
         }
+        self.has_outdated_images |= self.outdated_checked.elapsed() > OUTDATED_INTERVAL;
         if self.running.is_empty() && self.has_outdated_images {
             self.requeue_outdated().await;
         }
@@ -284,7 +253,7 @@ impl Dispatcher {
             }
         }
         if self.running.is_empty()
-            && self.scope == IndexingScope::Everything
+            && self.stage_keeper.is_held()
             && let Err(error) = self.library.prune_old_vectors(&stages).await
         {
             tracing::warn!(%error, "the vectors of older models were not deleted; it will be retried");
@@ -297,7 +266,12 @@ impl Dispatcher {
         if self.stages_opened.is_some_and(|opened| opened.elapsed() < STAGES_INTERVAL) {
             return;
         }
-        match self.library.open_stages(self.scope, &self.stages).await {
+        let may_decide = self.scope.includes_upkeep() && self.role.is_held();
+        let opened = match self.stage_keeper.policy(&self.library, may_decide).await {
+            Ok(policy) => self.library.open_stages(policy, &self.stages).await,
+            Err(error) => Err(error),
+        };
+        match opened {
             Ok(stages) => self.stages = stages,
             Err(error) => tracing::warn!(%error, "the search stages cannot be opened"),
         }
@@ -307,8 +281,19 @@ impl Dispatcher {
         self.stages_opened = Some(Instant::now());
     }
 
+    /// Releases the leases of processes of this machine that were killed, so that their jobs need not wait.
+    async fn free_killed_workers(&self) {
+        match self.library.free_ended_owners().await {
+            Ok(0) => {}
+            Ok(owners) => tracing::info!(owners, "leases of killed processes were released"),
+            Err(error) => {
+                tracing::warn!(%error, "leases of killed processes were not released; they will expire");
+            }
+        }
+    }
+
     /// Checks whether a process of another version added words or took over the word index.
-    async fn check_words(&mut self) -> Result<(), storage::StorageError> {
+    async fn check_words(&mut self) -> Result<(), StorageError> {
         let store = &self.library.parts.store;
         if store.word_index_is_newer().await? {
             if !self.newer_words_logged {
@@ -317,7 +302,7 @@ impl Dispatcher {
                 );
             }
             self.newer_words_logged = true;
-        } else if self.scope == IndexingScope::Everything && !self.has_outdated_words {
+        } else if self.scope.includes_upkeep() && !self.has_outdated_words {
             self.has_outdated_words = store.count_outdated_words().await? > 0;
         }
         Ok(())
@@ -344,6 +329,11 @@ impl Dispatcher {
     }
 
     fn spawn(&mut self, job: RunningJob, work: impl Future<Output = ()> + Send + 'static) {
+        // The lease expired, for example because the machine was suspended, and nobody else has leased the job since. So
+        // the running task holds it again.
+        if self.running.values().any(|running| *running == job) {
+            return;
+        }
         let task = self.tasks.spawn(work);
         self.running.insert(task.id(), job);
     }
@@ -406,7 +396,10 @@ impl Dispatcher {
         let queued =
             parts.store.requeue_outdated(media::DECODER_VERSION, parts.clock.now(), OUTDATED_BATCH).await;
         match queued {
-            Ok(0) => self.has_outdated_images = false,
+            Ok(0) => {
+                self.has_outdated_images = false;
+                self.outdated_checked = Instant::now();
+            }
             Ok(images) => {
                 tracing::info!(images, "images that older decoders read are queued again");
                 parts.queue_changed.notify_one();

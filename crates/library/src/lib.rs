@@ -26,6 +26,7 @@ mod import;
 mod import_albums;
 mod import_feed;
 mod import_report;
+mod indexer_role;
 mod indexing;
 mod integrity;
 mod localities;
@@ -33,6 +34,7 @@ mod maintenance;
 
 mod passwords;
 mod renditions;
+mod roles;
 mod search;
 mod security_events;
 mod sessions;
@@ -42,6 +44,7 @@ mod sidecars;
 mod sign_in;
 mod signing_keys;
 mod stages;
+mod store_clock;
 mod sync_sign_in;
 mod uploads;
 
@@ -56,7 +59,7 @@ use tokio::sync::Notify;
 pub use accounts::{AccountError, Caller, Credential, KeyError, Unavailable};
 pub use blobs::{BlobError, BlobReader, Checksum};
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use dispatcher::{Indexing, IndexingScope};
+pub use dispatcher::Indexing;
 pub use encoders::{InstalledModels, ModelSource, SharedEncoder};
 pub use exports::Problem;
 pub use files::{FileError, FileSearch, LockFile, MoveFile, PutFile, SearchDepth};
@@ -65,6 +68,7 @@ pub use folder_watch::{WatchError, WatchEvent, WatchOptions, WatchTotals};
 pub use images::LibraryInfo;
 pub use import::{ImportError, ImportOutcome, Upload};
 pub use import_report::{FailedFile, FailedKind, ImportReport};
+pub use indexer_role::IndexingScope;
 pub use integrity::{
     Example, FindingKind, Findings, IntegrityError, IntegrityOptions, IntegrityProgress, IntegrityReport,
 };
@@ -85,6 +89,7 @@ pub use storage::{
     Lookup, QueueLength, SecurityEvent, SessionHash, SessionHolder, SessionInfo, StorageError, UploadPart,
     UploadProtocol, UploadState,
 };
+pub use store_clock::clock_of;
 pub use sync_sign_in::{ConnectedDevice, LoginFlowTokens, NewSyncPassword, OneTimeLogin, SyncPasswordError};
 pub use uploads::{
     AssembleError, Chunk, LockedUpload, MAX_KNOWN_HASHES, Progress, TusPart, UploadError, UploadOutcome,

@@ -1,11 +1,17 @@
 use std::time::Duration;
 
+use blobs::BlobError;
 use oauth_core::{StoreError, Sweep, UnixMillis};
-use storage::StorageError;
+use storage::{BlobRef, StorageError};
 use tokio::{sync::watch, task::JoinHandle, time};
 
 use crate::{
-    Library, folder_watch::FORGET_MS, indexing::StoreFailure, sign_in, signing_keys::RETIRED_KEY_MS,
+    Library,
+    folder_watch::FORGET_MS,
+    indexing::StoreFailure,
+    roles::{HeldRole, MAX_STEP, Role},
+    sign_in,
+    signing_keys::RETIRED_KEY_MS,
 };
 
 /// How long a deleted image can be restored: 30 days.
@@ -41,21 +47,18 @@ impl Maintenance {
 }
 
 impl Library {
-    /// Cleans up after killed processes, if no other process uses the same blobs: releases their leases, and removes their
-    /// blobs without an image.
+    /// Cleans up after processes of this machine that were killed: releases their leases and roles. If no other process uses
+    /// the blob folder, it also deletes their temporary files.
+    ///
+    /// Other processes are not disturbed: leases of other machines expire. Unreferenced blobs are left to the periodic
+    /// clean-up, because another process may be about to refer to them.
     ///
     /// # Errors
     /// A store failed; the next start retries.
     pub async fn recover(&self) -> Result<(), String> {
-        let clean_up = async {
-            self.parts.store.release_all_leases().await?;
-            self.remove_idle_blobs(0, || false).await
-        };
-        match self.parts.blobs.run_exclusively(clean_up).await {
-            Ok(None | Some(Ok(()))) => Ok(()),
-            Ok(Some(Err(error))) => Err(error.to_string()),
-            Err(error) => Err(error.to_string()),
-        }
+        self.free_ended_owners().await.map_err(|error| error.to_string())?;
+        self.parts.blobs.run_exclusively(async {}).await.map_err(|error| error.to_string())?;
+        Ok(())
     }
 
     /// Starts the periodic clean-up. It forgets expired uploads, purges images that were deleted more than 30 days ago and the data of deleted
@@ -86,7 +89,7 @@ impl Library {
     pub async fn purge_deleted(&self) -> Result<(), String> {
         self.sweep_uploads(|| false).await.map_err(|error| error.to_string())?;
         self.purge(|| false).await.map_err(|error| error.to_string())?;
-        self.remove_idle_blobs(IDLE_BLOB_MS, || false).await.map_err(|error| error.to_string())
+        self.finish_removals().await.map_err(|error| error.to_string())
     }
 
     /// Deletes expired sessions, login flows, failed sign-ins, authorization codes, grants, clients and signing keys.
@@ -124,12 +127,22 @@ impl Library {
         Ok(())
     }
 
+    /// One process of all machines does this at a time. If it takes so long that another one begins as well, they share the
+    /// rows between them.
     async fn clean_up(&self, stopped: impl Fn() -> bool) -> Result<(), StoreFailure> {
-        self.delete_expired_until(&stopped).await?;
-        // Before the purge, which deletes the rows of deleted accounts.
-        self.sweep_uploads(&stopped).await?;
-        self.purge(&stopped).await?;
-        self.remove_idle_blobs(IDLE_BLOB_MS, stopped).await
+        // The folder of parts may belong to this machine.
+        self.sweep_part_files().await?;
+        let Some(mut sweeper) = self.try_role(Role::Sweeper).await? else { return Ok(()) };
+        let cleaned = async {
+            self.delete_expired_until(&stopped).await?;
+            // Before the purge, which deletes the rows of deleted accounts.
+            self.sweep_expired_uploads(&stopped).await?;
+            self.purge(&stopped).await?;
+            self.remove_idle_blobs(&mut sweeper, stopped).await
+        };
+        let cleaned = cleaned.await;
+        sweeper.release().await;
+        cleaned
     }
 
     async fn purge(&self, stopped: impl Fn() -> bool) -> Result<(), StorageError> {
@@ -146,21 +159,27 @@ impl Library {
         Ok(())
     }
 
-    /// Finishes removals that a killed process began, unless another process sweeps. An import of the same bytes has to
-    /// wait for them.
+    /// Removes unreferenced blobs, unless another process sweeps. First those whose removal a killed process began: an
+    /// import of the same bytes has to wait for them.
     pub(crate) async fn finish_removals(&self) -> Result<(), StoreFailure> {
-        self.remove_idle_blobs(IDLE_BLOB_MS, || false).await
+        let Some(mut sweeper) = self.try_role(Role::Sweeper).await? else { return Ok(()) };
+        let removed = self.remove_idle_blobs(&mut sweeper, || false).await;
+        sweeper.release().await;
+        removed
     }
 
-    /// Removes unreferenced blobs, unless another process does so now.
-    async fn remove_idle_blobs(&self, idle_ms: i64, stopped: impl Fn() -> bool) -> Result<(), StoreFailure> {
-        // With two sweepers, a slow one could delete a file that was written again after the fast one had removed it.
-        let Some(_sweeper) = self.parts.blobs.locks.try_sweeper()? else { return Ok(()) };
-        while !stopped() {
+    /// With two sweepers, a slow one could delete a file that was written again after the fast one had removed it. So this
+    /// ends when the role is lost.
+    pub(crate) async fn remove_idle_blobs(
+        &self,
+        sweeper: &mut HeldRole,
+        stopped: impl Fn() -> bool,
+    ) -> Result<(), StoreFailure> {
+        while !stopped() && sweeper.is_valid().await? {
             let now = self.parts.clock.now();
             let left = self.parts.store.taken_blobs(BATCH).await?;
             let taken = if left.is_empty() {
-                let idle_since = now.plus_millis(1 - idle_ms);
+                let idle_since = now.plus_millis(1 - IDLE_BLOB_MS);
                 self.parts.store.take_unreferenced_blobs(idle_since, now, BATCH).await?
             } else {
                 left
@@ -169,10 +188,22 @@ impl Library {
                 break;
             }
             for blob in &taken {
-                self.parts.blobs.content.delete(blob.kind, blob.hash).await?;
+                if !sweeper.is_valid().await? {
+                    return Ok(());
+                }
+                self.delete_blob(blob).await?;
+            }
+            if !sweeper.is_valid().await? {
+                return Ok(());
             }
             self.parts.store.forget_blobs(&taken).await?;
         }
         Ok(())
+    }
+
+    /// Deletes a taken blob in the time for which the sweeper's role is certainly valid.
+    pub(crate) async fn delete_blob(&self, blob: &BlobRef) -> Result<(), BlobError> {
+        let deleted = time::timeout(MAX_STEP, self.parts.blobs.content.delete(blob.kind, blob.hash));
+        deleted.await.unwrap_or(Err(BlobError::TimedOut))
     }
 }

@@ -158,7 +158,7 @@ macro_rules! each_case {
                 a_renewed_lease_is_extended,
                 only_leases_of_listed_jobs_are_renewed,
                 a_released_attempt_does_not_count,
-                all_leases_can_be_released,
+                leases_of_a_killed_worker_can_be_ended,
                 a_retry_is_delayed,
                 a_job_leased_too_often_fails,
                 a_failed_image_has_a_reason_and_is_invisible,
@@ -168,6 +168,23 @@ macro_rules! each_case {
                 failed_images_are_listed_with_reasons,
                 the_queue_length_is_counted,
                 jobs_of_a_deleted_account_are_gone,
+            }
+            roles {
+                a_role_is_held_by_one,
+                a_released_role_is_free_at_once,
+                an_expired_role_is_taken_over_with_a_higher_number,
+                the_former_holder_can_neither_renew_nor_release,
+                an_expired_role_that_nobody_took_can_be_renewed,
+                roles_are_independent,
+                the_roles_of_a_holder_end_together,
+                of_two_sweepers_at_once_one_sweeps,
+            }
+            workers {
+                no_stage_job_is_leased_twice,
+                of_two_completions_of_a_job_the_current_worker_counts,
+                of_two_completions_of_a_stage_job_the_current_worker_counts,
+                of_two_program_versions_the_newer_keeps_the_stage,
+                older_decoders_leave_what_newer_ones_queued,
             }
             sidecars {
                 sidecars_come_with_the_job,

@@ -153,6 +153,9 @@ pub(super) fn requeue_failed(
     Ok(u32::try_from(failed.len()).unwrap_or(u32::MAX))
 }
 
+/// The priority of ready images that are queued for newer decoders.
+pub(super) const FOR_NEWER_DECODERS: i64 = 2;
+
 // Index and order of the join make the planner read the images from the end of their index: new images are viewed
 // first.
 const REQUEUE_OUTDATED: &str = concat!(

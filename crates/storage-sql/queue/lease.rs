@@ -1,10 +1,13 @@
 use std::collections::{HashMap, HashSet};
 
-use diesel::prelude::*;
+use diesel::{dsl::exists, prelude::*};
 use domain::{FileInfo, ImageId, Rendition, Sidecar, Timestamp};
 use storage::{DecodedPicture, IndexJob, JobId};
 
-use super::{jobs::fail_image, sidecars};
+use super::{
+    jobs::{FOR_NEWER_DECODERS, fail_image},
+    sidecars,
+};
 use crate::{
     SqlConnection,
     error::SqlError,
@@ -25,17 +28,39 @@ struct IndexJobRow {
     attempts: i64,
 }
 
+/// Jobs for decoders of this version: older ones would make the same again.
+macro_rules! is_for {
+    ($decoder_version:expr) => {
+        index_jobs::priority.lt(FOR_NEWER_DECODERS).or(exists(
+            images::table
+                .filter(images::seq.eq(index_jobs::image_seq))
+                .filter(images::decoder_version.lt(i64::from($decoder_version))),
+        ))
+    };
+}
+
 impl LeasableJob for IndexJobRow {
     type Leased = IndexJob;
-    type Queue = ();
+    /// The version of the worker's decoders.
+    type Queue = u32;
 
-    fn is_any_available(c: &mut SqlConnection, (): (), at: Timestamp) -> Result<bool, SqlError> {
-        let any = available_jobs!(index_jobs as Self, at).limit(1);
+    fn is_any_available(
+        c: &mut SqlConnection,
+        decoder_version: u32,
+        at: Timestamp,
+    ) -> Result<bool, SqlError> {
+        let any = available_jobs!(index_jobs as Self, at).filter(is_for!(decoder_version)).limit(1);
         Ok(any.load(c)?.len() == 1)
     }
 
-    fn claim(c: &mut SqlConnection, (): (), at: Timestamp, max: u32) -> Result<Vec<Self>, SqlError> {
+    fn claim(
+        c: &mut SqlConnection,
+        decoder_version: u32,
+        at: Timestamp,
+        max: u32,
+    ) -> Result<Vec<Self>, SqlError> {
         let available = available_jobs!(index_jobs as Self, at)
+            .filter(is_for!(decoder_version))
             .order((index_jobs::priority, index_jobs::id))
             .limit(i64::from(max));
         Ok(skip_locked!(available).load(c)?)
@@ -70,8 +95,12 @@ impl LeasableJob for IndexJobRow {
     }
 }
 
-pub(super) fn has_available(c: &mut SqlConnection, at: Timestamp) -> Result<bool, SqlError> {
-    IndexJobRow::is_any_available(c, (), at)
+pub(super) fn has_available(
+    c: &mut SqlConnection,
+    decoder_version: u32,
+    at: Timestamp,
+) -> Result<bool, SqlError> {
+    IndexJobRow::is_any_available(c, decoder_version, at)
 }
 
 /// Leases jobs, and fails those that have been leased too often.
@@ -80,7 +109,7 @@ pub(super) fn lease(
     request: &OwnedLeaseRequest,
     decoder_version: u32,
 ) -> Result<Vec<IndexJob>, SqlError> {
-    crate::sql::lease::lease(c, (), request, |c, given_up: &[IndexJobRow]| {
+    crate::sql::lease::lease(c, decoder_version, request, |c, given_up: &[IndexJobRow]| {
         for job in given_up {
             let reason = format!("indexing was started {} times and never completed", job.attempts);
             fail_image(c, job.image_seq, &reason, decoder_version)?;

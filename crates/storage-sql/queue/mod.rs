@@ -66,7 +66,7 @@ impl IndexQueue for SqlStore {
         let request = OwnedLeaseRequest::from(request);
         let at = request.at;
         // Workers poll often and the queue is usually empty: check it without the write lock first.
-        if !self.query(move |c| lease::has_available(c, at)).await? {
+        if !self.query(move |c| lease::has_available(c, decoder_version, at)).await? {
             return Ok(Vec::new());
         }
         self.write(Lock::Nothing, move |c| lease::lease(c, &request, decoder_version)).await
@@ -88,11 +88,12 @@ impl IndexQueue for SqlStore {
         .await
     }
 
-    async fn release_all_leases(&self) -> Result<(), StorageError> {
-        self.write(Lock::Nothing, |c| {
-            lease::release_all(c)?;
-            rendition_queue::release_all(c)?;
-            stages::release_all(c)
+    async fn abandon_leases(&self, worker: &str) -> Result<(), StorageError> {
+        let worker = worker.to_owned();
+        self.write(Lock::Nothing, move |c| {
+            lease::abandon(c, &worker)?;
+            rendition_queue::abandon(c, &worker)?;
+            stages::abandon(c, &worker)
         })
         .await
     }

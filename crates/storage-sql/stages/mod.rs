@@ -14,7 +14,7 @@ use crate::{
     sql::{lease::OwnedLeaseRequest, vectors},
 };
 
-pub(crate) use jobs::{release, release_all, requeue_image};
+pub(crate) use jobs::{abandon, release, requeue_image};
 
 #[async_trait]
 impl StageQueue for SqlStore {

@@ -47,6 +47,7 @@ mod schema;
 #[path = "../../storage-sql/mod.rs"]
 mod sql;
 mod store;
+mod store_clock;
 mod structure;
 mod word_index;
 mod writer;

@@ -38,8 +38,8 @@ pub trait BlobRegistry: Send + Sync + 'static {
     -> Result<AnnounceOutcome, StorageError>;
 
     /// Takes up to `max` blobs without references: released ones, and others that were last announced before
-    /// `idle_since`. They must not be written until they are forgotten. The caller ensures that only one sweeper runs
-    /// at a time.
+    /// `idle_since`. They must not be written until they are forgotten. The caller holds a [role](crate::RoleStore), so
+    /// that only one sweeper runs at a time.
     async fn take_unreferenced_blobs(
         &self,
         idle_since: Timestamp,

@@ -244,7 +244,8 @@ pub trait IndexQueue: Send + Sync + 'static {
 
     /// Leases queued jobs: first those of images that are not visible yet, then those of images with a new sidecar,
     /// then those queued by [`requeue_outdated`](Self::requeue_outdated); in each group the oldest first. Jobs that
-    /// are given up fail as with [`fail_job`](Self::fail_job), under this version of the decoders.
+    /// are given up fail as with [`fail_job`](Self::fail_job), under this version of the decoders. Jobs of
+    /// `requeue_outdated` for newer decoders than this are left to a newer program.
     async fn lease_jobs(
         &self,
         request: LeaseRequest<'_>,
@@ -259,10 +260,9 @@ pub trait IndexQueue: Send + Sync + 'static {
     /// and the [`StageQueue`](crate::StageQueue). The attempts do not count.
     async fn release_leases(&self, worker: &str) -> Result<(), StorageError>;
 
-    /// Returns the jobs of all workers to the queue, including those of the [`RenditionQueue`](crate::RenditionQueue)
-    /// and the [`StageQueue`](crate::StageQueue). Only for a process that knows that no other is running, after
-    /// others were killed.
-    async fn release_all_leases(&self) -> Result<(), StorageError>;
+    /// Returns all jobs of a worker that was killed to the queue, as [`release_leases`](Self::release_leases) does. The
+    /// attempts count, because one of the jobs may have killed it.
+    async fn abandon_leases(&self, worker: &str) -> Result<(), StorageError>;
 
     /// Makes an indexed image visible, keeps its renditions, and queues its full rendition unless that exists. For a
     /// ready image it replaces everything in [`IndexedImage`]. Returns `false` and changes nothing when the worker

@@ -180,7 +180,7 @@ pub trait IntegrityStore: Send + Sync + 'static {
         max: u32,
     ) -> Result<CheckedRows, StorageError>;
 
-    /// Computes these rows again, each if it still breaks the rule. The caller holds the lock of the sweeper for rules
+    /// Computes these rows again, each if it still breaks the rule. The caller holds the role of the sweeper for rules
     /// about blobs, because a blob that is being removed is kept again.
     ///
     /// A missing rendition is queued to be made again; afterwards the rule holds.

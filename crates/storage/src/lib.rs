@@ -24,6 +24,7 @@ mod index_queue;
 mod integrity;
 mod login_flows;
 mod rendition_queue;
+mod roles;
 mod schema;
 mod security_events;
 mod sessions;
@@ -31,6 +32,7 @@ mod setup;
 mod sign_in;
 mod signing_keys;
 mod stages;
+mod store_clock;
 mod uploads;
 mod vectors;
 mod watched_files;
@@ -70,6 +72,7 @@ pub use integrity::{
 };
 pub use login_flows::{LoginFlow, LoginFlowStore, LoginTokenHash, MAX_LOGIN_FLOWS, NewLoginFlow};
 pub use rendition_queue::{RenditionJob, RenditionQueue};
+pub use roles::{RoleFence, RoleRequest, RoleStore};
 pub use schema::SchemaStore;
 pub use security_events::{
     EVENT_MERGE_WINDOW_MS, MAX_EVENTS_PER_KIND, NewSecurityEvent, SecurityEvent, SecurityEventStore,
@@ -82,6 +85,7 @@ pub use stages::{
     BackfillFilter, NewVector, Stage, StageId, StageJob, StageOutcome, StageProgress, StageQueue,
     VersionPolicy,
 };
+pub use store_clock::StoreClock;
 pub use uploads::{
     AddPart, BeginUpload, MAX_UPLOAD_PARTS, MAX_UPLOADS, NewUpload, SweptUploads, UploadId, UploadPart,
     UploadProtocol, UploadState, UploadStore,
@@ -106,6 +110,7 @@ pub trait Store:
     + IntegrityStore
     + LoginFlowStore
     + RenditionQueue
+    + RoleStore
     + SchemaStore
     + SecurityEventStore
     + SessionStore
@@ -113,6 +118,7 @@ pub trait Store:
     + SignInStore
     + SigningKeyStore
     + StageQueue
+    + StoreClock
     + UploadStore
     + VectorStore
     + WatchedFileStore
@@ -132,6 +138,7 @@ impl<T> Store for T where
         + IntegrityStore
         + LoginFlowStore
         + RenditionQueue
+        + RoleStore
         + SchemaStore
         + SecurityEventStore
         + SessionStore
@@ -139,6 +146,7 @@ impl<T> Store for T where
         + SignInStore
         + SigningKeyStore
         + StageQueue
+        + StoreClock
         + UploadStore
         + VectorStore
         + WatchedFileStore

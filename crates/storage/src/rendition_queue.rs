@@ -31,7 +31,7 @@ pub trait RenditionQueue: Send + Sync + 'static {
 
     /// Renews the leases of the jobs that a worker is processing.
     /// [`release_leases`](crate::IndexQueue::release_leases) and
-    /// [`release_all_leases`](crate::IndexQueue::release_all_leases) release them.
+    /// [`abandon_leases`](crate::IndexQueue::abandon_leases) end them.
     async fn renew_rendition_leases(
         &self,
         worker: &str,

@@ -70,7 +70,7 @@ impl Browser<'_> {
         for (name, value) in filled {
             fields.insert((*name).to_owned(), (*value).to_owned());
         }
-        self.request(Method::POST, action).header(header::ORIGIN, &self.app.base_url).form(&fields)
+        self.request(Method::POST, action).header(header::ORIGIN, &self.app.service_url).form(&fields)
     }
 
     /// Signs in with the form of this page and returns the response.
@@ -90,6 +90,15 @@ impl Browser<'_> {
     pub async fn signed_in(self, account: &TestAccount) -> Self {
         self.sign_in("/sign-in", account, PASSWORD).await.expect(303);
         self
+    }
+
+    /// The same browser, whose next requests go to another replica.
+    ///
+    /// # Panics
+    /// If an earlier test panicked while it held the lock.
+    pub fn moved_to<'b>(&self, replica: &'b TestApp) -> Browser<'b> {
+        let cookies = self.cookies.lock().unwrap().clone();
+        Browser { app: replica, client: self.client.clone(), cookies: Mutex::new(cookies) }
     }
 
     /// A cookie of the browser.

@@ -56,7 +56,7 @@ pub struct Authorize {
 impl Authorize {
     /// A valid request for the current resource.
     pub fn of(app: &TestApp, client: &OauthClient) -> Self {
-        let resource = format!("{}/api/mcp/v1", app.base_url);
+        let resource = format!("{}/api/mcp/v1", app.service_url);
         let challenge = challenge(VERIFIER);
         let parameters = [
             ("response_type", "code"),

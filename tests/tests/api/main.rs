@@ -25,6 +25,7 @@ mod paging;
 mod parameters;
 mod photos;
 mod renditions;
+mod replicas;
 mod search;
 mod search_appearance;
 mod search_languages;

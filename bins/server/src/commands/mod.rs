@@ -1,4 +1,4 @@
-//! The commands. All but `serve` return a [`Report`] instead of printing.
+//! The commands. All but `serve` and `worker` return a [`Report`] instead of printing.
 
 mod account;
 mod doctor;
@@ -13,6 +13,7 @@ mod password_input;
 mod serve;
 mod signing_key;
 mod watch;
+mod worker;
 
 use std::{io, path::PathBuf};
 
@@ -152,6 +153,7 @@ pub(crate) async fn run(
     let email = command.email().cloned();
     let outcome = match command {
         LibraryCommand::Serve(_) => Ok(serve::run(config).await.map(|()| Report::default())?),
+        LibraryCommand::Worker => worker::run(config).await,
         LibraryCommand::Migrate(options) => migrate::run(&options, config).await,
         LibraryCommand::Account(command) => account::run(command, config).await,
         LibraryCommand::Key(command) => key::run(command, config).await,

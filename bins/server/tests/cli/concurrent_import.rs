@@ -15,10 +15,10 @@ use crate::{
     program::{EMAIL, Instance},
 };
 
-const PHOTOS: u32 = 40;
+pub(crate) const PHOTOS: u32 = 40;
 
 /// The IDs of the running child processes.
-fn children_of(process: u32) -> Vec<u32> {
+pub(crate) fn children_of(process: u32) -> Vec<u32> {
     let parent_of = |id: u32| -> Option<u32> {
         let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
         stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
@@ -28,14 +28,14 @@ fn children_of(process: u32) -> Vec<u32> {
     ids.filter(|id| parent_of(*id) == Some(process)).collect()
 }
 
-fn start_import(instance: &Instance) -> Child {
+pub(crate) fn start_import(instance: &Instance) -> Child {
     let folder = instance.beside("photos");
     photos::generate(&folder, PHOTOS);
     let mut command = instance.command(["import", EMAIL, folder.to_str().unwrap()]);
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-fn image_count(instance: &Instance) -> u64 {
+pub(crate) fn image_count(instance: &Instance) -> u64 {
     let key = instance.create_key("test");
     let server = instance.serve();
     let library = server.get("/api/ext/v2/library", &key);

@@ -27,4 +27,5 @@ mod security_log;
 mod serving;
 mod signing_keys;
 mod watch;
+mod worker;
 mod wrong_uses;

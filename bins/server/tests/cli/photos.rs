@@ -15,8 +15,13 @@ pub(crate) fn samples() -> PathBuf {
 
 /// Writes different photos, alternately JPEG and PNG, each with another modification time.
 pub(crate) fn generate(folder: &Path, number: u32) {
+    generate_from(folder, 0, number);
+}
+
+/// Writes photos as [`generate`] does, which differ from those with other indices.
+pub(crate) fn generate_from(folder: &Path, first: u32, number: u32) {
     std::fs::create_dir_all(folder).unwrap();
-    for index in 0..number {
+    for index in first..first + number {
         let (format, extension) =
             if index % 2 == 0 { (ImageFormat::Jpeg, "jpg") } else { (ImageFormat::Png, "png") };
         let path = folder.join(format!("photo-{index:03}.{extension}"));

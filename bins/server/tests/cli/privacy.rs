@@ -55,10 +55,9 @@ fn open_modes_are_corrected_at_the_next_start() {
     let instance = Instance::with_account();
     drop(instance.serve());
     let data = instance.data_dir();
-    let checked: Vec<PathBuf> =
-        ["blobs", "blobs/originals", "blobs/.lock", "blobs/.sweeper", "library.sqlite", "secret"]
-            .map(|name| data.join(name))
-            .to_vec();
+    let checked: Vec<PathBuf> = ["blobs", "blobs/originals", "blobs/.lock", "library.sqlite", "secret"]
+        .map(|name| data.join(name))
+        .to_vec();
     for path in &checked {
         // Some of the files are created on demand only.
         if !path.exists() {

@@ -80,7 +80,7 @@ impl Instance {
         let mut command = program();
         command.args(arguments).arg("--data-dir").arg(self.data_dir());
         // OCR takes a second per photo and has its own tests.
-        if arguments.first().is_some_and(|name| ["fsck", "import", "serve"].contains(name)) {
+        if arguments.first().is_some_and(|name| ["fsck", "import", "serve", "worker"].contains(name)) {
             command.env("PHOTOS_OCR_LANGUAGES", "off");
         }
         command

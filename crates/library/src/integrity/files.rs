@@ -6,6 +6,7 @@ use futures_util::{StreamExt as _, stream};
 use storage::{BlobRef, BlobUse, BlobUser, CheckDepth};
 
 use super::{Audit, BATCH, FindingKind, IntegrityError, describe};
+use crate::roles::HeldRole;
 
 /// How many files are looked at or read at once.
 const CONCURRENT: usize = 4;
@@ -124,15 +125,26 @@ impl Audit<'_> {
 
     /// Deletes a lost or damaged rendition and queues it, if an original is there to make it from.
     async fn replace_rendition(&mut self, blob: BlobRef, uses: &[BlobUse]) -> Result<bool, IntegrityError> {
-        let parts = &self.library.parts;
         if !self.any_original_is_sound(uses).await? {
             return Ok(false);
         }
-        let Some(_sweeper) = self.sweeper().await? else { return Ok(false) };
-        parts.store.discard_rendition(blob, parts.clock.now()).await?;
-        parts.blobs.content.delete(blob.kind, blob.hash).await?;
-        parts.store.forget_blobs(&[blob]).await?;
+        let Some(mut sweeper) = self.sweeper().await? else { return Ok(false) };
+        let replaced = self.discard_rendition(blob, &mut sweeper).await;
+        sweeper.release().await;
         self.awaits_renditions = true;
+        replaced
+    }
+
+    /// Deletes a rendition and queues its images. If the role is lost in between, the next sweeper deletes the file.
+    async fn discard_rendition(&self, blob: BlobRef, sweeper: &mut HeldRole) -> Result<bool, IntegrityError> {
+        let parts = &self.library.parts;
+        parts.store.discard_rendition(blob, parts.clock.now()).await?;
+        if sweeper.is_valid().await? {
+            self.library.delete_blob(&blob).await?;
+        }
+        if sweeper.is_valid().await? {
+            parts.store.forget_blobs(&[blob]).await?;
+        }
         Ok(true)
     }
 

@@ -16,19 +16,22 @@ mod rows;
 
 use std::time::Duration;
 
-use blobs::{BlobError, SweeperLock};
+use blobs::BlobError;
 use storage::{CheckDepth, ImageReference, StorageError};
 
-use crate::Library;
+use crate::{
+    Library,
+    roles::{HeldRole, Role},
+};
 
 pub use findings::{Example, FindingKind, Findings, IntegrityReport};
 
 /// How many rows or files one batch covers.
 const BATCH: u32 = 500;
-/// How long a repair waits for another process that removes files.
-const SWEEPER_WAIT: Duration = Duration::from_secs(30);
+/// How long a repair waits for another process that removes files; longer than the role of a killed one is valid.
+const SWEEPER_WAIT: Duration = Duration::from_secs(90);
 /// How often it looks whether that process has ended.
-const SWEEPER_POLL: Duration = Duration::from_millis(100);
+const SWEEPER_POLL: Duration = Duration::from_millis(500);
 
 /// What a check covers, and whether it repairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,12 +124,11 @@ impl Audit<'_> {
         (self.progress)(IntegrityProgress { step, checked });
     }
 
-    /// The lock of the sweeper; `None` if another process holds it for too long.
-    async fn sweeper(&self) -> Result<Option<SweeperLock>, BlobError> {
-        let locks = &self.library.parts.blobs.locks;
+    /// The role of the sweeper; `None` if another process holds it for too long.
+    async fn sweeper(&self) -> Result<Option<HeldRole>, StorageError> {
         for _ in 0..SWEEPER_WAIT.as_millis() / SWEEPER_POLL.as_millis() {
-            if let Some(lock) = locks.try_sweeper()? {
-                return Ok(Some(lock));
+            if let Some(sweeper) = self.library.try_role(Role::Sweeper).await? {
+                return Ok(Some(sweeper));
             }
             tokio::time::sleep(SWEEPER_POLL).await;
         }

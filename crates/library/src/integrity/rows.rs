@@ -108,14 +108,21 @@ impl Audit<'_> {
     ) -> Result<HashSet<RuleRow>, IntegrityError> {
         let store = &self.library.parts.store;
         let rows: Vec<RuleRow> = page.violations.iter().map(|violation| violation.row).collect();
-        let sweeper = if is_about_blobs(rule) { self.sweeper().await? } else { None };
+        let mut sweeper = if is_about_blobs(rule) { self.sweeper().await? } else { None };
         if is_about_blobs(rule) && sweeper.is_none() {
             return Ok(rows.into_iter().collect());
         }
         for rows in rows.chunks(REPAIR_BATCH) {
+            if let Some(sweeper) = &mut sweeper
+                && !sweeper.is_valid().await?
+            {
+                break;
+            }
             store.repair_rule(rule, rows, self.library.parts.clock.now()).await?;
         }
-        drop(sweeper);
+        if let Some(sweeper) = sweeper {
+            sweeper.release().await;
+        }
         let again = store.check_rule(rule, after, BATCH).await?;
         Ok(again.violations.into_iter().map(|violation| violation.row).collect())
     }

@@ -1,5 +1,6 @@
 //! Search stages: compute embeddings of visible images and read the text in them.
 
+mod keeper;
 mod run;
 
 use std::{
@@ -11,9 +12,10 @@ use std::{
 use domain::{AccountId, ImageId};
 use storage::{BackfillFilter, Stage, StageId, StageProgress, StorageError, VersionPolicy};
 
+pub(crate) use keeper::StageKeeper;
 pub(crate) use run::TextReader;
 
-use crate::{IndexingScope, Library, encoders::SharedEncoder};
+use crate::{Library, encoders::SharedEncoder};
 
 /// The stage of OCR.
 pub(crate) const TEXT: &str = "text";
@@ -67,6 +69,8 @@ struct Stages {
     paused: HashMap<StageId, (String, Duration)>,
     /// The stages that were logged as belonging to a newer program.
     newer: HashSet<StageId>,
+    /// The stages and versions that were logged as those of another process.
+    other: HashSet<(StageId, String)>,
 }
 
 impl Stages {
@@ -87,6 +91,11 @@ impl RunningStages {
     /// Records that a stage belongs to a newer program; `true` the first time.
     fn record_newer(&self, stage: StageId) -> bool {
         self.stages().newer.insert(stage)
+    }
+
+    /// Records that another process works on a stage with this version; `true` the first time.
+    fn record_other(&self, stage: StageId, version: &str) -> bool {
+        self.stages().other.insert((stage, version.to_owned()))
     }
 
     /// Pauses a stage, because its next image would fail as well; `true` if it was not paused.
@@ -198,18 +207,14 @@ impl Library {
         self.parts.store.images_with_pending_stages(images, &stages).await
     }
 
-    /// Opens the stages that this process can work on. With [`IndexingScope::Images`] it skips stages that have another
+    /// Opens the stages that this process can work on. With [`VersionPolicy::Keep`] it skips stages that have another
     /// version in the store.
     pub(crate) async fn open_stages(
         &self,
-        scope: IndexingScope,
+        other_version: VersionPolicy,
         open: &[OpenStage],
     ) -> Result<Vec<OpenStage>, StorageError> {
         let parts = &self.parts;
-        let other_version = match scope {
-            IndexingScope::Everything => VersionPolicy::Replace,
-            IndexingScope::Images => VersionPolicy::Keep,
-        };
         let mut opened = Vec::new();
         let mut add = |stage: Stage, version: &str, work: StageWork| {
             let is_ours =
@@ -251,7 +256,7 @@ impl Library {
         };
         for stage in opened.iter().filter(is_new) {
             // Computes vectors again that were lost in the meantime.
-            if scope == IndexingScope::Everything && matches!(stage.work, StageWork::Embedding { .. }) {
+            if other_version == VersionPolicy::Replace && matches!(stage.work, StageWork::Embedding { .. }) {
                 parts.store.restart_backfill(stage.id).await?;
             }
         }
@@ -274,6 +279,17 @@ impl Library {
                 revision = stage.revision,
                 own_revision = kind.revision(),
                 "a newer version of this program owns this stage; this version leaves it unchanged"
+            );
+        }
+        if stage.revision == kind.revision()
+            && stage.version != version
+            && self.parts.running_stages.record_other(stage.id, &stage.version)
+        {
+            tracing::info!(
+                stage = stage.name,
+                version = stage.version,
+                own_version = version,
+                "another process decides on the version of this stage; this process leaves the stage to it"
             );
         }
         Ok(stage)

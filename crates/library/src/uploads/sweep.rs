@@ -21,6 +21,12 @@ const FILES_PER_QUERY: usize = 500;
 impl Library {
     /// Forgets expired uploads, and deletes files that belong to no part.
     pub(crate) async fn sweep_uploads(&self, stopped: impl Fn() -> bool) -> Result<(), StoreFailure> {
+        self.sweep_expired_uploads(stopped).await?;
+        self.sweep_part_files().await
+    }
+
+    /// Forgets expired uploads.
+    pub(crate) async fn sweep_expired_uploads(&self, stopped: impl Fn() -> bool) -> Result<(), StoreFailure> {
         let now = self.parts.clock.now();
         for (protocol, expires_ms) in
             [(UploadProtocol::Tus, TUS_EXPIRES_MS), (UploadProtocol::Chunked, CHUNKED_EXPIRES_MS)]
@@ -34,11 +40,12 @@ impl Library {
                 }
             }
         }
-        self.sweep_part_files(now.millis() - ORPHAN_MS).await
+        Ok(())
     }
 
-    /// Deletes files that were last written to before a time, and that the store does not name.
-    async fn sweep_part_files(&self, before_ms: i64) -> Result<(), StoreFailure> {
+    /// Deletes files that are left over from killed processes: old ones that the store does not name.
+    pub(crate) async fn sweep_part_files(&self) -> Result<(), StoreFailure> {
+        let before_ms = self.parts.clock.now().millis() - ORPHAN_MS;
         let files = match self.parts.blobs.parts.files().await {
             Ok(files) => files,
             Err(error) => {

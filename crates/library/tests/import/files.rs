@@ -61,7 +61,7 @@ async fn queued(it: &Process) -> Vec<Vec<Sidecar>> {
     let at = it.library.clock().now();
     let request = LeaseRequest { worker: "w", at, until: at.plus_millis(1), max: 1000, max_attempts: 9 };
     let jobs = it.store.lease_jobs(request, 1).await.unwrap();
-    it.store.release_all_leases().await.unwrap();
+    it.store.abandon_leases("w").await.unwrap();
     jobs.into_iter().map(|job| job.file.sidecars).collect()
 }
 

@@ -2,7 +2,7 @@ use std::{fs, path::Path, time::Duration};
 
 use domain::{BlobKind, Rendition};
 use library::{ImportReport, IndexingScope, SystemClock};
-use storage::BlobRegistry as _;
+use storage::{BlobRegistry as _, RoleRequest, RoleStore as _};
 use storage_sqlite::SqliteStore;
 
 use crate::{blob_path, fixture, process};
@@ -86,7 +86,9 @@ async fn only_one_sweeper_removes_blobs() {
     let original = slow.stored(BlobKind::Original).await[0];
 
     // The slow sweeper stops after it has taken ann's blobs.
-    let sweeper = slow.blobs.locks.try_sweeper().unwrap();
+    let request =
+        RoleRequest { role: "sweeper", holder: "slow", at: now(), until: now().plus_millis(3_600_000) };
+    let sweeper = slow.store.take_role(request).await.unwrap().unwrap();
     slow.store.delete_account(ann.id).await;
     let taken = slow
         .store
@@ -101,7 +103,7 @@ async fn only_one_sweeper_removes_blobs() {
     );
 
     // After its end, an import of the same bytes finishes the removal first.
-    drop(sweeper);
+    slow.store.release_role("sweeper", sweeper).await.unwrap();
     let report = quick.import(&bob, &photo).await;
     assert_eq!(report, ImportReport { imported: 1, ..ImportReport::default() });
     assert!(quick.blobs.content.contains(BlobKind::Original, original).await.unwrap());

@@ -40,7 +40,7 @@ pub(crate) async fn visible_images_are_queued_for_full_renditions(seed: &Seed) {
     let failed = seed.lease("w", NOW).await.remove(0);
     seed.store().fail_job(failed.id, "w", "no picture in it", DECODERS).await.unwrap();
     assert_eq!(waiting(seed).await, 0, "pending and failed images have no jobs");
-    seed.store().release_all_leases().await.unwrap();
+    seed.store().abandon_leases("w").await.unwrap();
     let seen = seen(seed, ann, 5).await;
     assert_eq!(waiting(seed).await, 5);
     let request = LeaseRequest { max: 2, ..lease("w", NOW) };
@@ -186,7 +186,9 @@ pub(crate) async fn leases_can_be_released(seed: &Seed) {
         let request = LeaseRequest { max: 1, ..lease(worker, second(1)) };
         assert_eq!(seed.store().lease_rendition_jobs(request).await.unwrap().len(), 1);
     }
-    seed.store().release_all_leases().await.unwrap();
+    for worker in ["one", "other"] {
+        seed.store().abandon_leases(worker).await.unwrap();
+    }
     let jobs = seed.lease_renditions("third", second(1)).await;
     let attempts: Vec<_> = jobs.iter().map(|job| job.attempts).collect();
     assert_eq!(attempts, [2, 2, 1], "one of the jobs may have killed its worker");

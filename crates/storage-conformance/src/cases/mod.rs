@@ -24,6 +24,7 @@ pub(crate) mod queue;
 pub(crate) mod recent_files;
 pub(crate) mod reindex;
 pub(crate) mod renditions;
+pub(crate) mod roles;
 pub(crate) mod security_events;
 pub(crate) mod sessions;
 pub(crate) mod setup;
@@ -38,6 +39,7 @@ pub(crate) mod vectors;
 pub(crate) mod watched_files;
 pub(crate) mod window;
 pub(crate) mod words;
+pub(crate) mod workers;
 
 /// Runs tasks concurrently and returns their outcomes.
 pub(crate) async fn concurrently<T, F>(tasks: impl Iterator<Item = F>) -> Vec<T>

@@ -196,7 +196,7 @@ pub(crate) async fn an_expired_lease_frees_the_job(seed: &Seed) {
     assert_eq!(jobs_of(seed, &read, "c", second(50)).await.len(), 1);
     store.release_leases("c").await.unwrap();
     assert_eq!(jobs_of(seed, &read, "d", second(50)).await.len(), 1);
-    store.release_all_leases().await.unwrap();
+    store.abandon_leases("d").await.unwrap();
     assert_eq!(jobs_of(seed, &read, "e", second(50)).await.len(), 1);
 }
 

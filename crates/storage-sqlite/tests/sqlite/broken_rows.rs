@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use diesel::{Connection as _, SqliteConnection, connection::SimpleConnection as _};
+use diesel::{Connection as _, RunQueryDsl as _, SqliteConnection, connection::SimpleConnection as _};
 use domain::Plan;
 use storage::{CheckDepth, ImageStore as _, IntegrityStore as _, NewVector, RuleRow, StoreRule, Violation};
 use storage_conformance::{NOW, Photo, Seed, random_photos};
@@ -196,6 +196,25 @@ async fn references_to_missing_rows_are_found() {
     assert!(messages[0].contains("album_images"), "{messages:?}");
 }
 
+#[derive(diesel::QueryableByName)]
+struct Page {
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    number: i64,
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    bytes: i64,
+}
+
+/// The number and the length of the first page of the table of images.
+fn first_page_of_images(path: &std::path::Path) -> (usize, usize) {
+    let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+    let page: Page = diesel::sql_query(
+        "SELECT rootpage AS number, page_size AS bytes FROM sqlite_schema, pragma_page_size WHERE name = 'images'",
+    )
+    .get_result(&mut connection)
+    .unwrap();
+    (page.number.try_into().unwrap(), page.bytes.try_into().unwrap())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_damaged_file_is_found() {
     let (store, _seed, folder) = seeded().await;
@@ -203,9 +222,9 @@ async fn a_damaged_file_is_found() {
     let path = folder.path().join("library.sqlite");
     // All is in the file itself after a checkpoint.
     break_rows(&folder, "PRAGMA wal_checkpoint(TRUNCATE)");
+    let (page, page_bytes) = first_page_of_images(&path);
     let mut bytes = std::fs::read(&path).unwrap();
-    let middle = bytes.len() / 2;
-    bytes[middle..middle + 8192].fill(0x55);
+    bytes[(page - 1) * page_bytes..page * page_bytes].fill(0x55);
     std::fs::write(&path, bytes).unwrap();
     let store = crate::open(&path).await;
     assert!(!store.check_structure(CheckDepth::Quick, 10).await.unwrap().is_empty());

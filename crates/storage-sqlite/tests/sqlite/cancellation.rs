@@ -35,7 +35,7 @@ async fn cancelled_callers_leave_no_transaction_open() {
         cancel(store.page_images(ann, &page), after).await;
         // With an open transaction here, the other store would time out waiting for the lock.
         other.mark_synced(ann.account, NOW).await.unwrap();
-        store.release_all_leases().await.unwrap();
+        store.abandon_leases(&worker).await.unwrap();
     }
     let jobs = store.lease_jobs(lease("last", NOW), DECODERS).await.unwrap();
     assert_eq!(jobs.len(), 50);
@@ -52,7 +52,7 @@ async fn cancelled_operations_are_atomic() {
         cancel(store.delete_image(ann, id, NOW), Duration::from_micros(round % 6 * 80)).await;
     }
     // This write runs after all earlier ones, including the cancelled ones.
-    store.release_all_leases().await.unwrap();
+    store.abandon_leases("nobody").await.unwrap();
     let counted = store.count_images(ann).await.unwrap();
     let listed = seed.store().album(ann, &album).await.unwrap().unwrap().image_count;
     let page = ListQuery { limit: Limit::new(100).unwrap(), ..ListQuery::default() };

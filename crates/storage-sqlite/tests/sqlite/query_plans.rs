@@ -323,7 +323,7 @@ async fn make_full_renditions(seed: &Seed) {
     store.renew_rendition_leases("w", &[jobs[1].original], NOW).await.unwrap();
     store.retry_rendition_job(&jobs[1].original, "w", NOW).await.unwrap();
     store.drop_rendition_job(&jobs[2].original, "w").await.unwrap();
-    store.release_all_leases().await.unwrap();
+    store.abandon_leases("w").await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -16,12 +16,12 @@ use tests::{
     oauth::{Browser, HtmlForm, forms},
 };
 
-const ANDROID: &str = "Mozilla/5.0 (Android) Nextcloud-android/3.33.0";
+pub(crate) const ANDROID: &str = "Mozilla/5.0 (Android) Nextcloud-android/3.33.0";
 const IPHONE: &str = "Anna's iPhone (Nextcloud iOS)";
 const SYNC: &str = "/account/sync";
 
 /// A login flow that a device has begun.
-struct Flow {
+pub(crate) struct Flow {
     token: String,
     /// The path that the device polls.
     poll: String,
@@ -30,10 +30,10 @@ struct Flow {
 }
 
 impl Flow {
-    async fn begin(app: &TestApp, user_agent: &str) -> Self {
+    pub(crate) async fn begin(app: &TestApp, user_agent: &str) -> Self {
         let request = app.request(Method::POST, "/index.php/login/v2").header(header::USER_AGENT, user_agent);
         let begun = app.send(request).await.expect(200);
-        let path = |url: &Value| url.as_str().unwrap().strip_prefix(&app.base_url).unwrap().to_owned();
+        let path = |url: &Value| url.as_str().unwrap().strip_prefix(&app.service_url).unwrap().to_owned();
         Self {
             token: begun.json["poll"]["token"].as_str().unwrap().to_owned(),
             poll: path(&begun.json["poll"]["endpoint"]),
@@ -42,7 +42,7 @@ impl Flow {
     }
 
     /// As Android polls.
-    async fn poll(&self, app: &TestApp) -> TestResponse {
+    pub(crate) async fn poll(&self, app: &TestApp) -> TestResponse {
         app.send(app.request(Method::POST, &self.poll).form(&[("token", &self.token)])).await
     }
 
@@ -57,7 +57,7 @@ impl Flow {
         forms(&page.text()).into_iter().find(|form| form.action == self.page).unwrap()
     }
 
-    async fn answer(&self, browser: &Browser<'_>, decision: &str) -> TestResponse {
+    pub(crate) async fn answer(&self, browser: &Browser<'_>, decision: &str) -> TestResponse {
         let form = self.form(browser).await;
         browser.submit(&self.page, &form, &[("decision", decision)]).await
     }
@@ -71,14 +71,14 @@ impl Flow {
 
 /// What a device signs in with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Device {
+pub(crate) struct Device {
     user: String,
     password: String,
 }
 
 impl Device {
     /// The answer to the last poll.
-    fn of(answer: &TestResponse) -> Self {
+    pub(crate) fn of(answer: &TestResponse) -> Self {
         let text = |name: &str| answer.json[name].as_str().unwrap().to_owned();
         Self { user: text("loginName"), password: text("appPassword") }
     }
@@ -95,7 +95,7 @@ impl Device {
     }
 
     /// The status of a request that needs a sync password.
-    async fn status(&self, app: &TestApp) -> u16 {
+    pub(crate) async fn status(&self, app: &TestApp) -> u16 {
         self.send(app, Method::GET, "/ocs/v2.php/cloud/capabilities").await.status
     }
 }

@@ -16,11 +16,14 @@ use crate::{
 };
 
 const METADATA: &str = "metadata store";
+const CLOCK: &str = "clock";
 const BLOBS: &str = "blob store";
 const TEMPORARY: &str = "temporary files";
 const QUEUE: &str = "queue";
 const FAILED: &str = "failed photo";
 const SEARCH: &str = "search";
+/// The largest difference between the clocks of this machine and of the metadata store that is not reported.
+const MAX_CLOCK_DIFFERENCE_MS: i64 = 5000;
 /// Maximum number of failed photos that are named.
 const MAX_NAMED: u32 = 20;
 /// Temporary files older than this do not belong to a running import.
@@ -30,6 +33,9 @@ const MAX_IMPORT_MS: i64 = 3600 * 1000;
 pub(super) async fn check(config: &Config, findings: &mut Findings) {
     let store = check_metadata(config, findings).await;
     check_blobs(&config.blobs, findings).await;
+    if let Some(store) = &store {
+        check_clock(store, findings).await;
+    }
     if let Some(store) = &store
         && let Err(error) = check_queue(store, findings).await
     {
@@ -40,6 +46,29 @@ pub(super) async fn check(config: &Config, findings: &mut Findings) {
     {
         findings.fail(SEARCH, &error.to_string());
     }
+}
+
+/// Compares the clock of this machine with that of a store that machines share.
+async fn check_clock(store: &SharedStore, findings: &mut Findings) {
+    match store.store_time().await {
+        Ok(None) => {}
+        Ok(Some(store_time)) => report_clock(store_time, SystemClock.now(), findings),
+        Err(error) => findings.fail(CLOCK, &error.to_string()),
+    }
+}
+
+fn report_clock(store_time: Timestamp, local: Timestamp, findings: &mut Findings) {
+    let ahead_ms = local.millis().saturating_sub(store_time.millis());
+    let seconds = ahead_ms.unsigned_abs() / 1000;
+    if ahead_ms.saturating_abs() <= MAX_CLOCK_DIFFERENCE_MS {
+        return findings.ok(CLOCK, "the clock of this machine agrees with that of the metadata store");
+    }
+    let direction = if ahead_ms > 0 { "ahead of" } else { "behind" };
+    let message = format!(
+        "the clock of this machine is {seconds} s {direction} that of the metadata store, which the service uses; \
+         synchronise both with NTP"
+    );
+    findings.warn(CLOCK, &message);
 }
 
 /// Reports the progress of the search stages. Disabled stages are reported by other checks.
@@ -66,16 +95,29 @@ async fn check_search(
         };
         let is_newer =
             SearchStage::from_name(&stage.name).is_some_and(|known| stage.revision > known.revision());
+        if is_newer {
+            findings.warn(SEARCH, &newer_stage(&name, waiting));
+            continue;
+        }
         let message = match waiting {
             0 => format!("{name} has processed all photos{failures}"),
-            waiting if is_newer => {
-                format!("{name}: {waiting} photos pending, for a newer version of this program{failures}")
-            }
             waiting => format!("{name}: {waiting} photos pending; a running server processes them{failures}"),
         };
         findings.ok(SEARCH, &message);
     }
+    if store.word_index_is_newer().await? {
+        let message = "a newer version of this program made the word index; this version leaves it unchanged. Update this \
+                       installation";
+        findings.warn(SEARCH, message);
+    }
     Ok(())
+}
+
+fn newer_stage(name: &str, waiting: u64) -> String {
+    format!(
+        "{name} belongs to a newer version of this program, {waiting} photos pending; this version leaves it unchanged. \
+         Update this installation"
+    )
 }
 
 /// The metadata store, if it exists and no migration is pending.
@@ -224,7 +266,46 @@ fn is_missing(path: &Path) -> bool {
 mod tests {
     use std::time::Duration;
 
+    use storage::VersionPolicy;
+
     use super::*;
+    use crate::config::tests::config_from_flags;
+
+    #[tokio::test]
+    async fn stages_of_a_newer_program_are_reported() {
+        let dir = tempfile::tempdir().unwrap();
+        let database = dir.path().join("library.sqlite");
+        let store = storage_sqlite::SqliteStore::open(&database, storage_sqlite::SqliteOptions::default())
+            .await
+            .unwrap();
+        let store: SharedStore = std::sync::Arc::new(store);
+        store.migrate().await.unwrap();
+        store.open_stage("appearance", "built-in 9999", 9999, VersionPolicy::Replace).await.unwrap();
+        let mut findings = Findings::default();
+        let config = config_from_flags(&["--models-dir", dir.path().to_str().unwrap()]);
+        check_search(&store, &config, &mut findings).await.unwrap();
+        let text = findings.report().text;
+        assert!(
+            text.starts_with("warn  search: appearance (built-in 9999) belongs to a newer version"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_clock_that_differs_by_more_than_five_seconds_is_reported() {
+        let store_time = Timestamp::parse_iso("2026-05-01T12:00:00Z").unwrap();
+        for (ahead_ms, expect) in [
+            (0, "ok    clock: the clock of this machine agrees"),
+            (-5000, "ok    clock: "),
+            (5000, "ok    clock: "),
+            (5001, "warn  clock: the clock of this machine is 5 s ahead of that of the metadata store"),
+            (-90_000, "warn  clock: the clock of this machine is 90 s behind that of the metadata store"),
+        ] {
+            let mut findings = Findings::default();
+            report_clock(store_time, store_time.plus_millis(ahead_ms), &mut findings);
+            assert!(findings.report().text.starts_with(expect), "{expect}");
+        }
+    }
 
     #[test]
     fn temporary_files_are_reported_by_number_size_and_age() {
