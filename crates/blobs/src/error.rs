@@ -6,6 +6,8 @@ use std::{
 
 use domain::{BlobKind, ContentHash};
 
+use crate::s3::S3Failure;
+
 /// Why a blob operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BlobError {
@@ -50,6 +52,9 @@ impl BlobError {
 
 /// What to do, where that is known; otherwise the text of the error.
 fn reason(error: &object_store::Error) -> String {
+    if let Some(failure) = S3Failure::of(error) {
+        return failure.to_string();
+    }
     match system_error(error) {
         Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
             "its disk has no free space; make room and try again".to_owned()

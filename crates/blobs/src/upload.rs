@@ -1,0 +1,134 @@
+//! Sends files to a backend, long ones in parts, so that memory stays bounded.
+
+use std::path::Path;
+
+use bytes::Bytes;
+use domain::ContentHash;
+use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt as _, path::Path as Key};
+use tokio::{fs::File, io::AsyncReadExt as _, runtime::Handle, task::JoinSet};
+
+use crate::{BlobError, PutError, content_hash, fingerprint::Hasher};
+
+/// Files up to this length are sent in one piece. Longer ones are sent in parts of this length. S3 accepts 5 MiB or
+/// more, and at most 10,000 parts.
+const PART_BYTES: usize = 8 * 1024 * 1024;
+/// How many parts of a file are sent at once.
+const PARTS_AT_ONCE: usize = 2;
+
+/// Stores a file under a key. With an expected hash, a file with other bytes is not stored.
+pub(crate) async fn put_file(
+    objects: &dyn ObjectStore,
+    key: &Key,
+    path: &Path,
+    expected: Option<ContentHash>,
+) -> Result<(), PutError> {
+    let mut file = File::open(path).await.map_err(PutError::Read)?;
+    let first = read_part(&mut file).await?;
+    if first.len() < PART_BYTES {
+        if expected.is_some_and(|expected| content_hash(&first) != expected) {
+            return Err(PutError::Changed);
+        }
+        objects.put(key, first.into()).await?;
+        return Ok(());
+    }
+    let mut upload = PartUpload::new(objects.put_multipart(key).await?);
+    let sent = send_parts(&mut upload, first, file, expected).await;
+    if sent.is_err() {
+        upload.abort().await;
+    }
+    sent
+}
+
+async fn send_parts(
+    upload: &mut PartUpload,
+    first: Bytes,
+    mut file: File,
+    expected: Option<ContentHash>,
+) -> Result<(), PutError> {
+    let mut hasher = Hasher::new();
+    let mut part = first;
+    while !part.is_empty() {
+        if expected.is_some() {
+            hasher.update(&part);
+        }
+        upload.put(part).await?;
+        part = read_part(&mut file).await?;
+    }
+    if expected.is_some_and(|expected| hasher.finish().hash != expected) {
+        return Err(PutError::Changed);
+    }
+    Ok(upload.complete().await?)
+}
+
+async fn read_part(file: &mut File) -> Result<Bytes, PutError> {
+    let mut part = Vec::new();
+    file.take(PART_BYTES as u64).read_to_end(&mut part).await.map_err(PutError::Read)?;
+    Ok(part.into())
+}
+
+/// An upload in parts. It is aborted when it is dropped before it is complete, as when the caller is cancelled: S3 keeps
+/// the parts of an upload until then.
+struct PartUpload {
+    /// Taken when the upload is complete or aborted.
+    upload: Option<Box<dyn MultipartUpload>>,
+    running: JoinSet<object_store::Result<()>>,
+}
+
+impl PartUpload {
+    fn new(upload: Box<dyn MultipartUpload>) -> Self {
+        Self { upload: Some(upload), running: JoinSet::new() }
+    }
+
+    /// Begins to send the next part, once few enough are being sent.
+    async fn put(&mut self, part: Bytes) -> Result<(), BlobError> {
+        self.wait_for_less_than(PARTS_AT_ONCE).await?;
+        if let Some(upload) = &mut self.upload {
+            self.running.spawn(upload.put_part(part.into()));
+        }
+        Ok(())
+    }
+
+    async fn wait_for_less_than(&mut self, parts: usize) -> Result<(), BlobError> {
+        while self.running.len() >= parts
+            && let Some(sent) = self.running.join_next().await
+        {
+            sent.map_err(|source| object_store::Error::JoinError { source })??;
+        }
+        Ok(())
+    }
+
+    async fn complete(&mut self) -> Result<(), BlobError> {
+        self.wait_for_less_than(1).await?;
+        if let Some(upload) = &mut self.upload {
+            upload.complete().await?;
+            self.upload = None;
+        }
+        Ok(())
+    }
+
+    async fn abort(&mut self) {
+        if let Some(upload) = self.upload.take() {
+            abort(upload, std::mem::take(&mut self.running)).await;
+        }
+    }
+}
+
+impl Drop for PartUpload {
+    fn drop(&mut self) {
+        // Without a runtime the process is about to end; the periodic clean-up aborts the upload.
+        if let Some(upload) = self.upload.take()
+            && let Ok(runtime) = Handle::try_current()
+        {
+            runtime.spawn(abort(upload, std::mem::take(&mut self.running)));
+        }
+    }
+}
+
+async fn abort(mut upload: Box<dyn MultipartUpload>, mut running: JoinSet<object_store::Result<()>>) {
+    // A part that arrives after the upload was aborted would stay.
+    running.shutdown().await;
+    if let Err(error) = upload.abort().await {
+        let error = BlobError::from(error);
+        tracing::warn!(%error, "an upload to the blob store could not be aborted; the clean-up retries in a day");
+    }
+}
