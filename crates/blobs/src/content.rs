@@ -16,7 +16,8 @@ use tokio::time::timeout;
 
 use crate::{
     BlobError, BlobReader, PutError, StagedFile, content_hash, error::system_error, fingerprint::Hasher,
-    permissions::create_private_folder, s3::S3Failure, store::run_blocking, sync::sync_folder, upload::put_file,
+    permissions::create_private_folder, s3::S3Failure, store::run_blocking, sync::sync_folder,
+    upload::put_file,
 };
 
 /// How long a check that the backend can be reached may take. Load balancers wait about as long.

@@ -32,22 +32,41 @@ pub(crate) async fn put_file(
         return Ok(());
     }
     let mut upload = PartUpload::new(objects.put_multipart(key).await?);
-    let sent = send_parts(&mut upload, first, file, expected).await;
-    if sent.is_err() {
+    let stored = match send_parts(&mut upload, first, file, expected).await {
+        Ok(bytes) => complete(objects, key, &mut upload, bytes).await,
+        Err(error) => Err(error),
+    };
+    if stored.is_err() {
         upload.abort().await;
     }
-    sent
+    stored
 }
 
+/// Completes an upload. If the response is lost, a repetition finds no upload, so the object decides.
+async fn complete(
+    objects: &dyn ObjectStore,
+    key: &Key,
+    upload: &mut PartUpload,
+    bytes: u64,
+) -> Result<(), PutError> {
+    let Err(error) = upload.complete().await else { return Ok(()) };
+    match objects.head(key).await {
+        Ok(meta) if meta.size == bytes => Ok(()),
+        _ => Err(error.into()),
+    }
+}
+
+/// Sends all parts of a file and returns its length.
 async fn send_parts(
     upload: &mut PartUpload,
     first: Bytes,
     mut file: File,
     expected: Option<ContentHash>,
-) -> Result<(), PutError> {
-    let mut hasher = Hasher::new();
+) -> Result<u64, PutError> {
+    let (mut hasher, mut bytes) = (Hasher::new(), 0);
     let mut part = first;
     while !part.is_empty() {
+        bytes += part.len() as u64;
         if expected.is_some() {
             hasher.update(&part);
         }
@@ -57,7 +76,8 @@ async fn send_parts(
     if expected.is_some_and(|expected| hasher.finish().hash != expected) {
         return Err(PutError::Changed);
     }
-    Ok(upload.complete().await?)
+    upload.wait_for_less_than(1).await?;
+    Ok(bytes)
 }
 
 async fn read_part(file: &mut File) -> Result<Bytes, PutError> {
@@ -98,7 +118,6 @@ impl PartUpload {
     }
 
     async fn complete(&mut self) -> Result<(), BlobError> {
-        self.wait_for_less_than(1).await?;
         if let Some(upload) = &mut self.upload {
             upload.complete().await?;
             self.upload = None;
@@ -127,8 +146,12 @@ impl Drop for PartUpload {
 async fn abort(mut upload: Box<dyn MultipartUpload>, mut running: JoinSet<object_store::Result<()>>) {
     // A part that arrives after the upload was aborted would stay.
     running.shutdown().await;
-    if let Err(error) = upload.abort().await {
-        let error = BlobError::from(error);
-        tracing::warn!(%error, "an upload to the blob store could not be aborted; the clean-up retries in a day");
+    match upload.abort().await {
+        // A completed upload no longer exists.
+        Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
+        Err(error) => {
+            let error = BlobError::from(error);
+            tracing::warn!(%error, "an upload to the blob store was not aborted; the clean-up retries after a day");
+        }
     }
 }

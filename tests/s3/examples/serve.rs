@@ -2,10 +2,12 @@
 //!
 //! The bucket is `photos`, the key `test-key` with the secret `test-secret`.
 
-use std::{io, path::PathBuf};
+use std::{
+    io::{self, Read as _},
+    path::PathBuf,
+};
 
 use s3_test_server::S3Server;
-use tokio::io::AsyncReadExt as _;
 
 #[tokio::main]
 async fn main() -> io::Result<()> {
@@ -16,7 +18,8 @@ async fn main() -> io::Result<()> {
     let port = port.parse().map_err(io::Error::other)?;
     let server = S3Server::start_on(&PathBuf::from(folder), port).await?;
     println!("{}", server.url());
-    tokio::io::stdin().read_to_end(&mut Vec::new()).await?;
+    let ended = tokio::task::spawn_blocking(|| io::stdin().read_to_end(&mut Vec::new()));
+    ended.await.map_err(io::Error::other)??;
     server.stop().await;
     Ok(())
 }

@@ -56,7 +56,9 @@ async fn respond(
     let response = service.call(Request::from_parts(head, s3s::Body::from(body))).await?;
     match fault {
         Fault::LoseResponse => Err(closed()),
-        Fault::CutResponse(bytes) => Ok(response.map(|body| Either::Right(CutBody { body, left: Some(bytes) }))),
+        Fault::CutResponse(bytes) => {
+            Ok(response.map(|body| Either::Right(CutBody { body, left: Some(bytes) })))
+        }
         _ => Ok(response.map(|body| Either::Right(CutBody { body, left: None }))),
     }
 }

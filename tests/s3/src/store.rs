@@ -1,14 +1,14 @@
-//! `s3s-fs` with the one operation that it lacks: the list of incomplete uploads.
+//! `s3s-fs` with what it lacks: the list of incomplete uploads, and the errors for missing buckets and uploads.
 
 use std::{
     io,
-    path::Path,
+    path::{Path, PathBuf},
     time::SystemTime,
 };
 
 use async_trait::async_trait;
 use data_encoding::BASE64URL_NOPAD;
-use s3s::{S3, S3Request, S3Response, S3Result, dto::*};
+use s3s::{S3, S3Request, S3Response, S3Result, dto::*, s3_error};
 use s3s_fs::FileSystem;
 
 /// So few, that tests have several pages.
@@ -16,7 +16,7 @@ const UPLOADS_PER_PAGE: usize = 2;
 
 pub(crate) struct Store {
     files: FileSystem,
-    folder: std::path::PathBuf,
+    folder: PathBuf,
 }
 
 pub(crate) struct Incomplete {
@@ -29,6 +29,15 @@ impl Store {
     pub(crate) fn open(folder: &Path) -> io::Result<Self> {
         let files = FileSystem::new(folder).map_err(|error| io::Error::other(format!("{error:?}")))?;
         Ok(Self { files, folder: folder.to_owned() })
+    }
+
+    fn check_bucket(&self, bucket: &str) -> S3Result<()> {
+        if self.folder.join(bucket).is_dir() { Ok(()) } else { Err(s3_error!(NoSuchBucket)) }
+    }
+
+    fn check_upload(&self, id: &str) -> S3Result<()> {
+        let uploads = incomplete_uploads(&self.folder).map_err(s3s::S3Error::internal_error)?;
+        if uploads.iter().any(|upload| upload.id == id) { Ok(()) } else { Err(s3_error!(NoSuchUpload)) }
     }
 }
 
@@ -74,9 +83,9 @@ pub(crate) fn keys(root: &Path) -> io::Result<Vec<String>> {
 fn page(uploads: Vec<Incomplete>, input: ListMultipartUploadsInput) -> ListMultipartUploadsOutput {
     let prefix = input.prefix.unwrap_or_default();
     let after = (input.key_marker.unwrap_or_default(), input.upload_id_marker.unwrap_or_default());
-    let mut left = uploads.into_iter().filter(|upload| {
-        upload.key.starts_with(&prefix) && (&upload.key, &upload.id) > (&after.0, &after.1)
-    });
+    let mut left = uploads
+        .into_iter()
+        .filter(|upload| upload.key.starts_with(&prefix) && (&upload.key, &upload.id) > (&after.0, &after.1));
     let page: Vec<Incomplete> = left.by_ref().take(UPLOADS_PER_PAGE).collect();
     let is_truncated = left.next().is_some();
     let last = page.last().filter(|_| is_truncated);
@@ -109,10 +118,8 @@ impl S3 for Store {
         Ok(S3Response::new(page(uploads, request.input)))
     }
 
-    async fn get_object(
-        &self,
-        request: S3Request<GetObjectInput>,
-    ) -> S3Result<S3Response<GetObjectOutput>> {
+    async fn get_object(&self, request: S3Request<GetObjectInput>) -> S3Result<S3Response<GetObjectOutput>> {
+        self.check_bucket(&request.input.bucket)?;
         self.files.get_object(request).await
     }
 
@@ -123,10 +130,8 @@ impl S3 for Store {
         self.files.head_object(request).await
     }
 
-    async fn put_object(
-        &self,
-        request: S3Request<PutObjectInput>,
-    ) -> S3Result<S3Response<PutObjectOutput>> {
+    async fn put_object(&self, request: S3Request<PutObjectInput>) -> S3Result<S3Response<PutObjectOutput>> {
+        self.check_bucket(&request.input.bucket)?;
         self.files.put_object(request).await
     }
 
@@ -148,6 +153,7 @@ impl S3 for Store {
         &self,
         request: S3Request<ListObjectsV2Input>,
     ) -> S3Result<S3Response<ListObjectsV2Output>> {
+        self.check_bucket(&request.input.bucket)?;
         self.files.list_objects_v2(request).await
     }
 
@@ -155,6 +161,7 @@ impl S3 for Store {
         &self,
         request: S3Request<CreateMultipartUploadInput>,
     ) -> S3Result<S3Response<CreateMultipartUploadOutput>> {
+        self.check_bucket(&request.input.bucket)?;
         self.files.create_multipart_upload(request).await
     }
 
@@ -169,6 +176,7 @@ impl S3 for Store {
         &self,
         request: S3Request<CompleteMultipartUploadInput>,
     ) -> S3Result<S3Response<CompleteMultipartUploadOutput>> {
+        self.check_upload(&request.input.upload_id)?;
         self.files.complete_multipart_upload(request).await
     }
 
@@ -176,6 +184,7 @@ impl S3 for Store {
         &self,
         request: S3Request<AbortMultipartUploadInput>,
     ) -> S3Result<S3Response<AbortMultipartUploadOutput>> {
+        self.check_upload(&request.input.upload_id)?;
         self.files.abort_multipart_upload(request).await
     }
 }

@@ -109,8 +109,7 @@ impl PartStore {
     /// # Errors
     /// A part cannot be deleted; the others are deleted.
     pub async fn delete(&self, names: Vec<String>) -> io::Result<()> {
-        let (parts, others): (Vec<_>, Vec<_>) =
-            names.into_iter().partition(|name| check_name(name).is_ok());
+        let (parts, others): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| check_name(name).is_ok());
         let deleted = match &self.place {
             Place::Folder => folder::delete(self.folder.clone(), parts).await,
             Place::Objects(objects) => objects::delete(&**objects, parts).await,

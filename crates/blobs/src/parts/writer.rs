@@ -27,8 +27,7 @@ impl PartWriter {
     ) -> io::Result<Self> {
         let path = folder.clone();
         let (file, writer) = folder::blocking(move || {
-            let file =
-                tempfile::Builder::new().prefix(PREFIX).rand_bytes(RANDOM_CHARS).tempfile_in(path)?;
+            let file = tempfile::Builder::new().prefix(PREFIX).rand_bytes(RANDOM_CHARS).tempfile_in(path)?;
             let writer = file.reopen()?;
             Ok((file, writer))
         })

@@ -72,7 +72,8 @@ impl Connect for Connections {
 
 /// Trusts the certificates of the system, or Mozilla's where it has none, as in a minimal container.
 fn with_tls(tcp: HttpConnector) -> Result<HttpsConnector<HttpConnector>, rustls::Error> {
-    let builder = match HttpsConnectorBuilder::new().with_provider_and_native_roots(ring::default_provider()) {
+    let builder = match HttpsConnectorBuilder::new().with_provider_and_native_roots(ring::default_provider())
+    {
         Ok(builder) => builder,
         Err(error) => {
             tracing::debug!(%error, "the system has no root certificates; Mozilla's are used for S3");

@@ -23,7 +23,9 @@ pub(crate) enum S3Failure {
         "there are no credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give this machine a role"
     )]
     NoCredentials,
-    #[error("the access key is unknown, disabled or expired ({0}); check AWS_ACCESS_KEY_ID and AWS_SESSION_TOKEN")]
+    #[error(
+        "the access key is unknown, disabled or expired ({0}); check AWS_ACCESS_KEY_ID and AWS_SESSION_TOKEN"
+    )]
     Key(String),
     #[error("the secret access key is wrong; check AWS_SECRET_ACCESS_KEY")]
     Secret,
@@ -109,7 +111,11 @@ fn classify(error: &object_store::Error) -> S3Failure {
     }
     if let Some(http) = causes(error).find_map(|cause| cause.downcast_ref::<HttpError>()) {
         let text = error.to_string();
-        return if is_credential_request(&text) { S3Failure::NoCredentials } else { S3Failure::of_connection(http) };
+        return if is_credential_request(&text) {
+            S3Failure::NoCredentials
+        } else {
+            S3Failure::of_connection(http)
+        };
     }
     of_client(error)
 }
@@ -144,7 +150,7 @@ fn of_code(code: &str, status: StatusCode) -> S3Failure {
     match code {
         "NoSuchKey" => S3Failure::NoObject,
         "NoSuchBucket" => S3Failure::NoBucket,
-        "InvalidAccessKeyId" | "InvalidToken" | "ExpiredToken" | "TokenRefreshRequired" => {
+        "InvalidAccessKeyId" | "NotSignedUp" | "InvalidToken" | "ExpiredToken" | "TokenRefreshRequired" => {
             S3Failure::Key(code.to_owned())
         }
         "SignatureDoesNotMatch" => S3Failure::Secret,
@@ -181,7 +187,11 @@ fn is_word(text: &str) -> bool {
 }
 
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| error.source())
+    std::iter::successors(Some(error), |error| {
+        // Without the type, this would be the method of the reference.
+        let error: &'a (dyn Error + 'static) = *error;
+        error.source()
+    })
 }
 
 /// The error of a part that is read or written. Only bytes that are gone for good are missing.
@@ -207,7 +217,8 @@ mod tests {
     }
 
     fn with_code(status: u16, code: &str) -> S3Failure {
-        let body = format!("<?xml version=\"1.0\"?>\n<Error><Code>{code}</Code><Token>hunter2</Token></Error>");
+        let body =
+            format!("<?xml version=\"1.0\"?>\n<Error><Code>{code}</Code><Token>hunter2</Token></Error>");
         classify(&response(status, &body))
     }
 

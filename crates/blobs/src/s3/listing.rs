@@ -132,7 +132,8 @@ impl Parser {
     }
 
     fn add_upload(&mut self) -> Result<(), InvalidListing> {
-        let Fields { key: Some(key), id: Some(id), began: Some(began) } = std::mem::take(&mut self.fields) else {
+        let Fields { key: Some(key), id: Some(id), began: Some(began) } = std::mem::take(&mut self.fields)
+        else {
             return Err(InvalidListing);
         };
         if self.page.uploads.len() >= MAX_UPLOADS {
@@ -187,7 +188,8 @@ mod tests {
         let page = UploadsPage::parse(PAGE).unwrap();
         assert_eq!(page.uploads, [upload("o/a", "id1", 1_289_422_113), upload("o/b&c", "id2", 1)]);
         assert_eq!(page.next, Some(("o/b&c".to_owned(), "id2".to_owned())));
-        let empty = "<ListMultipartUploadsResult><IsTruncated>false</IsTruncated></ListMultipartUploadsResult>";
+        let empty =
+            "<ListMultipartUploadsResult><IsTruncated>false</IsTruncated></ListMultipartUploadsResult>";
         assert_eq!(UploadsPage::parse(empty), Ok(UploadsPage::default()));
     }
 

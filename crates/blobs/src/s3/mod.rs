@@ -28,8 +28,8 @@ pub(crate) use failure::{S3Failure, io_error};
 pub(crate) use incomplete::{IncompleteUpload, IncompleteUploads};
 pub use listing::{InvalidListing, ListedUpload, UploadsPage};
 pub use options::{
-    InvalidEndpoint, InvalidLocation, S3_CREDENTIAL_VARIABLES, S3Credentials, S3Endpoint, S3Limits, S3Location,
-    S3Options,
+    InvalidEndpoint, InvalidLocation, S3_CREDENTIAL_VARIABLES, S3Credentials, S3Endpoint, S3Limits,
+    S3Location, S3Options,
 };
 
 /// An S3 store.
@@ -71,7 +71,6 @@ pub(crate) fn open(options: &S3Options) -> Result<S3, BlobError> {
 }
 
 fn retries(limits: &S3Limits) -> RetryConfig {
-    let backoff =
-        BackoffConfig { init_backoff: limits.backoff, max_backoff: limits.backoff * 16, base: 2.0 };
+    let backoff = BackoffConfig { init_backoff: limits.backoff, max_backoff: limits.backoff * 16, base: 2.0 };
     RetryConfig { backoff, max_retries: limits.retries, retry_timeout: limits.retry_within }
 }

@@ -121,14 +121,11 @@ impl fmt::Display for S3Endpoint {
 fn is_private(host: &Host<&str>) -> bool {
     /// Names that are reserved for private networks (RFC 6761, 6762, 8375, ICANN's `internal`), and what routers,
     /// Kubernetes and Docker use.
-    const SUFFIXES: [&str; 7] =
-        [".localhost", ".local", ".internal", ".home.arpa", ".lan", ".svc", ".test"];
+    const SUFFIXES: [&str; 7] = [".localhost", ".local", ".internal", ".home.arpa", ".lan", ".svc", ".test"];
     match host {
         Host::Ipv4(address) => is_private_address(IpAddr::V4(*address)),
         Host::Ipv6(address) => is_private_address(IpAddr::V6(*address)),
-        Host::Domain(name) => {
-            !name.contains('.') || SUFFIXES.iter().any(|suffix| name.ends_with(suffix))
-        }
+        Host::Domain(name) => !name.contains('.') || SUFFIXES.iter().any(|suffix| name.ends_with(suffix)),
     }
 }
 
@@ -330,9 +327,14 @@ mod tests {
         for url in ["http://s3.example.org", "http://1.2.3.4", "http://[2001:db8::1]", "http://172.32.0.1"] {
             assert_eq!(url.parse::<S3Endpoint>(), Err(InvalidEndpoint::Unencrypted), "{url}");
         }
-        for url in
-            ["", "s3.example.org", "ftp://localhost", "https://k:hunter2@h", "https://h/bucket", "https://h?a"]
-        {
+        for url in [
+            "",
+            "s3.example.org",
+            "ftp://localhost",
+            "https://k:hunter2@h",
+            "https://h/bucket",
+            "https://h?a",
+        ] {
             let error = url.parse::<S3Endpoint>().unwrap_err();
             assert_eq!(error, InvalidEndpoint::Url, "{url}");
             assert!(!error.to_string().contains("hunter2"));
