@@ -50,6 +50,12 @@ impl BlobError {
     }
 }
 
+impl From<tokio::task::JoinError> for BlobError {
+    fn from(source: tokio::task::JoinError) -> Self {
+        object_store::Error::JoinError { source }.into()
+    }
+}
+
 /// What to do, where that is known; otherwise the text of the error.
 fn reason(error: &object_store::Error) -> String {
     if let Some(failure) = S3Failure::of(error) {
@@ -108,6 +114,9 @@ pub enum StagingError {
     /// The staging folder cannot be written.
     #[error("the staging folder cannot be written: {0}")]
     Io(#[from] io::Error),
+    /// The blob store failed.
+    #[error(transparent)]
+    Blob(#[from] BlobError),
 }
 
 #[cfg(test)]

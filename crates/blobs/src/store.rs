@@ -204,7 +204,5 @@ fn describe(entries: Vec<fs::DirEntry>) -> io::Result<Vec<TemporaryFile>> {
 pub(crate) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, BlobError> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|error| object_store::Error::JoinError { source: error }.into())
+    Ok(tokio::task::spawn_blocking(work).await?)
 }

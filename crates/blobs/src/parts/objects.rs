@@ -25,8 +25,10 @@ fn key(name: &str) -> Key {
 /// Stores a complete part.
 pub(super) async fn store(objects: &dyn ObjectStore, name: &str, path: &Path) -> Result<(), StagingError> {
     put_file(objects, &key(name), path, None).await.map_err(|error| match error {
+        PutError::Blob(error) => StagingError::Blob(error),
         PutError::Read(error) => StagingError::Io(error),
-        other => StagingError::Io(io::Error::other(other)),
+        // Nothing is compared.
+        PutError::Changed => StagingError::Io(io::Error::other(PutError::Changed)),
     })
 }
 

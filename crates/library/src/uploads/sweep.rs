@@ -1,4 +1,7 @@
-use std::collections::HashSet;
+use std::{
+    collections::HashSet,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use storage::UploadProtocol;
 
@@ -34,7 +37,21 @@ impl Library {
                 }
             }
         }
-        self.sweep_part_files(now.millis() - ORPHAN_MS).await
+        let orphaned_before_ms = now.millis() - ORPHAN_MS;
+        self.abort_blob_uploads(orphaned_before_ms).await;
+        self.sweep_part_files(orphaned_before_ms).await
+    }
+
+    /// Aborts uploads to a remote blob store that a killed process left. Until then they take space there.
+    async fn abort_blob_uploads(&self, before_ms: i64) {
+        let before = UNIX_EPOCH + Duration::from_millis(u64::try_from(before_ms).unwrap_or_default());
+        match self.parts.blobs.abort_uploads(before).await {
+            Ok(0) => {}
+            Ok(uploads) => tracing::info!(uploads, "incomplete uploads to the blob store were aborted"),
+            Err(error) => {
+                tracing::warn!(%error, "incomplete uploads to the blob store could not be aborted; it will be retried");
+            }
+        }
     }
 
     /// Deletes files that were last written to before a time, and that the store does not name.
@@ -59,7 +76,7 @@ impl Library {
 }
 
 /// Milliseconds since 1970; a time before counts as 1970.
-fn unix_millis(time: std::time::SystemTime) -> i64 {
-    let since = time.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+fn unix_millis(time: SystemTime) -> i64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
