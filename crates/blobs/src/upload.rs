@@ -1,11 +1,17 @@
 //! Sends files to a backend, long ones in parts, so that memory stays bounded.
 
-use std::path::Path;
+use std::{io, path::Path};
 
 use bytes::Bytes;
 use domain::ContentHash;
 use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt as _, path::Path as Key};
-use tokio::{fs::File, io::AsyncReadExt as _, runtime::Handle, task::JoinSet};
+use tokio::{
+    fs::File,
+    io::AsyncReadExt as _,
+    runtime::Handle,
+    sync::{Semaphore, SemaphorePermit},
+    task::JoinSet,
+};
 
 use crate::{BlobError, PutError, content_hash, fingerprint::Hasher};
 
@@ -14,6 +20,11 @@ use crate::{BlobError, PutError, content_hash, fingerprint::Hasher};
 const PART_BYTES: usize = 8 * 1024 * 1024;
 /// How many parts of a file are sent at once.
 const PARTS_AT_ONCE: usize = 2;
+/// The most memory that a file takes: the parts that are sent, and the one that is read meanwhile.
+const MAX_FILE_MIB: u64 = 8 * (PARTS_AT_ONCE as u64 + 1);
+
+/// Memory for the files that this process sends, in MiB. Other uploads wait.
+static MEMORY: Semaphore = Semaphore::const_new(128);
 
 /// Stores a file under a key. With an expected hash, a file with other bytes is not stored.
 pub(crate) async fn put_file(
@@ -23,6 +34,8 @@ pub(crate) async fn put_file(
     expected: Option<ContentHash>,
 ) -> Result<(), PutError> {
     let mut file = File::open(path).await.map_err(PutError::Read)?;
+    let bytes = file.metadata().await.map_err(PutError::Read)?.len();
+    let _memory = reserve_memory(bytes).await?;
     let first = read_part(&mut file).await?;
     if first.len() < PART_BYTES {
         if expected.is_some_and(|expected| content_hash(&first) != expected) {
@@ -40,6 +53,13 @@ pub(crate) async fn put_file(
         upload.abort().await;
     }
     stored
+}
+
+/// Waits until there is memory for a file of this length.
+async fn reserve_memory(bytes: u64) -> Result<SemaphorePermit<'static>, PutError> {
+    let mebibytes = bytes.div_ceil(1 << 20).clamp(1, MAX_FILE_MIB);
+    let reserved = MEMORY.acquire_many(u32::try_from(mebibytes).unwrap_or(1)).await;
+    reserved.map_err(|error| PutError::Read(io::Error::other(error)))
 }
 
 /// Completes an upload. If the response is lost, a repetition finds no upload, so the object decides.
@@ -81,7 +101,9 @@ async fn send_parts(
 }
 
 async fn read_part(file: &mut File) -> Result<Bytes, PutError> {
-    let mut part = Vec::new();
+    // Without a capacity, the vector would grow to twice the length.
+    let left = file.metadata().await.map_err(PutError::Read)?.len().min(PART_BYTES as u64);
+    let mut part = Vec::with_capacity(usize::try_from(left).unwrap_or_default());
     file.take(PART_BYTES as u64).read_to_end(&mut part).await.map_err(PutError::Read)?;
     Ok(part.into())
 }
@@ -127,7 +149,8 @@ impl PartUpload {
 
     async fn abort(&mut self) {
         if let Some(upload) = self.upload.take() {
-            abort(upload, std::mem::take(&mut self.running)).await;
+            // A task of its own also ends if the caller is cancelled now. It fails only at the end of the runtime.
+            let _ = tokio::spawn(abort(upload, std::mem::take(&mut self.running))).await;
         }
     }
 }

@@ -33,6 +33,8 @@ pub(crate) enum S3Failure {
         "access is denied; the access key needs permission to read, write, delete and list objects of this bucket"
     )]
     Denied,
+    #[error("access is denied; `server doctor` finds the reason")]
+    Forbidden,
     #[error("the clock of this machine differs too much from the clock of the S3 server; synchronize both")]
     Clock,
     #[error("the bucket is in another region; correct the setting s3-region")]
@@ -56,7 +58,7 @@ pub(crate) enum S3Failure {
 }
 
 impl S3Failure {
-    pub(super) fn tls(error: rustls::Error) -> BlobError {
+    pub(super) fn tls(error: &rustls::Error) -> BlobError {
         Self::Other(format!("TLS cannot be set up: {error}")).into()
     }
 
@@ -169,7 +171,7 @@ fn of_status(status: StatusCode) -> S3Failure {
     match status.as_u16() {
         404 => S3Failure::NoObject,
         301 | 307 => S3Failure::Region,
-        401 | 403 => S3Failure::Denied,
+        401 | 403 => S3Failure::Forbidden,
         507 => S3Failure::Full,
         busy @ (429 | 500..=504) => S3Failure::Busy(busy.to_string()),
         other => S3Failure::Refused(other.to_string()),
@@ -240,7 +242,7 @@ mod tests {
         for (status, expect) in [
             (404, S3Failure::NoObject),
             (301, S3Failure::Region),
-            (403, S3Failure::Denied),
+            (403, S3Failure::Forbidden),
             (502, S3Failure::Busy("502".to_owned())),
             (418, S3Failure::Refused("418".to_owned())),
         ] {

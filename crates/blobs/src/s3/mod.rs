@@ -44,7 +44,7 @@ pub(crate) struct S3 {
 pub(crate) fn open(options: &S3Options) -> Result<S3, BlobError> {
     let S3Options { location, limits, credentials, .. } = options;
     credentials.check()?;
-    let connections = Connections::new(*limits).map_err(S3Failure::tls)?;
+    let connections = Connections::new(*limits).map_err(|error| S3Failure::tls(&error))?;
     let mut builder = AmazonS3Builder::new()
         .with_bucket_name(&location.bucket)
         .with_region(options.region())
