@@ -200,7 +200,9 @@ async fn an_upload_and_its_indexing_wait_for_a_bucket_that_is_away() {
     let accepted = patch(&setup, &url, &key, bytes.clone()).await;
     assert_eq!(accepted.status(), StatusCode::NO_CONTENT);
     let is_read = |setup: &Setup| setup.s3.requests().iter().any(|seen| seen.path.contains("/originals/"));
+    let began = Instant::now();
     while !is_read(&setup) {
+        assert!(began.elapsed() < Duration::from_secs(60), "the original is not read");
         tokio::task::yield_now().await;
     }
     setup.s3.without_faults();

@@ -206,3 +206,37 @@ fn error_kind(error: &(dyn Error + 'static)) -> HttpErrorKind {
     }
     HttpErrorKind::Unknown
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_transfer_may_take_long_while_bytes_move() {
+        let (stall, sent) = (Duration::from_millis(50), Arc::new(AtomicU64::new(0)));
+        let counter = Arc::clone(&sent);
+        let slow = async move {
+            let mut ticks = tokio::time::interval(stall / 5);
+            for _ in 0..20 {
+                ticks.tick().await;
+                counter.fetch_add(1, Ordering::Relaxed);
+            }
+        };
+        unless_stalled(stall, &sent, slow).await.unwrap();
+        let error = unless_stalled(stall, &sent, pending::<()>()).await.unwrap_err();
+        assert_eq!(error.kind(), HttpErrorKind::Timeout);
+    }
+
+    #[tokio::test]
+    async fn a_body_is_sent_in_pieces() {
+        let bytes: Vec<u8> = (0..200_000_u32).map(|at| (at % 251) as u8).collect();
+        let sent = Arc::new(AtomicU64::new(0));
+        let body = HttpRequestBody::from(bytes.clone());
+        let pieces = Pieces { body, piece: Bytes::new(), sent: Arc::clone(&sent) };
+        assert_eq!(pieces.size_hint().exact(), Some(200_000));
+        assert_eq!(pieces.collect().await.unwrap().to_bytes(), bytes);
+        assert_eq!(sent.load(Ordering::Relaxed), 4);
+    }
+}

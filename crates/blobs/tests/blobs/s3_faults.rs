@@ -16,7 +16,7 @@ use domain::{
 };
 use futures_util::TryStreamExt as _;
 use s3_test_server::{Fault, S3Server};
-use tokio::sync::Notify;
+use tokio::{sync::Notify, time::timeout};
 
 use crate::backing::{Backing, part, staged};
 
@@ -168,9 +168,11 @@ async fn an_upload_whose_caller_is_cancelled_is_aborted() {
         stored = put_long(&it) => panic!("stored: {stored:?}"),
         () = part_arrived.notified() => {}
     }
-    aborted.notified().await;
-    // The request was received and is handled before any later one is answered.
+    timeout(Duration::from_secs(30), aborted.notified()).await.unwrap();
+    // The request to abort has arrived and is handled now.
+    let began = Instant::now();
     while !it.server().incomplete_uploads().unwrap().is_empty() {
+        assert!(began.elapsed() < Duration::from_secs(30), "the upload is still there");
         tokio::task::yield_now().await;
     }
     assert_eq!(it.files(), Vec::<String>::new());
