@@ -6,6 +6,7 @@ use std::{
 };
 
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use rustix::process::Signal;
 use s3_test_server::{BUCKET, Fault, KEY_ID, S3Server, SECRET};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -58,7 +59,7 @@ impl Setup {
     }
 
     fn serve(&self) -> Server {
-        Server::start(&mut self.command(["serve", "--listen", "127.0.0.1:0"]))
+        Server::start(self.command(["serve", "--listen", "127.0.0.1:0"]).env("RUST_LOG", "debug"))
     }
 
     fn import(&self, number: u32) {
@@ -161,6 +162,8 @@ async fn a_bucket_that_is_away_is_reported_and_served_again_when_it_is_back() {
     let status = image.status();
     let is_broken = image.bytes().await.is_err();
     assert!(is_broken || status == StatusCode::SERVICE_UNAVAILABLE, "{status}");
+    let (_, _, _, log) = server.stop(Signal::TERM);
+    assert!(log.contains("S3 server") && !log.contains(SECRET), "{log}");
 }
 
 fn tus(request: RequestBuilder, key: &str) -> RequestBuilder {
