@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use blobs::{BlobError, BlobStore, restrict_permissions};
+use blobs::{BlobError, restrict_permissions};
 use keys::{Secret, SecretError, SystemRandom};
 use library::{Library, StorageError, SystemClock};
 use storage::SharedStore;
@@ -50,8 +50,6 @@ pub(crate) enum OpenError {
     Blobs(#[from] BlobError),
     #[error("{}", secret_advice(.0))]
     Secret(#[from] SecretError),
-    #[error("the library cannot be opened: {0}")]
-    Join(#[from] tokio::task::JoinError),
 }
 
 /// Opens the metadata store without applying migrations.
@@ -67,9 +65,7 @@ pub(crate) async fn open_library(config: &Config, if_missing: IfMissing) -> Resu
     for name in store.migrate().await? {
         tracing::info!(migration = name, "migration applied");
     }
-    let folder = config.blobs.clone();
-    // This may wait for a process that holds the cleanup lock.
-    let mut blobs = tokio::task::spawn_blocking(move || BlobStore::open_folder(&folder)).await??;
+    let mut blobs = config.blobs.open().await?;
     blobs.locks = blobs.locks.of_machine(&config.data_dir);
     let clock = library::clock_of(store.clone(), Arc::new(SystemClock)).await?;
     let random = Arc::new(SystemRandom::new());

@@ -3,25 +3,25 @@ use std::{
     ops::Range,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use bytes::Bytes;
 use domain::{BlobKind, ContentHash};
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
 use object_store::{
-    GetOptions, GetRange, ObjectStore, ObjectStoreExt as _, WriteMultipart, local::LocalFileSystem,
-    path::Path as Key,
+    GetOptions, GetRange, ObjectStore, ObjectStoreExt as _, local::LocalFileSystem, path::Path as Key,
 };
-use tokio::io::AsyncReadExt as _;
+use tokio::time::timeout;
 
 use crate::{
     BlobError, BlobReader, PutError, StagedFile, content_hash, error::system_error, fingerprint::Hasher,
-    permissions::create_private_folder, store::run_blocking, sync::sync_folder,
+    permissions::create_private_folder, s3::S3Failure, store::run_blocking, sync::sync_folder,
+    upload::put_file,
 };
 
-/// Files up to this length are stored in one piece. Longer ones are stored in parts of this length, so that memory stays
-/// bounded.
-const PART_BYTES: usize = 8 * 1024 * 1024;
+/// How long a check that the backend can be reached may take. Load balancers wait about as long.
+const PROBE_LIMIT: Duration = Duration::from_secs(5);
 
 /// The folders of the blobs.
 const ORIGINALS: &str = "originals";
@@ -67,47 +67,7 @@ impl ContentStore {
         if self.is_stored(kind, hash).await? {
             return Ok(());
         }
-        let mut file = tokio::fs::File::open(path).await.map_err(PutError::Read)?;
-        let first = read_part(&mut file).await?;
-        if first.len() < PART_BYTES {
-            if content_hash(&first) != hash {
-                return Err(PutError::Changed);
-            }
-            self.objects.put(&key(kind, hash), first.into()).await?;
-            return Ok(());
-        }
-        self.put_parts(kind, hash, first, file).await
-    }
-
-    async fn put_parts(
-        &self,
-        kind: BlobKind,
-        hash: ContentHash,
-        first: Bytes,
-        mut file: tokio::fs::File,
-    ) -> Result<(), PutError> {
-        let upload = self.objects.put_multipart(&key(kind, hash)).await?;
-        let mut upload = WriteMultipart::new_with_chunk_size(upload, PART_BYTES);
-        let mut hasher = Hasher::new();
-        let mut part = first;
-        while !part.is_empty() {
-            hasher.update(&part);
-            upload.wait_for_capacity(2).await?;
-            upload.put(part);
-            part = match read_part(&mut file).await {
-                Ok(part) => part,
-                Err(error) => {
-                    upload.abort().await?;
-                    return Err(error);
-                }
-            };
-        }
-        if hasher.finish().hash != hash {
-            upload.abort().await?;
-            return Err(PutError::Changed);
-        }
-        upload.finish().await?;
-        Ok(())
+        put_file(&*self.objects, &key(kind, hash), path, Some(hash)).await
     }
 
     /// Stores a staged file. On the file system of a local content store this is a rename; otherwise the file is
@@ -175,6 +135,20 @@ impl ContentStore {
     /// [`BlobError::Unavailable`].
     pub async fn contains(&self, kind: BlobKind, hash: ContentHash) -> Result<bool, BlobError> {
         Ok(self.length(kind, hash).await?.is_some())
+    }
+
+    /// Checks that the backend can be reached, in at most 5 seconds.
+    ///
+    /// # Errors
+    /// [`BlobError::Unavailable`].
+    pub async fn probe(&self) -> Result<(), BlobError> {
+        // The response to a HEAD request does not tell a missing bucket from a missing blob.
+        let read = self.open(BlobKind::Original, ContentHash::new([0; 32]), None);
+        match timeout(PROBE_LIMIT, read).await {
+            Ok(Ok(_) | Err(BlobError::Missing { .. })) => Ok(()),
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(S3Failure::TimedOut.into()),
+        }
     }
 
     /// The length of a blob in bytes; `None` if the blob does not exist.
@@ -314,12 +288,6 @@ fn is_temporary(name: &str) -> bool {
             && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
             && number.bytes().all(|byte| byte.is_ascii_digit())
     })
-}
-
-async fn read_part(file: &mut tokio::fs::File) -> Result<Bytes, PutError> {
-    let mut part = Vec::new();
-    file.take(PART_BYTES as u64).read_to_end(&mut part).await.map_err(PutError::Read)?;
-    Ok(part.into())
 }
 
 fn folder_of(kind: BlobKind) -> &'static str {

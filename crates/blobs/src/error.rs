@@ -6,6 +6,8 @@ use std::{
 
 use domain::{BlobKind, ContentHash};
 
+use crate::s3::S3Failure;
+
 /// Why a blob operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BlobError {
@@ -51,8 +53,17 @@ impl BlobError {
     }
 }
 
+impl From<tokio::task::JoinError> for BlobError {
+    fn from(source: tokio::task::JoinError) -> Self {
+        object_store::Error::JoinError { source }.into()
+    }
+}
+
 /// What to do, where that is known; otherwise the text of the error.
 fn reason(error: &object_store::Error) -> String {
+    if let Some(failure) = S3Failure::of(error) {
+        return failure.to_string();
+    }
     match system_error(error) {
         Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
             "its disk has no free space; make room and try again".to_owned()
@@ -106,6 +117,9 @@ pub enum StagingError {
     /// The staging folder cannot be written.
     #[error("the staging folder cannot be written: {0}")]
     Io(#[from] io::Error),
+    /// The blob store failed.
+    #[error(transparent)]
+    Blob(#[from] BlobError),
 }
 
 #[cfg(test)]

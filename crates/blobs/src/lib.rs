@@ -6,15 +6,17 @@
 //!
 //! A [`BlobStore`] has four parts:
 //!
-//! - [`ContentStore`]: the blobs, on any backend of `object_store`.
+//! - [`ContentStore`]: the blobs, in a local folder, in an S3 bucket ([`S3Options`]), or on another backend of
+//!   `object_store`.
 //! - [`StagingFolder`]: a local folder for uploads that are not complete yet.
-//! - [`PartsFolder`]: a local folder for the received parts of uploads, which survive a restart.
+//! - [`PartStore`]: the received parts of uploads, which survive a restart. They are where the blobs are, so that every
+//!   machine finds them.
 //! - [`ProcessLocks`]: file locks in a local folder, which coordinate the processes of one machine.
 //!
 //! This crate knows no image format, no database and no HTTP.
 //!
-//! The most common change is another backend: give [`ContentStore`] a constructor for it. Nothing else depends on the
-//! backend.
+//! The most common change is another backend: give [`BlobStore`] a constructor that calls
+//! [`open_remote`](BlobStore::open_remote). Nothing else depends on the backend.
 #![deny(missing_docs)]
 
 mod content;
@@ -25,17 +27,23 @@ mod owners;
 mod parts;
 mod permissions;
 mod reading;
+mod s3;
 mod staging;
 mod store;
 mod sync;
+mod upload;
 
 pub use content::ContentStore;
 pub use error::{BlobError, PutError, StagingError};
 pub use fingerprint::{Checksum, Fingerprint, HEAD_BYTES, content_hash, fingerprint};
 pub use locks::{IndexerLock, ProcessLocks, ServiceLock, WorkerLock};
 pub use owners::{EndedOwner, OwnerLock};
-pub use parts::{PartFile, PartWriter, PartsFolder};
+pub use parts::{PartFile, PartStore, PartWriter};
 pub use permissions::restrict_permissions;
 pub use reading::BlobReader;
+pub use s3::{
+    InvalidEndpoint, InvalidListing, InvalidLocation, ListedUpload, S3_CREDENTIAL_VARIABLES, S3Credentials,
+    S3Endpoint, S3Limits, S3Location, S3Options, UploadsPage,
+};
 pub use staging::{StagedFile, StagingFolder, StagingWriter};
 pub use store::{BlobStore, TemporaryFile};

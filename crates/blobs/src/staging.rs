@@ -8,7 +8,7 @@ use tempfile::NamedTempFile;
 use tokio::io::AsyncWriteExt as _;
 
 use crate::{
-    BlobError, Checksum, Fingerprint, StagingError, content::files_named, fingerprint::Hasher,
+    BlobError, Checksum, Fingerprint, StagingError, content::files_named, fingerprint::Hasher, parts,
     permissions::create_private_folder,
 };
 
@@ -51,9 +51,14 @@ impl StagingFolder {
         })
     }
 
+    /// The folder.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The staged files of running uploads and of killed processes. Blocks.
     pub(crate) fn files(&self) -> io::Result<Vec<fs::DirEntry>> {
-        files_named(&self.path, |name| name.starts_with(PREFIX))
+        files_named(&self.path, |name| name.starts_with(PREFIX) || name.starts_with(parts::PREFIX))
     }
 }
 

@@ -7,7 +7,10 @@ use std::{
 
 use object_store::ObjectStore;
 
-use crate::{BlobError, ContentStore, PartsFolder, ProcessLocks, StagingFolder};
+use crate::{
+    BlobError, ContentStore, PartStore, ProcessLocks, S3Options, StagingFolder,
+    s3::{self, IncompleteUpload, IncompleteUploads, S3},
+};
 
 /// The store of originals and renditions, with the staging folder and the locks of this machine. Clones share it.
 #[derive(Debug, Clone)]
@@ -17,20 +20,42 @@ pub struct BlobStore {
     /// Uploads that are not complete yet.
     pub staging: StagingFolder,
     /// The received parts of uploads.
-    pub parts: PartsFolder,
+    pub parts: PartStore,
     /// Locks between the processes of this machine.
     pub locks: ProcessLocks,
+    /// The incomplete uploads of an S3 store.
+    incomplete: Option<IncompleteUploads>,
 }
 
-/// A temporary file of an upload or a write that is running or was killed.
+/// What an upload or a write has stored so far, while it runs or after it was killed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemporaryFile {
-    /// Its path.
-    pub path: PathBuf,
-    /// Its length.
-    pub bytes: u64,
-    /// When it was last written to.
+    /// Where it is, for messages.
+    pub location: String,
+    /// Its length; `None` for an incomplete upload to S3, which does not tell.
+    pub bytes: Option<u64>,
+    /// When it was last written to; for an incomplete upload to S3, when it began.
     pub modified: SystemTime,
+    place: TemporaryPlace,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum TemporaryPlace {
+    File(PathBuf),
+    Upload(IncompleteUpload),
+}
+
+impl TemporaryFile {
+    /// A local file.
+    pub fn local(path: PathBuf, bytes: u64, modified: SystemTime) -> Self {
+        let location = path.display().to_string();
+        Self { location, bytes: Some(bytes), modified, place: TemporaryPlace::File(path) }
+    }
+
+    fn upload(upload: IncompleteUpload) -> Self {
+        let location = format!("incomplete upload of {}", upload.key);
+        Self { location, bytes: None, modified: upload.began, place: TemporaryPlace::Upload(upload) }
+    }
 }
 
 impl BlobStore {
@@ -40,23 +65,31 @@ impl BlobStore {
     /// [`BlobError::Folder`], or [`BlobError::Locked`].
     pub fn open_folder(root: &Path) -> Result<Self, BlobError> {
         let locks = ProcessLocks::open(root)?;
-        Ok(Self {
-            content: ContentStore::in_folder(root)?,
-            staging: staging(root)?,
-            parts: parts(root)?,
-            locks,
-        })
+        let (content, staging) = (ContentStore::in_folder(root)?, staging(root)?);
+        let parts = PartStore::in_folder(root.join("uploads"))?;
+        Ok(Self { content, staging, parts, locks, incomplete: None })
     }
 
-    /// Opens a store with its blobs on another backend. The local folder holds staged uploads, parts of uploads, and
-    /// locks. It may block.
+    /// Opens a store with its blobs and the parts of uploads on another backend. The local folder holds staged uploads
+    /// and locks. It may block.
     ///
     /// # Errors
     /// [`BlobError::Folder`], or [`BlobError::Locked`].
     pub fn open_remote(objects: Arc<dyn ObjectStore>, folder: &Path) -> Result<Self, BlobError> {
         let locks = ProcessLocks::open(folder)?;
-        let (staging, parts) = (staging(folder)?, parts(folder)?);
-        Ok(Self { content: ContentStore::new(objects), staging, parts, locks })
+        let staging = staging(folder)?;
+        let parts = PartStore::on_backend(Arc::clone(&objects), staging.path().to_owned());
+        Ok(Self { content: ContentStore::new(objects), staging, parts, locks, incomplete: None })
+    }
+
+    /// Opens a store with its blobs and the parts of uploads in an S3 bucket. The local folder holds staged uploads and
+    /// locks. It may block, but sends nothing to the S3 server.
+    ///
+    /// # Errors
+    /// [`BlobError::Folder`], [`BlobError::Locked`], or [`BlobError::Unavailable`] for invalid options.
+    pub fn open_s3(options: &S3Options, folder: &Path) -> Result<Self, BlobError> {
+        let S3 { objects, incomplete } = s3::open(options)?;
+        Ok(Self { incomplete: Some(incomplete), ..Self::open_remote(objects, folder)? })
     }
 
     /// Deletes the temporary files of killed processes and then runs `work`, while other processes that open the store
@@ -94,39 +127,62 @@ impl BlobStore {
         Ok(files)
     }
 
-    /// The temporary files of running uploads and writes, and of killed processes.
+    /// The temporary files of running uploads and writes, and of killed processes. In an S3 store also the incomplete
+    /// uploads of all machines.
     ///
     /// # Errors
-    /// [`BlobError::Folder`].
+    /// [`BlobError::Folder`] or [`BlobError::Unavailable`].
     pub async fn temporary_files(&self) -> Result<Vec<TemporaryFile>, BlobError> {
         let store = self.clone();
         let found = run_blocking(move || {
             let listed = store.temporary_entries().and_then(describe);
             listed.map_err(|source| store.locks.failed(source))
         });
-        found.await.flatten()
+        let mut files = found.await.flatten()?;
+        if let Some(incomplete) = &self.incomplete {
+            files.extend(incomplete.list().await?.into_iter().map(TemporaryFile::upload));
+        }
+        Ok(files)
     }
 
     /// Deletes a temporary file of a killed process. It is no error if the file does not exist.
     ///
     /// # Errors
-    /// [`BlobError::Folder`].
+    /// [`BlobError::Folder`] or [`BlobError::Unavailable`].
     pub async fn delete_temporary_file(&self, file: &TemporaryFile) -> Result<(), BlobError> {
-        let path = file.path.clone();
-        let deleted = run_blocking(move || match fs::remove_file(&path) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(BlobError::folder(&path, source)),
-            _ => Ok(()),
-        });
-        deleted.await.flatten()
+        match (&file.place, &self.incomplete) {
+            (TemporaryPlace::File(path), _) => delete_file(path.clone()).await,
+            (TemporaryPlace::Upload(upload), Some(incomplete)) => incomplete.abort(upload).await,
+            (TemporaryPlace::Upload(_), None) => Ok(()),
+        }
     }
+
+    /// Aborts the uploads to S3 that began before a time and are still not complete, and returns their number. Does
+    /// nothing with another backend.
+    ///
+    /// # Errors
+    /// [`BlobError::Unavailable`].
+    pub async fn abort_uploads(&self, began_before: SystemTime) -> Result<u64, BlobError> {
+        let Some(incomplete) = &self.incomplete else { return Ok(0) };
+        let mut aborted = 0;
+        for upload in incomplete.list().await?.iter().filter(|upload| upload.began < began_before) {
+            incomplete.abort(upload).await?;
+            aborted += 1;
+        }
+        Ok(aborted)
+    }
+}
+
+async fn delete_file(path: PathBuf) -> Result<(), BlobError> {
+    let deleted = run_blocking(move || match fs::remove_file(&path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(BlobError::folder(&path, source)),
+        _ => Ok(()),
+    });
+    deleted.await.flatten()
 }
 
 fn staging(root: &Path) -> Result<StagingFolder, BlobError> {
     StagingFolder::open(root.join("staging"))
-}
-
-fn parts(root: &Path) -> Result<PartsFolder, BlobError> {
-    PartsFolder::open(root.join("uploads"))
 }
 
 fn describe(entries: Vec<fs::DirEntry>) -> io::Result<Vec<TemporaryFile>> {
@@ -134,11 +190,7 @@ fn describe(entries: Vec<fs::DirEntry>) -> io::Result<Vec<TemporaryFile>> {
     for entry in entries {
         match entry.metadata() {
             Ok(metadata) => {
-                files.push(TemporaryFile {
-                    path: entry.path(),
-                    bytes: metadata.len(),
-                    modified: metadata.modified()?,
-                });
+                files.push(TemporaryFile::local(entry.path(), metadata.len(), metadata.modified()?));
             }
             // A running process renamed or deleted it in between.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -152,7 +204,5 @@ fn describe(entries: Vec<fs::DirEntry>) -> io::Result<Vec<TemporaryFile>> {
 pub(crate) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, BlobError> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|error| object_store::Error::JoinError { source: error }.into())
+    Ok(tokio::task::spawn_blocking(work).await?)
 }

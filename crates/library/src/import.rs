@@ -161,6 +161,7 @@ impl From<StagingError> for ImportError {
         match error {
             StagingError::ChecksumMismatch => Self::ChecksumMismatch,
             StagingError::Io(error) => Self::Staging(error),
+            StagingError::Blob(error) => Self::Blob(error),
         }
     }
 }

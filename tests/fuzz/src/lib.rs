@@ -17,6 +17,7 @@ mod exports;
 mod oauth;
 mod photos;
 mod protocol;
+mod s3;
 mod uploads;
 mod words;
 
@@ -24,7 +25,7 @@ mod words;
 pub type Target = fn(&[u8]);
 
 /// All targets, with their names.
-pub const TARGETS: [(&str, Target); 31] = [
+pub const TARGETS: [(&str, Target); 32] = [
     ("access_token", access_token::access_token),
     ("albums_and_lists", exports::albums_and_lists),
     ("answer", sandbox::check_worker_output),
@@ -49,6 +50,7 @@ pub const TARGETS: [(&str, Target); 31] = [
     ("raw", photos::raw),
     ("redirect_uri", oauth::redirect_uri),
     ("revocation", oauth::revocation),
+    ("s3_uploads", s3::s3_uploads),
     ("takeout", photos::takeout),
     ("texts", words::texts),
     ("tiff", photos::tiff),

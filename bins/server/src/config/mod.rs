@@ -3,6 +3,7 @@
 //! To add a setting, add a field to [`StoreOptions`] or [`ServeOptions`], a line to each of [`Layer`]'s two functions,
 //! and its default to [`Config::resolve`].
 
+mod blob_location;
 mod listen_address;
 mod options;
 mod source;
@@ -28,6 +29,7 @@ use crate::{
     commands::DEFAULT_MODEL_SOURCE,
     stores::io_message,
 };
+pub(crate) use blob_location::BlobLocation;
 pub(crate) use listen_address::ListenAddress;
 pub(crate) use options::{Layer, LogFormat, OcrLanguages, ServeOptions, StoreOptions, Switch};
 pub(crate) use source::{Environment, Source};
@@ -90,7 +92,7 @@ pub(crate) struct Config {
     pub(crate) data_dir: PathBuf,
     pub(crate) secret: SecretSource,
     pub(crate) database: PathBuf,
-    pub(crate) blobs: PathBuf,
+    pub(crate) blobs: BlobLocation,
     pub(crate) library: Settings,
     pub(crate) listen: ListenAddress,
     pub(crate) trusted_proxies: Vec<IpNet>,
@@ -141,13 +143,13 @@ impl Config {
         }
         let mut library = settings(&layer.store)?;
         let (store, serve) = (layer.store, layer.serve);
-        let data_dir = store.data_dir.unwrap_or_else(|| DEFAULT_DATA_DIR.into());
+        let data_dir = store.data_dir.clone().unwrap_or_else(|| DEFAULT_DATA_DIR.into());
+        let blobs = BlobLocation::resolve(&store, &data_dir, environment)?;
         let secret = match environment.secret() {
             Some(text) => SecretSource::Environment(Secret::from_text(text)?),
             None => SecretSource::File(store.secret_file.unwrap_or_else(|| data_dir.join("secret"))),
         };
         let database = store.database_url.as_deref().map(store_url::sqlite_file).transpose()?.flatten();
-        let blobs = store.blob_url.as_deref().map(store_url::blob_folder).transpose()?.flatten();
         let models = store.models_dir.unwrap_or_else(|| data_dir.join("models"));
         let vision = clip::Options {
             library: store.onnx_runtime.or_else(|| environment.onnx_runtime()),
@@ -156,7 +158,7 @@ impl Config {
         library.models = Some(Arc::new(InstalledModels::new(Models::new(&models), vision.clone())));
         Ok(Self {
             database: database.unwrap_or_else(|| data_dir.join("library.sqlite")),
-            blobs: blobs.unwrap_or_else(|| data_dir.join("blobs")),
+            blobs,
             data_dir,
             secret,
             library,
@@ -187,9 +189,9 @@ impl Config {
         self.base_url.is_none()
     }
 
-    /// Whether the database or the blobs are in the data folder.
+    /// Whether the database, the blobs or staged uploads are in the data folder.
     pub(crate) fn uses_data_dir(&self) -> bool {
-        self.database.starts_with(&self.data_dir) || self.blobs.starts_with(&self.data_dir)
+        self.database.starts_with(&self.data_dir) || self.blobs.folder().starts_with(&self.data_dir)
     }
 }
 

@@ -30,10 +30,33 @@ pub(crate) struct StoreOptions {
     /// PHOTOS_DATABASE_URL]
     #[arg(long, global = true, value_name = "URL", help_heading = STORAGE, hide_short_help = true)]
     pub(crate) database_url: Option<String>,
-    /// Store of originals and renditions, such as file:/srv/blobs [default: `blobs` in the data folder] [env:
+    /// Store of originals and renditions: file:FOLDER or s3://BUCKET/PREFIX [default: `blobs` in the data folder] [env:
     /// PHOTOS_BLOB_URL]
+    ///
+    /// With s3, the keys come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (and AWS_SESSION_TOKEN), or from the role
+    /// of the container or instance.
     #[arg(long, global = true, value_name = "URL", help_heading = STORAGE, hide_short_help = true)]
     pub(crate) blob_url: Option<String>,
+    /// URL of the S3 server, such as https://s3.example.org [default: AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, else AWS]
+    /// [env: PHOTOS_S3_ENDPOINT]
+    ///
+    /// http:// is accepted for this machine and for private networks only.
+    #[arg(long, global = true, value_name = "URL", help_heading = STORAGE, hide_short_help = true)]
+    pub(crate) s3_endpoint: Option<String>,
+    /// Region of the S3 bucket [default: AWS_REGION or AWS_DEFAULT_REGION, else us-east-1] [env: PHOTOS_S3_REGION]
+    #[arg(long, global = true, value_name = "REGION", help_heading = STORAGE, hide_short_help = true)]
+    pub(crate) s3_region: Option<String>,
+    /// Bucket in the path of URLs, or in the host name: on or off [default: on, with AWS off] [env:
+    /// PHOTOS_S3_PATH_STYLE]
+    #[arg(
+        long,
+        global = true,
+        value_name = "SWITCH",
+        help_heading = STORAGE,
+        hide_short_help = true,
+        hide_possible_values = true
+    )]
+    pub(crate) s3_path_style: Option<Switch>,
     /// Number of newest photos visible on the free plan [default: 1000] [env: PHOTOS_FREE_WINDOW]
     #[arg(long, global = true, value_name = "PHOTOS", help_heading = PHOTOS, hide_short_help = true)]
     pub(crate) free_window: Option<WholeNumber<u32>>,
@@ -234,6 +257,9 @@ impl Layer {
                 secret_file: source.take("secret_file")?,
                 database_url: source.take("database_url")?,
                 blob_url: source.take("blob_url")?,
+                s3_endpoint: source.take("s3_endpoint")?,
+                s3_region: source.take("s3_region")?,
+                s3_path_style: source.take("s3_path_style")?,
                 free_window: source.take("free_window")?,
                 max_upload_bytes: source.take("max_upload_bytes")?,
                 account_quota_bytes: source.take("account_quota_bytes")?,
@@ -265,6 +291,9 @@ impl Layer {
                 secret_file: store.secret_file.or(below.store.secret_file),
                 database_url: store.database_url.or(below.store.database_url),
                 blob_url: store.blob_url.or(below.store.blob_url),
+                s3_endpoint: store.s3_endpoint.or(below.store.s3_endpoint),
+                s3_region: store.s3_region.or(below.store.s3_region),
+                s3_path_style: store.s3_path_style.or(below.store.s3_path_style),
                 free_window: store.free_window.or(below.store.free_window),
                 max_upload_bytes: store.max_upload_bytes.or(below.store.max_upload_bytes),
                 account_quota_bytes: store.account_quota_bytes.or(below.store.account_quota_bytes),

@@ -17,7 +17,9 @@ const PREFIX: &str = "PHOTOS_";
 const SECRET: &str = "PHOTOS_SECRET";
 /// The variable that other programs use for the path of ONNX Runtime.
 const ORT_DYLIB_PATH: &str = "ORT_DYLIB_PATH";
-/// Variables without the prefix that this program reads.
+/// The prefix of the variables that programs use for AWS and S3.
+const AWS_PREFIX: &str = "AWS_";
+/// Variables without a prefix that this program reads.
 const OTHERS: [&str; 2] = ["RUST_LOG", ORT_DYLIB_PATH];
 
 /// A source of settings. Names are those of the flags, with underscores.
@@ -53,10 +55,10 @@ impl Environment {
     ) -> Result<Self, ConfigError> {
         let mut kept = BTreeMap::new();
         for (name, value) in variables {
-            let Some(name) = name.to_str().filter(|name| name.starts_with(PREFIX) || OTHERS.contains(name))
-            else {
-                continue;
+            let is_read = |name: &&str| {
+                name.starts_with(PREFIX) || name.starts_with(AWS_PREFIX) || OTHERS.contains(name)
             };
+            let Some(name) = name.to_str().filter(is_read) else { continue };
             let value =
                 value.into_string().map_err(|_| ConfigError::NotUnicode { variable: name.to_owned() })?;
             if !value.is_empty() {
@@ -79,6 +81,11 @@ impl Environment {
     /// The path of ONNX Runtime in `ORT_DYLIB_PATH`.
     pub(crate) fn onnx_runtime(&self) -> Option<PathBuf> {
         self.0.get(ORT_DYLIB_PATH).map(PathBuf::from)
+    }
+
+    /// A variable of AWS.
+    pub(crate) fn aws(&self, name: &str) -> Option<&str> {
+        self.0.get(name).filter(|_| name.starts_with(AWS_PREFIX)).map(String::as_str)
     }
 
     /// The log filter in `RUST_LOG`.

@@ -1,5 +1,7 @@
 use std::path::PathBuf;
 
+use blobs::{InvalidEndpoint, InvalidLocation, S3Location};
+
 /// Why a store URL is invalid. Messages do not quote it, because it may contain a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum StoreUrlError {
@@ -9,10 +11,12 @@ pub(crate) enum StoreUrlError {
     InMemory,
     #[error("database-url: must be sqlite:PATH")]
     Database,
-    #[error("blob-url: this build has no S3 support yet; use file:FOLDER or omit the setting")]
-    S3,
-    #[error("blob-url: must be file:FOLDER")]
+    #[error("blob-url: must be file:FOLDER or s3://BUCKET/PREFIX")]
     Blobs,
+    #[error("blob-url: {0}")]
+    Bucket(#[from] InvalidLocation),
+    #[error("{setting}: {reason}")]
+    Endpoint { setting: &'static str, reason: InvalidEndpoint },
 }
 
 /// The SQLite file that `--database-url` names; `None` means the one in the data folder.
@@ -25,12 +29,21 @@ pub(super) fn sqlite_file(url: &str) -> Result<Option<PathBuf>, StoreUrlError> {
     }
 }
 
-/// The folder that `--blob-url` names; `None` means the one in the data folder.
-pub(super) fn blob_folder(url: &str) -> Result<Option<PathBuf>, StoreUrlError> {
-    match url.split_once(':') {
-        Some(("file", path)) => Ok(non_empty_path(path)),
-        Some(("s3", _)) => Err(StoreUrlError::S3),
-        _ => Err(StoreUrlError::Blobs),
+/// What `--blob-url` names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum BlobUrl {
+    /// A folder; `None` means the one in the data folder.
+    Folder(Option<PathBuf>),
+    Bucket(S3Location),
+}
+
+impl BlobUrl {
+    pub(super) fn parse(url: &str) -> Result<Self, StoreUrlError> {
+        match url.split_once(':') {
+            Some(("file", path)) => Ok(Self::Folder(non_empty_path(path))),
+            Some(("s3", _)) => Ok(Self::Bucket(url.parse()?)),
+            _ => Err(StoreUrlError::Blobs),
+        }
     }
 }
 
@@ -61,26 +74,29 @@ mod tests {
         database("mysql://h/d", Err(StoreUrlError::Database));
         database("library.sqlite", Err(StoreUrlError::Database));
 
-        let blobs = |url, expect: Result<Option<&str>, _>| {
-            assert_eq!(blob_folder(url), expect.map(|path| path.map(PathBuf::from)), "{url}");
+        let folder = |url, expect: Option<&str>| {
+            assert_eq!(BlobUrl::parse(url), Ok(BlobUrl::Folder(expect.map(PathBuf::from))), "{url}");
         };
-        blobs("file:", Ok(None));
-        blobs("file:///srv/blobs", Ok(Some("/srv/blobs")));
-        blobs("file:blobs", Ok(Some("blobs")));
-        blobs("s3://bucket/prefix", Err(StoreUrlError::S3));
-        blobs("/srv/blobs", Err(StoreUrlError::Blobs));
+        folder("file:", None);
+        folder("file:///srv/blobs", Some("/srv/blobs"));
+        folder("file:blobs", Some("blobs"));
+        let location = S3Location { bucket: "bucket".to_owned(), prefix: "prefix".to_owned() };
+        assert_eq!(BlobUrl::parse("s3://bucket/prefix"), Ok(BlobUrl::Bucket(location)));
+        assert_eq!(BlobUrl::parse("s3:bucket"), Err(StoreUrlError::Bucket(InvalidLocation)));
+        assert_eq!(BlobUrl::parse("/srv/blobs"), Err(StoreUrlError::Blobs));
     }
 
     proptest! {
         #[test]
         fn paths_are_kept_unchanged(path in "[^/:].{0,40}") {
             prop_assert_eq!(sqlite_file(&format!("sqlite:{path}")), Ok(Some(PathBuf::from(&path))));
-            prop_assert_eq!(blob_folder(&format!("file:{path}")), Ok(Some(PathBuf::from(&path))));
+            let folder = BlobUrl::Folder(Some(PathBuf::from(&path)));
+            prop_assert_eq!(BlobUrl::parse(&format!("file:{path}")), Ok(folder));
         }
 
         #[test]
         fn other_schemes_are_refused(url in "[^sf].*|s[^q3].*|f[^i].*") {
-            prop_assert!(sqlite_file(&url).is_err() && blob_folder(&url).is_err());
+            prop_assert!(sqlite_file(&url).is_err() && BlobUrl::parse(&url).is_err());
         }
     }
 }

@@ -1,5 +1,6 @@
 use std::{collections::BTreeSet, ffi::OsString, fmt::Display, path::Path, str::FromStr};
 
+use blobs::{S3Credentials, S3Options};
 use clap::{CommandFactory as _, Parser as _};
 use proptest::prelude::*;
 use serde::de::DeserializeOwned;
@@ -47,7 +48,7 @@ fn defaults_match_the_manual() {
     let config = resolve(&[], &[], "").unwrap();
     assert_eq!(config.data_dir, Path::new("./data"));
     assert_eq!(config.database, Path::new("./data/library.sqlite"));
-    assert_eq!(config.blobs, Path::new("./data/blobs"));
+    assert_eq!(config.blobs, BlobLocation::Folder("./data/blobs".into()));
     assert!(matches!(&config.secret, SecretSource::File(path) if path == Path::new("./data/secret")));
     assert_eq!(config.library.max_upload_bytes, 200_000_000);
     assert_eq!(config.library.account_quota_bytes, None);
@@ -97,7 +98,7 @@ fn every_setting_can_be_in_the_file() {
     assert_eq!(config.data_dir, Path::new("/srv/photos"));
     assert!(matches!(&config.secret, SecretSource::File(path) if path == Path::new("/etc/photos/secret")));
     assert_eq!(config.database, Path::new("/fast/library.sqlite"));
-    assert_eq!(config.blobs, Path::new("/big/blobs"));
+    assert_eq!(config.blobs, BlobLocation::Folder("/big/blobs".into()));
     let library = &config.library;
     assert_eq!((library.free_window, library.max_upload_bytes, library.max_pixels), (5, 6, 7));
     assert_eq!(library.account_quota_bytes, Some(23));
@@ -113,6 +114,46 @@ fn every_setting_can_be_in_the_file() {
     assert_eq!(config.trusted_proxies, ["10.0.0.0/8".parse().unwrap(), "::1/128".parse().unwrap()]);
     assert_eq!(config.log_format, LogFormat::Json);
     assert_eq!(config.client_documents, Switch::Off);
+}
+
+fn bucket(variables: &[(&str, &str)], file: &str) -> Result<S3Options, String> {
+    match resolve(&[], variables, file)?.blobs {
+        BlobLocation::S3 { options, folder } => {
+            assert_eq!(folder, Path::new("./data/blobs"));
+            Ok(*options)
+        }
+        BlobLocation::Folder(folder) => panic!("{folder:?}"),
+    }
+}
+
+#[test]
+fn a_bucket_is_described_by_settings_or_by_the_variables_of_aws() {
+    let file = "blob-url = 's3://photos/a'
+        s3-endpoint = 'https://s3.example.org'
+        s3-region = 'garage'
+        s3-path-style = 'off'";
+    let theirs = [
+        ("AWS_ENDPOINT_URL", "https://other.example.org"),
+        ("AWS_ENDPOINT_URL_S3", "http://localhost:3900"),
+        ("AWS_DEFAULT_REGION", "eu-west-1"),
+        ("AWS_ACCESS_KEY_ID", "id"),
+        ("AWS_SECRET_ACCESS_KEY", "hunter2"),
+    ];
+    let shown = |options: &S3Options| options.endpoint.as_ref().map(ToString::to_string);
+    let options = bucket(&theirs, file).unwrap();
+    assert_eq!((options.location.bucket.as_str(), options.location.prefix.as_str()), ("photos", "a"));
+    assert_eq!(shown(&options).as_deref(), Some("https://s3.example.org"));
+    assert_eq!((options.region.as_deref(), options.path_style), (Some("garage"), Some(false)));
+    assert_eq!(options.credentials, S3Credentials::key("id", "hunter2"));
+    assert!(!format!("{options:?}").contains("hunter2"));
+
+    let options = bucket(&theirs, "blob-url = 's3://photos'").unwrap();
+    assert_eq!(shown(&options).as_deref(), Some("http://localhost:3900"));
+    assert_eq!((options.region.as_deref(), options.path_style), (Some("eu-west-1"), None));
+    let plain = bucket(&[("AWS_ENDPOINT_URL", "http://s3.example.org")], "blob-url = 's3://photos'");
+    assert!(plain.unwrap_err().starts_with("AWS_ENDPOINT_URL: must begin with https://"));
+    let plain = bucket(&[], "blob-url = 's3://photos'\ns3-endpoint = 'http://k:hunter2@h'").unwrap_err();
+    assert!(plain.starts_with("s3-endpoint: must be a URL") && !plain.contains("hunter2"), "{plain}");
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod models;
 mod photos;
 mod privacy;
 mod program;
+mod s3;
 mod security_log;
 mod serving;
 mod signing_keys;

@@ -115,7 +115,8 @@ impl Instance {
 pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_server"));
     for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("PHOTOS_") || name == "RUST_LOG" {
+        let is_setting = |prefix| name.to_string_lossy().starts_with(prefix);
+        if ["PHOTOS_", "AWS_"].into_iter().any(is_setting) || name == "RUST_LOG" {
             command.env_remove(name);
         }
     }

@@ -81,6 +81,8 @@ impl Library {
         options: IntegrityOptions,
         mut progress: impl FnMut(IntegrityProgress) + Send,
     ) -> Result<IntegrityReport, IntegrityError> {
+        // Without this, every blob of a bucket that does not exist would count as lost.
+        self.probe_blobs().await?;
         let mut audit = Audit {
             library: self,
             options,

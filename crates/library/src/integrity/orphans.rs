@@ -67,8 +67,8 @@ impl Audit<'_> {
             if self.options.repair {
                 parts.blobs.delete_temporary_file(&file).await?;
             }
-            let text = format!("{}, {} bytes", file.path.display(), file.bytes);
-            self.add(FindingKind::TemporaryFile, self.options.repair, text);
+            let bytes = file.bytes.map(|bytes| format!(", {bytes} bytes")).unwrap_or_default();
+            self.add(FindingKind::TemporaryFile, self.options.repair, format!("{}{bytes}", file.location));
         }
         Ok(())
     }

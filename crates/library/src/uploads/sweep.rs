@@ -1,4 +1,7 @@
-use std::collections::HashSet;
+use std::{
+    collections::HashSet,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use storage::UploadProtocol;
 
@@ -43,9 +46,22 @@ impl Library {
         Ok(())
     }
 
+    /// Aborts uploads to a remote blob store that a killed process left. Until then they take space there.
+    async fn abort_blob_uploads(&self, before_ms: i64) {
+        let before = UNIX_EPOCH + Duration::from_millis(u64::try_from(before_ms).unwrap_or_default());
+        match self.parts.blobs.abort_uploads(before).await {
+            Ok(0) => {}
+            Ok(uploads) => tracing::info!(uploads, "incomplete uploads to the blob store were aborted"),
+            Err(error) => {
+                tracing::warn!(%error, "incomplete uploads to the blob store could not be aborted; it will be retried");
+            }
+        }
+    }
+
     /// Deletes files that are left over from killed processes: old ones that the store does not name.
     pub(crate) async fn sweep_part_files(&self) -> Result<(), StoreFailure> {
         let before_ms = self.parts.clock.now().millis() - ORPHAN_MS;
+        self.abort_blob_uploads(before_ms).await;
         let files = match self.parts.blobs.parts.files().await {
             Ok(files) => files,
             Err(error) => {
@@ -66,7 +82,7 @@ impl Library {
 }
 
 /// Milliseconds since 1970; a time before counts as 1970.
-fn unix_millis(time: std::time::SystemTime) -> i64 {
-    let since = time.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+fn unix_millis(time: SystemTime) -> i64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

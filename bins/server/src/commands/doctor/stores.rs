@@ -1,17 +1,15 @@
-use std::{
-    path::{Path, PathBuf},
-    time::UNIX_EPOCH,
-};
+use std::{path::Path, time::UNIX_EPOCH};
 
-use blobs::{BlobError, BlobStore, TemporaryFile};
-use domain::{BlobKind, ContentHash, Timestamp};
+use blobs::{BlobError, BlobStore, StagingError, TemporaryFile};
+use domain::Timestamp;
+use futures_util::TryStreamExt as _;
 use library::{Clock as _, SearchStage, StorageError, SystemClock};
 use storage::{SharedStore, StageProgress};
 use vision::models::{ActiveModel, Models};
 
 use super::Findings;
 use crate::{
-    config::Config,
+    config::{BlobLocation, Config},
     stores::{IfMissing, open_store},
 };
 
@@ -154,28 +152,54 @@ async fn check_metadata(config: &Config, findings: &mut Findings) -> Option<Shar
     }
 }
 
-async fn check_blobs(folder: &Path, findings: &mut Findings) {
-    let shown = folder.display();
-    if is_missing(folder) {
-        return findings.warn(BLOBS, &format!("{shown} does not exist yet; it is created when it is needed"));
+async fn check_blobs(location: &BlobLocation, findings: &mut Findings) {
+    if matches!(location, BlobLocation::Folder(folder) if is_missing(folder)) {
+        let message = format!("{location} does not exist yet; it is created when it is needed");
+        return findings.warn(BLOBS, &message);
     }
-    match probe(folder.to_owned()).await {
+    match probe(location).await {
         Ok(temporary) => {
-            findings.ok(BLOBS, &format!("{shown} is reachable"));
+            findings.ok(BLOBS, &format!("{location} can be read, written and listed"));
             report_temporary(&temporary, SystemClock.now(), findings);
         }
-        Err(error) => findings.fail(BLOBS, &error),
+        Err(error) => findings.fail(BLOBS, &format!("{location}: {error}")),
     }
 }
 
 /// Accesses the store and returns its temporary files.
-async fn probe(folder: PathBuf) -> Result<Vec<TemporaryFile>, String> {
-    let message = |error: BlobError| error.to_string();
-    // This may wait for a process that holds the cleanup lock.
-    let opened = tokio::task::spawn_blocking(move || BlobStore::open_folder(&folder)).await;
-    let blobs = opened.map_err(|error| error.to_string())?.map_err(message)?;
-    blobs.content.contains(BlobKind::Original, ContentHash::new([0; 32])).await.map_err(message)?;
-    blobs.temporary_files().await.map_err(message)
+async fn probe(location: &BlobLocation) -> Result<Vec<TemporaryFile>, AccessError> {
+    // The folder for staged uploads beside a bucket is created at the first start.
+    let substitute = if is_missing(location.folder()) { Some(tempfile::tempdir()?) } else { None };
+    let folder = substitute.as_ref().map_or(location.folder(), |folder| folder.path());
+    let blobs = location.open_with(folder.to_owned()).await?;
+    check_access(&blobs).await?;
+    Ok(blobs.temporary_files().await?)
+}
+
+/// Why the blob store cannot be used.
+#[derive(Debug, thiserror::Error)]
+enum AccessError {
+    #[error(transparent)]
+    Blob(#[from] BlobError),
+    #[error(transparent)]
+    Write(#[from] StagingError),
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    #[error("what was written is not listed; the blob store does not keep what it accepts")]
+    NotListed,
+}
+
+/// Reads, and writes, lists and deletes a part of an upload.
+async fn check_access(blobs: &BlobStore) -> Result<(), AccessError> {
+    blobs.content.probe().await?;
+    let mut part = blobs.parts.create(None).await?;
+    part.write(b"doctor").await?;
+    let bytes = part.bytes();
+    let name = part.finish().await?;
+    blobs.parts.read(vec![(name.clone(), bytes)]).try_collect::<Vec<_>>().await?;
+    let is_listed = blobs.parts.files().await?.iter().any(|part| part.name == name);
+    blobs.parts.delete(vec![name]).await?;
+    if is_listed { Ok(()) } else { Err(AccessError::NotListed) }
 }
 
 /// Reports number, size and age of temporary files. Recent files may belong to running imports.
@@ -187,7 +211,7 @@ fn report_temporary(files: &[TemporaryFile], now: Timestamp, findings: &mut Find
     let Some(oldest_ms) = files.iter().map(age_ms).max() else {
         return findings.ok(TEMPORARY, "none");
     };
-    let bytes = files.iter().fold(0_u64, |sum, file| sum.saturating_add(file.bytes));
+    let bytes = files.iter().filter_map(|file| file.bytes).fold(0_u64, u64::saturating_add);
     let summary = format!(
         "{}, {}.{} MB, the oldest {}",
         count(files.len() as u64, "file"),
@@ -310,10 +334,9 @@ mod tests {
     #[test]
     fn temporary_files_are_reported_by_number_size_and_age() {
         let now = Timestamp::parse_iso("2026-05-01T12:00:00Z").unwrap();
-        let file = |minutes: i64, bytes| TemporaryFile {
-            path: "upload-1".into(),
-            bytes,
-            modified: UNIX_EPOCH + Duration::from_millis((now.millis() - minutes * 60_000).unsigned_abs()),
+        let file = |minutes: i64, bytes| {
+            let at = UNIX_EPOCH + Duration::from_millis((now.millis() - minutes * 60_000).unsigned_abs());
+            TemporaryFile::local("upload-1".into(), bytes, at)
         };
         for (files, expect) in [
             (vec![], "ok    temporary files: none\n"),
