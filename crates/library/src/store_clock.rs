@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_background_task_ends_with_its_clock() {
+    async fn the_background_task_does_not_keep_its_clock() {
         let store = Arc::new(Store(Mutex::new(Ok(Some(START_MS)))));
         let clock: Arc<dyn Clock> =
             clock_of(store.clone(), Arc::new(ManualClock::new(timestamp(7)))).await.unwrap();
