@@ -23,7 +23,7 @@ use crate::{
     classify::{is_conflict, is_connection_lost},
     connection::{LIMITS, PostgresUrl},
     lock,
-    sql::{Pool, SqlError},
+    sql::{CLOSED, Pool, SqlError},
 };
 
 /// How often a write is run again because another one excluded it.
@@ -31,6 +31,10 @@ const MAX_CONFLICTS: u32 = 5;
 /// How often and how many times the lock of migrations is tried: for half an hour.
 const MIGRATION_POLL: Duration = Duration::from_millis(100);
 const MAX_MIGRATION_POLLS: u32 = 18_000;
+
+/// Fails with [`CLOSED_MESSAGE`] unless the library is open.
+const REQUIRE_OPEN: &str = "SELECT require_open_library()";
+const CLOSED_MESSAGE: &str = "the library is closed";
 
 /// How a store is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,8 +122,27 @@ impl PostgresStore {
     /// Runs an operation that writes in a transaction, under a lock.
     ///
     /// An operation is a function of its arguments and the database, so it is run again when a conflict with others
-    /// undid it, or when the connection was lost before it was to be committed.
+    /// undid it, or when the connection was lost before it was to be committed. It fails unless the library is open.
     pub(crate) async fn write<T, F>(&self, lock: Lock, operation: F) -> Result<T, StorageError>
+    where
+        T: Send + 'static,
+        F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
+    {
+        // After the lock: a write that waited for a change of the state sees the new state.
+        self.write_after(lock, REQUIRE_OPEN, operation).await
+    }
+
+    /// As [`write`](Self::write), also while the library is not open.
+    pub(crate) async fn write_in_any_state<T, F>(&self, lock: Lock, operation: F) -> Result<T, StorageError>
+    where
+        T: Send + 'static,
+        F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
+    {
+        self.write_after(lock, "", operation).await
+    }
+
+    /// Runs an operation that writes after taking a lock and executing a statement.
+    async fn write_after<T, F>(&self, lock: Lock, first: &str, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
         F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
@@ -134,7 +157,7 @@ impl PostgresStore {
                     .join("; "),
             ),
         };
-        let begin = format!("BEGIN; SET LOCAL {LIMITS}; {}", locks.unwrap_or_default());
+        let begin = format!("BEGIN; SET LOCAL {LIMITS}; {}; {first}", locks.unwrap_or_default());
         self.run(move |c| {
             let mut conflicts = 0;
             loop {
@@ -233,7 +256,12 @@ fn begin_transaction(c: &mut SqlConnection, begin: &str) -> Result<(), SqlError>
     if let Err(error) = c.batch_execute(begin) {
         // The first of the statements may have succeeded.
         let _ = c.batch_execute("ROLLBACK");
-        return Err(error.into());
+        return Err(match &error {
+            Error::DatabaseError(_, information) if information.message() == CLOSED_MESSAGE => {
+                SqlError::Unavailable(CLOSED.to_owned())
+            }
+            _ => error.into(),
+        });
     }
     match Transactions::transaction_manager_status_mut(c) {
         TransactionManagerStatus::Valid(status) => {

@@ -123,7 +123,7 @@ pub(super) fn mark_for_newer_version(c: &mut SqlConnection, seq: i64) -> Result<
 }
 
 /// Indexes up to `max` images again; returns their number, 0 when none was left.
-pub(in super::super) fn reindex(c: &mut SqlConnection, max: u32) -> Result<u32, SqlError> {
+pub(crate) fn reindex(c: &mut SqlConnection, max: u32) -> Result<u32, SqlError> {
     let state = current_state(c)?;
     if state.is_newer() || state.indexed_to >= state.until || max == 0 {
         return Ok(0);
