@@ -179,6 +179,12 @@ macro_rules! each_case {
                 the_roles_of_a_holder_end_together,
                 of_two_sweepers_at_once_one_sweeps,
             }
+            races {
+                an_original_survives_the_purge_of_another_accounts_image,
+                operations_at_the_same_time_break_no_rule,
+                a_reader_of_new_vectors_misses_none,
+                a_stage_that_opens_during_completions_reaches_every_image,
+            }
             workers {
                 no_stage_job_is_leased_twice,
                 of_two_completions_of_a_job_the_current_worker_counts,

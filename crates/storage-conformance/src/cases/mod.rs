@@ -21,6 +21,7 @@ pub(crate) mod model;
 pub(crate) mod paging;
 pub(crate) mod purge;
 pub(crate) mod queue;
+pub(crate) mod races;
 pub(crate) mod recent_files;
 pub(crate) mod reindex;
 pub(crate) mod renditions;

@@ -6,6 +6,7 @@
 //! - `bench oauth`: token refresh and bearer checks, compared with the npm package `oidc-provider`.
 //! - `bench mcp`: MCP tools, compared with a server made with rmcp.
 //! - `bench ocr`: OCR results, compared with labels.
+//! - `bench scale`: the operations of the metadata store on SQLite and Postgres.
 //! - `bench search`: search latency with up to a million images.
 //! - `bench search-quality`: precision of search results on labelled pictures.
 //! - `bench sync`: uploads by rclone, compared with `rclone serve webdav`; listings; the API during uploads.
@@ -19,6 +20,7 @@ mod mcp;
 mod oauth;
 mod ocr;
 mod peer;
+mod scale;
 mod search;
 mod search_quality;
 mod seeding;
@@ -51,6 +53,8 @@ enum Task {
     Ocr(ocr::Options),
     /// Measure calls of MCP tools, and the same with a server made with rmcp
     Mcp(mcp::Options),
+    /// Measure the operations of the metadata store on SQLite and Postgres
+    Scale(scale::Options),
     /// Measure the latency of searches by text, by image and by both
     Search(search::Options),
     /// Serve a library built by `bench search`
@@ -70,6 +74,7 @@ async fn main() -> Result<(), AnyError> {
         Some(Task::Oauth(options)) => oauth::run(&options).await,
         Some(Task::Ocr(options)) => ocr::run(&options).await,
         Some(Task::Mcp(options)) => mcp::run(&options).await,
+        Some(Task::Scale(options)) => scale::run(&options).await,
         Some(Task::Search(options)) => search::run(&options).await,
         Some(Task::ServeStub { data_dir }) => search::serve(&data_dir).await,
         Some(Task::SearchQuality(options)) => search_quality::run(&options).await,

@@ -9,10 +9,10 @@
 //! A cold search is the first one of a new server, with the library's files in the cache of the operating system.
 
 mod queries;
-mod seeding;
-mod serving;
+pub(crate) mod seeding;
+pub(crate) mod serving;
 mod stub_encoder;
-mod vocabulary;
+pub(crate) mod vocabulary;
 
 use std::{
     path::{Path, PathBuf},

@@ -8,9 +8,9 @@ use diesel::{
     Connection as _, RunQueryDsl as _, SqliteConnection, connection::SimpleConnection as _, insert_into,
     prelude::*, sql_query, sql_types::BigInt,
 };
-use domain::{Email, KeyName, Plan, Timestamp};
+use domain::{Email, KeyName, Plan, SyncHandle, Timestamp};
 use fastrand::Rng;
-use storage::{AccountStore as _, SchemaStore as _, WordIndex as _};
+use storage::{AccountStore as _, NewAccount, SchemaStore as _, WordIndex as _};
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
 
 use super::{serving::open, stub_encoder, vocabulary::Vocabulary};
@@ -96,8 +96,14 @@ mod tables {
 }
 use tables::{album_images, albums, encoders, image_places, image_vectors, images};
 
-/// Builds a library, or reuses the one of an earlier run. Returns an API key.
+/// Builds a library of one account, or reuses the one of an earlier run. Returns an API key.
 pub(super) async fn library(folder: &Path, count: u32) -> Result<String, AnyError> {
+    libraries(folder, count, 1).await
+}
+
+/// Builds a library of several accounts with as many images each, or reuses the one of an earlier run. Returns an API key
+/// of the first account.
+pub(crate) async fn libraries(folder: &Path, count: u32, accounts: u32) -> Result<String, AnyError> {
     let key_file = folder.join("key");
     if let Ok(key) = fs::read_to_string(&key_file) {
         return Ok(key);
@@ -112,11 +118,19 @@ pub(super) async fn library(folder: &Path, count: u32) -> Result<String, AnyErro
 
     let began = Instant::now();
     let path = folder.join("library.sqlite");
-    let account = account.id.0;
-    tokio::task::spawn_blocking(move || insert_images(&path, account, count)).await??;
+    let mut ids = vec![account.id.0];
+    for number in 1..accounts {
+        let email = Email::parse(&format!("bench-{number}@example.org"))?;
+        let password_hash = String::new();
+        let sync_handle = SyncHandle::parse(&format!("{number:016}")).ok_or("no handle")?;
+        let new =
+            NewAccount { email, plan: Plan::Paid, password_hash, sync_handle, created_at: Timestamp::MIN };
+        ids.push(store.create_account(new).await?.id.0);
+    }
+    tokio::task::spawn_blocking(move || insert_images(&path, &ids, count)).await??;
     let rows = began.elapsed();
     index_words(&store).await?;
-    let per_image = |seconds: f64| seconds * 1e6 / f64::from(count);
+    let per_image = |seconds: f64| seconds * 1e6 / f64::from(count * accounts);
     println!(
         "built: {:.1} µs per image for rows and vector, {:.1} µs for the word index; {} MB",
         per_image(rows.as_secs_f64()),
@@ -127,7 +141,7 @@ pub(super) async fn library(folder: &Path, count: u32) -> Result<String, AnyErro
     Ok(key)
 }
 
-fn insert_images(path: &Path, account: i64, count: u32) -> Result<(), AnyError> {
+fn insert_images(path: &Path, accounts: &[i64], count: u32) -> Result<(), AnyError> {
     let path = path.to_str().ok_or("the folder's name is not UTF-8")?;
     let mut connection = SqliteConnection::establish(path)?;
     connection.batch_execute(
@@ -141,7 +155,7 @@ fn insert_images(path: &Path, account: i64, count: u32) -> Result<(), AnyError> 
     let album: i64 = insert_into(albums::table)
         .values((
             albums::id.eq(ALBUM),
-            albums::account_id.eq(account),
+            albums::account_id.eq(accounts.first().copied().unwrap_or(1)),
             albums::title.eq("Some"),
             albums::created_at_ms.eq(FIRST_MS),
             albums::updated_at_ms.eq(FIRST_MS),
@@ -149,23 +163,28 @@ fn insert_images(path: &Path, account: i64, count: u32) -> Result<(), AnyError> 
         .returning(albums::seq)
         .get_result(&mut connection)?;
     let mut generator = ImageGenerator {
-        account,
+        account: 0,
         encoder,
-        album,
+        album: Some(album),
         count,
         vocabulary: Vocabulary::new(),
         rng: Rng::with_seed(count.into()),
     };
-    for first in (0..count).step_by(usize::try_from(BATCH)?) {
-        let numbers = first..count.min(first + BATCH);
-        connection.transaction(|c| -> Result<(), diesel::result::Error> {
-            numbers.into_iter().try_for_each(|number| generator.insert(c, number))
-        })?;
+    for account in accounts {
+        generator.account = *account;
+        for first in (0..count).step_by(usize::try_from(BATCH)?) {
+            let numbers = first..count.min(first + BATCH);
+            connection.transaction(|c| -> Result<(), diesel::result::Error> {
+                numbers.into_iter().try_for_each(|number| generator.insert(c, number))
+            })?;
+        }
+        sql_query("UPDATE accounts SET live_images = live_images + ? WHERE id = ?")
+            .bind::<BigInt, _>(i64::from(count))
+            .bind::<BigInt, _>(*account)
+            .execute(&mut connection)?;
+        // The album is the first account's.
+        generator.album = None;
     }
-    sql_query("UPDATE accounts SET live_images = live_images + ? WHERE id = ?")
-        .bind::<BigInt, _>(i64::from(count))
-        .bind::<BigInt, _>(account)
-        .execute(&mut connection)?;
     connection.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")?;
     Ok(())
 }
@@ -174,7 +193,7 @@ fn insert_images(path: &Path, account: i64, count: u32) -> Result<(), AnyError> 
 struct ImageGenerator {
     account: i64,
     encoder: i64,
-    album: i64,
+    album: Option<i64>,
     count: u32,
     vocabulary: Vocabulary,
     rng: Rng,
@@ -197,7 +216,7 @@ impl ImageGenerator {
         let seq: i64 = insert_into(images::table)
             .values((
                 (
-                    images::id.eq(format!("image-{number:08}")),
+                    images::id.eq(format!("image-{}-{number:08}", self.account)),
                     images::account_id.eq(self.account),
                     images::state.eq("ready"),
                     images::captured_at_ms.eq(captured_at_ms),
@@ -225,10 +244,12 @@ impl ImageGenerator {
         if let Some(position) = position {
             self.insert_place(c, seq, position)?;
         }
-        if number.is_multiple_of((self.count / IN_ALBUM).max(1)) {
+        if let Some(album) = self.album
+            && number.is_multiple_of((self.count / IN_ALBUM).max(1))
+        {
             insert_into(album_images::table)
                 .values((
-                    album_images::album_seq.eq(self.album),
+                    album_images::album_seq.eq(album),
                     album_images::image_seq.eq(seq),
                     album_images::captured_at_ms.eq(captured_at_ms),
                     album_images::live.eq(true),

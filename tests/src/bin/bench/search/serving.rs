@@ -4,6 +4,7 @@ use ::tests::black_box::AnyError;
 use blobs::BlobStore;
 use keys::{Secret, SystemRandom};
 use library::{Library, Settings, SystemClock, WorkerCommand};
+use storage::SharedStore;
 use storage_sqlite::{SqliteOptions, SqliteStore};
 use tokio::{
     net::TcpListener,
@@ -19,17 +20,15 @@ pub(super) async fn open(
     options: SqliteOptions,
 ) -> Result<(Library, SqliteStore), AnyError> {
     let store = SqliteStore::open(&data_dir.join("library.sqlite"), options).await?;
+    Ok((library(Arc::new(store.clone()), data_dir)?, store))
+}
+
+/// A library with the stub encoder on any metadata store.
+pub(crate) fn library(store: SharedStore, data_dir: &Path) -> Result<Library, AnyError> {
     let blobs = BlobStore::open_folder(&data_dir.join("blobs"))?;
     let no_decoder = WorkerCommand { program: "none".into(), args: Vec::new(), environment: Vec::new() };
     let settings = Settings { models: Some(Arc::new(StubModelSource)), ..Settings::new(no_decoder) };
-    let library = Library::new(
-        Arc::new(store.clone()),
-        blobs,
-        Arc::new(SystemClock),
-        Arc::new(SystemRandom::new()),
-        settings,
-    )?;
-    Ok((library, store))
+    Ok(Library::new(store, blobs, Arc::new(SystemClock), Arc::new(SystemRandom::new()), settings)?)
 }
 
 /// Serves a library with the stub encoder until SIGTERM.

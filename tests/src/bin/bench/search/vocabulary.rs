@@ -12,14 +12,14 @@ const MIDDLES: [&str; 10] = ["a", "e", "i", "o", "u", "ai", "ea", "ou", "ee", "o
 const ENDS: [&str; 12] = ["", "l", "n", "r", "t", "k", "m", "nd", "rt", "ck", "st", "ll"];
 
 /// The words, the most frequent first.
-pub(super) struct Vocabulary {
+pub(crate) struct Vocabulary {
     words: Vec<String>,
     /// The cumulative frequency up to each word.
     cumulative: Vec<f64>,
 }
 
 impl Vocabulary {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut total = 0.0;
         let cumulative = (1..=WORDS)
             .map(|rank| {
@@ -31,25 +31,25 @@ impl Vocabulary {
     }
 
     /// The word of a rank, from 0.
-    pub(super) fn word(&self, rank: usize) -> &str {
+    pub(crate) fn word(&self, rank: usize) -> &str {
         self.words.get(rank).map_or("", String::as_str)
     }
 
     /// A random word, chosen by frequency.
-    pub(super) fn random_word(&self, rng: &mut Rng) -> &str {
+    pub(crate) fn random_word(&self, rng: &mut Rng) -> &str {
         let total = self.cumulative.last().copied().unwrap_or(1.0);
         let at = rng.f64() * total;
         self.word(self.cumulative.partition_point(|cumulative| *cumulative <= at))
     }
 
     /// A text of random words.
-    pub(super) fn text(&self, length: usize, rng: &mut Rng) -> String {
+    pub(crate) fn text(&self, length: usize, rng: &mut Rng) -> String {
         let words: Vec<&str> = (0..length).map(|_| self.random_word(rng)).collect();
         words.join(" ")
     }
 
     /// The name of a city and its country.
-    pub(super) fn city(&self, number: usize) -> String {
+    pub(crate) fn city(&self, number: usize) -> String {
         let name = |rank: usize| {
             let mut letters = self.word(rank).chars();
             letters
