@@ -63,7 +63,8 @@ fn rows_within(
 ) -> Result<usize, SqlError> {
     let max = usize::try_from(limit.rows).unwrap_or(usize::MAX).max(1);
     let Some(long) = shape.long else { return Ok(max) };
-    let lengths: Vec<Length> = shape.select(&format!("{long} AS bytes"), after, max).load(c)?;
+    let lengths: Vec<Length> =
+        shape.select(&format!("CAST({long} AS BIGINT) AS bytes"), after, max).load(c)?;
     let mut total = 0_u64;
     let fitting = lengths.iter().take_while(|length| {
         total = total.saturating_add(length.bytes.unsigned_abs());
