@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgGroup, Args, Parser, Subcommand};
 use domain::{Email, KeyName, Plan};
 use library::Languages;
 use web::McpApp;
@@ -53,6 +53,14 @@ Examples:
   server fsck
   server fsck --checksums --json
   server fsck --repair";
+
+const COPY_EXAMPLES: &str = "\
+Examples:
+  server copy --from ./data --to /mnt/new/data
+  PHOTOS_DATABASE_URL=postgres://photos:password@db.example.org/photos \\
+    PHOTOS_BLOB_URL=s3://bucket/prefix server copy --from ./data
+  server copy --from ./data --to postgres://photos@127.0.0.1/photos,s3://bucket/prefix
+  server copy --from ./data --reopen";
 
 const MCP_CONFIG_EXAMPLES: &str = "\
 Examples:
@@ -171,6 +179,18 @@ pub(crate) enum LibraryCommand {
     /// The exit status is 0 if nothing is wrong or everything was repaired, else 1.
     #[command(after_help = FSCK_EXAMPLES)]
     Fsck(FsckOptions),
+    /// Move the library to other stores
+    ///
+    /// Copies all rows and files between SQLite and Postgres, and between a folder and S3, in any direction. From its start,
+    /// the library in FROM refuses every change, also by a running server, and no command opens it. TO must be empty. TO can
+    /// be used when the copy is complete and both sides were compared. If the command is interrupted, run it again: it
+    /// continues.
+    ///
+    /// FROM and TO are each a data folder, or DATABASE_URL,BLOB_URL, such as
+    /// postgres://user@host/database,s3://bucket/prefix. One that is left out is the configured library: give URLs with
+    /// passwords as PHOTOS_DATABASE_URL, because other users of the machine can see flags.
+    #[command(after_help = COPY_EXAMPLES)]
+    Copy(CopyOptions),
     /// Check the installation and explain how to fix problems
     ///
     /// Checks configuration, data folder, secret, stores, queues, decoders, sandbox, OCR and vision model. The exit status
@@ -391,6 +411,24 @@ pub(crate) struct FsckOptions {
     /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Options of `copy`.
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("place").args(["from", "to", "reopen"]).required(true).multiple(true)))]
+pub(crate) struct CopyOptions {
+    /// Library to move: a data folder, or DATABASE_URL,BLOB_URL [default: the configured library]
+    #[arg(long, value_name = "FROM")]
+    pub(crate) from: Option<String>,
+    /// Empty place to move it to: a data folder, or DATABASE_URL,BLOB_URL [default: the configured library]
+    #[arg(long, value_name = "TO")]
+    pub(crate) to: Option<String>,
+    /// Complete the move although photo files are lost or damaged in FROM
+    #[arg(long)]
+    pub(crate) skip_lost: bool,
+    /// Use the library in FROM again, although it is being moved or was moved; its copy gets no further changes
+    #[arg(long, conflicts_with_all = ["to", "skip_lost"])]
+    pub(crate) reopen: bool,
 }
 
 /// Options of `import`.

@@ -9,7 +9,7 @@ use std::{
 use blobs::{BlobError, restrict_permissions};
 use keys::{Secret, SecretError, SystemRandom};
 use library::{Library, StorageError, SystemClock};
-use storage::SharedStore;
+use storage::{LibraryState, SharedStore};
 
 use crate::config::{Config, MissingSecret, SecretSource, Switch};
 
@@ -54,6 +54,8 @@ pub(crate) enum OpenError {
         pending.join(", ")
     )]
     PendingMigrations { database: String, pending: Vec<String> },
+    #[error("{}", closed_advice(.0))]
+    Closed(LibraryState),
 }
 
 /// Opens the metadata store without applying migrations.
@@ -69,10 +71,27 @@ pub(crate) async fn open_store(config: &Config, if_missing: IfMissing) -> Result
     Ok(config.database.open().await?)
 }
 
-/// Opens the library. Applies pending migrations to a file; those of a database that machines share are left to the
-/// operator, unless the configuration says otherwise.
+/// Opens the library, after [`migrate`].
+///
+/// # Errors
+/// [`OpenError`], also while the library is being moved, and after it was moved.
 pub(crate) async fn open_library(config: &Config, if_missing: IfMissing) -> Result<Library, OpenError> {
     let store = open_store(config, if_missing).await?;
+    migrate(&store, config).await?;
+    let state = store.library_state().await?;
+    if !state.is_open() {
+        return Err(OpenError::Closed(state));
+    }
+    let mut blobs = config.blobs.open().await?;
+    blobs.locks = blobs.locks.of_machine(&config.data_dir);
+    let clock = library::clock_of(store.clone(), Arc::new(SystemClock)).await?;
+    let random = Arc::new(SystemRandom::new());
+    Library::new(store, blobs, clock, random, config.library.clone()).map_err(OpenError::Decoders)
+}
+
+/// Applies pending migrations to a file. A database that machines share must have none, unless the configuration says
+/// otherwise.
+pub(crate) async fn migrate(store: &SharedStore, config: &Config) -> Result<(), OpenError> {
     if config.database.is_shared() && config.migrate == Switch::Off {
         let pending = store.pending_migrations().await?;
         if !pending.is_empty() {
@@ -83,11 +102,7 @@ pub(crate) async fn open_library(config: &Config, if_missing: IfMissing) -> Resu
             tracing::info!(migration = name, "migration applied");
         }
     }
-    let mut blobs = config.blobs.open().await?;
-    blobs.locks = blobs.locks.of_machine(&config.data_dir);
-    let clock = library::clock_of(store.clone(), Arc::new(SystemClock)).await?;
-    let random = Arc::new(SystemRandom::new());
-    Library::new(store, blobs, clock, random, config.library.clone()).map_err(OpenError::Decoders)
+    Ok(())
 }
 
 /// Loads the secret. Creates its file when it is missing, and removes other users' access to it.
@@ -220,6 +235,27 @@ pub(crate) fn io_message(error: &io::Error) -> String {
 /// The message of an error without the number that the operating system gives it.
 pub(crate) fn without_error_number(text: &str) -> &str {
     text.split(" (os error ").next().unwrap_or_default()
+}
+
+/// Why a library that moves or moved is not opened, and what to do.
+pub(crate) fn closed_advice(state: &LibraryState) -> String {
+    match state {
+        LibraryState::Open | LibraryState::Received(_) => "This library is open".to_owned(),
+        LibraryState::Moving(transfer) => format!(
+            "This library is being moved to {} since {}. Run the same `server copy` again to complete the move, or \
+             `server copy --reopen` to use the library here again",
+            transfer.peer, transfer.began_at
+        ),
+        LibraryState::Moved(transfer) => format!(
+            "This library was moved to {} on {}. Use it there, or run `server copy --reopen` to use it here again, without \
+             what has changed there",
+            transfer.peer, transfer.began_at
+        ),
+        LibraryState::Receiving(transfer) => format!(
+            "This is an incomplete copy of the library in {}. Run the same `server copy` again to complete it",
+            transfer.peer
+        ),
+    }
 }
 
 fn blob_advice(error: &BlobError) -> String {

@@ -20,11 +20,14 @@ use blobs::BlobStore;
 use domain::Timestamp;
 use storage::{PageLimit, SharedStore};
 
+
 pub use error::{CopyError, LostFile};
 pub use files::CopiedFiles;
 pub use marks::{ReopenError, Reopened, reopen};
 pub use progress::CopyProgress;
 pub use rows::CopiedRows;
+
+use marks::Marks;
 
 /// Where a library is.
 #[derive(Clone)]
@@ -71,8 +74,6 @@ impl CopyOptions {
 /// What a complete copy has.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CopyReport {
-    /// An earlier run had completed the copy. The other fields are then empty.
-    pub was_complete: bool,
     /// The rows of each table.
     pub rows: Vec<CopiedRows>,
     /// The files.
@@ -83,7 +84,51 @@ pub struct CopyReport {
     pub lost_examples: Vec<LostFile>,
 }
 
-/// Copies a library, or continues to.
+/// A copy that has begun: both places are marked.
+pub struct Begun<'a> {
+    from: &'a Place,
+    to: &'a Place,
+    options: &'a CopyOptions,
+    marks: Marks,
+}
+
+/// Marks both places, unless an earlier run did. `None` if an earlier run completed the copy.
+///
+/// # Errors
+/// [`CopyError`].
+pub async fn begin<'a>(
+    from: &'a Place,
+    to: &'a Place,
+    options: &'a CopyOptions,
+) -> Result<Option<Begun<'a>>, CopyError> {
+    let marks = marks::begin(from, to, options).await?;
+    Ok(marks.map(|marks| Begun { from, to, options, marks }))
+}
+
+impl Begun<'_> {
+    /// Copies what the target lacks, compares both places, and completes the copy.
+    ///
+    /// # Errors
+    /// [`CopyError`]. Both places stay marked, and another run continues.
+    pub async fn complete(
+        self,
+        mut progress: impl FnMut(CopyProgress) + Send,
+    ) -> Result<CopyReport, CopyError> {
+        let Self { from, to, options, marks } = self;
+        rows::copy(from, to, options, &mut progress).await?;
+        let mut files = files::copy(from, to, options, &mut progress).await?;
+        rows::index_words(to, &mut progress).await?;
+        let rows = rows::compare(from, to, options, &mut progress).await?;
+        let lost = files::check(from, to, options, &mut files, &mut progress).await?;
+        if lost.count > 0 && !options.skip_lost {
+            return Err(CopyError::Lost { count: lost.count, examples: lost.examples });
+        }
+        marks.finish(from, to).await?;
+        Ok(CopyReport { rows, files, lost: lost.count, lost_examples: lost.examples })
+    }
+}
+
+/// Copies a library, or continues to. `None` if an earlier run completed the copy.
 ///
 /// # Errors
 /// [`CopyError`]. If the copy had begun, both places stay marked, and another run continues.
@@ -91,19 +136,10 @@ pub async fn copy(
     from: &Place,
     to: &Place,
     options: &CopyOptions,
-    mut progress: impl FnMut(CopyProgress) + Send,
-) -> Result<CopyReport, CopyError> {
-    let Some(marks) = marks::begin(from, to, options).await? else {
-        return Ok(CopyReport { was_complete: true, ..CopyReport::default() });
-    };
-    rows::copy(from, to, options, &mut progress).await?;
-    let mut files = files::copy(from, to, options, &mut progress).await?;
-    rows::index_words(to, &mut progress).await?;
-    let rows = rows::compare(from, to, options, &mut progress).await?;
-    let lost = files::check(from, to, options, &mut files, &mut progress).await?;
-    if lost.count > 0 && !options.skip_lost {
-        return Err(CopyError::Lost { count: lost.count, examples: lost.examples });
+    progress: impl FnMut(CopyProgress) + Send,
+) -> Result<Option<CopyReport>, CopyError> {
+    match begin(from, to, options).await? {
+        Some(begun) => begun.complete(progress).await.map(Some),
+        None => Ok(None),
     }
-    marks.finish(from, to).await?;
-    Ok(CopyReport { was_complete: false, rows, files, lost: lost.count, lost_examples: lost.examples })
 }

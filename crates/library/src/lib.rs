@@ -201,6 +201,14 @@ impl Library {
         self.parts.store.pending_migrations().await
     }
 
+    /// Whether the library may be used: it is not being moved to another store, and was not.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn is_open(&self) -> Result<bool, StorageError> {
+        Ok(self.parts.store.library_state().await?.is_open())
+    }
+
     /// Checks that the blob store can be reached, in at most 5 seconds.
     ///
     /// # Errors

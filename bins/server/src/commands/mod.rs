@@ -1,6 +1,7 @@
 //! The commands. All but `serve` and `worker` return a [`Report`] instead of printing.
 
 mod account;
+mod copy;
 mod doctor;
 mod fsck;
 mod import;
@@ -29,6 +30,7 @@ use crate::{
 };
 pub(crate) use doctor::invalid_configuration;
 pub(crate) use model::DEFAULT_SOURCE as DEFAULT_MODEL_SOURCE;
+use copy::CopyFailure;
 use model::ModelError;
 use password_input::PasswordInputError;
 use serve::ServeError;
@@ -89,6 +91,8 @@ pub(crate) enum CommandError {
     Check(#[from] IntegrityError),
     #[error(transparent)]
     Watch(#[from] WatchError),
+    #[error(transparent)]
+    Copy(#[from] CopyFailure),
     #[error("interrupted; repairs made so far are kept. Run the command again to continue")]
     CheckInterrupted,
     #[error(transparent)]
@@ -113,7 +117,7 @@ impl CommandError {
     /// 2 for wrong usage, 1 for a failure.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Config(_) | Self::LogFilter(_) | Self::NotConfirmed => 2,
+            Self::Config(_) | Self::LogFilter(_) | Self::NotConfirmed | Self::Copy(CopyFailure::SamePlace(_)) => 2,
             _ => 1,
         }
     }
@@ -165,6 +169,7 @@ pub(crate) async fn run(
         },
         LibraryCommand::McpConfig(options) => mcp_config::run(&options, config).await,
         LibraryCommand::Fsck(options) => fsck::run(&options, config).await,
+        LibraryCommand::Copy(options) => copy::run(&options, config, environment).await,
         LibraryCommand::Doctor => Ok(doctor::run(config, environment).await),
     };
     outcome.map_err(|error| match email {

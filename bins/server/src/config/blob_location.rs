@@ -52,6 +52,11 @@ impl BlobLocation {
         }
     }
 
+    /// Whether the photos are in a bucket.
+    pub(crate) const fn is_remote(&self) -> bool {
+        matches!(self, Self::S3 { .. })
+    }
+
     /// Opens the store. It may wait for a process that holds the cleanup lock.
     pub(crate) async fn open(&self) -> Result<BlobStore, BlobError> {
         self.open_with(self.folder().to_owned()).await

@@ -7,6 +7,7 @@ mod blob_location;
 mod database_location;
 mod listen_address;
 mod options;
+mod place;
 mod source;
 mod store_url;
 #[cfg(test)]
@@ -35,6 +36,7 @@ pub(crate) use database_location::DatabaseLocation;
 pub(crate) use listen_address::ListenAddress;
 pub(crate) use options::{Layer, LogFormat, OcrLanguages, ServeOptions, StoreOptions, Switch};
 pub(crate) use source::{Environment, Source};
+use place::{InvalidPlace, PlaceName};
 use source::{FromEnvironment, FromFile};
 use store_url::StoreUrlError;
 
@@ -67,6 +69,8 @@ pub(crate) enum ConfigError {
     StoreUrl(#[from] StoreUrlError),
     #[error("base-url: {0}")]
     BaseUrl(#[from] InvalidBaseUrl),
+    #[error("{flag}: {reason}")]
+    Place { flag: &'static str, reason: InvalidPlace },
 }
 
 /// Why there is no secret.
@@ -135,6 +139,8 @@ pub(crate) struct Config {
     /// How vision models are run.
     pub(crate) vision: clip::Options,
     base_url: Option<BaseUrl>,
+    /// The settings as they were given.
+    layer: Layer,
 }
 
 impl Config {
@@ -171,8 +177,28 @@ impl Config {
             layer = layer.or(Layer::read(&mut file)?);
             file.finish()?;
         }
+        Self::from_layer(layer, environment)
+    }
+
+    /// The same configuration for a library in another place, as a flag names it.
+    ///
+    /// # Errors
+    /// [`ConfigError`].
+    pub(crate) fn at_place(
+        &self,
+        flag: &'static str,
+        place: &str,
+        environment: &Environment,
+    ) -> Result<Self, ConfigError> {
+        let place = PlaceName::parse(place).map_err(|reason| ConfigError::Place { flag, reason })?;
+        let mut layer = self.layer.clone();
+        place.apply(&mut layer.store);
+        Self::from_layer(layer, environment)
+    }
+
+    fn from_layer(layer: Layer, environment: &Environment) -> Result<Self, ConfigError> {
         let mut library = settings(&layer.store)?;
-        let (store, serve) = (layer.store, layer.serve);
+        let (store, serve) = (layer.store.clone(), layer.serve.clone());
         let data_dir = store.data_dir.clone().unwrap_or_else(|| DEFAULT_DATA_DIR.into());
         let blobs = BlobLocation::resolve(&store, &data_dir, environment)?;
         let database = DatabaseLocation::resolve(&store, &data_dir)?;
@@ -205,6 +231,7 @@ impl Config {
             model_source: store.model_source.unwrap_or_else(|| DEFAULT_MODEL_SOURCE.to_owned()),
             vision,
             base_url: serve.base_url.as_deref().map(BaseUrl::parse).transpose()?,
+            layer,
         })
     }
 

@@ -137,7 +137,7 @@ async fn files_that_are_there_are_not_sent_again() {
     assert!(failing.await.unwrap_err().is_panic(), "all files were copied");
     to.server.as_ref().unwrap().requests();
     let options = CopyOptions::new("again".to_owned(), NOW);
-    let report = copy(&from.place, &to.place, &options, |_| ()).await.unwrap();
+    let report = copy(&from.place, &to.place, &options, |_| ()).await.unwrap().unwrap();
     assert_eq!((report.files.copied, report.files.blobs, report.files.parts), (0, 15, 3));
     let requests = to.server.as_ref().unwrap().requests();
     assert!(requests.iter().all(|request| request.method != "PUT" && request.method != "POST"));
@@ -159,7 +159,7 @@ async fn lost_and_damaged_files_are_named_and_skipped_only_on_request() {
     assert!(text.contains(&format!("{}: missing", path(&originals[0]))), "{text}");
     assert!(text.contains(&format!("{}: damaged", path(&originals[1]))), "{text}");
     let options = CopyOptions { skip_lost: true, ..options };
-    let report = copy(&from.place, &to.place, &options, |_| ()).await.unwrap();
+    let report = copy(&from.place, &to.place, &options, |_| ()).await.unwrap().unwrap();
     assert_eq!((report.lost, report.files.blobs, report.files.copied), (2, 10, 0));
 }
 
@@ -180,7 +180,7 @@ async fn a_blob_with_another_length_is_copied_again() {
         }
     })
     .await;
-    assert_eq!(report.unwrap().lost, 0);
+    assert_eq!(report.unwrap().unwrap().lost, 0);
     assert_eq!(contents(&to).await, contents(&from).await);
 }
 
@@ -190,7 +190,7 @@ async fn a_library_that_keeps_its_files_moves_its_rows_only() {
     fill(&from, 3).await;
     to.place.blobs = from.place.blobs.clone();
     let options = CopyOptions { same_files: true, ..CopyOptions::new("transfer".to_owned(), NOW) };
-    let report = copy(&from.place, &to.place, &options, |_| ()).await.unwrap();
+    let report = copy(&from.place, &to.place, &options, |_| ()).await.unwrap().unwrap();
     assert_eq!((report.files.copied, report.files.blobs, report.files.parts), (0, 9, 3));
     assert_eq!(contents(&to).await, contents(&from).await);
 }

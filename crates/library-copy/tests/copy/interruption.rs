@@ -25,7 +25,7 @@ async fn copy_until(
     options: &CopyOptions,
     kill: Kill,
     step: usize,
-) -> Option<Result<CopyReport, CopyError>> {
+) -> Option<Result<Option<CopyReport>, CopyError>> {
     let (from, to, options) = (from.clone(), to.clone(), options.clone());
     let cancelled = Arc::new(Notify::new());
     let cancel = Arc::clone(&cancelled);
@@ -62,9 +62,9 @@ pub(crate) async fn copy_interrupted(
         let kill = if number % 2 == 0 { Kill::Panic } else { Kill::Cancel };
         let options = CopyOptions { transfer: format!("{}-{number}", options.transfer), ..options.clone() };
         if let Some(report) = copy_until(from, to, &options, kill, random.usize(0..max)).await {
-            return report.unwrap();
+            return report.unwrap().unwrap();
         }
         max += 60;
     }
-    copy(from, to, options, |_| ()).await.unwrap()
+    copy(from, to, options, |_| ()).await.unwrap().unwrap()
 }

@@ -10,7 +10,7 @@ use vision::models::{ActiveModel, Models};
 use super::Findings;
 use crate::{
     config::{BlobLocation, Config},
-    stores::{IfMissing, open_store},
+    stores::{IfMissing, closed_advice, open_store},
 };
 
 const METADATA: &str = "metadata store";
@@ -30,6 +30,9 @@ const MAX_IMPORT_MS: i64 = 3600 * 1000;
 /// Checks both stores and their queues.
 pub(super) async fn check(config: &Config, findings: &mut Findings) {
     let store = check_metadata(config, findings).await;
+    if let Some(store) = &store {
+        check_state(store, findings).await;
+    }
     check_blobs(&config.blobs, findings).await;
     if let Some(store) = &store {
         check_clock(store, findings).await;
@@ -43,6 +46,15 @@ pub(super) async fn check(config: &Config, findings: &mut Findings) {
         && let Err(error) = check_search(&store, config, findings).await
     {
         findings.fail(SEARCH, &error.to_string());
+    }
+}
+
+/// Reports a library that is being moved or was moved.
+async fn check_state(store: &SharedStore, findings: &mut Findings) {
+    match store.library_state().await {
+        Ok(state) if state.is_open() => {}
+        Ok(state) => findings.fail(METADATA, &closed_advice(&state)),
+        Err(error) => findings.fail(METADATA, &error.to_string()),
     }
 }
 
