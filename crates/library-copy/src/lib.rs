@@ -20,7 +20,6 @@ use blobs::BlobStore;
 use domain::Timestamp;
 use storage::{PageLimit, SharedStore};
 
-
 pub use error::{CopyError, LostFile};
 pub use files::CopiedFiles;
 pub use marks::{ReopenError, Reopened, reopen};

@@ -191,8 +191,12 @@ async fn create_schema(target: &SharedStore, name: &str) -> Result<(), CommandEr
 /// What messages call a library. The same in every run, and without a password.
 fn name(config: &Config) -> String {
     let folder = stores::absolute(&config.data_dir);
-    let is_inside = |path: Option<&Path>| path.is_some_and(|path| stores::absolute(path).starts_with(&folder));
-    if is_inside(config.database.file()) && !config.blobs.is_remote() && is_inside(Some(config.blobs.folder())) {
+    let is_inside =
+        |path: Option<&Path>| path.is_some_and(|path| stores::absolute(path).starts_with(&folder));
+    if is_inside(config.database.file())
+        && !config.blobs.is_remote()
+        && is_inside(Some(config.blobs.folder()))
+    {
         return folder.display().to_string();
     }
     format!("{} with {}", database(config), blobs(config))
@@ -275,12 +279,12 @@ impl SecretPlan {
             move |source| CopyFailure::Secret { path, source }
         };
         let secret = fs::read(from).map_err(failed(from))?;
-        let mut options = fs::File::options();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(to).map_err(failed(to))?;
-        file.write_all(&secret).and_then(|()| file.sync_all()).map_err(failed(to))
+        let folder = to.parent().unwrap_or(Path::new("."));
+        // Renamed when it is complete, because the process may be killed.
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed(to))?;
+        file.write_all(&secret).and_then(|()| file.as_file().sync_all()).map_err(failed(to))?;
+        file.persist_noclobber(to).map_err(|error| failed(to)(error.error))?;
+        Ok(())
     }
 
     /// What the operator has to do.

@@ -28,9 +28,9 @@ use crate::{
     logging::InvalidLogFilter,
     stores::{OpenError, absolute},
 };
+use copy::CopyFailure;
 pub(crate) use doctor::invalid_configuration;
 pub(crate) use model::DEFAULT_SOURCE as DEFAULT_MODEL_SOURCE;
-use copy::CopyFailure;
 use model::ModelError;
 use password_input::PasswordInputError;
 use serve::ServeError;
@@ -117,7 +117,10 @@ impl CommandError {
     /// 2 for wrong usage, 1 for a failure.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Config(_) | Self::LogFilter(_) | Self::NotConfirmed | Self::Copy(CopyFailure::SamePlace(_)) => 2,
+            Self::Config(_)
+            | Self::LogFilter(_)
+            | Self::NotConfirmed
+            | Self::Copy(CopyFailure::SamePlace(_)) => 2,
             _ => 1,
         }
     }

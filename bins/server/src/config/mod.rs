@@ -35,8 +35,8 @@ pub(crate) use blob_location::BlobLocation;
 pub(crate) use database_location::DatabaseLocation;
 pub(crate) use listen_address::ListenAddress;
 pub(crate) use options::{Layer, LogFormat, OcrLanguages, ServeOptions, StoreOptions, Switch};
-pub(crate) use source::{Environment, Source};
 use place::{InvalidPlace, PlaceName};
+pub(crate) use source::{Environment, Source};
 use source::{FromEnvironment, FromFile};
 use store_url::StoreUrlError;
 

@@ -9,6 +9,7 @@ mod accounts;
 mod apps;
 mod concurrent_import;
 mod configuration;
+mod copy;
 mod doctor;
 mod fsck;
 mod http;

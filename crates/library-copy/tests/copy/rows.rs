@@ -6,7 +6,8 @@ use domain::{Circle, FilePath, Plan, Position, QueryText};
 use fastrand::Rng;
 use library_copy::CopyOptions;
 use storage::{
-    CheckDepth, CopiedTable, FileChange, FileCondition, FileMove, LibraryState, RuleRow, SearchFilter, SharedStore, StoreRule, TextColumns,
+    CheckDepth, CopiedTable, FileChange, FileCondition, FileMove, LibraryState, RuleRow, SearchFilter,
+    SharedStore, StoreRule, TextColumns,
 };
 use storage_conformance::{NOW, Photo, Seed, random_photos, run_case};
 
