@@ -31,6 +31,8 @@ mod value;
 mod vectors;
 mod watched_files;
 
+#[cfg(test)]
+pub(crate) use copy::assert_complete;
 pub(crate) use error::SqlError;
 pub(crate) use images::encode_word_ids;
 pub(crate) use library_state::CLOSED;

@@ -29,6 +29,8 @@
 mod dialect;
 mod classify;
 mod connection;
+#[cfg(test)]
+mod copy_tests;
 mod id_sequence;
 mod lock;
 mod place_index;

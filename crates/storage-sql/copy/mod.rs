@@ -1,5 +1,7 @@
 //! Reads and writes whole tables, to copy a library to another store.
 
+#[cfg(test)]
+mod completeness;
 mod pages;
 mod rows;
 mod table;
@@ -8,6 +10,9 @@ mod value;
 
 use async_trait::async_trait;
 use storage::{CopiedRow, CopiedTable, CopyStore, PageLimit, RowKey, StorageError};
+
+#[cfg(test)]
+pub(crate) use completeness::assert_complete;
 
 use super::images::reindex;
 use crate::{Lock, SqlStore, id_sequence};

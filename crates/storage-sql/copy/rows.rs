@@ -4,7 +4,7 @@ use storage::{CopiedRow, CopiedTable, PageLimit, RowKey};
 
 use super::{
     pages,
-    table::CopiedRows,
+    table::{CopiedRows, Shape},
     tables::{self, File, Image},
 };
 use crate::{
@@ -149,9 +149,13 @@ pub(super) fn last_key(c: &mut SqlConnection, table: CopiedTable) -> Result<Opti
     with_rows!(table, Row => pages::last_key::<Row>(c))
 }
 
+pub(super) fn shape(table: CopiedTable) -> Shape {
+    with_rows!(table, Row => Row::SHAPE)
+}
+
 /// The table and the column of the ids that the database assigns to its rows.
 pub(super) fn ids(table: CopiedTable) -> Option<(&'static str, &'static str)> {
-    let shape = with_rows!(table, Row => Row::SHAPE);
+    let shape = shape(table);
     shape.key().first().filter(|_| shape.has_ids).map(|key| (shape.table, *key))
 }
 

@@ -38,6 +38,8 @@
 mod dialect;
 mod classify;
 mod connection;
+#[cfg(test)]
+mod copy_tests;
 mod id_sequence;
 mod inline_pool;
 mod library_state;
