@@ -55,7 +55,8 @@ pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
         let sqlite: SharedStore = Arc::new(SqliteStore::open(&file, SqliteOptions::default()).await?);
         let server = Server::new(&options.postgres)?;
         let began = Instant::now();
-        let (postgres, is_new) = server.library(&name.replace('-', "_"), &sqlite, options.keep.is_some()).await?;
+        let (postgres, is_new) =
+            server.library(&name.replace('-', "_"), &sqlite, options.keep.is_some()).await?;
         if is_new {
             let seconds = began.elapsed().as_secs_f64();
             println!("copied to Postgres in {seconds:.0} s: {:.0} images/s", f64::from(*images) / seconds);

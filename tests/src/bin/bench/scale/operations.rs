@@ -8,13 +8,13 @@ use std::{
 
 use ::tests::black_box::AnyError;
 use domain::{
-    AlbumChange, AlbumTitle, Channels, Circle, DateRange, ImageId, Limit, ListQuery, Position, QueryText, SearchQuery,
-    SearchTarget, Timestamp,
+    AlbumChange, AlbumTitle, Channels, Circle, DateRange, ImageId, Limit, ListQuery, Position, QueryText,
+    SearchQuery, SearchTarget, Timestamp,
 };
 use library::{Caller, Library};
 use oauth_core::{
-    CodeStatus, CurrentRefreshToken, Grant, IssuedCode, NewCode, NewRefreshToken, Redemption, Rotation, SecretHash,
-    UnixMillis,
+    CodeStatus, CurrentRefreshToken, Grant, IssuedCode, NewCode, NewRefreshToken, Redemption, Rotation,
+    SecretHash, UnixMillis,
 };
 use storage::{AlbumWrite, Lookup, NewAlbum, SearchFilter, SharedStore, TextColumns, Viewer};
 
@@ -99,14 +99,19 @@ pub(super) struct Figures {
 }
 
 impl Subject {
-    pub(super) async fn new(name: &'static str, store: SharedStore, key: &str) -> Result<Arc<Self>, AnyError> {
+    pub(super) async fn new(
+        name: &'static str,
+        store: SharedStore,
+        key: &str,
+    ) -> Result<Arc<Self>, AnyError> {
         let library = serving::library(store.clone(), &tempfile::tempdir()?.keep())?;
         let caller = library.caller_by_key(key).await?.ok_or("the key is unknown")?;
         let viewer = Viewer { account: caller.account.id, plan: caller.account.plan, free_window: 1000 };
         let newest = ListQuery { limit: Limit::MAX, range: DateRange::default(), circle: None };
         let ids: Vec<ImageId> =
             store.page_images(viewer, &newest).await?.into_iter().map(|found| found.image.id).collect();
-        let album = domain::AlbumId::parse(format!("measured-{name}-{}", fastrand::u64(..))).ok_or("no id")?;
+        let album =
+            domain::AlbumId::parse(format!("measured-{name}-{}", fastrand::u64(..))).ok_or("no id")?;
         let new = NewAlbum {
             id: album.clone(),
             title: AlbumTitle::parse("Measured")?,
@@ -123,7 +128,18 @@ impl Subject {
         let generations = grants.iter().map(|_| tokio::sync::Mutex::new(0)).collect();
         let vocabulary = Vocabulary::new();
         let calls = AtomicU32::new(0);
-        Ok(Arc::new(Self { store, library, caller, viewer, ids, album, vocabulary, grants, generations, calls }))
+        Ok(Arc::new(Self {
+            store,
+            library,
+            caller,
+            viewer,
+            ids,
+            album,
+            vocabulary,
+            grants,
+            generations,
+            calls,
+        }))
     }
 
     /// Measures calls of an operation by clients without pauses, after a tenth of them to warm up.
@@ -214,8 +230,11 @@ impl Subject {
     async fn circle(&self, place: usize, radius_m: f64) -> Result<(), AnyError> {
         let (latitude, longitude) = (u32::try_from(461 + place % 38)?, u32::try_from(91 + place * 7 % 58)?);
         let centre = Position::new(f64::from(latitude) / 10.0, f64::from(longitude) / 10.0)?;
-        let filter =
-            SearchFilter { album: None, circle: Some(Circle::new(centre, radius_m)?), range: DateRange::default() };
+        let filter = SearchFilter {
+            album: None,
+            circle: Some(Circle::new(centre, radius_m)?),
+            range: DateRange::default(),
+        };
         self.store.filter_images(self.viewer, filter, Limit::new(50)?).await?;
         Ok(())
     }
@@ -244,7 +263,13 @@ impl Subject {
 
     async fn change_album(&self, place: usize) -> Result<(), AnyError> {
         let ten = |from: usize| -> Vec<String> {
-            self.ids.iter().cycle().skip(from % self.ids.len()).take(10).map(|id| id.as_str().to_owned()).collect()
+            self.ids
+                .iter()
+                .cycle()
+                .skip(from % self.ids.len())
+                .take(10)
+                .map(|id| id.as_str().to_owned())
+                .collect()
         };
         let change = AlbumChange { title: None, add: ten(place * 10), remove: ten(place * 10 + 100) };
         match self.store.change_album(self.viewer, &self.album, change, Timestamp::MIN).await? {

@@ -29,7 +29,8 @@ impl Server {
         reuse: bool,
     ) -> Result<(SharedStore, bool), AnyError> {
         let client = self.client().await?;
-        let known = client.query_opt("SELECT 1 FROM pg_database WHERE datname = $1", &[&name]).await?.is_some();
+        let known =
+            client.query_opt("SELECT 1 FROM pg_database WHERE datname = $1", &[&name]).await?.is_some();
         let url = PostgresUrl::parse(&format!("{}/{name}", self.url))?;
         if !(known && reuse) {
             client.batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await?;
@@ -49,11 +50,20 @@ impl Server {
     }
 
     pub(super) async fn database_bytes(&self, name: &str) -> Result<i64, AnyError> {
-        Ok(self.client().await?.query_one("SELECT pg_database_size($1::text::name)", &[&name]).await?.try_get(0)?)
+        Ok(self
+            .client()
+            .await?
+            .query_one("SELECT pg_database_size($1::text::name)", &[&name])
+            .await?
+            .try_get(0)?)
     }
 
     pub(super) async fn delete(&self, name: &str) -> Result<(), AnyError> {
-        Ok(self.client().await?.batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await?)
+        Ok(self
+            .client()
+            .await?
+            .batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
+            .await?)
     }
 }
 
@@ -68,7 +78,8 @@ pub(super) fn processor_time() -> Duration {
             let is_counted = before.ends_with("(postgres") || before.starts_with(&format!("{own} "));
             let mut fields = after.split_whitespace().skip(11);
             let (user, system) = (fields.next()?, fields.next()?);
-            is_counted.then(|| user.parse::<u64>().ok().zip(system.parse::<u64>().ok()).map(|(a, b)| a + b))?
+            is_counted
+                .then(|| user.parse::<u64>().ok().zip(system.parse::<u64>().ok()).map(|(a, b)| a + b))?
         })
         .sum();
     // A tick is a hundredth of a second on Linux.
