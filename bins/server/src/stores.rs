@@ -83,6 +83,13 @@ pub(crate) async fn open_library(config: &Config, if_missing: IfMissing) -> Resu
             tracing::info!(migration = name, "migration applied");
         }
     }
+    let newer = store.newer_migrations().await?;
+    if !newer.is_empty() {
+        tracing::warn!(
+            migrations = newer.join(", "),
+            "a newer version of this program migrated the database; update this installation"
+        );
+    }
     let mut blobs = config.blobs.open().await?;
     blobs.locks = blobs.locks.of_machine(&config.data_dir);
     let clock = library::clock_of(store.clone(), Arc::new(SystemClock)).await?;

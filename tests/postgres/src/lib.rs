@@ -93,6 +93,50 @@ impl TestDatabase {
     }
 }
 
+/// A session that stays open until this value is dropped.
+#[derive(Debug)]
+pub struct Session {
+    _client: Client,
+}
+
+impl TestDatabase {
+    /// Runs statements in the database, as its administrator.
+    pub async fn administer(&self, statements: &str) {
+        connect(&self.name).await.batch_execute(statements).await.unwrap();
+    }
+
+    /// Runs statements in the database and keeps the session, for example with the locks that it took.
+    pub async fn hold(&self, statements: &str) -> Session {
+        let client = connect(&self.name).await;
+        client.batch_execute(statements).await.unwrap();
+        Session { _client: client }
+    }
+
+    /// Ends all other sessions of the database.
+    pub async fn end_sessions(&self) {
+        let end =
+            format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}'", self.name);
+        connect("postgres").await.batch_execute(&end).await.unwrap();
+    }
+
+    /// Accepts or refuses connections; when it refuses them, it also ends those that are open.
+    pub async fn accept_connections(&self, accepted: bool) {
+        let change = format!("ALTER DATABASE {} ALLOW_CONNECTIONS {accepted}", self.name);
+        connect("postgres").await.batch_execute(&change).await.unwrap();
+        if !accepted {
+            self.end_sessions().await;
+        }
+    }
+
+    /// Makes new sessions read-only, as after a failover, or writable again; and ends those that are open.
+    pub async fn set_read_only(&self, is_read_only: bool) {
+        let change =
+            format!("ALTER DATABASE {} SET default_transaction_read_only = {is_read_only}", self.name);
+        connect("postgres").await.batch_execute(&change).await.unwrap();
+        self.end_sessions().await;
+    }
+}
+
 impl Drop for TestDatabase {
     fn drop(&mut self) {
         let name = self.name.clone();

@@ -107,7 +107,7 @@ impl Subject {
         let library = serving::library(store.clone(), &tempfile::tempdir()?.keep())?;
         let caller = library.caller_by_key(key).await?.ok_or("the key is unknown")?;
         let viewer = Viewer { account: caller.account.id, plan: caller.account.plan, free_window: 1000 };
-        let newest = ListQuery { limit: Limit::MAX, range: DateRange::default(), circle: None };
+        let newest = ListQuery { limit: Limit::new(100)?, range: DateRange::default(), circle: None };
         let ids: Vec<ImageId> =
             store.page_images(viewer, &newest).await?.into_iter().map(|found| found.image.id).collect();
         let album =
