@@ -6,10 +6,13 @@
 use std::{env, fs, path::Path, thread};
 
 use ring::digest::{Context, SHA256};
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 
 /// The variable with the URL of the server, without a database: `postgres://postgres@127.0.0.1:54321`.
 pub const SERVER: &str = "PHOTOS_TEST_POSTGRES";
+
+/// The variable with the URL of a `PgBouncer` before that server, in transaction mode. If it is set, stores connect through it.
+pub const POOLER: &str = "PHOTOS_TEST_PGBOUNCER";
 
 /// A database that is deleted when this value is dropped.
 #[derive(Debug)]
@@ -87,9 +90,37 @@ impl TestDatabase {
         Self { name }
     }
 
-    /// The URL of the database.
+    /// The URL of the database for a store, through the pooler if there is one.
     pub fn url(&self) -> String {
-        url_of(&self.name)
+        match env::var(POOLER) {
+            // It gives each transaction another connection, and does not know prepared statements.
+            Ok(pooler) => format!("{pooler}/{}?statement_cache=off", self.name),
+            Err(_) => url_of(&self.name),
+        }
+    }
+
+    /// Connects to the database itself, not through a pooler.
+    pub async fn connect(&self) -> Client {
+        connect(&self.name).await
+    }
+
+    /// All rows of all tables as text, for a search for what must not be stored.
+    pub async fn text(&self) -> String {
+        let client = self.connect().await;
+        let tables = "SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'";
+        let mut text = String::new();
+        for table in client.query(tables, &[]).await.unwrap() {
+            let table: &str = table.get(0);
+            // Bytes are shown as hexadecimal digits in the other format.
+            let rows = format!("SET bytea_output = 'escape'; SELECT t::text FROM {table} t");
+            for message in client.simple_query(&rows).await.unwrap() {
+                if let SimpleQueryMessage::Row(row) = message {
+                    text.push_str(row.get(0).unwrap_or_default());
+                    text.push('\n');
+                }
+            }
+        }
+        text
     }
 }
 
