@@ -21,6 +21,10 @@ diesel::table! {
 
 #[async_trait]
 impl SchemaStore for SqlStore {
+    fn known_migrations(&self) -> Result<Vec<String>, StorageError> {
+        Ok(embedded()?.into_iter().map(|known| known.name).collect())
+    }
+
     async fn pending_migrations(&self) -> Result<Vec<String>, StorageError> {
         self.read(|c| {
             let applied = applied_versions(c)?;

@@ -10,9 +10,8 @@ use blobs::{BlobError, restrict_permissions};
 use keys::{Secret, SecretError, SystemRandom};
 use library::{Library, StorageError, SystemClock};
 use storage::SharedStore;
-use storage_sqlite::{SqliteOptions, SqliteStore};
 
-use crate::config::{Config, SecretSource};
+use crate::config::{Config, MissingSecret, SecretSource, Switch};
 
 /// What to do when there is no library yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,21 +48,40 @@ pub(crate) enum OpenError {
     #[error("{}", blob_advice(.0))]
     Blobs(#[from] BlobError),
     #[error("{}", secret_advice(.0))]
-    Secret(#[from] SecretError),
+    Secret(#[from] MissingSecret),
+    #[error(
+        "The database {database} has pending migrations: {}. Run `server migrate` first, or start with --migrate",
+        pending.join(", ")
+    )]
+    PendingMigrations { database: String, pending: Vec<String> },
 }
 
 /// Opens the metadata store without applying migrations.
 pub(crate) async fn open_store(config: &Config, if_missing: IfMissing) -> Result<SharedStore, OpenError> {
-    check_data_dir(config, if_missing)?;
-    check_database(config, if_missing)?;
-    Ok(Arc::new(SqliteStore::open(&config.database, SqliteOptions::default()).await?))
+    match config.database.file() {
+        Some(file) => {
+            check_data_dir(config, if_missing)?;
+            check_database(file, if_missing)?;
+        }
+        // Any machine may be the first to use a shared database.
+        None => create_data_dir(&config.data_dir)?,
+    }
+    Ok(config.database.open().await?)
 }
 
-/// Opens the library and applies pending migrations.
+/// Opens the library. Applies pending migrations to a file; those of a database that machines share are left to the
+/// operator, unless the configuration says otherwise.
 pub(crate) async fn open_library(config: &Config, if_missing: IfMissing) -> Result<Library, OpenError> {
     let store = open_store(config, if_missing).await?;
-    for name in store.migrate().await? {
-        tracing::info!(migration = name, "migration applied");
+    if config.database.is_shared() && config.migrate == Switch::Off {
+        let pending = store.pending_migrations().await?;
+        if !pending.is_empty() {
+            return Err(OpenError::PendingMigrations { database: config.database.to_string(), pending });
+        }
+    } else {
+        for name in store.migrate().await? {
+            tracing::info!(migration = name, "migration applied");
+        }
     }
     let mut blobs = config.blobs.open().await?;
     blobs.locks = blobs.locks.of_machine(&config.data_dir);
@@ -75,7 +93,7 @@ pub(crate) async fn open_library(config: &Config, if_missing: IfMissing) -> Resu
 /// Loads the secret. Creates its file when it is missing, and removes other users' access to it.
 pub(crate) fn load_secret(config: &Config) -> Result<Secret, OpenError> {
     let secret = config.secret.load(&SystemRandom::new())?;
-    if let SecretSource::File(path) = &config.secret
+    if let SecretSource::File(path) | SecretSource::ExistingFile(path) = &config.secret
         && restrict_permissions(path, 0o600).is_ok_and(|was_open| was_open)
     {
         tracing::warn!(
@@ -148,8 +166,8 @@ fn warn_if_writable_by_others(path: &Path) {
 fn warn_if_writable_by_others(_: &Path) {}
 
 /// Checks that the database file can be opened for writing, and creates it if allowed.
-fn check_database(config: &Config, if_missing: IfMissing) -> Result<(), OpenError> {
-    let path = absolute(&config.database);
+fn check_database(file: &Path, if_missing: IfMissing) -> Result<(), OpenError> {
+    let path = absolute(file);
     let mut options = fs::File::options();
     options.read(true).write(true).truncate(false).create(if_missing != IfMissing::Fail);
     #[cfg(unix)]
@@ -211,8 +229,8 @@ fn blob_advice(error: &BlobError) -> String {
     }
 }
 
-fn secret_advice(error: &SecretError) -> String {
-    let SecretError::File { path, source } = error else { return error.to_string() };
+fn secret_advice(error: &MissingSecret) -> String {
+    let MissingSecret::Unusable(SecretError::File { path, source }) = error else { return error.to_string() };
     let path = absolute(path);
     match (source.kind(), path.parent()) {
         (io::ErrorKind::NotFound, Some(folder)) => format!(

@@ -5,6 +5,9 @@ use crate::StorageError;
 /// Migrations of the store's schema.
 #[async_trait]
 pub trait SchemaStore: Send + Sync + 'static {
+    /// The names of all migrations that this program knows, in order.
+    fn known_migrations(&self) -> Result<Vec<String>, StorageError>;
+
     /// The names of the migrations that are not applied yet, in order. A result also proves that the store is
     /// reachable.
     async fn pending_migrations(&self) -> Result<Vec<String>, StorageError>;

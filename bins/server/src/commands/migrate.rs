@@ -1,6 +1,4 @@
-use library::StorageError;
-use storage::{SchemaStore as _, SharedStore};
-use storage_sqlite::{SqliteOptions, SqliteStore};
+use storage::SharedStore;
 
 use super::{CommandError, Report};
 use crate::{
@@ -27,17 +25,9 @@ pub(super) async fn run(options: &MigrateOptions, config: &Config) -> Result<Rep
 
 async fn status(store: &SharedStore) -> Result<String, CommandError> {
     let pending = store.pending_migrations().await?;
-    let mut applied = all_migrations().await?;
+    let mut applied = store.known_migrations()?;
     applied.retain(|name| !pending.contains(name));
     Ok(lines("applied", &applied) + &lines("pending", &pending))
-}
-
-/// The names of all migrations: those that are pending in an empty store.
-async fn all_migrations() -> Result<Vec<String>, StorageError> {
-    let unavailable = |error: std::io::Error| StorageError::Unavailable(error.to_string());
-    let folder = tempfile::tempdir().map_err(unavailable)?;
-    let empty = SqliteStore::open(&folder.path().join("empty.sqlite"), SqliteOptions::default()).await?;
-    empty.pending_migrations().await
 }
 
 fn lines(state: &str, names: &[String]) -> String {

@@ -4,6 +4,7 @@
 //! and its default to [`Config::resolve`].
 
 mod blob_location;
+mod database_location;
 mod listen_address;
 mod options;
 mod source;
@@ -30,6 +31,7 @@ use crate::{
     stores::io_message,
 };
 pub(crate) use blob_location::BlobLocation;
+pub(crate) use database_location::DatabaseLocation;
 pub(crate) use listen_address::ListenAddress;
 pub(crate) use options::{Layer, LogFormat, OcrLanguages, ServeOptions, StoreOptions, Switch};
 pub(crate) use source::{Environment, Source};
@@ -67,6 +69,23 @@ pub(crate) enum ConfigError {
     BaseUrl(#[from] InvalidBaseUrl),
 }
 
+/// Why there is no secret.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum MissingSecret {
+    #[error(transparent)]
+    Unusable(#[from] SecretError),
+    #[error(
+        "With a Postgres database, every machine needs the same secret. Give it with PHOTOS_SECRET (at least 32 \
+         characters) or --secret-file, for example: openssl rand -hex 32"
+    )]
+    NotGiven,
+    #[error(
+        "There is no secret file {}. With a Postgres database, every machine needs the same secret, so no new one is \
+         made; copy the file of another machine, or make one with: openssl rand -hex 32", .0.display()
+    )]
+    NoFile(PathBuf),
+}
+
 /// Where the secret comes from.
 #[derive(Debug, Clone)]
 pub(crate) enum SecretSource {
@@ -74,14 +93,23 @@ pub(crate) enum SecretSource {
     Environment(Secret),
     /// A file, which is created when it is missing.
     File(PathBuf),
+    /// A file that every machine has a copy of.
+    ExistingFile(PathBuf),
+    /// None is given although machines share the database.
+    Missing,
 }
 
 impl SecretSource {
     /// Loads the secret, and creates its file when it is missing.
-    pub(crate) fn load(&self, random: &dyn Random) -> Result<Secret, SecretError> {
+    pub(crate) fn load(&self, random: &dyn Random) -> Result<Secret, MissingSecret> {
         match self {
             Self::Environment(secret) => Ok(secret.clone()),
-            Self::File(path) => Secret::load_or_create(path, random),
+            Self::File(path) => Ok(Secret::load_or_create(path, random)?),
+            Self::ExistingFile(path) if path.try_exists().is_ok_and(|exists| !exists) => {
+                Err(MissingSecret::NoFile(path.clone()))
+            }
+            Self::ExistingFile(path) => Ok(Secret::load_or_create(path, random)?),
+            Self::Missing => Err(MissingSecret::NotGiven),
         }
     }
 }
@@ -91,7 +119,9 @@ impl SecretSource {
 pub(crate) struct Config {
     pub(crate) data_dir: PathBuf,
     pub(crate) secret: SecretSource,
-    pub(crate) database: PathBuf,
+    pub(crate) database: DatabaseLocation,
+    /// Whether `serve` applies migrations to a database that machines share.
+    pub(crate) migrate: Switch,
     pub(crate) blobs: BlobLocation,
     pub(crate) library: Settings,
     pub(crate) listen: ListenAddress,
@@ -145,11 +175,15 @@ impl Config {
         let (store, serve) = (layer.store, layer.serve);
         let data_dir = store.data_dir.clone().unwrap_or_else(|| DEFAULT_DATA_DIR.into());
         let blobs = BlobLocation::resolve(&store, &data_dir, environment)?;
+        let database = DatabaseLocation::resolve(&store, &data_dir)?;
         let secret = match environment.secret() {
             Some(text) => SecretSource::Environment(Secret::from_text(text)?),
-            None => SecretSource::File(store.secret_file.unwrap_or_else(|| data_dir.join("secret"))),
+            None => match (store.secret_file, database.is_shared()) {
+                (Some(file), true) => SecretSource::ExistingFile(file),
+                (None, true) => SecretSource::Missing,
+                (file, false) => SecretSource::File(file.unwrap_or_else(|| data_dir.join("secret"))),
+            },
         };
-        let database = store.database_url.as_deref().map(store_url::sqlite_file).transpose()?.flatten();
         let models = store.models_dir.unwrap_or_else(|| data_dir.join("models"));
         let vision = clip::Options {
             library: store.onnx_runtime.or_else(|| environment.onnx_runtime()),
@@ -157,7 +191,8 @@ impl Config {
         };
         library.models = Some(Arc::new(InstalledModels::new(Models::new(&models), vision.clone())));
         Ok(Self {
-            database: database.unwrap_or_else(|| data_dir.join("library.sqlite")),
+            database,
+            migrate: serve.migrate.unwrap_or(Switch::Off),
             blobs,
             data_dir,
             secret,
@@ -191,7 +226,8 @@ impl Config {
 
     /// Whether the database, the blobs or staged uploads are in the data folder.
     pub(crate) fn uses_data_dir(&self) -> bool {
-        self.database.starts_with(&self.data_dir) || self.blobs.folder().starts_with(&self.data_dir)
+        self.database.file().is_some_and(|file| file.starts_with(&self.data_dir))
+            || self.blobs.folder().starts_with(&self.data_dir)
     }
 }
 

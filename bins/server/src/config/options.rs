@@ -26,10 +26,16 @@ pub(crate) struct StoreOptions {
     /// Created at the first start. The variable PHOTOS_SECRET (at least 32 characters) overrides the file.
     #[arg(long, global = true, value_name = "FILE", help_heading = STORAGE, hide_short_help = true)]
     pub(crate) secret_file: Option<PathBuf>,
-    /// Metadata store, such as sqlite:/srv/library.sqlite [default: `library.sqlite` in the data folder] [env:
-    /// PHOTOS_DATABASE_URL]
+    /// Metadata store, such as sqlite:/srv/library.sqlite or postgres://user:password@host/database [default:
+    /// `library.sqlite` in the data folder] [env: PHOTOS_DATABASE_URL]
+    ///
+    /// With Postgres, several machines can serve one library; each needs the same secret. The variable keeps the password
+    /// from other users of the machine.
     #[arg(long, global = true, value_name = "URL", help_heading = STORAGE, hide_short_help = true)]
     pub(crate) database_url: Option<String>,
+    /// Maximum number of connections to a Postgres database [default: 16] [env: PHOTOS_DATABASE_CONNECTIONS]
+    #[arg(long, global = true, value_name = "NUMBER", help_heading = STORAGE, hide_short_help = true)]
+    pub(crate) database_connections: Option<WholeNumber<NonZeroUsize>>,
     /// Store of originals and renditions: file:FOLDER or s3://BUCKET/PREFIX [default: `blobs` in the data folder] [env:
     /// PHOTOS_BLOB_URL]
     ///
@@ -140,6 +146,18 @@ pub(crate) struct ServeOptions {
     /// https is blocked; such apps then register instead.
     #[arg(long, value_name = "SWITCH", hide_possible_values = true)]
     pub(crate) client_documents: Option<Switch>,
+    /// Apply pending migrations to a Postgres database at the start, instead of refusing to start [env: PHOTOS_MIGRATE]
+    ///
+    /// An SQLite file is always migrated.
+    #[arg(
+        long,
+        value_name = "SWITCH",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "on",
+        hide_possible_values = true
+    )]
+    pub(crate) migrate: Option<Switch>,
 }
 
 /// A whole number. Its parse error is clearer than that of the standard library.
@@ -256,6 +274,7 @@ impl Layer {
                 data_dir: source.take("data_dir")?,
                 secret_file: source.take("secret_file")?,
                 database_url: source.take("database_url")?,
+                database_connections: source.take("database_connections")?,
                 blob_url: source.take("blob_url")?,
                 s3_endpoint: source.take("s3_endpoint")?,
                 s3_region: source.take("s3_region")?,
@@ -278,6 +297,7 @@ impl Layer {
                 trusted_proxy: source.take_list("trusted_proxy")?,
                 log_format: source.take("log_format")?,
                 client_documents: source.take("client_documents")?,
+                migrate: source.take("migrate")?,
             },
         })
     }
@@ -290,6 +310,7 @@ impl Layer {
                 data_dir: store.data_dir.or(below.store.data_dir),
                 secret_file: store.secret_file.or(below.store.secret_file),
                 database_url: store.database_url.or(below.store.database_url),
+                database_connections: store.database_connections.or(below.store.database_connections),
                 blob_url: store.blob_url.or(below.store.blob_url),
                 s3_endpoint: store.s3_endpoint.or(below.store.s3_endpoint),
                 s3_region: store.s3_region.or(below.store.s3_region),
@@ -312,6 +333,7 @@ impl Layer {
                 trusted_proxy: serve.trusted_proxy.or(below.serve.trusted_proxy),
                 log_format: serve.log_format.or(below.serve.log_format),
                 client_documents: serve.client_documents.or(below.serve.client_documents),
+                migrate: serve.migrate.or(below.serve.migrate),
             },
         }
     }

@@ -1,15 +1,16 @@
 use std::path::PathBuf;
 
 use blobs::{InvalidEndpoint, InvalidLocation, S3Location};
+use storage_postgres::{InvalidUrl, PostgresUrl};
 
 /// Why a store URL is invalid. Messages do not quote it, because it may contain a password.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum StoreUrlError {
-    #[error("database-url: this build has no Postgres support yet; use sqlite:PATH or omit the setting")]
-    Postgres,
+    #[error("database-url: {0}")]
+    Postgres(#[from] InvalidUrl),
     #[error("database-url: an in-memory database would be lost at once; use sqlite:PATH or omit the setting")]
     InMemory,
-    #[error("database-url: must be sqlite:PATH")]
+    #[error("database-url: must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE")]
     Database,
     #[error("blob-url: must be file:FOLDER or s3://BUCKET/PREFIX")]
     Blobs,
@@ -19,13 +20,22 @@ pub(crate) enum StoreUrlError {
     Endpoint { setting: &'static str, reason: InvalidEndpoint },
 }
 
-/// The SQLite file that `--database-url` names; `None` means the one in the data folder.
-pub(super) fn sqlite_file(url: &str) -> Result<Option<PathBuf>, StoreUrlError> {
-    match url.split_once(':') {
-        Some(("sqlite", ":memory:")) => Err(StoreUrlError::InMemory),
-        Some(("sqlite", path)) => Ok(non_empty_path(path)),
-        Some(("postgres" | "postgresql", _)) => Err(StoreUrlError::Postgres),
-        _ => Err(StoreUrlError::Database),
+/// What `--database-url` names.
+#[derive(Debug, Clone)]
+pub(super) enum DatabaseUrl {
+    /// An SQLite file; `None` means the one in the data folder.
+    File(Option<PathBuf>),
+    Postgres(Box<PostgresUrl>),
+}
+
+impl DatabaseUrl {
+    pub(super) fn parse(url: &str) -> Result<Self, StoreUrlError> {
+        match url.split_once(':') {
+            Some(("sqlite", ":memory:")) => Err(StoreUrlError::InMemory),
+            Some(("sqlite", path)) => Ok(Self::File(non_empty_path(path))),
+            Some(("postgres" | "postgresql", _)) => Ok(Self::Postgres(Box::new(PostgresUrl::parse(url)?))),
+            _ => Err(StoreUrlError::Database),
+        }
     }
 }
 
@@ -59,18 +69,27 @@ mod tests {
 
     use super::*;
 
+    fn file(url: &str) -> Result<Option<PathBuf>, StoreUrlError> {
+        match DatabaseUrl::parse(url)? {
+            DatabaseUrl::File(file) => Ok(file),
+            DatabaseUrl::Postgres(url) => panic!("{url}"),
+        }
+    }
+
     #[test]
     fn urls_name_files_and_folders() {
         let database = |url, expect: Result<Option<&str>, _>| {
-            assert_eq!(sqlite_file(url), expect.map(|path| path.map(PathBuf::from)), "{url}");
+            assert_eq!(file(url), expect.map(|path| path.map(PathBuf::from)), "{url}");
         };
         database("sqlite:", Ok(None));
         database("sqlite:a/b.db", Ok(Some("a/b.db")));
         database("sqlite:/srv/b.db", Ok(Some("/srv/b.db")));
         database("sqlite:///srv/b.db", Ok(Some("/srv/b.db")));
         database("sqlite::memory:", Err(StoreUrlError::InMemory));
-        database("postgres://u:p@h/d", Err(StoreUrlError::Postgres));
-        database("postgresql://h/d", Err(StoreUrlError::Postgres));
+        for url in ["postgres://u:p@h/d", "postgresql://h/d"] {
+            assert!(matches!(DatabaseUrl::parse(url), Ok(DatabaseUrl::Postgres(_))), "{url}");
+        }
+        assert!(matches!(DatabaseUrl::parse("postgres://u:p@h"), Err(StoreUrlError::Postgres(_))));
         database("mysql://h/d", Err(StoreUrlError::Database));
         database("library.sqlite", Err(StoreUrlError::Database));
 
@@ -89,14 +108,14 @@ mod tests {
     proptest! {
         #[test]
         fn paths_are_kept_unchanged(path in "[^/:].{0,40}") {
-            prop_assert_eq!(sqlite_file(&format!("sqlite:{path}")), Ok(Some(PathBuf::from(&path))));
+            prop_assert_eq!(file(&format!("sqlite:{path}")), Ok(Some(PathBuf::from(&path))));
             let folder = BlobUrl::Folder(Some(PathBuf::from(&path)));
             prop_assert_eq!(BlobUrl::parse(&format!("file:{path}")), Ok(folder));
         }
 
         #[test]
-        fn other_schemes_are_refused(url in "[^sf].*|s[^q3].*|f[^i].*") {
-            prop_assert!(sqlite_file(&url).is_err() && BlobUrl::parse(&url).is_err());
+        fn other_schemes_are_refused(url in "[^sfp].*|s[^q3].*|f[^i].*|p[^o].*") {
+            prop_assert!(DatabaseUrl::parse(&url).is_err() && BlobUrl::parse(&url).is_err());
         }
     }
 }

@@ -47,7 +47,7 @@ fn flags_override_environment_overrides_file_overrides_defaults() {
 fn defaults_match_the_manual() {
     let config = resolve(&[], &[], "").unwrap();
     assert_eq!(config.data_dir, Path::new("./data"));
-    assert_eq!(config.database, Path::new("./data/library.sqlite"));
+    assert_eq!(config.database.file(), Some(Path::new("./data/library.sqlite")));
     assert_eq!(config.blobs, BlobLocation::Folder("./data/blobs".into()));
     assert!(matches!(&config.secret, SecretSource::File(path) if path == Path::new("./data/secret")));
     assert_eq!(config.library.max_upload_bytes, 200_000_000);
@@ -97,7 +97,7 @@ fn every_setting_can_be_in_the_file() {
     let config = resolve(&[], &[], file).unwrap();
     assert_eq!(config.data_dir, Path::new("/srv/photos"));
     assert!(matches!(&config.secret, SecretSource::File(path) if path == Path::new("/etc/photos/secret")));
-    assert_eq!(config.database, Path::new("/fast/library.sqlite"));
+    assert_eq!(config.database.file(), Some(Path::new("/fast/library.sqlite")));
     assert_eq!(config.blobs, BlobLocation::Folder("/big/blobs".into()));
     let library = &config.library;
     assert_eq!((library.free_window, library.max_upload_bytes, library.max_pixels), (5, 6, 7));
@@ -186,9 +186,9 @@ fn errors_name_the_setting_and_quote_no_value() {
     check(&[], "listen = 1\n", "photos.toml: listen: invalid type: integer `1`, expected a string");
     check(&[], "max-pixels = 1\nmax_pixels = 2", "photos.toml: `max_pixels` is set twice");
     check(
-        &[("PHOTOS_DATABASE_URL", "postgres://u:hunter2@h/d")],
+        &[("PHOTOS_DATABASE_URL", "postgres://u:hunter2@h/d?sslmode=prefer")],
         "",
-        "database-url: this build has no Postgres support yet; use sqlite:PATH or omit the setting",
+        "database-url: the parameter sslmode of the database URL must be disable, require or verify-full",
     );
     let syntax = resolve(&[], &[], "free-window = 1\ndatabase-url = \"postgres://u:hunter2").unwrap_err();
     assert!(syntax.starts_with("photos.toml, line 2: ") && !syntax.contains("hunter2"), "{syntax}");

@@ -74,7 +74,7 @@ fn invalid_settings_are_wrong_usage_and_not_quoted() {
     };
     let run = |arguments: &[&str]| outcome(folder.command([]).args(arguments), "");
     let list = ["account", "list"];
-    check(run(&[&list[..], &["--database-url", "postgres://u:hunter2@h/d"]].concat()), "no Postgres support");
+    check(run(&[&list[..], &["--database-url", "postgres://u:hunter2@h"]].concat()), "names no database");
     check(run(&[&list[..], &["--blob-url", "s3://k:hunter2@b/p"]].concat()), "must be s3://BUCKET");
     check(run(&[&list[..], &["--free-window", "many"]].concat()), "must be a positive whole number");
     check(run(&["serve", "--base-url", "photos"]), "base-url: the base URL must be");

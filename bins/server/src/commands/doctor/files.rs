@@ -3,7 +3,7 @@ use std::path::Path;
 use keys::Secret;
 
 use super::Findings;
-use crate::config::SecretSource;
+use crate::config::{MissingSecret, SecretSource};
 
 const DATA_FOLDER: &str = "data folder";
 const SECRET: &str = "secret";
@@ -58,6 +58,11 @@ pub(super) fn check_secret(secret: &SecretSource, findings: &mut Findings) {
     let path = match secret {
         SecretSource::Environment(_) => return findings.ok(SECRET, "set by PHOTOS_SECRET"),
         SecretSource::File(path) => path,
+        SecretSource::ExistingFile(path) if !matches!(path.try_exists(), Ok(false)) => path,
+        SecretSource::ExistingFile(path) => {
+            return findings.fail(SECRET, &MissingSecret::NoFile(path.clone()).to_string());
+        }
+        SecretSource::Missing => return findings.fail(SECRET, &MissingSecret::NotGiven.to_string()),
     };
     let shown = path.display();
     if matches!(path.try_exists(), Ok(false)) {

@@ -120,8 +120,8 @@ fn newer_stage(name: &str, waiting: u64) -> String {
 
 /// The metadata store, if it exists and no migration is pending.
 async fn check_metadata(config: &Config, findings: &mut Findings) -> Option<SharedStore> {
-    let shown = config.database.display();
-    if is_missing(&config.database) {
+    let shown = &config.database;
+    if config.database.file().is_some_and(is_missing) {
         findings.warn(METADATA, &format!("{shown} does not exist yet; the first start creates it"));
         return None;
     }
@@ -139,9 +139,12 @@ async fn check_metadata(config: &Config, findings: &mut Findings) -> Option<Shar
         }
         Ok(pending) => {
             let names = pending.join(", ");
-            let message = format!(
-                "{shown} has pending migrations: {names}; the next start or `server migrate` applies them"
-            );
+            let message = match config.database.is_shared() {
+                false => format!(
+                    "{shown} has pending migrations: {names}; the next start or `server migrate` applies them"
+                ),
+                true => format!("{shown} has pending migrations: {names}; apply them with `server migrate`"),
+            };
             findings.warn(METADATA, &message);
             None
         }
