@@ -51,11 +51,12 @@ fn template_name() -> String {
     }
     let digest = digest.finish();
     let hex: String = digest.as_ref().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    format!("photos_template_{hex}")
+    format!("template_{hex}")
 }
 
+/// The prefix is not that of API keys, which tests search logs for.
 fn new_name() -> String {
-    format!("photos_test_{:016x}", fastrand::u64(..))
+    format!("test_{:016x}", fastrand::u64(..))
 }
 
 impl TestDatabase {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::process::{ProcessError, Runner};
 use crate::workspace;
 
-const VERSION: &str = "VERSION_HERE";
+const VERSION: &str = "2.5.0";
 
 /// The path of the program. Its first build takes 10 to 20 minutes.
 pub(super) fn program(runner: &Runner) -> Result<PathBuf, ProcessError> {

@@ -5,6 +5,7 @@ mod cargo_test;
 mod clients;
 mod conformance;
 mod counts;
+mod garage;
 mod mutations;
 mod node;
 mod onnx_runtime;
@@ -60,6 +61,8 @@ enum Step {
     Browser,
     /// Sync clients: rclone, nextcloudcmd, nc_py_api, litmus, cadaver and curl
     Sync,
+    /// The sync clients once more, with servers on Postgres behind PgBouncer and on S3
+    SyncPostgresS3,
 }
 
 impl Options {
@@ -124,7 +127,10 @@ fn count_all(runner: &Runner, options: &Options, done: &mut Steps) -> Counts {
             Step::Clients => done.count("clients", || clients::run(runner)),
             Step::Conformance => done.count("conformance", || conformance::run(runner)),
             Step::Browser => done.count("browser", || browser::run(runner, environment)),
-            Step::Sync => done.count("sync", || sync::run(runner, environment, &mut postgres)),
+            Step::Sync => done.count("sync", || sync::run(runner, environment)),
+            Step::SyncPostgresS3 => done.count("sync, Postgres and S3", || {
+                sync::run_on_postgres_and_s3(runner, environment, &mut postgres, options.full)
+            }),
         }
     };
     steps.iter().copied().fold(Counts::default(), count)
@@ -157,6 +163,7 @@ mod tests {
             Step::Conformance,
             Step::Browser,
             Step::Sync,
+            Step::SyncPostgresS3,
         ];
         assert_eq!(steps(false, &[]), all_but_mutations);
         assert_eq!(steps(true, &[]), Step::value_variants());
