@@ -33,6 +33,7 @@ struct SharedStores {
 
 impl Stores {
     /// New stores of the kind that the environment names.
+    #[expect(clippy::disallowed_methods, reason = "the developer tool configures tests by variables")]
     pub(crate) async fn create(migrated: bool) -> Self {
         let stack = env::var(STACK).unwrap_or_else(|_| "embedded".to_owned());
         let shared = match stack.as_str() {

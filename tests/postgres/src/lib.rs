@@ -1,6 +1,7 @@
 //! Databases for tests, on the Postgres server that the developer tool starts for them.
 //!
 //! Each test has a database of its own, a copy of one that was migrated once.
+#![expect(clippy::disallowed_methods, reason = "the developer tool configures tests by variables")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::{env, fs, path::Path, thread};
@@ -37,6 +38,13 @@ async fn connect(database: &str) -> Client {
     let (client, connection) = tokio_postgres::connect(&url_of(database), NoTls).await.unwrap();
     tokio::spawn(connection);
     client
+}
+
+/// Copies the files of a template, as Postgres 14 always does. The default of later ones also writes each page to the log.
+async fn strategy(client: &Client) -> &'static str {
+    let version = "SELECT current_setting('server_version_num')::int";
+    let version: i32 = client.query_one(version, &[]).await.unwrap().get(0);
+    if version >= 150_000 { "STRATEGY FILE_COPY" } else { "" }
 }
 
 /// The name of the template, which changes with the migrations.
@@ -87,7 +95,10 @@ impl TestDatabase {
             );
             client.batch_execute(&end_connections).await.unwrap();
         }
-        client.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template}")).await.unwrap();
+        client
+            .batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template} {}", strategy(&client).await))
+            .await
+            .unwrap();
         Self { name }
     }
 

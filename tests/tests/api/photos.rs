@@ -10,11 +10,7 @@ use std::{
 use domain::{Rendition, Timestamp};
 use image::GenericImageView as _;
 use library::{ImportReport, IndexingScope};
-use tests::{
-    DateCase, TestAccount, TestApp,
-    black_box::StoredCaptureTime,
-    date_cases, fixture,
-};
+use tests::{DateCase, TestAccount, TestApp, black_box::StoredCaptureTime, date_cases, fixture};
 
 fn write_case(folder: &Path, case: &DateCase) {
     fs::create_dir_all(folder).unwrap();

@@ -2,11 +2,11 @@
 //!
 //! Both listen on the loopback interface only, let everybody in who reaches them, and stop when [`Postgres`] is dropped.
 
+mod folder;
 mod pgbouncer;
 mod programs;
 mod user;
 
-use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -18,7 +18,7 @@ use rustix::process::Signal;
 use crate::instance::{free_port, tail};
 use crate::process::{ProcessError, Runner, Running};
 use crate::system::{self, SystemError, Tools};
-use crate::workspace;
+use folder::{ServerFolder, append};
 use pgbouncer::PgBouncer;
 use user::ServerUser;
 
@@ -126,24 +126,30 @@ pub(crate) struct Postgres {
 
 impl Postgres {
     /// Installs the programs where that is allowed, and starts a server without databases. Only one of each name can run.
-    pub(crate) fn start(
-        runner: &Runner,
-        name: &str,
-        durability: Durability,
-    ) -> Result<Self, PostgresError> {
+    pub(crate) fn start(runner: &Runner, name: &str, durability: Durability) -> Result<Self, PostgresError> {
         system::ensure(runner, Tools::Postgres)?;
         let programs = programs::postgres().ok_or(PostgresError::NotFound("Postgres"))?;
         let user = ServerUser::find().ok_or(PostgresError::NoUser)?;
-        let folder = ServerFolder::create(runner, name, user, &programs)?;
-        let data = folder.path.join("data");
+        let folder = ServerFolder::create(runner, name, durability, user, &programs)?;
         let mut initdb = user.command(&programs.join("initdb"));
-        initdb.args(["--username", USER, "--auth", "trust", "--locale", "C", "--encoding", "UTF8", "--no-sync", "-D"]);
-        runner.output(initdb.arg(&data), "")?;
+        initdb.args([
+            "--username",
+            USER,
+            "--auth",
+            "trust",
+            "--locale",
+            "C",
+            "--encoding",
+            "UTF8",
+            "--no-sync",
+            "-D",
+        ]);
+        runner.output(initdb.arg(folder.data()), "")?;
 
         let port = free_port(FIRST_PORT);
         let log = folder.log("postgres")?;
         let mut postgres = user.command(&programs.join("postgres"));
-        postgres.arg("-D").arg(&data).stdout(folder.append(&log)?).stderr(folder.append(&log)?);
+        postgres.arg("-D").arg(folder.data()).stdout(append(&log)?).stderr(append(&log)?);
         for setting in settings(port, durability) {
             postgres.args(["-c", &setting]);
         }
@@ -173,7 +179,15 @@ fn settings(port: u16, durability: Durability) -> Vec<String> {
         format!("max_connections={MAX_CONNECTIONS}"),
     ];
     // A worker that cleans up a database while it is copied or dropped would delay the test.
-    let fast = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off"];
+    let fast = [
+        "autovacuum=off",
+        "fsync=off",
+        "full_page_writes=off",
+        "max_wal_senders=0",
+        "max_wal_size=128MB",
+        "synchronous_commit=off",
+        "wal_level=minimal",
+    ];
     let more = if durability == Durability::None { fast.as_slice() } else { &[] };
     always.into_iter().chain(more.iter().map(|&setting| setting.to_owned())).collect()
 }
@@ -196,81 +210,6 @@ fn wait_until_ready(
         runner.pause(POLL)?;
     }
     Err(PostgresError::NotReady { program, log: log.to_owned(), tail: tail(log) })
-}
-
-/// The folder of a server, of which only the logs remain afterwards.
-#[derive(Debug)]
-struct ServerFolder {
-    path: PathBuf,
-    user: ServerUser,
-}
-
-impl ServerFolder {
-    /// An empty folder, in the build folder if the server's user can write there. Stops a server that a killed run has
-    /// left there.
-    fn create(
-        runner: &Runner,
-        name: &str,
-        user: ServerUser,
-        programs: &Path,
-    ) -> Result<Self, PostgresError> {
-        let relative = Path::new("postgres").join(name);
-        let candidates =
-            [workspace::target_dir().join(&relative), std::env::temp_dir().join("photos-tests").join(&relative)];
-        for path in candidates {
-            let folder = Self { path, user };
-            folder.stop_leftover(runner, programs)?;
-            folder.empty().map_err(|source| PostgresError::File { path: folder.path.clone(), source })?;
-            if user.can_write(&folder.path) {
-                return Ok(folder);
-            }
-        }
-        Err(PostgresError::NotFound("a folder that the server's user can write to"))
-    }
-
-    fn stop_leftover(&self, runner: &Runner, programs: &Path) -> Result<(), ProcessError> {
-        let data = self.path.join("data");
-        if data.join("postmaster.pid").exists() {
-            let mut command = self.user.command(&programs.join("pg_ctl"));
-            command.args(["stop", "-m", "immediate", "-D"]).arg(&data);
-            // It fails if the server does not run any more.
-            runner.status(command.stdout(Stdio::null()).stderr(Stdio::null()))?;
-        }
-        Ok(())
-    }
-
-    fn empty(&self) -> io::Result<()> {
-        if self.path.exists() {
-            fs::remove_dir_all(&self.path)?;
-        }
-        fs::create_dir_all(&self.path)?;
-        self.user.give(&self.path)
-    }
-
-    /// An empty log in this folder.
-    fn log(&self, program: &str) -> Result<PathBuf, PostgresError> {
-        self.write(&format!("{program}.log"), "")
-    }
-
-    fn append(&self, log: &Path) -> Result<File, PostgresError> {
-        let opened = File::options().append(true).open(log);
-        opened.map_err(|source| PostgresError::File { path: log.to_owned(), source })
-    }
-
-    /// Writes a file that belongs to the user of the server.
-    fn write(&self, name: &str, text: &str) -> Result<PathBuf, PostgresError> {
-        let path = self.path.join(name);
-        let written = fs::write(&path, text).and_then(|()| self.user.give(&path));
-        written.map_err(|source| PostgresError::File { path: path.clone(), source })?;
-        Ok(path)
-    }
-}
-
-impl Drop for ServerFolder {
-    fn drop(&mut self) {
-        // What cannot be deleted is deleted by the next run.
-        let _ = fs::remove_dir_all(self.path.join("data"));
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use rustix::process::Signal;
 
-use super::{PostgresError, ServerFolder, USER, programs, wait_until_ready};
+use super::folder::{ServerFolder, append};
+use super::{PostgresError, USER, programs, wait_until_ready};
 use crate::instance::free_port;
 use crate::process::{Runner, Running};
 
@@ -34,7 +35,7 @@ impl PgBouncer {
         let log = folder.log("pgbouncer")?;
         let config = folder.write("pgbouncer.ini", &config(server_port, port, &users))?;
         let mut command = folder.user.command(&program);
-        command.arg(config).stdout(folder.append(&log)?).stderr(folder.append(&log)?);
+        command.arg(config).stdout(append(&log)?).stderr(append(&log)?);
         // Without waiting for clients to disconnect.
         let mut running = runner.spawn(&mut command)?.stopped_by(Signal::INT);
         wait_until_ready(runner, &mut running, "PgBouncer", postgres, port, &log)?;

@@ -6,11 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::system;
 
 /// Folders with one folder for each major version, which has the programs in `bin`: Debian's, and Homebrew's on macOS.
-const VERSIONED: [(&str, &str); 3] = [
-    ("/usr/lib/postgresql", ""),
-    ("/opt/homebrew/opt", "postgresql@"),
-    ("/usr/local/opt", "postgresql@"),
-];
+const VERSIONED: [(&str, &str); 3] =
+    [("/usr/lib/postgresql", ""), ("/opt/homebrew/opt", "postgresql@"), ("/usr/local/opt", "postgresql@")];
 /// Not on every user's path.
 const SYSTEM_PROGRAMS: [&str; 2] = ["/usr/sbin", "/usr/local/sbin"];
 

@@ -65,7 +65,8 @@ mod tests {
 
     #[test]
     fn users_are_found_by_their_whole_name() {
-        let users = "root:x:0:0:root:/root:/bin/sh\nnobody2:x:1:2::/:/x\nnobody:x:65534:65533:n:/x:/y\nbad:x:a:b";
+        let users =
+            "root:x:0:0:root:/root:/bin/sh\nnobody2:x:1:2::/:/x\nnobody:x:65534:65533:n:/x:/y\nbad:x:a:b";
         for (name, expect) in
             [("nobody", Some((65534, 65533))), ("root", Some((0, 0))), ("bad", None), ("postgres", None)]
         {

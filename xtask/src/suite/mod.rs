@@ -115,7 +115,9 @@ fn count_all(runner: &Runner, options: &Options, done: &mut Steps) -> Counts {
     let mut postgres = PostgresOnDemand::new(runner);
     let count = |sum, step| {
         sum + match step {
-            Step::Cargo => done.count("cargo test", || cargo_test::workspace(runner, environment, &mut postgres)),
+            Step::Cargo => {
+                done.count("cargo test", || cargo_test::workspace(runner, environment, &mut postgres))
+            }
             Step::Pgbouncer => done.count("PgBouncer", || {
                 cargo_test::store_through_pgbouncer(runner, environment, &mut postgres)
             }),

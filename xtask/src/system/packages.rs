@@ -166,7 +166,13 @@ const TOOLS: [Tool; 15] = [
         packages: ["postgresql", "postgresql-server", "postgresql", "postgresql", "postgresql@17"],
         otherwise: None,
     },
-    Tool { name: "pgbouncer", probe: Probe::PgBouncer, why: Why::Postgres, packages: ["pgbouncer"; 5], otherwise: None },
+    Tool {
+        name: "pgbouncer",
+        probe: Probe::PgBouncer,
+        why: Why::Postgres,
+        packages: ["pgbouncer"; 5],
+        otherwise: None,
+    },
 ];
 
 /// Loads libheif as the server does, and looks for its decoders of HEVC (1) and AV1 (4). If the library is not found,
