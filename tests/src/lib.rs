@@ -27,6 +27,7 @@ mod redacted;
 mod requests;
 mod response;
 mod seed;
+mod stores;
 
 pub use app::{START_TIME, TestAccount, TestApp, TestAppBuilder, secret};
 pub use date_cases::{DATE_CASES_ADDED, DateCase, ExpectedTime, SidecarFile, date_cases};
