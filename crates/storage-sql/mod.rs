@@ -4,12 +4,14 @@
 mod accounts;
 mod albums;
 mod blob_registry;
+mod copy;
 pub(crate) mod error;
 pub(crate) mod expression;
 mod files;
 mod images;
 mod integrity;
 mod lease;
+mod library_state;
 mod lock;
 mod login_flows;
 mod migrations;
@@ -31,6 +33,7 @@ mod watched_files;
 
 pub(crate) use error::SqlError;
 pub(crate) use images::encode_word_ids;
+pub(crate) use library_state::CLOSED;
 pub(crate) use lock::Lock;
 pub(crate) use statement::statement;
 pub(crate) use value::json_array;

@@ -3,7 +3,7 @@
 use diesel::result::{DatabaseErrorKind, Error};
 
 /// Messages of Postgres for errors that a retry may fix. diesel passes on the message, not the code of the error.
-const TRANSIENT: [&str; 17] = [
+const TRANSIENT: [&str; 18] = [
     "deadlock detected",
     "lock timeout",
     "statement timeout",
@@ -19,6 +19,7 @@ const TRANSIENT: [&str; 17] = [
     "server closed the connection",
     "server conn crashed",
     "query_wait_timeout",
+    "server login has been failing",
     "due to user request",
     "conflict with recovery",
 ];
@@ -37,7 +38,11 @@ pub(crate) fn is_transient(kind: &DatabaseErrorKind, message: &str) -> bool {
 /// Whether the transaction was undone because of others that ran at the same time, so that it can be run again.
 pub(crate) fn is_conflict(error: &Error) -> bool {
     match error {
-        Error::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => true,
+        // A row that a statement refers to was deleted while the statement waited for it.
+        Error::DatabaseError(
+            DatabaseErrorKind::SerializationFailure | DatabaseErrorKind::ForeignKeyViolation,
+            _,
+        ) => true,
         Error::DatabaseError(_, information) => information.message().contains("deadlock detected"),
         Error::RollbackErrorOnCommit { commit_error, .. } => is_conflict(commit_error),
         _ => false,

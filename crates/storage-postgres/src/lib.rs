@@ -29,6 +29,7 @@
 mod dialect;
 mod classify;
 mod connection;
+mod id_sequence;
 mod lock;
 mod place_index;
 mod runtime;

@@ -31,7 +31,7 @@ use crate::{
     connection::{LIMITS, PostgresUrl},
     lock,
     sql::{
-        SqlError,
+        CLOSED, SqlError,
         pool::{Pool, PoolLimits},
     },
 };
@@ -55,6 +55,10 @@ const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
 const SLOW_LOOK_UP: Duration = Duration::from_secs(1);
 /// Number of queues for writes of accounts: those of one account wait in one queue, so that they use one connection.
 const WRITE_QUEUES: usize = 256;
+
+/// Fails with [`CLOSED_MESSAGE`] unless the library is open.
+const REQUIRE_OPEN: &str = "SELECT require_open_library()";
+const CLOSED_MESSAGE: &str = "the library is closed";
 
 /// How a store is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,8 +164,27 @@ impl PostgresStore {
     /// Runs an operation that writes in a transaction, under a lock.
     ///
     /// An operation is a function of its arguments and the database, so it is run again when a conflict with others
-    /// undid it, or when the connection was lost before it was to be committed.
+    /// undid it, or when the connection was lost before it was to be committed. It fails unless the library is open.
     pub(crate) async fn write<T, F>(&self, lock: Lock, operation: F) -> Result<T, StorageError>
+    where
+        T: Send + 'static,
+        F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
+    {
+        // After the lock: a write that waited for a change of the state sees the new state.
+        self.write_after(lock, REQUIRE_OPEN, operation).await
+    }
+
+    /// As [`write`](Self::write), also while the library is not open.
+    pub(crate) async fn write_in_any_state<T, F>(&self, lock: Lock, operation: F) -> Result<T, StorageError>
+    where
+        T: Send + 'static,
+        F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
+    {
+        self.write_after(lock, "", operation).await
+    }
+
+    /// Runs an operation that writes after taking a lock and executing a statement.
+    async fn write_after<T, F>(&self, lock: Lock, first: &str, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
         F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
@@ -176,7 +199,10 @@ impl PostgresStore {
                     .join("; "),
             ),
         };
-        let begin = format!("BEGIN; SET LOCAL {LIMITS}; {}", locks.unwrap_or_default());
+        let begin = format!(
+            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL {LIMITS}; {}; {first}",
+            locks.unwrap_or_default()
+        );
         let queue = match lock {
             Lock::Account(account) => {
                 usize::try_from(account).ok().and_then(|it| self.write_queues.get(it % WRITE_QUEUES))
@@ -216,7 +242,7 @@ impl PostgresStore {
         T: Send + 'static,
         F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        let begin = "BEGIN; SET LOCAL lock_timeout = '3s'; SET LOCAL statement_timeout = 0";
+        let begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = '3s'; SET LOCAL statement_timeout = 0";
         let store = self.clone();
         let migrating = self.pool.run(move |c| {
             for _ in 0..MAX_MIGRATION_POLLS {
@@ -364,7 +390,12 @@ fn begin_transaction(c: &mut SqlConnection, begin: &str) -> Result<(), SqlError>
     if let Err(error) = c.batch_execute(begin) {
         // The first of the statements may have succeeded.
         let _ = c.batch_execute("ROLLBACK");
-        return Err(error.into());
+        return Err(match &error {
+            Error::DatabaseError(_, information) if information.message() == CLOSED_MESSAGE => {
+                SqlError::Unavailable(CLOSED.to_owned())
+            }
+            _ => error.into(),
+        });
     }
     match Transactions::transaction_manager_status_mut(c) {
         TransactionManagerStatus::Valid(status) => {

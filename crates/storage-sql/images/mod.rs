@@ -25,7 +25,7 @@ pub(crate) use places::latitudes;
 pub(crate) use removal::{delete_without_files, set_capture_time_in_albums, undelete};
 pub(crate) use renditions::replace as replace_renditions;
 pub(crate) use row::{ImageRow, ImageRowWithOwner};
-pub(crate) use text::{add_text, encode_word_ids, forget_words, outdated_words, remove_text};
+pub(crate) use text::{add_text, encode_word_ids, forget_words, outdated_words, reindex, remove_text};
 pub(crate) use visibility::Visibility;
 
 #[async_trait]
@@ -123,6 +123,6 @@ impl WordIndex for SqlStore {
     }
 
     async fn reindex_words(&self, max: u32) -> Result<u32, StorageError> {
-        self.write(Lock::Words, move |c| text::reindex(c, max)).await
+        self.write(Lock::Words, move |c| reindex(c, max)).await
     }
 }

@@ -38,7 +38,9 @@
 mod dialect;
 mod classify;
 mod connection;
+mod id_sequence;
 mod inline_pool;
+mod library_state;
 mod lock;
 mod place_index;
 #[cfg(test)]

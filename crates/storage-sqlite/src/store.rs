@@ -12,6 +12,7 @@ use crate::{
     classify::{describe, hint},
     connection::{ConnectionRole, Durability, connect},
     inline_pool::InlinePool,
+    library_state::require_open,
     sql::{
         Lock, SqlError,
         pool::{Pool, PoolLimits},
@@ -105,8 +106,21 @@ impl SqliteStore {
     }
 
     /// Runs an operation that writes, isolated as if in a transaction of its own. The writer's thread excludes all other
-    /// writes, so the lock says nothing more.
-    pub(crate) async fn write<T, F>(&self, _lock: Lock, operation: F) -> Result<T, StorageError>
+    /// writes, so the lock says nothing more. Fails unless the library is open.
+    pub(crate) async fn write<T, F>(&self, lock: Lock, operation: F) -> Result<T, StorageError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
+    {
+        self.write_in_any_state(lock, |c| {
+            require_open(c)?;
+            operation(c)
+        })
+        .await
+    }
+
+    /// As [`write`](Self::write), also while the library is not open.
+    pub(crate) async fn write_in_any_state<T, F>(&self, _lock: Lock, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
@@ -120,7 +134,7 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        self.write(Lock::Everything, operation).await
+        self.write_in_any_state(Lock::Everything, operation).await
     }
 
     #[cfg(test)]

@@ -14,6 +14,7 @@
 mod accounts;
 mod albums;
 mod blob_registry;
+mod copy;
 mod error;
 mod file_order;
 mod file_rules;
@@ -22,6 +23,7 @@ mod grants;
 mod images;
 mod index_queue;
 mod integrity;
+mod library_state;
 mod login_flows;
 mod rendition_queue;
 mod roles;
@@ -48,6 +50,7 @@ pub use accounts::{
 };
 pub use albums::{AlbumPage, AlbumStore, AlbumWrite, NewAlbum};
 pub use blob_registry::{AnnounceOutcome, BlobRef, BlobRegistry};
+pub use copy::{CopiedRow, CopiedTable, CopyStore, PageLimit, RowKey, Value};
 pub use domain::BlobKind;
 pub use error::StorageError;
 pub use file_order::{FilePosition, LocatedFile, RecentFiles};
@@ -70,6 +73,7 @@ pub use integrity::{
     BlobUse, BlobUser, CheckDepth, CheckedRows, ImageReference, IntegrityStore, RuleRow, StoreRule,
     StoredPart, Violation,
 };
+pub use library_state::{LibraryState, LibraryStateStore, Transfer};
 pub use login_flows::{LoginFlow, LoginFlowStore, LoginTokenHash, MAX_LOGIN_FLOWS, NewLoginFlow};
 pub use rendition_queue::{RenditionJob, RenditionQueue};
 pub use roles::{RoleFence, RoleRequest, RoleStore};
@@ -103,11 +107,13 @@ pub trait Store:
     AccountStore
     + AlbumStore
     + BlobRegistry
+    + CopyStore
     + FileStore
     + GrantStore
     + ImageStore
     + IndexQueue
     + IntegrityStore
+    + LibraryStateStore
     + LoginFlowStore
     + RenditionQueue
     + RoleStore
@@ -131,11 +137,13 @@ impl<T> Store for T where
     T: AccountStore
         + AlbumStore
         + BlobRegistry
+        + CopyStore
         + FileStore
         + GrantStore
         + ImageStore
         + IndexQueue
         + IntegrityStore
+        + LibraryStateStore
         + LoginFlowStore
         + RenditionQueue
         + RoleStore

@@ -14,14 +14,19 @@ use tokio::task::spawn_blocking;
 use super::{PREFIX, PartFile, wrong_length};
 use crate::{content::files_named, reading::file_stream, sync::sync_folder};
 
-/// Syncs a part and the folder to disk, and keeps the part.
-pub(super) async fn keep(file: NamedTempFile, folder: PathBuf) -> io::Result<()> {
+/// Syncs a part and the folder to disk, and keeps the part under this name.
+pub(super) async fn keep(file: NamedTempFile, folder: PathBuf, name: String) -> io::Result<()> {
     blocking(move || {
         file.as_file().sync_all()?;
-        sync_folder(&folder)?;
         let mut file = file;
-        file.disable_cleanup(true);
-        Ok(())
+        let path = folder.join(name);
+        if file.path() == path {
+            sync_folder(&folder)?;
+            file.disable_cleanup(true);
+            return Ok(());
+        }
+        file.persist(path).map_err(|failed| failed.error)?;
+        sync_folder(&folder)
     })
     .await
 }

@@ -4,7 +4,7 @@ use ring::digest;
 use tempfile::NamedTempFile;
 use tokio::io::AsyncWriteExt as _;
 
-use super::{PREFIX, Place, RANDOM_CHARS, folder, objects};
+use super::{PREFIX, Place, RANDOM_CHARS, check_name, folder, objects};
 use crate::{Checksum, StagingError};
 
 /// Writes a part to a local file. The file is deleted when this value is dropped.
@@ -58,20 +58,30 @@ impl PartWriter {
     ///
     /// # Errors
     /// [`StagingError`]; the file is deleted.
-    pub async fn finish(mut self) -> Result<String, StagingError> {
+    pub async fn finish(self) -> Result<String, StagingError> {
+        let name = self.file.path().file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = name.ok_or(io::ErrorKind::InvalidFilename).map_err(io::Error::from)?;
+        self.finish_as(&name).await?;
+        Ok(name)
+    }
+
+    /// Stores the part durably under the name that it has in another store. A part of that name is replaced.
+    ///
+    /// # Errors
+    /// [`StagingError`]; the file is deleted.
+    pub async fn finish_as(mut self, name: &str) -> Result<(), StagingError> {
+        check_name(name)?;
         self.writer.flush().await?;
         if let (Some(hasher), Some(checksum)) = (self.hasher.take(), &self.checksum)
             && hasher.finish().as_ref() != expected(checksum)
         {
             return Err(StagingError::ChecksumMismatch);
         }
-        let name = self.file.path().file_name().map(|name| name.to_string_lossy().into_owned());
-        let name = name.ok_or(io::ErrorKind::InvalidFilename).map_err(io::Error::from)?;
         match &self.place {
-            Place::Folder => folder::keep(self.file, self.folder).await?,
-            Place::Objects(backend) => objects::store(&**backend, &name, self.file.path()).await?,
+            Place::Folder => folder::keep(self.file, self.folder, name.to_owned()).await?,
+            Place::Objects(backend) => objects::store(&**backend, name, self.file.path()).await?,
         }
-        Ok(name)
+        Ok(())
     }
 }
 

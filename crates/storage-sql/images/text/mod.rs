@@ -17,6 +17,7 @@ mod word_ids;
 
 pub(crate) use add::{add_text, remove_text};
 pub(crate) use check::{forget_words, outdated_words};
-pub(super) use reindex::{is_newer, outdated, reindex};
+pub(crate) use reindex::reindex;
+pub(super) use reindex::{is_newer, outdated};
 pub(super) use search::{TextQuery, matches};
 pub(crate) use word_ids::write as encode_word_ids;

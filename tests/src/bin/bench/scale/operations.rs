@@ -241,7 +241,7 @@ impl Subject {
 
     async fn words(&self, words: &str) -> Result<(), AnyError> {
         let filter = SearchFilter { album: None, circle: None, range: DateRange::default() };
-        let text = QueryText::parse(words)?.ok_or("no words")?;
+        let text = QueryText::parse(words)?;
         self.store.match_text(self.viewer, &text, TextColumns::Content, filter, 50).await?;
         Ok(())
     }
@@ -249,7 +249,7 @@ impl Subject {
     async fn search(&self, words: &str, is_merged: bool) -> Result<(), AnyError> {
         let query = SearchQuery {
             target: SearchTarget::Words {
-                text: QueryText::parse(words)?.ok_or("no words")?,
+                text: QueryText::parse(words)?,
                 channels: Some(Channels { text: is_merged, image: true }),
             },
             album: None,

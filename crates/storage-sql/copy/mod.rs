@@ -1,0 +1,47 @@
+//! Reads and writes whole tables, to copy a library to another store.
+
+mod pages;
+mod rows;
+mod table;
+mod tables;
+mod value;
+
+use async_trait::async_trait;
+use storage::{CopiedRow, CopiedTable, CopyStore, PageLimit, RowKey, StorageError};
+
+use super::images::reindex;
+use crate::{Lock, SqlStore, id_sequence};
+
+#[async_trait]
+impl CopyStore for SqlStore {
+    async fn copied_rows(
+        &self,
+        table: CopiedTable,
+        after: Option<RowKey>,
+        limit: PageLimit,
+    ) -> Result<Vec<CopiedRow>, StorageError> {
+        self.read(move |c| rows::read(c, table, after.as_ref(), limit)).await
+    }
+
+    async fn last_copied_key(&self, table: CopiedTable) -> Result<Option<RowKey>, StorageError> {
+        self.read(move |c| rows::last_key(c, table)).await
+    }
+
+    async fn add_copied_rows(&self, table: CopiedTable, rows: Vec<CopiedRow>) -> Result<(), StorageError> {
+        self.write_in_any_state(Lock::Nothing, move |c| rows::add(c, table, &rows)).await
+    }
+
+    async fn highest_id(&self, table: CopiedTable) -> Result<Option<i64>, StorageError> {
+        let Some((name, column)) = rows::ids(table) else { return Ok(None) };
+        self.read(move |c| id_sequence::highest(c, name, column)).await.map(Some)
+    }
+
+    async fn raise_highest_id(&self, table: CopiedTable, id: i64) -> Result<(), StorageError> {
+        let Some((name, column)) = rows::ids(table) else { return Ok(()) };
+        self.write_in_any_state(Lock::Nothing, move |c| id_sequence::raise(c, name, column, id)).await
+    }
+
+    async fn index_copied_words(&self, max: u32) -> Result<u32, StorageError> {
+        self.write_in_any_state(Lock::Words, move |c| reindex(c, max)).await
+    }
+}

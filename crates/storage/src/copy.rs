@@ -1,0 +1,209 @@
+use async_trait::async_trait;
+
+use crate::StorageError;
+
+/// A value of a column.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// No value.
+    Null,
+    /// A whole number.
+    Integer(i64),
+    /// A floating-point number.
+    Real(f64),
+    /// Whether something is so.
+    Boolean(bool),
+    /// Text.
+    Text(String),
+    /// Bytes.
+    Bytes(Vec<u8>),
+}
+
+impl Value {
+    /// Appends the canonical form: a tag, the length if it varies, and the bytes. Different values have different forms.
+    fn write_canonical(&self, out: &mut Vec<u8>) {
+        let mut sized = |tag: u8, bytes: &[u8]| {
+            out.push(tag);
+            out.extend((bytes.len() as u64).to_le_bytes());
+            out.extend(bytes);
+        };
+        match self {
+            Self::Text(text) => sized(b't', text.as_bytes()),
+            Self::Bytes(bytes) => sized(b'b', bytes),
+            Self::Null => out.push(b'0'),
+            Self::Integer(number) => {
+                out.push(b'i');
+                out.extend(number.to_le_bytes());
+            }
+            Self::Real(number) => {
+                out.push(b'r');
+                // SQLite stores -0.0 as 0.
+                out.extend((number + 0.0).to_bits().to_le_bytes());
+            }
+            Self::Boolean(is) => out.extend([b'f', u8::from(*is)]),
+        }
+    }
+}
+
+/// The key of a row: the values of the columns that order its table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowKey(pub Vec<Value>);
+
+/// A row of a table: the values of all columns that are not computed. Those of the key come first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CopiedRow {
+    /// How many of the values are the key.
+    pub key_columns: usize,
+    /// The values, in an order that is the same in all adapters.
+    pub values: Vec<Value>,
+}
+
+impl CopiedRow {
+    /// The key.
+    pub fn key(&self) -> RowKey {
+        RowKey(self.values.iter().take(self.key_columns).cloned().collect())
+    }
+
+    /// Appends the canonical form of the row, which is the same in all adapters.
+    pub fn write_canonical(&self, out: &mut Vec<u8>) {
+        for value in &self.values {
+            value.write_canonical(out);
+        }
+    }
+}
+
+/// The size of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageLimit {
+    /// Maximum number of rows.
+    pub rows: u32,
+    /// Approximate maximum length of the long values. A longer row is a page of its own.
+    pub bytes: u64,
+}
+
+macro_rules! copied_tables {
+    ($($variant:ident = $name:literal),+ $(,)?) => {
+        /// The tables that make up a library.
+        ///
+        /// Two kinds of tables are left out. The indexes of words and places are derived: places are indexed together
+        /// with their images, and words by [`CopyStore::index_copied_words`]. Roles are held by processes that use the
+        /// store.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum CopiedTable {
+            $(#[doc = concat!("`", $name, "`")] $variant,)+
+        }
+
+        impl CopiedTable {
+            /// All tables in an order in which each refers only to rows of earlier ones.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// The name, for messages.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)+
+                }
+            }
+        }
+    };
+}
+
+copied_tables! {
+    Accounts = "accounts",
+    ApiKeys = "api_keys",
+    Sessions = "sessions",
+    SignInAttempts = "sign_in_attempts",
+    SigningKeys = "signing_keys",
+    OauthClients = "oauth_clients",
+    OauthGrants = "oauth_grants",
+    SetupLinks = "setup_links",
+    SecurityEvents = "security_events",
+    Blobs = "blobs",
+    Images = "images",
+    Renditions = "renditions",
+    Sidecars = "sidecars",
+    IndexJobs = "index_jobs",
+    RenditionJobs = "rendition_jobs",
+    Albums = "albums",
+    AlbumImages = "album_images",
+    Stages = "stages",
+    StageJobs = "stage_jobs",
+    StageFailures = "stage_failures",
+    Encoders = "encoders",
+    ImageVectors = "image_vectors",
+    Files = "files",
+    // The parents of files whose parent has a higher id. They are set when all files exist.
+    FileParents = "files.parent_id",
+    FileLocks = "file_locks",
+    Uploads = "uploads",
+    UploadParts = "upload_parts",
+    LoginFlows = "login_flows",
+    WatchedFiles = "watched_files",
+}
+
+/// Reads and writes whole tables, to copy a library to another store.
+///
+/// All writes here also work while the library is not [open](crate::LibraryState::is_open), and only the process that
+/// copies makes them.
+#[async_trait]
+pub trait CopyStore: Send + Sync + 'static {
+    /// The rows after a key, in the order of keys, which is the same in all adapters. No rows are left if there are none.
+    async fn copied_rows(
+        &self,
+        table: CopiedTable,
+        after: Option<RowKey>,
+        limit: PageLimit,
+    ) -> Result<Vec<CopiedRow>, StorageError>;
+
+    /// The highest key; `None` if the table is empty.
+    async fn last_copied_key(&self, table: CopiedTable) -> Result<Option<RowKey>, StorageError>;
+
+    /// Adds rows, and the places of images to their index, all or nothing. Rows that exist are left as they are.
+    async fn add_copied_rows(&self, table: CopiedTable, rows: Vec<CopiedRow>) -> Result<(), StorageError>;
+
+    /// The highest id that was ever given to a row of the table; `None` if its rows have no such ids. The next row gets a
+    /// higher one.
+    async fn highest_id(&self, table: CopiedTable) -> Result<Option<i64>, StorageError>;
+
+    /// Makes the next row get a higher id than this one.
+    async fn raise_highest_id(&self, table: CopiedTable, id: i64) -> Result<(), StorageError>;
+
+    /// Adds the words of up to `max` images to the index after all images were copied; returns their number, 0 when none is
+    /// left. It resumes where it stopped.
+    async fn index_copied_words(&self, max: u32) -> Result<u32, StorageError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn canonical(values: Vec<Value>) -> Vec<u8> {
+        let mut out = Vec::new();
+        CopiedRow { key_columns: 1, values }.write_canonical(&mut out);
+        out
+    }
+
+    #[test]
+    fn different_rows_have_different_canonical_forms() {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let rows = [
+            vec![],
+            vec![Value::Null],
+            vec![Value::Null, Value::Null],
+            vec![Value::Integer(0)],
+            vec![Value::Boolean(false)],
+            vec![Value::Boolean(true)],
+            vec![Value::Real(0.0)],
+            vec![Value::Real(f64::MIN_POSITIVE)],
+            vec![text("")],
+            vec![text("ab")],
+            vec![text("a"), text("b")],
+            vec![text("b"), text("a")],
+            vec![Value::Bytes(b"ab".to_vec())],
+        ];
+        let mut forms: Vec<_> = rows.iter().map(|row| canonical(row.clone())).collect();
+        forms.sort();
+        forms.dedup();
+        assert_eq!(forms.len(), rows.len());
+        assert_eq!(canonical(vec![Value::Real(-0.0)]), canonical(vec![Value::Real(0.0)]));
+    }
+}

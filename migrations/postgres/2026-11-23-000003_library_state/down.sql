@@ -1,0 +1,2 @@
+DROP FUNCTION require_open_library();
+DROP TABLE library_state;
