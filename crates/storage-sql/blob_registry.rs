@@ -100,6 +100,12 @@ pub(crate) fn lock_original(c: &mut SqlConnection, original: &[u8]) -> Result<()
     Ok(())
 }
 
+/// Excludes other writes that change what refers to a rendition's blob, until this write ends.
+pub(crate) fn lock_rendition(c: &mut SqlConnection, blob: &[u8]) -> Result<(), SqlError> {
+    locked_state(c, BlobKind::Rendition, blob)?;
+    Ok(())
+}
+
 fn announce(
     c: &mut SqlConnection,
     announced: &[BlobRef],

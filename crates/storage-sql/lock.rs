@@ -24,6 +24,7 @@ pub(crate) enum Lock {
     /// The list of stages. Whoever completes or queues jobs of stages shares this lock with others who do.
     Stages,
     SharedStages,
-    /// The version of the word index.
+    /// The version of the word index. A write that marks an image for a newer version shares this lock.
     Words,
+    SharedWords,
 }

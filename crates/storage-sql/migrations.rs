@@ -37,6 +37,17 @@ impl SchemaStore for SqlStore {
         .await
     }
 
+    async fn newer_migrations(&self) -> Result<Vec<String>, StorageError> {
+        self.read(|c| {
+            let known = embedded()?;
+            let mut newer = applied_versions(c)?;
+            newer.retain(|version| known.iter().all(|migration| migration.version != *version));
+            newer.sort_unstable();
+            Ok(newer)
+        })
+        .await
+    }
+
     async fn migrate(&self) -> Result<Vec<String>, StorageError> {
         // One transaction for all of them: a concurrent process waits, then finds nothing to do.
         self.write_alone(|c| {

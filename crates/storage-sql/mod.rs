@@ -37,6 +37,5 @@ pub(crate) use error::SqlError;
 pub(crate) use images::encode_word_ids;
 pub(crate) use library_state::CLOSED;
 pub(crate) use lock::Lock;
-pub(crate) use pool::Pool;
 pub(crate) use statement::statement;
 pub(crate) use value::json_array;

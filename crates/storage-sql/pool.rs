@@ -1,6 +1,6 @@
 use std::{
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use diesel::{
@@ -17,8 +17,18 @@ use tokio::{
 use super::SqlError;
 use crate::SqlConnection;
 
-/// How long an operation waits for a connection or for its turn to write.
-pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
+/// The limits of a pool.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PoolLimits {
+    /// Maximum number of connections; at least 1.
+    pub(crate) connections: usize,
+    /// How long an operation waits for a connection.
+    pub(crate) wait: Duration,
+    /// How long a connection is used; then it is closed.
+    pub(crate) age: Duration,
+    /// How long an unused connection stays open.
+    pub(crate) idle: Duration,
+}
 
 /// Opens a connection.
 pub(crate) type Connect = dyn Fn() -> ConnectionResult<SqlConnection> + Send + Sync;
@@ -28,23 +38,25 @@ pub(crate) type Connect = dyn Fn() -> ConnectionResult<SqlConnection> + Send + S
 pub(crate) struct Pool {
     /// One permit for each connection that may be in use.
     permits: Arc<Semaphore>,
+    limits: PoolLimits,
     connections: Arc<IdleConnections>,
 }
 
 impl Pool {
     pub(crate) fn new(
-        max_connections: usize,
+        limits: PoolLimits,
         connect: impl Fn() -> ConnectionResult<SqlConnection> + Send + Sync + 'static,
     ) -> Self {
         Self {
-            permits: Arc::new(Semaphore::new(max_connections.max(1))),
+            permits: Arc::new(Semaphore::new(limits.connections.max(1))),
+            limits,
             connections: Arc::new(IdleConnections { idle: Mutex::default(), connect: Box::new(connect) }),
         }
     }
 
     /// Waits until a connection may be used.
     pub(crate) async fn permit(&self) -> Result<OwnedSemaphorePermit, StorageError> {
-        match timeout(WAIT_TIMEOUT, self.permits.clone().acquire_owned()).await {
+        match timeout(self.limits.wait, self.permits.clone().acquire_owned()).await {
             Ok(Ok(permit)) => Ok(permit),
             Ok(Err(closed)) => Err(StorageError::Unavailable(closed.to_string())),
             Err(_) => Err(StorageError::Unavailable("all connections are in use".to_owned())),
@@ -58,7 +70,7 @@ impl Pool {
         operation: impl FnOnce(&mut SqlConnection) -> Result<T, SqlError>,
     ) -> Result<T, SqlError> {
         let _permit = permit;
-        self.connections.run(operation)
+        self.connections.run(self.limits, operation)
     }
 
     /// Runs an operation on a blocking thread.
@@ -82,8 +94,15 @@ impl Pool {
 }
 
 struct IdleConnections {
-    idle: Mutex<Vec<SqlConnection>>,
+    /// The one that was used last is the last.
+    idle: Mutex<Vec<Pooled>>,
     connect: Box<Connect>,
+}
+
+struct Pooled {
+    connection: SqlConnection,
+    opened: Instant,
+    used: Instant,
 }
 
 impl IdleConnections {
@@ -91,20 +110,40 @@ impl IdleConnections {
     /// open is closed.
     fn run<T>(
         &self,
+        limits: PoolLimits,
         operation: impl FnOnce(&mut SqlConnection) -> Result<T, SqlError>,
     ) -> Result<T, SqlError> {
-        let mut c = match self.pop() {
-            Some(connection) => connection,
-            None => (self.connect)().map_err(|error| SqlError::Unavailable(error.to_string()))?,
+        let mut pooled = match self.pop() {
+            Some(pooled) => pooled,
+            None => {
+                let connection =
+                    (self.connect)().map_err(|error| SqlError::Unavailable(error.to_string()))?;
+                let now = Instant::now();
+                Pooled { connection, opened: now, used: now }
+            }
         };
-        let outcome = operation(&mut c);
-        if !<SqlConnection as Connection>::TransactionManager::is_broken_transaction_manager(&mut c) {
-            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(c);
+        let outcome = operation(&mut pooled.connection);
+        pooled.used = Instant::now();
+        let is_broken = <SqlConnection as Connection>::TransactionManager::is_broken_transaction_manager(
+            &mut pooled.connection,
+        );
+        if !is_broken && pooled.used.duration_since(pooled.opened) < limits.age {
+            drop(self.push(pooled, limits.idle));
         }
         outcome
     }
 
-    fn pop(&self) -> Option<SqlConnection> {
+    fn pop(&self) -> Option<Pooled> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    /// Returns those that were unused for too long, which the caller closes.
+    fn push(&self, pooled: Pooled, max_idle: Duration) -> Vec<Pooled> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh =
+            idle.partition_point(|other| pooled.used.saturating_duration_since(other.used) >= max_idle);
+        let closed = idle.drain(..fresh).collect();
+        idle.push(pooled);
+        closed
     }
 }

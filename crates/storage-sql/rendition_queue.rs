@@ -177,6 +177,7 @@ ON CONFLICT DO NOTHING";
 
 /// Removes the job of an original that has no live image any more, or has its full rendition.
 pub(crate) fn drop_unneeded_job(c: &mut SqlConnection, original: &[u8]) -> Result<(), SqlError> {
+    blob_registry::lock_original(c, original)?;
     statement(DROP_UNNEEDED_JOB)
         .bind::<Binary, _>(original)
         .bind::<Text, _>(Rendition::Full.name())
@@ -195,7 +196,6 @@ fn add_needed_job(c: &mut SqlConnection, original: &[u8]) -> Result<(), SqlError
 
 /// Updates the queue for an original after its images or renditions changed.
 pub(crate) fn update_job(c: &mut SqlConnection, original: &[u8]) -> Result<(), SqlError> {
-    blob_registry::lock_original(c, original)?;
     drop_unneeded_job(c, original)?;
     add_needed_job(c, original)
 }

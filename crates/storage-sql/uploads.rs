@@ -100,7 +100,7 @@ impl UploadStore for SqlStore {
         original: &ContentHash,
     ) -> Result<bool, StorageError> {
         let original = *original;
-        self.query(move |c| originals::is_held(c, account.0, original.as_bytes())).await
+        self.read(move |c| originals::is_held(c, account.0, original.as_bytes())).await
     }
 }
 
@@ -372,8 +372,14 @@ fn sweep(
     expired.extend(of_deleted_accounts(c, protocol, before, left)?);
     let mut swept = SweptUploads::default();
     for upload in expired {
-        swept.files.extend(delete(c, upload)?);
-        swept.uploads += 1;
+        // It may have been continued since it was listed.
+        let Some(account) = lock_account_of(c, upload)? else { continue };
+        let touched_at_ms: Option<i64> =
+            uploads::table.find(upload).select(uploads::touched_at_ms).get_result(c).optional()?;
+        if touched_at_ms.is_some_and(|touched| touched < before.millis()) || !is_active(c, account)? {
+            swept.files.extend(delete(c, upload)?);
+            swept.uploads += 1;
+        }
     }
     Ok(swept)
 }

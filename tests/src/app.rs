@@ -11,16 +11,20 @@ use std::{
 use blobs::BlobStore;
 use client_documents::Options;
 use data_encoding::HEXLOWER;
-use domain::{AccountId, Email, KeyName, Plan, SyncHandle, Timestamp};
+use domain::{AccountId, BlobKind, ContentHash, Email, KeyName, Plan, SyncHandle, Timestamp};
+use futures_util::TryStreamExt as _;
 use keys::{Secret, SeededRandom};
 use library::{Clock, Library, ManualClock, ModelSource, Settings, SharedEncoder};
-use storage::{NewAccount, SchemaStore as _, SharedStore, StorageError, StoreClock};
-use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
-use tempfile::TempDir;
+use library_copy::{CopyOptions, Place};
+use storage::{NewAccount, SharedStore, StorageError, StoreClock};
 use tokio::{net::TcpListener, runtime::Handle, sync::oneshot, task::JoinHandle};
 use web::{App, BaseUrl, HttpLimits, OAuthLimits, WebConfig};
 
-use crate::log_watch;
+use crate::{
+    black_box::StoredCaptureTime,
+    log_watch,
+    stores::{Stack, Stores},
+};
 
 /// A model with a truncated file.
 #[derive(Debug)]
@@ -62,7 +66,6 @@ impl StoreClock for TestStoreClock {
 }
 
 /// The configuration of a [`TestApp`].
-#[derive(Debug)]
 pub struct TestAppBuilder {
     settings: Settings,
     limits: HttpLimits,
@@ -73,7 +76,7 @@ pub struct TestAppBuilder {
     migrated: bool,
     store_clock: Option<Arc<ManualClock>>,
     clock_ahead: Duration,
-    dir: Option<Arc<TempDir>>,
+    stores: Option<Stores>,
     seed: u64,
 }
 
@@ -176,7 +179,10 @@ impl TestAppBuilder {
     /// If it cannot start.
     pub async fn start(self) -> TestApp {
         log_watch::start();
-        let dir = self.dir.unwrap_or_else(|| Arc::new(tempfile::tempdir().unwrap()));
+        let stores = match self.stores {
+            Some(stores) => stores,
+            None => Stores::create(self.migrated).await,
+        };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let ahead_ms = i64::try_from(self.clock_ahead.as_millis()).unwrap();
@@ -187,7 +193,7 @@ impl TestAppBuilder {
             }
             None => clock.clone(),
         };
-        let (library, store) = open(&dir, &library_clock, &self.settings, self.seed, self.migrated).await;
+        let (library, store) = open(&stores, &library_clock, &self.settings, self.seed).await;
         let base_url = format!("http://{address}");
         let named_url = self.public_base_url.unwrap_or_else(|| base_url.clone());
         let mut config = WebConfig::new(BaseUrl::parse(&named_url).unwrap());
@@ -216,7 +222,7 @@ impl TestAppBuilder {
             processes: AtomicU64::new(self.seed),
             stop: Some(stop),
             server: Some(server),
-            dir,
+            stores,
         }
     }
 }
@@ -233,21 +239,14 @@ fn start_time() -> Timestamp {
     Timestamp::parse_iso(START_TIME).unwrap()
 }
 
-/// Opens the store and the library in a folder, as a process does.
+/// Opens the stores and a library on them, as a process does.
 async fn open(
-    dir: &TempDir,
+    stores: &Stores,
     clock: &Arc<dyn Clock>,
     settings: &Settings,
     seed: u64,
-    migrate: bool,
 ) -> (Library, SharedStore) {
-    let options = SqliteOptions { readers: 4, durability: Durability::Off };
-    let store = SqliteStore::open(&dir.path().join("library.sqlite"), options).await.unwrap();
-    if migrate {
-        store.migrate().await.unwrap();
-    }
-    let store: SharedStore = Arc::new(store);
-    let blobs = BlobStore::open_folder(&dir.path().join("blobs")).unwrap();
+    let (store, blobs) = (stores.open_metadata().await, stores.open_blobs());
     let random = Arc::new(SeededRandom::new(seed));
     (Library::new(store.clone(), blobs, clock.clone(), random, settings.clone()).unwrap(), store)
 }
@@ -274,7 +273,7 @@ pub struct TestApp {
     processes: AtomicU64,
     stop: Option<oneshot::Sender<()>>,
     server: Option<JoinHandle<std::io::Result<()>>>,
-    dir: Arc<TempDir>,
+    stores: Stores,
 }
 
 impl TestApp {
@@ -296,20 +295,73 @@ impl TestApp {
             migrated: true,
             store_clock: None,
             clock_ahead: Duration::ZERO,
-            dir: None,
+            stores: None,
             seed: 1,
         }
     }
 
-    /// The folder with the store and the blobs.
+    /// The data folder, with a file `library.sqlite` if the stores are embedded, and a folder `blobs`.
     pub fn dir(&self) -> PathBuf {
-        self.dir.path().to_owned()
+        self.stores.folder().to_owned()
     }
 
-    /// Opens the same folder again, as another process does.
+    /// The blob store, opened once more.
+    pub fn blobs(&self) -> BlobStore {
+        self.stores.open_blobs()
+    }
+
+    /// The stored renditions.
+    ///
+    /// # Panics
+    /// If they cannot be listed.
+    pub async fn stored_renditions(&self) -> Vec<ContentHash> {
+        let listed = self.blobs().content.list(BlobKind::Rendition);
+        listed.map_ok(|(hash, _)| hash).try_collect().await.unwrap()
+    }
+
+    /// Whether the metadata store contains a text, such as a secret of which it may have only the hash.
+    pub async fn is_stored(&self, text: &str) -> bool {
+        self.stores.contain_text(text).await
+    }
+
+    /// The stored capture times of all visible images.
+    pub async fn capture_times(&self) -> Vec<StoredCaptureTime> {
+        self.stores.capture_times().await
+    }
+
+    /// Opens the same stores again, as another process does.
     pub async fn other_process(&self) -> Library {
         let seed = 1 + self.processes.fetch_add(1, Ordering::SeqCst);
-        open(&self.dir, &self.library_clock, &self.settings, seed, false).await.0
+        open(&self.stores, &self.library_clock, &self.settings, seed).await.0
+    }
+
+    /// Moves the library to new stores, and starts the service there under the same URL. This service still runs.
+    ///
+    /// # Panics
+    /// If the library cannot be moved.
+    pub async fn moved_to(&self, stack: Stack) -> Self {
+        let stores = Stores::create_of(stack, true).await;
+        let from = Place { store: self.store.clone(), blobs: self.blobs(), name: "here".to_owned() };
+        let to = Place {
+            store: stores.open_metadata().await,
+            blobs: stores.open_blobs(),
+            name: format!("{stack:?}"),
+        };
+        // Seeded photos have no original.
+        let options =
+            CopyOptions { skip_lost: true, ..CopyOptions::new("transfer".to_owned(), self.clock.now()) };
+        library_copy::copy(&from, &to, &options, |_| ()).await.unwrap();
+        let builder = TestAppBuilder {
+            settings: self.settings.clone(),
+            public_base_url: Some(self.service_url.clone()),
+            stores: Some(stores),
+            seed: 2000,
+            ..Self::builder()
+        };
+        let mut moved = builder.start().await;
+        moved.service_url.clone_from(&self.service_url);
+        moved.clock.advance_ms(self.clock.now().millis() - moved.clock.now().millis());
+        moved
     }
 
     /// Starts a replica on the same stores under the same URL, on a machine whose clock is ahead.
@@ -319,7 +371,7 @@ impl TestApp {
             public_base_url: Some(self.service_url.clone()),
             store_clock: self.store_clock.clone(),
             clock_ahead: ahead,
-            dir: Some(self.dir.clone()),
+            stores: Some(self.stores.from_other_machine()),
             seed: 1000,
             ..Self::builder()
         };

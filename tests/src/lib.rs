@@ -27,6 +27,7 @@ mod redacted;
 mod requests;
 mod response;
 mod seed;
+mod stores;
 
 pub use app::{START_TIME, TestAccount, TestApp, TestAppBuilder, secret};
 pub use date_cases::{DATE_CASES_ADDED, DateCase, ExpectedTime, SidecarFile, date_cases};
@@ -34,3 +35,4 @@ pub use decoder::settings;
 pub use redacted::redacted;
 pub use response::TestResponse;
 pub use seed::{SeedImage, fixture, fixtures};
+pub use stores::Stack;

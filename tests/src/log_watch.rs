@@ -8,7 +8,7 @@ use tracing_subscriber::{filter::Targets, fmt, layer::SubscriberExt as _, util::
 use crate::oauth::PASSWORD;
 
 /// Prefixes of the log targets of the service; `web` includes `web_api` and the like.
-const TARGETS: [&str; 13] = [
+const TARGETS: [&str; 14] = [
     "web",
     "http_server",
     "library",
@@ -18,6 +18,7 @@ const TARGETS: [&str; 13] = [
     "client_documents",
     "storage",
     "storage_sqlite",
+    "storage_postgres",
     "blobs",
     "keys",
     "sandbox",

@@ -4,7 +4,6 @@ use std::{
     sync::atomic::Ordering,
 };
 
-use blobs::BlobStore;
 use bytes::Bytes;
 use domain::{
     BlobKind, CaptureSource, CaptureTime, ContentHash, ImageId, Metadata, PhotoDetails, PixelSize, Position,
@@ -194,8 +193,7 @@ impl TestApp {
         let hash = blobs::content_hash(RENDITION);
         let blob = BlobRef { kind: BlobKind::Rendition, hash, bytes: RENDITION.len() as u64 };
         self.announce(&[blob]).await;
-        let blobs = BlobStore::open_folder(&self.dir().join("blobs")).unwrap();
-        blobs.content.put_bytes(BlobKind::Rendition, Bytes::from_static(RENDITION)).await.unwrap();
+        self.blobs().content.put_bytes(BlobKind::Rendition, Bytes::from_static(RENDITION)).await.unwrap();
         blob
     }
 

@@ -1,14 +1,17 @@
 """Runs the checks of real sync clients: `run.py [WORD…]` runs those whose names contain one of the words.
 
 The environment names the server program (SERVER_PROGRAM), the fixtures (FIXTURES) and the folder for logs and data
-(SYNC_FOLDER). PHOTOS_TEST_FULL=1 runs the heavy checks with full counts.
+(SYNC_FOLDER). PHOTOS_TEST_FULL=1 runs the heavy checks with full counts. `stores.py` reads variables that name other stores
+than the embedded ones.
 """
 
+import os
 import sys
 from importlib import import_module
 
 from checking import CHECKS, name_of, run_one
 from service import FOLDER, stop_shared
+from stores import stop_bucket_server
 
 
 MODULES = [
@@ -24,7 +27,8 @@ MODULES = [
 
 
 def main() -> int:
-    for module in MODULES:
+    modules = MODULES + (["killed_node"] if "SYNC_GARAGE" in os.environ else [])
+    for module in modules:
         # A module registers its checks.
         import_module(f"checks.{module}")
     words = sys.argv[1:] or [""]
@@ -33,6 +37,7 @@ def main() -> int:
         passed = sum(run_one(function, FOLDER) for function in chosen)
     finally:
         stop_shared()
+        stop_bucket_server()
     failed = len(chosen) - passed
     # The form of Rust's test programs, which the caller reads.
     print(f"test result: {'FAILED' if failed else 'ok'}. {passed} passed; {failed} failed;")

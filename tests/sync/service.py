@@ -3,8 +3,6 @@
 import os
 import secrets
 import signal
-import socket
-import sqlite3
 import subprocess
 import threading
 from functools import cached_property
@@ -13,7 +11,9 @@ from pathlib import Path
 import niquests
 
 from checking import TIME_LIMIT_S, wait_until
+from garage import free_port
 from sign_in import device_password
+from stores import stores
 from webdav import Tree
 
 PROGRAM = os.environ["SERVER_PROGRAM"]
@@ -30,16 +30,20 @@ class Service:
 
     def __init__(self, name: str):
         self.data_dir = FOLDER / f"data-{name}"
-        self.port = _free_port()
+        self._stores = stores(name, self.data_dir)
+        self._environment = ENVIRONMENT | self._stores.settings
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._log = (FOLDER / f"server-{name}.log").open("w")
         self._process = None
+        if self._stores.needs_migration:
+            self.command("migrate")
 
     def start(self):
         """Starts the server and waits until it is ready."""
         listen = ["serve", "--listen", f"127.0.0.1:{self.port}", "--base-url", self.url]
         self._process = subprocess.Popen(
-            self._words(listen), env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log
+            self._words(listen), env=self._environment, stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log
         )
         wait_until(self._is_ready, "the server is not ready")
 
@@ -61,7 +65,12 @@ class Service:
     def command(self, *words: str, stdin: str = "") -> str:
         """Runs a command of the server on the data folder, and returns its stdout."""
         done = subprocess.run(
-            self._words(words), env=ENVIRONMENT, input=stdin, capture_output=True, text=True, timeout=TIME_LIMIT_S
+            self._words(words),
+            env=self._environment,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=TIME_LIMIT_S,
         )
         assert done.returncode == 0, f"server {' '.join(words)} exited with {done.returncode}: {done.stderr}"
         return done.stdout
@@ -72,11 +81,7 @@ class Service:
 
     def rows(self, query: str, *values) -> list[tuple]:
         """Reads from the library's database what no response contains."""
-        database = sqlite3.connect(f"file:{self.data_dir / 'library.sqlite'}?mode=ro", uri=True, timeout=30)
-        try:
-            return database.execute(query, values).fetchall()
-        finally:
-            database.close()
+        return self._stores.rows(query, *values)
 
     def _words(self, words) -> list[str]:
         return [PROGRAM, *words, "--data-dir", str(self.data_dir)]
@@ -138,18 +143,12 @@ class Account:
         return images
 
     def _originals(self, state: str) -> list[str]:
-        query = f"""SELECT lower(hex(original)) FROM images JOIN accounts ON accounts.id = account_id
+        query = f"""SELECT original FROM images JOIN accounts ON accounts.id = account_id
             WHERE email = ? AND images.deleted_at_ms IS NULL AND {state}"""
-        return [original for (original,) in self.service.rows(query, self.email)]
+        return [original.hex() for (original,) in self.service.rows(query, self.email)]
 
     def _bearer(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.key}"}
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
 
 
 _started: list[Service] = []

@@ -155,7 +155,8 @@ fn last_line(output: &str) -> &str {
     output.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default()
 }
 
-fn tail(log: &Path) -> String {
+/// The last lines of a log.
+pub(crate) fn tail(log: &Path) -> String {
     let text = std::fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<_> = text.lines().collect();

@@ -14,6 +14,7 @@ mod instance;
 mod migrate;
 mod password;
 mod places;
+mod postgres;
 mod process;
 mod release_run;
 mod suite;
@@ -62,6 +63,8 @@ enum Task {
     },
     /// Take screenshots of every page, in phone and desktop size, in light and dark
     Screenshots(suite::ScreenshotOptions),
+    /// Start Postgres and PgBouncer for single tests, and print the variables with their URLs; Ctrl-C stops them
+    Postgres(postgres::Options),
     /// Pack the cities of GeoNames into the data file of the crate `places`
     Places(places::Options),
 }
@@ -94,6 +97,7 @@ fn dispatch(runner: &Runner, task: Task) -> Result<ExitCode, Box<dyn Error>> {
         Task::Corpus(options) => release_run::corpus(runner, &options)?,
         Task::Bench { arguments } => release_run::bench(runner, &arguments)?,
         Task::Screenshots(options) => suite::screenshots(runner, &options)?,
+        Task::Postgres(options) => postgres::run(runner, &options)?,
         Task::Places(options) => places::run(&options)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -179,6 +179,7 @@ impl Runner {
 pub(crate) struct Running {
     child: Child,
     command: String,
+    stop_signal: Signal,
 }
 
 impl Running {
@@ -187,7 +188,13 @@ impl Running {
             .process_group(0)
             .spawn()
             .map_err(|source| ProcessError::Start { command: describe(command), source })?;
-        Ok(Self { child, command: describe(command) })
+        Ok(Self { child, command: describe(command), stop_signal: Signal::TERM })
+    }
+
+    /// Sets the signal that asks this program to exit, which is SIGTERM for most programs.
+    pub(crate) fn stopped_by(mut self, signal: Signal) -> Self {
+        self.stop_signal = signal;
+        self
     }
 
     /// The exit status if the program has exited.
@@ -195,12 +202,12 @@ impl Running {
         self.child.try_wait().map_err(|source| self.lost(source))
     }
 
-    /// Sends SIGTERM, and SIGKILL if the program is still running 15 s later.
+    /// Asks the program to exit, and kills it if it is still running 15 s later.
     pub(crate) fn stop(&mut self) -> Result<ExitStatus, ProcessError> {
         if let Some(status) = self.exited()? {
             return Ok(status);
         }
-        self.signal(Signal::TERM);
+        self.signal(self.stop_signal);
         let signalled = Instant::now();
         while signalled.elapsed() < STOP_TIMEOUT {
             if let Some(status) = self.exited()? {

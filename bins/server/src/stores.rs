@@ -102,6 +102,13 @@ pub(crate) async fn migrate(store: &SharedStore, config: &Config) -> Result<(), 
             tracing::info!(migration = name, "migration applied");
         }
     }
+    let newer = store.newer_migrations().await?;
+    if !newer.is_empty() {
+        tracing::warn!(
+            migrations = newer.join(", "),
+            "a newer version of this program migrated the database; update this installation"
+        );
+    }
     Ok(())
 }
 

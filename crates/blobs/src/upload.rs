@@ -1,6 +1,6 @@
 //! Sends files to a backend, long ones in parts, so that memory stays bounded.
 
-use std::{io, path::Path};
+use std::{io, path::Path, time::Duration};
 
 use bytes::Bytes;
 use domain::ContentHash;
@@ -22,6 +22,9 @@ const PART_BYTES: usize = 8 * 1024 * 1024;
 const PARTS_AT_ONCE: usize = 2;
 /// The most memory that a file takes: the parts that are sent, and the one that is read meanwhile.
 const MAX_FILE_MIB: u64 = 8 * (PARTS_AT_ONCE as u64 + 1);
+
+/// How long an upload waits for memory while others stand still.
+const MEMORY_WAIT: Duration = Duration::from_secs(20);
 
 /// Memory for the files that this process sends, in MiB. Other uploads wait.
 static MEMORY: Semaphore = Semaphore::const_new(128);
@@ -58,8 +61,11 @@ pub(crate) async fn put_file(
 /// Waits until there is memory for a file of this length.
 async fn reserve_memory(bytes: u64) -> Result<SemaphorePermit<'static>, PutError> {
     let mebibytes = bytes.div_ceil(1 << 20).clamp(1, MAX_FILE_MIB);
-    let reserved = MEMORY.acquire_many(u32::try_from(mebibytes).unwrap_or(1)).await;
-    reserved.map_err(|error| PutError::Read(io::Error::other(error)))
+    let reserving = MEMORY.acquire_many(u32::try_from(mebibytes).unwrap_or(1));
+    match tokio::time::timeout(MEMORY_WAIT, reserving).await {
+        Ok(reserved) => reserved.map_err(|error| PutError::Read(io::Error::other(error))),
+        Err(_) => Err(PutError::Blob(BlobError::TimedOut)),
+    }
 }
 
 /// Completes an upload. If the response is lost, a repetition finds no upload, so the object decides.

@@ -301,6 +301,7 @@ macro_rules! each_case {
                 a_random_library_is_listed_in_order,
             }
             lookups {
+                a_text_with_a_null_character_is_no_id,
                 an_own_image_is_found,
                 another_accounts_visible_image_is_foreign,
                 own_visible_images_are_returned_in_the_order_of_ids,

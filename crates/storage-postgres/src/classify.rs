@@ -3,7 +3,7 @@
 use diesel::result::{DatabaseErrorKind, Error};
 
 /// Messages of Postgres for errors that a retry may fix. diesel passes on the message, not the code of the error.
-const TRANSIENT: [&str; 13] = [
+const TRANSIENT: [&str; 18] = [
     "deadlock detected",
     "lock timeout",
     "statement timeout",
@@ -17,6 +17,11 @@ const TRANSIENT: [&str; 13] = [
     "out of shared memory",
     "read-only transaction",
     "server closed the connection",
+    "server conn crashed",
+    "query_wait_timeout",
+    "server login has been failing",
+    "due to user request",
+    "conflict with recovery",
 ];
 
 /// Whether a retry may fix the error.
@@ -33,24 +38,37 @@ pub(crate) fn is_transient(kind: &DatabaseErrorKind, message: &str) -> bool {
 /// Whether the transaction was undone because of others that ran at the same time, so that it can be run again.
 pub(crate) fn is_conflict(error: &Error) -> bool {
     match error {
-        Error::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => true,
+        // A row that a statement refers to was deleted while the statement waited for it.
+        Error::DatabaseError(
+            DatabaseErrorKind::SerializationFailure | DatabaseErrorKind::ForeignKeyViolation,
+            _,
+        ) => true,
         Error::DatabaseError(_, information) => information.message().contains("deadlock detected"),
         Error::RollbackErrorOnCommit { commit_error, .. } => is_conflict(commit_error),
         _ => false,
     }
 }
 
-/// Whether the connection to the server is lost.
+/// Whether a statement waited too long for a lock, by the message of an error.
+pub(crate) fn is_lock_timeout(message: &str) -> bool {
+    message.contains("lock timeout")
+}
+
+/// Whether another connection is needed: this one is lost, or leads to a server that has become read-only in a failover.
 pub(crate) fn is_connection_lost(error: &Error) -> bool {
     match error {
         Error::DatabaseError(
-            DatabaseErrorKind::UnableToSendCommand | DatabaseErrorKind::ClosedConnection,
+            DatabaseErrorKind::UnableToSendCommand
+            | DatabaseErrorKind::ClosedConnection
+            | DatabaseErrorKind::ReadOnlyTransaction,
             _,
         )
         | Error::BrokenTransactionManager => true,
-        Error::DatabaseError(_, information) => ["terminating connection", "the database system is"]
-            .iter()
-            .any(|part| information.message().contains(part)),
+        Error::DatabaseError(_, information) => {
+            ["terminating connection", "the database system is", "server conn crashed"]
+                .iter()
+                .any(|part| information.message().contains(part))
+        }
         _ => false,
     }
 }

@@ -2,24 +2,27 @@ use std::{fmt, fs, path::PathBuf, sync::Arc, time::Duration};
 
 use diesel::{ConnectionError, ConnectionResult, connection::SimpleConnection};
 use diesel_async::{AsyncPgConnection, SimpleAsyncConnection as _};
+use percent_encoding::percent_decode_str;
 use rustls::{
     ClientConfig, RootCertStore,
     pki_types::{CertificateDer, pem::PemObject as _},
 };
 use tokio_postgres::{
     Client, Config, Connection, NoTls, Socket,
-    config::{Host, SslMode},
+    config::{Host, SslMode, TargetSessionAttrs},
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
-use url::Url;
 
 use crate::{SqlConnection, runtime::ConnectionRuntime};
 
 /// How long opening a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long sent data may stay unacknowledged before the connection counts as lost.
-const UNACKNOWLEDGED_TIMEOUT: Duration = Duration::from_secs(15);
-const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);
+const UNACKNOWLEDGED_TIMEOUT: Duration = Duration::from_secs(8);
+/// A silent connection is probed after this time, then every few seconds.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
+const KEEPALIVE_RETRIES: u32 = 3;
 
 /// The time limits of statements. A statement that waits longer for a lock, or runs longer, fails as unavailable.
 pub(crate) const LIMITS: &str = "lock_timeout = '10s'; SET LOCAL statement_timeout = '30s'";
@@ -94,11 +97,13 @@ impl PostgresUrl {
                     .to_owned(),
             )
         };
-        let mut url = Url::parse(text).map_err(|_| syntax())?;
+        let (address, query) = text.split_once('?').unwrap_or((text, ""));
         let (mut tls, mut root_certificates, mut caches_statements) = (None, None, true);
+        // Other parameters are left as they are written.
         let mut others = Vec::new();
-        for (name, value) in url.query_pairs() {
-            match (&*name, &*value) {
+        for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+            match (name, value) {
                 ("sslmode", "disable") => tls = Some(SslMode::Disable),
                 ("sslmode", "require" | "verify-full") => tls = Some(SslMode::Require),
                 ("sslmode", _) => {
@@ -107,28 +112,29 @@ impl PostgresUrl {
                         allowed: "disable, require or verify-full",
                     });
                 }
-                ("sslrootcert", file) => root_certificates = Some(PathBuf::from(file)),
+                ("sslrootcert", file) => {
+                    let file = percent_decode_str(file).decode_utf8().map_err(|_| syntax())?;
+                    root_certificates = Some(PathBuf::from(file.into_owned()));
+                }
                 ("statement_cache", "on") => caches_statements = true,
                 ("statement_cache", "off") => caches_statements = false,
                 ("statement_cache", _) => {
                     return Err(InvalidUrl::Parameter { name: "statement_cache", allowed: "on or off" });
                 }
-                _ => others.push((name.into_owned(), value.into_owned())),
+                _ => others.push(parameter),
             }
         }
-        url.set_query(None);
-        if !others.is_empty() {
-            url.query_pairs_mut().extend_pairs(others);
-        }
+        let has_session_attributes = others.iter().any(|other| other.starts_with("target_session_attrs="));
+        let rest =
+            if others.is_empty() { address.to_owned() } else { format!("{address}?{}", others.join("&")) };
         // The message of an unknown parameter contains only its name.
-        let mut config: Config = url.as_str().parse().map_err(|error: tokio_postgres::Error| {
-            match std::error::Error::source(&error) {
+        let mut config: Config =
+            rest.parse().map_err(|error: tokio_postgres::Error| match std::error::Error::source(&error) {
                 Some(source) if source.to_string().starts_with("unknown option") => {
                     InvalidUrl::Syntax(format!("the database URL has an {source}"))
                 }
                 _ => syntax(),
-            }
-        })?;
+            })?;
         if config.get_dbname().is_none() {
             return Err(InvalidUrl::NoDatabase);
         }
@@ -137,9 +143,15 @@ impl PostgresUrl {
             .ssl_mode(tls)
             .application_name("photos")
             .keepalives_idle(KEEPALIVE_IDLE)
+            .keepalives_interval(KEEPALIVE_INTERVAL)
+            .keepalives_retries(KEEPALIVE_RETRIES)
             .tcp_user_timeout(UNACKNOWLEDGED_TIMEOUT);
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT_TIMEOUT);
+        }
+        // A standby refuses writes, also when it was the primary before.
+        if !has_session_attributes {
+            config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         }
         Ok(Self { config, root_certificates, caches_statements })
     }
@@ -157,13 +169,16 @@ impl PostgresUrl {
                 set_up(client, connection).await
             } else {
                 let tls = MakeRustlsConnect::new(self.tls()?);
-                let (client, connection) = self.config.connect(tls).await.map_err(|error| bad(&error))?;
+                let (client, connection) =
+                    self.config.connect(tls).await.map_err(|error| with_tls_hint(bad(&error)))?;
                 set_up(client, connection).await
             }
         };
         let limited = async {
             // The limit of the configuration covers only the connection to the host, not the greeting of the server.
-            tokio::time::timeout(CONNECT_TIMEOUT * 2, connecting)
+            let of_each_host = self.config.get_connect_timeout().copied().unwrap_or(CONNECT_TIMEOUT);
+            let hosts = u32::try_from(self.config.get_hosts().len().max(1)).unwrap_or(1);
+            tokio::time::timeout(of_each_host.saturating_mul(hosts) + CONNECT_TIMEOUT, connecting)
                 .await
                 .unwrap_or_else(|_| Err(Failed::because("the server did not answer")))
         };
@@ -203,6 +218,21 @@ impl PostgresUrl {
             .map_err(|error| Failed::because(&error.to_string()))?;
         Ok(config.with_root_certificates(roots).with_no_client_auth())
     }
+}
+
+/// Says what to do about an error of an encrypted connection.
+fn with_tls_hint(failed: Failed) -> Failed {
+    let message = failed.0.to_string();
+    if message.contains("does not support TLS") {
+        let hint = "add sslmode=disable to the database URL if the network to the server is private";
+        return Failed::because(&format!("{message}; {hint}"));
+    }
+    if message.contains("certificate") {
+        let hint = "add sslrootcert=FILE to the database URL, with the certificate of the authority that signed that of \
+                    the server";
+        return Failed::because(&format!("{message}; {hint}"));
+    }
+    failed
 }
 
 /// Why no connection was opened.
@@ -252,6 +282,10 @@ where
 
 /// Whether all hosts are this machine.
 fn is_local(config: &Config) -> bool {
+    let addresses = config.get_hostaddrs();
+    if !addresses.is_empty() {
+        return addresses.iter().all(std::net::IpAddr::is_loopback);
+    }
     config.get_hosts().iter().all(|host| match host {
         Host::Tcp(host) => {
             host == "localhost" || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
@@ -293,6 +327,20 @@ mod tests {
     }
 
     #[test]
+    fn several_hosts_and_options_are_passed_on() {
+        let url =
+            parse("postgres://u@h1:5432,h2:5433/photos?options=-c%20search_path%3Dpublic&sslmode=disable");
+        assert_eq!(url.config.get_hosts().len(), 2);
+        assert_eq!(url.config.get_ports(), [5432, 5433]);
+        assert_eq!(url.config.get_options(), Some("-c search_path=public"));
+        assert_eq!(url.config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
+        let any = parse("postgres://u@h/photos?target_session_attrs=any");
+        assert_eq!(any.config.get_target_session_attrs(), TargetSessionAttrs::Any);
+        let remote = parse("postgres:///photos?hostaddr=203.0.113.5&user=u");
+        assert_eq!(remote.config.get_ssl_mode(), SslMode::Require);
+    }
+
+    #[test]
     fn own_parameters_are_read() {
         let url = parse("postgres://u@h/photos?statement_cache=off&sslrootcert=%2Fca.pem&connect_timeout=3");
         assert!(!url.caches_statements());
@@ -310,6 +358,7 @@ mod tests {
             "postgres://u:secret@h:99999/photos",
             "postgres://u:secret@h",
             "postgres://u:secret@h/",
+            "mysql://u:secret@h/photos",
         ] {
             let error = PostgresUrl::parse(url).unwrap_err().to_string();
             assert!(!error.contains("secret"), "{error}");

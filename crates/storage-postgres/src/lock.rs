@@ -30,6 +30,7 @@ pub(crate) fn statement(lock: Lock) -> Option<String> {
         Lock::Stages => ("pg_advisory_xact_lock", key(FIRST_TOPIC + 4)),
         Lock::SharedStages => ("pg_advisory_xact_lock_shared", key(FIRST_TOPIC + 4)),
         Lock::Words => ("pg_advisory_xact_lock", key(FIRST_TOPIC + 5)),
+        Lock::SharedWords => ("pg_advisory_xact_lock_shared", key(FIRST_TOPIC + 5)),
         Lock::SignIn(network) => ("pg_advisory_xact_lock", of_network(&network)),
     };
     Some(format!("SELECT {function}({key})"))
@@ -78,6 +79,7 @@ mod tests {
             Lock::Stages,
             Lock::SharedStages,
             Lock::Words,
+            Lock::SharedWords,
             Lock::SignIn([1; 32]),
             Lock::SignIn([2; 32]),
         ];

@@ -1,36 +1,60 @@
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
+    sync::{
+        Arc, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use diesel::{
-    Connection, ConnectionError,
+    Connection, ConnectionError, ConnectionResult, QueryableByName, RunQueryDsl as _,
     connection::{
         SimpleConnection as _, TransactionDepthChange, TransactionManager, TransactionManagerStatus,
     },
-    result::Error,
+    result::{DatabaseErrorKind, Error},
+    sql_query,
+    sql_types::Text,
 };
 use storage::StorageError;
 use tokio::{
     runtime::{Handle, RuntimeFlavor},
+    sync::Mutex,
     task::block_in_place,
+    time::timeout,
 };
 
 use crate::{
     Lock, SqlConnection,
-    classify::{is_conflict, is_connection_lost},
+    classify::{is_conflict, is_connection_lost, is_lock_timeout},
     connection::{LIMITS, PostgresUrl},
     lock,
-    sql::{CLOSED, Pool, SqlError},
+    sql::{
+        CLOSED, SqlError,
+        pool::{Pool, PoolLimits},
+    },
 };
 
 /// How often a write is run again because another one excluded it.
 const MAX_CONFLICTS: u32 = 5;
-/// How often and how many times the lock of migrations is tried: for half an hour.
+/// How often and how many times migrations are tried: for about half an hour.
 const MIGRATION_POLL: Duration = Duration::from_millis(100);
 const MAX_MIGRATION_POLLS: u32 = 18_000;
+/// How long an operation waits for a connection.
+const CONNECTION_WAIT: Duration = Duration::from_secs(10);
+/// How long a connection is used. A new one may lead to another server, after a failover or an upgrade.
+const CONNECTION_AGE: Duration = Duration::from_secs(30 * 60);
+/// How long an unused connection stays open.
+const CONNECTION_IDLE: Duration = Duration::from_secs(5 * 60);
+/// How long a caller waits for an operation. The server ends it before; this is for a server that does not answer at all.
+const OPERATION_LIMIT: Duration = Duration::from_secs(40);
+/// After a failed attempt to connect, others fail at once for so long.
+const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
+/// A look-up that takes longer shows that the server hangs. The next ones then leave the calling thread.
+const SLOW_LOOK_UP: Duration = Duration::from_secs(1);
+/// Number of queues for writes of accounts: those of one account wait in one queue, so that they use one connection.
+const WRITE_QUEUES: usize = 256;
 
 /// Fails with [`CLOSED_MESSAGE`] unless the library is open.
 const REQUIRE_OPEN: &str = "SELECT require_open_library()";
@@ -54,8 +78,11 @@ impl Default for PostgresOptions {
 /// Clones are cheap and share the connections.
 #[derive(Clone)]
 pub struct PostgresStore {
-    url: Arc<PostgresUrl>,
+    connector: Arc<Connector>,
     pool: Pool,
+    write_queues: Arc<[Mutex<()>]>,
+    /// Whether the server has been slow to answer.
+    is_slow: Arc<AtomicBool>,
 }
 
 impl PostgresStore {
@@ -64,14 +91,22 @@ impl PostgresStore {
     /// # Errors
     /// [`StorageError::Unavailable`] when no connection can be opened.
     pub async fn open(url: PostgresUrl, options: PostgresOptions) -> Result<Self, StorageError> {
-        let url = Arc::new(url);
-        let connecting = Arc::clone(&url);
-        let pool = Pool::new(options.connections, move || {
-            connecting.connect().map_err(|error| describe(error, &connecting))
-        });
-        let store = Self { url, pool };
+        let connector = Arc::new(Connector { url, failed: std::sync::Mutex::new(None) });
+        let connecting = Arc::clone(&connector);
+        let limits = PoolLimits {
+            connections: options.connections,
+            wait: CONNECTION_WAIT,
+            age: CONNECTION_AGE,
+            idle: CONNECTION_IDLE,
+        };
+        let store = Self {
+            connector,
+            pool: Pool::new(limits, move || connecting.connect()),
+            write_queues: (0..WRITE_QUEUES).map(|_| Mutex::new(())).collect(),
+            is_slow: Arc::default(),
+        };
         // So that a wrong address is an error of the start.
-        store.pool.run(|_| Ok(())).await?;
+        store.check_language().await?;
         Ok(store)
     }
 
@@ -91,7 +126,7 @@ impl PostgresStore {
         T: Send + 'static,
         F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        if self.url.caches_statements() {
+        if self.connector.url.caches_statements() {
             self.run(operation).await
         } else {
             // A pooler may give the execution of a statement another connection than its preparation.
@@ -106,13 +141,20 @@ impl PostgresStore {
         F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
     {
         let can_block = Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread;
-        if !can_block || !self.url.caches_statements() {
-            return self.query(operation).await;
+        if !can_block || !self.connector.url.caches_statements() || self.is_slow.load(Ordering::Relaxed) {
+            let began = Instant::now();
+            let outcome = self.query(operation).await;
+            self.is_slow.store(began.elapsed() > SLOW_LOOK_UP, Ordering::Relaxed);
+            return outcome;
         }
         let permit = self.pool.permit().await?;
+        let began = Instant::now();
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             block_in_place(|| self.pool.run_here(permit, |c| self.run_on(c, &operation)))
         }));
+        if began.elapsed() > SLOW_LOOK_UP {
+            self.is_slow.store(true, Ordering::Relaxed);
+        }
         match outcome {
             Ok(outcome) => outcome.map_err(StorageError::from),
             Err(_) => Err(StorageError::Refused("an operation panicked".to_owned())),
@@ -157,7 +199,27 @@ impl PostgresStore {
                     .join("; "),
             ),
         };
-        let begin = format!("BEGIN; SET LOCAL {LIMITS}; {}; {first}", locks.unwrap_or_default());
+        let begin = format!(
+            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL {LIMITS}; {}; {first}",
+            locks.unwrap_or_default()
+        );
+        let queue = match lock {
+            Lock::Account(account) => {
+                usize::try_from(account).ok().and_then(|it| self.write_queues.get(it % WRITE_QUEUES))
+            }
+            _ => None,
+        };
+        let _turn = match queue {
+            Some(queue) => match timeout(CONNECTION_WAIT, queue.lock()).await {
+                Ok(turn) => Some(turn),
+                Err(_) => {
+                    return Err(StorageError::Unavailable(
+                        "too many writes of the account are waiting".to_owned(),
+                    ));
+                }
+            },
+            None => None,
+        };
         self.run(move |c| {
             let mut conflicts = 0;
             loop {
@@ -173,27 +235,35 @@ impl PostgresStore {
         .await
     }
 
-    /// Runs migrations, without a limit of time, while no other process does.
+    /// Runs migrations, without a limit of time, while no other process does. A statement that waits for a table makes all
+    /// later users of the table wait behind it, so it gives up after a few seconds and everything is tried again.
     pub(crate) async fn write_alone<T, F>(&self, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
         F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        let begin = "BEGIN; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0";
-        self.run(move |c| {
+        let begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = '3s'; SET LOCAL statement_timeout = 0";
+        let store = self.clone();
+        let migrating = self.pool.run(move |c| {
             for _ in 0..MAX_MIGRATION_POLLS {
                 // Waiting for the lock in a transaction would hold up what waits for old transactions to end.
-                let done = in_transaction(c, begin, |c| {
-                    if lock::try_migrations(c)? { operation(c).map(Some) } else { Ok(None) }
-                })?;
-                if let Some(done) = done {
-                    return Ok(done);
+                let attempt = |c: &mut SqlConnection| {
+                    in_transaction(c, begin, |c| {
+                        if lock::try_migrations(c)? { operation(c).map(Some) } else { Ok(None) }
+                    })
+                };
+                match store.run_on(c, &attempt) {
+                    Ok(Some(done)) => return Ok(done),
+                    Ok(None) => {}
+                    Err(SqlError::Refused(reason)) if is_lock_timeout(&reason) => {}
+                    Err(SqlError::Query(error)) if is_lock_timeout(&error.to_string()) => {}
+                    Err(error) => return Err(error),
                 }
-                thread::sleep(MIGRATION_POLL);
+                thread::sleep(MIGRATION_POLL * fastrand::u32(1..4));
             }
-            Err(SqlError::Unavailable("another process has been migrating for too long".to_owned()))
-        })
-        .await
+            Err(SqlError::Unavailable("the tables have been in use for too long".to_owned()))
+        });
+        migrating.await
     }
 
     /// Runs an operation on a connection of the pool. When the connection turns out to be lost, the operation is run
@@ -204,7 +274,34 @@ impl PostgresStore {
         F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
     {
         let store = self.clone();
-        self.pool.run(move |c| store.run_on(c, &operation)).await
+        let running = self.pool.run(move |c| store.run_on(c, &operation));
+        match timeout(OPERATION_LIMIT, running).await {
+            Ok(outcome) => outcome,
+            Err(_) => {
+                let url = &self.connector.url;
+                Err(StorageError::Unavailable(format!("{url}: the server does not answer")))
+            }
+        }
+    }
+
+    /// Warns of a server whose messages are not in English: the kind of some errors is known by their message only.
+    async fn check_language(&self) -> Result<(), StorageError> {
+        let language = self.query(|c| {
+            let shown: Setting = sql_query("SELECT current_setting('lc_messages') AS value").get_result(c)?;
+            Ok(shown.value)
+        });
+        let language = language.await?;
+        let is_english = ["", "C", "POSIX"].contains(&language.as_str())
+            || language.starts_with("en")
+            || language.starts_with("C.");
+        if !is_english {
+            tracing::warn!(
+                lc_messages = language,
+                "the messages of the Postgres server are not in English, so some errors that a retry would fix are \
+                 reported instead; run ALTER ROLE ... SET lc_messages = 'C' for the role of this service"
+            );
+        }
+        Ok(())
     }
 
     fn run_on<T>(
@@ -213,9 +310,8 @@ impl PostgresStore {
         operation: &impl Fn(&mut SqlConnection) -> Result<T, SqlError>,
     ) -> Result<T, SqlError> {
         match operation(c) {
-            Err(SqlError::Query(error)) if is_connection_lost(&error) => {
-                let failed = |error| SqlError::Unavailable(describe(error, &self.url).to_string());
-                *c = self.url.connect().map_err(failed)?;
+            Err(SqlError::Query(error)) if is_connection_lost(&error) || is_unknown_of_dead(&error, c) => {
+                *c = self.connector.connect().map_err(|error| SqlError::Unavailable(error.to_string()))?;
                 operation(c)
             }
             outcome => outcome,
@@ -223,9 +319,47 @@ impl PostgresStore {
     }
 }
 
-/// Names the database in an error of opening a connection.
-fn describe(error: ConnectionError, url: &PostgresUrl) -> ConnectionError {
-    ConnectionError::BadConnection(format!("{url}: {error}"))
+#[derive(QueryableByName)]
+struct Setting {
+    #[diesel(sql_type = Text)]
+    value: String,
+}
+
+/// Opens connections.
+struct Connector {
+    url: PostgresUrl,
+    /// When the last attempt failed, and why.
+    failed: std::sync::Mutex<Option<(Instant, String)>>,
+}
+
+impl Connector {
+    /// Opens a connection. Shortly after a failed attempt it fails at once, so that callers do not wait one after the other
+    /// for a server that is away.
+    fn connect(&self) -> ConnectionResult<SqlConnection> {
+        let failed = || self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((at, reason)) = &*failed()
+            && at.elapsed() < RECONNECT_PAUSE
+        {
+            return Err(ConnectionError::BadConnection(reason.clone()));
+        }
+        match self.url.connect() {
+            Ok(connection) => {
+                *failed() = None;
+                Ok(connection)
+            }
+            Err(error) => {
+                let reason = format!("{}: {error}", self.url);
+                *failed() = Some((Instant::now(), reason.clone()));
+                Err(ConnectionError::BadConnection(reason))
+            }
+        }
+    }
+}
+
+/// Whether an error of no known kind came from a connection that no longer works.
+fn is_unknown_of_dead(error: &Error, c: &mut SqlConnection) -> bool {
+    matches!(error, Error::DatabaseError(DatabaseErrorKind::Unknown, _))
+        && c.batch_execute("SELECT 1").is_err()
 }
 
 /// Runs an operation in a transaction that begins with these statements.

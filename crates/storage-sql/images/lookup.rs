@@ -99,6 +99,10 @@ impl ImageResolver {
         c: &mut SqlConnection,
         id: &str,
     ) -> Result<Lookup<VisibleImage>, SqlError> {
+        // Postgres cannot even be asked for some texts that are no ids.
+        if ImageId::parse(id).is_none() {
+            return Ok(Lookup::Missing);
+        }
         let Some(image) = image_with_owner(c, id)? else { return Ok(Lookup::Missing) };
         let Some(captured_at_ms) = live_capture_ms(&image) else { return Ok(Lookup::Missing) };
         let own = image.account == self.viewer.account.0;

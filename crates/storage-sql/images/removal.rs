@@ -153,6 +153,11 @@ fn remove_accounts(c: &mut SqlConnection, max: u32) -> Result<u32, SqlError> {
     let mut left = max;
     for account in deleted {
         lock::take(c, Lock::Account(account))?;
+        // It may have been deleted after the images were listed.
+        let image = images::table.filter(images::account_id.eq(account)).select(images::seq).limit(1);
+        if image.get_result::<i64>(c).optional()?.is_some() {
+            return Ok(max);
+        }
         left = left.saturating_sub(remove_all_files(c, account, left)?);
         if left == 0 {
             return Ok(max);

@@ -152,6 +152,7 @@ pub(super) fn remove_all(c: &mut SqlConnection, original: &[u8]) -> Result<(), S
 
 /// Releases a rendition's blob, unless another original has an identical rendition.
 fn release_unused(c: &mut SqlConnection, blob: &[u8]) -> Result<(), SqlError> {
+    blob_registry::lock_rendition(c, blob)?;
     let used = renditions::table
         .filter(renditions::blob.eq(blob))
         .select(renditions::name)

@@ -93,7 +93,7 @@ impl Store for SqlStore {
     }
 
     async fn sweep(&self, sweep: Sweep) -> Result<u64, StoreError> {
-        self.write(Lock::Nothing, move |c| sweep::sweep(c, &sweep)).await.map_err(store_error)
+        self.write(Lock::Clients, move |c| sweep::sweep(c, &sweep)).await.map_err(store_error)
     }
 }
 

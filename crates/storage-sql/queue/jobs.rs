@@ -31,23 +31,34 @@ pub(super) fn enqueue(c: &mut SqlConnection, seq: i64, not_before: Timestamp) ->
 /// A worker that is indexing the image does not know what changed. So its job is replaced by one with a new id, which the
 /// same worker may lease next; the attempt does not count.
 pub(crate) fn replace_job(c: &mut SqlConnection, seq: i64, at: Timestamp) -> Result<(), SqlError> {
-    let state = images::table.find(seq).select(images::state).get_result::<String>(c).optional()?;
-    let Some(state) = state else { return Ok(()) };
-    let replaced: Option<(i64, Option<String>)> =
-        diesel::delete(index_jobs::table.filter(index_jobs::image_seq.eq(seq)))
-            .returning((index_jobs::attempts, index_jobs::leased_by))
-            .get_result(c)
-            .optional()?;
-    let attempts = replaced.map_or(0, |(attempts, worker)| attempts - i64::from(worker.is_some()));
-    diesel::insert_into(index_jobs::table)
-        .values((
-            index_jobs::image_seq.eq(seq),
-            index_jobs::priority.eq(i64::from(state != "pending")),
-            index_jobs::attempts.eq(attempts),
-            index_jobs::not_before_ms.eq(at.millis()),
-        ))
-        .execute(c)?;
-    Ok(())
+    let mut attempts = 0;
+    loop {
+        let replaced: Option<(i64, Option<String>)> =
+            diesel::delete(index_jobs::table.filter(index_jobs::image_seq.eq(seq)))
+                .returning((index_jobs::attempts, index_jobs::leased_by))
+                .get_result(c)
+                .optional()?;
+        if let Some((former, worker)) = replaced {
+            attempts = former - i64::from(worker.is_some());
+        }
+        // From here on no worker can give the image up, because it has no job.
+        statement(RESET_TO_PENDING).bind::<Text, _>(json_array(&[seq])).execute(c)?;
+        let state = images::table.find(seq).select(images::state).get_result::<String>(c).optional()?;
+        let Some(state) = state else { return Ok(()) };
+        let inserted = diesel::insert_into(index_jobs::table)
+            .values((
+                index_jobs::image_seq.eq(seq),
+                index_jobs::priority.eq(i64::from(state != "pending")),
+                index_jobs::attempts.eq(attempts),
+                index_jobs::not_before_ms.eq(at.millis()),
+            ))
+            .on_conflict_do_nothing()
+            .execute(c)?;
+        // Otherwise another write has queued it meanwhile, and its job is replaced.
+        if inserted > 0 {
+            return Ok(());
+        }
+    }
 }
 
 /// The image of a job, if the worker holds its lease.
@@ -69,7 +80,9 @@ pub(super) fn lock_leased_image(
     let Some(seq) = leased_image(c, job, worker)? else { return Ok(None) };
     let account = account_of_image(c, seq)?;
     lock::take(c, Lock::Account(account))?;
-    leased_image(c, job, worker)
+    let job =
+        index_jobs::table.find(job.0).filter(index_jobs::leased_by.eq(worker)).select(index_jobs::image_seq);
+    Ok(for_update!(job).get_result(c).optional()?)
 }
 
 /// The account of an existing image; it never changes.

@@ -131,6 +131,15 @@ fn leased(c: &mut SqlConnection, job: JobId, worker: &str) -> Result<Option<Stag
         .optional()?)
 }
 
+/// The job, which no other write leases or deletes until this one ends.
+fn locked_leased(c: &mut SqlConnection, job: JobId, worker: &str) -> Result<Option<StageJobRow>, SqlError> {
+    let row = stage_jobs::table
+        .find(job.0)
+        .filter(stage_jobs::leased_by.eq(worker))
+        .select(StageJobRow::as_select());
+    Ok(for_update!(row).get_result(c).optional()?)
+}
+
 pub(super) fn complete(
     c: &mut SqlConnection,
     job: JobId,
@@ -142,7 +151,7 @@ pub(super) fn complete(
     let account = account_of_image(c, found.image_seq)?;
     lock::take(c, Lock::Account(account))?;
     lock::take(c, Lock::SharedStages)?;
-    let Some(job) = leased(c, job, worker)? else { return Ok(false) };
+    let Some(job) = locked_leased(c, job, worker)? else { return Ok(false) };
     let current: String = stages::table.find(job.stage_id).select(stages::version).get_result(c)?;
     if current != version {
         return Ok(false);
@@ -172,7 +181,7 @@ fn store_text(c: &mut SqlConnection, seq: i64, text: Option<&str>) -> Result<(),
 }
 
 pub(super) fn fail(c: &mut SqlConnection, job: JobId, worker: &str, reason: &str) -> Result<(), SqlError> {
-    match leased(c, job, worker)? {
+    match locked_leased(c, job, worker)? {
         Some(job) => fail_job(c, &job, reason),
         None => Ok(()),
     }

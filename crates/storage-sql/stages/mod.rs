@@ -65,7 +65,7 @@ impl StageQueue for SqlStore {
         if !self.query(move |c| jobs::has_available(c, stage, at)).await? {
             return Ok(Vec::new());
         }
-        self.write(Lock::Nothing, move |c| jobs::lease(c, stage, &request)).await
+        self.write(Lock::SharedStages, move |c| jobs::lease(c, stage, &request)).await
     }
 
     async fn renew_stage_leases(
@@ -102,7 +102,7 @@ impl StageQueue for SqlStore {
 
     async fn fail_stage_job(&self, job: JobId, worker: &str, reason: &str) -> Result<(), StorageError> {
         let (worker, reason) = (worker.to_owned(), reason.to_owned());
-        self.write(Lock::Nothing, move |c| jobs::fail(c, job, &worker, &reason)).await
+        self.write(Lock::SharedStages, move |c| jobs::fail(c, job, &worker, &reason)).await
     }
 
     async fn mark_stage_complete(&self, stage: StageId, version: &str) -> Result<bool, StorageError> {

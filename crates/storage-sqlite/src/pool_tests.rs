@@ -14,13 +14,21 @@ use diesel::{
 use diesel::SqliteConnection;
 use storage::StorageError;
 
-use crate::sql::{Pool, SqlError};
+use crate::sql::{
+    SqlError,
+    pool::{Pool, PoolLimits},
+};
+
+fn limits(connections: usize) -> PoolLimits {
+    let (wait, long) = (std::time::Duration::from_secs(30), std::time::Duration::MAX);
+    PoolLimits { connections, wait, age: long, idle: long }
+}
 
 /// A pool of in-memory databases, with the number of connections that it opened.
 fn pool(max_connections: usize) -> (Pool, Arc<AtomicUsize>) {
     let opened = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&opened);
-    let pool = Pool::new(max_connections, move || {
+    let pool = Pool::new(limits(max_connections), move || {
         count.fetch_add(1, Ordering::SeqCst);
         SqliteConnection::establish(":memory:")
     });
@@ -83,9 +91,23 @@ async fn a_connection_is_closed_after_a_panic_or_an_open_transaction() {
 
 #[tokio::test]
 async fn a_failed_connection_is_unavailable_and_returns_its_permit() {
-    let pool = Pool::new(1, || SqliteConnection::establish("/nowhere/library.sqlite"));
+    let pool = Pool::new(limits(1), || SqliteConnection::establish("/nowhere/library.sqlite"));
     for _ in 0..2 {
         let outcome = pool.run(|_| Ok(())).await;
         assert!(matches!(outcome, Err(StorageError::Unavailable(_))), "{outcome:?}");
     }
+}
+
+#[tokio::test]
+async fn old_connections_are_closed() {
+    let opened = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&opened);
+    let pool = Pool::new(PoolLimits { age: std::time::Duration::ZERO, ..limits(1) }, move || {
+        count.fetch_add(1, Ordering::SeqCst);
+        SqliteConnection::establish(":memory:")
+    });
+    for _ in 0..3 {
+        pool.run(|_| Ok(())).await.unwrap();
+    }
+    assert_eq!(opened.load(Ordering::SeqCst), 3);
 }

@@ -1,6 +1,7 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use diesel::{Connection as _, SqliteConnection};
@@ -12,8 +13,11 @@ use crate::{
     connection::{ConnectionRole, Durability, connect},
     inline_pool::InlinePool,
     library_state::require_open,
-    sql::{Lock, Pool, SqlError},
-    writer::Writer,
+    sql::{
+        Lock, SqlError,
+        pool::{Pool, PoolLimits},
+    },
+    writer::{WAIT_TIMEOUT, Writer},
 };
 
 /// How a store is opened.
@@ -58,7 +62,13 @@ impl SqliteStore {
             let open_writer = open.clone();
             let writer = Writer::start(move || open_writer(ConnectionRole::Writer))?;
             let inline = InlinePool::open(|| open(ConnectionRole::InlineReader))?;
-            let readers = Pool::new(options.readers, move || open(ConnectionRole::Reader));
+            let limits = PoolLimits {
+                connections: options.readers,
+                wait: WAIT_TIMEOUT,
+                age: Duration::MAX,
+                idle: Duration::MAX,
+            };
+            let readers = Pool::new(limits, move || open(ConnectionRole::Reader));
             Ok::<_, StorageError>(Self { readers, inline, writer })
         });
         opening.await.map_err(|error| StorageError::Unavailable(error.to_string()))?.map_err(name_file)

@@ -15,10 +15,10 @@ use diesel::{
 use storage::StorageError;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::sql::{
-    SqlError,
-    pool::{Connect, WAIT_TIMEOUT},
-};
+use crate::sql::{SqlError, pool::Connect};
+
+/// How long an operation waits for its turn to write, or for a connection to read with.
+pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Capacity of the queue; with more writes, callers wait for a place in it.
 const QUEUE_CAPACITY: usize = 256;

@@ -12,6 +12,9 @@ pub trait SchemaStore: Send + Sync + 'static {
     /// reachable.
     async fn pending_migrations(&self) -> Result<Vec<String>, StorageError>;
 
+    /// The versions of applied migrations that this program does not know, in order: a newer program applied them.
+    async fn newer_migrations(&self) -> Result<Vec<String>, StorageError>;
+
     /// Applies the pending migrations and returns their names.
     async fn migrate(&self) -> Result<Vec<String>, StorageError>;
 

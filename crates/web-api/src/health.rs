@@ -1,14 +1,20 @@
 //! Health checks for operators.
 
+use std::time::Duration;
+
 use http::StatusCode;
 use http_server::reply::{Reply, json};
 use library::Library;
 use serde::Serialize;
+use tokio::time::timeout;
 
 /// Succeeds while the process runs.
 pub(crate) const ALIVE_PATH: &str = "/healthz";
 /// Succeeds while both stores can be reached, no migration is pending, and the library is not being moved.
 pub(crate) const READY_PATH: &str = "/readyz";
+
+/// How long a check takes at most.
+const CHECK_LIMIT: Duration = Duration::from_secs(5);
 
 #[derive(Serialize)]
 struct Health {
@@ -22,18 +28,21 @@ pub(crate) async fn handle(library: &Library, path: &str) -> Reply {
     if path == ALIVE_PATH {
         return json(StatusCode::OK, &Health { status: "alive", reason: None });
     }
-    ready(library).await
+    match timeout(CHECK_LIMIT, ready(library)).await {
+        Ok(reply) => reply,
+        Err(_) => not_ready("the stores do not answer"),
+    }
 }
 
 async fn ready(library: &Library) -> Reply {
-    match not_ready(library).await {
+    match obstacle(library).await {
         None => json(StatusCode::OK, &Health { status: "ready", reason: None }),
-        reason => json(StatusCode::SERVICE_UNAVAILABLE, &Health { status: "not ready", reason }),
+        Some(reason) => not_ready(reason),
     }
 }
 
 /// Why the service is not ready.
-async fn not_ready(library: &Library) -> Option<&'static str> {
+async fn obstacle(library: &Library) -> Option<&'static str> {
     const NO_METADATA: &str = "the metadata store cannot be reached";
     match library.pending_migrations().await {
         Err(error) => return Some(logged(&error, NO_METADATA)),
@@ -52,4 +61,9 @@ async fn not_ready(library: &Library) -> Option<&'static str> {
 fn logged(error: &dyn std::error::Error, reason: &'static str) -> &'static str {
     tracing::warn!(%error, "not ready");
     reason
+}
+
+fn not_ready(reason: &'static str) -> Reply {
+    let health = Health { status: "not ready", reason: Some(reason) };
+    json(StatusCode::SERVICE_UNAVAILABLE, &health)
 }

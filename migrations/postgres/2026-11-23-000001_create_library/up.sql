@@ -4,7 +4,7 @@
 -- The great-circle distance between two positions in metres (haversine formula); null when one is missing.
 CREATE FUNCTION distance_m(
     lat_a DOUBLE PRECISION, lon_a DOUBLE PRECISION, lat_b DOUBLE PRECISION, lon_b DOUBLE PRECISION
-) RETURNS DOUBLE PRECISION LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+) RETURNS DOUBLE PRECISION LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
     SELECT 2.0 * 6371008.8 * asin(least(1.0, sqrt(
         power(sin((radians(lat_b) - radians(lat_a)) / 2.0), 2)
         + cos(radians(lat_a)) * cos(radians(lat_b)) * power(sin(radians(lon_b - lon_a) / 2.0), 2)

@@ -1,15 +1,19 @@
 //! Databases for tests, on the Postgres server that the developer tool starts for them.
 //!
 //! Each test has a database of its own, a copy of one that was migrated once.
+#![expect(clippy::disallowed_methods, reason = "the developer tool configures tests by variables")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::{env, fs, path::Path, thread};
 
 use ring::digest::{Context, SHA256};
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 
 /// The variable with the URL of the server, without a database: `postgres://postgres@127.0.0.1:54321`.
 pub const SERVER: &str = "PHOTOS_TEST_POSTGRES";
+
+/// The variable with the URL of a `PgBouncer` before that server, in transaction mode. If it is set, stores connect through it.
+pub const POOLER: &str = "PHOTOS_TEST_PGBOUNCER";
 
 /// A database that is deleted when this value is dropped.
 #[derive(Debug)]
@@ -36,6 +40,13 @@ async fn connect(database: &str) -> Client {
     client
 }
 
+/// Copies the files of a template, as Postgres 14 always does. The default of later ones also writes each page to the log.
+async fn strategy(client: &Client) -> &'static str {
+    let version = "SELECT current_setting('server_version_num')::int";
+    let version: i32 = client.query_one(version, &[]).await.unwrap().get(0);
+    if version >= 150_000 { "STRATEGY FILE_COPY" } else { "" }
+}
+
 /// The name of the template, which changes with the migrations.
 fn template_name() -> String {
     let migrations = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations/postgres");
@@ -48,11 +59,12 @@ fn template_name() -> String {
     }
     let digest = digest.finish();
     let hex: String = digest.as_ref().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    format!("photos_template_{hex}")
+    format!("template_{hex}")
 }
 
+/// The prefix is not that of API keys, which tests search logs for.
 fn new_name() -> String {
-    format!("photos_test_{:016x}", fastrand::u64(..))
+    format!("test_{:016x}", fastrand::u64(..))
 }
 
 impl TestDatabase {
@@ -83,13 +95,88 @@ impl TestDatabase {
             );
             client.batch_execute(&end_connections).await.unwrap();
         }
-        client.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template}")).await.unwrap();
+        client
+            .batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template} {}", strategy(&client).await))
+            .await
+            .unwrap();
         Self { name }
     }
 
-    /// The URL of the database.
+    /// The URL of the database for a store, through the pooler if there is one.
     pub fn url(&self) -> String {
-        url_of(&self.name)
+        match env::var(POOLER) {
+            // It gives each transaction another connection, and does not know prepared statements.
+            Ok(pooler) => format!("{pooler}/{}?statement_cache=off", self.name),
+            Err(_) => url_of(&self.name),
+        }
+    }
+
+    /// Connects to the database itself, not through a pooler.
+    pub async fn connect(&self) -> Client {
+        connect(&self.name).await
+    }
+
+    /// All rows of all tables as text, for a search for what must not be stored.
+    pub async fn text(&self) -> String {
+        let client = self.connect().await;
+        let tables = "SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'";
+        let mut text = String::new();
+        for table in client.query(tables, &[]).await.unwrap() {
+            let table: &str = table.get(0);
+            // Bytes are shown as hexadecimal digits in the other format.
+            let rows = format!("SET bytea_output = 'escape'; SELECT t::text FROM {table} t");
+            for message in client.simple_query(&rows).await.unwrap() {
+                if let SimpleQueryMessage::Row(row) = message {
+                    text.push_str(row.get(0).unwrap_or_default());
+                    text.push('\n');
+                }
+            }
+        }
+        text
+    }
+}
+
+/// A session that stays open until this value is dropped.
+#[derive(Debug)]
+pub struct Session {
+    _client: Client,
+}
+
+impl TestDatabase {
+    /// Runs statements in the database, as its administrator.
+    pub async fn administer(&self, statements: &str) {
+        connect(&self.name).await.batch_execute(statements).await.unwrap();
+    }
+
+    /// Runs statements in the database and keeps the session, for example with the locks that it took.
+    pub async fn hold(&self, statements: &str) -> Session {
+        let client = connect(&self.name).await;
+        client.batch_execute(statements).await.unwrap();
+        Session { _client: client }
+    }
+
+    /// Ends all other sessions of the database.
+    pub async fn end_sessions(&self) {
+        let end =
+            format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}'", self.name);
+        connect("postgres").await.batch_execute(&end).await.unwrap();
+    }
+
+    /// Accepts or refuses connections; when it refuses them, it also ends those that are open.
+    pub async fn accept_connections(&self, accepted: bool) {
+        let change = format!("ALTER DATABASE {} ALLOW_CONNECTIONS {accepted}", self.name);
+        connect("postgres").await.batch_execute(&change).await.unwrap();
+        if !accepted {
+            self.end_sessions().await;
+        }
+    }
+
+    /// Makes new sessions read-only, as after a failover, or writable again; and ends those that are open.
+    pub async fn set_read_only(&self, is_read_only: bool) {
+        let change =
+            format!("ALTER DATABASE {} SET default_transaction_read_only = {is_read_only}", self.name);
+        connect("postgres").await.batch_execute(&change).await.unwrap();
+        self.end_sessions().await;
     }
 }
 

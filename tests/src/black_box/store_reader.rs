@@ -103,6 +103,13 @@ struct ThumbRow {
     blob: Vec<u8>,
 }
 
+impl StoredCaptureTime {
+    /// Selects the capture times of all visible images, with columns named like the fields.
+    pub(crate) const QUERY: &str = "SELECT id AS image, original, requested_captured_at_ms AS at_ms, \
+         capture_wall AS wall, capture_offset_min AS offset_minutes, capture_source AS source \
+         FROM images WHERE state = 'ready' ORDER BY seq";
+}
+
 impl StoreReader {
     /// Opens the metadata file in a data folder.
     ///
@@ -150,10 +157,7 @@ impl StoreReader {
     /// # Errors
     /// The file cannot be read.
     pub fn capture_times(&mut self) -> Result<Vec<StoredCaptureTime>, AnyError> {
-        let query = "SELECT id AS image, original, requested_captured_at_ms AS at_ms, capture_wall AS wall, \
-                     capture_offset_min AS offset_minutes, capture_source AS source \
-                     FROM images WHERE state = 'ready' ORDER BY seq";
-        let rows: Vec<CaptureRow> = sql_query(query).load(&mut self.connection)?;
+        let rows: Vec<CaptureRow> = sql_query(StoredCaptureTime::QUERY).load(&mut self.connection)?;
         let capture = |row: CaptureRow| StoredCaptureTime {
             image: row.image,
             original: row.original,

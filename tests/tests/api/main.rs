@@ -17,6 +17,7 @@ mod library_info;
 mod local_access;
 mod mcp;
 mod methods;
+mod moved;
 mod oauth;
 mod operations;
 mod other_process;

@@ -10,11 +10,7 @@ use std::{
 use domain::{Rendition, Timestamp};
 use image::GenericImageView as _;
 use library::{ImportReport, IndexingScope};
-use tests::{
-    DateCase, TestAccount, TestApp,
-    black_box::{StoreReader, StoredCaptureTime},
-    date_cases, fixture,
-};
+use tests::{DateCase, TestAccount, TestApp, black_box::StoredCaptureTime, date_cases, fixture};
 
 fn write_case(folder: &Path, case: &DateCase) {
     fs::create_dir_all(folder).unwrap();
@@ -47,7 +43,7 @@ async fn every_date_case_is_imported_with_its_time() {
     let report = app.import(&ann, &[folder.path().to_owned()]).await;
     assert_eq!((report.imported, report.failed), (cases.len() as u64, Vec::new()));
 
-    let captures = StoreReader::open(&app.dir()).unwrap().capture_times().unwrap();
+    let captures = app.capture_times().await;
     let by_file: HashMap<&[u8], &StoredCaptureTime> =
         captures.iter().map(|capture| (capture.original.as_slice(), capture)).collect();
     for case in &cases {
@@ -167,10 +163,7 @@ async fn a_request_and_the_background_create_a_full_rendition_once() {
     until(&app, |queue| queue.renditions == 0).await;
     indexing.stop().await;
     // Every blob is referenced: none was created twice.
-    let renditions = app.dir().join("blobs/renditions");
-    let count =
-        fs::read_dir(renditions).unwrap().map(|shard| fs::read_dir(shard.unwrap().path()).unwrap().count());
-    assert_eq!(count.sum::<usize>(), 3);
+    assert_eq!(app.stored_renditions().await.len(), 3);
 }
 
 #[tokio::test(flavor = "multi_thread")]

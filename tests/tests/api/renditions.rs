@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, time::Duration};
 
+use domain::BlobKind;
 use futures_util::future::join_all;
 use image::GenericImageView as _;
 use reqwest::Method;
@@ -197,22 +198,16 @@ async fn if_none_match_head_and_ranges_are_supported() {
 async fn an_image_is_visible_before_its_full_rendition_which_is_created_once() {
     let (app, ann, ids) = imported(&["samples/autumn-leaf.jpg"]).await;
     let record = record(&app, &ann, &ids["autumn-leaf.jpg"]).await;
-    assert_eq!(stored_renditions(&app), 2, "medium and thumb");
+    assert_eq!(app.stored_renditions().await.len(), 2, "medium and thumb");
     let answers = join_all((0..8).map(|_| app.fetch(url(&record, "webp-full")))).await;
     for answer in &answers {
         assert_eq!(answer.status, 200);
         assert_eq!(answer.header("etag"), answers[0].header("etag"));
         assert_eq!(answer.body, answers[0].body);
     }
-    assert_eq!(stored_renditions(&app), 3);
+    assert_eq!(app.stored_renditions().await.len(), 3);
     app.fetch(url(&record, "webp-full")).await.expect(200);
-    assert_eq!(stored_renditions(&app), 3);
-}
-
-/// Number of renditions in the blob folder.
-fn stored_renditions(app: &TestApp) -> usize {
-    let shards = std::fs::read_dir(app.dir().join("blobs/renditions")).unwrap();
-    shards.map(|shard| std::fs::read_dir(shard.unwrap().path()).unwrap().count()).sum()
+    assert_eq!(app.stored_renditions().await.len(), 3);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -223,7 +218,9 @@ async fn a_rendition_lost_together_with_its_original_is_500() {
     let record = record(&app, &ann, &id).await;
     let thumb = url(&record, "webp-thumb");
     app.fetch(thumb).await.expect(200);
-    std::fs::remove_dir_all(app.dir().join("blobs/renditions")).unwrap();
+    for rendition in app.stored_renditions().await {
+        app.blobs().content.delete(BlobKind::Rendition, rendition).await.unwrap();
+    }
     let answer = app.fetch(thumb).await.expect(500);
     // The error is permanent, so there is no Retry-After.
     assert_eq!(answer.header("retry-after"), None);

@@ -1,9 +1,11 @@
 //! `test`: sets up what the tests need, runs them, and adds up the results.
 
 mod browser;
+mod cargo_test;
 mod clients;
 mod conformance;
 mod counts;
+mod garage;
 mod mutations;
 mod node;
 mod onnx_runtime;
@@ -18,12 +20,12 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
+use crate::postgres::PostgresOnDemand;
 use crate::process::{ProcessError, Runner};
 use crate::system::{self, Tools};
 use crate::workspace;
 use browser::BrowserError;
 use counts::Counts;
-use onnx_runtime::OnnxRuntimeError;
 use steps::Steps;
 
 /// Tests read this variable to choose between small and full counts.
@@ -43,6 +45,10 @@ pub(crate) struct Options {
 enum Step {
     /// cargo test
     Cargo,
+    /// The tests of the Postgres store once more, through PgBouncer
+    Pgbouncer,
+    /// The black-box tests once more, with the service on Postgres and S3
+    PostgresS3,
     /// Import of 10,000 broken photos beside a running server; only with --full or if named
     Mutations,
     /// Property tests of the API against its own OpenAPI document
@@ -55,6 +61,8 @@ enum Step {
     Browser,
     /// Sync clients: rclone, nextcloudcmd, nc_py_api, litmus, cadaver and curl
     Sync,
+    /// The sync clients once more, with servers on Postgres behind PgBouncer and on S3
+    SyncPostgresS3,
 }
 
 impl Options {
@@ -104,15 +112,27 @@ fn count_all(runner: &Runner, options: &Options, done: &mut Steps) -> Counts {
     {
         return Counts::ONE_FAILED;
     }
+    let mut postgres = PostgresOnDemand::new(runner);
     let count = |sum, step| {
         sum + match step {
-            Step::Cargo => done.count("cargo test", || cargo_test(runner, environment)),
+            Step::Cargo => {
+                done.count("cargo test", || cargo_test::workspace(runner, environment, &mut postgres))
+            }
+            Step::Pgbouncer => done.count("PgBouncer", || {
+                cargo_test::store_through_pgbouncer(runner, environment, &mut postgres)
+            }),
+            Step::PostgresS3 => done.count("Postgres and S3", || {
+                cargo_test::service_on_postgres_and_s3(runner, environment, &mut postgres)
+            }),
             Step::Mutations => done.count("mutations", || mutations::run(runner)),
             Step::Schemathesis => done.count("schemathesis", || schemathesis::run(runner, options.full)),
             Step::Clients => done.count("clients", || clients::run(runner)),
             Step::Conformance => done.count("conformance", || conformance::run(runner)),
             Step::Browser => done.count("browser", || browser::run(runner, environment)),
             Step::Sync => done.count("sync", || sync::run(runner, environment)),
+            Step::SyncPostgresS3 => done.count("sync, Postgres and S3", || {
+                sync::run_on_postgres_and_s3(runner, environment, &mut postgres, options.full)
+            }),
         }
     };
     steps.iter().copied().fold(Counts::default(), count)
@@ -120,24 +140,13 @@ fn count_all(runner: &Runner, options: &Options, done: &mut Steps) -> Counts {
 
 /// Builds everything for `cargo test`, and only the programs for the other steps.
 fn build(runner: &Runner, steps: &[Step], environment: &[(&str, &str)]) -> Result<(), ProcessError> {
-    if steps.contains(&Step::Cargo) {
+    if steps.iter().any(|step| matches!(step, Step::Cargo | Step::Pgbouncer | Step::PostgresS3)) {
         return workspace::build_for_tests(runner, environment);
     }
     let needed = [(Step::Mutations, "mutations"), (Step::Conformance, "mcp_fixture")];
     let needed = needed.iter().filter(|(step, _)| steps.contains(step)).map(|(_, program)| *program);
     let programs: Vec<_> = std::iter::once("server").chain(needed).collect();
     workspace::build_programs(runner, &programs)
-}
-
-fn cargo_test(runner: &Runner, environment: &[(&str, &str)]) -> Result<Counts, OnnxRuntimeError> {
-    let mut command = workspace::compile("test", ["--workspace", "--no-fail-fast"]);
-    command.env(onnx_runtime::VARIABLE, onnx_runtime::library(runner)?);
-    let mut counts = Counts::default();
-    let status = runner.lines(command.envs(environment.iter().copied()), |line| {
-        println!("{line}");
-        counts = counts + Counts::of_line(line).unwrap_or_default();
-    })?;
-    Ok(counts.with_status(status.success()))
 }
 
 #[cfg(test)]
@@ -147,8 +156,17 @@ mod tests {
     #[test]
     fn steps_are_chosen() {
         let steps = |full, only: &[Step]| Options { full, only: only.to_vec() }.steps();
-        let all_but_mutations =
-            [Step::Cargo, Step::Schemathesis, Step::Clients, Step::Conformance, Step::Browser, Step::Sync];
+        let all_but_mutations = [
+            Step::Cargo,
+            Step::Pgbouncer,
+            Step::PostgresS3,
+            Step::Schemathesis,
+            Step::Clients,
+            Step::Conformance,
+            Step::Browser,
+            Step::Sync,
+            Step::SyncPostgresS3,
+        ];
         assert_eq!(steps(false, &[]), all_but_mutations);
         assert_eq!(steps(true, &[]), Step::value_variants());
         for full in [false, true] {

@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::counts::Counts;
+use super::garage;
 use super::venv::{Venv, VenvError};
+use crate::postgres::{PostgresError, PostgresOnDemand};
 use crate::process::{ProcessError, Runner};
 use crate::system::{self, SystemError, Tools};
 use crate::workspace;
@@ -26,15 +28,45 @@ pub(crate) enum SyncError {
     System(#[from] SystemError),
     #[error(transparent)]
     Venv(#[from] VenvError),
+    #[error(transparent)]
+    Postgres(#[from] PostgresError),
     #[error("cannot use {}: {source}", path.display())]
     File { path: PathBuf, source: io::Error },
 }
 
-/// Runs the checks. Each counts as one test.
+/// Runs the checks with the embedded stores. Each counts as one test.
 pub(super) fn run(runner: &Runner, environment: &[(&str, &str)]) -> Result<Counts, SyncError> {
+    run_in("sync", runner, environment, &[])
+}
+
+/// Runs them with Postgres behind PgBouncer, and an S3 server: if `full`, a cluster of Garage, whose nodes a check kills.
+pub(super) fn run_on_postgres_and_s3(
+    runner: &Runner,
+    environment: &[(&str, &str)],
+    postgres: &mut PostgresOnDemand<'_>,
+    full: bool,
+) -> Result<Counts, SyncError> {
+    let postgres = postgres.get()?;
+    let s3 = if full {
+        ("SYNC_GARAGE", garage::program(runner)?.into_os_string())
+    } else {
+        ("SYNC_S3_PROGRAM", workspace::target("debug/examples/serve").into_os_string())
+    };
+    let stores =
+        [("SYNC_POSTGRES", postgres.url().into()), ("SYNC_PGBOUNCER", postgres.pooler_url().into()), s3];
+    run_in("sync-postgres-s3", runner, environment, &stores)
+}
+
+/// Runs the checks with these variables, in a folder of the build folder.
+fn run_in(
+    folder: &str,
+    runner: &Runner,
+    environment: &[(&str, &str)],
+    stores: &[(&str, OsString)],
+) -> Result<Counts, SyncError> {
     system::ensure(runner, Tools::Sync)?;
     let venv = Venv::ensure(runner, "sync", &requirements()?)?;
-    let logs = empty_folder(workspace::target("sync"))?;
+    let logs = empty_folder(workspace::target(folder))?;
     let mut command = venv.command("python3");
     command
         // `-B`: write no bytecode beside the source.
@@ -46,6 +78,7 @@ pub(super) fn run(runner: &Runner, environment: &[(&str, &str)]) -> Result<Count
         .env("SERVER_PROGRAM", workspace::target("debug/server"))
         .env("FIXTURES", workspace::path("fixtures"))
         .env("SYNC_FOLDER", logs)
+        .envs(stores.iter().cloned())
         // Connections within this machine must not use the caller's proxy.
         .envs([("NO_PROXY", "127.0.0.1,localhost"), ("no_proxy", "127.0.0.1,localhost")]);
     count(runner, &mut command)

@@ -7,6 +7,7 @@ mod packages;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::postgres;
 use crate::process::{ProcessError, Runner};
 use packages::{Manager, Missing, Plan, Privilege};
 
@@ -23,6 +24,8 @@ pub(crate) enum Tools {
     Browser,
     /// Compile it, and run sync clients.
     Sync,
+    /// Compile it, and run tests on Postgres.
+    Postgres,
 }
 
 /// Why a tool is missing.
@@ -89,6 +92,8 @@ fn find_missing(tools: Tools) -> Missing {
     let absent = |tool: &&packages::Tool| match tool.probe {
         packages::Probe::OnPath => !on_path(tool.name),
         packages::Probe::Chromium => chromium().is_none(),
+        packages::Probe::Postgres => postgres::programs_folder().is_none(),
+        packages::Probe::PgBouncer => postgres::pgbouncer_program().is_none(),
         packages::Probe::OpenSsl => !has_openssl(),
         packages::Probe::Python(code) => !quiet_success(Command::new("python3").args(["-c", code])),
     };
@@ -99,7 +104,8 @@ fn on_path(program: &str) -> bool {
     find_program(program).is_some()
 }
 
-fn find_program(program: &str) -> Option<PathBuf> {
+/// The first executable file of this name on the path.
+pub(crate) fn find_program(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).map(|dir| dir.join(program)).find(|file| is_executable(file))
 }

@@ -30,6 +30,10 @@ pub(super) enum Probe {
     Chromium,
     /// OpenSSL's headers and libraries.
     OpenSsl,
+    /// The programs of a Postgres server.
+    Postgres,
+    /// PgBouncer, also where only root's path leads to it.
+    PgBouncer,
     /// Python runs this code without an error.
     Python(&'static str),
 }
@@ -54,9 +58,10 @@ enum Why {
     Curl,
     Browser,
     Sync,
+    Postgres,
 }
 
-const TOOLS: [Tool; 13] = [
+const TOOLS: [Tool; 15] = [
     Tool {
         name: "cc",
         probe: Probe::OnPath,
@@ -154,6 +159,20 @@ const TOOLS: [Tool; 13] = [
         packages: ["litmus"; 5],
         otherwise: Some("Debian and Ubuntu have a package of litmus. Elsewhere, install it from its source."),
     },
+    Tool {
+        name: "postgres",
+        probe: Probe::Postgres,
+        why: Why::Postgres,
+        packages: ["postgresql", "postgresql-server", "postgresql", "postgresql", "postgresql@17"],
+        otherwise: None,
+    },
+    Tool {
+        name: "pgbouncer",
+        probe: Probe::PgBouncer,
+        why: Why::Postgres,
+        packages: ["pgbouncer"; 5],
+        otherwise: None,
+    },
 ];
 
 /// Loads libheif as the server does, and looks for its decoders of HEVC (1) and AV1 (4). If the library is not found,
@@ -193,6 +212,7 @@ pub(super) fn needed_for(tools: Tools) -> impl Iterator<Item = &'static Tool> {
         Why::Curl => matches!(tools, Tools::Curl | Tools::Sync),
         Why::Browser => tools == Tools::Browser,
         Why::Sync => tools == Tools::Sync,
+        Why::Postgres => tools == Tools::Postgres,
     })
 }
 
@@ -381,6 +401,7 @@ mod tests {
         check(Tools::Curl, &["curl"]);
         check(Tools::Browser, &["chromium"]);
         check(Tools::Sync, &["curl", "nextcloudcmd", "cadaver", "litmus"]);
+        check(Tools::Postgres, &["postgres", "pgbouncer"]);
     }
 
     #[test]

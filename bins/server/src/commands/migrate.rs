@@ -27,7 +27,10 @@ async fn status(store: &SharedStore) -> Result<String, CommandError> {
     let pending = store.pending_migrations().await?;
     let mut applied = store.known_migrations()?;
     applied.retain(|name| !pending.contains(name));
-    Ok(lines("applied", &applied) + &lines("pending", &pending))
+    let newer = store.newer_migrations().await?;
+    Ok(lines("applied", &applied)
+        + &lines("pending", &pending)
+        + &lines("applied by a newer program", &newer))
 }
 
 fn lines(state: &str, names: &[String]) -> String {

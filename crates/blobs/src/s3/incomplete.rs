@@ -22,6 +22,9 @@ const REQUEST_EXPIRES: Duration = Duration::from_secs(60);
 /// More pages than this are left for the next time.
 const MAX_PAGES: usize = 100;
 
+/// The folders of this service below the prefix. Other programs may use the same bucket.
+const OWN_FOLDERS: [&str; 3] = ["originals/", "renditions/", "uploads/"];
+
 /// The incomplete uploads of a bucket below a prefix.
 #[derive(Debug, Clone)]
 pub(crate) struct IncompleteUploads(Arc<Inner>);
@@ -64,7 +67,8 @@ impl IncompleteUploads {
     /// The upload, unless its key is of another program.
     fn own(&self, upload: ListedUpload) -> Option<IncompleteUpload> {
         let ListedUpload { key, id, began } = upload;
-        let is_own = key.starts_with(&self.0.prefix);
+        let below = key.strip_prefix(self.0.prefix.as_str());
+        let is_own = below.is_some_and(|name| OWN_FOLDERS.iter().any(|folder| name.starts_with(folder)));
         let key = Key::parse(key).ok().filter(|_| is_own)?;
         Some(IncompleteUpload { key, began, id })
     }

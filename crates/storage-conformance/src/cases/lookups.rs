@@ -95,3 +95,12 @@ pub(crate) async fn own_visible_images_are_returned_in_the_order_of_ids(seed: &S
     seed.store().delete_account(ann.account, second(9)).await.unwrap();
     assert_eq!(seed.store().images(ann, &requested).await.unwrap(), []);
 }
+
+pub(crate) async fn a_text_with_a_null_character_is_no_id(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let album = seed.album(ann, "Album", &[]).await;
+    let change =
+        domain::AlbumChange { title: None, add: vec!["a\0b".to_owned()], remove: vec!["\0".to_owned()] };
+    let outcome = seed.store().change_album(ann, &album, change, crate::NOW).await.unwrap();
+    assert_eq!(outcome, storage::AlbumWrite::UnknownImage);
+}

@@ -1,7 +1,9 @@
 //! Runs the conformance suite on Postgres, and tests what is particular to Postgres.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod migrations;
 mod oauth;
+mod resilience;
 
 use storage::SchemaStore;
 use storage_postgres::{PostgresOptions, PostgresStore, PostgresUrl};

@@ -1,7 +1,9 @@
 //! Rebuilds the index of an older tokenizer version, and leaves the index of a newer version unchanged.
 
+use std::collections::BTreeSet;
+
 use diesel::{
-    OptionalExtension, QueryableByName,
+    QueryableByName,
     prelude::*,
     sql_types::{BigInt, Nullable},
 };
@@ -109,6 +111,10 @@ pub(super) fn comparable_images(c: &mut SqlConnection) -> Result<ComparableImage
 
 /// Marks an image to be indexed again by the newer version, if the index is of one.
 pub(super) fn mark_for_newer_version(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
+    if !state(c)?.is_newer() {
+        return Ok(());
+    }
+    lock::take(c, Lock::SharedWords)?;
     statement(
         "UPDATE word_index SET
             indexed_to = CASE WHEN indexed_to < until AND indexed_to < $1 - 1 THEN indexed_to ELSE $1 - 1 END,
@@ -124,41 +130,58 @@ pub(super) fn mark_for_newer_version(c: &mut SqlConnection, seq: i64) -> Result<
 
 /// Indexes up to `max` images again; returns their number, 0 when none was left.
 pub(crate) fn reindex(c: &mut SqlConnection, max: u32) -> Result<u32, SqlError> {
+    let accounts: BTreeSet<i64> =
+        current_batch(c, max)?.iter().flat_map(|batch| &batch.images).map(|(_, account)| *account).collect();
+    for account in &accounts {
+        lock::take(c, Lock::Account(*account))?;
+    }
+    lock::take(c, Lock::Words)?;
+    // Other writes may have changed it before the locks were taken.
+    let Some(mut batch) = current_batch(c, max)? else { return Ok(0) };
+    if let Some(unlocked) = batch.images.iter().position(|(_, account)| !accounts.contains(account)) {
+        batch.images.truncate(unlocked);
+        batch.last = batch.images.last().map_or(batch.after, |(seq, _)| *seq);
+    }
+    for (seq, _) in &batch.images {
+        remove_text(c, *seq)?;
+        add_text(c, *seq)?;
+    }
+    let all = batch.last >= batch.until;
+    statement("UPDATE word_index SET indexed_to = $1, stale_to = coalesce($2, stale_to) WHERE version = $3")
+        .bind::<BigInt, _>(batch.last)
+        .bind::<Nullable<BigInt>, _>(all.then_some(0))
+        .bind::<BigInt, _>(i64::from(words::VERSION))
+        .execute(c)?;
+    Ok(u32::try_from(batch.images.len()).unwrap_or(u32::MAX))
+}
+
+/// Images to index again.
+struct Batch {
+    after: i64,
+    until: i64,
+    /// Each with its account.
+    images: Vec<(i64, i64)>,
+    /// All images up to this one are indexed once these are.
+    last: i64,
+}
+
+/// The next images to index again; `None` when none is left.
+fn current_batch(c: &mut SqlConnection, max: u32) -> Result<Option<Batch>, SqlError> {
     let state = current_state(c)?;
     if state.is_newer() || state.indexed_to >= state.until || max == 0 {
-        return Ok(0);
+        return Ok(None);
     }
-    let seqs: Vec<i64> = images::table
+    let images: Vec<(i64, i64)> = images::table
         .filter(images::seq.gt(state.indexed_to))
         .filter(images::seq.le(state.until))
         .filter(images::state.eq("ready"))
         .order(images::seq)
         .limit(i64::from(max))
-        .select(images::seq)
+        .select((images::seq, images::account_id))
         .load(c)?;
-    for seq in &seqs {
-        reindex_image(c, *seq)?;
-    }
-    let done = u32::try_from(seqs.len()).unwrap_or(u32::MAX);
-    let last = seqs.last().copied().filter(|_| done == max).unwrap_or(state.until);
-    let all = last >= state.until;
-    statement("UPDATE word_index SET indexed_to = $1, stale_to = coalesce($2, stale_to)")
-        .bind::<BigInt, _>(last)
-        .bind::<Nullable<BigInt>, _>(all.then_some(0))
-        .execute(c)?;
-    Ok(done)
-}
-
-/// Indexes an image again, unless it was purged meanwhile.
-fn reindex_image(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
-    let image = || images::table.find(seq).filter(images::state.eq("ready")).select(images::account_id);
-    let Some(account) = image().get_result::<i64>(c).optional()? else { return Ok(()) };
-    lock::take(c, Lock::Account(account))?;
-    if image().get_result::<i64>(c).optional()?.is_some() {
-        remove_text(c, seq)?;
-        add_text(c, seq)?;
-    }
-    Ok(())
+    let is_full = u32::try_from(images.len()).is_ok_and(|number| number == max);
+    let last = images.last().map(|(seq, _)| *seq).filter(|_| is_full).unwrap_or(state.until);
+    Ok(Some(Batch { after: state.indexed_to, until: state.until, images, last }))
 }
 
 #[derive(QueryableByName)]

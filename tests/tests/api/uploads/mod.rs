@@ -66,6 +66,6 @@ async fn photos(app: &TestApp) -> u64 {
     app.store.queue_length().await.unwrap().pending
 }
 
-fn part_files(app: &TestApp) -> usize {
-    std::fs::read_dir(app.dir().join("blobs/uploads")).unwrap().count()
+async fn part_files(app: &TestApp) -> usize {
+    app.blobs().parts.files().await.unwrap().len()
 }

@@ -42,7 +42,7 @@ async fn a_photo_is_uploaded_in_parts() {
     let again = head(&app, &ann, &path).await.expect(200);
     assert_eq!((again.header("photo-result"), again.header("photo-id")), (Some("imported"), Some(&*id)));
     assert_eq!(again.header("upload-offset"), Some(&*bytes.len().to_string()));
-    assert_eq!((photos(&app).await, part_files(&app)), (1, 0));
+    assert_eq!((photos(&app).await, part_files(&app).await), (1, 0));
     let info = app.get("/library", &ann.key).await;
     assert_eq!(info.result()["syncEnabled"], true, "the upload set the sync up");
 }
@@ -65,7 +65,7 @@ async fn an_upload_may_begin_with_bytes() {
     assert_eq!(last.header("photo-id"), whole.header("photo-id"));
     let refused = app.send(with(&movie()[..5_000], movie().len())).await.expect(415);
     assert!(refused.json["error"].as_str().is_some_and(|reason| !reason.is_empty()), "{refused:?}");
-    assert_eq!(part_files(&app), 0);
+    assert_eq!(part_files(&app).await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -154,7 +154,7 @@ async fn a_method_can_be_named_in_a_header() {
     assert_eq!(app.send(patch).await.expect(204).header("upload-offset"), Some("5"));
     app.send(named("DELETE")).await.expect(204);
     head(&app, &ann, &path).await.expect(404);
-    assert_eq!(part_files(&app), 0);
+    assert_eq!(part_files(&app).await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -191,7 +191,7 @@ async fn the_first_bytes_decide_and_not_the_name() {
     head(&app, &ann, &path).await.expect(404);
     let begun = app.send(beginning(&app, &ann, bytes.len(), "movie.mp4")).await.expect(201);
     patch(&app, &ann, begun.header("location").unwrap(), 0, &bytes).await.expect(204);
-    assert_eq!((photos(&app).await, part_files(&app)), (1, 0));
+    assert_eq!((photos(&app).await, part_files(&app).await), (1, 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -146,7 +146,16 @@ async fn check_metadata(config: &Config, findings: &mut Findings) -> Option<Shar
     };
     match store.pending_migrations().await {
         Ok(pending) if pending.is_empty() => {
-            findings.ok(METADATA, &format!("{shown} is reachable, no migration is pending"));
+            match store.newer_migrations().await {
+                Ok(newer) if !newer.is_empty() => {
+                    let newer = newer.join(", ");
+                    let message = format!(
+                        "a newer version of this program migrated {shown} ({newer}); update this installation"
+                    );
+                    findings.warn(METADATA, &message);
+                }
+                _ => findings.ok(METADATA, &format!("{shown} is reachable, no migration is pending")),
+            }
             Some(store)
         }
         Ok(pending) => {

@@ -9,7 +9,10 @@ mod postgres;
 use std::{path::PathBuf, sync::Arc, time::Instant};
 
 use ::tests::black_box::AnyError;
+use blobs::BlobStore;
 use clap::Args;
+use domain::Timestamp;
+use library_copy::{CopyOptions, Place};
 use storage::SharedStore;
 use storage_sqlite::{SqliteOptions, SqliteStore};
 
@@ -72,6 +75,24 @@ pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
             server.delete(&name.replace('-', "_")).await?;
         }
     }
+    Ok(())
+}
+
+/// Copies all rows to an empty store. The source may be used again afterwards.
+async fn copy(from: &SharedStore, to: &SharedStore) -> Result<(), AnyError> {
+    let folder = tempfile::tempdir()?;
+    let blobs = BlobStore::open_folder(folder.path())?;
+    let place = |store: &SharedStore, name: &str| Place {
+        store: store.clone(),
+        blobs: blobs.clone(),
+        name: name.to_owned(),
+    };
+    let options = CopyOptions {
+        same_files: true,
+        ..CopyOptions::new(format!("measured-{}", fastrand::u64(..)), Timestamp::MIN)
+    };
+    library_copy::copy(&place(from, "SQLite"), &place(to, "Postgres"), &options, |_| {}).await?;
+    library_copy::reopen(from).await?;
     Ok(())
 }
 

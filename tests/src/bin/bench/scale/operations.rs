@@ -107,7 +107,7 @@ impl Subject {
         let library = serving::library(store.clone(), &tempfile::tempdir()?.keep())?;
         let caller = library.caller_by_key(key).await?.ok_or("the key is unknown")?;
         let viewer = Viewer { account: caller.account.id, plan: caller.account.plan, free_window: 1000 };
-        let newest = ListQuery { limit: Limit::MAX, range: DateRange::default(), circle: None };
+        let newest = ListQuery { limit: Limit::new(100)?, range: DateRange::default(), circle: None };
         let ids: Vec<ImageId> =
             store.page_images(viewer, &newest).await?.into_iter().map(|found| found.image.id).collect();
         let album =
@@ -241,7 +241,7 @@ impl Subject {
 
     async fn words(&self, words: &str) -> Result<(), AnyError> {
         let filter = SearchFilter { album: None, circle: None, range: DateRange::default() };
-        let text = QueryText::parse(words)?.ok_or("no words")?;
+        let text = QueryText::parse(words)?;
         self.store.match_text(self.viewer, &text, TextColumns::Content, filter, 50).await?;
         Ok(())
     }
@@ -249,7 +249,7 @@ impl Subject {
     async fn search(&self, words: &str, is_merged: bool) -> Result<(), AnyError> {
         let query = SearchQuery {
             target: SearchTarget::Words {
-                text: QueryText::parse(words)?.ok_or("no words")?,
+                text: QueryText::parse(words)?,
                 channels: Some(Channels { text: is_merged, image: true }),
             },
             album: None,

@@ -1,0 +1,59 @@
+//! Where the programs of Postgres and PgBouncer are.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::system;
+
+/// Folders with one folder for each major version, which has the programs in `bin`: Debian's, and Homebrew's on macOS.
+const VERSIONED: [(&str, &str); 3] =
+    [("/usr/lib/postgresql", ""), ("/opt/homebrew/opt", "postgresql@"), ("/usr/local/opt", "postgresql@")];
+/// Not on every user's path.
+const SYSTEM_PROGRAMS: [&str; 2] = ["/usr/sbin", "/usr/local/sbin"];
+
+/// The folder with `initdb` and `postgres`: of the newest installed version, otherwise on the path.
+pub(crate) fn postgres() -> Option<PathBuf> {
+    let versioned = VERSIONED.iter().find_map(|(folder, prefix)| newest(Path::new(folder), prefix));
+    versioned.or_else(|| {
+        // A link on the path leads to a folder with all programs.
+        let program = system::find_program("initdb")?.canonicalize().ok()?;
+        program.parent().map(Path::to_owned)
+    })
+}
+
+/// The program `pgbouncer`.
+pub(crate) fn pgbouncer() -> Option<PathBuf> {
+    system::find_program("pgbouncer").or_else(|| {
+        SYSTEM_PROGRAMS.iter().map(|folder| Path::new(folder).join("pgbouncer")).find(|path| path.is_file())
+    })
+}
+
+/// The folder of programs in the folder `{prefix}{version}` with the highest version.
+fn newest(folder: &Path, prefix: &str) -> Option<PathBuf> {
+    let installed = fs::read_dir(folder).ok()?.flatten().filter_map(|entry| {
+        let version: u32 = entry.file_name().to_str()?.strip_prefix(prefix)?.parse().ok()?;
+        let programs = entry.path().join("bin");
+        programs.join("initdb").is_file().then_some((version, programs))
+    });
+    installed.max().map(|(_, programs)| programs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_complete_version_is_chosen() {
+        let dir = tempfile::tempdir().unwrap();
+        for version in ["9", "15", "17", "old"] {
+            let programs = dir.path().join(version).join("bin");
+            fs::create_dir_all(&programs).unwrap();
+            if version != "17" {
+                fs::write(programs.join("initdb"), "").unwrap();
+            }
+        }
+        assert_eq!(newest(dir.path(), ""), Some(dir.path().join("15/bin")));
+        assert_eq!(newest(dir.path(), "postgresql@"), None);
+        assert_eq!(newest(&dir.path().join("none"), ""), None);
+    }
+}
