@@ -140,7 +140,7 @@ fn count_all(runner: &Runner, options: &Options, done: &mut Steps) -> Counts {
 
 /// Builds everything for `cargo test`, and only the programs for the other steps.
 fn build(runner: &Runner, steps: &[Step], environment: &[(&str, &str)]) -> Result<(), ProcessError> {
-    if steps.iter().any(|step| matches!(step, Step::Cargo | Step::Pgbouncer | Step::PostgresS3)) {
+    if steps.contains(&Step::Cargo) {
         return workspace::build_for_tests(runner, environment);
     }
     let needed = [(Step::Mutations, "mutations"), (Step::Conformance, "mcp_fixture")];
