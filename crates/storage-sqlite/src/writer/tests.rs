@@ -49,7 +49,7 @@ impl TestStore {
         F: FnOnce(&mut SqliteConnection) -> Result<(), SqlError> + Send + 'static,
     {
         let store = self.store.clone();
-        tokio::spawn(async move { store.write(Lock::Nothing, operation).await })
+        tokio::spawn(async move { store.write_in_any_state(Lock::Nothing, operation).await })
     }
 
     /// Blocks the writer until the sender is dropped.
