@@ -371,7 +371,7 @@ impl TestApp {
             public_base_url: Some(self.service_url.clone()),
             store_clock: self.store_clock.clone(),
             clock_ahead: ahead,
-            stores: Some(self.stores.from_other_machine()),
+            stores: Some(self.stores.on_another_machine()),
             seed: 1000,
             ..Self::builder()
         };

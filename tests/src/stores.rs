@@ -42,7 +42,11 @@ struct SharedStores {
 
 impl Stores {
     /// New stores of the kind that the environment names.
-    #[expect(clippy::disallowed_methods, reason = "the developer tool configures tests by variables")]
+    #[expect(
+        clippy::disallowed_methods,
+        clippy::panic,
+        reason = "the developer tool configures tests by variables"
+    )]
     pub(crate) async fn create(migrated: bool) -> Self {
         let stack = env::var(STACK).unwrap_or_else(|_| "embedded".to_owned());
         match stack.as_str() {
@@ -66,7 +70,7 @@ impl Stores {
     }
 
     /// The same stores from another machine. Those in a folder have only one.
-    pub(crate) fn from_other_machine(&self) -> Self {
+    pub(crate) fn on_another_machine(&self) -> Self {
         let folder = if self.shared.is_some() { new_folder() } else { Arc::clone(&self.folder) };
         Self { folder, shared: self.shared.clone() }
     }

@@ -11,9 +11,6 @@ use crate::workspace;
 /// The black-box tests read from this variable which stores the service uses.
 const STACK_VARIABLE: &str = "PHOTOS_TEST_STACK";
 
-/// Black-box tests that are about the embedded stores, with the reason.
-const EMBEDDED_ONLY: [(&str, &str); 0] = [];
-
 /// Why the tests could not be run.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CargoTestError {
@@ -59,12 +56,7 @@ pub(super) fn service_on_postgres_and_s3(
         (SERVER_VARIABLE, postgres.get()?.url().into()),
         (STACK_VARIABLE, "postgres-s3".into()),
     ];
-    let mut arguments = vec!["--workspace", "--test", "api", "--", "--exact"];
-    for (test, reason) in EMBEDDED_ONLY {
-        println!("left out: {test}: {reason}");
-        arguments.extend(["--skip", test]);
-    }
-    Ok(run(runner, environment, &more, &arguments)?)
+    Ok(run(runner, environment, &more, &["--workspace", "--test", "api"])?)
 }
 
 fn run(

@@ -11,9 +11,8 @@ const VERSION: &str = "2.5.0";
 pub(super) fn program(runner: &Runner) -> Result<PathBuf, ProcessError> {
     let root = workspace::target("garage");
     let mut install = workspace::cargo(["install", "garage", "--version", VERSION, "--locked"]);
-    // Without what only an operator needs, such as telemetry. It does nothing if this version is installed.
-    install.args(["--no-default-features", "--features", "sqlite,bundled-libs", "--root"]).arg(&root);
-    install.env("CARGO_TARGET_DIR", workspace::target("garage-build"));
+    // It does nothing if this version is installed.
+    install.arg("--root").arg(&root).env("CARGO_TARGET_DIR", workspace::target("garage-build"));
     runner.run(&mut install)?;
     Ok(root.join("bin/garage"))
 }

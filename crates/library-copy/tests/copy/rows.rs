@@ -87,7 +87,7 @@ async fn round_trip(original: Side, name: &str) -> Vec<CopiedTable> {
         [Side::postgres("postgres").await, Side::sqlite("sqlite").await].into_iter().enumerate()
     {
         let options = CopyOptions { skip_lost: true, ..small_pages(&format!("transfer-{number}")) };
-        let report = copy_interrupted(&from.place, &to.place, &options, 5, &mut random).await;
+        copy_interrupted(&from.place, &to.place, &options, 5, &mut random).await;
         assert_eq!(to.tables().await, tables, "{name}");
         assert_eq!(from.tables().await, tables, "{name}: the source is unchanged");
         assert_eq!(violations(&to.place.store).await, broken, "{name}");

@@ -101,6 +101,6 @@ pub(crate) async fn a_text_with_a_null_character_is_no_id(seed: &Seed) {
     let album = seed.album(ann, "Album", &[]).await;
     let change =
         domain::AlbumChange { title: None, add: vec!["a\0b".to_owned()], remove: vec!["\0".to_owned()] };
-    let outcome = seed.store().change_album(ann, &album, change, crate::NOW).await.unwrap();
+    let outcome = seed.store().change_album(ann, &album, change, NOW).await.unwrap();
     assert_eq!(outcome, storage::AlbumWrite::UnknownImage);
 }

@@ -5,7 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Commands hidden from the help.
 const HIDDEN: [&str; 3] = ["decode-photos", "help-markdown", "connecting-markdown"];
 /// Variables that are not settings of the server.
-const OTHER_VARIABLES: [&str; 2] = ["PHOTOS_SECRET", "PHOTOS_TEST_FULL"];
+const OTHER_VARIABLES: [&str; 5] = [
+    "PHOTOS_SECRET",
+    "PHOTOS_TEST_FULL",
+    "PHOTOS_TEST_PGBOUNCER",
+    "PHOTOS_TEST_POSTGRES",
+    "PHOTOS_TEST_STACK",
+];
 /// Passes its arguments to other programs, so its flags are not checked.
 const PASSES_ARGUMENTS_ON: &str = "bench";
 
