@@ -33,7 +33,8 @@ impl PlaceName {
             return Err(InvalidPlace::Empty);
         }
         if !DATABASES.iter().any(|scheme| text.starts_with(scheme)) {
-            let is_url = text.contains("://") || BLOBS.iter().any(|blobs| text.starts_with(&blobs[1..]));
+            let is_url = text.contains("://")
+                || BLOBS.iter().any(|blobs| text.starts_with(blobs.trim_start_matches(',')));
             return if is_url { Err(InvalidPlace::Unknown) } else { Ok(Self::Folder(text.into())) };
         }
         // The URL of a database may contain commas, too.

@@ -37,6 +37,7 @@ on_each_backend! {
     a_lost_or_shortened_part_is_an_error
     kept_parts_survive_a_restart_and_dropped_ones_are_gone
     long_parts_are_kept_whole
+    a_part_keeps_the_name_that_it_has_in_another_store
     a_damaged_blob_is_found_and_set_aside
     a_store_that_can_be_reached_is_ready
     a_part_must_match_its_checksum
@@ -162,6 +163,21 @@ async fn kept_parts_survive_a_restart_and_dropped_ones_are_gone(it: Backing) {
     assert_eq!(it.store.parts.length(&kept).await.unwrap(), Some(4));
     assert_eq!(it.store.parts.length("part-unknown").await.unwrap(), None);
     assert_eq!(it.store.parts.length("../secret").await.unwrap(), None);
+}
+
+async fn a_part_keeps_the_name_that_it_has_in_another_store(it: Backing) {
+    let name = "part-fromElsewhere".to_owned();
+    for bytes in [b"half".as_slice(), b"whole".as_slice()] {
+        let mut writer = it.store.parts.create(None).await.unwrap();
+        writer.write(bytes).await.unwrap();
+        writer.finish_as(&name).await.unwrap();
+        assert_eq!(read(&it.store.parts, &[(&name, bytes.len() as u64)]).await.unwrap(), bytes);
+    }
+    assert_eq!(it.store.parts.files().await.unwrap().len(), 1, "it was replaced");
+    let mut writer = it.store.parts.create(None).await.unwrap();
+    writer.write(b"x").await.unwrap();
+    assert!(writer.finish_as("../outside").await.is_err());
+    assert_eq!(it.store.temporary_files().await.unwrap(), []);
 }
 
 async fn long_parts_are_kept_whole(it: Backing) {
