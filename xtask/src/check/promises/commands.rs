@@ -62,7 +62,7 @@ impl Programs {
 
 /// The `PHOTOS_…` variables in a text.
 fn variables(text: &str) -> Vec<&str> {
-    let is_name = |c: char| c.is_ascii_uppercase() || c == '_';
+    let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     let words = text.split(|c: char| !is_name(c));
     words.filter(|word| word.starts_with("PHOTOS_") && word.len() > "PHOTOS_".len()).collect()
 }
