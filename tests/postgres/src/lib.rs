@@ -111,6 +111,11 @@ impl TestDatabase {
         }
     }
 
+    /// The URL of the database itself, not through a pooler.
+    pub fn direct_url(&self) -> String {
+        url_of(&self.name)
+    }
+
     /// Connects to the database itself, not through a pooler.
     pub async fn connect(&self) -> Client {
         connect(&self.name).await

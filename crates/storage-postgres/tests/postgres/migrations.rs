@@ -37,7 +37,7 @@ async fn schema(url: String) -> Vec<Object> {
 #[tokio::test(flavor = "multi_thread")]
 async fn reverting_and_migrating_again_restores_the_schema() {
     let (store, database) = fresh_store().await;
-    let up = schema(database.url()).await;
+    let up = schema(database.direct_url()).await;
     assert!(up.iter().any(|object| object.definition.starts_with("images seq ")));
     let seed = Seed::new(std::sync::Arc::new(store.clone()));
     let ann = seed.account(Plan::Paid).await;
@@ -46,18 +46,18 @@ async fn reverting_and_migrating_again_restores_the_schema() {
     while let Some(name) = store.revert_migration().await.unwrap() {
         reverted.push(name);
     }
-    assert_eq!(schema(database.url()).await, [], "nothing is left, even of a filled library");
+    assert_eq!(schema(database.direct_url()).await, [], "nothing is left, even of a filled library");
     reverted.reverse();
     assert_eq!(store.pending_migrations().await.unwrap(), reverted);
     assert_eq!(store.known_migrations().unwrap(), reverted);
     assert_eq!(store.migrate().await.unwrap(), reverted);
-    assert_eq!(schema(database.url()).await, up);
+    assert_eq!(schema(database.direct_url()).await, up);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_filled_database_of_every_earlier_state_upgrades() {
     let (store, database) = fresh_store().await;
-    let up = schema(database.url()).await;
+    let up = schema(database.direct_url()).await;
     let seed = Seed::new(std::sync::Arc::new(store.clone()));
     let ann = seed.account(Plan::Paid).await;
     let ids = seed.images(ann.account, random_photos(20, NOW, 1)).await;
@@ -66,7 +66,7 @@ async fn a_filled_database_of_every_earlier_state_upgrades() {
             store.revert_migration().await.unwrap().unwrap();
         }
         assert_eq!(store.migrate().await.unwrap().len(), earlier);
-        assert_eq!(schema(database.url()).await, up);
+        assert_eq!(schema(database.direct_url()).await, up);
         for id in &ids {
             assert!(matches!(store.image(ann, id).await.unwrap(), Lookup::Found(_)));
         }
@@ -94,7 +94,7 @@ async fn of_six_programs_that_migrate_at_once_one_applies_all() {
 async fn migrations_of_a_newer_program_are_named() {
     let (store, database) = fresh_store().await;
     assert_eq!(store.newer_migrations().await.unwrap(), Vec::<String>::new());
-    let url = database.url();
+    let url = database.direct_url();
     let adding = tokio::task::spawn_blocking(move || {
         let mut connection = Connection::establish(&url).unwrap();
         sql_query("INSERT INTO __diesel_schema_migrations (version) VALUES ('99991231000001')")
