@@ -68,6 +68,9 @@ pub(crate) fn lease<J: LeasableJob>(
     let mut leased = Vec::new();
     loop {
         let missing = request.max.saturating_sub(u32::try_from(leased.len()).unwrap_or(u32::MAX));
+        if missing == 0 {
+            return Ok(leased);
+        }
         let batch = J::claim(c, queue, request.at, missing.min(MAX_BATCH))?;
         if batch.is_empty() {
             return Ok(leased);

@@ -31,6 +31,10 @@ mod value;
 mod vectors;
 mod watched_files;
 
+use storage::StorageError;
+
+use crate::{SqlConnection, SqlStore};
+
 #[cfg(test)]
 pub(crate) use copy::assert_complete;
 pub(crate) use error::SqlError;
@@ -39,3 +43,23 @@ pub(crate) use library_state::CLOSED;
 pub(crate) use lock::Lock;
 pub(crate) use statement::statement;
 pub(crate) use value::json_array;
+
+impl SqlStore {
+    /// A write of the account that a query finds; `None` if it finds none. The account is looked up first and alone, so
+    /// that the write waits for the account's other writes without a connection.
+    pub(crate) async fn write_of_account<T, F, O>(
+        &self,
+        find: F,
+        operation: O,
+    ) -> Result<Option<T>, StorageError>
+    where
+        T: Send + 'static,
+        F: Fn(&mut SqlConnection) -> Result<Option<i64>, SqlError> + Send + 'static,
+        O: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
+    {
+        match self.query(find).await? {
+            Some(account) => self.write(Lock::Account(account), operation).await.map(Some),
+            None => Ok(None),
+        }
+    }
+}

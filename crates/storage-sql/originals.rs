@@ -120,7 +120,7 @@ pub(crate) fn is_held(c: &mut SqlConnection, account: i64, original: &[u8]) -> R
         // A literal, because SQLite does not match a partial index with a parameter.
         .filter(sql::<Bool>("kind = 'partial'"))
         .select(files::id)
-        .get_result::<i64>(c)
+        .first::<i64>(c)
         .optional()?;
     Ok(partial.is_some())
 }
@@ -142,11 +142,8 @@ pub(crate) fn account_has_image(
 
 /// Whether an image of any account has the original.
 pub(crate) fn has_image(c: &mut SqlConnection, original: &[u8]) -> Result<bool, SqlError> {
-    let image = images::table
-        .filter(images::original.eq(original))
-        .select(images::seq)
-        .get_result::<i64>(c)
-        .optional()?;
+    let image =
+        images::table.filter(images::original.eq(original)).select(images::seq).first::<i64>(c).optional()?;
     Ok(image.is_some())
 }
 
@@ -155,7 +152,7 @@ pub(crate) fn has_partial_file(c: &mut SqlConnection, original: &[u8]) -> Result
         .filter(files::original.eq(original))
         .filter(sql::<Bool>("kind = 'partial'"))
         .select(files::id)
-        .get_result::<i64>(c)
+        .first::<i64>(c)
         .optional()?;
     Ok(partial.is_some())
 }

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use async_trait::async_trait;
 use diesel::{
@@ -14,7 +14,7 @@ use crate::{
     sql::{
         blob_registry,
         lease::{LeasableJob, OwnedLeaseRequest, available_jobs, lease, lease_statements},
-        schema::{images, rendition_jobs},
+        schema::{accounts, images, rendition_jobs},
         statement,
         value::RowReader,
     },
@@ -94,16 +94,25 @@ impl LeasableJob for RenditionJobRow {
     type Queue = ();
 
     fn is_any_available(c: &mut SqlConnection, (): (), at: Timestamp) -> Result<bool, SqlError> {
-        let any = available_jobs!(rendition_jobs as Self, at).limit(1);
+        let any = available_jobs!(rendition_jobs as Self, at).order(rendition_jobs::id.desc()).limit(1);
         Ok(any.load(c)?.len() == 1)
     }
 
-    /// Newest first.
+    /// Newest first. Drops the jobs whose accounts were all deleted since they were queued.
     fn claim(c: &mut SqlConnection, (): (), at: Timestamp, max: u32) -> Result<Vec<Self>, SqlError> {
-        let available = available_jobs!(rendition_jobs as Self, at)
-            .order(rendition_jobs::id.desc())
-            .limit(i64::from(max));
-        Ok(skip_locked!(available).load(c)?)
+        loop {
+            let available = available_jobs!(rendition_jobs as Self, at)
+                .order(rendition_jobs::id.desc())
+                .limit(i64::from(max));
+            let found: Vec<Self> = skip_locked!(available).load(c)?;
+            let needed = with_live_image(c, &found)?;
+            let (claimed, unneeded): (Vec<Self>, Vec<Self>) =
+                found.into_iter().partition(|job| needed.contains(&job.original));
+            drop_jobs(c, &unneeded)?;
+            if unneeded.is_empty() || !claimed.is_empty() {
+                return Ok(claimed);
+            }
+        }
     }
 
     fn attempts(&self) -> i64 {
@@ -139,6 +148,18 @@ fn drop_jobs(c: &mut SqlConnection, jobs: &[RenditionJobRow]) -> Result<(), SqlE
     Ok(())
 }
 
+/// Which originals have a live image of an account that is not deleted.
+fn with_live_image(c: &mut SqlConnection, jobs: &[RenditionJobRow]) -> Result<HashSet<Vec<u8>>, SqlError> {
+    let originals: Vec<Vec<u8>> = images::table
+        .inner_join(accounts::table)
+        .filter(images::original.eq_any(jobs.iter().map(|job| &job.original)))
+        .filter(images::live.eq(true))
+        .filter(accounts::deleted_at_ms.is_null())
+        .select(images::original)
+        .load(c)?;
+    Ok(originals.into_iter().collect())
+}
+
 /// The lengths of the originals, read from their images in one query.
 fn lengths(c: &mut SqlConnection, jobs: &[RenditionJobRow]) -> Result<HashMap<Vec<u8>, u64>, SqlError> {
     let rows: Vec<(i64, Vec<u8>, i64)> = images::table
@@ -152,8 +173,8 @@ fn lengths(c: &mut SqlConnection, jobs: &[RenditionJobRow]) -> Result<HashMap<Ve
         .collect()
 }
 
-// A job exists if and only if its original `$1` has a live image and no rendition of the name `$2`. A job that cannot
-// be done is an exception: it is dropped.
+// A job exists if and only if its original `$1` has a live image and no rendition of the name `$2`. Exceptions: a job that
+// cannot be done is dropped, and that of a deleted account is dropped when it is leased or its image is removed.
 
 const DROP_UNNEEDED_JOB: &str = "
 DELETE FROM rendition_jobs
@@ -198,18 +219,4 @@ fn add_needed_job(c: &mut SqlConnection, original: &[u8]) -> Result<(), SqlError
 pub(crate) fn update_job(c: &mut SqlConnection, original: &[u8]) -> Result<(), SqlError> {
     drop_unneeded_job(c, original)?;
     add_needed_job(c, original)
-}
-
-/// Removes the jobs of all originals without live images, after an account was deleted. It scans the queue.
-pub(crate) fn drop_invisible_jobs(c: &mut SqlConnection) -> Result<(), SqlError> {
-    statement(
-        "DELETE FROM rendition_jobs
-        WHERE NOT EXISTS (
-            SELECT 1 FROM images JOIN accounts ON accounts.id = images.account_id
-            WHERE images.original = rendition_jobs.original AND images.live = TRUE
-                AND accounts.deleted_at_ms IS NULL
-        )",
-    )
-    .execute(c)?;
-    Ok(())
 }

@@ -46,7 +46,13 @@ impl UploadStore for SqlStore {
         part: UploadPart,
         quota_bytes: Option<u64>,
     ) -> Result<AddPart, StorageError> {
-        self.write(Lock::Nothing, move |c| add_part(c, upload, &part, quota_bytes)).await
+        let added = self
+            .write_of_account(
+                move |c| account_of(c, upload),
+                move |c| add_part(c, upload, &part, quota_bytes),
+            )
+            .await?;
+        Ok(added.unwrap_or(AddPart::NoUpload))
     }
 
     async fn finish_upload(
@@ -56,15 +62,26 @@ impl UploadStore for SqlStore {
         at: Timestamp,
     ) -> Result<Vec<String>, StorageError> {
         let result = result.to_owned();
-        self.write(Lock::Nothing, move |c| finish(c, upload, &result, at)).await
+        let files = self
+            .write_of_account(move |c| account_of(c, upload), move |c| finish(c, upload, &result, at))
+            .await?;
+        Ok(files.unwrap_or_default())
     }
 
     async fn delete_upload(&self, upload: UploadId) -> Result<Vec<String>, StorageError> {
-        self.write(Lock::Nothing, move |c| delete(c, upload.0)).await
+        let files =
+            self.write_of_account(move |c| account_of(c, upload), move |c| delete(c, upload.0)).await?;
+        Ok(files.unwrap_or_default())
     }
 
     async fn remove_part(&self, upload: UploadId, number: u64) -> Result<Option<String>, StorageError> {
-        self.write(Lock::Nothing, move |c| remove_counted_part(c, upload.0, number)).await
+        let file = self
+            .write_of_account(
+                move |c| account_of(c, upload),
+                move |c| remove_counted_part(c, upload.0, number),
+            )
+            .await?;
+        Ok(file.flatten())
     }
 
     async fn sweep_uploads(
@@ -229,9 +246,6 @@ fn add_part(
     part: &UploadPart,
     quota_bytes: Option<u64>,
 ) -> Result<AddPart, SqlError> {
-    if lock_account_of(c, upload.0)?.is_none() {
-        return Ok(AddPart::NoUpload);
-    }
     let row = uploads::table.find(upload.0).select(UploadRow::as_select()).get_result(c).optional()?;
     let Some(row) = row.filter(|row: &UploadRow| row.result.is_none()) else { return Ok(AddPart::NoUpload) };
     if !is_active(c, row.account_id)? {
@@ -278,7 +292,6 @@ fn present_bytes(c: &mut SqlConnection, upload: i64, number: i64) -> Result<Opti
 /// Removes a part and its bytes from what the account stores; returns its file.
 fn remove_counted_part(c: &mut SqlConnection, upload: i64, number: u64) -> Result<Option<String>, SqlError> {
     let number = stored_bytes(number)?;
-    lock_account_of(c, upload)?;
     let account = uploads::table.find(upload).filter(uploads::result.is_null()).select(uploads::account_id);
     let account: Option<i64> = account.get_result(c).optional()?;
     let (Some(account), Some(bytes)) = (account, present_bytes(c, upload, number)?) else { return Ok(None) };
@@ -314,7 +327,6 @@ fn finish(
     result: &str,
     at: Timestamp,
 ) -> Result<Vec<String>, SqlError> {
-    lock_account_of(c, upload.0)?;
     let account: Option<i64> = diesel::update(uploads::table.find(upload.0))
         .filter(uploads::result.is_null())
         .set((uploads::result.eq(result), uploads::touched_at_ms.eq(at.millis())))
@@ -338,17 +350,13 @@ fn remove_parts(c: &mut SqlConnection, upload: i64, account: i64) -> Result<Vec<
     Ok(removed.into_iter().map(|(file, _)| file).collect())
 }
 
-/// Takes the lock of the account of an upload, and returns it; `None` if there is no such upload.
-fn lock_account_of(c: &mut SqlConnection, upload: i64) -> Result<Option<i64>, SqlError> {
-    let account = uploads::table.find(upload).select(uploads::account_id).get_result(c).optional()?;
-    if let Some(account) = account {
-        lock::take(c, Lock::Account(account))?;
-    }
-    Ok(account)
+/// The account of an upload, which never changes; `None` if there is no such upload.
+fn account_of(c: &mut SqlConnection, upload: UploadId) -> Result<Option<i64>, SqlError> {
+    Ok(uploads::table.find(upload.0).select(uploads::account_id).get_result(c).optional()?)
 }
 
 fn delete(c: &mut SqlConnection, upload: i64) -> Result<Vec<String>, SqlError> {
-    let Some(account) = lock_account_of(c, upload)? else { return Ok(Vec::new()) };
+    let Some(account) = account_of(c, UploadId(upload))? else { return Ok(Vec::new()) };
     let files = remove_parts(c, upload, account)?;
     diesel::delete(uploads::table.find(upload)).execute(c)?;
     Ok(files)
@@ -373,7 +381,8 @@ fn sweep(
     let mut swept = SweptUploads::default();
     for upload in expired {
         // It may have been continued since it was listed.
-        let Some(account) = lock_account_of(c, upload)? else { continue };
+        let Some(account) = account_of(c, UploadId(upload))? else { continue };
+        lock::take(c, Lock::Account(account))?;
         let touched_at_ms: Option<i64> =
             uploads::table.find(upload).select(uploads::touched_at_ms).get_result(c).optional()?;
         if touched_at_ms.is_some_and(|touched| touched < before.millis()) || !is_active(c, account)? {

@@ -253,8 +253,7 @@ impl Dispatcher {
             }
         }
         if self.running.is_empty()
-            && self.stage_keeper.is_held()
-            && let Err(error) = self.library.prune_old_vectors(&stages).await
+            && let Err(error) = self.library.prune_old_vectors(&mut self.stage_keeper, &stages).await
         {
             tracing::warn!(%error, "the vectors of older models were not deleted; it will be retried");
         }
@@ -266,12 +265,8 @@ impl Dispatcher {
         if self.stages_opened.is_some_and(|opened| opened.elapsed() < STAGES_INTERVAL) {
             return;
         }
-        let may_decide = self.scope.includes_upkeep() && self.role.is_held();
-        let opened = match self.stage_keeper.policy(&self.library, may_decide).await {
-            Ok(policy) => self.library.open_stages(policy, &self.stages).await,
-            Err(error) => Err(error),
-        };
-        match opened {
+        self.stage_keeper.set_may_decide(self.scope.includes_upkeep() && self.role.is_held());
+        match self.library.open_stages(&mut self.stage_keeper, &self.stages).await {
             Ok(stages) => self.stages = stages,
             Err(error) => tracing::warn!(%error, "the search stages cannot be opened"),
         }

@@ -88,7 +88,7 @@ impl Library {
     /// A store failed; a running service retries.
     pub async fn purge_deleted(&self) -> Result<(), String> {
         self.sweep_uploads(|| false).await.map_err(|error| error.to_string())?;
-        self.purge(|| false).await.map_err(|error| error.to_string())?;
+        self.purge().await.map_err(|error| error.to_string())?;
         self.finish_removals().await.map_err(|error| error.to_string())
     }
 
@@ -137,7 +137,9 @@ impl Library {
             self.delete_expired_until(&stopped).await?;
             // Before the purge, which deletes the rows of deleted accounts.
             self.sweep_expired_uploads(&stopped).await?;
-            self.purge(&stopped).await?;
+            // Before the purge, which can take long: imports of the same bytes wait for removals that have begun.
+            self.remove_idle_blobs(&mut sweeper, &stopped).await?;
+            self.purge_as(&mut sweeper, &stopped).await?;
             self.remove_idle_blobs(&mut sweeper, stopped).await
         };
         let cleaned = cleaned.await;
@@ -145,18 +147,23 @@ impl Library {
         cleaned
     }
 
-    async fn purge(&self, stopped: impl Fn() -> bool) -> Result<(), StorageError> {
-        let store = &self.parts.store;
-        let not_seen_since = self.parts.clock.now().plus_millis(-FORGET_MS);
-        while !stopped() && store.sweep_watched_files(not_seen_since, BATCH).await? > 0 {}
-        while !stopped() && store.sweep_deleted_files(None, self.parts.clock.now(), BATCH).await? > 0 {}
-        while !stopped() {
-            let now = self.parts.clock.now();
-            if store.purge_images(now.plus_millis(-RESTORABLE_MS), BATCH).await? == 0 {
-                break;
-            }
-        }
+    /// Purges while this process has the sweeper's role. It renews the role, because deleting an account can take hours.
+    async fn purge_as(&self, sweeper: &mut HeldRole, stopped: impl Fn() -> bool) -> Result<(), StorageError> {
+        while !stopped() && sweeper.is_valid().await? && self.purge_batch().await? {}
         Ok(())
+    }
+
+    async fn purge(&self) -> Result<(), StorageError> {
+        while self.purge_batch().await? {}
+        Ok(())
+    }
+
+    /// Deletes one batch of rows; `false` when none is left.
+    async fn purge_batch(&self) -> Result<bool, StorageError> {
+        let (store, now) = (&self.parts.store, self.parts.clock.now());
+        Ok(store.sweep_watched_files(now.plus_millis(-FORGET_MS), BATCH).await? > 0
+            || store.sweep_deleted_files(None, now, BATCH).await? > 0
+            || store.purge_images(now.plus_millis(-RESTORABLE_MS), BATCH).await? > 0)
     }
 
     /// Removes unreferenced blobs, unless another process sweeps. First those whose removal a killed process began: an

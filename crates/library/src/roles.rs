@@ -14,7 +14,7 @@ use blobs::OwnerLock;
 use keys::new_id;
 use storage::{RoleFence, RoleRequest, StorageError};
 
-use crate::Library;
+use crate::{Library, stages::SearchStage};
 
 /// A step begins only if the role is valid for longer than this.
 const MARGIN: Duration = Duration::from_secs(30);
@@ -26,9 +26,9 @@ pub(crate) const MAX_STEP: Duration = Duration::from_secs(20);
 pub(crate) enum Role {
     /// Deletes blobs and expired rows.
     Sweeper,
-    /// Decides on the versions of the search stages. Without it, two machines with different versions of Tesseract would
-    /// change the version of the stage in turns.
-    StageKeeper,
+    /// Decides on the version of a search stage. Without it, two machines with different versions of Tesseract would change
+    /// the version of the stage in turns. Only a process that can work on the stage takes the role.
+    StageKeeper(SearchStage),
 }
 
 impl Role {
@@ -36,16 +36,18 @@ impl Role {
     fn name(self) -> &'static str {
         match self {
             Self::Sweeper => "sweeper",
-            Self::StageKeeper => "stage-keeper",
+            Self::StageKeeper(SearchStage::Text) => "text-keeper",
+            Self::StageKeeper(SearchStage::Appearance) => "appearance-keeper",
+            Self::StageKeeper(SearchStage::Model) => "model-keeper",
         }
     }
 
-    /// How long the role is valid. That of the stage keeper can wait for another machine, and is renewed also while nothing
+    /// How long the role is valid. That of a stage keeper can wait for another machine, and is renewed also while nothing
     /// happens, so it is long.
     fn valid(self) -> Duration {
         match self {
             Self::Sweeper => Duration::from_secs(60),
-            Self::StageKeeper => Duration::from_secs(600),
+            Self::StageKeeper(_) => Duration::from_secs(600),
         }
     }
 

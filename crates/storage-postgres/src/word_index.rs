@@ -136,26 +136,22 @@ fn values(words: &[AnyWord]) -> String {
     rows
 }
 
-/// The condition that the image of the posting `p` has any of these words.
+/// The condition that the image of the posting `p` has any of these words. All of them are one list, so that the index
+/// finds them by word and key.
 fn has_any(words: &[AnyWord]) -> String {
-    let of = |in_context: bool| {
-        let ids: Vec<String> = words
-            .iter()
-            .filter(|word| word.in_context == in_context)
-            .map(|word| word.id.to_string())
-            .collect();
-        ids.join(", ")
+    let ids = |words: &mut dyn Iterator<Item = &AnyWord>| {
+        words.map(|word| word.id.to_string()).collect::<Vec<_>>().join(", ")
     };
-    let (anywhere, in_content) = (of(true), of(false));
-    let mut conditions = Vec::new();
-    if !anywhere.is_empty() {
-        conditions.push(format!("o.word_id IN ({anywhere})"));
-    }
-    if !in_content.is_empty() {
-        conditions.push(format!("(o.word_id IN ({in_content}) AND o.in_content)"));
-    }
+    let all = ids(&mut words.iter());
+    let in_context = ids(&mut words.iter().filter(|word| word.in_context));
+    let of_field = if in_context.is_empty() {
+        " AND o.in_content".to_owned()
+    } else if words.iter().all(|word| word.in_context) {
+        String::new()
+    } else {
+        format!(" AND (o.in_content OR o.word_id IN ({in_context}))")
+    };
     format!(
-        " AND EXISTS (SELECT 1 FROM word_postings AS o WHERE o.key = p.key AND ({}))",
-        conditions.join(" OR ")
+        " AND EXISTS (SELECT 1 FROM word_postings AS o WHERE o.key = p.key AND o.word_id IN ({all}){of_field})"
     )
 }

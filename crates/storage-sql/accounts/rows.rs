@@ -10,7 +10,6 @@ use crate::{
     sql::{
         files::create_root_folder,
         oauth::revoke_all_grants,
-        rendition_queue,
         schema::{accounts, api_keys, images, index_jobs},
         sign_in::{delete_security_events, end_all_sessions},
         value::RowReader,
@@ -169,11 +168,10 @@ pub(super) fn delete(c: &mut SqlConnection, account: AccountId, at: Timestamp) -
     end_all_sessions(c, account, None)?;
     delete_security_events(c, account)?;
     revoke_all_grants(c, account, UnixMillis(at.millis()))?;
-    // These statements scan the queues, which are usually short, rather than the account's images.
+    // This scans the queue, which is usually short, rather than the account's images.
     let own =
         images::table.filter(images::seq.eq(index_jobs::image_seq)).filter(images::account_id.eq(account.0));
     diesel::delete(index_jobs::table.filter(exists(own))).execute(c)?;
-    rendition_queue::drop_invisible_jobs(c)?;
     Ok(true)
 }
 

@@ -81,7 +81,7 @@ pub(super) fn visible_album(
         .filter(album_images::captured_at_ms.ge(visibility.oldest_ms))
         .order(album_images::captured_at_ms.desc())
         .select(album_images::image_seq)
-        .get_result(c)
+        .first(c)
         .optional()?;
     let cover = match newest {
         None => None,

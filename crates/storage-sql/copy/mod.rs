@@ -47,6 +47,6 @@ impl CopyStore for SqlStore {
     }
 
     async fn index_copied_words(&self, max: u32) -> Result<u32, StorageError> {
-        self.write_in_any_state(Lock::Words, move |c| reindex(c, max)).await
+        self.write_in_any_state(Lock::Nothing, move |c| reindex(c, max)).await
     }
 }

@@ -126,7 +126,7 @@ fn is_purged(c: &mut SqlConnection, account: AccountId, original: &ContentHash) 
         .filter(files::kind.eq("photo"))
         .filter(files::image_seq.is_null())
         .select(files::id)
-        .get_result::<i64>(c)
+        .first::<i64>(c)
         .optional()?;
     Ok(file.is_some())
 }

@@ -28,8 +28,8 @@ fn next_deleted(c: &mut SqlConnection, account: Option<AccountId>) -> Result<Opt
     let deleted =
         files::table.filter(sql::<Bool>("deleted_at_ms IS NOT NULL")).select((files::id, files::account_id));
     Ok(match account {
-        Some(account) => deleted.filter(files::account_id.eq(account.0)).get_result(c).optional()?,
-        None => deleted.get_result(c).optional()?,
+        Some(account) => deleted.filter(files::account_id.eq(account.0)).first(c).optional()?,
+        None => deleted.first(c).optional()?,
     })
 }
 
@@ -81,7 +81,7 @@ fn first_folder(c: &mut SqlConnection, folder: i64) -> Result<Option<i64>, SqlEr
         .filter(files::parent_id.eq(folder))
         .filter(sql::<Bool>("kind = 'folder'"))
         .select(files::id)
-        .get_result(c)
+        .first(c)
         .optional()?)
 }
 

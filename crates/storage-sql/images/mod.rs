@@ -123,6 +123,12 @@ impl WordIndex for SqlStore {
     }
 
     async fn reindex_words(&self, max: u32) -> Result<u32, StorageError> {
-        self.write(Lock::Words, move |c| reindex(c, max)).await
+        if self.query(text::is_older).await? {
+            if self.write(Lock::Nothing, text::delete_older_stems).await? {
+                return Ok(1);
+            }
+            self.write(Lock::Everything, text::begin).await?;
+        }
+        self.write(Lock::Nothing, move |c| reindex(c, max)).await
     }
 }

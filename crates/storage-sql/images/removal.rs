@@ -40,8 +40,7 @@ pub(super) fn delete(
 
 /// Deletes an image, indexed or not, if no file has it any more. One that is deleted already stays as it is.
 pub(crate) fn delete_without_files(c: &mut SqlConnection, seq: i64, at: Timestamp) -> Result<(), SqlError> {
-    let file =
-        files::table.filter(files::image_seq.eq(seq)).select(files::id).get_result::<i64>(c).optional()?;
+    let file = files::table.filter(files::image_seq.eq(seq)).select(files::id).first::<i64>(c).optional()?;
     match file {
         Some(_) => Ok(()),
         None => mark_deleted(c, seq, at, true),

@@ -104,7 +104,7 @@ pub(super) fn add(
     let image = images::table
         .filter(images::original.eq(original.as_bytes().as_slice()))
         .select(images::seq)
-        .get_result::<i64>(c)
+        .first::<i64>(c)
         .optional()?;
     if image.is_none() {
         return Ok(false);
@@ -156,7 +156,7 @@ fn release_unused(c: &mut SqlConnection, blob: &[u8]) -> Result<(), SqlError> {
     let used = renditions::table
         .filter(renditions::blob.eq(blob))
         .select(renditions::name)
-        .get_result::<String>(c)
+        .first::<String>(c)
         .optional()?;
     if used.is_none() {
         blob_registry::release(c, BlobKind::Rendition, blob)?;

@@ -38,7 +38,7 @@ impl Visibility {
                 .order(images::captured_at_ms.desc())
                 .select(images::captured_at_ms.assume_not_null())
                 .offset(window - 1)
-                .get_result::<i64>(c)
+                .first::<i64>(c)
                 .optional()?
                 .unwrap_or(i64::MIN),
             _ => i64::MIN,

@@ -145,11 +145,8 @@ pub(super) fn create_root(c: &mut SqlConnection, account: i64, at: Timestamp) ->
         .select(accounts::id)
         .get_result::<i64>(c)
         .optional()?;
-    let file = files::table
-        .filter(files::account_id.eq(account))
-        .select(files::id)
-        .get_result::<i64>(c)
-        .optional()?;
+    let file =
+        files::table.filter(files::account_id.eq(account)).select(files::id).first::<i64>(c).optional()?;
     match (known, file) {
         (Some(_), None) => create_root_folder(c, account, at),
         _ => Ok(()),

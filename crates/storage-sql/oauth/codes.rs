@@ -1,10 +1,11 @@
 use diesel::{OptionalExtension, prelude::*};
+use domain::AccountId;
 use oauth_core::{CodeStatus, Grant, IssuedCode, NewCode, Redemption, SecretHash, UnixMillis};
 
 use super::{
     clients,
     refresh::rotations_json,
-    row::{GrantRow, account_of, scopes_json},
+    row::{GrantRow, scopes_json},
 };
 use crate::{
     Lock, SqlConnection,
@@ -49,10 +50,12 @@ pub(super) fn by_hash(c: &mut SqlConnection, hash: &SecretHash) -> Result<Option
 }
 
 /// Stores a code, unless its account does not exist.
-pub(super) fn issue(c: &mut SqlConnection, new: &NewCode) -> Result<CodeStatus, SqlError> {
+pub(super) fn issue(
+    c: &mut SqlConnection,
+    account: AccountId,
+    new: &NewCode,
+) -> Result<CodeStatus, SqlError> {
     let (code, grant) = (&new.code, &new.code.grant);
-    let Some(account) = account_of(&grant.subject) else { return Ok(CodeStatus::Spent) };
-    lock::take(c, Lock::Account(account.0))?;
     // So that no registration of others evicts the client meanwhile.
     lock::take(c, Lock::Clients)?;
     if !is_active(c, account.0)? {

@@ -44,7 +44,10 @@ impl Store for SqlStore {
     }
 
     async fn issue_code(&self, code: NewCode) -> Result<CodeStatus, StoreError> {
-        self.write(Lock::Nothing, move |c| codes::issue(c, &code)).await.map_err(store_error)
+        let Some(account) = row::account_of(&code.code.grant.subject) else { return Ok(CodeStatus::Spent) };
+        self.write(Lock::Account(account.0), move |c| codes::issue(c, account, &code))
+            .await
+            .map_err(store_error)
     }
 
     async fn code(&self, hash: &SecretHash) -> Result<Option<IssuedCode>, StoreError> {

@@ -61,33 +61,25 @@ pub(crate) fn replace_job(c: &mut SqlConnection, seq: i64, at: Timestamp) -> Res
     }
 }
 
-/// The image of a job, if the worker holds its lease.
-fn leased_image(c: &mut SqlConnection, job: JobId, worker: &str) -> Result<Option<i64>, SqlError> {
-    Ok(index_jobs::table
-        .find(job.0)
-        .filter(index_jobs::leased_by.eq(worker))
-        .select(index_jobs::image_seq)
+/// The account of a job, which never changes.
+pub(super) fn account_of(c: &mut SqlConnection, job: JobId) -> Result<Option<i64>, SqlError> {
+    Ok(images::table
+        .inner_join(index_jobs::table)
+        .filter(index_jobs::id.eq(job.0))
+        .select(images::account_id)
         .get_result(c)
         .optional()?)
 }
 
-/// The image of a job, if the worker holds its lease; and takes the lock of its account.
+/// The image of a job, if the worker holds its lease. No other write leases or deletes the job until this one ends.
 pub(super) fn lock_leased_image(
     c: &mut SqlConnection,
     job: JobId,
     worker: &str,
 ) -> Result<Option<i64>, SqlError> {
-    let Some(seq) = leased_image(c, job, worker)? else { return Ok(None) };
-    let account = account_of_image(c, seq)?;
-    lock::take(c, Lock::Account(account))?;
     let job =
         index_jobs::table.find(job.0).filter(index_jobs::leased_by.eq(worker)).select(index_jobs::image_seq);
     Ok(for_update!(job).get_result(c).optional()?)
-}
-
-/// The account of an existing image; it never changes.
-pub(crate) fn account_of_image(c: &mut SqlConnection, seq: i64) -> Result<i64, SqlError> {
-    Ok(images::table.find(seq).select(images::account_id).get_result(c)?)
 }
 
 pub(super) fn fail(

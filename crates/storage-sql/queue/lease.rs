@@ -49,7 +49,10 @@ impl LeasableJob for IndexJobRow {
         decoder_version: u32,
         at: Timestamp,
     ) -> Result<bool, SqlError> {
-        let any = available_jobs!(index_jobs as Self, at).filter(is_for!(decoder_version)).limit(1);
+        let any = available_jobs!(index_jobs as Self, at)
+            .filter(is_for!(decoder_version))
+            .order((index_jobs::priority, index_jobs::id))
+            .limit(1);
         Ok(any.load(c)?.len() == 1)
     }
 

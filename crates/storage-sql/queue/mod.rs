@@ -15,7 +15,7 @@ use storage::{
     LeaseRequest, NewImage, QueueLength, StorageError,
 };
 
-pub(crate) use jobs::{account_of_image, replace_job};
+pub(crate) use jobs::replace_job;
 
 use crate::{
     Lock, SqlStore,
@@ -105,7 +105,13 @@ impl IndexQueue for SqlStore {
         indexed: IndexedImage,
     ) -> Result<bool, StorageError> {
         let worker = worker.to_owned();
-        self.write(Lock::Nothing, move |c| complete::complete(c, job, &worker, &indexed)).await
+        let completed = self
+            .write_of_account(
+                move |c| jobs::account_of(c, job),
+                move |c| complete::complete(c, job, &worker, &indexed),
+            )
+            .await?;
+        Ok(completed.unwrap_or(false))
     }
 
     async fn retry_job(&self, job: JobId, worker: &str, not_before: Timestamp) -> Result<(), StorageError> {
@@ -121,7 +127,12 @@ impl IndexQueue for SqlStore {
         decoder_version: u32,
     ) -> Result<(), StorageError> {
         let (worker, reason) = (worker.to_owned(), reason.to_owned());
-        self.write(Lock::Nothing, move |c| jobs::fail(c, job, &worker, &reason, decoder_version)).await
+        self.write_of_account(
+            move |c| jobs::account_of(c, job),
+            move |c| jobs::fail(c, job, &worker, &reason, decoder_version),
+        )
+        .await?;
+        Ok(())
     }
 
     async fn requeue_failed(&self, decoder_version: u32, at: Timestamp) -> Result<u32, StorageError> {

@@ -1,3 +1,5 @@
+use std::collections::{HashMap, HashSet};
+
 use diesel::{OptionalExtension, dsl::sql, prelude::*, sql_types::Bool};
 use domain::{AccountId, ContentHash, Email, ImageId};
 use storage::{ExistingImage, FailedImage, ImageState, QueueLength};
@@ -97,38 +99,29 @@ pub(super) fn known(
 }
 
 pub(super) fn states(c: &mut SqlConnection, ids: &[ImageId]) -> Result<Vec<(ImageId, ImageState)>, SqlError> {
-    let mut states = Vec::with_capacity(ids.len());
-    for id in ids {
-        let row: Option<StateRow> = images::table
-            .inner_join(accounts::table)
-            .filter(images::id.eq(id.as_str()))
-            .filter(accounts::deleted_at_ms.is_null())
-            .select(StateRow::as_select())
-            .get_result(c)
-            .optional()?;
-        if let Some(row) = row {
-            states.push((id.clone(), ImageState::try_from(&row)?));
-        }
-    }
-    Ok(states)
+    let rows: Vec<(String, StateRow)> = images::table
+        .inner_join(accounts::table)
+        .filter(images::id.eq_any(ids.iter().map(ImageId::as_str)))
+        .filter(accounts::deleted_at_ms.is_null())
+        .select((images::id, StateRow::as_select()))
+        .load(c)?;
+    let by_id: HashMap<&str, &StateRow> = rows.iter().map(|(id, row)| (&**id, row)).collect();
+    ids.iter()
+        .filter_map(|id| by_id.get(id.as_str()).map(|row| Ok((id.clone(), ImageState::try_from(*row)?))))
+        .collect()
 }
 
 pub(super) fn queued(c: &mut SqlConnection, ids: &[ImageId]) -> Result<Vec<ImageId>, SqlError> {
-    let mut queued = Vec::new();
-    for id in ids {
-        let jobs: i64 = images::table
-            .inner_join(index_jobs::table)
-            .inner_join(accounts::table)
-            .filter(images::id.eq(id.as_str()))
-            .filter(images::deleted_at_ms.is_null())
-            .filter(accounts::deleted_at_ms.is_null())
-            .count()
-            .get_result(c)?;
-        if jobs > 0 {
-            queued.push(id.clone());
-        }
-    }
-    Ok(queued)
+    let queued: Vec<String> = images::table
+        .inner_join(index_jobs::table)
+        .inner_join(accounts::table)
+        .filter(images::id.eq_any(ids.iter().map(ImageId::as_str)))
+        .filter(images::deleted_at_ms.is_null())
+        .filter(accounts::deleted_at_ms.is_null())
+        .select(images::id)
+        .load(c)?;
+    let queued: HashSet<String> = queued.into_iter().collect();
+    Ok(ids.iter().filter(|id| queued.contains(id.as_str())).cloned().collect())
 }
 
 /// Number, email, file name and reason.

@@ -27,7 +27,7 @@ pub(super) fn locked_until(
         .order(at_ms.desc())
         .offset(i64::from(limits.per_pair.saturating_sub(1)))
         .select((sign_in_attempts::id, at_ms))
-        .get_result::<(i64, i64)>(c)
+        .first::<(i64, i64)>(c)
         .optional()?;
     let of_address = sign_in_attempts::table
         .filter(address.eq(attempt.address.as_slice()))
@@ -35,7 +35,7 @@ pub(super) fn locked_until(
         .order(at_ms.desc())
         .offset(i64::from(limits.per_address.saturating_sub(1)))
         .select((sign_in_attempts::id, at_ms))
-        .get_result::<(i64, i64)>(c)
+        .first::<(i64, i64)>(c)
         .optional()?;
     let of_network = sign_in_attempts::table
         .filter(network.eq(attempt.network.as_slice()))
@@ -43,7 +43,7 @@ pub(super) fn locked_until(
         .order(at_ms.desc())
         .offset(i64::from(limits.per_network.saturating_sub(1)))
         .select((sign_in_attempts::id, at_ms))
-        .get_result::<(i64, i64)>(c)
+        .first::<(i64, i64)>(c)
         .optional()?;
     let mut until = None;
     for (id, started_at_ms) in of_pair.into_iter().chain(of_address).chain(of_network) {

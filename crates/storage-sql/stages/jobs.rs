@@ -11,7 +11,6 @@ use crate::{
     sql::{
         images::{add_text, remove_text},
         lease::{LeasableJob, OwnedLeaseRequest, available_jobs, lease_statements},
-        queue::account_of_image,
         schema::{images, renditions, stage_failures, stage_jobs, stages},
         statement,
         value::RowReader,
@@ -35,7 +34,10 @@ impl LeasableJob for StageJobRow {
     type Queue = StageId;
 
     fn is_any_available(c: &mut SqlConnection, stage: StageId, at: Timestamp) -> Result<bool, SqlError> {
-        let any = available_jobs!(stage_jobs as Self, at).filter(stage_jobs::stage_id.eq(stage.0)).limit(1);
+        let any = available_jobs!(stage_jobs as Self, at)
+            .filter(stage_jobs::stage_id.eq(stage.0))
+            .order(stage_jobs::image_seq.desc())
+            .limit(1);
         Ok(any.load(c)?.len() == 1)
     }
 
@@ -122,11 +124,12 @@ pub(super) fn lease(
     })
 }
 
-fn leased(c: &mut SqlConnection, job: JobId, worker: &str) -> Result<Option<StageJobRow>, SqlError> {
-    Ok(stage_jobs::table
-        .find(job.0)
-        .filter(stage_jobs::leased_by.eq(worker))
-        .select(StageJobRow::as_select())
+/// The account of a job, which never changes.
+pub(super) fn account_of(c: &mut SqlConnection, job: JobId) -> Result<Option<i64>, SqlError> {
+    Ok(images::table
+        .inner_join(stage_jobs::table)
+        .filter(stage_jobs::id.eq(job.0))
+        .select(images::account_id)
         .get_result(c)
         .optional()?)
 }
@@ -147,9 +150,6 @@ pub(super) fn complete(
     version: &str,
     outcome: &StageOutcome,
 ) -> Result<bool, SqlError> {
-    let Some(found) = leased(c, job, worker)? else { return Ok(false) };
-    let account = account_of_image(c, found.image_seq)?;
-    lock::take(c, Lock::Account(account))?;
     lock::take(c, Lock::SharedStages)?;
     let Some(job) = locked_leased(c, job, worker)? else { return Ok(false) };
     let current: String = stages::table.find(job.stage_id).select(stages::version).get_result(c)?;

@@ -26,6 +26,14 @@ impl StageQueue for SqlStore {
         other_version: VersionPolicy,
     ) -> Result<Stage, StorageError> {
         let (name, version) = (name.to_owned(), version.to_owned());
+        // Each process asks every few seconds, and the lock would hold up all who complete jobs.
+        let known = {
+            let (name, version) = (name.clone(), version.clone());
+            self.query(move |c| registry::opened(c, &name, (&version, revision), other_version)).await?
+        };
+        if let Some(known) = known {
+            return Ok(known);
+        }
         self.write(Lock::Stages, move |c| registry::open(c, &name, (&version, revision), other_version)).await
     }
 
@@ -87,7 +95,13 @@ impl StageQueue for SqlStore {
         outcome: StageOutcome,
     ) -> Result<bool, StorageError> {
         let (worker, version) = (worker.to_owned(), version.to_owned());
-        self.write(Lock::Nothing, move |c| jobs::complete(c, job, &worker, &version, &outcome)).await
+        let completed = self
+            .write_of_account(
+                move |c| jobs::account_of(c, job),
+                move |c| jobs::complete(c, job, &worker, &version, &outcome),
+            )
+            .await?;
+        Ok(completed.unwrap_or(false))
     }
 
     async fn retry_stage_job(

@@ -47,20 +47,30 @@ pub(super) fn stage(c: &mut SqlConnection, name: &str) -> Result<Option<Stage>, 
     known.map(Stage::try_from).transpose()
 }
 
+/// The stage, unless it has to be added or gets this version.
+pub(super) fn opened(
+    c: &mut SqlConnection,
+    name: &str,
+    (version, revision): (&str, u32),
+    other_version: VersionPolicy,
+) -> Result<Option<Stage>, SqlError> {
+    Ok(stage(c, name)?.filter(|known| {
+        known.revision > revision
+            || (known.version == version && known.revision == revision)
+            || other_version == VersionPolicy::Keep
+    }))
+}
+
 pub(super) fn open(
     c: &mut SqlConnection,
     name: &str,
     (version, revision): (&str, u32),
     other_version: VersionPolicy,
 ) -> Result<Stage, SqlError> {
+    if let Some(known) = opened(c, name, (version, revision), other_version)? {
+        return Ok(known);
+    }
     match stage(c, name)? {
-        Some(known)
-            if known.revision > revision
-                || (known.version == version && known.revision == revision)
-                || other_version == VersionPolicy::Keep =>
-        {
-            Ok(known)
-        }
         Some(known) => {
             let id = known.id.0;
             diesel::update(stages::table.find(id))
@@ -75,7 +85,7 @@ pub(super) fn open(
             statement(
                 "UPDATE stage_jobs
                 SET attempts = 0, not_before_ms = 0, leased_by = NULL, leased_until_ms = NULL
-                WHERE stage_id = $1",
+                WHERE stage_id = $1 AND (attempts <> 0 OR not_before_ms <> 0 OR leased_by IS NOT NULL)",
             )
             .bind::<BigInt, _>(id)
             .execute(c)?;

@@ -1,54 +1,69 @@
-use std::time::Duration;
+use std::{collections::HashMap, time::Duration};
 
 use storage::{StorageError, VersionPolicy};
 use tokio::time::Instant;
 
+use super::SearchStage;
 use crate::{
     Library,
     roles::{HeldRole, Role},
 };
 
-/// How often a process tries to become the stage keeper.
+/// How often a process tries to become the keeper of a stage.
 const INTERVAL: Duration = Duration::from_secs(30);
 
-/// Whether this process decides on the versions of the stages, as one indexer of all machines does.
+/// The stages on whose versions this process decides, as one indexer of all machines does for each.
 #[derive(Default)]
 pub(crate) struct StageKeeper {
-    role: Option<HeldRole>,
-    tried: Option<Instant>,
+    roles: HashMap<SearchStage, HeldRole>,
+    tried: HashMap<SearchStage, Instant>,
+    may_decide: bool,
 }
 
 impl StageKeeper {
-    /// Whether this process decides.
-    pub(crate) fn is_held(&self) -> bool {
-        self.role.is_some()
+    /// Whether this process may decide on stages at all.
+    pub(crate) fn set_may_decide(&mut self, may_decide: bool) {
+        self.may_decide = may_decide;
     }
 
-    /// What this process does with a stage of another version. Tries to become the stage keeper if it may.
+    /// What this process does with another version of a stage that it can work on. Tries to become the keeper of the stage.
     pub(crate) async fn policy(
         &mut self,
         library: &Library,
-        may_decide: bool,
+        stage: SearchStage,
     ) -> Result<VersionPolicy, StorageError> {
-        if !may_decide {
-            return Ok(VersionPolicy::Keep);
+        Ok(if self.decides(library, stage).await? { VersionPolicy::Replace } else { VersionPolicy::Keep })
+    }
+
+    /// Whether this process decides on a stage that it can work on. Tries to become its keeper.
+    pub(crate) async fn decides(
+        &mut self,
+        library: &Library,
+        stage: SearchStage,
+    ) -> Result<bool, StorageError> {
+        if !self.may_decide {
+            return Ok(false);
         }
-        if let Some(role) = &mut self.role
-            && !role.is_valid().await?
-        {
-            self.role = None;
+        if let Some(role) = self.roles.get_mut(&stage) {
+            if role.is_valid().await? {
+                return Ok(true);
+            }
+            self.roles.remove(&stage);
         }
-        if self.role.is_none() && self.tried.is_none_or(|tried| tried.elapsed() > INTERVAL) {
-            self.tried = Some(Instant::now());
-            self.role = library.try_role(Role::StageKeeper).await?;
+        if self.tried.get(&stage).is_some_and(|tried| tried.elapsed() <= INTERVAL) {
+            return Ok(false);
         }
-        Ok(if self.role.is_some() { VersionPolicy::Replace } else { VersionPolicy::Keep })
+        self.tried.insert(stage, Instant::now());
+        let taken = library.try_role(Role::StageKeeper(stage)).await?;
+        let decides = taken.is_some();
+        self.roles.extend(taken.map(|role| (stage, role)));
+        Ok(decides)
     }
 
     /// Lets another process decide.
     pub(crate) async fn release(&mut self) {
-        self.tried = None;
-        if let Some(role) = self.role.take() {
+        self.tried.clear();
+        for (_, role) in self.roles.drain() {
             role.release().await;
         }
     }

@@ -47,6 +47,8 @@ pub(crate) struct OpenStage {
     pub(crate) work: StageWork,
     /// Whether every image was processed at this process's last check.
     pub(crate) is_complete: bool,
+    /// Whether this process decides on the version of the stage.
+    pub(crate) is_kept: bool,
 }
 
 impl OpenStage {
@@ -207,16 +209,16 @@ impl Library {
         self.parts.store.images_with_pending_stages(images, &stages).await
     }
 
-    /// Opens the stages that this process can work on. With [`VersionPolicy::Keep`] it skips stages that have another
-    /// version in the store.
+    /// Opens the stages that this process can work on. It skips stages that have another version in the store, unless it is
+    /// their keeper.
     pub(crate) async fn open_stages(
         &self,
-        other_version: VersionPolicy,
+        keeper: &mut StageKeeper,
         open: &[OpenStage],
     ) -> Result<Vec<OpenStage>, StorageError> {
         let parts = &self.parts;
         let mut opened = Vec::new();
-        let mut add = |stage: Stage, version: &str, work: StageWork| {
+        let mut add = |(stage, policy): (Stage, VersionPolicy), version: &str, work: StageWork| {
             let is_ours =
                 SearchStage::from_name(&stage.name).is_some_and(|kind| kind.revision() == stage.revision);
             if is_ours && stage.version == version {
@@ -226,11 +228,14 @@ impl Library {
                     version: stage.version,
                     work,
                     is_complete: before.is_some_and(|before| before.is_complete),
+                    is_kept: policy == VersionPolicy::Replace,
                 });
             }
         };
-        let open_stage =
-            async |kind: SearchStage, version: &str| self.open_stage(kind, version, other_version).await;
+        let mut open_stage = async |kind: SearchStage, version: &str| {
+            let policy = keeper.policy(self, kind).await?;
+            Ok::<_, StorageError>((self.open_stage(kind, version, policy).await?, policy))
+        };
         let built_in = parts.encoders.built_in().clone();
         let stage = open_stage(SearchStage::Appearance, built_in.name()).await?;
         let name = built_in.name().to_owned();
@@ -238,7 +243,7 @@ impl Library {
         // The stage of an unusable model stays as it is.
         if let Ok(Some(model)) = parts.encoders.model(&parts.clock).await {
             let stage = open_stage(SearchStage::Model, model.name()).await?;
-            let previous = self.previous_model(&stage, &model).await?;
+            let previous = self.previous_model(&stage.0, &model).await?;
             let name = model.name().to_owned();
             add(stage, &name, StageWork::Embedding { encoder: model, previous });
         }
@@ -256,7 +261,7 @@ impl Library {
         };
         for stage in opened.iter().filter(is_new) {
             // Computes vectors again that were lost in the meantime.
-            if other_version == VersionPolicy::Replace && matches!(stage.work, StageWork::Embedding { .. }) {
+            if stage.is_kept && matches!(stage.work, StageWork::Embedding { .. }) {
                 parts.store.restart_backfill(stage.id).await?;
             }
         }
@@ -329,13 +334,20 @@ impl Library {
     }
 
     /// Deletes some vectors of unused encoders; `true` if there were any.
-    pub(crate) async fn prune_old_vectors(&self, stages: &[OpenStage]) -> Result<bool, StorageError> {
+    pub(crate) async fn prune_old_vectors(
+        &self,
+        keeper: &mut StageKeeper,
+        stages: &[OpenStage],
+    ) -> Result<bool, StorageError> {
         if !stages.iter().all(|stage| stage.is_complete) {
             return Ok(false);
         }
         let mut names: Vec<&str> = Vec::new();
         for stage in stages {
             if let StageWork::Embedding { encoder, .. } = &stage.work {
+                if !stage.is_kept {
+                    return Ok(false);
+                }
                 names.push(encoder.name());
             }
         }
@@ -346,7 +358,10 @@ impl Library {
         // An unusable model may be repaired, and a model that was just chosen has no stage yet.
         match self.parts.encoders.model(&self.parts.clock).await {
             Ok(Some(model)) if names.contains(&model.name()) => {}
-            Ok(None) if self.parts.encoders.is_built_in_chosen().await => {}
+            // Nobody else works with a model.
+            Ok(None)
+                if self.parts.encoders.is_built_in_chosen().await
+                    && keeper.decides(self, SearchStage::Model).await? => {}
             _ => return Ok(false),
         }
         Ok(self.parts.store.prune_vectors(&names, PRUNE_BATCH).await? > 0)

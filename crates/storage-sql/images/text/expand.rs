@@ -239,7 +239,7 @@ fn words_by_stem(
         join_after!(),
         " word_stems AS s ON s.account_id = $2 AND s.stem = term.value ",
         join_after!(),
-        " words AS w ON w.id = s.word_id LIMIT $3"
+        " words AS w ON w.id = s.word_id ORDER BY s.stem, s.word_id LIMIT $3"
     ))
     .bind::<Text, _>(json_text(&stems))
     .bind::<BigInt, _>(account)
@@ -289,13 +289,13 @@ const COMMON_WORDS_WITH_PREFIX: &str = concat!(
     SELECT id, word, images, context FROM words ",
     by_index!("words_common"),
     "
-    WHERE account_id = $1 AND word >= $2 AND word < $3 AND images >= 16 LIMIT $4
+    WHERE account_id = $1 AND word >= $2 AND word < $3 AND images >= 16 ORDER BY word LIMIT $4
 ) AS common ORDER BY images DESC LIMIT $5"
 );
 
 const WORDS_WITH_PREFIX: &str = "
 SELECT id, word, images, context FROM (
-    SELECT id, word, images, context FROM words WHERE account_id = $1 AND word >= $2 AND word < $3 LIMIT $4
+    SELECT id, word, images, context FROM words WHERE account_id = $1 AND word >= $2 AND word < $3 ORDER BY word LIMIT $4
 ) AS longer ORDER BY images DESC LIMIT $5";
 
 /// The range of words with a prefix: from the first value, to below the second.
@@ -318,7 +318,7 @@ fn typo_corrections(
         found = statement(
             "SELECT id, word, images, context FROM words WHERE id IN (
                 SELECT id FROM (
-                    SELECT id, word FROM words WHERE account_id = $1 AND word >= $2 AND word < $3 LIMIT $4
+                    SELECT id, word FROM words WHERE account_id = $1 AND word >= $2 AND word < $3 ORDER BY word LIMIT $4
                 ) AS longer WHERE length(word) BETWEEN $5 AND $6
             )",
         )

@@ -8,7 +8,10 @@ use diesel::{
     sql_types::{BigInt, Nullable},
 };
 
-use super::add::{add_text, remove_text};
+use super::{
+    add::{add_text, remove_text},
+    vocabulary,
+};
 use crate::{
     Lock, SqlConnection,
     error::SqlError,
@@ -37,27 +40,24 @@ impl IndexState {
     fn is_newer(&self) -> bool {
         self.version > i64::from(words::VERSION)
     }
+
+    fn is_older(&self) -> bool {
+        self.version < i64::from(words::VERSION)
+    }
 }
 
-/// The state. If the index is of an older version, starts its rebuild first.
-fn current_state(c: &mut SqlConnection) -> Result<IndexState, SqlError> {
-    let state = state(c)?;
-    if state.version >= i64::from(words::VERSION) {
-        return Ok(state);
-    }
-    let begun = statement(
-        "UPDATE word_index SET version = $1, indexed_to = 0,
-            until = (SELECT coalesce(max(seq), 0) FROM images),
-            stale_to = (SELECT coalesce(max(id), 0) FROM words)
+/// Sets the running version for an index of an older one, whose images are then indexed again. `has_words` is false if
+/// the index has no words, so that none lacks stems.
+fn set_version(c: &mut SqlConnection, has_words: bool) -> Result<(), SqlError> {
+    statement(
+        "UPDATE word_index SET version = $1, indexed_to = 0, stale_to = $2,
+            until = (SELECT coalesce(max(seq), 0) FROM images)
         WHERE version < $1",
     )
     .bind::<BigInt, _>(i64::from(words::VERSION))
+    .bind::<BigInt, _>(if has_words { i64::MAX } else { 0 })
     .execute(c)?;
-    if begun > 0 {
-        // Stems of another version cannot be computed from the words, so all rows are deleted.
-        statement("DELETE FROM word_stems").execute(c)?;
-    }
-    self::state(c)
+    Ok(())
 }
 
 /// The version of the index, compared to the running one.
@@ -65,17 +65,54 @@ fn current_state(c: &mut SqlConnection) -> Result<IndexState, SqlError> {
 pub(super) enum IndexVersion {
     /// The running version. Stems of words with ids up to `stale_to` may be missing.
     Current { stale_to: i64 },
-    /// A newer version.
-    Newer,
+    /// Another version. Only a program of that version can compute its stems.
+    Other,
 }
 
+/// The version of the index. An index without words becomes one of the running version.
 pub(super) fn index_version(c: &mut SqlConnection) -> Result<IndexVersion, SqlError> {
-    let state = current_state(c)?;
-    Ok(if state.is_newer() {
-        IndexVersion::Newer
-    } else {
+    let mut state = state(c)?;
+    if state.is_older() && vocabulary::is_empty(c)? {
+        set_version(c, false)?;
+        state = self::state(c)?;
+    }
+    Ok(if state.version == i64::from(words::VERSION) {
         IndexVersion::Current { stale_to: state.stale_to }
+    } else {
+        IndexVersion::Other
     })
+}
+
+/// Number of stems that one write deletes.
+const STEMS_BATCH: i64 = 20_000;
+
+/// Deletes stems of an older version, which cannot be computed from the words. Returns whether some may be left.
+pub(crate) fn delete_older_stems(c: &mut SqlConnection) -> Result<bool, SqlError> {
+    if !state(c)?.is_older() {
+        return Ok(false);
+    }
+    let deleted = statement(
+        "DELETE FROM word_stems WHERE (account_id, stem, word_id) IN (
+            SELECT account_id, stem, word_id FROM word_stems ORDER BY account_id, stem, word_id LIMIT $1)",
+    )
+    .bind::<BigInt, _>(STEMS_BATCH)
+    .execute(c)?;
+    Ok(i64::try_from(deleted).is_ok_and(|deleted| deleted == STEMS_BATCH))
+}
+
+/// Begins to rebuild the index of an older version. No other write may run: the images and stems that programs of the
+/// older version have added until then belong to the rebuild, and later ones are marked for it.
+pub(crate) fn begin(c: &mut SqlConnection) -> Result<(), SqlError> {
+    if state(c)?.is_older() {
+        statement("DELETE FROM word_stems").execute(c)?;
+        set_version(c, true)?;
+    }
+    Ok(())
+}
+
+/// Whether an older version made the index, and its rebuild has not begun.
+pub(crate) fn is_older(c: &mut SqlConnection) -> Result<bool, SqlError> {
+    Ok(state(c)?.is_older())
 }
 
 /// Whether a newer version made the index.
@@ -167,8 +204,8 @@ struct Batch {
 
 /// The next images to index again; `None` when none is left.
 fn current_batch(c: &mut SqlConnection, max: u32) -> Result<Option<Batch>, SqlError> {
-    let state = current_state(c)?;
-    if state.is_newer() || state.indexed_to >= state.until || max == 0 {
+    let state = state(c)?;
+    if state.version != i64::from(words::VERSION) || state.indexed_to >= state.until || max == 0 {
         return Ok(None);
     }
     let images: Vec<(i64, i64)> = images::table
@@ -193,8 +230,7 @@ struct Count {
 /// Number of images that this version has yet to index; 0 when a newer version made the index.
 pub(in super::super) fn outdated(c: &mut SqlConnection) -> Result<u64, SqlError> {
     let state = state(c)?;
-    let is_older = state.version < i64::from(words::VERSION);
-    let (from, until) = if is_older { (0, i64::MAX) } else { (state.indexed_to, state.until) };
+    let (from, until) = if state.is_older() { (0, i64::MAX) } else { (state.indexed_to, state.until) };
     if state.is_newer() || from >= until {
         return Ok(0);
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use diesel::{
-    QueryableByName,
+    OptionalExtension, QueryableByName,
     prelude::*,
     sql_types::{BigInt, Text},
 };
@@ -44,6 +44,20 @@ const ADD_WORDS: &str = concat!(
     RETURNING id, word, images, context"
 );
 
+#[derive(QueryableByName)]
+struct WordId {
+    #[diesel(sql_type = BigInt)]
+    #[expect(dead_code, reason = "only its presence counts")]
+    id: i64,
+}
+
+/// Whether no account has a word.
+pub(super) fn is_empty(c: &mut SqlConnection) -> Result<bool, SqlError> {
+    let word: Option<WordId> =
+        statement("SELECT id FROM words ORDER BY id LIMIT 1").get_result(c).optional()?;
+    Ok(word.is_none())
+}
+
 /// Counts one more image with these words. Returns their ids in ascending order.
 pub(super) fn add_words(
     c: &mut SqlConnection,
@@ -60,7 +74,7 @@ pub(super) fn add_words(
         statement(ADD_WORDS).bind::<BigInt, _>(account).bind::<Text, _>(json_text(&words)).load(c)?;
     let needs_stems = |known: &&VocabularyWord| match version {
         IndexVersion::Current { stale_to } => known.images == 1 || known.id <= stale_to,
-        IndexVersion::Newer => false,
+        IndexVersion::Other => false,
     };
     let stems = stems_of(known.iter().filter(needs_stems));
     if !stems.is_empty() {
@@ -118,8 +132,7 @@ pub(super) fn remove_words(
             ),
             json_text(&stems_of(unused())),
         ),
-        // Only the newer version can compute their stems.
-        IndexVersion::Newer => (
+        IndexVersion::Other => (
             concat!(
                 "DELETE FROM word_stems WHERE account_id = $1 AND word_id IN (SELECT value FROM ",
                 integers!("$2"),
