@@ -42,6 +42,19 @@ def run_one(function, folder: Path) -> bool:
     return failure is None
 
 
+def run_checks(words: list[str], folder: Path, clean_up) -> int:
+    """Runs the checks whose names contain one of the words, or all without words. Returns the exit status."""
+    chosen = [function for function in CHECKS if any(word in name_of(function) for word in words or [""])]
+    try:
+        passed = sum(run_one(function, folder) for function in chosen)
+    finally:
+        clean_up()
+    failed = len(chosen) - passed
+    # The form of Rust's test programs, which the caller reads.
+    print(f"test result: {'FAILED' if failed else 'ok'}. {passed} passed; {failed} failed;")
+    return 1 if failed else 0
+
+
 def tail(log: Path, lines: int = 60) -> str:
     """The last lines of a log."""
     return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])

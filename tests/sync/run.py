@@ -9,7 +9,7 @@ import os
 import sys
 from importlib import import_module
 
-from checking import CHECKS, name_of, run_one
+from checking import run_checks
 from service import FOLDER, stop_shared
 from stores import stop_bucket_server
 
@@ -31,17 +31,12 @@ def main() -> int:
     for module in modules:
         # A module registers its checks.
         import_module(f"checks.{module}")
-    words = sys.argv[1:] or [""]
-    chosen = [function for function in CHECKS if any(word in name_of(function) for word in words)]
-    try:
-        passed = sum(run_one(function, FOLDER) for function in chosen)
-    finally:
-        stop_shared()
-        stop_bucket_server()
-    failed = len(chosen) - passed
-    # The form of Rust's test programs, which the caller reads.
-    print(f"test result: {'FAILED' if failed else 'ok'}. {passed} passed; {failed} failed;")
-    return 1 if failed else 0
+    return run_checks(sys.argv[1:], FOLDER, clean_up)
+
+
+def clean_up():
+    stop_shared()
+    stop_bucket_server()
 
 
 if __name__ == "__main__":

@@ -64,8 +64,8 @@ class Shared:
 class FolderServer:
     """The S3 server of the tests, on a folder. It exits with this program, when its standard input ends."""
 
-    def __init__(self, folder: Path):
-        command = [os.environ["SYNC_S3_PROGRAM"], str(folder), "0"]
+    def __init__(self, folder: Path, port: int = 0):
+        command = [os.environ["SYNC_S3_PROGRAM"], str(folder), str(port)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.settings = {
             "AWS_ENDPOINT_URL_S3": self._process.stdout.readline().strip(),

@@ -22,7 +22,7 @@ use folder::{ServerFolder, append};
 use pgbouncer::PgBouncer;
 use user::ServerUser;
 
-pub(crate) use programs::{pgbouncer as pgbouncer_program, postgres as programs_folder};
+pub(crate) use programs::postgres as programs_folder;
 
 /// Tests read the URL of the server from this variable.
 pub(crate) const SERVER_VARIABLE: &str = "PHOTOS_TEST_POSTGRES";

@@ -5,9 +5,10 @@ use std::path::Path;
 use rustix::process::Signal;
 
 use super::folder::{ServerFolder, append};
-use super::{PostgresError, USER, programs, wait_until_ready};
+use super::{PostgresError, USER, wait_until_ready};
 use crate::instance::free_port;
 use crate::process::{Runner, Running};
+use crate::system;
 
 /// Connections to the server for each database. Fewer than a store has, so that its connections share them.
 const POOL_SIZE: u16 = 4;
@@ -28,7 +29,7 @@ impl PgBouncer {
         postgres: &Path,
         server_port: u16,
     ) -> Result<Self, PostgresError> {
-        let program = programs::pgbouncer().ok_or(PostgresError::NotFound("PgBouncer"))?;
+        let program = system::find_system_program("pgbouncer").ok_or(PostgresError::NotFound("PgBouncer"))?;
         // A port that the server has is not free.
         let port = free_port(server_port);
         let users = folder.write("pgbouncer-users", &format!("\"{USER}\" \"\"\n"))?;

@@ -1,4 +1,4 @@
-//! Where the programs of Postgres and PgBouncer are.
+//! Where the programs of Postgres are.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,6 @@ use crate::system;
 /// Folders with one folder for each major version, which has the programs in `bin`: Debian's, and Homebrew's on macOS.
 const VERSIONED: [(&str, &str); 3] =
     [("/usr/lib/postgresql", ""), ("/opt/homebrew/opt", "postgresql@"), ("/usr/local/opt", "postgresql@")];
-/// Not on every user's path.
-const SYSTEM_PROGRAMS: [&str; 2] = ["/usr/sbin", "/usr/local/sbin"];
 
 /// The folder with `initdb` and `postgres`: of the newest installed version, otherwise on the path.
 pub(crate) fn postgres() -> Option<PathBuf> {
@@ -18,13 +16,6 @@ pub(crate) fn postgres() -> Option<PathBuf> {
         // A link on the path leads to a folder with all programs.
         let program = system::find_program("initdb")?.canonicalize().ok()?;
         program.parent().map(Path::to_owned)
-    })
-}
-
-/// The program `pgbouncer`.
-pub(crate) fn pgbouncer() -> Option<PathBuf> {
-    system::find_program("pgbouncer").or_else(|| {
-        SYSTEM_PROGRAMS.iter().map(|folder| Path::new(folder).join("pgbouncer")).find(|path| path.is_file())
     })
 }
 

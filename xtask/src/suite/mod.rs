@@ -6,6 +6,7 @@ mod clients;
 mod conformance;
 mod counts;
 mod garage;
+mod machines;
 mod mutations;
 mod node;
 mod onnx_runtime;
@@ -63,6 +64,8 @@ enum Step {
     Sync,
     /// The sync clients once more, with servers on Postgres behind PgBouncer and on S3
     SyncPostgresS3,
+    /// Three servers and two workers that are killed, on Postgres and S3 that are stopped
+    Machines,
 }
 
 impl Options {
@@ -133,6 +136,7 @@ fn count_all(runner: &Runner, options: &Options, done: &mut Steps) -> Counts {
             Step::SyncPostgresS3 => done.count("sync, Postgres and S3", || {
                 sync::run_on_postgres_and_s3(runner, environment, &mut postgres, options.full)
             }),
+            Step::Machines => done.count("machines", || machines::run(runner, environment)),
         }
     };
     steps.iter().copied().fold(Counts::default(), count)
@@ -166,6 +170,7 @@ mod tests {
             Step::Browser,
             Step::Sync,
             Step::SyncPostgresS3,
+            Step::Machines,
         ];
         assert_eq!(steps(false, &[]), all_but_mutations);
         assert_eq!(steps(true, &[]), Step::value_variants());

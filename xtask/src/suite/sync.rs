@@ -30,6 +30,8 @@ pub(crate) enum SyncError {
     Venv(#[from] VenvError),
     #[error(transparent)]
     Postgres(#[from] PostgresError),
+    #[error("libfaketime was not found")]
+    NoFaketime,
     #[error("cannot use {}: {source}", path.display())]
     File { path: PathBuf, source: io::Error },
 }
@@ -47,17 +49,13 @@ pub(super) fn run_on_postgres_and_s3(
     full: bool,
 ) -> Result<Counts, SyncError> {
     let postgres = postgres.get()?;
-    let s3 = if full {
-        ("SYNC_GARAGE", garage::program(runner)?.into_os_string())
-    } else {
-        ("SYNC_S3_PROGRAM", workspace::target("debug/examples/serve").into_os_string())
-    };
+    let s3 = if full { ("SYNC_GARAGE", garage::program(runner)?.into_os_string()) } else { s3_program() };
     let stores =
         [("SYNC_POSTGRES", postgres.url().into()), ("SYNC_PGBOUNCER", postgres.pooler_url().into()), s3];
     run_in("sync-postgres-s3", runner, environment, &stores)
 }
 
-/// Runs the checks with these variables, in a folder of the build folder.
+/// Runs the checks of the clients, with logs and data in this folder of the build folder.
 fn run_in(
     folder: &str,
     runner: &Runner,
@@ -65,23 +63,41 @@ fn run_in(
     stores: &[(&str, OsString)],
 ) -> Result<Counts, SyncError> {
     system::ensure(runner, Tools::Sync)?;
+    let folder = empty_folder(workspace::target(folder))?;
+    let variables = [stores, &[("SYNC_FOLDER", folder.into_os_string())]].concat();
+    run_checks(FOLDER, runner, environment, &variables)
+}
+
+/// Runs `run.py` of a folder with the packages of the clients.
+pub(super) fn run_checks(
+    folder: &str,
+    runner: &Runner,
+    environment: &[(&str, &str)],
+    variables: &[(&str, OsString)],
+) -> Result<Counts, SyncError> {
     let venv = Venv::ensure(runner, "sync", &requirements()?)?;
-    let logs = empty_folder(workspace::target(folder))?;
+    let mut modules = workspace::path(SHARED_MODULES).into_os_string();
+    modules.push(":");
+    modules.push(workspace::path(FOLDER));
     let mut command = venv.command("python3");
     command
         // `-B`: write no bytecode beside the source.
         .arg("-B")
-        .arg(workspace::path(FOLDER).join("run.py"))
+        .arg(workspace::path(folder).join("run.py"))
         .envs(environment.iter().copied())
-        .env("PYTHONPATH", workspace::path(SHARED_MODULES))
+        .env("PYTHONPATH", modules)
         .env("PATH", search_path(&venv))
         .env("SERVER_PROGRAM", workspace::target("debug/server"))
         .env("FIXTURES", workspace::path("fixtures"))
-        .env("SYNC_FOLDER", logs)
-        .envs(stores.iter().cloned())
+        .envs(variables.iter().cloned())
         // Connections within this machine must not use the caller's proxy.
         .envs([("NO_PROXY", "127.0.0.1,localhost"), ("no_proxy", "127.0.0.1,localhost")]);
     count(runner, &mut command)
+}
+
+/// The variable with the S3 server of the tests.
+pub(super) fn s3_program() -> (&'static str, OsString) {
+    ("SYNC_S3_PROGRAM", workspace::target("debug/examples/serve").into_os_string())
 }
 
 fn count(runner: &Runner, command: &mut Command) -> Result<Counts, SyncError> {
@@ -107,7 +123,7 @@ fn search_path(venv: &Venv) -> OsString {
 }
 
 /// The folder without the results of an earlier run.
-fn empty_folder(path: PathBuf) -> Result<PathBuf, SyncError> {
+pub(super) fn empty_folder(path: PathBuf) -> Result<PathBuf, SyncError> {
     let unusable = |source| SyncError::File { path: path.clone(), source };
     if path.exists() {
         fs::remove_dir_all(&path).map_err(unusable)?;

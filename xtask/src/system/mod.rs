@@ -26,6 +26,8 @@ pub(crate) enum Tools {
     Sync,
     /// Compile it, and run tests on Postgres.
     Postgres,
+    /// Compile it, and run several servers behind a proxy.
+    Machines,
 }
 
 /// Why a tool is missing.
@@ -93,7 +95,8 @@ fn find_missing(tools: Tools) -> Missing {
         packages::Probe::OnPath => !on_path(tool.name),
         packages::Probe::Chromium => chromium().is_none(),
         packages::Probe::Postgres => postgres::programs_folder().is_none(),
-        packages::Probe::PgBouncer => postgres::pgbouncer_program().is_none(),
+        packages::Probe::OnSystemPath => find_system_program(tool.name).is_none(),
+        packages::Probe::Faketime => faketime().is_none(),
         packages::Probe::OpenSsl => !has_openssl(),
         packages::Probe::Python(code) => !quiet_success(Command::new("python3").args(["-c", code])),
     };
@@ -108,6 +111,23 @@ fn on_path(program: &str) -> bool {
 pub(crate) fn find_program(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).map(|dir| dir.join(program)).find(|file| is_executable(file))
+}
+
+/// A program of the system, which may be where only root's path leads to.
+pub(crate) fn find_system_program(program: &str) -> Option<PathBuf> {
+    const FOLDERS: [&str; 2] = ["/usr/sbin", "/usr/local/sbin"];
+    find_program(program)
+        .or_else(|| FOLDERS.iter().map(|folder| Path::new(folder).join(program)).find(|path| path.is_file()))
+}
+
+/// The library that shifts the clock of a process, where the packages put it.
+pub(crate) fn faketime() -> Option<PathBuf> {
+    let folders = [
+        format!("/usr/lib/{}-linux-gnu/faketime", std::env::consts::ARCH),
+        "/usr/lib64/faketime".to_owned(),
+        "/usr/lib/faketime".to_owned(),
+    ];
+    folders.iter().map(|folder| Path::new(folder).join("libfaketime.so.1")).find(|path| path.is_file())
 }
 
 /// Whether a build finds the system's OpenSSL, as the crate `openssl-sys` looks for it.

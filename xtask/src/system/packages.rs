@@ -32,10 +32,12 @@ pub(super) enum Probe {
     OpenSsl,
     /// The programs of a Postgres server.
     Postgres,
-    /// PgBouncer, also where only root's path leads to it.
-    PgBouncer,
+    /// A program that only root's path may lead to.
+    OnSystemPath,
     /// Python runs this code without an error.
     Python(&'static str),
+    /// The library that shifts the clock of a process.
+    Faketime,
 }
 
 /// A program or library, and its packages in the order apt, dnf, pacman, apk, brew.
@@ -59,9 +61,10 @@ enum Why {
     Browser,
     Sync,
     Postgres,
+    Machines,
 }
 
-const TOOLS: [Tool; 15] = [
+const TOOLS: [Tool; 17] = [
     Tool {
         name: "cc",
         probe: Probe::OnPath,
@@ -168,9 +171,23 @@ const TOOLS: [Tool; 15] = [
     },
     Tool {
         name: "pgbouncer",
-        probe: Probe::PgBouncer,
+        probe: Probe::OnSystemPath,
         why: Why::Postgres,
         packages: ["pgbouncer"; 5],
+        otherwise: None,
+    },
+    Tool {
+        name: "nginx",
+        probe: Probe::OnSystemPath,
+        why: Why::Machines,
+        packages: ["nginx-light", "nginx", "nginx", "nginx", "nginx"],
+        otherwise: None,
+    },
+    Tool {
+        name: "libfaketime",
+        probe: Probe::Faketime,
+        why: Why::Machines,
+        packages: ["faketime", "libfaketime", "libfaketime", "libfaketime", "libfaketime"],
         otherwise: None,
     },
 ];
@@ -213,6 +230,7 @@ pub(super) fn needed_for(tools: Tools) -> impl Iterator<Item = &'static Tool> {
         Why::Browser => tools == Tools::Browser,
         Why::Sync => tools == Tools::Sync,
         Why::Postgres => tools == Tools::Postgres,
+        Why::Machines => tools == Tools::Machines,
     })
 }
 
@@ -402,6 +420,7 @@ mod tests {
         check(Tools::Browser, &["chromium"]);
         check(Tools::Sync, &["curl", "nextcloudcmd", "cadaver", "litmus"]);
         check(Tools::Postgres, &["postgres", "pgbouncer"]);
+        check(Tools::Machines, &["nginx", "libfaketime"]);
     }
 
     #[test]

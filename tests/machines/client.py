@@ -1,0 +1,143 @@
+"""A person's browser and apps, whose every request goes to another replica than the one before."""
+
+import base64
+import hashlib
+import itertools
+import json
+import secrets
+from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
+
+import niquests
+
+from forms import FirstForm
+from machines import Machines, Replica
+
+TIMEOUT_S = 120
+#: Nothing listens there: the checks read the code from the redirect.
+REDIRECT_URI = "http://127.0.0.1:33417/callback"
+MAX_PAGES = 6
+
+
+class Client:
+    """Keeps cookies. Replicas differ in their port only, and cookies do not depend on it."""
+
+    def __init__(self, machines: Machines):
+        self._machines, self._base, self._replicas = machines, machines.url, itertools.cycle(machines.replicas)
+        self._session = niquests.Session()
+
+    def request(self, method: str, path: str, at: Replica | None = None, **options) -> niquests.Response:
+        """Sends a request to this replica, otherwise to the next. `path` may be a URL of the service."""
+        url = urljoin((at or next(self._replicas)).url, path.removeprefix(self._base))
+        return self._session.request(method, url, allow_redirects=False, timeout=TIMEOUT_S, **options)
+
+    def copy(self) -> "Client":
+        """Another client with the same cookies."""
+        copy = Client(self._machines)
+        copy._session.cookies.update(self._session.cookies)
+        return copy
+
+    def submit(self, path: str, page: niquests.Response, **fields: str) -> niquests.Response:
+        """Sends the first form of a page."""
+        assert page.status_code == 200, f"{path}: {page.status_code} {page.text}"
+        form = FirstForm(page.text)
+        return self.request("POST", urljoin(path, form.action), data=form.fields | fields)
+
+
+class Person:
+    """An account, its API key and its browser."""
+
+    def __init__(self, machines: Machines, name: str):
+        self.machines, self.email, self.password = machines, f"{name}@example.org", secrets.token_hex(12)
+        machines.command("account", "create", self.email, "--password-stdin", stdin=f"{self.password}\n")
+        self.key = machines.command("key", "create", self.email, "--name", "tests").split()[-1]
+        self.browser = Client(machines)
+
+    @property
+    def bearer(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.key}"}
+
+    def sign_in(self, browser: Client, password: str | None = None) -> niquests.Response:
+        page = browser.request("GET", "/sign-in")
+        return browser.submit("/sign-in", page, email=self.email, password=password or self.password)
+
+    def upload(self, name: str, content: bytes, at: Replica | None = None) -> niquests.Response:
+        return self.browser.request("PUT", f"/dav/{name}", at, data=content, auth=(self.email, self.key))
+
+    def images(self, state: str) -> list[str]:
+        """The SHA-256 of each visible image in this state, sorted."""
+        query = """SELECT original FROM images JOIN accounts ON accounts.id = account_id
+            WHERE email = %s AND images.deleted_at_ms IS NULL AND state = %s"""
+        rows = self.machines.postgres.rows(query, self.email, state)
+        return sorted(original.hex() for (original,) in rows)
+
+
+class App:
+    """An OAuth client of a person."""
+
+    def __init__(self, person: Person):
+        self._person, self._client = person, Client(person.machines)
+        self._resource = f"{person.machines.url}/api/mcp/v1"
+        registration = {"client_name": "Test client", "redirect_uris": [REDIRECT_URI]}
+        answer = self._client.request("POST", "/api/oauth/register", json=registration)
+        assert answer.status_code == 201, answer.text
+        self._id = answer.json()["client_id"]
+        self._verifier = secrets.token_urlsafe(48)
+
+    def connect(self) -> dict[str, str]:
+        """Signs in, consents and redeems the code. Returns the token response."""
+        answer = self.redeem(self.code())
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def code(self) -> str:
+        """Opens the authorization page in the browser, and submits each form until there is a code."""
+        challenge = base64.urlsafe_b64encode(hashlib.sha256(self._verifier.encode()).digest()).rstrip(b"=")
+        parameters = {
+            "response_type": "code",
+            "client_id": self._id,
+            "redirect_uri": REDIRECT_URI,
+            "code_challenge": challenge.decode(),
+            "code_challenge_method": "S256",
+            "resource": self._resource,
+        }
+        path, browser = f"/api/oauth/authorize?{urlencode(parameters)}", self._person.browser
+        for _ in range(MAX_PAGES):
+            page = browser.request("GET", path)
+            if page.status_code == 200:
+                is_sign_in = "password" in FirstForm(page.text).fields
+                answers = {"email": self._person.email, "password": self._person.password} if is_sign_in else {"decision": "allow"}
+                page = browser.submit(path, page, **answers)
+            assert page.status_code == 303, f"{path}: {page.status_code} {page.text}"
+            path = urljoin(path, page.headers["location"])
+            if path.startswith(REDIRECT_URI):
+                return parse_qs(urlsplit(path).query)["code"][0]
+        raise AssertionError(f"no code: {path}")
+
+    def redeem(self, code: str, at: Replica | None = None) -> niquests.Response:
+        grant = {"grant_type": "authorization_code", "code": code, "code_verifier": self._verifier, "redirect_uri": REDIRECT_URI}
+        return self._token(grant, at)
+
+    def refresh(self, token: str, at: Replica | None = None) -> niquests.Response:
+        return self._token({"grant_type": "refresh_token", "refresh_token": token}, at)
+
+    def _token(self, grant: dict[str, str], at: Replica | None) -> niquests.Response:
+        return Client(self._person.machines).request("POST", "/api/oauth/token", at, data=grant | {"client_id": self._id})
+
+    def revoke(self, token: str, at: Replica):
+        answer = self._client.request("POST", "/api/oauth/revoke", at, data={"token": token})
+        assert answer.status_code == 200, answer.text
+
+    def status(self, access_token: str, at: Replica | None = None) -> int:
+        """The status of a request with this access token."""
+        return list_tools(self._client, access_token, at).status_code
+
+
+def list_tools(client: Client, token: str, at: Replica | None = None) -> niquests.Response:
+    headers = {
+        "Authorization": f"Bearer {token}",
+        "Accept": "application/json, text/event-stream",
+        "Content-Type": "application/json",
+        "MCP-Protocol-Version": "2025-11-25",
+    }
+    message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    return client.request("POST", "/api/mcp/v1", at, data=message, headers=headers)

@@ -1,0 +1,18 @@
+"""Runs the checks of several machines: `run.py [WORD…]` runs those whose names contain one of the words.
+
+`machines.py` and `postgres.py` name the variables that the environment must have. PHOTOS_TEST_FULL=1 runs 20 rounds of
+each.
+"""
+
+import sys
+from importlib import import_module
+
+from checking import run_checks
+from world import FOLDER, stop
+
+for module in ["shared_state", "faults"]:
+    # A module registers its checks.
+    import_module(module)
+
+if __name__ == "__main__":
+    sys.exit(run_checks(sys.argv[1:], FOLDER, stop))

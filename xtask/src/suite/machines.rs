@@ -1,0 +1,24 @@
+//! Tests of several machines. See `tests/machines/README.md`.
+
+use super::counts::Counts;
+use super::sync::{self, SyncError};
+use crate::postgres::{self, PostgresError};
+use crate::process::Runner;
+use crate::system::{self, Tools};
+use crate::workspace;
+
+/// Runs the checks. Each counts as one test.
+pub(super) fn run(runner: &Runner, environment: &[(&str, &str)]) -> Result<Counts, SyncError> {
+    system::ensure(runner, Tools::Postgres)?;
+    system::ensure(runner, Tools::Machines)?;
+    let programs = postgres::programs_folder().ok_or(PostgresError::NotFound("Postgres"))?;
+    let faketime = system::faketime().ok_or(SyncError::NoFaketime)?;
+    let folder = sync::empty_folder(workspace::target("machines"))?;
+    let variables = [
+        ("MACHINES_FOLDER", folder.into_os_string()),
+        ("POSTGRES_PROGRAMS", programs.into_os_string()),
+        ("FAKETIME_LIBRARY", faketime.into_os_string()),
+        sync::s3_program(),
+    ];
+    sync::run_checks("tests/machines", runner, environment, &variables)
+}
