@@ -1,6 +1,11 @@
 //! The operations of the metadata store, as SQL for SQLite and Postgres.
 //!
 //! This folder is no crate of its own: each adapter includes it as its module `sql` and compiles it for its database.
+//!
+//! The most common change is a new operation: add a function over `&mut SqlConnection` to the module of its topic, and one
+//! line in the topic's `impl` that runs it with `read`, `query`, `query_inline` or `write`. On Postgres an operation that
+//! failed because of others, or of a lost connection, is run again. So it is a function of its arguments and the database
+//! and has no other effect.
 mod accounts;
 mod albums;
 mod blob_registry;

@@ -1,4 +1,4 @@
-//! The tables as the queries see them; `migrations/sqlite` defines them.
+//! The tables as the queries see them; `migrations` defines them for each database.
 
 diesel::table! {
     accounts (id) {

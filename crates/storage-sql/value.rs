@@ -99,13 +99,13 @@ pub(crate) fn stored_bytes(bytes: u64) -> Result<i64, SqlError> {
         .map_err(|_| SqlError::Refused(format!("{bytes} bytes exceed the range of the store")))
 }
 
-/// Integers as a JSON array for `json_each`.
+/// Integers as a JSON array, for the macro `integers!`.
 pub(crate) fn json_array(numbers: &[i64]) -> String {
     let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
     format!("[{}]", numbers.join(","))
 }
 
-/// Values as JSON for `json_each`.
+/// Values as a JSON array, for `strings!` and the other macros of each adapter's `dialect.rs`.
 pub(crate) fn json_text<T: serde::Serialize>(values: &[T]) -> String {
     serde_json::to_string(values).unwrap_or_else(|_| "[]".to_owned())
 }

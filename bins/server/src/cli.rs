@@ -72,7 +72,7 @@ Examples:
 /// Every option that shows `[env: …]` can be given as a flag, as an environment variable or in a TOML file (--config).
 /// A flag overrides the variable, and the variable overrides the file. Empty variables are ignored.
 ///
-/// Commands can run while the server runs on the same data folder. Their changes take effect at its next request.
+/// Commands can run while servers use the same library. Their changes take effect at the next request.
 ///
 /// Exit status: 0 on success, 1 on failure, 2 on wrong usage. Errors are printed to stderr.
 #[derive(Debug, Parser)]
@@ -126,6 +126,9 @@ pub(crate) enum LibraryCommand {
     /// Applies pending migrations, prints the address when it is ready, and serves until SIGTERM or SIGINT. It then
     /// stops accepting connections, finishes running requests within 10 seconds, and exits with 0.
     ///
+    /// Migrations of a Postgres database are applied with --migrate only. Without it, the server does not start while one
+    /// is pending.
+    ///
     /// If there is no account yet, it prints a one-time link that creates the first one in a browser.
     #[command(after_help = SERVE_EXAMPLES)]
     Serve(ServeOptions),
@@ -141,7 +144,8 @@ pub(crate) enum LibraryCommand {
     Worker,
     /// Apply pending database migrations and print the name of each
     ///
-    /// Other commands that open the library apply pending migrations, too.
+    /// Other commands apply pending migrations to an SQLite file, too. With a Postgres database, they fail while a migration
+    /// is pending.
     Migrate(MigrateOptions),
     /// Manage accounts
     #[command(subcommand)]

@@ -12,10 +12,9 @@
 //!
 //! This crate knows no HTTP, no blob bytes and no clock. The rules of the library are those that the traits state.
 //!
-//! The most common change is a new operation: add its SQL to the module of its topic, as a free function over
-//! `&mut SqliteConnection` that returns `Result<_, SqlError>`, then one line in the topic's `impl` that runs it with
-//! `read` or `write`. A new column goes into a new folder under `migrations/sqlite` (existing ones are never edited),
-//! into `schema.rs`, and into the row struct that reads it.
+//! The operations are those of the folder `storage-sql`, which this crate compiles for SQLite. A new operation and a new
+//! column go there. What is here is what only SQLite needs: connections, the writer's thread, the indexes of words and
+//! places, and the classes of errors.
 //!
 //! Prepared statements are cached with their connection. SQLite plans a statement again whenever a `LIMIT` is bound,
 //! so a function that reads one row ends with `get_result`, never with `first`.

@@ -8,7 +8,7 @@
 //! suite.
 //!
 //! The most common change is a new operation: add it to the trait of its topic with its outcome as an enum, write
-//! its cases in `storage-conformance`, then implement it in every adapter.
+//! its cases in `storage-conformance`, then implement it in the folder `storage-sql`, which both adapters compile.
 #![deny(missing_docs)]
 
 mod accounts;

@@ -107,7 +107,7 @@ mod tests {
             "## `server account create`",
             "server account create [OPTIONS] <EMAIL>",
             "- `--data-dir <DIR>`: Data folder: database, photos, secret and models [default: ./data] \
-             [env: PHOTOS_DATA_DIR]\n  Only `serve` creates it.\n",
+             [env: PHOTOS_DATA_DIR]\n  Created by `serve`, and by `copy` for the new place. With Postgres, every command creates it.\n",
             "\n### Search options\n\n- `--search-memory-mb <MIB>`: ",
             "```sh\nserver key create ann@example.org --name backup-script\n```\n",
             "- `--password-stdin`: ",

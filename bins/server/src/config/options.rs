@@ -17,13 +17,14 @@ use super::{ConfigError, ListenAddress, Source};
 pub(crate) struct StoreOptions {
     /// Data folder: database, photos, secret and models [default: ./data] [env: PHOTOS_DATA_DIR]
     ///
-    /// Only `serve` creates it.
+    /// Created by `serve`, and by `copy` for the new place. With Postgres, every command creates it.
     #[arg(long, global = true, value_name = "DIR", help_heading = STORAGE)]
     pub(crate) data_dir: Option<PathBuf>,
     /// File with the secret that signs image URLs and encrypts signing keys [default: `secret` in the data folder]
     /// [env: PHOTOS_SECRET_FILE]
     ///
-    /// Created at the first start. The variable PHOTOS_SECRET (at least 32 characters) overrides the file.
+    /// Created at the first start, but not with Postgres, because all machines need the same secret. The variable
+    /// PHOTOS_SECRET (at least 32 characters) overrides the file.
     #[arg(long, global = true, value_name = "FILE", help_heading = STORAGE, hide_short_help = true)]
     pub(crate) secret_file: Option<PathBuf>,
     /// Metadata store, such as sqlite:/srv/library.sqlite or postgres://user:password@host/database [default:
