@@ -3,7 +3,7 @@
 use diesel::result::{DatabaseErrorKind, Error};
 
 /// Messages of Postgres for errors that a retry may fix. diesel passes on the message, not the code of the error.
-const TRANSIENT: [&str; 18] = [
+const TRANSIENT: [&str; 19] = [
     "deadlock detected",
     "lock timeout",
     "statement timeout",
@@ -22,6 +22,7 @@ const TRANSIENT: [&str; 18] = [
     "server login has been failing",
     "due to user request",
     "conflict with recovery",
+    "during recovery",
 ];
 
 /// Whether a retry may fix the error.
@@ -65,7 +66,7 @@ pub(crate) fn is_connection_lost(error: &Error) -> bool {
         )
         | Error::BrokenTransactionManager => true,
         Error::DatabaseError(_, information) => {
-            ["terminating connection", "the database system is", "server conn crashed"]
+            ["terminating connection", "the database system is", "server conn crashed", "during recovery"]
                 .iter()
                 .any(|part| information.message().contains(part))
         }

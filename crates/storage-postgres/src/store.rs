@@ -40,7 +40,7 @@ use crate::{
 const MAX_CONFLICTS: u32 = 5;
 /// How often and how many times migrations are tried: for about half an hour.
 const MIGRATION_POLL: Duration = Duration::from_millis(100);
-const MAX_MIGRATION_POLLS: u32 = 18_000;
+const MAX_MIGRATION_POLLS: u32 = 9_000;
 /// How long an operation waits for a connection.
 const CONNECTION_WAIT: Duration = Duration::from_secs(10);
 /// How long a connection is used. A new one may lead to another server, after a failover or an upgrade.

@@ -8,9 +8,8 @@ use domain::Timestamp;
 use storage::JobId;
 
 use crate::{
-    Lock, SqlConnection,
+    SqlConnection,
     error::SqlError,
-    lock,
     sql::{
         schema::{accounts, images, index_jobs},
         statement,

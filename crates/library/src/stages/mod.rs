@@ -122,7 +122,7 @@ impl RunningStages {
 }
 
 /// A stage that makes visible images searchable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SearchStage {
     /// OCR reads the text in photos.
     Text,

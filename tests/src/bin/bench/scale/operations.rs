@@ -8,7 +8,7 @@ use std::{
 
 use ::tests::black_box::AnyError;
 use domain::{
-    AlbumChange, AlbumTitle, Channels, Circle, DateRange, ImageId, Limit, ListQuery, Position, QueryText,
+    AlbumChange, AlbumTitle, Channels, Circle, DateRange, ImageId, Limit, ListQuery, Plan, Position, QueryText,
     SearchQuery, SearchTarget, Timestamp,
 };
 use library::{Caller, Library};
@@ -28,6 +28,7 @@ const YEAR_MS: i64 = 365 * 24 * 3600 * 1000;
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Operation {
     List,
+    ListFree,
     Get,
     Circle,
     LargeCircle,
@@ -42,8 +43,9 @@ pub(super) enum Operation {
 }
 
 impl Operation {
-    pub(super) const ALL: [Self; 12] = [
+    pub(super) const ALL: [Self; 13] = [
         Self::List,
+        Self::ListFree,
         Self::Get,
         Self::Circle,
         Self::LargeCircle,
@@ -60,6 +62,7 @@ impl Operation {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::List => "list 50 images",
+            Self::ListFree => "list 50 images, free plan",
             Self::Get => "get an image",
             Self::Circle => "search in a circle of 5 km",
             Self::LargeCircle => "search in a circle of 300 km",
@@ -199,11 +202,8 @@ impl Subject {
         let medium = self.vocabulary.word(20 + place * 13 % 200);
         let common = self.vocabulary.word(place % 10);
         match operation {
-            Operation::List => {
-                let range = DateRange::new(None, Some(Timestamp::MAX))?;
-                let query = ListQuery { limit: Limit::new(50)?, range, circle: None };
-                store.page_images(viewer, &query).await?;
-            }
+            Operation::List => self.list(viewer).await?,
+            Operation::ListFree => self.list(Viewer { plan: Plan::Free, ..viewer }).await?,
             Operation::Get => {
                 let id = self.ids.get(place % self.ids.len()).ok_or("no image")?;
                 if !matches!(store.image(viewer, id).await?, Lookup::Found(_)) {
@@ -215,8 +215,11 @@ impl Subject {
             Operation::Word => self.words(rare).await?,
             Operation::CommonWord => self.words(common).await?,
             Operation::ThreeWords => self.words(&format!("{common} {medium} {rare}")).await?,
-            Operation::Look => self.search(&format!("{medium} {rare}"), false).await?,
-            Operation::Merged => self.search(&format!("{medium} {rare}"), true).await?,
+            Operation::Look => {
+                let channels = Channels { text: false, image: true };
+                self.search(&format!("{medium} {rare}"), Some(channels)).await?;
+            }
+            Operation::Merged => self.search(&format!("{medium} {rare}"), None).await?,
             Operation::ChangeAlbum => self.change_album(place).await?,
             Operation::Refresh => self.refresh(place).await?,
             Operation::BearerCheck => {
@@ -246,11 +249,19 @@ impl Subject {
         Ok(())
     }
 
-    async fn search(&self, words: &str, is_merged: bool) -> Result<(), AnyError> {
+    async fn list(&self, viewer: Viewer) -> Result<(), AnyError> {
+        let range = DateRange::new(None, Some(Timestamp::MAX))?;
+        let query = ListQuery { limit: Limit::new(50)?, range, circle: None };
+        self.store.page_images(viewer, &query).await?;
+        Ok(())
+    }
+
+    /// A search in these channels; in all, with place and file name, if there are none.
+    async fn search(&self, words: &str, channels: Option<Channels>) -> Result<(), AnyError> {
         let query = SearchQuery {
             target: SearchTarget::Words {
                 text: QueryText::parse(words)?,
-                channels: Some(Channels { text: is_merged, image: true }),
+                channels,
             },
             album: None,
             circle: None,
