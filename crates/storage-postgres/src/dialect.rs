@@ -41,10 +41,21 @@ macro_rules! integer_pairs {
     };
 }
 
-/// A join that reads its left side first; the planner decides by itself.
+/// A join that looks up the rows of a table for each row of its left side. As a subquery with an offset, it stays one: for
+/// conditions whose values are parameters, the planner of a prepared statement would assume that few rows of the whole
+/// table pass, and begin with them.
 macro_rules! join_after {
-    () => {
-        "JOIN"
+    ($table:literal, $alias:literal, $on:literal) => {
+        concat!(
+            "CROSS JOIN LATERAL (SELECT * FROM ",
+            $table,
+            " AS ",
+            $alias,
+            " WHERE ",
+            $on,
+            " OFFSET 0) AS ",
+            $alias
+        )
     };
 }
 

@@ -1,4 +1,7 @@
-use diesel::prelude::*;
+use diesel::{
+    prelude::*,
+    sql_types::{BigInt, Text},
+};
 use domain::{AlbumChange, AlbumId, MAX_ALBUMS_PER_ACCOUNT, Timestamp};
 use storage::{AlbumWrite, Lookup, NewAlbum, Viewer};
 
@@ -7,8 +10,10 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        images::{ImageResolver, Visibility, VisibleImage},
+        images::{Visibility, VisibleImage, resolve_images},
         schema::{album_images, albums},
+        statement,
+        value::json_text,
     },
 };
 
@@ -24,14 +29,15 @@ fn resolve<'a>(
     viewer: Viewer,
     ids: impl Iterator<Item = &'a String>,
 ) -> Result<Resolved, SqlError> {
-    let mut resolver = ImageResolver::new(viewer);
+    let ids: Vec<&str> = ids.map(String::as_str).collect();
+    let found = resolve_images(c, viewer, &ids)?;
     let mut seen = Vec::new();
     let mut unknown = false;
     for id in ids {
-        match resolver.resolve(c, id)? {
-            Lookup::Found(image) => seen.push(image),
-            Lookup::Foreign => return Ok(Resolved::Refused(AlbumWrite::ForeignImage)),
-            Lookup::Missing => unknown = true,
+        match found.get(id) {
+            Some(Lookup::Found(image)) => seen.push(*image),
+            Some(Lookup::Foreign) => return Ok(Resolved::Refused(AlbumWrite::ForeignImage)),
+            Some(Lookup::Missing) | None => unknown = true,
         }
     }
     Ok(if unknown { Resolved::Refused(AlbumWrite::UnknownImage) } else { Resolved::Images(seen) })
@@ -98,30 +104,31 @@ pub(super) fn delete(c: &mut SqlConnection, viewer: Viewer, id: &AlbumId) -> Res
     Ok(true)
 }
 
+const ADD_IMAGES: &str = concat!(
+    "INSERT INTO album_images (album_seq, image_seq, captured_at_ms, live)
+    SELECT $1, first, second, TRUE FROM ",
+    integer_pairs!("$2"),
+    " AS added WHERE TRUE ON CONFLICT DO NOTHING"
+);
+
 /// Adds images; returns how many were not in the album before.
 fn add(c: &mut SqlConnection, album_seq: i64, images: &[VisibleImage]) -> Result<usize, SqlError> {
-    let mut added = 0;
-    for image in images {
-        added += diesel::insert_into(album_images::table)
-            .values((
-                album_images::album_seq.eq(album_seq),
-                album_images::image_seq.eq(image.seq),
-                album_images::captured_at_ms.eq(image.captured_at_ms),
-                album_images::live.eq(true),
-            ))
-            .on_conflict_do_nothing()
-            .execute(c)?;
+    if images.is_empty() {
+        return Ok(0);
     }
-    Ok(added)
+    let images: Vec<(i64, i64)> = images.iter().map(|image| (image.seq, image.captured_at_ms)).collect();
+    Ok(statement(ADD_IMAGES).bind::<BigInt, _>(album_seq).bind::<Text, _>(json_text(&images)).execute(c)?)
 }
 
 /// Removes images; returns how many were in the album before.
 fn remove(c: &mut SqlConnection, album_seq: i64, images: &[VisibleImage]) -> Result<usize, SqlError> {
-    let mut removed = 0;
-    for image in images {
-        removed += diesel::delete(album_images::table.find((album_seq, image.seq))).execute(c)?;
+    if images.is_empty() {
+        return Ok(0);
     }
-    Ok(removed)
+    let removed = album_images::table
+        .filter(album_images::album_seq.eq(album_seq))
+        .filter(album_images::image_seq.eq_any(images.iter().map(|image| image.seq)));
+    Ok(diesel::delete(removed).execute(c)?)
 }
 
 /// The album after the change.

@@ -29,12 +29,10 @@ pub(super) struct ImageWithOwner {
     live_images: i64,
 }
 
-/// The image of that id, whether visible or not.
-pub(super) fn image_with_owner(c: &mut SqlConnection, id: &str) -> Result<Option<ImageWithOwner>, SqlError> {
-    Ok(images::table
-        .inner_join(accounts::table)
-        .filter(images::id.eq(id))
-        .select((
+/// The columns of [`ImageWithOwner`].
+macro_rules! owner_columns {
+    () => {
+        (
             images::seq,
             images::live,
             images::captured_at_ms,
@@ -42,9 +40,40 @@ pub(super) fn image_with_owner(c: &mut SqlConnection, id: &str) -> Result<Option
             accounts::plan,
             accounts::deleted_at_ms,
             accounts::live_images,
-        ))
+        )
+    };
+}
+pub(super) use owner_columns;
+
+/// The image of that id, whether visible or not.
+pub(super) fn image_with_owner(c: &mut SqlConnection, id: &str) -> Result<Option<ImageWithOwner>, SqlError> {
+    Ok(images::table
+        .inner_join(accounts::table)
+        .filter(images::id.eq(id))
+        .select(owner_columns!())
         .get_result(c)
         .optional()?)
+}
+
+impl ImageWithOwner {
+    /// Its owner as a viewer.
+    fn owner(&self, free_window: u32) -> Result<Viewer, SqlError> {
+        let plan: Plan =
+            self.plan.parse().map_err(|_| RowReader::new("accounts", &self.account).unreadable("plan"))?;
+        Ok(Viewer { account: AccountId(self.account), plan, free_window })
+    }
+
+    /// Whether it is visible to its owner, with this free window of the owner; `None` if that depends on other images.
+    pub(super) fn is_visible(&self, window: Option<u32>) -> Option<bool> {
+        let Some(moment) = live_capture_ms(self) else { return Some(false) };
+        let visibility = Visibility::without_query(self.account, self.live_images, window)?;
+        Some(visibility.includes(moment))
+    }
+
+    /// As [`is_visible`](Self::is_visible), for the plan of the owner.
+    pub(super) fn is_visible_to_owner(&self, free_window: u32) -> Result<Option<bool>, SqlError> {
+        Ok(self.is_visible(self.owner(free_window)?.window()))
+    }
 }
 
 /// The capture time of an image that is visible apart from the free window.
@@ -58,10 +87,8 @@ fn owner_visibility(
     image: &ImageWithOwner,
     free_window: u32,
 ) -> Result<Visibility, SqlError> {
-    let plan: Plan =
-        image.plan.parse().map_err(|_| RowReader::new("accounts", &image.account).unreadable("plan"))?;
-    let owner = Viewer { account: AccountId(image.account), plan, free_window };
-    Visibility::within(c, image.account, image.live_images, owner.window())
+    let window = image.owner(free_window)?.window();
+    Visibility::within(c, image.account, image.live_images, window)
 }
 
 /// The image of that id, if it is visible to its owner.
@@ -83,46 +110,83 @@ pub(crate) struct VisibleImage {
     pub(crate) captured_at_ms: i64,
 }
 
-/// Looks up ids for one viewer. The free window of each account is read once.
-pub(crate) struct ImageResolver {
+/// Looks up ids for a viewer, all in one query; unknown ones are left out. The free window of each account is read once.
+pub(crate) fn resolve_images(
+    c: &mut SqlConnection,
     viewer: Viewer,
-    by_account: HashMap<i64, Visibility>,
+    ids: &[&str],
+) -> Result<HashMap<String, Lookup<VisibleImage>>, SqlError> {
+    // Postgres cannot even be asked for some texts that are no ids.
+    let ids: Vec<&str> = ids.iter().copied().filter(|id| ImageId::parse(*id).is_some()).collect();
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let rows: Vec<(String, ImageWithOwner)> = images::table
+        .inner_join(accounts::table)
+        .filter(images::id.eq_any(ids))
+        .select((images::id, owner_columns!()))
+        .load(c)?;
+    let mut by_account: HashMap<i64, Visibility> = HashMap::new();
+    let mut resolved = HashMap::with_capacity(rows.len());
+    for (id, image) in rows {
+        let own = image.account == viewer.account.0;
+        let visibility = match by_account.get(&image.account) {
+            Some(visibility) => *visibility,
+            None if own => Visibility::within(c, image.account, image.live_images, viewer.window())?,
+            None => owner_visibility(c, &image, viewer.free_window)?,
+        };
+        by_account.insert(image.account, visibility);
+        let visible_at = live_capture_ms(&image).filter(|moment| visibility.includes(*moment));
+        let found = match (visible_at, own) {
+            (Some(captured_at_ms), true) => Lookup::Found(VisibleImage { seq: image.seq, captured_at_ms }),
+            (Some(_), false) => Lookup::Foreign,
+            (None, _) => Lookup::Missing,
+        };
+        resolved.insert(id, found);
+    }
+    Ok(resolved)
 }
 
-impl ImageResolver {
-    pub(crate) fn new(viewer: Viewer) -> Self {
-        Self { viewer, by_account: HashMap::new() }
-    }
+/// Looks up one id for a viewer.
+pub(super) fn resolve_image(
+    c: &mut SqlConnection,
+    viewer: Viewer,
+    id: &ImageId,
+) -> Result<Lookup<VisibleImage>, SqlError> {
+    let found = resolve_images(c, viewer, &[id.as_str()])?.remove(id.as_str());
+    Ok(found.unwrap_or(Lookup::Missing))
+}
 
-    pub(crate) fn resolve(
-        &mut self,
-        c: &mut SqlConnection,
-        id: &str,
-    ) -> Result<Lookup<VisibleImage>, SqlError> {
-        // Postgres cannot even be asked for some texts that are no ids.
-        if ImageId::parse(id).is_none() {
-            return Ok(Lookup::Missing);
-        }
-        let Some(image) = image_with_owner(c, id)? else { return Ok(Lookup::Missing) };
-        let Some(captured_at_ms) = live_capture_ms(&image) else { return Ok(Lookup::Missing) };
-        let own = image.account == self.viewer.account.0;
-        let visibility = match self.by_account.get(&image.account) {
-            Some(visibility) => *visibility,
-            None if own => Visibility::within(c, image.account, image.live_images, self.viewer.window())?,
-            None => owner_visibility(c, &image, self.viewer.free_window)?,
-        };
-        self.by_account.insert(image.account, visibility);
-        Ok(match (visibility.includes(captured_at_ms), own) {
-            (true, true) => Lookup::Found(VisibleImage { seq: image.seq, captured_at_ms }),
-            (true, false) => Lookup::Foreign,
-            (false, _) => Lookup::Missing,
-        })
-    }
+/// One image by a single query; `None` if the free window decides on it.
+pub(super) fn image_by_one_query(
+    c: &mut SqlConnection,
+    viewer: Viewer,
+    id: &ImageId,
+) -> Result<Option<Lookup<Image>>, SqlError> {
+    let found: Option<(ImageWithOwner, ImageRow)> = images::table
+        .inner_join(accounts::table)
+        .filter(images::id.eq(id.as_str()))
+        .select((owner_columns!(), ImageRow::as_select()))
+        .get_result(c)
+        .optional()?;
+    let Some((image, row)) = found else { return Ok(Some(Lookup::Missing)) };
+    let own = image.account == viewer.account.0;
+    let visible = if own {
+        image.is_visible(viewer.window())
+    } else {
+        image.is_visible_to_owner(viewer.free_window)?
+    };
+    Ok(match (visible, own) {
+        (None, _) => None,
+        (Some(true), true) => Some(Lookup::Found(Image::try_from(row)?)),
+        (Some(true), false) => Some(Lookup::Foreign),
+        (Some(false), _) => Some(Lookup::Missing),
+    })
 }
 
 /// One image.
 pub(super) fn image(c: &mut SqlConnection, viewer: Viewer, id: &ImageId) -> Result<Lookup<Image>, SqlError> {
-    let found = match ImageResolver::new(viewer).resolve(c, id.as_str())? {
+    let found = match resolve_image(c, viewer, id)? {
         Lookup::Found(found) => found,
         Lookup::Foreign => return Ok(Lookup::Foreign),
         Lookup::Missing => return Ok(Lookup::Missing),

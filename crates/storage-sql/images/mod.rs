@@ -20,7 +20,7 @@ use crate::{Lock, SqlStore};
 
 pub(crate) use details::DetailsRow;
 pub(crate) use filter::OwnedFilter;
-pub(crate) use lookup::{ImageResolver, VisibleImage};
+pub(crate) use lookup::{VisibleImage, resolve_images};
 pub(crate) use places::latitudes;
 pub(crate) use removal::{delete_without_files, set_capture_time_in_albums, undelete};
 pub(crate) use renditions::replace as replace_renditions;
@@ -36,6 +36,10 @@ impl ImageStore for SqlStore {
 
     async fn image(&self, viewer: Viewer, id: &ImageId) -> Result<Lookup<Image>, StorageError> {
         let id = id.clone();
+        let same = id.clone();
+        if let Some(found) = self.query_inline(move |c| lookup::image_by_one_query(c, viewer, &same)).await? {
+            return Ok(found);
+        }
         self.read(move |c| lookup::image(c, viewer, &id)).await
     }
 
@@ -46,6 +50,9 @@ impl ImageStore for SqlStore {
 
     async fn page_images(&self, viewer: Viewer, query: &ListQuery) -> Result<Vec<FoundImage>, StorageError> {
         let query = *query;
+        if viewer.window().is_none() && query.circle.is_none() {
+            return self.query(move |c| page::unlimited(c, viewer.account, query.range, query.limit)).await;
+        }
         self.read(move |c| page::page(c, viewer, &query)).await
     }
 
@@ -95,6 +102,13 @@ impl ImageStore for SqlStore {
         free_window: u32,
     ) -> Result<Option<RenditionSource>, StorageError> {
         let id = id.clone();
+        let same = id.clone();
+        let found = self
+            .query_inline(move |c| renditions::source_by_one_query(c, &same, rendition, free_window))
+            .await?;
+        if let Some(source) = found {
+            return Ok(source);
+        }
         self.read(move |c| renditions::source(c, &id, rendition, free_window)).await
     }
 

@@ -1,5 +1,5 @@
-use diesel::prelude::*;
-use domain::{Circle, Limit, ListQuery, MAX_CIRCLE_CANDIDATES};
+use diesel::{dsl::exists, prelude::*};
+use domain::{AccountId, Circle, DateRange, Limit, ListQuery, MAX_CIRCLE_CANDIDATES};
 use storage::{FoundImage, Viewer};
 
 use super::{
@@ -12,7 +12,7 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        schema::{album_images, images},
+        schema::{accounts, album_images, images},
         value::RowReader,
     },
 };
@@ -33,6 +33,26 @@ pub(super) fn page(
         }
     };
     rows.into_iter().map(|row| found_image(row, query.circle)).collect()
+}
+
+/// A page of the timeline of an account without a free window.
+pub(super) fn unlimited(
+    c: &mut SqlConnection,
+    account: AccountId,
+    range: DateRange,
+    limit: Limit,
+) -> Result<Vec<FoundImage>, SqlError> {
+    let active = accounts::table.find(account.0).filter(accounts::deleted_at_ms.is_null());
+    let rows: Vec<ImageRow> = images::table
+        .filter(images::account_id.eq(account.0))
+        .filter(images::live.eq(true))
+        .filter(images::captured_at_ms.between(range.start().millis(), range.end().millis()))
+        .filter(exists(active))
+        .order(images::captured_at_ms.desc())
+        .limit(i64::from(limit.get()))
+        .select(ImageRow::as_select())
+        .load(c)?;
+    rows.into_iter().map(|row| found_image(row, None)).collect()
 }
 
 /// The newest images that pass a filter.

@@ -69,8 +69,8 @@ const FILTER_CANDIDATES: &str = concat!(
     "SELECT i.seq FROM ",
     integers!("$1"),
     " AS candidate ",
-    join_after!(),
-    " images AS i ON i.seq = candidate.value
+    join_after!("images", "i", "i.seq = candidate.value"),
+    "
 WHERE i.account_id = $2 AND i.live = TRUE AND i.captured_at_ms BETWEEN $3 AND $4
     AND i.latitude BETWEEN $5 AND $6 AND distance_m($7, $8, i.latitude, i.longitude) <= $9
 ORDER BY i.captured_at_ms DESC LIMIT $10"
@@ -113,8 +113,8 @@ const SCAN_ALBUM: &str = concat!(
 FROM album_images AS a ",
     by_index!("album_images_timeline"),
     " ",
-    join_after!(),
-    " images AS i ON i.seq = a.image_seq
+    join_after!("images", "i", "i.seq = a.image_seq"),
+    "
 WHERE a.album_seq = $1 AND a.live = TRUE AND a.captured_at_ms BETWEEN $2 AND $3
     AND i.latitude BETWEEN $4 AND $5 AND distance_m($6, $7, i.latitude, i.longitude) <= $8
 ORDER BY a.captured_at_ms DESC LIMIT $9"

@@ -5,7 +5,7 @@ use domain::{AccountId, ImageId, Timestamp};
 use storage::{Lookup, Viewer};
 
 use super::{
-    lookup::ImageResolver,
+    lookup::resolve_image,
     renditions,
     text::{add_text, remove_text},
 };
@@ -29,7 +29,7 @@ pub(super) fn delete(
     id: &ImageId,
     at: Timestamp,
 ) -> Result<Lookup<()>, SqlError> {
-    let found = match ImageResolver::new(viewer).resolve(c, id.as_str())? {
+    let found = match resolve_image(c, viewer, id)? {
         Lookup::Found(found) => found,
         Lookup::Foreign => return Ok(Lookup::Foreign),
         Lookup::Missing => return Ok(Lookup::Missing),

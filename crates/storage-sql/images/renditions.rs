@@ -2,13 +2,13 @@ use diesel::{OptionalExtension, prelude::*};
 use domain::{ContentHash, ImageId, Rendition};
 use storage::{BlobKind, RenditionSource, StoredRendition};
 
-use super::lookup::visible_to_owner;
+use super::lookup::{ImageWithOwner, owner_columns, visible_to_owner};
 use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
         blob_registry, rendition_queue,
-        schema::{images, renditions},
+        schema::{accounts, images, renditions},
         value::{RowReader, stored_bytes},
     },
 };
@@ -35,6 +35,48 @@ impl RenditionRow {
     }
 }
 
+/// The source of a rendition by a single query; `None` if the free window decides on it.
+pub(super) fn source_by_one_query(
+    c: &mut SqlConnection,
+    id: &ImageId,
+    rendition: Rendition,
+    free_window: u32,
+) -> Result<Option<Option<RenditionSource>>, SqlError> {
+    type Found = (ImageWithOwner, Vec<u8>, i64, Option<RenditionRow>);
+    let of_image = renditions::original.eq(images::original).and(renditions::name.eq(rendition.name()));
+    let found: Option<Found> = images::table
+        .inner_join(accounts::table)
+        .left_join(renditions::table.on(of_image))
+        .filter(images::id.eq(id.as_str()))
+        .select((
+            owner_columns!(),
+            images::original,
+            images::original_bytes,
+            Option::<RenditionRow>::as_select(),
+        ))
+        .get_result(c)
+        .optional()?;
+    let Some((image, original, original_bytes, stored)) = found else { return Ok(Some(None)) };
+    Ok(match image.is_visible_to_owner(free_window)? {
+        None => None,
+        Some(false) => Some(None),
+        Some(true) => Some(Some(read_source(image.seq, &original, original_bytes, stored)?)),
+    })
+}
+
+fn read_source(
+    seq: i64,
+    original: &[u8],
+    original_bytes: i64,
+    stored: Option<RenditionRow>,
+) -> Result<RenditionSource, SqlError> {
+    let reader = RowReader::new("images", &seq);
+    let original = reader.hash("original", original)?;
+    let stored = stored.map(|row| row.read(&original)).transpose()?;
+    let original_bytes = reader.unsigned("original_bytes", original_bytes)?;
+    Ok(RenditionSource { original, original_bytes, stored })
+}
+
 /// The source of a rendition, if the image is visible to its owner.
 pub(super) fn source(
     c: &mut SqlConnection,
@@ -45,17 +87,12 @@ pub(super) fn source(
     let Some(image) = visible_to_owner(c, id, free_window)? else { return Ok(None) };
     let (original, original_bytes): (Vec<u8>, i64) =
         images::table.find(image.seq).select((images::original, images::original_bytes)).get_result(c)?;
-    let reader = RowReader::new("images", &image.seq);
-    let original = reader.hash("original", &original)?;
     let stored = renditions::table
-        .find((original.as_bytes().as_slice(), rendition.name()))
+        .find((&original, rendition.name()))
         .select(RenditionRow::as_select())
         .get_result(c)
-        .optional()?
-        .map(|row| row.read(&original))
-        .transpose()?;
-    let original_bytes = reader.unsigned("original_bytes", original_bytes)?;
-    Ok(Some(RenditionSource { original, original_bytes, stored }))
+        .optional()?;
+    read_source(image.seq, &original, original_bytes, stored).map(Some)
 }
 
 fn blob_of(

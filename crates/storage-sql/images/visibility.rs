@@ -30,20 +30,27 @@ impl Visibility {
         live_images: i64,
         window: Option<u32>,
     ) -> Result<Self, SqlError> {
-        let oldest_ms = match window.map(i64::from) {
-            Some(0) => i64::MAX,
-            Some(window) if window < live_images => images::table
-                .filter(images::account_id.eq(account))
-                .filter(images::live.eq(true))
-                .order(images::captured_at_ms.desc())
-                .select(images::captured_at_ms.assume_not_null())
-                .offset(window - 1)
-                .first::<i64>(c)
-                .optional()?
-                .unwrap_or(i64::MIN),
-            _ => i64::MIN,
-        };
-        Ok(Self { account, oldest_ms })
+        if let Some(simple) = Self::without_query(account, live_images, window) {
+            return Ok(simple);
+        }
+        let oldest_in_window = images::table
+            .filter(images::account_id.eq(account))
+            .filter(images::live.eq(true))
+            .order(images::captured_at_ms.desc())
+            .select(images::captured_at_ms.assume_not_null())
+            .offset(window.map_or(0, |window| i64::from(window) - 1))
+            .first::<i64>(c)
+            .optional()?;
+        Ok(Self { account, oldest_ms: oldest_in_window.unwrap_or(i64::MIN) })
+    }
+
+    /// The visibility if it does not depend on capture times: the window is empty, or contains all images.
+    pub(super) fn without_query(account: i64, live_images: i64, window: Option<u32>) -> Option<Self> {
+        match window.map(i64::from) {
+            Some(0) => Some(Self { account, oldest_ms: i64::MAX }),
+            Some(window) if window < live_images => None,
+            _ => Some(Self { account, oldest_ms: i64::MIN }),
+        }
     }
 
     /// Whether a live image of the account with that capture time is visible.

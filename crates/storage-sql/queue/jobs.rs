@@ -169,8 +169,8 @@ SELECT i.seq, 2, $1
 FROM images AS i ",
     by_index!("images_read_by"),
     " ",
-    join_after!(),
-    " accounts ON accounts.id = i.account_id
+    join_after!("accounts", "accounts", "accounts.id = i.account_id"),
+    "
 WHERE i.state = 'ready' AND i.decoder_version < $2 AND i.deleted_at_ms IS NULL
     AND accounts.deleted_at_ms IS NULL
     AND NOT EXISTS (SELECT 1 FROM index_jobs WHERE index_jobs.image_seq = i.seq)

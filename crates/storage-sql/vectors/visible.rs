@@ -37,11 +37,11 @@ FROM ",
     integers!("$1"),
     " AS candidate
 ",
-    join_after!(),
-    " image_vectors AS v ON v.id = candidate.value
+    join_after!("image_vectors", "v", "v.id = candidate.value"),
+    "
 ",
-    join_after!(),
-    " images AS i ON i.seq = v.image_seq
+    join_after!("images", "i", "i.seq = v.image_seq"),
+    "
 WHERE v.encoder_id = $2 AND i.account_id = $3 AND i.live = TRUE AND i.captured_at_ms BETWEEN $4 AND $5
     AND ($6 IS NULL OR EXISTS (
         SELECT 1 FROM album_images AS a WHERE a.album_seq = $6 AND a.image_seq = i.seq

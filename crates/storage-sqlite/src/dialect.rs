@@ -28,10 +28,10 @@ macro_rules! integer_pairs {
     };
 }
 
-/// A join that reads its left side first.
+/// A join that looks up the rows of a table for each row of its left side.
 macro_rules! join_after {
-    () => {
-        "CROSS JOIN"
+    ($table:literal, $alias:literal, $on:literal) => {
+        concat!("CROSS JOIN ", $table, " AS ", $alias, " ON ", $on)
     };
 }
 

@@ -95,8 +95,7 @@ fn load_texts(c: &mut SqlConnection, seqs: &[i64]) -> Result<Vec<ImageText>, Sql
         "SELECT i.seq, i.id, i.captured_at_ms, i.description, i.ocr_text, i.place, i.file_name FROM ",
         integers!("$1"),
         " AS candidate ",
-        join_after!(),
-        " images AS i ON i.seq = candidate.value"
+        join_after!("images", "i", "i.seq = candidate.value")
     ))
     .bind::<Text, _>(json_array(seqs))
     .load(c)?)
@@ -181,9 +180,9 @@ fn all_of(words: &[&ExpandedWord], anywhere: bool, min_quality: f32) -> Option<E
 fn hits_of(newest: &str) -> String {
     format!(
         "SELECT i.seq, i.id, i.captured_at_ms, i.description, i.ocr_text, i.place, i.file_name
-        FROM ({newest}) AS hit {} images AS i ON i.seq = hit.seq
+        FROM ({newest}) AS hit {}
         WHERE {}",
-        join_after!(),
+        join_after!("images", "i", "i.seq = hit.seq"),
         HIT_CONDITIONS
     )
 }

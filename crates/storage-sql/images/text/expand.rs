@@ -201,8 +201,7 @@ fn words_by_text(
         "SELECT w.id, w.word, w.images, w.context FROM ",
         strings!("$1"),
         " AS term ",
-        join_after!(),
-        " words AS w ON w.account_id = $2 AND w.word = term.value"
+        join_after!("words", "w", "w.account_id = $2 AND w.word = term.value")
     ))
     .bind::<Text, _>(json_text(&words))
     .bind::<BigInt, _>(account)
@@ -236,10 +235,10 @@ fn words_by_stem(
         "SELECT w.id, w.word, w.images, w.context, s.stem FROM ",
         strings!("$1"),
         " AS term ",
-        join_after!(),
-        " word_stems AS s ON s.account_id = $2 AND s.stem = term.value ",
-        join_after!(),
-        " words AS w ON w.id = s.word_id ORDER BY s.stem, s.word_id LIMIT $3"
+        join_after!("word_stems", "s", "s.account_id = $2 AND s.stem = term.value"),
+        " ",
+        join_after!("words", "w", "w.id = s.word_id"),
+        " ORDER BY s.stem, s.word_id LIMIT $3"
     ))
     .bind::<Text, _>(json_text(&stems))
     .bind::<BigInt, _>(account)

@@ -69,10 +69,10 @@ const CANDIDATES: &str = concat!(
     "SELECT i.seq, i.captured_at_ms, w.words FROM ",
     integers!("$1"),
     " AS candidate ",
-    join_after!(),
-    " images AS i ON i.seq = candidate.value ",
-    join_after!(),
-    " indexed_words AS w ON w.image_seq = i.seq
+    join_after!("images", "i", "i.seq = candidate.value"),
+    " ",
+    join_after!("indexed_words", "w", "w.image_seq = i.seq"),
+    "
 WHERE i.account_id = $2 AND i.live = TRUE AND i.captured_at_ms BETWEEN $3 AND $4
     AND ($5 IS NULL OR (
         i.latitude BETWEEN $6 AND $7 AND distance_m($8, $9, i.latitude, i.longitude) <= $5
