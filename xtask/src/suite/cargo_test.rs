@@ -33,15 +33,22 @@ pub(super) fn workspace(
     Ok(run(runner, environment, &more, &["--workspace"])?)
 }
 
-/// Runs the tests of the Postgres store with a PgBouncer between store and server.
+/// Tests that depend on locks, transactions and connections. The others are no different with a pooler, and take minutes.
+const POOLED: [&str; 8] =
+    ["concurrency", "grants", "migrations", "races", "resilience", "roles", "sign_in", "workers"];
+
+/// Runs tests of the Postgres store with a PgBouncer between store and server: all of them if `full`.
 pub(super) fn store_through_pgbouncer(
     runner: &Runner,
     environment: &[(&str, &str)],
     postgres: &mut PostgresOnDemand<'_>,
+    full: bool,
 ) -> Result<Counts, CargoTestError> {
     let postgres = postgres.get()?;
     let more = [(SERVER_VARIABLE, postgres.url().into()), (POOLER_VARIABLE, postgres.pooler_url().into())];
-    Ok(run(runner, environment, &more, &["--workspace", "--test", "postgres"])?)
+    let filters = if full { [].as_slice() } else { POOLED.as_slice() };
+    let arguments = [["--workspace", "--test", "postgres", "--"].as_slice(), filters].concat();
+    Ok(run(runner, environment, &more, &arguments)?)
 }
 
 /// Runs the black-box tests with a service on Postgres and S3. The S3 server is part of each test.

@@ -46,7 +46,7 @@ pub(crate) struct Options {
 enum Step {
     /// cargo test
     Cargo,
-    /// The tests of the Postgres store once more, through PgBouncer
+    /// Tests of the Postgres store once more, through PgBouncer; all of them with --full
     Pgbouncer,
     /// The black-box tests once more, with the service on Postgres and S3
     PostgresS3,
@@ -122,7 +122,7 @@ fn count_all(runner: &Runner, options: &Options, done: &mut Steps) -> Counts {
                 done.count("cargo test", || cargo_test::workspace(runner, environment, &mut postgres))
             }
             Step::Pgbouncer => done.count("PgBouncer", || {
-                cargo_test::store_through_pgbouncer(runner, environment, &mut postgres)
+                cargo_test::store_through_pgbouncer(runner, environment, &mut postgres, options.full)
             }),
             Step::PostgresS3 => done.count("Postgres and S3", || {
                 cargo_test::service_on_postgres_and_s3(runner, environment, &mut postgres)
