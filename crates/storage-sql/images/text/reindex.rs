@@ -167,6 +167,8 @@ pub(super) fn mark_for_newer_version(c: &mut SqlConnection, seq: i64) -> Result<
 
 /// Indexes up to `max` images again; returns their number, 0 when none was left.
 pub(crate) fn reindex(c: &mut SqlConnection, max: u32) -> Result<u32, SqlError> {
+    // An index without words becomes one of this version.
+    index_version(c)?;
     let accounts: BTreeSet<i64> =
         current_batch(c, max)?.iter().flat_map(|batch| &batch.images).map(|(_, account)| *account).collect();
     for account in &accounts {

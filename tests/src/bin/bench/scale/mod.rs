@@ -5,6 +5,7 @@
 
 mod operations;
 mod postgres;
+mod replicas;
 
 use std::{path::PathBuf, sync::Arc, time::Instant};
 
@@ -70,6 +71,7 @@ pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
             server.database_bytes(&name.replace('-', "_")).await? / 1_000_000
         );
         measure(options, &key, &sqlite, &postgres).await?;
+        replicas::measure(&server.url_of(&name.replace('-', "_")), &key).await?;
         if options.keep.is_none() {
             drop(postgres);
             server.delete(&name.replace('-', "_")).await?;

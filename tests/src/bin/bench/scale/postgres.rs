@@ -15,6 +15,11 @@ impl Server {
         Ok(Self { url: url.trim_end_matches('/').to_owned() })
     }
 
+    /// The URL of a database.
+    pub(super) fn url_of(&self, name: &str) -> String {
+        format!("{}/{name}", self.url)
+    }
+
     async fn client(&self) -> Result<tokio_postgres::Client, AnyError> {
         let (client, connection) = tokio_postgres::connect(&format!("{}/postgres", self.url), NoTls).await?;
         tokio::spawn(connection);
@@ -31,7 +36,7 @@ impl Server {
         let client = self.client().await?;
         let known =
             client.query_opt("SELECT 1 FROM pg_database WHERE datname = $1", &[&name]).await?.is_some();
-        let url = PostgresUrl::parse(&format!("{}/{name}", self.url))?;
+        let url = PostgresUrl::parse(&self.url_of(name))?;
         if !(known && reuse) {
             client.batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await?;
             client.batch_execute(&format!("CREATE DATABASE {name}")).await?;
@@ -43,7 +48,7 @@ impl Server {
             return Ok((store, false));
         }
         super::copy(from, &store).await?;
-        let (client, connection) = tokio_postgres::connect(&format!("{}/{name}", self.url), NoTls).await?;
+        let (client, connection) = tokio_postgres::connect(&self.url_of(name), NoTls).await?;
         tokio::spawn(connection);
         client.batch_execute("VACUUM ANALYZE").await?;
         Ok((store, true))
