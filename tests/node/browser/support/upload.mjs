@@ -12,8 +12,8 @@ export async function written(files) {
   return { paths, remove: () => rm(folder, { recursive: true }) };
 }
 
-/** Chooses files. */
-export const choose = (page, files) => page.locator('#upload input[type="file"]').first().setInputFiles(files);
+/** Chooses files, once the script has replaced the plain form. */
+export const choose = (page, files) => page.locator('#upload .drop input[type="file"]').first().setInputFiles(files);
 
 /** The text about the upload as a whole. */
 export const summary = (page) => page.locator('#upload-summary').textContent();
