@@ -24,6 +24,8 @@ def failing_machines_lose_nothing(log: Log):
     app = App(person)
     ended, lives = app.connect(), app.connect()
     app.revoke(ended["refresh_token"], machines().replicas[0])
+    # The API answers only to accounts that have synced.
+    assert person.browser.request("PROPFIND", "/dav/", auth=(person.email, person.key)).status_code == 207
     load = Load(person)
     try:
         for number in range(ROUNDS):
