@@ -2,9 +2,9 @@
 //!
 //! A target accepts any bytes. It must not panic, hang or run out of memory, and it asserts properties that hold for
 //! every input. In an ordinary test run, `tests/replay.rs` feeds each target its corpus, mutations of the corpus and
-//! empty input. `cargo fuzz run --fuzz-dir tests/fuzz TARGET` (nightly) searches for new inputs. After a bug is fixed,
-//! its input is kept in `corpus/TARGET`. Where random bytes seldom give useful input, `dictionaries/TARGET` lists
-//! tokens; pass it to the fuzzer with `-- -dict=tests/fuzz/dictionaries/TARGET`.
+//! empty input. `cargo fuzz run --fuzz-dir tests/fuzz --features binaries TARGET` (nightly) searches for new inputs.
+//! After a bug is fixed, its input is kept in `corpus/TARGET`. Where random bytes seldom give useful input,
+//! `dictionaries/TARGET` lists tokens; pass it to the fuzzer with `-- -dict=tests/fuzz/dictionaries/TARGET`.
 //!
 //! To add a target, write a function, add it to [`TARGETS`], and add `src/bin/TARGET.rs` (copy another one), its entry
 //! in `Cargo.toml`, and a corpus folder with at least one file.
