@@ -86,7 +86,8 @@ fn run_step(runner: &Runner, step: Step, write: bool) -> Result<(), CheckError> 
     match step {
         Step::Fmt => runner.run(&mut workspace::cargo(["fmt", "--all", "--check"]))?,
         Step::Clippy => {
-            let arguments = ["--workspace", "--all-targets", "--features", "fuzz/binaries", "--", "-D", "warnings"];
+            let arguments =
+                ["--workspace", "--all-targets", "--features", "fuzz/binaries", "--", "-D", "warnings"];
             runner.run(&mut workspace::compile("clippy", arguments))?;
             // Dev-dependencies enable tract in the whole workspace, but `demo` builds without it.
             runner.run(&mut workspace::cargo(["clippy", "-p", "vision", "--lib", "--", "-D", "warnings"]))?;
