@@ -7,7 +7,7 @@ use crate::{
     Lock, SqlConnection, SqlStore,
     error::SqlError,
     sql::{
-        schema::blobs,
+        schema::{blobs, images},
         value::{Hex, RowReader, stored_bytes},
     },
 };
@@ -97,6 +97,19 @@ fn locked_state(c: &mut SqlConnection, kind: BlobKind, hash: &[u8]) -> Result<Op
 /// Excludes other writes that change what refers to an original, until this write ends.
 pub(crate) fn lock_original(c: &mut SqlConnection, original: &[u8]) -> Result<(), SqlError> {
     locked_state(c, BlobKind::Original, original)?;
+    Ok(())
+}
+
+/// As [`lock_original`], for the originals of these images, in the order of their hashes.
+pub(crate) fn lock_originals_of(c: &mut SqlConnection, images: &[i64]) -> Result<(), SqlError> {
+    let originals: Vec<Vec<u8>> =
+        images::table.filter(images::seq.eq_any(images)).select(images::original).load(c)?;
+    let rows = blobs::table
+        .filter(blobs::kind.eq(BlobKind::Original.as_str()))
+        .filter(blobs::hash.eq_any(originals))
+        .order(blobs::hash)
+        .select(blobs::hash);
+    for_update!(rows).load::<Vec<u8>>(c)?;
     Ok(())
 }
 

@@ -16,7 +16,7 @@ use crate::{
         lease::{LeasableJob, OwnedLeaseRequest, available_jobs, lease, lease_statements},
         schema::{accounts, images, rendition_jobs},
         statement,
-        value::RowReader,
+        value::{RowReader, json_array},
     },
 };
 
@@ -222,4 +222,63 @@ fn add_needed_job(c: &mut SqlConnection, original: &[u8]) -> Result<(), SqlError
 pub(crate) fn update_job(c: &mut SqlConnection, original: &[u8]) -> Result<(), SqlError> {
     drop_unneeded_job(c, original)?;
     add_needed_job(c, original)
+}
+
+/// The originals of the images `$1`.
+macro_rules! originals_of_images {
+    () => {
+        concat!(
+            "SELECT i.original FROM ",
+            integers!("$1"),
+            " AS chosen ",
+            join_after!("images", "i", "i.seq = chosen.value")
+        )
+    };
+}
+
+const DROP_UNNEEDED_JOBS: &str = concat!(
+    "DELETE FROM rendition_jobs
+    WHERE original IN (",
+    originals_of_images!(),
+    ") AND (
+        EXISTS (
+            SELECT 1 FROM renditions WHERE renditions.original = rendition_jobs.original AND renditions.name = $2
+        )
+        OR NOT EXISTS (
+            SELECT 1 FROM images JOIN accounts ON accounts.id = images.account_id
+            WHERE images.original = rendition_jobs.original AND images.live = TRUE AND accounts.deleted_at_ms IS NULL
+        )
+    )"
+);
+
+const ADD_NEEDED_JOBS: &str = concat!(
+    "INSERT INTO rendition_jobs (original)
+    SELECT made.original FROM (",
+    originals_of_images!(),
+    ") AS made
+    WHERE NOT EXISTS (
+            SELECT 1 FROM renditions WHERE renditions.original = made.original AND renditions.name = $2
+        )
+        AND EXISTS (
+            SELECT 1 FROM images JOIN accounts ON accounts.id = images.account_id
+            WHERE images.original = made.original AND images.live = TRUE AND accounts.deleted_at_ms IS NULL
+        )
+    ON CONFLICT DO NOTHING"
+);
+
+/// As [`drop_unneeded_job`], for the originals of these images.
+pub(crate) fn drop_unneeded_jobs(c: &mut SqlConnection, images: &[i64]) -> Result<(), SqlError> {
+    blob_registry::lock_originals_of(c, images)?;
+    run_for_images(c, DROP_UNNEEDED_JOBS, images)
+}
+
+/// As [`update_job`], for the originals of these images.
+pub(crate) fn update_jobs(c: &mut SqlConnection, images: &[i64]) -> Result<(), SqlError> {
+    drop_unneeded_jobs(c, images)?;
+    run_for_images(c, ADD_NEEDED_JOBS, images)
+}
+
+fn run_for_images(c: &mut SqlConnection, sql: &'static str, images: &[i64]) -> Result<(), SqlError> {
+    statement(sql).bind::<Text, _>(json_array(images)).bind::<Text, _>(Rendition::Full.name()).execute(c)?;
+    Ok(())
 }

@@ -70,6 +70,35 @@ diesel::table! {
         description -> Nullable<Text>,
         ocr_text -> Nullable<Text>,
         deleted_with_files -> Bool,
+        thumbhash -> Nullable<Binary>,
+    }
+}
+
+diesel::table! {
+    timeline_months (account_id, month) {
+        account_id -> BigInt,
+        month -> BigInt,
+        photos -> BigInt,
+        ratio_sum -> BigInt,
+    }
+}
+
+diesel::table! {
+    image_edits (image_seq) {
+        image_seq -> BigInt,
+        description_edited -> Bool,
+        place_edited -> Bool,
+        time_edited -> Nullable<Text>,
+        time_edit -> Nullable<Text>,
+        last_edit -> Nullable<Text>,
+        previous -> Nullable<Text>,
+        file_description -> Nullable<Text>,
+        file_latitude -> Nullable<Double>,
+        file_longitude -> Nullable<Double>,
+        file_place -> Nullable<Text>,
+        file_captured_at_ms -> BigInt,
+        file_capture_wall -> Nullable<Text>,
+        file_capture_offset_min -> Nullable<BigInt>,
     }
 }
 
@@ -123,6 +152,8 @@ diesel::table! {
         title -> Text,
         created_at_ms -> BigInt,
         updated_at_ms -> BigInt,
+        oldest_first -> Bool,
+        cover_seq -> Nullable<BigInt>,
     }
 }
 
@@ -351,9 +382,30 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    map_points (image_seq) {
+        image_seq -> BigInt,
+        account_id -> BigInt,
+        code -> BigInt,
+        captured_at_ms -> BigInt,
+    }
+}
+
+diesel::table! {
+    map_cells (account_id, cell) {
+        account_id -> BigInt,
+        cell -> BigInt,
+        photos -> BigInt,
+        newest_ms -> BigInt,
+        x_sum -> BigInt,
+        y_sum -> BigInt,
+    }
+}
+
 diesel::joinable!(api_keys -> accounts (account_id));
 diesel::joinable!(files -> accounts (account_id));
 diesel::joinable!(images -> accounts (account_id));
+diesel::joinable!(image_edits -> images (image_seq));
 diesel::joinable!(index_jobs -> images (image_seq));
 diesel::joinable!(albums -> accounts (account_id));
 diesel::joinable!(album_images -> images (image_seq));
@@ -374,6 +426,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     api_keys,
     encoders,
     files,
+    image_edits,
     image_vectors,
     images,
     index_jobs,

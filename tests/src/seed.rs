@@ -7,7 +7,7 @@ use std::{
 use bytes::Bytes;
 use domain::{
     BlobKind, CaptureSource, CaptureTime, ContentHash, ImageId, Metadata, PhotoDetails, PixelSize, Position,
-    Rendition, Timestamp,
+    Rendition, Thumbhash, Timestamp,
 };
 use keys::new_id;
 use library::{ImportReport, IndexingScope};
@@ -133,6 +133,7 @@ impl SeedImage {
             text: self.text,
             damaged: None,
             decoder_version: 1,
+            thumbhash: Thumbhash::new(vec![0x25; 21]),
             renditions,
         }
     }

@@ -11,6 +11,7 @@ mod date;
 mod demo;
 mod http;
 mod instance;
+mod land;
 mod migrate;
 mod password;
 mod places;
@@ -65,6 +66,8 @@ enum Task {
     Screenshots(suite::ScreenshotOptions),
     /// Start Postgres and PgBouncer for single tests, and print the variables with their URLs; Ctrl-C stops them
     Postgres(postgres::Options),
+    /// Pack coastlines and borders of Natural Earth into a data file of the crate `places`
+    Land(land::Options),
     /// Pack the cities of GeoNames into the data file of the crate `places`
     Places(places::Options),
 }
@@ -98,6 +101,7 @@ fn dispatch(runner: &Runner, task: Task) -> Result<ExitCode, Box<dyn Error>> {
         Task::Bench { arguments } => release_run::bench(runner, &arguments)?,
         Task::Screenshots(options) => suite::screenshots(runner, &options)?,
         Task::Postgres(options) => postgres::run(runner, &options)?,
+        Task::Land(options) => land::run(&options)?,
         Task::Places(options) => places::run(&options)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -62,6 +62,24 @@ Examples:
   server copy --from ./data --to postgres://photos@127.0.0.1/photos,s3://bucket/prefix
   server copy --from ./data --reopen";
 
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  server export ann@example.org /mnt/usb/photos
+  server export ann@example.org ./photos --json";
+
+const BACKUP_EXAMPLES: &str = "\
+Examples:
+  server backup /mnt/backup/photos
+  server backup /mnt/backup/photos --verify
+  PHOTOS_DATABASE_URL=postgres://photos:password@db.example.org/photos \\
+    PHOTOS_BLOB_URL=s3://bucket/prefix PHOTOS_SECRET_FILE=secret server backup /mnt/backup/photos";
+
+const RESTORE_EXAMPLES: &str = "\
+Examples:
+  server restore /mnt/backup/photos --data-dir ./data
+  PHOTOS_DATABASE_URL=postgres://photos:password@db.example.org/photos \\
+    PHOTOS_BLOB_URL=s3://bucket/prefix PHOTOS_SECRET_FILE=secret server restore /mnt/backup/photos";
+
 const MCP_CONFIG_EXAMPLES: &str = "\
 Examples:
   server mcp-config vscode ann@example.org --base-url https://photos.example.org
@@ -168,6 +186,17 @@ pub(crate) enum LibraryCommand {
     /// all parts of an export in one command.
     #[command(after_help = IMPORT_EXAMPLES)]
     Import(ImportOptions),
+    /// Write the photos of an account into a folder, with their metadata and albums
+    ///
+    /// The originals are in folders by year and month of the capture time, under their file names. Beside each is an XMP
+    /// sidecar with capture time, time zone, place and description, and albums.json lists the albums. `server import` reads
+    /// the folder.
+    ///
+    /// Run again with the same folder, it compares the files and writes only those that are missing or different. Deleted
+    /// photos are left out; files of photos that were deleted since the last export stay. Photos whose originals are lost
+    /// are listed, and the exit status is 1.
+    #[command(after_help = EXPORT_EXAMPLES)]
+    Export(ExportOptions),
     /// Print how to connect an app over MCP, ready to paste
     ///
     /// The output contains no secret. The app opens a browser, where the account's owner signs in and allows access.
@@ -195,6 +224,27 @@ pub(crate) enum LibraryCommand {
     /// passwords as PHOTOS_DATABASE_URL, because other users of the machine can see flags.
     #[command(after_help = COPY_EXAMPLES)]
     Copy(CopyOptions),
+    /// Back the library up into a folder, while servers use it
+    ///
+    /// Writes one consistent state of everything: accounts, keys, albums and all other rows, the photo files, and the
+    /// secret. Run again with the same folder, it copies only new photo files, writes the rows anew, and deletes what the
+    /// library no longer has. The previous backup stays valid until the new one is complete. Uploads in progress are not part
+    /// of it.
+    ///
+    /// Photo files that the library has lost are listed; everything else is backed up all the same, and the exit status is 1.
+    /// Keep the folder as safe as the library: it has all photos and the secret.
+    #[command(after_help = BACKUP_EXAMPLES)]
+    Backup(BackupOptions),
+    /// Restore a backup into an empty data folder or into empty stores
+    ///
+    /// Checks the whole backup before it changes anything. API keys, connected apps, sessions and signed URLs stay valid,
+    /// because the secret is restored, too: into the data folder, or the file that --secret-file names. Until everything is
+    /// restored and compared, no command uses the library. If the command is interrupted, run it again: it continues.
+    ///
+    /// A backup does not depend on the stores: a library on SQLite can be restored to Postgres and S3, and the other way
+    /// round.
+    #[command(after_help = RESTORE_EXAMPLES)]
+    Restore(RestoreOptions),
     /// Check the installation and explain how to fix problems
     ///
     /// Checks configuration, data folder, secret, stores, queues, decoders, sandbox, OCR and vision model. The exit status
@@ -233,6 +283,7 @@ impl LibraryCommand {
                 | KeyCommand::Revoke { email, .. },
             ) => Some(email),
             Self::Import(options) => Some(&options.email),
+            Self::Export(options) => Some(&options.email),
             Self::McpConfig(options) => Some(&options.email),
             _ => None,
         }
@@ -433,6 +484,44 @@ pub(crate) struct CopyOptions {
     /// Use the library in FROM again, although it is being moved or was moved; its copy gets no further changes
     #[arg(long, conflicts_with_all = ["to", "skip_lost"])]
     pub(crate) reopen: bool,
+}
+
+/// Options of `export`.
+#[derive(Debug, Args)]
+pub(crate) struct ExportOptions {
+    /// Email address of the account
+    pub(crate) email: Email,
+    /// Folder to write to, which is created if it does not exist
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// Print the result as JSON: {"photos":n,"written":n,"bytes":n,"sidecars":n,"albums":n,"failed":[{"path":…,"error":…}]}
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Options of `backup`.
+#[derive(Debug, Args)]
+pub(crate) struct BackupOptions {
+    /// Folder of the backup, which is created if it does not exist
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// Only check the backup in the folder: read every file and compare its SHA-256
+    #[arg(long)]
+    pub(crate) verify: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Options of `restore`.
+#[derive(Debug, Args)]
+pub(crate) struct RestoreOptions {
+    /// Folder of the backup
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Options of `import`.

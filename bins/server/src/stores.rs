@@ -259,7 +259,8 @@ pub(crate) fn closed_advice(state: &LibraryState) -> String {
             transfer.peer, transfer.began_at
         ),
         LibraryState::Receiving(transfer) => format!(
-            "This is an incomplete copy of the library in {}. Run the same `server copy` again to complete it",
+            "This is an incomplete copy of the library in {}. Run the same `server copy` or `server restore` again to complete \
+             it",
             transfer.peer
         ),
     }

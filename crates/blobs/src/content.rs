@@ -58,6 +58,16 @@ impl ContentStore {
         Ok(Self { objects: Arc::new(objects), folder: Some(root.to_owned()) })
     }
 
+    /// A content store in a local folder that exists. Nothing is created, so the folder may be read-only.
+    ///
+    /// # Errors
+    /// [`BlobError::Folder`] when there is no such folder.
+    pub fn in_existing_folder(root: &Path) -> Result<Self, BlobError> {
+        let root = &fs::canonicalize(root).map_err(|error| BlobError::folder(root, error))?;
+        let objects = LocalFileSystem::new_with_prefix(root)?.with_fsync(true);
+        Ok(Self { objects: Arc::new(objects), folder: Some(root.to_owned()) })
+    }
+
     /// Stores a file whose fingerprint was computed before. A blob that exists is left as it is. The file is hashed again
     /// while it is read, so a file that changed in between is not stored.
     ///
@@ -247,7 +257,23 @@ impl ContentStore {
         &self,
         kind: BlobKind,
     ) -> impl Stream<Item = Result<(ContentHash, u64), BlobError>> + Send + 'static {
-        let listed = self.objects.list(Some(&Key::from(folder_of(kind)))).map_err(BlobError::from);
+        self.list_below(&Key::from(folder_of(kind)))
+    }
+
+    /// The blobs of a kind whose hash begins with a byte, with their lengths, in no order.
+    pub fn list_shard(
+        &self,
+        kind: BlobKind,
+        shard: u8,
+    ) -> impl Stream<Item = Result<(ContentHash, u64), BlobError>> + Send + 'static {
+        self.list_below(&Key::from(format!("{}/{shard:02x}", folder_of(kind))))
+    }
+
+    fn list_below(
+        &self,
+        folder: &Key,
+    ) -> impl Stream<Item = Result<(ContentHash, u64), BlobError>> + Send + 'static + use<> {
+        let listed = self.objects.list(Some(folder)).map_err(BlobError::from);
         listed
             .try_filter_map(|meta| async move { Ok(hash_of(&meta.location).map(|hash| (hash, meta.size))) })
             .boxed()

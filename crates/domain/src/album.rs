@@ -32,6 +32,25 @@ impl AlbumTitle {
     }
 }
 
+/// The order in which an album shows its images, by capture time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AlbumOrder {
+    /// The newest first.
+    #[default]
+    NewestFirst,
+    /// The oldest first.
+    OldestFirst,
+}
+
+/// Which image represents an album.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AlbumCover {
+    /// The newest visible image.
+    Newest,
+    /// This image of the album, as long as it is visible and in the album; otherwise the newest. The id is unchecked.
+    Image(String),
+}
+
 /// An album as its owner sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Album {
@@ -41,11 +60,15 @@ pub struct Album {
     pub title: String,
     /// Number of visible images.
     pub image_count: u32,
-    /// The newest visible image.
+    /// The chosen cover if it is visible, otherwise the newest visible image.
     pub cover: Option<ImageId>,
+    /// Whether the cover was chosen.
+    pub is_cover_chosen: bool,
+    /// The order of its images.
+    pub order: AlbumOrder,
     /// When it was created.
     pub created_at: Timestamp,
-    /// When its title or its images last changed.
+    /// When its title, order, cover or images last changed.
     pub updated_at: Timestamp,
 }
 
@@ -58,6 +81,10 @@ pub struct AlbumChange {
     pub add: Vec<String>,
     /// Ids to remove, each once, in the order sent.
     pub remove: Vec<String>,
+    /// The new order of its images.
+    pub order: Option<AlbumOrder>,
+    /// The new cover.
+    pub cover: Option<AlbumCover>,
 }
 
 impl AlbumChange {
@@ -83,7 +110,7 @@ impl AlbumChange {
                 "must have at most 100 ids in one call, added and removed together",
             ));
         }
-        let change = Self { title, add: distinct(add), remove: distinct(remove) };
+        let change = Self { title, add: distinct(add), remove: distinct(remove), order: None, cover: None };
         if change.add.iter().any(|id| change.remove.contains(id)) {
             return Err(Invalid::new("addImageIds", "shares an id with removeImageIds"));
         }

@@ -72,6 +72,9 @@ impl CaptureSource {
 pub struct UtcOffset(i32);
 
 impl UtcOffset {
+    /// No difference from UTC.
+    pub const UTC: Self = Self(0);
+
     const LIMIT_MINUTES: i32 = 24 * 60;
 
     /// An offset of `minutes` east of UTC; `None` for a day or more.
@@ -109,6 +112,13 @@ pub struct CaptureTime {
     pub offset_minutes: Option<i32>,
     /// The source of the time.
     pub source: CaptureSource,
+}
+
+impl CaptureTime {
+    /// The time on a clock where the photo was taken: the recorded one, or that of the known offset, or UTC.
+    pub fn wall_clock(&self) -> civil::DateTime {
+        self.wall.unwrap_or_else(|| self.at.wall(self.offset_minutes.unwrap_or(0)))
+    }
 }
 
 #[cfg(test)]

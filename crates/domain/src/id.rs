@@ -44,6 +44,10 @@ public_id!(
     /// The public id of an album.
     AlbumId
 );
+public_id!(
+    /// The id of a correction of one or many images, by which it is applied once and can be undone.
+    EditId
+);
 
 #[cfg(test)]
 mod tests {

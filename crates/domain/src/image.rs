@@ -55,14 +55,19 @@ pub enum Rendition {
     Medium,
     /// Longest side 512 pixels.
     Thumb,
+    /// Longest side 256 pixels. Only the pages of the library use it; clients get no URL of it.
+    Preview,
 }
 
 impl Rendition {
     /// Every rendition, largest first.
-    pub const ALL: [Self; 3] = [Self::Full, Self::Medium, Self::Thumb];
+    pub const ALL: [Self; 4] = [Self::Full, Self::Medium, Self::Thumb, Self::Preview];
 
-    /// Those that every visible image has, largest first. The others may be made later.
-    pub const DISPLAYABLE: [Self; 2] = [Self::Medium, Self::Thumb];
+    /// Those that clients get, largest first.
+    pub const PUBLIC: [Self; 3] = [Self::Full, Self::Medium, Self::Thumb];
+
+    /// Those that are made before an image becomes visible, largest first. The others may be made later.
+    pub const DISPLAYABLE: [Self; 3] = [Self::Medium, Self::Thumb, Self::Preview];
 
     /// The name in responses and URLs.
     pub const fn name(self) -> &'static str {
@@ -70,6 +75,7 @@ impl Rendition {
             Self::Full => "webp-full",
             Self::Medium => "webp-medium",
             Self::Thumb => "webp-thumb",
+            Self::Preview => "webp-preview",
         }
     }
 
@@ -90,6 +96,7 @@ impl Rendition {
             Self::Full => MAX_RENDITION_SIDE_PX,
             Self::Medium => 1200,
             Self::Thumb => 512,
+            Self::Preview => 256,
         }
     }
 }
@@ -97,6 +104,25 @@ impl Rendition {
 impl fmt::Display for Rendition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+/// A blurred picture in 5 to 25 bytes, in the format [ThumbHash](https://evanw.github.io/thumbhash/).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Thumbhash(Vec<u8>);
+
+impl Thumbhash {
+    /// The longest one.
+    pub const MAX_BYTES: usize = 25;
+
+    /// A preview with these bytes; `None` if their number is impossible.
+    pub fn new(bytes: Vec<u8>) -> Option<Self> {
+        (5..=Self::MAX_BYTES).contains(&bytes.len()).then_some(Self(bytes))
+    }
+
+    /// Its bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
     }
 }
 
@@ -121,6 +147,11 @@ pub struct Image {
     pub text: Option<String>,
     /// The name of the imported file.
     pub file_name: Option<String>,
+    /// The version of the decoders that made its renditions. Their bytes change only with it.
+    pub picture_version: u32,
+    /// A preview of a few bytes, to show while a rendition is loading; `None` for an image that was indexed before there were
+    /// such previews.
+    pub thumbhash: Option<Thumbhash>,
 }
 
 impl Image {
@@ -142,7 +173,9 @@ mod tests {
     #[test]
     fn the_smallest_rendition_that_is_large_enough_is_chosen() {
         for (side_px, expect) in [
-            (0, Rendition::Thumb),
+            (0, Rendition::Preview),
+            (256, Rendition::Preview),
+            (257, Rendition::Thumb),
             (512, Rendition::Thumb),
             (513, Rendition::Medium),
             (1200, Rendition::Medium),

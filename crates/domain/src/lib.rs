@@ -25,35 +25,46 @@ mod album;
 mod blob;
 mod capture;
 mod circle;
+mod edit;
 mod file_info;
 mod file_path;
 mod hash;
 mod id;
 mod image;
 mod invalid;
+mod map;
 mod metadata;
+mod month;
 mod number;
 mod password;
 mod position;
 mod query;
 mod security_event;
+mod selection;
 mod text;
 mod timestamp;
 
 pub use account::{Account, AccountId, Email, KeyName, Plan, SyncHandle};
 pub use album::{
-    Album, AlbumChange, AlbumTitle, MAX_ALBUMS_PER_ACCOUNT, MAX_IMAGE_IDS_PER_CALL, distinct_image_ids,
+    Album, AlbumChange, AlbumCover, AlbumOrder, AlbumTitle, MAX_ALBUMS_PER_ACCOUNT, MAX_IMAGE_IDS_PER_CALL,
+    distinct_image_ids,
 };
 pub use blob::BlobKind;
 pub use capture::{CaptureSource, CaptureTime, UtcOffset};
 pub use circle::{Circle, LatLonBox, MAX_RADIUS_M};
+pub use edit::{
+    Correction, EditedField, PhotoEdit, ShiftNumbers, TimeEdit, TimeShift, Zone, parse_position,
+    parse_wall_time,
+};
 pub use file_info::{FileInfo, Sidecar, SidecarKind};
 pub use file_path::{FileName, FilePath};
 pub use hash::ContentHash;
-pub use id::{AlbumId, ImageId, MAX_ID_LENGTH};
-pub use image::{Image, MAX_RENDITION_SIDE_PX, PixelSize, Rendition};
+pub use id::{AlbumId, EditId, ImageId, MAX_ID_LENGTH};
+pub use image::{Image, MAX_RENDITION_SIDE_PX, PixelSize, Rendition, Thumbhash};
 pub use invalid::Invalid;
+pub use map::{MAX_MAP_CLUSTERS, MAX_MAP_LATITUDE, MAX_MAP_LEVEL, MapArea, MapCell, MapPoint};
 pub use metadata::{Metadata, PhotoDetails};
+pub use month::Month;
 pub use number::{parse_decimal, parse_digits};
 pub use password::{MIN_PASSWORD_CHARS, PasswordTooShort, check_new_password};
 pub use position::{EARTH_RADIUS_M, Position};
@@ -62,5 +73,6 @@ pub use query::{
     QueryText, SearchQuery, SearchTarget,
 };
 pub use security_event::SecurityEventKind;
+pub use selection::{MAX_SELECTED_IDS, MAX_SELECTED_RANGES, Selection};
 pub use text::{MAX_TEXT_CHARS, clean_text};
 pub use timestamp::Timestamp;

@@ -14,6 +14,9 @@ pub struct Position {
 }
 
 impl Position {
+    /// Where the equator meets the meridian of Greenwich.
+    pub const EQUATOR: Self = Self { latitude: 0.0, longitude: 0.0 };
+
     /// Checks a latitude of −90 to 90 and a longitude of −180 to 180 degrees.
     ///
     /// # Errors

@@ -17,6 +17,9 @@ impl Default for Limit {
 }
 
 impl Limit {
+    /// The largest page.
+    pub const MAX: Self = Self(100);
+
     /// Checks a number of results.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use jiff::civil;
+use jiff::{SignedDuration, civil};
 use serde::{Deserialize, Serialize};
 
 /// A moment in UTC, in whole milliseconds, from year 0001 to year 9999.
@@ -44,6 +44,12 @@ impl Timestamp {
         Self::from_millis(utc.checked_sub(i64::from(offset_minutes) * 60_000)?)
     }
 
+    /// What clocks at `offset_minutes` east of UTC show.
+    pub fn wall(self, offset_minutes: i32) -> civil::DateTime {
+        let since_epoch = self.0.saturating_add(i64::from(offset_minutes) * 60_000);
+        civil::date(1970, 1, 1).at(0, 0, 0, 0).saturating_add(SignedDuration::from_millis(since_epoch))
+    }
+
     /// Parses the ISO 8601 forms that the API accepts: `2024-05-01`, or a date and time with or without seconds and
     /// fraction, ending in `Z`, `±hh:mm` or nothing (UTC). Digits below a millisecond are cut.
     ///
@@ -63,6 +69,16 @@ impl Timestamp {
         let time = parse_time(time)?;
         Self::from_wall(date.to_datetime(time), parse_zone(zone)?).ok_or(RANGE)
     }
+}
+
+/// Parses a date and a time of day without a zone, such as `2024-05-01T10:30`, with a space or `T` between them.
+pub(crate) fn parse_wall(text: &str) -> Result<civil::DateTime, &'static str> {
+    const WALL_FORM: &str = "must be a date and a time, such as 2024-05-01T10:30";
+    let (date, rest) = text.as_bytes().split_at_checked(10).ok_or(WALL_FORM)?;
+    let date = parse_date(date).map_err(|reason| if reason == FORM { WALL_FORM } else { reason })?;
+    let time = rest.strip_prefix(b"T").or_else(|| rest.strip_prefix(b" ")).ok_or(WALL_FORM)?;
+    let time = parse_time(time).map_err(|reason| if reason == FORM { WALL_FORM } else { reason })?;
+    Ok(date.to_datetime(time))
 }
 
 impl From<Timestamp> for i64 {

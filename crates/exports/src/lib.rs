@@ -8,12 +8,17 @@
 //! Archives are untrusted. Memory is bounded by limits on the entries, on their names and on the metadata files. The
 //! names of entries never become paths of files: nothing is unpacked.
 //!
+//! An export of this library is read like the others. [`safe_file_name`] and [`albums_file`] give the names and the list of
+//! albums that it writes.
+//!
 //! This crate knows no stores, no network and no async runtime. All functions block.
 //!
 //! To support another service's export, add a module to `plan` that reads the service's metadata files.
 #![deny(missing_docs)]
 
+mod albums_file;
 mod archive;
+mod file_name;
 mod folder;
 mod limits;
 mod names;
@@ -24,7 +29,9 @@ mod scan;
 
 use std::path::PathBuf;
 
+pub use albums_file::{ALBUMS_FILE, ListedAlbum, ListedOrder, albums_file, read_albums_file};
 pub use archive::EntryError;
+pub use file_name::safe_file_name;
 pub use limits::MAX_SIDECAR_BYTES;
 pub use names::is_archive_name;
 pub use plan::{Plan, PlannedAlbum, PlannedPhoto, SidecarFile, plan, plan_with_progress};

@@ -9,6 +9,8 @@ pub(crate) const MAX_NAME_BYTES: usize = 4096;
 /// The longest sidecar that is read, in bytes. Most have a few thousand bytes; editors that store their history in them
 /// reach some hundred thousand.
 pub const MAX_SIDECAR_BYTES: u64 = 1 << 20;
+/// The longest list of albums of this library that is read, in bytes. A photo in it has about 50.
+pub(crate) const MAX_ALBUMS_BYTES: u64 = 128 << 20;
 /// The longest CSV file that is read, in bytes. A row of an Apple export has about 150.
 pub(crate) const MAX_CSV_BYTES: u64 = 16 << 20;
 /// Maximum length of all metadata files that are copied from compressed tar archives to a temporary file, in bytes.

@@ -49,6 +49,22 @@ pub fn error(status: StatusCode, message: &str) -> Reply {
     json(status, &ErrorBody { error: message })
 }
 
+/// Marks a reply as one that may be compressed. Compression reveals to a listener how similar the parts of a reply are. So a
+/// reply that contains both a secret and a text of the request is never marked.
+#[must_use]
+pub fn compressible(mut reply: Reply) -> Reply {
+    reply.extensions_mut().insert(Compressible);
+    reply
+}
+
+/// Whether a reply was marked by [`compressible`].
+pub fn is_compressible(reply: &http::Extensions) -> bool {
+    reply.get::<Compressible>().is_some()
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Compressible;
+
 /// 404 for a path that does not exist.
 pub fn not_found() -> Reply {
     error(StatusCode::NOT_FOUND, "there is nothing at this path")

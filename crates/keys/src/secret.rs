@@ -65,6 +65,11 @@ impl Secret {
         Self::from_text(&fs::read_to_string(path).map_err(failed)?)
     }
 
+    /// The secret itself, for a backup.
+    pub fn expose(&self) -> &[u8] {
+        &self.0
+    }
+
     /// A key of 32 bytes for one purpose, by HKDF-SHA256 (RFC 5869). It reveals nothing about the secret or other keys.
     pub fn derive(&self, purpose: &str) -> [u8; 32] {
         let extracted = hmac_sha256(b"photo library", &[&self.0]);

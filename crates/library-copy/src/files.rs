@@ -2,7 +2,7 @@
 
 use std::io;
 
-use blobs::{BlobError, Checksum, StagingError};
+use blobs::{BlobError, BlobStore, Checksum, ContentStore, StagingError};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use storage::{BlobKind, BlobRef, StoredPart};
 
@@ -70,7 +70,10 @@ pub(crate) async fn copy(
             let page = from.store.kept_blobs(kind, after, PAGE).await?;
             let Some(last) = page.last() else { break };
             after = Some(last.hash);
-            let copying = page.into_iter().map(|blob| copy_blob(from, to, blob));
+            let copying = page.into_iter().map(|blob| async move {
+                let outcome = copy_blob(&from.blobs.content, &to.blobs, blob).await?;
+                Ok::<_, CopyError>((outcome == BlobCopy::Copied).then_some(blob.bytes))
+            });
             let mut copied = stream::iter(copying).buffer_unordered(options.files_at_once);
             while let Some(bytes) = copied.try_next().await? {
                 files.add(bytes);
@@ -100,29 +103,43 @@ impl CopiedFiles {
     }
 }
 
-/// Copies a blob unless the target has it; returns its length if it was copied. Its bytes are hashed on the way.
-async fn copy_blob(from: &Place, to: &Place, blob: BlobRef) -> Result<Option<u64>, CopyError> {
+/// What [`copy_blob`] did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlobCopy {
+    /// The target has a blob of this address and length.
+    Present,
+    /// The blob was copied.
+    Copied,
+    /// The source does not have the blob, or not with its bytes. The target does not have it.
+    Lost,
+}
+
+/// Copies a blob unless the target has it. Its bytes are hashed on the way.
+///
+/// # Errors
+/// [`CopyError::Blob`], [`CopyError::Staging`] or [`CopyError::Put`].
+pub async fn copy_blob(from: &ContentStore, to: &BlobStore, blob: BlobRef) -> Result<BlobCopy, CopyError> {
     let BlobRef { kind, hash, bytes } = blob;
-    match to.blobs.content.length(kind, hash).await? {
-        Some(present) if present == bytes => return Ok(None),
-        Some(_) => to.blobs.content.delete(kind, hash).await?,
+    match to.content.length(kind, hash).await? {
+        Some(present) if present == bytes => return Ok(BlobCopy::Present),
+        Some(_) => to.content.delete(kind, hash).await?,
         None => {}
     }
-    let reader = match from.blobs.content.open(kind, hash, None).await {
-        Err(BlobError::Missing { .. }) => return Ok(None),
+    let reader = match from.open(kind, hash, None).await {
+        Err(BlobError::Missing { .. }) => return Ok(BlobCopy::Lost),
         reader => reader?,
     };
-    let mut writer = to.blobs.staging.create(Some(Checksum::Sha256(hash))).await?;
+    let mut writer = to.staging.create(Some(Checksum::Sha256(hash))).await?;
     let mut chunks = std::pin::pin!(reader.into_stream());
     while let Some(chunk) = chunks.next().await {
         writer.write(&chunk?).await?;
     }
     let staged = match writer.finish().await {
-        Err(StagingError::ChecksumMismatch) => return Ok(None),
+        Err(StagingError::ChecksumMismatch) => return Ok(BlobCopy::Lost),
         staged => staged?,
     };
-    to.blobs.content.put_staged(kind, staged).await?;
-    Ok(Some(bytes))
+    to.content.put_staged(kind, staged).await?;
+    Ok(BlobCopy::Copied)
 }
 
 /// Copies a part of an upload unless the target has it; returns its length if it was copied.

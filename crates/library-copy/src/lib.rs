@@ -21,10 +21,10 @@ use domain::Timestamp;
 use storage::{PageLimit, SharedStore};
 
 pub use error::{CopyError, LostFile};
-pub use files::CopiedFiles;
-pub use marks::{ReopenError, Reopened, reopen};
-pub use progress::CopyProgress;
-pub use rows::CopiedRows;
+pub use files::{BlobCopy, CopiedFiles, copy_blob};
+pub use marks::{ReopenError, Reopened, reopen, require_empty};
+pub use progress::{CopyProgress, Counter};
+pub use rows::{CopiedRows, chain_checksum, index_words, raise_ids, sum};
 
 use marks::Marks;
 
@@ -116,7 +116,7 @@ impl Begun<'_> {
         let Self { from, to, options, marks } = self;
         rows::copy(from, to, options, &mut progress).await?;
         let mut files = files::copy(from, to, options, &mut progress).await?;
-        rows::index_words(to, &mut progress).await?;
+        index_words(&to.store, &mut progress).await?;
         let rows = rows::compare(from, to, options, &mut progress).await?;
         let lost = files::check(from, to, options, &mut files, &mut progress).await?;
         if lost.count > 0 && !options.skip_lost {

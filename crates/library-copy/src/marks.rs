@@ -41,14 +41,14 @@ pub(crate) async fn begin(
             Err(CopyError::MovesElsewhere { from: from.name.clone(), transfer: transfer.clone() })
         }
         (Moving(transfer) | Moved(transfer), Open) => {
-            require_empty(to, options).await?;
+            require_empty(to, options.same_files).await?;
             let marks = Marks { to: receiving(transfer, from), from: Moving(transfer.clone()) };
             change(from, &source, &marks.from).await?;
             change(to, &target, &marks.to).await?;
             Ok(Some(marks))
         }
         (Open | Received(_), Open) => {
-            require_empty(to, options).await?;
+            require_empty(to, options.same_files).await?;
             let transfer =
                 Transfer { id: options.transfer.clone(), peer: to.name.clone(), began_at: options.at };
             let marks = Marks { to: receiving(&transfer, from), from: Moving(transfer) };
@@ -87,14 +87,18 @@ async fn change(place: &Place, expected: &LibraryState, new: &LibraryState) -> R
     }
 }
 
-async fn require_empty(place: &Place, options: &CopyOptions) -> Result<(), CopyError> {
+/// Checks that a place has no rows, and no files unless those are shared with the source.
+///
+/// # Errors
+/// [`CopyError::NotEmpty`], or a store failed.
+pub async fn require_empty(place: &Place, same_files: bool) -> Result<(), CopyError> {
     let not_empty = |found| Err(CopyError::NotEmpty { to: place.name.clone(), found });
     for table in CopiedTable::ALL {
         if place.store.last_copied_key(*table).await?.is_some() {
             return not_empty(table.name());
         }
     }
-    if options.same_files {
+    if same_files {
         return Ok(());
     }
     for (kind, found) in [(BlobKind::Original, "originals"), (BlobKind::Rendition, "renditions")] {

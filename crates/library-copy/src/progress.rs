@@ -10,19 +10,21 @@ pub struct CopyProgress {
 }
 
 /// Counts what one step handles.
-pub(crate) struct Counter<'a, P> {
+pub struct Counter<'a, P> {
     progress: &'a mut P,
     state: CopyProgress,
 }
 
 impl<'a, P: FnMut(CopyProgress)> Counter<'a, P> {
-    pub(crate) fn new(progress: &'a mut P, step: &'static str, subject: &'static str) -> Self {
+    /// Begins a step.
+    pub fn new(progress: &'a mut P, step: &'static str, subject: &'static str) -> Self {
         let state = CopyProgress { step, subject, done: 0 };
         progress(state);
         Self { progress, state }
     }
 
-    pub(crate) fn add(&mut self, number: usize) {
+    /// Counts rows or files that the step has handled.
+    pub fn add(&mut self, number: usize) {
         self.state.done += number as u64;
         (self.progress)(self.state);
     }

@@ -2,7 +2,7 @@
 
 use blobs::content_hash;
 use domain::ContentHash;
-use storage::{CopiedTable, PageLimit, RowKey, SharedStore, StorageError, Value};
+use storage::{CopiedRow, CopiedTable, PageLimit, RowKey, SharedStore, StorageError, Value};
 
 use crate::{CopyError, CopyOptions, CopyProgress, Place, progress::Counter};
 
@@ -41,33 +41,46 @@ pub(crate) async fn copy(
             to.store.add_copied_rows(table, rows).await?;
             counter.add(number);
         }
-        raise_ids(from, to, table).await?;
+        raise_ids_as_in(from, to, table).await?;
     }
     Ok(())
 }
 
 /// New rows of the target get higher ids than all that the source ever had, because caches and clients know those.
-async fn raise_ids(from: &Place, to: &Place, table: CopiedTable) -> Result<(), StorageError> {
+async fn raise_ids_as_in(from: &Place, to: &Place, table: CopiedTable) -> Result<(), StorageError> {
     let Some(assigned) = from.store.highest_id(table).await? else { return Ok(()) };
-    let present = match from.store.last_copied_key(table).await? {
-        Some(RowKey(key)) => key.into_iter().next(),
-        None => None,
-    };
-    let highest = match present {
+    let last = from.store.last_copied_key(table).await?;
+    raise_ids(&to.store, table, assigned, last).await
+}
+
+/// Makes new rows of a table get higher ids than all that were assigned, and than the last key.
+///
+/// # Errors
+/// The store failed.
+pub async fn raise_ids(
+    store: &SharedStore,
+    table: CopiedTable,
+    assigned: i64,
+    last: Option<RowKey>,
+) -> Result<(), StorageError> {
+    let highest = match last.and_then(|RowKey(key)| key.into_iter().next()) {
         Some(Value::Integer(id)) => assigned.max(id),
         _ => assigned,
     };
-    if highest > 0 { to.store.raise_highest_id(table, highest).await } else { Ok(()) }
+    if highest > 0 { store.raise_highest_id(table, highest).await } else { Ok(()) }
 }
 
 /// Builds the index of words, which stores have in different forms.
-pub(crate) async fn index_words(
-    to: &Place,
+///
+/// # Errors
+/// The store failed.
+pub async fn index_words(
+    store: &SharedStore,
     progress: &mut impl FnMut(CopyProgress),
-) -> Result<(), CopyError> {
+) -> Result<(), StorageError> {
     let mut counter = Counter::new(progress, "indexing words", "images");
     loop {
-        match to.store.index_copied_words(WORDS_BATCH).await? {
+        match store.index_copied_words(WORDS_BATCH).await? {
             0 => return Ok(()),
             images => counter.add(images as usize),
         }
@@ -96,8 +109,19 @@ pub(crate) async fn compare(
     if different.is_empty() { Ok(equal) } else { Err(CopyError::Differs { tables: different }) }
 }
 
+/// The checksum of a table with one more row. That of an empty table is all zeros.
+pub fn chain_checksum(checksum: ContentHash, row: &CopiedRow, buffer: &mut Vec<u8>) -> ContentHash {
+    buffer.clear();
+    buffer.extend(checksum.as_bytes());
+    row.write_canonical(buffer);
+    content_hash(buffer)
+}
+
 /// Counts the rows of a table, and hashes them.
-pub(crate) async fn sum(
+///
+/// # Errors
+/// The store failed.
+pub async fn sum(
     store: &SharedStore,
     table: CopiedTable,
     page: PageLimit,
@@ -110,10 +134,7 @@ pub(crate) async fn sum(
         let Some(last) = rows.last() else { return Ok(CopiedRows { table, rows: number, checksum }) };
         after = Some(last.key());
         for row in &rows {
-            form.clear();
-            form.extend(checksum.as_bytes());
-            row.write_canonical(&mut form);
-            checksum = content_hash(&form);
+            checksum = chain_checksum(checksum, row, &mut form);
         }
         number += rows.len() as u64;
         counted(rows.len());

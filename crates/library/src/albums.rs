@@ -1,6 +1,6 @@
-use domain::{Album, AlbumChange, AlbumId, AlbumTitle, Limit, Offset};
+use domain::{Album, AlbumChange, AlbumId, AlbumOrder, AlbumTitle, DateRange, Image, ImageId, Limit, Offset};
 use keys::new_id;
-use storage::{AlbumPage, AlbumWrite, NewAlbum, StorageError};
+use storage::{AlbumName, AlbumPage, AlbumWrite, NewAlbum, StorageError};
 
 use crate::{Caller, Library, Unavailable};
 
@@ -27,6 +27,33 @@ impl Library {
             Some(id) => self.parts.store.album(self.viewer(caller), &id).await,
             None => Ok(None),
         }
+    }
+
+    /// A page of an album's images captured within a range, in an order; `None` if the caller has no such album.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn album_images(
+        &self,
+        caller: &Caller,
+        id: &AlbumId,
+        range: DateRange,
+        order: AlbumOrder,
+        limit: Limit,
+    ) -> Result<Option<Vec<Image>>, StorageError> {
+        self.parts.store.album_images(self.viewer(caller), id, range, order, limit).await
+    }
+
+    /// The albums that contain an image.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn albums_of_image(
+        &self,
+        caller: &Caller,
+        image: &ImageId,
+    ) -> Result<Vec<AlbumName>, StorageError> {
+        self.parts.store.albums_of_image(self.viewer(caller), image).await
     }
 
     /// Creates an album with its first images.

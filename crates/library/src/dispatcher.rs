@@ -32,6 +32,8 @@ const OUTDATED_INTERVAL: Duration = Duration::from_secs(3600);
 const MAX_ATTEMPTS: u32 = 10;
 /// How many images have their words indexed again in one write.
 const WORDS_BATCH: u32 = 200;
+/// How many images that are older than the map are added to it in one write.
+const MAP_BATCH: u32 = 200;
 /// How many outdated images are queued again in one write.
 const OUTDATED_BATCH: u32 = 500;
 
@@ -70,6 +72,7 @@ impl Library {
             has_outdated_images: scope.includes_upkeep(),
             outdated_checked: Instant::now(),
             has_outdated_words: scope.includes_upkeep(),
+            fills_map: scope.includes_upkeep(),
             newer_words_logged: false,
             stages: Vec::new(),
             stages_opened: None,
@@ -99,6 +102,8 @@ struct Dispatcher {
     /// When no outdated image was found last.
     outdated_checked: Instant,
     has_outdated_words: bool,
+    /// Whether images may be missing in the map because they are older than it.
+    fills_map: bool,
     /// Whether it was logged that a newer program made the word index.
     newer_words_logged: bool,
     stages: Vec<OpenStage>,
@@ -202,6 +207,9 @@ impl Dispatcher {
         }
         if self.has_outdated_words {
             self.reindex_words().await;
+        }
+        if self.fills_map {
+            self.fill_map().await;
         }
         self.take_stage_jobs().await;
         if self.scope == IndexingScope::Images
@@ -417,6 +425,19 @@ impl Dispatcher {
             }
             // The next round retries.
             Err(error) => tracing::warn!(%error, "words were not indexed again; it will be retried"),
+        }
+    }
+
+    /// Adds some images to the map that are older than it.
+    async fn fill_map(&mut self) {
+        match self.library.parts.store.fill_map(MAP_BATCH).await {
+            Ok(0) => self.fills_map = false,
+            Ok(images) => {
+                tracing::debug!(images, "images were added to the map");
+                self.library.parts.queue_changed.notify_one();
+            }
+            // The next round retries.
+            Err(error) => tracing::warn!(%error, "images were not added to the map; it will be retried"),
         }
     }
 

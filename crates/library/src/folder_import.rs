@@ -7,7 +7,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use domain::{AccountId, ImageId};
+use domain::{AccountId, ImageId, PhotoEdit, SidecarKind};
 use exports::{EntryError, Plan, PlannedPhoto};
 use futures_util::{StreamExt as _, future::BoxFuture, stream, stream::FuturesUnordered};
 use storage::{ImageState, RestoreDeleted};
@@ -68,6 +68,8 @@ pub(crate) struct PendingFile {
 struct ReadFile {
     position: usize,
     outcome: Result<ImportOutcome, ImportError>,
+    /// Corrections by people, from an export of this library.
+    correction: Option<PhotoEdit>,
     /// Its sidecars that cannot be read.
     unread: Vec<FailedFile>,
 }
@@ -151,6 +153,10 @@ struct FolderImport<'a> {
     restore_deleted: RestoreDeleted,
     /// The visible images of the planned photos, for albums.
     images: Vec<Option<ImageId>>,
+    /// The corrections of photos that are not visible yet, by position.
+    corrections: HashMap<usize, PhotoEdit>,
+    /// Visible images with their corrections.
+    to_correct: Vec<(ImageId, PhotoEdit)>,
 }
 
 impl<'a> FolderImport<'a> {
@@ -166,6 +172,8 @@ impl<'a> FolderImport<'a> {
             waits_for_search: true,
             restore_deleted: RestoreDeleted::Always,
             images,
+            corrections: HashMap::new(),
+            to_correct: Vec::new(),
         }
     }
 
@@ -173,6 +181,8 @@ impl<'a> FolderImport<'a> {
     async fn run(&mut self, progress: impl FnMut(ImportProgress)) -> Result<(), ImportError> {
         self.library.mark_synced(self.account).await?;
         self.import_photos(progress).await?;
+        let to_correct = std::mem::take(&mut self.to_correct);
+        self.library.restore_corrections(self.account, to_correct).await?;
         let plan = self.plan.clone();
         self.library.import_albums(self.account, &plan.albums, &self.images, self.report).await
     }
@@ -194,6 +204,7 @@ impl<'a> FolderImport<'a> {
                 }
                 Some(read) = reading.next() => {
                     self.report.failed.extend(read.unread);
+                    self.corrections.extend(read.correction.map(|correction| (read.position, correction)));
                     self.record_outcome(read.position, read.outcome)?;
                 }
                 () = tokio::time::sleep(POLL_INTERVAL) => {
@@ -237,15 +248,18 @@ impl<'a> FolderImport<'a> {
                 plan.photos.get(position).map(|photo| sidecars::read(plan, photo)).unwrap_or_default()
             });
             let read = tokio::task::spawn_blocking(move || sidecars(&owned)).await;
+            let mut correction = None;
             let (outcome, unread) = match (read, plan.photos.get(position)) {
                 (Ok((sidecars, unread)), Some(planned)) => {
+                    let mut xmp = sidecars.iter().filter(|sidecar| sidecar.kind == SidecarKind::Xmp);
+                    correction = xmp.find_map(|sidecar| media::sidecar_corrections(&sidecar.content));
                     let upload = Upload { sidecars, restore_deleted, ..upload_of(planned) };
                     (import_one(library, account, planned, content, upload).await, unread)
                 }
                 (Ok(_), None) => (Err(unread_archives()), Vec::new()),
                 (Err(error), _) => (Err(ImportError::Read(io::Error::other(error))), Vec::new()),
             };
-            ReadFile { position, outcome, unread }
+            ReadFile { position, outcome, correction, unread }
         })
     }
 
@@ -262,6 +276,9 @@ impl<'a> FolderImport<'a> {
             self.report.imported += 1;
         } else {
             self.report.duplicates += 1;
+        }
+        if let Some(correction) = self.corrections.remove(&position) {
+            self.to_correct.push((image.clone(), correction));
         }
         if let Some(known) = self.images.get_mut(position) {
             *known = Some(image.clone());

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use domain::{
-    AccountId, AlbumChange, AlbumId, AlbumTitle, ImageId, Limit, MAX_IMAGE_IDS_PER_CALL, Offset, Plan,
+    AccountId, AlbumChange, AlbumCover, AlbumId, AlbumTitle, ImageId, Limit, MAX_IMAGE_IDS_PER_CALL, Offset,
+    Plan,
 };
 use exports::PlannedAlbum;
 use keys::new_id;
@@ -33,9 +34,11 @@ impl Library {
         for album in albums {
             let mut seen = HashSet::new();
             let photos = album.photos.iter().filter_map(|photo| images.get(*photo)?.as_ref());
-            let images: Vec<String> =
+            let added: Vec<String> =
                 photos.filter(|image| seen.insert(*image)).map(ToString::to_string).collect();
-            match self.import_album(viewer, album, &images, &mut known).await? {
+            let cover = album.cover.and_then(|cover| images.get(cover)?.as_ref()).map(ToString::to_string);
+            let images = added;
+            match self.import_album(viewer, album, (&images, cover), &mut known).await? {
                 Ok(()) => report.albums += u64::from(!images.is_empty()),
                 Err(reason) => report.failed.push(FailedFile::new(album.path.clone(), reason)),
             }
@@ -64,10 +67,11 @@ impl Library {
         &self,
         viewer: Viewer,
         album: &PlannedAlbum,
-        images: &[String],
+        (images, cover): (&[String], Option<String>),
         known: &mut HashMap<String, AlbumId>,
     ) -> Result<Result<(), &'static str>, ImportError> {
         let Ok(title) = AlbumTitle::parse(&album.title) else { return Ok(Err(NO_TITLE)) };
+        let is_new = !known.contains_key(title.as_str());
         for images in images.chunks(MAX_IMAGE_IDS_PER_CALL) {
             let written = match known.get(title.as_str()) {
                 Some(id) => self.add_to_album(viewer, id, images).await?,
@@ -80,6 +84,14 @@ impl Library {
                     return Ok(Err(CHANGED));
                 }
             };
+        }
+        // Order and cover of an album that was there are the owner's choice.
+        if let Some(id) = known.get(title.as_str()).filter(|_| is_new)
+            && (album.order.is_some() || cover.is_some())
+        {
+            let cover = cover.map(AlbumCover::Image);
+            let change = AlbumChange { order: album.order, cover, ..AlbumChange::default() };
+            self.parts.store.change_album(viewer, id, change, self.parts.clock.now()).await?;
         }
         Ok(Ok(()))
     }

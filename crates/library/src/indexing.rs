@@ -103,6 +103,7 @@ impl Library {
         let metadata = decoded
             .metadata
             .ok_or_else(|| IndexError::Decoder(io::Error::other("it returned no metadata")))?;
+        let thumbhash = decoded.rendered.thumbhash;
         let renditions = self.store_renditions(decoded.rendered.renditions).await?;
         let picture = match current {
             // These decoders read the metadata. If a newer program made the picture, it must read the metadata again.
@@ -116,7 +117,7 @@ impl Library {
                 decoder_version: media::DECODER_VERSION,
             },
         };
-        let indexed = indexed_image(picture, metadata, renditions).await;
+        let indexed = IndexedImage { thumbhash, renditions, ..indexed_image(picture, metadata).await };
         Ok(self.parts.store.complete_job(job.id, worker, indexed).await?)
     }
 
@@ -169,7 +170,7 @@ impl From<StoreFailure> for IndexError {
     }
 }
 
-/// A new image needs medium and thumb to become visible; full follows later. If older decoders made the picture, all
+/// A new image needs medium, thumb and preview to become visible; full follows later. If older decoders made the picture, all
 /// renditions are made again.
 fn requested_renditions(job: &IndexJob, current: Option<&DecodedPicture>) -> RequestedRenditions {
     match (&job.picture, current) {
@@ -189,11 +190,7 @@ fn hash_rendition(encoded: EncodedRendition) -> (StoredRendition, Bytes) {
     (rendition, encoded.webp.into())
 }
 
-async fn indexed_image(
-    picture: DecodedPicture,
-    metadata: Metadata,
-    renditions: Vec<StoredRendition>,
-) -> IndexedImage {
+async fn indexed_image(picture: DecodedPicture, metadata: Metadata) -> IndexedImage {
     let Metadata { capture, details } = metadata;
     let position = details.position;
     // On a blocking thread, because the first call unpacks the data.
@@ -212,6 +209,7 @@ async fn indexed_image(
         text: None,
         damaged: picture.damaged,
         decoder_version: picture.decoder_version,
-        renditions,
+        thumbhash: None,
+        renditions: Vec::new(),
     }
 }

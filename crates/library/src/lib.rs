@@ -17,7 +17,9 @@ mod background;
 mod clock;
 mod decoding;
 mod dispatcher;
+mod edits;
 mod encoders;
+mod export;
 mod files;
 mod folder_import;
 mod folder_watch;
@@ -31,12 +33,14 @@ mod indexing;
 mod integrity;
 mod localities;
 mod maintenance;
+mod map;
 
 mod passwords;
 mod renditions;
 mod roles;
 mod search;
 mod security_events;
+mod selections;
 mod sessions;
 mod set_up;
 mod settings;
@@ -46,6 +50,8 @@ mod signing_keys;
 mod stages;
 mod store_clock;
 mod sync_sign_in;
+mod timeline;
+mod trash;
 mod uploads;
 
 use std::{io, sync::Arc};
@@ -60,7 +66,9 @@ pub use accounts::{AccountError, Caller, Credential, KeyError, Unavailable};
 pub use blobs::{BlobError, BlobReader, Checksum};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use dispatcher::Indexing;
+pub use edits::{EditError, EditTotals, FoundCity};
 pub use encoders::{InstalledModels, ModelSource, SharedEncoder};
+pub use export::{ExportError, ExportProgress, ExportReport};
 pub use exports::Problem;
 pub use files::{FileError, FileSearch, LockFile, MoveFile, PutFile, SearchDepth};
 pub use folder_import::ImportProgress;
@@ -72,10 +80,11 @@ pub use indexer_role::IndexingScope;
 pub use integrity::{
     Example, FindingKind, Findings, IntegrityError, IntegrityOptions, IntegrityProgress, IntegrityReport,
 };
-pub use maintenance::Maintenance;
+pub use maintenance::{Maintenance, RESTORABLE_MS};
 pub use renditions::{RenditionError, ServedRendition};
 pub use sandbox::{InvalidLanguages, Languages, WorkerCommand};
 pub use search::{Hit, SearchError};
+pub use selections::DeletedSelection;
 pub use set_up::SetUpError;
 pub use settings::Settings;
 pub use sign_in::{
@@ -84,10 +93,11 @@ pub use sign_in::{
 pub use signing_keys::SigningKeys;
 pub use stages::{SearchProgress, SearchStage};
 pub use storage::{
-    AlbumPage, AlbumWrite, CheckDepth, FileCondition, FileContent, FileEntry, FileId, FileImage, FileKind,
-    FileListing, FileLock, FileRefusal, FileTimes, FileWritten, ImageState, KeyInfo, LocatedFile, LoginFlow,
-    Lookup, QueueLength, SecurityEvent, SessionHash, SessionHolder, SessionInfo, StorageError, UploadPart,
-    UploadProtocol, UploadState,
+    AlbumName, AlbumPage, AlbumWrite, CheckDepth, EditableImage, FileCondition, FileContent, FileEntry,
+    FileId, FileImage, FileKind, FileListing, FileLock, FileRefusal, FileTimes, FileWritten, ImageEdits,
+    ImageState, IndexingProgress, KeyInfo, LocatedFile, LoginFlow, Lookup, MapCluster, MonthTotal,
+    PhotoContext, ProblemImage, QueueLength, SecurityEvent, SelectionCount, SessionHash, SessionHolder,
+    SessionInfo, StorageError, TimelineOrder, TrashedImage, UploadPart, UploadProtocol, UploadState,
 };
 pub use store_clock::clock_of;
 pub use sync_sign_in::{ConnectedDevice, LoginFlowTokens, NewSyncPassword, OneTimeLogin, SyncPasswordError};

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// How long a deleted image can be restored: 30 days.
-const RESTORABLE_MS: i64 = 30 * 24 * 3600 * 1000;
+pub const RESTORABLE_MS: i64 = 30 * 24 * 3600 * 1000;
 /// How long an announced blob may stay unreferenced before it is removed.
 const IDLE_BLOB_MS: i64 = 3600 * 1000;
 /// How long unredeemed authorization codes are kept.

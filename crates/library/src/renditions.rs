@@ -12,7 +12,7 @@ use sandbox::{DecodeError, DecodeTask, RequestedRenditions, Urgency};
 use storage::{RenditionJob, RenditionSource, StorageError, StoredRendition};
 use tokio::sync::Semaphore;
 
-use crate::{Library, indexing::StoreFailure};
+use crate::{Caller, Library, indexing::StoreFailure};
 
 /// How long a background job waits after something other than the original failed.
 const RETRY_MS: i64 = 30_000;
@@ -181,11 +181,52 @@ impl Library {
     ) -> Result<ServedRendition, RenditionError> {
         let id = ImageId::parse(image).ok_or(RenditionError::NoImage)?;
         let source = self.rendition_source(&id, rendition).await?;
+        self.serve(id, rendition, source).await
+    }
+
+    /// A rendition of an image of the caller, as [`rendition`](Self::rendition) finds it.
+    ///
+    /// # Errors
+    /// [`RenditionError`]; [`RenditionError::NoImage`] for an image of another account.
+    pub async fn own_rendition(
+        &self,
+        caller: &Caller,
+        image: &str,
+        rendition: Rendition,
+    ) -> Result<ServedRendition, RenditionError> {
+        let id = ImageId::parse(image).ok_or(RenditionError::NoImage)?;
+        let source = match self.rendition_source(&id, rendition).await {
+            Err(RenditionError::NoImage) => self.trashed_source(caller, &id, rendition).await?,
+            found => found?,
+        };
+        if source.owner != caller.account.id {
+            return Err(RenditionError::NoImage);
+        }
+        self.serve(id, rendition, source).await
+    }
+
+    async fn serve(
+        &self,
+        id: ImageId,
+        rendition: Rendition,
+        source: RenditionSource,
+    ) -> Result<ServedRendition, RenditionError> {
         let stored = match source.stored {
             Some(stored) => stored,
             None => self.make_once(id.clone(), rendition, source.original, Remake::IfAbsent).await?,
         };
         Ok(ServedRendition { image: id, original: source.original, stored, library: self.clone() })
+    }
+
+    /// The source of a rendition that was made before its image was deleted.
+    async fn trashed_source(
+        &self,
+        caller: &Caller,
+        id: &ImageId,
+        rendition: Rendition,
+    ) -> Result<RenditionSource, RenditionError> {
+        let source = self.parts.store.trashed_rendition(caller.account.id, id, rendition).await?;
+        source.filter(|source| source.stored.is_some()).ok_or(RenditionError::NoImage)
     }
 
     async fn rendition_source(

@@ -50,9 +50,9 @@ pub use decoders::{Decoders, check_decoder, decoders, load_decoders};
 pub use error::MediaError;
 pub use format::{Format, is_junk_file_name, is_movie};
 pub use metadata::{
-    ApplePhoto, PhotoSidecars, SidecarMatches, TakeoutAlbum, TakeoutFile, TakeoutPhoto, apple_album_csv,
-    apple_photos_csv, is_sidecar_content, match_sidecars, metadata, photo_prefix, sidecar_kind,
-    sidecar_prefix, takeout_file,
+    ApplePhoto, FileValues, PhotoSidecars, SidecarMatches, TakeoutAlbum, TakeoutFile, TakeoutPhoto,
+    WrittenSidecar, apple_album_csv, apple_photos_csv, is_sidecar_content, match_sidecars, metadata,
+    photo_prefix, sidecar_corrections, sidecar_kind, sidecar_prefix, takeout_file,
 };
 pub use orientation::Orientation;
 pub use probe::{Limits, Probe, probe, supported_format};
@@ -60,4 +60,4 @@ pub use render::{EncodedRendition, Rendered, RgbPicture, RgbPictures, decode_rgb
 
 /// Raise it when a decoder reads files that it refused before, or renders files better. Failed files are then retried,
 /// and the others indexed again.
-pub const DECODER_VERSION: u32 = 4;
+pub const DECODER_VERSION: u32 = 5;

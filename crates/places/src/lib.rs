@@ -1,10 +1,10 @@
-//! The time zone, city and country at a position, from data that is compiled into the program. It needs no network, no
+//! The time zone, city and country at a position, and the outlines of the world, from data that is compiled into the program. It needs no network, no
 //! files, and no time zone database of the system.
 //!
 //! All data is read in place from the read-only part of the program. The first look-up of a time zone checks the zone
 //! boundaries once, which takes a few milliseconds. All functions can be called from any thread.
 //!
-//! `docs/data.md` lists sources and licences; `data/README.md` describes the format of the cities.
+//! `docs/data.md` lists sources and licences; `data/README.md` describes the formats of cities and outlines.
 //!
 //! ```
 //! use domain::Position;
@@ -21,6 +21,9 @@
 #![deny(missing_docs)]
 
 mod city;
+mod find;
+mod land;
+mod largest;
 mod table;
 mod time_zone;
 
@@ -28,7 +31,10 @@ use domain::Position;
 
 use table::Table;
 
-pub use time_zone::{offset_minutes, offset_minutes_at, time_zone};
+pub use find::{FoundCity, MAX_FOUND_CITIES, find};
+pub use land::{LAND_WIDTH, Outline, World, world};
+pub use largest::{CityOnMap, largest_cities};
+pub use time_zone::{is_zone, offset_minutes, offset_minutes_at, time_zone, zone_offset_minutes};
 
 /// The cities, packed by `cargo xtask places`.
 static CITIES: &[u8] = include_bytes!("../data/cities.bin");

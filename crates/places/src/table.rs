@@ -30,8 +30,13 @@ impl City<'_> {
 
     /// The radius in metres.
     pub(crate) fn edge_m(self) -> f64 {
+        f64::from(self.size()) * EDGE_STEP_M
+    }
+
+    /// The radius in steps, which grows with the population.
+    pub(crate) fn size(self) -> u8 {
         let [.., edge, _, _, _, _, _] = *self.0;
-        f64::from(edge) * EDGE_STEP_M
+        edge
     }
 
     fn country(self) -> usize {

@@ -38,11 +38,25 @@ pub fn time_zone(position: Position) -> Option<&'static str> {
 ///
 /// `None` if there is no [`time_zone`], or if the zone has no rules.
 pub fn offset_minutes(position: Position, wall: DateTime) -> Option<i32> {
-    let offset = match rules(position)?.to_ambiguous_timestamp(wall).offset() {
+    Some(offset_of_wall(&rules(position)?, wall))
+}
+
+/// Whether there is a time zone of this name in the IANA database. Letter case is ignored.
+pub fn is_zone(name: &str) -> bool {
+    RULES.get(name).is_ok()
+}
+
+/// As [`offset_minutes`], in the time zone of this name; `None` if there is none.
+pub fn zone_offset_minutes(name: &str, wall: DateTime) -> Option<i32> {
+    Some(offset_of_wall(&RULES.get(name).ok()?, wall))
+}
+
+fn offset_of_wall(zone: &TimeZone, wall: DateTime) -> i32 {
+    let offset = match zone.to_ambiguous_timestamp(wall).offset() {
         AmbiguousOffset::Unambiguous { offset } => offset,
         AmbiguousOffset::Fold { before, .. } | AmbiguousOffset::Gap { before, .. } => before,
     };
-    Some(whole_minutes(offset))
+    whole_minutes(offset)
 }
 
 /// The offset from UTC at a position at a moment, in minutes, by the rules of that time. Rounded like [`offset_minutes`],
@@ -187,6 +201,15 @@ mod tests {
         check("2024-11-03T00:59:59", -240);
         check("2024-11-03T01:30", -240);
         check("2024-11-03T02:00", -300);
+    }
+
+    #[test]
+    fn zones_have_names() {
+        let wall = jiff::civil::date(2024, 7, 15).at(12, 0, 0, 0);
+        assert_eq!(zone_offset_minutes("Europe/Lisbon", wall), Some(60));
+        assert_eq!(zone_offset_minutes("asia/kolkata", wall), Some(330));
+        assert_eq!(zone_offset_minutes("Europe/Nowhere", wall), None);
+        assert!(is_zone("America/New_York") && !is_zone("") && !is_zone("Mars/Olympus"));
     }
 
     #[test]

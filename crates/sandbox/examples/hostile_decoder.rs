@@ -135,8 +135,10 @@ fn decode(connection: &mut Connection, request: &Value, file: &[u8], changes: &F
     let lengths: Vec<usize> = rendered.renditions.iter().map(|rendition| rendition.webp.len()).collect();
     let metadata = (!request["spec"]["render"]["file_info"].is_null())
         .then(|| media::metadata(file, &FileInfo::added_at(Timestamp::MAX)));
-    let mut response =
-        json!({ "rendered": { "damaged": null, "webp_bytes": lengths, "metadata": metadata } });
+    let thumbhash = rendered.thumbhash.as_ref().map(domain::Thumbhash::as_bytes);
+    let mut response = json!({
+        "rendered": { "damaged": null, "webp_bytes": lengths, "metadata": metadata, "thumbhash": thumbhash }
+    });
     if let Some(change) = changes.response {
         change(&mut response["rendered"]);
     }
@@ -242,12 +244,19 @@ fn misbehave(connection: &mut Connection, request: &Value, misbehaviour: &str, j
         }
         "long-blob" => {
             send(&Falsification {
-                response: Some(&|message| message["webp_bytes"] = json!([u64::MAX, 1])),
+                response: Some(&|message| message["webp_bytes"] = json!([u64::MAX, 1, 1])),
                 ..honest
             });
         }
         "few-blobs" => {
             send(&Falsification { response: Some(&|message| message["webp_bytes"] = json!([10])), ..honest });
+        }
+        "long-preview" => {
+            let preview = json!(vec![0; 26]);
+            send(&Falsification {
+                response: Some(&move |message| message["thumbhash"] = preview.clone()),
+                ..honest
+            });
         }
         "unwanted-metadata" => {
             let metadata = json!({ "capture": { "at": 0, "source": "added" }, "details": {} });

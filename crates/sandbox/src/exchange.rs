@@ -138,10 +138,12 @@ impl WorkerJob for DecodeTask {
         time_limit: &mut TimeLimit,
     ) -> Result<Result<DecodedPhoto, FileFault>, WorkerError> {
         let rendered = receive_response(worker, time_limit, |response| match response {
-            Response::Rendered { damaged, webp_bytes, metadata } => Some((damaged, webp_bytes, metadata)),
+            Response::Rendered { damaged, webp_bytes, metadata, thumbhash } => {
+                Some((damaged, webp_bytes, metadata, thumbhash))
+            }
             _ => None,
         });
-        let (damaged, webp_bytes, metadata) = match rendered.await? {
+        let (damaged, webp_bytes, metadata, thumbhash) = match rendered.await? {
             Ok(rendered) => rendered,
             Err(refused) => return Ok(Err(refused)),
         };
@@ -151,6 +153,7 @@ impl WorkerJob for DecodeTask {
             ));
         }
         let metadata = metadata.map(response::metadata).transpose()?;
+        let thumbhash = response::thumbhash(thumbhash)?;
         let requested = plan.renditions(&self.renditions);
         plan.check_lengths(&requested, &webp_bytes)?;
         let full_size = plan.upright_size.fit_within(domain::Rendition::Full.longest_side_px());
@@ -160,7 +163,7 @@ impl WorkerJob for DecodeTask {
             renditions.push(response::rendition(rendition, size, webp)?);
         }
         let damaged = damaged.as_deref().and_then(response::reason);
-        Ok(Ok(DecodedPhoto { rendered: Rendered { full_size, damaged, renditions }, metadata }))
+        Ok(Ok(DecodedPhoto { rendered: Rendered { full_size, damaged, renditions, thumbhash }, metadata }))
     }
 }
 

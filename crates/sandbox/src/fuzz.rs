@@ -23,8 +23,10 @@ fn check(output: &mut &[u8]) -> Option<()> {
         Inspection::Refused(refusal) => return response::refused(&refusal).ok().map(drop),
     };
     let plan = DecodePlan::new(upright_size, memory_bytes, MAX_PIXELS).ok()?;
-    let (damaged, webp_bytes, metadata) = match message(output)? {
-        Response::Rendered { damaged, webp_bytes, metadata } => (damaged, webp_bytes, metadata),
+    let (damaged, webp_bytes, metadata, thumbhash) = match message(output)? {
+        Response::Rendered { damaged, webp_bytes, metadata, thumbhash } => {
+            (damaged, webp_bytes, metadata, thumbhash)
+        }
         Response::Analyzed { text } => {
             let task = AnalysisTask { max_side_px: Some(512), read_text: true };
             let _text = response::text(text, &task).ok()?;
@@ -35,6 +37,7 @@ fn check(output: &mut &[u8]) -> Option<()> {
     };
     let _damaged = damaged.as_deref().and_then(response::reason);
     let _metadata = metadata.map(response::metadata).transpose().ok()?;
+    let _thumbhash = response::thumbhash(thumbhash).ok()?;
     let requested = plan.renditions(&RequestedRenditions::Only(Rendition::ALL.to_vec()));
     plan.check_lengths(&requested, &webp_bytes).ok()?;
     for ((rendition, size), length) in requested.into_iter().zip(webp_bytes) {

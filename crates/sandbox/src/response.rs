@@ -1,6 +1,6 @@
 //! Validates the responses of a worker.
 
-use domain::{Metadata, PixelSize, Rendition, Sidecar, UtcOffset, clean_text};
+use domain::{Metadata, PixelSize, Rendition, Sidecar, Thumbhash, UtcOffset, clean_text};
 use media::EncodedRendition;
 
 use crate::{
@@ -95,6 +95,12 @@ pub(crate) fn rendition(
 ) -> Result<EncodedRendition, InvalidResponse> {
     crate::webp::check(&webp, size).map_err(InvalidResponse)?;
     Ok(EncodedRendition { rendition, size, webp })
+}
+
+/// A preview of possible length. Its content is only drawn.
+pub(crate) fn thumbhash(bytes: Option<Vec<u8>>) -> Result<Option<Thumbhash>, InvalidResponse> {
+    let made = |bytes| Thumbhash::new(bytes).ok_or(InvalidResponse("it made a preview of impossible length"));
+    bytes.map(made).transpose()
 }
 
 /// A reason as one line of limited length.

@@ -19,7 +19,7 @@ pub enum Urgency {
 /// The renditions to make.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RequestedRenditions {
-    /// Those that make an image visible: medium and thumb, and full if it has the size of medium.
+    /// Those that are made before an image becomes visible: medium, thumb and preview, and full if it has the size of medium.
     Displayable,
     /// Only these, in this order.
     Only(Vec<Rendition>),
@@ -94,7 +94,7 @@ impl FileSource for Bytes {
 
 #[cfg(test)]
 mod tests {
-    use Rendition::{Full, Medium, Thumb};
+    use Rendition::{Full, Medium, Preview, Thumb};
 
     use super::*;
 
@@ -103,8 +103,8 @@ mod tests {
         let check = |requested: RequestedRenditions, side, expect: &[Rendition]| {
             assert_eq!(requested.for_size(PixelSize { width: side, height: 10 }), expect);
         };
-        check(RequestedRenditions::Displayable, 1200, &[Full, Medium, Thumb]);
-        check(RequestedRenditions::Displayable, 1201, &[Medium, Thumb]);
+        check(RequestedRenditions::Displayable, 1200, &[Full, Medium, Thumb, Preview]);
+        check(RequestedRenditions::Displayable, 1201, &[Medium, Thumb, Preview]);
         check(RequestedRenditions::Only(vec![Thumb, Full, Thumb]), 5000, &[Thumb, Full]);
         check(RequestedRenditions::Only(vec![]), 100, &[]);
     }

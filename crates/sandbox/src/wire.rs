@@ -99,8 +99,16 @@ pub(crate) struct Proceed {}
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Response {
-    Rendered { damaged: Option<String>, webp_bytes: Vec<u64>, metadata: Option<Metadata> },
-    Analyzed { text: Option<String> },
+    Rendered {
+        damaged: Option<String>,
+        webp_bytes: Vec<u64>,
+        metadata: Option<Metadata>,
+        /// A preview of at most [`Thumbhash::MAX_BYTES`](domain::Thumbhash::MAX_BYTES) bytes.
+        thumbhash: Option<Vec<u8>>,
+    },
+    Analyzed {
+        text: Option<String>,
+    },
     Refused(FileRefusal),
 }
 

@@ -193,7 +193,8 @@ impl ServiceConnection {
                     rendered.renditions.iter().map(|rendition| rendition.webp.len() as u64).collect();
                 let metadata = task.read_metadata.as_ref().map(|info| media::metadata(&job.file, info));
                 let damaged = rendered.damaged.as_deref().and_then(crate::response::reason);
-                self.send_message(&Response::Rendered { damaged, webp_bytes, metadata })?;
+                let thumbhash = rendered.thumbhash.as_ref().map(|preview| preview.as_bytes().to_vec());
+                self.send_message(&Response::Rendered { damaged, webp_bytes, metadata, thumbhash })?;
                 rendered.renditions.iter().try_for_each(|rendition| self.output.write_all(&rendition.webp))
             }
             Err(error) => self.send_message(&Response::Refused(refusal(&error))),

@@ -25,6 +25,7 @@ mod queries;
 mod random;
 mod seed;
 mod suite;
+mod tests_of_cases;
 
 pub use random::random_photos;
 pub use seed::{

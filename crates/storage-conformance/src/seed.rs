@@ -58,7 +58,7 @@ pub struct Photo {
     pub file_name: Option<String>,
     /// The address of its original; `None` for a new one.
     pub original: Option<ContentHash>,
-    /// Its renditions. If empty, medium and thumb are added with new addresses, which are in no blob store.
+    /// Its renditions. If empty, those of every visible image are added with new addresses, which are in no blob store.
     pub renditions: Vec<StoredRendition>,
 }
 
@@ -278,10 +278,8 @@ impl Seed {
     fn complete_photo(&self, mut photo: Photo) -> Photo {
         photo.original = photo.original.or_else(|| Some(self.hash()));
         if photo.renditions.is_empty() {
-            photo.renditions = vec![
-                self.rendition(Rendition::Medium, photo.size),
-                self.rendition(Rendition::Thumb, photo.size),
-            ];
+            photo.renditions =
+                Rendition::DISPLAYABLE.map(|rendition| self.rendition(rendition, photo.size)).into();
         }
         photo
     }
@@ -390,6 +388,7 @@ pub fn indexed(photo: &Photo) -> IndexedImage {
         text: photo.text.clone(),
         damaged: None,
         decoder_version: DECODERS,
+        thumbhash: None,
         renditions: photo.renditions.clone(),
     }
 }

@@ -73,6 +73,25 @@ macro_rules! each_case {
                 sessions_of_a_deleted_account_end,
                 expired_sessions_are_swept_in_batches,
             }
+            trash {
+                the_trash_is_paged_newest_deletion_first,
+                renditions_of_deleted_images_are_for_their_owner,
+                the_trash_is_emptied_in_batches,
+                a_purged_photo_can_be_added_again,
+            }
+            problems {
+                failed_photos_are_paged_and_counted,
+                failed_photos_are_queued_again,
+            }
+            selections {
+                a_selection_counts_each_visible_image_once,
+                a_selection_is_visited_in_batches,
+                a_deleted_selection_is_restored_exactly,
+                deleting_a_selection_stays_in_the_free_window,
+                deleted_images_are_selected_by_id_and_by_time,
+                a_selection_is_added_to_and_removed_from_an_album,
+                a_selection_has_no_images_of_others,
+            }
             sign_in {
                 ten_failures_lock_a_pair_out,
                 the_lock_window_slides,
@@ -226,6 +245,16 @@ macro_rules! each_case {
                 jobs_of_a_deleted_account_are_gone,
                 the_free_window_uses_the_new_capture_time,
             }
+            edits {
+                corrected_values_are_used_everywhere,
+                corrections_survive_indexing,
+                corrections_survive_deletion,
+                a_shift_of_many_is_applied_once,
+                an_edit_is_undone_as_a_whole,
+                a_zone_of_a_corrected_position_is_undone_with_it,
+                only_visible_images_are_corrected,
+                neighbours_and_albums_of_a_photo,
+            }
             stages {
                 visible_images_are_queued_for_every_stage,
                 a_new_stage_processes_all_images,
@@ -248,6 +277,13 @@ macro_rules! each_case {
                 imported_versions_are_known_by_account,
                 a_version_is_seen_again,
                 old_versions_and_those_of_deleted_accounts_are_swept_in_batches,
+            }
+            timeline {
+                months_are_counted,
+                months_follow_every_change,
+                the_free_window_cuts_a_month,
+                pages_start_at_either_end,
+                a_preview_is_kept,
             }
             integrity {
                 operations_break_no_rule,
@@ -300,6 +336,11 @@ macro_rules! each_case {
                 distances_are_returned_with_a_circle_only,
                 a_random_library_is_listed_in_order,
             }
+            exports {
+                images_are_exported_oldest_first_whatever_the_plan,
+                a_snapshot_has_the_rows_of_all_tables,
+                a_snapshot_ends_when_its_receiver_has_enough,
+            }
             lookups {
                 a_text_with_a_null_character_is_no_id,
                 an_own_image_is_found,
@@ -340,6 +381,16 @@ macro_rules! each_case {
                 a_circle_combines_with_range_album_and_deletion,
                 circles_in_a_random_library_agree_with_a_model,
                 huge_circles_in_a_large_library_agree_with_a_model,
+            }
+            map {
+                a_random_map_agrees_with_a_model,
+                many_photos_at_one_spot_are_one_cluster,
+                a_map_may_cross_the_180_meridian,
+                a_map_has_own_visible_images_only,
+                a_map_follows_the_window,
+                a_photo_moves_on_the_map,
+                newest_photos_of_an_area_are_paged_by_time,
+                a_new_store_needs_no_filling,
             }
             text {
                 better_tiers_come_first,
@@ -394,6 +445,10 @@ macro_rules! each_case {
                 an_account_has_at_most_500_albums,
                 a_title_may_contain_any_characters,
                 an_album_holds_thousands_of_images,
+                a_chosen_cover_is_shown_while_it_is_visible,
+                a_cover_outside_the_free_window_is_not_shown,
+                an_album_is_paged_in_both_orders,
+                the_albums_of_an_image_are_listed,
             }
             purge {
                 only_long_deleted_images_are_purged,
@@ -530,29 +585,3 @@ macro_rules! dispatch {
 }
 
 each_case!([dispatch] []);
-
-/// Defines one test for every case. It takes the name of an `async fn` without parameters that returns a new migrated
-/// store and a guard, which is dropped at the end of the case. The calling crate must depend on tokio.
-#[macro_export]
-macro_rules! conformance_suite {
-    ($make_store:ident) => {
-        $crate::each_case!([$crate::conformance_tests][$make_store]);
-    };
-}
-
-#[doc(hidden)]
-#[macro_export]
-macro_rules! conformance_tests {
-    ([$make_store:ident] $($topic:ident { $($case:ident,)+ })+) => {
-        $(mod $topic {
-            $(
-                #[tokio::test(flavor = "multi_thread")]
-                async fn $case() {
-                    let (store, _guard) = super::$make_store().await;
-                    let name = concat!(stringify!($topic), "::", stringify!($case));
-                    $crate::run_case(name, ::std::sync::Arc::new(store)).await;
-                }
-            )+
-        })+
-    };
-}

@@ -41,6 +41,32 @@ macro_rules! integer_pairs {
     };
 }
 
+/// The month of a time in milliseconds since 1970, in UTC, as the number yyyymm.
+macro_rules! month_of {
+    ($millis:literal) => {
+        concat!(
+            "CAST(to_char(to_timestamp((",
+            $millis,
+            " - ((",
+            $millis,
+            " % 86400000) + 86400000) % 86400000) / 1000) AT TIME ZONE 'UTC', 'YYYYMM') AS BIGINT)"
+        )
+    };
+}
+
+/// A table of the triples of integers in a JSON array, with the columns `first`, `second` and `third`.
+macro_rules! integer_triples {
+    ($json:literal) => {
+        concat!(
+            "(SELECT CAST(item ->> 0 AS BIGINT) AS first, CAST(item ->> 1 AS BIGINT) AS second,
+                CAST(item ->> 2 AS BIGINT) AS third
+            FROM json_array_elements(CAST(",
+            $json,
+            " AS JSON)) AS item)"
+        )
+    };
+}
+
 /// A join that looks up the rows of a table for each row of its left side. As a subquery with an offset, it stays one: for
 /// conditions whose values are parameters, the planner of a prepared statement would assume that few rows of the whole
 /// table pass, and begin with them.

@@ -58,6 +58,8 @@ const WRITE_QUEUES: usize = 256;
 
 /// Fails with [`CLOSED_MESSAGE`] unless the library is open.
 const REQUIRE_OPEN: &str = "SELECT require_open_library()";
+/// Begins a transaction that sees one snapshot.
+const BEGIN_SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 const CLOSED_MESSAGE: &str = "the library is closed";
 
 /// How a store is opened.
@@ -116,8 +118,24 @@ impl PostgresStore {
         T: Send + 'static,
         F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        let begin = format!("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL {LIMITS}");
+        let begin = format!("{BEGIN_SNAPSHOT}; SET LOCAL {LIMITS}");
         self.run(move |c| in_transaction(c, &begin, &operation)).await
+    }
+
+    /// As [`read`](Self::read), for an operation that may take minutes: only each of its statements has a limit of time.
+    pub(crate) async fn read_at_length<T, F>(&self, operation: F) -> Result<T, StorageError>
+    where
+        T: Send + 'static,
+        F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
+    {
+        // The disk that the operation writes to may stall between two statements.
+        let begin = format!(
+            "{BEGIN_SNAPSHOT}; SET LOCAL {LIMITS}; SET LOCAL idle_in_transaction_session_timeout = '10min'"
+        );
+        let store = self.clone();
+        self.pool
+            .run(move |c| store.run_on(c, &|c: &mut SqlConnection| in_transaction(c, &begin, &operation)))
+            .await
     }
 
     /// Runs a read-only operation of one statement, which needs no transaction.

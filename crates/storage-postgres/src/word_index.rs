@@ -12,7 +12,7 @@ use words::Occurrence;
 use crate::{
     SqlConnection,
     sql::{
-        SqlError, encode_word_ids,
+        IndexedWords, SqlError, encode_word_ids,
         expression::{AnyWord, Expression},
         json_array, statement,
     },
@@ -54,20 +54,26 @@ pub(crate) fn add(
 }
 
 const REMOVE_POSTINGS: &str = concat!(
-    "DELETE FROM word_postings WHERE key = $1 AND word_id IN (SELECT value FROM ",
-    integers!("$2"),
-    " AS words)"
+    "DELETE FROM word_postings AS p USING ",
+    integer_pairs!("$1"),
+    " AS removed WHERE p.word_id = removed.first AND p.key = removed.second"
 );
 
-/// Removes the words of an image.
-pub(crate) fn remove(
-    c: &mut SqlConnection,
-    seq: i64,
-    key: i64,
-    words: &[(i64, Occurrence)],
-) -> Result<(), SqlError> {
-    statement(REMOVE_POSTINGS).bind::<BigInt, _>(key).bind::<Text, _>(json_array(&ids(words))).execute(c)?;
-    statement("DELETE FROM indexed_words WHERE image_seq = $1").bind::<BigInt, _>(seq).execute(c)?;
+/// Removes the words of images.
+pub(crate) fn remove(c: &mut SqlConnection, images: &[IndexedWords]) -> Result<(), SqlError> {
+    let postings: Vec<(i64, i64)> =
+        images.iter().flat_map(|image| image.words.iter().map(|(id, _)| (*id, image.key))).collect();
+    let seqs: Vec<i64> = images.iter().map(|image| image.seq).collect();
+    statement(REMOVE_POSTINGS)
+        .bind::<Text, _>(serde_json::to_string(&postings).unwrap_or_default())
+        .execute(c)?;
+    statement(concat!(
+        "DELETE FROM indexed_words WHERE image_seq IN (SELECT value FROM ",
+        integers!("$1"),
+        " AS removed)"
+    ))
+    .bind::<Text, _>(json_array(&seqs))
+    .execute(c)?;
     Ok(())
 }
 

@@ -2,10 +2,13 @@ mod rows;
 mod writes;
 
 use async_trait::async_trait;
-use domain::{Album, AlbumChange, AlbumId, Limit, Offset, Timestamp};
-use storage::{AlbumPage, AlbumStore, AlbumWrite, NewAlbum, StorageError, Viewer};
+use domain::{Album, AlbumChange, AlbumId, AlbumOrder, DateRange, Image, ImageId, Limit, Offset, Timestamp};
+use storage::{AlbumName, AlbumPage, AlbumStore, AlbumWrite, NewAlbum, StorageError, Viewer};
 
 use crate::{Lock, SqlStore};
+
+pub(crate) use rows::seq;
+pub(crate) use writes::{add, remove, set_updated};
 
 #[async_trait]
 impl AlbumStore for SqlStore {
@@ -21,6 +24,23 @@ impl AlbumStore for SqlStore {
     async fn album(&self, viewer: Viewer, id: &AlbumId) -> Result<Option<Album>, StorageError> {
         let id = id.clone();
         self.read(move |c| rows::album(c, viewer, &id)).await
+    }
+
+    async fn album_images(
+        &self,
+        viewer: Viewer,
+        id: &AlbumId,
+        range: DateRange,
+        order: AlbumOrder,
+        limit: Limit,
+    ) -> Result<Option<Vec<Image>>, StorageError> {
+        let id = id.clone();
+        self.read(move |c| rows::contents(c, viewer, &id, range, order, limit)).await
+    }
+
+    async fn albums_of_image(&self, viewer: Viewer, image: &ImageId) -> Result<Vec<AlbumName>, StorageError> {
+        let image = image.clone();
+        self.read(move |c| rows::of_image(c, viewer, &image)).await
     }
 
     async fn create_album(&self, viewer: Viewer, album: NewAlbum) -> Result<AlbumWrite, StorageError> {

@@ -5,15 +5,15 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Nullable, Text},
 };
-use domain::{Album, AlbumId, ImageId, Limit, Offset};
-use storage::{AlbumPage, Viewer};
+use domain::{Album, AlbumId, AlbumOrder, DateRange, Image, ImageId, Limit, Offset};
+use storage::{AlbumName, AlbumPage, Lookup, Viewer};
 
 use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        images::Visibility,
-        schema::albums,
+        images::{ImageRow, Visibility, resolve_images},
+        schema::{album_images, albums, images},
         statement,
         value::{RowReader, json_array},
     },
@@ -27,6 +27,8 @@ pub(super) struct AlbumRow {
     pub(super) title: String,
     created_at_ms: i64,
     updated_at_ms: i64,
+    pub(super) oldest_first: bool,
+    pub(super) cover_seq: Option<i64>,
 }
 
 pub(super) fn page(
@@ -60,6 +62,11 @@ pub(super) fn count(c: &mut SqlConnection, account: i64) -> Result<u32, SqlError
     Ok(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
+/// The internal id of an account's album.
+pub(crate) fn seq(c: &mut SqlConnection, account: i64, id: &AlbumId) -> Result<Option<i64>, SqlError> {
+    Ok(row(c, account, id)?.map(|row| row.seq))
+}
+
 /// The row of an account's album.
 pub(super) fn row(c: &mut SqlConnection, account: i64, id: &AlbumId) -> Result<Option<AlbumRow>, SqlError> {
     Ok(albums::table
@@ -77,7 +84,9 @@ struct SummaryRow {
     #[diesel(sql_type = BigInt)]
     images: i64,
     #[diesel(sql_type = Nullable<Text>)]
-    cover: Option<String>,
+    chosen_cover: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    newest: Option<String>,
 }
 
 const SUMMARIES: &str = concat!(
@@ -87,10 +96,16 @@ const SUMMARIES: &str = concat!(
         WHERE n.album_seq = chosen.value AND n.live = TRUE AND n.captured_at_ms >= $1
     ) AS images,
     (
+        SELECT i.id FROM albums AS a
+            JOIN album_images AS n ON n.album_seq = a.seq AND n.image_seq = a.cover_seq
+            JOIN images AS i ON i.seq = n.image_seq
+        WHERE a.seq = chosen.value AND n.live = TRUE AND n.captured_at_ms >= $1
+    ) AS chosen_cover,
+    (
         SELECT i.id FROM album_images AS n JOIN images AS i ON i.seq = n.image_seq
         WHERE n.album_seq = chosen.value AND n.live = TRUE AND n.captured_at_ms >= $1
         ORDER BY n.captured_at_ms DESC LIMIT 1
-    ) AS cover
+    ) AS newest
 FROM ",
     integers!("$2"),
     " AS chosen"
@@ -131,13 +146,67 @@ pub(super) fn visible_album(
 
 fn read_album(row: AlbumRow, summary: SummaryRow) -> Result<Album, SqlError> {
     let reader = RowReader::new("albums", &row.seq);
-    let cover = summary.cover.map(|id| reader.required("cover", ImageId::parse(id))).transpose()?;
+    let is_cover_chosen = summary.chosen_cover.is_some();
+    let cover = summary
+        .chosen_cover
+        .or(summary.newest)
+        .map(|id| reader.required("cover", ImageId::parse(id)))
+        .transpose()?;
     Ok(Album {
         id: reader.required("id", AlbumId::parse(row.id))?,
         title: row.title,
         image_count: u32::try_from(summary.images).unwrap_or(u32::MAX),
         cover,
+        is_cover_chosen,
+        order: if row.oldest_first { AlbumOrder::OldestFirst } else { AlbumOrder::NewestFirst },
         created_at: reader.timestamp("created_at_ms", row.created_at_ms)?,
         updated_at: reader.timestamp("updated_at_ms", row.updated_at_ms)?,
     })
+}
+
+/// A page of the visible images of an album.
+pub(super) fn contents(
+    c: &mut SqlConnection,
+    viewer: Viewer,
+    id: &AlbumId,
+    range: DateRange,
+    order: AlbumOrder,
+    limit: Limit,
+) -> Result<Option<Vec<Image>>, SqlError> {
+    let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(None) };
+    let Some(album) = row(c, visibility.account, id)? else { return Ok(None) };
+    let (start_ms, end_ms) = visibility.range_ms(range);
+    let found = album_images::table
+        .inner_join(images::table)
+        .filter(album_images::album_seq.eq(album.seq))
+        .filter(album_images::live.eq(true))
+        .filter(album_images::captured_at_ms.between(start_ms, end_ms))
+        .limit(i64::from(limit.get()))
+        .select(ImageRow::as_select());
+    let rows: Vec<ImageRow> = match order {
+        AlbumOrder::NewestFirst => found.order(album_images::captured_at_ms.desc()).load(c)?,
+        AlbumOrder::OldestFirst => found.order(album_images::captured_at_ms.asc()).load(c)?,
+    };
+    rows.into_iter().map(Image::try_from).collect::<Result<_, _>>().map(Some)
+}
+
+/// The albums that contain a visible image.
+pub(super) fn of_image(
+    c: &mut SqlConnection,
+    viewer: Viewer,
+    image: &ImageId,
+) -> Result<Vec<AlbumName>, SqlError> {
+    let found = resolve_images(c, viewer, &[image.as_str()])?.remove(image.as_str());
+    let Some(Lookup::Found(image)) = found else { return Ok(Vec::new()) };
+    let rows: Vec<(i64, String, String)> = album_images::table
+        .inner_join(albums::table.on(albums::seq.eq(album_images::album_seq)))
+        .filter(album_images::image_seq.eq(image.seq))
+        .order((albums::created_at_ms.desc(), albums::seq.desc()))
+        .select((albums::seq, albums::id, albums::title))
+        .load(c)?;
+    rows.into_iter()
+        .map(|(seq, id, title)| {
+            Ok(AlbumName { id: RowReader::new("albums", &seq).required("id", AlbumId::parse(id))?, title })
+        })
+        .collect()
 }

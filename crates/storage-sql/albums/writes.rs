@@ -1,8 +1,9 @@
 use diesel::{
+    OptionalExtension,
     prelude::*,
     sql_types::{BigInt, Text},
 };
-use domain::{AlbumChange, AlbumId, MAX_ALBUMS_PER_ACCOUNT, Timestamp};
+use domain::{AlbumChange, AlbumCover, AlbumId, AlbumOrder, MAX_ALBUMS_PER_ACCOUNT, Timestamp};
 use storage::{AlbumWrite, Lookup, NewAlbum, Viewer};
 
 use super::rows;
@@ -68,7 +69,7 @@ pub(super) fn create(
         ))
         .returning(albums::seq)
         .get_result(c)?;
-    add(c, seq, &images)?;
+    add(c, seq, &pairs(&images))?;
     done(c, visibility, &album.id)
 }
 
@@ -85,16 +86,51 @@ pub(super) fn change(
         Resolved::Images(images) => images,
         Resolved::Refused(outcome) => return Ok(outcome),
     };
+    let cover = match &change.cover {
+        None => None,
+        Some(AlbumCover::Newest) => Some(None),
+        Some(AlbumCover::Image(id)) => match image_of_album(c, viewer, row.seq, id)? {
+            Some(image) => Some(Some(image)),
+            None => return Ok(AlbumWrite::UnknownImage),
+        },
+    };
     let removed = images.split_off(change.add.len().min(images.len()));
-    let mut changed = add(c, row.seq, &images)? + remove(c, row.seq, &removed)?;
+    let mut changed = add(c, row.seq, &pairs(&images))? + remove(c, row.seq, &pairs(&removed))?;
     if let Some(title) = change.title.as_ref().filter(|title| title.as_str() != row.title) {
         changed +=
             diesel::update(albums::table.find(row.seq)).set(albums::title.eq(title.as_str())).execute(c)?;
     }
+    if let Some(order) = change.order.filter(|order| (*order == AlbumOrder::OldestFirst) != row.oldest_first)
+    {
+        let oldest_first = order == AlbumOrder::OldestFirst;
+        changed += diesel::update(albums::table.find(row.seq))
+            .set(albums::oldest_first.eq(oldest_first))
+            .execute(c)?;
+    }
+    if cover.is_some_and(|cover| cover != row.cover_seq) {
+        changed += diesel::update(albums::table.find(row.seq))
+            .set(albums::cover_seq.eq(cover.flatten()))
+            .execute(c)?;
+    }
     if changed > 0 {
-        diesel::update(albums::table.find(row.seq)).set(albums::updated_at_ms.eq(at.millis())).execute(c)?;
+        set_updated(c, row.seq, at)?;
     }
     done(c, visibility, id)
+}
+
+/// The internal id of a visible image of an album.
+fn image_of_album(
+    c: &mut SqlConnection,
+    viewer: Viewer,
+    album_seq: i64,
+    id: &str,
+) -> Result<Option<i64>, SqlError> {
+    let Some(Lookup::Found(image)) = resolve_images(c, viewer, &[id])?.remove(id) else { return Ok(None) };
+    Ok(album_images::table
+        .find((album_seq, image.seq))
+        .select(album_images::image_seq)
+        .get_result(c)
+        .optional()?)
 }
 
 pub(super) fn delete(c: &mut SqlConnection, viewer: Viewer, id: &AlbumId) -> Result<bool, SqlError> {
@@ -111,24 +147,49 @@ const ADD_IMAGES: &str = concat!(
     " AS added WHERE TRUE ON CONFLICT DO NOTHING"
 );
 
-/// Adds images; returns how many were not in the album before.
-fn add(c: &mut SqlConnection, album_seq: i64, images: &[VisibleImage]) -> Result<usize, SqlError> {
-    if images.is_empty() {
-        return Ok(0);
-    }
-    let images: Vec<(i64, i64)> = images.iter().map(|image| (image.seq, image.captured_at_ms)).collect();
-    Ok(statement(ADD_IMAGES).bind::<BigInt, _>(album_seq).bind::<Text, _>(json_text(&images)).execute(c)?)
+/// The internal ids and capture times of images.
+fn pairs(images: &[VisibleImage]) -> Vec<(i64, i64)> {
+    images.iter().map(|image| (image.seq, image.captured_at_ms)).collect()
 }
 
-/// Removes images; returns how many were in the album before.
-fn remove(c: &mut SqlConnection, album_seq: i64, images: &[VisibleImage]) -> Result<usize, SqlError> {
+/// Adds visible images, given by internal id and capture time; returns how many were not in the album before.
+pub(crate) fn add(c: &mut SqlConnection, album_seq: i64, images: &[(i64, i64)]) -> Result<usize, SqlError> {
     if images.is_empty() {
         return Ok(0);
     }
-    let removed = album_images::table
-        .filter(album_images::album_seq.eq(album_seq))
-        .filter(album_images::image_seq.eq_any(images.iter().map(|image| image.seq)));
-    Ok(diesel::delete(removed).execute(c)?)
+    Ok(statement(ADD_IMAGES).bind::<BigInt, _>(album_seq).bind::<Text, _>(json_text(images)).execute(c)?)
+}
+
+const REMOVE_IMAGES: &str = concat!(
+    "DELETE FROM album_images WHERE album_seq = $1 AND image_seq IN (SELECT first FROM ",
+    integer_pairs!("$2"),
+    " AS removed)"
+);
+
+const FORGET_COVER: &str = concat!(
+    "UPDATE albums SET cover_seq = NULL WHERE seq = $1 AND cover_seq IN (SELECT first FROM ",
+    integer_pairs!("$2"),
+    " AS removed)"
+);
+
+/// Removes images, given by internal id and capture time; returns how many were in the album before.
+pub(crate) fn remove(
+    c: &mut SqlConnection,
+    album_seq: i64,
+    images: &[(i64, i64)],
+) -> Result<usize, SqlError> {
+    if images.is_empty() {
+        return Ok(0);
+    }
+    let images = json_text(images);
+    statement(FORGET_COVER).bind::<BigInt, _>(album_seq).bind::<Text, _>(&images).execute(c)?;
+    Ok(statement(REMOVE_IMAGES).bind::<BigInt, _>(album_seq).bind::<Text, _>(images).execute(c)?)
+}
+
+/// Records a change of an album.
+pub(crate) fn set_updated(c: &mut SqlConnection, album_seq: i64, at: Timestamp) -> Result<(), SqlError> {
+    diesel::update(albums::table.find(album_seq)).set(albums::updated_at_ms.eq(at.millis())).execute(c)?;
+    Ok(())
 }
 
 /// The album after the change.

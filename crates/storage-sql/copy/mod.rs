@@ -9,7 +9,9 @@ mod tables;
 mod value;
 
 use async_trait::async_trait;
-use storage::{CopiedRow, CopiedTable, CopyStore, PageLimit, RowKey, StorageError};
+use storage::{
+    CopiedColumns, CopiedRow, CopiedTable, CopyStore, PageLimit, RowKey, SnapshotReceiver, StorageError,
+};
 
 #[cfg(test)]
 pub(crate) use completeness::assert_complete;
@@ -26,6 +28,15 @@ impl CopyStore for SqlStore {
         limit: PageLimit,
     ) -> Result<Vec<CopiedRow>, StorageError> {
         self.read(move |c| rows::read(c, table, after.as_ref(), limit)).await
+    }
+
+    fn copied_columns(&self, table: CopiedTable) -> CopiedColumns {
+        let shape = rows::shape(table);
+        CopiedColumns { names: shape.columns, key: shape.key_columns }
+    }
+
+    async fn read_snapshot(&self, limit: PageLimit, receiver: SnapshotReceiver) -> Result<(), StorageError> {
+        self.read_at_length(move |c| rows::read_snapshot(c, limit, &*receiver)).await
     }
 
     async fn last_copied_key(&self, table: CopiedTable) -> Result<Option<RowKey>, StorageError> {

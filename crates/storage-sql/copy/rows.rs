@@ -1,6 +1,8 @@
 //! Operations on a table by its name.
 
-use storage::{CopiedRow, CopiedTable, PageLimit, RowKey};
+use std::ops::ControlFlow;
+
+use storage::{CopiedRow, CopiedTable, PageLimit, RowKey, SnapshotPart};
 
 use super::{
     pages,
@@ -8,8 +10,8 @@ use super::{
     tables::{self, File, Image},
 };
 use crate::{
-    SqlConnection, place_index,
-    sql::{SqlError, value::RowReader},
+    SqlConnection, id_sequence, place_index,
+    sql::{SqlError, map, value::RowReader},
 };
 
 /// Evaluates an expression with the type of the rows of a table.
@@ -68,6 +70,10 @@ macro_rules! with_rows {
                 type $row = tables::Sidecar;
                 $body
             }
+            CopiedTable::ImageEdits => {
+                type $row = tables::ImageEdit;
+                $body
+            }
             CopiedTable::IndexJobs => {
                 type $row = tables::IndexJob;
                 $body
@@ -94,6 +100,10 @@ macro_rules! with_rows {
             }
             CopiedTable::StageFailures => {
                 type $row = tables::StageFailure;
+                $body
+            }
+            CopiedTable::TimelineMonths => {
+                type $row = tables::TimelineMonth;
                 $body
             }
             CopiedTable::Encoders => {
@@ -145,6 +155,36 @@ pub(super) fn read(
     with_rows!(table, Row => pages::read::<Row>(c, after, limit))
 }
 
+/// Passes on the rows of all tables, page by page, until the receiver has enough.
+pub(super) fn read_snapshot(
+    c: &mut SqlConnection,
+    limit: PageLimit,
+    receive: &(dyn Fn(SnapshotPart) -> ControlFlow<()> + Send + Sync),
+) -> Result<(), SqlError> {
+    if receive(SnapshotPart::Begin).is_break() {
+        return Ok(());
+    }
+    for table in CopiedTable::ALL.iter().copied() {
+        let highest_id = match ids(table) {
+            Some((name, column)) => Some(id_sequence::highest(c, name, column)?),
+            None => None,
+        };
+        if receive(SnapshotPart::Table { table, highest_id }).is_break() {
+            return Ok(());
+        }
+        let mut after = None;
+        loop {
+            let rows = read(c, table, after.as_ref(), limit)?;
+            let Some(last) = rows.last() else { break };
+            after = Some(last.key());
+            if receive(SnapshotPart::Rows(rows)).is_break() {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn last_key(c: &mut SqlConnection, table: CopiedTable) -> Result<Option<RowKey>, SqlError> {
     with_rows!(table, Row => pages::last_key::<Row>(c))
 }
@@ -169,7 +209,10 @@ pub(super) fn add(c: &mut SqlConnection, table: CopiedTable, rows: &[CopiedRow])
         CopiedTable::Images => {
             let images = pages::typed::<Image>(rows)?;
             pages::insert(c, &images)?;
-            images.iter().try_for_each(|image| index_place(c, image))
+            images.iter().try_for_each(|image| {
+                index_place(c, image)?;
+                map::update(c, image.seq)
+            })
         }
         table => with_rows!(table, Row => pages::insert(c, &pages::typed::<Row>(rows)?)),
     }

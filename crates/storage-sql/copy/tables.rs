@@ -10,10 +10,10 @@ use super::{
 use crate::{
     SqlConnection,
     sql::schema::{
-        accounts, album_images, albums, api_keys, blobs, encoders, file_locks, files, image_vectors, images,
-        index_jobs, login_flows, oauth_clients, oauth_grants, rendition_jobs, renditions, security_events,
-        sessions, setup_links, sidecars, sign_in_attempts, signing_keys, stage_failures, stage_jobs, stages,
-        upload_parts, uploads, watched_files,
+        accounts, album_images, albums, api_keys, blobs, encoders, file_locks, files, image_edits,
+        image_vectors, images, index_jobs, login_flows, oauth_clients, oauth_grants, rendition_jobs,
+        renditions, security_events, sessions, setup_links, sidecars, sign_in_attempts, signing_keys,
+        stage_failures, stage_jobs, stages, timeline_months, upload_parts, uploads, watched_files,
     },
 };
 
@@ -110,7 +110,7 @@ copied_rows!(
         Option<i64>, height: Option<i64>, decoder_version: Option<i64>, failure: Option<String>, damaged:
         Option<String>, file_name: Option<String>, camera_make: Option<String>, camera_model: Option<String>,
         place: Option<String>, description: Option<String>, ocr_text: Option<String>, deleted_with_files:
-        bool,
+        bool, thumbhash: Option<Vec<u8>>,
     },
     long "coalesce(length(ocr_text), 0) + coalesce(length(description), 0)"
 );
@@ -126,6 +126,18 @@ copied_rows!(
     key { image_seq: i64, kind: String },
     { content: Vec<u8> },
     long "length(content)"
+);
+
+copied_rows!(
+    ImageEdit of image_edits,
+    key { image_seq: i64 },
+    {
+        description_edited: bool, place_edited: bool, time_edited: Option<String>, time_edit: Option<String>,
+        last_edit: Option<String>, previous: Option<String>, file_description: Option<String>, file_latitude:
+        Option<f64>, file_longitude: Option<f64>, file_place: Option<String>, file_captured_at_ms: i64,
+        file_capture_wall: Option<String>, file_capture_offset_min: Option<i64>,
+    },
+    long "coalesce(length(file_description), 0) + coalesce(length(previous), 0)"
 );
 
 copied_rows!(
@@ -149,7 +161,10 @@ copied_rows!(
 copied_rows!(
     Album of albums,
     ids { seq: i64 },
-    { id: String, account_id: i64, title: String, created_at_ms: i64, updated_at_ms: i64 }
+    {
+        id: String, account_id: i64, title: String, created_at_ms: i64, updated_at_ms: i64, oldest_first: bool,
+        cover_seq: Option<i64>,
+    }
 );
 
 copied_rows!(
@@ -177,6 +192,12 @@ copied_rows!(
     StageFailure of stage_failures,
     key { stage_id: i64, image_seq: i64 },
     { reason: String }
+);
+
+copied_rows!(
+    TimelineMonth of timeline_months,
+    key { account_id: i64, month: i64 },
+    { photos: i64, ratio_sum: i64 }
 );
 
 copied_rows!(

@@ -148,7 +148,7 @@ pub(crate) fn resolve_images(
 }
 
 /// Looks up one id for a viewer.
-pub(super) fn resolve_image(
+pub(crate) fn resolve_image(
     c: &mut SqlConnection,
     viewer: Viewer,
     id: &ImageId,

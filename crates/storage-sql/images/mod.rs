@@ -1,4 +1,6 @@
+mod change;
 mod details;
+mod exported;
 mod filter;
 mod lookup;
 mod page;
@@ -12,20 +14,23 @@ mod visibility;
 use async_trait::async_trait;
 use domain::{AccountId, ContentHash, Image, ImageId, Limit, ListQuery, QueryText, Rendition, Timestamp};
 use storage::{
-    FoundImage, ImageStore, Lookup, MAX_TEXT_MATCHES, RenditionSource, SearchFilter, StorageError,
-    StoredRendition, TextColumns, TextMatch, Viewer, WordIndex,
+    ExportedImage, FoundImage, ImageStore, Lookup, MAX_TEXT_MATCHES, RenditionSource, SearchFilter,
+    StorageError, StoredRendition, TextColumns, TextMatch, Viewer, WordIndex,
 };
 
 use crate::{Lock, SqlStore};
 
+pub(crate) use change::change_indexed;
 pub(crate) use details::DetailsRow;
 pub(crate) use filter::OwnedFilter;
-pub(crate) use lookup::{VisibleImage, resolve_images};
+pub(crate) use lookup::{VisibleImage, resolve_image, resolve_images};
 pub(crate) use places::latitudes;
-pub(crate) use removal::{delete_without_files, set_capture_time_in_albums, undelete};
-pub(crate) use renditions::replace as replace_renditions;
-pub(crate) use row::{ImageRow, ImageRowWithOwner};
-pub(crate) use text::{add_text, encode_word_ids, forget_words, outdated_words, reindex, remove_text};
+pub(crate) use removal::{delete_without_files, mark_deleted, remove_forever, undelete};
+pub(crate) use renditions::{replace as replace_renditions, trashed_source};
+pub(crate) use row::{ImageRow, ImageRowWithOwner, load_in_order};
+pub(crate) use text::{
+    IndexedWords, add_text, encode_word_ids, forget_words, outdated_words, reindex, remove_text,
+};
 pub(crate) use visibility::Visibility;
 
 #[async_trait]
@@ -123,6 +128,15 @@ impl ImageStore for SqlStore {
 
     async fn purge_images(&self, deleted_before: Timestamp, max: u32) -> Result<u32, StorageError> {
         self.write(Lock::Nothing, move |c| removal::purge(c, deleted_before, max)).await
+    }
+
+    async fn exported_images(
+        &self,
+        account: AccountId,
+        after: Option<Timestamp>,
+        max: u32,
+    ) -> Result<Vec<ExportedImage>, StorageError> {
+        self.read(move |c| exported::page(c, account, after, max)).await
     }
 }
 

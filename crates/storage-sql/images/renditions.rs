@@ -1,5 +1,5 @@
 use diesel::{OptionalExtension, prelude::*};
-use domain::{ContentHash, ImageId, Rendition};
+use domain::{AccountId, ContentHash, ImageId, Rendition};
 use storage::{BlobKind, RenditionSource, StoredRendition};
 
 use super::lookup::{ImageWithOwner, owner_columns, visible_to_owner};
@@ -60,21 +60,21 @@ pub(super) fn source_by_one_query(
     Ok(match image.is_visible_to_owner(free_window)? {
         None => None,
         Some(false) => Some(None),
-        Some(true) => Some(Some(read_source(image.seq, &original, original_bytes, stored)?)),
+        Some(true) => Some(Some(read_source(&image, &original, original_bytes, stored)?)),
     })
 }
 
 fn read_source(
-    seq: i64,
+    image: &ImageWithOwner,
     original: &[u8],
     original_bytes: i64,
     stored: Option<RenditionRow>,
 ) -> Result<RenditionSource, SqlError> {
-    let reader = RowReader::new("images", &seq);
+    let reader = RowReader::new("images", &image.seq);
     let original = reader.hash("original", original)?;
     let stored = stored.map(|row| row.read(&original)).transpose()?;
     let original_bytes = reader.unsigned("original_bytes", original_bytes)?;
-    Ok(RenditionSource { original, original_bytes, stored })
+    Ok(RenditionSource { owner: AccountId(image.account), original, original_bytes, stored })
 }
 
 /// The source of a rendition, if the image is visible to its owner.
@@ -92,7 +92,39 @@ pub(super) fn source(
         .select(RenditionRow::as_select())
         .get_result(c)
         .optional()?;
-    read_source(image.seq, &original, original_bytes, stored).map(Some)
+    read_source(&image, &original, original_bytes, stored).map(Some)
+}
+
+/// The source of a rendition of an account's deleted image.
+pub(crate) fn trashed_source(
+    c: &mut SqlConnection,
+    account: AccountId,
+    id: &ImageId,
+    rendition: Rendition,
+) -> Result<Option<RenditionSource>, SqlError> {
+    type Found = (ImageWithOwner, Vec<u8>, i64, Option<RenditionRow>);
+    let of_image = renditions::original.eq(images::original).and(renditions::name.eq(rendition.name()));
+    let found: Option<Found> = images::table
+        .inner_join(accounts::table)
+        .left_join(renditions::table.on(of_image))
+        .filter(images::id.eq(id.as_str()))
+        .filter(images::account_id.eq(account.0))
+        .filter(images::deleted_at_ms.is_not_null())
+        .filter(images::captured_at_ms.is_not_null())
+        .filter(accounts::deleted_at_ms.is_null())
+        .select((
+            owner_columns!(),
+            images::original,
+            images::original_bytes,
+            Option::<RenditionRow>::as_select(),
+        ))
+        .get_result(c)
+        .optional()?;
+    found
+        .map(|(image, original, original_bytes, stored)| {
+            read_source(&image, &original, original_bytes, stored)
+        })
+        .transpose()
 }
 
 fn blob_of(

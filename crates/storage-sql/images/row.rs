@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use diesel::prelude::*;
-use domain::{Circle, Image, ImageId};
+use domain::{Circle, Image, ImageId, Thumbhash};
 use storage::FoundImage;
 
 use super::{details::DetailsRow, visibility::Visibility};
@@ -25,6 +25,8 @@ pub(crate) struct ImageRow {
     place: Option<String>,
     ocr_text: Option<String>,
     file_name: Option<String>,
+    decoder_version: Option<i64>,
+    thumbhash: Option<Vec<u8>>,
     #[diesel(embed)]
     details: DetailsRow,
 }
@@ -67,6 +69,8 @@ impl TryFrom<ImageRow> for Image {
             place: row.place,
             text: row.ocr_text,
             file_name: row.file_name,
+            picture_version: reader.unsigned("decoder_version", row.decoder_version.unwrap_or(0))?,
+            thumbhash: row.thumbhash.and_then(Thumbhash::new),
         })
     }
 }
@@ -80,7 +84,7 @@ pub(super) fn found_image(row: ImageRow, circle: Option<Circle>) -> Result<Found
 }
 
 /// Loads rows in this order.
-pub(super) fn load_in_order(c: &mut SqlConnection, seqs: &[i64]) -> Result<Vec<ImageRow>, SqlError> {
+pub(crate) fn load_in_order(c: &mut SqlConnection, seqs: &[i64]) -> Result<Vec<ImageRow>, SqlError> {
     if seqs.is_empty() {
         return Ok(Vec::new());
     }

@@ -14,10 +14,11 @@ use crate::{
     sql::{
         blob_registry::keep_always,
         images::{add_text, forget_words, remove_text},
+        map,
         originals::recount_stored_bytes,
         queue::replace_job,
         schema::{image_vectors, images, renditions},
-        statement,
+        statement, timeline,
         value::RowReader,
         vectors,
     },
@@ -39,6 +40,7 @@ pub(super) fn repair(
             replace_job(c, row, at)
         }
         StoreRule::ImageCount => count_images(c, row),
+        StoreRule::TimelineMonths => timeline::recount(c, row),
         StoreRule::StoredBytes => recount_stored_bytes(c, row),
         StoreRule::RootFolder => files::create_root(c, row, at),
         // Nothing says which of the rows is right.
@@ -48,6 +50,8 @@ pub(super) fn repair(
         StoreRule::FolderBytes => files::add_up(c, row),
         StoreRule::AlbumCopies => copy_to_albums(c, row),
         StoreRule::PlaceIndex => index_place(c, row),
+        StoreRule::MapPoint => map::update(c, row),
+        StoreRule::MapCells => map::rebuild_cells(c, row),
         StoreRule::WordIndex => index_words(c, row),
         StoreRule::WordsHaveImage => forget_words(c, row),
         StoreRule::VectorsHaveImage => assign_vector(c, row),
@@ -115,7 +119,7 @@ fn index_words(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
     if image.is_none() {
         return Ok(());
     }
-    remove_text(c, seq)?;
+    remove_text(c, &[seq])?;
     add_text(c, seq)
 }
 

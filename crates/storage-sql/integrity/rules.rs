@@ -15,9 +15,10 @@ use crate::{
     place_index::place_differs,
     sql::{
         images::outdated_words,
+        map,
         originals::WRONG_STORED_BYTES,
         schema::{accounts, images},
-        statement,
+        statement, timeline,
         value::{RowReader, json_text},
     },
 };
@@ -34,6 +35,10 @@ enum Find {
     Rows(&'static str),
     /// Words are compared by the program.
     Words,
+    /// Points of the map are computed by the program.
+    MapPoints,
+    /// Squares of the map are added up by the program.
+    MapCells,
 }
 
 #[derive(QueryableByName)]
@@ -104,8 +109,11 @@ const fn query(rule: StoreRule) -> RuleQuery {
         StoreRule::RenditionsAreKept => (IMAGES, Find::Rows(RENDITIONS_ARE_KEPT)),
         StoreRule::PendingImageHasJob => (IMAGES, Find::Rows(PENDING_IMAGE_HAS_JOB)),
         StoreRule::ImageCount => (ACCOUNTS, Find::Rows(IMAGE_COUNT)),
+        StoreRule::TimelineMonths => (ACCOUNTS, Find::Rows(timeline::WRONG_MONTHS)),
         StoreRule::AlbumCopies => (IMAGES, Find::Rows(ALBUM_COPIES)),
         StoreRule::PlaceIndex => (IMAGES, Find::Rows(PLACE_INDEX)),
+        StoreRule::MapPoint => (IMAGES, Find::MapPoints),
+        StoreRule::MapCells => (ACCOUNTS, Find::MapCells),
         StoreRule::WordIndex => (IMAGES, Find::Words),
         StoreRule::WordsHaveImage => (range!("indexed_words", "image_seq"), Find::Rows(WORDS_HAVE_IMAGE)),
         StoreRule::VectorsHaveImage => (range!("image_vectors", "id"), Find::Rows(VECTORS_HAVE_IMAGE)),
@@ -225,6 +233,14 @@ pub(super) fn check(
                 detail: Some(detail.to_owned()),
             };
             outdated_words(c, after, last)?.into_iter().map(image).collect()
+        }
+        Find::MapPoints => {
+            let image = |seq| Found { key: seq, image: Some(seq), detail: None };
+            map::wrong_points(c, after, last)?.into_iter().map(image).collect()
+        }
+        Find::MapCells => {
+            let account = |(id, email)| Found { key: id, image: None, detail: email };
+            map::wrong_accounts(c, after, last)?.into_iter().map(account).collect()
         }
     };
     Ok(CheckedRows {

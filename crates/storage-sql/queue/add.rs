@@ -102,7 +102,7 @@ fn add_existing(c: &mut SqlConnection, image: &NewImage, row: &StateRow) -> Resu
         replace_job(c, row.seq, image.added_at)?;
     }
     if known.deleted {
-        undelete(c, row.seq, image.account.0)?;
+        undelete(c, image.account.0, &[row.seq])?;
         let state = if failed { ImageState::Pending } else { known.state };
         return Ok(AddOutcome::Restored(ExistingImage { state, deleted: false, ..known }));
     }

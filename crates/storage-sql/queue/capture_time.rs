@@ -23,7 +23,7 @@ struct CaptureTimeRow {
 ///
 /// Within a burst of images with the same requested time, the search starts at the last time of the burst, so that a
 /// burst costs no more than as many single images. A time within the burst that a purged image left stays unused.
-pub(super) fn free_capture_time(
+pub(crate) fn free_capture_time(
     c: &mut SqlConnection,
     account: i64,
     seq: i64,
@@ -70,14 +70,7 @@ fn next_free(
     seq: i64,
     from_ms: i64,
 ) -> Result<i64, SqlError> {
-    let taken = images::table
-        .filter(images::account_id.eq(account))
-        .filter(images::captured_at_ms.eq(from_ms))
-        .filter(images::seq.ne(seq))
-        .select(images::seq)
-        .get_result::<i64>(c)
-        .optional()?;
-    if taken.is_none() {
+    if is_free(c, account, seq, from_ms)? {
         return Ok(from_ms);
     }
     let end: CaptureTimeRow = statement(query)
@@ -86,4 +79,21 @@ fn next_free(
         .bind::<BigInt, _>(seq)
         .get_result(c)?;
     Ok(end.ms)
+}
+
+/// Whether no other image of the account has this capture time.
+pub(crate) fn is_free(
+    c: &mut SqlConnection,
+    account: i64,
+    seq: i64,
+    captured_at_ms: i64,
+) -> Result<bool, SqlError> {
+    let taken = images::table
+        .filter(images::account_id.eq(account))
+        .filter(images::captured_at_ms.eq(captured_at_ms))
+        .filter(images::seq.ne(seq))
+        .select(images::seq)
+        .get_result::<i64>(c)
+        .optional()?;
+    Ok(taken.is_none())
 }

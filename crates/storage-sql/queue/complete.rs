@@ -1,21 +1,21 @@
 use diesel::prelude::*;
-use domain::Timestamp;
-use storage::{BlobKind, IndexedImage, JobId};
+use domain::{Metadata, PhotoDetails, Timestamp};
+use storage::{BlobKind, EditableImage, IndexedImage, JobId};
 
 use super::{capture_time::free_capture_time, jobs::lock_leased_image};
 use crate::{
     Lock, SqlConnection,
     error::SqlError,
-    lock, place_index,
+    lock,
     sql::{
         accounts::adjust_live_images,
         blob_registry::{self, can_keep},
-        images::{DetailsRow, add_text, remove_text, replace_renditions, set_capture_time_in_albums},
+        edits::{CaptureColumns, with_corrections},
+        images::{DetailsRow, change_indexed, replace_renditions},
         rendition_queue,
         schema::{images, index_jobs},
         stages::requeue_image,
         value::RowReader,
-        vectors,
     },
 };
 
@@ -48,23 +48,11 @@ pub(super) fn complete(
         }
     }
     let was_ready = image.state == "ready";
-    if was_ready {
-        // First the indexes, because they look up their entries by the image.
-        remove_text(c, seq)?;
-        place_index::remove(c, seq)?;
-    }
-    let captured_at_ms = capture_time(c, &image, indexed.metadata.capture.at)?;
-    store(c, seq, captured_at_ms, indexed)?;
-    add_text(c, seq)?;
-    if let Some(position) = indexed.metadata.details.position {
-        place_index::add(c, seq, image.account_id, position)?;
-    }
-    if was_ready && image.captured_at_ms != Some(captured_at_ms) {
-        set_capture_time_in_albums(c, seq, captured_at_ms)?;
-    }
-    if was_ready {
-        vectors::renumber(c, seq)?;
-    }
+    let shown = with_corrections(c, seq, of_file(indexed))?;
+    change_indexed(c, seq, |c| {
+        let captured_at_ms = capture_time(c, &image, shown.capture.at)?;
+        store(c, seq, captured_at_ms, indexed, &shown)
+    })?;
     if image.decoder_version != Some(i64::from(indexed.decoder_version)) {
         requeue_image(c, seq)?;
     }
@@ -88,29 +76,45 @@ fn capture_time(c: &mut SqlConnection, image: &CurrentImage, requested: Timestam
     }
 }
 
+/// What the file says in the fields that people can correct.
+fn of_file(indexed: &IndexedImage) -> EditableImage {
+    let Metadata { capture, details } = &indexed.metadata;
+    EditableImage {
+        capture: *capture,
+        position: details.position,
+        place: indexed.place.clone(),
+        description: details.description.clone(),
+    }
+}
+
 fn store(
     c: &mut SqlConnection,
     seq: i64,
     captured_at_ms: i64,
     indexed: &IndexedImage,
+    shown: &EditableImage,
 ) -> Result<(), SqlError> {
-    let capture = &indexed.metadata.capture;
+    let details = PhotoDetails {
+        position: shown.position,
+        description: shown.description.clone(),
+        ..indexed.metadata.details.clone()
+    };
     diesel::update(images::table.find(seq))
         .set((
             images::state.eq("ready"),
             images::captured_at_ms.eq(captured_at_ms),
-            images::requested_captured_at_ms.eq(capture.at.millis()),
-            images::capture_wall.eq(capture.wall.map(|wall| wall.to_string())),
-            images::capture_offset_min.eq(capture.offset_minutes.map(i64::from)),
-            images::capture_source.eq(capture.source.as_str()),
             images::width.eq(i64::from(indexed.size.width)),
             images::height.eq(i64::from(indexed.size.height)),
             images::decoder_version.eq(i64::from(indexed.decoder_version)),
             images::damaged.eq(indexed.damaged.as_deref()),
-            images::place.eq(indexed.place.as_deref()),
-            DetailsRow::from(indexed.metadata.details.clone()),
+            images::place.eq(shown.place.as_deref()),
+            CaptureColumns::from(&shown.capture),
+            DetailsRow::from(details),
         ))
         .execute(c)?;
+    if let Some(preview) = &indexed.thumbhash {
+        diesel::update(images::table.find(seq)).set(images::thumbhash.eq(preview.as_bytes())).execute(c)?;
+    }
     if let Some(text) = &indexed.text {
         diesel::update(images::table.find(seq)).set(images::ocr_text.eq(text)).execute(c)?;
     }

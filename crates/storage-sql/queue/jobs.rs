@@ -130,7 +130,7 @@ const ENQUEUE_ALL: &str = concat!(
 );
 
 /// Queues failed images in this order.
-pub(super) fn requeue(c: &mut SqlConnection, seqs: &[i64], at: Timestamp) -> Result<(), SqlError> {
+pub(crate) fn requeue(c: &mut SqlConnection, seqs: &[i64], at: Timestamp) -> Result<(), SqlError> {
     let seqs = json_array(seqs);
     statement(RESET_TO_PENDING).bind::<Text, _>(&seqs).execute(c)?;
     statement(ENQUEUE_ALL).bind::<BigInt, _>(at.millis()).bind::<Text, _>(&seqs).execute(c)?;

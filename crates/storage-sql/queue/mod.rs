@@ -7,6 +7,7 @@ mod sidecars;
 mod states;
 
 pub(crate) use add::add;
+pub(crate) use capture_time::{free_capture_time, is_free};
 
 use async_trait::async_trait;
 use domain::{AccountId, ContentHash, ImageId, Sidecar, Timestamp};
@@ -15,7 +16,7 @@ use storage::{
     LeaseRequest, NewImage, QueueLength, StorageError,
 };
 
-pub(crate) use jobs::replace_job;
+pub(crate) use jobs::{replace_job, requeue};
 
 use crate::{
     Lock, SqlStore,

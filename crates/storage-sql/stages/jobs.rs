@@ -175,7 +175,7 @@ fn store_text(c: &mut SqlConnection, seq: i64, text: Option<&str>) -> Result<(),
         return Ok(());
     }
     // First the index, because it looks up its entry by the image.
-    remove_text(c, seq)?;
+    remove_text(c, &[seq])?;
     diesel::update(images::table.find(seq)).set(images::ocr_text.eq(text)).execute(c)?;
     add_text(c, seq)
 }

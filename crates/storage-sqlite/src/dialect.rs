@@ -28,6 +28,30 @@ macro_rules! integer_pairs {
     };
 }
 
+/// The month of a time in milliseconds since 1970, in UTC, as the number yyyymm.
+macro_rules! month_of {
+    ($millis:literal) => {
+        concat!(
+            "CAST(strftime('%Y%m', (",
+            $millis,
+            " - ((",
+            $millis,
+            " % 86400000) + 86400000) % 86400000) / 1000, 'unixepoch') AS INTEGER)"
+        )
+    };
+}
+
+/// A table of the triples of integers in a JSON array, with the columns `first`, `second` and `third`.
+macro_rules! integer_triples {
+    ($json:literal) => {
+        concat!(
+            "(SELECT value ->> 0 AS first, value ->> 1 AS second, value ->> 2 AS third FROM json_each(",
+            $json,
+            "))"
+        )
+    };
+}
+
 /// A join that looks up the rows of a table for each row of its left side.
 macro_rules! join_after {
     ($table:literal, $alias:literal, $on:literal) => {

@@ -83,6 +83,15 @@ impl SqliteStore {
         self.readers.run(move |c| c.transaction(operation)).await
     }
 
+    /// As [`read`](Self::read), for an operation that may take minutes. Meanwhile the WAL only grows.
+    pub(crate) async fn read_at_length<T, F>(&self, operation: F) -> Result<T, StorageError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
+    {
+        self.read(operation).await
+    }
+
     /// Runs a read-only operation of one statement, which needs no transaction.
     pub(crate) async fn query<T, F>(&self, operation: F) -> Result<T, StorageError>
     where

@@ -12,7 +12,7 @@ use words::Occurrence;
 use crate::{
     SqlConnection,
     error::SqlError,
-    sql::{encode_word_ids, expression::Expression, json_array, statement},
+    sql::{IndexedWords, encode_word_ids, expression::Expression, json_array, statement},
 };
 
 /// Number of keys per millisecond. Images of different accounts may have the same capture time.
@@ -47,15 +47,20 @@ pub(crate) fn add(
     Ok(())
 }
 
-/// Removes the words of an image.
-pub(crate) fn remove(
-    c: &mut SqlConnection,
-    seq: i64,
-    key: i64,
-    _words: &[(i64, Occurrence)],
-) -> Result<(), SqlError> {
-    statement("DELETE FROM image_words WHERE rowid = $1").bind::<BigInt, _>(key).execute(c)?;
-    statement("DELETE FROM indexed_words WHERE image_seq = $1").bind::<BigInt, _>(seq).execute(c)?;
+/// Removes the words of images.
+pub(crate) fn remove(c: &mut SqlConnection, images: &[IndexedWords]) -> Result<(), SqlError> {
+    let keys: Vec<i64> = images.iter().map(|image| image.key).collect();
+    let seqs: Vec<i64> = images.iter().map(|image| image.seq).collect();
+    statement(concat!("DELETE FROM image_words WHERE rowid IN (SELECT value FROM ", integers!("$1"), ")"))
+        .bind::<Text, _>(json_array(&keys))
+        .execute(c)?;
+    statement(concat!(
+        "DELETE FROM indexed_words WHERE image_seq IN (SELECT value FROM ",
+        integers!("$1"),
+        ")"
+    ))
+    .bind::<Text, _>(json_array(&seqs))
+    .execute(c)?;
     Ok(())
 }
 

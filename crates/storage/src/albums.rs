@@ -1,5 +1,7 @@
 use async_trait::async_trait;
-use domain::{Album, AlbumChange, AlbumId, AlbumTitle, Limit, Offset, Timestamp};
+use domain::{
+    Album, AlbumChange, AlbumId, AlbumOrder, AlbumTitle, DateRange, Image, ImageId, Limit, Offset, Timestamp,
+};
 
 use crate::{StorageError, Viewer};
 
@@ -10,6 +12,15 @@ pub struct AlbumPage {
     pub albums: Vec<Album>,
     /// Number of albums that the account has.
     pub total: u32,
+}
+
+/// An album without its contents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AlbumName {
+    /// The public id.
+    pub id: AlbumId,
+    /// The title.
+    pub title: String,
 }
 
 /// An album to create.
@@ -59,7 +70,21 @@ pub trait AlbumStore: Send + Sync + 'static {
     /// Creates an album with its first images.
     async fn create_album(&self, viewer: Viewer, album: NewAlbum) -> Result<AlbumWrite, StorageError>;
 
-    /// Changes title and images. Adding an image that is in the album and removing one that is not are no changes;
+    /// A page of an album's visible images captured within a range, in an order; `None` if the viewer has no such album.
+    async fn album_images(
+        &self,
+        viewer: Viewer,
+        id: &AlbumId,
+        range: DateRange,
+        order: AlbumOrder,
+        limit: Limit,
+    ) -> Result<Option<Vec<Image>>, StorageError>;
+
+    /// The albums that contain a visible image, newest album first.
+    async fn albums_of_image(&self, viewer: Viewer, image: &ImageId) -> Result<Vec<AlbumName>, StorageError>;
+
+    /// Changes title, order, cover and images. A new cover must be a visible image that is in the album already; otherwise
+    /// the outcome is [`AlbumWrite::UnknownImage`]. Removing the chosen cover forgets the choice. Adding an image that is in the album and removing one that is not are no changes;
     /// `updated_at` is set only by a change.
     async fn change_album(
         &self,

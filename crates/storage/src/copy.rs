@@ -1,3 +1,5 @@
+use std::{ops::ControlFlow, sync::Arc};
+
 use async_trait::async_trait;
 
 use crate::StorageError;
@@ -20,8 +22,9 @@ pub enum Value {
 }
 
 impl Value {
-    /// Appends the canonical form: a tag, the length if it varies, and the bytes. Different values have different forms.
-    fn write_canonical(&self, out: &mut Vec<u8>) {
+    /// Appends the canonical form: a tag, the length if it varies, and the bytes. Different values have different forms, and
+    /// none is the beginning of another.
+    pub fn write_canonical(&self, out: &mut Vec<u8>) {
         let mut sized = |tag: u8, bytes: &[u8]| {
             out.push(tag);
             out.extend((bytes.len() as u64).to_le_bytes());
@@ -103,6 +106,11 @@ macro_rules! copied_tables {
                     $(Self::$variant => $name,)+
                 }
             }
+
+            /// The table with this name.
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|table| table.name() == name)
+            }
         }
     };
 }
@@ -121,6 +129,7 @@ copied_tables! {
     Images = "images",
     Renditions = "renditions",
     Sidecars = "sidecars",
+    ImageEdits = "image_edits",
     IndexJobs = "index_jobs",
     RenditionJobs = "rendition_jobs",
     Albums = "albums",
@@ -128,6 +137,7 @@ copied_tables! {
     Stages = "stages",
     StageJobs = "stage_jobs",
     StageFailures = "stage_failures",
+    TimelineMonths = "timeline_months",
     Encoders = "encoders",
     ImageVectors = "image_vectors",
     Files = "files",
@@ -139,6 +149,34 @@ copied_tables! {
     LoginFlows = "login_flows",
     WatchedFiles = "watched_files",
 }
+
+/// The columns of a table, in an order that is the same in all adapters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CopiedColumns {
+    /// Their names.
+    pub names: &'static [&'static str],
+    /// How many of them are the key.
+    pub key: usize,
+}
+
+/// A part of a snapshot of all tables.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SnapshotPart {
+    /// A snapshot begins. It begins again if the connection to the store was lost; earlier parts then do not count.
+    Begin,
+    /// A table begins. The tables come in the order of [`CopiedTable::ALL`].
+    Table {
+        /// The table.
+        table: CopiedTable,
+        /// The highest id that was ever given to a row of the table; `None` if its rows have no such ids.
+        highest_id: Option<i64>,
+    },
+    /// Rows of the table, in the order of keys.
+    Rows(Vec<CopiedRow>),
+}
+
+/// Receives the parts of a snapshot on a blocking thread, and may end the snapshot early.
+pub type SnapshotReceiver = Arc<dyn Fn(SnapshotPart) -> ControlFlow<()> + Send + Sync>;
 
 /// Reads and writes whole tables, to copy a library to another store.
 ///
@@ -153,6 +191,12 @@ pub trait CopyStore: Send + Sync + 'static {
         after: Option<RowKey>,
         limit: PageLimit,
     ) -> Result<Vec<CopiedRow>, StorageError>;
+
+    /// The columns of a table.
+    fn copied_columns(&self, table: CopiedTable) -> CopiedColumns;
+
+    /// Reads all tables in one snapshot, in pages, while others read and write. It takes as long as the receiver needs.
+    async fn read_snapshot(&self, limit: PageLimit, receiver: SnapshotReceiver) -> Result<(), StorageError>;
 
     /// The highest key; `None` if the table is empty.
     async fn last_copied_key(&self, table: CopiedTable) -> Result<Option<RowKey>, StorageError>;

@@ -4,7 +4,7 @@ use domain::{
     QueryText, Rendition, Timestamp,
 };
 
-use crate::{StorageError, Viewer};
+use crate::{ImageEdits, StorageError, Viewer};
 
 /// The result of looking up an image by id for a viewer.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,12 +101,29 @@ pub struct StoredRendition {
 /// What is needed to serve a rendition of a visible image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RenditionSource {
+    /// The account that the image belongs to.
+    pub owner: AccountId,
     /// The original that it is made from.
     pub original: ContentHash,
     /// The original's length.
     pub original_bytes: u64,
     /// The rendition, if it exists already.
     pub stored: Option<StoredRendition>,
+}
+
+/// An image and its original, for an export.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExportedImage {
+    /// The image.
+    pub image: Image,
+    /// The address of its original.
+    pub original: ContentHash,
+    /// The length of its original, in bytes.
+    pub original_bytes: u64,
+    /// The media type of its original.
+    pub media_type: String,
+    /// Its corrections. The source of the file's time is not told.
+    pub edits: Option<ImageEdits>,
 }
 
 /// Images as viewers see them.
@@ -183,4 +200,13 @@ pub trait ImageStore: Send + Sync + 'static {
     /// after those up to `max` files of deleted accounts; releases the blobs that are no longer referenced. Returns the
     /// number of removed images or files. When it returns 0, the deleted accounts are removed as well.
     async fn purge_images(&self, deleted_before: Timestamp, max: u32) -> Result<u32, StorageError>;
+
+    /// The images of an account with a later capture time, oldest first, whatever its plan. Deleted images and those that
+    /// are not indexed are left out.
+    async fn exported_images(
+        &self,
+        account: AccountId,
+        after: Option<Timestamp>,
+        max: u32,
+    ) -> Result<Vec<ExportedImage>, StorageError>;
 }

@@ -1,5 +1,7 @@
 use async_trait::async_trait;
-use domain::{AccountId, ContentHash, Email, FileInfo, ImageId, Metadata, PixelSize, Sidecar, Timestamp};
+use domain::{
+    AccountId, ContentHash, Email, FileInfo, ImageId, Metadata, PixelSize, Sidecar, Thumbhash, Timestamp,
+};
 
 use crate::{StorageError, StoredRendition};
 
@@ -136,7 +138,8 @@ pub struct IndexJob {
     pub original_bytes: u64,
     /// What is known about its file; the sidecars are in the order of their kinds.
     pub file: FileInfo,
-    /// The decoded picture of a ready image that is indexed again, if the image has the renditions medium and thumb. A
+    /// The decoded picture of a ready image that is indexed again, if the image has all renditions of
+    /// [`Rendition::DISPLAYABLE`](domain::Rendition::DISPLAYABLE). A
     /// worker whose decoders are not newer can return it in [`IndexedImage`], without renditions, and skip decoding.
     pub picture: Option<DecodedPicture>,
     /// How many times it has been leased, including this time.
@@ -176,7 +179,9 @@ pub struct IndexedImage {
     pub damaged: Option<String>,
     /// The version of the decoders.
     pub decoder_version: u32,
-    /// Its renditions, announced and written; at least medium and thumb. When it is indexed again, renditions that are
+    /// A preview of a few bytes. `None` keeps the one that the store has.
+    pub thumbhash: Option<Thumbhash>,
+    /// Its renditions, announced and written; at least those of [`Rendition::DISPLAYABLE`](domain::Rendition::DISPLAYABLE). When it is indexed again, renditions that are
     /// missing here stay.
     pub renditions: Vec<StoredRendition>,
 }

@@ -11,9 +11,9 @@ pub enum StoreRule {
     OriginalIsKept,
     /// The original of a partial file is registered as kept, with the file's length.
     PartialOriginalIsKept,
-    /// A ready image has the renditions medium and thumb, or a job that makes them.
+    /// A ready image has the renditions medium, thumb and preview, or a job that makes them.
     RenditionsExistOrQueued,
-    /// A ready image has the renditions medium and thumb. Not in [`ALL`](Self::ALL), because it does not hold while a job
+    /// A ready image has the renditions medium, thumb and preview. Not in [`ALL`](Self::ALL), because it does not hold while a job
     /// makes them again.
     RenditionsExist,
     /// The blobs of an image's renditions are registered as kept, with the renditions' lengths.
@@ -22,6 +22,8 @@ pub enum StoreRule {
     PendingImageHasJob,
     /// The stored number of live images of an account is right.
     ImageCount,
+    /// The stored months of an account's timeline have the right numbers.
+    TimelineMonths,
     /// The stored number of bytes that an account stores is right.
     StoredBytes,
     /// An account has a root folder.
@@ -42,6 +44,11 @@ pub enum StoreRule {
     AlbumCopies,
     /// The place index has exactly the ready images with a position.
     PlaceIndex,
+    /// The map has exactly the live images with a position. Those that [`fill_map`](crate::MapStore::fill_map) has yet to
+    /// add are left out.
+    MapPoint,
+    /// The stored sums of the squares of an account's map are right.
+    MapCells,
     /// The word index has exactly the words of a live image.
     WordIndex,
     /// Words in the index belong to an image that exists.
@@ -52,7 +59,7 @@ pub enum StoreRule {
 
 impl StoreRule {
     /// All rules that always hold, in an order in which repairs of the first ones make those of the later ones possible.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 21] = [
         Self::OriginalIsKept,
         Self::PartialOriginalIsKept,
         Self::RenditionsAreKept,
@@ -61,6 +68,7 @@ impl StoreRule {
         Self::WordsHaveImage,
         Self::VectorsHaveImage,
         Self::ImageCount,
+        Self::TimelineMonths,
         Self::StoredBytes,
         Self::RootFolder,
         Self::FileParent,
@@ -70,6 +78,8 @@ impl StoreRule {
         Self::FolderBytes,
         Self::AlbumCopies,
         Self::PlaceIndex,
+        Self::MapPoint,
+        Self::MapCells,
         Self::WordIndex,
     ];
 }
@@ -225,7 +235,7 @@ pub trait IntegrityStore: Send + Sync + 'static {
 
     /// Removes every reference to the blob of a rendition and takes the blob, as
     /// [`take_unreferenced_blobs`](crate::BlobRegistry::take_unreferenced_blobs) does: the caller holds the lock of the
-    /// sweeper, deletes the blob and forgets it. The rendition is queued to be made again: medium and thumb with a job of
+    /// sweeper, deletes the blob and forgets it. The rendition is queued to be made again: medium, thumb and preview with a job of
     /// the [`IndexQueue`](crate::IndexQueue), full with one of the [`RenditionQueue`](crate::RenditionQueue). Returns
     /// the number of references.
     async fn discard_rendition(&self, blob: BlobRef, at: Timestamp) -> Result<u32, StorageError>;

@@ -15,6 +15,7 @@ mod accounts;
 mod albums;
 mod blob_registry;
 mod copy;
+mod edits;
 mod error;
 mod file_order;
 mod file_rules;
@@ -25,16 +26,22 @@ mod index_queue;
 mod integrity;
 mod library_state;
 mod login_flows;
+mod map;
+mod photo_context;
+mod problems;
 mod rendition_queue;
 mod roles;
 mod schema;
 mod security_events;
+mod selections;
 mod sessions;
 mod setup;
 mod sign_in;
 mod signing_keys;
 mod stages;
 mod store_clock;
+mod timeline;
+mod trash;
 mod uploads;
 mod vectors;
 mod watched_files;
@@ -48,10 +55,17 @@ pub use accounts::{
     AccountStore, CreateAccountError, CreateKeyError, KeyHash, KeyHolder, KeyId, KeyInfo, KeyKind,
     NewAccount, NewKey,
 };
-pub use albums::{AlbumPage, AlbumStore, AlbumWrite, NewAlbum};
+pub use albums::{AlbumName, AlbumPage, AlbumStore, AlbumWrite, NewAlbum};
 pub use blob_registry::{AnnounceOutcome, BlobRef, BlobRegistry};
-pub use copy::{CopiedRow, CopiedTable, CopyStore, PageLimit, RowKey, Value};
+pub use copy::{
+    CopiedColumns, CopiedRow, CopiedTable, CopyStore, PageLimit, RowKey, SnapshotPart, SnapshotReceiver,
+    Value,
+};
 pub use domain::BlobKind;
+pub use edits::{
+    ChangeImage, ChangedPlace, ChangedTime, EditStore, EditableImage, EditedImages, ImageChange, ImageEdits,
+    ImageToChange, ImagesToEdit,
+};
 pub use error::StorageError;
 pub use file_order::{FilePosition, LocatedFile, RecentFiles};
 pub use file_rules::{LockPosition, LockedAction, exceeds_quota};
@@ -62,7 +76,7 @@ pub use files::{
 };
 pub use grants::{GrantHolder, GrantStore};
 pub use images::{
-    FoundImage, ImageKey, ImageStore, Lookup, MAX_TEXT_MATCHES, RenditionSource, SearchFilter,
+    ExportedImage, FoundImage, ImageKey, ImageStore, Lookup, MAX_TEXT_MATCHES, RenditionSource, SearchFilter,
     StoredRendition, TextColumns, TextMatch, TextTier,
 };
 pub use index_queue::{
@@ -75,12 +89,16 @@ pub use integrity::{
 };
 pub use library_state::{LibraryState, LibraryStateStore, Transfer};
 pub use login_flows::{LoginFlow, LoginFlowStore, LoginTokenHash, MAX_LOGIN_FLOWS, NewLoginFlow};
+pub use map::{MapCluster, MapStore};
+pub use photo_context::{MAX_ALBUMS_OF_PHOTO, PhotoContext, PhotoContextStore};
+pub use problems::{IndexingProgress, ProblemImage, ProblemStore};
 pub use rendition_queue::{RenditionJob, RenditionQueue};
 pub use roles::{RoleFence, RoleRequest, RoleStore};
 pub use schema::SchemaStore;
 pub use security_events::{
     EVENT_MERGE_WINDOW_MS, MAX_EVENTS_PER_KIND, NewSecurityEvent, SecurityEvent, SecurityEventStore,
 };
+pub use selections::{SelectedImage, SelectionCount, SelectionCursor, SelectionStep, SelectionStore};
 pub use sessions::{MAX_SESSIONS, NewSession, SessionHash, SessionHolder, SessionInfo, SessionStore};
 pub use setup::{MAX_SETUP_LINKS, SetupHash, SetupStore};
 pub use sign_in::{AttemptId, SignInAttempt, SignInDecision, SignInLimits, SignInStore};
@@ -90,6 +108,8 @@ pub use stages::{
     VersionPolicy,
 };
 pub use store_clock::StoreClock;
+pub use timeline::{MonthTotal, TimelineOrder, TimelineStore};
+pub use trash::{TrashStore, TrashedImage};
 pub use uploads::{
     AddPart, BeginUpload, MAX_UPLOAD_PARTS, MAX_UPLOADS, NewUpload, SweptUploads, UploadId, UploadPart,
     UploadProtocol, UploadState, UploadStore,
@@ -108,6 +128,7 @@ pub trait Store:
     + AlbumStore
     + BlobRegistry
     + CopyStore
+    + EditStore
     + FileStore
     + GrantStore
     + ImageStore
@@ -115,16 +136,22 @@ pub trait Store:
     + IntegrityStore
     + LibraryStateStore
     + LoginFlowStore
+    + MapStore
+    + PhotoContextStore
+    + ProblemStore
     + RenditionQueue
     + RoleStore
     + SchemaStore
     + SecurityEventStore
+    + SelectionStore
     + SessionStore
     + SetupStore
     + SignInStore
     + SigningKeyStore
     + StageQueue
     + StoreClock
+    + TimelineStore
+    + TrashStore
     + UploadStore
     + VectorStore
     + WatchedFileStore
@@ -138,6 +165,7 @@ impl<T> Store for T where
         + AlbumStore
         + BlobRegistry
         + CopyStore
+        + EditStore
         + FileStore
         + GrantStore
         + ImageStore
@@ -145,16 +173,22 @@ impl<T> Store for T where
         + IntegrityStore
         + LibraryStateStore
         + LoginFlowStore
+        + MapStore
+        + PhotoContextStore
+        + ProblemStore
         + RenditionQueue
         + RoleStore
         + SchemaStore
         + SecurityEventStore
+        + SelectionStore
         + SessionStore
         + SetupStore
         + SignInStore
         + SigningKeyStore
         + StageQueue
         + StoreClock
+        + TimelineStore
+        + TrashStore
         + UploadStore
         + VectorStore
         + WatchedFileStore

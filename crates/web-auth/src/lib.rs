@@ -17,6 +17,7 @@ mod configuration;
 mod mcp_resource;
 mod ports;
 mod rate_limits;
+mod rendition_reply;
 pub mod security_log;
 mod verified_tokens;
 
@@ -27,4 +28,5 @@ pub use authorization::{
 pub use browser::{SESSION_COOKIE, is_same_origin, session_token};
 pub use mcp_resource::{McpResource, mcp_url};
 pub use rate_limits::{OAuthLimits, RateLimit, RateLimits};
+pub use rendition_reply::rendition_reply;
 pub use verified_tokens::VerifiedTokens;

@@ -15,7 +15,7 @@ use maud::{Markup, html};
 use url::form_urlencoded;
 use web_auth::{is_same_origin, security_log};
 
-use crate::{Site, form_rejected::form_rejected, sign_out};
+use crate::{Site, form_rejected::form_rejected, session::Person, sign_out};
 
 /// Upper bound on the body of a form.
 const MAX_FORM_BYTES: usize = 16 * 1024;
@@ -110,6 +110,27 @@ pub(crate) async fn read_form(
         return Err(reject("another origin"));
     }
     Form::read(parts, body).await.map_err(|error| reject(error.reason()))
+}
+
+/// Reads the form of a signed-in person, whose token is bound to this purpose. `page` is the path of the page that shows it.
+pub(crate) async fn read_signed_form(
+    site: &Site,
+    parts: &Parts,
+    body: RequestBody,
+    address: IpAddr,
+    purpose: &str,
+    page: &str,
+) -> Result<(Person, Form), Reply> {
+    let form = read_form(site, parts, body, address).await?;
+    let person = Person::of(site, &parts.headers).await?;
+    // Without a session no token is valid.
+    match person.filter(|person| form.has_token(&site.forms, &person.token_parts(purpose))) {
+        Some(person) => Ok((person, form)),
+        None => {
+            security_log::form_refused(address, "form of the library without its token");
+            Err(form_rejected(&site.base_url, &parts.headers, page))
+        }
+    }
 }
 
 /// The path of the page that shows the form of a POST. A GET of the form's own path leads there too.

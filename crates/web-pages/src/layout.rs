@@ -1,8 +1,10 @@
 //! The frame around every page.
 //!
-//! A page loads no further resources. Pages for signed-in people contain one script, which adds copy buttons and shows
-//! times in the browser's time zone. A section may add a script of its own.
+//! Most pages load no further resources. Those for signed-in people contain one script, which adds copy buttons and shows
+//! times in the browser's time zone. A section may add a script of its own. The pages of the library load styles, scripts and
+//! images from this service.
 
+mod library;
 mod time;
 
 use std::sync::LazyLock;
@@ -12,7 +14,8 @@ use http::{HeaderValue, StatusCode, header};
 use keys::FormSigner;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-pub(crate) use time::{day, minute};
+pub(crate) use library::{LibraryPage, LibraryTab};
+pub(crate) use time::{day, format_wall, minute};
 
 use http_server::{
     body::full,
@@ -139,13 +142,7 @@ impl Page<'_> {
                 }
                 body {
                     a.skip href="#content" { "Skip to content" }
-                    header.top {
-                        a.brand href="/" {
-                            (logo())
-                            span { (NAME) }
-                        }
-                        (header.controls())
-                    }
+                    (header.markup(None))
                     (main)
                     @if has_script {
                         script { (PreEscaped(SCRIPT)) }
@@ -191,7 +188,7 @@ impl PageHeader<'_> {
         }
     }
 
-    fn controls(&self) -> Markup {
+    fn controls(&self, tab: Option<LibraryTab>) -> Markup {
         match self {
             Self::Plain => html! {},
             Self::SignedOut { here } => html! {
@@ -199,10 +196,24 @@ impl PageHeader<'_> {
             },
             Self::SignedIn { forms, session_token, here } => html! {
                 nav aria-label="Pages" {
-                    @if !here.starts_with("/account") { a href="/account" { "Account" } }
+                    a href="/account" aria-current=[here.starts_with("/account").then_some("true")] { "Account" }
                     (sign_out_button(forms, session_token, here, "Sign out"))
                 }
+                (LibraryTab::links(tab))
             },
+        }
+    }
+
+    /// The header of a page; `tab` is the part of the library that it belongs to.
+    fn markup(&self, tab: Option<LibraryTab>) -> Markup {
+        html! {
+            header.top {
+                a.brand href="/" {
+                    (logo())
+                    span { (NAME) }
+                }
+                (self.controls(tab))
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The pages for people: start, sign-in, set-up, consent and account.
+//! The pages for people: the photo library, sign-in, set-up, consent and account.
 //!
 //! One module per page or group of pages; `layout` is the frame around all of them. Every page works without JavaScript.
 //! Every form is bound to the browser's session by a token (`forms`).
@@ -9,30 +9,38 @@
 #![deny(missing_docs)]
 
 mod account;
+mod albums;
 mod app_guides;
+mod assets;
 mod authorize;
 mod connect_device;
 mod consent;
 mod error_pages;
 mod form_rejected;
 mod forms;
+mod gallery;
 mod layout;
+mod map;
 mod messages;
 mod other_address;
+mod photo;
+mod problems;
 mod return_to;
+mod search;
+mod selection;
 mod session;
 mod set_up;
 mod sign_in;
 mod sign_out;
-mod start;
+mod trash;
 
 use std::{net::IpAddr, sync::Arc};
 
-use http::{Method, request::Parts};
+use http::request::Parts;
 use http_server::{
     BaseUrl,
     body::RequestBody,
-    reply::{Reply, method_not_allowed, not_found},
+    reply::{Reply, not_found},
 };
 use keys::{FormSigner, Secret};
 use library::Library;
@@ -65,15 +73,20 @@ impl Site {
 /// Handles a request to a page. `address` is the address of the client.
 pub async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
     match parts.uri.path() {
-        "/" => match parts.method {
-            Method::GET | Method::HEAD => start::start(site, &parts.headers).await,
-            _ => method_not_allowed("GET, HEAD"),
-        },
         "/setup" => set_up::handle(site, parts, body, address).await,
         "/sign-in" => sign_in::handle(site, parts, body, address).await,
         sign_out::PATH => sign_out::handle(site, parts, body, address).await,
         AUTHORIZE_PATH => authorize::handle(site, parts, body, address).await,
+        path if path.starts_with(assets::PREFIX) => assets::handle(parts).await,
+        search::PATH => search::handle(site, parts).await,
+        path if trash::is_path(path) => trash::handle(site, parts, body, address).await,
+        path if problems::is_path(path) => problems::handle(site, parts, body, address).await,
+        path if albums::is_path(path) => albums::handle(site, parts, body, address).await,
+        path if selection::is_path(path) => selection::handle(site, parts, body, address).await,
+        path if gallery::is_path(path) => gallery::handle(site, parts).await,
+        path if map::is_path(path) => map::handle(site, parts).await,
         path if connect_device::is_path(path) => connect_device::handle(site, parts, body, address).await,
+        path if photo::is_path(path) => photo::handle(site, parts, body, address).await,
         path if account::is_path(path) => account::handle(site, parts, body, address).await,
         _ => not_found(),
     }

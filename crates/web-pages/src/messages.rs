@@ -27,6 +27,13 @@ pub(crate) fn unavailable(error: &dyn std::fmt::Display) -> Reply {
     retry_after(message(StatusCode::SERVICE_UNAVAILABLE, "Temporarily unavailable", text), 5)
 }
 
+/// The service cannot answer a script now.
+pub(crate) fn data_unavailable(error: &dyn std::fmt::Display) -> Reply {
+    tracing::error!(%error, "data of a page cannot be served");
+    let text = "the photo library is temporarily unavailable; try again later";
+    retry_after(http_server::reply::error(StatusCode::SERVICE_UNAVAILABLE, text), 5)
+}
+
 /// A time to wait, such as `15 minutes`, rounded up to whole minutes.
 pub(crate) fn minutes(seconds: u64) -> String {
     match seconds.div_ceil(60).max(1) {

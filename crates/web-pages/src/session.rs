@@ -1,17 +1,17 @@
 //! The session of a browser, and the visitor before it.
 
-use http::{HeaderMap, HeaderValue, header};
+use http::{HeaderMap, HeaderName, HeaderValue, header, request::Parts, uri::PathAndQuery};
 use http_server::{
     BaseUrl, cookies,
-    reply::{Reply, WithHeader as _},
+    reply::{Reply, WithHeader as _, found},
 };
-use keys::{Random, RandomError, new_session_token};
-use library::{SessionHolder, SignedIn};
+use keys::{Random, RandomError, new_session_token, session_hash};
+use library::{Caller, SessionHolder, SignedIn};
 use web_auth::SESSION_COOKIE;
 
 pub(crate) use web_auth::session_token;
 
-use crate::{Site, messages};
+use crate::{Site, layout::PageHeader, messages, return_to::ReturnTo};
 
 /// Lifetime of the session cookie: the longest that browsers allow. The store decides when the session expires, and every
 /// use extends it.
@@ -23,6 +23,44 @@ const VISITOR: &str = "photos_visitor";
 pub(crate) async fn session(site: &Site, headers: &HeaderMap) -> Result<Option<SessionHolder>, Reply> {
     let Some(token) = session_token(&site.base_url, headers) else { return Ok(None) };
     site.library.session(&token).await.map_err(|error| messages::unavailable(&error))
+}
+
+/// A signed-in person and their session.
+pub(crate) struct Person {
+    pub(crate) holder: SessionHolder,
+    pub(crate) token: String,
+    /// The hash of the session token.
+    pub(crate) session: [u8; 32],
+}
+
+impl Person {
+    /// The sender of a request; `None` without a session.
+    pub(crate) async fn of(site: &Site, headers: &HeaderMap) -> Result<Option<Self>, Reply> {
+        let token = session_token(&site.base_url, headers).unwrap_or_default();
+        let holder = session(site, headers).await?;
+        Ok(holder.map(|holder| Self { holder, session: session_hash(&token), token }))
+    }
+
+    /// The sender of a request to a page; leads to sign-in, and back, without a session.
+    pub(crate) async fn required(site: &Site, parts: &Parts) -> Result<Self, Reply> {
+        let here = parts.uri.path_and_query().map_or("/", PathAndQuery::as_str);
+        Self::of(site, &parts.headers).await?.ok_or_else(|| found(&ReturnTo::here(here).via_sign_in()))
+    }
+
+    /// The person as a caller of the library.
+    pub(crate) fn caller(&self) -> Caller {
+        Caller::signed_in(self.holder.account.clone(), &self.token)
+    }
+
+    /// The header of a page that this person sees. Signing out leads back to the path `here`.
+    pub(crate) fn header<'a>(&'a self, site: &'a Site, here: &'a str) -> PageHeader<'a> {
+        PageHeader::SignedIn { forms: &site.forms, session_token: &self.token, here }
+    }
+
+    /// The parts that the token of a form with this purpose is bound to.
+    pub(crate) fn token_parts<'a>(&'a self, purpose: &'a str) -> [&'a [u8]; 2] {
+        [purpose.as_bytes(), &self.session]
+    }
 }
 
 /// Sets the session cookie, if there is a new session.
@@ -37,8 +75,9 @@ fn session_cookie(base_url: &BaseUrl, token: &str) -> Option<HeaderValue> {
     cookies::set(base_url, SESSION_COOKIE, token, Some(SESSION_MAX_AGE_S))
 }
 
-/// Deletes the session cookie.
+/// Deletes the session cookie, and the photos that the browser has cached.
 pub(crate) fn without_session(base_url: &BaseUrl, reply: Reply) -> Reply {
+    let reply = reply.with(HeaderName::from_static("clear-site-data"), HeaderValue::from_static("\"cache\""));
     match cookies::set(base_url, SESSION_COOKIE, "", Some(0)) {
         Some(cookie) => reply.with(header::SET_COOKIE, cookie),
         None => reply,

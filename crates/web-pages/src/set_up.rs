@@ -106,13 +106,13 @@ async fn submit(site: &Site, headers: &HeaderMap, secret: &str, form: &Form, add
     match site.library.create_first_account(secret, email, password.to_owned(), source()).await {
         Ok(session) => {
             security_log::set_up(address);
-            with_session(base_url, see_other("/account"), session.as_ref())
+            with_session(base_url, see_other("/"), session.as_ref())
         }
         // The form was sent twice, and the first one created the account.
         Err(SetUpError::InvalidLink) => match site.library.sign_in(typed, password, source()).await {
             Ok(session) => {
                 security_log::signed_in(address, session.account.id);
-                with_session(base_url, see_other("/account"), Some(&session))
+                with_session(base_url, see_other("/"), Some(&session))
             }
             Err(_) => {
                 security_log::sign_in_failed(address, "invalid or expired set-up link");

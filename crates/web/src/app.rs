@@ -12,19 +12,23 @@ use std::{
 };
 
 use futures_util::FutureExt as _;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
+use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Version, header};
+use http_body_util::BodyExt as _;
 use http_server::{
     ServeOptions,
-    body::RequestBody,
+    body::{RequestBody, ResponseBody},
     client_address, local_access, prefers_html,
-    reply::{Reply, WithHeader as _, internal_error},
+    reply::{Reply, WithHeader as _, internal_error, is_compressible},
 };
 use hyper::body::Incoming;
 use keys::Secret;
 use library::{Library, subscriber_prefix};
 use tokio::net::TcpListener;
 use tower::{ServiceBuilder, ServiceExt as _, service_fn, util::BoxCloneSyncService};
-use tower_http::cors::{AllowHeaders, Any as AnyOrigin, CorsLayer};
+use tower_http::{
+    compression::{CompressionBody, CompressionLayer},
+    cors::{AllowHeaders, Any as AnyOrigin, CorsLayer},
+};
 use web_api::Api;
 use web_auth::{Authorization, AuthorizationOptions, BuildError, LOGIN_PAGE_PREFIX};
 use web_pages::Site;
@@ -40,6 +44,7 @@ pub struct App {
     state: Arc<State>,
     with_cors: Service,
     without_cors: Service,
+    with_compression: Service,
 }
 
 struct State {
@@ -80,10 +85,15 @@ impl App {
             }
         });
         let with_cors = ServiceBuilder::new().layer(cors()).service(handler.clone());
+        let with_compression = ServiceBuilder::new()
+            .map_response(|reply: http::Response<_>| reply.map(boxed))
+            .layer(CompressionLayer::new().compress_when(is_marked))
+            .service(handler.clone());
         Ok(Self {
             state,
             with_cors: BoxCloneSyncService::new(with_cors),
             without_cors: BoxCloneSyncService::new(handler),
+            with_compression: BoxCloneSyncService::new(with_compression),
         })
     }
 
@@ -152,7 +162,7 @@ impl App {
     /// also logged.
     async fn handle_page(&self, request: Request<Incoming>) -> Reply {
         let is_form = request.method() == Method::POST;
-        let reply = self.without_cors.clone().oneshot(request);
+        let reply = self.with_compression.clone().oneshot(request);
         if !is_form {
             let Ok(reply) = reply.await;
             return reply;
@@ -212,6 +222,15 @@ pub async fn serve(
     };
     http_server::serve(move |peer, request| app.clone().handle(peer, request), options, listener, shutdown)
         .await
+}
+
+/// Whether a reply is compressed if the client accepts that.
+fn is_marked(_: StatusCode, _: Version, _: &HeaderMap, extensions: &Extensions) -> bool {
+    is_compressible(extensions)
+}
+
+fn boxed(body: CompressionBody<ResponseBody>) -> ResponseBody {
+    body.boxed_unsync()
 }
 
 /// The path for the log, without a token. Queries, which may contain a signature, are never logged.

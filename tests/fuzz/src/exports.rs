@@ -39,7 +39,7 @@ fn archive(path: &Path) {
     assert!(plan.albums.iter().flat_map(|album| &album.photos).all(|photo| *photo < plan.photos.len()));
 }
 
-/// The CSV files of Apple's exports, and the JSON files of Google's.
+/// The CSV files of Apple's exports, the JSON files of Google's, and the list of albums in this library's.
 pub(crate) fn albums_and_lists(bytes: &[u8]) {
     for photo in media::apple_photos_csv(bytes).unwrap_or_default() {
         assert!(!photo.name.is_empty());
@@ -49,6 +49,10 @@ pub(crate) fn albums_and_lists(bytes: &[u8]) {
     }
     let names = media::apple_album_csv(bytes).unwrap_or_default();
     assert!(names.iter().all(|name| !name.is_empty()));
+    if let Some(albums) = ::exports::read_albums_file(bytes) {
+        let written = ::exports::albums_file(&albums).unwrap_or_default();
+        assert_eq!(::exports::read_albums_file(&written), Some(albums));
+    }
     if let media::TakeoutFile::Album(album) = media::takeout_file(bytes) {
         assert!(!album.title.trim().is_empty());
     }

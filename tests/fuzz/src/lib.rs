@@ -11,6 +11,7 @@
 #![deny(missing_docs)]
 
 mod access_token;
+mod backup;
 mod client_documents;
 mod dav;
 mod exports;
@@ -25,13 +26,14 @@ mod words;
 pub type Target = fn(&[u8]);
 
 /// All targets, with their names.
-pub const TARGETS: [(&str, Target); 32] = [
+pub const TARGETS: [(&str, Target); 33] = [
     ("access_token", access_token::access_token),
     ("albums_and_lists", exports::albums_and_lists),
     ("answer", sandbox::check_worker_output),
     ("archives", exports::archives),
     ("authorize", oauth::authorize),
     ("avif", photos::avif),
+    ("backup", backup::backup),
     ("client_document", client_documents::client_document),
     ("client_metadata", oauth::client_metadata),
     ("client_url", client_documents::client_url),

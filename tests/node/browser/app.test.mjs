@@ -98,6 +98,26 @@ test('the viewer is opened, browsed and closed by keyboard', {}, async (gallery)
   assert.equal(await focused(), ids[2]);
 });
 
+test('the photo in the viewer is zoomed by key and double click, and Escape shows all of it first', {}, async (gallery) => {
+  const { page, viewer } = gallery;
+  await gallery.show();
+  await gallery.picture(0).click();
+  await gallery.frame.waitForFunction(() => document.querySelector('.stage').dataset.state === 'loaded');
+  const scale = () => viewer.locator('.stage img').evaluate((image) => new DOMMatrix(getComputedStyle(image).transform).a);
+  await page.keyboard.press('z');
+  assert.equal(await scale(), 2.5);
+  await page.keyboard.press('ArrowRight');
+  assert.match(await viewer.innerText(), /^1 of 13$/m);
+  await page.keyboard.press('Escape');
+  assert.equal(await scale(), 1);
+  assert.ok(await viewer.isVisible());
+  await viewer.locator('.stage img').dblclick();
+  assert.equal(await scale(), 2.5);
+  await button(viewer, 'Next photo').click();
+  assert.match(await viewer.innerText(), /^2 of 13$/m);
+  assert.equal(await scale(), 1);
+});
+
 test('the viewer shows the medium picture and its details', {}, async (gallery) => {
   await gallery.show({ endDate: '2016-01-01' });
   await gallery.picture(0).click();

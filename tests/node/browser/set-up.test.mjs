@@ -24,7 +24,7 @@ firstFlow('the link creates the first account and signs in, once', async (visit,
   const { page } = visit;
   assert.equal((await visit.open(service.setUpPath)).status(), 200);
   assert.equal((await setUp(page, ANN)).status(), 200);
-  assert.equal(new URL(page.url()).pathname, '/account');
+  assert.equal(new URL(page.url()).pathname, '/');
   assert.ok((await words(page)).includes(ANN.email));
 
   const later = await another(service);

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 pub struct HtmlForm {
     /// Its `action`; empty if it has none.
     pub action: String,
+    /// Whether it is sent with POST.
+    pub is_post: bool,
     /// Its input fields and their values, without buttons.
     pub fields: BTreeMap<String, String>,
 }
@@ -20,7 +22,11 @@ pub fn forms(page: &str) -> Vec<HtmlForm> {
                 let tag = input.split('>').next()?;
                 Some((attribute(tag, "name")?, attribute(tag, "value").unwrap_or_default()))
             });
-            HtmlForm { action: attribute(head, "action").unwrap_or_default(), fields: fields.collect() }
+            HtmlForm {
+                action: attribute(head, "action").unwrap_or_default(),
+                is_post: attribute(head, "method").is_some_and(|method| method == "post"),
+                fields: fields.collect(),
+            }
         })
         .collect()
 }
@@ -42,6 +48,7 @@ mod tests {
         let forms = forms(page);
         assert_eq!(forms.len(), 2);
         assert_eq!(forms[0].action, "/a?b=c&d");
+        assert!(forms[0].is_post && !forms[1].is_post);
         assert_eq!(forms[0].fields["csrf"], "x");
         assert_eq!(forms[0].fields["email"], "");
         assert_eq!(forms[1].action, "");

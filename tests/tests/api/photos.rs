@@ -163,7 +163,7 @@ async fn a_request_and_the_background_create_a_full_rendition_once() {
     until(&app, |queue| queue.renditions == 0).await;
     indexing.stop().await;
     // Every blob is referenced: none was created twice.
-    assert_eq!(app.stored_renditions().await.len(), 3);
+    assert_eq!(app.stored_renditions().await.len(), 4);
 }
 
 #[tokio::test(flavor = "multi_thread")]

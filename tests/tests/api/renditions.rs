@@ -198,16 +198,16 @@ async fn if_none_match_head_and_ranges_are_supported() {
 async fn an_image_is_visible_before_its_full_rendition_which_is_created_once() {
     let (app, ann, ids) = imported(&["samples/autumn-leaf.jpg"]).await;
     let record = record(&app, &ann, &ids["autumn-leaf.jpg"]).await;
-    assert_eq!(app.stored_renditions().await.len(), 2, "medium and thumb");
+    assert_eq!(app.stored_renditions().await.len(), 3, "medium, thumb and preview");
     let answers = join_all((0..8).map(|_| app.fetch(url(&record, "webp-full")))).await;
     for answer in &answers {
         assert_eq!(answer.status, 200);
         assert_eq!(answer.header("etag"), answers[0].header("etag"));
         assert_eq!(answer.body, answers[0].body);
     }
-    assert_eq!(app.stored_renditions().await.len(), 3);
+    assert_eq!(app.stored_renditions().await.len(), 4);
     app.fetch(url(&record, "webp-full")).await.expect(200);
-    assert_eq!(app.stored_renditions().await.len(), 3);
+    assert_eq!(app.stored_renditions().await.len(), 4);
 }
 
 #[tokio::test(flavor = "multi_thread")]

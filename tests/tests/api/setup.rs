@@ -26,7 +26,7 @@ async fn a_link_creates_the_first_account_and_signs_in() {
     assert_eq!(page.header("x-frame-options"), Some("DENY"));
     let form = form(&page);
     let answer = browser.submit(&link, &form, &FIELDS).await.expect(303);
-    assert_eq!(answer.header("location"), Some("/account"));
+    assert_eq!(answer.header("location"), Some("/"));
     let account = browser.open("/account").await.expect(200).text();
     for words in ["anna@example.org", "Connected apps", "Account created"] {
         assert!(account.contains(words), "{words}: {account}");
@@ -34,7 +34,7 @@ async fn a_link_creates_the_first_account_and_signs_in() {
 
     // A double click.
     let again = browser.submit(&link, &form, &FIELDS).await.expect(303);
-    assert_eq!(again.header("location"), Some("/account"));
+    assert_eq!(again.header("location"), Some("/"));
     // The link is valid once.
     browser.open(&link).await.expect(404);
     let other = [("email", "bert@example.org"), ("password", PASSWORD)];

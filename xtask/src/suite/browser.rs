@@ -34,8 +34,10 @@ pub(crate) enum BrowserError {
 /// Runs the browser tests. Each test in each file counts.
 pub(super) fn run(runner: &Runner, environment: &[(&str, &str)]) -> Result<Counts, BrowserError> {
     let files = test_files()?;
+    let large = large_library(runner)?;
     let mut command = with_browser(runner, Node::command)?;
     command
+        .env("LARGE_LIBRARY", &large)
         .envs(environment.iter().copied())
         .args(["--test", TEST_CONCURRENCY, "--test-reporter", REPORTER, "--test-reporter-destination=stdout"])
         .args(files.iter().map(|file| format!("{FOLDER}/{file}")));
@@ -45,6 +47,19 @@ pub(super) fn run(runner: &Runner, environment: &[(&str, &str)]) -> Result<Count
         counts = counts + Counts::of_line(line).unwrap_or_default();
     })?;
     Ok(counts.with_status(status.success()))
+}
+
+/// A data folder with 20,000 photos, made anew.
+fn large_library(runner: &Runner) -> Result<PathBuf, BrowserError> {
+    let folder = workspace::target("large-library");
+    if folder.exists() {
+        fs::remove_dir_all(&folder)
+            .map_err(|source| BrowserError::Folder { path: folder.clone(), source })?;
+    }
+    let mut command = Command::new(workspace::target("debug/large_library"));
+    command.arg(workspace::path("fixtures/samples")).arg(&folder);
+    runner.run(&mut command)?;
+    Ok(folder)
 }
 
 /// Takes screenshots of all pages.

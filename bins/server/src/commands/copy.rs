@@ -127,7 +127,7 @@ async fn complete(begun: Begun<'_>) -> Result<CopyReport, CommandError> {
 }
 
 /// A progress display, hidden unless stderr is a terminal.
-fn progress_bar() -> ProgressBar {
+pub(super) fn progress_bar() -> ProgressBar {
     if !stderr().is_terminal() {
         return ProgressBar::hidden();
     }
@@ -139,7 +139,7 @@ fn progress_bar() -> ProgressBar {
     }
 }
 
-fn update(bar: &ProgressBar, progress: CopyProgress) {
+pub(super) fn update(bar: &ProgressBar, progress: CopyProgress) {
     bar.set_message(format!("{} ({})", progress.step, progress.subject));
     bar.set_position(progress.done);
 }
@@ -171,12 +171,12 @@ fn summary(report: &CopyReport, from: &str, to: &str) -> String {
     text
 }
 
-async fn open_blobs(config: &Config) -> Result<blobs::BlobStore, OpenError> {
+pub(super) async fn open_blobs(config: &Config) -> Result<blobs::BlobStore, OpenError> {
     Ok(config.blobs.open().await?)
 }
 
 /// Creates the schema in an empty database.
-async fn create_schema(target: &SharedStore, name: &str) -> Result<(), CommandError> {
+pub(super) async fn create_schema(target: &SharedStore, name: &str) -> Result<(), CommandError> {
     let (pending, known) = (target.pending_migrations().await?, target.known_migrations()?);
     if pending.is_empty() {
         return Ok(());
@@ -189,7 +189,7 @@ async fn create_schema(target: &SharedStore, name: &str) -> Result<(), CommandEr
 }
 
 /// What messages call a library. The same in every run, and without a password.
-fn name(config: &Config) -> String {
+pub(super) fn name(config: &Config) -> String {
     let folder = stores::absolute(&config.data_dir);
     let is_inside =
         |path: Option<&Path>| path.is_some_and(|path| stores::absolute(path).starts_with(&folder));
@@ -279,12 +279,7 @@ impl SecretPlan {
             move |source| CopyFailure::Secret { path, source }
         };
         let secret = fs::read(from).map_err(failed(from))?;
-        let folder = to.parent().unwrap_or(Path::new("."));
-        // Renamed when it is complete, because the process may be killed.
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed(to))?;
-        file.write_all(&secret).and_then(|()| file.as_file().sync_all()).map_err(failed(to))?;
-        file.persist_noclobber(to).map_err(|error| failed(to)(error.error))?;
-        Ok(())
+        write_secret(to, &secret).map_err(failed(to))
     }
 
     /// What the operator has to do.
@@ -298,4 +293,15 @@ impl SecretPlan {
             }
         }
     }
+}
+
+/// Creates a file with a secret, readable by its owner only.
+pub(super) fn write_secret(path: &Path, secret: &[u8]) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Renamed when it is complete, because the process may be killed.
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(secret)?;
+    file.as_file().sync_all()?;
+    file.persist_noclobber(path).map_err(|error| error.error)?;
+    Ok(())
 }

@@ -1,8 +1,10 @@
 //! The commands. All but `serve` and `worker` return a [`Report`] instead of printing.
 
 mod account;
+mod backup;
 mod copy;
 mod doctor;
+mod export;
 mod fsck;
 mod import;
 mod key;
@@ -11,6 +13,7 @@ mod mcp_config;
 mod migrate;
 mod model;
 mod password_input;
+mod restore;
 mod serve;
 mod signing_key;
 mod watch;
@@ -20,7 +23,9 @@ use std::{io, path::PathBuf};
 
 use domain::{Email, KeyName};
 use keys::RandomError;
-use library::{AccountError, ImportError, IntegrityError, KeyError, StorageError, Unavailable, WatchError};
+use library::{
+    AccountError, ExportError, ImportError, IntegrityError, KeyError, StorageError, Unavailable, WatchError,
+};
 
 use crate::{
     cli::{DocumentCommand, LibraryCommand},
@@ -30,9 +35,11 @@ use crate::{
 };
 use copy::CopyFailure;
 pub(crate) use doctor::invalid_configuration;
+use library_backup::BackupError;
 pub(crate) use model::DEFAULT_SOURCE as DEFAULT_MODEL_SOURCE;
 use model::ModelError;
 use password_input::PasswordInputError;
+use restore::RestoreFailure;
 use serve::ServeError;
 
 /// The output of a command, for stdout.
@@ -88,11 +95,21 @@ pub(crate) enum CommandError {
     #[error("interrupted; photos imported so far are kept. Run the command again to continue")]
     Interrupted,
     #[error(transparent)]
+    Export(#[from] ExportError),
+    #[error("interrupted; files written so far are kept. Run the command again to continue")]
+    ExportInterrupted,
+    #[error(transparent)]
     Check(#[from] IntegrityError),
     #[error(transparent)]
     Watch(#[from] WatchError),
     #[error(transparent)]
     Copy(#[from] CopyFailure),
+    #[error(transparent)]
+    Backup(#[from] BackupError),
+    #[error(transparent)]
+    Restore(#[from] RestoreFailure),
+    #[error("interrupted; an earlier backup is still valid. Run the command again to continue")]
+    BackupInterrupted,
     #[error("interrupted; repairs made so far are kept. Run the command again to continue")]
     CheckInterrupted,
     #[error(transparent)]
@@ -173,6 +190,9 @@ pub(crate) async fn run(
         LibraryCommand::McpConfig(options) => mcp_config::run(&options, config).await,
         LibraryCommand::Fsck(options) => fsck::run(&options, config).await,
         LibraryCommand::Copy(options) => copy::run(&options, config, environment).await,
+        LibraryCommand::Export(options) => export::run(&options, config).await,
+        LibraryCommand::Backup(options) => backup::run(&options, config).await,
+        LibraryCommand::Restore(options) => restore::run(&options, config).await,
         LibraryCommand::Doctor => Ok(doctor::run(config, environment).await),
     };
     outcome.map_err(|error| match email {

@@ -7,6 +7,7 @@
 
 mod accounts;
 mod apps;
+mod backup;
 mod concurrent_import;
 mod configuration;
 mod copy;

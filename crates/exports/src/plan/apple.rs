@@ -135,7 +135,7 @@ impl AppleExport {
             }
         }
         let title = clean_text(&stem(std::path::Path::new(&*file.item.name)))?;
-        Some(PlannedAlbum { title, path: draft.scan.path(file.item), photos })
+        Some(PlannedAlbum { title, path: draft.scan.path(file.item), photos, order: None, cover: None })
     }
 }
 

@@ -7,10 +7,10 @@ use media::{ApplePhoto, TakeoutFile, TakeoutPhoto};
 
 use super::{Plan, PlannedAlbum, PlannedPhoto, SidecarFile};
 use crate::{
-    Problem,
+    ALBUMS_FILE, ListedAlbum, Problem,
     folder::Folder,
-    limits::{MAX_CSV_BYTES, MAX_SIDECAR_BYTES},
-    names,
+    limits::{MAX_ALBUMS_BYTES, MAX_CSV_BYTES, MAX_SIDECAR_BYTES},
+    names, read_albums_file,
     scan::{Item, Place, Scan},
 };
 
@@ -68,6 +68,8 @@ pub(super) struct Draft<'a> {
     /// Albums with photos that are only in other folders.
     pub(super) members: Vec<(FolderKey<'a>, usize)>,
     pub(super) csv_files: Vec<Csv<'a>>,
+    /// The lists of albums in exports of this library.
+    pub(super) album_lists: Vec<(&'a Item, Vec<ListedAlbum>)>,
     pub(super) failed: Vec<Problem>,
     pub(super) unmatched: Vec<Problem>,
     pub(super) skipped: Vec<Problem>,
@@ -84,6 +86,7 @@ impl<'a> Draft<'a> {
             year_folders: HashSet::new(),
             members: Vec::new(),
             csv_files: Vec::new(),
+            album_lists: Vec::new(),
             failed: Vec::new(),
             unmatched: Vec::new(),
             skipped: Vec::new(),
@@ -126,10 +129,16 @@ impl<'a> Draft<'a> {
     }
 
     fn add_json(&mut self, item: &'a Item, folder: &'a Folder) {
-        let content = match self.scan.read(item, MAX_SIDECAR_BYTES) {
+        let is_list = &*item.name == ALBUMS_FILE;
+        let max_bytes = if is_list { MAX_ALBUMS_BYTES } else { MAX_SIDECAR_BYTES };
+        let content = match self.scan.read(item, max_bytes) {
             Ok(content) => content,
             Err(error) => return self.fail(item, &error),
         };
+        if is_list && let Some(albums) = read_albums_file(&content) {
+            self.album_lists.push((item, albums));
+            return;
+        }
         match media::takeout_file(&content) {
             TakeoutFile::Photo(photo) => self.add_sidecar(item, folder, SidecarKind::Takeout, Some(photo)),
             TakeoutFile::Album(album) if album.is_certain || folder.is_export => {
@@ -259,12 +268,14 @@ fn merged(albums: Vec<PlannedAlbum>, positions: &[Option<usize>]) -> Vec<Planned
     for album in albums {
         let cut: String = album.title.chars().take(MAX_TITLE_CHARS).collect();
         let Ok(title) = AlbumTitle::parse(&cut) else { continue };
-        let photos = album.photos.iter().filter_map(|photo| positions.get(*photo).copied().flatten());
+        let photos: Vec<usize> =
+            album.photos.iter().filter_map(|photo| positions.get(*photo).copied().flatten()).collect();
         let next = merged.len();
         let position = *by_title.entry(title.as_str().to_owned()).or_insert(next);
         if position == next {
             let title = title.as_str().to_owned();
-            merged.push(PlannedAlbum { title, path: album.path, photos: photos.collect() });
+            let cover = album.cover.and_then(|cover| positions.get(cover).copied().flatten());
+            merged.push(PlannedAlbum { title, photos, cover, ..album });
         } else if let Some(known) = merged.get_mut(position) {
             known.photos.extend(photos);
         }

@@ -4,6 +4,7 @@ mod apple;
 mod copies;
 mod draft;
 mod members;
+mod own_albums;
 mod pairing;
 mod takeout;
 #[cfg(test)]
@@ -16,7 +17,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use domain::{Sidecar, SidecarKind, Timestamp};
+use domain::{AlbumOrder, Sidecar, SidecarKind, Timestamp};
 
 use crate::{
     EntryError, Problem,
@@ -70,6 +71,10 @@ pub struct PlannedAlbum {
     pub path: PathBuf,
     /// Positions in [`Plan::photos`], each once.
     pub photos: Vec<usize>,
+    /// The order of its photos, if the export tells.
+    pub order: Option<AlbumOrder>,
+    /// The position of the photo that was chosen to represent it.
+    pub cover: Option<usize>,
 }
 
 /// What is imported from folders and archives.
@@ -105,7 +110,8 @@ pub fn plan_with_progress(paths: &[PathBuf], on_listed: &mut dyn FnMut(ListedArc
     members::add(&mut draft);
     let apple = apple::apply(&mut draft);
     draft.report_unmatched();
-    let albums = [takeout::albums(&draft), apple].concat();
+    let own = own_albums::find(&mut draft);
+    let albums = [takeout::albums(&draft), apple, own].concat();
     draft.finish(albums).into_plan(scan)
 }
 

@@ -36,6 +36,8 @@ pub(super) fn albums(draft: &Draft<'_>) -> Vec<PlannedAlbum> {
             title: title.clone(),
             path: draft.scan.path(item),
             photos: photos.remove(folder).unwrap_or_default(),
+            order: None,
+            cover: None,
         })
         .collect();
     albums.sort_by(|one, other| one.path.cmp(&other.path));

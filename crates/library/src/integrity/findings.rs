@@ -57,6 +57,10 @@ pub enum FindingKind {
     AlbumCopy,
     /// The place index differs from an image's position.
     PlaceIndex,
+    /// The map differs from the positions of images.
+    Map,
+    /// The stored months of a timeline are wrong.
+    Timeline,
     /// The word index differs from an image's texts.
     WordIndex,
     /// A vector belongs to no image or to the wrong account.
@@ -149,7 +153,9 @@ impl FindingKind {
             ),
             Self::OrphanPart => ("orphan-part", "file of an upload that is not registered", REPAIR),
             Self::AlbumCopy => ("album-copy", "photo with a wrong time or visibility in an album", REPAIR),
+            Self::Timeline => ("timeline", "account with wrong numbers of photos in its months", REPAIR),
             Self::PlaceIndex => ("place-index", "photo with a wrong entry in the place index", REPAIR),
+            Self::Map => ("map", "photo, or account, with wrong entries in the map", REPAIR),
             Self::WordIndex => ("word-index", "photo with wrong words in the word index", REPAIR),
             Self::StrayVector => ("stray-vector", "vector without its photo", REPAIR),
             Self::DanglingReference => ("dangling-reference", "row that refers to a missing row", RESTORE),

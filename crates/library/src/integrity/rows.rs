@@ -20,6 +20,7 @@ fn kind_of(rule: StoreRule) -> FindingKind {
         StoreRule::RenditionsExist | StoreRule::RenditionsExistOrQueued => FindingKind::MissingRendition,
         StoreRule::PendingImageHasJob => FindingKind::StuckImage,
         StoreRule::ImageCount => FindingKind::ImageCount,
+        StoreRule::TimelineMonths => FindingKind::Timeline,
         StoreRule::StoredBytes => FindingKind::StoredBytes,
         StoreRule::RootFolder => FindingKind::RootFolder,
         StoreRule::FileParent => FindingKind::FileParent,
@@ -29,6 +30,7 @@ fn kind_of(rule: StoreRule) -> FindingKind {
         StoreRule::FolderBytes => FindingKind::FolderBytes,
         StoreRule::AlbumCopies => FindingKind::AlbumCopy,
         StoreRule::PlaceIndex => FindingKind::PlaceIndex,
+        StoreRule::MapPoint | StoreRule::MapCells => FindingKind::Map,
         StoreRule::WordIndex | StoreRule::WordsHaveImage => FindingKind::WordIndex,
         StoreRule::VectorsHaveImage => FindingKind::StrayVector,
     }

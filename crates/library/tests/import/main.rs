@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first failure")]
 
 mod chunks;
+mod exported;
 mod exports;
 mod files;
 mod integrity;

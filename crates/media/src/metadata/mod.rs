@@ -13,8 +13,9 @@ mod sidecar_prefix;
 mod takeout;
 mod written_time;
 mod xmp;
+mod xmp_writer;
 
-use domain::{FileInfo, Metadata, PhotoDetails, Sidecar, SidecarKind, clean_text};
+use domain::{FileInfo, Metadata, PhotoDetails, PhotoEdit, Sidecar, SidecarKind, clean_text};
 
 use crate::container::{self, Blocks};
 use crate::tiff::{Directory, Tags, tag};
@@ -27,6 +28,7 @@ pub use apple::{ApplePhoto, apple_album_csv, apple_photos_csv};
 pub use sidecar_name::{PhotoSidecars, SidecarMatches, match_sidecars, sidecar_kind};
 pub use sidecar_prefix::{photo_prefix, sidecar_prefix};
 pub use takeout::{TakeoutAlbum, TakeoutFile, TakeoutPhoto, takeout_file};
+pub use xmp_writer::{FileValues, WrittenSidecar};
 
 /// Reads the metadata. It never fails: a broken, blank or implausible value counts as missing. A file without a capture
 /// time gets the time when it was added.
@@ -45,6 +47,12 @@ pub fn is_sidecar_content(kind: SidecarKind, content: &[u8]) -> bool {
         SidecarKind::Xmp => Xmp::read(content).is_some(),
         SidecarKind::Takeout => Takeout::read(content).is_some(),
     }
+}
+
+/// The corrections that an XMP sidecar in an export of this library has; `None` if there are none. [`metadata`] then reads
+/// from it what the file says.
+pub fn sidecar_corrections(content: &[u8]) -> Option<PhotoEdit> {
+    Xmp::read(content)?.corrections()
 }
 
 fn metadata_of(blocks: &Blocks<'_>, info: &FileInfo) -> Metadata {

@@ -5,7 +5,9 @@ mod packet;
 
 pub(super) use packet::EXPORT;
 
-use domain::{Position, Timestamp, clean_text};
+use domain::{
+    Correction, EditedField, PhotoEdit, Position, TimeEdit, Timestamp, UtcOffset, Zone, clean_text,
+};
 
 use super::exif_time::{millis_of_fraction, parse_offset};
 use super::position::{parse_angle, plausible};
@@ -29,8 +31,15 @@ impl Xmp {
         packet::properties(&encoding::decode(packet)).map(|properties| Self { properties })
     }
 
-    /// The copy of the EXIF tag.
+    /// The copy of the EXIF tag. If people corrected it, what the file says.
     pub(super) fn date_time_original(&self) -> Option<ParsedTime> {
+        match self.properties.get(Property::FileDateTime) {
+            Some(text) => parse_xmp_date(text),
+            None => self.present_time(),
+        }
+    }
+
+    fn present_time(&self) -> Option<ParsedTime> {
         self.time(Property::DateTimeOriginal, Property::SubSecTimeOriginal, Property::OffsetTimeOriginal)
     }
 
@@ -41,7 +50,8 @@ impl Xmp {
 
     /// `photoshop:DateCreated`: creation of the depicted content.
     pub(super) fn date_created(&self) -> Option<ParsedTime> {
-        self.properties.get(Property::DateCreated).and_then(parse_xmp_date)
+        let is_corrected = self.properties.get(Property::FileDateTime).is_some();
+        self.properties.get(Property::DateCreated).filter(|_| !is_corrected).and_then(parse_xmp_date)
     }
 
     /// `xmp:CreateDate`: creation of the file. For a scan or collage this is not the capture time.
@@ -59,8 +69,16 @@ impl Xmp {
         self.properties.get(Property::GpsTimeStamp).and_then(parse_xmp_date)?.moment()
     }
 
-    /// The position.
+    /// The position. If people corrected it, what the file says.
     pub(super) fn position(&self) -> Option<Position> {
+        if !self.is_corrected(EditedField::Place) {
+            return self.present_position();
+        }
+        let degrees = |property| self.properties.get(property)?.trim().parse().ok();
+        Position::new(degrees(Property::FileLatitude)?, degrees(Property::FileLongitude)?).ok()
+    }
+
+    fn present_position(&self) -> Option<Position> {
         let get = |property| self.properties.get(property);
         let latitude = parse_angle(get(Property::GpsLatitude)?, get(Property::GpsLatitudeRef), ['N', 'S'])?;
         let longitude =
@@ -68,9 +86,34 @@ impl Xmp {
         plausible(latitude, longitude, get(Property::GpsStatus).is_some_and(|status| status.trim() == "A"))
     }
 
-    /// `dc:description`.
+    /// `dc:description`. If people corrected it, what the file says.
     pub(super) fn description(&self) -> Option<&str> {
-        self.properties.get(Property::Description)
+        let is_corrected = self.is_corrected(EditedField::Description);
+        self.properties.get(if is_corrected { Property::FileDescription } else { Property::Description })
+    }
+
+    fn is_corrected(&self, field: EditedField) -> bool {
+        let fields = self.properties.get(Property::Corrected).unwrap_or_default();
+        fields.split_whitespace().any(|name| name == field.name())
+    }
+
+    /// The corrections in an export of this library; `None` if there are none.
+    pub(super) fn corrections(&self) -> Option<PhotoEdit> {
+        let mut edit = PhotoEdit::default();
+        if self.is_corrected(EditedField::Description) {
+            let text = self.properties.get(Property::Description).unwrap_or_default();
+            edit.description = Correction::description(text);
+        }
+        if self.is_corrected(EditedField::Place) {
+            edit.position = self.present_position().map_or(Correction::Clear, Correction::Set);
+        }
+        if self.is_corrected(EditedField::Time) {
+            edit.time = self.present_time().map(|time| {
+                let zone = time.offset_minutes.and_then(UtcOffset::from_minutes).map(Zone::Offset);
+                TimeEdit::Set { wall: time.wall, zone }
+            });
+        }
+        (!edit.is_empty()).then_some(edit)
     }
 
     /// The copies of the EXIF descriptions, best first.

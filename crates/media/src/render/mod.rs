@@ -4,8 +4,9 @@ mod encode;
 mod orient;
 mod pixels;
 mod rgb;
+mod thumbhash;
 
-use domain::{PixelSize, Rendition};
+use domain::{PixelSize, Rendition, Thumbhash};
 
 pub(crate) use self::pixels::{Layout, Pixels};
 pub use self::rgb::{RgbPicture, RgbPictures, decode_rgb};
@@ -24,6 +25,8 @@ pub struct Rendered {
     pub damaged: Option<String>,
     /// The requested renditions in that order, each once.
     pub renditions: Vec<EncodedRendition>,
+    /// A preview of a few bytes, if the rendition [`Preview`](Rendition::Preview) was requested.
+    pub thumbhash: Option<Thumbhash>,
 }
 
 /// One rendition as a WebP file.
@@ -47,14 +50,23 @@ pub struct EncodedRendition {
 pub fn render(bytes: &[u8], wanted: &[Rendition], limits: &Limits) -> Result<Rendered, MediaError> {
     let ParsedHeaders { probe, header, blocks } = parse_headers(bytes, limits)?;
     let full_size = probe.upright_size.fit_within(Rendition::Full.longest_side_px());
-    let steps = steps(&probe, wanted.iter().map(|rendition| rendition.longest_side_px()));
+    let hash_side = wanted.contains(&Rendition::Preview).then_some(thumbhash::LONGEST_SIDE_PX);
+    let sides = wanted.iter().map(|rendition| rendition.longest_side_px());
+    let steps = steps(&probe, sides.chain(hash_side));
     let Some(largest) = steps.first() else {
-        return Ok(Rendered { full_size, damaged: None, renditions: Vec::new() });
+        return Ok(Rendered { full_size, damaged: None, renditions: Vec::new(), thumbhash: None });
     };
+    let hash_size = hash_side.map(|side| probe.upright_size.fit_within(side));
+    let is_wanted = |size| wanted.iter().any(|rendition| rendition_size(&probe, *rendition) == size);
     let at_least = probe.orientation.apply(*largest);
     let Decoded { pixels, damaged } = decode(probe.format, bytes, &header, at_least)?;
-    let (encoded, unconverted) =
-        resize_steps(pixels, blocks.colour.as_ref(), probe.orientation, &steps, encode::webp)?;
+    let (made, unconverted) =
+        resize_steps(pixels, blocks.colour.as_ref(), probe.orientation, &steps, |pixels| {
+            Ok(Step {
+                webp: is_wanted(pixels.size).then(|| encode::webp(pixels)).transpose()?,
+                thumbhash: if hash_size == Some(pixels.size) { thumbhash::of(pixels) } else { None },
+            })
+        })?;
     let damaged = join_damage(damaged, unconverted);
     let renditions = wanted
         .iter()
@@ -62,11 +74,18 @@ pub fn render(bytes: &[u8], wanted: &[Rendition], limits: &Limits) -> Result<Ren
         .filter(|(index, rendition)| !wanted.iter().take(*index).any(|before| before == *rendition))
         .filter_map(|(_, rendition)| {
             let size = rendition_size(&probe, *rendition);
-            let (_, webp) = encoded.iter().find(|(step, _)| *step == size)?;
-            Some(EncodedRendition { rendition: *rendition, size, webp: webp.clone() })
+            let (_, step) = made.iter().find(|(step, _)| *step == size)?;
+            Some(EncodedRendition { rendition: *rendition, size, webp: step.webp.clone()? })
         })
         .collect();
-    Ok(Rendered { full_size, damaged, renditions })
+    let thumbhash = made.into_iter().find_map(|(_, step)| step.thumbhash);
+    Ok(Rendered { full_size, damaged, renditions, thumbhash })
+}
+
+/// What is made of the picture at one size.
+struct Step {
+    webp: Option<Vec<u8>>,
+    thumbhash: Option<Thumbhash>,
 }
 
 fn rendition_size(probe: &Probe, rendition: Rendition) -> PixelSize {

@@ -81,6 +81,7 @@ async fn invalid_responses_are_refused() {
         ("other-size", "its picture has another size"),
         ("long-blob", "it made a rendition that is longer than its pixels"),
         ("few-blobs", "it made other renditions than were requested"),
+        ("long-preview", "it made a preview of impossible length"),
         ("swapped", "its picture has another size"),
         ("exif", "it contains more than a picture"),
         ("no-webp", "it is not a WebP file"),

@@ -1,9 +1,12 @@
-use domain::{AlbumChange, AlbumId, AlbumTitle, MAX_ALBUMS_PER_ACCOUNT, Offset, Plan};
+use domain::{
+    AlbumChange, AlbumCover, AlbumId, AlbumOrder, AlbumTitle, DateRange, ImageId, MAX_ALBUMS_PER_ACCOUNT,
+    Offset, Plan,
+};
 use storage::{AlbumPage, AlbumWrite, NewAlbum, SearchFilter, Viewer};
 
 use crate::{
     NOW, Photo, Seed,
-    queries::{delete, filtered, id_strings, limit, newest_first, second},
+    queries::{delete, filtered, id_strings, limit, newest_first, second, seconds},
 };
 
 fn title(title: &str) -> AlbumTitle {
@@ -112,7 +115,11 @@ pub(crate) async fn updated_at_is_set_only_by_real_changes(seed: &Seed) {
         (remove(id_strings(&ids[..1])), 1, 5, "one is removed"),
         (AlbumChange { title: Some(title("Ours")), ..AlbumChange::default() }, 1, 6, "another title"),
         (
-            AlbumChange { title: None, add: id_strings(&ids[2..]), remove: id_strings(&ids[1..2]) },
+            AlbumChange {
+                add: id_strings(&ids[2..]),
+                remove: id_strings(&ids[1..2]),
+                ..AlbumChange::default()
+            },
             1,
             7,
             "one is replaced",
@@ -147,7 +154,8 @@ pub(crate) async fn a_foreign_image_takes_precedence_over_an_unknown_one(seed: &
         assert_eq!(change(seed, ann, &id, remove(ids.clone()), 5).await, expected);
         assert_eq!(seed.store().create_album(ann, new_album(seed, ids)).await.unwrap(), expected);
     }
-    let mixed = AlbumChange { title: Some(title("Ours")), add: own, remove: foreign };
+    let mixed =
+        AlbumChange { title: Some(title("Ours")), add: own, remove: foreign, ..AlbumChange::default() };
     assert_eq!(change(seed, ann, &id, mixed, 5).await, AlbumWrite::ForeignImage);
     assert_eq!(album(seed, ann, &id).await, before, "nothing changed");
     assert_eq!(albums(seed, ann, 50, 0).await.total, 1);
@@ -223,4 +231,99 @@ pub(crate) async fn an_album_holds_thousands_of_images(seed: &Seed) {
     }
     let seen = album(seed, ann, &id).await;
     assert_eq!((seen.image_count, seen.cover), (1200, ids.last().cloned()));
+}
+
+fn set_cover(cover: AlbumCover) -> AlbumChange {
+    AlbumChange { cover: Some(cover), ..AlbumChange::default() }
+}
+
+fn cover_of(image: &ImageId) -> AlbumChange {
+    set_cover(AlbumCover::Image(image.to_string()))
+}
+
+pub(crate) async fn a_chosen_cover_is_shown_while_it_is_visible(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let ids = seed.images(ann.account, (0..4).map(Photo::at_second).collect()).await;
+    let id = seed.album(ann, "Mine", &ids[..3]).await;
+    let newest = Some(ids[2].clone());
+    let AlbumWrite::Done(seen) = change(seed, ann, &id, cover_of(&ids[0]), 5).await else { panic!() };
+    assert_eq!((seen.cover.as_ref(), seen.is_cover_chosen), (Some(&ids[0]), true));
+    assert_eq!((seen.updated_at, album(seed, ann, &id).await), (second(5), seen.clone()));
+    change(seed, ann, &id, cover_of(&ids[0]), 6).await;
+    assert_eq!(album(seed, ann, &id).await.updated_at, second(5), "the same cover");
+
+    delete(seed, ann, &ids[0], second(9)).await;
+    let seen = album(seed, ann, &id).await;
+    assert_eq!((&seen.cover, seen.is_cover_chosen), (&newest, false), "it is deleted");
+    seed.store().restore_image(ann.account, &ids[0]).await.unwrap();
+    assert_eq!(album(seed, ann, &id).await.cover, Some(ids[0].clone()));
+    change(seed, ann, &id, remove(id_strings(&ids[..1])), 7).await;
+    change(seed, ann, &id, add(id_strings(&ids[..1])), 8).await;
+    assert_eq!(album(seed, ann, &id).await.cover, newest, "removing the cover forgets the choice");
+
+    change(seed, ann, &id, cover_of(&ids[1]), 9).await;
+    change(seed, ann, &id, set_cover(AlbumCover::Newest), 10).await;
+    assert_eq!(album(seed, ann, &id).await.cover, newest);
+    let ben = seed.account(Plan::Paid).await;
+    let foreign = seed.image(ben.account, Photo::at_second(1)).await;
+    for other in [ids[3].clone(), foreign, seed.image_id()] {
+        assert_eq!(change(seed, ann, &id, cover_of(&other), 11).await, AlbumWrite::UnknownImage);
+    }
+    delete(seed, ann, &ids[1], second(12)).await;
+    assert_eq!(change(seed, ann, &id, cover_of(&ids[1]), 13).await, AlbumWrite::UnknownImage);
+    assert_eq!(album(seed, ann, &id).await.updated_at, second(10), "nothing changed");
+}
+
+pub(crate) async fn a_cover_outside_the_free_window_is_not_shown(seed: &Seed) {
+    let ann = seed.account(Plan::Free).await;
+    let ids = seed.images(ann.account, (0..5).map(Photo::at_second).collect()).await;
+    let id = seed.album(ann, "Mine", &ids).await;
+    change(seed, ann, &id, cover_of(&ids[0]), 5).await;
+    assert_eq!(album(seed, ann, &id).await.cover, Some(ids[0].clone()));
+    seed.image(ann.account, Photo::at_second(9)).await;
+    assert_eq!(album(seed, ann, &id).await.cover, Some(ids[4].clone()));
+    assert_eq!(change(seed, ann, &id, cover_of(&ids[0]), 6).await, AlbumWrite::UnknownImage);
+}
+
+pub(crate) async fn an_album_is_paged_in_both_orders(seed: &Seed) {
+    let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
+    let ids = seed.images(ann.account, (0..6).map(Photo::at_second).collect()).await;
+    let id = seed.album(ann, "Mine", &ids).await;
+    delete(seed, ann, &ids[4], second(9)).await;
+    assert_eq!(album(seed, ann, &id).await.order, AlbumOrder::NewestFirst);
+    let oldest_first = AlbumChange { order: Some(AlbumOrder::OldestFirst), ..AlbumChange::default() };
+    for (at, updated) in [(3, 3), (4, 3)] {
+        change(seed, ann, &id, oldest_first.clone(), at).await;
+        let seen = album(seed, ann, &id).await;
+        assert_eq!((seen.order, seen.updated_at), (AlbumOrder::OldestFirst, second(updated)));
+    }
+    let page = async |range, order, size| {
+        let page = seed.store().album_images(ann, &id, range, order, limit(size)).await.unwrap().unwrap();
+        page.into_iter().map(|image| ids.iter().position(|id| *id == image.id).unwrap()).collect::<Vec<_>>()
+    };
+    let all = DateRange::default();
+    assert_eq!(page(all, AlbumOrder::NewestFirst, 3).await, [5, 3, 2]);
+    assert_eq!(page(all, AlbumOrder::OldestFirst, 3).await, [0, 1, 2]);
+    assert_eq!(page(seconds(2, 4), AlbumOrder::OldestFirst, 100).await, [2, 3]);
+    assert_eq!(page(seconds(2, 4), AlbumOrder::NewestFirst, 1).await, [3]);
+    let foreign = seed.store().album_images(ben, &id, all, AlbumOrder::NewestFirst, limit(3)).await.unwrap();
+    assert_eq!(foreign, None);
+}
+
+pub(crate) async fn the_albums_of_an_image_are_listed(seed: &Seed) {
+    let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
+    let ids = seed.images(ann.account, (0..2).map(Photo::at_second).collect()).await;
+    let first = seed.album(ann, "First", &ids).await;
+    seed.album(ann, "Empty", &[]).await;
+    let second_album = seed.album(ann, "Second", &ids[..1]).await;
+    let names = async |viewer, image| {
+        let albums = seed.store().albums_of_image(viewer, image).await.unwrap();
+        albums.into_iter().map(|album| (album.id, album.title)).collect::<Vec<_>>()
+    };
+    let first = (first, "First".to_owned());
+    assert_eq!(names(ann, &ids[0]).await, [(second_album, "Second".to_owned()), first.clone()]);
+    assert_eq!(names(ann, &ids[1]).await, [first]);
+    assert_eq!(names(ben, &ids[0]).await, []);
+    delete(seed, ann, &ids[0], second(9)).await;
+    assert_eq!(names(ann, &ids[0]).await, []);
 }

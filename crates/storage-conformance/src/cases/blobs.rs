@@ -76,7 +76,7 @@ pub(crate) async fn referenced_blobs_are_never_taken(seed: &Seed) {
     let taken = take(seed, second(1_000_000), 60).await;
     assert_eq!(
         taken.iter().map(|blob| blob.kind).collect::<Vec<_>>(),
-        [BlobKind::Rendition; 2],
+        [BlobKind::Rendition; 3],
         "only the announced renditions of the pending image, which were never made"
     );
 }
@@ -206,7 +206,7 @@ pub(crate) async fn a_shared_original_is_released_with_the_last_account(seed: &S
 pub(crate) async fn kept_blobs_are_listed_in_order(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     seed.images(ann.account, (0..7).map(Photo::at_second).collect()).await;
-    for (kind, count) in [(BlobKind::Original, 7), (BlobKind::Rendition, 14)] {
+    for (kind, count) in [(BlobKind::Original, 7), (BlobKind::Rendition, 21)] {
         let mut listed: Vec<BlobRef> = Vec::new();
         loop {
             let after = listed.last().map(|blob| blob.hash);

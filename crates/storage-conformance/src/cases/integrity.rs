@@ -24,7 +24,7 @@ async fn rows(seed: &Seed, rule: StoreRule) -> (Vec<RuleRow>, usize) {
     }
 }
 
-async fn assert_sound(seed: &Seed) {
+pub(super) async fn assert_sound(seed: &Seed) {
     for rule in StoreRule::ALL {
         assert_eq!(rows(seed, rule).await.1, 0, "{rule:?}");
     }
@@ -32,8 +32,8 @@ async fn assert_sound(seed: &Seed) {
     assert_eq!(seed.store().check_references(10).await.unwrap(), [""; 0]);
 }
 
-/// An image with medium, thumb and full renditions.
-async fn whole_image(seed: &Seed, viewer: Viewer) -> (ContentHash, [StoredRendition; 3]) {
+/// An image with all renditions.
+async fn whole_image(seed: &Seed, viewer: Viewer) -> (ContentHash, [StoredRendition; 4]) {
     let original = seed.hash();
     let photo = Photo::at_second(1).original(original).file_name("a.jpg");
     let made = Rendition::ALL.map(|rendition| seed.rendition(rendition, photo.size));

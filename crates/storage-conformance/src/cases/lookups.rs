@@ -99,8 +99,11 @@ pub(crate) async fn own_visible_images_are_returned_in_the_order_of_ids(seed: &S
 pub(crate) async fn a_text_with_a_null_character_is_no_id(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let album = seed.album(ann, "Album", &[]).await;
-    let change =
-        domain::AlbumChange { title: None, add: vec!["a\0b".to_owned()], remove: vec!["\0".to_owned()] };
+    let change = domain::AlbumChange {
+        add: vec!["a\0b".to_owned()],
+        remove: vec!["\0".to_owned()],
+        ..Default::default()
+    };
     let outcome = seed.store().change_album(ann, &album, change, NOW).await.unwrap();
     assert_eq!(outcome, storage::AlbumWrite::UnknownImage);
 }

@@ -161,7 +161,7 @@ impl ModelTest<'_> {
         let adds = self.random.bool();
         let ids = id_strings(std::slice::from_ref(&image));
         let (add, remove) = if adds { (ids, Vec::new()) } else { (Vec::new(), ids) };
-        let change = AlbumChange { title: None, add, remove };
+        let change = AlbumChange { add, remove, ..AlbumChange::default() };
         let outcome = self.seed.store().change_album(self.viewer, &album, change, at).await.unwrap();
         if !self.model.visible().contains(&image) {
             return assert_eq!(outcome, AlbumWrite::UnknownImage);

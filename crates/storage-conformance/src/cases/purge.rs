@@ -79,7 +79,7 @@ pub(crate) async fn a_deleted_account_is_purged_with_its_data(seed: &Seed) {
     let taken = seed.store().take_unreferenced_blobs(second(-1000), second(3), 100).await.unwrap();
     assert_eq!(
         taken.len(),
-        4 * 3 + 2,
+        4 * 4 + 2,
         "its blobs can be taken at once, except announced ones of pending images"
     );
     let kept = seed.store().kept_blobs(domain::BlobKind::Original, None, 100).await.unwrap();

@@ -11,8 +11,7 @@ use crate::{
 
 /// The result of indexing a photo, with announced renditions.
 pub(super) async fn ready_to_complete(seed: &Seed, photo: Photo) -> IndexedImage {
-    let renditions =
-        [Rendition::Medium, Rendition::Thumb].map(|rendition| seed.rendition(rendition, photo.size));
+    let renditions = Rendition::DISPLAYABLE.map(|rendition| seed.rendition(rendition, photo.size));
     seed.announce(&renditions.each_ref().map(rendition_blob)).await;
     indexed(&photo.renditions(&renditions))
 }

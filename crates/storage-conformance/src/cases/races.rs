@@ -56,10 +56,10 @@ async fn index_all(seed: &Seed, worker: &str) {
         }
         for job in jobs {
             let photo = Photo::at_second(1).description("sea and sky").position(10.0, 20.0);
-            let made = [Rendition::Medium, Rendition::Thumb].map(|rendition| {
+            let made = Rendition::DISPLAYABLE.map(|rendition| {
                 let mut made = seed.rendition(rendition, photo.size);
                 let mut bytes = *job.original.as_bytes();
-                bytes[0] = if rendition == Rendition::Medium { 1 } else { 2 };
+                bytes[0] = u8::try_from(rendition.name().len()).unwrap();
                 made.blob = ContentHash::from_slice(&bytes).unwrap();
                 made
             });

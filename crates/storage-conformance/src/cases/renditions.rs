@@ -14,11 +14,16 @@ async fn source(seed: &Seed, id: &domain::ImageId, rendition: Rendition) -> Opti
 pub(crate) async fn renditions_of_indexing_are_stored(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let size = Photo::at(NOW).size;
-    let made = [Rendition::Medium, Rendition::Thumb].map(|rendition| seed.rendition(rendition, size));
+    let made = Rendition::DISPLAYABLE.map(|rendition| seed.rendition(rendition, size));
     let original = seed.hash();
     let id = seed.image(ann.account, Photo::at_second(1).original(original).renditions(&made)).await;
     for stored in made {
-        let expected = RenditionSource { original, original_bytes: ORIGINAL_BYTES, stored: Some(stored) };
+        let expected = RenditionSource {
+            owner: ann.account,
+            original,
+            original_bytes: ORIGINAL_BYTES,
+            stored: Some(stored),
+        };
         assert_eq!(source(seed, &id, stored.rendition).await, Some(expected));
     }
     let full = source(seed, &id, Rendition::Full).await.unwrap();

@@ -1,7 +1,9 @@
 //! Adds the words of an image to the index and removes them.
 
+use std::collections::BTreeMap;
+
 use diesel::{
-    OptionalExtension, QueryableByName,
+    QueryableByName,
     prelude::*,
     sql_types::{BigInt, Binary, Nullable, Text},
 };
@@ -11,7 +13,11 @@ use super::{reindex, vocabulary, word_ids};
 use crate::{
     SqlConnection,
     error::SqlError,
-    sql::{schema::images, statement, value::RowReader},
+    sql::{
+        schema::images,
+        statement,
+        value::{RowReader, json_array},
+    },
     word_index,
 };
 
@@ -64,28 +70,49 @@ pub(crate) fn add_text(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> 
     word_index::add(c, seq, captured_at_ms, &words)
 }
 
+/// The words of an image in the index.
+pub(crate) struct IndexedWords {
+    pub(crate) seq: i64,
+    /// The key in the adapter's index.
+    pub(crate) key: i64,
+    pub(crate) words: Vec<(i64, Occurrence)>,
+}
+
 #[derive(QueryableByName)]
 struct IndexedRow {
     #[diesel(sql_type = BigInt)]
     account_id: i64,
+    #[diesel(sql_type = BigInt)]
+    image_seq: i64,
     #[diesel(sql_type = BigInt)]
     key: i64,
     #[diesel(sql_type = Binary)]
     words: Vec<u8>,
 }
 
-/// Removes the words of an image from the index, if they are in it.
-pub(crate) fn remove_text(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
-    let indexed: Option<IndexedRow> = statement(
-        "SELECT i.account_id, w.key, w.words
-        FROM indexed_words AS w JOIN images AS i ON i.seq = w.image_seq
-        WHERE w.image_seq = $1",
-    )
-    .bind::<BigInt, _>(seq)
-    .get_result(c)
-    .optional()?;
-    let Some(indexed) = indexed else { return Ok(()) };
-    let words: Vec<(i64, Occurrence)> = word_ids::read(&indexed.words).collect();
-    word_index::remove(c, seq, indexed.key, &words)?;
-    vocabulary::remove_words(c, indexed.account_id, words.into_iter())
+const INDEXED_AMONG: &str = concat!(
+    "SELECT i.account_id AS account_id, w.image_seq AS image_seq, w.key AS key, w.words AS words FROM ",
+    integers!("$1"),
+    " AS chosen ",
+    join_after!("indexed_words", "w", "w.image_seq = chosen.value"),
+    " ",
+    join_after!("images", "i", "i.seq = w.image_seq")
+);
+
+/// Removes the words of images from the index, if they are in it.
+pub(crate) fn remove_text(c: &mut SqlConnection, seqs: &[i64]) -> Result<(), SqlError> {
+    let rows: Vec<IndexedRow> = statement(INDEXED_AMONG).bind::<Text, _>(json_array(seqs)).load(c)?;
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut by_account: BTreeMap<i64, Vec<IndexedWords>> = BTreeMap::new();
+    for IndexedRow { account_id, image_seq, key, words } in rows {
+        let words = word_ids::read(&words).collect();
+        by_account.entry(account_id).or_default().push(IndexedWords { seq: image_seq, key, words });
+    }
+    for (account, indexed) in by_account {
+        word_index::remove(c, &indexed)?;
+        vocabulary::remove_words(c, account, indexed.into_iter().flat_map(|image| image.words))?;
+    }
+    Ok(())
 }

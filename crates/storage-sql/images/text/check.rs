@@ -10,7 +10,7 @@ use diesel::{
 use words::words_of;
 
 use super::{
-    add::ImageText,
+    add::{ImageText, IndexedWords},
     reindex::{self, ComparableImages},
     vocabulary, word_ids,
 };
@@ -116,7 +116,8 @@ fn load_words(c: &mut SqlConnection, ids: &[u8]) -> Result<Vec<Word>, SqlError> 
 pub(crate) fn forget_words(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
     let image = images::table.find(seq).select(images::seq).get_result::<i64>(c).optional()?;
     let (None, Some(entry)) = (image, entry(c, seq)?) else { return Ok(()) };
-    word_index::remove(c, seq, entry.key, &word_ids::read(&entry.words).collect::<Vec<_>>())?;
+    let indexed = IndexedWords { seq, key: entry.key, words: word_ids::read(&entry.words).collect() };
+    word_index::remove(c, &[indexed])?;
     // The words name the account, which the image no longer does.
     let account = load_words(c, &entry.words)?.first().map(|word| word.account_id);
     match account {

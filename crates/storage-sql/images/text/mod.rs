@@ -15,7 +15,7 @@ mod search;
 mod vocabulary;
 mod word_ids;
 
-pub(crate) use add::{add_text, remove_text};
+pub(crate) use add::{IndexedWords, add_text, remove_text};
 pub(crate) use check::{forget_words, outdated_words};
 pub(crate) use reindex::{begin, delete_older_stems, is_older, reindex};
 pub(super) use reindex::{is_newer, outdated};

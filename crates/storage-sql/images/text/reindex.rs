@@ -182,7 +182,7 @@ pub(crate) fn reindex(c: &mut SqlConnection, max: u32) -> Result<u32, SqlError> 
         batch.last = batch.images.last().map_or(batch.after, |(seq, _)| *seq);
     }
     for (seq, _) in &batch.images {
-        remove_text(c, *seq)?;
+        remove_text(c, &[*seq])?;
         add_text(c, *seq)?;
     }
     let all = batch.last >= batch.until;

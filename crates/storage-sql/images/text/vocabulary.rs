@@ -97,21 +97,28 @@ fn stems_of<'a>(words: impl Iterator<Item = &'a VocabularyWord>) -> Vec<(String,
     words.flat_map(|known| words::stem_keys(&known.word).into_iter().map(|stem| (stem, known.id))).collect()
 }
 
-/// Counts one image less with these words, and deletes words that no image has any more.
+/// Removes occurrences of words in images from the counts, and deletes words that no image has any more.
 pub(super) fn remove_words(
     c: &mut SqlConnection,
     account: i64,
     words: impl Iterator<Item = (i64, Occurrence)>,
 ) -> Result<(), SqlError> {
-    let words: Vec<(i64, i64)> =
-        words.map(|(id, occurrence)| (id, i64::from(occurrence.in_context))).collect();
+    // By id: the number of images, and of those with the word in place or file name.
+    let mut counts: BTreeMap<i64, (i64, i64)> = BTreeMap::new();
+    for (id, occurrence) in words {
+        let (images, context) = counts.entry(id).or_default();
+        *images += 1;
+        *context += i64::from(occurrence.in_context);
+    }
+    let words: Vec<(i64, i64, i64)> =
+        counts.into_iter().map(|(id, (images, context))| (id, images, context)).collect();
     if words.is_empty() {
         return Ok(());
     }
     let version = reindex::index_version(c)?;
     let known: Vec<VocabularyWord> = statement(concat!(
-        "UPDATE words SET images = images - 1, context = context - removed.second FROM ",
-        integer_pairs!("$1"),
+        "UPDATE words SET images = images - removed.second, context = context - removed.third FROM ",
+        integer_triples!("$1"),
         " AS removed WHERE words.id = removed.first
             RETURNING words.id AS id, words.word AS word, words.images AS images, words.context AS context"
     ))

@@ -136,6 +136,13 @@ async fn each_broken_rule_is_found_and_repaired() {
             1,
             format!("UPDATE image_places SET min_account = 9, max_account = 9 WHERE seq = {one}"),
         ),
+        (StoreRule::MapPoint, 1, format!("UPDATE map_points SET code = 9 WHERE image_seq = {one}")),
+        (StoreRule::MapPoint, 1, format!("DELETE FROM map_points WHERE image_seq = {one}")),
+        (
+            StoreRule::MapCells,
+            1,
+            "INSERT INTO map_cells SELECT min(id), 1, 70, 5, 5, 5 FROM accounts".to_owned(),
+        ),
         (StoreRule::WordIndex, 1, format!("DELETE FROM indexed_words WHERE image_seq = {one}")),
         (StoreRule::WordIndex, 1, format!("UPDATE images SET description = 'a boat' WHERE seq = {one}")),
         (

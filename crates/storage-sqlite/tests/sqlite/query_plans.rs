@@ -11,17 +11,19 @@ use diesel::{
     sql_types::{Double, Nullable, Text},
 };
 use domain::{
-    AccountId, AlbumChange, BlobKind, Circle, ContentHash, DateRange, FilePath, Limit, ListQuery, Plan,
-    Position, QueryText, Rendition, Sidecar, SidecarKind,
+    AccountId, AlbumChange, AlbumId, AlbumOrder, BlobKind, Circle, ContentHash, DateRange, EditId,
+    EditedField, FilePath, ImageId, Limit, ListQuery, Plan, Position, QueryText, Rendition, Selection,
+    Sidecar, SidecarKind,
 };
 use oauth_core::{
     AuthMethod, Client, ClientMetadata, CurrentRefreshToken, Eviction, Grant, IssuedCode, NewClient, NewCode,
     NewRefreshToken, REREGISTRATION_INTERVAL_MS, Redemption, Rotation, SecretHash, Sweep, UnixMillis,
 };
 use storage::{
-    FileChange, FileCondition, FileLock, FileMove, FilePosition, FileTimes, ImageKey, IndexedImage, NewFile,
-    NewFileContent, NewImage, NewSession, PairedKind, SearchFilter, SharedStore, SignInAttempt,
-    SignInDecision, SignInLimits, TextColumns, Viewer,
+    ChangeImage, FileChange, FileCondition, FileLock, FileMove, FilePosition, FileTimes, ImageChange,
+    ImageKey, ImagesToEdit, IndexedImage, NewFile, NewFileContent, NewImage, NewSession, PairedKind,
+    SearchFilter, SelectionCursor, SharedStore, SignInAttempt, SignInDecision, SignInLimits, TextColumns,
+    Viewer,
 };
 use storage_conformance::{NOW, Photo, Seed, indexed, original_blob, rendition_blob};
 
@@ -137,6 +139,8 @@ async fn run_hot_operations(store: SharedStore) {
     store.change_album(ann, &album, change, NOW).await.unwrap();
     store.delete_image(ann, &ids[3], NOW).await.unwrap();
     store.restore_image(ann.account, &ids[3]).await.unwrap();
+    correct(&store, ann, &ids[3]).await;
+    select(&store, ann, &album).await;
     reindex(&seed, ann, original).await;
     make_full_renditions(&seed).await;
     sync_files(&seed, ann.account).await;
@@ -155,6 +159,41 @@ async fn run_hot_operations(store: SharedStore) {
     store.watched_files(ann.account, &versions).await.unwrap();
     store.sweep_watched_files(NOW, 10).await.unwrap();
     store.delete_account(ann.account, NOW).await.unwrap();
+}
+
+async fn correct(store: &SharedStore, ann: Viewer, id: &ImageId) {
+    let edit = EditId::parse("edit").unwrap();
+    let described: ChangeImage = Arc::new(|_| {
+        Some(ImageChange { description: Some(Some("a pier".to_owned())), ..ImageChange::default() })
+    });
+    let range = ImagesToEdit::Range {
+        range: DateRange::default(),
+        newest_first: true,
+        selection: Selection::everything(),
+        max: 2,
+    };
+    for images in [ImagesToEdit::Ids(vec![id.clone()]), range] {
+        store.edit_images(ann, &edit, images, described.clone()).await.unwrap();
+    }
+    store.image_edits(ann, id).await.unwrap();
+    store.photo_context(ann, id, None).await.unwrap();
+    assert!(store.undo_edit(ann, &edit, 10).await.unwrap() > 0);
+    store.revert_fields(ann, id, &EditedField::ALL).await.unwrap();
+}
+
+/// Counts, deletes and restores selections, pages the trash and the problems, and pages an album.
+async fn select(store: &SharedStore, ann: Viewer, album: &AlbumId) {
+    let (chosen, cursor) = (Selection::everything(), SelectionCursor::default());
+    store.count_selection(ann, &chosen).await.unwrap();
+    store.delete_selection(ann, &chosen, NOW, cursor, 10).await.unwrap();
+    store.page_trash(ann.account, None, 10).await.unwrap();
+    store.count_trash(ann.account).await.unwrap();
+    store.restore_selection(ann.account, &chosen, Some(NOW), cursor, 10).await.unwrap();
+    store.add_selection_to_album(ann, &chosen, album, NOW, cursor, 10).await.unwrap();
+    let order = AlbumOrder::OldestFirst;
+    store.album_images(ann, album, DateRange::default(), order, Limit::default()).await.unwrap();
+    store.page_problems(ann.account, None, 10).await.unwrap();
+    store.indexing_progress(ann.account).await.unwrap();
 }
 
 /// Indexes images again: one because of a sidecar, the others because of newer decoders.
@@ -372,7 +411,14 @@ async fn hot_operations_use_indexes() {
                 "watched_files",
             ];
             // Scans of these partial indexes are fine: they have few rows.
-            let small = ["images_failed", "images_deleted", "blobs_unreferenced", "files_deleted"];
+            let small = [
+                "images_failed",
+                "images_problems",
+                "images_deleted",
+                "images_trash",
+                "blobs_unreferenced",
+                "files_deleted",
+            ];
             let scanned = large
                 .iter()
                 .any(|table| step == format!("SCAN {table}") || step.starts_with(&format!("SCAN {table} ")));

@@ -72,7 +72,7 @@ impl Sections<'_> {
             @if apps.is_empty() {
                 p { "No apps are connected." }
             } @else {
-                ul.rows { @for (index, app) in apps.iter().enumerate() { (self.app(index, app)) } }
+                ul.entries { @for (index, app) in apps.iter().enumerate() { (self.app(index, app)) } }
             }
         }
     }
@@ -114,7 +114,7 @@ impl Sections<'_> {
         html! {
             p { "API keys give your own scripts full access to your photos and albums. A key works until you revoke it." }
             @if active.peek().is_some() {
-                ul.rows { @for (index, key) in active { (self.key(index, key)) } }
+                ul.entries { @for (index, key) in active { (self.key(index, key)) } }
             }
             (self.form(Action::CreateKey, &html! {
                 div.beside {
@@ -156,7 +156,7 @@ impl Sections<'_> {
     pub(super) fn sessions(&self, sessions: &[SessionInfo]) -> Markup {
         let has_others = sessions.iter().any(|session| session.hash != self.person.session);
         html! {
-            ul.rows { @for session in sessions { (self.session(session)) } }
+            ul.entries { @for session in sessions { (self.session(session)) } }
             @if has_others {
                 (confirmation("Sign out everywhere else", "", &html! {
                     p { "You will have to sign in again in all other browsers. Connected apps and API keys keep working." }
@@ -210,7 +210,7 @@ impl Sections<'_> {
             @if events.is_empty() {
                 p { "There is no activity yet." }
             } @else {
-                ul.rows { @for event in events.iter().take(shown) { (event_row(event)) } }
+                ul.entries { @for event in events.iter().take(shown) { (event_row(event)) } }
             }
             @if shown < events.len() { p { a href=(AccountSection::Activity.path()) { "All activity" } } }
         }

@@ -19,23 +19,17 @@ mod sync_upload;
 use std::net::IpAddr;
 
 use domain::Plan;
-use http::{HeaderMap, Method, StatusCode, request::Parts};
+use http::{Method, StatusCode, request::Parts};
 use http_server::{
     Query,
     body::RequestBody,
     reply::{Reply, found, method_not_allowed, not_found},
 };
-use keys::session_hash;
-use library::SessionHolder;
 use web_auth::security_log;
 
 use crate::{
-    Site,
-    form_rejected::form_rejected,
-    forms::read_form,
-    layout::PageHeader,
-    return_to::ReturnTo,
-    session::{session, session_token},
+    Site, form_rejected::form_rejected, forms::read_form, layout::PageHeader, return_to::ReturnTo,
+    session::Person,
 };
 
 use actions::{Action, Notice, Submission};
@@ -51,28 +45,6 @@ const PAGE: &str = "page";
 /// Whether a path belongs to the account pages.
 pub(crate) fn is_path(path: &str) -> bool {
     path == PATH || path.starts_with(PREFIX)
-}
-
-/// A signed-in person and their session.
-struct Person {
-    holder: SessionHolder,
-    token: String,
-    /// The hash of the session token.
-    session: [u8; 32],
-}
-
-impl Person {
-    /// The sender of a request; `None` without a session.
-    async fn of(site: &Site, headers: &HeaderMap) -> Result<Option<Self>, Reply> {
-        let token = session_token(&site.base_url, headers).unwrap_or_default();
-        let holder = session(site, headers).await?;
-        Ok(holder.map(|holder| Self { holder, session: session_hash(&token), token }))
-    }
-
-    /// The parts that the token of a form with this purpose is bound to.
-    fn token_parts<'a>(&'a self, purpose: &'a str) -> [&'a [u8]; 2] {
-        [purpose.as_bytes(), &self.session]
-    }
 }
 
 /// Handles `/account`, the pages of its sections, and their forms.

@@ -21,7 +21,7 @@ pub(super) fn search_progress(progress: &[SearchProgress], info: &LibraryInfo) -
         } @else if progress.is_empty() {
             p { "No photos are ready for search yet." }
         } @else {
-            ul.rows {
+            ul.entries {
                 @for stage in progress {
                     li {
                         div {

@@ -1,20 +1,15 @@
-use domain::Timestamp;
+use domain::{Month, Timestamp};
+use jiff::civil;
 use maud::{Markup, html};
 
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
+/// A time on the clocks of its place, such as `14 July 2026, 15:04`.
+pub(crate) fn format_wall(wall: civil::DateTime) -> String {
+    let month = Month::NAMES
+        .get(usize::from(wall.month().unsigned_abs()).saturating_sub(1))
+        .copied()
+        .unwrap_or_default();
+    format!("{} {month} {}, {:02}:{:02}", wall.day(), wall.year(), wall.hour(), wall.minute())
+}
 
 /// A date in UTC, such as `1 June 2024`. The script of the page converts it to the browser's time zone.
 pub(crate) fn day(at: Timestamp) -> Markup {
@@ -30,7 +25,7 @@ pub(crate) fn minute(at: Timestamp) -> Markup {
 
 fn format_date(iso: &str) -> String {
     let number = |range| iso.get(range).and_then(|digits: &str| digits.parse::<usize>().ok());
-    let month = number(5..7).and_then(|month| MONTHS.get(month.checked_sub(1)?));
+    let month = number(5..7).and_then(|month| Month::NAMES.get(month.checked_sub(1)?));
     match (iso.get(..4), month, number(8..10)) {
         (Some(year), Some(month), Some(day)) => format!("{day} {month} {year}"),
         // A year of five digits has another format.

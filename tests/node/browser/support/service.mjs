@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -27,11 +27,12 @@ export class Service {
   /** The lines it printed. */
   output = [];
 
-  /** Starts a server. With a base URL, browsers reach it through `proxy`. */
-  static async start({ baseUrl } = {}) {
+  /** Starts a server. With a base URL, browsers reach it through `proxy`. With a folder, it has a copy of the library in it. */
+  static async start({ baseUrl, folder } = {}) {
     const service = new Service();
     const named = baseUrl ? ['--base-url', baseUrl] : [];
     service.#dataDir = await mkdtemp(join(tmpdir(), 'photo-library-'));
+    if (folder) await cp(folder, service.#dataDir, { recursive: true });
     service.#server = service.#spawn(['serve', '--listen', '127.0.0.1:0', ...named], 'ignore');
     try {
       service.#address = await service.#listening();
@@ -69,6 +70,13 @@ export class Service {
   async person(name) {
     const email = `${name}@example.org`;
     await this.run(['account', 'create', email, '--plan', 'paid', '--password-stdin'], `${PASSWORD}\n`);
+    return { email, password: PASSWORD };
+  }
+
+  /** The first account, with a new password. */
+  async firstPerson() {
+    const email = /\S+@\S+/.exec(await this.run(['account', 'list']))[0];
+    await this.run(['account', 'set-password', email, '--password-stdin'], `${PASSWORD}\n`);
     return { email, password: PASSWORD };
   }
 

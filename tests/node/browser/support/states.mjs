@@ -1,5 +1,6 @@
 // Every state of every page, for accessibility tests and screenshots.
 
+import { join } from 'node:path';
 import { App } from './app.mjs';
 import { Device } from './device.mjs';
 import {
@@ -75,6 +76,41 @@ async function atDevice(visit, person, name) {
   return device;
 }
 
+/** Signs in a person with the sample photos, and opens a page of the library. */
+async function withPhotos(visit, person, path) {
+  await visit.service.run(['import', person.email, join(process.env.FIXTURES, 'samples')]);
+  await visit.signIn(person, path);
+  await visit.page.locator('ul.rows img').first().waitFor();
+}
+
+/** Opens the page of the newest photo, or a page below it. */
+async function atPhoto(visit, person, below = '') {
+  await withPhotos(visit, person, '/');
+  await visit.open(`${await visit.page.locator('ul.rows a').first().getAttribute('href')}${below}`);
+}
+
+/** The page of an album with photos that a form has added, without the script of the timeline. */
+async function atAlbum(visit, person) {
+  await withPhotos(visit, person, '/search?from=1990-01-01');
+  const { page } = visit;
+  for (const place of [0, 1, 2]) await page.locator('ul.rows input').nth(place).check();
+  await page.locator('.actions input[name="title"]').fill(`Walks ${LONG}`);
+  await page.locator('.actions button[value="add_to_album"]').click();
+  await page.waitForLoadState();
+  await visit.open('/albums');
+}
+
+/** The trash with two photos. */
+async function atTrash(visit, person) {
+  await withPhotos(visit, person, '/search?from=1990-01-01');
+  const { page } = visit;
+  for (const place of [0, 1]) await page.locator('ul.rows input').nth(place).check();
+  await page.locator('.actions button[value="delete"]').click();
+  await page.locator('main button.danger').click();
+  await page.waitForLoadState();
+  await visit.open('/trash');
+}
+
 /** Opens the steps for every platform. */
 const openSteps = (page) =>
   page.locator('details:not(.ask)').evaluateAll((steps) => steps.forEach((step) => (step.open = true)));
@@ -125,6 +161,26 @@ const states = {
     await visit.context.clearCookies();
     await signIn(visit.page, person);
   },
+  timeline: (visit, person) => withPhotos(visit, person, '/'),
+  'timeline-selecting': async (visit, person) => {
+    await withPhotos(visit, person, '/');
+    await visit.page.locator('ul.rows input').first().check({ force: true });
+    await visit.page.locator('#selected').waitFor();
+  },
+  photo: (visit, person) => atPhoto(visit, person),
+  'photo-edit': (visit, person) => atPhoto(visit, person, '/edit'),
+  'albums-none': (visit, person) => visit.signIn(person, '/albums'),
+  albums: atAlbum,
+  album: async (visit, person) => {
+    await atAlbum(visit, person);
+    await visit.open(await visit.page.locator('.albums a').first().getAttribute('href'));
+  },
+  'search-none': (visit, person) => visit.signIn(person, '/search'),
+  search: (visit, person) => withPhotos(visit, person, '/search?q=green+july+2024'),
+  'trash-empty': (visit, person) => visit.signIn(person, '/trash'),
+  trash: atTrash,
+  'problems-none': (visit, person) => visit.signIn(person, '/problems'),
+  'map-none': (visit, person) => visit.signIn(person, '/map'),
   account: (visit, person) => visit.signIn(person),
   ...Object.fromEntries(
     ['apps', 'keys', 'sync', 'search', 'password', 'sessions', 'activity', 'delete'].map((section) => [

@@ -7,6 +7,9 @@ export const TIMEOUT_MS = 60_000;
 const POLL_MS = 20;
 // A test may type before autofocus runs, faster than any person.
 const TYPED_EARLY = /^Autofocus processing was blocked because a document already has a focused element/;
+/** What Chromium reports when the end of a session deletes cached photos. */
+const CACHE_CLEARED = /^Clear-Site-Data header on '[^']+': Cleared data types: "cache"\.$/;
+const NOTICES = [TYPED_EARLY, CACHE_CLEARED];
 // Chromium's own error page, shown in a frame that was refused, fails when it is closed while it loads. The pages of the
 // service have no Trusted Types policy.
 const ERROR_PAGE = /'TrustedTypePolicy': The provided callback is no longer runnable/;
@@ -24,7 +27,7 @@ export class Watch {
     watch.page = page;
     watch.#origins = new Set(origins);
     page.on('console', (message) => {
-      if (!TYPED_EARLY.test(message.text())) watch.#complaints.push(`console: ${message.text()}`);
+      if (!NOTICES.some((notice) => notice.test(message.text()))) watch.#complaints.push(`console: ${message.text()}`);
     });
     page.on('pageerror', (error) => {
       if (!ERROR_PAGE.test(error.message)) watch.#complaints.push(`uncaught: ${error}`);
@@ -94,8 +97,8 @@ export class Watch {
   }
 
   #issue({ code, details }) {
-    // Chromium takes a redirect to an app for bounce tracking.
-    if (code !== 'BounceTrackingIssue') this.#complaints.push(`issue: ${code} ${JSON.stringify(details)}`);
+    // Chromium takes a redirect to an app for bounce tracking, and names lazy images whose width follows from their height.
+    if (!['BounceTrackingIssue', 'LazyLoadImageIssue'].includes(code)) this.#complaints.push(`issue: ${code} ${JSON.stringify(details)}`);
   }
 }
 

@@ -4,7 +4,7 @@ use ::tests::black_box::AnyError;
 use blobs::BlobStore;
 use domain::{
     BlobKind, CaptureSource, CaptureTime, ContentHash, Email, ImageId, KeyName, Metadata, PhotoDetails,
-    PixelSize, Plan, Position, Rendition, Timestamp,
+    PixelSize, Plan, Position, Rendition, Thumbhash, Timestamp,
 };
 use keys::{Random as _, SeededRandom, SystemRandom, new_id};
 use library::{Library, Settings, SystemClock, WorkerCommand};
@@ -158,6 +158,7 @@ fn indexed(
         text: (bytes[7] < 64).then(|| format!("receipt {number} total {}", bytes[7])),
         damaged: None,
         decoder_version: 1,
+        thumbhash: Thumbhash::new(vec![0x25; 21]),
         renditions,
     })
 }

@@ -59,9 +59,14 @@ async fn a_preview_is_the_nearest_rendition_once_the_photo_is_indexed() {
     let image = app.get("/images", &anna.key).await.results()[0].clone();
     let full =
         u32::try_from(image["width"].as_u64().unwrap().max(image["height"].as_u64().unwrap())).unwrap();
-    for (side, expect) in
-        [("64", full.min(512)), ("513", full.min(1200)), ("4000", full), ("-1", full), ("x", full.min(512))]
-    {
+    for (side, expect) in [
+        ("64", full.min(256)),
+        ("257", full.min(512)),
+        ("513", full.min(1200)),
+        ("4000", full),
+        ("-1", full),
+        ("x", full.min(256)),
+    ] {
         let answer = preview(&app, &phone, file, side).await.expect(200);
         assert_eq!(answer.header("content-type"), Some("image/webp"));
         assert_eq!(longest_side(&answer), expect, "{side}");

@@ -26,7 +26,7 @@ const EXIF_EXTENDED: &str = "http://cipa.jp/exif/";
 const PHOTOSHOP: &str = "http://ns.adobe.com/photoshop/1.0/";
 const TIFF: &str = "http://ns.adobe.com/tiff/1.0/";
 const XMP: &str = "http://ns.adobe.com/xap/1.0/";
-/// Written by this crate for what an Apple export says about a photo.
+/// Written by this crate for what an Apple export says about a photo, and for corrections in this library's own exports.
 pub(in crate::metadata) const EXPORT: &str = "urn:photo-library:export:1.0";
 
 /// A property that is read.
@@ -41,6 +41,11 @@ pub(super) enum Property {
     DateCreated,
     CreateDate,
     ExportedDate,
+    Corrected,
+    FileDateTime,
+    FileDescription,
+    FileLatitude,
+    FileLongitude,
     GpsTimeStamp,
     GpsLatitude,
     GpsLatitudeRef,
@@ -75,6 +80,11 @@ impl Property {
             (PHOTOSHOP, "DateCreated") => Self::DateCreated,
             (XMP, "CreateDate") => Self::CreateDate,
             (EXPORT, "CreationDate") => Self::ExportedDate,
+            (EXPORT, "Corrected") => Self::Corrected,
+            (EXPORT, "FileDateTime") => Self::FileDateTime,
+            (EXPORT, "FileDescription") => Self::FileDescription,
+            (EXPORT, "FileLatitude") => Self::FileLatitude,
+            (EXPORT, "FileLongitude") => Self::FileLongitude,
             (DC, "description") => Self::Description,
             (DC, "title") => Self::Title,
             (TIFF, "ImageDescription") => Self::ImageDescription,

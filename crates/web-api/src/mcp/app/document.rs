@@ -10,6 +10,7 @@
 //! | `words.js` | dates, distances and descriptions of photos |
 //! | `listing.js` | results of the tools, and the calls for further pages |
 //! | `renewal.js` | new image URLs before the old ones expire |
+//! | `zoom.js` | zoom and swipes, shared with the photo page |
 //! | `grid.js`, `viewer.js`, `album.js` | the visible parts |
 //! | `main.js` | messages of the host and actions of the user |
 
@@ -17,12 +18,13 @@ use std::sync::LazyLock;
 
 const TEMPLATE: &str = include_str!("gallery.html");
 const STYLE: &str = include_str!("gallery.css");
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 9] = [
     include_str!("bridge.js"),
     include_str!("words.js"),
     include_str!("listing.js"),
     include_str!("renewal.js"),
     include_str!("grid.js"),
+    include_str!("../../../../web-scripts/zoom.js"),
     include_str!("viewer.js"),
     include_str!("album.js"),
     include_str!("main.js"),

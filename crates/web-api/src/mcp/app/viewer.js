@@ -2,8 +2,6 @@
 
 /** Whether the description contains the matched text, so that it is not shown twice. */
 const isMatchedInDescription = ({ description, matchedText }) => Boolean(matchedText && description?.includes(matchedText));
-/** Minimum length of a swipe. */
-const MIN_SWIPE_PX = 48;
 
 class Viewer {
   #dialog;
@@ -12,7 +10,7 @@ class Viewer {
   #query;
   #source;
   #large;
-  #touch;
+  #zoom;
 
   /**
    * `library` has `images`, `hasMore`, `more` (loads the next page), `renewFor` and `isExpired` (see `Renewal`),
@@ -86,15 +84,13 @@ class Viewer {
     open.addEventListener('click', () => this.library.open(this.#image.medium));
     this.#dialog.addEventListener('close', () => this.library.closed(this.#image.id));
     this.#dialog.addEventListener('keydown', (event) => this.#key(event));
-    stage.addEventListener('pointerdown', ({ isPrimary, clientX, clientY, pointerType }) => {
-      this.#touch = isPrimary && pointerType !== 'mouse' ? { clientX, clientY } : undefined;
-    });
-    stage.addEventListener('pointercancel', () => (this.#touch = undefined));
-    stage.addEventListener('pointerup', (event) => this.#swipe(event));
+    this.#zoom = new Zoom(stage, this.#parts.picture, { swiped: (step) => this.#move(step) });
   }
 
   #key(event) {
-    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (event.altKey || event.ctrlKey || event.metaKey || (event.shiftKey && event.key !== '+')) return undefined;
+    // Escape closes the dialog, unless the photo is zoomed.
+    if (this.#zoom.key(event.key)) return event.preventDefault();
     const images = this.library.images();
     const action = {
       ArrowLeft: () => this.#move(-1),
@@ -102,15 +98,9 @@ class Viewer {
       Home: () => this.#show(images[0]),
       End: () => this.#show(images.at(-1)),
     }[event.key];
-    if (!action) return;
+    if (!action) return undefined;
     event.preventDefault();
-    action();
-  }
-
-  #swipe({ clientX, clientY }) {
-    const [across, down] = [clientX - this.#touch?.clientX, clientY - this.#touch?.clientY];
-    this.#touch = undefined;
-    if (Math.abs(across) > MIN_SWIPE_PX && Math.abs(across) > Math.abs(down)) this.#move(across < 0 ? 1 : -1);
+    return action();
   }
 
   get #index() {
@@ -128,6 +118,7 @@ class Viewer {
   #show(image) {
     if (!image) return;
     this.#image = image;
+    this.#zoom.reset();
     const { picture, position, title, words, details, check, previous, next } = this.#parts;
     const images = this.library.images();
     const { hasMore } = this.library;

@@ -80,7 +80,7 @@ impl Sections<'_> {
             @if passwords.is_empty() {
                 p { "No devices are connected." }
             } @else {
-                ul.rows { @for (index, password) in passwords.iter().enumerate() { (self.sync_password(index, password)) } }
+                ul.entries { @for (index, password) in passwords.iter().enumerate() { (self.sync_password(index, password)) } }
             }
             (self.form(Action::ConnectDevice, &html! {
                 div.beside {

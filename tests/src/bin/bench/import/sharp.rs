@@ -36,7 +36,7 @@ impl RenditionSet {
     /// The longest sides, largest first.
     fn sides(self) -> Vec<u32> {
         let small = [Rendition::Medium, Rendition::Thumb];
-        let renditions: &[Rendition] = if self == Self::Small { &small } else { &Rendition::ALL };
+        let renditions: &[Rendition] = if self == Self::Small { &small } else { &Rendition::PUBLIC };
         renditions.iter().map(|rendition| rendition.longest_side_px()).collect()
     }
 }

@@ -279,7 +279,8 @@ impl Subject {
                 .map(|id| id.as_str().to_owned())
                 .collect()
         };
-        let change = AlbumChange { title: None, add: ten(place * 10), remove: ten(place * 10 + 100) };
+        let change =
+            AlbumChange { add: ten(place * 10), remove: ten(place * 10 + 100), ..AlbumChange::default() };
         match self.store.change_album(self.viewer, &self.album, change, Timestamp::MIN).await? {
             AlbumWrite::Done(_) => Ok(()),
             _ => Err("the album was not changed".into()),

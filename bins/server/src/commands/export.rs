@@ -1,0 +1,95 @@
+//! `export`: writes the photos of an account into a folder.
+
+use std::{
+    io::{IsTerminal as _, stderr},
+    path::Path,
+};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use library::{ExportProgress, ExportReport};
+use serde::Serialize;
+
+use super::{CommandError, Report};
+use crate::{cli::ExportOptions, config::Config, shutdown, stores};
+
+pub(super) async fn run(options: &ExportOptions, config: &Config) -> Result<Report, CommandError> {
+    let library = stores::open_library(config, stores::IfMissing::Fail).await?;
+    let account = library.account(&options.email).await?;
+    let shutdown = shutdown::signal().map_err(CommandError::Signals)?;
+    let bar = progress_bar();
+    let exported = tokio::select! {
+        exported = library.export(account.id, &options.folder, |progress| update(&bar, progress)) => {
+            exported.map_err(CommandError::from)
+        }
+        () = shutdown => Err(CommandError::ExportInterrupted),
+    };
+    bar.finish_and_clear();
+    let report = exported?;
+    let text = if options.json { json(&report)? } else { summary(&report) };
+    Ok(Report { text, failed: !report.failed.is_empty() })
+}
+
+/// A progress bar, hidden unless stderr is a terminal.
+fn progress_bar() -> ProgressBar {
+    if !stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+    match ProgressStyle::with_template("{wide_bar} {pos}/{len} photos, {eta} left") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+fn update(bar: &ProgressBar, progress: ExportProgress) {
+    bar.set_length(progress.total);
+    bar.set_position(progress.done);
+}
+
+fn summary(report: &ExportReport) -> String {
+    let mut text = format!(
+        "photos: {}\nwritten now: {} originals ({} MB), {} sidecars\nalbums: {}\nfailed: {}\n",
+        report.photos,
+        report.written,
+        report.written_bytes / 1_000_000,
+        report.sidecars,
+        report.albums,
+        report.failed.len()
+    );
+    for file in &report.failed {
+        text.push_str(&format!("  {}: {}\n", file.path.display(), stores::without_error_number(&file.error)));
+    }
+    text
+}
+
+#[derive(Serialize)]
+struct JsonReport<'a> {
+    photos: u64,
+    written: u64,
+    bytes: u64,
+    sidecars: u64,
+    albums: u64,
+    failed: Vec<JsonFailure<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonFailure<'a> {
+    path: &'a Path,
+    error: &'a str,
+}
+
+fn json(report: &ExportReport) -> Result<String, serde_json::Error> {
+    let failed = report
+        .failed
+        .iter()
+        .map(|file| JsonFailure { path: &file.path, error: stores::without_error_number(&file.error) });
+    let report = JsonReport {
+        photos: report.photos,
+        written: report.written,
+        bytes: report.written_bytes,
+        sidecars: report.sidecars,
+        albums: report.albums,
+        failed: failed.collect(),
+    };
+    Ok(serde_json::to_string(&report)? + "\n")
+}

@@ -1,0 +1,301 @@
+//! `server backup`, `server restore` and `server export`.
+
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Command, Stdio},
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use s3_test_server::{BUCKET, KEY_ID, S3Server, SECRET};
+use serde_json::{Value, json};
+use test_postgres::TestDatabase;
+
+use crate::{
+    apps::{App, BASE_URL, Browser, Http, PASSWORD, Tokens, serve},
+    photos,
+    program::{EMAIL, Instance, Outcome, Server, files_below, outcome},
+};
+
+const IMAGES: &str = "/api/ext/v2/images?limit=100";
+
+fn ok(command: &mut Command) -> String {
+    let outcome = outcome(command, "");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    outcome.stdout
+}
+
+fn assert_failed(outcome: &Outcome, words: &str) {
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert!(outcome.stderr.contains(words), "{outcome:?}");
+}
+
+fn backup_folder(instance: &Instance) -> PathBuf {
+    instance.beside("backup")
+}
+
+fn back_up(instance: &Instance) -> Value {
+    let folder = backup_folder(instance);
+    serde_json::from_str(&instance.ok(["backup", folder.to_str().unwrap(), "--json"])).unwrap()
+}
+
+/// The path of the signed URL of the newest image.
+fn signed_path(server: &Server, key: &str) -> String {
+    let page = server.get(IMAGES, key).body;
+    let url = page["results"][0]["url"].as_str().unwrap();
+    url.strip_prefix(BASE_URL).unwrap().to_owned()
+}
+
+fn ids(server: &Server, key: &str) -> Vec<String> {
+    let page = server.get(IMAGES, key).body;
+    page["results"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+}
+
+/// An app that refreshes its token until it is told to stop; returns its last tokens.
+async fn refresh_until(http: Http, app: App, mut tokens: Tokens, stop: &AtomicBool) -> Tokens {
+    while !stop.load(Ordering::Relaxed) {
+        tokens = http.refresh(&app, &tokens.refresh).await.unwrap().tokens();
+    }
+    tokens
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_backup_during_a_storm_restores_tokens_keys_and_urls() {
+    let instance = Instance::with_password(PASSWORD);
+    let samples = instance.beside("photos");
+    photos::generate(&samples, 12);
+    instance.ok(["import", EMAIL, samples.to_str().unwrap()]);
+    let key = instance.create_key("before");
+    let server = serve(&instance);
+    let http = Http::to(&server);
+    let mut browser = Browser::new(http.clone());
+    browser.sign_in(PASSWORD).await.expect(303);
+    let app = http.register(json!({"client_name": "An app"})).await;
+    let idle = http.redeem(&app, &browser.consent(&app).await).await.unwrap().tokens();
+    let mut busy = Vec::new();
+    for _ in 0..4 {
+        busy.push(http.redeem(&app, &browser.consent(&app).await).await.unwrap().tokens());
+    }
+    let stop = AtomicBool::new(false);
+    let more = instance.beside("more");
+    photos::generate_from(&more, 100, 12);
+    let folder = backup_folder(&instance);
+    let (made, before) = thread::scope(|scope| {
+        // Photos are added and deleted while apps refresh.
+        scope.spawn(|| instance.ok(["import", EMAIL, more.to_str().unwrap()]));
+        let storm = scope.spawn(|| {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let apps =
+                    busy.into_iter().map(|tokens| refresh_until(http.clone(), app.clone(), tokens, &stop));
+                futures_util::future::join_all(apps).await
+            })
+        });
+        let mut made = Vec::new();
+        for _ in 0..3 {
+            made.push(back_up(&instance));
+        }
+        stop.store(true, Ordering::Relaxed);
+        let last = storm.join().unwrap();
+        (made, last)
+    });
+    assert_eq!(made[0]["lost"], json!([]));
+    // The final state, which the restored library must have.
+    back_up(&instance);
+    let verified = instance.ok(["backup", folder.to_str().unwrap(), "--verify"]);
+    assert!(verified.contains("is whole: 24 originals"), "{verified}");
+    let (images, signed) = (ids(&server, &key), signed_path(&server, &key));
+    drop(server);
+
+    let restored = Instance::without_folder();
+    let report = restored.ok(["restore", folder.to_str().unwrap()]);
+    assert!(report.contains("24 originals"), "{report}");
+    assert!(restored.ok(["fsck", "--checksums"]).contains("Everything agrees."));
+    assert_failed(&instance.run(["restore", folder.to_str().unwrap()]), "is not empty");
+    let again = restored.ok(["restore", folder.to_str().unwrap()]);
+    assert!(again.contains("before"), "{again}");
+    #[cfg(unix)]
+    for name in ["secret", "library.sqlite"] {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = restored.data_dir().join(name).metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+    let server = serve(&restored);
+    assert_eq!(ids(&server, &key), images, "the key is valid");
+    assert_eq!(crate::http::status(&server.address, &signed), 200, "a URL of before is valid");
+    let http = Http::to(&server);
+    assert_eq!(http.mcp_status(&idle.access).await, 200, "an access token of before is valid");
+    http.refresh(&app, &idle.refresh).await.unwrap().tokens();
+    for tokens in before {
+        assert_eq!(http.mcp_status(&tokens.access).await, 200);
+        http.refresh(&app, &tokens.refresh).await.unwrap().tokens();
+    }
+    browser.reconnect(http);
+    // The session is valid: consent needs no sign-in.
+    browser.consent(&app).await;
+}
+
+/// A Postgres database and a bucket.
+struct Shared {
+    database: TestDatabase,
+    s3: S3Server,
+    _bucket: tempfile::TempDir,
+}
+
+impl Shared {
+    async fn new() -> Self {
+        let bucket = tempfile::tempdir().unwrap();
+        let s3 = S3Server::start(bucket.path()).await.unwrap();
+        Self { database: TestDatabase::empty().await, s3, _bucket: bucket }
+    }
+
+    fn configure(&self, mut command: Command) -> Command {
+        command
+            .env("PHOTOS_DATABASE_URL", self.database.url())
+            .env("PHOTOS_BLOB_URL", format!("s3://{BUCKET}/library"))
+            .env("AWS_ENDPOINT_URL_S3", self.s3.url())
+            .env("AWS_ACCESS_KEY_ID", KEY_ID)
+            .env("AWS_SECRET_ACCESS_KEY", SECRET);
+        command
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_moves_a_library_to_postgres_and_back() {
+    let instance = Instance::with_account();
+    let samples = instance.beside("photos");
+    photos::generate(&samples, 8);
+    instance.ok(["import", EMAIL, samples.to_str().unwrap()]);
+    let key = instance.create_key("before");
+    let server = serve(&instance);
+    let (before, signed) = (ids(&server, &key), signed_path(&server, &key));
+    drop(server);
+    back_up(&instance);
+
+    let (shared, elsewhere) = (Shared::new().await, Instance::without_folder());
+    let folder = backup_folder(&instance);
+    let restore = || shared.configure(elsewhere.command(["restore", folder.to_str().unwrap()]));
+    assert_failed(&outcome(&mut restore(), ""), "--secret-file");
+    let other = "another secret of more than 32 characters";
+    assert_failed(&outcome(restore().env("PHOTOS_SECRET", other), ""), "PHOTOS_SECRET is not the secret");
+    let secret = elsewhere.beside("secret");
+    ok(restore().env("PHOTOS_SECRET_FILE", &secret));
+    let with_secret = |command: Command| {
+        let mut command = shared.configure(command);
+        command.env("PHOTOS_SECRET_FILE", &secret);
+        command
+    };
+    let checked = ok(&mut with_secret(elsewhere.command(["fsck", "--checksums"])));
+    assert!(checked.contains("Everything agrees."), "{checked}");
+    let server = Server::start(
+        with_secret(elsewhere.command(["serve", "--listen", "127.0.0.1:0", "--base-url", BASE_URL]))
+            .env("X", ""),
+    );
+    assert_eq!(ids(&server, &key), before);
+    assert_eq!(crate::http::status(&server.address, &signed), 200);
+    // Back, while the server runs.
+    let second = elsewhere.beside("second");
+    ok(&mut with_secret(elsewhere.command(["backup", second.to_str().unwrap()])));
+    drop(server);
+    let back = Instance::without_folder();
+    back.ok(["restore", second.to_str().unwrap()]);
+    assert!(back.ok(["fsck", "--checksums"]).contains("Everything agrees."));
+    let server = serve(&back);
+    assert_eq!(ids(&server, &key), before);
+    assert_eq!(crate::http::status(&server.address, &signed), 200);
+}
+
+/// Starts a command and kills it after a while, or lets it exit.
+fn kill_after(mut command: Command, wait: Duration) {
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let began = Instant::now();
+    while child.try_wait().unwrap().is_none() && began.elapsed() < wait {
+        thread::sleep(Duration::from_millis(2));
+    }
+    // It may have exited.
+    let _ = child.kill();
+    child.wait().unwrap();
+}
+
+#[test]
+fn killed_backups_and_restores_are_continued() {
+    let instance = Instance::with_account();
+    let samples = instance.beside("photos");
+    photos::generate(&samples, 60);
+    instance.ok(["import", EMAIL, samples.to_str().unwrap()]);
+    let folder = backup_folder(&instance);
+    let folder = folder.to_str().unwrap();
+    let began = Instant::now();
+    instance.ok(["backup", instance.beside("timing").to_str().unwrap()]);
+    let whole = began.elapsed();
+    for number in 1..=6 {
+        kill_after(instance.command(["backup", folder]), whole * number / 8);
+        let check = instance.run(["backup", folder, "--verify"]);
+        let is_none = check.stderr.contains("no complete backup");
+        assert!(check.code == Some(0) || is_none, "{check:?}");
+    }
+    instance.ok(["backup", folder]);
+    instance.ok(["backup", folder, "--verify"]);
+    let restored = Instance::without_folder();
+    for number in 1..=6 {
+        kill_after(restored.command(["restore", folder]), whole * number / 6);
+        let used = restored.run(["account", "list"]);
+        if used.code != Some(0) {
+            let words = ["incomplete copy", "There is no", "no such table"];
+            assert!(words.iter().any(|word| used.stderr.contains(word)), "{used:?}");
+        }
+    }
+    restored.ok(["restore", folder]);
+    assert!(restored.ok(["fsck", "--checksums"]).contains("Everything agrees."));
+}
+
+#[test]
+fn a_damaged_backup_is_refused_and_leaves_nothing() {
+    let instance = Instance::with_account();
+    let samples = instance.beside("photos");
+    photos::generate(&samples, 3);
+    instance.ok(["import", EMAIL, samples.to_str().unwrap()]);
+    back_up(&instance);
+    let folder = backup_folder(&instance);
+    let blob = files_below(&folder).into_iter().find(|name| name.starts_with("blobs/originals/")).unwrap();
+    let whole = fs::read(folder.join(&blob)).unwrap();
+    fs::write(folder.join(&blob), &whole[1..]).unwrap();
+    let restored = Instance::without_folder();
+    for arguments in [["restore", folder.to_str().unwrap()], ["backup", folder.to_str().unwrap()]] {
+        let refused = match arguments[0] {
+            "restore" => restored.run(arguments),
+            _ => instance.run(["backup", folder.to_str().unwrap(), "--verify"]),
+        };
+        assert_failed(&refused, &blob);
+    }
+    assert!(!restored.data_dir().exists(), "nothing was created");
+    // The next backup replaces a file of another length.
+    instance.ok(["backup", folder.to_str().unwrap()]);
+    instance.ok(["backup", folder.to_str().unwrap(), "--verify"]);
+    assert_failed(&instance.run(["backup", samples.to_str().unwrap()]), "has no backup");
+    assert_failed(&restored.run(["restore", samples.to_str().unwrap()]), "no complete backup");
+}
+
+#[test]
+fn an_export_is_imported_into_another_account() {
+    let instance = Instance::with_account();
+    let samples = instance.beside("photos");
+    photos::generate(&samples, 5);
+    instance.ok(["import", EMAIL, samples.to_str().unwrap()]);
+    let folder = instance.beside("export");
+    let folder = folder.to_str().unwrap();
+    let report: Value = serde_json::from_str(&instance.ok(["export", EMAIL, folder, "--json"])).unwrap();
+    assert_eq!(
+        (&report["photos"], &report["written"], &report["failed"]),
+        (&json!(5), &json!(5), &json!([]))
+    );
+    let text = instance.ok(["export", EMAIL, folder]);
+    assert!(text.contains("written now: 0 originals"), "{text}");
+    instance.ok(["account", "create", "bob@example.org"]);
+    let imported: Value =
+        serde_json::from_str(&instance.ok(["import", "bob@example.org", folder, "--json"])).unwrap();
+    assert_eq!((&imported["imported"], &imported["failed"]), (&json!(5), &json!([])));
+    assert_failed(&instance.run(["export", "nobody@example.org", folder]), "There is no account");
+}

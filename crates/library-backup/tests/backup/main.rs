@@ -1,0 +1,9 @@
+//! Backups of real stores, and what damages them.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod damage;
+mod format;
+mod interruption;
+mod places;
+mod round_trip;
+mod running;

@@ -1,0 +1,28 @@
+use domain::{DateRange, Image};
+use storage::{MonthTotal, StorageError, TimelineOrder};
+
+use crate::{Caller, Library};
+
+impl Library {
+    /// The months in which the caller has photos, newest first.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn timeline_months(&self, caller: &Caller) -> Result<Vec<MonthTotal>, StorageError> {
+        self.parts.store.timeline_months(self.viewer(caller)).await
+    }
+
+    /// Up to `max` images of the caller in a range, from one of its ends.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn timeline_page(
+        &self,
+        caller: &Caller,
+        range: DateRange,
+        order: TimelineOrder,
+        max: u32,
+    ) -> Result<Vec<Image>, StorageError> {
+        self.parts.store.timeline_page(self.viewer(caller), range, order, max).await
+    }
+}

@@ -1,0 +1,74 @@
+use diesel::prelude::*;
+
+use super::{
+    removal::set_capture_time_in_albums,
+    text::{add_text, remove_text},
+};
+use crate::{
+    SqlConnection,
+    error::SqlError,
+    place_index,
+    sql::{map, schema::images, timeline, value::RowReader, vectors},
+};
+
+/// The values of an image that other tables repeat.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = images, check_for_backend(crate::Backend))]
+struct RepeatedValues {
+    account_id: i64,
+    live: bool,
+    captured_at_ms: Option<i64>,
+    latitude: Option<f64>,
+    longitude: Option<f64>,
+}
+
+impl RepeatedValues {
+    fn of(c: &mut SqlConnection, seq: i64) -> Result<Self, SqlError> {
+        Ok(images::table.find(seq).select(Self::as_select()).get_result(c)?)
+    }
+
+    /// Whether caches of vectors, which keep capture times and positions, have other values.
+    fn differs_in_caches(&self, other: &Self) -> bool {
+        (self.captured_at_ms, self.latitude, self.longitude)
+            != (other.captured_at_ms, other.latitude, other.longitude)
+    }
+}
+
+/// Changes the row of an image, and everything that follows from its capture time, texts, position and size: the months of
+/// the timeline, the map, the indexes of words and places, the copies in albums, and the numbers of its vectors. Afterwards
+/// the image is ready.
+pub(crate) fn change_indexed(
+    c: &mut SqlConnection,
+    seq: i64,
+    change: impl FnOnce(&mut SqlConnection) -> Result<(), SqlError>,
+) -> Result<(), SqlError> {
+    let before = RepeatedValues::of(c, seq)?;
+    let was_ready = before.captured_at_ms.is_some();
+    if was_ready {
+        // First the indexes, because they look up their entries by the image.
+        remove_text(c, &[seq])?;
+        place_index::remove(c, seq)?;
+    }
+    if before.live {
+        timeline::remove(c, &[seq])?;
+    }
+    change(c)?;
+    add_text(c, seq)?;
+    map::update(c, seq)?;
+    let after = RepeatedValues::of(c, seq)?;
+    if after.live {
+        timeline::add(c, &[seq])?;
+    }
+    let reader = RowReader::new("images", &seq);
+    if let Some(position) = reader.position(after.latitude, after.longitude)? {
+        place_index::add(c, seq, after.account_id, position)?;
+    }
+    if was_ready && before.differs_in_caches(&after) {
+        let captured_at_ms = reader.required("captured_at_ms", after.captured_at_ms)?;
+        if before.captured_at_ms != Some(captured_at_ms) {
+            set_capture_time_in_albums(c, seq, captured_at_ms)?;
+        }
+        vectors::renumber(c, seq)?;
+    }
+    Ok(())
+}

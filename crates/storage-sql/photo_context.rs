@@ -1,0 +1,127 @@
+//! The albums and the neighbours of an image.
+
+use async_trait::async_trait;
+use diesel::{OptionalExtension, prelude::*};
+use domain::{AlbumId, ImageId};
+use storage::{Lookup, MAX_ALBUMS_OF_PHOTO, PhotoContext, PhotoContextStore, StorageError, Viewer};
+
+use crate::{
+    SqlConnection, SqlStore,
+    error::SqlError,
+    sql::{
+        images::{Visibility, VisibleImage, resolve_image},
+        schema::{album_images, albums, images},
+        value::RowReader,
+    },
+};
+
+#[async_trait]
+impl PhotoContextStore for SqlStore {
+    async fn photo_context(
+        &self,
+        viewer: Viewer,
+        id: &ImageId,
+        album: Option<&AlbumId>,
+    ) -> Result<PhotoContext, StorageError> {
+        let (id, album) = (id.clone(), album.cloned());
+        self.read(move |c| context(c, viewer, &id, album.as_ref())).await
+    }
+}
+
+fn context(
+    c: &mut SqlConnection,
+    viewer: Viewer,
+    id: &ImageId,
+    album: Option<&AlbumId>,
+) -> Result<PhotoContext, SqlError> {
+    let Lookup::Found(image) = resolve_image(c, viewer, id)? else { return Ok(PhotoContext::default()) };
+    let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(PhotoContext::default()) };
+    let (newer, older) = match album {
+        None => in_timeline(c, visibility, image)?,
+        Some(album) => in_album(c, visibility, image, album)?,
+    };
+    let read = |id: Option<String>| {
+        id.map(|id| RowReader::new("images", &id).required("id", ImageId::parse(id.as_str()))).transpose()
+    };
+    Ok(PhotoContext { albums: albums_of(c, visibility, image)?, newer: read(newer)?, older: read(older)? })
+}
+
+fn albums_of(
+    c: &mut SqlConnection,
+    visibility: Visibility,
+    image: VisibleImage,
+) -> Result<Vec<(AlbumId, String)>, SqlError> {
+    let rows: Vec<(String, String)> = album_images::table
+        .inner_join(albums::table.on(albums::seq.eq(album_images::album_seq)))
+        .filter(album_images::image_seq.eq(image.seq))
+        .filter(albums::account_id.eq(visibility.account))
+        .order((albums::title, albums::seq))
+        .limit(i64::from(MAX_ALBUMS_OF_PHOTO))
+        .select((albums::id, albums::title))
+        .load(c)?;
+    rows.into_iter()
+        .map(|(id, title)| {
+            Ok((RowReader::new("albums", &id).required("id", AlbumId::parse(id.as_str()))?, title))
+        })
+        .collect()
+}
+
+/// The ids of the next newer and the next older image.
+type Neighbours = (Option<String>, Option<String>);
+
+fn in_timeline(
+    c: &mut SqlConnection,
+    visibility: Visibility,
+    image: VisibleImage,
+) -> Result<Neighbours, SqlError> {
+    let at_ms = image.captured_at_ms;
+    // BETWEEN: with other comparisons the planner prefers the index that also contains deleted images.
+    let between = |start_ms: i64, end_ms: i64| {
+        images::table
+            .filter(images::account_id.eq(visibility.account))
+            .filter(images::live.eq(true))
+            .filter(images::captured_at_ms.between(start_ms, end_ms))
+            .limit(1)
+            .select(images::id)
+    };
+    let newer = between(at_ms + 1, i64::MAX).order(images::captured_at_ms.asc()).get_result(c).optional()?;
+    let older = between(visibility.oldest_ms, at_ms - 1)
+        .order(images::captured_at_ms.desc())
+        .get_result(c)
+        .optional()?;
+    Ok((newer, older))
+}
+
+fn in_album(
+    c: &mut SqlConnection,
+    visibility: Visibility,
+    image: VisibleImage,
+    album: &AlbumId,
+) -> Result<Neighbours, SqlError> {
+    let seq: Option<i64> = albums::table
+        .inner_join(album_images::table.on(album_images::album_seq.eq(albums::seq)))
+        .filter(albums::id.eq(album.as_str()))
+        .filter(albums::account_id.eq(visibility.account))
+        .filter(album_images::image_seq.eq(image.seq))
+        .select(albums::seq)
+        .get_result(c)
+        .optional()?;
+    let Some(seq) = seq else { return Ok((None, None)) };
+    let at_ms = image.captured_at_ms;
+    let between = |start_ms: i64, end_ms: i64| {
+        album_images::table
+            .inner_join(images::table)
+            .filter(album_images::album_seq.eq(seq))
+            .filter(album_images::live.eq(true))
+            .filter(album_images::captured_at_ms.between(start_ms, end_ms))
+            .limit(1)
+            .select(images::id)
+    };
+    let newer =
+        between(at_ms + 1, i64::MAX).order(album_images::captured_at_ms.asc()).get_result(c).optional()?;
+    let older = between(visibility.oldest_ms, at_ms - 1)
+        .order(album_images::captured_at_ms.desc())
+        .get_result(c)
+        .optional()?;
+    Ok((newer, older))
+}

@@ -1,0 +1,171 @@
+//! The deleted images of an account.
+
+use async_trait::async_trait;
+use diesel::{
+    OptionalExtension, QueryableByName,
+    prelude::*,
+    sql_types::{BigInt, Nullable, Text},
+};
+use domain::{AccountId, Image, ImageId, Rendition, Selection, Timestamp};
+use storage::{RenditionSource, SelectionCursor, SelectionStep, StorageError, TrashStore, TrashedImage};
+
+use crate::{
+    Lock, SqlConnection, SqlStore,
+    error::SqlError,
+    sql::{
+        accounts::is_active,
+        images::{load_in_order, remove_forever, trashed_source},
+        schema::images,
+        selection::{self, Selectable},
+        statement,
+        value::RowReader,
+    },
+};
+
+#[async_trait]
+impl TrashStore for SqlStore {
+    async fn page_trash(
+        &self,
+        account: AccountId,
+        after: Option<&ImageId>,
+        max: u32,
+    ) -> Result<Vec<TrashedImage>, StorageError> {
+        let after = after.cloned();
+        self.read(move |c| page(c, account, after.as_ref(), max)).await
+    }
+
+    async fn count_trash(&self, account: AccountId) -> Result<u32, StorageError> {
+        self.query(move |c| count(c, account)).await
+    }
+
+    async fn trashed_rendition(
+        &self,
+        account: AccountId,
+        id: &ImageId,
+        rendition: Rendition,
+    ) -> Result<Option<RenditionSource>, StorageError> {
+        let id = id.clone();
+        self.query(move |c| trashed_source(c, account, &id, rendition)).await
+    }
+
+    async fn purge_selection(
+        &self,
+        account: AccountId,
+        selection: &Selection,
+        cursor: SelectionCursor,
+        max: u32,
+    ) -> Result<SelectionStep, StorageError> {
+        let selection = selection.clone();
+        self.write(Lock::Account(account.0), move |c| {
+            let from = Selectable::Deleted { account: account.0, at_ms: None };
+            let batch = selection::batch(c, from, &selection, cursor, max)?;
+            Ok(SelectionStep { changed: remove_forever(c, &batch.seqs())?, next: batch.next })
+        })
+        .await
+    }
+
+    async fn empty_trash(
+        &self,
+        account: AccountId,
+        deleted_until: Timestamp,
+        max: u32,
+    ) -> Result<u32, StorageError> {
+        self.write(Lock::Account(account.0), move |c| {
+            let rows = rows(c, account, (deleted_until.millis(), i64::MAX), max)?;
+            remove_forever(c, &rows.iter().map(|row| row.seq).collect::<Vec<_>>())
+        })
+        .await
+    }
+}
+
+#[derive(QueryableByName)]
+struct TrashRow {
+    #[diesel(sql_type = BigInt)]
+    seq: i64,
+    #[diesel(sql_type = Text)]
+    id: String,
+    #[diesel(sql_type = Nullable<Text>)]
+    file_name: Option<String>,
+    #[diesel(sql_type = BigInt)]
+    deleted_at_ms: i64,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    captured_at_ms: Option<i64>,
+}
+
+// The range of times makes SQLite use the partial index.
+const PAGE: &str = concat!(
+    "SELECT i.seq AS seq, i.id AS id, i.file_name AS file_name, i.deleted_at_ms AS deleted_at_ms,
+        i.captured_at_ms AS captured_at_ms
+    FROM images AS i ",
+    by_index!("images_trash"),
+    " WHERE i.account_id = $1 AND i.deleted_at_ms <= $2 AND (i.deleted_at_ms < $2 OR i.seq < $3)
+    ORDER BY i.deleted_at_ms DESC, i.seq DESC LIMIT $4"
+);
+
+/// The rows after a time of deletion and a number.
+fn rows(
+    c: &mut SqlConnection,
+    account: AccountId,
+    (deleted_at_ms, seq): (i64, i64),
+    max: u32,
+) -> Result<Vec<TrashRow>, SqlError> {
+    Ok(statement(PAGE)
+        .bind::<BigInt, _>(account.0)
+        .bind::<BigInt, _>(deleted_at_ms)
+        .bind::<BigInt, _>(seq)
+        .bind::<BigInt, _>(i64::from(max))
+        .load(c)?)
+}
+
+fn page(
+    c: &mut SqlConnection,
+    account: AccountId,
+    after: Option<&ImageId>,
+    max: u32,
+) -> Result<Vec<TrashedImage>, SqlError> {
+    if !is_active(c, account.0)? {
+        return Ok(Vec::new());
+    }
+    let position: Option<(Option<i64>, i64)> = match after {
+        None => None,
+        Some(id) => images::table
+            .filter(images::id.eq(id.as_str()))
+            .filter(images::account_id.eq(account.0))
+            .select((images::deleted_at_ms, images::seq))
+            .get_result(c)
+            .optional()?,
+    };
+    let after = match position {
+        Some((Some(deleted_at_ms), seq)) => (deleted_at_ms, seq),
+        _ => (i64::MAX, i64::MAX),
+    };
+    let rows = rows(c, account, after, max)?;
+    let indexed: Vec<i64> =
+        rows.iter().filter(|row| row.captured_at_ms.is_some()).map(|row| row.seq).collect();
+    let mut images = load_in_order(c, &indexed)?.into_iter().peekable();
+    rows.into_iter()
+        .map(|row| {
+            let reader = RowReader::new("images", &row.seq);
+            Ok(TrashedImage {
+                deleted_at: reader.timestamp("deleted_at_ms", row.deleted_at_ms)?,
+                id: reader.required("id", ImageId::parse(row.id))?,
+                file_name: row.file_name,
+                image: images.next_if(|image| image.seq == row.seq).map(Image::try_from).transpose()?,
+            })
+        })
+        .collect()
+}
+
+#[derive(QueryableByName)]
+struct Count {
+    #[diesel(sql_type = BigInt)]
+    count: i64,
+}
+
+fn count(c: &mut SqlConnection, account: AccountId) -> Result<u32, SqlError> {
+    let found: Count =
+        statement("SELECT count(*) AS count FROM images WHERE account_id = $1 AND deleted_at_ms IS NOT NULL")
+            .bind::<BigInt, _>(account.0)
+            .get_result(c)?;
+    Ok(u32::try_from(found.count).unwrap_or(u32::MAX))
+}

@@ -1,0 +1,50 @@
+use async_trait::async_trait;
+use domain::{DateRange, Image, ImageId, Limit, MapArea, MapCell, Position, Timestamp};
+
+use crate::{StorageError, Viewer};
+
+/// The visible photos of a square of the map.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MapCluster {
+    /// The square.
+    pub cell: MapCell,
+    /// The number of photos; at least 1.
+    pub photos: u64,
+    /// The mean of their positions.
+    pub centre: Position,
+    /// The smallest square that has all of them.
+    pub extent: MapCell,
+    /// The newest photo.
+    pub cover: ImageId,
+    /// The version of the decoders that made the renditions of the newest photo.
+    pub cover_version: u32,
+    /// When the newest photo was taken.
+    pub newest: Timestamp,
+}
+
+/// Where photos were taken. Only images that the viewer sees count.
+#[async_trait]
+pub trait MapStore: Send + Sync + 'static {
+    /// The photos of the squares of a level that an area touches; of a lower level if these would be more than
+    /// [`MAX_MAP_CLUSTERS`](domain::MAX_MAP_CLUSTERS). Squares without photos are left out, and the others are in the
+    /// order of their numbers. Takes a similar time for every area and level.
+    async fn map_clusters(
+        &self,
+        viewer: Viewer,
+        area: MapArea,
+        level: u8,
+    ) -> Result<Vec<MapCluster>, StorageError>;
+
+    /// The newest photos of an area in a range.
+    async fn map_images(
+        &self,
+        viewer: Viewer,
+        area: MapArea,
+        range: DateRange,
+        limit: Limit,
+    ) -> Result<Vec<Image>, StorageError>;
+
+    /// Adds up to `max` images to the map that are older than it; returns how many were looked at, 0 when none is left.
+    /// It resumes where it stopped, in this process or a later one.
+    async fn fill_map(&self, max: u32) -> Result<u32, StorageError>;
+}

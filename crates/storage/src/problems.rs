@@ -1,0 +1,59 @@
+use async_trait::async_trait;
+use domain::{AccountId, ImageId, Timestamp};
+
+use crate::{ImageKey, StorageError};
+
+/// A photo that could not be indexed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProblemImage {
+    /// The public id.
+    pub id: ImageId,
+    /// The name of its file, if known.
+    pub file_name: Option<String>,
+    /// Why it could not be indexed, for its owner.
+    pub reason: String,
+    /// When it was added.
+    pub added_at: Timestamp,
+}
+
+/// How many photos of an account are not visible yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct IndexingProgress {
+    /// Photos that are queued or being indexed for the first time.
+    pub waiting: u32,
+    /// Photos that could not be indexed.
+    pub failed: u32,
+}
+
+/// The photos of an account that could not be indexed. Deleted ones are left out.
+#[async_trait]
+pub trait ProblemStore: Send + Sync + 'static {
+    /// Up to `max` photos that were added before the image `before`, newest first.
+    async fn page_problems(
+        &self,
+        account: AccountId,
+        before: Option<&ImageId>,
+        max: u32,
+    ) -> Result<Vec<ProblemImage>, StorageError>;
+
+    /// Queues a photo again; `false` if the account has no such photo.
+    async fn retry_problem(
+        &self,
+        account: AccountId,
+        id: &ImageId,
+        at: Timestamp,
+    ) -> Result<bool, StorageError>;
+
+    /// Queues up to `max` photos with a lower internal id than `before` again. Returns their number and the lowest
+    /// internal id, or `None` when there were none.
+    async fn retry_problems(
+        &self,
+        account: AccountId,
+        before: Option<ImageKey>,
+        at: Timestamp,
+        max: u32,
+    ) -> Result<Option<(u32, ImageKey)>, StorageError>;
+
+    /// How many photos are not visible yet.
+    async fn indexing_progress(&self, account: AccountId) -> Result<IndexingProgress, StorageError>;
+}

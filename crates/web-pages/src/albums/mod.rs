@@ -1,0 +1,75 @@
+//! The albums of a library, and the pages of one album.
+
+mod album;
+mod change;
+mod list;
+
+use std::net::IpAddr;
+
+use domain::AlbumId;
+use http::{Method, StatusCode, request::Parts};
+use http_server::{
+    Query,
+    body::RequestBody,
+    reply::{Reply, found, method_not_allowed, not_found},
+};
+
+use crate::{Site, layout::Link, messages::message_with_link, session::Person};
+
+/// The path of the list of albums; also the purpose of the form that creates one.
+const PATH: &str = "/albums";
+
+/// Whether a path belongs to this module.
+pub(crate) fn is_path(path: &str) -> bool {
+    path.strip_prefix(PATH).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The path of an album; also the purpose of its forms.
+fn path_of(id: &AlbumId) -> String {
+    format!("{PATH}/{id}")
+}
+
+/// Handles a request to `/albums…`.
+pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
+    let rest = parts.uri.path().strip_prefix(PATH).unwrap_or_default();
+    let is_get = matches!(parts.method, Method::GET | Method::HEAD);
+    let is_post = parts.method == Method::POST;
+    let result = if rest.is_empty() {
+        match (is_get, is_post) {
+            (true, _) => list::show(site, parts).await,
+            (_, true) => list::create(site, parts, body, address).await,
+            _ => Ok(method_not_allowed("GET, HEAD, POST")),
+        }
+    } else {
+        let rest = rest.trim_start_matches('/');
+        let (id, action) = rest.split_once('/').unwrap_or((rest, ""));
+        let Some(id) = AlbumId::parse(id) else { return not_found() };
+        match (action, is_get, is_post) {
+            ("", true, _) => show(site, parts, &id).await,
+            ("", _, true) => change::submit(site, parts, body, address, &id).await,
+            ("cover", _, true) => change::set_cover(site, parts, body, address, &id).await,
+            ("delete", true, _) => album::confirm_delete(site, parts, &id).await,
+            ("delete", _, true) => change::delete(site, parts, body, address, &id).await,
+            // The address bar shows the path of a form after it was rejected.
+            ("cover", true, _) => Ok(found(&path_of(&id))),
+            ("" | "delete" | "cover", ..) => Ok(method_not_allowed("GET, HEAD, POST")),
+            _ => Ok(not_found()),
+        }
+    };
+    result.unwrap_or_else(|reply| reply)
+}
+
+async fn show(site: &Site, parts: &Parts, id: &AlbumId) -> Result<Reply, Reply> {
+    let person = Person::required(site, parts).await?;
+    album::page(site, &person, id, &Query::parse(parts.uri.query()), None).await
+}
+
+/// The reply for an album that the person does not have.
+fn no_album() -> Reply {
+    message_with_link(
+        StatusCode::NOT_FOUND,
+        "Album not found",
+        "There is no album at this address. It may have been deleted.",
+        Link { href: PATH, label: "Go to your albums" },
+    )
+}

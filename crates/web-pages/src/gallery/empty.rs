@@ -1,0 +1,29 @@
+//! The timeline of a library without photos: how photos come in.
+
+use maud::{Markup, html};
+
+/// The ways to add photos.
+pub(super) fn ways_to_begin(email: &str) -> Markup {
+    html! {
+        p.lead { "There are no photos yet. Choose how they come in; you can combine the ways." }
+        ul.ways {
+            li {
+                h2 { a href="/account/sync" { "From a phone" } }
+                p { "An app uploads new photos by itself, over WebDAV or as Nextcloud does. The page shows the steps and a QR code." }
+            }
+            li {
+                h2 { a href="/account/sync" { "From this browser" } }
+                p { "Choose files or drop a folder. An interrupted upload resumes." }
+            }
+            li {
+                h2 { "From folders and exports" }
+                p { "On the server, this command imports folders, and exports of Google Photos and iCloud:" }
+                pre { code { "server import " (email) " FOLDER" } }
+            }
+            li {
+                h2 { a href="/account/apps" { "Into apps and agents" } }
+                p { "Connect Claude, ChatGPT and other apps, so that they can search and show your photos." }
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The photo library as pages: the timeline, and what its scripts load.
+
+mod empty;
+mod grid;
+mod months;
+mod photo_text;
+mod pictures;
+pub(crate) mod scripts;
+mod timeline;
+
+use http::{Method, StatusCode, request::Parts};
+use http_server::{
+    Query,
+    reply::{Reply, error, found, method_not_allowed, not_found},
+};
+
+use crate::{Site, return_to::ReturnTo, session::Person};
+
+pub(crate) use grid::{Tile, tiles};
+pub(crate) use photo_text::{date_of, described};
+pub(crate) use pictures::picture_path;
+
+/// Whether a path belongs to this module.
+pub(crate) fn is_path(path: &str) -> bool {
+    path == "/" || path.starts_with(pictures::PREFIX) || path.starts_with(months::PREFIX)
+}
+
+/// Handles the timeline, its data and its images.
+pub(crate) async fn handle(site: &Site, parts: &Parts) -> Reply {
+    if parts.method != Method::GET && parts.method != Method::HEAD {
+        return method_not_allowed("GET, HEAD");
+    }
+    let path = parts.uri.path();
+    let person = match Person::of(site, &parts.headers).await {
+        Ok(Some(person)) => person,
+        Ok(None) if path == "/" => return found(&ReturnTo::start().via_sign_in()),
+        Ok(None) => return unauthorized(),
+        Err(reply) => return reply,
+    };
+    match path {
+        "/" => timeline::page(site, &person, &Query::parse(parts.uri.query())).await,
+        _ if path.starts_with(pictures::PREFIX) => pictures::handle(site, parts, &person).await,
+        _ if path.starts_with(months::PREFIX) => months::handle(site, parts, &person).await,
+        _ => not_found(),
+    }
+}
+
+/// 401 for a script or an image.
+pub(crate) fn unauthorized() -> Reply {
+    error(StatusCode::UNAUTHORIZED, "sign in to see your photos")
+}

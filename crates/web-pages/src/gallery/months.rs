@@ -1,0 +1,215 @@
+//! `/web/months` and `/web/month/{yyyymm}`: the timeline as data for its script.
+
+use std::collections::HashMap;
+
+use data_encoding::{BASE64, HEXLOWER};
+use domain::{DateRange, Image, Month, Timestamp, UtcOffset};
+use http::{HeaderValue, StatusCode, header, request::Parts};
+use http_server::{
+    Query,
+    body::full,
+    file::{File, serve_file},
+    reply::{Reply, WithHeader as _, compressible, error, internal_error, not_found},
+};
+use library::{MonthTotal, TimelineOrder};
+use serde::Serialize;
+
+use super::{grid::tile_ratio, photo_text::shortened};
+use crate::{Site, messages, session::Person};
+
+/// The path prefix of the data.
+pub(super) const PREFIX: &str = "/web/month";
+
+/// Photos in one reply.
+const PAGE: u32 = 500;
+
+pub(super) async fn handle(site: &Site, parts: &Parts, person: &Person) -> Reply {
+    let path = parts.uri.path();
+    if path == "/web/months" {
+        return months(site, parts, person).await;
+    }
+    let month = path.strip_prefix("/web/month/").filter(|digits| digits.len() == 6);
+    match month.and_then(|digits| digits.parse().ok()).and_then(Month::from_number) {
+        Some(month) => photos(site, parts, person, month).await,
+        None => not_found(),
+    }
+}
+
+/// The months of the timeline.
+#[derive(Serialize)]
+struct Months {
+    /// Changes whenever another field does.
+    r#gen: String,
+    total: u64,
+    /// Month, number of photos, sum of their ratios.
+    m: Vec<(u32, u32, f64)>,
+}
+
+impl Months {
+    fn of(totals: &[MonthTotal]) -> Self {
+        let mut text = String::new();
+        for total in totals {
+            text.push_str(&format!("{},{},{};", total.month.number(), total.photos, total.ratio_sum));
+        }
+        Self {
+            r#gen: short_hash(text.as_bytes()),
+            total: totals.iter().map(|total| u64::from(total.photos)).sum(),
+            m: totals
+                .iter()
+                .map(|total| (total.month.number(), total.photos, thousandths(total.ratio_sum)))
+                .collect(),
+        }
+    }
+}
+
+/// What changes when the months do.
+pub(super) fn generation(totals: &[MonthTotal]) -> String {
+    Months::of(totals).r#gen
+}
+
+fn short_hash(bytes: &[u8]) -> String {
+    HEXLOWER.encode(keys::sha256(bytes).get(..8).unwrap_or_default())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a ratio sum has far fewer than 53 bits")]
+fn thousandths(number: u64) -> f64 {
+    number as f64 / 1000.0
+}
+
+async fn months(site: &Site, parts: &Parts, person: &Person) -> Reply {
+    match site.library.timeline_months(&person.caller()).await {
+        Ok(totals) => data(parts, &Months::of(&totals)).await,
+        Err(error) => messages::data_unavailable(&error),
+    }
+}
+
+/// Photos of a month as columns, newest first.
+#[derive(Serialize)]
+struct Photos<'a> {
+    id: Vec<&'a str>,
+    /// The first capture time in milliseconds, then the difference of each to the one before, as a positive number.
+    t: Vec<i64>,
+    r: Vec<f64>,
+    v: Vec<u32>,
+    h: Vec<String>,
+    o: Vec<Option<i32>>,
+    places: Vec<&'a str>,
+    p: Vec<i64>,
+    d: HashMap<usize, String>,
+    next: Option<i64>,
+    prev: Option<i64>,
+}
+
+/// A part of a month.
+enum Part {
+    Newest,
+    Before(Timestamp),
+    After(Timestamp),
+}
+
+impl Part {
+    fn parse(query: &Query<'_>) -> Result<Self, String> {
+        let moment = |name| {
+            let parse = |text: &str| text.parse().ok().and_then(Timestamp::from_millis);
+            query.get(name).map(|text| parse(text).ok_or(name)).transpose()
+        };
+        let invalid = |name| format!("{name} must be a time in milliseconds since 1970");
+        match (moment("before").map_err(invalid)?, moment("after").map_err(invalid)?) {
+            (None, None) => Ok(Self::Newest),
+            (Some(before), None) => Ok(Self::Before(before)),
+            (None, Some(after)) => Ok(Self::After(after)),
+            (Some(_), Some(_)) => Err("before and after exclude each other".to_owned()),
+        }
+    }
+
+    /// The moments of a month that it covers, `None` if there are none, and the end from which its photos are taken.
+    fn range(&self, month: Month) -> Option<(DateRange, TimelineOrder)> {
+        let (start, end) = (month.range().start(), month.range().end());
+        let (start, end, order) = match self {
+            Self::Newest => (start, end, TimelineOrder::NewestFirst),
+            Self::Before(before) => (start, end.min(before.plus_millis(-1)), TimelineOrder::NewestFirst),
+            Self::After(after) => (start.max(after.plus_millis(1)), end, TimelineOrder::OldestFirst),
+        };
+        Some((DateRange::new(Some(start), Some(end)).ok()?, order))
+    }
+}
+
+async fn photos(site: &Site, parts: &Parts, person: &Person, month: Month) -> Reply {
+    let part = match Part::parse(&Query::parse(parts.uri.query())) {
+        Ok(part) => part,
+        Err(message) => return error(StatusCode::BAD_REQUEST, &message),
+    };
+    let Some((range, order)) = part.range(month) else {
+        return data(parts, &columns(&[], &part, false)).await;
+    };
+    match site.library.timeline_page(&person.caller(), range, order, PAGE + 1).await {
+        Ok(mut images) => {
+            let page = usize::try_from(PAGE).unwrap_or(usize::MAX);
+            let has_more = images.len() > page;
+            images.truncate(page);
+            if order == TimelineOrder::OldestFirst {
+                images.reverse();
+            }
+            data(parts, &columns(&images, &part, has_more)).await
+        }
+        Err(error) => messages::data_unavailable(&error),
+    }
+}
+
+fn columns<'a>(images: &'a [Image], part: &Part, has_more: bool) -> Photos<'a> {
+    let mut places: Vec<&str> = Vec::new();
+    let mut indexes: HashMap<&str, i64> = HashMap::new();
+    let mut place_of = |image: &'a Image| {
+        let Some(place) = image.place.as_deref() else { return -1 };
+        *indexes.entry(place).or_insert_with(|| {
+            places.push(place);
+            i64::try_from(places.len()).unwrap_or(i64::MAX) - 1
+        })
+    };
+    let p = images.iter().map(&mut place_of).collect();
+    let times: Vec<i64> = images.iter().map(|image| image.captured_at.millis()).collect();
+    let described = images
+        .iter()
+        .enumerate()
+        .filter_map(|(index, image)| Some((index, shortened(image.details.description.as_deref()?))));
+    let (first, last) = (times.first().copied(), times.last().copied());
+    let (next, prev) = match part {
+        Part::Newest => (last.filter(|_| has_more), None),
+        // There may be photos on the other side; a request for them finds out.
+        Part::Before(_) => (last.filter(|_| has_more), first),
+        Part::After(_) => (last, first.filter(|_| has_more)),
+    };
+    Photos {
+        id: images.iter().map(|image| image.id.as_str()).collect(),
+        t: first
+            .into_iter()
+            .chain(times.windows(2).filter_map(|pair| Some(pair.first()? - pair.last()?)))
+            .collect(),
+        r: images.iter().map(|image| thousandths(tile_ratio(image))).collect(),
+        v: images.iter().map(|image| image.picture_version).collect(),
+        h: images
+            .iter()
+            .map(|image| {
+                image.thumbhash.as_ref().map_or_else(String::new, |hash| BASE64.encode(hash.as_bytes()))
+            })
+            .collect(),
+        o: images.iter().map(|image| image.utc_offset.map(UtcOffset::minutes)).collect(),
+        places,
+        p,
+        d: described.collect(),
+        next,
+        prev,
+    }
+}
+
+/// JSON that the browser keeps and asks about each time.
+async fn data(parts: &Parts, value: &impl Serialize) -> Reply {
+    let Ok(json) = serde_json::to_vec(value) else { return internal_error() };
+    let tag = short_hash(&json);
+    let file = File { tag: &tag, bytes: json.len() as u64, content_type: "application/json" };
+    let mut whole = parts.clone();
+    whole.headers.remove(header::RANGE);
+    let open = async |_| Ok::<_, std::convert::Infallible>(full(json));
+    let Ok(reply) = serve_file(&whole, file, open).await;
+    compressible(reply.with(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")))
+}

@@ -1,0 +1,48 @@
+//! Photos in words: when and where they were taken.
+
+use domain::{Image, Timestamp, UtcOffset};
+
+use crate::layout::format_wall;
+
+/// When a photo was taken, by the clocks at its place, such as `14 July 2026, 15:04`.
+pub(crate) fn wall_clock(image: &Image) -> String {
+    format_wall(image.captured_at.wall(image.utc_offset.map_or(0, UtcOffset::minutes)))
+}
+
+/// A date in UTC, such as `14 July 2026`.
+pub(crate) fn date_of(at: Timestamp) -> String {
+    let text = format_wall(at.wall(0));
+    text.split_once(',').map_or(text.clone(), |(date, _)| date.to_owned())
+}
+
+/// A photo for people who do not see it: its description, or when and where it was taken.
+pub(crate) fn described(image: &Image) -> String {
+    if let Some(description) = &image.details.description {
+        return shortened(description);
+    }
+    let at = wall_clock(image);
+    match &image.place {
+        Some(place) => format!("Photo, {at}, {place}"),
+        None => format!("Photo, {at}"),
+    }
+}
+
+/// Upper bound on the description of a photo in a list, in characters.
+const MAX_DESCRIPTION_CHARS: usize = 200;
+
+/// A text on one line, cut after [`MAX_DESCRIPTION_CHARS`] characters.
+pub(super) fn shortened(text: &str) -> String {
+    let mut words: Vec<&str> = Vec::new();
+    let mut chars = 0;
+    for word in text.split_whitespace() {
+        chars += word.chars().count() + 1;
+        if chars > MAX_DESCRIPTION_CHARS {
+            break;
+        }
+        words.push(word);
+    }
+    if words.is_empty() {
+        return text.chars().take(MAX_DESCRIPTION_CHARS).collect();
+    }
+    words.join(" ")
+}

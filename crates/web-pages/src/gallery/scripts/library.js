@@ -1,0 +1,317 @@
+// The photos of the library as months, newest first, of which a few pages are loaded (timeline.js).
+//
+// A month is a list of parts: pages of loaded photos, and gaps between them with an estimated number of photos. Most months
+// are one page. A gap is loaded from either end, or around a place inside it.
+
+/** Loaded pages that are kept. */
+const MAX_PAGES = 40;
+/** Photos per page of the service. */
+const PAGE_PHOTOS = 500;
+/** Pages that are joined when the lower one follows the upper one. */
+const MAX_JOINED_PHOTOS = 1_000;
+const MAX_REQUESTS = 4;
+
+const keyOf = (time) => {
+  const date = new Date(time);
+  return date.getUTCFullYear() * 100 + date.getUTCMonth() + 1;
+};
+
+/** The index of the first photo that was captured at this time or before. */
+function indexAt(photos, time) {
+  let [low, high] = [0, photos.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (photos[middle].t > time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** A part of a month: loaded photos, or a gap with `count` photos. */
+class Part {
+  constructor(photos, count = photos.length) {
+    Object.assign(this, { photos, count, used: 0 });
+  }
+}
+
+class Month {
+  constructor(key) {
+    const [year, month] = [Math.floor(key / 100), key % 100];
+    this.key = key;
+    this.name = `${MONTHS[month - 1]} ${year}`;
+    this.year = year;
+    /** The first millisecond of the month, and the first after it. */
+    this.from = Date.UTC(year, month - 1);
+    this.end = Date.UTC(year, month);
+    this.parts = [];
+  }
+
+  /** Sets the totals. If they contradict the loaded photos, these are shown until they have been loaded again. */
+  update(count, sum) {
+    const isChanged = count !== this.count || Math.abs(sum - this.sum) > 0.01;
+    Object.assign(this, { count, sum });
+    if (!this.parts.length) this.parts = [new Part(undefined, count)];
+    else if (isChanged) this.isStale = true;
+  }
+
+  get pages() {
+    return this.parts.filter(({ photos }) => photos);
+  }
+
+  /** Mean ratio of the photos in gaps. */
+  get gapRatio() {
+    return this.sum / this.count || 1.33;
+  }
+
+  /** The capture times at the upper and lower end of a gap, exclusive. */
+  limits(gap) {
+    const place = this.parts.indexOf(gap);
+    return { above: this.parts[place - 1]?.photos.at(-1).t ?? this.end, below: this.parts[place + 1]?.photos[0].t ?? this.from - 1 };
+  }
+}
+
+/** The photos of an answer of the service, which has them as columns. */
+function photosOf({ id, t, r, v, h, o, places, p, d }) {
+  let time = 0;
+  return id.map((name, index) => {
+    time = index ? time - t[index] : t[0];
+    return { id: name, t: time, r: r[index], v: v[index], h: h[index], o: o[index], place: places[p[index]], words: d[index] };
+  });
+}
+
+/** A text alternative: the description, or when and where. */
+function photoText({ t, o, place, words, alt }) {
+  if (alt ?? words) return alt ?? words;
+  const local = t + (o ?? 0) * 60_000;
+  const clock = new Date(local).toISOString().slice(11, 16);
+  return ['Photo', `${dateText(local)} ${clock}`, place].filter(Boolean).join(', ');
+}
+
+class Library {
+  months = [];
+  total = 0;
+  #requests = new Map();
+  #clock = 0;
+
+  /** `changed(month)` is called after a month has got other photos, `failed(error)` after a request failed. */
+  constructor(changed, failed) {
+    Object.assign(this, { changed, failed });
+  }
+
+  /** Loads the totals of all months. Returns whether they changed. */
+  async refresh() {
+    const { gen, total, m } = await requestJson('/web/months');
+    if (gen === this.generation) return false;
+    const known = new Map(this.months.map((month) => [month.key, month]));
+    this.months = m.map(([key, count, sum]) => {
+      const month = known.get(key) ?? new Month(key);
+      month.update(count, sum);
+      return month;
+    });
+    Object.assign(this, { generation: gen, total });
+    return true;
+  }
+
+  /** The month of a time, or the next older month with photos, or the oldest month. */
+  monthAt(time) {
+    let [low, high] = [0, this.months.length - 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.months[middle].from > time) low = middle + 1;
+      else high = middle;
+    }
+    return this.months[low];
+  }
+
+  /** Where the newest photo is that was captured at this time or before: `{ month, part, index }`, in a gap with its share. */
+  find(time) {
+    const month = this.monthAt(time);
+    if (!month) return undefined;
+    for (const part of month.parts) {
+      if (part.photos) {
+        if (part.photos.at(-1).t <= time) return { month, part, index: indexAt(part.photos, time) };
+      } else {
+        const { above, below } = month.limits(part);
+        if (time > below) return { month, part, index: part.count * Math.min(1, Math.max(0, (above - time) / (above - below))) };
+      }
+    }
+    const part = month.parts.at(-1);
+    return { month, part, index: Math.max(0, part.count - 1) };
+  }
+
+  /** Adds photos that the server rendered, which are the newest of the library or follow a time inside it. */
+  adopt(lists, isNewest) {
+    lists.forEach(([key, photos], place) => {
+      const month = this.months.find((month) => month.key === key);
+      if (!month || !photos.length) return;
+      const [isTop, isBottom] = [isNewest || place > 0, place < lists.length - 1];
+      const { above, below } = month.limits(month.parts[0]);
+      const share = (above - photos[0].t) / Math.max(1, above - below - (photos[0].t - photos.at(-1).t));
+      this.#replace(month, month.parts[0], photos, isTop, isBottom, share);
+    });
+  }
+
+  #replace(month, gap, photos, isTop, isBottom, share) {
+    const rest = gap.count - photos.length;
+    const least = (is) => (is ? 0 : 1);
+    let upper = isTop ? 0 : isBottom ? rest : Math.round(share * rest);
+    upper = Math.max(least(isTop), Math.min(upper, rest - least(isBottom)));
+    const parts = [];
+    if (!isTop) parts.push(new Part(undefined, upper));
+    if (photos.length) parts.push(new Part(photos));
+    if (!isBottom) parts.push(new Part(undefined, Math.max(1, rest - upper)));
+    const place = month.parts.indexOf(gap);
+    const previous = month.parts[place - 1];
+    if (isTop && photos.length && previous && previous.count + photos.length <= MAX_JOINED_PHOTOS) {
+      previous.photos.push(...photos);
+      previous.count = previous.photos.length;
+      previous.rows = undefined;
+      parts.shift();
+    }
+    month.parts.splice(place, 1, ...parts);
+    for (const part of month.pages) part.used = this.#clock += 1;
+  }
+
+  /** Whether another request may start. */
+  get isFree() {
+    return this.#requests.size < MAX_REQUESTS;
+  }
+
+  /** Cancels the requests of months that are no longer wanted. */
+  keepRequests(isWanted) {
+    for (const [part, { month, abort, isKept }] of this.#requests) {
+      if (!isKept && !isWanted(month)) {
+        abort.abort();
+        this.#requests.delete(part);
+      }
+    }
+  }
+
+  /**
+   * Loads a page of a gap: at its upper end if it is small or `index` is near, at its lower end, or around `index`. Returns a
+   * promise that is fulfilled when the page is in place.
+   */
+  load(month, gap, index = 0, isKept = false) {
+    const running = this.#requests.get(gap);
+    if (running) return running.done;
+    const abort = new AbortController();
+    const done = this.#load(month, gap, index, abort.signal).finally(() => {
+      if (this.#requests.get(gap)?.abort === abort) this.#requests.delete(gap);
+    });
+    this.#requests.set(gap, { month, abort, isKept, done });
+    return done;
+  }
+
+  async #load(month, gap, index, signal) {
+    const { above, below } = month.limits(gap);
+    const isAtTop = gap.count <= PAGE_PHOTOS || index < PAGE_PHOTOS / 2;
+    const isAtBottom = !isAtTop && gap.count - index < PAGE_PHOTOS / 2;
+    const share = index / gap.count;
+    const ask = (query) => requestJson(`/web/month/${month.key}${query}`, { signal });
+    const before = (time) => ask(time < month.end ? `?before=${Math.ceil(time)}` : '');
+    const after = () => ask(`?after=${below}`);
+    gap.hasFailed = false;
+    try {
+      let answer = await (isAtBottom ? after() : before(isAtTop ? above : above - share * (above - below) + 1));
+      if (!answer.id.length && !isAtTop && !isAtBottom) answer = await after();
+      // Its neighbours changed while it was loading.
+      if (!month.parts.includes(gap)) return;
+      const all = photosOf(answer);
+      const photos = all.filter(({ t }) => t < above && t > below);
+      const isTop = isAtTop || answer.prev === null || all[0]?.t >= above;
+      const isBottom = isAtBottom || answer.next === null || all.at(-1)?.t <= below;
+      this.#replace(month, gap, photos, isTop, isBottom, share);
+      this.#evict();
+      this.changed(month);
+    } catch (error) {
+      if (error.name === 'AbortError') return;
+      gap.hasFailed = true;
+      this.failed(error, month);
+    }
+  }
+
+  /** Loads the photos of a stale month again, around this time, and replaces them at once. */
+  async reload(month, time) {
+    if (month.isReloading) return;
+    month.isReloading = true;
+    const page = month.pages.find(({ photos }) => photos.at(-1).t <= time);
+    const first = page?.photos[Math.max(0, indexAt(page.photos, time) - PAGE_PHOTOS / 4)];
+    const isWhole = month.count <= PAGE_PHOTOS || !first || first === month.parts[0].photos?.[0];
+    try {
+      const answer = await requestJson(`/web/month/${month.key}${isWhole ? '' : `?before=${first.t + 1}`}`);
+      const [photos, gap] = [photosOf(answer), new Part(undefined, month.count)];
+      month.parts = [gap];
+      const share = photos.length ? (month.end - photos[0].t) / (month.end - month.from) : 0;
+      this.#replace(month, gap, photos, answer.prev === null, answer.next === null, share);
+      month.isStale = false;
+      this.changed(month);
+    } catch (error) {
+      this.failed(error, month);
+    }
+    month.isReloading = false;
+  }
+
+  /** Marks a page as shown, so that it is not evicted. */
+  use(part) {
+    part.used = this.#clock += 1;
+  }
+
+  #evict() {
+    const pages = this.months.flatMap((month) => month.pages.map((part) => ({ month, part })));
+    pages.sort((a, b) => b.part.used - a.part.used);
+    for (const { month, part } of pages.slice(MAX_PAGES)) {
+      part.photos = part.rows = undefined;
+      this.#joinGaps(month);
+    }
+  }
+
+  /** Gaps are never neighbours. */
+  #joinGaps(month) {
+    const parts = [];
+    for (const part of month.parts) {
+      const last = parts.at(-1);
+      if (!last || last.photos || part.photos) {
+        parts.push(part);
+        continue;
+      }
+      for (const gap of [last, part]) this.#requests.get(gap)?.abort.abort();
+      last.count += part.count;
+    }
+    month.parts = parts;
+  }
+
+  /** Removes photos that were deleted. */
+  remove(isDeleted) {
+    for (const month of this.months) {
+      for (const part of month.pages) {
+        const photos = part.photos.filter((photo) => !isDeleted(photo));
+        if (photos.length === part.photos.length) continue;
+        for (const photo of part.photos) if (isDeleted(photo)) month.sum -= photo.r;
+        month.count -= part.photos.length - photos.length;
+        Object.assign(part, { photos, count: photos.length, rows: undefined });
+      }
+      month.parts = month.parts.filter(({ count }) => count > 0);
+      this.#joinGaps(month);
+    }
+    this.months = this.months.filter(({ parts }) => parts.length);
+  }
+
+  /** The number of photos of these times, inclusive, or undefined if it takes photos that are not loaded. */
+  count([from, to]) {
+    let sum = 0;
+    for (const month of this.months) {
+      if (month.from > to || month.end <= from) continue;
+      if (from <= month.from && to >= month.end - 1) {
+        sum += month.count;
+        continue;
+      }
+      if (month.isStale) return undefined;
+      for (const part of month.parts) {
+        const { above, below } = part.photos ? {} : month.limits(part);
+        if (part.photos) sum += part.photos.filter(({ t }) => t >= from && t <= to).length;
+        else if (above > from && below < to) return undefined;
+      }
+    }
+    return sum;
+  }
+}

@@ -1,0 +1,142 @@
+// The slider beside the timeline (timeline.js). It counts months that have photos, so that each is reached, however few
+// photos it has, and whatever the time between them. A vertical `input type=range` is usable by keyboard and by screen readers.
+
+/** Steps of the slider per month. */
+const MONTH_STEPS = 100;
+const MARK_PX = 22;
+/** Distance to the left of the slider from which a drag is finer, and how much. */
+const FINE = [
+  [200, 0.08],
+  [90, 0.3],
+];
+
+class Scrubber {
+  #scroller;
+  #drag;
+  /** Length of the slider; reading it from the document in each frame would force a layout. */
+  #length = 0;
+
+  constructor(scroller) {
+    this.#scroller = scroller;
+    this.input = make('input', { type: 'range', min: 0, step: 1, value: 0, ariaLabel: 'Date' });
+    this.label = make('output');
+    this.marks = make('div', { className: 'marks', ariaHidden: 'true' });
+    this.label.ariaHidden = 'true';
+    this.element = make('div', { className: 'scrubber' }, this.marks, this.input, this.label);
+    this.input.addEventListener('input', () => this.#show(Number(this.input.value)));
+    this.input.addEventListener('keydown', (event) => this.#key(event));
+    this.input.addEventListener('pointerdown', (event) => this.#start(event));
+    this.input.addEventListener('pointermove', (event) => this.#move(event));
+    for (const name of ['pointerup', 'pointercancel']) this.input.addEventListener(name, () => this.#end());
+    // The drag is handled here, not by the browser, so that it can be finer.
+    for (const name of ['touchstart', 'mousedown']) this.input.addEventListener(name, (event) => event.preventDefault(), { passive: false });
+    document.querySelector('main').append(this.element);
+    new ResizeObserver(() => this.#drawMarks()).observe(this.element);
+  }
+
+  get #months() {
+    return this.#scroller.library.months;
+  }
+
+  /** Shows the months of the library. */
+  update() {
+    this.input.max = Math.max(1, this.#months.length * MONTH_STEPS);
+    this.element.hidden = this.#months.length < 2;
+    this.#drawMarks();
+    this.follow();
+  }
+
+  #drawMarks() {
+    const months = this.#months;
+    const height = (this.#length = this.marks.clientHeight);
+    const marks = [];
+    let last = -MARK_PX;
+    months.forEach(({ year }, place) => {
+      if (year === months[place - 1]?.year) return;
+      const top = (place / months.length) * height;
+      if (top - last < MARK_PX) return;
+      const mark = make('span', { textContent: year });
+      mark.style.top = `${top}px`;
+      marks.push(mark);
+      last = top;
+    });
+    this.marks.replaceChildren(...marks);
+  }
+
+  /** Moves the slider to the position of the timeline. */
+  follow() {
+    if (this.#drag || !this.#months.length) return;
+    const { y, height, screen } = this.#scroller;
+    const month = this.#scroller.monthAt(Math.max(0, y));
+    const inside = Math.min(1, Math.max(0, (y - month.top) / month.height));
+    const isEnd = y + screen >= height - 1;
+    const value = isEnd ? Number(this.input.max) : (this.#months.indexOf(month) + inside) * MONTH_STEPS;
+    const old = this.input.value;
+    this.input.value = y <= 0 ? 0 : value;
+    this.#name(isEnd ? this.#months.at(-1) : month);
+    if (this.input.value === old) return;
+    this.element.classList.add('moving');
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.element.classList.remove('moving'), 1_200);
+  }
+
+  #name(month) {
+    if (this.input.ariaValueText !== month.name) this.input.ariaValueText = this.label.textContent = month.name;
+    this.label.style.top = `${this.#thumb}px`;
+  }
+
+  /** Distance of the thumb from the top of the slider. */
+  get #thumb() {
+    return (this.input.value / this.input.max) * this.#length;
+  }
+
+  /** Scrolls to a value of the slider. */
+  #show(value) {
+    const place = Math.min(this.#months.length - 1, Math.floor(value / MONTH_STEPS));
+    const month = this.#months[place];
+    if (!month) return;
+    const isEnd = value >= this.input.max;
+    this.#scroller.jump(isEnd ? this.#scroller.height : month.top + (value / MONTH_STEPS - place) * month.height);
+    this.#name(month);
+  }
+
+  #key(event) {
+    const step = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1, PageUp: -12, PageDown: 12 }[event.key];
+    if (!step || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    const month = Math.floor(this.input.value / MONTH_STEPS);
+    this.input.value = Math.max(0, month + step) * MONTH_STEPS;
+    this.#show(Number(this.input.value));
+  }
+
+  #start(event) {
+    if (event.button) return;
+    this.input.focus({ preventScroll: true });
+    this.input.setPointerCapture(event.pointerId);
+    const inside = event.clientY - this.marks.getBoundingClientRect().top;
+    this.#drag = { from: event.clientY };
+    if (Math.abs(inside - this.#thumb) > MARK_PX) this.#set((inside / this.#length) * this.input.max);
+    this.#drag.value = Number(this.input.value);
+    this.element.classList.add('dragged');
+  }
+
+  #move(event) {
+    if (!this.#drag) return;
+    const left = this.element.getBoundingClientRect().left - event.clientX;
+    const factor = FINE.find(([distance]) => left > distance)?.[1] ?? 1;
+    const moved = ((event.clientY - this.#drag.from) / this.#length) * this.input.max * factor;
+    this.#drag.from = event.clientY;
+    this.#drag.value = Math.min(this.input.max, Math.max(0, this.#drag.value + moved));
+    this.#set(this.#drag.value);
+  }
+
+  #set(value) {
+    this.input.value = value;
+    this.#show(Number(this.input.value));
+  }
+
+  #end() {
+    this.#drag = undefined;
+    this.element.classList.remove('dragged');
+  }
+}

@@ -1,0 +1,154 @@
+//! `/`: the timeline, as a page of photos that its script extends to all of them.
+
+use domain::{DateRange, Image, Month, Timestamp};
+use http_server::{Query, reply::Reply};
+use library::{MonthTotal, StorageError, TimelineOrder};
+use maud::{Markup, html};
+
+use super::{
+    empty,
+    grid::{Tile, tiles},
+    months::generation,
+};
+use crate::{
+    Site,
+    assets::Asset,
+    forms::csrf_field,
+    layout::{LibraryPage, LibraryTab},
+    messages, selection,
+    session::Person,
+};
+
+/// Photos on a page.
+const PAGE: u32 = 60;
+
+/// What a page shows.
+struct Shown {
+    months: Vec<MonthTotal>,
+    /// Newest first.
+    images: Vec<Image>,
+    /// The newest photo of the page with older ones.
+    older: Option<Timestamp>,
+    /// The newest photo of the page with newer ones.
+    newer: Option<Timestamp>,
+}
+
+/// The page that begins at the time of the parameter `at`, or at the newest photo.
+pub(super) async fn page(site: &Site, person: &Person, query: &Query<'_>) -> Reply {
+    let at = query.get("at").and_then(|text| text.parse().ok()).and_then(Timestamp::from_millis);
+    let shown = match load(site, person, at).await {
+        Ok(shown) => shown,
+        Err(error) => return messages::unavailable(&error),
+    };
+    let here = at.map_or_else(|| "/".to_owned(), |at| format!("/?at={}", at.millis()));
+    let content = if shown.months.is_empty() {
+        empty::ways_to_begin(person.holder.account.email.as_str())
+    } else {
+        content(site, person, &shown, at, &here)
+    };
+    let page = LibraryPage {
+        title: "Photos",
+        tab: Some(LibraryTab::Photos),
+        shows_heading: shown.months.is_empty(),
+        scripts: if shown.months.is_empty() { &[] } else { &[Asset::First, Asset::Timeline] },
+        can_compress: true,
+    };
+    page.reply(&person.header(site, &here), "library", &content)
+}
+
+async fn load(site: &Site, person: &Person, at: Option<Timestamp>) -> Result<Shown, StorageError> {
+    let caller = person.caller();
+    let months = site.library.timeline_months(&caller).await?;
+    let until = DateRange::new(None, at).unwrap_or_default();
+    let mut images = site.library.timeline_page(&caller, until, TimelineOrder::NewestFirst, PAGE + 1).await?;
+    let page = usize::try_from(PAGE).unwrap_or(usize::MAX);
+    let older = images.get(page).map(|image| image.captured_at);
+    images.truncate(page);
+    let newer = match at {
+        None => None,
+        Some(at) => {
+            let since = DateRange::new(Some(at.plus_millis(1)), None).unwrap_or_default();
+            let newer = site.library.timeline_page(&caller, since, TimelineOrder::OldestFirst, PAGE).await?;
+            newer.last().map(|image| image.captured_at)
+        }
+    };
+    Ok(Shown { months, images, older, newer })
+}
+
+fn content(site: &Site, person: &Person, shown: &Shown, at: Option<Timestamp>, here: &str) -> Markup {
+    let total: u64 = shown.months.iter().map(|month| u64::from(month.photos)).sum();
+    let token = site.forms.sign(&person.token_parts(selection::PATH));
+    html! {
+        form #selection method="post" action=(selection::PATH) {
+            (csrf_field(&site.forms, &person.token_parts(selection::PATH)))
+            input type="hidden" name="return_to" value=(here);
+            div #timeline data-gen=(generation(&shown.months)) data-total=(total) data-token=(token)
+                data-at=(at.map_or_else(String::new, |at| at.millis().to_string())) {
+                @for (first, month, images) in sections(&shown.images) {
+                    (section(month, shown.months.iter().find(|total| total.month == month), images, first))
+                }
+                @if shown.images.is_empty() { p.lead { "There are no photos from before this time." } }
+            }
+            (selection::actions())
+        }
+        (pages(shown))
+        (month_links(&shown.months))
+    }
+}
+
+/// The photos of each month, with the number of photos before them.
+fn sections(images: &[Image]) -> Vec<(usize, Month, &[Image])> {
+    let mut first = 0;
+    let is_same = |a: &Image, b: &Image| Month::of(a.captured_at) == Month::of(b.captured_at);
+    let mut sections = Vec::new();
+    for images in images.chunk_by(is_same) {
+        if let Some(image) = images.first() {
+            sections.push((first, Month::of(image.captured_at), images));
+        }
+        first += images.len();
+    }
+    sections
+}
+
+fn section(month: Month, total: Option<&MonthTotal>, images: &[Image], first: usize) -> Markup {
+    let (number, range) = (month.number(), month.range());
+    html! {
+        section.month data-month=(number) data-count=[total.map(|total| total.photos)] aria-labelledby={ "m" (number) } {
+            h2 id={ "m" (number) } { (month) }
+            label.all {
+                input type="checkbox" name="range" value={ (range.start().millis()) ":" (range.end().millis()) };
+                span { "Select all of " (month) }
+            }
+            (tiles(images.iter().map(Tile::of), first))
+        }
+    }
+}
+
+fn pages(shown: &Shown) -> Markup {
+    html! {
+        @if shown.newer.is_some() || shown.older.is_some() {
+            nav.pages aria-label="Pages" {
+                @if let Some(newer) = shown.newer { a rel="prev" href={ "/?at=" (newer.millis()) } { "Newer photos" } }
+                @if let Some(older) = shown.older { a rel="next" href={ "/?at=" (older.millis()) } { "Older photos" } }
+            }
+        }
+    }
+}
+
+/// Links to all months, by year.
+fn month_links(months: &[MonthTotal]) -> Markup {
+    html! {
+        nav.months aria-label="Months" {
+            @for months in months.chunk_by(|a, b| a.month.year() == b.month.year()) {
+                @if let Some(newest) = months.first() {
+                    h2 { (newest.month.year()) }
+                    ul {
+                        @for total in months {
+                            li { a href={ "/?at=" (total.month.range().end().millis()) } { (total.month.name()) } " " span { (total.photos) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

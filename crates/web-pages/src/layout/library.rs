@@ -1,0 +1,141 @@
+//! The frame of the library's pages.
+
+use http::{HeaderValue, StatusCode, header as names};
+use http_server::{
+    body::full,
+    reply::{Reply, WithHeader as _, compressible, with_body},
+};
+use maud::{DOCTYPE, Markup, html};
+
+use super::{NAME, PageHeader};
+use crate::assets::Asset;
+
+/// A part of the library that the header of every page leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LibraryTab {
+    Photos,
+    Albums,
+    Map,
+    Search,
+    Trash,
+    Problems,
+}
+
+impl LibraryTab {
+    const ALL: [Self; 6] = [Self::Photos, Self::Albums, Self::Map, Self::Search, Self::Trash, Self::Problems];
+
+    const fn path(self) -> &'static str {
+        match self {
+            Self::Photos => "/",
+            Self::Albums => "/albums",
+            Self::Map => "/map",
+            Self::Search => "/search",
+            Self::Trash => "/trash",
+            Self::Problems => "/problems",
+        }
+    }
+
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Photos => "Photos",
+            Self::Albums => "Albums",
+            Self::Map => "Map",
+            Self::Search => "Search",
+            Self::Trash => "Trash",
+            Self::Problems => "Problems",
+        }
+    }
+
+    /// The links to all parts.
+    pub(super) fn links(here: Option<Self>) -> Markup {
+        html! {
+            nav.tabs aria-label="Library" {
+                @for tab in Self::ALL {
+                    a href=(tab.path()) aria-current=[(here == Some(tab)).then_some("page")] { (tab.label()) }
+                }
+            }
+        }
+    }
+}
+
+/// A page of the library, without its content.
+pub(crate) struct LibraryPage<'a> {
+    /// The title and main heading.
+    pub(crate) title: &'a str,
+    /// The part that it belongs to.
+    pub(crate) tab: Option<LibraryTab>,
+    /// Whether people see the main heading; otherwise only assistive software does.
+    pub(crate) shows_heading: bool,
+    pub(crate) scripts: &'a [Asset],
+    /// Whether the page may be compressed: it repeats no text of the request beside its secrets.
+    pub(crate) can_compress: bool,
+}
+
+/// Everything comes from this service, and nothing is part of the document.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; \
+     frame-ancestors 'none'; form-action 'self'",
+);
+
+impl LibraryPage<'_> {
+    /// The page, whose main part has this class. A browser may show it again when a person goes back to it, but asks for it
+    /// each time it is opened.
+    pub(crate) fn reply(&self, header: &PageHeader<'_>, class: &str, content: &Markup) -> Reply {
+        self.reply_with(StatusCode::OK, header, class, content)
+    }
+
+    /// As [`reply`](Self::reply), with another status.
+    pub(crate) fn reply_with(
+        &self,
+        status: StatusCode,
+        header: &PageHeader<'_>,
+        class: &str,
+        content: &Markup,
+    ) -> Reply {
+        let main = html! {
+            main #content class=(class) {
+                h1.unseen[!self.shows_heading] { (self.title) }
+                (content)
+            }
+        };
+        self.framed(status, header, &main)
+    }
+
+    /// The page with a main part of its own, which has the main heading.
+    pub(crate) fn framed(&self, status: StatusCode, header: &PageHeader<'_>, main: &Markup) -> Reply {
+        let markup = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    title { (self.title) " · " (NAME) }
+                    link rel="icon" href="data:,";
+                    link rel="stylesheet" href=(Asset::Style.path());
+                    @for script in self.scripts {
+                        @if script.is_blocking() {
+                            script src=(script.path()) {}
+                        } @else {
+                            script type="module" src=(script.path()) {}
+                        }
+                    }
+                }
+                body {
+                    a.skip href="#content" { "Skip to content" }
+                    (header.markup(self.tab))
+                    (main)
+                    p #status role="status" {}
+                }
+            }
+        };
+        let reply = with_body(status, full(markup.into_string()))
+            .with(names::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"))
+            .with(names::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"))
+            .with(names::CONTENT_SECURITY_POLICY, POLICY)
+            .with(names::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"))
+            .with(names::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
+            .with(names::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+        if self.can_compress { compressible(reply) } else { reply }
+    }
+}

@@ -1,0 +1,212 @@
+//! Clusters of photos: their texts, their links, and `/web/map`.
+
+use domain::{Invalid, MAX_MAP_LEVEL, MapArea, MapCell, Position};
+use http::StatusCode;
+use http_server::{
+    Query,
+    reply::{Reply, compressible, json},
+};
+use library::MapCluster;
+use serde::Serialize;
+
+use super::view::{MAX_ZOOM, View, level, parse_zoom, shares};
+use crate::{Site, messages, session::Person};
+
+/// A request for clusters.
+pub(super) struct Request {
+    zoom: f64,
+    area: MapArea,
+}
+
+impl Request {
+    pub(super) fn parse(query: &Query<'_>) -> Result<Self, Invalid> {
+        let missing =
+            |name, example: &str| Invalid::new(name, format!("is missing, for example {name}={example}"));
+        let zoom = parse_zoom(query)?.ok_or_else(|| missing("z", "5"))?;
+        let area =
+            query.get("bbox").ok_or_else(|| missing("bbox", "-10,36,-6,43 (west,south,east,north)"))?;
+        Ok(Self { zoom, area: MapArea::parse(area)? })
+    }
+}
+
+#[derive(Serialize)]
+struct Reported {
+    clusters: Vec<ReportedCluster>,
+}
+
+#[derive(Serialize)]
+struct ReportedCluster {
+    lat: f64,
+    lon: f64,
+    count: u64,
+    /// The newest photo and the version of its renditions.
+    id: String,
+    v: u32,
+    /// West, south, east and north of a square with all photos.
+    bbox: [f64; 4],
+    /// The nearest city.
+    label: Option<String>,
+}
+
+/// A cluster with the name of its place.
+pub(super) struct NamedCluster {
+    pub(super) cluster: MapCluster,
+    /// The nearest city.
+    pub(super) city: Option<String>,
+}
+
+/// Clusters closer than this many units are shown as one, because the pictures of both would not have room.
+const MIN_DISTANCE: f64 = 52.0;
+
+/// Joins clusters whose pictures would cover each other, the smaller ones to larger ones.
+pub(super) fn spaced(mut clusters: Vec<MapCluster>, zoom: f64) -> Vec<MapCluster> {
+    let world = 256.0 * zoom.exp2();
+    clusters.sort_by_key(|cluster| std::cmp::Reverse(cluster.photos));
+    let mut kept: Vec<(MapCluster, (f64, f64))> = Vec::new();
+    for cluster in clusters {
+        let (x, y) = shares(cluster.centre);
+        let near = kept.iter_mut().find(|(_, at)| {
+            let across = (x - at.0 + 0.5).rem_euclid(1.0) - 0.5;
+            (across * world).hypot((y - at.1) * world) < MIN_DISTANCE
+        });
+        match near {
+            Some((other, _)) => join(other, &cluster),
+            None => kept.push((cluster, (x, y))),
+        }
+    }
+    kept.into_iter().map(|(cluster, _)| cluster).collect()
+}
+
+fn join(cluster: &mut MapCluster, other: &MapCluster) {
+    cluster.photos += other.photos;
+    cluster.extent = MapCell::enclosing(
+        cluster.extent.codes().0.min(other.extent.codes().0),
+        cluster.extent.codes().1.max(other.extent.codes().1),
+    );
+    if other.newest > cluster.newest {
+        cluster.newest = other.newest;
+        cluster.cover = other.cover.clone();
+        cluster.cover_version = other.cover_version;
+    }
+}
+
+/// Names the places of clusters. Takes microseconds for each, but the first call unpacks the cities.
+pub(super) fn named(clusters: Vec<MapCluster>) -> Vec<NamedCluster> {
+    let name = |cluster: MapCluster| {
+        let place = places::place(cluster.centre);
+        let city = place.and_then(|place| place.split(", ").next().map(str::to_owned));
+        NamedCluster { cluster, city }
+    };
+    clusters.into_iter().map(name).collect()
+}
+
+impl NamedCluster {
+    /// The cluster in words, such as `432 photos near Lisbon`.
+    pub(super) fn text(&self) -> String {
+        self.text_with(&self.cluster.photos.to_string())
+    }
+
+    /// The cluster in words with the number that its picture shows.
+    pub(super) fn short_text(&self) -> String {
+        self.text_with(&self.short_count())
+    }
+
+    fn text_with(&self, count: &str) -> String {
+        let photos = format!("{count} {}", if self.cluster.photos == 1 { "photo" } else { "photos" });
+        match &self.city {
+            Some(city) => format!("{photos} near {city}"),
+            None => format!("{photos} at {}", coordinates(self.cluster.centre)),
+        }
+    }
+
+    /// The number of photos in a few characters.
+    pub(super) fn short_count(&self) -> String {
+        match self.cluster.photos {
+            photos @ ..1000 => photos.to_string(),
+            photos @ ..10_000 => format!("{}.{}k", photos / 1000, photos % 1000 / 100),
+            photos @ ..1_000_000 => format!("{}k", photos / 1000),
+            photos => format!("{}.{}M", photos / 1_000_000, photos % 1_000_000 / 100_000),
+        }
+    }
+
+    /// The image that shows the newest photo.
+    pub(super) fn cover_path(&self) -> String {
+        format!("/p/{}/{}/256.webp", self.cluster.cover, self.cluster.cover_version)
+    }
+
+    /// Whether all photos are at about one place, so that a larger zoom does not separate them.
+    fn is_spot(&self, view: View) -> bool {
+        self.cluster.extent.level() + 1 >= MAX_MAP_LEVEL || view.zoom > MAX_ZOOM - 1.0
+    }
+
+    /// The page that shows the photos of the cluster: the map around them or, if they are at one spot, a list of only them.
+    pub(super) fn target(&self, view: View) -> String {
+        let area = self.cluster.extent.area();
+        if self.is_spot(view) {
+            let (x, y) = shares(self.cluster.centre);
+            let here = View { zoom: view.zoom.max(11.0), x, y };
+            return format!("/map?{}&bbox={}", here.parameters(), area_text(&area));
+        }
+        let closer = match View::of_area(&area) {
+            Some(fitting) if fitting.zoom >= view.zoom + 1.0 => fitting,
+            _ => {
+                let (x, y) = shares(self.cluster.centre);
+                View { zoom: view.zoom, x, y }.zoomed(1.0)
+            }
+        };
+        format!("/map?{}", closer.parameters())
+    }
+}
+
+/// An area as the parameter `bbox`, about a metre larger on each side, because the numbers are rounded.
+pub(super) fn area_text(area: &MapArea) -> String {
+    let margin = 1e-5;
+    let [west, south, east, north] = [
+        (area.west - margin).max(-180.0),
+        (area.south - margin).max(-90.0),
+        (area.east + margin).min(180.0),
+        (area.north + margin).min(90.0),
+    ];
+    format!("{west:.5},{south:.5},{east:.5},{north:.5}")
+}
+
+/// A position in words.
+fn coordinates(position: Position) -> String {
+    let direction = |degrees: f64, positive, negative| {
+        format!("{:.1}° {}", degrees.abs(), if degrees < 0.0 { negative } else { positive })
+    };
+    format!("{}, {}", direction(position.latitude(), "N", "S"), direction(position.longitude(), "E", "W"))
+}
+
+/// Five decimals are about a metre.
+fn rounded(degrees: f64) -> f64 {
+    (degrees * 1e5).round() / 1e5
+}
+
+/// The clusters of an area as JSON.
+pub(super) async fn data(site: &Site, person: &Person, request: &Request) -> Reply {
+    let found = site.library.map_clusters(&person.caller(), request.area, level(request.zoom)).await;
+    let clusters = match found {
+        Ok(clusters) => clusters,
+        Err(error) => return messages::data_unavailable(&error),
+    };
+    let zoom = request.zoom;
+    let named = match tokio::task::spawn_blocking(move || named(spaced(clusters, zoom))).await {
+        Ok(named) => named,
+        Err(error) => return messages::data_unavailable(&error),
+    };
+    let reported = |named: NamedCluster| {
+        let NamedCluster { cluster, city } = named;
+        let area = cluster.extent.area();
+        ReportedCluster {
+            lat: rounded(cluster.centre.latitude()),
+            lon: rounded(cluster.centre.longitude()),
+            count: cluster.photos,
+            id: cluster.cover.to_string(),
+            v: cluster.cover_version,
+            bbox: [area.west, area.south, area.east, area.north].map(rounded),
+            label: city,
+        }
+    };
+    compressible(json(StatusCode::OK, &Reported { clusters: named.into_iter().map(reported).collect() }))
+}

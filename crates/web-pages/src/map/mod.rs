@@ -1,0 +1,54 @@
+//! `/map` and `/web/map`: where photos were taken.
+//!
+//! The page is an image in SVG whose clusters are links. Its script moves the map, loads the clusters while it moves, and takes
+//! the rest from the page of the new view. `places` has the outlines of the world, so nothing comes from elsewhere.
+
+mod clusters;
+mod labels;
+mod land;
+mod page;
+mod view;
+
+use http::{Method, StatusCode, request::Parts};
+use http_server::{
+    Query,
+    reply::{Reply, error, found, method_not_allowed},
+};
+
+use crate::{Site, gallery::unauthorized, return_to::ReturnTo, session::Person};
+
+/// The path of the page.
+const PATH: &str = "/map";
+
+/// The path of the clusters.
+const DATA_PATH: &str = "/web/map";
+
+/// Whether a path belongs to this module.
+pub(crate) fn is_path(path: &str) -> bool {
+    path == PATH || path == DATA_PATH
+}
+
+/// Handles the page and its data.
+pub(crate) async fn handle(site: &Site, parts: &Parts) -> Reply {
+    if parts.method != Method::GET && parts.method != Method::HEAD {
+        return method_not_allowed("GET, HEAD");
+    }
+    let is_page = parts.uri.path() == PATH;
+    let person = match Person::of(site, &parts.headers).await {
+        Ok(Some(person)) => person,
+        Ok(None) if is_page => {
+            let here = parts.uri.path_and_query().map_or(PATH, http::uri::PathAndQuery::as_str);
+            return found(&ReturnTo::here(here).via_sign_in());
+        }
+        Ok(None) => return unauthorized(),
+        Err(reply) => return reply,
+    };
+    let query = Query::parse(parts.uri.query());
+    if is_page {
+        return page::page(site, &person, &query).await;
+    }
+    match clusters::Request::parse(&query) {
+        Ok(request) => clusters::data(site, &person, &request).await,
+        Err(invalid) => error(StatusCode::BAD_REQUEST, &invalid.to_string()),
+    }
+}

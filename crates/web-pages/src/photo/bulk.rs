@@ -1,0 +1,226 @@
+//! The form that corrects many photos: those that the form of a page with photos selects.
+
+use std::net::IpAddr;
+
+use domain::{EditId, Invalid, Selection};
+use http::{Method, StatusCode, request::Parts};
+use http_server::{
+    Query,
+    body::RequestBody,
+    reply::{Reply, found, method_not_allowed, see_other},
+};
+use library::{EditError, FoundCity, SelectionCount};
+use maud::html;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::{
+    BULK_PATH, EDIT,
+    edit_form::{FIND, Fields, Scope, label_of},
+};
+use crate::{
+    Site,
+    forms::csrf_field,
+    gallery::date_of,
+    layout::Link,
+    messages::{self, message_with_link},
+    return_to::ReturnTo,
+    selection::{self, Input, photos},
+    session::Person,
+};
+
+const UNDO: &str = "undo";
+const RETURN_TO: &str = "return_to";
+
+pub(super) async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
+    let result = match parts.method {
+        Method::GET | Method::HEAD => result_page(site, parts).await,
+        Method::POST => submit(site, parts, body, address).await,
+        _ => Ok(method_not_allowed("GET, HEAD, POST")),
+    };
+    result.unwrap_or_else(|reply| reply)
+}
+
+/// A form with the photos that it selects.
+struct Chosen<'a> {
+    site: &'a Site,
+    person: &'a Person,
+    input: &'a Input,
+    selection: Selection,
+    count: SelectionCount,
+    return_to: ReturnTo,
+    edit: String,
+}
+
+async fn submit(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Result<Reply, Reply> {
+    let (person, input) = selection::read_form(site, parts, body, address).await?;
+    let return_to = ReturnTo::parse(input.return_to.as_deref());
+    if let Some(edit) = input.get(UNDO).and_then(EditId::parse) {
+        return undo(site, &person, &edit, &return_to).await;
+    }
+    let Ok(selection) = input.selection() else {
+        return Err(selection::nothing_selected(site, &person, &input));
+    };
+    let count = site.library.count_selection(&person.caller(), &selection).await;
+    let count = count.map_err(|error| messages::unavailable(&error))?;
+    if count.count == 0 {
+        return Err(selection::nothing_selected(site, &person, &input));
+    }
+    let edit = match input.get(EDIT).and_then(EditId::parse) {
+        Some(edit) => edit.as_str().to_owned(),
+        None => site.library.new_edit_id().map_err(|error| messages::unavailable(&error))?,
+    };
+    let chosen = Chosen { site, person: &person, input: &input, selection, count, return_to, edit };
+    if input.is_confirmed {
+        chosen.submitted().await
+    } else {
+        Ok(chosen.page(&Fields::default(), None, None))
+    }
+}
+
+impl Chosen<'_> {
+    async fn submitted(&self) -> Result<Reply, Reply> {
+        let mut fields = Fields::read(|name| self.input.get(name), Scope::Many);
+        if self.input.get(FIND).is_some() {
+            let cities = self.site.library.find_cities(fields.city()).await;
+            fields.choose(&cities);
+            return Ok(self.page(&fields, Some(&cities), None));
+        }
+        let invalid = |invalid: Invalid| self.page(&fields, None, Some(&fields.named(invalid)));
+        let change = match fields.edit(None) {
+            Ok(change) => change,
+            Err(reason) => return Ok(invalid(reason)),
+        };
+        if change.is_empty() {
+            return Ok(invalid(Invalid::new("", "Choose what to change.")));
+        }
+        let Some(edit) = EditId::parse(self.edit.as_str()) else {
+            return Ok(invalid(Invalid::new("", "Try again.")));
+        };
+        let (library, caller, selection) =
+            (self.site.library.clone(), self.person.caller(), self.selection.clone());
+        // It goes on if the browser closes the connection.
+        let edited =
+            tokio::spawn(async move { library.edit_photos(&caller, &selection, &edit, change).await });
+        match edited.await {
+            Ok(Ok(totals)) => Ok(see_other(&format!(
+                "{BULK_PATH}?{EDIT}={}&changed={}&refused={}&{RETURN_TO}={}",
+                self.edit,
+                totals.changed,
+                totals.refused,
+                in_query(&self.return_to)
+            ))),
+            Ok(Err(EditError::Invalid(reason))) => Ok(invalid(reason)),
+            Ok(Err(EditError::Unavailable(error))) => Err(self.interrupted(&error)),
+            Err(error) => Err(self.interrupted(&error)),
+        }
+    }
+
+    fn interrupted(&self, error: &dyn std::fmt::Display) -> Reply {
+        tracing::error!(%error, "a correction of many photos was interrupted");
+        let text = "The photo library is temporarily unavailable, and some of the photos may be corrected already. Go back \
+                    and send the form again: it continues, and no photo is shifted twice.";
+        let link = Link { href: self.return_to.as_str(), label: "Go back to the photos" };
+        message_with_link(StatusCode::SERVICE_UNAVAILABLE, "Not all photos are corrected", text, link)
+    }
+
+    fn page(&self, fields: &Fields, cities: Option<&[FoundCity]>, invalid: Option<&Invalid>) -> Reply {
+        let content = html! {
+            p { (self.described()) " Each correction can be undone afterwards." }
+            @if let Some(invalid) = invalid {
+                p.notice.warn role="alert" {
+                    "Nothing was changed. "
+                    @if invalid.field.is_empty() { (invalid.reason) } @else { (label_of(invalid)) " " (invalid.reason) "." }
+                }
+            }
+            form.correct method="post" action=(BULK_PATH) {
+                (selection::selected(self.site, self.person, self.input))
+                input type="hidden" name=(EDIT) value=(self.edit);
+                input type="hidden" name="confirmed" value="yes";
+                // Enter presses the first button of a form.
+                button.unseen type="submit" tabindex="-1" aria-hidden="true" { "Correct" }
+                (fields.markup(Scope::Many, cities, invalid))
+                div.buttons {
+                    button type="submit" { "Correct " (photos(self.count.count)) }
+                    a.button.quiet href=(self.return_to.as_str()) { "Cancel" }
+                }
+            }
+        };
+        let status = if invalid.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+        super::frame("Correct photos").reply_with(
+            status,
+            &self.person.header(self.site, self.return_to.as_str()),
+            "card reading",
+            &content,
+        )
+    }
+
+    /// How many photos there are and from when.
+    fn described(&self) -> String {
+        let selected = format!("You selected {}", photos(self.count.count));
+        match (self.count.oldest.map(date_of), self.count.newest.map(date_of)) {
+            (Some(oldest), Some(newest)) if oldest != newest => {
+                format!("{selected}, taken from {oldest} to {newest}.")
+            }
+            (Some(day), _) => format!("{selected}, taken on {day}."),
+            (None, _) => format!("{selected}."),
+        }
+    }
+}
+
+fn in_query(return_to: &ReturnTo) -> String {
+    utf8_percent_encode(return_to.as_str(), NON_ALPHANUMERIC).to_string()
+}
+
+async fn undo(site: &Site, person: &Person, edit: &EditId, return_to: &ReturnTo) -> Result<Reply, Reply> {
+    let (library, caller, edit) = (site.library.clone(), person.caller(), edit.clone());
+    let undone = tokio::spawn(async move { library.undo_edit(&caller, &edit).await });
+    let undone = match undone.await {
+        Ok(undone) => undone.map_err(|error| messages::unavailable(&error))?,
+        Err(error) => return Err(messages::unavailable(&error)),
+    };
+    Ok(see_other(&format!("{BULK_PATH}?undone={undone}&{RETURN_TO}={}", in_query(return_to))))
+}
+
+/// What became of a correction, which the form redirects to.
+async fn result_page(site: &Site, parts: &Parts) -> Result<Reply, Reply> {
+    let person = Person::required(site, parts).await?;
+    let query = Query::parse(parts.uri.query());
+    let return_to = ReturnTo::parse(query.get(RETURN_TO));
+    let number = |name| query.get(name).and_then(|text| text.parse::<u32>().ok());
+    let (title, content) = match (
+        query.get(EDIT).and_then(EditId::parse),
+        number("changed"),
+        number("undone"),
+    ) {
+        (Some(edit), Some(changed), _) => {
+            let refused = number("refused").filter(|refused| *refused > 0);
+            let content = html! {
+                p role="status" {
+                    (photos(changed)) @if changed == 1 { " is" } @else { " are" } " corrected."
+                    @if let Some(refused) = refused {
+                        " The time of " (photos(refused)) " stays, because it would lie outside the years 0001 to 9999."
+                    }
+                }
+                form method="post" action=(BULK_PATH) {
+                    (csrf_field(&site.forms, &person.token_parts(selection::PATH)))
+                    input type="hidden" name=(UNDO) value=(edit);
+                    input type="hidden" name=(RETURN_TO) value=(return_to.as_str());
+                    button.quiet type="submit" { "Undo" }
+                }
+            };
+            ("Photos corrected", content)
+        }
+        (_, _, Some(undone)) => {
+            let content = html! { p role="status" { "The correction of " (photos(undone)) " is undone." } };
+            ("Correction undone", content)
+        }
+        // The address bar shows the path of the form after it was rejected.
+        _ => return Ok(found("/")),
+    };
+    let content = html! {
+        (content)
+        p { a href=(return_to.as_str()) { "Back to the photos" } }
+    };
+    let here = parts.uri.path_and_query().map_or(BULK_PATH, |path| path.as_str());
+    Ok(super::frame(title).reply(&person.header(site, here), "card reading", &content))
+}

@@ -1,0 +1,148 @@
+//! The page of a photo, and the forms that correct photos.
+//!
+//! Each form is bound to the session and to its purpose, and contains the id of its correction, so that a form that is sent
+//! twice counts once.
+
+mod bulk;
+mod delete;
+mod edit;
+mod edit_form;
+mod facts;
+mod undo;
+mod view;
+
+use std::net::IpAddr;
+
+use domain::{EditId, ImageId};
+use http::{Method, StatusCode, request::Parts};
+use http_server::{
+    Query,
+    body::RequestBody,
+    reply::{Reply, found, method_not_allowed, not_found},
+};
+use web_auth::security_log;
+
+use crate::{
+    Site,
+    form_rejected::form_rejected,
+    forms::{Form, read_form},
+    layout::{LibraryPage, LibraryTab, Link},
+    messages::message_with_link,
+    session::Person,
+};
+
+const PREFIX: &str = "/photos/";
+
+/// The page that corrects many photos.
+pub(crate) const BULK_PATH: &str = "/photos/edit";
+
+/// The name of the field with the id of a correction.
+const EDIT: &str = "edit";
+
+/// Whether a path belongs to the pages of photos.
+pub(crate) fn is_path(path: &str) -> bool {
+    path.starts_with(PREFIX)
+}
+
+/// The purpose of a form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Edit,
+    Undo,
+    Delete,
+}
+
+impl Purpose {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Edit => "correct photos",
+            Self::Undo => "undo a correction",
+            Self::Delete => "delete a photo",
+        }
+    }
+}
+
+/// The path of the page of a photo.
+fn path_of(id: &ImageId) -> String {
+    format!("{PREFIX}{id}")
+}
+
+/// Handles a request to `/photos/…`.
+pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
+    let path = parts.uri.path();
+    if path == BULK_PATH {
+        return bulk::handle(site, parts, body, address).await;
+    }
+    let rest = path.strip_prefix(PREFIX).unwrap_or_default();
+    let (id, action) = rest.split_once('/').unwrap_or((rest, ""));
+    let Some(id) = ImageId::parse(id) else { return not_found() };
+    let is_get = matches!(parts.method, Method::GET | Method::HEAD);
+    let is_post = parts.method == Method::POST;
+    let result = match (action, is_get, is_post) {
+        ("", true, _) => show(site, parts, &id).await,
+        ("edit", true, _) => edit::show(site, parts, &id).await,
+        ("edit", _, true) => edit::submit(site, parts, body, address, &id).await,
+        ("undo", _, true) => undo::submit(site, parts, body, address, &id).await,
+        ("delete", _, true) => delete::submit(site, parts, body, address, &id).await,
+        // The address bar shows the path of a form after it was rejected.
+        ("undo" | "delete", true, _) => Ok(found(&path_of(&id))),
+        ("", ..) => Ok(method_not_allowed("GET, HEAD")),
+        ("edit" | "undo" | "delete", ..) => Ok(method_not_allowed("GET, HEAD, POST")),
+        _ => Ok(not_found()),
+    };
+    result.unwrap_or_else(|reply| reply)
+}
+
+async fn show(site: &Site, parts: &Parts, id: &ImageId) -> Result<Reply, Reply> {
+    let person = Person::required(site, parts).await?;
+    let query = Query::parse(parts.uri.query());
+    let request = view::Request {
+        album: query.get("in"),
+        done: query.get("done").and_then(view::Done::parse),
+        edit: query.get(EDIT).and_then(EditId::parse),
+    };
+    view::page(site, &person, id, &request).await
+}
+
+/// Reads a form and checks that it belongs to the person who sent it.
+async fn submission(
+    site: &Site,
+    parts: &Parts,
+    body: RequestBody,
+    address: IpAddr,
+    purpose: Purpose,
+    page: &str,
+) -> Result<(Person, Form), Reply> {
+    let form = read_form(site, parts, body, address).await?;
+    let person = Person::of(site, &parts.headers).await?;
+    // Without a session no token is valid.
+    match person.filter(|person| form.has_token(&site.forms, &person.token_parts(purpose.name()))) {
+        Some(person) => Ok((person, form)),
+        None => {
+            security_log::form_refused(address, "photo form without its token");
+            Err(form_rejected(&site.base_url, &parts.headers, page))
+        }
+    }
+}
+
+/// A page of the library for one or many photos.
+fn frame(title: &str) -> LibraryPage<'_> {
+    LibraryPage {
+        title,
+        tab: Some(LibraryTab::Photos),
+        shows_heading: true,
+        scripts: &[],
+        can_compress: false,
+    }
+}
+
+/// The reply for a photo that the person cannot see.
+fn no_photo() -> Reply {
+    let text = "There is no photo at this address. It may have been deleted: look in the trash.";
+    message_with_link(
+        StatusCode::NOT_FOUND,
+        "Photo not found",
+        text,
+        Link { href: "/", label: "Go to your photos" },
+    )
+}

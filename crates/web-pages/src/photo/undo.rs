@@ -1,0 +1,77 @@
+use std::net::IpAddr;
+
+use domain::{EditId, EditedField, ImageId};
+use http::request::Parts;
+use http_server::{
+    body::RequestBody,
+    reply::{Reply, see_other},
+};
+use keys::FormSigner;
+use library::Lookup;
+use maud::{Markup, html};
+
+use super::{EDIT, Purpose, no_photo, path_of, submission, view::Done};
+use crate::{Site, forms::csrf_field, messages, session::Person};
+
+/// The name of the field with the corrected field, or [`ALL`].
+const FIELD: &str = "field";
+const ALL: &str = "all";
+
+/// What a button undoes.
+pub(super) enum Undone<'a> {
+    /// The corrections of a field; of all fields without one.
+    Field(Option<EditedField>),
+    /// A correction.
+    Edit(&'a EditId),
+}
+
+/// A form with a button that undoes corrections of a photo; `object` completes its label for screen readers.
+pub(super) fn button(
+    forms: &FormSigner,
+    person: &Person,
+    id: &ImageId,
+    undone: &Undone<'_>,
+    label: &str,
+    object: &str,
+) -> Markup {
+    html! {
+        form.inline method="post" action={ (path_of(id)) "/undo" } {
+            (csrf_field(forms, &person.token_parts(Purpose::Undo.name())))
+            @match undone {
+                Undone::Field(field) => {
+                    input type="hidden" name=(FIELD) value=(field.map_or(ALL, EditedField::name));
+                }
+                Undone::Edit(edit) => { input type="hidden" name=(EDIT) value=(edit); }
+            }
+            button.quiet type="submit" aria-label=(format!("{label} {object}")) { (label) }
+        }
+    }
+}
+
+/// `POST /photos/{id}/undo`.
+pub(super) async fn submit(
+    site: &Site,
+    parts: &Parts,
+    body: RequestBody,
+    address: IpAddr,
+    id: &ImageId,
+) -> Result<Reply, Reply> {
+    let page = path_of(id);
+    let (person, form) = submission(site, parts, body, address, Purpose::Undo, &page).await?;
+    if let Some(edit) = form.get(EDIT).and_then(EditId::parse) {
+        let undone = site.library.undo_edit(&person.caller(), &edit).await;
+        undone.map_err(|error| messages::unavailable(&error))?;
+    } else {
+        let field = form.get(FIELD).unwrap_or_default();
+        let fields: Vec<EditedField> = match field {
+            ALL => EditedField::ALL.to_vec(),
+            name => EditedField::from_name(name).into_iter().collect(),
+        };
+        let reverted = site.library.revert_photo(&person.caller(), id, &fields).await;
+        match reverted.map_err(|error| messages::unavailable(&error))? {
+            Lookup::Found(()) => {}
+            Lookup::Foreign | Lookup::Missing => return Err(no_photo()),
+        }
+    }
+    Ok(see_other(&format!("{page}?done={}", Done::Undone.name())))
+}

@@ -1,0 +1,154 @@
+//! `/problems`: photos that could not be read, and how far indexing is.
+
+use std::net::IpAddr;
+
+use domain::ImageId;
+use http::{Method, request::Parts};
+use http_server::{
+    Query,
+    body::RequestBody,
+    reply::{Reply, method_not_allowed, see_other},
+};
+use library::{IndexingProgress, ProblemImage, StorageError};
+use maud::{Markup, html};
+
+use crate::{
+    Site,
+    forms::{csrf_field, read_signed_form},
+    gallery::date_of,
+    layout::{LibraryPage, LibraryTab},
+    messages,
+    selection::photos,
+    session::Person,
+};
+
+/// The path of the page; also the purpose of its forms.
+const PATH: &str = "/problems";
+
+/// Photos on a page.
+const PAGE: u32 = 100;
+
+/// Whether a path belongs to this module.
+pub(crate) fn is_path(path: &str) -> bool {
+    path == PATH
+}
+
+/// Handles a request to `/problems`.
+pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
+    let result = match parts.method {
+        Method::GET | Method::HEAD => show(site, parts).await,
+        Method::POST => retry(site, parts, body, address).await,
+        _ => Ok(method_not_allowed("GET, HEAD, POST")),
+    };
+    result.unwrap_or_else(|reply| reply)
+}
+
+async fn load(
+    site: &Site,
+    person: &Person,
+    before: Option<&ImageId>,
+) -> Result<(IndexingProgress, Vec<ProblemImage>), StorageError> {
+    let caller = person.caller();
+    let progress = site.library.indexing_progress(&caller).await?;
+    Ok((progress, site.library.problems(&caller, before, PAGE + 1).await?))
+}
+
+/// `GET /problems?before=`: the photos that were added before the photo `before`.
+async fn show(site: &Site, parts: &Parts) -> Result<Reply, Reply> {
+    let person = Person::required(site, parts).await?;
+    let query = Query::parse(parts.uri.query());
+    let before = query.get("before").and_then(ImageId::parse);
+    let (progress, mut failed) =
+        load(site, &person, before.as_ref()).await.map_err(|error| messages::unavailable(&error))?;
+    let page = usize::try_from(PAGE).unwrap_or(usize::MAX);
+    let has_more = failed.len() > page;
+    failed.truncate(page);
+    let token = csrf_field(&site.forms, &person.token_parts(PATH));
+    let content = html! {
+        p.lead { (summary(progress)) }
+        @if !failed.is_empty() {
+            form method="post" action=(PATH) {
+                (token)
+                button type="submit" name="all" value="yes" { "Try all again" }
+            }
+            ul.entries {
+                @for image in &failed { (entry(image, &token)) }
+            }
+        }
+        @if before.is_some() || has_more {
+            nav.pages aria-label="Pages" {
+                @if before.is_some() { a rel="prev" href=(PATH) { "Newest problems" } }
+                @if let Some(last) = failed.last().filter(|_| has_more) {
+                    a rel="next" href={ (PATH) "?before=" (last.id) } { "Older problems" }
+                }
+            }
+        }
+    };
+    let frame = LibraryPage {
+        title: "Problems",
+        tab: Some(LibraryTab::Problems),
+        shows_heading: true,
+        scripts: &[],
+        can_compress: true,
+    };
+    Ok(frame.reply(&person.header(site, PATH), "library", &content))
+}
+
+fn summary(progress: IndexingProgress) -> String {
+    let waiting = match progress.waiting {
+        0 => None,
+        1 => Some("1 photo is being read.".to_owned()),
+        photos => Some(format!("{photos} photos are being read.")),
+    };
+    let failed = match progress.failed {
+        0 => "All photos could be read.".to_owned(),
+        failed => format!("{} could not be read.", photos(failed)),
+    };
+    match waiting {
+        None => failed,
+        Some(waiting) if progress.failed == 0 => waiting,
+        Some(waiting) => format!("{waiting} {failed}"),
+    }
+}
+
+fn entry(image: &ProblemImage, token: &Markup) -> Markup {
+    let name = image.file_name.as_deref().unwrap_or("A photo without a name");
+    html! {
+        li {
+            div {
+                p.name { (name) }
+                p.facts { (image.reason) " · Added on " (date_of(image.added_at)) }
+            }
+            form method="post" action=(PATH) {
+                (token)
+                button.quiet type="submit" name="image" value=(image.id) aria-label={ "Try again: " (name) } { "Try again" }
+            }
+        }
+    }
+}
+
+/// `POST /problems`: queues one photo or all photos again.
+async fn retry(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Result<Reply, Reply> {
+    let (person, form) = read_signed_form(site, parts, body, address, PATH, PATH).await?;
+    let caller = person.caller();
+    let queued = match form.get("image") {
+        // It may be queued already: the form was sent twice.
+        Some(image) => site.library.retry_problem(&caller, image).await.map(|_| ()),
+        None => site.library.retry_problems(&caller).await.map(|_| ()),
+    };
+    queued.map_err(|error| messages::unavailable(&error))?;
+    Ok(see_other(PATH))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_names_the_counts() {
+        let text = |waiting, failed| summary(IndexingProgress { waiting, failed });
+        assert_eq!(text(0, 0), "All photos could be read.");
+        assert_eq!(text(1, 0), "1 photo is being read.");
+        assert_eq!(text(5, 1), "5 photos are being read. 1 photo could not be read.");
+    }
+}

@@ -1,0 +1,243 @@
+//! What can be done with selected photos.
+//!
+//! `/web/selection` takes JSON from the scripts, and the forms of pages without scripts. Both carry the token of the form.
+
+mod input;
+mod perform;
+mod steps;
+
+use std::net::IpAddr;
+
+use domain::{Limit, Offset};
+use http::{Method, StatusCode, request::Parts};
+use http_server::{
+    body::{BodyKind, MAX_BODY_BYTES, ReadBodyError, RequestBody},
+    reply::{Reply, error, json, method_not_allowed, not_found, see_other},
+};
+use maud::{Markup, html};
+use serde::Serialize;
+use web_auth::{is_same_origin, security_log};
+
+use crate::{
+    Site,
+    form_rejected::form_rejected,
+    forms::FormError,
+    gallery::unauthorized,
+    layout::Link,
+    messages::{self, message_with_link},
+    return_to::ReturnTo,
+    session::Person,
+};
+pub(crate) use input::Input;
+use perform::{Action, Refusal};
+pub(crate) use steps::{nothing_selected, photos, selected};
+
+/// The path of the form with the selected photos; also the purpose that its token is bound to.
+pub(crate) const PATH: &str = "/web/selection";
+
+const COUNT_PATH: &str = "/web/selection/count";
+const ALBUMS_PATH: &str = "/web/albums";
+
+/// Albums in the reply to a script.
+const MAX_ALBUMS: u32 = 100;
+
+/// The buttons of a form with selected photos.
+pub(crate) fn actions() -> Markup {
+    html! {
+        div.actions {
+            button.danger type="submit" name="action" value="delete" { "Delete" }
+            button.quiet type="submit" formaction="/photos/edit" { "Edit" }
+            label { "Album " input type="text" name="title" maxlength="100" placeholder="New album"; }
+            button.quiet type="submit" name="action" value="add_to_album" { "Add to album" }
+        }
+    }
+}
+
+/// Whether a path belongs to this module.
+pub(crate) fn is_path(path: &str) -> bool {
+    matches!(path, PATH | COUNT_PATH | ALBUMS_PATH)
+}
+
+/// Handles a request to `/web/selection`, `/web/selection/count` or `/web/albums`.
+pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
+    let result = match parts.uri.path() {
+        ALBUMS_PATH if matches!(parts.method, Method::GET | Method::HEAD) => albums(site, parts).await,
+        ALBUMS_PATH => Ok(method_not_allowed("GET, HEAD")),
+        _ if parts.method != Method::POST => Ok(method_not_allowed("POST")),
+        PATH if BodyKind::of(&parts.headers) == Some(BodyKind::Json) => {
+            run_json(site, parts, body, address).await
+        }
+        PATH => run_form(site, parts, body, address).await,
+        COUNT_PATH => count(site, parts, body, address).await,
+        _ => Ok(not_found()),
+    };
+    result.unwrap_or_else(|reply| reply)
+}
+
+async fn run_json(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Result<Reply, Reply> {
+    let (person, input) = read_json(site, parts, body, address).await?;
+    let refused = |invalid: domain::Invalid| error(StatusCode::BAD_REQUEST, &invalid.to_string());
+    let action = Action::of(&input).map_err(refused)?;
+    let selection = input.selection().map_err(refused)?;
+    match action.run(&site.library, person.caller(), selection).await {
+        Ok(done) => Ok(json(StatusCode::OK, &done)),
+        Err(Refusal::NoAlbum) => Err(error(StatusCode::NOT_FOUND, &Refusal::NoAlbum.to_string())),
+        Err(refusal @ (Refusal::Invalid(_) | Refusal::TooManyAlbums)) => {
+            Err(error(StatusCode::BAD_REQUEST, &refusal.to_string()))
+        }
+        Err(Refusal::Storage(error)) => Err(messages::data_unavailable(&error)),
+        Err(Refusal::Unavailable(error)) => Err(messages::data_unavailable(&error)),
+    }
+}
+
+/// The photos of a selection.
+#[derive(Serialize)]
+struct Count {
+    count: u32,
+    newest: Option<i64>,
+    oldest: Option<i64>,
+}
+
+async fn count(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Result<Reply, Reply> {
+    let (person, input) = read_json(site, parts, body, address).await?;
+    let selection =
+        input.selection().map_err(|invalid| error(StatusCode::BAD_REQUEST, &invalid.to_string()))?;
+    let found = site
+        .library
+        .count_selection(&person.caller(), &selection)
+        .await
+        .map_err(|error| messages::data_unavailable(&error))?;
+    let millis = |at: Option<domain::Timestamp>| at.map(domain::Timestamp::millis);
+    let reply = Count { count: found.count, newest: millis(found.newest), oldest: millis(found.oldest) };
+    Ok(json(StatusCode::OK, &reply))
+}
+
+/// Reads the JSON of a signed-in person, with the token of the form.
+async fn read_json(
+    site: &Site,
+    parts: &Parts,
+    body: RequestBody,
+    address: IpAddr,
+) -> Result<(Person, Input), Reply> {
+    let person = Person::of(site, &parts.headers).await?.ok_or_else(unauthorized)?;
+    let forbidden = |reason| {
+        security_log::form_refused(address, reason);
+        error(StatusCode::FORBIDDEN, "the page is out of date; reload it and try again")
+    };
+    if !is_same_origin(&site.base_url, &parts.headers) {
+        return Err(forbidden("another origin"));
+    }
+    if BodyKind::of(&parts.headers) != Some(BodyKind::Json) {
+        return Err(error(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body must be JSON"));
+    }
+    let bytes = body.read(MAX_BODY_BYTES).await.map_err(|problem| match problem {
+        ReadBodyError::TooLarge => error(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "the body exceeds 512,000 bytes; select ranges of time instead",
+        ),
+        ReadBodyError::TooSlow => error(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time"),
+        ReadBodyError::Broken => error(StatusCode::BAD_REQUEST, "the body was cut off"),
+        ReadBodyError::Encoded => {
+            error(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body must not have a content encoding")
+        }
+    })?;
+    let input: Input = serde_json::from_slice(&bytes)
+        .map_err(|problem| error(StatusCode::BAD_REQUEST, &format!("invalid JSON: {problem}")))?;
+    if !site.forms.verify(&person.token_parts(PATH), &input.token) {
+        return Err(forbidden("selection without the token of its page"));
+    }
+    Ok((person, input))
+}
+
+async fn run_form(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Result<Reply, Reply> {
+    let (person, input) = read_form(site, parts, body, address).await?;
+    let unavailable = |error| messages::unavailable(&error);
+    match &*input.action {
+        "delete" if !input.is_confirmed => return Ok(steps::confirm_delete(site, &person, &input).await),
+        "delete_forever" if !input.is_confirmed => {
+            return Ok(steps::confirm_delete_forever(site, &person, &input));
+        }
+        "add_to_album" | "choose_album"
+            if input.action == "choose_album" || (input.album.is_none() && input.title.is_none()) =>
+        {
+            return steps::choose_album(site, &person, &input).await.map_err(unavailable);
+        }
+        _ => {}
+    }
+    let back = ReturnTo::parse(input.return_to.as_deref());
+    let refused = |text: &str| {
+        let link = Link { href: back.as_str(), label: "Go back" };
+        message_with_link(StatusCode::BAD_REQUEST, "Nothing was changed", &sentence(text), link)
+    };
+    let Ok(selection) = input.selection() else { return Ok(nothing_selected(site, &person, &input)) };
+    let action = Action::of(&input).map_err(|invalid| refused(&invalid.to_string()))?;
+    match action.run(&site.library, person.caller(), selection).await {
+        Ok(_) => Ok(see_other(back.as_str())),
+        Err(Refusal::Storage(error)) => Err(unavailable(error)),
+        Err(Refusal::Unavailable(error)) => Err(messages::unavailable(&error)),
+        Err(refusal) => Err(refused(&refusal.to_string())),
+    }
+}
+
+/// Reads the form with selected photos of a signed-in person. It may be longer than other forms.
+pub(crate) async fn read_form(
+    site: &Site,
+    parts: &Parts,
+    body: RequestBody,
+    address: IpAddr,
+) -> Result<(Person, Input), Reply> {
+    let reject = |reason| {
+        security_log::form_refused(address, reason);
+        form_rejected(&site.base_url, &parts.headers, "/")
+    };
+    if !is_same_origin(&site.base_url, &parts.headers) {
+        return Err(reject("another origin"));
+    }
+    if BodyKind::of(&parts.headers) != Some(BodyKind::Form) {
+        return Err(reject(FormError::NotAForm.reason()));
+    }
+    let bytes = body.read(MAX_BODY_BYTES).await.map_err(|error| reject(FormError::from(error).reason()))?;
+    let input = Input::from_form(&bytes).map_err(|error| reject(error.reason()))?;
+    let person = Person::of(site, &parts.headers).await?;
+    match person.filter(|person| site.forms.verify(&person.token_parts(PATH), &input.token)) {
+        Some(person) => Ok((person, input)),
+        None => Err(reject("selection without its token")),
+    }
+}
+
+/// A message as a sentence.
+pub(crate) fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", chars.as_str())
+}
+
+/// Albums in a menu.
+#[derive(Serialize)]
+struct Menu<'a> {
+    albums: Vec<MenuAlbum<'a>>,
+}
+
+#[derive(Serialize)]
+struct MenuAlbum<'a> {
+    id: &'a str,
+    title: &'a str,
+    count: u32,
+}
+
+/// `/web/albums`: the newest albums.
+async fn albums(site: &Site, parts: &Parts) -> Result<Reply, Reply> {
+    let person = Person::of(site, &parts.headers).await?.ok_or_else(unauthorized)?;
+    let limit = Limit::new(MAX_ALBUMS).unwrap_or_default();
+    let page = site
+        .library
+        .albums(&person.caller(), limit, Offset::default())
+        .await
+        .map_err(|error| messages::data_unavailable(&error))?;
+    let albums = page
+        .albums
+        .iter()
+        .map(|album| MenuAlbum { id: album.id.as_str(), title: &album.title, count: album.image_count })
+        .collect();
+    Ok(json(StatusCode::OK, &Menu { albums }))
+}

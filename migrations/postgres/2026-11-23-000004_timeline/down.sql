@@ -1,0 +1,2 @@
+DROP TABLE timeline_months;
+ALTER TABLE images DROP COLUMN thumbhash;

@@ -1,0 +1,104 @@
+// The map: with JavaScript it moves, without it its links lead to other views.
+
+import assert from 'node:assert/strict';
+import { World } from './support/harness.mjs';
+import { faultsOfKeyboard } from './support/judge.mjs';
+import { importPlaces } from './support/places.mjs';
+
+const world = await World.forTests();
+const LISBON = [38.7223, -9.1393];
+const PLACES = [LISBON, LISBON, LISBON, [41.15, -8.61], [48.8566, 2.3522], [48.86, 2.36], [-17, 179.95], [-16.8, -179.9]];
+
+const person = await world.newAccount();
+await importPlaces(world.service, person, PLACES);
+
+const cluster = (page, name) => page.locator('#clusters').getByRole('link', { name });
+const query = (page) => new URL(page.url()).searchParams;
+
+/** Waits until the address has changed and returns its parameters. */
+async function moved(page, before) {
+  await page.waitForFunction((old) => location.href !== old, before);
+  return query(page);
+}
+
+world.flow('the photos of a place are a few clicks away', async (visit) => {
+  const { page } = visit;
+  await visit.signIn(person, '/map');
+  await page.locator('#photos li').nth(7).waitFor();
+  for (let clicks = 0; clicks < 16 && !query(page).has('bbox'); clicks += 1) {
+    const before = page.url();
+    await cluster(page, /photos? near (Lisbon|Porto)/).first().click();
+    await moved(page, before);
+  }
+  assert.ok(query(page).has('bbox'), page.url());
+  await page.getByRole('heading', { name: 'Photos of this place' }).waitFor();
+  assert.ok((await page.locator('#photos li').count()) <= 3);
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Photos on this map' }).waitFor();
+});
+
+world.flow('the links of the map move it', async (visit) => {
+  const { page } = visit;
+  await visit.signIn(person, '/map?z=5&lat=40&lon=-5');
+  const zoom = Number(query(page).get('z'));
+  const before = page.url();
+  await page.getByRole('link', { name: 'Zoom in' }).click();
+  assert.ok(Number((await moved(page, before)).get('z')) > zoom);
+  const closer = page.url();
+  await page.getByRole('link', { name: 'All photos', exact: true }).click();
+  await moved(page, closer);
+  await cluster(page, /near Lisbon/).waitFor();
+});
+
+world.test('the map is dragged, zoomed by wheel and moved by keys', {}, async (visit) => {
+  const { page } = visit;
+  await visit.signIn(person, '/map?z=5&lat=40&lon=-5');
+  await page.locator('#map.moves').waitFor();
+  const box = await page.locator('#map').boundingBox();
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.mouse.move(x - 80, y, { steps: 5 });
+  await page.mouse.up();
+  let before = page.url();
+  let parameters = await moved(page, before);
+  assert.ok(Number(parameters.get('lon')) > -5, 'the map moved east');
+  const zoom = Number(parameters.get('z'));
+  before = page.url();
+  await page.mouse.wheel(0, -300);
+  parameters = await moved(page, before);
+  assert.ok(Number(parameters.get('z')) > zoom + 0.5, `${zoom} ${parameters}`);
+  await page.getByRole('link', { name: 'Zoom in' }).focus();
+  before = page.url();
+  const latitude = Number(parameters.get('lat'));
+  await page.keyboard.press('ArrowUp');
+  parameters = await moved(page, before);
+  assert.ok(Number(parameters.get('lat')) > latitude);
+  before = page.url();
+  await page.keyboard.press('-');
+  parameters = await moved(page, before);
+  await page.reload();
+  await page.locator('#map.moves').waitFor();
+});
+
+for (const viewport of [
+  { width: 390, height: 800 },
+  { width: 1440, height: 900 },
+]) {
+  for (const javaScriptEnabled of [true, false]) {
+    world.test(`the first view shows all photos at ${viewport.width} px, JavaScript ${javaScriptEnabled}`, { viewport, javaScriptEnabled, reducedMotion: 'reduce' }, async (visit) => {
+      const { page } = visit;
+      await visit.signIn(person, '/map');
+      await page.waitForFunction((all) => {
+        const map = document.getElementById('map').getBoundingClientRect();
+        const isInside = ({ left, right }) => left >= map.left - 1 && right <= map.right + 1;
+        const inside = [...document.querySelectorAll('#clusters a')].filter((pin) => isInside(pin.getBoundingClientRect()));
+        return inside.reduce((sum, pin) => sum + Number.parseInt(pin.getAttribute('aria-label'), 10), 0) === all;
+      }, PLACES.length);
+      if (!javaScriptEnabled) return;
+      // The script loads the clusters once more, for the size of the map.
+      await page.waitForLoadState('networkidle');
+      assert.deepEqual(await faultsOfKeyboard(page), []);
+    });
+  }
+}

@@ -1,0 +1,286 @@
+//! The pages that show and correct photos, without JavaScript.
+
+use tests::{
+    SeedImage, TestAccount, TestApp, TestResponse,
+    oauth::{Browser, HtmlForm, forms},
+};
+
+/// A form of a page whose action ends so, and with this value of a field, if given.
+fn form(page: &TestResponse, action: &str, value: Option<&str>) -> HtmlForm {
+    let holds = |form: &HtmlForm| value.is_none_or(|value| form.fields.values().any(|field| field == value));
+    let found = forms(&page.text()).into_iter().find(|form| form.action.ends_with(action) && holds(form));
+    found.unwrap_or_else(|| panic!("no form {action} {value:?} in {}", page.text()))
+}
+
+/// A form in which nothing is chosen to change: of radio buttons, the test library sends the last one.
+const UNCHANGED: [(&str, &str); 2] = [("time_action", "keep"), ("place", "keep")];
+
+fn with<'a>(description: &'a str, fields: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    let mut all = vec![("description", description)];
+    all.extend(UNCHANGED);
+    all.extend(fields);
+    all
+}
+
+async fn signed_in<'a>(app: &'a TestApp, name: &str) -> (TestAccount, Browser<'a>) {
+    let person = app.person(name).await;
+    let browser = app.browser().signed_in(&person).await;
+    (person, browser)
+}
+
+fn harbour() -> SeedImage {
+    SeedImage::at("2024-07-14T13:04:30Z")
+        .offset_minutes(120)
+        .position(48.8566, 2.3522)
+        .place("Paris, France")
+        .description("a harbour")
+        .text("STOP")
+        .camera("Canon", "Canon EOS R5")
+        .file_name("a.jpg")
+}
+
+/// Sends a form that redirects, and opens the page that it leads to.
+async fn followed(browser: &Browser<'_>, form: &HtmlForm, fields: &[(&str, &str)]) -> TestResponse {
+    let answer = browser.submit("/", form, fields).await.expect(303);
+    browser.open(answer.header("location").unwrap()).await.expect(200)
+}
+
+async fn corrected(browser: &Browser<'_>, id: &str, fields: &[(&str, &str)]) -> TestResponse {
+    let page = browser.open(&format!("/photos/{id}/edit")).await.expect(200);
+    followed(browser, &form(&page, "/edit", None), fields).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_photo_is_shown_with_its_time_place_and_neighbours() {
+    let app = TestApp::start().await;
+    let (anna, browser) = signed_in(&app, "anna").await;
+    let ids = app
+        .seed(
+            &anna,
+            vec![SeedImage::at("2024-07-13T10:00:00Z"), harbour(), SeedImage::at("2024-07-15T10:00:00Z")],
+        )
+        .await;
+    let path = format!("/photos/{}", ids[1]);
+    let text = browser.open(&path).await.expect(200).text();
+    for words in [
+        "14 July 2024, 15:04",
+        "UTC+02:00",
+        "Paris, France",
+        "a harbour",
+        "STOP",
+        "Canon EOS R5",
+        "4000 × 3000",
+        &format!("<a rel=\"prev\" href=\"/photos/{}\">", ids[2]),
+        &format!("<a rel=\"next\" href=\"/photos/{}\">", ids[0]),
+        &format!("data-id=\"{}\"", ids[1]),
+        "alt=\"a harbour\"",
+        "width=\"1200\" height=\"900\"",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let (_, picture) = text.split_once("src=\"/p/").unwrap();
+    browser.open(&format!("/p/{}", picture.split('"').next().unwrap())).await.expect(200);
+    let (_, others) = signed_in(&app, "bert").await;
+    for missing in [&path, "/photos/unknown", &format!("{path}/edit")] {
+        others.open(missing).await.expect(404);
+    }
+    assert!(app.browser().open(&path).await.expect(302).header("location").unwrap().starts_with("/sign-in"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn neighbours_can_be_those_of_an_album() {
+    let app = TestApp::start().await;
+    let (anna, browser) = signed_in(&app, "anna").await;
+    let ids = app.seed(&anna, SeedImage::series(4)).await;
+    let body = serde_json::json!({"title": "Odd", "imageIds": [ids[0], ids[2]]});
+    let album = app.post("/albums", &anna.key, &body).await.expect(201).json["result"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let text = browser.open(&format!("/photos/{}?in={album}", ids[2])).await.expect(200).text();
+    assert!(text.contains(&format!("<a rel=\"prev\" href=\"/photos/{}?in={album}\">", ids[0])), "{text}");
+    assert!(!text.contains("rel=\"next\""), "{text}");
+    assert!(text.contains(&format!("href=\"/albums/{album}\"")), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_field_is_corrected_and_undone() {
+    let app = TestApp::start().await;
+    let (anna, browser) = signed_in(&app, "anna").await;
+    let id = app.seed(&anna, vec![harbour()]).await.remove(0);
+    let record =
+        async || app.get(&format!("/images/{id}"), &anna.key).await.expect(200).json["result"].clone();
+    let before = record().await;
+
+    let page = corrected(&browser, &id, &with("a lighthouse", &[])).await;
+    assert!(page.text().contains("The photo is corrected."), "{}", page.text());
+    assert_eq!(record().await["description"], "a lighthouse");
+    let found = app.get("/search?query=lighthouse&channels=text", &anna.key).await.expect(200);
+    assert_eq!(found.ids(), std::slice::from_ref(&id));
+
+    // The three ways to correct a time.
+    let set = [("time_action", "set"), ("time", "2024-01-15T12:00"), ("time_zone", "")];
+    corrected(&browser, &id, &with("a lighthouse", &set)).await;
+    // Winter time in Paris.
+    assert_eq!(record().await["capturedAt"], "2024-01-15T11:00:00.000Z");
+    assert_eq!(record().await["utcOffset"], "+01:00");
+    let shift = [
+        ("time_action", "shift"),
+        ("direction", "earlier"),
+        ("days", "1"),
+        ("hours", "2"),
+        ("minutes", "30"),
+    ];
+    corrected(&browser, &id, &with("a lighthouse", &shift)).await;
+    assert_eq!(record().await["capturedAt"], "2024-01-14T08:30:00.000Z");
+    let zone = [("time_action", "zone"), ("zone", "America/New_York")];
+    let page = corrected(&browser, &id, &with("a lighthouse", &zone)).await;
+    assert_eq!(record().await["capturedAt"], "2024-01-14T14:30:00.000Z");
+    assert!(page.text().contains("14 January 2024, 09:30"), "{}", page.text());
+
+    // A city from the list.
+    let page = browser.open(&format!("/photos/{id}/edit")).await.expect(200);
+    let edit = form(&page, "/edit", None);
+    let find = with("a lighthouse", &[("city", "lisb"), ("find", "cities")]);
+    let page = browser.submit("/", &edit, &find).await.expect(200);
+    assert!(page.text().contains("Lisbon, Portugal"), "{}", page.text());
+    let (_, rest) = page
+        .text()
+        .split_once("name=\"place\" value=\"38.")
+        .map(|(a, b)| (a.to_owned(), b.to_owned()))
+        .unwrap();
+    let city = format!("38.{}", rest.split('"').next().unwrap());
+    followed(&browser, &form(&page, "/edit", None), &with("a lighthouse", &[("place", &city)])).await;
+    assert_eq!(record().await["place"], "Lisbon, Portugal");
+    let page = corrected(&browser, &id, &with("a lighthouse", &[("place", "clear")])).await;
+    assert!(record().await["place"].is_null() && record().await["latitude"].is_null());
+    assert!(page.text().contains("Corrected. In the file: Paris, France"), "{}", page.text());
+
+    let page = followed(&browser, &form(&page, "/undo", Some("time")), &[]).await;
+    assert_eq!(record().await["capturedAt"], before["capturedAt"]);
+    let page = followed(&browser, &form(&page, "/undo", Some("description")), &[]).await;
+    assert_eq!(record().await["description"], "a harbour");
+    followed(&browser, &form(&page, "/undo", Some("place")), &[]).await;
+    let mut after = record().await;
+    after["url"] = before["url"].clone();
+    after["renditions"] = before["renditions"].clone();
+    assert_eq!(after, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_form_that_is_sent_twice_counts_once_and_can_be_undone() {
+    let app = TestApp::start().await;
+    let (anna, browser) = signed_in(&app, "anna").await;
+    let id = app.seed(&anna, vec![harbour()]).await.remove(0);
+    let captured = async || {
+        app.get(&format!("/images/{id}"), &anna.key).await.expect(200).json["result"]["capturedAt"].clone()
+    };
+    let page = browser.open(&format!("/photos/{id}/edit")).await.expect(200);
+    let edit = form(&page, "/edit", None);
+    let shift = with("a harbour", &[("time_action", "shift"), ("direction", "later"), ("hours", "1")]);
+    let page = followed(&browser, &edit, &shift).await;
+    followed(&browser, &edit, &shift).await;
+    assert_eq!(captured().await, "2024-07-14T14:04:30.000Z");
+    let undo = forms(&page.text()).into_iter().find(|form| form.fields.contains_key("edit")).unwrap();
+    followed(&browser, &undo, &[]).await;
+    assert_eq!(captured().await, "2024-07-14T13:04:30.000Z");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn invalid_values_are_shown_again_with_a_reason() {
+    let app = TestApp::start().await;
+    let (anna, browser) = signed_in(&app, "anna").await;
+    let id = app.seed(&anna, vec![harbour()]).await.remove(0);
+    let page = browser.open(&format!("/photos/{id}/edit")).await.expect(200);
+    let edit = form(&page, "/edit", None);
+    let cases: [(&[(&str, &str)], &str); 8] = [
+        (&[("time_action", "set"), ("time", "yesterday")], "Time on the clock must be a date and a time"),
+        (&[("time_action", "set"), ("time", "2024-02-30T10:00")], "is not a day of the calendar"),
+        (
+            &[("time_action", "set"), ("time", "2024-02-28T10:00"), ("time_zone", "Mars/Olympus")],
+            "Time zone is not the name of a time zone",
+        ),
+        (&[("time_action", "shift"), ("hours", "x")], "Hours must be a whole number"),
+        (&[("time_action", "shift"), ("days", "3660000")], "would lie outside the years 0001 to 9999"),
+        (&[("time_action", "zone"), ("zone", "+25:00")], "Time zone of the clock must be an offset"),
+        (
+            &[("place", "coordinates"), ("latitude", "91"), ("longitude", "0")],
+            "Latitude must lie between -90 and 90",
+        ),
+        (&[("place", "coordinates"), ("latitude", "1"), ("longitude", "")], "Longitude must be filled in"),
+    ];
+    for (fields, reason) in cases {
+        let text = browser.submit("/", &edit, &with("a <new> text", fields)).await.expect(400).text();
+        assert!(text.contains(reason), "{reason}: {text}");
+        assert!(text.contains("a &lt;new&gt; text") && text.contains("aria-invalid=\"true\""), "{text}");
+        for (name, value) in fields
+            .iter()
+            .filter(|(name, value)| !name.ends_with("action") && *name != "place" && !value.is_empty())
+        {
+            assert!(text.contains(&format!("value=\"{value}\"")), "{name} {value}: {text}");
+        }
+    }
+    let after = app.get(&format!("/images/{id}"), &anna.key).await.expect(200);
+    assert_eq!(after.json["result"]["description"], "a harbour");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_form_needs_its_token() {
+    let app = TestApp::start().await;
+    let (anna, browser) = signed_in(&app, "anna").await;
+    let id = app.seed(&anna, vec![harbour()]).await.remove(0);
+    let (_, others) = signed_in(&app, "bert").await;
+    let page = browser.open(&format!("/photos/{id}/edit")).await.expect(200);
+    let edit = form(&page, "/edit", None);
+    browser.submit("/", &edit, &with("x", &[("csrf", "wrong")])).await.expect(403);
+    others.submit("/", &edit, &with("x", &[])).await.expect(403);
+    let page = browser.open(&format!("/photos/{id}")).await.expect(200);
+    let delete = form(&page, "/delete", None);
+    browser.submit("/", &delete, &[("csrf", &edit.fields["csrf"])]).await.expect(403);
+    app.get(&format!("/images/{id}"), &anna.key).await.expect(200);
+    browser.submit("/", &delete, &[]).await.expect(303);
+    app.get(&format!("/images/{id}"), &anna.key).await.expect(404);
+    browser.open(&format!("/photos/{id}")).await.expect(404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_photos_are_corrected_and_undone() {
+    let app = TestApp::start().await;
+    let (anna, browser) = signed_in(&app, "anna").await;
+    let ids = app.seed(&anna, SeedImage::series(250)).await;
+    let captured = async |id: &str| {
+        app.get(&format!("/images/{id}"), &anna.key).await.expect(200).json["result"]["capturedAt"].clone()
+    };
+    let first = captured(&ids[0]).await;
+    let timeline = browser.open("/").await.expect(200);
+    let selection = form(&timeline, "/web/selection", None);
+    let all = HtmlForm {
+        is_post: true,
+        action: "/photos/edit".to_owned(),
+        fields: [("csrf".to_owned(), selection.fields["csrf"].clone())].into(),
+    };
+    let none = browser.submit("/", &all, &[]).await.expect(200);
+    assert!(none.text().contains("No photos are selected"), "{}", none.text());
+    let range = "1714521600000:1714694399999";
+    let page = browser
+        .submit("/", &all, &[("range", range), ("except", &ids[7]), ("return_to", "/?at=5")])
+        .await
+        .expect(200);
+    assert!(page.text().contains("You selected 249 photos, taken on 1 May 2024"), "{}", page.text());
+    let mut edit = form(&page, "/photos/edit", None);
+    // The test library sends every field, also this box that is not checked.
+    edit.fields.remove("change_description");
+    let nothing = browser.submit("/", &edit, &UNCHANGED).await.expect(400);
+    assert!(nothing.text().contains("Choose what to change."), "{}", nothing.text());
+
+    let mut shift = UNCHANGED.to_vec();
+    shift.extend([("time_action", "shift"), ("direction", "earlier"), ("hours", "1")]);
+    let page = followed(&browser, &edit, &shift).await;
+    assert!(page.text().contains("249 photos are corrected."), "{}", page.text());
+    assert!(page.text().contains("href=\"/?at=5\""), "{}", page.text());
+    assert_eq!(captured(&ids[0]).await, "2024-05-01T11:00:00.000Z");
+    assert_eq!(captured(&ids[7]).await, "2024-05-01T11:53:00.000Z", "an exception");
+    let page = followed(&browser, &form(&page, "/photos/edit", None), &[]).await;
+    assert!(page.text().contains("The correction of 249 photos is undone."), "{}", page.text());
+    assert_eq!(captured(&ids[0]).await, first);
+}
