@@ -192,7 +192,7 @@ pub(crate) enum LibraryCommand {
     /// sidecar with capture time, time zone, place and description, and albums.json lists the albums. `server import` reads
     /// the folder.
     ///
-    /// Run again with the same folder, it compares the files and writes only those that are missing or different. Deleted
+    /// Run again with the same folder, it compares the files and writes only what is missing or different. Deleted
     /// photos are left out; files of photos that were deleted since the last export stay. Photos whose originals are lost
     /// are listed, and the exit status is 1.
     #[command(after_help = EXPORT_EXAMPLES)]

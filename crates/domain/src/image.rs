@@ -63,10 +63,10 @@ impl Rendition {
     /// Every rendition, largest first.
     pub const ALL: [Self; 4] = [Self::Full, Self::Medium, Self::Thumb, Self::Preview];
 
-    /// Those that clients get, largest first.
+    /// The renditions that clients get, largest first.
     pub const PUBLIC: [Self; 3] = [Self::Full, Self::Medium, Self::Thumb];
 
-    /// Those that are made before an image becomes visible, largest first. The others may be made later.
+    /// The renditions that are made before an image becomes visible, largest first. Others may be made later.
     pub const DISPLAYABLE: [Self; 3] = [Self::Medium, Self::Thumb, Self::Preview];
 
     /// The name in responses and URLs.

@@ -36,7 +36,7 @@ pub fn safe_file_name(name: &str, suffix: &str, extension: &str) -> String {
     format!("{mark}{stem}{suffix}.{own}")
 }
 
-/// Replaces characters that Windows or a shell gives a meaning to, and those that are invisible.
+/// Replaces invisible characters, and characters that have a meaning to Windows or to a shell.
 fn safe_char(c: char) -> char {
     match c {
         '<' | '>' | ':' | '"' | '/' | '\\' | '|' | '?' | '*' | char::REPLACEMENT_CHARACTER => '_',

@@ -95,7 +95,7 @@ pub enum BackupError {
     /// Another process uses the target.
     #[error("the mark of {0} was changed meanwhile; {0} may be in use. The restore is not complete")]
     MarkChanged(String),
-    /// The restored rows are not those of the backup.
+    /// The restored rows differ from the rows of the backup.
     #[error("the restored rows differ from the backup in: {}; empty the target and restore again", .0.join(", "))]
     Differs(Vec<String>),
     /// A metadata store failed.

@@ -41,7 +41,7 @@ pub(crate) async fn delete_others(
     Ok(deleted)
 }
 
-/// The blobs of a file with rows, shard by shard, so that only those of one shard are in memory.
+/// The blobs of a file with rows, shard by shard, so that only the blobs of one shard are in memory.
 struct NeededBlobs {
     rows: PathBuf,
     pages: mpsc::Receiver<Result<Vec<BlobRef>, RowsError>>,

@@ -36,9 +36,9 @@ pub struct RestoreReport {
     pub tables: Vec<TableSum>,
     /// The number of originals and renditions that the library has.
     pub files: u64,
-    /// The number of those that this run copied.
+    /// How many of them this run copied.
     pub copied: u64,
-    /// The number of those that the backup does not have, because the library had lost them.
+    /// How many of them the backup lacks, because the library had lost them.
     pub lost: u64,
 }
 
@@ -130,7 +130,7 @@ impl BegunRestore<'_> {
         Ok(RestoreReport { tables, files, copied, lost })
     }
 
-    /// Adds all rows. Those that an earlier run added are left as they are.
+    /// Adds all rows. A row that an earlier run added stays as it is.
     async fn restore_rows(
         &self,
         progress: &mut (impl FnMut(BackupProgress) + Send),
@@ -170,7 +170,7 @@ impl BegunRestore<'_> {
         Ok(())
     }
 
-    /// Returns the number of blobs, of those copied now, and of those that the backup does not have.
+    /// Returns the number of all blobs, of blobs copied now, and of blobs that the backup lacks.
     async fn restore_blobs(
         &self,
         progress: &mut (impl FnMut(BackupProgress) + Send),

@@ -179,7 +179,7 @@ impl Library {
         self.parts.store.revert_fields(self.viewer(caller), id, fields).await
     }
 
-    /// Undoes a correction; returns the number of photos. Those that were corrected again later stay as they are.
+    /// Undoes a correction; returns the number of photos. A photo that was corrected again later stays as it is.
     ///
     /// # Errors
     /// [`StorageError`].

@@ -132,6 +132,7 @@ impl From<StoreFailure> for RenditionError {
 pub struct ServedRendition {
     image: ImageId,
     original: ContentHash,
+    picture_version: u32,
     stored: StoredRendition,
     library: Library,
 }
@@ -140,6 +141,11 @@ impl ServedRendition {
     /// Its length in bytes.
     pub fn bytes(&self) -> u64 {
         self.stored.bytes
+    }
+
+    /// The version of the image's renditions, as in [`Image::picture_version`](domain::Image::picture_version).
+    pub fn picture_version(&self) -> u32 {
+        self.picture_version
     }
 
     /// The hash of its bytes.
@@ -215,7 +221,8 @@ impl Library {
             Some(stored) => stored,
             None => self.make_once(id.clone(), rendition, source.original, Remake::IfAbsent).await?,
         };
-        Ok(ServedRendition { image: id, original: source.original, stored, library: self.clone() })
+        let RenditionSource { original, picture_version, .. } = source;
+        Ok(ServedRendition { image: id, original, picture_version, stored, library: self.clone() })
     }
 
     /// The source of a rendition that was made before its image was deleted.

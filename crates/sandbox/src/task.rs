@@ -19,7 +19,7 @@ pub enum Urgency {
 /// The renditions to make.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RequestedRenditions {
-    /// Those that are made before an image becomes visible: medium, thumb and preview, and full if it has the size of medium.
+    /// The renditions that are made before an image becomes visible: medium, thumb and preview, and full if it has the size of medium.
     Displayable,
     /// Only these, in this order.
     Only(Vec<Rendition>),

@@ -92,7 +92,7 @@ fn of_range(
     Ok((rows, rest))
 }
 
-/// Applies new values to an image; returns whether they differ from those that it has.
+/// Applies new values to an image; returns whether any of them differs from its present value.
 fn apply(
     c: &mut SqlConnection,
     mut image: EditedImage,

@@ -35,6 +35,32 @@ impl RenditionRow {
     }
 }
 
+/// The columns of an image that its renditions are made from.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = images, check_for_backend(crate::Backend))]
+struct OriginalRow {
+    original: Vec<u8>,
+    original_bytes: i64,
+    decoder_version: Option<i64>,
+}
+
+type SourceRow = (ImageWithOwner, OriginalRow, Option<RenditionRow>);
+
+/// An image with its owner and one of its renditions.
+macro_rules! source_rows {
+    ($id:expr, $rendition:expr) => {
+        images::table
+            .inner_join(accounts::table)
+            .left_join(
+                renditions::table.on(renditions::original
+                    .eq(images::original)
+                    .and(renditions::name.eq($rendition.name()))),
+            )
+            .filter(images::id.eq($id.as_str()))
+            .select((owner_columns!(), OriginalRow::as_select(), Option::<RenditionRow>::as_select()))
+    };
+}
+
 /// The source of a rendition by a single query; `None` if the free window decides on it.
 pub(super) fn source_by_one_query(
     c: &mut SqlConnection,
@@ -42,39 +68,25 @@ pub(super) fn source_by_one_query(
     rendition: Rendition,
     free_window: u32,
 ) -> Result<Option<Option<RenditionSource>>, SqlError> {
-    type Found = (ImageWithOwner, Vec<u8>, i64, Option<RenditionRow>);
-    let of_image = renditions::original.eq(images::original).and(renditions::name.eq(rendition.name()));
-    let found: Option<Found> = images::table
-        .inner_join(accounts::table)
-        .left_join(renditions::table.on(of_image))
-        .filter(images::id.eq(id.as_str()))
-        .select((
-            owner_columns!(),
-            images::original,
-            images::original_bytes,
-            Option::<RenditionRow>::as_select(),
-        ))
-        .get_result(c)
-        .optional()?;
-    let Some((image, original, original_bytes, stored)) = found else { return Ok(Some(None)) };
-    Ok(match image.is_visible_to_owner(free_window)? {
+    let found: Option<SourceRow> = source_rows!(id, rendition).get_result(c).optional()?;
+    let Some(row) = found else { return Ok(Some(None)) };
+    Ok(match row.0.is_visible_to_owner(free_window)? {
         None => None,
         Some(false) => Some(None),
-        Some(true) => Some(Some(read_source(&image, &original, original_bytes, stored)?)),
+        Some(true) => Some(Some(read_source(row)?)),
     })
 }
 
-fn read_source(
-    image: &ImageWithOwner,
-    original: &[u8],
-    original_bytes: i64,
-    stored: Option<RenditionRow>,
-) -> Result<RenditionSource, SqlError> {
+fn read_source((image, row, stored): SourceRow) -> Result<RenditionSource, SqlError> {
     let reader = RowReader::new("images", &image.seq);
-    let original = reader.hash("original", original)?;
-    let stored = stored.map(|row| row.read(&original)).transpose()?;
-    let original_bytes = reader.unsigned("original_bytes", original_bytes)?;
-    Ok(RenditionSource { owner: AccountId(image.account), original, original_bytes, stored })
+    let original = reader.hash("original", &row.original)?;
+    Ok(RenditionSource {
+        owner: AccountId(image.account),
+        original,
+        original_bytes: reader.unsigned("original_bytes", row.original_bytes)?,
+        picture_version: reader.unsigned("decoder_version", row.decoder_version.unwrap_or(0))?,
+        stored: stored.map(|stored| stored.read(&original)).transpose()?,
+    })
 }
 
 /// The source of a rendition, if the image is visible to its owner.
@@ -85,14 +97,13 @@ pub(super) fn source(
     free_window: u32,
 ) -> Result<Option<RenditionSource>, SqlError> {
     let Some(image) = visible_to_owner(c, id, free_window)? else { return Ok(None) };
-    let (original, original_bytes): (Vec<u8>, i64) =
-        images::table.find(image.seq).select((images::original, images::original_bytes)).get_result(c)?;
+    let row = images::table.find(image.seq).select(OriginalRow::as_select()).get_result(c)?;
     let stored = renditions::table
-        .find((&original, rendition.name()))
+        .find((&row.original, rendition.name()))
         .select(RenditionRow::as_select())
         .get_result(c)
         .optional()?;
-    read_source(&image, &original, original_bytes, stored).map(Some)
+    read_source((image, row, stored)).map(Some)
 }
 
 /// The source of a rendition of an account's deleted image.
@@ -102,29 +113,14 @@ pub(crate) fn trashed_source(
     id: &ImageId,
     rendition: Rendition,
 ) -> Result<Option<RenditionSource>, SqlError> {
-    type Found = (ImageWithOwner, Vec<u8>, i64, Option<RenditionRow>);
-    let of_image = renditions::original.eq(images::original).and(renditions::name.eq(rendition.name()));
-    let found: Option<Found> = images::table
-        .inner_join(accounts::table)
-        .left_join(renditions::table.on(of_image))
-        .filter(images::id.eq(id.as_str()))
+    let found: Option<SourceRow> = source_rows!(id, rendition)
         .filter(images::account_id.eq(account.0))
         .filter(images::deleted_at_ms.is_not_null())
         .filter(images::captured_at_ms.is_not_null())
         .filter(accounts::deleted_at_ms.is_null())
-        .select((
-            owner_columns!(),
-            images::original,
-            images::original_bytes,
-            Option::<RenditionRow>::as_select(),
-        ))
         .get_result(c)
         .optional()?;
-    found
-        .map(|(image, original, original_bytes, stored)| {
-            read_source(&image, &original, original_bytes, stored)
-        })
-        .transpose()
+    found.map(read_source).transpose()
 }
 
 fn blob_of(

@@ -107,6 +107,8 @@ pub struct RenditionSource {
     pub original: ContentHash,
     /// The original's length.
     pub original_bytes: u64,
+    /// The version of the image's renditions, as in [`Image::picture_version`].
+    pub picture_version: u32,
     /// The rendition, if it exists already.
     pub stored: Option<StoredRendition>,
 }

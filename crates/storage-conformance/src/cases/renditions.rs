@@ -2,7 +2,7 @@ use domain::{Plan, Rendition};
 use storage::{RenditionSource, StoredRendition};
 
 use crate::{
-    NOW, ORIGINAL_BYTES, Photo, Seed, indexed,
+    DECODERS, NOW, ORIGINAL_BYTES, Photo, Seed, indexed,
     queries::{delete, second},
     rendition_blob,
 };
@@ -22,6 +22,7 @@ pub(crate) async fn renditions_of_indexing_are_stored(seed: &Seed) {
             owner: ann.account,
             original,
             original_bytes: ORIGINAL_BYTES,
+            picture_version: DECODERS,
             stored: Some(stored),
         };
         assert_eq!(source(seed, &id, stored.rendition).await, Some(expected));

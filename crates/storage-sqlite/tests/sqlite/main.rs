@@ -7,7 +7,6 @@ mod cancellation;
 mod files;
 mod inline;
 mod large_folders;
-mod map_at_scale;
 mod migrations;
 mod oauth;
 mod query_plans;

@@ -29,15 +29,13 @@ pub(crate) fn picture_path(image: &Image, rendition: Rendition) -> String {
 
 pub(super) async fn handle(site: &Site, parts: &Parts, person: &Person) -> Reply {
     let Some((id, version, rendition)) = parse(parts.uri.path()) else { return not_found() };
-    let caller = person.caller();
-    let found = site.library.own_rendition(&caller, id, rendition).await;
+    let found = site.library.own_rendition(&person.caller(), id, rendition).await;
+    // The bytes at the address of another version may change.
+    let is_current = found.as_ref().is_ok_and(|served| served.picture_version() == version);
     let reply = rendition_reply(parts, id, rendition, found).await;
     if reply.status().is_client_error() || reply.status().is_server_error() {
         return reply;
     }
-    // The bytes at the address of another version may change.
-    let current = site.library.image(&caller, id).await;
-    let is_current = matches!(current, Ok(library::Lookup::Found(image)) if image.picture_version == version);
     let cache_control = if is_current { "private, max-age=31536000, immutable" } else { "private, no-cache" };
     reply.with(header::CACHE_CONTROL, HeaderValue::from_static(cache_control)).with(
         HeaderName::from_static("cross-origin-resource-policy"),

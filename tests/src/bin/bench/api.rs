@@ -2,6 +2,8 @@ use std::time::Duration;
 
 use ::tests::black_box::{AnyError, Instance, Server, megabytes};
 
+use reqwest::Client;
+
 use crate::{
     load,
     seeding::{SeededLibrary, seed},
@@ -15,23 +17,23 @@ pub(crate) async fn run(sizes: &[u32]) -> Result<(), AnyError> {
         let folder = tempfile::tempdir()?;
         let seeded = seed(folder.path(), *images).await?;
         let server = Instance::open(folder.path())?.serve()?;
+        let http = load::client_with_key(&seeded.key)?;
         println!("\n{images} images");
         println!("{:<34} {:>9} {:>10} {:>10} {:>12}", "request", "req/s", "p50 ms", "p99 ms", "CPU µs/req");
         for (name, urls) in requests(server.base_url(), &seeded) {
-            measure(&server, &seeded.key, name, urls).await?;
+            measure(&server, &http, name, urls).await?;
         }
         println!("peak memory {:.0} MB", megabytes(server.usage().peak_bytes));
     }
     Ok(())
 }
 
-async fn measure(server: &Server, key: &str, name: &str, urls: Vec<String>) -> Result<(), AnyError> {
-    let http = reqwest::Client::new();
+async fn measure(server: &Server, http: &Client, name: &str, urls: Vec<String>) -> Result<(), AnyError> {
     let warm_up = urls.iter().take(urls.len() / 10).cloned().collect();
-    load::run(&http, key, warm_up, load::CONNECTIONS).await?;
+    load::run(http, warm_up, load::CONNECTIONS).await?;
     let before = server.usage().cpu;
     let count = u32::try_from(urls.len())?;
-    let latencies = load::run(&http, key, urls, load::CONNECTIONS).await?;
+    let latencies = load::run(http, urls, load::CONNECTIONS).await?;
     let cpu_us = (server.usage().cpu - before).as_secs_f64() * 1e6 / f64::from(count);
     let ms = |time: Duration| time.as_secs_f64() * 1e3;
     println!(

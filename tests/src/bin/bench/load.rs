@@ -7,6 +7,10 @@ use std::{
 };
 
 use ::tests::black_box::AnyError;
+use reqwest::{
+    Client,
+    header::{AUTHORIZATION, HeaderMap, HeaderValue},
+};
 
 /// Number of concurrent connections.
 pub(crate) const CONNECTIONS: usize = 4;
@@ -18,13 +22,18 @@ pub(crate) struct LoadFigures {
     pub(crate) p99: Duration,
 }
 
-/// Requests each URL once, over this many connections.
+/// A client with an API key.
+pub(crate) fn client_with_key(key: &str) -> Result<Client, AnyError> {
+    let bearer = HeaderValue::try_from(format!("Bearer {key}"))?;
+    Ok(Client::builder().default_headers(HeaderMap::from_iter([(AUTHORIZATION, bearer)])).build()?)
+}
+
+/// Requests each URL once, over this many connections, with the headers of the client.
 ///
 /// # Errors
 /// A response other than 200, because figures of failed requests are useless.
 pub(crate) async fn run(
-    http: &reqwest::Client,
-    key: &str,
+    http: &Client,
     urls: Vec<String>,
     connections: usize,
 ) -> Result<LoadFigures, AnyError> {
@@ -33,12 +42,12 @@ pub(crate) async fn run(
     let started = Instant::now();
     let mut clients = Vec::new();
     for _ in 0..connections {
-        let (http, key, urls, next) = (http.clone(), key.to_owned(), urls.clone(), next.clone());
+        let (http, urls, next) = (http.clone(), urls.clone(), next.clone());
         clients.push(tokio::spawn(async move {
             let mut took = Vec::new();
             while let Some(url) = urls.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let began = Instant::now();
-                let response = http.get(url).bearer_auth(&key).send().await?;
+                let response = http.get(url).send().await?;
                 let status = response.status();
                 response.bytes().await?;
                 took.push(began.elapsed());

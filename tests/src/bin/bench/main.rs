@@ -10,6 +10,7 @@
 //! - `bench search`: search latency with up to a million images.
 //! - `bench search-quality`: precision of search results on labelled pictures.
 //! - `bench sync`: uploads by rclone, compared with `rclone serve webdav`; listings; the API during uploads.
+//! - `bench web`: the data of the timeline and of the map, and pages, on SQLite and Postgres.
 
 mod api;
 mod closed_loop;
@@ -26,6 +27,7 @@ mod search_quality;
 mod seeding;
 mod sync;
 mod table;
+mod web;
 
 use ::tests::black_box::AnyError;
 use clap::{Parser, Subcommand};
@@ -64,6 +66,8 @@ enum Task {
     SearchQuality(search_quality::Options),
     /// Measure uploads by rclone, and the same to `rclone serve webdav`
     Sync(sync::Options),
+    /// Measure the timeline, the map and pages on SQLite and Postgres
+    Web(web::Options),
 }
 
 #[tokio::main]
@@ -79,6 +83,7 @@ async fn main() -> Result<(), AnyError> {
         Some(Task::ServeStub { data_dir }) => search::serve(&data_dir).await,
         Some(Task::SearchQuality(options)) => search_quality::run(&options).await,
         Some(Task::Sync(options)) => sync::run(&options).await,
+        Some(Task::Web(options)) => web::run(&options).await,
         None => {
             api::run(&[10_000, 100_000]).await?;
             import::run(&import::Options::default())

@@ -47,7 +47,7 @@ impl Server {
         if known && reuse {
             return Ok((store, false));
         }
-        super::copy(from, &store).await?;
+        super::twins::copy(from, &store).await?;
         let (client, connection) = tokio_postgres::connect(&self.url_of(name), NoTls).await?;
         tokio::spawn(connection);
         client.batch_execute("VACUUM ANALYZE").await?;

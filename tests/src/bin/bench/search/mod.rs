@@ -113,7 +113,7 @@ impl SearchBench<'_> {
     }
 
     async fn measure(&self, server: &Server, kind: SearchKind) -> Result<(), AnyError> {
-        let http = reqwest::Client::new();
+        let http = load::client_with_key(self.key)?;
         let urls = |from: u32| -> Vec<String> {
             let numbers = from..from + u32::from(self.requests);
             numbers.map(|number| self.url(server, kind, number)).collect()
@@ -121,13 +121,13 @@ impl SearchBench<'_> {
         let requests = u32::from(self.requests);
         let mut hits = 0;
         for url in urls(0).iter().take(20) {
-            hits += count_hits(&http, self.key, url).await?;
+            hits += count_hits(&http, url).await?;
         }
         let counted = requests.min(20);
         let before = server.usage().cpu;
-        let alone = load::run(&http, self.key, urls(requests), 1).await?;
+        let alone = load::run(&http, urls(requests), 1).await?;
         let cpu_ms = ms(server.usage().cpu - before) / f64::from(requests);
-        let four = load::run(&http, self.key, urls(2 * requests), 4).await?;
+        let four = load::run(&http, urls(2 * requests), 4).await?;
         println!(
             "{:<34} {:>9.2} {:>10.2} {:>10.1} {:>12.2} {:>12.2} {cpu_ms:>12.2}",
             kind.name(),
@@ -141,10 +141,10 @@ impl SearchBench<'_> {
     }
 
     async fn request(&self, server: &Server, kind: SearchKind, number: u32) -> Result<Duration, AnyError> {
-        let http = reqwest::Client::new();
+        let http = load::client_with_key(self.key)?;
         let url = self.url(server, kind, number);
         let began = Instant::now();
-        count_hits(&http, self.key, &url).await?;
+        count_hits(&http, &url).await?;
         Ok(began.elapsed())
     }
 
@@ -154,8 +154,8 @@ impl SearchBench<'_> {
 }
 
 /// Sends a search and counts the images in its response.
-async fn count_hits(http: &reqwest::Client, key: &str, url: &str) -> Result<u32, AnyError> {
-    let response = http.get(url).bearer_auth(key).send().await?;
+async fn count_hits(http: &reqwest::Client, url: &str) -> Result<u32, AnyError> {
+    let response = http.get(url).send().await?;
     let status = response.status();
     let text = response.text().await?;
     if status != 200 {

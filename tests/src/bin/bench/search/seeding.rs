@@ -1,28 +1,35 @@
 //! Builds a library of a million images in minutes: rows are written directly into the database, ten thousand per
-//! transaction. Only the words are indexed by the store, as after an upgrade.
+//! transaction. The store counts the months, places the photos on the map and indexes the words, as after an upgrade.
 
 use std::{fs, path::Path, time::Instant};
 
 use ::tests::black_box::AnyError;
 use diesel::{
-    Connection as _, RunQueryDsl as _, SqliteConnection, connection::SimpleConnection as _, insert_into,
-    prelude::*, sql_query, sql_types::BigInt,
+    Connection as _, RunQueryDsl as _, SqliteConnection, connection::SimpleConnection as _, dsl::max,
+    insert_into, prelude::*, sql_query, sql_types::BigInt, update,
 };
 use domain::{Email, KeyName, Plan, SyncHandle, Timestamp};
 use fastrand::Rng;
-use storage::{AccountStore as _, NewAccount, SchemaStore as _, WordIndex as _};
+use storage::{
+    AccountStore as _, IntegrityStore as _, MapStore as _, NewAccount, RuleRow, SchemaStore as _, StoreRule,
+    WordIndex as _,
+};
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
 
 use super::{serving::open, stub_encoder, vocabulary::Vocabulary};
 
+/// The password of the first account.
+pub(crate) const PASSWORD: &str = "bench";
+/// The address of the first account.
+pub(crate) const EMAIL: &str = "bench@example.org";
 /// Number of images per transaction.
 const BATCH: u32 = 10_000;
 pub(super) const ALBUM: &str = "an-album";
 /// Number of images in the album, spread over the library.
 const IN_ALBUM: u32 = 2000;
 /// 2014-05-13. The photos span ten years.
-const FIRST_MS: i64 = 1_400_000_000_000;
-const SPAN_MS: i64 = 315_000_000_000;
+pub(crate) const FIRST_MS: i64 = 1_400_000_000_000;
+pub(crate) const SPAN_MS: i64 = 315_000_000_000;
 
 mod tables {
     diesel::table! {
@@ -47,6 +54,12 @@ mod tables {
             place -> Nullable<Text>,
             description -> Nullable<Text>,
             ocr_text -> Nullable<Text>,
+            thumbhash -> Binary,
+        }
+    }
+    diesel::table! {
+        map_fill (below_seq) {
+            below_seq -> BigInt,
         }
     }
     diesel::table! {
@@ -94,7 +107,7 @@ mod tables {
         }
     }
 }
-use tables::{album_images, albums, encoders, image_places, image_vectors, images};
+use tables::{album_images, albums, encoders, image_places, image_vectors, images, map_fill};
 
 /// Builds a library of one account, or reuses the one of an earlier run. Returns an API key.
 pub(super) async fn library(folder: &Path, count: u32) -> Result<String, AnyError> {
@@ -111,8 +124,8 @@ pub(crate) async fn libraries(folder: &Path, count: u32, accounts: u32) -> Resul
     let options = SqliteOptions { durability: Durability::Off, ..SqliteOptions::default() };
     SqliteStore::open(&folder.join("library.sqlite"), options).await?.migrate().await?;
     let (library, store) = open(folder, options).await?;
-    let email = Email::parse("bench@example.org")?;
-    let (account, _) = library.create_account(email.clone(), Plan::Paid, Some("bench".into())).await?;
+    let email = Email::parse(EMAIL)?;
+    let (account, _) = library.create_account(email.clone(), Plan::Paid, Some(PASSWORD.into())).await?;
     store.mark_synced(account.id, Timestamp::MIN).await?;
     let key = library.create_key(&email, KeyName::parse("bench")?).await?;
 
@@ -129,12 +142,18 @@ pub(crate) async fn libraries(folder: &Path, count: u32, accounts: u32) -> Resul
     }
     tokio::task::spawn_blocking(move || insert_images(&path, &ids, count)).await??;
     let rows = began.elapsed();
+    let violations = store.check_rule(StoreRule::TimelineMonths, None, accounts).await?.violations;
+    let wrong: Vec<RuleRow> = violations.into_iter().map(|violation| violation.row).collect();
+    store.repair_rule(StoreRule::TimelineMonths, &wrong, Timestamp::MIN).await?;
+    while store.fill_map(1000).await? > 0 {}
+    let derived = began.elapsed();
     index_words(&store).await?;
     let per_image = |seconds: f64| seconds * 1e6 / f64::from(count * accounts);
     println!(
-        "built: {:.1} µs per image for rows and vector, {:.1} µs for the word index; {} MB",
+        "built: {:.1} µs per image for rows and vector, {:.1} µs for months and map, {:.1} µs for the word index; {} MB",
         per_image(rows.as_secs_f64()),
-        per_image((began.elapsed() - rows).as_secs_f64()),
+        per_image((derived - rows).as_secs_f64()),
+        per_image((began.elapsed() - derived).as_secs_f64()),
         fs::metadata(folder.join("library.sqlite"))?.len() / 1_000_000
     );
     fs::write(key_file, &key)?;
@@ -185,8 +204,27 @@ fn insert_images(path: &Path, accounts: &[i64], count: u32) -> Result<(), AnyErr
         // The album is the first account's.
         generator.album = None;
     }
+    let last: Option<i64> = images::table.select(max(images::seq)).get_result(&mut connection)?;
+    update(map_fill::table).set(map_fill::below_seq.eq(last.unwrap_or(-1) + 1)).execute(&mut connection)?;
     connection.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")?;
     Ok(())
+}
+
+/// Where a photo was taken, for seven photos of ten: half of them in a region, a quarter within kilometres of one home, some at
+/// one spot, and the others on journeys to a few hundred cities, each with the photos of a few weeks.
+fn position(number: u32, rng: &mut Rng) -> Option<(f64, f64)> {
+    let mut near = |(latitude, longitude): (f64, f64), degrees: f64| {
+        let offset = |rng: &mut Rng| degrees * (2.0 * rng.f64() - 1.0).powi(3);
+        (latitude + offset(rng), longitude + offset(rng))
+    };
+    let journey = f64::from(number / 5000);
+    match rng.u8(..100) {
+        0..35 => Some((46.0 + 4.0 * rng.f64(), 9.0 + 6.0 * rng.f64())),
+        35..53 => Some(near((48.137, 11.575), 0.1)),
+        53..55 => Some((48.1583, 11.5033)),
+        55..70 => Some(near(((journey * 37.0) % 110.0 - 50.0, (journey * 71.0) % 340.0 - 170.0), 0.2)),
+        _ => None,
+    }
 }
 
 /// Inserts images with random properties.
@@ -203,7 +241,7 @@ impl ImageGenerator {
     fn insert(&mut self, c: &mut SqliteConnection, number: u32) -> QueryResult<()> {
         let (words, rng) = (&self.vocabulary, &mut self.rng);
         let captured_at_ms = FIRST_MS + SPAN_MS / i64::from(self.count) * i64::from(number);
-        let position = (rng.f64() < 0.7).then(|| (46.0 + 4.0 * rng.f64(), 9.0 + 6.0 * rng.f64()));
+        let position = position(number, rng);
         let place = position.map(|_| words.city(rng.usize(..1 << 20)));
         let description = (rng.f64() < 0.3).then(|| words.text(rng.usize(5..16), rng));
         let text = (rng.f64() < 0.1).then(|| words.text(rng.usize(20..101), rng));
@@ -213,6 +251,10 @@ impl ImageGenerator {
         {
             *byte = from;
         }
+        let mut thumbhash = vec![0; 21];
+        rng.fill(&mut thumbhash);
+        // Landscape or portrait.
+        let (width, height) = if rng.f64() < 0.75 { (4000, 3000) } else { (3000, 4000) };
         let seq: i64 = insert_into(images::table)
             .values((
                 (
@@ -230,13 +272,14 @@ impl ImageGenerator {
                 (
                     images::media_type.eq("image/jpeg"),
                     images::added_at_ms.eq(captured_at_ms),
-                    images::width.eq(4000),
-                    images::height.eq(3000),
-                    images::decoder_version.eq(1),
+                    images::width.eq(width),
+                    images::height.eq(height),
+                    images::decoder_version.eq(i64::from(media::DECODER_VERSION)),
                     images::file_name.eq(format!("IMG_{number:06}.jpg")),
                     images::place.eq(place),
                     images::description.eq(description),
                     images::ocr_text.eq(text),
+                    images::thumbhash.eq(thumbhash),
                 ),
             ))
             .returning(images::seq)
