@@ -24,22 +24,6 @@ fn single_value(headers: &HeaderMap) -> Option<&str> {
     values.next().is_none().then_some(value)
 }
 
-/// The request has several `Authorization` headers.
-#[derive(Debug)]
-pub struct Ambiguous;
-
-/// The `Authorization` header as sent; a value that is not text counts as empty.
-///
-/// # Errors
-/// [`Ambiguous`].
-pub fn authorization(headers: &HeaderMap) -> Result<Option<&str>, Ambiguous> {
-    let mut values = headers.get_all(header::AUTHORIZATION).iter();
-    match (values.next(), values.next()) {
-        (Some(_), Some(_)) => Err(Ambiguous),
-        (value, _) => Ok(value.map(|value| value.to_str().unwrap_or_default())),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,77 +1,75 @@
 //! An OAuth 2.1 server with a protected resource, as a plain hyper service on <http://127.0.0.1:8090>.
-use http_body_util::{BodyExt, Full, Limited};
-use hyper::{Request, Response, body::Bytes, body::Incoming, server::conn::http1, service::service_fn};
-use oauth_core::*;
-use ring::hmac;
 use std::{error::Error, sync::Arc};
+
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::{
+    Method, Request, Response,
+    body::{Bytes, Incoming},
+    server::conn::http1,
+    service::service_fn,
+};
+use oauth_core::{
+    AuthorizationServer, Config, Endpoints, HttpEndpoints, Lifetimes, MAX_BODY_BYTES, MemoryStore,
+    ProtectedResource, Resource, SystemRandom, new_key,
+};
 use tokio::net::TcpListener;
-const BASE: &str = "http://127.0.0.1:8090";
+
 type Failure = Box<dyn Error + Send + Sync>;
-type Reply = Result<Response<Full<Bytes>>, Failure>;
 
-fn reply(status: u16, header: (&str, &str), body: impl Into<Bytes>) -> Reply {
-    let reply = Response::builder().status(status).header("cache-control", "no-store");
-    Ok(reply.header(header.0, header.1).body(Full::new(body.into()))?)
+// Every visitor is user "1" in one session. A real service signs users in and reads the session from its cookie.
+const USER: &str = "1";
+const SESSION: &[u8] = b"the session of user 1";
+
+fn page(status: u16, html: &str) -> Result<Response<Bytes>, Failure> {
+    let page = Response::builder().status(status).header("content-type", "text/html; charset=utf-8");
+    Ok(page.body(html.to_owned().into())?)
 }
 
-fn json(status: u16, body: &impl serde::Serialize) -> Reply {
-    reply(status, ("content-type", "application/json"), serde_json::to_vec(body)?)
-}
-
-async fn serve(server: AuthorizationServer, key: hmac::Key, request: Request<Incoming>) -> Reply {
+async fn serve(
+    (server, endpoints, photos): (AuthorizationServer, HttpEndpoints, ProtectedResource),
+    request: Request<Incoming>,
+) -> Result<Response<Full<Bytes>>, Failure> {
     let (head, body) = request.into_parts();
-    let body = Limited::new(body, 512_000).collect().await?.to_bytes();
-    let query = head.uri.query().unwrap_or_default();
-    let authorization = head.headers.get("authorization").and_then(|value| value.to_str().ok());
-    match (head.method.as_str(), head.uri.path()) {
-        ("GET", "/.well-known/oauth-authorization-server") => json(200, &server.server_metadata()),
-        ("GET", "/.well-known/oauth-protected-resource") => json(200, &server.resource_metadata(BASE)),
-        ("POST", "/register") => match server.register(&body).await {
-            Ok(registration) => json(201, &registration),
-            Err(error) => json(error.status(), &error.body()),
-        },
-        // Every visitor is user "1". A real service signs users in and protects the form against forgery.
-        ("GET" | "POST", "/authorize") => match (server.authorize(query).await, head.method.as_str()) {
-            (Ok(_), "GET") => reply(200, ("content-type", "text/html"), "<form method=post><button>Allow"),
-            (Ok(request), _) => {
-                let code = hmac::sign(&key, query.as_bytes()).as_ref().try_into()?;
-                reply(303, ("location", &server.allow(&request, "1", &code).await?.to), "")
+    let body = Limited::new(body, MAX_BODY_BYTES).collect().await?.to_bytes();
+    let response = match (endpoints.respond(&head, &body).await, head.uri.path()) {
+        (Some(response), _) => response,
+        (None, "/authorize") => match server.authorize(head.uri.query().unwrap_or_default()).await {
+            Err(error) => error.response(),
+            Ok(request) if head.method == Method::POST => {
+                let token = std::str::from_utf8(&body).unwrap_or_default().trim_start_matches("token=");
+                match server.check_consent_token(SESSION, &request, token) {
+                    None => page(403, "This form has expired. Reload the page.")?,
+                    Some(attempt) => match server.allow(&request, USER, &attempt).await {
+                        Ok(redirect) => redirect.response(),
+                        Err(error) => error.response(),
+                    },
+                }
             }
-            (Err(AuthorizeError::Redirect(redirect)), _) => reply(303, ("location", &redirect.to), ""),
-            (Err(error), _) => reply(400, ("content-type", "text/plain"), error.to_string()),
+            Ok(request) => match server.consent_token(SESSION, &request) {
+                Ok(token) => page(200, &format!("<form method=post><button name=token value={token}>Allow"))?,
+                Err(error) => error.response(),
+            },
         },
-        ("POST", "/token") => {
-            match async { server.token(TokenRequest::from_form(&body, authorization)?).await }.await {
-                Ok(tokens) => json(200, &tokens),
-                Err(error) => json(error.status(), &error.body()),
-            }
-        }
-        ("POST", "/revoke") => match RevokeRequest::from_form(&body) {
-            Ok(request) => server.revoke(request.token()).await.map(|_| json(200, &()))?,
-            Err(error) => json(400, &error.body()),
+        (None, "/") => match photos.grant_for(&head.headers).await {
+            Ok(grant) => page(200, &format!("the photos of user {}", grant.subject))?,
+            Err(error) => error.response(),
         },
-        ("GET", "/") => match server.grant_from_header(authorization, BASE).await {
-            Ok(grant) => json(200, &format!("the photos of user {}", grant.subject)),
-            Err(error) => reply(error.status(), ("www-authenticate", "Bearer scope=\"photos\""), ""),
-        },
-        _ => reply(404, ("content-type", "text/plain"), "not found"),
-    }
+        _ => page(404, "There is nothing here.")?,
+    };
+    Ok(response.map(Full::new))
 }
 
 pub async fn run(listener: TcpListener) -> Result<(), Failure> {
-    let resource = Resource::new(BASE, "Photos", &["photos"]);
-    let config = Config::new(BASE, Endpoints::under(BASE), vec![resource], Lifetimes::default())?;
-    let (store, random, mut secret) = (Arc::new(MemoryStore::new()), SystemRandom::new(), [0; 32]);
-    random.fill(&mut secret)?;
-    let tokens = Arc::new(OpaqueTokens::new(&secret));
-    random.fill(&mut secret)?;
-    let key = hmac::Key::new(hmac::HMAC_SHA256, &secret);
-    random.fill(&mut secret)?;
-    let (clock, random) = (Arc::new(SystemClock), Arc::new(random));
-    let server = AuthorizationServer::new(config, store, tokens, clock, random, &secret);
+    let base = format!("http://{}", listener.local_addr()?);
+    let resource = Resource::new(&base, "Photos", &["photos"]);
+    let config = Config::new(&base, Endpoints::under(&base), vec![resource], Lifetimes::default())?;
+    let key = new_key(&SystemRandom::new())?; // A real service keeps its key.
+    let server = AuthorizationServer::builder(config, Arc::new(MemoryStore::new()), &key).build();
+    let photos = server.protect(&base).ok_or("no resource")?;
+    let state = (server.clone(), HttpEndpoints::new(server), photos);
     loop {
-        let (stream, (server, key)) = (listener.accept().await?.0, (server.clone(), key.clone()));
-        let service = service_fn(move |request| serve(server.clone(), key.clone(), request));
+        let (stream, state) = (listener.accept().await?.0, state.clone());
+        let service = service_fn(move |request| serve(state.clone(), request));
         tokio::spawn(http1::Builder::new().serve_connection(hyper_util::rt::TokioIo::new(stream), service));
     }
 }

@@ -1,37 +1,84 @@
+use std::sync::Arc;
+
 use ring::hmac;
 
-use crate::{AccessTokenClaims, AuthorizationServer, Grant, Unavailable, UnixMillis, secret::base64url};
+use crate::{
+    AccessTokenClaims, AuthorizationServer, ErrorBody, Grant, Resource, Unavailable, UnixMillis,
+    secret::base64url,
+};
 
 /// How far in the future a token may have been issued, in seconds: the clock skew allowed between servers on one store.
 const CLOCK_SKEW_S: i64 = 10;
 
-/// Why a token does not give access to a resource.
+/// Why a request gets no access to a resource (RFC 6750, section 3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum AccessRefused {
-    /// It is expired, revoked, or issued for another resource: 401.
+    /// It has no bearer token: 401, with a challenge that names no error.
+    #[error("the request has no token; send `Authorization: Bearer TOKEN`")]
+    NoToken,
+    /// Its token is expired, revoked, malformed, or issued for another resource: 401 `invalid_token`.
     #[error("the token is not valid here")]
-    Invalid,
-    /// It is valid but has no scope of the resource: 403 `insufficient_scope`.
+    InvalidToken,
+    /// Its token is valid but has no scope of the resource: 403 `insufficient_scope`.
     #[error("the token has no scope of this resource")]
     InsufficientScope,
 }
 
 impl AccessRefused {
+    /// The error code; `None` for a request without a token.
+    pub fn code(self) -> Option<&'static str> {
+        match self {
+            Self::NoToken => None,
+            Self::InvalidToken => Some("invalid_token"),
+            Self::InsufficientScope => Some("insufficient_scope"),
+        }
+    }
+
     /// The HTTP status of the response.
     pub fn status(self) -> u16 {
         match self {
-            Self::Invalid => 401,
+            Self::NoToken | Self::InvalidToken => 401,
             Self::InsufficientScope => 403,
         }
+    }
+
+    /// The body of the response.
+    pub fn body(self) -> ErrorBody {
+        ErrorBody::new(self.code().unwrap_or("unauthorized"), self.to_string())
+    }
+
+    /// The value of `WWW-Authenticate`: the error, the scopes of the resource, and the URL of its metadata, by which a
+    /// client finds the authorization server (RFC 9728, section 5.1).
+    ///
+    /// ```
+    /// use oauth_core::{AccessRefused, Resource};
+    ///
+    /// let photos = Resource::new("https://photos.example/mcp", "Photos", &["photos"]);
+    /// assert_eq!(
+    ///     AccessRefused::InvalidToken.www_authenticate(&photos),
+    ///     "Bearer error=\"invalid_token\", scope=\"photos\", \
+    ///      resource_metadata=\"https://photos.example/.well-known/oauth-protected-resource/mcp\""
+    /// );
+    /// ```
+    pub fn www_authenticate(self, resource: &Resource) -> String {
+        let error = self.code().map(|code| format!("error=\"{code}\", ")).unwrap_or_default();
+        let (scopes, url) = (resource.scopes.join(" "), &resource.metadata_url);
+        format!("Bearer {error}scope=\"{scopes}\", resource_metadata=\"{url}\"")
     }
 }
 
 /// Why a request is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum AccessError {
-    /// Its token does not give access.
-    #[error(transparent)]
-    Refused(#[from] AccessRefused),
+    /// It has no token that gives access.
+    #[error("{refused}")]
+    Refused {
+        /// The reason.
+        refused: AccessRefused,
+        /// The value of `WWW-Authenticate`.
+        challenge: String,
+    },
     /// A temporary failure: 503.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
@@ -41,32 +88,64 @@ impl AccessError {
     /// The HTTP status of the response.
     pub fn status(&self) -> u16 {
         match self {
-            Self::Refused(refused) => refused.status(),
-            Self::Unavailable(_) => 503,
+            Self::Refused { refused, .. } => refused.status(),
+            Self::Unavailable(error) => error.status(),
+        }
+    }
+
+    /// The body of the response.
+    pub fn body(&self) -> ErrorBody {
+        match self {
+            Self::Refused { refused, .. } => refused.body(),
+            Self::Unavailable(error) => error.body(),
+        }
+    }
+
+    /// The value of `WWW-Authenticate`; `None` for a temporary failure.
+    pub fn www_authenticate(&self) -> Option<&str> {
+        match self {
+            Self::Refused { challenge, .. } => Some(challenge),
+            Self::Unavailable(_) => None,
         }
     }
 }
 
-impl AuthorizationServer {
-    /// The grant that gives a request with this `Authorization` header access to the resource with that URL. Reads the
-    /// token, looks the grant up, and checks both with [`AuthorizationServer::check_access`].
+/// A resource of an [`AuthorizationServer`], to check requests to it. Clones share everything.
+#[derive(Debug, Clone)]
+pub struct ProtectedResource {
+    server: AuthorizationServer,
+    resource: Arc<Resource>,
+}
+
+impl ProtectedResource {
+    /// The grant that gives a request with this `Authorization` header access. Reads the token, looks the grant up, and
+    /// checks both with [`AuthorizationServer::check_access`], so a revocation takes effect at the next request.
     ///
     /// # Errors
-    /// [`AccessError`], also for a missing header and for one without a bearer token (RFC 6750, section 2.1).
-    pub async fn grant_from_header(
-        &self,
-        authorization: Option<&str>,
-        resource_url: &str,
-    ) -> Result<Grant, AccessError> {
+    /// [`AccessError`].
+    pub async fn grant(&self, authorization: Option<&str>) -> Result<Grant, AccessError> {
+        let refuse = |refused: AccessRefused| {
+            let challenge = refused.www_authenticate(&self.resource);
+            AccessError::Refused { refused, challenge }
+        };
         let bearer = authorization.and_then(|header| header.split_once(' '));
-        let (_, token) = bearer
-            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-            .ok_or(AccessRefused::Invalid)?;
-        let claims = self.tokens.read(token.trim()).await.map_err(Unavailable::from)?;
-        let claims = claims.ok_or(AccessRefused::Invalid)?;
-        let grant = self.store.grant(&claims.grant_id).await.map_err(Unavailable::from)?;
-        self.check_access(&claims, grant.as_ref(), resource_url, self.now())?;
-        Ok(grant.ok_or(AccessRefused::Invalid)?)
+        let token = bearer.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        let token = token.map(|(_, token)| token.trim()).filter(|token| !token.is_empty());
+        let token = token.ok_or_else(|| refuse(AccessRefused::NoToken))?;
+        let Self { server, resource } = self;
+        let claims = server.tokens.read(token).await.map_err(Unavailable::from)?;
+        let claims = claims.ok_or_else(|| refuse(AccessRefused::InvalidToken))?;
+        let grant = server.store.grant(&claims.grant_id).await.map_err(Unavailable::from)?;
+        server.check_access(&claims, grant.as_ref(), &resource.url, server.now()).map_err(refuse)?;
+        grant.ok_or_else(|| refuse(AccessRefused::InvalidToken))
+    }
+}
+
+impl AuthorizationServer {
+    /// The resource with that URL, to check requests to it; `None` when the configuration has no such resource.
+    pub fn protect(&self, resource_url: &str) -> Option<ProtectedResource> {
+        let resource = Arc::new(self.resource(resource_url)?.clone());
+        Some(ProtectedResource { server: self.clone(), resource })
     }
 
     /// Checks whether a token with these claims, as returned by [`AccessTokens::read`](crate::AccessTokens::read),
@@ -74,7 +153,7 @@ impl AuthorizationServer {
     /// and so is one issued more than 10 seconds in the future. `grant` is what the store has for its `grant_id` now.
     ///
     /// # Errors
-    /// [`AccessRefused`].
+    /// [`AccessRefused`], never `NoToken`.
     pub fn check_access(
         &self,
         claims: &AccessTokenClaims,
@@ -82,8 +161,8 @@ impl AuthorizationServer {
         resource_url: &str,
         now: UnixMillis,
     ) -> Result<(), AccessRefused> {
-        let resource = self.resource(resource_url).ok_or(AccessRefused::Invalid)?;
-        let grant = grant.ok_or(AccessRefused::Invalid)?;
+        let resource = self.resource(resource_url).ok_or(AccessRefused::InvalidToken)?;
+        let grant = grant.ok_or(AccessRefused::InvalidToken)?;
         let lifetime = i64::from(self.config.lifetimes().access_token_seconds);
         let is_valid = claims.iss == self.config.issuer()
             && claims.aud == resource.url
@@ -96,7 +175,7 @@ impl AuthorizationServer {
             && grant.client_id == claims.client_id
             && grant.resource == claims.aud;
         if !is_valid {
-            return Err(AccessRefused::Invalid);
+            return Err(AccessRefused::InvalidToken);
         }
         let has = |scope: &&String| {
             claims.scope.split(' ').any(|held| held == **scope) && grant.scopes.contains(scope)
@@ -129,20 +208,43 @@ mod tests {
         let tokens = test.tokens(&id).await;
         let (access, refresh) =
             (tokens.access_token.expose(), tokens.refresh_token.as_ref().unwrap().expose());
+        let resource = test.server.protect(V1).unwrap();
         for header in [format!("Bearer {access}"), format!("bEARER  {access} ")] {
-            let grant = test.server.grant_from_header(Some(&header), V1).await.unwrap();
+            let grant = resource.grant(Some(&header)).await.unwrap();
             assert_eq!((grant.client_id.as_str(), grant.subject.as_str()), (id.as_str(), "1"));
         }
-        let headers =
-            ["", "Bearer", "Bearer ", access, &format!("Basic {access}"), &format!("Bearer {refresh}")]
-                .map(|header| Some(header.to_owned()));
-        for header in headers.into_iter().chain([None]) {
-            let refused = test.server.grant_from_header(header.as_deref(), V1).await.unwrap_err();
-            assert!(matches!(refused, AccessError::Refused(AccessRefused::Invalid)), "{header:?}");
+        let check = async |header: Option<&str>, expect: AccessRefused| {
+            let error = resource.grant(header).await.unwrap_err();
+            let known = test.server.resource(V1).unwrap();
+            assert_eq!(error.status(), expect.status(), "{header:?}");
+            assert_eq!(error.body(), expect.body(), "{header:?}");
+            assert_eq!(error.www_authenticate().unwrap(), expect.www_authenticate(known), "{header:?}");
+        };
+        for header in ["", "Bearer", "Bearer ", access, &format!("Basic {access}")] {
+            check(Some(header), AccessRefused::NoToken).await;
         }
+        check(None, AccessRefused::NoToken).await;
+        check(Some(&format!("Bearer {refresh}")), AccessRefused::InvalidToken).await;
+        assert!(test.server.protect("https://photos.example/api/mcp/v2").is_none());
+
         test.store.is_down.store(true, Ordering::SeqCst);
-        let refused = test.server.grant_from_header(Some(&format!("Bearer {access}")), V1).await.unwrap_err();
-        assert!(matches!(refused, AccessError::Unavailable(_)));
+        let error = resource.grant(Some(&format!("Bearer {access}"))).await.unwrap_err();
+        assert!(matches!(error, AccessError::Unavailable(_)));
+        assert_eq!((error.status(), error.www_authenticate()), (503, None));
+        assert_eq!(error.body().error, "temporarily_unavailable");
+    }
+
+    #[test]
+    fn a_challenge_names_error_scopes_and_metadata() {
+        let resource = Resource::new("https://a.example/mcp", "A", &["read", "write"]);
+        let metadata = "https://a.example/.well-known/oauth-protected-resource/mcp";
+        let check = |refused: AccessRefused, error: &str| {
+            let expect = format!("Bearer {error}scope=\"read write\", resource_metadata=\"{metadata}\"");
+            assert_eq!(refused.www_authenticate(&resource), expect);
+        };
+        check(AccessRefused::NoToken, "");
+        check(AccessRefused::InvalidToken, "error=\"invalid_token\", ");
+        check(AccessRefused::InsufficientScope, "error=\"insufficient_scope\", ");
     }
 
     #[tokio::test]
@@ -167,7 +269,7 @@ mod tests {
         check(same, V1, now, Ok(()));
         check(same, "HTTPS://Photos.Example:443/api/mcp/v1/", now, Ok(()));
         check(same, V1, now.plus_ms(3_599_999), Ok(()));
-        let invalid = Err(AccessRefused::Invalid);
+        let invalid = Err(AccessRefused::InvalidToken);
         check(same, V1, now.plus_ms(3_600_000), invalid);
         check(same, LEGACY, now, invalid);
         check(same, "https://photos.example/api/mcp/v2", now, invalid);

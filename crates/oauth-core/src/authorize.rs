@@ -23,13 +23,15 @@ const KNOWN: [&str; 8] = [
 
 /// A valid authorization request, ready for the user's consent.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AuthorizationRequest {
     /// The client.
     pub client: Client,
     /// The URL of the client's metadata document; `None` for a registered client.
     pub client_url: Option<ClientUrl>,
     /// Where the response goes: one of the client's redirect URIs, byte by byte. For a client with a metadata document
-    /// and a loopback redirect URI, the port may differ.
+    /// and a loopback redirect URI, the port may differ; for others, if
+    /// [`allows_any_loopback_port`](crate::Policies::allows_any_loopback_port).
     pub redirect_uri: String,
     /// The PKCE challenge, with method S256.
     pub challenge: String,
@@ -96,6 +98,7 @@ pub enum AuthorizeError {
 
 /// An error page for the user: the request has a client or redirect URI that cannot be trusted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum PageError {
     /// No usable `client_id`.
     #[error(
@@ -157,6 +160,24 @@ pub enum PageError {
     RefusedRedirectUri(RefusedRedirectUri),
 }
 
+impl PageError {
+    /// The HTTP status of the page.
+    pub fn status(&self) -> u16 {
+        if matches!(self, Self::Busy) { 503 } else { 400 }
+    }
+}
+
+impl AuthorizeError {
+    /// The HTTP status of the response: 303 for a redirect.
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::Page(error) => error.status(),
+            Self::Redirect(_) => 303,
+            Self::Unavailable(error) => error.status(),
+        }
+    }
+}
+
 /// An error that goes to the client by redirect.
 struct ClientError {
     code: &'static str,
@@ -206,13 +227,13 @@ impl AuthorizationServer {
         let redirect_uri = parameters.required(REDIRECT_URI).map_err(|_| PageError::BadRedirectUri)?;
         let (client, url) = self.find_client(id).await?;
         let mut registered = client.metadata.redirect_uris.iter();
-        let is_known = match &url {
-            None => registered.any(|uri| uri == redirect_uri),
-            Some(_) => registered.any(|uri| {
-                uri == redirect_uri
-                    || (differs_only_in_port(uri, redirect_uri) && check_redirect_uri(redirect_uri).is_ok())
-            }),
-        };
+        let allows_any_port = url.is_some() || self.config.policies().allows_any_loopback_port;
+        let is_known = registered.any(|uri| {
+            uri == redirect_uri
+                || (allows_any_port
+                    && differs_only_in_port(uri, redirect_uri)
+                    && check_redirect_uri(redirect_uri).is_ok())
+        });
         if !is_known {
             return Err(PageError::UnregisteredRedirectUri.into());
         }
@@ -260,12 +281,16 @@ impl AuthorizationServer {
 
     fn requested_resource(&self, url: Option<&str>) -> Result<&Resource, ClientError> {
         let resource = match url {
+            None if self.config.policies().requires_resource => None,
             None => self.config.resources().first(),
             Some(url) => self.config.resource(url),
         };
         resource.ok_or_else(|| ClientError {
             code: "invalid_target",
-            description: "resource is not one of this service".to_owned(),
+            description: match url {
+                None => "resource is missing".to_owned(),
+                Some(_) => "resource is not one of this service".to_owned(),
+            },
         })
     }
 

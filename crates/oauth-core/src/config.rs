@@ -7,6 +7,7 @@ pub struct Config {
     endpoints: Endpoints,
     resources: Vec<Resource>,
     lifetimes: Lifetimes,
+    policies: Policies,
 }
 
 /// The URLs of the endpoints.
@@ -77,8 +78,49 @@ impl Default for Lifetimes {
     }
 }
 
+/// Rules in which services differ. The [`policies`](crate::policies) say what the specifications ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Policies {
+    /// How long after its rotation a refresh token may be replayed without ending the grant, in seconds: 30. Parallel
+    /// processes of one client cause such replays.
+    pub replay_grace_seconds: u32,
+    /// Whether a code that is used twice ends its grant: no.
+    pub ends_grant_on_code_replay: bool,
+    /// Whether a registered client may use any port of its loopback redirect URIs: no. Clients with a metadata document
+    /// always may.
+    pub allows_any_loopback_port: bool,
+    /// Whether an authorization request must name its resource: no, the first one is the default.
+    pub requires_resource: bool,
+    /// The most clients that never had a grant: 20,000. Above it, a registration evicts the oldest ones.
+    pub max_unused_clients: u32,
+}
+
+impl Policies {
+    /// The values named at each field.
+    pub const DEFAULT: Self = Self {
+        replay_grace_seconds: 30,
+        ends_grant_on_code_replay: false,
+        allows_any_loopback_port: false,
+        requires_resource: false,
+        max_unused_clients: 20_000,
+    };
+
+    pub(crate) fn replay_grace_ms(&self) -> i64 {
+        i64::from(self.replay_grace_seconds) * 1000
+    }
+}
+
+impl Default for Policies {
+    /// [`Policies::DEFAULT`].
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
 /// What is wrong with a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ConfigError {
     /// Not a complete `http` or `https` URL without user, query and fragment.
     #[error("{0:?} is not a complete http or https URL without user, query and fragment")]
@@ -114,7 +156,8 @@ impl Config {
         resources: Vec<Resource>,
         lifetimes: Lifetimes,
     ) -> Result<Self, ConfigError> {
-        let config = Self { issuer: issuer.into(), endpoints, resources, lifetimes };
+        let config =
+            Self { issuer: issuer.into(), endpoints, resources, lifetimes, policies: Policies::DEFAULT };
         config.check_urls()?;
         if config.resources.is_empty() {
             return Err(ConfigError::NoResource);
@@ -131,6 +174,24 @@ impl Config {
             return Err(ConfigError::Lifetime);
         }
         Ok(config)
+    }
+
+    /// The same configuration with other policies.
+    ///
+    /// ```
+    /// # use oauth_core::{Config, Endpoints, Lifetimes, Policies, Resource};
+    /// # let resource = Resource::new("https://a.example/mcp", "A", &["a"]);
+    /// # let endpoints = Endpoints::under("https://a.example");
+    /// let mut policies = Policies::default();
+    /// policies.allows_any_loopback_port = true;
+    /// let config = Config::new("https://a.example", endpoints, vec![resource], Lifetimes::default())?
+    ///     .with_policies(policies);
+    /// # Ok::<(), oauth_core::ConfigError>(())
+    /// ```
+    #[must_use]
+    pub fn with_policies(mut self, policies: Policies) -> Self {
+        self.policies = policies;
+        self
     }
 
     fn check_urls(&self) -> Result<(), ConfigError> {
@@ -164,6 +225,11 @@ impl Config {
     /// All resources, the default one first.
     pub fn resources(&self) -> &[Resource] {
         &self.resources
+    }
+
+    /// The policies.
+    pub fn policies(&self) -> &Policies {
+        &self.policies
     }
 
     /// The lifetimes.

@@ -1,8 +1,8 @@
 use std::fmt;
 
 use crate::{
-    AuthorizationRequest, AuthorizationServer, CodeStatus, Grant, IssuedCode, NewCode, Redirect, SecretHash,
-    Unavailable, new_id, secret::base64url,
+    Attempt, AuthorizationRequest, AuthorizationServer, CodeStatus, Grant, IssuedCode, NewCode, Redirect,
+    SecretHash, Unavailable, new_id,
 };
 
 /// A redirect of the user's browser to the client, with an authorization code.
@@ -18,7 +18,7 @@ impl fmt::Debug for CodeRedirect {
     }
 }
 
-/// Why a consent does not give a code.
+/// Why a consent does not give a code. The user sees a page, because the app may have its answer already.
 #[derive(Debug, thiserror::Error)]
 pub enum AllowError {
     /// The code of this consent was used, or belongs to another request.
@@ -29,11 +29,21 @@ pub enum AllowError {
     Unavailable(#[from] Unavailable),
 }
 
+impl AllowError {
+    /// The HTTP status of the page.
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::AlreadyAnswered => 409,
+            Self::Unavailable(error) => error.status(),
+        }
+    }
+}
+
 impl AuthorizationServer {
     /// Records the consent of the user `subject`: creates a grant and redirects to the client with its code.
     ///
-    /// `code` is the authorization code. The caller derives it from a secret and the consent form, so that a form
-    /// submitted twice gives the same code and one grant.
+    /// `attempt` identifies the consent form that the user answered; see [`AuthorizationServer::check_consent_token`].
+    /// A form that is submitted twice gives the same code and one grant.
     ///
     /// # Errors
     /// [`AllowError`]; no grant was created.
@@ -41,10 +51,10 @@ impl AuthorizationServer {
         &self,
         request: &AuthorizationRequest,
         subject: &str,
-        code: &[u8; 32],
+        attempt: &Attempt,
     ) -> Result<CodeRedirect, AllowError> {
         let now = self.now();
-        let code = base64url(code);
+        let code = attempt.code();
         let grant = Grant {
             id: new_id(&*self.random).map_err(Unavailable::from)?,
             client_id: request.client.id.clone(),

@@ -1,5 +1,7 @@
 use serde::Serialize;
 
+use crate::Unavailable;
+
 /// The JSON body of an error response (RFC 6749, section 5.2).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ErrorBody {
@@ -9,8 +11,24 @@ pub struct ErrorBody {
     pub error_description: String,
 }
 
-/// The error code of [`Unavailable`](crate::Unavailable).
-pub(crate) const TEMPORARILY_UNAVAILABLE: &str = "temporarily_unavailable";
+impl ErrorBody {
+    /// A body with this code and message.
+    pub fn new(error: &'static str, error_description: impl Into<String>) -> Self {
+        Self { error, error_description: error_description.into() }
+    }
+}
 
-/// The message for [`Unavailable`](crate::Unavailable), without internals.
-pub(crate) const TRY_AGAIN: &str = "the service is temporarily unavailable; try again in a moment";
+impl Unavailable {
+    /// The error code.
+    pub(crate) const CODE: &str = "temporarily_unavailable";
+
+    /// The HTTP status of the response: 503. Send it with `Retry-After`.
+    pub fn status(&self) -> u16 {
+        503
+    }
+
+    /// The body of the response, which reveals no internals. The `Display` text is for the log.
+    pub fn body(&self) -> ErrorBody {
+        ErrorBody::new(Self::CODE, "the service is temporarily unavailable; nothing was changed, retry later")
+    }
+}

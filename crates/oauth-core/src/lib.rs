@@ -1,36 +1,20 @@
 //! An OAuth 2.1 authorization server to embed in any HTTP service: dynamic registration, authorization codes with PKCE,
 //! rotating refresh tokens, revocation, metadata.
 //!
-//! It contains no HTTP, no SQL and no token format. The embedding service passes in a query, a body or a header, gets a
-//! decision, and writes the response. `docs/embedding-oauth-core.md` is the guide, and `examples/hyper_service.rs` a
-//! complete service.
-//!
-//! The most common change is a new request parameter: add its name to the list `KNOWN` of its module (`authorize`,
-//! `token::request`, `revocation`; `registration::metadata_from_members` for clients), check it there, and add a row to
-//! the tables of the module's tests. The order of the checks is the order of the errors. A value that is stored also
-//! needs a field in [`model`](ClientMetadata), both stores, and a case in the `conformance` suite. Each operation
-//! checks everything first and then changes the store once, by one method that decides races.
+//! The crate decides about requests. It has no connection, no SQL and no users. [`policies`] lists what each RFC asks and
+//! what the crate does. Two complete services are in `examples`: `axum_service.rs` and `hyper_service.rs`.
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 //! use std::sync::Arc;
 //!
-//! use oauth_core::{
-//!     AuthorizationServer, Config, Endpoints, Lifetimes, MemoryStore, OpaqueTokens, Resource, SystemClock,
-//!     SystemRandom,
-//! };
+//! use oauth_core::{AuthorizationServer, Config, Endpoints, Lifetimes, MemoryStore, Resource};
 //!
 //! let resource = Resource::new("https://photos.example/mcp", "Photos", &["photos"]);
 //! let endpoints = Endpoints::under("https://photos.example/oauth");
 //! let config = Config::new("https://photos.example", endpoints, vec![resource], Lifetimes::default())?;
-//! let server = AuthorizationServer::new(
-//!     config,
-//!     Arc::new(MemoryStore::new()),
-//!     Arc::new(OpaqueTokens::new(&[7; 32])), // Use secret random keys in production.
-//!     Arc::new(SystemClock),
-//!     Arc::new(SystemRandom::default()),
-//!     &[8; 32],
-//! );
+//! let secret_key = [7; 32]; // Use a secret random key in production.
+//! let server = AuthorizationServer::builder(config, Arc::new(MemoryStore::new()), &secret_key).build();
 //!
 //! let body = br#"{"client_name": "An app", "redirect_uris": ["http://127.0.0.1:33418/"]}"#;
 //! let client = server.register(body).await?;
@@ -39,15 +23,75 @@
 //!
 //! let query = format!("response_type=code&client_id={}&redirect_uri=https://evil.example/", client.client_id);
 //! let refused = server.authorize(&query).await.unwrap_err();
+//! assert_eq!(refused.status(), 400);
 //! assert!(refused.to_string().contains("did not register"));
+//!
+//! let photos = server.protect("https://photos.example/mcp").unwrap();
+//! let refused = photos.grant(None).await.unwrap_err();
+//! assert_eq!(refused.status(), 401);
+//! assert!(refused.www_authenticate().unwrap().starts_with("Bearer scope=\"photos\""));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! # })?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # What your service does
+//!
+//! 1. **HTTP.** With the feature `axum`, `HttpEndpoints::router` has all endpoints that programs call, and [`Grant`] is an
+//!    extractor. With the feature `http`, `HttpEndpoints::respond` makes complete responses. Without them, the service
+//!    passes in bodies and headers and writes responses: errors have `status()`, `body()` and `www_authenticate()`.
+//! 2. **The authorization endpoint** is a page of your service. Sign the user in before you show the consent form. Show
+//!    [`redirect_host`](AuthorizationRequest::redirect_host) prominently, below it the client's name through
+//!    [`visible_name`], marked as not verified because anyone can register any name, and what the scopes allow. Warn if
+//!    [`redirect_stays_on_device`](AuthorizationRequest::redirect_stays_on_device) or
+//!    [`redirects_to_other_host`](AuthorizationRequest::redirects_to_other_host). Forbid framing. A strict
+//!    Content-Security-Policy needs [`redirect_csp_source`](AuthorizationRequest::redirect_csp_source) in `form-action`.
+//!    [`consent_token`](AuthorizationServer::consent_token) and
+//!    [`check_consent_token`](AuthorizationServer::check_consent_token) protect the form against cross-site request forgery
+//!    and make a double click one grant. Answer with [`allow`](AuthorizationServer::allow) or
+//!    [`deny`](AuthorizationServer::deny).
+//! 3. **Limits.** Limit the length of bodies, and the rate of registrations and token requests, by
+//!    [`claimed_client_id`](TokenRequest::claimed_client_id) and [`token_hash`](TokenRequest::token_hash).
+//! 4. **Storage.** [`MemoryStore`] is lost with its process. Implement [`Store`] on your database, and test it with
+//!    [`conformance_suite`]. Call [`sweep`](AuthorizationServer::sweep) regularly until it returns 0.
+//! 5. **Connections.** Show users [`Store::connections`], and disconnect with [`Store::revoke_grant`]. Write
+//!    [`InvalidGrantReason::TokenReplayed`] and [`InvalidGrantReason::CodeReplayed`] to your security log.
+//! 6. **Tokens.** [`OpaqueTokens`], the default, suit a server that is also the resource. For JWTs (RFC 9068), implement
+//!    [`AccessTokens`] and set [`Endpoints::jwks`].
+//! 7. **Client ID metadata documents**, if you accept clients whose `client_id` is an https URL: implement
+//!    [`ClientDocuments`], which must refuse requests into your own network, and limit how often one address causes a fetch
+//!    ([`client_url`](AuthorizationServer::client_url), [`ClientDocuments::is_cached`]).
+//!
+//! # Errors
+//!
+//! | error | status | answered with |
+//! |---|---|---|
+//! | [`RegisterError`] | 400 | JSON (RFC 7591) |
+//! | [`TokenError`] | 400, or 401 with a challenge | JSON (RFC 6749) |
+//! | [`MalformedRevocation`] | 400 | JSON |
+//! | [`AccessError`] | 401 or 403, with a challenge | `WWW-Authenticate` (RFC 6750) |
+//! | [`AuthorizeError`] | 303, or 400 | a redirect to the client, or a page for the user |
+//! | [`AllowError`] | 409 | a page for the user |
+//!
+//! If the store, the signing keys or the source of randomness fails, each of them has the variant `Unavailable`. The status
+//! is 503: send it with `Retry-After`, and log the cause. Never answer `invalid_grant` then, because clients throw their
+//! tokens away on it.
+//!
+//! # Changing the crate
+//!
+//! The most common change is a new request parameter: add its name to the list `KNOWN` of its module (`authorize`,
+//! `token::request`, `revocation`; `registration::metadata_from_members` for clients), check it there, and add a row to
+//! the tables of the module's tests. The order of the checks is the order of the errors. A value that is stored also
+//! needs a field in [`model`](ClientMetadata), both stores, and a case in the `conformance` suite. Each operation
+//! checks everything first and then changes the store once, by one method that decides races.
 #![deny(missing_docs)]
 
 mod access;
+mod attempt;
 mod authorize;
+#[cfg(feature = "axum")]
+mod axum_service;
+mod builder;
 mod claims;
 mod client_document;
 mod client_url;
@@ -57,6 +101,10 @@ mod config;
 pub mod conformance;
 mod consent;
 mod errors;
+#[cfg(feature = "http")]
+mod http_endpoints;
+#[cfg(feature = "http")]
+mod http_responses;
 mod json;
 #[cfg(feature = "memory")]
 mod memory;
@@ -64,6 +112,10 @@ mod metadata;
 mod model;
 mod opaque_tokens;
 mod parameters;
+#[doc = include_str!("../docs/policies.md")]
+pub mod policies {}
+#[cfg(test)]
+mod policy_tests;
 mod ports;
 #[cfg(test)]
 mod property_tests;
@@ -79,15 +131,19 @@ mod testing;
 mod token;
 mod visible_name;
 
-pub use access::{AccessError, AccessRefused};
+pub use access::{AccessError, AccessRefused, ProtectedResource};
+pub use attempt::Attempt;
 pub use authorize::{AuthorizationRequest, AuthorizeError, PageError, Redirect};
+pub use builder::AuthorizationServerBuilder;
 pub use claims::AccessTokenClaims;
 pub use client_document::{ClientDocuments, DocumentError};
 pub use client_url::{ClientUrl, RefusedClientUrl};
 pub use clock::{Clock, SystemClock};
-pub use config::{Config, ConfigError, Endpoints, Lifetimes, Resource};
+pub use config::{Config, ConfigError, Endpoints, Lifetimes, Policies, Resource};
 pub use consent::{AllowError, CodeRedirect};
 pub use errors::ErrorBody;
+#[cfg(feature = "http")]
+pub use http_endpoints::{Endpoint, HttpEndpoints, MAX_BODY_BYTES, MetadataDocuments, UnreadableBody};
 #[cfg(feature = "memory")]
 pub use memory::MemoryStore;
 pub use metadata::{ResourceMetadata, ServerMetadata};
@@ -97,7 +153,7 @@ pub use model::{
 };
 pub use opaque_tokens::OpaqueTokens;
 pub use ports::{AccessTokens, TokensUnavailable, Unavailable};
-pub use random::{Random, RandomError, SystemRandom, new_id};
+pub use random::{Random, RandomError, SystemRandom, new_id, new_key};
 pub use redirect_uri::{MAX_REDIRECT_URI_CHARS, RefusedRedirectUri, check_redirect_uri};
 pub use registration::{MAX_REDIRECT_URIS, RegisterError, Registration};
 pub use revocation::{MalformedRevocation, RevokeRequest, Revoked};

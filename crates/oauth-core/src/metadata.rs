@@ -8,6 +8,7 @@ use crate::{AuthMethod, AuthorizationServer, GrantType};
     missing_docs,
     reason = "RFC 8414, section 2, RFC 9207 and draft-ietf-oauth-client-id-metadata-document define each member"
 )]
+#[non_exhaustive]
 pub struct ServerMetadata {
     pub issuer: String,
     pub authorization_endpoint: String,
@@ -31,6 +32,7 @@ pub struct ServerMetadata {
 /// Protected resource metadata (RFC 9728).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "RFC 9728, section 2, defines each member")]
+#[non_exhaustive]
 pub struct ResourceMetadata {
     pub resource: String,
     pub authorization_servers: Vec<String>,

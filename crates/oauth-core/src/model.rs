@@ -140,7 +140,7 @@ pub struct CurrentRefreshToken {
     pub generation: u32,
     /// When it expires.
     pub expires_at: UnixMillis,
-    /// The times of the grant's rotations in the last 30 seconds, newest first, at most [`MAX_RECENT_ROTATIONS`].
+    /// The times of the grant's rotations in the grace period of replays, newest first, at most [`MAX_RECENT_ROTATIONS`].
     pub recent_rotations: Vec<UnixMillis>,
 }
 

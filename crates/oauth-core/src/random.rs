@@ -47,6 +47,14 @@ pub fn new_id(random: &dyn Random) -> Result<String, RandomError> {
     Ok(BASE32_NOPAD.encode(&random_bytes::<16>(random)?).to_ascii_lowercase())
 }
 
+/// A new secret key: 256 random bits.
+///
+/// # Errors
+/// [`RandomError`].
+pub fn new_key(random: &dyn Random) -> Result<[u8; 32], RandomError> {
+    random_bytes(random)
+}
+
 pub(crate) fn random_bytes<const N: usize>(random: &dyn Random) -> Result<[u8; N], RandomError> {
     let mut bytes = [0; N];
     random.fill(&mut bytes)?;

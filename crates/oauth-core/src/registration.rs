@@ -3,9 +3,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     AuthMethod, AuthorizationServer, Client, ClientMetadata, Config, ErrorBody, Eviction, GrantType,
-    NewClient, SecretHash, SecretString, Unavailable, check_redirect_uri,
-    errors::{TEMPORARILY_UNAVAILABLE, TRY_AGAIN},
-    json, new_id,
+    NewClient, SecretHash, SecretString, Unavailable, check_redirect_uri, json, new_id,
     random::random_bytes,
     secret::{base64url, sha256},
     server::DAY_MS,
@@ -16,8 +14,6 @@ use crate::{
 pub const MAX_REDIRECT_URIS: usize = 20;
 /// The most bytes of all redirect URIs of one client together. URIs are ASCII.
 const MAX_REDIRECT_URIS_BYTES: usize = 8192;
-/// The most clients that never had a grant. Above it, a registration evicts the oldest ones.
-const MAX_NEVER_GRANTED: u32 = 20_000;
 /// The most clients that one registration evicts.
 const MAX_EVICTED: u32 = 20;
 /// The longest client name, software id and software version, in characters.
@@ -25,6 +21,7 @@ pub(crate) const MAX_NAME_CHARS: usize = 200;
 
 /// The response to a registration (RFC 7591, section 3.2.1).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Registration {
     /// Its id.
     pub client_id: String,
@@ -63,6 +60,7 @@ fn separated_by_spaces<S: Serializer>(scopes: &[String], serializer: S) -> Resul
 
 /// Why a registration failed.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RegisterError {
     /// Invalid metadata.
     #[error("{0}")]
@@ -81,7 +79,7 @@ impl RegisterError {
         match self {
             Self::InvalidClientMetadata(_) => "invalid_client_metadata",
             Self::InvalidRedirectUri(_) => "invalid_redirect_uri",
-            Self::Unavailable(_) => TEMPORARILY_UNAVAILABLE,
+            Self::Unavailable(_) => Unavailable::CODE,
         }
     }
 
@@ -89,17 +87,18 @@ impl RegisterError {
     pub fn status(&self) -> u16 {
         match self {
             Self::InvalidClientMetadata(_) | Self::InvalidRedirectUri(_) => 400,
-            Self::Unavailable(_) => 503,
+            Self::Unavailable(error) => error.status(),
         }
     }
 
     /// The body of the response.
     pub fn body(&self) -> ErrorBody {
-        let error_description = match self {
-            Self::InvalidClientMetadata(message) | Self::InvalidRedirectUri(message) => message.clone(),
-            Self::Unavailable(_) => TRY_AGAIN.to_owned(),
-        };
-        ErrorBody { error: self.code(), error_description }
+        match self {
+            Self::InvalidClientMetadata(message) | Self::InvalidRedirectUri(message) => {
+                ErrorBody::new(self.code(), message)
+            }
+            Self::Unavailable(error) => error.body(),
+        }
     }
 }
 
@@ -107,8 +106,8 @@ impl AuthorizationServer {
     /// Registers the client described by a JSON body. Idempotent for public clients: the same metadata, in any order of
     /// its lists, returns the same client.
     ///
-    /// Mass registration cannot fill the store: above 20,000 clients that never had a grant, the oldest that are more
-    /// than a day old are evicted.
+    /// Mass registration cannot fill the store: above [`max_unused_clients`](crate::Policies::max_unused_clients) that
+    /// never had a grant, the oldest that are more than a day old are evicted.
     ///
     /// # Errors
     /// [`RegisterError`]; nothing was stored.
@@ -125,7 +124,11 @@ impl AuthorizationServer {
         let hash = secret.as_ref().map(|secret| SecretHash::of(secret.expose()));
         let now = self.now();
         let client = Client { id, metadata, secret: hash, issued_at: now };
-        let eviction = Eviction { keep: MAX_NEVER_GRANTED, before: now.plus_ms(-DAY_MS), max: MAX_EVICTED };
+        let eviction = Eviction {
+            keep: self.config.policies().max_unused_clients,
+            before: now.plus_ms(-DAY_MS),
+            max: MAX_EVICTED,
+        };
         let new = NewClient { client, digest, eviction: Some(eviction) };
         let client = self.store.register_client(new).await.map_err(Unavailable::from)?;
         Ok(registration(client, secret))

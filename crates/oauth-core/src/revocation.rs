@@ -23,9 +23,14 @@ impl fmt::Debug for RevokeRequest {
 pub struct MalformedRevocation(String);
 
 impl MalformedRevocation {
+    /// The HTTP status of the response: 400.
+    pub fn status(&self) -> u16 {
+        400
+    }
+
     /// The body of the response.
     pub fn body(&self) -> ErrorBody {
-        ErrorBody { error: "invalid_request", error_description: self.0.clone() }
+        ErrorBody::new("invalid_request", &self.0)
     }
 }
 

@@ -58,24 +58,47 @@ pub(crate) struct DerivedKeys {
     pub(crate) refresh_tokens: hmac::Key,
     /// Derives the `sub` of access tokens.
     pub(crate) subjects: hmac::Key,
+    /// Signs consent forms.
+    pub(crate) consent_forms: hmac::Key,
+    /// Derives attempts from consent forms.
+    pub(crate) attempts: hmac::Key,
 }
 
 impl DerivedKeys {
     pub(crate) fn of(secret_key: &[u8; 32]) -> Self {
-        let root = hmac::Key::new(hmac::HMAC_SHA256, secret_key);
-        let derive = |purpose: &[u8]| {
-            let derived = hmac::sign(&root, purpose);
-            hmac::Key::new(hmac::HMAC_SHA256, derived.as_ref())
-        };
-        Self { refresh_tokens: derive(b"refresh tokens"), subjects: derive(b"subjects") }
+        let derive = |purpose| hmac::Key::new(hmac::HMAC_SHA256, &derive(secret_key, purpose));
+        Self {
+            refresh_tokens: derive(b"refresh tokens"),
+            subjects: derive(b"subjects"),
+            consent_forms: derive(b"consent forms"),
+            attempts: derive(b"attempts"),
+        }
     }
 }
 
+/// The key for one purpose.
+pub(crate) fn derive(secret_key: &[u8; 32], purpose: &[u8]) -> [u8; 32] {
+    array(hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, secret_key), purpose).as_ref())
+}
+
+/// The HMAC of a list of parts, each after its length, so that different lists never give the same message.
+pub(crate) fn sign_parts(key: &hmac::Key, parts: &[&[u8]]) -> [u8; 32] {
+    let mut context = hmac::Context::with_key(key);
+    for part in parts {
+        context.update(&(part.len() as u64).to_be_bytes());
+        context.update(part);
+    }
+    array(context.sign().as_ref())
+}
+
 pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
-    let mut hash = [0; 32];
-    let digest = digest::digest(&digest::SHA256, bytes);
-    hash.iter_mut().zip(digest.as_ref()).for_each(|(to, from)| *to = *from);
-    hash
+    array(digest::digest(&digest::SHA256, bytes).as_ref())
+}
+
+fn array(digest: &[u8]) -> [u8; 32] {
+    let mut array = [0; 32];
+    array.iter_mut().zip(digest).for_each(|(to, from)| *to = *from);
+    array
 }
 
 pub(crate) fn base64url(bytes: &[u8]) -> String {

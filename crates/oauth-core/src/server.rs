@@ -28,31 +28,6 @@ impl fmt::Debug for AuthorizationServer {
 }
 
 impl AuthorizationServer {
-    /// A server on these dependencies.
-    ///
-    /// `secret_key` authenticates refresh tokens and derives the `sub` of access tokens. It must be the same in all
-    /// processes on one store, and must not change: under another key, access tokens issued before are refused, and a
-    /// replaced refresh token counts as unknown instead of replayed. Current refresh tokens still work.
-    pub fn new(
-        config: Config,
-        store: Arc<dyn Store>,
-        tokens: Arc<dyn AccessTokens>,
-        clock: Arc<dyn Clock>,
-        random: Arc<dyn Random>,
-        secret_key: &[u8; 32],
-    ) -> Self {
-        let keys = Arc::new(DerivedKeys::of(secret_key));
-        Self { config: Arc::new(config), store, tokens, clock, random, keys, documents: None }
-    }
-
-    /// Also accepts clients whose `client_id` is the https URL of a metadata document. Without this call they are
-    /// unknown.
-    #[must_use]
-    pub fn with_client_documents(mut self, documents: Arc<dyn ClientDocuments>) -> Self {
-        self.documents = Some(documents);
-        self
-    }
-
     /// The configuration.
     pub fn config(&self) -> &Config {
         &self.config

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use crate::{
     AuthorizationServer, Client, ClientDocuments, ClientUrl, Clock, CodeStatus, Config, Connection,
     DocumentError, Endpoints, Grant, IssuedCode, Lifetimes, MemoryStore, NewClient, NewCode, OpaqueTokens,
-    Random, RandomError, Redemption, RefreshableGrant, Registration, Resource, Rotation, SecretHash, Store,
-    StoreError, Sweep, TokenError, TokenRequest, TokenResponse, UnixMillis, redirect_uri::with_parameters,
-    secret::sha256,
+    Policies, Random, RandomError, Redemption, RefreshableGrant, Registration, Resource, Rotation,
+    SecretHash, Store, StoreError, Sweep, TokenError, TokenRequest, TokenResponse, UnixMillis,
+    redirect_uri::with_parameters, secret::sha256,
 };
 
 /// 2026-01-01T00:00:00Z.
@@ -139,12 +139,20 @@ pub(crate) const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
 impl TestServer {
     pub(crate) fn new() -> Self {
+        Self::with_policies(Policies::default())
+    }
+
+    pub(crate) fn with_policies(policies: Policies) -> Self {
+        let config = config().with_policies(policies);
         let store = Arc::new(CountingStore::default());
         let clock = Arc::new(ManualClock(AtomicI64::new(NOW.0)));
         let tokens = Arc::new(OpaqueTokens::new(&[7; 32]));
         let random = Arc::new(SeededRandom::new(1));
-        let server =
-            AuthorizationServer::new(config(), store.clone(), tokens, clock.clone(), random, &[8; 32]);
+        let server = AuthorizationServer::builder(config, store.clone(), &[8; 32])
+            .access_tokens(tokens)
+            .clock(clock.clone())
+            .random(random)
+            .build();
         Self { server, store, clock }
     }
 
@@ -152,7 +160,7 @@ impl TestServer {
     pub(crate) fn with_documents() -> (Self, Arc<OneDocument>) {
         let documents = Arc::new(OneDocument::default());
         let mut test = Self::new();
-        test.server = test.server.with_client_documents(documents.clone());
+        test.server.documents = Some(documents.clone());
         (test, documents)
     }
 
@@ -166,8 +174,9 @@ impl TestServer {
     /// A code for a client after the consent of user 1.
     pub(crate) async fn code(&self, client_id: &str) -> String {
         let request = self.server.authorize(&authorize_query(client_id)).await.unwrap();
-        let code = crate::random::random_bytes(&*self.server.random).unwrap();
-        let to = self.server.allow(&request, "1", &code).await.unwrap().to;
+        let form = self.server.consent_token(b"session", &request).unwrap();
+        let attempt = self.server.check_consent_token(b"session", &request, &form).unwrap();
+        let to = self.server.allow(&request, "1", &attempt).await.unwrap().to;
         parameter(&to, "code").unwrap()
     }
 

@@ -26,6 +26,7 @@ use http_server::{
 };
 use keys::{Secret, UrlSigner};
 use library::Library;
+use oauth_core::MetadataDocuments;
 use web_auth::{AUTHORIZE_PATH, Authorization, BuildError, OAUTH_PREFIX};
 
 use links::Links;
@@ -41,7 +42,7 @@ pub struct Api {
     images_api: images_api::Router,
     mcp: mcp::Servers,
     authorization: Arc<Authorization>,
-    discovery: oauth::Documents,
+    metadata: MetadataDocuments,
 }
 
 impl Api {
@@ -60,7 +61,7 @@ impl Api {
             signer: UrlSigner::new(secret),
             images_api: images_api::Router::new()?,
             mcp: mcp::Servers::new(&base_url)?,
-            discovery: oauth::Documents::new(&authorization.server)?,
+            metadata: MetadataDocuments::new(&authorization.server),
             base_url,
             authorization,
         })
@@ -96,7 +97,7 @@ pub async fn handle(api: &Arc<Api>, parts: &Parts, body: RequestBody, address: I
         path if images_api::is_path(path) => images_api::handle(api, parts, body).await,
         path if path.starts_with(mcp::PREFIX) => mcp::handle(api, parts, body, address).await,
         path if path.starts_with(OAUTH_PREFIX) => oauth::handle(api, parts, body, address).await,
-        path if oauth::is_discovery(path) => api.discovery.serve(parts),
+        path if oauth::is_discovery(path) => api.metadata.respond(parts).map_or_else(not_found, oauth::reply),
         path if is_health_check(path) => match parts.method {
             Method::GET | Method::HEAD => health::handle(&api.library, path).await,
             _ => method_not_allowed("GET, HEAD"),

@@ -73,19 +73,16 @@ impl Authorization {
             HttpClientDocuments::new(options, Arc::new(move || monotonic.clock().monotonic()), USER_AGENT)
         });
         let client_documents = client_documents.transpose().map_err(|error| failed(&error))?.map(Arc::new);
-        let mut server = AuthorizationServer::new(
-            config,
-            library.grants(),
-            Arc::new(ports::Tokens(keys.clone())),
-            Arc::new(ports::Clock(library.clone())),
-            Arc::new(ports::Random(library.clone())),
-            &secret.derive("authorization server"),
-        );
+        let key = secret.derive("authorization server");
+        let mut server = AuthorizationServer::builder(config, library.grants(), &key)
+            .access_tokens(Arc::new(ports::Tokens(keys.clone())))
+            .clock(Arc::new(ports::Clock(library.clone())))
+            .random(Arc::new(ports::Random(library.clone())));
         if let Some(documents) = &client_documents {
-            server = server.with_client_documents(documents.clone());
+            server = server.client_documents(documents.clone());
         }
         Ok(Self {
-            server,
+            server: server.build(),
             verified_tokens: VerifiedTokens::new(keys.clone()),
             keys,
             limits: RateLimits::new(library, &options.limits),

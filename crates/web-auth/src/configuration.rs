@@ -1,4 +1,4 @@
-use oauth_core::{Config, ConfigError, Endpoints, Lifetimes, Resource};
+use oauth_core::{Config, ConfigError, Endpoints, Lifetimes};
 
 use crate::{OAUTH_PREFIX, mcp_resource::McpResource};
 use http_server::BaseUrl;
@@ -6,7 +6,7 @@ use http_server::BaseUrl;
 /// The configuration of the authorization server: its issuer is the base URL with `/api`, its resources are the MCP
 /// servers.
 pub(crate) fn configuration(base_url: &BaseUrl) -> Result<Config, ConfigError> {
-    let resources = McpResource::ALL.into_iter().map(|mcp| resource(base_url, mcp)).collect();
+    let resources = McpResource::ALL.into_iter().map(|mcp| mcp.protected(base_url)).collect();
     Config::new(
         format!("{}/api", base_url.as_str()),
         Endpoints {
@@ -24,17 +24,6 @@ pub(crate) fn configuration(base_url: &BaseUrl) -> Result<Config, ConfigError> {
 /// The URL of an endpoint.
 fn endpoint(base_url: &BaseUrl, name: &str) -> String {
     format!("{}{OAUTH_PREFIX}{name}", base_url.as_str())
-}
-
-fn resource(base_url: &BaseUrl, mcp: McpResource) -> Resource {
-    let aliases = mcp.scope_aliases().iter();
-    Resource {
-        url: mcp.url(base_url),
-        name: mcp.title().to_owned(),
-        scopes: vec![mcp.scope().to_owned()],
-        scope_aliases: aliases.map(|(alias, scope)| ((*alias).to_owned(), (*scope).to_owned())).collect(),
-        metadata_url: mcp.metadata_url(base_url),
-    }
 }
 
 #[cfg(test)]

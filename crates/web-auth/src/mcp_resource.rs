@@ -1,4 +1,5 @@
 use http_server::BaseUrl;
+use oauth_core::Resource;
 
 /// An MCP server, which is a resource in OAuth: a token issued for one does not work at another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,9 +35,13 @@ impl McpResource {
         format!("{}{}", base_url.as_str(), self.path())
     }
 
-    /// The URL of its protected resource metadata (RFC 9728).
-    pub fn metadata_url(self, base_url: &BaseUrl) -> String {
-        format!("{}/.well-known/oauth-protected-resource{}", base_url.as_str(), self.path())
+    /// The resource as the authorization server knows it.
+    pub fn protected(self, base_url: &BaseUrl) -> Resource {
+        let mut resource = Resource::new(self.url(base_url), self.title(), &[self.scope()]);
+        let aliases = self.scope_aliases().iter();
+        resource.scope_aliases =
+            aliases.map(|(alias, scope)| ((*alias).to_owned(), (*scope).to_owned())).collect();
+        resource
     }
 
     /// The scope that a token needs.

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use domain::SecurityEventKind;
 use http::{HeaderMap, StatusCode};
 use http_server::reply::{Reply, see_other};
-use keys::{hash_parts, new_session_token, session_hash};
+use keys::{hash_parts, session_hash};
 use library::SessionHolder;
 use maud::{Markup, html};
 use oauth_core::{AllowError, AuthorizationRequest};
@@ -14,7 +14,7 @@ use web_auth::{McpResource, app_name, display_name, security_log};
 use crate::{
     Site,
     form_rejected::form_rejected,
-    forms::{Form, csrf_field},
+    forms::{CSRF, Form},
     layout::Page,
     messages::{self, message},
     session::{session, session_token},
@@ -23,49 +23,13 @@ use crate::{
 
 /// The name of the buttons.
 pub(crate) const DECISION: &str = "decision";
-/// Lifetime of a consent form.
-const FORM_LIFETIME_S: i64 = 3600;
-/// Tolerated difference between the clocks of two machines that serve the same library.
-const CLOCK_SKEW_S: i64 = 60;
-/// The purpose that the token of the form is bound to, beside session, request and attempt.
-const PURPOSE: &[u8] = b"consent";
-/// The name of the field with the attempt.
+/// The name of the field with the part of the token that identifies this display of the form. The signature is in the
+/// field that every form has for its token.
 const ATTEMPT: &str = "attempt";
 
-/// Identifies one display of the form: a random part and the time in seconds. The authorization code is derived from it, so
-/// that a double click yields the same code.
-struct Attempt<'a> {
-    text: &'a str,
-    created_at_s: i64,
-}
-
-impl<'a> Attempt<'a> {
-    fn parse(text: &'a str) -> Option<Self> {
-        let (_, created_at_s) = text.split_once('.')?;
-        Some(Self { text, created_at_s: created_at_s.parse().ok()? })
-    }
-}
-
-/// The parts that the token of the form is bound to.
-fn token_parts<'a>(
-    session: &'a [u8; 32],
-    here: &'a str,
-    shown: &'a [u8; 32],
-    attempt: &'a str,
-) -> [&'a [u8]; 5] {
-    [PURPOSE, session, here.as_bytes(), shown, attempt.as_bytes()]
-}
-
-/// Hashes the parts of a request that the form shows and that are not in the query: a client ID metadata document may
-/// have changed by the time the form is submitted.
-fn shown_hash(request: &AuthorizationRequest) -> [u8; 32] {
-    let shown = [
-        request.client.metadata.client_name.as_bytes(),
-        request.resource.as_bytes(),
-        request.redirect_uri.as_bytes(),
-    ];
-    let scopes = request.scopes.iter().map(String::as_bytes);
-    hash_parts(&shown.into_iter().chain(scopes).collect::<Vec<_>>())
+/// What the form is bound to, beside what it shows: the session, and the URL that it posts to.
+fn form_binding(session_token: &str, here: &str) -> [u8; 32] {
+    hash_parts(&[&session_hash(session_token), here.as_bytes()])
 }
 
 /// The consent form.
@@ -76,14 +40,12 @@ pub(crate) fn page(
     session: &SessionHolder,
     here: &str,
 ) -> Reply {
-    let now_s = site.library.clock().now().millis().div_euclid(1000);
-    let nonce = match new_session_token(site.library.random()) {
-        Ok(nonce) => nonce,
+    let session_token = session_token(&site.base_url, headers).unwrap_or_default();
+    let token = match site.authorization.server.consent_token(&form_binding(&session_token, here), request) {
+        Ok(token) => token,
         Err(error) => return messages::unavailable(&error),
     };
-    let attempt = format!("{nonce}.{now_s}");
-    let token = session_token(&site.base_url, headers).unwrap_or_default();
-    let (forms, hash) = (&site.forms, session_hash(&token));
+    let (attempt, signature) = token.rsplit_once('.').unwrap_or_default();
     let content = html! {
         p.asks {
             "Allow " strong { (app_by_redirect(request)) } " to use the photo library of " strong { (session.account.email.as_str()) } "?"
@@ -114,14 +76,14 @@ pub(crate) fn page(
         }
         p { "The app never gets your password or your original files. You can disconnect it at any time on your account page." }
         form method="post" action=(here) {
-            (csrf_field(forms, &token_parts(&hash, here, &shown_hash(request), &attempt)))
+            input type="hidden" name=(CSRF) value=(signature);
             input type="hidden" name=(ATTEMPT) value=(attempt);
             div.buttons {
                 button type="submit" name=(DECISION) value="allow" { "Allow" }
                 button.quiet type="submit" name=(DECISION) value="deny" { "Deny" }
             }
         }
-        (sign_out_button(forms, &token, here, "Use another account"))
+        (sign_out_button(&site.forms, &session_token, here, "Use another account"))
     };
     let targets = form_targets(request);
     Page { title: "Connect an app", status: StatusCode::OK, form_targets: &targets }.reply(&content)
@@ -158,25 +120,20 @@ pub(crate) async fn submit(
         Err(reply) => return reply,
     };
     let token = session_token(&site.base_url, headers).unwrap_or_default();
-    let hash = session_hash(&token);
-    let forms = &site.forms;
-    let now_s = site.library.clock().now().millis().div_euclid(1000);
-    let attempt = form.get(ATTEMPT).and_then(Attempt::parse);
-    let shown = shown_hash(request);
-    let valid = session.zip(attempt).filter(|(_, attempt)| {
-        form.has_token(forms, &token_parts(&hash, here, &shown, attempt.text))
-            && (-CLOCK_SKEW_S..=FORM_LIFETIME_S).contains(&(now_s - attempt.created_at_s))
-    });
-    let Some((session, attempt)) = valid else {
+    let server = &site.authorization.server;
+    let token_parts = form.get(ATTEMPT).zip(form.get(CSRF));
+    let form_token = token_parts.map(|(attempt, signature)| format!("{attempt}.{signature}"));
+    let attempt = form_token
+        .and_then(|form_token| server.check_consent_token(&form_binding(&token, here), request, &form_token));
+    let Some((session, attempt)) = session.zip(attempt) else {
         security_log::form_refused(address, "consent without its token");
         return form_rejected(&site.base_url, headers, here);
     };
     let client_id = &request.client.id;
     match form.get(DECISION) {
         Some("allow") => {
-            let code = forms.derive_code(&token_parts(&hash, here, &shown, attempt.text));
             let subject = session.account.id.0.to_string();
-            match site.authorization.server.allow(request, &subject, &code).await {
+            match server.allow(request, &subject, &attempt).await {
                 Ok(redirect) => {
                     security_log::consent_answered(address, session.account.id, client_id, true);
                     let (kind, name) = (
@@ -187,17 +144,17 @@ pub(crate) async fn submit(
                     library.record_security_event(session.account.id, kind, Some(address), Some(&name)).await;
                     see_other(&redirect.to)
                 }
+                Err(AllowError::Unavailable(error)) => messages::unavailable(&error),
                 Err(AllowError::AlreadyAnswered) => message(
                     StatusCode::CONFLICT,
                     "You have already answered",
                     "The app has received your answer. If it is still waiting, go back to it and connect it again.",
                 ),
-                Err(AllowError::Unavailable(error)) => messages::unavailable(&error),
             }
         }
         Some("deny") => {
             security_log::consent_answered(address, session.account.id, client_id, false);
-            see_other(&site.authorization.server.deny(request).to)
+            see_other(&server.deny(request).to)
         }
         _ => message(StatusCode::BAD_REQUEST, "No answer was sent", "Go back and choose Allow or Deny."),
     }

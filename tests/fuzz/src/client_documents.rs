@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use oauth_core::{
-    AuthMethod, AuthorizationServer, AuthorizeError, ClientDocuments, ClientUrl, DocumentError, MemoryStore,
-    OpaqueTokens, PageError, Store as _, SystemRandom,
+    Attempt, AuthMethod, AuthorizationServer, AuthorizeError, ClientDocuments, ClientUrl, DocumentError,
+    MemoryStore, PageError, Store as _,
 };
 use url::{Host, Url};
 
@@ -55,15 +55,10 @@ impl ClientDocuments for OneDocument {
 /// A client metadata document, read when its client requests authorization.
 pub(crate) fn client_document(bytes: &[u8]) {
     let store = Arc::new(MemoryStore::new());
-    let server = AuthorizationServer::new(
-        config(),
-        store.clone(),
-        Arc::new(OpaqueTokens::new(&[7; 32])),
-        Arc::new(FixedClock),
-        Arc::new(SystemRandom::default()),
-        &[8; 32],
-    )
-    .with_client_documents(Arc::new(OneDocument(bytes.into())));
+    let server = AuthorizationServer::builder(config(), store.clone(), &[8; 32])
+        .clock(Arc::new(FixedClock))
+        .client_documents(Arc::new(OneDocument(bytes.into())))
+        .build();
     let request = match now(server.authorize(QUERY)) {
         Ok(request) => request,
         Err(AuthorizeError::Page(PageError::RefusedDocument(_) | PageError::UnregisteredRedirectUri)) => {
@@ -87,7 +82,7 @@ pub(crate) fn client_document(bytes: &[u8]) {
     let is_same = |uri: &String| without_port(uri) == without_port(REDIRECT) && uri.starts_with("http");
     assert!(metadata.redirect_uris.iter().any(is_same), "{metadata:?}");
     assert_eq!(now(store.client(CLIENT_ID)).unwrap(), None, "no client is stored before consent");
-    now(server.allow(&request, "1", &[7; 32])).unwrap();
+    now(server.allow(&request, "1", &Attempt::derive(&[7; 32], &[]))).unwrap();
     assert_eq!(now(store.client(CLIENT_ID)).unwrap(), Some(request.client));
 }
 
@@ -102,12 +97,10 @@ mod tests {
             &include_bytes!("../corpus/client_document/complete")[..],
             include_bytes!("../corpus/client_document/least"),
         ] {
-            let tokens = Arc::new(OpaqueTokens::new(&[7; 32]));
-            let random = Arc::new(SystemRandom::default());
-            let store = Arc::new(MemoryStore::new());
-            let server =
-                AuthorizationServer::new(config(), store, tokens, Arc::new(FixedClock), random, &[8; 32])
-                    .with_client_documents(Arc::new(OneDocument(document.into())));
+            let server = AuthorizationServer::builder(config(), Arc::new(MemoryStore::new()), &[8; 32])
+                .clock(Arc::new(FixedClock))
+                .client_documents(Arc::new(OneDocument(document.into())))
+                .build();
             now(server.authorize(QUERY)).unwrap();
         }
     }

@@ -17,7 +17,7 @@ use oauth_core::{
     AccessTokenClaims, AccessTokens as _, AuthMethod, AuthorizationServer, AuthorizeError, Client,
     ClientMetadata, Clock, Config, CurrentRefreshToken, Endpoints, Grant, GrantType, IssuedCode, Lifetimes,
     MemoryStore, NewClient, NewCode, NewRefreshToken, OpaqueTokens, Redemption, Resource, RevokeRequest,
-    Revoked, SecretHash, Store as _, SystemRandom, TokenRequest, UnixMillis, check_redirect_uri,
+    Revoked, SecretHash, Store as _, TokenRequest, UnixMillis, check_redirect_uri,
 };
 use url::Url;
 
@@ -74,14 +74,10 @@ const HANDLE: [u8; 16] = [1; 16];
 impl Bench {
     fn new() -> Self {
         let (store, tokens) = (Arc::new(MemoryStore::new()), Arc::new(OpaqueTokens::new(&[7; 32])));
-        let server = AuthorizationServer::new(
-            config(),
-            store.clone(),
-            tokens.clone(),
-            Arc::new(FixedClock),
-            Arc::new(SystemRandom::default()),
-            &[8; 32],
-        );
+        let server = AuthorizationServer::builder(config(), store.clone(), &[8; 32])
+            .access_tokens(tokens.clone())
+            .clock(Arc::new(FixedClock))
+            .build();
         let bench = Self { server, store, tokens };
         bench.register("public", None);
         bench.register("confidential", Some("a secret that no input contains"));

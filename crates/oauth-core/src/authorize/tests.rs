@@ -221,6 +221,10 @@ async fn the_first_error_is_reported() {
     }
 }
 
+fn attempt() -> crate::Attempt {
+    crate::Attempt::derive(&[7; 32], &[b"form"])
+}
+
 #[tokio::test]
 async fn a_store_failure_is_unavailable() {
     let test = TestServer::new();
@@ -229,7 +233,7 @@ async fn a_store_failure_is_unavailable() {
     test.store.is_down.store(true, Ordering::SeqCst);
     let query_with_errors = test.server.authorize(&authorize_query(&id)).await;
     assert!(matches!(query_with_errors, Err(AuthorizeError::Unavailable(_))));
-    let allowed = test.server.allow(&request, "1", &[7; 32]).await;
+    let allowed = test.server.allow(&request, "1", &attempt()).await;
     assert!(matches!(allowed, Err(crate::AllowError::Unavailable(_))));
 }
 
@@ -239,20 +243,20 @@ async fn a_repeated_consent_gives_the_same_code() {
     let id = test.register(json!({})).await.client_id;
     let query = format!("{}&state=x+y", authorize_query(&id));
     let request = test.server.authorize(&query).await.unwrap();
-    let allowed = test.server.allow(&request, "1", &[7; 32]).await.unwrap();
+    let allowed = test.server.allow(&request, "1", &attempt()).await.unwrap();
     let code = parameter(&allowed.to, "code").unwrap();
-    assert_eq!(code, data_encoding::BASE64URL_NOPAD.encode(&[7; 32]));
+    assert_eq!(code, attempt().code());
     assert_eq!(
         allowed.to,
         format!("{REDIRECT}&code={code}&state=x+y&iss=https%3A%2F%2Fphotos.example%2Fapi")
     );
     assert!(!format!("{allowed:?}").contains(&code));
     test.clock.advance_ms(1000);
-    assert_eq!(test.server.allow(&request, "1", &[7; 32]).await.unwrap(), allowed);
-    let other_user = test.server.allow(&request, "2", &[7; 32]).await;
+    assert_eq!(test.server.allow(&request, "1", &attempt()).await.unwrap(), allowed);
+    let other_user = test.server.allow(&request, "2", &attempt()).await;
     assert!(matches!(other_user, Err(crate::AllowError::AlreadyAnswered)));
     test.token(&crate::testing::code_form(&id, &code)).await.unwrap();
-    let again = test.server.allow(&request, "1", &[7; 32]).await;
+    let again = test.server.allow(&request, "1", &attempt()).await;
     assert!(matches!(again, Err(crate::AllowError::AlreadyAnswered)));
     assert_eq!(test.server.store().connections("1").await.unwrap().len(), 1);
     assert_eq!(test.server.store().connections("2").await.unwrap(), []);

@@ -122,7 +122,7 @@ async fn a_client_with_a_document_is_authorized_and_stored() {
     let unknown = test.token(&code_form(CLIENT_URL, "a-code")).await.unwrap_err();
     assert_eq!(unknown.code(), "invalid_client");
 
-    let to = test.server.allow(&request, "1", &[7; 32]).await.unwrap().to;
+    let to = test.server.allow(&request, "1", &crate::Attempt::derive(&[7; 32], &[])).await.unwrap().to;
     // The document is not needed any more.
     documents.fail(DocumentError::Busy);
     let requests = documents.requests.load(Ordering::SeqCst);
@@ -251,7 +251,7 @@ async fn the_port_of_a_loopback_redirect_is_ignored() {
     }
     // The code is bound to the URI with its port.
     let request = authorize(&test, "http://127.0.0.1:5/cb").await.unwrap();
-    let to = test.server.allow(&request, "1", &[7; 32]).await.unwrap().to;
+    let to = test.server.allow(&request, "1", &crate::Attempt::derive(&[7; 32], &[])).await.unwrap().to;
     assert!(to.starts_with("http://127.0.0.1:5/cb?code="), "{to}");
     let form = |uri: &str| {
         code_form(CLIENT_URL, &parameter(&to, "code").unwrap())

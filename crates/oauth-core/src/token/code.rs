@@ -16,7 +16,14 @@ impl AuthorizationServer {
         let now = self.now();
         let code =
             self.store.code(&hash).await.map_err(Unavailable::from)?.ok_or(InvalidGrantReason::Unknown)?;
-        check(&code, client, exchange, now)?;
+        if let Err(reason) = check(&code, client, exchange, now) {
+            if matches!(reason, InvalidGrantReason::CodeReplayed { .. })
+                && self.config.policies().ends_grant_on_code_replay
+            {
+                self.store.revoke_grant(&code.grant.id, now).await.map_err(Unavailable::from)?;
+            }
+            return Err(reason.into());
+        }
 
         let refresh = client
             .metadata

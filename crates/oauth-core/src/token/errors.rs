@@ -1,16 +1,13 @@
-use crate::{
-    ErrorBody, Unavailable,
-    errors::{TEMPORARILY_UNAVAILABLE, TRY_AGAIN},
-    parameters::BadParameter,
-};
+use crate::{ErrorBody, Unavailable, parameters::BadParameter};
 
 /// Why a client gets no tokens (RFC 6749, section 5.2).
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TokenError {
     /// The request is malformed.
     #[error("{0}")]
     InvalidRequest(String),
-    /// The client is unknown or its secret is wrong: 401 with `WWW-Authenticate: Basic`.
+    /// The client is unknown or its secret is wrong: 401 with a [challenge](Self::www_authenticate).
     #[error("the client is not registered here, or its secret is wrong")]
     InvalidClient,
     /// The code or refresh token does not work.
@@ -29,6 +26,7 @@ pub enum TokenError {
 
 /// Why a code or refresh token is invalid. Clients get little of this; the security log gets all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum InvalidGrantReason {
     /// It was never issued, or was swept.
     #[error("it is unknown")]
@@ -48,7 +46,8 @@ pub enum InvalidGrantReason {
     /// Its grant was revoked.
     #[error("its grant was revoked")]
     Revoked,
-    /// The code was redeemed before; the grant stays as it is.
+    /// The code was redeemed before; the grant stays as it is, unless
+    /// [`ends_grant_on_code_replay`](crate::Policies::ends_grant_on_code_replay).
     #[error("it was used before")]
     CodeReplayed {
         /// The grant.
@@ -76,14 +75,14 @@ impl TokenError {
             Self::InvalidGrant(_) => "invalid_grant",
             Self::UnauthorizedClient => "unauthorized_client",
             Self::UnsupportedGrantType => "unsupported_grant_type",
-            Self::Unavailable(_) => TEMPORARILY_UNAVAILABLE,
+            Self::Unavailable(_) => Unavailable::CODE,
         }
     }
 
     /// The message for the client's developer.
     pub fn description(&self) -> String {
         match self {
-            Self::Unavailable(_) => TRY_AGAIN.to_owned(),
+            Self::Unavailable(error) => error.body().error_description,
             // The message does not reveal whether the token exists.
             Self::InvalidGrant(InvalidGrantReason::Unknown | InvalidGrantReason::OtherClient) => {
                 "the code or refresh token was not issued to this client".to_owned()
@@ -97,14 +96,22 @@ impl TokenError {
     pub fn status(&self) -> u16 {
         match self {
             Self::InvalidClient => 401,
-            Self::Unavailable(_) => 503,
-            _ => 400,
+            Self::Unavailable(error) => error.status(),
+            Self::InvalidRequest(_)
+            | Self::InvalidGrant(_)
+            | Self::UnauthorizedClient
+            | Self::UnsupportedGrantType => 400,
         }
     }
 
     /// The body of the response.
     pub fn body(&self) -> ErrorBody {
-        ErrorBody { error: self.code(), error_description: self.description() }
+        ErrorBody::new(self.code(), self.description())
+    }
+
+    /// The value of `WWW-Authenticate`, for the error that is about the client's authentication (RFC 6749, section 5.2).
+    pub fn www_authenticate(&self) -> Option<&'static str> {
+        matches!(self, Self::InvalidClient).then_some("Basic realm=\"token endpoint\", charset=\"UTF-8\"")
     }
 }
 

@@ -22,6 +22,7 @@ use request::GrantRequest;
 
 /// A successful response (RFC 6749, section 5.1).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct TokenResponse {
     /// The access token.
     pub access_token: SecretString,

@@ -4,9 +4,6 @@ use crate::{
     StoreError, Unavailable, UnixMillis,
 };
 
-/// How long after its rotation a replayed token is only refused: parallel processes of one client cause such replays.
-const REPLAY_GRACE_MS: i64 = 30_000;
-
 /// A genuine refresh token of a request, with its grant.
 pub(crate) struct PresentedToken {
     token: RefreshToken,
@@ -66,7 +63,11 @@ impl AuthorizationServer {
                 hash: next.hash(),
                 generation,
                 expires_at: self.refresh_expires_at(now),
-                recent_rotations: with_rotation(&current.recent_rotations, now),
+                recent_rotations: with_rotation(
+                    &current.recent_rotations,
+                    now,
+                    self.config.policies().replay_grace_ms(),
+                ),
             },
             access_expires_at: access.expires_at,
             at: now,
@@ -90,15 +91,16 @@ impl AuthorizationServer {
         else {
             return Ok(InvalidGrantReason::Unknown);
         };
-        let ended =
-            is_late(since, &current.recent_rotations, now) && self.store.revoke_grant(&grant_id, now).await?;
+        let grace_ms = self.config.policies().replay_grace_ms();
+        let ended = is_late(since, &current.recent_rotations, now, grace_ms)
+            && self.store.revoke_grant(&grant_id, now).await?;
         Ok(InvalidGrantReason::TokenReplayed { grant_id, ended })
     }
 }
 
 /// Whether a token was replaced longer ago than the grace period; `since` is the number of rotations after its own.
-fn is_late(since: u32, rotations: &[UnixMillis], now: UnixMillis) -> bool {
-    let is_long_ago = |at: &UnixMillis| now.0.saturating_sub(at.0) > REPLAY_GRACE_MS;
+fn is_late(since: u32, rotations: &[UnixMillis], now: UnixMillis, grace_ms: i64) -> bool {
+    let is_long_ago = |at: &UnixMillis| now.0.saturating_sub(at.0) > grace_ms;
     match usize::try_from(since).ok().and_then(|since| rotations.get(since)) {
         Some(at) => is_long_ago(at),
         // A list that is not full lacks only rotations that are too old. In a full one, the missing rotations are at
@@ -108,8 +110,8 @@ fn is_late(since: u32, rotations: &[UnixMillis], now: UnixMillis) -> bool {
 }
 
 /// Adds a rotation to the list and drops those older than the grace period.
-fn with_rotation(rotations: &[UnixMillis], now: UnixMillis) -> Vec<UnixMillis> {
-    let recent = rotations.iter().take_while(|at| now.0.saturating_sub(at.0) <= REPLAY_GRACE_MS);
+fn with_rotation(rotations: &[UnixMillis], now: UnixMillis, grace_ms: i64) -> Vec<UnixMillis> {
+    let recent = rotations.iter().take_while(|at| now.0.saturating_sub(at.0) <= grace_ms);
     [now].iter().chain(recent).take(MAX_RECENT_ROTATIONS).copied().collect()
 }
 
@@ -121,7 +123,12 @@ mod tests {
     fn a_replay_is_late_after_thirty_seconds() {
         let at = |seconds: i64| UnixMillis(1_000_000_000 + seconds * 1000);
         let check = |since: u32, rotations: &[UnixMillis], now: UnixMillis, expect: bool| {
-            assert_eq!(is_late(since, rotations, now), expect, "{since} of {} at {now:?}", rotations.len());
+            assert_eq!(
+                is_late(since, rotations, now, 30_000),
+                expect,
+                "{since} of {} at {now:?}",
+                rotations.len()
+            );
         };
         check(0, &[at(0)], at(0), false);
         check(0, &[at(0)], at(30), false);
@@ -141,10 +148,11 @@ mod tests {
     #[test]
     fn only_recent_rotations_are_kept() {
         let at = |seconds: i64| UnixMillis(seconds * 1000);
-        assert_eq!(with_rotation(&[], at(5)), [at(5)]);
-        assert_eq!(with_rotation(&[at(5), at(0)], at(30)), [at(30), at(5), at(0)]);
-        assert_eq!(with_rotation(&[at(5), at(0)], at(31)), [at(31), at(5)]);
-        assert_eq!(with_rotation(&[at(5)], at(100)), [at(100)]);
-        assert_eq!(with_rotation(&[at(1); 32], at(2)).len(), MAX_RECENT_ROTATIONS);
+        let with = |rotations: &[UnixMillis], now: UnixMillis| with_rotation(rotations, now, 30_000);
+        assert_eq!(with(&[], at(5)), [at(5)]);
+        assert_eq!(with(&[at(5), at(0)], at(30)), [at(30), at(5), at(0)]);
+        assert_eq!(with(&[at(5), at(0)], at(31)), [at(31), at(5)]);
+        assert_eq!(with(&[at(5)], at(100)), [at(100)]);
+        assert_eq!(with(&[at(1); 32], at(2)).len(), MAX_RECENT_ROTATIONS);
     }
 }

@@ -66,11 +66,11 @@ async fn by_access_token(
     let now = UnixMillis(api.library.clock().now().millis());
     match authorization.server.check_access(&claims, caller.credential.grant(), &url, now) {
         Ok(()) => Ok(caller),
-        Err(AccessRefused::Invalid) => Err(AuthenticationError::NoValidToken),
         Err(AccessRefused::InsufficientScope) => {
             let (client_id, grant_id) = (claims.client_id.clone(), claims.grant_id.clone());
             Err(AuthenticationError::InsufficientScope { client_id, grant_id })
         }
+        Err(_) => Err(AuthenticationError::NoValidToken),
     }
 }
 
@@ -97,28 +97,24 @@ impl AuthenticationError {
             }
             Self::InsufficientScope { client_id, grant_id } => {
                 security_log::scope_refused(address, &client_id, &grant_id);
-                json(StatusCode::FORBIDDEN, &ErrorBody { error: "insufficient_scope" })
-                    .with(header::WWW_AUTHENTICATE, insufficient_scope(base_url, resource))
+                json(StatusCode::FORBIDDEN, &ErrorBody { error: "insufficient_scope" }).with(
+                    header::WWW_AUTHENTICATE,
+                    challenge_for(AccessRefused::InsufficientScope, base_url, resource),
+                )
             }
             Self::Unavailable => ApiError::Unavailable.into_reply(),
         }
     }
 }
 
-/// `WWW-Authenticate` for a request without a valid token: the scope it needs and the URL of the resource metadata
-/// (RFC 9728, section 5.1).
+/// `WWW-Authenticate` for a request without a valid token. It never names an error, because clients expect one and the
+/// same header whether the token is missing or wrong.
 pub(super) fn challenge(base_url: &BaseUrl, resource: McpResource) -> HeaderValue {
-    bearer_challenge("", base_url, resource)
+    challenge_for(AccessRefused::NoToken, base_url, resource)
 }
 
-/// `WWW-Authenticate` for a token without the scope (RFC 6750, section 3.1).
-fn insufficient_scope(base_url: &BaseUrl, resource: McpResource) -> HeaderValue {
-    bearer_challenge("error=\"insufficient_scope\", ", base_url, resource)
-}
-
-fn bearer_challenge(error: &str, base_url: &BaseUrl, resource: McpResource) -> HeaderValue {
-    let (scope, metadata_url) = (resource.scope(), resource.metadata_url(base_url));
-    let text = format!("Bearer {error}scope=\"{scope}\", resource_metadata=\"{metadata_url}\"");
+fn challenge_for(refused: AccessRefused, base_url: &BaseUrl, resource: McpResource) -> HeaderValue {
+    let text = refused.www_authenticate(&resource.protected(base_url));
     // A URL has only ASCII characters.
     HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("Bearer"))
 }

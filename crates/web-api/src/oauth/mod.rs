@@ -1,12 +1,12 @@
 //! The HTTP side of the OAuth 2.1 authorization server: discovery, registration, tokens, revocation.
 //!
-//! `oauth-core` decides about clients, codes and tokens. This module reads requests, applies rate limits and writes replies
-//! in the form that the RFCs define. The pages that ask for sign-in and consent are in `web-pages`.
+//! `oauth-core` decides about clients, codes and tokens. It also reads requests and writes responses in the form that the
+//! RFCs define. This module applies rate limits and logs. The pages that ask for sign-in and consent are in `web-pages`.
 
 mod discovery;
 mod endpoint;
-mod oauth_error;
 mod register;
+mod reply;
 mod revoke;
 mod token;
 
@@ -20,7 +20,7 @@ use http_server::{
 
 use crate::Api;
 
-pub(crate) use discovery::Documents;
+pub(crate) use reply::reply;
 
 /// Handles the endpoints under `/api/oauth/`.
 pub(crate) async fn handle(api: &Api, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {

@@ -1,23 +1,19 @@
 use std::net::IpAddr;
 
-use http::{StatusCode, request::Parts};
+use http::request::Parts;
 use oauth_core::RegisterError;
 use web_auth::{RateLimits, security_log};
 
 use super::{
     endpoint::Endpoint,
-    oauth_error::{rejection, unavailable},
+    reply::{reply, unavailable},
 };
 use crate::Api;
-use http_server::{
-    body::RequestBody,
-    reply::{Reply, json},
-};
+use http_server::{body::RequestBody, reply::Reply};
 
 const ENDPOINT: Endpoint = Endpoint {
     name: "registration",
-    malformed: "invalid_client_metadata",
-    accepts_forms: false,
+    endpoint: oauth_core::Endpoint::Registration,
     limit: RateLimits::check_registration,
 };
 
@@ -27,15 +23,15 @@ pub(super) async fn handle(api: &Api, parts: &Parts, body: RequestBody, address:
         Ok(body) => body,
         Err(reply) => return reply,
     };
-    match api.authorization.server.register(&body.bytes).await {
+    match api.authorization.server.register(&body).await {
         Ok(client) => {
             security_log::client_registered(address, &client.client_id);
-            json(StatusCode::CREATED, &client)
+            reply(client.response())
         }
         Err(RegisterError::Unavailable(error)) => unavailable(&error),
         Err(error) => {
             security_log::registration_refused(address, error.code());
-            rejection(StatusCode::BAD_REQUEST, &error.body())
+            reply(error.response())
         }
     }
 }

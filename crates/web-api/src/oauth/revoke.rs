@@ -1,23 +1,19 @@
 use std::net::IpAddr;
 
-use http::{StatusCode, request::Parts};
+use http::request::Parts;
 use oauth_core::{RevokeRequest, Revoked};
 use web_auth::{RateLimits, security_log};
 
 use super::{
     endpoint::Endpoint,
-    oauth_error::{rejection, unavailable},
+    reply::{reply, unavailable},
 };
 use crate::Api;
-use http_server::{
-    body::{BodyKind, RequestBody},
-    reply::{Reply, json},
-};
+use http_server::{body::RequestBody, reply::Reply};
 
 const ENDPOINT: Endpoint = Endpoint {
     name: "revocation",
-    malformed: "invalid_request",
-    accepts_forms: true,
+    endpoint: oauth_core::Endpoint::Revocation,
     limit: RateLimits::check_token_request,
 };
 
@@ -27,20 +23,16 @@ pub(super) async fn handle(api: &Api, parts: &Parts, body: RequestBody, address:
         Ok(body) => body,
         Err(reply) => return reply,
     };
-    let read = match body.kind {
-        BodyKind::Form => RevokeRequest::from_form(&body.bytes),
-        BodyKind::Json => RevokeRequest::from_json(&body.bytes),
-    };
-    let request = match read {
+    let request = match RevokeRequest::from_http(parts, &body) {
         Ok(request) => request,
-        Err(error) => return rejection(StatusCode::BAD_REQUEST, &error.body()),
+        Err(error) => return reply(error.response()),
     };
     match api.authorization.server.revoke(request.token()).await {
         Ok(revoked) => {
-            if let Revoked::Grant(grant) = revoked {
-                security_log::grant_revoked(address, &grant);
+            if let Revoked::Grant(grant) = &revoked {
+                security_log::grant_revoked(address, grant);
             }
-            json(StatusCode::OK, &serde_json::Map::new())
+            reply(revoked.response())
         }
         Err(error) => unavailable(&error),
     }

@@ -1,27 +1,19 @@
 use std::net::IpAddr;
 
 use domain::{AccountId, SecurityEventKind};
-use http::{HeaderValue, StatusCode, header, request::Parts};
+use http::request::Parts;
 use oauth_core::{InvalidGrantReason, StoreError, TokenError, TokenRequest};
 use web_auth::{RateLimits, app_name, security_log};
 
 use super::{
     endpoint::Endpoint,
-    oauth_error::{rejection, too_many, unavailable},
+    reply::{reply, too_many, unavailable},
 };
 use crate::Api;
-use http_server::{
-    authorization_header,
-    body::{BodyKind, RequestBody},
-    reply::{Reply, WithHeader as _, json},
-};
+use http_server::{body::RequestBody, reply::Reply};
 
-const ENDPOINT: Endpoint = Endpoint {
-    name: "token",
-    malformed: "invalid_request",
-    accepts_forms: true,
-    limit: RateLimits::check_token_request,
-};
+const ENDPOINT: Endpoint =
+    Endpoint { name: "token", endpoint: oauth_core::Endpoint::Token, limit: RateLimits::check_token_request };
 
 /// `POST /api/oauth/token` (RFC 6749, section 3.2): exchanges a code or a refresh token for an access token.
 pub(super) async fn handle(api: &Api, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
@@ -29,14 +21,7 @@ pub(super) async fn handle(api: &Api, parts: &Parts, body: RequestBody, address:
         Ok(body) => body,
         Err(reply) => return reply,
     };
-    let Ok(authorization) = authorization_header::authorization(&parts.headers) else {
-        return ENDPOINT.malformed_reply("the request has more than one Authorization header");
-    };
-    let read = match body.kind {
-        BodyKind::Form => TokenRequest::from_form(&body.bytes, authorization),
-        BodyKind::Json => TokenRequest::from_json(&body.bytes, authorization),
-    };
-    let request = match read {
+    let request = match TokenRequest::from_http(parts, &body) {
         Ok(request) => request,
         Err(error) => return error_reply(&error, None, address),
     };
@@ -49,7 +34,7 @@ pub(super) async fn handle(api: &Api, parts: &Parts, body: RequestBody, address:
     match api.authorization.server.token(request).await {
         Ok(tokens) => {
             security_log::tokens_issued(address, &client_id, is_refresh);
-            json(StatusCode::OK, &tokens).with(header::PRAGMA, HeaderValue::from_static("no-cache"))
+            reply(tokens.response())
         }
         Err(error) => {
             if let TokenError::InvalidGrant(InvalidGrantReason::TokenReplayed { grant_id, ended: true }) =
@@ -81,12 +66,8 @@ async fn notify_owner(api: &Api, grant_id: &str, address: IpAddr) {
 }
 
 fn error_reply(error: &TokenError, client_id: Option<&str>, address: IpAddr) -> Reply {
-    let status = match error {
-        TokenError::Unavailable(cause) => return unavailable(cause),
-        TokenError::InvalidClient => StatusCode::UNAUTHORIZED,
-        _ => StatusCode::BAD_REQUEST,
-    };
     match error {
+        TokenError::Unavailable(cause) => return unavailable(cause),
         TokenError::InvalidGrant(InvalidGrantReason::TokenReplayed { grant_id, ended }) => {
             security_log::refresh_token_replayed(address, client_id, grant_id, *ended);
         }
@@ -95,12 +76,5 @@ fn error_reply(error: &TokenError, client_id: Option<&str>, address: IpAddr) -> 
         }
         _ => security_log::token_refused(address, client_id, error.code()),
     }
-    let reply = rejection(status, &error.body());
-    match error {
-        TokenError::InvalidClient => {
-            let challenge = HeaderValue::from_static("Basic realm=\"token endpoint\", charset=\"UTF-8\"");
-            reply.with(header::WWW_AUTHENTICATE, challenge)
-        }
-        _ => reply,
-    }
+    reply(error.response())
 }

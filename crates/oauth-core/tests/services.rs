@@ -1,6 +1,9 @@
-//! Runs a client against the example service.
+//! Runs a client against the example services.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[expect(dead_code, unreachable_pub, reason = "the example is a program of its own")]
+#[path = "../examples/axum_service.rs"]
+mod axum_service;
 #[expect(dead_code, unreachable_pub, reason = "the example is a program of its own")]
 #[path = "../examples/hyper_service.rs"]
 mod hyper_service;
@@ -14,17 +17,13 @@ use tokio::{
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
-/// The example service on a free port.
+const JSON: &str = "content-type: application/json\r\n";
+const FORM: &str = "content-type: application/x-www-form-urlencoded\r\n";
+
+/// An example service.
 struct Service(std::net::SocketAddr);
 
 impl Service {
-    async fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        tokio::spawn(hyper_service::run(listener));
-        Self(address)
-    }
-
     /// Status, head and body of the response.
     async fn ask(&self, line: &str, headers: &str, body: &str) -> (u16, String, String) {
         let mut stream = TcpStream::connect(self.0).await.unwrap();
@@ -40,7 +39,8 @@ impl Service {
     }
 
     async fn json(&self, line: &str, body: &str) -> (u16, Value) {
-        let (status, _, body) = self.ask(line, "", body).await;
+        let content_type = if body.starts_with('{') { JSON } else { FORM };
+        let (status, _, body) = self.ask(line, content_type, body).await;
         (status, serde_json::from_str(&body).unwrap())
     }
 
@@ -50,11 +50,30 @@ impl Service {
     }
 }
 
+async fn listen() -> (TcpListener, Service) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let service = Service(listener.local_addr().unwrap());
+    (listener, service)
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_completes_the_flow() {
-    let service = Service::start().await;
+async fn a_client_completes_the_flow_with_axum() {
+    let (listener, service) = listen().await;
+    tokio::spawn(axum_service::run(listener));
+    complete_the_flow(&service).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_completes_the_flow_with_hyper() {
+    let (listener, service) = listen().await;
+    tokio::spawn(hyper_service::run(listener));
+    complete_the_flow(&service).await;
+}
+
+async fn complete_the_flow(service: &Service) {
     let (status, head, _) = service.ask("GET /", "", "").await;
-    assert!(status == 401 && head.contains("www-authenticate: Bearer"), "{head}");
+    let challenge = "www-authenticate: Bearer scope=\"photos\", resource_metadata=\"http://";
+    assert!(status == 401 && head.contains(challenge), "{head}");
     let (_, resource) = service.json("GET /.well-known/oauth-protected-resource", "").await;
     let (_, metadata) = service.json("GET /.well-known/oauth-authorization-server", "").await;
     assert_eq!(resource["authorization_servers"][0], metadata["issuer"]);
@@ -71,7 +90,12 @@ async fn a_client_completes_the_flow() {
     );
     let (status, _, form) = service.ask(&format!("GET /authorize?{query}"), "", "").await;
     assert!(status == 200 && form.contains("method=post"), "{form}");
-    let (status, head, _) = service.ask(&format!("POST /authorize?{query}"), "", "allow=").await;
+    let token = form.split_once("value=").and_then(|(_, rest)| rest.split_once('>')).unwrap().0;
+    let line = format!("POST /authorize?{query}");
+    // Without a valid token of the form, nothing is allowed.
+    assert_eq!(service.ask(&line, FORM, &format!("token=x{token}")).await.0, 403);
+    let answer = if form.contains("name=answer") { "&answer=allow" } else { "" };
+    let (status, head, _) = service.ask(&line, FORM, &format!("token={token}{answer}")).await;
     assert_eq!(status, 303);
     let code = head.split_once("https://app.example/cb?code=").unwrap().1.split('&').next().unwrap();
     assert_eq!(service.ask("GET /authorize?client_id=x", "", "").await.0, 400);

@@ -1,0 +1,147 @@
+use http::Request;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::testing::{CHALLENGE, LEGACY, REDIRECT, TestServer, V1, code_form};
+
+fn parts(line: &str, headers: &[(&str, &str)]) -> Parts {
+    let (method, path) = line.split_once(' ').unwrap();
+    let mut request = Request::builder().method(method).uri(path);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    request.body(()).unwrap().into_parts().0
+}
+
+const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
+const JSON: (&str, &str) = ("content-type", "application/json; charset=utf-8");
+
+fn header<'a>(response: &'a Response<Bytes>, name: &str) -> Option<&'a str> {
+    response.headers().get(name).map(|value| value.to_str().unwrap())
+}
+
+fn body(response: &Response<Bytes>) -> Value {
+    serde_json::from_slice(response.body()).unwrap()
+}
+
+#[tokio::test]
+async fn documents_are_at_all_paths_where_clients_look() {
+    let endpoints = HttpEndpoints::new(TestServer::new().server);
+    let check = async |path: &str, member: &str, expect: Option<&str>| {
+        let response = endpoints.respond(&parts(&format!("GET {path}"), &[]), b"").await;
+        assert_eq!(response.is_some(), expect.is_some(), "{path}");
+        if let Some(response) = response {
+            assert_eq!(response.status(), 200, "{path}");
+            assert_eq!(header(&response, "cache-control"), Some("public, max-age=3600"));
+            assert_eq!(header(&response, "access-control-allow-origin"), Some("*"));
+            assert_eq!(body(&response)[member].as_str(), expect, "{path}");
+        }
+    };
+    for path in [
+        "/.well-known/oauth-authorization-server",
+        "/.well-known/oauth-authorization-server/api",
+        "/api/.well-known/oauth-authorization-server",
+    ] {
+        check(path, "issuer", Some("https://photos.example/api")).await;
+    }
+    check("/.well-known/oauth-protected-resource", "resource", Some(V1)).await;
+    check("/.well-known/oauth-protected-resource/api/mcp/v1", "resource", Some(V1)).await;
+    check("/.well-known/oauth-protected-resource/api/mcp/legacy", "resource", Some(LEGACY)).await;
+    check("/.well-known/oauth-protected-resource/api/mcp/v3", "resource", None).await;
+    check("/api/oauth/authorize", "", None).await;
+    let paths: Vec<&str> = endpoints.paths().collect();
+    assert_eq!(paths.len(), 9, "{paths:?}");
+}
+
+#[tokio::test]
+async fn heads_are_checked() {
+    let endpoints = HttpEndpoints::new(TestServer::new().server);
+    let check = async |line: &str, headers: &[(&str, &str)], status: u16, error: &str| {
+        let response = endpoints.respond(&parts(line, headers), b"").await.unwrap();
+        assert_eq!(response.status(), status, "{line} {headers:?}");
+        assert_eq!(header(&response, "cache-control"), Some("no-store"), "{line}");
+        assert_eq!(header(&response, "access-control-allow-origin"), Some("*"), "{line}");
+        assert_eq!(body(&response)["error"], error, "{line} {headers:?}");
+    };
+    let (register, token, revoke) =
+        ("POST /api/oauth/register", "POST /api/oauth/token", "POST /api/oauth/revoke");
+    let gzip = ("content-encoding", "gzip");
+    check("GET /api/oauth/token", &[], 405, "method not allowed; use POST").await;
+    check("OPTIONS /api/oauth/token", &[], 405, "method not allowed; use POST").await;
+    check("POST /.well-known/oauth-protected-resource", &[], 405, "method not allowed; use GET, HEAD").await;
+    check(register, &[], 400, "invalid_client_metadata").await;
+    check(register, &[FORM], 400, "invalid_client_metadata").await;
+    check(register, &[JSON, gzip], 415, "invalid_client_metadata").await;
+    check(register, &[JSON], 400, "invalid_client_metadata").await;
+    check(token, &[], 400, "invalid_request").await;
+    check(token, &[("content-type", "text/plain")], 400, "invalid_request").await;
+    check(token, &[FORM, gzip], 415, "invalid_request").await;
+    check(token, &[FORM, ("content-encoding", "identity")], 400, "invalid_request").await;
+    check(token, &[FORM, ("authorization", "Basic a"), ("authorization", "Basic a")], 400, "invalid_request")
+        .await;
+    check(revoke, &[JSON], 400, "invalid_request").await;
+    let preflight = [("origin", "https://a.example"), ("access-control-request-method", "POST")];
+    let response = endpoints.respond(&parts("OPTIONS /api/oauth/token", &preflight), b"").await.unwrap();
+    assert_eq!(
+        (response.status().as_u16(), header(&response, "access-control-allow-origin")),
+        (204, Some("*"))
+    );
+    for (cause, status) in [
+        (UnreadableBody::TooLarge(9), 413),
+        (UnreadableBody::TooSlow, 408),
+        (UnreadableBody::Broken, 400),
+        (UnreadableBody::Encoded, 415),
+    ] {
+        let response = Endpoint::Token.unreadable_body(cause);
+        assert_eq!((response.status().as_u16(), header(&response, "connection")), (status, Some("close")));
+    }
+    let response = crate::ErrorBody::too_many_requests(0);
+    assert_eq!((response.status().as_u16(), header(&response, "retry-after")), (429, Some("1")));
+}
+
+#[tokio::test]
+async fn a_client_gets_and_revokes_tokens() {
+    let test = TestServer::new();
+    let endpoints = HttpEndpoints::new(test.server.clone());
+    let ask = async |path: &str, kind: (&str, &str), sent: &str| {
+        let parts = parts(&format!("POST /api/oauth/{path}"), &[kind]);
+        endpoints.respond(&parts, sent.as_bytes()).await.unwrap()
+    };
+    let metadata = json!({"client_name": "A", "redirect_uris": [REDIRECT]}).to_string();
+    let response = ask("register", JSON, &metadata).await;
+    assert_eq!(response.status(), 201);
+    let id = body(&response)["client_id"].as_str().unwrap().to_owned();
+
+    let response = ask("token", FORM, &code_form("unknown", CHALLENGE)).await;
+    assert_eq!((response.status().as_u16(), header(&response, "pragma")), (401, Some("no-cache")));
+    assert!(header(&response, "www-authenticate").unwrap().starts_with("Basic "));
+
+    let response = ask("token", FORM, &code_form(&id, &test.code(&id).await)).await;
+    assert_eq!((response.status().as_u16(), header(&response, "cache-control")), (200, Some("no-store")));
+    let token = body(&response)["access_token"].as_str().unwrap().to_owned();
+    let resource = test.server.protect(V1).unwrap();
+    let bearer = format!("Bearer {token}");
+    let once = parts("GET /", &[("authorization", &bearer)]).headers;
+    let twice = parts("GET /", &[("authorization", &bearer), ("authorization", &bearer)]).headers;
+    assert_eq!(resource.grant_for(&once).await.unwrap().client_id, id);
+    assert_eq!(resource.grant_for(&twice).await.unwrap_err().response().status(), 401);
+
+    let response = ask("revoke", JSON, &json!({"token": token}).to_string()).await;
+    assert_eq!((response.status().as_u16(), body(&response)), (200, json!({})));
+    assert_eq!(resource.grant_for(&once).await.unwrap_err().response().status(), 401);
+
+    test.store.is_down.store(true, std::sync::atomic::Ordering::SeqCst);
+    for (path, kind, sent) in [
+        ("register", JSON, metadata.as_str()),
+        ("token", FORM, &code_form(&id, CHALLENGE)),
+        ("revoke", FORM, &format!("token={token}")),
+    ] {
+        let response = ask(path, kind, sent).await;
+        assert_eq!(
+            (response.status().as_u16(), header(&response, "retry-after")),
+            (503, Some("5")),
+            "{path}"
+        );
+        assert_eq!(body(&response)["error"], "temporarily_unavailable");
+    }
+}

@@ -1,0 +1,22 @@
+//! Responses of `oauth-core` as replies, and the ones that are logged.
+
+use bytes::Bytes;
+use http::Response;
+use http_server::{body::full, reply::Reply};
+use oauth_core::{ErrorBody, Unavailable};
+
+/// A complete response of `oauth-core`.
+pub(crate) fn reply(response: Response<Bytes>) -> Reply {
+    response.map(full)
+}
+
+/// 503: the service is unavailable. No code or token was consumed, so the client can retry with the same one.
+pub(super) fn unavailable(error: &Unavailable) -> Reply {
+    tracing::error!(%error, "a request to the authorization server failed");
+    reply(error.response())
+}
+
+/// 429: a rate limit was reached.
+pub(super) fn too_many(retry_after_s: u64) -> Reply {
+    reply(ErrorBody::too_many_requests(retry_after_s))
+}
