@@ -49,7 +49,7 @@ fn an_invalid_configuration_is_refused() {
     let check = |change: Change, expect: ConfigError| {
         let mut config = testing::config();
         change(&mut config);
-        let Config { issuer, endpoints, resources, lifetimes } = config;
+        let Config { issuer, endpoints, resources, lifetimes, policies: _ } = config;
         assert_eq!(Config::new(issuer, endpoints, resources, lifetimes), Err(expect));
     };
     check(|config| config.issuer.push('?'), ConfigError::Url("https://photos.example/api?".to_owned()));

@@ -106,7 +106,11 @@ async fn any_token_of_a_grant_revokes_it() {
     }
     assert!(test.has_access(access).await);
     let request = test.server.authorize(&crate::testing::authorize_query(&id)).await.unwrap();
-    let code = parameter(&test.server.allow(&request, "1", &[9; 32]).await.unwrap().to, "code").unwrap();
+    let code = parameter(
+        &test.server.allow(&request, "1", &crate::Attempt::derive(&[9; 32], &[])).await.unwrap().to,
+        "code",
+    )
+    .unwrap();
     assert_eq!(test.server.revoke(&code).await.unwrap(), Revoked::Nothing, "a code is not a token");
 }
 
