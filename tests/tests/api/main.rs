@@ -39,5 +39,6 @@ mod server_limits;
 mod setup;
 mod signed_urls;
 mod sync_sign_in;
+mod timeline;
 mod uploads;
 mod webdav;

@@ -2,13 +2,7 @@
 
 use domain::Plan;
 use serde_json::Value;
-use tests::{SeedImage, TestAccount, TestApp, oauth::Browser};
-
-async fn signed_in<'a>(app: &'a TestApp, name: &str) -> (TestAccount, Browser<'a>) {
-    let person = app.person(name).await;
-    let browser = app.browser().signed_in(&person).await;
-    (person, browser)
-}
+use tests::{SeedImage, TestApp};
 
 /// Photos at these places, the first the oldest.
 fn at_places(places: &[(f64, f64)]) -> Vec<SeedImage> {
@@ -35,7 +29,7 @@ fn links(html: &str, words: &str) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_map_shows_all_photos_first_and_leads_to_each() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let lisbon = (38.7223, -9.1393);
     let ids = app.seed(&anna, at_places(&[lisbon, lisbon, (41.15, -8.61), (48.8566, 2.3522)])).await;
     let world = browser.open("/map").await.expect(200).text();
@@ -66,7 +60,7 @@ async fn the_map_shows_all_photos_first_and_leads_to_each() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_library_without_places_says_how_to_add_them() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     app.seed(&anna, vec![SeedImage::at("2024-07-14T10:00:00Z")]).await;
     let page = browser.open("/map").await.expect(200).text();
     assert!(page.contains("No photo has a place yet") && page.contains("Edit"), "{page}");
@@ -77,7 +71,7 @@ async fn a_library_without_places_says_how_to_add_them() {
 #[tokio::test(flavor = "multi_thread")]
 async fn clusters_are_data_for_the_script() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let ids = app.seed(&anna, at_places(&[(38.7223, -9.1393), (38.7224, -9.1393), (-17.0, 179.9)])).await;
     let data = browser.open("/web/map?z=3&bbox=-30,20,30,60").await.expect(200);
     assert!(data.header("content-type").unwrap().starts_with("application/json"));
@@ -113,8 +107,8 @@ async fn clusters_are_data_for_the_script() {
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_owner_sees_the_photos_of_a_map() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
-    let (_, other) = signed_in(&app, "ben").await;
+    let (anna, browser) = app.signed_in("anna").await;
+    let (_, other) = app.signed_in("ben").await;
     let visitor = app.browser();
     app.seed(&anna, at_places(&[(38.7223, -9.1393)])).await;
     let everywhere = "/web/map?z=2&bbox=-180,-85,180,85";
