@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { World } from './support/harness.mjs';
-import { openConfirmation, press, words } from './support/pages.mjs';
+import { press, words } from './support/pages.mjs';
 import { importPhotos, importPlaces, minute } from './support/places.mjs';
 
 const world = await World.forTests();
@@ -31,6 +31,9 @@ const button = (page, name) => page.getByRole('main').getByRole('button', { name
 
 /** Clicks a link and waits for its page. */
 const follow = (page, name) => press(page, link(page, name));
+
+/** Opens what a summary hides. */
+const open = (page, name) => page.locator('summary', { hasText: name }).click();
 
 /** Selects photos of a grid by their positions. */
 async function select(page, ...positions) {
@@ -97,7 +100,8 @@ test('description, time and place are corrected and undone', [{ at: minute(1), p
   });
   assert.match(await facts(), /14 July 2024, 02:01:00/);
   await correct(async () => {
-    await page.getByLabel('City').fill('lisb');
+    await page.getByRole('radio', { name: 'A city' }).check();
+    await page.getByLabel('Name of the city').fill('lisb');
     await press(page, button(page, 'Find cities'));
     await page.getByRole('radio', { name: 'Lisbon, Portugal' }).check();
   });
@@ -138,7 +142,7 @@ test('an album is created, filled, ordered, renamed and deleted', day(4), async 
   const { page } = visit;
   const all = await ids(page);
   await follow(page, 'Albums');
-  await page.getByLabel('New album').fill('Walks');
+  await page.getByLabel('Title').fill('Walks');
   await press(page, button(page, 'Create'));
   const album = path(page);
   assert.match(await words(page), /This album has no photos/);
@@ -151,7 +155,7 @@ test('an album is created, filled, ordered, renamed and deleted', day(4), async 
   await press(page, button(page, 'Add to album'));
   assert.equal(path(page), '/');
   await openPhoto(page, 2);
-  await page.getByText('Add to an album').click();
+  await open(page, 'Add to an album');
   await page.getByLabel('Album', { exact: true }).selectOption({ label: 'Walks' });
   await press(page, button(page, 'Add'));
   assert.equal(shownId(page), all[2]);
@@ -183,7 +187,7 @@ test('an album is created, filled, ordered, renamed and deleted', day(4), async 
   await select(page, 0);
   await press(page, button(page, 'Remove from album'));
   assert.deepEqual(await ids(page), [all[1], all[0]]);
-  await openConfirmation(button(page, 'Rename'));
+  await open(page, 'Rename');
   await page.getByLabel('Title').fill('Long walks');
   await press(page, button(page, 'Rename'));
   assert.equal(await page.locator('h1').innerText(), 'Long walks');
@@ -250,7 +254,7 @@ test('the map leads from all photos to one', [], async (visit) => {
 test('photos are deleted, restored and deleted for good', day(4), async ({ page }) => {
   const all = await ids(page);
   await openPhoto(page, 0);
-  await openConfirmation(button(page, 'Move to the trash'));
+  await open(page, 'Delete');
   await press(page, button(page, 'Move to the trash'));
   assert.deepEqual(await ids(page), all.slice(1));
   await page.getByLabel('Select all of July 2024').check();

@@ -215,8 +215,8 @@ impl View<'_> {
                 }
                 dt { "Taken" }
                 dd {
-                    (wall_time(&values.capture)) " (" (zone(&values.capture)) ")"
-                    @if let Some(estimate) = estimate { ", " (estimate) }
+                    (wall_time(&values.capture))
+                    p.facts { (zone(&values.capture)) @if let Some(estimate) = estimate { ", " (estimate) } }
                     (self.edited(EditedField::Time))
                 }
                 @if values.place.is_some() || values.position.is_some() || self.is_edited(EditedField::Place) {
