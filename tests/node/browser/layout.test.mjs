@@ -11,7 +11,7 @@ const world = await World.forTests();
  * The grid of the timeline is one tab stop, and its own test covers its keys. A group of radio buttons is one tab stop, too, and a
  * field for a time has several.
  */
-const hasOtherStops = (name) => name.startsWith('timeline') || name === 'photo-edit';
+const hasOtherStops = (name) => name.startsWith('timeline') || /^photos?-edit/.test(name);
 
 for (const name of stateNames) {
   test(`layout and keyboard have no faults: ${name}`, async () => {

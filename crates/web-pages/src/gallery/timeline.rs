@@ -15,7 +15,9 @@ use crate::{
     assets::Asset,
     forms::csrf_field,
     layout::{LibraryPage, LibraryTab},
-    messages, selection,
+    messages,
+    photo::Origin,
+    selection,
     session::Person,
 };
 
@@ -119,7 +121,7 @@ fn section(month: Month, total: Option<&MonthTotal>, images: &[Image], first: us
                 input type="checkbox" name="range" value={ (range.start().millis()) ":" (range.end().millis()) };
                 span { "Select all of " (month) }
             }
-            (tiles(images.iter().map(Tile::of), first))
+            (tiles(images.iter().map(|image| Tile::of(image, &Origin::Timeline)), first))
         }
     }
 }

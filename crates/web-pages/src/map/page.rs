@@ -18,7 +18,9 @@ use crate::{
     forms::csrf_field,
     gallery::{Tile, tiles},
     layout::{LibraryPage, LibraryTab, Link},
-    messages, selection,
+    messages,
+    photo::Origin,
+    selection,
     session::Person,
 };
 
@@ -305,6 +307,7 @@ fn places(shown: &Shown) -> Markup {
 /// The newest photos of the visible part, or of one place.
 fn photos(site: &Site, person: &Person, shown: &Shown, here: &str) -> Markup {
     let older = shown.older.map(|older| format!("{here}&before={}", older.millis()));
+    let origin = Origin::of_page(here);
     html! {
         section #photos aria-labelledby="photos-heading" {
             h2 #photos-heading { @if shown.area.is_some() { "Photos of this place" } @else { "Photos on this map" } }
@@ -315,7 +318,7 @@ fn photos(site: &Site, person: &Person, shown: &Shown, here: &str) -> Markup {
                 form #selection method="post" action=(selection::PATH) {
                     (csrf_field(&site.forms, &person.token_parts(selection::PATH)))
                     input type="hidden" name="return_to" value=(here);
-                    (tiles(shown.images.iter().map(Tile::of), 0))
+                    (tiles(shown.images.iter().map(|image| Tile::of(image, &origin)), 0))
                     (selection::actions())
                 }
                 @if older.is_some() || shown.is_continued {

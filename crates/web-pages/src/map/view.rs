@@ -19,6 +19,9 @@ pub(super) const MAX_ZOOM: f64 = 18.0;
 /// The largest zoom that a page chooses by itself.
 const MAX_CHOSEN_ZOOM: f64 = 14.0;
 
+/// The zoom of a view of one place: a large city and its surroundings.
+const AROUND_ZOOM: f64 = 9.0;
+
 /// How much wider than a cluster a square of the store is, in zoom levels: clusters are 64 units apart.
 const CLUSTER_ZOOM: f64 = 2.0;
 
@@ -78,6 +81,12 @@ impl View {
         };
         let (x, y) = shares(position.map_err(parameter)?);
         Ok(Some(Self { zoom: zoom.unwrap_or(4.0), x, y }.limited()))
+    }
+
+    /// A view of a place and its surroundings.
+    pub(super) fn around(position: Position) -> Self {
+        let (x, y) = shares(position);
+        Self { zoom: AROUND_ZOOM, x, y }.limited()
     }
 
     /// The smallest view that shows all these points with some room around them; `None` without points.

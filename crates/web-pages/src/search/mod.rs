@@ -17,7 +17,9 @@ use crate::{
     forms::csrf_field,
     gallery::{Tile, tiles},
     layout::{LibraryPage, LibraryTab},
-    messages, selection,
+    messages,
+    photo::Origin,
+    selection,
     session::Person,
 };
 use filters::Filters;
@@ -234,7 +236,7 @@ fn grid(site: &Site, person: &Person, filters: &Filters, hits: &[Hit], here: &st
 }
 
 fn tile<'a>(filters: &Filters, hit: &'a Hit) -> Tile<'a> {
-    Tile { note: reason(filters, hit), ..Tile::of(&hit.image) }
+    Tile { note: reason(filters, hit), ..Tile::of(&hit.image, &Origin::of_page(&filters.path())) }
 }
 
 /// Why a photo was found.

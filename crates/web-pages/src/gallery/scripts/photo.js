@@ -103,7 +103,7 @@ function pressKey(event) {
   if (isTyping(event) || event.ctrlKey || event.metaKey) return;
   const letters = {
     i: () => photoPage.querySelector('.about')?.scrollIntoView(),
-    e: () => photoPage.querySelector('.about a[href$="/edit"]')?.click(),
+    e: () => photoPage.querySelector('.about a[href*="/edit"]')?.click(),
   };
   const isLetter = /^[a-z+=-]$/i.test(key);
   if (isLetter && !areLettersOn()) return;
