@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use super::{no_album, path_of};
 use crate::{
     Site,
+    assets::Asset,
     forms::csrf_field,
     gallery::{Tile, tiles},
     layout::{LibraryPage, LibraryTab},
@@ -105,7 +106,7 @@ pub(super) async fn page(
         title: &shown.album.title,
         tab: Some(LibraryTab::Albums),
         shows_heading: true,
-        scripts: &[],
+        scripts: &[Asset::Library],
         can_compress: problem.is_none(),
     };
     let status = if problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };

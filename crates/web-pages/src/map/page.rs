@@ -7,7 +7,7 @@ use library::{MapCluster, StorageError};
 use maud::{Markup, html};
 
 use super::{
-    clusters::{NamedCluster, area_text, named, spaced},
+    clusters::{NamedCluster, area_text, named},
     labels::{CityLabel, cities},
     land::{LandPaths, paths},
     view::{MAX_ZOOM, SIDE, Size, View, WORLD_ZOOM, parse_zoom},
@@ -98,7 +98,7 @@ pub(super) async fn page(site: &Site, person: &Person, query: &Query<'_>) -> Rep
         title: "Map",
         tab: Some(LibraryTab::Map),
         shows_heading: shown.is_none(),
-        scripts: if shown.is_some() { &[Asset::Map] } else { &[] },
+        scripts: if shown.is_some() { &[Asset::Library] } else { &[] },
         can_compress: true,
     };
     page.reply(
@@ -138,7 +138,7 @@ async fn load(site: &Site, person: &Person, request: Request) -> Result<Option<S
     let has_older = images.len() > page;
     images.truncate(page);
     let drawn = tokio::task::spawn_blocking(move || {
-        let clusters = named(spaced(clusters, view.zoom));
+        let clusters = named(clusters, view.zoom);
         let places: Vec<(f64, f64)> =
             clusters.iter().map(|named| view.units(super::view::shares(named.cluster.centre))).collect();
         (clusters, paths(view, size), cities(view, size, &places))
@@ -205,9 +205,8 @@ fn nothing() -> Markup {
 }
 
 fn content(site: &Site, person: &Person, shown: &Shown, here: &str) -> Markup {
-    let (latitude, longitude) = shown.view.centre();
     html! {
-        div #map data-z=(shown.view.zoom) data-lat=(latitude) data-lon=(longitude) {
+        div #map data-z=(shown.view.zoom) data-x=(shown.view.x) data-y=(shown.view.y) {
             (picture(shown))
             (controls(shown.view))
         }
@@ -243,14 +242,15 @@ fn picture(shown: &Shown) -> Markup {
     }
 }
 
-fn marker(named: &NamedCluster, view: View) -> Markup {
-    let centre = named.cluster.centre;
-    let (right, down) = view.units(super::view::shares(centre));
+/// A cluster on the map: a link whose place is also given as shares of the world, for the script.
+pub(super) fn marker(named: &NamedCluster, view: View) -> Markup {
+    let (x, y) = super::view::shares(named.cluster.centre);
+    let (right, down) = view.units((x, y));
     let count = named.short_count();
     let width = 10 + 8 * count.len();
     html! {
-        a href=(named.target(view)) aria-label=(named.short_text()) data-lat={ (format!("{:.5}", centre.latitude())) }
-            data-lon={ (format!("{:.5}", centre.longitude())) } transform={ "translate(" (units(right)) " " (units(down)) ")" } {
+        a href=(named.target(view)) aria-label=(named.short_text()) data-x={ (format!("{x:.9}")) }
+            data-y={ (format!("{y:.9}")) } transform={ "translate(" (units(right)) " " (units(down)) ")" } {
             g.pin {
                 circle.ring r="25" {}
                 image href=(named.cover_path()) x="-22" y="-22" width="44" height="44" preserveAspectRatio="xMidYMid slice"

@@ -93,7 +93,7 @@ pub(super) async fn page(
         title: &title,
         tab: Some(view.opened.origin.tab()),
         shows_heading: false,
-        scripts: &[Asset::First, Asset::Photo],
+        scripts: &[Asset::First, Asset::Library],
         // The links repeat the origin of the request.
         can_compress: false,
     };
@@ -154,7 +154,7 @@ impl View<'_> {
             None => format!("Photo, {}", self.title()),
         };
         html! {
-            main #content .photo data-id=(image.id) data-t=(image.captured_at.millis()) data-v=(image.picture_version) {
+            main #content .photo data-id=(image.id) data-v=(image.picture_version) {
                 h1.unseen { "Photo, " (self.title()) }
                 @if let Some(done) = request.done { (self.notice(done, request.edit.as_ref())) }
                 div.stage {

@@ -14,6 +14,7 @@ use maud::{Markup, html};
 
 use crate::{
     Site,
+    assets::Asset,
     forms::csrf_field,
     gallery::{Tile, tiles},
     layout::{LibraryPage, LibraryTab},
@@ -102,7 +103,7 @@ async fn page(site: &Site, person: &Person, filters: &Filters) -> Result<Reply, 
         title: "Search",
         tab: Some(LibraryTab::Search),
         shows_heading: false,
-        scripts: &[],
+        scripts: &[Asset::Library],
         // The page repeats the query beside the token of its form.
         can_compress: false,
     };
