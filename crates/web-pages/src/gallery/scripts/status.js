@@ -28,7 +28,11 @@ async function requestJson(path, options = {}) {
   });
   // The session has ended: the page leads to sign-in.
   if (answer.status === 401) location.reload();
-  const body = await answer.json().catch(() => ({}));
+  const body = await answer.json().catch((error) => {
+    // Not an answer without photos.
+    if (error.name === 'AbortError') throw error;
+    return {};
+  });
   if (!answer.ok) throw new Error(body.error ?? `The photo library answered with an error (${answer.status}). Try again.`);
   return body;
 }
