@@ -223,17 +223,6 @@ library.test('Firefox: the map is dragged and zoomed, and a cluster opens', DESK
   assert.ok(at().z > seen.z, page.url());
 });
 
-library.test('Firefox: the upload page takes a file', DESK, async ({ page }) => {
-  const { paths, remove } = await written(files(1));
-  try {
-    await page.goto('/account/sync');
-    await choose(page, paths);
-    assert.match(await isFinished(page), /^Finished\. 1 of 1 photo/);
-  } finally {
-    await remove();
-  }
-});
-
 library.test('Firefox: 12,000 photos are selected with Shift, and deleted by one request', DESK, async (photos) => {
   const { page } = photos;
   const posted = [];
@@ -261,4 +250,15 @@ library.test('Firefox: 12,000 photos are selected with Shift, and deleted by one
   await page.getByRole('button', { name: 'Undo' }).waitFor();
   assert.deepEqual(posted, ['/web/selection/count', '/web/selection']);
   assert.equal((await months(page)).total, total - above);
+});
+
+library.test('Firefox: the upload page takes a file', DESK, async ({ page }) => {
+  const { paths, remove } = await written(files(1));
+  try {
+    await page.goto('/account/sync');
+    await choose(page, paths);
+    assert.match(await isFinished(page), /^Finished\. 1 of 1 photo/);
+  } finally {
+    await remove();
+  }
 });
