@@ -22,13 +22,14 @@ export class LargeLibrary {
   #world = new World();
   #person;
 
-  static async forTests() {
+  /** Starts the server, and a browser with `start`. Stops both after the last test. */
+  static async forTests(start = launch) {
     const library = new LargeLibrary();
     const { LARGE_LIBRARY: folder, LIBRARY_URL: url } = process.env;
     if (!folder && !url) throw new Error('neither LARGE_LIBRARY nor LIBRARY_URL is set');
     after(() => library.#world.stop());
     library.#world.service = url ? { origin: url, stop: async () => {} } : await Service.start({ folder });
-    library.#world.browser = await launch();
+    library.#world.browser = await start();
     if (!url) library.#person = await library.#world.service.firstPerson();
     return library;
   }

@@ -31,9 +31,9 @@ async function requestJson(path, { signal, body } = {}) {
   });
   // The session has ended: the page leads to sign-in.
   if (answer.status === 401) location.reload();
-  const content = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Error(content.error ?? `The photo library answered with an error (${answer.status}). Try again.`);
-  return content;
+  if (answer.ok) return answer.json();
+  const { error } = await answer.json().catch(() => ({}));
+  throw new Error(error ?? `The photo library answered with an error (${answer.status}). Try again.`);
 }
 
 const MESSAGE_MS = 20_000;
