@@ -82,6 +82,13 @@ async fn clusters_are_data_for_the_script() {
     assert_eq!((cluster["count"].as_u64(), cluster["label"].as_str()), (Some(2), Some("Lisbon")));
     assert_eq!(cluster["id"].as_str(), Some(ids[1].as_str()));
     assert!((cluster["lat"].as_f64().unwrap() - 38.72).abs() < 0.01, "{data}");
+    // The script shows the same link as the page, which leads to the photos themselves, because they are at one spot.
+    let link = cluster["link"].as_str().unwrap();
+    assert!(link.starts_with("<a ") && link.contains("aria-label=\"2 photos near Lisbon\""), "{link}");
+    let spot = browser.open(&links(link, "Lisbon")[0]).await.expect(200).text();
+    assert!(spot.contains("Photos of this place") && spot.contains(&format!("/photos/{}", ids[0])), "{spot}");
+    let sized = browser.open("/web/map?z=3&lat=38.7&lon=-9.1&w=800&h=600").await.expect(200).text();
+    assert!(sized.contains("2 photos near Lisbon") && !sized.contains(ids[2].as_str()), "{sized}");
     let corner = |index: usize| cluster["bbox"][index].as_f64().unwrap();
     assert!(corner(0) <= -9.1393 && corner(2) >= -9.1393 && corner(1) <= 38.7223 && corner(3) >= 38.7224);
     let fiji = browser.open("/web/map?z=4&bbox=170,-30,-170,0").await.expect(200).text();

@@ -7,8 +7,9 @@ use maud::{Markup, html};
 use super::{described, picture_path};
 use crate::photo::Origin;
 
-/// Photos whose images are loaded with the page, because they are probably in the first screen.
-const EAGER: usize = 18;
+/// Photos whose images are loaded with the page, because they are in the first screen also of phones. Others load when they are
+/// placed.
+const EAGER: usize = 12;
 
 /// The ratio of width to height of a tile, in thousandths. Wider and narrower photos are cut to it.
 pub(super) fn tile_ratio(image: &Image) -> u64 {

@@ -235,3 +235,54 @@ pub(super) async fn data(site: &Site, person: &Person, request: &Request) -> Rep
     };
     compressible(json(StatusCode::OK, &Reported { clusters: named.into_iter().map(reported).collect() }))
 }
+
+#[cfg(test)]
+mod tests {
+    use domain::MapCell;
+
+    use super::*;
+
+    #[test]
+    fn a_union_is_the_smallest_area_with_both() {
+        let area = |west, south, east, north| MapArea::new(west, south, east, north).unwrap();
+        for (one, other, expected) in [
+            (area(0.0, 0.0, 10.0, 10.0), area(5.0, -5.0, 20.0, 5.0), area(0.0, -5.0, 20.0, 10.0)),
+            (area(0.0, 0.0, 30.0, 10.0), area(5.0, 2.0, 6.0, 3.0), area(0.0, 0.0, 30.0, 10.0)),
+            (area(170.0, 0.0, 180.0, 10.0), area(-180.0, 0.0, -170.0, 10.0), area(170.0, 0.0, -170.0, 10.0)),
+            (area(170.0, 0.0, -170.0, 10.0), area(-160.0, 0.0, -150.0, 1.0), area(170.0, 0.0, -150.0, 10.0)),
+            (area(3.0, 4.0, 3.0, 4.0), area(3.0, 4.0, 3.0, 4.0), area(3.0, 4.0, 3.0, 4.0)),
+        ] {
+            assert_eq!(union(&one, &other), expected);
+            assert_eq!(union(&other, &one), expected);
+        }
+    }
+
+    #[test]
+    fn a_cluster_leads_to_the_view_that_its_photos_fill() {
+        let position = |latitude, longitude| Position::new(latitude, longitude).unwrap();
+        let lisbon = domain::MapPoint::of(position(38.7223, -9.1393)).code();
+        let porto = domain::MapPoint::of(position(41.15, -8.61)).code();
+        let cluster = |first: i64, last: i64, centre| MapCluster {
+            cell: MapCell::at(3, first),
+            photos: 2,
+            centre,
+            extent: MapCell::enclosing(first.min(last), first.max(last)),
+            cover: domain::ImageId::parse("A".repeat(22)).unwrap(),
+            cover_version: 1,
+            newest: domain::Timestamp::from_millis(0).unwrap(),
+        };
+        let world = View { zoom: 1.0, x: 0.5, y: 0.5 };
+        let both = vec![
+            cluster(lisbon, lisbon, position(38.7223, -9.1393)),
+            cluster(porto, porto, position(41.15, -8.61)),
+        ];
+        let joined = named(both, world.zoom);
+        assert_eq!(joined.len(), 1);
+        // About 2.5 degrees of latitude fill 410 units.
+        let target = joined[0].target(world);
+        let zoom: f64 = target.split(['=', '&']).nth(1).unwrap().parse().unwrap();
+        assert!((6.0..8.0).contains(&zoom), "{target}");
+        let spot = named(vec![cluster(lisbon, lisbon, position(38.7223, -9.1393))], world.zoom);
+        assert!(spot[0].target(world).contains("bbox="));
+    }
+}
