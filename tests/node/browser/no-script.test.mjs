@@ -76,6 +76,25 @@ test('the timeline is browsed by pages, by months and photo by photo', [
   assert.match(answer.headers()['content-type'], /^image\//);
 });
 
+test('the facts of a photo are beside it on wide windows and below it on others', day(1), async ({ page }) => {
+  await openPhoto(page, 0);
+  const boxes = async (width, height) => {
+    await page.setViewportSize({ width, height });
+    return Promise.all([page.locator('#viewer').boundingBox(), page.locator('.about').boundingBox()]);
+  };
+  for (const [width, height] of [[900, 600], [1280, 900], [1920, 1080]]) {
+    const [picture, facts] = await boxes(width, height);
+    assert.ok(picture.x + picture.width <= facts.x + 1 && facts.x + facts.width === width, `at ${width} px`);
+    assert.ok(Math.abs(picture.y + picture.height - height) <= 1, `the picture fills the height of ${height} px`);
+    assert.ok(picture.width >= width / 2);
+  }
+  for (const [width, height] of [[320, 256], [360, 800], [820, 1180], [1280, 320]]) {
+    const [picture, facts] = await boxes(width, height);
+    assert.ok(picture.y + picture.height <= facts.y + 1 && picture.width === width, `at ${width} × ${height} px`);
+    assert.ok(picture.height < height, 'the picture fits into the window');
+  }
+});
+
 test('description, time and place are corrected and undone', [{ at: minute(1), place: PARIS }], async ({ page, watch }) => {
   const facts = () => page.getByRole('region', { name: 'About this photo' }).innerText();
   const correct = async (fill) => {
