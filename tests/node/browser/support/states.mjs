@@ -234,6 +234,11 @@ const states = {
     await atAlbum(visit, person);
     await visit.open(await visit.page.locator('.albums a').first().getAttribute('href'));
   },
+  'album-selecting': async (visit, person) => {
+    await atAlbum(visit, person);
+    await visit.open(await visit.page.locator('.albums a').first().getAttribute('href'));
+    await visit.page.locator('ul.rows input').first().check();
+  },
   'album-without-photos': async (visit, person) => {
     await visit.signIn(person, '/albums');
     await visit.page.getByLabel('Title').fill('Walks');
