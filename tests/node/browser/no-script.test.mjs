@@ -76,6 +76,25 @@ test('the timeline is browsed by pages, by months and photo by photo', [
   assert.match(answer.headers()['content-type'], /^image\//);
 });
 
+test('the facts of a photo are beside it on wide windows and below it on others', day(1), async ({ page }) => {
+  await openPhoto(page, 0);
+  const boxes = async (width, height) => {
+    await page.setViewportSize({ width, height });
+    return Promise.all([page.locator('#viewer').boundingBox(), page.locator('.about').boundingBox()]);
+  };
+  for (const [width, height] of [[900, 600], [1280, 900], [1920, 1080]]) {
+    const [picture, facts] = await boxes(width, height);
+    assert.ok(picture.x + picture.width <= facts.x + 1 && facts.x + facts.width === width, `at ${width} px`);
+    assert.ok(Math.abs(picture.y + picture.height - height) <= 1, `the picture fills the height of ${height} px`);
+    assert.ok(picture.width >= width / 2);
+  }
+  for (const [width, height] of [[320, 256], [360, 800], [820, 1180], [1280, 320]]) {
+    const [picture, facts] = await boxes(width, height);
+    assert.ok(picture.y + picture.height <= facts.y + 1 && picture.width === width, `at ${width} × ${height} px`);
+    assert.ok(picture.height < height, 'the picture fits into the window');
+  }
+});
+
 test('description, time and place are corrected and undone', [{ at: minute(1), place: PARIS }], async ({ page, watch }) => {
   const facts = () => page.getByRole('region', { name: 'About this photo' }).innerText();
   const correct = async (fill) => {
@@ -197,6 +216,47 @@ test('an album is created, filled, ordered, renamed and deleted', day(4), async 
   assert.match(await words(page), /There are no albums yet/);
   await follow(page, 'Photos');
   assert.deepEqual(await ids(page), all, 'its photos stay');
+});
+
+test('a photo that was opened in an album stays there through every form', day(5), async ({ page, watch }) => {
+  const all = await ids(page);
+  await select(page, 0, 2, 4);
+  await page.getByLabel('Album', { exact: true }).fill('Even');
+  await press(page, button(page, 'Add to album'));
+  await follow(page, 'Albums');
+  await press(page, page.locator('ul.albums a'));
+  const album = path(page);
+  const isInAlbum = async () => {
+    const links = await page.locator('[rel="prev"], [rel="next"]').evaluateAll((links) => links.map((link) => link.href));
+    const shown = links.map((href) => new URL(href)).map(({ pathname, searchParams }) => [pathname.split('/')[2], searchParams.get('in')]);
+    assert.deepEqual(shown, [all[0], all[4]].map((id) => [id, album.split('/')[2]]));
+    assert.equal(await page.locator('.back').getAttribute('href'), album);
+  };
+  await openPhoto(page, 1);
+  await isInAlbum();
+  await follow(page, 'Edit');
+  await follow(page, 'Cancel');
+  await isInAlbum();
+  await follow(page, 'Edit');
+  await page.getByRole('radio', { name: 'Coordinates' }).check();
+  await press(page, button(page, 'Save'));
+  await watch.takesStatus(400);
+  await page.getByRole('radio', { name: 'Leave the place as it is' }).check();
+  await page.getByLabel('Description').fill('A harbour');
+  await press(page, button(page, 'Save'));
+  await isInAlbum();
+  await press(page, button(page, 'Undo the correction'));
+  await isInAlbum();
+  await open(page, 'Add to an album');
+  await page.getByLabel('New album').fill('Harbours');
+  await press(page, button(page, 'Create'));
+  await isInAlbum();
+  await press(page, button(page, 'Remove from the album Harbours'));
+  await isInAlbum();
+  await open(page, 'Delete');
+  await press(page, button(page, 'Move to the trash'));
+  assert.equal(path(page), album);
+  assert.deepEqual(await ids(page), [all[0], all[4]]);
 });
 
 test('photos are searched by words, days and a city', [

@@ -39,13 +39,13 @@ async fn the_map_shows_all_photos_first_and_leads_to_each() {
     assert_eq!(in_lisbon.len(), 2, "on the map and in the list: {world}");
     assert_eq!(links(&world, "1 photo near Paris").len(), 2);
     for id in &ids {
-        assert!(world.contains(&format!("href=\"/photos/{id}\"")), "{id}");
+        assert!(world.contains(&format!("href=\"/photos/{id}?back=%2Fmap%3F")), "{id}");
     }
 
     // The photos at one spot, and only these.
     let spot = browser.open(&in_lisbon[0]).await.expect(200).text();
     for (id, is_there) in ids.iter().zip([true, true, false, false]) {
-        assert_eq!(spot.contains(&format!("href=\"/photos/{id}\"")), is_there, "{id} in {spot}");
+        assert_eq!(spot.contains(&format!("href=\"/photos/{id}?back=%2Fmap%3F")), is_there, "{id} in {spot}");
     }
     assert!(spot.contains("Photos of this place"));
 
