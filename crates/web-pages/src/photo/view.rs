@@ -8,7 +8,7 @@ use maud::{Markup, html};
 
 use super::{
     delete,
-    facts::{camera, coordinates, wall_time, zone},
+    facts::{coordinates, wall_time, zone},
     no_photo, path_of,
     undo::{Undone, button},
 };
@@ -227,7 +227,7 @@ impl View<'_> {
                         (self.edited(EditedField::Description))
                     }
                 }
-                @if let Some(camera) = camera(details.camera_make.as_deref(), details.camera_model.as_deref()) {
+                @if let Some(camera) = details.camera() {
                     dt { "Camera" }
                     dd { (camera) }
                 }
