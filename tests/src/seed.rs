@@ -81,6 +81,14 @@ impl SeedImage {
         self
     }
 
+    /// Sets the make and the model of the camera.
+    #[must_use]
+    pub fn camera(mut self, make: &str, model: &str) -> Self {
+        self.details.camera_make = Some(make.to_owned());
+        self.details.camera_model = Some(model.to_owned());
+        self
+    }
+
     /// Sets the text in the photo.
     #[must_use]
     pub fn text(mut self, text: &str) -> Self {

@@ -43,7 +43,7 @@ pub struct MessageHeaders<'a> {
     /// [`NAME`].
     pub name: Option<Cow<'a, str>>,
     /// The headers that repeat arguments, by their names in lower case; see [`Server::headers`](crate::Server::headers).
-    parameters: BTreeMap<String, Cow<'a, str>>,
+    pub(crate) parameters: BTreeMap<String, Cow<'a, str>>,
 }
 
 impl<'a> MessageHeaders<'a> {

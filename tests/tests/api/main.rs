@@ -33,6 +33,7 @@ mod search;
 mod search_appearance;
 mod search_languages;
 mod search_ocr;
+mod search_pages;
 mod search_words;
 mod selections;
 mod server_limits;

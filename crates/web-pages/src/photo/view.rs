@@ -8,7 +8,7 @@ use maud::{Markup, html};
 
 use super::{
     Opened, Origin, delete,
-    facts::{camera, coordinates, wall_time, zone},
+    facts::{coordinates, wall_time, zone},
     no_photo,
     undo::{Undone, button},
 };
@@ -236,7 +236,7 @@ impl View<'_> {
                         (self.edited(EditedField::Place))
                     }
                 }
-                @if let Some(camera) = camera(details.camera_make.as_deref(), details.camera_model.as_deref()) {
+                @if let Some(camera) = details.camera() {
                     dt { "Camera" }
                     dd { (camera) }
                 }
