@@ -110,14 +110,6 @@ impl SeedImage {
         self
     }
 
-    /// Sets the maker and model of the camera.
-    #[must_use]
-    pub fn camera(mut self, make: &str, model: &str) -> Self {
-        self.details.camera_make = Some(make.to_owned());
-        self.details.camera_model = Some(model.to_owned());
-        self
-    }
-
     /// Sets the size in pixels.
     #[must_use]
     pub fn size(mut self, width: u32, height: u32) -> Self {

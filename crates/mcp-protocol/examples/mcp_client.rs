@@ -1,4 +1,4 @@
-//! Calls a tool of a server of any revision: `mcp_client URL TOKEN TOOL [ARGUMENTS]`.
+//! Calls a tool of a server of any revision: `mcp_client URL TOKEN TOOL ARGUMENTS`.
 use mcp_protocol::client::{Client, HttpRequest, ResponseReader, Transport, TransportError};
 use mcp_protocol::{CallToolParams, lifecycle::Implementation};
 
@@ -20,11 +20,11 @@ impl Transport for Http {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
-    let mut next = || arguments.next().ok_or("usage: mcp_client URL TOKEN TOOL [ARGUMENTS]");
+    let mut next = || arguments.next().ok_or("usage: mcp_client URL TOKEN TOOL ARGUMENTS");
     let http = Http(reqwest::Client::new(), next()?, next()?);
-    let call = CallToolParams::new(next()?);
-    let call = call.with_arguments(serde_json::from_str(next().as_deref().unwrap_or("{}"))?);
+    let call = CallToolParams::new(next()?).with_arguments(serde_json::from_str(&next()?)?);
     let mut client = Client::connect(http, Implementation::new("example", "1.0")).await?;
     let result = client.call_tool(&call).await?.result().ok_or("the tool requires input")?;
-    Ok(println!("{}", result.first_text().unwrap_or_default()))
+    println!("{}", result.first_text().unwrap_or_default());
+    Ok(())
 }

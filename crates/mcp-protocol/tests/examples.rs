@@ -37,6 +37,6 @@ fn the_client_calls_the_tool_of_the_server() {
     };
     assert_eq!(call(&["greet", r#"{"name":"Ada"}"#]), (true, "{\"text\":\"Hello, Ada!\"}\n".to_owned()));
     let missing = "name: is required. Correct this argument and call the tool again.\n";
-    assert_eq!(call(&["greet"]), (true, missing.to_owned()));
-    assert_eq!(call(&["leave"]), (false, String::new()));
+    assert_eq!(call(&["greet", "{}"]), (true, missing.to_owned()));
+    assert_eq!(call(&["leave", "{}"]), (false, String::new()));
 }

@@ -113,7 +113,7 @@ async fn searches_without_words_reach_every_photo() {
     let app = TestApp::start().await;
     let (anna, browser) = signed_in(&app, "anna").await;
     let photos = SeedImage::series(130).into_iter().map(|photo| photo.camera("Canon", "EOS R5"));
-    let ids = app.seed(&anna, photos.collect()).await;
+    let ids = app.seed(&anna, photos).await;
     for search in ["/search?camera=Canon+EOS+R5", "/search?from=2024-04-30&to=2024-05-01"] {
         let mut page = open(&browser, search).await;
         assert!(page.contains("60 photos on this page"), "{page}");
@@ -133,7 +133,7 @@ async fn searches_with_words_end_with_their_ranking() {
     let app = TestApp::start().await;
     let (anna, browser) = signed_in(&app, "anna").await;
     let photos = SeedImage::series(400).into_iter().map(|photo| photo.description("a harbour"));
-    let ids = app.seed(&anna, photos.collect()).await;
+    let ids = app.seed(&anna, photos).await;
     let mut page = open(&browser, "/search?q=harbour&by=words").await;
     assert!(page.contains("Photos 1 to 60 of 256"), "{page}");
     let mut seen = ids_on(&page);

@@ -64,11 +64,11 @@ fn header<'a>(request: &'a HttpRequest, name: &str) -> Option<&'a str> {
     request.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
 }
 
-fn result(request: &Value, result: Value) -> Value {
+fn result(request: &Value, result: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": request["id"], "result": result})
 }
 
-fn failure(request: &Value, code: i64, data: Value) -> Value {
+fn failure(request: &Value, code: i64, data: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": request["id"], "error": {"code": code, "message": "m", "data": data}})
 }
 
@@ -87,7 +87,7 @@ fn info() -> Implementation {
 fn older_server(request: &HttpRequest, message: &Value, session: &'static str) -> Answer {
     let method = message["method"].as_str().unwrap_or_default();
     match method {
-        "initialize" => Answer::stream(&result(message, opened("2025-06-18"))).with_session(session),
+        "initialize" => Answer::stream(&result(message, &opened("2025-06-18"))).with_session(session),
         _ if header(request, "mcp-session-id") != Some(session) => Answer::status(404),
         _ if request.method == "DELETE" => Answer::status(405),
         _ if header(request, "mcp-protocol-version") != Some("2025-06-18") => Answer::status(400),
@@ -98,12 +98,12 @@ fn older_server(request: &HttpRequest, message: &Value, session: &'static str) -
                 Some("2") => json!({"tools": [], "nextCursor": "3"}),
                 _ => json!({"tools": [{"name": "b", "inputSchema": {}}]}),
             };
-            Answer::stream(&result(message, page))
+            Answer::stream(&result(message, &page))
         }
         "tools/call" => {
-            Answer::stream(&result(message, json!({"content": [{"type": "text", "text": "done"}]})))
+            Answer::stream(&result(message, &json!({"content": [{"type": "text", "text": "done"}]})))
         }
-        _ => Answer::stream(&failure(message, -32601, Value::Null)),
+        _ => Answer::stream(&failure(message, -32601, &Value::Null)),
     }
 }
 
@@ -156,8 +156,8 @@ async fn an_older_server_is_recognised_by_any_response_but_those_of_newer_server
         (-32020, Value::Null, false),
     ] {
         let server = fake(|_, message| match message["method"].as_str() {
-            Some("server/discover") => Answer::json(&failure(message, code, data.clone())),
-            Some("initialize") => Answer::json(&result(message, opened("2025-03-26"))),
+            Some("server/discover") => Answer::json(&failure(message, code, &data)),
+            Some("initialize") => Answer::json(&result(message, &opened("2025-03-26"))),
             _ => Answer::status(202),
         });
         let connected = Client::connect(&server, info()).await;
@@ -172,7 +172,7 @@ async fn an_older_server_is_recognised_by_any_response_but_those_of_newer_server
     {
         let server = fake(|_, message| match message["method"].as_str() {
             Some("server/discover") => {
-                Answer::json(&result(message, json!({"supportedVersions": found, "capabilities": {}})))
+                Answer::json(&result(message, &json!({"supportedVersions": found, "capabilities": {}})))
             }
             _ => Answer::status(500),
         });
@@ -196,7 +196,7 @@ async fn a_server_that_requires_a_token_is_not_an_older_one() {
 async fn an_endless_list_is_an_error() {
     let server = fake(|request, message| match message["method"].as_str() {
         Some("resources/list") => {
-            Answer::json(&result(message, json!({"resources": [], "nextCursor": "next"})))
+            Answer::json(&result(message, &json!({"resources": [], "nextCursor": "next"})))
         }
         _ => older_server(request, message, "s1"),
     });
@@ -234,7 +234,7 @@ impl Transport for &Pinging {
     async fn send(&self, request: &HttpRequest, reader: &mut ResponseReader) -> Result<(), TransportError> {
         let message: Value = serde_json::from_slice(&request.body)?;
         let answer = match message["method"].as_str() {
-            Some("initialize") => Answer::json(&result(&message, opened("2025-11-25"))).with_session("s1"),
+            Some("initialize") => Answer::json(&result(&message, &opened("2025-11-25"))).with_session("s1"),
             Some("tools/call") => {
                 reader.start(200, |name| (name == "content-type").then_some("text/event-stream"));
                 let sampling = json!({"jsonrpc": "2.0", "id": "q", "method": "sampling/createMessage"});
@@ -245,7 +245,7 @@ impl Transport for &Pinging {
                 while self.0.borrow().as_ref().is_none_or(|reply| reply["id"] != "p") {
                     tokio::task::yield_now().await;
                 }
-                Answer::stream(&result(&message, json!({"content": []})))
+                Answer::stream(&result(&message, &json!({"content": []})))
             }
             Some(_) => Answer::status(202),
             None => {
