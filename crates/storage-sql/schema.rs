@@ -71,6 +71,7 @@ diesel::table! {
         ocr_text -> Nullable<Text>,
         deleted_with_files -> Bool,
         thumbhash -> Nullable<Binary>,
+        camera -> Nullable<Text>,
     }
 }
 

@@ -81,6 +81,14 @@ impl SeedImage {
         self
     }
 
+    /// Sets the make and the model of the camera.
+    #[must_use]
+    pub fn camera(mut self, make: &str, model: &str) -> Self {
+        self.details.camera_make = Some(make.to_owned());
+        self.details.camera_model = Some(model.to_owned());
+        self
+    }
+
     /// Sets the text in the photo.
     #[must_use]
     pub fn text(mut self, text: &str) -> Self {
@@ -99,14 +107,6 @@ impl SeedImage {
     #[must_use]
     pub fn file_name(mut self, file_name: &str) -> Self {
         self.file_name = Some(file_name.to_owned());
-        self
-    }
-
-    /// Sets the maker and model of the camera.
-    #[must_use]
-    pub fn camera(mut self, make: &str, model: &str) -> Self {
-        self.details.camera_make = Some(make.to_owned());
-        self.details.camera_model = Some(model.to_owned());
         self
     }
 

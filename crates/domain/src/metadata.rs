@@ -30,6 +30,22 @@ pub struct PhotoDetails {
 }
 
 impl PhotoDetails {
+    /// The name of the camera, such as `Canon EOS R5`. Many models begin with the name of the manufacturer.
+    ///
+    /// The migration `cameras` has this rule for the photos of a library from before.
+    pub fn camera(&self) -> Option<String> {
+        match (&self.camera_make, &self.camera_model) {
+            (Some(make), Some(model)) => {
+                let first_word = make.split_whitespace().next().unwrap_or(make).to_lowercase();
+                if model.to_lowercase().starts_with(&first_word) {
+                    return Some(model.clone());
+                }
+                Some(format!("{make} {model}"))
+            }
+            (one, other) => one.as_ref().or(other.as_ref()).cloned(),
+        }
+    }
+
     /// Passes every text through [`clean_text`].
     #[must_use]
     pub fn cleaned(self) -> Self {
@@ -42,5 +58,28 @@ impl PhotoDetails {
             camera_make: clean(camera_make),
             camera_model: clean(camera_model),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_manufacturer_is_named_once() {
+        let check = |make: Option<&str>, model: Option<&str>, expect: Option<&str>| {
+            let details = PhotoDetails {
+                camera_make: make.map(str::to_owned),
+                camera_model: model.map(str::to_owned),
+                ..PhotoDetails::default()
+            };
+            assert_eq!(details.camera().as_deref(), expect);
+        };
+        check(Some("Canon"), Some("Canon EOS R5"), Some("Canon EOS R5"));
+        check(Some("NIKON CORPORATION"), Some("NIKON D750"), Some("NIKON D750"));
+        check(Some("Google"), Some("Pixel 8"), Some("Google Pixel 8"));
+        check(Some("Google"), None, Some("Google"));
+        check(None, Some("Pixel 8"), Some("Pixel 8"));
+        check(None, None, None);
     }
 }

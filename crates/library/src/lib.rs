@@ -83,7 +83,7 @@ pub use integrity::{
 pub use maintenance::{Maintenance, RESTORABLE_MS};
 pub use renditions::{RenditionError, ServedRendition};
 pub use sandbox::{InvalidLanguages, Languages, WorkerCommand};
-pub use search::{Hit, SearchError};
+pub use search::{Hit, MatchBy, PhotoFilter, RankedPage, SearchError};
 pub use selections::DeletedSelection;
 pub use set_up::SetUpError;
 pub use settings::Settings;

@@ -1,5 +1,6 @@
 //! The tools of a server with their handlers.
 
+use crate::headers::InvalidHeaderParameter;
 use crate::{ListToolsResult, Tool};
 use std::collections::HashMap;
 use std::fmt;
@@ -38,6 +39,7 @@ pub struct ToolRegistryBuilder<H> {
 }
 
 /// One tool of a [`ToolRegistry`].
+#[non_exhaustive]
 pub struct RegisteredTool<'a, H> {
     /// The tool as clients see it.
     pub tool: &'a Tool,
@@ -80,6 +82,15 @@ pub enum RegistryError {
     NotJson {
         /// The message of `serde_json`.
         reason: String,
+    },
+    /// An input schema declares headers for arguments wrongly.
+    #[error("the input schema of tool {name:?} is invalid: {problem}")]
+    HeaderParameter {
+        /// The tool's name.
+        name: String,
+        /// The problem.
+        #[source]
+        problem: InvalidHeaderParameter,
     },
     /// The root of an input or output schema lacks `"type": "object"`.
     #[error("a schema of tool {name:?} lacks \"type\": \"object\"")]

@@ -28,6 +28,7 @@ pub enum ResultType {
 /// Who may cache a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum CacheScope {
     /// Anybody, including a gateway for several users.
     Public,

@@ -4,9 +4,9 @@
 //! the protocol's default dialect and some clients refuse the keyword, and no `format` that draft 2020-12 does not
 //! define.
 
-use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RestrictFormats;
+use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
 /// The schema of a tool's arguments, an object with `properties`.
@@ -38,7 +38,36 @@ pub fn output_schema_of<T: JsonSchema>() -> Value {
     object_schema::<T>(SchemaSettings::draft2020_12().for_serialize())
 }
 
+/// Like [`input_schema_of`], but of a type that is not an object it is the type's own schema, which no tool can have.
+pub(crate) fn strict_input_schema_of<T: JsonSchema>() -> Value {
+    strict_object_schema::<T>(SchemaSettings::draft2020_12().for_deserialize())
+}
+
+/// Like [`strict_input_schema_of`], for the serialised form.
+pub(crate) fn strict_output_schema_of<T: JsonSchema>() -> Value {
+    strict_object_schema::<T>(SchemaSettings::draft2020_12().for_serialize())
+}
+
 fn object_schema<T: JsonSchema>(settings: SchemaSettings) -> Value {
+    let mut schema = schema_of::<T>(settings);
+    let members = schema.ensure_object();
+    if !describes_objects(members) {
+        members.clear();
+    }
+    require_object(members);
+    schema.to_value()
+}
+
+fn strict_object_schema<T: JsonSchema>(settings: SchemaSettings) -> Value {
+    let mut schema = schema_of::<T>(settings);
+    let members = schema.ensure_object();
+    if describes_objects(members) {
+        require_object(members);
+    }
+    schema.to_value()
+}
+
+fn schema_of<T: JsonSchema>(settings: SchemaSettings) -> Schema {
     let settings = settings
         .with(|settings| settings.inline_subschemas = true)
         .with_transform(RestrictFormats::default());
@@ -47,20 +76,19 @@ fn object_schema<T: JsonSchema>(settings: SchemaSettings) -> Value {
     // The transform above needs `$schema`, so it is removed only now.
     members.remove("$schema");
     members.remove("title");
-    require_object(members);
-    schema.to_value()
+    schema
+}
+
+fn describes_objects(schema: &Map<String, Value>) -> bool {
+    match schema.get("type") {
+        None => true,
+        Some(Value::Array(kinds)) => kinds.contains(&json!("object")),
+        Some(kind) => kind == "object",
+    }
 }
 
 /// Adds `"type": "object"` and `properties`, which some clients require.
 fn require_object(schema: &mut Map<String, Value>) {
-    let describes_objects = match schema.get("type") {
-        None => true,
-        Some(Value::Array(kinds)) => kinds.contains(&json!("object")),
-        Some(kind) => kind == "object",
-    };
-    if !describes_objects {
-        schema.clear();
-    }
     schema.insert("type".to_owned(), json!("object"));
     schema.entry("properties").or_insert_with(|| json!({}));
 }

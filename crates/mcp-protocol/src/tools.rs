@@ -2,9 +2,7 @@
 
 use crate::arguments::ArgumentError;
 use crate::jsonrpc::Params;
-use crate::schema::input_schema_of;
 use crate::{CacheScope, ContentBlock, Meta, ResultType};
-use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value};
 
@@ -21,7 +19,7 @@ pub struct Tool {
     /// A description for the model: what it does and when to use it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The JSON Schema of its arguments, an object; see [`crate::schema::input_schema_of`].
+    /// The JSON Schema of its arguments, an object. With the feature `schema`, `input_schema_of` derives it.
     pub input_schema: Value,
     /// The JSON Schema of its structured content (from revision 2025-06-18 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -181,25 +179,6 @@ impl Tool {
         }
     }
 
-    /// A tool with the input schema of `A`.
-    ///
-    /// ```
-    /// use mcp_protocol::Tool;
-    /// use schemars::JsonSchema;
-    /// use serde::Deserialize;
-    ///
-    /// #[derive(Deserialize, JsonSchema)]
-    /// struct Greet {
-    ///     name: String,
-    /// }
-    ///
-    /// let tool = Tool::typed::<Greet>("greet", "Greets somebody.");
-    /// assert_eq!(tool.input_schema["required"][0], "name");
-    /// ```
-    pub fn typed<A: JsonSchema>(name: impl Into<String>, description: impl Into<String>) -> Self {
-        Self::new(name, description, input_schema_of::<A>())
-    }
-
     /// Sets the name for people.
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
@@ -207,7 +186,7 @@ impl Tool {
         self
     }
 
-    /// Sets the schema of its structured content; see [`crate::schema::output_schema_of`].
+    /// Sets the schema of its structured content, an object.
     #[must_use]
     pub fn with_output_schema(mut self, output_schema: Value) -> Self {
         self.output_schema = Some(output_schema);
@@ -290,6 +269,13 @@ impl CallToolParams {
         self
     }
 
+    /// Sets all arguments.
+    #[must_use]
+    pub fn with_arguments(mut self, arguments: Map<String, Value>) -> Self {
+        self.arguments = arguments;
+        self
+    }
+
     /// Reads the call from a request's parameters, without copying the arguments.
     ///
     /// # Errors
@@ -324,6 +310,7 @@ fn take_object(members: &mut Map<String, Value>, name: &str) -> Result<Option<Me
 
 /// The result of a tool call, for a client.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum ToolOutcome {
     /// The tool ran.
     Result(CallToolResult),

@@ -35,6 +35,7 @@ pub enum ProtocolVersion {
 /// The name of a revision that is not supported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unsupported protocol version")]
+#[non_exhaustive]
 pub struct UnsupportedProtocolVersion {
     /// The requested name.
     pub requested: String,

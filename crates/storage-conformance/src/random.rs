@@ -46,6 +46,15 @@ const CITIES: [(&str, f64, f64); 8] = [
     ("Nairobi, Kenya", -1.29, 36.82),
 ];
 
+/// The makes and the models of cameras.
+const CAMERAS: [[Option<&str>; 2]; 5] = [
+    [Some("Canon"), Some("Canon EOS R5")],
+    [Some("Google"), Some("Pixel 8")],
+    [Some("NIKON CORPORATION"), Some("NIKON D750")],
+    [None, Some("Pinhole")],
+    [None, None],
+];
+
 /// A realistic library, the same for the same seed: bursts of equal times within years, most photos near one of a few
 /// cities, some with a description, some with OCR text.
 pub fn random_photos(count: usize, first: Timestamp, seed: u64) -> Vec<Photo> {
@@ -63,6 +72,7 @@ pub fn random_photos(count: usize, first: Timestamp, seed: u64) -> Vec<Photo> {
 
 fn random_photo(random: &mut Rng, number: usize, moment: Timestamp) -> Photo {
     let mut photo = Photo::at(moment).file_name(&format!("IMG_{number:05}.jpg"));
+    photo.camera = CAMERAS[number % CAMERAS.len()];
     if random.u32(0..4) > 0 {
         let (city, latitude, longitude) = random.choice(CITIES).unwrap();
         let latitude = latitude + between(random, -0.5, 0.5);

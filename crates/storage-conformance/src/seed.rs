@@ -56,6 +56,8 @@ pub struct Photo {
     pub text: Option<String>,
     /// The name of its file.
     pub file_name: Option<String>,
+    /// The make and the model of its camera.
+    pub camera: [Option<&'static str>; 2],
     /// The address of its original; `None` for a new one.
     pub original: Option<ContentHash>,
     /// Its renditions. If empty, those of every visible image are added with new addresses, which are in no blob store.
@@ -74,6 +76,7 @@ impl Photo {
             description: None,
             text: None,
             file_name: None,
+            camera: [Some("Acme"), Some("Pinhole 1")],
             original: None,
             renditions: Vec::new(),
         }
@@ -115,6 +118,13 @@ impl Photo {
     #[must_use]
     pub fn file_name(self, file_name: &str) -> Self {
         Self { file_name: Some(file_name.to_owned()), ..self }
+    }
+
+    /// With the make and the model of its camera.
+    #[must_use]
+    pub const fn camera(mut self, make: Option<&'static str>, model: Option<&'static str>) -> Self {
+        self.camera = [make, model];
+        self
     }
 
     /// With this original.
@@ -379,8 +389,8 @@ pub fn indexed(photo: &Photo) -> IndexedImage {
             details: PhotoDetails {
                 position: photo.position,
                 description: photo.description.clone(),
-                camera_make: Some("Acme".to_owned()),
-                camera_model: Some("Pinhole 1".to_owned()),
+                camera_make: photo.camera[0].map(str::to_owned),
+                camera_model: photo.camera[1].map(str::to_owned),
             },
         },
         size: photo.size,

@@ -371,6 +371,13 @@ macro_rules! each_case {
                 a_rendition_needs_its_original_and_its_blob,
                 new_renditions_replace_older_ones,
             }
+            cameras {
+                a_camera_narrows_every_search,
+                only_visible_images_of_a_camera_are_found,
+                a_camera_of_many_images_is_searched_by_words,
+                cameras_are_listed_by_their_newest_image,
+                the_camera_follows_the_file,
+            }
             circles {
                 a_circle_includes_its_boundary,
                 an_image_without_a_position_is_in_no_circle,
@@ -418,6 +425,7 @@ macro_rules! each_case {
                 stop_words_are_optional,
                 better_matches_are_stronger,
                 the_passage_is_short_and_verbatim,
+                the_place_or_file_name_that_matched_is_returned,
                 vocabularies_are_separate_by_account,
                 words_of_purged_images_are_removed,
                 old_words_of_a_reindexed_image_are_removed,

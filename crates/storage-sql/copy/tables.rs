@@ -110,7 +110,7 @@ copied_rows!(
         Option<i64>, height: Option<i64>, decoder_version: Option<i64>, failure: Option<String>, damaged:
         Option<String>, file_name: Option<String>, camera_make: Option<String>, camera_model: Option<String>,
         place: Option<String>, description: Option<String>, ocr_text: Option<String>, deleted_with_files:
-        bool, thumbhash: Option<Vec<u8>>,
+        bool, thumbhash: Option<Vec<u8>>, camera: Option<String>,
     },
     long "coalesce(length(ocr_text), 0) + coalesce(length(description), 0)"
 );

@@ -9,12 +9,18 @@ use crate::{SqlConnection, error::SqlError, sql::schema::albums};
 pub(crate) struct OwnedFilter {
     album: Option<AlbumId>,
     circle: Option<Circle>,
+    camera: Option<String>,
     range: DateRange,
 }
 
 impl From<SearchFilter<'_>> for OwnedFilter {
     fn from(filter: SearchFilter<'_>) -> Self {
-        Self { album: filter.album.cloned(), circle: filter.circle, range: filter.range }
+        Self {
+            album: filter.album.cloned(),
+            circle: filter.circle,
+            camera: filter.camera.map(str::to_owned),
+            range: filter.range,
+        }
     }
 }
 
@@ -23,6 +29,7 @@ pub(crate) struct ResolvedFilter {
     pub(crate) account: i64,
     pub(crate) album_seq: Option<i64>,
     pub(crate) circle: Option<Circle>,
+    pub(crate) camera: Option<String>,
     pub(crate) start_ms: i64,
     pub(crate) end_ms: i64,
 }
@@ -53,6 +60,7 @@ impl OwnedFilter {
             account: visibility.account,
             album_seq,
             circle: self.circle,
+            camera: self.camera.clone(),
             start_ms,
             end_ms,
         }))

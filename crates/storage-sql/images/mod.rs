@@ -1,3 +1,4 @@
+pub(crate) mod cameras;
 mod change;
 mod details;
 mod exported;
@@ -69,6 +70,10 @@ impl ImageStore for SqlStore {
     ) -> Result<Vec<FoundImage>, StorageError> {
         let filter = OwnedFilter::from(filter);
         self.read(move |c| page::search(c, viewer, &filter, limit)).await
+    }
+
+    async fn cameras(&self, viewer: Viewer, max: u32) -> Result<Vec<String>, StorageError> {
+        self.read(move |c| cameras::names(c, viewer, max)).await
     }
 
     async fn match_text(

@@ -3,6 +3,7 @@ use domain::{AccountId, Circle, DateRange, Limit, ListQuery, MAX_CIRCLE_CANDIDAT
 use storage::{FoundImage, Viewer};
 
 use super::{
+    cameras,
     filter::{OwnedFilter, ResolvedFilter},
     places,
     row::{ImageRow, found_image, load_in_order},
@@ -63,10 +64,11 @@ pub(super) fn search(
     limit: Limit,
 ) -> Result<Vec<FoundImage>, SqlError> {
     let Some(filter) = filter.resolve(c, viewer)? else { return Ok(Vec::new()) };
-    let rows = match (filter.album_seq, filter.circle) {
-        (None, None) => timeline(c, filter.account, (filter.start_ms, filter.end_ms), limit)?,
-        (Some(album_seq), None) => album(c, album_seq, &filter, limit)?,
-        (_, Some(circle)) => {
+    let rows = match (filter.album_seq, &filter.camera, filter.circle) {
+        (None, None, None) => timeline(c, filter.account, (filter.start_ms, filter.end_ms), limit)?,
+        (None, Some(camera), None) => cameras::page(c, camera, &filter, limit)?,
+        (Some(album_seq), _, None) => album(c, album_seq, &filter, limit)?,
+        (_, _, Some(circle)) => {
             let seqs = places::in_circle(c, &filter, circle, limit)?;
             load_in_order(c, &seqs)?
         }
@@ -127,13 +129,16 @@ fn album(
     filter: &ResolvedFilter,
     limit: Limit,
 ) -> Result<Vec<ImageRow>, SqlError> {
-    Ok(album_images::table
+    let found = album_images::table
         .inner_join(images::table)
         .filter(album_images::album_seq.eq(album_seq))
         .filter(album_images::live.eq(true))
         .filter(album_images::captured_at_ms.between(filter.start_ms, filter.end_ms))
         .order(album_images::captured_at_ms.desc())
         .limit(i64::from(limit.get()))
-        .select(ImageRow::as_select())
-        .load(c)?)
+        .select(ImageRow::as_select());
+    Ok(match &filter.camera {
+        None => found.load(c)?,
+        Some(camera) => found.filter(images::camera.eq(camera)).load(c)?,
+    })
 }

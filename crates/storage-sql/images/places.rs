@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use diesel::{
     QueryableByName,
     prelude::*,
-    sql_types::{BigInt, Double, Text},
+    sql_types::{BigInt, Double, Nullable, Text},
 };
 use domain::{Circle, Limit};
 
@@ -15,8 +15,8 @@ use crate::{
     sql::{statement, value::json_array},
 };
 
-/// Up to this many places in the bounding boxes are checked one by one. With more, the timeline is scanned, which
-/// then soon reaches places in the circle.
+/// Up to this many places in the bounding boxes are checked one by one. With more, the timeline, or what the camera took,
+/// is scanned, which then soon reaches places in the circle.
 const MAX_CANDIDATES: usize = 5000;
 
 #[derive(QueryableByName)]
@@ -39,7 +39,8 @@ pub(super) fn in_circle(
     if seqs.len() <= MAX_CANDIDATES {
         filter_candidates(c, &seqs, filter, circle, limit)
     } else {
-        scan(c, SCAN_TIMELINE, filter.account, filter, circle, limit)
+        let query = if filter.camera.is_some() { SCAN_CAMERA } else { SCAN_TIMELINE };
+        scan(c, query, filter.account, filter, circle, limit)
     }
 }
 
@@ -62,7 +63,7 @@ pub(super) fn in_bounding_boxes(
     Ok(seqs.into_iter().collect())
 }
 
-// The three queries below have the same conditions; they differ in where they get the images from. They compare
+// The four queries below have the same conditions; they differ in where they get the images from. They compare
 // latitudes first, because computing the distance is expensive.
 
 const FILTER_CANDIDATES: &str = concat!(
@@ -73,7 +74,8 @@ const FILTER_CANDIDATES: &str = concat!(
     "
 WHERE i.account_id = $2 AND i.live = TRUE AND i.captured_at_ms BETWEEN $3 AND $4
     AND i.latitude BETWEEN $5 AND $6 AND distance_m($7, $8, i.latitude, i.longitude) <= $9
-ORDER BY i.captured_at_ms DESC LIMIT $10"
+    AND ($10 IS NULL OR i.camera = $10)
+ORDER BY i.captured_at_ms DESC LIMIT $11"
 );
 
 fn filter_candidates(
@@ -94,6 +96,7 @@ fn filter_candidates(
         .bind::<Double, _>(circle.centre().latitude())
         .bind::<Double, _>(circle.centre().longitude())
         .bind::<Double, _>(circle.radius_m())
+        .bind::<Nullable<Text>, _>(filter.camera.as_deref())
         .bind::<BigInt, _>(i64::from(limit.get()))
         .load(c)?;
     Ok(rows.into_iter().map(|row| row.seq).collect())
@@ -105,7 +108,18 @@ const SCAN_TIMELINE: &str = concat!(
     "
 WHERE i.account_id = $1 AND i.live = TRUE AND i.captured_at_ms BETWEEN $2 AND $3
     AND i.latitude BETWEEN $4 AND $5 AND distance_m($6, $7, i.latitude, i.longitude) <= $8
-ORDER BY i.captured_at_ms DESC LIMIT $9"
+    AND ($9 IS NULL OR i.camera = $9)
+ORDER BY i.captured_at_ms DESC LIMIT $10"
+);
+
+const SCAN_CAMERA: &str = concat!(
+    "SELECT i.seq FROM images AS i ",
+    by_index!("images_camera"),
+    "
+WHERE i.account_id = $1 AND i.live = TRUE AND i.captured_at_ms BETWEEN $2 AND $3
+    AND i.latitude BETWEEN $4 AND $5 AND distance_m($6, $7, i.latitude, i.longitude) <= $8
+    AND i.camera = $9
+ORDER BY i.captured_at_ms DESC LIMIT $10"
 );
 
 const SCAN_ALBUM: &str = concat!(
@@ -117,10 +131,11 @@ FROM album_images AS a ",
     "
 WHERE a.album_seq = $1 AND a.live = TRUE AND a.captured_at_ms BETWEEN $2 AND $3
     AND i.latitude BETWEEN $4 AND $5 AND distance_m($6, $7, i.latitude, i.longitude) <= $8
-ORDER BY a.captured_at_ms DESC LIMIT $9"
+    AND ($9 IS NULL OR i.camera = $9)
+ORDER BY a.captured_at_ms DESC LIMIT $10"
 );
 
-/// Scans the timeline of `owner`, an account or an album.
+/// Scans the timeline of `owner`, an account or an album, or the images of the camera.
 fn scan(
     c: &mut SqlConnection,
     query: &'static str,
@@ -139,6 +154,7 @@ fn scan(
         .bind::<Double, _>(circle.centre().latitude())
         .bind::<Double, _>(circle.centre().longitude())
         .bind::<Double, _>(circle.radius_m())
+        .bind::<Nullable<Text>, _>(filter.camera.as_deref())
         .bind::<BigInt, _>(i64::from(limit.get()))
         .load(c)?;
     Ok(rows.into_iter().map(|row| row.seq).collect())

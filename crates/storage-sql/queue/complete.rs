@@ -109,6 +109,7 @@ fn store(
             images::damaged.eq(indexed.damaged.as_deref()),
             images::place.eq(shown.place.as_deref()),
             CaptureColumns::from(&shown.capture),
+            images::camera.eq(details.camera()),
             DetailsRow::from(details),
         ))
         .execute(c)?;

@@ -2,7 +2,7 @@ mod rows;
 mod visible;
 
 use async_trait::async_trait;
-use domain::{AccountId, AlbumId, Image, Timestamp};
+use domain::{AccountId, AlbumId, DateRange, Image, Timestamp};
 use storage::{
     EncoderId, ImageKey, SearchFilter, StorageError, StoredVector, VectorId, VectorStore, Viewer,
     VisibleVector,
@@ -58,6 +58,17 @@ impl VectorStore for SqlStore {
     async fn album_image_keys(&self, viewer: Viewer, album: &AlbumId) -> Result<Vec<ImageKey>, StorageError> {
         let album = album.clone();
         self.read(move |c| visible::album_keys(c, viewer, &album)).await
+    }
+
+    async fn camera_image_keys(
+        &self,
+        viewer: Viewer,
+        camera: &str,
+        range: DateRange,
+        max: u32,
+    ) -> Result<Option<Vec<ImageKey>>, StorageError> {
+        let camera = camera.to_owned();
+        self.read(move |c| visible::camera_keys(c, viewer, &camera, range, max)).await
     }
 
     async fn images_by_key(

@@ -5,14 +5,14 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Binary, Double, Nullable, Text},
 };
-use domain::{AlbumId, Circle, Image, Position, Timestamp};
+use domain::{AlbumId, Circle, DateRange, Image, Position, Timestamp};
 use storage::{EncoderId, ImageKey, VectorId, Viewer, VisibleVector};
 
 use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        images::{ImageRow, ImageRowWithOwner, OwnedFilter, Visibility, latitudes},
+        images::{ImageRow, ImageRowWithOwner, OwnedFilter, Visibility, cameras, latitudes},
         schema::{album_images, albums, images},
         statement,
         value::{RowReader, json_array},
@@ -48,7 +48,8 @@ WHERE v.encoder_id = $2 AND i.account_id = $3 AND i.live = TRUE AND i.captured_a
     ))
     AND ($7 IS NULL OR (
         i.latitude BETWEEN $8 AND $9 AND distance_m($10, $11, i.latitude, i.longitude) <= $7
-    ))"
+    ))
+    AND ($12 IS NULL OR i.camera = $12)"
 );
 
 pub(super) fn vectors(
@@ -74,6 +75,7 @@ pub(super) fn vectors(
         .bind::<Nullable<Double>, _>(bounds.map(|(_, north)| north))
         .bind::<Nullable<Double>, _>(centre.map(Position::latitude))
         .bind::<Nullable<Double>, _>(centre.map(Position::longitude))
+        .bind::<Nullable<Text>, _>(filter.camera.as_deref())
         .load(c)?;
     rows.into_iter()
         .map(|row| {
@@ -114,6 +116,21 @@ pub(super) fn album_keys(
         .select(album_images::image_seq)
         .load(c)?;
     Ok(seqs.into_iter().map(ImageKey).collect())
+}
+
+/// The images of a camera; `None` if there are more than `max`.
+pub(super) fn camera_keys(
+    c: &mut SqlConnection,
+    viewer: Viewer,
+    camera: &str,
+    range: DateRange,
+    max: u32,
+) -> Result<Option<Vec<ImageKey>>, SqlError> {
+    let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(Some(Vec::new())) };
+    let limit = i64::from(max) + 1;
+    let seqs = cameras::newest(c, visibility.account, camera, visibility.range_ms(range), limit)?;
+    let are_few = seqs.len() <= usize::try_from(max).unwrap_or(usize::MAX);
+    Ok(are_few.then(|| seqs.into_iter().map(ImageKey).collect()))
 }
 
 pub(super) fn images(

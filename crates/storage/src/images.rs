@@ -33,6 +33,8 @@ pub struct SearchFilter<'a> {
     pub album: Option<&'a AlbumId>,
     /// Only these places, without a limit on the images considered.
     pub circle: Option<Circle>,
+    /// Only images of the camera of this name, as [`PhotoDetails::camera`](domain::PhotoDetails::camera) gives it.
+    pub camera: Option<&'a str>,
     /// Only these capture times.
     pub range: DateRange,
 }
@@ -83,6 +85,9 @@ pub struct TextMatch {
     /// The matching part of the description or OCR text, verbatim, with `…` where it was cut; about 200 characters at
     /// most. `None` when only place or file name matched.
     pub matched_text: Option<String>,
+    /// The place or the file name, whichever has more of the words. `None` when neither has any of them, or was not
+    /// searched.
+    pub matched_context: Option<String>,
 }
 
 /// A rendition in the blob store.
@@ -154,6 +159,10 @@ pub trait ImageStore: Send + Sync + 'static {
         filter: SearchFilter<'_>,
         limit: Limit,
     ) -> Result<Vec<FoundImage>, StorageError>;
+
+    /// The names of the cameras of the viewer's images, the camera of the newest image first. Of more than `max` cameras,
+    /// the first ones by name count.
+    async fn cameras(&self, viewer: Viewer, max: u32) -> Result<Vec<String>, StorageError>;
 
     /// The images that match words, ordered by tier, then strength, then newest first: up to `max`, and at most
     /// [`MAX_TEXT_MATCHES`].

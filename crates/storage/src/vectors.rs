@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use domain::{AccountId, AlbumId, Image, Position, Timestamp};
+use domain::{AccountId, AlbumId, DateRange, Image, Position, Timestamp};
 
 use crate::{ImageKey, SearchFilter, StorageError, Viewer};
 
@@ -77,6 +77,15 @@ pub trait VectorStore: Send + Sync + 'static {
 
     /// The visible images of an album of the viewer, in any order.
     async fn album_image_keys(&self, viewer: Viewer, album: &AlbumId) -> Result<Vec<ImageKey>, StorageError>;
+
+    /// The visible images of a camera in a range, in any order; `None` if there are more than `max`.
+    async fn camera_image_keys(
+        &self,
+        viewer: Viewer,
+        camera: &str,
+        range: DateRange,
+        max: u32,
+    ) -> Result<Option<Vec<ImageKey>>, StorageError>;
 
     /// The images among these that are visible to the viewer, in the order of the keys.
     async fn images_by_key(

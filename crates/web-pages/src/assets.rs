@@ -24,12 +24,8 @@ pub(crate) enum Asset {
     Style,
     /// Lays out the first photos before they are painted.
     First,
-    /// The timeline.
-    Timeline,
-    /// The page of a photo.
-    Photo,
-    /// The map.
-    Map,
+    /// Everything else that the pages do with a script.
+    Library,
 }
 
 /// The names and contents of all assets.
@@ -46,22 +42,20 @@ static ASSETS: LazyLock<Assets> = LazyLock::new(|| {
 });
 
 impl Asset {
-    const ALL: [Self; 5] = [Self::Style, Self::First, Self::Timeline, Self::Photo, Self::Map];
+    const ALL: [Self; 3] = [Self::Style, Self::First, Self::Library];
 
     const fn name(self) -> &'static str {
         match self {
             Self::Style => "library.css",
             Self::First => "first.js",
-            Self::Timeline => "timeline.js",
-            Self::Photo => "photo.js",
-            Self::Map => "map.js",
+            Self::Library => "library.js",
         }
     }
 
     const fn content_type(self) -> &'static str {
         match self {
             Self::Style => "text/css; charset=utf-8",
-            Self::First | Self::Timeline | Self::Photo | Self::Map => "text/javascript; charset=utf-8",
+            Self::First | Self::Library => "text/javascript; charset=utf-8",
         }
     }
 
@@ -69,9 +63,7 @@ impl Asset {
         match self {
             Self::Style => scripts::style(),
             Self::First => scripts::first(),
-            Self::Timeline => scripts::timeline(),
-            Self::Photo => scripts::photo(),
-            Self::Map => scripts::map(),
+            Self::Library => scripts::library(),
         }
     }
 

@@ -192,14 +192,14 @@ impl PageHeader<'_> {
         match self {
             Self::Plain => html! {},
             Self::SignedOut { here } => html! {
-                nav aria-label="Pages" { a href={ "/sign-in?return_to=" (here) } { "Sign in" } }
+                nav aria-label="Session" { a href={ "/sign-in?return_to=" (here) } { "Sign in" } }
             },
             Self::SignedIn { forms, session_token, here } => html! {
-                nav aria-label="Pages" {
+                (LibraryTab::links(tab))
+                nav aria-label="Session" {
                     a href="/account" aria-current=[here.starts_with("/account").then_some("true")] { "Account" }
                     (sign_out_button(forms, session_token, here, "Sign out"))
                 }
-                (LibraryTab::links(tab))
             },
         }
     }

@@ -14,6 +14,7 @@ use maud::{Markup, html};
 
 use crate::{
     Site,
+    assets::Asset,
     forms::{csrf_field, read_signed_form},
     gallery::{Tile, date_of, picture_path, tiles},
     layout::{LibraryPage, LibraryTab},
@@ -92,7 +93,13 @@ async fn show(site: &Site, parts: &Parts) -> Result<Reply, Reply> {
 }
 
 const fn frame(title: &str) -> LibraryPage<'_> {
-    LibraryPage { title, tab: Some(LibraryTab::Trash), shows_heading: true, scripts: &[], can_compress: true }
+    LibraryPage {
+        title,
+        tab: Some(LibraryTab::Trash),
+        shows_heading: true,
+        scripts: &[Asset::Library],
+        can_compress: true,
+    }
 }
 
 /// When a photo is purged.

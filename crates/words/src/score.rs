@@ -225,17 +225,23 @@ impl Scorer {
     /// The part of the description or the OCR text that matches, in its original spelling, with `…` where it was cut; a
     /// short text is returned whole. `None` if neither contains any of the words that are not optional.
     pub fn passage(&self, fields: &Fields<'_>) -> Option<String> {
-        let mut best: Option<(&str, Hits)> = None;
-        for text in [fields.description, fields.ocr_text].into_iter().flatten() {
-            let hits = self.needed_hits(text);
-            let best_count = best.as_ref().map_or(0, |(_, best)| best.words.count_ones());
-            if hits.words.count_ones() > best_count {
-                best = Some((text, hits));
-            }
-        }
-        let (text, hits) = best?;
+        let (text, hits) = self.fullest([fields.description, fields.ocr_text])?;
         let (first, last) = smallest_window(&hits)?;
         Some(passage::cut(text, hits.hits.get(first..=last)?))
+    }
+
+    /// The place or the file name, whichever contains more of the words. `None` if neither contains any of the words
+    /// that are not optional.
+    pub fn context<'a>(&self, fields: &Fields<'a>) -> Option<&'a str> {
+        Some(self.fullest([fields.place, fields.file_name])?.0)
+    }
+
+    /// The text with the most of the words that are not optional, the first of several, with its matches. `None` if no
+    /// text has any of them.
+    fn fullest<'a>(&self, texts: [Option<&'a str>; 2]) -> Option<(&'a str, Hits)> {
+        let with_hits = texts.into_iter().flatten().map(|text| (text, self.needed_hits(text)));
+        let found = with_hits.filter(|(_, hits)| hits.words != 0);
+        found.rev().max_by_key(|(_, hits)| hits.words.count_ones())
     }
 }
 

@@ -26,7 +26,7 @@ mod words;
 pub type Target = fn(&[u8]);
 
 /// All targets, with their names.
-pub const TARGETS: [(&str, Target); 33] = [
+pub const TARGETS: [(&str, Target); 34] = [
     ("access_token", access_token::access_token),
     ("albums_and_lists", exports::albums_and_lists),
     ("answer", sandbox::check_worker_output),
@@ -38,6 +38,7 @@ pub const TARGETS: [(&str, Target); 33] = [
     ("client_metadata", oauth::client_metadata),
     ("client_url", client_documents::client_url),
     ("dav", dav::dav),
+    ("event_stream", protocol::event_stream),
     ("file_names", words::file_names),
     ("gif", photos::gif),
     ("heif", photos::heif),

@@ -1,10 +1,10 @@
 //! Messages of the Model Context Protocol.
 
-use std::borrow::Cow;
 use std::pin::pin;
 use std::sync::LazyLock;
 use std::task::{Context, Poll, Waker};
 
+use mcp_protocol::client::EventParser;
 use mcp_protocol::headers::MessageHeaders;
 use mcp_protocol::lifecycle::Implementation;
 use mcp_protocol::server::{Server, ServerResponse};
@@ -32,12 +32,11 @@ pub(crate) fn mcp(bytes: &[u8]) {
 /// defines; a notification gets no body.
 pub(crate) fn mcp_server(bytes: &[u8]) {
     let mut lines = bytes.splitn(4, |byte| *byte == b'\n');
-    let mut header = || {
+    let headers = MessageHeaders::from_fn(|_| {
         let line = lines.next().unwrap_or_default();
-        (!line.is_empty()).then(|| Cow::Owned(String::from_utf8_lossy(line).into_owned()))
-    };
-    let headers = MessageHeaders { protocol_version: header(), method: header(), name: header() };
-    let ServerResponse { status, body } = respond(&headers, lines.next().unwrap_or_default());
+        (!line.is_empty()).then(|| String::from_utf8_lossy(line))
+    });
+    let ServerResponse { status, body, .. } = respond(&headers, lines.next().unwrap_or_default());
     match body {
         None => assert_eq!(status, 202),
         Some(body) => {
@@ -47,6 +46,18 @@ pub(crate) fn mcp_server(bytes: &[u8]) {
             assert!(answer.is_ok(), "{:?} {}", answer, String::from_utf8_lossy(&body));
         }
     }
+}
+
+/// An event stream, whose first byte says how long its chunks are. The chunks give the same events as the whole.
+pub(crate) fn event_stream(bytes: &[u8]) {
+    let Some((length, stream)) = bytes.split_first() else { return };
+    let whole = EventParser::new(usize::MAX).push(stream);
+    let mut parser = EventParser::new(usize::MAX);
+    let chunks = stream.chunks(usize::from(*length).max(1));
+    let events: Result<Vec<_>, _> = chunks.map(|chunk| parser.push(chunk)).collect();
+    assert_eq!(events.map(|events| events.concat()), whole);
+    // A short limit only ends the stream early.
+    let _ = EventParser::new(16).push(stream);
 }
 
 /// The response of a server whose tools never wait.

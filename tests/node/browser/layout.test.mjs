@@ -4,16 +4,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { World } from './support/harness.mjs';
 import { faultsOfFit, faultsOfKeyboard, faultsOfMotion, faultsOfOwnColours } from './support/judge.mjs';
-import { show, stateNames } from './support/states.mjs';
+import { judgedStateNames, show } from './support/states.mjs';
 
 const world = await World.forTests();
 /**
  * The grid of the timeline is one tab stop, and its own test covers its keys. A group of radio buttons is one tab stop, too, and a
- * field for a time has several.
+ * field for a time or a day has several.
  */
-const hasOtherStops = (name) => name.startsWith('timeline') || name === 'photo-edit';
+const hasOtherStops = (name) => name.startsWith('timeline') || /^(photos?-edit|search-without)/.test(name);
 
-for (const name of stateNames) {
+for (const name of judgedStateNames) {
   test(`layout and keyboard have no faults: ${name}`, async () => {
     const visit = await show(world, name, { reducedMotion: 'reduce' });
     try {

@@ -21,6 +21,13 @@ impl TestApp {
         let client = Client::builder().redirect(Policy::none()).build().unwrap();
         Browser { app: self, client, cookies: Mutex::default() }
     }
+
+    /// A new person, and a browser in which they are signed in.
+    pub async fn signed_in(&self, name: &str) -> (TestAccount, Browser<'_>) {
+        let person = self.person(name).await;
+        let browser = self.browser().signed_in(&person).await;
+        (person, browser)
+    }
 }
 
 impl Browser<'_> {

@@ -2,13 +2,7 @@
 
 use domain::Plan;
 use serde_json::Value;
-use tests::{SeedImage, TestAccount, TestApp, oauth::Browser};
-
-async fn signed_in<'a>(app: &'a TestApp, name: &str) -> (TestAccount, Browser<'a>) {
-    let person = app.person(name).await;
-    let browser = app.browser().signed_in(&person).await;
-    (person, browser)
-}
+use tests::{SeedImage, TestApp};
 
 /// Photos at these places, the first the oldest.
 fn at_places(places: &[(f64, f64)]) -> Vec<SeedImage> {
@@ -35,7 +29,7 @@ fn links(html: &str, words: &str) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_map_shows_all_photos_first_and_leads_to_each() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let lisbon = (38.7223, -9.1393);
     let ids = app.seed(&anna, at_places(&[lisbon, lisbon, (41.15, -8.61), (48.8566, 2.3522)])).await;
     let world = browser.open("/map").await.expect(200).text();
@@ -45,13 +39,13 @@ async fn the_map_shows_all_photos_first_and_leads_to_each() {
     assert_eq!(in_lisbon.len(), 2, "on the map and in the list: {world}");
     assert_eq!(links(&world, "1 photo near Paris").len(), 2);
     for id in &ids {
-        assert!(world.contains(&format!("href=\"/photos/{id}\"")), "{id}");
+        assert!(world.contains(&format!("href=\"/photos/{id}?back=%2Fmap%3F")), "{id}");
     }
 
     // The photos at one spot, and only these.
     let spot = browser.open(&in_lisbon[0]).await.expect(200).text();
     for (id, is_there) in ids.iter().zip([true, true, false, false]) {
-        assert_eq!(spot.contains(&format!("href=\"/photos/{id}\"")), is_there, "{id} in {spot}");
+        assert_eq!(spot.contains(&format!("href=\"/photos/{id}?back=%2Fmap%3F")), is_there, "{id} in {spot}");
     }
     assert!(spot.contains("Photos of this place"));
 
@@ -66,7 +60,7 @@ async fn the_map_shows_all_photos_first_and_leads_to_each() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_library_without_places_says_how_to_add_them() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     app.seed(&anna, vec![SeedImage::at("2024-07-14T10:00:00Z")]).await;
     let page = browser.open("/map").await.expect(200).text();
     assert!(page.contains("No photo has a place yet") && page.contains("Edit"), "{page}");
@@ -77,7 +71,7 @@ async fn a_library_without_places_says_how_to_add_them() {
 #[tokio::test(flavor = "multi_thread")]
 async fn clusters_are_data_for_the_script() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let ids = app.seed(&anna, at_places(&[(38.7223, -9.1393), (38.7224, -9.1393), (-17.0, 179.9)])).await;
     let data = browser.open("/web/map?z=3&bbox=-30,20,30,60").await.expect(200);
     assert!(data.header("content-type").unwrap().starts_with("application/json"));
@@ -88,6 +82,13 @@ async fn clusters_are_data_for_the_script() {
     assert_eq!((cluster["count"].as_u64(), cluster["label"].as_str()), (Some(2), Some("Lisbon")));
     assert_eq!(cluster["id"].as_str(), Some(ids[1].as_str()));
     assert!((cluster["lat"].as_f64().unwrap() - 38.72).abs() < 0.01, "{data}");
+    // The script shows the same link as the page, which leads to the photos themselves, because they are at one spot.
+    let link = cluster["link"].as_str().unwrap();
+    assert!(link.starts_with("<a ") && link.contains("aria-label=\"2 photos near Lisbon\""), "{link}");
+    let spot = browser.open(&links(link, "Lisbon")[0]).await.expect(200).text();
+    assert!(spot.contains("Photos of this place") && spot.contains(&format!("/photos/{}", ids[0])), "{spot}");
+    let sized = browser.open("/web/map?z=3&lat=38.7&lon=-9.1&w=800&h=600").await.expect(200).text();
+    assert!(sized.contains("2 photos near Lisbon") && !sized.contains(ids[2].as_str()), "{sized}");
     let corner = |index: usize| cluster["bbox"][index].as_f64().unwrap();
     assert!(corner(0) <= -9.1393 && corner(2) >= -9.1393 && corner(1) <= 38.7223 && corner(3) >= 38.7224);
     let fiji = browser.open("/web/map?z=4&bbox=170,-30,-170,0").await.expect(200).text();
@@ -113,8 +114,8 @@ async fn clusters_are_data_for_the_script() {
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_owner_sees_the_photos_of_a_map() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
-    let (_, other) = signed_in(&app, "ben").await;
+    let (anna, browser) = app.signed_in("anna").await;
+    let (_, other) = app.signed_in("ben").await;
     let visitor = app.browser();
     app.seed(&anna, at_places(&[(38.7223, -9.1393)])).await;
     let everywhere = "/web/map?z=2&bbox=-180,-85,180,85";

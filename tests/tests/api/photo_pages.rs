@@ -5,10 +5,13 @@ use tests::{
     oauth::{Browser, HtmlForm, forms},
 };
 
-/// A form of a page whose action ends so, and with this value of a field, if given.
+/// A form of a page whose action, or its path, ends so, and with this value of a field, if given.
 fn form(page: &TestResponse, action: &str, value: Option<&str>) -> HtmlForm {
     let holds = |form: &HtmlForm| value.is_none_or(|value| form.fields.values().any(|field| field == value));
-    let found = forms(&page.text()).into_iter().find(|form| form.action.ends_with(action) && holds(form));
+    let ends = |form: &HtmlForm| {
+        form.action.ends_with(action) || form.action.split('?').next().unwrap().ends_with(action)
+    };
+    let found = forms(&page.text()).into_iter().find(|form| ends(form) && holds(form));
     found.unwrap_or_else(|| panic!("no form {action} {value:?} in {}", page.text()))
 }
 
@@ -92,15 +95,159 @@ async fn neighbours_can_be_those_of_an_album() {
     let app = TestApp::start().await;
     let (anna, browser) = signed_in(&app, "anna").await;
     let ids = app.seed(&anna, SeedImage::series(4)).await;
-    let body = serde_json::json!({"title": "Odd", "imageIds": [ids[0], ids[2]]});
-    let album = app.post("/albums", &anna.key, &body).await.expect(201).json["result"]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let album = album(&app, &anna, "Odd", &[&ids[0], &ids[2]]).await;
     let text = browser.open(&format!("/photos/{}?in={album}", ids[2])).await.expect(200).text();
     assert!(text.contains(&format!("<a rel=\"prev\" href=\"/photos/{}?in={album}\">", ids[0])), "{text}");
     assert!(!text.contains("rel=\"next\""), "{text}");
     assert!(text.contains(&format!("href=\"/albums/{album}\"")), "{text}");
+}
+
+/// An album with these photos.
+async fn album(app: &TestApp, owner: &TestAccount, title: &str, ids: &[&String]) -> String {
+    let body = serde_json::json!({"title": title, "imageIds": ids});
+    let created = app.post("/albums", &owner.key, &body).await.expect(201);
+    created.json["result"]["id"].as_str().unwrap().to_owned()
+}
+
+/// The addresses of the links to the previous and the next photo.
+fn neighbours(page: &TestResponse) -> [Option<String>; 2] {
+    let text = page.text();
+    ["prev", "next"].map(|rel| {
+        let (_, rest) = text.split_once(&format!("rel=\"{rel}\" href=\""))?;
+        Some(rest.split('"').next().unwrap().replace("&amp;", "&"))
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_form_leads_back_to_the_album() {
+    let app = TestApp::start().await;
+    let (anna, browser) = signed_in(&app, "anna").await;
+    let ids = app.seed(&anna, SeedImage::series(6)).await;
+    let odd = album(&app, &anna, "Odd", &[&ids[1], &ids[3], &ids[5]]).await;
+    let other = album(&app, &anna, "Other", &[&ids[0]]).await;
+    let address = |index: usize| format!("/photos/{}?in={odd}", ids[index]);
+    let opened = browser.open(&format!("/albums/{odd}")).await.expect(200);
+    assert!(opened.text().contains(&format!("href=\"{}\"", address(3))), "{}", opened.text());
+
+    let is_in_album = |page: &TestResponse| {
+        let links = neighbours(page);
+        assert_eq!(links.map(Option::unwrap), [address(1), address(5)], "{}", page.text());
+        assert!(page.text().contains(&format!("href=\"/albums/{odd}\">Back to the album")));
+    };
+    let shown = browser.open(&address(3)).await.expect(200);
+    is_in_album(&shown);
+
+    // Correcting, an invalid correction, looking for a city, and both ways to undo.
+    let edit_path = format!("/photos/{}/edit?in={odd}", ids[3]);
+    assert!(shown.text().contains(&format!("href=\"{edit_path}\"")), "{}", shown.text());
+    let page = browser.open(&edit_path).await.expect(200);
+    assert!(page.text().contains(&format!("href=\"{}\">Cancel", address(3))), "{}", page.text());
+    let in_album = format!("?in={odd}");
+    let wrong = [("time_action", "set"), ("time", "yesterday")];
+    let page = browser.submit("/", &form(&page, &in_album, None), &with("x", &wrong)).await.expect(400);
+    let find = [("city", "lisb"), ("find", "cities")];
+    let page = browser.submit("/", &form(&page, "/edit", None), &with("x", &find)).await.expect(200);
+    let page = followed(&browser, &form(&page, "/edit", None), &with("a lighthouse", &[])).await;
+    assert!(page.text().contains("The photo is corrected."), "{}", page.text());
+    is_in_album(&page);
+    let last = forms(&page.text()).into_iter().find(|form| form.fields.contains_key("edit")).unwrap();
+    is_in_album(&followed(&browser, &last, &[]).await);
+    let page = browser.open(&edit_path).await.expect(200);
+    let page = followed(&browser, &form(&page, "/edit", None), &with("a lighthouse", &[])).await;
+    is_in_album(&followed(&browser, &form(&page, "/undo", Some("description")), &[]).await);
+
+    // A form that is refused leads back, too.
+    let undo = form(&page, "/undo", Some("description"));
+    let refused = browser.submit("/", &undo, &[("csrf", "wrong")]).await.expect(403);
+    assert!(refused.text().contains(&format!("href=\"{}\"", address(3))), "{}", refused.text());
+    let redirected = browser.open(&format!("/photos/{}/undo?in={odd}", ids[3])).await.expect(302);
+    assert_eq!(redirected.header("location"), Some(&*address(3)));
+
+    // Adding it to an album, and removing it.
+    let page = browser.open(&address(3)).await.expect(200);
+    let add = form(&page, "/web/selection", Some("add_to_album"));
+    is_in_album(&followed(&browser, &add, &[("album", &other)]).await);
+    let page = browser.open(&address(3)).await.expect(200);
+    is_in_album(&followed(&browser, &form(&page, "/web/selection", Some(&other)), &[]).await);
+
+    // Deleting it.
+    let page = browser.open(&address(3)).await.expect(200);
+    let deleted = browser.submit("/", &form(&page, "/delete", None), &[]).await.expect(303);
+    assert_eq!(deleted.header("location"), Some(&*format!("/albums/{odd}")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_album_with_the_oldest_first_is_browsed_in_this_order() {
+    let app = TestApp::start().await;
+    let (anna, browser) = signed_in(&app, "anna").await;
+    // The newest first.
+    let ids = app.seed(&anna, SeedImage::series(3)).await;
+    let all = album(&app, &anna, "All", &[&ids[0], &ids[1], &ids[2]]).await;
+    let page = browser.open(&format!("/albums/{all}")).await.expect(200);
+    let order = form(&page, &format!("/albums/{all}"), None);
+    browser.submit("/", &order, &[("order", "oldest")]).await.expect(303);
+    let page = browser.open(&format!("/photos/{}?in={all}", ids[1])).await.expect(200);
+    let expected = [&ids[2], &ids[0]].map(|id| Some(format!("/photos/{id}?in={all}")));
+    assert_eq!(neighbours(&page), expected, "{}", page.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_photo_leads_back_to_the_search_that_found_it() {
+    let app = TestApp::start().await;
+    let (anna, browser) = signed_in(&app, "anna").await;
+    let id = app.seed(&anna, vec![harbour()]).await.remove(0);
+    let results = browser.open("/search?q=harbour&from=2024-01-01").await.expect(200);
+    let path = format!("/photos/{id}?back=%2Fsearch%3Fq%3Dharbour%26from%3D2024-01-01");
+    assert!(results.text().contains(&format!("href=\"{path}\"")), "{}", results.text());
+    let leads_back = |page: &TestResponse| {
+        let link = "href=\"/search?q=harbour&amp;from=2024-01-01\">Back to the search";
+        assert!(page.text().contains(link), "{}", page.text());
+    };
+    let page = browser.open(&path).await.expect(200);
+    leads_back(&page);
+    let page = browser.open(&path.replace('?', "/edit?")).await.expect(200);
+    leads_back(&followed(&browser, &form(&page, "/edit", None), &with("a lighthouse", &[])).await);
+
+    let map = browser.open("/map?z=5&lat=48&lon=2").await.expect(200);
+    let path = format!("/photos/{id}?back=%2Fmap%3Fz%3D5%26lat%3D48.00000%26lon%3D2.00000");
+    assert!(map.text().contains(&format!("href=\"{path}\"")), "{}", map.text());
+    let page = browser.open(&path).await.expect(200);
+    assert!(page.text().contains("Back to the map"), "{}", page.text());
+    assert!(page.text().contains("href=\"/map?z=9&amp;lat=48.85660&amp;lon=2.35220\">Show on the map"));
+    let deleted = browser.submit("/", &form(&page, "/delete", None), &[]).await.expect(303);
+    assert_eq!(deleted.header("location"), Some("/map?z=5&lat=48.00000&lon=2.00000"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_foreign_origin_is_ignored() {
+    let app = TestApp::start().await;
+    let (anna, browser) = signed_in(&app, "anna").await;
+    let (bert, _) = signed_in(&app, "bert").await;
+    let id = app.seed(&anna, vec![harbour()]).await.remove(0);
+    let of_bert = app.seed(&bert, vec![harbour()]).await;
+    let foreign = album(&app, &bert, "Bert", &[&of_bert[0]]).await;
+    for origin in [
+        "in=..%2F..%2Faccount",
+        &format!("in={foreign}"),
+        "back=https%3A%2F%2Fevil.example%2Fsearch",
+        "back=%2F%2Fevil.example",
+        "back=%2Fsearch%0D%0ALocation%3A+x",
+        "back=%2Fsign-out",
+    ] {
+        let page = browser.open(&format!("/photos/{id}?{origin}")).await.expect(200);
+        assert!(page.text().contains("Back to the timeline"), "{origin}: {}", page.text());
+        assert!(!page.text().contains("evil.example") && !page.text().contains(&foreign), "{origin}");
+        // The form of an address with this origin.
+        let mut delete = form(&page, "/delete", None);
+        delete.action = format!("{}?{origin}", delete.action.split('?').next().unwrap());
+        let wrong = browser.submit("/", &delete, &[("csrf", "wrong")]).await.expect(403);
+        assert!(!wrong.text().contains("evil.example"), "{origin}: {}", wrong.text());
+    }
+    let page = browser.open(&format!("/photos/{id}")).await.expect(200);
+    let mut delete = form(&page, "/delete", None);
+    delete.action = format!("{}?back=%2F%2Fevil.example%2Fsearch", delete.action);
+    let deleted = browser.submit("/", &delete, &[]).await.expect(303);
+    assert!(deleted.header("location").unwrap().starts_with("/?at="), "{deleted:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

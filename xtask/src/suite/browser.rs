@@ -1,4 +1,4 @@
-//! Tests and screenshots of the pages in headless Chromium. See `tests/node/README.md`.
+//! Tests of the pages in headless Chromium and Firefox, and screenshots. See `tests/node/README.md`.
 
 use std::fs;
 use std::io;
@@ -70,12 +70,13 @@ pub(super) fn screenshots(runner: &Runner, folder: PathBuf) -> Result<(), Browse
     Ok(process::success(&command, status)?)
 }
 
-/// Sets up Chromium and Node, and passes the paths of Chromium and of the server to a program.
+/// Sets up the browsers and Node, and passes the paths of the browsers and of the server to a program.
 fn with_browser(runner: &Runner, program: impl FnOnce(&Node) -> Command) -> Result<Command, BrowserError> {
     system::ensure(runner, Tools::Browser)?;
     let mut command = program(&Node::ensure(runner)?);
     command
         .env("CHROMIUM", system::chromium().unwrap_or_default())
+        .env("FIREFOX", system::firefox().unwrap_or_default())
         .env("SERVER_PROGRAM", workspace::target("debug/server"))
         .env("FIXTURES", workspace::path("fixtures"))
         // Connections within this machine must not use the caller's proxy.

@@ -58,7 +58,7 @@ enum Step {
     Clients,
     /// The official MCP conformance suite
     Conformance,
-    /// The pages in headless Chromium, with axe-core
+    /// The pages in headless Chromium, with axe-core, and the web library in Firefox
     Browser,
     /// Sync clients: rclone, nextcloudcmd, nc_py_api, litmus, cadaver and curl
     Sync,

@@ -94,6 +94,7 @@ fn find_missing(tools: Tools) -> Missing {
     let absent = |tool: &&packages::Tool| match tool.probe {
         packages::Probe::OnPath => !on_path(tool.name),
         packages::Probe::Chromium => chromium().is_none(),
+        packages::Probe::Firefox => firefox().is_none(),
         packages::Probe::Postgres => postgres::programs_folder().is_none(),
         packages::Probe::OnSystemPath => find_system_program(tool.name).is_none(),
         packages::Probe::Faketime => faketime().is_none(),
@@ -148,6 +149,17 @@ pub(crate) fn chromium() -> Option<PathBuf> {
         // Applications of macOS are not on the path.
         "/Applications/Chromium.app/Contents/MacOS/Chromium",
         "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    ];
+    NAMES.into_iter().find_map(find_program)
+}
+
+/// Firefox, of any release channel.
+pub(crate) fn firefox() -> Option<PathBuf> {
+    const NAMES: [&str; 3] = [
+        "firefox-esr",
+        "firefox",
+        // Applications of macOS are not on the path.
+        "/Applications/Firefox.app/Contents/MacOS/firefox",
     ];
     NAMES.into_iter().find_map(find_program)
 }

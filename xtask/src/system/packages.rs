@@ -28,6 +28,8 @@ pub(super) enum Probe {
     OnPath,
     /// A Chromium browser under any of its names.
     Chromium,
+    /// Firefox under any of its names.
+    Firefox,
     /// OpenSSL's headers and libraries.
     OpenSsl,
     /// The programs of a Postgres server.
@@ -64,7 +66,7 @@ enum Why {
     Machines,
 }
 
-const TOOLS: [Tool; 17] = [
+const TOOLS: [Tool; 18] = [
     Tool {
         name: "cc",
         probe: Probe::OnPath,
@@ -137,6 +139,13 @@ const TOOLS: [Tool; 17] = [
         otherwise: Some(
             "Ubuntu has Chromium only as a snap: `sudo snap install chromium`. Google Chrome works too.",
         ),
+    },
+    Tool {
+        name: "firefox",
+        probe: Probe::Firefox,
+        why: Why::Browser,
+        packages: ["firefox-esr", "firefox", "firefox", "firefox-esr", "--cask firefox"],
+        otherwise: Some("Ubuntu has Firefox only as a snap: `sudo snap install firefox`."),
     },
     Tool { name: "curl", probe: Probe::OnPath, why: Why::Curl, packages: ["curl"; 5], otherwise: None },
     Tool {
@@ -417,7 +426,7 @@ mod tests {
         check(Tools::Build, &[]);
         check(Tools::Test, &["python3", "libheif with its decoders", "Tesseract with English"]);
         check(Tools::Curl, &["curl"]);
-        check(Tools::Browser, &["chromium"]);
+        check(Tools::Browser, &["chromium", "firefox"]);
         check(Tools::Sync, &["curl", "nextcloudcmd", "cadaver", "litmus"]);
         check(Tools::Postgres, &["postgres", "pgbouncer"]);
         check(Tools::Machines, &["nginx", "libfaketime"]);

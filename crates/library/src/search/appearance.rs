@@ -26,6 +26,9 @@ const CANDIDATES_PER_RESULT: usize = 2;
 /// An index is read again from the start when it has grown by half, and by at least this many rows, because it also
 /// contains deleted rows.
 const MIN_GROWTH: usize = 65_536;
+/// If a camera took more images, the scan does not know them. It finds candidates of all cameras, of which the store
+/// chooses; with so many images of the camera, few scans find enough.
+const MAX_CAMERA_IMAGES: u32 = 20_000;
 /// An upper bound for the difference between a similarity of rounded vectors and the exact one.
 const MAX_ROUNDING_ERROR: f32 = 0.05;
 
@@ -210,17 +213,18 @@ impl Library {
 
     async fn scan_filter(&self, scope: &Scope<'_>) -> Result<ScanFilter, AppearanceError> {
         let store = &self.parts.store;
-        let album = match scope.filter.album {
-            None => None,
-            Some(album) => {
-                let keys = store.album_image_keys(scope.viewer, album).await?;
-                Some(Arc::new(keys.iter().map(|key| key.0).collect::<KeySet>()))
-            }
-        };
         let (range, circle) = (scope.filter.range, scope.filter.circle);
+        let keys = match (scope.filter.album, scope.filter.camera) {
+            (Some(album), _) => Some(store.album_image_keys(scope.viewer, album).await?),
+            (None, Some(camera)) => {
+                store.camera_image_keys(scope.viewer, camera, range, MAX_CAMERA_IMAGES).await?
+            }
+            (None, None) => None,
+        };
+        let images = keys.map(|keys| Arc::new(keys.iter().map(|key| key.0).collect::<KeySet>()));
         let since = store.visible_since(scope.viewer).await?;
         let first = since.map_or(range.start(), |since| since.max(range.start()));
-        Ok(ScanFilter { first, last: range.end(), circle, album })
+        Ok(ScanFilter { first, last: range.end(), circle, images })
     }
 
     /// Scans for candidates, checks in the store which of them the viewer can see, and scores them exactly. Scans again for
@@ -267,7 +271,7 @@ impl Library {
                 accepts: accepts
                     .as_ref()
                     .map(|accepts| accepts as &(dyn Fn(vectors::PositionE7) -> bool + Sync)),
-                images: filter.album.as_deref(),
+                images: filter.images.as_deref(),
             };
             let scan =
                 index.scan(&query.vector, &row_filter, ScanOptions { best: max_candidates, threads })?;
@@ -300,7 +304,8 @@ struct ScanFilter {
     first: Timestamp,
     last: Timestamp,
     circle: Option<Circle>,
-    album: Option<Arc<KeySet>>,
+    /// Only these images.
+    images: Option<Arc<KeySet>>,
 }
 
 struct Candidates {

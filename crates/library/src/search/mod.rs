@@ -2,8 +2,9 @@
 
 mod appearance;
 mod merge;
+mod pages;
 
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::Range};
 
 use domain::{AlbumId, Channels, Circle, Image, Limit, QueryText, SearchQuery, SearchTarget};
 use storage::{EncoderId, FoundImage, ImageKey, SearchFilter, StorageError, TextColumns, TextMatch};
@@ -12,6 +13,7 @@ use crate::{Caller, Library, encoders::SharedEncoder, stages};
 pub(crate) use appearance::EmbeddingCache;
 use appearance::{AppearanceError, EncoderResults, ImageResult, Scope};
 use merge::{Ranked, TextResult, merge};
+pub use pages::{MatchBy, PhotoFilter, RankedPage};
 
 /// At least this many text results are merged with the image results.
 const MIN_TEXT_RESULTS: u32 = 200;
@@ -27,18 +29,20 @@ pub struct Hit {
     pub score: Option<f64>,
     /// The text that matched.
     pub matched_text: Option<String>,
+    /// The place or the file name that matched.
+    pub matched_context: Option<String>,
 }
 
 impl From<Image> for Hit {
     /// An image in a list.
     fn from(image: Image) -> Self {
-        Self { image, distance_m: None, score: None, matched_text: None }
+        Self { image, distance_m: None, score: None, matched_text: None, matched_context: None }
     }
 }
 
 impl From<FoundImage> for Hit {
     fn from(found: FoundImage) -> Self {
-        Self { image: found.image, distance_m: found.distance_m, score: None, matched_text: None }
+        Self { distance_m: found.distance_m, ..Self::from(found.image) }
     }
 }
 
@@ -68,6 +72,45 @@ impl From<AppearanceError> for SearchError {
     }
 }
 
+/// What a search compares with its words.
+struct Matching<'a> {
+    text: &'a QueryText,
+    /// The texts; `None` for none.
+    columns: Option<TextColumns>,
+    max_text_results: u32,
+    appearance: Option<Appearance>,
+}
+
+/// What a search does while images have no embeddings yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Appearance {
+    /// It fails, so that an empty result is not mistaken for the absence of matches.
+    Required,
+    /// It has no results of the image channel.
+    Optional,
+}
+
+impl<'a> Matching<'a> {
+    /// As Search images defines its channels.
+    fn of_channels(text: &'a QueryText, channels: Option<Channels>, limit: Limit) -> Self {
+        let merged_text_results = limit.get().saturating_mul(2).max(MIN_TEXT_RESULTS);
+        let (columns, max_text_results, appearance) = match channels {
+            None => (Some(TextColumns::ContentAndContext), merged_text_results, Some(Appearance::Optional)),
+            Some(Channels { text: has_text, image: true }) => {
+                (has_text.then_some(TextColumns::Content), merged_text_results, Some(Appearance::Required))
+            }
+            Some(Channels { image: false, .. }) => (Some(TextColumns::Content), limit.get(), None),
+        };
+        Self { text, columns, max_text_results, appearance }
+    }
+}
+
+/// The best images of a search, best first.
+struct Ranking {
+    images: Vec<Ranked>,
+    text_matches: Vec<TextMatch>,
+}
+
 /// An encoder with stored vectors.
 struct ActiveEncoder {
     encoder: SharedEncoder,
@@ -81,14 +124,18 @@ impl Library {
     /// [`SearchError`].
     pub async fn search(&self, caller: &Caller, query: &SearchQuery) -> Result<Vec<Hit>, SearchError> {
         let album = self.searched_album(caller, query.album.as_deref()).await?;
-        let filter = SearchFilter { album: album.as_ref(), circle: query.circle, range: query.range };
+        let filter =
+            SearchFilter { album: album.as_ref(), circle: query.circle, camera: None, range: query.range };
         match &query.target {
             SearchTarget::Everything => {
                 let found = self.parts.store.filter_images(self.viewer(caller), filter, query.limit).await?;
                 Ok(found.into_iter().map(Hit::from).collect())
             }
             SearchTarget::Words { text, channels } => {
-                self.search_words(caller, text, *channels, filter, query.limit).await
+                let max = usize::try_from(query.limit.get()).unwrap_or(usize::MAX);
+                let matching = Matching::of_channels(text, *channels, query.limit);
+                let ranking = self.rank(caller, &matching, filter, max).await?;
+                Ok(self.hits(caller, ranking, filter.circle, 0..max).await?)
             }
         }
     }
@@ -118,26 +165,28 @@ impl Library {
         Ok(Some(album.id))
     }
 
-    async fn search_words(
+    /// The best images, at most `max`.
+    async fn rank(
         &self,
         caller: &Caller,
-        text: &QueryText,
-        channels: Option<Channels>,
+        matching: &Matching<'_>,
         filter: SearchFilter<'_>,
-        limit: Limit,
-    ) -> Result<Vec<Hit>, SearchError> {
-        let max_results = usize::try_from(limit.get()).unwrap_or(usize::MAX);
-        let scope = Scope { viewer: self.viewer(caller), filter, limit: max_results };
+        max: usize,
+    ) -> Result<Ranking, SearchError> {
+        let scope = Scope { viewer: self.viewer(caller), filter, limit: max };
         let text_matches = async {
-            match channels {
-                Some(Channels { text: false, .. }) => Ok(Vec::new()),
-                _ => Ok(self.match_words(caller, text, channels, filter, limit).await?),
+            match matching.columns {
+                None => Ok(Vec::new()),
+                Some(columns) => {
+                    let (store, max) = (&self.parts.store, matching.max_text_results);
+                    Ok(store.match_text(scope.viewer, matching.text, columns, filter, max).await?)
+                }
             }
         };
         let image_matches = async {
-            match channels {
-                Some(Channels { image: false, .. }) => Ok(Vec::new()),
-                _ => self.match_images(caller, text, channels.is_some(), &scope).await,
+            match matching.appearance {
+                None => Ok(Vec::new()),
+                Some(appearance) => self.match_images(caller, matching.text, appearance, &scope).await,
             }
         };
         let (text_matches, mut by_encoder) = tokio::try_join!(text_matches, image_matches)?;
@@ -148,20 +197,19 @@ impl Library {
         let image_results: Vec<Vec<ImageResult>> =
             by_encoder.into_iter().map(|results| results.best).collect();
         let text_results: Vec<TextResult> = text_matches.iter().map(text_result).collect();
-        let ranked = merge(&text_results, &image_results, max_results);
-        Ok(self.hits(caller, ranked, text_matches, filter.circle).await?)
+        Ok(Ranking { images: merge(&text_results, &image_results, max), text_matches })
     }
 
     async fn match_images(
         &self,
         caller: &Caller,
         text: &QueryText,
-        is_explicit: bool,
+        appearance: Appearance,
         scope: &Scope<'_>,
     ) -> Result<Vec<EncoderResults>, SearchError> {
         let encoders = self.active_encoders().await?;
         let results = self.match_appearance(&encoders, text, scope).await?;
-        if is_explicit && results.iter().all(|results| results.best.is_empty()) {
+        if appearance == Appearance::Required && results.iter().all(|results| results.best.is_empty()) {
             self.check_index(caller, &encoders).await?;
         }
         Ok(results)
@@ -181,24 +229,6 @@ impl Library {
             return Err(SearchError::ImageSearchUnavailable);
         }
         Ok(())
-    }
-
-    async fn match_words(
-        &self,
-        caller: &Caller,
-        text: &QueryText,
-        channels: Option<Channels>,
-        filter: SearchFilter<'_>,
-        limit: Limit,
-    ) -> Result<Vec<TextMatch>, StorageError> {
-        let columns = match channels {
-            Some(_) => TextColumns::Content,
-            None => TextColumns::ContentAndContext,
-        };
-        let is_text_only = matches!(channels, Some(Channels { image: false, .. }));
-        let max_results =
-            if is_text_only { limit.get() } else { limit.get().saturating_mul(2).max(MIN_TEXT_RESULTS) };
-        self.parts.store.match_text(self.viewer(caller), text, columns, filter, max_results).await
     }
 
     /// The encoders with stored vectors. A model that was chosen but cannot be used is an error, because the search would
@@ -226,25 +256,31 @@ impl Library {
         Ok(self.previous_model(&stage, &model).await?.unwrap_or(model))
     }
 
+    /// A part of a ranking.
     async fn hits(
         &self,
         caller: &Caller,
-        ranked: Vec<Ranked>,
-        matches: Vec<TextMatch>,
+        ranking: Ranking,
         circle: Option<Circle>,
+        part: Range<usize>,
     ) -> Result<Vec<Hit>, StorageError> {
+        let ranked: Vec<Ranked> =
+            ranking.images.into_iter().skip(part.start).take(part.end.saturating_sub(part.start)).collect();
         let keys: Vec<ImageKey> = ranked.iter().map(|found| found.image).collect();
         let images = self.parts.store.images_by_key(self.viewer(caller), &keys).await?;
         let mut images: HashMap<ImageKey, Image> = images.into_iter().collect();
-        let mut texts: HashMap<ImageKey, Option<String>> =
-            matches.into_iter().map(|found| (found.image_key, found.matched_text)).collect();
+        let mut texts: HashMap<ImageKey, TextMatch> =
+            ranking.text_matches.into_iter().map(|found| (found.image_key, found)).collect();
         let hit = |found: Ranked| {
             let image = images.remove(&found.image)?;
-            let matched_text = texts.remove(&found.image).flatten();
+            let (matched_text, matched_context) = texts
+                .remove(&found.image)
+                .map(|found| (found.matched_text, found.matched_context))
+                .unwrap_or_default();
             let distance_m = circle
                 .zip(image.details.position)
                 .map(|(circle, position)| circle.centre().distance_m(position));
-            Some(Hit { image, distance_m, score: Some(found.score), matched_text })
+            Some(Hit { image, distance_m, score: Some(found.score), matched_text, matched_context })
         };
         Ok(ranked.into_iter().filter_map(hit).collect())
     }

@@ -13,7 +13,6 @@ pub use error::ArgumentError;
 
 use crate::jsonrpc::ErrorObject;
 use deserializer::ArgumentDeserializer;
-use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -42,8 +41,8 @@ pub fn parse_arguments<T: DeserializeOwned>(arguments: &Map<String, Value>) -> R
 }
 
 /// The arguments of a tool without any; extra arguments are ignored.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(description = "")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(description = ""))]
 pub struct NoArguments {}
 
 impl From<ArgumentError> for ErrorObject {

@@ -42,6 +42,7 @@ impl Incoming {
 /// Why a body is not a valid message, with the id for the error response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}")]
+#[non_exhaustive]
 pub struct ParseFailure {
     /// The message's id, if it is readable.
     pub id: Option<RequestId>,

@@ -17,6 +17,7 @@ pub enum Params {
 
 /// Why a value cannot be used as parameters.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum InvalidParams {
     /// The value serialises to a scalar or to null.
     #[error("params must be an object or an array")]

@@ -30,6 +30,7 @@ pub enum Response<R = Value> {
 
 /// Why a response has no result of the expected type.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CallError {
     /// The server returned an error.
     #[error("the server returned an error: {0}")]

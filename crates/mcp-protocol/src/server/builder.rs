@@ -1,11 +1,16 @@
 use std::collections::HashMap;
 
+#[cfg(feature = "schema")]
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::handlers::{Method, ResourceHandler, TemplateHandler, ToolHandler};
 use super::static_results::{Lists, StaticResults, result_meta};
+#[cfg(feature = "schema")]
+use super::typed::{self, ToolFailure, ToolOutput, TypedTool};
 use super::{BoxFuture, Eras, MethodCall, Server, ToolCall, ToolReply};
 use crate::content::ResourceContents;
+use crate::headers::{HeaderParameter, declared_parameters};
 use crate::jsonrpc::ErrorObject;
 use crate::lifecycle::{Implementation, ServerCapabilities};
 use crate::methods::{
@@ -73,7 +78,7 @@ impl<C: Send + 'static> ServerBuilder<C> {
         self
     }
 
-    /// Adds a tool. [`typed_handler`](super::typed_handler) makes a handler with typed arguments.
+    /// Adds a tool. With the feature `schema`, `typed_tool` derives its schemas from types.
     #[must_use]
     pub fn tool(
         mut self,
@@ -82,6 +87,23 @@ impl<C: Send + 'static> ServerBuilder<C> {
     ) -> Self {
         self.tools = self.tools.tool(tool, Box::new(handler));
         self
+    }
+
+    /// Adds a tool with typed arguments and output; see [`typed_tool`](super::typed_tool()). Invalid arguments give an error
+    /// result for the model.
+    #[cfg(feature = "schema")]
+    #[must_use]
+    pub fn typed_tool<A, O, R>(
+        self,
+        tool: TypedTool<A, O>,
+        run: impl Fn(C, A) -> R + Send + Sync + 'static,
+    ) -> Self
+    where
+        A: DeserializeOwned + 'static,
+        O: ToolOutput + 'static,
+        R: Future<Output = Result<O, ToolFailure>> + Send + 'static,
+    {
+        self.tool(tool.into_tool(), typed::handler(run))
     }
 
     /// Adds a resource.
@@ -133,13 +155,15 @@ impl<C: Send + 'static> ServerBuilder<C> {
     /// Builds the server.
     ///
     /// # Errors
-    /// If a name or URI is duplicate or reserved, a name is invalid, or a schema does not describe an object.
+    /// If a name or URI is duplicate or reserved, a name is invalid, a schema does not describe an object, or it declares
+    /// headers wrongly.
     pub fn build(self) -> Result<Server<C>, RegistryError> {
         let tools = self.tools.build()?;
         if let Some(name) = self.capabilities.keys().find(|name| OWN_CAPABILITIES.contains(&name.as_str())) {
             return Err(RegistryError::Reserved { name: name.clone() });
         }
         let methods = by_name(self.methods)?;
+        let header_parameters = header_parameters(&tools)?;
         let mut capabilities =
             ServerCapabilities { others: self.capabilities, ..ServerCapabilities::default() };
         if !tools.tools().is_empty() {
@@ -179,8 +203,24 @@ impl<C: Send + 'static> ServerBuilder<C> {
             resource_caching: self.resource_caching,
             methods,
             static_results,
+            header_parameters,
         })
     }
+}
+
+/// The headers that repeat arguments, for the tools that declare some.
+fn header_parameters<H>(
+    tools: &ToolRegistry<H>,
+) -> Result<HashMap<String, Vec<HeaderParameter>>, RegistryError> {
+    let mut by_tool = HashMap::new();
+    for tool in tools.tools() {
+        let declared = declared_parameters(&tool.input_schema)
+            .map_err(|problem| RegistryError::HeaderParameter { name: tool.name.clone(), problem })?;
+        if !declared.is_empty() {
+            by_tool.insert(tool.name.clone(), declared);
+        }
+    }
+    Ok(by_tool)
 }
 
 fn by_name<C>(methods: Vec<(String, Method<C>)>) -> Result<HashMap<String, Method<C>>, RegistryError> {

@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use super::{MethodCall, Server, ServerResponse, ToolCall, ToolReply, revision};
 use crate::headers::MessageHeaders;
 use crate::jsonrpc::{
-    ErrorObject, INVALID_PARAMS, Incoming, MISSING_REQUIRED_CLIENT_CAPABILITY, Params, ParseFailure,
-    RESOURCE_NOT_FOUND, Request, RequestId,
+    ErrorObject, HEADER_MISMATCH, INVALID_PARAMS, Incoming, MISSING_REQUIRED_CLIENT_CAPABILITY, Params,
+    ParseFailure, RESOURCE_NOT_FOUND, Request, RequestId,
 };
 use crate::lifecycle::{InitializeParams, InitializeResult};
 use crate::resources::{ReadResourceParams, ReadResourceResult};
@@ -22,7 +22,7 @@ impl<C: Send + 'static> Server<C> {
         match Incoming::parse(body) {
             Ok(Incoming::Request(request)) => {
                 match revision::determine(headers, &request.method, request.params.as_ref()) {
-                    Ok(version) => self.request(context, version, request).await,
+                    Ok(version) => self.request(context, version, headers, request).await,
                     Err(rejection) => {
                         ServerResponse::error(rejection.status, Some(request.id), rejection.error)
                     }
@@ -40,7 +40,13 @@ impl<C: Send + 'static> Server<C> {
         }
     }
 
-    async fn request(&self, context: C, version: ProtocolVersion, request: Request) -> ServerResponse {
+    async fn request(
+        &self,
+        context: C,
+        version: ProtocolVersion,
+        headers: &MessageHeaders<'_>,
+        request: Request,
+    ) -> ServerResponse {
         let Request { id, method, params } = request;
         let is_legacy = version.is_legacy();
         let has_resources = self.capabilities.resources.is_some();
@@ -53,7 +59,7 @@ impl<C: Send + 'static> Server<C> {
             methods::PING if is_legacy => ServerResponse::success(id, EmptyResult::default()),
             methods::DISCOVER if !is_legacy => ServerResponse::serialised(&id, &results.discover),
             methods::TOOLS_LIST => single_page(version, id, params, results.tools.at(version)),
-            methods::TOOLS_CALL => self.call_tool(context, version, id, params).await,
+            methods::TOOLS_CALL => self.call_tool(context, version, headers, id, params).await,
             methods::RESOURCES_LIST if has_resources => {
                 single_page(version, id, params, results.resources.at(version))
             }
@@ -82,6 +88,7 @@ impl<C: Send + 'static> Server<C> {
         &self,
         context: C,
         version: ProtocolVersion,
+        headers: &MessageHeaders<'_>,
         id: RequestId,
         params: Option<Params>,
     ) -> ServerResponse {
@@ -94,6 +101,9 @@ impl<C: Send + 'static> Server<C> {
             let error = ErrorObject::invalid_params(format!("unknown tool: {shown}"));
             return ServerResponse::failure(version, id, error);
         };
+        if let Err(error) = self.check_header_parameters(version, headers, &params) {
+            return ServerResponse::failure(version, id, error);
+        }
         let declared = declared_capabilities(params.meta.as_ref());
         match (tool.handler)(ToolCall { context, version, params }).await {
             ToolReply::Result(mut result) => {
@@ -116,6 +126,24 @@ impl<C: Send + 'static> Server<C> {
             }
             ToolReply::Refused(error) => ServerResponse::failure(version, id, error),
         }
+    }
+
+    /// Checks that headers repeat the arguments for which the tool declares them.
+    fn check_header_parameters(
+        &self,
+        version: ProtocolVersion,
+        headers: &MessageHeaders<'_>,
+        params: &CallToolParams,
+    ) -> Result<(), ErrorObject> {
+        let declared = self.header_parameters.get(&params.name).filter(|_| !version.is_legacy());
+        for parameter in declared.into_iter().flatten() {
+            let header = &parameter.header;
+            if !parameter.matches(headers.parameter(header), &params.arguments) {
+                let message = format!("the header {header} differs from the argument that it must repeat");
+                return Err(ErrorObject::new(HEADER_MISMATCH, message));
+            }
+        }
+        Ok(())
     }
 
     async fn read_resource(

@@ -65,6 +65,12 @@ impl From<InputRequiredResult> for ToolReply {
     }
 }
 
+impl From<ErrorObject> for ToolReply {
+    fn from(error: ErrorObject) -> Self {
+        Self::Refused(error)
+    }
+}
+
 /// The eras in which a method exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Eras {
@@ -82,44 +88,6 @@ impl Eras {
             Self::Legacy => version.is_legacy(),
             Self::Modern => !version.is_legacy(),
             Self::Both => true,
-        }
-    }
-}
-
-/// A handler with typed arguments. Invalid arguments give an error result for the model.
-///
-/// ```
-/// use mcp_protocol::CallToolResult;
-/// use mcp_protocol::server::typed_handler;
-/// use serde::Deserialize;
-///
-/// #[derive(Deserialize)]
-/// struct Square {
-///     side: f64,
-/// }
-///
-/// let area =
-///     typed_handler(|(), square: Square| async move { CallToolResult::text((square.side * square.side).to_string()) });
-/// # fn check(_: impl Fn(mcp_protocol::server::ToolCall<()>) -> mcp_protocol::server::BoxFuture<mcp_protocol::server::ToolReply>) {}
-/// # check(area);
-/// ```
-pub fn typed_handler<C, A, F, R>(
-    run: F,
-) -> impl Fn(ToolCall<C>) -> BoxFuture<ToolReply> + Send + Sync + 'static
-where
-    A: DeserializeOwned,
-    F: Fn(C, A) -> R + Send + Sync + 'static,
-    R: Future<Output: Into<ToolReply>> + Send + 'static,
-{
-    move |call| match call.arguments::<A>() {
-        Ok(arguments) => {
-            let running = run(call.context, arguments);
-            Box::pin(async move { running.await.into() })
-        }
-        Err(error) => {
-            let result =
-                CallToolResult::error(format!("{error}. Correct this argument and call the tool again."));
-            Box::pin(std::future::ready(result.into()))
         }
     }
 }

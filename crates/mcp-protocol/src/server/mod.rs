@@ -11,15 +11,21 @@ mod handlers;
 mod response;
 mod revision;
 mod static_results;
+#[cfg(feature = "schema")]
+mod typed;
 
 pub use self::builder::ServerBuilder;
-pub use self::handlers::{BoxFuture, Eras, MethodCall, ToolCall, ToolReply, typed_handler};
+pub use self::handlers::{BoxFuture, Eras, MethodCall, ToolCall, ToolReply};
 pub use self::response::ServerResponse;
+#[cfg(feature = "schema")]
+pub use self::typed::{ToolFailure, ToolOutput, TypedTool, typed_tool};
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use self::handlers::{Method, ResourceHandler, TemplateHandler, ToolHandler};
 use self::static_results::StaticResults;
+use crate::headers::{HeaderParameter, MessageHeaders};
 use crate::lifecycle::{Implementation, ServerCapabilities};
 use crate::{Caching, Meta, ToolRegistry};
 
@@ -28,33 +34,24 @@ use crate::{Caching, Meta, ToolRegistry};
 /// ```
 /// use mcp_protocol::headers::MessageHeaders;
 /// use mcp_protocol::lifecycle::Implementation;
-/// use mcp_protocol::server::{Server, typed_handler};
+/// use mcp_protocol::server::Server;
 /// use mcp_protocol::{CallToolResult, Tool};
-/// use schemars::JsonSchema;
-/// use serde::Deserialize;
-///
-/// #[derive(Deserialize, JsonSchema)]
-/// struct Greet {
-///     /// Whom to greet.
-///     name: String,
-/// }
+/// use serde_json::json;
 ///
 /// /// The authenticated caller.
 /// struct Caller(&'static str);
 ///
-/// let greet = typed_handler(|caller: Caller, greet: Greet| async move {
-///     CallToolResult::text(format!("{} greets {}", caller.0, greet.name))
-/// });
-/// let server = Server::builder(Implementation::new("greeter", "1.0"))
-///     .tool(Tool::typed::<Greet>("greet", "Greets somebody."), greet)
+/// let who = Tool::new("who", "Returns the caller's name.", json!({"type": "object", "properties": {}}));
+/// let server = Server::<Caller>::builder(Implementation::new("directory", "1.0"))
+///     .tool(who, |call| Box::pin(async move { CallToolResult::text(call.context.0).into() }))
 ///     .build()?;
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
 /// # runtime.block_on(async {
-/// let body = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"greet","arguments":{"name":"Bo"}}}"#;
+/// let body = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"who"}}"#;
 /// let response = server.handle(Caller("Ann"), &MessageHeaders::default(), body).await;
 /// assert_eq!(response.status, 200);
-/// assert!(String::from_utf8_lossy(&response.body.unwrap()).contains("Ann greets Bo"));
+/// assert!(String::from_utf8_lossy(&response.body.unwrap()).contains("Ann"));
 /// # });
 /// # Ok::<(), mcp_protocol::RegistryError>(())
 /// ```
@@ -70,6 +67,8 @@ pub struct Server<C> {
     resource_caching: Caching,
     methods: HashMap<String, Method<C>>,
     static_results: StaticResults,
+    /// The headers that repeat arguments, by tool.
+    header_parameters: HashMap<String, Vec<HeaderParameter>>,
 }
 
 impl<C: Send + 'static> Server<C> {
@@ -81,6 +80,20 @@ impl<C: Send + 'static> Server<C> {
     /// The tools, in the order of `tools/list`.
     pub fn tools(&self) -> &[crate::Tool] {
         self.tools.tools()
+    }
+
+    /// Looks up all headers that the server checks: those of every message and, for tools whose schemas declare headers
+    /// by `x-mcp-header`, those that repeat arguments. See [`MessageHeaders::from_fn`].
+    pub fn headers<'a, V: Into<Cow<'a, str>>>(
+        &self,
+        mut look_up: impl FnMut(&str) -> Option<V>,
+    ) -> MessageHeaders<'a> {
+        let headers = MessageHeaders::from_fn(&mut look_up);
+        let declared = self.header_parameters.values().flatten();
+        headers.with_parameters(declared.filter_map(|parameter| {
+            let value = look_up(&parameter.header)?;
+            Some((parameter.header.clone(), value.into()))
+        }))
     }
 }
 

@@ -8,6 +8,7 @@ use crate::jsonrpc::{
 
 /// An HTTP response: a status and, except for a notification, a JSON body.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ServerResponse {
     /// The HTTP status: 200, 202, 400 or 404.
     pub status: u16,

@@ -153,7 +153,8 @@ mod tests {
         params: &Value,
     ) -> Result<ProtocolVersion, (u16, i64)> {
         let [protocol_version, header_method, name] = headers.map(|value| value.map(Cow::Borrowed));
-        let headers = MessageHeaders { protocol_version, method: header_method, name };
+        let headers =
+            MessageHeaders { protocol_version, method: header_method, name, ..MessageHeaders::default() };
         let params = Params::of(params).unwrap();
         determine(&headers, method, Some(&params))
             .map_err(|rejection| (rejection.status, rejection.error.code))
@@ -247,7 +248,7 @@ mod tests {
     fn a_notification_is_refused_only_for_contradicting_headers() {
         let check = |version: Option<&str>, method: Option<&str>, params: &Value| {
             let [protocol_version, method] = [version, method].map(|value| value.map(Cow::Borrowed));
-            let headers = MessageHeaders { protocol_version, method, name: None };
+            let headers = MessageHeaders { protocol_version, method, ..MessageHeaders::default() };
             let params = Params::of(params).unwrap();
             check_notification(&headers, "notifications/cancelled", Some(&params))
                 .map_err(|rejection| (rejection.status, rejection.error.code))

@@ -67,6 +67,7 @@ async fn new(method: &str, mut params: Value) -> (u16, Value) {
         protocol_version: Some("2026-07-28".into()),
         method: Some(method.to_owned().into()),
         name: name.map(Into::into),
+        ..MessageHeaders::default()
     };
     ask(&headers, method, params).await
 }
@@ -143,6 +144,7 @@ async fn asking(capabilities: Value) -> (u16, Value) {
         protocol_version: Some("2026-07-28".into()),
         method: Some("tools/call".into()),
         name: Some("ask".into()),
+        ..MessageHeaders::default()
     };
     ask(&headers, "tools/call", json!({"name": "ask", "_meta": meta})).await
 }
@@ -214,6 +216,41 @@ async fn results_of_added_methods_are_completed_in_the_modern_era() {
     assert!(modern["_meta"][request_meta::SERVER_INFO].is_object());
 }
 
+#[tokio::test]
+async fn headers_must_repeat_the_arguments_that_declare_them() {
+    let schema =
+        json!({"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}});
+    let server = Server::builder(Implementation::new("s", "1"))
+        .tool(Tool::new("t", "", schema), |_| reply(CallToolResult::text("done")))
+        .build()
+        .unwrap();
+    let meta = json!({request_meta::PROTOCOL_VERSION: "2026-07-28", request_meta::CLIENT_CAPABILITIES: {}});
+    for (header, arguments, status) in [
+        (Some("us"), json!({"region": "us"}), 200),
+        (Some("eu"), json!({"region": "us"}), 400),
+        (None, json!({"region": "us"}), 400),
+        (None, json!({}), 200),
+    ] {
+        let sent = [
+            ("mcp-protocol-version", Some("2026-07-28")),
+            ("mcp-method", Some("tools/call")),
+            ("mcp-name", Some("t")),
+            ("mcp-param-region", header),
+        ];
+        let headers = server.headers(|name| sent.iter().find(|(known, _)| *known == name)?.1);
+        let params = json!({"name": "t", "arguments": arguments, "_meta": meta});
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
+        assert_eq!(
+            server.handle((), &headers, body.as_bytes()).await.status,
+            status,
+            "{header:?} {arguments}"
+        );
+        let legacy = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "t"}});
+        let legacy = server.handle((), &MessageHeaders::default(), legacy.to_string().as_bytes()).await;
+        assert_eq!(legacy.status, 200);
+    }
+}
+
 #[test]
 fn a_duplicate_uri_is_refused() {
     let read = |()| std::future::ready(Vec::new());
@@ -281,7 +318,7 @@ fn header() -> impl Strategy<Value = Option<String>> {
 
 fn check(headers: [Option<String>; 3], body: &[u8]) -> Result<(), TestCaseError> {
     let [protocol_version, method, name] = headers.map(|value| value.map(Into::into));
-    let headers = MessageHeaders { protocol_version, method, name };
+    let headers = MessageHeaders { protocol_version, method, name, ..MessageHeaders::default() };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let answer = runtime.block_on(server().handle("Ann", &headers, body));
     match answer.body {

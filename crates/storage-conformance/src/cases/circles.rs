@@ -75,30 +75,40 @@ pub(crate) async fn a_circle_combines_with_range_album_and_deletion(seed: &Seed)
     let album = seed.album(ann, "Some", &[ids[1].clone(), ids[2].clone(), ids[4].clone()]).await;
     let near = Some(circle(10.0, 20.0, 10.0));
     let range = seconds(1, 2);
-    let filter = SearchFilter { circle: near, range, album: None };
+    let filter = SearchFilter { circle: near, range, ..Default::default() };
     assert_eq!(filtered(seed, ann, filter).await, newest_first(&ids[1..3]));
     let filter = SearchFilter { circle: near, album: Some(&album), ..Default::default() };
     assert_eq!(filtered(seed, ann, filter).await, newest_first(&ids[1..3]));
-    let filter = SearchFilter { circle: near, album: Some(&album), range: seconds(2, 9) };
+    let filter = SearchFilter { circle: near, album: Some(&album), range: seconds(2, 9), camera: None };
     assert_eq!(filtered(seed, ann, filter).await, ids[2..3]);
     delete(seed, ann, &ids[2], second(99)).await;
     assert_eq!(filtered(seed, ann, filter).await, []);
     assert_eq!(inside(seed, ann, circle(10.0, 20.0, 10.0)).await, [3, 1, 0].map(|at| ids[at].clone()));
 }
 
-/// The newest `count` photos in the circle, found by checking all of them.
-fn model(photos: &[(Photo, ImageId)], circle: Circle, count: usize) -> Vec<ImageId> {
-    let inside = |photo: &Photo| photo.position.is_some_and(|position| circle.contains(position));
+/// The newest `count` photos in the circle, or those of a camera model, found by checking all of them.
+fn model(
+    photos: &[(Photo, ImageId)],
+    circle: Circle,
+    camera_model: Option<&str>,
+    count: usize,
+) -> Vec<ImageId> {
+    let inside = |photo: &Photo| {
+        photo.position.is_some_and(|position| circle.contains(position))
+            && (camera_model.is_none() || photo.camera[1] == camera_model)
+    };
     let inside = photos.iter().rev().filter(|(photo, _)| inside(photo));
     inside.take(count).map(|(_, id)| id.clone()).collect()
 }
 
 async fn check_circle(seed: &Seed, viewer: Viewer, photos: &[(Photo, ImageId)], circle: Circle) {
-    for count in [1, 20, 100] {
-        let filter = SearchFilter { circle: Some(circle), ..Default::default() };
+    let counts_and_cameras =
+        [(1, None), (20, None), (100, None), (50, Some("NIKON D750")), (1, Some("no camera"))];
+    for (count, camera) in counts_and_cameras {
+        let filter = SearchFilter { circle: Some(circle), camera, ..Default::default() };
         let found = seed.store().filter_images(viewer, filter, limit(count)).await.unwrap();
         let found: Vec<ImageId> = found.into_iter().map(|found| found.image.id).collect();
-        assert_eq!(found, model(photos, circle, usize::try_from(count).unwrap()), "{circle:?}");
+        assert_eq!(found, model(photos, circle, camera, usize::try_from(count).unwrap()), "{circle:?}");
     }
 }
 

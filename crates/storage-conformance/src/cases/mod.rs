@@ -2,6 +2,7 @@ pub(crate) mod accounts;
 pub(crate) mod albums;
 pub(crate) mod api_keys;
 pub(crate) mod blobs;
+pub(crate) mod cameras;
 pub(crate) mod capture_times;
 pub(crate) mod circles;
 pub(crate) mod concurrency;

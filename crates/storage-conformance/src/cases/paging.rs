@@ -76,7 +76,7 @@ pub(crate) async fn a_range_includes_both_ends(seed: &Seed) {
         assert_eq!(page(seed, ann, query).await, expected, "{range:?}");
         let filter = SearchFilter { range, ..SearchFilter::default() };
         assert_eq!(filtered(seed, ann, filter).await, expected, "{range:?}");
-        let filter = SearchFilter { range, album: Some(&album), circle: None };
+        let filter = SearchFilter { range, album: Some(&album), ..Default::default() };
         assert_eq!(filtered(seed, ann, filter).await, expected, "{range:?}");
     }
 }

@@ -198,7 +198,7 @@ pub(crate) async fn filters_narrow_what_words_find(seed: &Seed) {
         (SearchFilter { album: Some(&album), ..any }, vec![2, 1, 0]),
         (SearchFilter { circle: near, ..any }, vec![4, 2, 0]),
         (SearchFilter { range: seconds(1, 3), ..any }, vec![3, 2, 1]),
-        (SearchFilter { album: Some(&album), circle: near, range: seconds(1, 9) }, vec![2]),
+        (SearchFilter { album: Some(&album), circle: near, range: seconds(1, 9), camera: None }, vec![2]),
         (SearchFilter { album: Some(&bens), ..any }, vec![]),
     ];
     for (filter, expected) in cases {

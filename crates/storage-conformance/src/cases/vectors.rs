@@ -1,4 +1,4 @@
-use domain::{Circle, DateRange, ImageId, Plan, Position};
+use domain::{Circle, ImageId, Plan, Position};
 use storage::{
     EncoderId, ImageKey, NewVector, SearchFilter, StageOutcome, StoredVector, VectorId,
     VersionPolicy::Replace, Viewer,
@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Adds a vector to every queued image, numbered from the oldest image on.
-async fn add_vectors(seed: &Seed, encoder: &str) -> EncoderId {
+pub(super) async fn add_vectors(seed: &Seed, encoder: &str) -> EncoderId {
     let store = seed.store();
     let stage = store.open_stage("look", encoder, 1, Replace).await.unwrap();
     store.restart_backfill(stage.id).await.unwrap();
@@ -28,11 +28,11 @@ async fn add_vectors(seed: &Seed, encoder: &str) -> EncoderId {
     store.encoder(encoder).await.unwrap().unwrap()
 }
 
-async fn all(seed: &Seed, viewer: Viewer, encoder: EncoderId) -> Vec<StoredVector> {
+pub(super) async fn all(seed: &Seed, viewer: Viewer, encoder: EncoderId) -> Vec<StoredVector> {
     seed.store().vectors_after(viewer.account, encoder, None, 1000).await.unwrap()
 }
 
-async fn visible(
+pub(super) async fn visible(
     seed: &Seed,
     viewer: Viewer,
     encoder: EncoderId,
@@ -45,7 +45,7 @@ async fn visible(
     numbers
 }
 
-fn ids_of(vectors: &[StoredVector]) -> Vec<VectorId> {
+pub(super) fn ids_of(vectors: &[StoredVector]) -> Vec<VectorId> {
     vectors.iter().map(|vector| vector.id).collect()
 }
 
@@ -109,13 +109,13 @@ pub(crate) async fn filters_apply_to_vectors(seed: &Seed) {
     let album = seed.album(ann, "some", &[ids[0].clone(), ids[2].clone()]).await;
     let circle = Some(Circle::new(Position::new(10.0, 10.0).unwrap(), 5.0).unwrap());
     let range = seconds(2, 3);
-    let every = DateRange::default();
+    let any = SearchFilter::default();
     for (filter, expect) in [
-        (SearchFilter { album: Some(&album), circle: None, range: every }, vec![1, 3]),
-        (SearchFilter { album: None, circle, range: every }, vec![1, 2, 4]),
-        (SearchFilter { album: None, circle: None, range }, vec![2, 3]),
-        (SearchFilter { album: Some(&album), circle, range: every }, vec![1]),
-        (SearchFilter { album: Some(&album), circle, range }, vec![]),
+        (SearchFilter { album: Some(&album), ..any }, vec![1, 3]),
+        (SearchFilter { circle, ..any }, vec![1, 2, 4]),
+        (SearchFilter { range, ..any }, vec![2, 3]),
+        (SearchFilter { album: Some(&album), circle, ..any }, vec![1]),
+        (SearchFilter { album: Some(&album), circle, range, ..any }, vec![]),
     ] {
         assert_eq!(visible(seed, ann, eye, &vectors, filter).await, expect);
     }

@@ -402,3 +402,33 @@ pub(crate) async fn new_images_need_no_reindexing(seed: &Seed) {
     assert_eq!(seed.store().reindex_words(10).await.unwrap(), 0);
     assert!(!seed.store().word_index_is_newer().await.unwrap());
 }
+
+pub(crate) async fn the_place_or_file_name_that_matched_is_returned(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let lisbon = Photo::at_second(1).place("Gardens of Sintra, Portugal").file_name("IMG_1.jpg");
+    let named = Photo::at_second(2).place("Oslo, Norway").file_name("garden-party.jpg");
+    let described = Photo::at_second(3).description("our garden").place("Évora, Portugal");
+    seed.images(ann.account, vec![lisbon, named, described]).await;
+    let context = async |words: &str, columns| {
+        let found = matches_in(seed, ann, &[words], columns, SearchFilter::default()).await;
+        let mut found: Vec<_> = found
+            .into_iter()
+            .map(|found| (found.captured_at, found.matched_text, found.matched_context))
+            .collect();
+        found.sort();
+        let texts = found.into_iter().map(|(_, text, context)| (text.is_some(), context));
+        texts.collect::<Vec<_>>()
+    };
+    let some = |text: &str| Some(text.to_owned());
+    assert_eq!(
+        context("gardening", TextColumns::ContentAndContext).await,
+        [(false, some("Gardens of Sintra, Portugal")), (false, some("garden-party.jpg")), (true, None)],
+        "also words with the same stem"
+    );
+    assert_eq!(
+        context("evora", TextColumns::ContentAndContext).await,
+        [(false, some("Évora, Portugal"))],
+        "whatever the accents"
+    );
+    assert_eq!(context("garden", TextColumns::Content).await, [(true, None)]);
+}

@@ -74,7 +74,7 @@ pub(super) fn candidates(
         }
         pool.extend(hits(c, filter, &query.expression, (first, last), &pool)?);
     }
-    // All checked hits of a common word may be outside the album or the circle.
+    // All checked hits of a common word may be outside the album or the circle, or of other cameras.
     let is_common = |word: &ExpandedWord| word.images() > MAX_HITS;
     if let Some(seqs) = within.filter(|_| pool.len() < max && expanded.iter().any(is_common)) {
         let mut best = scan::candidates(c, filter, &seqs, expanded, content_only)?;
@@ -198,7 +198,8 @@ const HIT_CONDITIONS: &str = concat!(
     AND ($6 IS NULL OR (
         i.latitude BETWEEN $7 AND $8 AND distance_m($9, $10, i.latitude, i.longitude) <= $6
     ))
-    LIMIT $11"
+    AND ($11 IS NULL OR i.camera = $11)
+    LIMIT $12"
 );
 
 #[derive(QueryableByName)]
@@ -242,6 +243,7 @@ fn hits(
         .bind::<Nullable<Double>, _>(bounds.map(|(_, north)| north))
         .bind::<Nullable<Double>, _>(centre.map(Position::latitude))
         .bind::<Nullable<Double>, _>(centre.map(Position::longitude))
+        .bind::<Nullable<Text>, _>(filter.camera.as_deref())
         .bind::<BigInt, _>(i64::try_from(remaining(pool)).unwrap_or(i64::MAX))
         .load(c)?)
 }

@@ -1,4 +1,4 @@
-//! Searches albums and circles with few images by scanning them all.
+//! Searches albums, circles and cameras with few images by scanning them all.
 
 use std::{cmp::Reverse, collections::HashMap};
 
@@ -11,6 +11,7 @@ use domain::{Circle, Position};
 
 use super::{
     super::{
+        cameras,
         filter::ResolvedFilter,
         places::{self, latitudes},
     },
@@ -24,18 +25,24 @@ use crate::{
     sql::{schema::album_images, statement, value::json_array},
 };
 
-/// Albums and circles with at most this many images are scanned.
+/// Albums, circles and cameras with at most this many images are scanned.
 pub(super) const MAX_SCANNED_IMAGES: usize = 2000;
 
-/// The images of the album, or in the bounding boxes of the circle. If there are more than [`MAX_SCANNED_IMAGES`],
-/// more than that many of them: the newest of the album, or any in the boxes. Some may not pass the filter.
+/// The images of the album, in the bounding boxes of the circle, or of the camera. If there are more than
+/// [`MAX_SCANNED_IMAGES`], more than that many of them: the newest of the album or the camera, or any in the boxes. Some
+/// may not pass the filter.
 pub(super) fn within(c: &mut SqlConnection, filter: &ResolvedFilter) -> Result<Option<Vec<i64>>, SqlError> {
-    match (filter.album_seq, filter.circle) {
-        (Some(album_seq), _) => newest_of_album(c, album_seq, filter).map(Some),
-        (None, Some(circle)) => {
+    let one_more = i64::try_from(MAX_SCANNED_IMAGES).unwrap_or(i64::MAX).saturating_add(1);
+    match (filter.album_seq, filter.circle, &filter.camera) {
+        (Some(album_seq), ..) => newest_of_album(c, album_seq, filter, one_more).map(Some),
+        (None, Some(circle), _) => {
             places::in_bounding_boxes(c, filter.account, circle, MAX_SCANNED_IMAGES).map(Some)
         }
-        (None, None) => Ok(None),
+        (None, None, Some(camera)) => {
+            let range_ms = (filter.start_ms, filter.end_ms);
+            cameras::newest(c, filter.account, camera, range_ms, one_more).map(Some)
+        }
+        (None, None, None) => Ok(None),
     }
 }
 
@@ -43,8 +50,8 @@ fn newest_of_album(
     c: &mut SqlConnection,
     album_seq: i64,
     filter: &ResolvedFilter,
+    max: i64,
 ) -> Result<Vec<i64>, SqlError> {
-    let max = i64::try_from(MAX_SCANNED_IMAGES).unwrap_or(i64::MAX).saturating_add(1);
     Ok(album_images::table
         .filter(album_images::album_seq.eq(album_seq))
         .filter(album_images::live.eq(true))
@@ -76,7 +83,8 @@ const CANDIDATES: &str = concat!(
 WHERE i.account_id = $2 AND i.live = TRUE AND i.captured_at_ms BETWEEN $3 AND $4
     AND ($5 IS NULL OR (
         i.latitude BETWEEN $6 AND $7 AND distance_m($8, $9, i.latitude, i.longitude) <= $5
-    ))"
+    ))
+    AND ($10 IS NULL OR i.camera = $10)"
 );
 
 /// The images among these that pass the filter and have any of the words, best first.
@@ -99,6 +107,7 @@ pub(super) fn candidates(
         .bind::<Nullable<Double>, _>(bounds.map(|(_, north)| north))
         .bind::<Nullable<Double>, _>(centre.map(Position::latitude))
         .bind::<Nullable<Double>, _>(centre.map(Position::longitude))
+        .bind::<Nullable<Text>, _>(filter.camera.as_deref())
         .load(c)?;
     let required = RequiredWords::of(expanded);
     let mut matching: Vec<_> = indexed

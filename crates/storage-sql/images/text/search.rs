@@ -47,13 +47,16 @@ pub(in super::super) fn matches(
         .map(|ScoredImage { image, score }| {
             let reader = RowReader::new("images", &image.seq);
             let captured_at_ms = reader.required("captured_at_ms", image.captured_at_ms)?;
-            let matched_text = scorer.passage(&image.fields().content());
+            let fields = image.fields();
+            let matched_text = scorer.passage(&fields.content());
+            let matched_context = scorer.context(&fields).filter(|_| !content_only).map(str::to_owned);
             Ok(TextMatch {
                 image_key: ImageKey(image.seq),
                 captured_at: reader.timestamp("captured_at_ms", captured_at_ms)?,
                 tier: tier(score.tier),
                 strength: score.strength,
                 matched_text,
+                matched_context,
                 id: reader.required("id", ImageId::parse(image.id))?,
             })
         })

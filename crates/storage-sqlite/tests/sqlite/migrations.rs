@@ -109,6 +109,21 @@ async fn images_from_before_the_map_are_added_to_it() {
     store.delete_image(ben, &late, NOW).await.unwrap();
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn photos_from_before_get_their_cameras() {
+    let (store, _folder) = fresh_store().await;
+    let seed = Seed::new(std::sync::Arc::new(store.clone()));
+    let ann = seed.account(Plan::Paid).await;
+    seed.images(ann.account, random_photos(20, NOW, 1)).await;
+    let cameras = store.cameras(ann, 10).await.unwrap();
+    assert_eq!(cameras.len(), 4, "{cameras:?}");
+    while !store.pending_migrations().await.unwrap().iter().any(|name| name.ends_with("_cameras")) {
+        store.revert_migration().await.unwrap().unwrap();
+    }
+    store.migrate().await.unwrap();
+    assert_eq!(store.cameras(ann, 10).await.unwrap(), cameras);
+}
+
 /// The number of migrations, all of which are applied.
 async fn count_migrations(store: &SqliteStore) -> usize {
     assert!(store.pending_migrations().await.unwrap().is_empty());

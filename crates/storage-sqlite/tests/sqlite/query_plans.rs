@@ -64,8 +64,8 @@ struct PlanStep {
 /// Each of these look-ups uses an index that has exactly the wanted rows, in the wanted order: a page, the end of the
 /// free window, the count of an album, a page of an album, jobs to lease, images to index again, words, stems,
 /// prefixes, images by their words, files between two times, sidecars and photos by their names, and partial files of an
-/// original.
-const EXPECTED: [&str; 18] = [
+/// original, pages of a camera, and the next camera with its newest image.
+const EXPECTED: [&str; 21] = [
     "SEARCH images USING INDEX images_timeline (account_id=? AND live=? AND captured_at_ms>? AND captured_at_ms<?)",
     "SEARCH images USING INDEX images_timeline (account_id=? AND live=?)",
     "SEARCH n USING COVERING INDEX album_images_timeline (album_seq=? AND live=? AND captured_at_ms>?)",
@@ -85,6 +85,10 @@ const EXPECTED: [&str; 18] = [
     "SEARCH files USING INDEX files_sidecars (account_id=? AND parent_id=? AND name>? AND name<?)",
     "SEARCH files USING INDEX files_name (account_id=? AND parent_id=? AND name>? AND name<?)",
     "SEARCH files USING COVERING INDEX files_partial (original=? AND account_id=?)",
+    "SEARCH images USING INDEX images_camera (account_id=? AND live=? AND camera=? AND captured_at_ms>? \
+     AND captured_at_ms<?)",
+    "SEARCH i USING INDEX images_camera (account_id=? AND live=? AND camera>?)",
+    "SEARCH i USING INDEX images_camera (account_id=? AND live=? AND camera=?)",
 ];
 
 fn plan(connection: &mut SqliteConnection, sql: &str) -> Vec<String> {
@@ -116,8 +120,8 @@ async fn run_hot_operations(store: SharedStore) {
     let range = DateRange::default();
     for circle in [None, circle] {
         store.page_images(ann, &ListQuery { limit: Limit::default(), range, circle }).await.unwrap();
-        for album in [None, Some(&album)] {
-            let filter = SearchFilter { album, circle, range };
+        for (album, camera) in [(None, None), (Some(&album), None), (None, Some("Acme Pinhole 1"))] {
+            let filter = SearchFilter { album, circle, camera, range };
             store.filter_images(ann, filter, Limit::default()).await.unwrap();
             for query in ["red car", "re", "sae reds lighthouse", "lighthouse"] {
                 let (text, columns) = (QueryText::parse(query).unwrap(), TextColumns::ContentAndContext);
@@ -125,6 +129,8 @@ async fn run_hot_operations(store: SharedStore) {
             }
         }
     }
+    store.cameras(ann, 9).await.unwrap();
+    store.camera_image_keys(ann, "Acme Pinhole 1", range, 9).await.unwrap();
     store.count_images(ann).await.unwrap();
     // As many as a page has.
     store.images(ann, &vec![ids[3].clone(); 50]).await.unwrap();
@@ -374,7 +380,7 @@ async fn hot_operations_use_indexes() {
     let statements = STATEMENTS.lock().unwrap().clone();
     let is_operation = |sql: &&String| {
         let verb = sql.split_whitespace().next().unwrap_or_default();
-        ["SELECT", "UPDATE", "DELETE", "INSERT", "REPLACE"].contains(&verb)
+        ["SELECT", "WITH", "UPDATE", "DELETE", "INSERT", "REPLACE"].contains(&verb)
             && !sql.contains("__diesel")
             && !sql.contains("sqlite_master")
     };

@@ -149,7 +149,7 @@ pub(crate) struct LibraryRecord {
 
 /// The record of an image; `all_renditions` includes the URLs of all renditions.
 pub(crate) fn image_record(hit: Hit, links: &Links<'_>, all_renditions: bool) -> ImageRecord {
-    let Hit { image, distance_m, score, matched_text } = hit;
+    let Hit { image, distance_m, score, matched_text, matched_context: _ } = hit;
     let named = |rendition: Rendition| (rendition.name(), links.rendition(&image.id, rendition));
     ImageRecord {
         url: links.display(&image),

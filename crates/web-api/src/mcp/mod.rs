@@ -14,6 +14,7 @@ mod transport;
 use std::{net::IpAddr, sync::Arc};
 
 use http::{Method, header, request::Parts};
+use mcp_protocol::http::respond_without_message;
 use web_auth::McpResource;
 
 pub use document::mcp_tools_document;
@@ -27,7 +28,7 @@ use self::{
 };
 use crate::{Api, images_api::json_bytes};
 use http_server::{
-    body::RequestBody,
+    body::{RequestBody, full},
     reply::{Reply, WithHeader as _, not_found},
 };
 
@@ -38,11 +39,11 @@ pub(crate) async fn handle(api: &Arc<Api>, parts: &Parts, body: RequestBody, add
     let Some(resource) = McpResource::at(parts.uri.path()) else {
         return not_found();
     };
-    if parts.method == Method::OPTIONS {
-        return transport::options();
-    }
-    if parts.method != Method::POST {
-        return method_not_allowed(api, resource, parts).await;
+    if let Some(response) = respond_without_message(&parts.method) {
+        return match parts.method {
+            Method::OPTIONS => response.map(full),
+            _ => with_challenge(response.map(full), api, resource, parts).await,
+        };
     }
     let caller = match authenticate(api, resource, parts).await {
         Ok(caller) => caller,
@@ -53,13 +54,11 @@ pub(crate) async fn handle(api: &Arc<Api>, parts: &Parts, body: RequestBody, add
         Err(error) => return error.into_reply(),
     };
     let context = ToolContext { api: api.clone(), caller, is_structured: resource.is_structured() };
-    let headers = transport::message_headers(&parts.headers);
-    transport::reply(api.mcp.of(resource).handle(context, &headers, &body).await)
+    api.mcp.of(resource).respond(context, &parts.headers, &body).await.map(full)
 }
 
 /// Some clients send a GET to discover authentication, so a 405 response has the challenge too.
-async fn method_not_allowed(api: &Api, resource: McpResource, parts: &Parts) -> Reply {
-    let reply = transport::method_not_allowed();
+async fn with_challenge(reply: Reply, api: &Api, resource: McpResource, parts: &Parts) -> Reply {
     match authenticate(api, resource, parts).await {
         Err(AuthenticationError::NoValidToken) => {
             reply.with(header::WWW_AUTHENTICATE, authentication::challenge(&api.base_url, resource))

@@ -7,10 +7,12 @@ use maud::{Markup, html};
 use super::{no_album, path_of};
 use crate::{
     Site,
+    assets::Asset,
     forms::csrf_field,
     gallery::{Tile, tiles},
     layout::{LibraryPage, LibraryTab},
     messages,
+    photo::Origin,
     selection::{self, photos},
     session::Person,
 };
@@ -104,7 +106,7 @@ pub(super) async fn page(
         title: &shown.album.title,
         tab: Some(LibraryTab::Albums),
         shows_heading: true,
-        scripts: &[],
+        scripts: &[Asset::Library],
         can_compress: problem.is_none(),
     };
     let status = if problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
@@ -148,13 +150,13 @@ fn head(site: &Site, person: &Person, album: &Album, path: &str) -> Markup {
 
 fn grid(site: &Site, person: &Person, shown: &Shown, here: &str) -> Markup {
     let id = &shown.album.id;
-    let tile = |image| Tile { image, href: format!("/photos/{}?in={id}", image.id), note: None };
+    let origin = Origin::Album(id.clone());
     html! {
         form #selection method="post" action=(selection::PATH) {
             (csrf_field(&site.forms, &person.token_parts(selection::PATH)))
             input type="hidden" name="return_to" value=(here);
             input type="hidden" name="album" value=(id);
-            (tiles(shown.images.iter().map(tile), 0))
+            (tiles(shown.images.iter().map(|image| Tile::of(image, &origin)), 0))
             div.actions {
                 button.quiet type="submit" name="action" value="remove_from_album" { "Remove from album" }
                 button.quiet type="submit" formaction={ (path_of(id)) "/cover" } { "Use as the cover" }

@@ -94,10 +94,10 @@ async fn page(
     let (page, covers) = load(site, person, offset).await.map_err(|error| messages::unavailable(&error))?;
     let shown = offset.get().saturating_add(u32::try_from(page.albums.len()).unwrap_or(u32::MAX));
     let content = html! {
-        (create_form(site, person, rejected.as_ref()))
         @if page.total == 0 {
             p.lead { "There are no albums yet. Create one here, or select photos and add them to a new album." }
         }
+        (create_form(site, person, rejected.as_ref(), page.total == 0))
         ul.albums {
             @for album in &page.albums {
                 (entry(album, album.cover.as_ref().and_then(|cover| covers.get(cover))))
@@ -123,16 +123,23 @@ async fn page(
     Ok(frame.reply_with(status, &person.header(site, PATH), "library", &content))
 }
 
-fn create_form(site: &Site, person: &Person, rejected: Option<&Rejected<'_>>) -> Markup {
+fn create_form(site: &Site, person: &Person, rejected: Option<&Rejected<'_>>, is_open: bool) -> Markup {
     html! {
-        form.inline method="post" action=(PATH) {
-            (csrf_field(&site.forms, &person.token_parts(PATH)))
-            label for="new-title" { "New album" }
-            input #new-title type="text" name="title" required maxlength="100" autocomplete="off"
-                value=[rejected.map(|rejected| rejected.title)] aria-invalid=[rejected.map(|_| "true")]
-                aria-describedby=[rejected.map(|_| "title-problem")];
-            button type="submit" { "Create" }
-            @if let Some(rejected) = rejected { p #title-problem .notice.warn role="alert" { (rejected.reason) } }
+        div.tools {
+            details.ask open[is_open || rejected.is_some()] {
+                summary { "New album" }
+                form.asked method="post" action=(PATH) {
+                    (csrf_field(&site.forms, &person.token_parts(PATH)))
+                    label for="new-title" { "Title" }
+                    input #new-title type="text" name="title" required maxlength="100" autocomplete="off"
+                        value=[rejected.map(|rejected| rejected.title)] aria-invalid=[rejected.map(|_| "true")]
+                        aria-describedby=[rejected.map(|_| "title-problem")];
+                    @if let Some(rejected) = rejected {
+                        p #title-problem .problem role="alert" { (rejected.reason) }
+                    }
+                    button type="submit" { "Create" }
+                }
+            }
         }
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn is_path(path: &str) -> bool {
 }
 
 /// The path of an album; also the purpose of its forms.
-fn path_of(id: &AlbumId) -> String {
+pub(crate) fn path_of(id: &AlbumId) -> String {
     format!("{PATH}/{id}")
 }
 

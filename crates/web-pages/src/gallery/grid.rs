@@ -5,9 +5,11 @@ use domain::{Image, Rendition};
 use maud::{Markup, html};
 
 use super::{described, picture_path};
+use crate::photo::Origin;
 
-/// Photos whose images are loaded with the page, because they are probably in the first screen.
-const EAGER: usize = 18;
+/// Photos whose images are loaded with the page, because they are in the first screen also of phones. Others load when they are
+/// placed.
+const EAGER: usize = 12;
 
 /// The ratio of width to height of a tile, in thousandths. Wider and narrower photos are cut to it.
 pub(super) fn tile_ratio(image: &Image) -> u64 {
@@ -25,9 +27,9 @@ pub(crate) struct Tile<'a> {
 }
 
 impl<'a> Tile<'a> {
-    /// A photo that leads to its own page.
-    pub(crate) fn of(image: &'a Image) -> Self {
-        Self { image, href: format!("/photos/{}", image.id), note: None }
+    /// A photo that leads to its own page, in a list of photos opened at `origin`.
+    pub(crate) fn of(image: &'a Image, origin: &Origin) -> Self {
+        Self { image, href: origin.link(&image.id), note: None }
     }
 }
 

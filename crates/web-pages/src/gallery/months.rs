@@ -62,11 +62,6 @@ impl Months {
     }
 }
 
-/// What changes when the months do.
-pub(super) fn generation(totals: &[MonthTotal]) -> String {
-    Months::of(totals).r#gen
-}
-
 fn short_hash(bytes: &[u8]) -> String {
     HEXLOWER.encode(keys::sha256(bytes).get(..8).unwrap_or_default())
 }

@@ -11,68 +11,130 @@ const STYLES: [&str; 5] = [
     include_str!("../map/map.css"),
 ];
 
-/// A classic script, so that the modules below see what it declares.
+/// A classic script, so that the module below sees what it declares.
 const FIRST: [&str; 2] = [include_str!("scripts/layout.js"), include_str!("scripts/first.js")];
 
-const TIMELINE: [&str; 11] = [
-    include_str!("scripts/status.js"),
-    include_str!("scripts/letters.js"),
+/// One module for all pages. Each part does something on its own pages only.
+const LIBRARY: [&str; 17] = [
     include_str!("scripts/library.js"),
-    include_str!("scripts/thumbhash.js"),
-    include_str!("scripts/tiles.js"),
     include_str!("scripts/selection.js"),
     include_str!("scripts/scroller.js"),
-    include_str!("scripts/scrubber.js"),
-    include_str!("scripts/actions.js"),
-    include_str!("scripts/keys.js"),
+    include_str!("scripts/range.js"),
+    include_str!("scripts/thumbhash.js"),
+    include_str!("scripts/tiles.js"),
     include_str!("scripts/timeline.js"),
-];
-
-const PHOTO: [&str; 3] = [
+    include_str!("scripts/status.js"),
+    include_str!("scripts/actions.js"),
+    include_str!("scripts/scrubber.js"),
+    include_str!("scripts/keys.js"),
     include_str!("scripts/letters.js"),
+    include_str!("../../../web-scripts/gestures.js"),
     include_str!("../../../web-scripts/zoom.js"),
+    include_str!("../map/map.js"),
     include_str!("scripts/photo.js"),
+    include_str!("scripts/pages.js"),
 ];
 
 pub(crate) fn style() -> String {
-    join(&STYLES)
+    STYLES.iter().copied().flat_map(code).map(|line| format!("{line}\n")).collect()
 }
 
 pub(crate) fn first() -> String {
-    join(&FIRST)
+    script(&FIRST)
 }
 
-pub(crate) fn timeline() -> String {
-    join(&TIMELINE)
+pub(crate) fn library() -> String {
+    script(&LIBRARY)
 }
 
-pub(crate) fn photo() -> String {
-    join(&PHOTO)
-}
-
-fn join(parts: &[&str]) -> String {
-    parts.iter().map(|part| compact(part)).collect()
-}
-
-pub(crate) fn map() -> String {
-    compact(include_str!("../map/map.js"))
-}
-
-/// Leaves out comments that begin a line, and the spaces at the start of lines. No source has a text of several lines.
-fn compact(source: &str) -> String {
-    let mut compacted = String::with_capacity(source.len());
+/// The lines of a source without the comments that begin a line and without indentation. No source has a text of several lines.
+fn code(source: &str) -> impl Iterator<Item = &str> {
     let mut is_comment = false;
-    for line in source.lines().map(str::trim) {
-        if line.starts_with("/*") {
-            is_comment = true;
-        }
-        if !is_comment && !line.is_empty() && !line.starts_with("//") {
-            compacted.push_str(line);
-            compacted.push('\n');
-        }
-        if is_comment && line.ends_with("*/") {
-            is_comment = false;
+    source.lines().map(str::trim).filter(move |line| {
+        let is_code = !is_comment && !line.starts_with("/*") && !line.starts_with("//") && !line.is_empty();
+        is_comment = (is_comment || line.starts_with("/*")) && !line.ends_with("*/");
+        is_code
+    })
+}
+
+fn script(parts: &[&str]) -> String {
+    let mut script = String::new();
+    for line in parts.iter().copied().flat_map(code) {
+        script.push_str(&without_spaces(line));
+        // Elsewhere the end of a line may be the end of a statement.
+        if !line.ends_with(['{', '(', '[', ',', ';']) {
+            script.push('\n');
         }
     }
-    compacted
+    script
+}
+
+/// A line of a script without the spaces beside punctuation. Texts in quotes and templates stay as they are, and so does a line
+/// with a slash outside of them, which may begin a regular expression.
+fn without_spaces(line: &str) -> String {
+    const PUNCTUATION: &str = ",;:=(){}[]<>?&|*!+-%";
+    let is_sign = |char: char| matches!(char, '+' | '-');
+    let mut short = String::with_capacity(line.len());
+    let mut quote = None;
+    let mut previous = ' ';
+    let mut chars = line.chars().peekable();
+    while let Some(char) = chars.next() {
+        match (quote, char) {
+            (Some(open), _) if open == char => quote = None,
+            (Some(_), _) => {}
+            (None, '/') => return line.to_owned(),
+            (None, '\'' | '"' | '`') => quote = Some(char),
+            (None, ' ') => {
+                let next = chars.peek().copied().unwrap_or(' ');
+                let is_beside = PUNCTUATION.contains(previous) || PUNCTUATION.contains(next);
+                // `a - -b` is not `a--b`.
+                if is_beside && !(is_sign(previous) && is_sign(next)) {
+                    continue;
+                }
+            }
+            (None, _) => {}
+        }
+        short.push(char);
+        previous = char;
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use flate2::{Compression, write::GzEncoder};
+
+    use super::*;
+
+    /// Upper bound on all scripts of the library's pages together, compressed.
+    const MAX_SCRIPT_BYTES: usize = 20 * 1024;
+
+    fn compressed(text: &str) -> usize {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(text.as_bytes()).unwrap();
+        encoder.finish().unwrap().len()
+    }
+
+    #[test]
+    fn all_scripts_together_are_small() {
+        let (first, library) = (compressed(&first()), compressed(&library()));
+        assert!(first + library <= MAX_SCRIPT_BYTES, "{first} + {library} bytes");
+    }
+
+    #[test]
+    fn comments_and_spaces_are_left_out_but_texts_stay() {
+        for (source, expected) in [
+            ("// A comment.\n\n  const a = 1;\n", "const a=1;"),
+            ("/** One line. */\n/*\n * More.\n */\nclass A {\n  #b;\n}\n", "class A{#b;}\n"),
+            ("make('a, b', { c: d });", "make('a, b',{c:d});"),
+            ("const text = `a, ${b} / c`;", "const text=`a, ${b} / c`;"),
+            ("if (/[a, b]/.test(c)) d += 1;", "if (/[a, b]/.test(c)) d += 1;"),
+            ("a - -b", "a- -b\n"),
+            ("x ? y : z", "x?y:z\n"),
+        ] {
+            assert_eq!(script(&[source]), expected, "{source}");
+        }
+    }
 }

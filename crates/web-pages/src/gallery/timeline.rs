@@ -8,14 +8,15 @@ use maud::{Markup, html};
 use super::{
     empty,
     grid::{Tile, tiles},
-    months::generation,
 };
 use crate::{
     Site,
     assets::Asset,
     forms::csrf_field,
     layout::{LibraryPage, LibraryTab},
-    messages, selection,
+    messages,
+    photo::Origin,
+    selection,
     session::Person,
 };
 
@@ -50,7 +51,7 @@ pub(super) async fn page(site: &Site, person: &Person, query: &Query<'_>) -> Rep
         title: "Photos",
         tab: Some(LibraryTab::Photos),
         shows_heading: shown.months.is_empty(),
-        scripts: if shown.months.is_empty() { &[] } else { &[Asset::First, Asset::Timeline] },
+        scripts: if shown.months.is_empty() { &[] } else { &[Asset::First, Asset::Library] },
         can_compress: true,
     };
     page.reply(&person.header(site, &here), "library", &content)
@@ -76,16 +77,14 @@ async fn load(site: &Site, person: &Person, at: Option<Timestamp>) -> Result<Sho
 }
 
 fn content(site: &Site, person: &Person, shown: &Shown, at: Option<Timestamp>, here: &str) -> Markup {
-    let total: u64 = shown.months.iter().map(|month| u64::from(month.photos)).sum();
     let token = site.forms.sign(&person.token_parts(selection::PATH));
     html! {
         form #selection method="post" action=(selection::PATH) {
             (csrf_field(&site.forms, &person.token_parts(selection::PATH)))
             input type="hidden" name="return_to" value=(here);
-            div #timeline data-gen=(generation(&shown.months)) data-total=(total) data-token=(token)
-                data-at=(at.map_or_else(String::new, |at| at.millis().to_string())) {
+            div #timeline data-token=(token) data-at=(at.map_or_else(String::new, |at| at.millis().to_string())) {
                 @for (first, month, images) in sections(&shown.images) {
-                    (section(month, shown.months.iter().find(|total| total.month == month), images, first))
+                    (section(month, images, first))
                 }
                 @if shown.images.is_empty() { p.lead { "There are no photos from before this time." } }
             }
@@ -110,16 +109,16 @@ fn sections(images: &[Image]) -> Vec<(usize, Month, &[Image])> {
     sections
 }
 
-fn section(month: Month, total: Option<&MonthTotal>, images: &[Image], first: usize) -> Markup {
+fn section(month: Month, images: &[Image], first: usize) -> Markup {
     let (number, range) = (month.number(), month.range());
     html! {
-        section.month data-month=(number) data-count=[total.map(|total| total.photos)] aria-labelledby={ "m" (number) } {
+        section.month data-month=(number) aria-labelledby={ "m" (number) } {
             h2 id={ "m" (number) } { (month) }
             label.all {
                 input type="checkbox" name="range" value={ (range.start().millis()) ":" (range.end().millis()) };
                 span { "Select all of " (month) }
             }
-            (tiles(images.iter().map(Tile::of), first))
+            (tiles(images.iter().map(|image| Tile::of(image, &Origin::Timeline)), first))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Clusters of photos: their texts, their links, and `/web/map`.
 
-use domain::{Invalid, MAX_MAP_LEVEL, MapArea, MapCell, Position};
+use domain::{Invalid, MAX_MAP_LEVEL, MapArea, Position};
 use http::StatusCode;
 use http_server::{
     Query,
@@ -9,7 +9,10 @@ use http_server::{
 use library::MapCluster;
 use serde::Serialize;
 
-use super::view::{MAX_ZOOM, View, level, parse_zoom, shares};
+use super::{
+    page::marker,
+    view::{MAX_ZOOM, Size, View, extent, level, parse_zoom, shares},
+};
 use crate::{Site, messages, session::Person};
 
 /// A request for clusters.
@@ -23,9 +26,12 @@ impl Request {
         let missing =
             |name, example: &str| Invalid::new(name, format!("is missing, for example {name}={example}"));
         let zoom = parse_zoom(query)?.ok_or_else(|| missing("z", "5"))?;
-        let area =
-            query.get("bbox").ok_or_else(|| missing("bbox", "-10,36,-6,43 (west,south,east,north)"))?;
-        Ok(Self { zoom, area: MapArea::parse(area)? })
+        let area = match (query.get("bbox"), View::parse(query)?, Size::parse(query)?) {
+            (Some(area), ..) => MapArea::parse(area)?,
+            (None, Some(view), Some(size)) => view.area(size),
+            (None, ..) => return Err(missing("bbox", "-10,36,-6,43 (west,south,east,north)")),
+        };
+        Ok(Self { zoom, area })
     }
 }
 
@@ -46,11 +52,15 @@ struct ReportedCluster {
     bbox: [f64; 4],
     /// The nearest city.
     label: Option<String>,
+    /// The element of the map.
+    link: String,
 }
 
 /// A cluster with the name of its place.
 pub(super) struct NamedCluster {
     pub(super) cluster: MapCluster,
+    /// A part of the map with all its photos.
+    area: MapArea,
     /// The nearest city.
     pub(super) city: Option<String>,
 }
@@ -58,46 +68,61 @@ pub(super) struct NamedCluster {
 /// Clusters closer than this many units are shown as one, because the pictures of both would not have room.
 const MIN_DISTANCE: f64 = 52.0;
 
-/// Joins clusters whose pictures would cover each other, the smaller ones to larger ones.
-pub(super) fn spaced(mut clusters: Vec<MapCluster>, zoom: f64) -> Vec<MapCluster> {
+/// The clusters of a view. Those whose pictures would cover each other are joined, the smaller ones to larger ones.
+///
+/// Takes microseconds for each, but the first call unpacks the names of the cities.
+pub(super) fn named(mut clusters: Vec<MapCluster>, zoom: f64) -> Vec<NamedCluster> {
     let world = 256.0 * zoom.exp2();
     clusters.sort_by_key(|cluster| std::cmp::Reverse(cluster.photos));
-    let mut kept: Vec<(MapCluster, (f64, f64))> = Vec::new();
+    let mut kept: Vec<(MapCluster, MapArea, (f64, f64))> = Vec::new();
     for cluster in clusters {
         let (x, y) = shares(cluster.centre);
-        let near = kept.iter_mut().find(|(_, at)| {
+        let area = cluster.extent.area();
+        let near = kept.iter_mut().find(|(_, _, at)| {
             let across = (x - at.0 + 0.5).rem_euclid(1.0) - 0.5;
             (across * world).hypot((y - at.1) * world) < MIN_DISTANCE
         });
         match near {
-            Some((other, _)) => join(other, &cluster),
-            None => kept.push((cluster, (x, y))),
+            Some((other, whole, _)) => {
+                join(other, &cluster);
+                *whole = union(whole, &area);
+            }
+            None => kept.push((cluster, area, (x, y))),
         }
     }
-    kept.into_iter().map(|(cluster, _)| cluster).collect()
+    let name = |(cluster, area, _): (MapCluster, _, _)| {
+        let place = places::place(cluster.centre);
+        let city = place.and_then(|place| place.split(", ").next().map(str::to_owned));
+        NamedCluster { cluster, area, city }
+    };
+    kept.into_iter().map(name).collect()
+}
+
+/// The smallest area with both. It may cross the 180° meridian.
+fn union(one: &MapArea, other: &MapArea) -> MapArea {
+    let east_of = |west: f64, longitude: f64| (longitude - west).rem_euclid(360.0);
+    // Measured from its western edge, both areas lie in the union from the west to the east.
+    let holds = |west: f64, east: f64| {
+        [one, other].into_iter().all(|area| {
+            let (first, last) = (east_of(west, area.west), east_of(west, area.east));
+            first <= last && last <= east_of(west, east)
+        })
+    };
+    let sides = [one.west, other.west].into_iter().flat_map(|west| [(west, one.east), (west, other.east)]);
+    let narrowest = sides
+        .filter(|(west, east)| holds(*west, *east))
+        .min_by(|a, b| east_of(a.0, a.1).total_cmp(&east_of(b.0, b.1)));
+    let (west, east) = narrowest.unwrap_or((-180.0, 180.0));
+    MapArea { west, south: one.south.min(other.south), east, north: one.north.max(other.north) }
 }
 
 fn join(cluster: &mut MapCluster, other: &MapCluster) {
     cluster.photos += other.photos;
-    cluster.extent = MapCell::enclosing(
-        cluster.extent.codes().0.min(other.extent.codes().0),
-        cluster.extent.codes().1.max(other.extent.codes().1),
-    );
     if other.newest > cluster.newest {
         cluster.newest = other.newest;
         cluster.cover = other.cover.clone();
         cluster.cover_version = other.cover_version;
     }
-}
-
-/// Names the places of clusters. Takes microseconds for each, but the first call unpacks the cities.
-pub(super) fn named(clusters: Vec<MapCluster>) -> Vec<NamedCluster> {
-    let name = |cluster: MapCluster| {
-        let place = places::place(cluster.centre);
-        let city = place.and_then(|place| place.split(", ").next().map(str::to_owned));
-        NamedCluster { cluster, city }
-    };
-    clusters.into_iter().map(name).collect()
 }
 
 impl NamedCluster {
@@ -136,23 +161,21 @@ impl NamedCluster {
 
     /// Whether all photos are at about one place, so that a larger zoom does not separate them.
     fn is_spot(&self, view: View) -> bool {
-        self.cluster.extent.level() + 1 >= MAX_MAP_LEVEL || view.zoom > MAX_ZOOM - 1.0
+        let smallest = (-f64::from(MAX_MAP_LEVEL - 1)).exp2();
+        extent(&self.area).is_some_and(|extent| extent < smallest * 1.5) || view.zoom > MAX_ZOOM - 1.0
     }
 
-    /// The page that shows the photos of the cluster: the map around them or, if they are at one spot, a list of only them.
+    /// The page that shows the photos of the cluster: the map that just has room for them or, if they are at one spot, a list of
+    /// only them.
     pub(super) fn target(&self, view: View) -> String {
-        let area = self.cluster.extent.area();
+        let (x, y) = shares(self.cluster.centre);
         if self.is_spot(view) {
-            let (x, y) = shares(self.cluster.centre);
             let here = View { zoom: view.zoom.max(11.0), x, y };
-            return format!("/map?{}&bbox={}", here.parameters(), area_text(&area));
+            return format!("/map?{}&bbox={}", here.parameters(), area_text(&self.area));
         }
-        let closer = match View::of_area(&area) {
+        let closer = match View::of_area(&self.area) {
             Some(fitting) if fitting.zoom >= view.zoom + 1.0 => fitting,
-            _ => {
-                let (x, y) = shares(self.cluster.centre);
-                View { zoom: view.zoom, x, y }.zoomed(1.0)
-            }
+            _ => View { zoom: view.zoom, x, y }.zoomed(1.0),
         };
         format!("/map?{}", closer.parameters())
     }
@@ -191,14 +214,16 @@ pub(super) async fn data(site: &Site, person: &Person, request: &Request) -> Rep
         Err(error) => return messages::data_unavailable(&error),
     };
     let zoom = request.zoom;
-    let named = match tokio::task::spawn_blocking(move || named(spaced(clusters, zoom))).await {
+    let named = match tokio::task::spawn_blocking(move || named(clusters, zoom)).await {
         Ok(named) => named,
         Err(error) => return messages::data_unavailable(&error),
     };
+    let view = View { zoom, x: 0.5, y: 0.5 };
     let reported = |named: NamedCluster| {
-        let NamedCluster { cluster, city } = named;
-        let area = cluster.extent.area();
+        let link = marker(&named, view).into_string();
+        let NamedCluster { cluster, area, city } = named;
         ReportedCluster {
+            link,
             lat: rounded(cluster.centre.latitude()),
             lon: rounded(cluster.centre.longitude()),
             count: cluster.photos,
@@ -209,4 +234,55 @@ pub(super) async fn data(site: &Site, person: &Person, request: &Request) -> Rep
         }
     };
     compressible(json(StatusCode::OK, &Reported { clusters: named.into_iter().map(reported).collect() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::MapCell;
+
+    use super::*;
+
+    #[test]
+    fn a_union_is_the_smallest_area_with_both() {
+        let area = |west, south, east, north| MapArea::new(west, south, east, north).unwrap();
+        for (one, other, expected) in [
+            (area(0.0, 0.0, 10.0, 10.0), area(5.0, -5.0, 20.0, 5.0), area(0.0, -5.0, 20.0, 10.0)),
+            (area(0.0, 0.0, 30.0, 10.0), area(5.0, 2.0, 6.0, 3.0), area(0.0, 0.0, 30.0, 10.0)),
+            (area(170.0, 0.0, 180.0, 10.0), area(-180.0, 0.0, -170.0, 10.0), area(170.0, 0.0, -170.0, 10.0)),
+            (area(170.0, 0.0, -170.0, 10.0), area(-160.0, 0.0, -150.0, 1.0), area(170.0, 0.0, -150.0, 10.0)),
+            (area(3.0, 4.0, 3.0, 4.0), area(3.0, 4.0, 3.0, 4.0), area(3.0, 4.0, 3.0, 4.0)),
+        ] {
+            assert_eq!(union(&one, &other), expected);
+            assert_eq!(union(&other, &one), expected);
+        }
+    }
+
+    #[test]
+    fn a_cluster_leads_to_the_view_that_its_photos_fill() {
+        let position = |latitude, longitude| Position::new(latitude, longitude).unwrap();
+        let lisbon = domain::MapPoint::of(position(38.7223, -9.1393)).code();
+        let porto = domain::MapPoint::of(position(41.15, -8.61)).code();
+        let cluster = |first: i64, last: i64, centre| MapCluster {
+            cell: MapCell::at(3, first),
+            photos: 2,
+            centre,
+            extent: MapCell::enclosing(first.min(last), first.max(last)),
+            cover: domain::ImageId::parse("A".repeat(22)).unwrap(),
+            cover_version: 1,
+            newest: domain::Timestamp::from_millis(0).unwrap(),
+        };
+        let world = View { zoom: 1.0, x: 0.5, y: 0.5 };
+        let both = vec![
+            cluster(lisbon, lisbon, position(38.7223, -9.1393)),
+            cluster(porto, porto, position(41.15, -8.61)),
+        ];
+        let joined = named(both, world.zoom);
+        assert_eq!(joined.len(), 1);
+        // About 2.5 degrees of latitude fill 410 units.
+        let target = joined[0].target(world);
+        let zoom: f64 = target.split(['=', '&']).nth(1).unwrap().parse().unwrap();
+        assert!((6.0..8.0).contains(&zoom), "{target}");
+        let spot = named(vec![cluster(lisbon, lisbon, position(38.7223, -9.1393))], world.zoom);
+        assert!(spot[0].target(world).contains("bbox="));
+    }
 }

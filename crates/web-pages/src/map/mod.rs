@@ -9,6 +9,7 @@ mod land;
 mod page;
 mod view;
 
+use domain::Position;
 use http::{Method, StatusCode, request::Parts};
 use http_server::{
     Query,
@@ -18,7 +19,7 @@ use http_server::{
 use crate::{Site, gallery::unauthorized, return_to::ReturnTo, session::Person};
 
 /// The path of the page.
-const PATH: &str = "/map";
+pub(crate) const PATH: &str = "/map";
 
 /// The path of the clusters.
 const DATA_PATH: &str = "/web/map";
@@ -26,6 +27,11 @@ const DATA_PATH: &str = "/web/map";
 /// Whether a path belongs to this module.
 pub(crate) fn is_path(path: &str) -> bool {
     path == PATH || path == DATA_PATH
+}
+
+/// The address of the map around a place.
+pub(crate) fn around(position: Position) -> String {
+    format!("{PATH}?{}", view::View::around(position).parameters())
 }
 
 /// Handles the page and its data.

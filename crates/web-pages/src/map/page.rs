@@ -7,7 +7,7 @@ use library::{MapCluster, StorageError};
 use maud::{Markup, html};
 
 use super::{
-    clusters::{NamedCluster, area_text, named, spaced},
+    clusters::{NamedCluster, area_text, named},
     labels::{CityLabel, cities},
     land::{LandPaths, paths},
     view::{MAX_ZOOM, SIDE, Size, View, WORLD_ZOOM, parse_zoom},
@@ -18,7 +18,9 @@ use crate::{
     forms::csrf_field,
     gallery::{Tile, tiles},
     layout::{LibraryPage, LibraryTab, Link},
-    messages, selection,
+    messages,
+    photo::Origin,
+    selection,
     session::Person,
 };
 
@@ -96,7 +98,7 @@ pub(super) async fn page(site: &Site, person: &Person, query: &Query<'_>) -> Rep
         title: "Map",
         tab: Some(LibraryTab::Map),
         shows_heading: shown.is_none(),
-        scripts: if shown.is_some() { &[Asset::Map] } else { &[] },
+        scripts: if shown.is_some() { &[Asset::Library] } else { &[] },
         can_compress: true,
     };
     page.reply(
@@ -136,7 +138,7 @@ async fn load(site: &Site, person: &Person, request: Request) -> Result<Option<S
     let has_older = images.len() > page;
     images.truncate(page);
     let drawn = tokio::task::spawn_blocking(move || {
-        let clusters = named(spaced(clusters, view.zoom));
+        let clusters = named(clusters, view.zoom);
         let places: Vec<(f64, f64)> =
             clusters.iter().map(|named| view.units(super::view::shares(named.cluster.centre))).collect();
         (clusters, paths(view, size), cities(view, size, &places))
@@ -203,9 +205,8 @@ fn nothing() -> Markup {
 }
 
 fn content(site: &Site, person: &Person, shown: &Shown, here: &str) -> Markup {
-    let (latitude, longitude) = shown.view.centre();
     html! {
-        div #map data-z=(shown.view.zoom) data-lat=(latitude) data-lon=(longitude) {
+        div #map data-z=(shown.view.zoom) data-x=(shown.view.x) data-y=(shown.view.y) {
             (picture(shown))
             (controls(shown.view))
         }
@@ -241,14 +242,15 @@ fn picture(shown: &Shown) -> Markup {
     }
 }
 
-fn marker(named: &NamedCluster, view: View) -> Markup {
-    let centre = named.cluster.centre;
-    let (right, down) = view.units(super::view::shares(centre));
+/// A cluster on the map: a link whose place is also given as shares of the world, for the script.
+pub(super) fn marker(named: &NamedCluster, view: View) -> Markup {
+    let (x, y) = super::view::shares(named.cluster.centre);
+    let (right, down) = view.units((x, y));
     let count = named.short_count();
     let width = 10 + 8 * count.len();
     html! {
-        a href=(named.target(view)) aria-label=(named.short_text()) data-lat={ (format!("{:.5}", centre.latitude())) }
-            data-lon={ (format!("{:.5}", centre.longitude())) } transform={ "translate(" (units(right)) " " (units(down)) ")" } {
+        a href=(named.target(view)) aria-label=(named.short_text()) data-x={ (format!("{x:.9}")) }
+            data-y={ (format!("{y:.9}")) } transform={ "translate(" (units(right)) " " (units(down)) ")" } {
             g.pin {
                 circle.ring r="25" {}
                 image href=(named.cover_path()) x="-22" y="-22" width="44" height="44" preserveAspectRatio="xMidYMid slice"
@@ -305,6 +307,7 @@ fn places(shown: &Shown) -> Markup {
 /// The newest photos of the visible part, or of one place.
 fn photos(site: &Site, person: &Person, shown: &Shown, here: &str) -> Markup {
     let older = shown.older.map(|older| format!("{here}&before={}", older.millis()));
+    let origin = Origin::of_page(here);
     html! {
         section #photos aria-labelledby="photos-heading" {
             h2 #photos-heading { @if shown.area.is_some() { "Photos of this place" } @else { "Photos on this map" } }
@@ -315,7 +318,7 @@ fn photos(site: &Site, person: &Person, shown: &Shown, here: &str) -> Markup {
                 form #selection method="post" action=(selection::PATH) {
                     (csrf_field(&site.forms, &person.token_parts(selection::PATH)))
                     input type="hidden" name="return_to" value=(here);
-                    (tiles(shown.images.iter().map(Tile::of), 0))
+                    (tiles(shown.images.iter().map(|image| Tile::of(image, &origin)), 0))
                     (selection::actions())
                 }
                 @if older.is_some() || shown.is_continued {

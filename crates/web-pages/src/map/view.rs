@@ -19,6 +19,12 @@ pub(super) const MAX_ZOOM: f64 = 18.0;
 /// The largest zoom that a page chooses by itself.
 const MAX_CHOSEN_ZOOM: f64 = 14.0;
 
+/// The zoom of a view of one place: a large city and its surroundings.
+const AROUND_ZOOM: f64 = 9.0;
+
+/// The largest zoom at which a page shows an area. The next one lists the photos of each cluster.
+const MAX_FITTING_ZOOM: f64 = MAX_ZOOM - 0.5;
+
 /// How much wider than a cluster a square of the store is, in zoom levels: clusters are 64 units apart.
 const CLUSTER_ZOOM: f64 = 2.0;
 
@@ -61,6 +67,19 @@ pub(super) fn shares(position: Position) -> (f64, f64) {
     (f64::from(point.x()) / steps, f64::from(point.y()) / steps)
 }
 
+/// The west, the north, the width and the height of an area as shares of the world.
+fn sides(area: &MapArea) -> Option<(f64, f64, f64, f64)> {
+    let corner = |latitude, longitude| Position::new(latitude, longitude).ok().map(shares);
+    let ((west, north), (east, south)) = (corner(area.north, area.west)?, corner(area.south, area.east)?);
+    let width = if area.west <= area.east { east - west } else { east + 1.0 - west };
+    Some((west, north, width, south - north))
+}
+
+/// The longer side of an area as a share of the world.
+pub(super) fn extent(area: &MapArea) -> Option<f64> {
+    sides(area).map(|(_, _, width, height)| width.max(height))
+}
+
 impl View {
     /// The view of the parameters `z`, `lat` and `lon`; `None` if they are absent.
     pub(super) fn parse(query: &Query<'_>) -> Result<Option<Self>, Invalid> {
@@ -78,6 +97,12 @@ impl View {
         };
         let (x, y) = shares(position.map_err(parameter)?);
         Ok(Some(Self { zoom: zoom.unwrap_or(4.0), x, y }.limited()))
+    }
+
+    /// A view of a place and its surroundings.
+    pub(super) fn around(position: Position) -> Self {
+        let (x, y) = shares(position);
+        Self { zoom: AROUND_ZOOM, x, y }.limited()
     }
 
     /// The smallest view that shows all these points with some room around them; `None` without points.
@@ -102,14 +127,13 @@ impl View {
         Some(Self { zoom, x: (west + east) / 2.0, y: (north + south) / 2.0 }.limited())
     }
 
-    /// The smallest view that shows all of an area.
+    /// The smallest view that shows all of an area, with some room for the pictures at its edges.
     pub(super) fn of_area(area: &MapArea) -> Option<Self> {
-        let corner = |latitude, longitude| Position::new(latitude, longitude).ok().map(shares);
-        let ((west, north), (east, south)) = (corner(area.north, area.west)?, corner(area.south, area.east)?);
-        let width = if area.west <= area.east { east - west } else { east + 1.0 - west };
-        let extent = width.max(south - north).max(1e-9);
-        let zoom = (SIDE * 0.8 / 256.0 / extent).log2().floor().clamp(WORLD_ZOOM, MAX_CHOSEN_ZOOM);
-        Some(Self { zoom, x: west + width / 2.0, y: (north + south) / 2.0 }.limited())
+        let (west, north, width, height) = sides(area)?;
+        let zoom = (SIDE * 0.8 / 256.0 / width.max(height).max(1e-9)).log2();
+        let zoom = (zoom * 100.0).floor() / 100.0;
+        let zoom = zoom.clamp(WORLD_ZOOM, MAX_FITTING_ZOOM);
+        Some(Self { zoom, x: west + width / 2.0, y: north + height / 2.0 }.limited())
     }
 
     /// Within the world and the range of zooms.

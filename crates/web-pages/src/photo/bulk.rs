@@ -15,7 +15,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{
     BULK_PATH, EDIT,
-    edit_form::{FIND, Fields, Scope, label_of},
+    edit_form::{Fields, Scope, label_of},
 };
 use crate::{
     Site,
@@ -80,8 +80,8 @@ async fn submit(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) 
 impl Chosen<'_> {
     async fn submitted(&self) -> Result<Reply, Reply> {
         let mut fields = Fields::read(|name| self.input.get(name), Scope::Many);
-        if self.input.get(FIND).is_some() {
-            let cities = self.site.library.find_cities(fields.city()).await;
+        if let Some(city) = fields.wanted_city(|name| self.input.get(name)) {
+            let cities = self.site.library.find_cities(city).await;
             fields.choose(&cities);
             return Ok(self.page(&fields, Some(&cities), None));
         }

@@ -1,6 +1,5 @@
 use std::net::IpAddr;
 
-use domain::ImageId;
 use http::request::Parts;
 use http_server::{
     body::RequestBody,
@@ -9,17 +8,17 @@ use http_server::{
 use library::Lookup;
 use maud::{Markup, html};
 
-use super::{Purpose, no_photo, path_of, submission};
+use super::{Opened, Purpose, no_photo, submission};
 use crate::{Site, forms::csrf_field, messages, session::Person};
 
 /// The form that moves a photo to the trash, after a further click.
-pub(super) fn form(site: &Site, person: &Person, id: &ImageId) -> Markup {
+pub(super) fn form(site: &Site, person: &Person, opened: &Opened) -> Markup {
     html! {
         details.ask {
             summary { "Delete" }
             div.asked {
                 p { "The photo moves to the trash. You can restore it for 30 days." }
-                form method="post" action={ (path_of(id)) "/delete" } {
+                form method="post" action=(opened.action("delete")) {
                     (csrf_field(&site.forms, &person.token_parts(Purpose::Delete.name())))
                     button.danger type="submit" { "Move to the trash" }
                 }
@@ -28,20 +27,21 @@ pub(super) fn form(site: &Site, person: &Person, id: &ImageId) -> Markup {
     }
 }
 
-/// `POST /photos/{id}/delete`: leads to the timeline where the photo was.
+/// `POST /photos/{id}/delete`: leads to the page that the photo was opened from.
 pub(super) async fn submit(
     site: &Site,
     parts: &Parts,
     body: RequestBody,
     address: IpAddr,
-    id: &ImageId,
+    opened: &Opened,
 ) -> Result<Reply, Reply> {
-    let (person, _) = submission(site, parts, body, address, Purpose::Delete, &path_of(id)).await?;
+    let (person, _) = submission(site, parts, body, address, Purpose::Delete, &opened.page()).await?;
     let unavailable = |error| messages::unavailable(&error);
-    let image = match site.library.image(&person.caller(), id.as_str()).await.map_err(unavailable)? {
+    let id = opened.id.as_str();
+    let image = match site.library.image(&person.caller(), id).await.map_err(unavailable)? {
         Lookup::Found(image) => image,
         Lookup::Foreign | Lookup::Missing => return Err(no_photo()),
     };
-    site.library.delete_image(&person.caller(), id.as_str()).await.map_err(unavailable)?;
-    Ok(see_other(&format!("/?at={}", image.captured_at.millis())))
+    site.library.delete_image(&person.caller(), id).await.map_err(unavailable)?;
+    Ok(see_other(&opened.origin.back(&image)))
 }

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use domain::{EditId, ImageId, Invalid};
+use domain::{EditId, Image, ImageId, Invalid, Rendition};
 use http::{StatusCode, request::Parts};
 use http_server::{
     body::RequestBody,
@@ -12,16 +12,23 @@ use library::{EditError, EditableImage, FoundCity, Lookup};
 use maud::html;
 
 use super::{
-    EDIT, Purpose,
-    edit_form::{FIND, Fields, Present, Scope, label_of},
+    EDIT, Opened, Purpose,
+    edit_form::{Fields, Present, Scope, label_of},
     facts::field_time,
-    no_photo, path_of, submission,
+    no_photo, submission,
     view::Done,
 };
-use crate::{Site, forms::csrf_field, messages, session::Person};
+use crate::{
+    Site,
+    forms::csrf_field,
+    gallery::{described, picture_path},
+    messages,
+    session::Person,
+};
 
 /// A form to show.
 struct Shown<'a> {
+    image: &'a Image,
     fields: Fields,
     /// The cities that were found, if the form looked for some.
     cities: Option<Vec<FoundCity>>,
@@ -29,17 +36,17 @@ struct Shown<'a> {
 }
 
 /// `GET /photos/{id}/edit`.
-pub(super) async fn show(site: &Site, parts: &Parts, id: &ImageId) -> Result<Reply, Reply> {
+pub(super) async fn show(site: &Site, parts: &Parts, opened: &Opened) -> Result<Reply, Reply> {
     let person = Person::required(site, parts).await?;
-    let image = image(site, &person, id).await?;
+    let (image, values) = load(site, &person, &opened.id).await?;
     let fields = Fields::of(Present {
-        description: image.description.unwrap_or_default(),
-        time: field_time(&image.capture),
-        position: image.position,
+        description: values.description.unwrap_or_default(),
+        time: field_time(&values.capture),
+        position: values.position,
     });
-    let shown = Shown { fields, cities: None, invalid: None };
+    let shown = Shown { image: &image, fields, cities: None, invalid: None };
     let edit = site.library.new_edit_id().map_err(|error| messages::unavailable(&error))?;
-    Ok(page(site, &person, id, &edit, &shown))
+    Ok(page(site, &person, opened, &edit, &shown))
 }
 
 /// `POST /photos/{id}/edit`.
@@ -48,55 +55,64 @@ pub(super) async fn submit(
     parts: &Parts,
     body: RequestBody,
     address: IpAddr,
-    id: &ImageId,
+    opened: &Opened,
 ) -> Result<Reply, Reply> {
-    let here = parts.uri.path();
-    let (person, form) = submission(site, parts, body, address, Purpose::Edit, here).await?;
-    let image = image(site, &person, id).await?;
+    let here = opened.action("edit");
+    let (person, form) = submission(site, parts, body, address, Purpose::Edit, &here).await?;
+    let (image, values) = load(site, &person, &opened.id).await?;
+    let image = &image;
     let mut fields = Fields::read(|name| form.get(name), Scope::One);
     let edit = match form.get(EDIT).and_then(EditId::parse) {
         Some(edit) => edit.as_str().to_owned(),
         None => site.library.new_edit_id().map_err(|error| messages::unavailable(&error))?,
     };
-    if form.get(FIND).is_some() {
-        let cities = site.library.find_cities(fields.city()).await;
+    if let Some(city) = fields.wanted_city(|name| form.get(name)) {
+        let cities = site.library.find_cities(city).await;
         fields.choose(&cities);
-        return Ok(page(site, &person, id, &edit, &Shown { fields, cities: Some(cities), invalid: None }));
+        return Ok(page(
+            site,
+            &person,
+            opened,
+            &edit,
+            &Shown { image, fields, cities: Some(cities), invalid: None },
+        ));
     }
     let invalid = |invalid: Invalid, fields: Fields| {
         let invalid = fields.named(invalid);
-        page(site, &person, id, &edit, &Shown { fields, cities: None, invalid: Some(&invalid) })
+        page(site, &person, opened, &edit, &Shown { image, fields, cities: None, invalid: Some(&invalid) })
     };
-    let change = match fields.edit(Some(image.description.as_deref().unwrap_or_default())) {
+    let change = match fields.edit(Some(values.description.as_deref().unwrap_or_default())) {
         Ok(change) => change,
         Err(reason) => return Ok(invalid(reason, fields)),
     };
     let Some(edit_id) = EditId::parse(edit.as_str()) else { return Err(no_photo()) };
-    let changed = match site.library.edit_photo(&person.caller(), id, &edit_id, change).await {
+    let changed = match site.library.edit_photo(&person.caller(), &opened.id, &edit_id, change).await {
         Ok(changed) => changed,
         Err(EditError::Invalid(reason)) => return Ok(invalid(reason, fields)),
         Err(EditError::Unavailable(error)) => return Err(messages::unavailable(&error)),
     };
     let done = if changed { Done::Edited } else { Done::Unchanged };
-    Ok(see_other(&format!("{}?done={}&{EDIT}={edit}", path_of(id), done.name())))
+    Ok(see_other(&opened.page_with(&[("done", done.name()), (EDIT, &edit)])))
 }
 
-async fn image(site: &Site, person: &Person, id: &ImageId) -> Result<EditableImage, Reply> {
-    match site
-        .library
-        .photo_edits(&person.caller(), id)
-        .await
-        .map_err(|error| messages::unavailable(&error))?
-    {
-        Lookup::Found((image, _)) => Ok(image),
-        Lookup::Foreign | Lookup::Missing => Err(no_photo()),
+/// A photo and the values that can be corrected.
+async fn load(site: &Site, person: &Person, id: &ImageId) -> Result<(Image, EditableImage), Reply> {
+    let (library, caller) = (&site.library, person.caller());
+    let unavailable = |error| messages::unavailable(&error);
+    let image = library.image(&caller, id.as_str()).await.map_err(unavailable)?;
+    let edits = library.photo_edits(&caller, id).await.map_err(unavailable)?;
+    match (image, edits) {
+        (Lookup::Found(image), Lookup::Found((values, _))) => Ok((image, values)),
+        _ => Err(no_photo()),
     }
 }
 
-fn page(site: &Site, person: &Person, id: &ImageId, edit: &str, shown: &Shown<'_>) -> Reply {
-    let path = path_of(id);
-    let here = format!("{path}/edit");
+fn page(site: &Site, person: &Person, opened: &Opened, edit: &str, shown: &Shown<'_>) -> Reply {
+    let here = opened.action("edit");
+    let size = shown.image.size.fit_within(Rendition::Thumb.longest_side_px());
     let content = html! {
+        img.corrected src=(picture_path(shown.image, Rendition::Thumb)) width=(size.width) height=(size.height)
+            alt=(described(shown.image));
         @if let Some(invalid) = shown.invalid {
             p.notice.warn role="alert" { "Nothing was changed. " (label_of(invalid)) " " (invalid.reason) "." }
         }
@@ -108,7 +124,7 @@ fn page(site: &Site, person: &Person, id: &ImageId, edit: &str, shown: &Shown<'_
             (shown.fields.markup(Scope::One, shown.cities.as_deref(), shown.invalid))
             div.buttons {
                 button type="submit" { "Save" }
-                a.button.quiet href=(path) { "Cancel" }
+                a.button.quiet href=(opened.page()) { "Cancel" }
             }
         }
     };

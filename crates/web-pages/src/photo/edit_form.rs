@@ -51,6 +51,7 @@ const SET: &str = "set";
 const SHIFT: &str = "shift";
 const ZONE: &str = "zone";
 const CLEAR: &str = "clear";
+const CITY: &str = "city";
 const COORDINATES: &str = "coordinates";
 const EARLIER: &str = "earlier";
 
@@ -98,16 +99,17 @@ impl Fields {
         }
     }
 
-    /// The name of a city to look up.
-    pub(super) fn city(&self) -> &str {
-        &self.city
+    /// The name of a city to look up, if the form was sent by the button for it, or before one of the cities was chosen.
+    pub(super) fn wanted_city<'a>(&self, get: impl Fn(&str) -> Option<&'a str>) -> Option<&str> {
+        (get(FIND).is_some() || self.place == CITY).then_some(&*self.city)
     }
 
-    /// Selects a city if there is only one.
+    /// Selects the only city, or that one is to be chosen.
     pub(super) fn choose(&mut self, cities: &[FoundCity]) {
-        if let [city] = cities {
-            self.place = value_of(city);
-        }
+        self.place = match cities {
+            [city] => value_of(city),
+            _ => CITY.to_owned(),
+        };
     }
 
     /// The correction. A description that equals `description` stays.
@@ -328,34 +330,42 @@ impl Show<'_> {
         let fields = self.fields;
         let chosen = if fields.place.is_empty() { KEEP } else { fields.place.as_str() };
         let radio = |value: &str, label: &Markup| Self::radio("place", value, chosen, label);
-        // A city that was chosen before another search.
+        // A city that was chosen before the form was shown again.
         let is_found = cities.is_some_and(|cities| cities.iter().any(|city| value_of(city) == chosen));
         let is_other_city = chosen.contains(',') && !is_found;
         html! {
             fieldset {
                 legend { "Place" }
                 (radio(KEEP, &html! { "Leave the place as it is" }))
-                (radio(CLEAR, &html! { "Remove the place" }))
                 @if is_other_city { (radio(chosen, &html! { "The chosen city, at " (chosen) })) }
-                @if let Some(cities) = cities {
-                    div.part role="group" aria-label="Cities" {
-                        @if cities.is_empty() {
-                            p role="status" { "No city has a name that begins with “" (fields.city) "”." }
-                        }
-                        @for city in cities {
-                            (radio(&value_of(city), &html! { (city.name) ", " (city.country) }))
+                (radio(CITY, &html! { "A city" }))
+                div.part {
+                    div.beside {
+                        (self.input("city", "Name of the city", &fields.city, "text", Some("Or its beginning. A country may follow after a comma.")))
+                        button.quiet type="submit" name=(FIND) value="cities" { "Find cities" }
+                    }
+                    @if let Some(cities) = cities {
+                        div role="group" aria-label="Cities" {
+                            p role="status" {
+                                @match cities {
+                                    [] if fields.city.trim().is_empty() => { "Enter the name of a city." }
+                                    [] => { "No city has a name that begins with “" (fields.city) "”." }
+                                    [_] => { "One city was found." }
+                                    _ => { "Choose one of these cities." }
+                                }
+                            }
+                            @for city in cities {
+                                (radio(&value_of(city), &html! { (city.name) ", " (city.country) }))
+                            }
                         }
                     }
-                }
-                div.part.beside {
-                    (self.input("city", "City", &fields.city, "text", Some("The beginning of its name; a country may follow after a comma.")))
-                    button.quiet type="submit" name=(FIND) value="cities" { "Find cities" }
                 }
                 (radio(COORDINATES, &html! { "Coordinates" }))
                 div.part.numbers {
                     (self.input("latitude", "Latitude", &fields.latitude, "text", None))
                     (self.input("longitude", "Longitude", &fields.longitude, "text", None))
                 }
+                (radio(CLEAR, &html! { "Remove the place" }))
             }
         }
     }

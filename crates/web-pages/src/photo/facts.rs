@@ -1,4 +1,4 @@
-//! What pages say about a photo: times as its clock showed them, places, cameras.
+//! What pages say about a photo: times as its clock showed them, and places.
 
 use domain::{CaptureTime, Position, UtcOffset};
 
@@ -38,20 +38,6 @@ pub(super) fn coordinates(position: Position) -> String {
     format!("{:.5}, {:.5}", position.latitude(), position.longitude())
 }
 
-/// A camera, such as `Canon EOS R5`. Many models begin with the name of the manufacturer.
-pub(super) fn camera(make: Option<&str>, model: Option<&str>) -> Option<String> {
-    match (make, model) {
-        (Some(make), Some(model)) => {
-            let first_word = make.split_whitespace().next().unwrap_or(make).to_lowercase();
-            if model.to_lowercase().starts_with(&first_word) {
-                return Some(model.to_owned());
-            }
-            Some(format!("{make} {model}"))
-        }
-        (one, other) => one.or(other).map(str::to_owned),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use domain::{CaptureSource, Timestamp};
@@ -76,17 +62,5 @@ mod tests {
             ("31 December 2023, 23:30:05", "time zone unknown")
         );
         assert_eq!(zone(&capture("2023-12-31T23:30:05Z", Some(0))), "UTC");
-    }
-
-    #[test]
-    fn the_manufacturer_is_named_once() {
-        let check = |make, model, expect: Option<&str>| {
-            assert_eq!(camera(make, model).as_deref(), expect);
-        };
-        check(Some("Canon"), Some("Canon EOS R5"), Some("Canon EOS R5"));
-        check(Some("NIKON CORPORATION"), Some("NIKON D750"), Some("NIKON D750"));
-        check(Some("Google"), Some("Pixel 8"), Some("Google Pixel 8"));
-        check(Some("Google"), None, Some("Google"));
-        check(None, None, None);
     }
 }

@@ -8,6 +8,7 @@ mod delete;
 mod edit;
 mod edit_form;
 mod facts;
+mod origin;
 mod undo;
 mod view;
 
@@ -30,6 +31,7 @@ use crate::{
     messages::message_with_link,
     session::Person,
 };
+pub(crate) use origin::Origin;
 
 const PREFIX: &str = "/photos/";
 
@@ -76,16 +78,17 @@ pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, addres
     let rest = path.strip_prefix(PREFIX).unwrap_or_default();
     let (id, action) = rest.split_once('/').unwrap_or((rest, ""));
     let Some(id) = ImageId::parse(id) else { return not_found() };
+    let opened = Opened { origin: Origin::parse(&Query::parse(parts.uri.query())), id };
     let is_get = matches!(parts.method, Method::GET | Method::HEAD);
     let is_post = parts.method == Method::POST;
     let result = match (action, is_get, is_post) {
-        ("", true, _) => show(site, parts, &id).await,
-        ("edit", true, _) => edit::show(site, parts, &id).await,
-        ("edit", _, true) => edit::submit(site, parts, body, address, &id).await,
-        ("undo", _, true) => undo::submit(site, parts, body, address, &id).await,
-        ("delete", _, true) => delete::submit(site, parts, body, address, &id).await,
+        ("", true, _) => show(site, parts, &opened).await,
+        ("edit", true, _) => edit::show(site, parts, &opened).await,
+        ("edit", _, true) => edit::submit(site, parts, body, address, &opened).await,
+        ("undo", _, true) => undo::submit(site, parts, body, address, &opened).await,
+        ("delete", _, true) => delete::submit(site, parts, body, address, &opened).await,
         // The address bar shows the path of a form after it was rejected.
-        ("undo" | "delete", true, _) => Ok(found(&path_of(&id))),
+        ("undo" | "delete", true, _) => Ok(found(&opened.page())),
         ("", ..) => Ok(method_not_allowed("GET, HEAD")),
         ("edit" | "undo" | "delete", ..) => Ok(method_not_allowed("GET, HEAD, POST")),
         _ => Ok(not_found()),
@@ -93,15 +96,37 @@ pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, addres
     result.unwrap_or_else(|reply| reply)
 }
 
-async fn show(site: &Site, parts: &Parts, id: &ImageId) -> Result<Reply, Reply> {
+/// A photo of an address, and where it was opened.
+struct Opened {
+    id: ImageId,
+    origin: Origin,
+}
+
+impl Opened {
+    /// The address of its page.
+    fn page(&self) -> String {
+        self.origin.link(&self.id)
+    }
+
+    /// The address of its page with the outcome of a form.
+    fn page_with(&self, outcome: &[(&str, &str)]) -> String {
+        self.origin.address(&path_of(&self.id), outcome)
+    }
+
+    /// The address of the page or form that performs an action.
+    fn action(&self, action: &str) -> String {
+        self.origin.address(&format!("{}/{action}", path_of(&self.id)), &[])
+    }
+}
+
+async fn show(site: &Site, parts: &Parts, opened: &Opened) -> Result<Reply, Reply> {
     let person = Person::required(site, parts).await?;
     let query = Query::parse(parts.uri.query());
     let request = view::Request {
-        album: query.get("in"),
         done: query.get("done").and_then(view::Done::parse),
         edit: query.get(EDIT).and_then(EditId::parse),
     };
-    view::page(site, &person, id, &request).await
+    view::page(site, &person, opened, &request).await
 }
 
 /// Reads a form and checks that it belongs to the person who sent it.

@@ -1,6 +1,6 @@
 use std::net::IpAddr;
 
-use domain::{EditId, EditedField, ImageId};
+use domain::{EditId, EditedField};
 use http::request::Parts;
 use http_server::{
     body::RequestBody,
@@ -10,7 +10,7 @@ use keys::FormSigner;
 use library::Lookup;
 use maud::{Markup, html};
 
-use super::{EDIT, Purpose, no_photo, path_of, submission, view::Done};
+use super::{EDIT, Opened, Purpose, no_photo, submission, view::Done};
 use crate::{Site, forms::csrf_field, messages, session::Person};
 
 /// The name of the field with the corrected field, or [`ALL`].
@@ -29,13 +29,13 @@ pub(super) enum Undone<'a> {
 pub(super) fn button(
     forms: &FormSigner,
     person: &Person,
-    id: &ImageId,
+    opened: &Opened,
     undone: &Undone<'_>,
     label: &str,
     object: &str,
 ) -> Markup {
     html! {
-        form.inline method="post" action={ (path_of(id)) "/undo" } {
+        form.inline method="post" action=(opened.action("undo")) {
             (csrf_field(forms, &person.token_parts(Purpose::Undo.name())))
             @match undone {
                 Undone::Field(field) => {
@@ -54,10 +54,9 @@ pub(super) async fn submit(
     parts: &Parts,
     body: RequestBody,
     address: IpAddr,
-    id: &ImageId,
+    opened: &Opened,
 ) -> Result<Reply, Reply> {
-    let page = path_of(id);
-    let (person, form) = submission(site, parts, body, address, Purpose::Undo, &page).await?;
+    let (person, form) = submission(site, parts, body, address, Purpose::Undo, &opened.page()).await?;
     if let Some(edit) = form.get(EDIT).and_then(EditId::parse) {
         let undone = site.library.undo_edit(&person.caller(), &edit).await;
         undone.map_err(|error| messages::unavailable(&error))?;
@@ -67,11 +66,11 @@ pub(super) async fn submit(
             ALL => EditedField::ALL.to_vec(),
             name => EditedField::from_name(name).into_iter().collect(),
         };
-        let reverted = site.library.revert_photo(&person.caller(), id, &fields).await;
+        let reverted = site.library.revert_photo(&person.caller(), &opened.id, &fields).await;
         match reverted.map_err(|error| messages::unavailable(&error))? {
             Lookup::Found(()) => {}
             Lookup::Foreign | Lookup::Missing => return Err(no_photo()),
         }
     }
-    Ok(see_other(&format!("{page}?done={}", Done::Undone.name())))
+    Ok(see_other(&opened.page_with(&[("done", Done::Undone.name())])))
 }

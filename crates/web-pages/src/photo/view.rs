@@ -1,31 +1,24 @@
 //! The page of a photo.
 
-use domain::{Album, AlbumId, EditId, EditedField, Image, ImageId, Limit, Offset, Rendition};
+use domain::{Album, AlbumId, AlbumOrder, EditId, EditedField, Image, ImageId, Limit, Offset, Rendition};
 use http::StatusCode;
 use http_server::reply::Reply;
 use library::{EditableImage, ImageEdits, Lookup, PhotoContext};
 use maud::{Markup, html};
 
 use super::{
-    delete,
-    facts::{camera, coordinates, wall_time, zone},
-    no_photo, path_of,
+    Opened, Origin, delete,
+    facts::{coordinates, wall_time, zone},
+    no_photo,
     undo::{Undone, button},
 };
 use crate::{
-    Site,
-    assets::Asset,
-    forms::csrf_field,
-    gallery::picture_path,
-    layout::{LibraryPage, LibraryTab},
-    messages, selection,
-    session::Person,
+    Site, albums, assets::Asset, forms::csrf_field, gallery::picture_path, layout::LibraryPage, map,
+    messages, selection, session::Person,
 };
 
 /// What a request asks the page to show.
-pub(super) struct Request<'a> {
-    /// The album in which the person browses.
-    pub(super) album: Option<&'a str>,
+pub(super) struct Request {
     /// The outcome of a form.
     pub(super) done: Option<Done>,
     /// The correction that the form made.
@@ -69,11 +62,11 @@ impl Done {
 pub(super) async fn page(
     site: &Site,
     person: &Person,
-    id: &ImageId,
-    request: &Request<'_>,
+    opened: &Opened,
+    request: &Request,
 ) -> Result<Reply, Reply> {
     let (library, caller) = (&site.library, person.caller());
-    let caller = &caller;
+    let (caller, id) = (&caller, &opened.id);
     let unavailable = |error| messages::unavailable(&error);
     let Lookup::Found(image) = library.image(caller, id.as_str()).await.map_err(unavailable)? else {
         return Err(no_photo());
@@ -81,9 +74,9 @@ pub(super) async fn page(
     let Lookup::Found((values, edits)) = library.photo_edits(caller, id).await.map_err(unavailable)? else {
         return Err(no_photo());
     };
-    let album = request.album.and_then(AlbumId::parse);
+    let (origin, order) = browsed(site, person, &opened.origin).await?;
     let own_albums = library.albums(caller, Limit::MAX, Offset::default()).await.map_err(unavailable)?.albums;
-    let context = library.photo_context(caller, id, album.as_ref()).await.map_err(unavailable)?;
+    let context = library.photo_context(caller, id, origin.album()).await.map_err(unavailable)?;
     let view = View {
         site,
         person,
@@ -91,20 +84,30 @@ pub(super) async fn page(
         values: &values,
         edits: edits.as_ref(),
         context: &context,
-        album,
+        opened: &Opened { id: id.clone(), origin },
+        order,
         own_albums: &own_albums,
     };
     let title = view.title();
-    let here = path_of(id);
     let page = LibraryPage {
         title: &title,
-        tab: Some(LibraryTab::Photos),
+        tab: Some(view.opened.origin.tab()),
         shows_heading: false,
-        scripts: &[Asset::First, Asset::Photo],
-        // The links repeat the album of the request.
+        scripts: &[Asset::First, Asset::Library],
+        // The links repeat the origin of the request.
         can_compress: false,
     };
-    Ok(page.framed(StatusCode::OK, &person.header(site, &here), &view.main(request)))
+    Ok(page.framed(StatusCode::OK, &person.header(site, &view.opened.page()), &view.main(request)))
+}
+
+/// The origin, and the order of its photos. An album that the person does not have is the timeline.
+async fn browsed(site: &Site, person: &Person, origin: &Origin) -> Result<(Origin, AlbumOrder), Reply> {
+    let Origin::Album(id) = origin else { return Ok((origin.clone(), AlbumOrder::NewestFirst)) };
+    let album = site.library.album(&person.caller(), id.as_str()).await;
+    Ok(match album.map_err(|error| messages::unavailable(&error))? {
+        Some(album) => (origin.clone(), album.order),
+        None => (Origin::Timeline, AlbumOrder::NewestFirst),
+    })
 }
 
 struct View<'a> {
@@ -114,7 +117,9 @@ struct View<'a> {
     values: &'a EditableImage,
     edits: Option<&'a ImageEdits>,
     context: &'a PhotoContext,
-    album: Option<AlbumId>,
+    opened: &'a Opened,
+    /// The order of the album or the timeline.
+    order: AlbumOrder,
     /// The newest albums of the person.
     own_albums: &'a [Album],
 }
@@ -129,50 +134,49 @@ impl View<'_> {
         }
     }
 
-    /// The page of another photo in the same album or timeline.
-    fn link(&self, id: &ImageId) -> String {
-        match &self.album {
-            Some(album) => format!("{}?in={album}", path_of(id)),
-            None => path_of(id),
-        }
+    /// The links to the previous and the next photo: relation, label and address.
+    fn neighbours(&self) -> Vec<(&'static str, &'static str, String)> {
+        let newer = ("Newer", self.context.newer.as_ref());
+        let older = ("Older", self.context.older.as_ref());
+        let (previous, next) = match self.order {
+            AlbumOrder::NewestFirst => (newer, older),
+            AlbumOrder::OldestFirst => (older, newer),
+        };
+        let link = |rel, (label, id): (_, Option<&ImageId>)| Some((rel, label, self.opened.origin.link(id?)));
+        [link("prev", previous), link("next", next)].into_iter().flatten().collect()
     }
 
-    fn main(&self, request: &Request<'_>) -> Markup {
-        let (image, context) = (self.image, self.context);
-        let newer = context.newer.as_ref().map(|id| self.link(id));
-        let older = context.older.as_ref().map(|id| self.link(id));
+    fn main(&self, request: &Request) -> Markup {
+        let image = self.image;
         let shown = image.size.fit_within(Rendition::Medium.longest_side_px());
         let alt = match &self.values.description {
             Some(description) => description.clone(),
             None => format!("Photo, {}", self.title()),
         };
         html! {
-            main #content .photo data-id=(image.id) data-t=(image.captured_at.millis()) data-v=(image.picture_version)
-                data-newer=[newer.as_deref()] data-older=[older.as_deref()]
-            {
+            main #content .photo data-id=(image.id) data-v=(image.picture_version) {
                 h1.unseen { "Photo, " (self.title()) }
                 @if let Some(done) = request.done { (self.notice(done, request.edit.as_ref())) }
-                figure #viewer {
-                    a href=(picture_path(image, Rendition::Full)) {
-                        img #photo src=(picture_path(image, Rendition::Medium)) width=(shown.width) height=(shown.height) alt=(alt);
+                div.stage {
+                    figure #viewer {
+                        a href=(picture_path(image, Rendition::Full)) {
+                            img #photo src=(picture_path(image, Rendition::Medium)) width=(shown.width)
+                                height=(shown.height) alt=(alt);
+                        }
+                    }
+                    nav aria-label="Photos" {
+                        @for (rel, label, href) in self.neighbours() { a rel=(rel) href=(href) { (label) } " " }
                     }
                 }
-                nav aria-label="Photos" {
-                    @if let Some(newer) = &newer { a rel="prev" href=(newer) { "Newer" } " " }
-                    @if let Some(older) = &older { a rel="next" href=(older) { "Older" } " " }
-                    (self.way_back())
+                section.about aria-label="About this photo" {
+                    div.tools {
+                        a.back href=(self.opened.origin.back(image)) { (self.opened.origin.label()) }
+                        a.button.quiet href=(self.opened.action("edit")) { "Edit" }
+                        (delete::form(self.site, self.person, self.opened))
+                    }
+                    (self.about())
                 }
-                section.about aria-label="About this photo" { (self.about()) }
             }
-        }
-    }
-
-    fn way_back(&self) -> Markup {
-        match &self.album {
-            Some(album) => html! { a.back href={ "/albums/" (album) } { "Back to the album" } },
-            None => html! {
-                a.back href={ "/?at=" (self.image.captured_at.millis()) } { "Back to the timeline" }
-            },
         }
     }
 
@@ -184,7 +188,7 @@ impl View<'_> {
             div.notice role="status" {
                 p { (done.text()) }
                 @if let Some(edit) = undone {
-                    (button(&self.site.forms, self.person, &self.image.id, &Undone::Edit(edit), "Undo", "the correction"))
+                    (button(&self.site.forms, self.person, self.opened, &Undone::Edit(edit), "Undo", "the correction"))
                 }
             }
         }
@@ -202,24 +206,6 @@ impl View<'_> {
         let details = &image.details;
         html! {
             dl {
-                dt { "Taken" }
-                dd {
-                    (wall_time(&values.capture)) " (" (zone(&values.capture)) ")"
-                    @if let Some(estimate) = estimate { ", " (estimate) }
-                    (self.edited(EditedField::Time))
-                }
-                @if values.place.is_some() || values.position.is_some() || self.is_edited(EditedField::Place) {
-                    dt { "Place" }
-                    dd {
-                        @match (&values.place, values.position) {
-                            (Some(place), Some(position)) => { (place) " " span.facts { "(" (coordinates(position)) ")" } }
-                            (Some(place), None) => { (place) }
-                            (None, Some(position)) => { (coordinates(position)) }
-                            (None, None) => { "None" }
-                        }
-                        (self.edited(EditedField::Place))
-                    }
-                }
                 @if values.description.is_some() || self.is_edited(EditedField::Description) {
                     dt { "Description" }
                     dd {
@@ -227,7 +213,30 @@ impl View<'_> {
                         (self.edited(EditedField::Description))
                     }
                 }
-                @if let Some(camera) = camera(details.camera_make.as_deref(), details.camera_model.as_deref()) {
+                dt { "Taken" }
+                dd {
+                    (wall_time(&values.capture))
+                    p.facts { (zone(&values.capture)) @if let Some(estimate) = estimate { ", " (estimate) } }
+                    (self.edited(EditedField::Time))
+                }
+                @if values.place.is_some() || values.position.is_some() || self.is_edited(EditedField::Place) {
+                    dt { "Place" }
+                    dd {
+                        @match (&values.place, values.position) {
+                            (Some(place), Some(position)) => {
+                                (place)
+                                p.facts { (coordinates(position)) " · " a href=(map::around(position)) { "Show on the map" } }
+                            }
+                            (Some(place), None) => { (place) }
+                            (None, Some(position)) => {
+                                (coordinates(position)) " · " a href=(map::around(position)) { "Show on the map" }
+                            }
+                            (None, None) => { "None" }
+                        }
+                        (self.edited(EditedField::Place))
+                    }
+                }
+                @if let Some(camera) = details.camera() {
                     dt { "Camera" }
                     dd { (camera) }
                 }
@@ -237,16 +246,14 @@ impl View<'_> {
                     dt { "File" }
                     dd { (name) }
                 }
+                dt { "Albums" }
+                dd { (self.albums()) }
                 @if let Some(text) = &image.text {
                     dt { "Words in the photo" }
                     dd { p.text { (text) } }
                 }
-                dt { "Albums" }
-                dd { (self.albums()) }
             }
-            p { a.button href={ (path_of(&image.id)) "/edit" } { "Edit" } }
             (self.undo_all())
-            (delete::form(self.site, self.person, &image.id))
         }
     }
 
@@ -257,7 +264,7 @@ impl View<'_> {
                 ul.albums {
                     @for (id, title) in &self.context.albums {
                         li {
-                            a href={ "/albums/" (id) } { (title) }
+                            a href=(albums::path_of(id)) { (title) }
                             (self.album_form("remove_from_album", &html! {
                                 input type="hidden" name="album" value=(id);
                                 button.quiet type="submit" aria-label=(format!("Remove from the album {title}")) { "Remove" }
@@ -295,7 +302,7 @@ impl View<'_> {
                 (csrf_field(&self.site.forms, &self.person.token_parts(selection::PATH)))
                 input type="hidden" name="action" value=(action);
                 input type="hidden" name="image" value=(self.image.id);
-                input type="hidden" name="return_to" value=(path_of(&self.image.id));
+                input type="hidden" name="return_to" value=(self.opened.page());
                 (content)
             }
         }
@@ -322,7 +329,7 @@ impl View<'_> {
             div.edited {
                 span.facts { "Corrected. In the file: " (original.as_deref().unwrap_or("none")) }
                 " "
-                (button(&self.site.forms, self.person, &self.image.id, &Undone::Field(Some(field)), "Undo", object))
+                (button(&self.site.forms, self.person, self.opened, &Undone::Field(Some(field)), "Undo", object))
             }
         }
     }
@@ -332,7 +339,7 @@ impl View<'_> {
             Some(edits) if edits.fields.len() > 1 => button(
                 &self.site.forms,
                 self.person,
-                &self.image.id,
+                self.opened,
                 &Undone::Field(None),
                 "Undo all corrections",
                 "of this photo",

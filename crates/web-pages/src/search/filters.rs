@@ -1,8 +1,8 @@
 //! The query of the search page.
 
-use domain::{Circle, DateRange, QueryText};
+use domain::{Circle, DateRange, QueryText, Timestamp};
 use http_server::Query;
-use library::Library;
+use library::{Library, MatchBy};
 use url::form_urlencoded;
 
 use super::PATH;
@@ -14,20 +14,60 @@ const NEAR_M: f64 = 15_000.0;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Filters {
     pub(super) query: String,
+    /// What the words are compared with.
+    pub(super) by: MatchBy,
     /// A city, such as `Lisbon, Portugal`.
     pub(super) place: Option<String>,
+    /// A camera, such as `Canon EOS R5`.
+    pub(super) camera: Option<String>,
     /// The first day, as ISO 8601.
     pub(super) from: Option<String>,
     /// The last day.
     pub(super) to: Option<String>,
 }
 
+/// A page of a search.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum SearchPage {
+    #[default]
+    First,
+    /// Of a search without words: the newest photos before this time.
+    Before(Timestamp),
+    /// Of a search with words: this page of the ranking; the first one is 0.
+    Ranked(usize),
+}
+
+impl SearchPage {
+    /// The first page, if the query names no other one.
+    pub(super) fn parse(query: &Query<'_>) -> Self {
+        let before =
+            query.get("before").and_then(|before| before.parse().ok()).and_then(Timestamp::from_millis);
+        let number = query.get("page").and_then(|page| page.parse::<usize>().ok()).filter(|page| *page > 1);
+        match (before, number) {
+            (Some(before), _) => Self::Before(before),
+            (None, Some(number)) => Self::Ranked(number - 1),
+            (None, None) => Self::First,
+        }
+    }
+}
+
+/// The names of the ways to match in addresses.
+const BY: [(MatchBy, &str); 2] = [(MatchBy::Words, "words"), (MatchBy::Look, "look")];
+
+/// The name of a way to match in addresses; `None` for the usual one.
+pub(super) fn name_of(by: MatchBy) -> Option<&'static str> {
+    BY.iter().find(|(other, _)| *other == by).map(|(_, name)| *name)
+}
+
 impl Filters {
     pub(super) fn parse(query: &Query<'_>) -> Self {
         let text = |name| query.get(name).map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+        let by = query.get("by").and_then(|by| BY.iter().find(|(_, name)| *name == by));
         Self {
             query: text("q").unwrap_or_default(),
+            by: by.map_or_else(MatchBy::default, |(by, _)| *by),
             place: text("place"),
+            camera: text("camera"),
             from: text("from"),
             to: text("to"),
         }
@@ -38,18 +78,37 @@ impl Filters {
     }
 
     pub(super) fn has_filter(&self) -> bool {
-        self.place.is_some() || self.from.is_some() || self.to.is_some()
+        [&self.place, &self.camera, &self.from, &self.to].iter().any(|filter| filter.is_some())
     }
 
-    /// The address of this search.
+    /// The address of the first page of this search.
     pub(super) fn path(&self) -> String {
+        self.path_of(SearchPage::First)
+    }
+
+    /// The address of a page of this search.
+    pub(super) fn path_of(&self, page: SearchPage) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         if !self.query.is_empty() {
             query.append_pair("q", &self.query);
         }
-        for (name, value) in [("place", &self.place), ("from", &self.from), ("to", &self.to)] {
+        let filters =
+            [("place", &self.place), ("camera", &self.camera), ("from", &self.from), ("to", &self.to)];
+        for (name, value) in filters {
             if let Some(value) = value {
                 query.append_pair(name, value);
+            }
+        }
+        if let Some(by) = name_of(self.by) {
+            query.append_pair("by", by);
+        }
+        match page {
+            SearchPage::First | SearchPage::Ranked(0) => {}
+            SearchPage::Before(before) => {
+                query.append_pair("before", &before.millis().to_string());
+            }
+            SearchPage::Ranked(page) => {
+                query.append_pair("page", &(page + 1).to_string());
             }
         }
         match query.finish() {
@@ -64,6 +123,9 @@ impl Filters {
         if let Some(place) = &self.place {
             chips.push((format!("Near {place}"), Self { place: None, ..self.clone() }.path()));
         }
+        if let Some(camera) = &self.camera {
+            chips.push((format!("Taken with {camera}"), Self { camera: None, ..self.clone() }.path()));
+        }
         let days = match (&self.from, &self.to) {
             (Some(from), Some(to)) => Some(format!("{from} to {to}")),
             (Some(from), None) => Some(format!("From {from}")),
@@ -71,6 +133,12 @@ impl Filters {
             (None, None) => None,
         };
         chips.extend(days.map(|days| (days, Self { from: None, to: None, ..self.clone() }.path())));
+        let by = match self.by {
+            MatchBy::All => None,
+            MatchBy::Words => Some("By words only"),
+            MatchBy::Look => Some("By look only"),
+        };
+        chips.extend(by.map(|by| (by.to_owned(), Self { by: MatchBy::All, ..self.clone() }.path())));
         chips
     }
 
@@ -127,20 +195,38 @@ mod tests {
         for path in [
             "/search",
             "/search?q=red+car",
-            "/search?q=a%26b&place=Lisbon%2C+Portugal&from=2024-01-01&to=2024-12-31",
+            "/search?q=a%26b&place=Lisbon%2C+Portugal&camera=Canon+EOS+R5&from=2024-01-01&to=2024-12-31",
+            "/search?q=red&by=look",
+            "/search?camera=Pixel+8&by=words",
         ] {
             assert_eq!(filters(path.strip_prefix("/search").unwrap().trim_start_matches('?')).path(), path);
         }
-        assert!(filters("q=+&place=&from=&to=").is_empty());
+        assert!(filters("q=+&place=&camera=+&from=&to=&by=").is_empty());
+        assert_eq!(filters("by=smell").by, MatchBy::All);
+    }
+
+    #[test]
+    fn the_address_has_the_page() {
+        let page = |query| SearchPage::parse(&Query::parse(Some(query)));
+        for path in ["/search?q=sea&page=2", "/search?place=Lisbon&before=1700000000000", "/search?q=sea"] {
+            let query = path.strip_prefix("/search?").unwrap();
+            assert_eq!(filters(query).path_of(page(query)), path);
+        }
+        for first in ["page=1", "page=0", "page=-1", "page=x", "before=x", "before=99999999999999999", ""] {
+            assert_eq!(page(first), SearchPage::First, "{first}");
+        }
     }
 
     #[test]
     fn each_filter_can_be_removed() {
-        let chips = filters("q=sea&place=Lisbon&from=2024-01-01").chips();
+        let chips = filters("q=sea&place=Lisbon&camera=Pixel+8&from=2024-01-01&by=words").chips();
         let expected = [
-            ("Near Lisbon".to_owned(), "/search?q=sea&from=2024-01-01".to_owned()),
-            ("From 2024-01-01".to_owned(), "/search?q=sea&place=Lisbon".to_owned()),
+            ("Near Lisbon", "/search?q=sea&camera=Pixel+8&from=2024-01-01&by=words"),
+            ("Taken with Pixel 8", "/search?q=sea&place=Lisbon&from=2024-01-01&by=words"),
+            ("From 2024-01-01", "/search?q=sea&place=Lisbon&camera=Pixel+8&by=words"),
+            ("By words only", "/search?q=sea&place=Lisbon&camera=Pixel+8&from=2024-01-01"),
         ];
+        let expected = expected.map(|(label, path)| (label.to_owned(), path.to_owned()));
         assert_eq!(chips, expected);
     }
 

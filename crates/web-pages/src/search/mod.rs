@@ -3,31 +3,41 @@
 mod filters;
 mod suggestions;
 
-use domain::{DateRange, Image, Limit, SearchQuery};
+use domain::{DateRange, Limit, QueryText, Timestamp};
 use http::{Method, StatusCode, request::Parts};
 use http_server::{
     Query,
     reply::{Reply, method_not_allowed},
 };
-use library::{Hit, SearchError, StorageError, TimelineOrder};
+use library::{Hit, MatchBy, PhotoFilter, SearchError, StorageError};
 use maud::{Markup, html};
 
 use crate::{
     Site,
+    assets::Asset,
     forms::csrf_field,
     gallery::{Tile, tiles},
     layout::{LibraryPage, LibraryTab},
-    messages, selection,
+    messages,
+    photo::Origin,
+    selection,
     session::Person,
 };
-use filters::Filters;
-use suggestions::{Meaning, suggestions};
+use filters::{Filters, SearchPage};
+use suggestions::{Meaning, camera_of, cameras_with, suggestions};
 
 /// The path of the page.
 pub(crate) const PATH: &str = "/search";
 
-/// Photos that a search shows.
-const MAX_RESULTS: u32 = 100;
+/// Photos of a page.
+const PAGE: u32 = 60;
+const PAGE_LEN: usize = PAGE as usize;
+
+/// Cameras in the list of the form.
+const LISTED_CAMERAS: usize = 50;
+
+/// Why photos cannot be searched by look only.
+const NO_LOOK: &str = "Search by look only needs a vision model, and none is installed on this server.";
 
 /// Suggested cities.
 const MAX_CITIES: usize = 3;
@@ -39,8 +49,8 @@ pub(crate) async fn handle(site: &Site, parts: &Parts) -> Reply {
     }
     let result = async {
         let person = Person::required(site, parts).await?;
-        let filters = Filters::parse(&Query::parse(parts.uri.query()));
-        page(site, &person, &filters).await
+        let query = Query::parse(parts.uri.query());
+        page(site, &person, &Filters::parse(&query), SearchPage::parse(&query)).await
     };
     result.await.unwrap_or_else(|reply| reply)
 }
@@ -49,6 +59,13 @@ pub(crate) async fn handle(site: &Site, parts: &Parts) -> Reply {
 #[derive(Default)]
 struct Results {
     hits: Vec<Hit>,
+    /// The number of these photos in words.
+    count: String,
+    /// The page before and the page after this one.
+    previous: Option<SearchPage>,
+    next: Option<SearchPage>,
+    /// That there is no next page although more photos may match.
+    end: Option<String>,
     /// Why the search was not done, or only in part.
     problem: Option<String>,
     /// Whether what photos show could not be matched.
@@ -61,17 +78,28 @@ impl Results {
     }
 }
 
-async fn page(site: &Site, person: &Person, filters: &Filters) -> Result<Reply, Reply> {
+/// What the page needs to know about the library.
+struct Choices {
+    /// The cameras of the person, that of the newest photo first.
+    cameras: Vec<String>,
+    has_model: bool,
+}
+
+async fn page(site: &Site, person: &Person, filters: &Filters, shown: SearchPage) -> Result<Reply, Reply> {
     let unavailable = |error: StorageError| messages::unavailable(&error);
+    let choices = Choices {
+        cameras: site.library.cameras(&person.caller()).await.map_err(unavailable)?,
+        has_model: site.library.has_vision_model().await,
+    };
     let results = if filters.is_empty() {
         Results::default()
     } else {
-        search(site, person, filters).await.map_err(unavailable)?
+        search(site, person, filters, shown, &choices).await.map_err(unavailable)?
     };
-    let suggested = suggested(site, filters).await;
-    let here = filters.path();
+    let suggested = suggested(site, filters, &choices.cameras).await;
+    let here = filters.path_of(shown);
     let content = html! {
-        (form(filters))
+        (form(filters, &choices))
         (chips(filters))
         @if !suggested.is_empty() {
             p.facts #suggested { "Did you mean a filter?" }
@@ -89,18 +117,21 @@ async fn page(site: &Site, person: &Person, filters: &Filters) -> Result<Reply, 
         @if results.hits.is_empty() {
             @if filters.is_empty() {
                 p.lead { "Search for what photos show, text in them, descriptions, places and file names." }
-            } @else if results.problem.is_none() {
+            } @else if results.problem.is_none() && shown == SearchPage::First {
                 p.lead { "No photos match." }
+            } @else if results.problem.is_none() {
+                p.lead { "No more photos match." }
             }
         } @else {
-            (grid(site, person, filters, &results.hits, &here))
+            (grid(site, person, filters, &results, &here))
         }
+        (pages(filters, &results))
     };
     let frame = LibraryPage {
         title: "Search",
         tab: Some(LibraryTab::Search),
         shows_heading: false,
-        scripts: &[],
+        scripts: &[Asset::Library],
         // The page repeats the query beside the token of its form.
         can_compress: false,
     };
@@ -109,8 +140,13 @@ async fn page(site: &Site, person: &Person, filters: &Filters) -> Result<Reply, 
     Ok(frame.reply_with(status, &person.header(site, &here), "library", &content))
 }
 
-async fn search(site: &Site, person: &Person, filters: &Filters) -> Result<Results, StorageError> {
-    let caller = person.caller();
+async fn search(
+    site: &Site,
+    person: &Person,
+    filters: &Filters,
+    shown: SearchPage,
+    choices: &Choices,
+) -> Result<Results, StorageError> {
     let range = match filters.range() {
         Ok(range) => range,
         Err(problem) => return Ok(Results::problem(problem)),
@@ -126,41 +162,113 @@ async fn search(site: &Site, person: &Person, filters: &Filters) -> Result<Resul
             }
         },
     };
-    let text = match filters.text() {
-        Ok(text) => text,
-        Err(problem) => return Ok(Results::problem(problem)),
+    let camera = match &filters.camera {
+        None => None,
+        Some(typed) => match camera_of(typed, &choices.cameras) {
+            Some(camera) => Some(camera.clone()),
+            None => return Ok(Results::problem(format!("You have no photos of a camera named “{typed}”."))),
+        },
     };
-    if text.is_none() && circle.is_none() {
-        return Ok(Results { hits: of_range(site, person, range).await?, ..Results::default() });
-    }
-    let limit = Limit::new(MAX_RESULTS).unwrap_or_default();
-    let query = match SearchQuery::new(text, None, None, circle, range, limit) {
-        Ok(query) => query,
-        Err(invalid) => return Ok(Results::problem(selection::sentence(&invalid.to_string()))),
-    };
-    match site.library.search(&caller, &query).await {
-        Ok(hits) => {
-            Ok(Results { hits, problem: None, lacks_model: site.library.lacks_model_for(&query).await })
+    let filter = PhotoFilter { circle, camera, range };
+    match filters.text() {
+        Ok(None) => newest(site, person, filter, shown).await,
+        Ok(Some(_)) if filters.by == MatchBy::Look && !choices.has_model => Ok(Results::problem(NO_LOOK)),
+        Ok(Some(text)) => {
+            let page = if let SearchPage::Ranked(page) = shown { page } else { 0 };
+            let mut results = ranked(site, person, &text, filters.by, &filter, page).await?;
+            results.lacks_model = filters.by == MatchBy::All && !choices.has_model;
+            Ok(results)
         }
-        Err(SearchError::Storage(error)) => Err(error),
-        Err(error @ (SearchError::NoAlbum | SearchError::ImageSearchUnavailable)) => {
-            Ok(Results::problem(selection::sentence(&error.to_string())))
-        }
+        Err(problem) => Ok(Results::problem(problem)),
     }
 }
 
-/// The newest photos of a range.
-async fn of_range(site: &Site, person: &Person, range: DateRange) -> Result<Vec<Hit>, StorageError> {
-    let order = TimelineOrder::NewestFirst;
-    let images = site.library.timeline_page(&person.caller(), range, order, MAX_RESULTS).await?;
-    Ok(images.into_iter().map(Hit::from).collect())
+/// The newest photos of a filter.
+async fn newest(
+    site: &Site,
+    person: &Person,
+    filter: PhotoFilter,
+    shown: SearchPage,
+) -> Result<Results, StorageError> {
+    let before = if let SearchPage::Before(before) = shown { Some(before) } else { None };
+    let previous = before.map(|_| SearchPage::First);
+    let Some(range) = until(filter.range, before) else {
+        return Ok(Results { previous, ..Results::default() });
+    };
+    let filter = PhotoFilter { range, ..filter };
+    // One more, to know whether there are older ones.
+    let limit = Limit::new(PAGE + 1).unwrap_or_default();
+    let mut hits = site.library.newest_photos(&person.caller(), &filter, limit).await?;
+    let has_more = hits.len() > PAGE_LEN;
+    hits.truncate(PAGE_LEN);
+    let last = hits.last().filter(|_| has_more).map(|last| last.image.captured_at);
+    let next = last.map(SearchPage::Before);
+    let count = selection::photos(u32::try_from(hits.len()).unwrap_or(u32::MAX));
+    let count = if previous.is_some() || next.is_some() { format!("{count} on this page") } else { count };
+    Ok(Results { hits, count, previous, next, ..Results::default() })
+}
+
+/// The part of a range before a time; `None` if that is empty.
+fn until(range: DateRange, before: Option<Timestamp>) -> Option<DateRange> {
+    let Some(before) = before else { return Some(range) };
+    DateRange::new(Some(range.start()), Some(range.end().min(before.plus_millis(-1)))).ok()
+}
+
+/// A page of the photos that match words best.
+async fn ranked(
+    site: &Site,
+    person: &Person,
+    text: &QueryText,
+    by: MatchBy,
+    filter: &PhotoFilter,
+    page: usize,
+) -> Result<Results, StorageError> {
+    let limit = Limit::new(PAGE).unwrap_or_default();
+    let first = page.saturating_mul(PAGE_LEN);
+    let found = site.library.ranked_photos(&person.caller(), text, by, filter, (first, limit)).await;
+    let found = match found {
+        Ok(found) => found,
+        Err(SearchError::Storage(error)) => return Err(error),
+        Err(SearchError::NoAlbum | SearchError::ImageSearchUnavailable) => {
+            return Ok(Results::problem(
+                "Search by look is not available now. Try again later, or search by words only.",
+            ));
+        }
+    };
+    let end = first.saturating_add(PAGE_LEN);
+    let last = found.ranked.saturating_sub(1) / PAGE_LEN;
+    let is_only_page = page == 0 && found.ranked <= end;
+    let count = match u32::try_from(found.ranked) {
+        Ok(ranked) if is_only_page => selection::photos(ranked),
+        _ => format!("Photos {} to {} of {}", first.saturating_add(1), end.min(found.ranked), found.ranked),
+    };
+    let is_end = found.ranked <= end && found.is_cut && !found.hits.is_empty();
+    Ok(Results {
+        count,
+        previous: page.checked_sub(1).map(|before| SearchPage::Ranked(before.min(last))),
+        next: (found.ranked > end).then_some(SearchPage::Ranked(page + 1)),
+        end: is_end.then(|| {
+            format!(
+                "These are the best {} matches. To see other photos, add a filter or words.",
+                found.ranked
+            )
+        }),
+        hits: found.hits,
+        ..Results::default()
+    })
 }
 
 /// Filters that the words of the query could become: what they are called, and where they lead.
-async fn suggested(site: &Site, filters: &Filters) -> Vec<(String, String)> {
+async fn suggested(site: &Site, filters: &Filters, cameras: &[String]) -> Vec<(String, String)> {
     let mut suggested = Vec::new();
     let mut cities = 0;
-    for suggestion in suggestions(&filters.query) {
+    let taken_with = |camera: &String, filters: Filters| {
+        (format!("Taken with {camera}"), Filters { camera: Some(camera.clone()), ..filters }.path())
+    };
+    if let Some(typed) = filters.camera.as_ref().filter(|typed| camera_of(typed, cameras).is_none()) {
+        suggested.extend(cameras_with(typed, cameras).map(|camera| taken_with(camera, filters.clone())));
+    }
+    for suggestion in suggestions(&filters.query, cameras) {
         let with = Filters { query: suggestion.rest, ..filters.clone() };
         match suggestion.meaning {
             Meaning::Days { label, from, to } if filters.from.is_none() && filters.to.is_none() => {
@@ -169,19 +277,20 @@ async fn suggested(site: &Site, filters: &Filters) -> Vec<(String, String)> {
                     Filters { from: Some(from), to: Some(to), ..with }.path(),
                 ));
             }
+            Meaning::Camera(camera) if filters.camera.is_none() => suggested.push(taken_with(&camera, with)),
             Meaning::City(name) if filters.place.is_none() && cities < MAX_CITIES => {
                 if let Some(place) = filters::city_named(&site.library, &name).await {
                     cities += 1;
                     suggested.push((format!("Near {place}"), Filters { place: Some(place), ..with }.path()));
                 }
             }
-            Meaning::Days { .. } | Meaning::City(_) => {}
+            Meaning::Days { .. } | Meaning::City(_) | Meaning::Camera(_) => {}
         }
     }
     suggested
 }
 
-fn form(filters: &Filters) -> Markup {
+fn form(filters: &Filters, choices: &Choices) -> Markup {
     html! {
         form.search method="get" action=(PATH) role="search" {
             div.inline {
@@ -189,17 +298,49 @@ fn form(filters: &Filters) -> Markup {
                 input #q type="search" name="q" value=(filters.query) maxlength="2000" autocomplete="off" spellcheck="false";
                 button type="submit" { "Search" }
             }
-            details open[filters.has_filter()] {
+            details open[filters.has_filter() || filters.by != MatchBy::All] {
                 summary { "Filters" }
                 div.inline {
                     label for="place" { "City" }
                     input #place type="text" name="place" value=[filters.place.as_deref()] maxlength="200" autocomplete="off";
+                    label for="camera" { "Camera" }
+                    input #camera type="text" name="camera" value=[filters.camera.as_deref()] list="cameras" maxlength="500" autocomplete="off";
+                    datalist #cameras {
+                        @for camera in choices.cameras.iter().take(LISTED_CAMERAS) { option value=(camera); }
+                    }
                     label for="from" { "From" }
                     input #from type="date" name="from" value=[filters.from.as_deref()];
                     label for="to" { "To" }
                     input #to type="date" name="to" value=[filters.to.as_deref()];
                 }
+                (channels(filters.by, choices.has_model))
             }
+        }
+    }
+}
+
+/// The choice of what the words are compared with.
+fn channels(chosen: MatchBy, has_model: bool) -> Markup {
+    let all = [
+        (MatchBy::All, "By words and look"),
+        (MatchBy::Words, "By words only"),
+        (MatchBy::Look, "By look only"),
+    ];
+    html! {
+        fieldset.channels {
+            legend { "Match" }
+            div.inline {
+                @for (by, label) in all {
+                    @let is_disabled = by == MatchBy::Look && !has_model;
+                    label.check {
+                        input type="radio" name="by" value=(filters::name_of(by).unwrap_or_default())
+                            checked[by == chosen && !is_disabled] disabled[is_disabled]
+                            aria-describedby=[is_disabled.then_some("no-look")];
+                        span { (label) }
+                    }
+                }
+            }
+            @if !has_model { p.hint #no-look { (NO_LOOK) } }
         }
     }
 }
@@ -218,23 +359,40 @@ fn chips(filters: &Filters) -> Markup {
     }
 }
 
-fn grid(site: &Site, person: &Person, filters: &Filters, hits: &[Hit], here: &str) -> Markup {
+fn grid(site: &Site, person: &Person, filters: &Filters, results: &Results, here: &str) -> Markup {
     html! {
-        p.facts {
-            (selection::photos(u32::try_from(hits.len()).unwrap_or(u32::MAX)))
-            @if hits.len() >= 100 { ". There may be more: add a filter." }
-        }
+        p.facts { (results.count) }
         form #selection method="post" action=(selection::PATH) {
             (csrf_field(&site.forms, &person.token_parts(selection::PATH)))
             input type="hidden" name="return_to" value=(here);
-            (tiles(hits.iter().map(|hit| tile(filters, hit)), 0))
+            (tiles(results.hits.iter().map(|hit| tile(filters, hit)), 0))
             (selection::actions())
         }
     }
 }
 
+/// The pages before and after this one, or the end of the ranking.
+fn pages(filters: &Filters, results: &Results) -> Markup {
+    let (previous_label, next_label) = if filters.query.is_empty() {
+        ("Newest photos", "Older photos")
+    } else {
+        ("Better matches", "More matches")
+    };
+    html! {
+        @if let Some(end) = &results.end { p.facts { (end) } }
+        @if results.previous.is_some() || results.next.is_some() {
+            nav.pages aria-label="Pages" {
+                @if let Some(page) = results.previous {
+                    a rel="prev" href=(filters.path_of(page)) { (previous_label) }
+                }
+                @if let Some(page) = results.next { a rel="next" href=(filters.path_of(page)) { (next_label) } }
+            }
+        }
+    }
+}
+
 fn tile<'a>(filters: &Filters, hit: &'a Hit) -> Tile<'a> {
-    Tile { note: reason(filters, hit), ..Tile::of(&hit.image) }
+    Tile { note: reason(filters, hit), ..Tile::of(&hit.image, &Origin::of_page(&filters.path())) }
 }
 
 /// Why a photo was found.
@@ -242,20 +400,9 @@ fn reason(filters: &Filters, hit: &Hit) -> Option<Markup> {
     if filters.query.is_empty() {
         return None;
     }
-    Some(match &hit.matched_text {
-        Some(text) => html! { "“" (text) "”" },
-        None => match matching_context(&filters.query, &hit.image) {
-            Some(context) => html! { (context) },
-            None => html! { "Looks like it" },
-        },
-    })
-}
-
-/// The place or the file name with a word of the query.
-fn matching_context<'a>(query: &str, image: &'a Image) -> Option<&'a str> {
-    let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
-    [image.place.as_deref(), image.file_name.as_deref()].into_iter().flatten().find(|text| {
-        let text = text.to_lowercase();
-        words.iter().any(|word| text.contains(word.as_str()))
+    Some(match (&hit.matched_text, &hit.matched_context) {
+        (Some(text), _) => html! { "“" (text) "”" },
+        (None, Some(context)) => html! { (context) },
+        (None, None) => html! { "Looks like it" },
     })
 }

@@ -1,4 +1,4 @@
-//! What a query could mean besides its words: a month, a year or a city that can become a filter.
+//! What a query could mean besides its words: a month, a year, a city or a camera that can become a filter.
 
 use domain::Month;
 
@@ -17,6 +17,8 @@ pub(super) enum Meaning {
     Days { label: String, from: String, to: String },
     /// Perhaps a city of this name.
     City(String),
+    /// One of the cameras.
+    Camera(String),
 }
 
 /// Words of a query that are looked at.
@@ -24,6 +26,12 @@ const MAX_WORDS: usize = 8;
 
 /// A city's name has at most this many words.
 const MAX_CITY_WORDS: usize = 3;
+
+/// Words of the name of a camera that are looked at.
+const MAX_CAMERA_WORDS: usize = 6;
+
+/// Suggested cameras.
+const MAX_CAMERAS: usize = 3;
 
 /// A shorter word is not looked up as a city.
 const MIN_CITY_CHARS: usize = 3;
@@ -71,13 +79,51 @@ fn days(words: &[&str]) -> Option<Meaning> {
     }
 }
 
-/// What words of a query could mean. Of overlapping days only the longest is suggested.
-pub(super) fn suggestions(query: &str) -> Vec<Suggestion> {
+/// A query without `count` of its words from the one at `first` on.
+fn without(words: &[&str], first: usize, count: usize) -> String {
+    let others = words.iter().enumerate().filter(|(at, _)| *at < first || *at >= first + count);
+    others.map(|(_, word)| *word).collect::<Vec<_>>().join(" ")
+}
+
+/// The cameras that words of a query name, those with the most words first.
+fn cameras_named(query: &str, cameras: &[String]) -> Vec<Suggestion> {
     let words: Vec<&str> = query.split_whitespace().collect();
-    let without = |first: usize, count: usize| {
-        let others = words.iter().enumerate().filter(|(at, _)| *at < first || *at >= first + count);
-        others.map(|(_, word)| *word).collect::<Vec<_>>().join(" ")
-    };
+    let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
+    let names: Vec<String> = cameras.iter().map(|camera| camera.to_lowercase()).collect();
+    let names: Vec<Vec<&str>> = names.iter().map(|name| name.split_whitespace().collect()).collect();
+    let mut found: Vec<(&String, Suggestion)> = Vec::new();
+    for count in (1..=MAX_CAMERA_WORDS).rev() {
+        for (first, phrase) in lower.windows(count).take(MAX_WORDS).enumerate() {
+            if phrase.iter().all(|word| word.chars().count() < 2 || !word.chars().any(char::is_alphabetic)) {
+                continue;
+            }
+            for (camera, name) in cameras.iter().zip(&names) {
+                let is_named = name.windows(count).any(|part| part == phrase);
+                if is_named && found.len() < MAX_CAMERAS && found.iter().all(|(known, _)| *known != camera) {
+                    let meaning = Meaning::Camera(camera.clone());
+                    found.push((camera, Suggestion { rest: without(&words, first, count), meaning }));
+                }
+            }
+        }
+    }
+    found.into_iter().map(|(_, suggestion)| suggestion).collect()
+}
+
+/// The camera of a typed name, whatever the case of its letters.
+pub(super) fn camera_of<'a>(typed: &str, cameras: &'a [String]) -> Option<&'a String> {
+    let typed = typed.to_lowercase();
+    cameras.iter().find(|camera| camera.to_lowercase() == typed)
+}
+
+/// The cameras whose name contains what was typed.
+pub(super) fn cameras_with<'a>(typed: &str, cameras: &'a [String]) -> impl Iterator<Item = &'a String> {
+    let typed = typed.to_lowercase();
+    cameras.iter().filter(move |camera| camera.to_lowercase().contains(&typed)).take(MAX_CAMERAS)
+}
+
+/// What words of a query could mean. Of overlapping days only the longest is suggested.
+pub(super) fn suggestions(query: &str, cameras: &[String]) -> Vec<Suggestion> {
+    let words: Vec<&str> = query.split_whitespace().collect();
     let mut found = Vec::new();
     let mut dated: Vec<usize> = Vec::new();
     for count in [2, 1] {
@@ -85,16 +131,17 @@ pub(super) fn suggestions(query: &str) -> Vec<Suggestion> {
             let is_free = (first..first + count).all(|at| !dated.contains(&at));
             if let Some(meaning) = days(phrase).filter(|_| is_free) {
                 dated.extend(first..first + count);
-                found.push(Suggestion { rest: without(first, count), meaning });
+                found.push(Suggestion { rest: without(&words, first, count), meaning });
             }
         }
     }
+    found.extend(cameras_named(query, cameras));
     for count in (1..=MAX_CITY_WORDS).rev() {
         for (first, phrase) in words.windows(count).take(MAX_WORDS).enumerate() {
             let name = phrase.join(" ");
             let is_free = (first..first + count).all(|at| !dated.contains(&at));
             if is_free && name.chars().count() >= MIN_CITY_CHARS && name.chars().any(char::is_alphabetic) {
-                found.push(Suggestion { rest: without(first, count), meaning: Meaning::City(name) });
+                found.push(Suggestion { rest: without(&words, first, count), meaning: Meaning::City(name) });
             }
         }
     }
@@ -108,17 +155,17 @@ mod tests {
     fn days_in(query: &str) -> Vec<(String, String, String, String)> {
         let days = |suggestion: Suggestion| match suggestion.meaning {
             Meaning::Days { label, from, to } => Some((suggestion.rest, label, from, to)),
-            Meaning::City(_) => None,
+            Meaning::City(_) | Meaning::Camera(_) => None,
         };
-        suggestions(query).into_iter().filter_map(days).collect()
+        suggestions(query, &[]).into_iter().filter_map(days).collect()
     }
 
     fn cities_in(query: &str) -> Vec<(String, String)> {
         let city = |suggestion: Suggestion| match suggestion.meaning {
             Meaning::City(name) => Some((name, suggestion.rest)),
-            Meaning::Days { .. } => None,
+            Meaning::Days { .. } | Meaning::Camera(_) => None,
         };
-        suggestions(query).into_iter().filter_map(city).collect()
+        suggestions(query, &[]).into_iter().filter_map(city).collect()
     }
 
     #[test]
@@ -149,6 +196,31 @@ mod tests {
                 pair("York", "in New")
             ]
         );
-        assert!(suggestions(&"word ".repeat(500)).len() <= 3 * MAX_WORDS);
+        assert!(suggestions(&"word ".repeat(500), &[]).len() <= 3 * MAX_WORDS);
+    }
+
+    #[test]
+    fn cameras_are_recognised_by_whole_words() {
+        let cameras = ["Apple iPhone 13 Pro", "Canon EOS R5", "Canon EOS R6", "Canon EOS R7", "Canon EOS R8"]
+            .map(str::to_owned);
+        let named = |query: &str| -> Vec<(String, String)> {
+            let camera = |suggestion: Suggestion| match suggestion.meaning {
+                Meaning::Camera(camera) => Some((camera, suggestion.rest)),
+                Meaning::Days { .. } | Meaning::City(_) => None,
+            };
+            suggestions(query, &cameras).into_iter().filter_map(camera).collect()
+        };
+        let pair = |camera: &str, rest: &str| (camera.to_owned(), rest.to_owned());
+        assert_eq!(named("boats IPHONE 13"), [pair("Apple iPhone 13 Pro", "boats")]);
+        assert_eq!(named("r6 snow"), [pair("Canon EOS R6", "snow")]);
+        let of_canon = named("canon eos r7");
+        assert_eq!(of_canon[0], pair("Canon EOS R7", ""), "the whole name comes first");
+        assert_eq!(of_canon.len(), MAX_CAMERAS);
+        for none in ["13", "can", "iphone13", "5", ""] {
+            assert_eq!(named(none), [], "{none}");
+        }
+        assert_eq!(camera_of("canon eos r5", &cameras), Some(&cameras[1]));
+        assert_eq!(camera_of("canon eos", &cameras), None);
+        assert_eq!(cameras_with("phone", &cameras).collect::<Vec<_>>(), [&cameras[0]]);
     }
 }

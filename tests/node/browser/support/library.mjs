@@ -22,13 +22,14 @@ export class LargeLibrary {
   #world = new World();
   #person;
 
-  static async forTests() {
+  /** Starts the server, and a browser with `start`. Stops both after the last test. */
+  static async forTests(start = launch) {
     const library = new LargeLibrary();
     const { LARGE_LIBRARY: folder, LIBRARY_URL: url } = process.env;
     if (!folder && !url) throw new Error('neither LARGE_LIBRARY nor LIBRARY_URL is set');
     after(() => library.#world.stop());
     library.#world.service = url ? { origin: url, stop: async () => {} } : await Service.start({ folder });
-    library.#world.browser = await launch();
+    library.#world.browser = await start();
     if (!url) library.#person = await library.#world.service.firstPerson();
     return library;
   }
@@ -59,34 +60,35 @@ export class Page {
     await this.browser.send('Emulation.setCPUThrottlingRate', { rate: SLOW_CPU });
   }
 
-  /** Counts bytes of responses until the returned function is called. */
+  /** Counts bytes of responses until the returned function is called, or until the last of some images was complete. */
   countBytes() {
-    const bytes = { all: 0, script: 0, requests: 0 };
-    const scripts = new Set();
-    const started = ({ requestId, response }) => {
-      bytes.requests += 1;
-      if (response.mimeType.includes('javascript')) scripts.add(requestId);
-    };
-    const ended = ({ requestId, encodedDataLength }) => {
-      bytes.all += encodedDataLength;
-      if (scripts.has(requestId)) bytes.script += encodedDataLength;
-    };
+    const responses = new Map();
+    const complete = [];
+    const started = ({ requestId, response }) => responses.set(requestId, response);
+    const ended = ({ requestId, encodedDataLength }) => complete.push({ ...responses.get(requestId), bytes: encodedDataLength });
     this.browser.on('Network.responseReceived', started);
     this.browser.on('Network.loadingFinished', ended);
-    return () => {
+    return (images) => {
       this.browser.off('Network.responseReceived', started);
       this.browser.off('Network.loadingFinished', ended);
-      return bytes;
+      const last = images ? complete.findLastIndex(({ url }) => images.includes(url)) + 1 : complete.length;
+      const sum = (responses) => responses.reduce((sum, { bytes }) => sum + bytes, 0);
+      const counted = complete.slice(0, last);
+      const of = (type) => counted.filter(({ mimeType }) => mimeType?.includes(type));
+      return { all: sum(counted), script: sum(of('javascript')), image: sum(of('image/webp')), images: of('image/webp').length };
     };
   }
 
-  /** Waits until all photos in sight are loaded. */
+  /** Waits until all photos in sight are loaded. Returns the addresses of their images. */
   async inSight() {
-    await this.page.waitForFunction(() => {
+    const images = await this.page.waitForFunction(() => {
       const tiles = [...document.querySelectorAll('#timeline li')];
       const shown = tiles.filter((tile) => tile.getBoundingClientRect().top < innerHeight);
-      return shown.length > 0 && shown.length < tiles.length && shown.every((tile) => tile.querySelector('img').naturalWidth > 0);
+      const images = shown.map((tile) => tile.querySelector('img'));
+      const areLoaded = images.length > 0 && images.length < tiles.length && images.every(({ naturalWidth }) => naturalWidth > 0);
+      return areLoaded && images.map(({ currentSrc }) => currentSrc);
     });
+    return images.jsonValue();
   }
 
   /** Waits until all photos in sight are loaded and nothing moves. */

@@ -1,4 +1,4 @@
-// A library whose photos have places.
+// Libraries whose photos have chosen times and places.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,23 +11,32 @@ const degrees = (value, [positive, negative]) => {
   return `${whole},${((Math.abs(value) - whole) * 60).toFixed(4)}${value < 0 ? negative : positive}`;
 };
 
-const sidecar = ([latitude, longitude], minute) => `<x:xmpmeta xmlns:x="adobe:ns:meta/">
+const position = ([latitude, longitude]) =>
+  `exif:GPSLatitude="${degrees(latitude, 'NS')}" exif:GPSLongitude="${degrees(longitude, 'EW')}"`;
+
+const sidecar = ({ at, place }) => `<x:xmpmeta xmlns:x="adobe:ns:meta/">
 <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
 <rdf:Description rdf:about="" xmlns:exif="http://ns.adobe.com/exif/1.0/"
-  exif:DateTimeOriginal="2024-07-14T${String(Math.floor(minute / 60) % 24).padStart(2, '0')}:${String(minute % 60).padStart(2, '0')}:00Z"
-  exif:GPSLatitude="${degrees(latitude, 'NS')}" exif:GPSLongitude="${degrees(longitude, 'EW')}"/>
+  exif:DateTimeOriginal="${at}" ${place ? position(place) : ''}/>
 </rdf:RDF></x:xmpmeta>`;
 
-/** Imports a photo for each of these places, a latitude and a longitude. The first is the oldest. */
-export async function importPlaces(service, person, places) {
+/** A time on 14 July 2024. */
+export const minute = (number) => new Date(Date.UTC(2024, 6, 14, 0, number)).toISOString().replace('.000', '');
+
+/** Imports photos. Each has a time `at`, and perhaps a place: a latitude and a longitude. */
+export async function importPhotos(service, person, photos) {
   const folder = await mkdtemp(join(tmpdir(), 'photo-places-'));
   try {
-    for (const [index, place] of places.entries()) {
+    for (const [index, photo] of photos.entries()) {
       await writeFile(join(folder, `p${index}.png`), png(index, 60, 45));
-      await writeFile(join(folder, `p${index}.png.xmp`), sidecar(place, index));
+      await writeFile(join(folder, `p${index}.png.xmp`), sidecar(photo));
     }
     await service.run(['import', person.email, folder]);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
+
+/** Imports a photo for each of these places. The first is the oldest. */
+export const importPlaces = (service, person, places) =>
+  importPhotos(service, person, places.map((place, index) => ({ place, at: minute(index) })));

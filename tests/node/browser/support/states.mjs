@@ -15,6 +15,7 @@ import {
   syncPage,
 } from './pages.mjs';
 import { movie, photos } from './photos.mjs';
+import { importPlaces } from './places.mjs';
 import { Service } from './service.mjs';
 import { choose, isFinished } from './upload.mjs';
 
@@ -95,20 +96,55 @@ async function atAlbum(visit, person) {
   const { page } = visit;
   for (const place of [0, 1, 2]) await page.locator('ul.rows input').nth(place).check();
   await page.locator('.actions input[name="title"]').fill(`Walks ${LONG}`);
-  await page.locator('.actions button[value="add_to_album"]').click();
-  await page.waitForLoadState();
+  await press(page, page.locator('.actions button[value="add_to_album"]'));
   await visit.open('/albums');
+}
+
+/** Selects two photos in the results of a search and presses a button for them. */
+async function pressForTwo({ page }, button) {
+  await page.goto('/search?from=1990-01-01');
+  for (const place of [0, 1]) await page.locator('ul.rows input').nth(place).check();
+  return press(page, page.locator(`.actions button${button}`));
+}
+
+/** Signs in a person with the sample photos and presses a button for two of them. */
+async function withTwoPhotos(visit, person, button) {
+  await withPhotos(visit, person, '/');
+  return pressForTwo(visit, button);
 }
 
 /** The trash with two photos. */
 async function atTrash(visit, person) {
-  await withPhotos(visit, person, '/search?from=1990-01-01');
-  const { page } = visit;
-  for (const place of [0, 1]) await page.locator('ul.rows input').nth(place).check();
-  await page.locator('.actions button[value="delete"]').click();
-  await page.locator('main button.danger').click();
-  await page.waitForLoadState();
+  await withTwoPhotos(visit, person, '[value="delete"]');
+  await press(visit.page, visit.page.locator('main button.danger'));
   await visit.open('/trash');
+}
+
+/** The form that corrects the newest photo, after it was sent with a place. */
+async function atPlace(visit, person, place, fill) {
+  await atPhoto(visit, person, '/edit');
+  await visit.page.locator(`[name="place"][value="${place}"]`).check();
+  await fill(visit.page);
+  await press(visit.page, visit.page.getByRole('button', { name: 'Save' }).last());
+}
+
+/** The map of photos in three cities. */
+async function atMap(visit, person, path = '/map') {
+  const lisbon = [38.7223, -9.1393];
+  await importPlaces(visit.service, person, [lisbon, lisbon, [41.15, -8.61], [48.8566, 2.3522]]);
+  await visit.signIn(person, path);
+  await visit.page.locator('#photos img').first().waitFor();
+  await visit.page.waitForLoadState('networkidle');
+}
+
+/** The list of photos that could not be read. */
+async function atProblems(visit, person) {
+  await visit.signIn(person, '/account/sync');
+  const broken = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.alloc(100)]);
+  const files = ['one.jpg', `${LONG}.jpg`].map((name, place) => ({ name, mimeType: 'image/jpeg', buffer: Buffer.concat([broken, Buffer.alloc(place)]) }));
+  await choose(visit.page, files);
+  await isFinished(visit.page);
+  for (await visit.open('/problems'); (await visit.page.locator('.entries li').count()) < files.length; ) await visit.page.reload();
 }
 
 /** Opens the steps for every platform. */
@@ -168,18 +204,64 @@ const states = {
     await visit.page.locator('#selected').waitFor();
   },
   photo: (visit, person) => atPhoto(visit, person),
+  'photo-corrected': async (visit, person) => {
+    await atPlace(visit, person, 'coordinates', async (page) => {
+      await page.getByLabel('Description').fill(`A harbour. ${LONG}`);
+      await page.getByLabel('Latitude').fill('38.7223');
+      await page.getByLabel('Longitude').fill('-9.1393');
+    });
+    await visit.page.getByText('The photo is corrected.').waitFor();
+  },
+  'photo-about-to-be-deleted': async (visit, person) => {
+    await atPhoto(visit, person);
+    await openConfirmation(visit.page.locator('button.danger'));
+  },
   'photo-edit': (visit, person) => atPhoto(visit, person, '/edit'),
+  'photo-edit-cities': (visit, person) => atPlace(visit, person, 'city', (page) => page.getByLabel('Name of the city').fill('lisb')),
+  'photo-edit-refused': async (visit, person) => {
+    await atPlace(visit, person, 'coordinates', (page) => page.getByLabel('Latitude').fill('91'));
+    await visit.watch.takesStatus(400);
+  },
+  'photos-edit': (visit, person) => withTwoPhotos(visit, person, '[formaction="/photos/edit"]'),
+  'photos-about-to-be-deleted': (visit, person) => withTwoPhotos(visit, person, '[value="delete"]'),
+  'photos-to-an-album': async (visit, person) => {
+    await atAlbum(visit, person);
+    await pressForTwo(visit, '[value="add_to_album"]');
+  },
   'albums-none': (visit, person) => visit.signIn(person, '/albums'),
   albums: atAlbum,
   album: async (visit, person) => {
     await atAlbum(visit, person);
     await visit.open(await visit.page.locator('.albums a').first().getAttribute('href'));
   },
+  'album-selecting': async (visit, person) => {
+    await atAlbum(visit, person);
+    await visit.open(await visit.page.locator('.albums a').first().getAttribute('href'));
+    await visit.page.locator('ul.rows input').first().check();
+  },
+  'album-without-photos': async (visit, person) => {
+    await visit.signIn(person, '/albums');
+    await visit.page.getByLabel('Title').fill('Walks');
+    await press(visit.page, visit.page.getByRole('button', { name: 'Create' }));
+  },
+  'album-about-to-be-deleted': async (visit, person) => {
+    await atAlbum(visit, person);
+    await visit.open(await visit.page.locator('.albums a').first().getAttribute('href'));
+    await visit.page.getByRole('link', { name: 'Delete album' }).click();
+  },
   'search-none': (visit, person) => visit.signIn(person, '/search'),
   search: (visit, person) => withPhotos(visit, person, '/search?q=green+july+2024'),
+  'search-without-results': (visit, person) => visit.signIn(person, '/search?q=submarine&place=Lisbon&from=2024-01-01&to=2024-12-31'),
   'trash-empty': (visit, person) => visit.signIn(person, '/trash'),
   trash: atTrash,
   'problems-none': (visit, person) => visit.signIn(person, '/problems'),
+  'trash-about-to-be-emptied': async (visit, person) => {
+    await atTrash(visit, person);
+    await visit.open('/trash/empty');
+  },
+  problems: atProblems,
+  map: (visit, person) => atMap(visit, person),
+  'map-of-a-place': (visit, person) => atMap(visit, person, '/map?z=10&lat=38.7&lon=-9.1&bbox=-9.2,38.7,-9.1,38.8'),
   'map-none': (visit, person) => visit.signIn(person, '/map'),
   account: (visit, person) => visit.signIn(person),
   ...Object.fromEntries(
@@ -283,6 +365,9 @@ const states = {
 };
 
 export const stateNames = Object.keys(states);
+
+/** The states that axe-core and the tests of layout judge. Both take the parts of a map for visible that its edge cuts off. */
+export const judgedStateNames = stateNames.filter((name) => !['map', 'map-of-a-place'].includes(name));
 
 /** States with what only a library shows that phones can reach. */
 const AT_HOME = ['photo-sync-steps', 'account-sync-with-devices', 'account-sync-new-password', 'account-sync-qr-code'];

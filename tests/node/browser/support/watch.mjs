@@ -32,6 +32,11 @@ export class Watch {
     page.on('pageerror', (error) => {
       if (!ERROR_PAGE.test(error.message)) watch.#complaints.push(`uncaught: ${error}`);
     });
+    if (page.context().browser().browserType().name() === 'firefox') {
+      // It reports violations of the Content-Security-Policy like errors of scripts.
+      page.on('request', (request) => watch.#requests.push(request.url()));
+      return watch;
+    }
     // These events include redirects and icons, and issues also arrive where scripts are off.
     const browser = await page.context().newCDPSession(page);
     watch.browser = browser;

@@ -2,6 +2,7 @@
 
 use mcp_protocol::content::ResourceContents;
 use mcp_protocol::jsonrpc::{ErrorObject, MISSING_REQUIRED_CLIENT_CAPABILITY};
+use mcp_protocol::schema::input_schema_of;
 use mcp_protocol::server::{BoxFuture, ServerBuilder, ToolCall, ToolReply};
 use mcp_protocol::{CallToolResult, ContentBlock, NoArguments, Tool};
 use serde_json::{Value, json};
@@ -48,7 +49,7 @@ pub(crate) fn add(builder: ServerBuilder<()>) -> ServerBuilder<()> {
 
 /// A tool without arguments.
 pub(crate) fn simple(name: &str, description: &str) -> Tool {
-    Tool::typed::<NoArguments>(name, description)
+    Tool::new(name, description, input_schema_of::<NoArguments>())
 }
 
 /// A reply that is ready.

@@ -10,7 +10,7 @@
 //! | `words.js` | dates, distances and descriptions of photos |
 //! | `listing.js` | results of the tools, and the calls for further pages |
 //! | `renewal.js` | new image URLs before the old ones expire |
-//! | `zoom.js` | zoom and swipes, shared with the photo page |
+//! | `gestures.js`, `zoom.js` | drags, zoom and swipes, shared with the photo page |
 //! | `grid.js`, `viewer.js`, `album.js` | the visible parts |
 //! | `main.js` | messages of the host and actions of the user |
 
@@ -18,12 +18,13 @@ use std::sync::LazyLock;
 
 const TEMPLATE: &str = include_str!("gallery.html");
 const STYLE: &str = include_str!("gallery.css");
-const SCRIPTS: [&str; 9] = [
+const SCRIPTS: [&str; 10] = [
     include_str!("bridge.js"),
     include_str!("words.js"),
     include_str!("listing.js"),
     include_str!("renewal.js"),
     include_str!("grid.js"),
+    include_str!("../../../../web-scripts/gestures.js"),
     include_str!("../../../../web-scripts/zoom.js"),
     include_str!("viewer.js"),
     include_str!("album.js"),

@@ -56,7 +56,7 @@ pub(super) struct ShownImage {
 
 impl ListedImage {
     pub(super) fn new(hit: Hit, links: &Links<'_>) -> Self {
-        let Hit { image, distance_m, score, matched_text } = hit;
+        let Hit { image, distance_m, score, matched_text, matched_context: _ } = hit;
         Self {
             url: links.display(&image),
             renditions: BTreeMap::new(),

@@ -1,36 +1,38 @@
-// Places the photos of the page before the first paint (first.js, blocking in the head). It is a classic script, so the
-// functions of layout.js are also visible to the modules that load later.
+// Places the photos of the timeline before the first paint (first.js, blocking in the head). It is a classic script, so the
+// functions of layout.js are also visible to the module that loads later.
 
 document.documentElement.classList.add('script');
 
-/** The lists that were placed, with the number of their photos. */
-const placedLists = new Map();
-
-/** Places the photos of a list that the server rendered. */
+/** Places the photos of a list that the server rendered. Those below the first screen load later, in the order of library.js. */
 function placeList(list) {
   const tiles = [...list.children];
+  list.placed = tiles.length;
   const grid = gridOf(list.clientWidth);
-  const ratios = tiles.map((tile) => Number(tile.dataset.r) || 1);
+  const ratios = tiles.map(({ dataset }) => Number(dataset.r));
   const rows = rowsOf(ratios, grid);
+  const end = innerHeight - list.getBoundingClientRect().top;
   for (const row of rows) {
-    for (const { index, left, width } of cellsOf(row, ratios, grid)) placeCell(tiles[index], left, row.top, width, row.height);
+    for (const cell of cellsOf(row, ratios, grid)) {
+      const tile = tiles[cell.index];
+      placeCell(tile, cell);
+      if (row.top > end) for (const name of ['srcset', 'src']) tile.querySelector('img')?.removeAttribute(name);
+    }
   }
-  const last = rows.at(-1);
-  list.style.height = `${last ? last.top + last.height : 0}px`;
-  placedLists.set(list, tiles.length);
+  const { top, height } = rows.at(-1);
+  list.style.height = `${top + height}px`;
 }
 
 /** Places lists that have grown, and shows the photo of `?at=` where it was. */
 function placeParsed() {
-  for (const list of document.querySelectorAll('.library ul.rows')) {
-    if (placedLists.get(list) !== list.childElementCount) placeList(list);
+  for (const list of document.querySelectorAll('#timeline ul.rows')) {
+    if ((list.placed ?? 0) !== list.childElementCount) placeList(list);
   }
   const timeline = document.getElementById('timeline');
   const tile = timeline?.dataset.at && timeline.querySelector('ul.rows > li');
   if (!tile) return;
   timeline.style.minHeight = '150vh';
   const offset = history.state?.offset ?? timeline.querySelector('h2').offsetHeight;
-  scrollTo({ top: scrollY + tile.getBoundingClientRect().top - offset, behavior: 'instant' });
+  scrollBy({ top: tile.getBoundingClientRect().top - offset, behavior: 'instant' });
 }
 
 const parsed = new MutationObserver(placeParsed);
@@ -38,13 +40,5 @@ parsed.observe(document.documentElement, { childList: true, subtree: true });
 document.addEventListener('DOMContentLoaded', () => {
   placeParsed();
   parsed.disconnect();
-  if (document.getElementById('timeline')) {
-    history.scrollRestoration = 'manual';
-    return;
-  }
-  // Other grids do not change, except with the width of the window.
-  const resized = new ResizeObserver((entries) => {
-    for (const { target } of entries) placeList(target);
-  });
-  for (const list of placedLists.keys()) resized.observe(list);
+  if (document.getElementById('timeline')) history.scrollRestoration = 'manual';
 });

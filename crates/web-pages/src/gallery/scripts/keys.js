@@ -1,4 +1,4 @@
-// Mouse, touch and keyboard in the grid (timeline.js).
+// Mouse, touch and keyboard in the timeline.
 
 const LONG_PRESS_MS = 400;
 const MOVED_PX = 10;
@@ -20,57 +20,28 @@ const HELP = [
 ];
 
 class Keys {
-  #root;
-  #scroller;
-  #selection;
-  #actions;
-  /** The other end of a range, and the selection before it. */
-  #range;
   #press;
   #hasPressed = false;
 
   /** `changed()` is called after the selection changed. */
   constructor(root, scroller, selection, actions, changed) {
-    Object.assign(this, { changed });
-    this.#root = root;
-    this.#scroller = scroller;
-    this.#selection = selection;
-    this.#actions = actions;
-    root.addEventListener('click', (event) => this.#click(event));
-    root.addEventListener('pointerdown', (event) => this.#pressed(event));
-    root.addEventListener('pointermove', (event) => this.#moved(event));
-    for (const name of ['pointerup', 'pointercancel']) root.addEventListener(name, (event) => this.#released(event));
-    root.addEventListener('contextmenu', (event) => this.#press && event.preventDefault());
+    Object.assign(this, { scroller, selection, actions, changed, range: new Range(selection, changed) });
+    const listen = (names, body, options) => names.split(' ').forEach((name) => root.addEventListener(name, body, options));
+    listen('click', (event) => this.#click(event));
+    listen('pointerdown', (event) => this.#pressed(event));
+    listen('pointermove', (event) => this.#moved(event));
+    listen('pointerup pointercancel', () => this.#released());
+    listen('contextmenu', (event) => this.#press && event.preventDefault());
     // Scrolling is off while a drag selects photos.
-    root.addEventListener('touchmove', (event) => this.#press?.isDrag && event.preventDefault(), { passive: false });
-    root.addEventListener('focusin', ({ target }) => {
-      const tile = target.closest('li')?.tile;
-      if (tile) scroller.activate(tile.photo);
+    listen('touchmove', (event) => this.#press?.isDrag && event.preventDefault(), { passive: false });
+    listen('focusin', ({ target }) => {
+      const photo = tileAt(target)?.photo;
+      if (photo) scroller.activate(photo);
     });
     document.addEventListener('keydown', (event) => this.#key(event));
   }
 
   // Selecting.
-
-  #toggle(photo) {
-    const isSelected = !this.#selection.has(photo);
-    this.#selection.set(photo, isSelected);
-    this.#setRangeStart(photo, isSelected);
-    this.changed();
-  }
-
-  #setRangeStart(photo, isSelected = true) {
-    this.#range = { photo, isSelected, state: this.#selection.state };
-  }
-
-  /** Selects all photos between the start of the range and this one, and undoes what an earlier end of it selected. */
-  #extend(photo) {
-    if (!this.#range) this.#setRangeStart(photo);
-    const { photo: start, isSelected, state } = this.#range;
-    this.#selection.restore(state);
-    this.#selection.setRange(start.t, photo.t, isSelected);
-    this.changed();
-  }
 
   #click(event) {
     if (this.#hasPressed) {
@@ -80,33 +51,33 @@ class Keys {
     }
     const { target } = event;
     if (target.name === 'range') {
-      const [from, to] = target.value.split(':').map(Number);
-      this.#selection.setRange(from, to, target.checked);
+      this.selection.setRange(...rangeOf(target), target.checked);
       return this.changed();
     }
-    const tile = target.closest('li')?.tile;
-    if (!tile || event.ctrlKey || event.metaKey) return undefined;
+    const tile = tileAt(target);
+    if (!tile || hasModifier(event)) return undefined;
     const { photo } = tile;
-    if (target !== tile.check && this.#selection.isEmpty) {
-      this.#scroller.activate(photo);
-      return this.#scroller.saveState();
-    }
-    if (target !== tile.check) event.preventDefault();
-    this.#scroller.activate(photo);
-    if (event.shiftKey && this.#range) return this.#extend(photo);
-    return this.#toggle(photo);
+    const isCheck = target === tile.check;
+    this.scroller.activate(photo);
+    if (!isCheck && this.selection.isEmpty) return this.scroller.saveState();
+    if (!isCheck) event.preventDefault();
+    return this.#select(photo, event.shiftKey);
+  }
+
+  #select(photo, isRange) {
+    if (isRange) this.range.extend(photo);
+    else this.range.toggle(photo);
   }
 
   #pressed(event) {
     this.#hasPressed = false;
-    const tile = event.target.closest('li')?.tile;
+    const tile = tileAt(event.target);
     if (!tile || event.pointerType === 'mouse' || !event.isPrimary) return;
     const { clientX, clientY } = event;
     const timer = setTimeout(() => {
       this.#press.isDrag = this.#hasPressed = true;
-      navigator.vibrate?.(10);
-      if (this.#selection.has(tile.photo)) this.#setRangeStart(tile.photo);
-      else this.#toggle(tile.photo);
+      if (this.selection.has(tile.photo)) this.range.begin(tile.photo);
+      else this.range.toggle(tile.photo);
       this.#scrollAtEdge();
     }, LONG_PRESS_MS);
     this.#press = { timer, clientX, clientY };
@@ -122,8 +93,8 @@ class Keys {
   }
 
   #dragTo(x, y) {
-    const tile = document.elementFromPoint(x, y)?.closest('li')?.tile;
-    if (tile) this.#extend(tile.photo);
+    const tile = tileAt(document.elementFromPoint(x, y));
+    if (tile) this.range.extend(tile.photo);
   }
 
   #scrollAtEdge() {
@@ -142,37 +113,35 @@ class Keys {
     this.#press = undefined;
   }
 
+  #selectAll() {
+    const { months } = this.scroller.library;
+    if (months.length) this.selection.setRange(months.at(-1).from, months[0].end - 1, true);
+    this.changed();
+  }
+
   // Keys.
 
   #key(event) {
-    const { target, key, shiftKey } = event;
-    if (isTyping(event)) return;
-    const action = event.ctrlKey || event.metaKey ? this.#withControl(key) : this.#action(key, shiftKey, target);
+    const action = !isTyping(event) && this.#action(event);
     if (!action) return;
     event.preventDefault();
     action();
   }
 
-  #withControl(key) {
-    if (key.toLowerCase() !== 'a') return undefined;
-    const { months } = this.#scroller.library;
-    return () => {
-      if (months.length) this.#selection.setRange(months.at(-1).from, months[0].end - 1, true);
-      this.changed();
-    };
-  }
-
-  #action(key, shift, target) {
-    const tile = target.closest('li')?.tile;
-    const isSelecting = !this.#selection.isEmpty;
+  #action(event) {
+    const { shiftKey, target } = event;
+    const key = (hasModifier(event) ? 'Ctrl ' : '') + event.key;
+    const areLetters = areLettersOn();
+    const isSelecting = !this.selection.isEmpty;
     const general = {
-      Escape: isSelecting && (() => this.#actions.clear()),
+      'Ctrl a': () => this.#selectAll(),
+      Escape: isSelecting && (() => this.actions.clear()),
       // In a large library these keys of the browser would lead to the ends of the window only.
-      Home: () => this.#scroller.jump(-Infinity),
-      End: () => this.#scroller.jump(Infinity),
-      Delete: isSelecting && (() => this.#actions.delete()),
-      ...(areLettersOn() && {
-        '/': focusSearch,
+      Home: () => this.scroller.jump(-Infinity),
+      End: () => this.scroller.jump(Infinity),
+      Delete: isSelecting && (() => this.actions.delete()),
+      ...(areLetters && {
+        '/': () => location.assign('/search'),
         g: () => this.#askDate(),
         m: () => this.#month(1),
         M: () => this.#month(-1),
@@ -180,66 +149,54 @@ class Keys {
       }),
     };
     if (general[key]) return general[key];
-    const isMove = key.startsWith('Arrow');
+    const tile = tileAt(target);
     if (!tile) {
       // From the top of the page, left and right lead into the grid.
-      const photo = target === document.body && /Left|Right/.test(key) && this.#scroller.active;
-      return photo && (() => this.#scroller.tileOf(photo)?.link.focus());
+      const photo = target === document.body && /Left|Right/.test(key) && this.scroller.active;
+      return photo && (() => this.scroller.focusTile(photo.id));
     }
-    if (isMove) return () => this.#move(key, shift, tile.photo);
-    if (key === ' ' || (key === 'x' && areLettersOn())) return () => (shift && this.#range ? this.#extend(tile.photo) : this.#toggle(tile.photo));
+    if (key.startsWith('Arrow')) return () => this.#move(key, shiftKey, tile.photo);
+    if (key === ' ' || (key === 'x' && areLetters)) return () => this.#select(tile.photo, shiftKey);
     // Enter on the check box opens the photo, too.
-    if (key === 'Enter' && target === tile.check) return () => tile.link.click();
-    return undefined;
+    return key === 'Enter' && target === tile.check && (() => tile.link.click());
   }
 
-  async #move(key, shift, photo) {
-    const place = this.#scroller.find(photo);
+  async #move(key, isRange, photo) {
+    const place = this.scroller.find(photo);
     if (!place) return;
     const step = /Left|Up/.test(key) ? -1 : 1;
-    const next = await (/Left|Right/.test(key) ? this.#scroller.beside(place, step) : this.#scroller.across(place, step));
+    const next = await (/Left|Right/.test(key) ? this.scroller.beside(place, step) : this.scroller.across(place, step));
     if (!next) return;
-    if (shift) {
-      if (!this.#range || this.#selection.isEmpty) this.#setRangeStart(photo);
-      this.#extend(next.part.photos[next.index]);
-    }
-    this.#scroller.focus(next);
+    if (isRange) this.range.extend(next.part.photos[next.index], photo);
+    this.scroller.focus(next);
   }
 
   #month(step) {
-    const { months } = this.#scroller.library;
-    const { y } = this.#scroller;
+    const { months } = this.scroller.library;
+    const { y } = this.scroller;
     if (!months.length) return;
-    const here = this.#scroller.monthAt(Math.max(0, y + 1));
+    const here = this.scroller.monthAt(Math.max(0, y + 1));
     // The newer month is the beginning of this one, unless that is on top.
     const isOnTop = y < here.top + 8;
     const month = months[months.indexOf(here) + (step < 0 && !isOnTop ? 0 : step)];
     if (!month) return;
-    this.#scroller.jump(month.top);
+    this.scroller.jump(month.top);
     announce(`${month.name}, ${photosText(month.count)}`);
   }
 
   #askDate() {
     const input = make('input', { type: 'date', name: 'date', required: true });
-    const time = this.#scroller.time ?? this.#scroller.library.months[0]?.end - 1;
+    const time = this.scroller.time ?? this.scroller.library.months[0]?.end - 1;
     if (time > 0) input.value = new Date(time).toISOString().slice(0, 10);
     input.ariaLabel = 'Date';
-    const form = make('form', { method: 'dialog' }, input, make('button', { textContent: 'Go' }));
-    form.addEventListener('submit', () => this.#scroller.jumpTo(input.valueAsNumber + 86_400_000 - 1));
-    openDialog('Go to a date', form);
+    openDialog('Go to a date', dialogForm(input, 'Go', () => this.scroller.jumpTo(input.valueAsNumber + 86_400_000 - 1)));
   }
 }
 
-function focusSearch() {
-  const field = document.querySelector('input[type="search"]');
-  if (field) field.focus();
-  else location.assign('/search');
-}
-
 function showHelp() {
-  const list = make('dl', { className: 'keys' });
-  for (const [key, text] of HELP) list.append(make('dt', {}, make('kbd', { textContent: key })), make('dd', { textContent: text }));
-  const check = make('input', { type: 'checkbox', checked: areLettersOn() });
-  check.addEventListener('change', () => localStorage.setItem(LETTERS, check.checked ? 'on' : 'off'));
+  const rows = HELP.flatMap(([key, text]) => [make('dt', {}, make('kbd', {}, key)), make('dd', {}, text)]);
+  const list = make('dl', { className: 'keys' }, ...rows);
+  const onchange = () => localStorage.setItem(LETTERS, check.checked ? 'on' : 'off');
+  const check = make('input', { type: 'checkbox', checked: areLettersOn(), onchange });
   const dialog = openDialog('Keys', list, make('label', { className: 'check' }, check, 'Single letters are shortcuts'), makeButton('Close', () => dialog.close()));
 }

@@ -42,7 +42,7 @@ function rowsOf(ratios, { width, target, gap }, continues = false) {
   return rows;
 }
 
-/** The cells `{ index, left, width }` of a row. Their edges are whole pixels, and the last one ends at the right edge. */
+/** The cells `{ index, left, top, width, height }` of a row. Their edges are whole pixels, and the last one ends at the right edge. */
 function cellsOf(row, ratios, { width, gap }) {
   const count = row.to - row.from;
   const scale = row.isStretched ? (width - gap * (count - 1)) / row.sum : row.height;
@@ -51,16 +51,13 @@ function cellsOf(row, ratios, { width, gap }) {
     const index = row.from + place;
     const left = Math.round(edge);
     edge += ratios[index] * scale;
-    const cell = { index, left, width: Math.round(edge) - left };
+    const cell = { index, left, top: row.top, width: Math.round(edge) - left, height: row.height };
     edge += gap;
     return cell;
   });
 }
 
 /** Moves an element to a cell. Inline styles in markup are blocked by the Content-Security-Policy, so this sets properties. */
-function placeCell({ style }, left, top, width, height) {
-  style.left = `${left}px`;
-  style.top = `${top}px`;
-  style.width = `${width}px`;
-  style.height = `${height}px`;
+function placeCell({ style }, cell) {
+  for (const side of ['left', 'top', 'width', 'height']) style[side] = `${cell[side]}px`;
 }

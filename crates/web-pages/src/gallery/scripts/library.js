@@ -1,4 +1,4 @@
-// The photos of the library as months, newest first, of which a few pages are loaded (timeline.js).
+// The photos of the library as months, newest first, of which a few pages are loaded.
 //
 // A month is a list of parts: pages of loaded photos, and gaps between them with an estimated number of photos. Most months
 // are one page. A gap is loaded from either end, or around a place inside it.
@@ -11,21 +11,19 @@ const PAGE_PHOTOS = 500;
 const MAX_JOINED_PHOTOS = 1_000;
 const MAX_REQUESTS = 4;
 
-const keyOf = (time) => {
-  const date = new Date(time);
-  return date.getUTCFullYear() * 100 + date.getUTCMonth() + 1;
-};
-
-/** The index of the first photo that was captured at this time or before. */
-function indexAt(photos, time) {
-  let [low, high] = [0, photos.length];
+/** The index of the first item for which `isAfter` is false; it is true for all before it. */
+function indexOfFirst(items, isAfter) {
+  let [low, high] = [0, items.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (photos[middle].t > time) low = middle + 1;
+    if (isAfter(items[middle])) low = middle + 1;
     else high = middle;
   }
   return low;
 }
+
+/** The index of the first photo that was captured at this time or before. */
+const indexAt = (photos, time) => indexOfFirst(photos, ({ t }) => t > time);
 
 /** A part of a month: loaded photos, or a gap with `count` photos. */
 class Part {
@@ -38,11 +36,11 @@ class Month {
   constructor(key) {
     const [year, month] = [Math.floor(key / 100), key % 100];
     this.key = key;
-    this.name = `${MONTHS[month - 1]} ${year}`;
     this.year = year;
     /** The first millisecond of the month, and the first after it. */
     this.from = Date.UTC(year, month - 1);
     this.end = Date.UTC(year, month);
+    this.name = monthText(this.from);
     this.parts = [];
   }
 
@@ -89,7 +87,6 @@ function photoText({ t, o, place, words, alt }) {
 
 class Library {
   months = [];
-  total = 0;
   #requests = new Map();
   #clock = 0;
 
@@ -100,7 +97,7 @@ class Library {
 
   /** Loads the totals of all months. Returns whether they changed. */
   async refresh() {
-    const { gen, total, m } = await requestJson('/web/months');
+    const { gen, m } = await requestJson('/web/months');
     if (gen === this.generation) return false;
     const known = new Map(this.months.map((month) => [month.key, month]));
     this.months = m.map(([key, count, sum]) => {
@@ -108,19 +105,13 @@ class Library {
       month.update(count, sum);
       return month;
     });
-    Object.assign(this, { generation: gen, total });
+    this.generation = gen;
     return true;
   }
 
   /** The month of a time, or the next older month with photos, or the oldest month. */
   monthAt(time) {
-    let [low, high] = [0, this.months.length - 1];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.months[middle].from > time) low = middle + 1;
-      else high = middle;
-    }
-    return this.months[low];
+    return this.months[indexOfFirst(this.months, ({ from }) => from > time)] ?? this.months.at(-1);
   }
 
   /** Where the newest photo is that was captured at this time or before: `{ month, part, index }`, in a gap with its share. */
@@ -132,7 +123,7 @@ class Library {
         if (part.photos.at(-1).t <= time) return { month, part, index: indexAt(part.photos, time) };
       } else {
         const { above, below } = month.limits(part);
-        if (time > below) return { month, part, index: part.count * Math.min(1, Math.max(0, (above - time) / (above - below))) };
+        if (time > below) return { month, part, index: part.count * clamp((above - time) / (above - below), 0, 1) };
       }
     }
     const part = month.parts.at(-1);
@@ -145,21 +136,18 @@ class Library {
       const month = this.months.find((month) => month.key === key);
       if (!month || !photos.length) return;
       const [isTop, isBottom] = [isNewest || place > 0, place < lists.length - 1];
-      const { above, below } = month.limits(month.parts[0]);
-      const share = (above - photos[0].t) / Math.max(1, above - below - (photos[0].t - photos.at(-1).t));
-      this.#replace(month, month.parts[0], photos, isTop, isBottom, share);
+      this.#replace(month, photos, isTop, isBottom);
     });
   }
 
-  #replace(month, gap, photos, isTop, isBottom, share) {
+  /** Puts loaded photos into a gap, by default that of a whole month. */
+  #replace(month, photos, isTop, isBottom, gap = month.parts[0], share = (month.end - photos[0]?.t) / (month.end - month.from) || 0) {
     const rest = gap.count - photos.length;
-    const least = (is) => (is ? 0 : 1);
-    let upper = isTop ? 0 : isBottom ? rest : Math.round(share * rest);
-    upper = Math.max(least(isTop), Math.min(upper, rest - least(isBottom)));
+    const upper = isBottom ? rest : clamp(Math.round(share * rest), 1, rest - 1);
     const parts = [];
-    if (!isTop) parts.push(new Part(undefined, upper));
+    if (!isTop) parts.push(new Part(undefined, Math.max(1, upper)));
     if (photos.length) parts.push(new Part(photos));
-    if (!isBottom) parts.push(new Part(undefined, Math.max(1, rest - upper)));
+    if (!isBottom) parts.push(new Part(undefined, Math.max(1, isTop ? rest : rest - upper)));
     const place = month.parts.indexOf(gap);
     const previous = month.parts[place - 1];
     if (isTop && photos.length && previous && previous.count + photos.length <= MAX_JOINED_PHOTOS) {
@@ -220,7 +208,7 @@ class Library {
       const photos = all.filter(({ t }) => t < above && t > below);
       const isTop = isAtTop || answer.prev === null || all[0]?.t >= above;
       const isBottom = isAtBottom || answer.next === null || all.at(-1)?.t <= below;
-      this.#replace(month, gap, photos, isTop, isBottom, share);
+      this.#replace(month, photos, isTop, isBottom, gap, share);
       this.#evict();
       this.changed(month);
     } catch (error) {
@@ -238,11 +226,10 @@ class Library {
     const first = page?.photos[Math.max(0, indexAt(page.photos, time) - PAGE_PHOTOS / 4)];
     const isWhole = month.count <= PAGE_PHOTOS || !first || first === month.parts[0].photos?.[0];
     try {
-      const answer = await requestJson(`/web/month/${month.key}${isWhole ? '' : `?before=${first.t + 1}`}`);
-      const [photos, gap] = [photosOf(answer), new Part(undefined, month.count)];
-      month.parts = [gap];
-      const share = photos.length ? (month.end - photos[0].t) / (month.end - month.from) : 0;
-      this.#replace(month, gap, photos, answer.prev === null, answer.next === null, share);
+      const query = isWhole ? '' : `?before=${first.t + 1}`;
+      const answer = await requestJson(`/web/month/${month.key}${query}`);
+      month.parts = [new Part(undefined, month.count)];
+      this.#replace(month, photosOf(answer), answer.prev === null, answer.next === null);
       month.isStale = false;
       this.changed(month);
     } catch (error) {
@@ -307,9 +294,8 @@ class Library {
       }
       if (month.isStale) return undefined;
       for (const part of month.parts) {
-        const { above, below } = part.photos ? {} : month.limits(part);
         if (part.photos) sum += part.photos.filter(({ t }) => t >= from && t <= to).length;
-        else if (above > from && below < to) return undefined;
+        else if (month.limits(part).above > from && month.limits(part).below < to) return undefined;
       }
     }
     return sum;

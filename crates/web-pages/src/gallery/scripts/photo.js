@@ -1,4 +1,4 @@
-// The photo page (photo.js): zoom, and the neighbours without loading another document.
+// The photo page: zoom, and the neighbours without loading another document.
 //
 // The pages of both neighbours are requested early, with their images. Moving to one replaces the content of `main` and the entry
 // of the history, so that Back leads to the timeline.
@@ -6,122 +6,112 @@
 /** Image pixels from which the largest image is loaded. */
 const FULL_FROM_PX = 1_200;
 
-const photoPage = document.querySelector('main.photo');
-/** Requested pages: path to a promise of their `main`. */
-const photoPages = new Map();
-let photoZoom;
-let hasMoved = false;
+function startPhoto(main) {
+  const find = (selector) => main.querySelector(selector);
+  const linkOf = (step) => find(step > 0 ? '[rel="next"]' : '[rel="prev"]');
+  /** Requested pages: address to a promise of the document. */
+  const pages = new Map();
+  let zoom;
+  let hasMoved = false;
 
-const photoLink = (step) => photoPage.querySelector(step > 0 ? '[rel="next"]' : '[rel="prev"]');
+  /** Requests the page of a neighbour and its image. */
+  function load({ href }) {
+    if (!pages.has(href)) {
+      const page = fetch(href).then(async (answer) => {
+        const parsed = answer.redirected || new DOMParser().parseFromString(await answer.text(), 'text/html');
+        new Image().src = parsed.getElementById('photo').src;
+        return parsed;
+      });
+      // Not requested again until it is opened, which then loads the document.
+      page.catch(() => {});
+      pages.set(href, page);
+    }
+    return pages.get(href);
+  }
 
-/** Requests the page of a neighbour and its image. */
-function loadPhotoPage(path) {
-  if (!photoPages.has(path)) {
-    const page = fetch(path).then(async (answer) => {
-      if (!answer.ok || answer.redirected) throw new Error(`status ${answer.status}`);
-      const parsed = new DOMParser().parseFromString(await answer.text(), 'text/html');
-      const main = parsed.querySelector('main.photo');
-      new Image().src = main.querySelector('#photo').src;
-      return { main, title: parsed.title };
+  async function move(step) {
+    const link = linkOf(step);
+    if (!link) return undefined;
+    const { id } = main.dataset;
+    const page = await load(link).catch(() => undefined);
+    if (main.dataset.id !== id) return undefined;
+    if (!page) return location.replace(link.href);
+    const focused = document.activeElement;
+    const isInside = main.contains(focused);
+    const copy = document.importNode(page.querySelector('main'), true);
+    main.replaceChildren(...copy.childNodes);
+    Object.assign(main.dataset, copy.dataset);
+    document.title = page.title;
+    hasMoved = true;
+    history.replaceState(null, '', link.href);
+    show();
+    if (isInside) ((focused.rel && find(`[rel="${focused.rel}"]`)) || find('#viewer a')).focus({ preventScroll: true });
+    return announce(find('#photo').alt);
+  }
+
+  /** Prepares the photo that the page shows now. */
+  function show() {
+    const [viewer, image, link] = ['#viewer', '#photo', '#viewer a'].map(find);
+    const { id, v } = main.dataset;
+    const preload = () => {
+      image.style.background = 'none';
+      for (const neighbour of [1, -1].map(linkOf)) if (neighbour) load(neighbour);
+    };
+    if (image.complete) preload();
+    else {
+      // The small image is in the cache of the browser.
+      image.style.background = `url(/p/${id}/${v}/256.webp) center / contain no-repeat`;
+      image.addEventListener('load', preload, { once: true });
+    }
+    zoom = new Zoom(viewer, image, {
+      swiped: move,
+      zoomed: (scale) => {
+        const side = Math.max(image.clientWidth, image.clientHeight) * scale * devicePixelRatio;
+        if (scale > 1 && side > FULL_FROM_PX && image.src !== link.href) showFull(image, link.href);
+      },
     });
-    // Not requested again until it is opened, which then loads the document.
-    page.catch(() => {});
-    photoPages.set(path, page);
+    link.addEventListener('click', (event) => {
+      if (!isPlainClick(event)) return;
+      event.preventDefault();
+      // Enter on the link.
+      if (event.detail === 0) zoom.toggle();
+    });
   }
-  return photoPages.get(path);
-}
 
-async function movePhoto(step) {
-  const link = photoLink(step);
-  if (!link) return;
-  const [from, path] = [photoPage.dataset.id, link.getAttribute('href')];
-  const page = await loadPhotoPage(path).catch(() => undefined);
-  if (photoPage.dataset.id !== from) return;
-  if (!page) {
-    location.replace(path);
-    return;
+  /** Shows the largest image when it has been loaded. */
+  function showFull(image, src) {
+    const full = Object.assign(new Image(), { src });
+    full.decode().then(() => (image.src = src), () => {});
   }
-  const focused = document.activeElement;
-  const isInside = photoPage.contains(focused);
-  const selector = focused.rel ? `[rel="${focused.rel}"]` : '#viewer a';
-  const copy = document.importNode(page.main, true);
-  photoPage.replaceChildren(...copy.childNodes);
-  for (const name of ['id', 't', 'v', 'newer', 'older']) photoPage.dataset[name] = copy.dataset[name] ?? '';
-  document.title = page.title;
-  hasMoved = true;
-  history.replaceState(null, '', path);
-  showPhoto();
-  if (isInside) (photoPage.querySelector(selector) ?? photoPage.querySelector('#viewer a')).focus({ preventScroll: true });
-  const status = document.getElementById('status');
-  if (status) status.textContent = photoPage.querySelector('#photo').alt;
-}
 
-/** Prepares the photo that the page shows now. */
-function showPhoto() {
-  const viewer = photoPage.querySelector('#viewer');
-  const image = viewer.querySelector('#photo');
-  const { id, v } = photoPage.dataset;
-  if (!image.complete) {
-    // The small image is in the cache of the browser.
-    image.style.background = `url(/p/${id}/${v}/256.webp) center / contain no-repeat`;
-    image.addEventListener('load', () => (image.style.background = 'none'), { once: true });
+  function leave() {
+    const back = find('.back').href;
+    const pageOf = (address) => address.split('?')[0];
+    if (pageOf(document.referrer) === pageOf(back) && !hasMoved && history.length > 1) history.back();
+    else location.replace(back);
   }
-  photoZoom = new Zoom(viewer, image, {
-    swiped: movePhoto,
-    zoomed: (scale) => {
-      const side = Math.max(image.clientWidth, image.clientHeight) * scale * devicePixelRatio;
-      if (scale > 1 && side > FULL_FROM_PX && !image.src.endsWith('full.webp')) showFull(image);
-    },
+
+  document.addEventListener('keydown', (event) => {
+    const { key } = event;
+    if (isTyping(event) || hasModifier(event) || (/^[a-z+=-]$/i.test(key) && !areLettersOn())) return;
+    const action = {
+      ArrowLeft: () => move(-1),
+      ArrowRight: () => move(1),
+      Escape: leave,
+      i: () => find('.about').scrollIntoView(),
+      e: () => find('.about a[href*="/edit"]')?.click(),
+    }[key];
+    if (zoom.key(key)) event.preventDefault();
+    else if (action) {
+      event.preventDefault();
+      action();
+    }
   });
-  viewer.querySelector('a').addEventListener('click', (event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    // Enter on the link.
-    if (event.detail === 0) photoZoom.toggle();
-  });
-  const preload = () => [1, -1].map(photoLink).forEach((link) => link && loadPhotoPage(link.getAttribute('href')));
-  if (image.complete) preload();
-  else image.addEventListener('load', preload, { once: true });
-}
-
-/** Shows the largest image when it has been loaded. */
-function showFull(image) {
-  const full = new Image();
-  full.src = image.closest('a').href;
-  full.decode().then(() => (image.src = full.src), () => {});
-}
-
-function leavePhoto() {
-  const back = photoPage.querySelector('.back')?.href ?? '/';
-  const isFromTimeline = document.referrer && new URL(document.referrer).origin === location.origin && new URL(document.referrer).pathname === new URL(back).pathname;
-  if (isFromTimeline && !hasMoved && history.length > 1) history.back();
-  else location.replace(back);
-}
-
-function pressKey(event) {
-  const { key } = event;
-  if (isTyping(event) || event.ctrlKey || event.metaKey) return;
-  const letters = {
-    i: () => photoPage.querySelector('.about')?.scrollIntoView(),
-    e: () => photoPage.querySelector('.about a[href$="/edit"]')?.click(),
-  };
-  const isLetter = /^[a-z+=-]$/i.test(key);
-  if (isLetter && !areLettersOn()) return;
-  const action = { ArrowLeft: () => movePhoto(-1), ArrowRight: () => movePhoto(1), Escape: leavePhoto, ...letters }[key];
-  if (photoZoom.key(key)) event.preventDefault();
-  else if (action) {
-    event.preventDefault();
-    action();
-  }
-}
-
-if (photoPage) {
-  showPhoto();
-  document.addEventListener('keydown', pressKey);
-  photoPage.addEventListener('click', (event) => {
+  main.addEventListener('click', (event) => {
     const link = event.target.closest('a[rel="next"], a[rel="prev"]');
-    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!link || !isPlainClick(event)) return;
     event.preventDefault();
-    movePhoto(link.rel === 'next' ? 1 : -1);
+    move(link.rel === 'next' ? 1 : -1);
   });
+  show();
 }

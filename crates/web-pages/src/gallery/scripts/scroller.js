@@ -1,4 +1,4 @@
-// The timeline as a list of months of which only those in sight are in the document (timeline.js).
+// The timeline as a list of months of which only those in sight are in the document.
 //
 // Positions are those in the whole timeline, `y`. The document shows a window of it that begins at `#base`: all of it up to
 // MAX_WHOLE_PX, because browsers limit the height of a document. Months that are not loaded have estimated heights. When a
@@ -12,7 +12,7 @@ const WINDOW_PX = 4e6;
 const AHEAD = 1;
 const MAX_TILES = 330;
 /** New elements per frame. */
-const MAX_NEW_TILES = 30;
+const MAX_NEW_TILES = 12;
 const FAST_SCREENS_PER_S = 3;
 const REST_MS = 120;
 const MONTH_GAP_PX = 24;
@@ -24,7 +24,8 @@ class Scroller {
   #grid;
   #base = 0;
   #docTop = 0;
-  #height = 0;
+  /** Height of the whole timeline. */
+  height = 0;
   #head;
   #anchor;
   #sections = new Map();
@@ -32,18 +33,18 @@ class Scroller {
   #frame;
   #rest;
   #last = { y: 0, at: 0 };
-  #direction = 1;
   #expected;
   /** The photo with the tab stop. */
   active;
+  /** The position that is drawn. Reading `y` after a change of the document would force a layout. */
+  shownY = 0;
 
   /** `changed()` is called when the photos in sight change, `painted(tile)` for each new tile. */
   constructor(root, { changed, painted, failed }) {
     Object.assign(this, { changed, painted });
     this.#root = root;
     this.library = new Library(() => this.relayout(), failed);
-    const heading = root.querySelector('h2');
-    this.#head = heading ? heading.offsetHeight : 48;
+    images.completed = () => this.draw();
     this.#measureWindow();
     const { at } = root.dataset;
     if (at) this.#anchor = { time: Number(at), offset: history.state?.offset ?? this.#head };
@@ -51,29 +52,19 @@ class Scroller {
 
   /** Loads the months and takes over the photos that the server rendered. */
   async start() {
+    await this.library.refresh();
     const sections = [...this.#root.querySelectorAll('section.month')];
     const lists = sections.map((section) => {
-      const items = [...section.querySelectorAll('li')];
-      const photos = items.map(({ dataset }, index) => ({
-        id: dataset.id,
-        t: Number(dataset.t),
-        r: Number(dataset.r),
-        v: dataset.v,
-        h: dataset.h,
-        o: dataset.o ? Number(dataset.o) : null,
-        alt: items[index].querySelector('img').alt,
-      }));
-      return [Number(section.dataset.month), photos, items];
+      const photos = Array.from(section.querySelectorAll('li'), (item) => {
+        const { id, t, r, v, h, o } = item.dataset;
+        const photo = { id, t: Number(t), r: Number(r), v, h, o, alt: item.querySelector('img').alt };
+        this.#tiles.set(id, new Tile(photo, item));
+        return photo;
+      });
+      return [Number(section.dataset.month), photos];
     });
-    await this.library.refresh();
     this.library.adopt(lists, !this.#root.dataset.at);
-    lists.forEach(([key, photos, items], place) => {
-      if (this.library.months.some((month) => month.key === key)) {
-        const section = sections[place];
-        this.#sections.set(key, this.#sectionParts(section));
-        photos.forEach((photo, index) => this.#tiles.set(photo.id, new Tile(photo, items[index])));
-      } else sections[place].remove();
-    });
+    for (const section of sections) this.#sections.set(Number(section.dataset.month), this.#sectionParts(section));
     for (const tile of this.#tiles.values()) this.painted(tile);
     // A page without photos says so, but others have some.
     for (const child of [...this.#root.children]) if (!sections.includes(child)) child.remove();
@@ -88,6 +79,7 @@ class Scroller {
   #measureWindow() {
     this.#grid = gridOf(this.#root.clientWidth);
     this.#docTop = this.#root.getBoundingClientRect().top + scrollY;
+    this.#head = this.#root.querySelector('h2')?.offsetHeight ?? 48;
     this.screen = innerHeight;
   }
 
@@ -95,8 +87,7 @@ class Scroller {
     const { width } = this.#grid;
     this.#measureWindow();
     if (this.#grid.width === width) return this.render();
-    this.#head = this.#root.querySelector('h2')?.offsetHeight ?? this.#head;
-    for (const month of this.library.months) for (const part of month.pages) part.rows = undefined;
+    for (const part of this.library.months.flatMap(({ parts }) => parts)) part.rows = undefined;
     this.relayout();
   }
 
@@ -104,16 +95,15 @@ class Scroller {
 
   /** Height of a part, and the rows of its photos. */
   #measure(month, part) {
-    const isLast = part === month.parts.at(-1);
     const { width, target, gap } = this.#grid;
     if (!part.photos) return Math.ceil((part.count * month.gapRatio * target) / width) * (target + gap);
+    const isLast = part === month.parts.at(-1);
     if (!part.rows || part.isLast !== isLast) {
-      part.ratios = part.photos.map(({ r }) => r);
-      part.rows = rowsOf(part.ratios, this.#grid, !isLast);
-      part.isLast = isLast;
+      const ratios = part.photos.map(({ r }) => r);
+      Object.assign(part, { ratios, isLast, rows: rowsOf(ratios, this.#grid, !isLast) });
     }
-    const row = part.rows.at(-1);
-    return row.top + row.height + gap;
+    const { top, height } = part.rows.at(-1);
+    return top + height + gap;
   }
 
   #measureAll() {
@@ -129,12 +119,7 @@ class Scroller {
       month.height = height + MONTH_GAP_PX;
       top += month.height;
     }
-    this.#height = top;
-  }
-
-  /** Height of the whole timeline. */
-  get height() {
-    return this.#height;
+    this.height = top;
   }
 
   /** The position at the top of the window. */
@@ -145,28 +130,31 @@ class Scroller {
   /** The month at a position. */
   monthAt(y) {
     const { months } = this.library;
-    let [low, high] = [0, months.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (months[middle].top <= y) low = middle;
-      else high = middle - 1;
-    }
-    return months[low];
+    return months[Math.max(0, indexOfFirst(months, ({ top }) => top <= y) - 1)];
   }
 
-  #rowOf(part, index) {
-    let [low, high] = [0, part.rows.length - 1];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (part.rows[middle].to <= index) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+  /** The place of the row of a photo among the rows of its page. */
+  #rowOf({ part, index }) {
+    return indexOfFirst(part.rows, ({ to }) => to <= index);
+  }
+
+  /** The cells of a row, in the list of their month. */
+  #cells(part, row) {
+    const top = part.top - this.#head + row.top;
+    return cellsOf({ ...row, top }, part.ratios, this.#grid);
+  }
+
+  /** The cell of a loaded photo. */
+  #cellOf(place) {
+    const { part, index } = place;
+    const row = part.rows[this.#rowOf(place)];
+    return this.#cells(part, row)[index - row.from];
   }
 
   /** The position of a place `{ month, part, index }`. */
-  topOf({ month, part, index }) {
-    const inside = part.photos ? part.rows[this.#rowOf(part, index)].top : (index / part.count) * part.height;
+  topOf(place) {
+    const { month, part, index } = place;
+    const inside = part.photos ? part.rows[this.#rowOf(place)].top : (index / part.count) * part.height;
     return month.top + part.top + inside;
   }
 
@@ -174,11 +162,10 @@ class Scroller {
   placeAt(y) {
     const month = this.monthAt(y);
     if (!month) return undefined;
-    const inside = Math.max(0, y - month.top);
-    const part = month.parts.findLast(({ top }) => top <= inside) ?? month.parts[0];
-    const offset = Math.max(0, inside - part.top);
-    if (!part.photos) return { month, part, index: Math.min(1, offset / part.height) * part.count };
-    const row = part.rows.find(({ top, height }) => top + height > offset) ?? part.rows.at(-1);
+    const part = month.parts.findLast(({ top }) => month.top + top <= y) ?? month.parts[0];
+    const offset = y - month.top - part.top;
+    if (!part.photos) return { month, part, index: clamp(offset / part.height, 0, 1) * part.count };
+    const row = part.rows[indexOfFirst(part.rows, ({ top, height }) => top + height <= offset)] ?? part.rows.at(-1);
     return { month, part, index: row.from };
   }
 
@@ -195,8 +182,8 @@ class Scroller {
     const { y } = this;
     const place = y > 0 && this.placeAt(y + this.#head);
     // At the end of the timeline, the distance to the end stays.
-    const rest = y + this.screen > this.#height - 1 ? this.#height - y : undefined;
-    this.#anchor = place ? { time: this.#timeOf(place), offset: this.topOf(place) - y, rest, isGuess: !place.part.photos } : undefined;
+    const rest = y + this.screen > this.height - 1 && this.height - y;
+    this.#anchor = place && { time: this.#timeOf(place), offset: this.topOf(place) - y, rest, isGuess: !place.part.photos };
   }
 
   /** The time of the first visible photo, if the page is not at its top. */
@@ -204,49 +191,58 @@ class Scroller {
     return this.#anchor?.time;
   }
 
+  #restLater() {
+    this.#rest ??= setTimeout(() => this.#rested(), REST_MS);
+  }
+
   /** Measures all heights, keeps the anchor where it is, and draws. */
   relayout() {
     this.#measureAll();
     const place = this.#anchor && this.library.find(this.#anchor.time);
-    if (this.#anchor?.rest) this.#base = Math.round(this.#height - this.#anchor.rest + this.#docTop - scrollY);
+    if (this.#anchor?.rest) this.#base = Math.round(this.height - this.#anchor.rest + this.#docTop - scrollY);
     else if (place) this.#base = Math.round(this.topOf(place) + this.#docTop - scrollY - this.#anchor.offset);
-    else if (this.#height <= MAX_WHOLE_PX) this.#base = 0;
-    if (this.#anchor?.isGuess && place?.part.photos) {
+    else if (this.height <= MAX_WHOLE_PX) this.#base = 0;
+    const isFound = this.#anchor?.isGuess && place?.part.photos;
+    if (isFound) {
       // The time was estimated: now it is that of the first photo of its row.
       const { photos, rows } = place.part;
-      Object.assign(this.#anchor, { time: photos[rows[this.#rowOf(place.part, place.index)].from].t, isGuess: false });
-      this.#rest ??= setTimeout(() => this.#rested(), REST_MS);
+      Object.assign(this.#anchor, { time: photos[rows[this.#rowOf(place)].from].t, isGuess: false });
     }
     this.#rebase();
-    if (this.#anchor?.rest) {
-      this.#setAnchor();
-      this.#rest ??= setTimeout(() => this.#rested(), REST_MS);
-    }
+    if (this.#anchor?.rest) this.#setAnchor();
+    if (isFound || this.#anchor?.rest) this.#restLater();
     this.render();
   }
 
   /** Moves the window of the document so that the position is inside it, once scrolling has ended or its ends are near. */
   #rebase() {
     const { y, screen } = this;
-    const isWhole = this.#height <= MAX_WHOLE_PX;
-    const size = isWhole ? this.#height : WINDOW_PX;
-    const last = Math.max(0, this.#height - size);
-    const isInside = this.#base >= 0 && this.#base <= last;
-    const margin = isWhole ? 0 : WINDOW_PX / 8;
-    const isNearEnd = (this.#base > 0 && y - this.#base < margin) || (this.#base < last && y - this.#base > size - margin);
-    const mustMove = !isInside || isNearEnd;
-    const isAtEdge = y - this.#base < screen * 2 || y - this.#base > size - screen * 3;
-    if (mustMove && (!this.#rest || isAtEdge)) {
-      const base = Math.round(Math.min(last, Math.max(0, y - size / 2)));
-      this.#setBase(base, y);
-    } else this.#setBase(this.#base, y);
+    const [base, size] = [this.#base, this.#windowSize];
+    const last = this.height - size;
+    const [above, below] = [y - base, base + size - y];
+    const margin = size < this.height ? size / 8 : 0;
+    const isNearEnd = (base > 0 && above < margin) || (base < last && below < margin);
+    const mustMove = base < 0 || base > last || isNearEnd;
+    const isAtEdge = above < screen * 2 || below < screen * 3;
+    this.#setBase(mustMove && (!this.#rest || isAtEdge) ? this.#baseFor(y) : base, y);
+  }
+
+  /** Height of the window of the document. */
+  get #windowSize() {
+    return this.height <= MAX_WHOLE_PX ? this.height : WINDOW_PX;
+  }
+
+  /** Where a window with this position in its middle begins. */
+  #baseFor(y) {
+    const size = this.#windowSize;
+    return Math.round(clamp(y - size / 2, 0, this.height - size));
   }
 
   /** Sets where the window of the document begins, and shows this position. */
   #setBase(base, y) {
-    const isWhole = this.#height <= MAX_WHOLE_PX;
     this.#base = base;
-    this.#root.style.height = `${isWhole ? this.#height - base : Math.min(this.#height - base, WINDOW_PX)}px`;
+    const most = this.height <= MAX_WHOLE_PX ? Infinity : WINDOW_PX;
+    this.#root.style.height = `${Math.min(this.height - base, most)}px`;
     const to = Math.max(0, y + this.#docTop - base);
     if (Math.abs(to - scrollY) < 0.5) return;
     scrollTo({ top: to, behavior: 'instant' });
@@ -255,9 +251,8 @@ class Scroller {
 
   /** Shows a position. */
   jump(y) {
-    const to = Math.max(-this.#docTop, Math.min(y, this.#height - this.screen + MONTH_GAP_PX));
-    const size = this.#height <= MAX_WHOLE_PX ? this.#height : WINDOW_PX;
-    this.#setBase(Math.round(Math.min(this.#height - size, Math.max(0, to - size / 2))), to);
+    const to = Math.max(-this.#docTop, Math.min(y, this.height - this.screen + MONTH_GAP_PX));
+    this.#setBase(this.#baseFor(to), to);
     this.#moved();
     this.#expected = scrollY;
   }
@@ -286,11 +281,10 @@ class Scroller {
     const seconds = Math.max(0.016, (now - this.#last.at) / 1000);
     const speed = Math.abs(y - this.#last.y) / this.screen / seconds;
     images.isPaused = seconds < 0.3 && speed > FAST_SCREENS_PER_S;
-    if (y !== this.#last.y) this.#direction = y < this.#last.y ? -1 : 1;
     this.#last = { y, at: now };
     this.#setAnchor();
-    clearTimeout(this.#rest);
-    this.#rest = setTimeout(() => this.#rested(), REST_MS);
+    this.#rest = clearTimeout(this.#rest);
+    this.#restLater();
     this.#rebase();
     this.draw();
   }
@@ -318,83 +312,69 @@ class Scroller {
   // Drawing.
 
   #sectionParts(section) {
-    const [list, heading] = [section.querySelector('ul'), section.querySelector('h2')];
-    const check = section.querySelector('.all input');
+    const [list, check] = ['ul', '.all input'].map((selector) => section.querySelector(selector));
     const button = makeButton('', () => {}, 'load');
-    button.hidden = true;
     list.before(button);
-    const parts = { section, list, heading, check, button };
-    section.parts = parts;
-    return parts;
+    return { section, list, check, button };
   }
 
   #makeSection(month) {
-    const heading = make('h2', { id: `m${month.key}`, textContent: month.name });
     const check = make('input', { type: 'checkbox', name: 'range', value: `${month.from}:${month.end - 1}` });
     const all = make('label', { className: 'all' }, check, ` Select all of ${month.name}`);
-    const section = make('section', { className: 'month' }, heading, all, make('ul', { className: 'rows' }));
-    section.dataset.month = month.key;
-    section.setAttribute('aria-labelledby', heading.id);
-    return this.#sectionParts(section);
+    const properties = { className: 'month', ariaLabel: month.name };
+    return this.#sectionParts(make('section', properties, make('h2', {}, month.name), all, make('ul', { className: 'rows' })));
   }
 
   /** Mounts what is within AHEAD screens of the window, and removes the rest. */
   render() {
-    cancelAnimationFrame(this.#frame);
-    this.#frame = undefined;
+    this.#frame = cancelAnimationFrame(this.#frame);
     const { months } = this.library;
-    if (!months.length) return this.#renderEmpty();
     const { y, screen } = this;
-    const isVisible = (top, height) => top < y + screen && top + height > y;
+    this.shownY = y;
     const [from, to] = [y - AHEAD * screen, y + (1 + AHEAD) * screen];
-    const rows = [];
-    const gaps = [];
-    const shown = new Set();
+    /** How far from the window something is: what is in sight is wanted first. */
+    const distanceOf = (top, height) => Math.max(0, top - y - screen, y - top - height);
+    const [shown, rows, gaps] = [[], [], []];
     for (let place = months.indexOf(this.monthAt(from)); months[place]?.top < to; place += 1) {
       const month = months[place];
-      shown.add(month.key);
+      shown.push(month);
       for (const part of month.parts) {
         const top = month.top + part.top;
         if (top > to || top + part.height < from) continue;
-        if (!part.photos) {
-          gaps.push({ month, part, top, isVisible: isVisible(top, part.height) });
-          continue;
-        }
-        this.library.use(part);
-        for (const row of part.rows) {
+        if (part.photos) this.library.use(part);
+        else gaps.push({ month, part, top, distance: distanceOf(top, part.height) });
+        for (const row of part.rows ?? []) {
+          const { height } = row;
           const rowTop = top + row.top;
-          if (rowTop < to && rowTop + row.height > from) rows.push({ month, part, row, top: rowTop, isVisible: isVisible(rowTop, row.height) });
+          if (rowTop < to && rowTop + height > from) rows.push({ month, part, row, distance: distanceOf(rowTop, height) });
         }
       }
     }
-    this.#mount(months, shown, rows);
+    const focused = tileAt(document.activeElement);
+    this.#mount(shown);
+    this.#mountTiles(rows, focused);
     if (!images.isPaused) this.#load(gaps, y);
     this.library.keepRequests((month) => month.top < to + 2 * screen && month.top + month.height > from - 2 * screen);
     this.changed();
   }
 
-  #renderEmpty() {
-    for (const tile of this.#tiles.values()) tile.remove();
-    for (const { section } of this.#sections.values()) section.remove();
-    this.#tiles.clear();
-    this.#sections.clear();
-    this.changed();
-  }
-
-  #mount(months, shown, rows) {
-    const focused = document.activeElement;
+  #mount(shown) {
+    const { months } = this.library;
     for (const [key, { section }] of this.#sections) {
-      if (shown.has(key) || section.contains(focused)) continue;
-      section.remove();
-      this.#sections.delete(key);
+      const month = months.find((month) => month.key === key);
+      if (shown.includes(month)) continue;
+      if (month && section.contains(document.activeElement)) shown.push(month);
+      else {
+        section.remove();
+        this.#sections.delete(key);
+      }
     }
     let previous;
-    for (const month of months) {
-      if (!shown.has(month.key) && !this.#sections.has(month.key)) continue;
+    for (const month of shown.sort((a, b) => b.key - a.key)) {
       const parts = this.#sections.get(month.key) ?? this.#makeSection(month);
       this.#sections.set(month.key, parts);
       const { section, list, button } = parts;
-      if (section.previousElementSibling !== (previous ?? null) || !section.isConnected) {
+      if (!section.isConnected || section.previousElementSibling !== (previous ?? null)) {
         if (previous) previous.after(section);
         else this.#root.prepend(section);
       }
@@ -402,81 +382,67 @@ class Scroller {
       section.style.top = `${month.top - this.#base}px`;
       section.style.height = `${month.height}px`;
       list.style.height = `${month.height - this.#head - MONTH_GAP_PX}px`;
+      const isEmpty = !month.pages.length;
       const failed = month.parts.find((part) => part.hasFailed && !part.photos);
-      section.classList.toggle('waiting', month.parts.some(({ photos }) => !photos));
-      const isEmpty = !month.parts.some(({ photos }) => photos);
+      const missing = failed ?? (isEmpty && month.parts[0]);
       const older = months[months.indexOf(month) + 1];
-      button.hidden = !failed && !isEmpty && !older;
+      section.classList.toggle('waiting', month.pages.length < month.parts.length);
+      button.hidden = !missing && !older;
       button.classList.toggle('failed', Boolean(failed));
-      button.textContent = failed || isEmpty ? `Load ${month.name} (${numberFormat.format(month.count)})` : `Skip to ${older?.name}`;
-      button.onclick = failed || isEmpty ? () => this.library.load(month, failed ?? month.parts[0], 0, true) : () => this.#skip(month);
+      button.textContent = missing ? `Load ${month.name} (${numberFormat.format(month.count)})` : `Skip to ${older?.name}`;
+      button.onclick = () => (missing ? this.library.load(month, missing, 0, true) : this.#skip(month));
     }
-    this.#mountTiles(rows, focused);
   }
 
   #mountTiles(rows, focused) {
-    // Visible rows first, then those in the direction of the scroll.
-    const ahead = (row) => (row.isVisible ? 0 : (row.top > this.y) === this.#direction > 0 ? 1 : 2);
-    const ordered = rows.map((row) => ({ ...row, order: ahead(row) })).sort((a, b) => a.order - b.order || (a.order === 2 || this.#direction < 0 ? b.top - a.top : a.top - b.top));
+    const kept = focused && this.find(focused.photo);
+    const active = this.active && this.find(this.active);
     const wanted = new Set();
-    const urgent = [];
     let created = 0;
-    for (const { month, part, row, order } of ordered) {
+    // The row with the tab stop comes first, because it may get the focus now.
+    const isActive = ({ part, row }) => part === active?.part && row.from <= active.index && active.index < row.to;
+    rows.sort((a, b) => isActive(b) - isActive(a) || a.distance - b.distance);
+    for (const { month, part, row, distance } of rows) {
       if (wanted.size + row.to - row.from > MAX_TILES) break;
-      if (order && created > MAX_NEW_TILES) {
-        this.draw();
-        break;
-      }
       const { list } = this.#sections.get(month.key);
-      for (const { index, left, width } of cellsOf(row, part.ratios, this.#grid)) {
-        const photo = part.photos[index];
+      for (const cell of this.#cells(part, row)) {
+        const photo = part.photos[cell.index];
         let tile = this.#tiles.get(photo.id);
         if (!tile) {
+          // The others follow in the next frames.
+          if (created === MAX_NEW_TILES) {
+            this.draw();
+            continue;
+          }
           tile = new Tile(photo);
           this.#tiles.set(photo.id, tile);
           created += 1;
           this.painted(tile);
         }
-        Object.assign(tile, { photo, month, part, index });
+        tile.photo = photo;
+        tile.isVisible = !distance;
         wanted.add(tile);
-        tile.place(left, part.top - this.#head + row.top, width, row.height);
+        tile.place(cell);
         if (tile.item.parentNode !== list) this.#insert(list, tile);
-        urgent.push(tile);
       }
     }
-    let lost;
-    for (const [id, tile] of this.#tiles) {
-      if (wanted.has(tile)) continue;
-      const hasFocus = tile.item.contains(focused);
-      const place = hasFocus && this.find(tile.photo);
-      if (place) {
-        this.#placeTile(tile, place);
-        continue;
-      }
-      if (hasFocus) lost = tile.photo;
+    for (const tile of this.#tiles.values()) {
+      if (wanted.has(tile) || (tile === focused && kept)) continue;
       tile.remove();
-      this.#tiles.delete(id);
+      this.#tiles.delete(tile.photo.id);
     }
-    if (lost) this.#focusNear(lost);
-    images.want(urgent);
-    const stop = this.active && this.tileOf(this.active);
-    if (stop?.link.tabIndex !== 0 && urgent.length) this.activate(stop?.photo ?? urgent[0].photo);
+    // A tile with the focus stays, also outside of the mounted rows.
+    if (kept) focused.place(this.#cellOf(kept));
+    else if (focused) this.#focusNear(focused.photo);
+    images.want([...wanted]);
+    if (wanted.size) this.activate((this.#stop ?? [...wanted][0]).photo);
   }
 
-  /** Moves a tile that is kept outside of the mounted rows, because it has the focus. */
-  #placeTile(tile, { part, index }) {
-    const row = part.rows[this.#rowOf(part, index)];
-    const { left, width } = cellsOf(row, part.ratios, this.#grid).find((cell) => cell.index === index);
-    tile.place(left, part.top - this.#head + row.top, width, row.height);
-  }
 
   /** Gives the focus of a deleted photo to the next one. */
   #focusNear({ t }) {
     const { part, index } = this.library.find(t) ?? {};
-    const photo = part?.photos?.[index];
-    if (!this.#tiles.has(photo?.id)) return;
-    this.activate(photo);
-    this.tileOf(photo).link.focus({ preventScroll: true });
+    this.focusTile(part?.photos?.[index].id);
   }
 
   /** Inserts a tile in the order of time, so that the order of the document is that of the timeline. */
@@ -488,12 +454,12 @@ class Scroller {
   }
 
   #load(gaps, y) {
-    const order = ({ isVisible, top }) => (isVisible ? 0 : top > y === this.#direction > 0 ? 1 : 2);
-    gaps.sort((a, b) => order(a) - order(b));
-    for (const { month, part, top } of gaps) {
-      if (part.hasFailed) continue;
+    gaps.sort((a, b) => a.distance - b.distance);
+    for (const { month, part, top, distance } of gaps) {
+      // What is in sight comes first, also its images.
+      if (part.hasFailed || (distance && images.isBusy)) continue;
       if (!this.library.isFree) break;
-      const inside = Math.min(part.height, Math.max(0, y - top)) / part.height;
+      const inside = clamp((y - top) / part.height, 0, 1);
       this.library.load(month, part, Math.max(0, inside * part.count - LEAD_PHOTOS));
     }
     const stale = this.library.months.find((month) => month.isStale && this.#sections.has(month.key));
@@ -507,16 +473,14 @@ class Scroller {
     return this.#tiles.values();
   }
 
-  tileOf(photo) {
-    return this.#tiles.get(photo.id);
+  /** The tile with the tab stop. */
+  get #stop() {
+    return this.#tiles.get(this.active?.id);
   }
 
-  sectionOf(month) {
-    return this.#sections.get(month.key);
-  }
-
+  /** The elements of the months in the document. */
   get sections() {
-    return this.#sections;
+    return this.#sections.values();
   }
 
   /** The place of a loaded photo. */
@@ -556,42 +520,48 @@ class Scroller {
 
   /** The place below (1) or above (-1) a photo. */
   async across(place, step) {
-    const row = this.#rowOf(place.part, place.index);
+    const row = this.#rowOf(place);
     const middleOf = ({ left, width }) => left + width / 2;
-    const cells = (part, row) => cellsOf(part.rows[row], part.ratios, this.#grid);
-    const from = middleOf(cells(place.part, row).find(({ index }) => index === place.index));
-    let next = { ...place, row: row + step };
-    if (!place.part.rows[next.row]) {
+    const from = middleOf(this.#cellOf(place));
+    let next = place;
+    let nextRow = place.part.rows[row + step];
+    if (!nextRow) {
       next = await this.#neighbour(place, step);
       if (!next) return undefined;
       this.#measureAll();
-      next.row = step > 0 ? 0 : next.part.rows.length - 1;
+      nextRow = next.part.rows.at(step > 0 ? 0 : -1);
     }
     const distance = (cell) => Math.abs(middleOf(cell) - from);
-    const { index } = cells(next.part, next.row).reduce((best, cell) => (distance(cell) < distance(best) ? cell : best));
-    return { month: next.month, part: next.part, index };
+    const [{ index }] = this.#cells(next.part, nextRow).sort((a, b) => distance(a) - distance(b));
+    return { ...next, index };
   }
 
   /** Scrolls until a place is in sight, and gives its photo the focus. */
   focus(place) {
     this.#measureAll();
     const photo = place.part.photos[place.index];
-    const row = place.part.rows[this.#rowOf(place.part, place.index)];
+    const row = place.part.rows[this.#rowOf(place)];
     const top = this.topOf(place);
     const room = this.#head + 8;
     if (top < this.y + room) this.jump(top - room);
     else if (top + row.height > this.y + this.screen - room) this.jump(top + row.height - this.screen + room);
     this.activate(photo);
     this.render();
-    this.tileOf(photo)?.link.focus({ preventScroll: true });
+    this.focusTile(photo.id);
+  }
+
+  /** Gives the focus to a photo that is in the document. */
+  focusTile(id) {
+    const tile = this.#tiles.get(id);
+    if (!tile) return;
+    this.activate(tile.photo);
+    tile.link.focus({ preventScroll: true });
   }
 
   /** Makes a photo the tab stop of the grid. */
   activate(photo) {
-    const old = this.active && this.tileOf(this.active);
-    if (old) old.link.tabIndex = old.check.tabIndex = -1;
+    this.#stop?.setTabIndex(-1);
     this.active = photo;
-    const tile = this.tileOf(photo);
-    if (tile) tile.link.tabIndex = tile.check.tabIndex = 0;
+    this.#stop?.setTabIndex(0);
   }
 }

@@ -1,4 +1,4 @@
-// The slider beside the timeline (timeline.js). It counts months that have photos, so that each is reached, however few
+// The slider beside the timeline. It counts months that have photos, so that each is reached, however few
 // photos it has, and whatever the time between them. A vertical `input type=range` is usable by keyboard and by screen readers.
 
 /** Steps of the slider per month. */
@@ -11,31 +11,30 @@ const FINE = [
 ];
 
 class Scrubber {
-  #scroller;
   #drag;
   /** Length of the slider; reading it from the document in each frame would force a layout. */
   #length = 0;
 
   constructor(scroller) {
-    this.#scroller = scroller;
+    this.scroller = scroller;
     this.input = make('input', { type: 'range', min: 0, step: 1, value: 0, ariaLabel: 'Date' });
-    this.label = make('output');
+    this.label = make('output', { ariaHidden: 'true' });
     this.marks = make('div', { className: 'marks', ariaHidden: 'true' });
-    this.label.ariaHidden = 'true';
     this.element = make('div', { className: 'scrubber' }, this.marks, this.input, this.label);
-    this.input.addEventListener('input', () => this.#show(Number(this.input.value)));
-    this.input.addEventListener('keydown', (event) => this.#key(event));
-    this.input.addEventListener('pointerdown', (event) => this.#start(event));
-    this.input.addEventListener('pointermove', (event) => this.#move(event));
-    for (const name of ['pointerup', 'pointercancel']) this.input.addEventListener(name, () => this.#end());
+    const listen = (names, body) => names.split(' ').forEach((name) => this.input.addEventListener(name, body, { passive: false }));
+    listen('input', () => this.#show(this.input.value));
+    listen('keydown', (event) => this.#key(event));
+    listen('pointerdown', (event) => this.#start(event));
+    listen('pointermove', (event) => this.#move(event));
+    listen('pointerup pointercancel', () => this.#end());
     // The drag is handled here, not by the browser, so that it can be finer.
-    for (const name of ['touchstart', 'mousedown']) this.input.addEventListener(name, (event) => event.preventDefault(), { passive: false });
+    listen('touchstart mousedown', (event) => event.preventDefault());
     document.querySelector('main').append(this.element);
     new ResizeObserver(() => this.#drawMarks()).observe(this.element);
   }
 
   get #months() {
-    return this.#scroller.library.months;
+    return this.scroller.library.months;
   }
 
   /** Shows the months of the library. */
@@ -55,7 +54,7 @@ class Scrubber {
       if (year === months[place - 1]?.year) return;
       const top = (place / months.length) * height;
       if (top - last < MARK_PX) return;
-      const mark = make('span', { textContent: year });
+      const mark = make('span', {}, year);
       mark.style.top = `${top}px`;
       marks.push(mark);
       last = top;
@@ -66,9 +65,9 @@ class Scrubber {
   /** Moves the slider to the position of the timeline. */
   follow() {
     if (this.#drag || !this.#months.length) return;
-    const { y, height, screen } = this.#scroller;
-    const month = this.#scroller.monthAt(Math.max(0, y));
-    const inside = Math.min(1, Math.max(0, (y - month.top) / month.height));
+    const { shownY: y, height, screen } = this.scroller;
+    const month = this.scroller.monthAt(Math.max(0, y));
+    const inside = clamp((y - month.top) / month.height, 0, 1);
     const isEnd = y + screen >= height - 1;
     const value = isEnd ? Number(this.input.max) : (this.#months.indexOf(month) + inside) * MONTH_STEPS;
     const old = this.input.value;
@@ -90,23 +89,24 @@ class Scrubber {
     return (this.input.value / this.input.max) * this.#length;
   }
 
-  /** Scrolls to a value of the slider. */
-  #show(value) {
+  /** Sets the slider to a value, and scrolls there. */
+  #show(wanted) {
+    this.input.value = wanted;
+    const value = Number(this.input.value);
     const place = Math.min(this.#months.length - 1, Math.floor(value / MONTH_STEPS));
     const month = this.#months[place];
     if (!month) return;
-    const isEnd = value >= this.input.max;
-    this.#scroller.jump(isEnd ? this.#scroller.height : month.top + (value / MONTH_STEPS - place) * month.height);
+    const isEnd = value >= Number(this.input.max);
+    this.scroller.jump(isEnd ? this.scroller.height : month.top + (value / MONTH_STEPS - place) * month.height);
     this.#name(month);
   }
 
   #key(event) {
     const step = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1, PageUp: -12, PageDown: 12 }[event.key];
-    if (!step || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (!step || event.altKey || hasModifier(event)) return;
     event.preventDefault();
     const month = Math.floor(this.input.value / MONTH_STEPS);
-    this.input.value = Math.max(0, month + step) * MONTH_STEPS;
-    this.#show(Number(this.input.value));
+    this.#show(Math.max(0, month + step) * MONTH_STEPS);
   }
 
   #start(event) {
@@ -115,7 +115,7 @@ class Scrubber {
     this.input.setPointerCapture(event.pointerId);
     const inside = event.clientY - this.marks.getBoundingClientRect().top;
     this.#drag = { from: event.clientY };
-    if (Math.abs(inside - this.#thumb) > MARK_PX) this.#set((inside / this.#length) * this.input.max);
+    if (Math.abs(inside - this.#thumb) > MARK_PX) this.#show((inside / this.#length) * this.input.max);
     this.#drag.value = Number(this.input.value);
     this.element.classList.add('dragged');
   }
@@ -126,13 +126,8 @@ class Scrubber {
     const factor = FINE.find(([distance]) => left > distance)?.[1] ?? 1;
     const moved = ((event.clientY - this.#drag.from) / this.#length) * this.input.max * factor;
     this.#drag.from = event.clientY;
-    this.#drag.value = Math.min(this.input.max, Math.max(0, this.#drag.value + moved));
-    this.#set(this.#drag.value);
-  }
-
-  #set(value) {
-    this.input.value = value;
-    this.#show(Number(this.input.value));
+    this.#drag.value = clamp(this.#drag.value + moved, 0, this.input.max);
+    this.#show(this.#drag.value);
   }
 
   #end() {

@@ -1,84 +1,66 @@
-// Which photos are selected (timeline.js): single photos, ranges of capture times, and exceptions from the ranges. Capture times
-// are unique in a library, so two of them name any number of photos, also those that are not loaded.
+// Which photos of the timeline are selected, as ranges of capture times. These are unique in a library, so two of them name any
+// number of photos, also those that are not loaded.
+
+/** The times of the check box of a month. */
+const rangeOf = ({ value }) => value.split(':').map(Number);
 
 class Selection {
-  /** Photos outside of the ranges, and exceptions inside of them: id to capture time. */
-  #ids = new Map();
+  /** Ranges `[from, to]` that do not touch each other. That of a single photo has its id, too. */
   #ranges = [];
-  #except = new Map();
 
   get isEmpty() {
-    return this.#ids.size + this.#ranges.length === 0;
+    return !this.#ranges.length;
   }
 
-  #isInRange(time) {
-    return this.#ranges.some(([from, to]) => from <= time && time <= to);
-  }
-
-  has({ id, t }) {
-    return this.#ids.has(id) || (this.#isInRange(t) && !this.#except.has(id));
+  has({ t }) {
+    return this.hasRange(t, t);
   }
 
   /** Whether all photos of these times are selected. */
   hasRange(from, to) {
-    const isCovered = this.#ranges.some((range) => range[0] <= from && to <= range[1]);
-    return isCovered && ![...this.#except.values()].some((time) => from <= time && time <= to);
+    return this.#ranges.some((range) => range[0] <= from && to <= range[1]);
   }
 
   set({ id, t }, isSelected) {
-    const [inside, outside] = isSelected ? [this.#ids, this.#except] : [this.#except, this.#ids];
-    outside.delete(id);
-    if (this.#isInRange(t) !== isSelected) inside.set(id, t);
+    this.setRange(t, t, isSelected, id);
   }
 
-  /** Selects or deselects all photos of these times, in either order. */
-  setRange(one, other, isSelected) {
-    let [from, to] = one < other ? [one, other] : [other, one];
-    for (const map of [this.#ids, this.#except]) {
-      for (const [id, time] of map) if (from <= time && time <= to) map.delete(id);
-    }
-    if (isSelected) {
-      const apart = this.#ranges.filter((range) => range[1] < from - 1 || range[0] > to + 1);
-      for (const range of this.#ranges) if (!apart.includes(range)) [from, to] = [Math.min(from, range[0]), Math.max(to, range[1])];
-      this.#ranges = [...apart, [from, to]];
-    } else {
-      this.#ranges = this.#ranges.flatMap((range) =>
-        [
-          [range[0], Math.min(range[1], from - 1)],
-          [Math.max(range[0], to + 1), range[1]],
-        ].filter(([start, end]) => start <= end && (end < from || start > to)),
-      );
-    }
+  /** Selects or deselects all photos of these times. */
+  setRange(from, to, isSelected, id) {
+    const isApart = ([start, end]) => end < from - 1 || start > to + 1;
+    const near = this.#ranges.filter((range) => !isApart(range)).flatMap(([start, end]) => [start, end]);
+    const ends = [[Math.min(from, ...near), from - 1], [to + 1, Math.max(to, ...near)]];
+    const changed = isSelected ? [near.length ? [ends[0][0], ends[1][1]] : [from, to, id]] : ends.filter(([start, end]) => start <= end);
+    this.#ranges = [...this.#ranges.filter(isApart), ...changed];
+  }
+
+  /** Selects or deselects two photos and all between them. */
+  setBetween({ t: one }, { t: other }, isSelected) {
+    this.setRange(Math.min(one, other), Math.max(one, other), isSelected);
   }
 
   clear() {
-    this.restore({ ids: [], ranges: [], except: [] });
+    this.#ranges = [];
   }
 
-  /** A copy, to return to. */
+  /** A value to return to. */
   get state() {
-    return { ids: [...this.#ids], ranges: [...this.#ranges], except: [...this.#except] };
+    return this.#ranges;
   }
 
-  restore({ ids, ranges, except }) {
-    this.#ids = new Map(ids);
-    this.#ranges = [...ranges];
-    this.#except = new Map(except);
+  restore(state) {
+    this.#ranges = state;
   }
 
   /** As the service takes it. */
   get body() {
-    return { ids: [...this.#ids.keys()], ranges: this.#ranges, except: [...this.#except.keys()] };
+    const ranges = this.#ranges.filter(([, , id]) => !id);
+    return { ids: this.#ranges.flatMap(([, , id]) => id ?? []), ranges };
   }
 
   /** The number of photos, or undefined if it depends on photos that are not loaded. */
   countIn(library) {
-    let sum = this.#ids.size - this.#except.size;
-    for (const range of this.#ranges) {
-      const count = library.count(range);
-      if (count === undefined) return undefined;
-      sum += count;
-    }
-    return sum;
+    const counts = this.#ranges.map((range) => (range[2] ? 1 : library.count(range)));
+    return counts.includes(undefined) ? undefined : counts.reduce((sum, count) => sum + count, 0);
   }
 }

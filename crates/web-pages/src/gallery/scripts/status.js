@@ -1,14 +1,12 @@
-// Requests, and messages to the user (timeline.js).
+// Elements, requests, and messages to the user.
 
 const numberFormat = new Intl.NumberFormat('en-GB');
 const photosText = (count) => `${numberFormat.format(count)} ${count === 1 ? 'photo' : 'photos'}`;
-const MONTHS = 'January February March April May June July August September October November December'.split(' ');
 
-/** "14 July 2026" of a time whose UTC fields are the wall clock. */
-const dateText = (ms) => {
-  const date = new Date(ms);
-  return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
-};
+const dateFormat = (options) => new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', month: 'long', year: 'numeric', ...options }).format;
+/** "July 2026" and "14 July 2026", of a time whose UTC fields are the wall clock. */
+const monthText = dateFormat();
+const dateText = dateFormat({ day: 'numeric' });
 
 /** An element with properties and children. */
 function make(name, properties = {}, ...children) {
@@ -20,39 +18,37 @@ function make(name, properties = {}, ...children) {
 /** A button that is not part of a form. */
 const makeButton = (text, onclick, className = 'quiet') => make('button', { type: 'button', textContent: text, className, onclick });
 
-/** Requests JSON. Throws an error with a message for the user. */
-async function requestJson(path, options = {}) {
-  const answer = await fetch(path, { headers: { accept: 'application/json' }, ...options }).catch((error) => {
+/** A button with a cross. */
+const makeClose = (ariaLabel, onclick) => make('button', { type: 'button', className: 'plain close', ariaLabel, onclick });
+
+/** Requests JSON, with a body if there is one. Throws an error with a message for the user. */
+async function requestJson(path, { signal, body } = {}) {
+  const headers = { accept: 'application/json', ...(body && { 'content-type': 'application/json' }) };
+  const options = { signal, headers, ...(body && { method: 'POST', body: JSON.stringify(body) }) };
+  const answer = await fetch(path, options).catch((error) => {
     if (error.name === 'AbortError') throw error;
     throw new Error('The photo library does not respond. Check the connection and try again.');
   });
   // The session has ended: the page leads to sign-in.
   if (answer.status === 401) location.reload();
-  const body = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Error(body.error ?? `The photo library answered with an error (${answer.status}). Try again.`);
-  return body;
+  if (answer.ok) return answer.json();
+  const { error } = await answer.json().catch(() => ({}));
+  throw new Error(error ?? `The photo library answered with an error (${answer.status}). Try again.`);
 }
-
-const postJson = (path, body) =>
-  requestJson(path, { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json', accept: 'application/json' } });
 
 const MESSAGE_MS = 20_000;
 let messageTimer;
 
 /** Reports to screen readers only. */
 function announce(text) {
-  const status = document.getElementById('status');
-  if (status) status.textContent = text;
+  document.getElementById('status').textContent = text;
 }
 
 /** Shows a message, with an action if there is one. */
 function showMessage(text, label, action) {
   hideMessage();
-  const close = makeButton('', hideMessage, 'plain close');
-  close.ariaLabel = 'Dismiss';
-  const message = make('div', { id: 'message' }, make('p', { textContent: text }));
-  if (action) message.append(makeButton(label, () => (hideMessage(), action())));
-  message.append(close);
+  const actions = action ? [makeButton(label, () => (hideMessage(), action()))] : [];
+  const message = make('div', { id: 'message' }, make('p', {}, text), ...actions, makeClose('Dismiss', hideMessage));
   document.body.append(message);
   announce(label ? `${text} ${label} is at the end of the page.` : text);
   messageTimer = setTimeout(hideMessage, MESSAGE_MS);
@@ -65,12 +61,13 @@ function hideMessage() {
 
 /** Opens a dialog with this content and returns it. It is removed when it closes; then the focus is where it was. */
 function openDialog(heading, ...content) {
-  const title = make('h2', { textContent: heading, id: 'dialog-title' });
-  const dialog = make('dialog', { className: 'library-dialog' }, title, ...content);
-  dialog.setAttribute('aria-labelledby', title.id);
-  dialog.addEventListener('close', () => dialog.remove());
+  const properties = { className: 'library-dialog', ariaLabel: heading, onclose: () => dialog.remove() };
+  const dialog = make('dialog', properties, make('h2', {}, heading), ...content);
   dialog.addEventListener('click', ({ target }) => target === dialog && dialog.close());
   document.body.append(dialog);
   dialog.showModal();
   return dialog;
 }
+
+/** A form in a dialog, with one field, that closes it. */
+const dialogForm = (field, label, onsubmit) => make('form', { method: 'dialog', onsubmit }, field, make('button', {}, label));

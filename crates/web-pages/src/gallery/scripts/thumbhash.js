@@ -1,70 +1,53 @@
-// Placeholders from thumbhashes (timeline.js): the mean colour, and a blurred picture.
+// Placeholders from thumbhashes in the timeline: the mean colour, and a blurred picture.
 //
 // The format: 24 bits with the mean of luminance (L) and of two colour differences (P: yellow to blue, Q: red to green), and
-// the scale of L; 16 bits with the scales of P and Q and the number of coefficients; then one nibble for each coefficient
-// of a cosine transform.
+// the scale of L; 16 bits with the number of coefficients of L and the scales of P and Q; then one nibble for each coefficient of
+// a cosine transform, first those of L. Photos with transparency have a further channel and get only the mean colour.
 
 const hashBytes = (hash) => Uint8Array.from(atob(hash), (character) => character.charCodeAt(0));
 
-/** Red, green and blue, 0 to 255, of values of L, P and Q. */
-function rgbOf(l, p, q) {
+/** A CSS colour of values of L, P and Q. */
+function colourOf([l, p, q]) {
   const blue = l - (2 / 3) * p;
   const red = (3 * l - blue + q) / 2;
-  return [red, red - q, blue].map((value) => Math.round(255 * Math.min(1, Math.max(0, value))));
+  return `rgb(${[red, red - q, blue].map((value) => Math.round(value * 255))})`;
 }
 
-function meansOf([a, b, c]) {
-  const head = a | (b << 8) | (c << 16);
-  return [(head & 63) / 63, ((head >> 6) & 63) / 31.5 - 1, ((head >> 12) & 63) / 31.5 - 1];
-}
+const meansOf = ([a, b, c]) => [(a & 63) / 63, (((a >> 6) | (b << 2)) & 63) / 31.5 - 1, (((b >> 4) | (c << 4)) & 63) / 31.5 - 1];
 
-/** The mean colour of a photo, as a CSS colour. */
-function meanColour(hash) {
-  return `rgb(${rgbOf(...meansOf(hashBytes(hash)))})`;
-}
+/** The mean colour of a photo. */
+const meanColour = (hash) => colourOf(meansOf(hashBytes(hash)));
 
-const hashCanvas = document.createElement('canvas');
+/** The longer side of the picture: about one pixel for each coefficient. The browser enlarges it smoothly. */
+const HASH_PX = 8;
 
-/** The blurred picture of a photo, as a data URL. */
+/** The blurred picture of a photo, in its mean colour, as the URL of an image; nothing if it has transparency. */
 function hashPicture(hash, ratio) {
   const bytes = hashBytes(hash);
-  const means = meansOf(bytes);
-  const flags = bytes[3] | (bytes[4] << 8);
-  const hasAlpha = bytes[2] >> 7;
-  const [long, short] = [hasAlpha ? 5 : 7, Math.max(3, flags & 7)];
-  const sizes = flags >> 15 ? [long, short] : [short, long];
-  let nibble = (hasAlpha ? 6 : 5) * 2;
-  const channel = ([across, down], scale) => {
-    const terms = [];
-    for (let y = 0; y < down; y += 1) {
-      for (let x = y ? 0 : 1; x * down < across * (down - y); x += 1) {
-        const value = (bytes[nibble >> 1] >> (nibble & 1 ? 4 : 0)) & 15;
-        nibble += 1;
-        terms.push([x, y, (value / 7.5 - 1) * scale]);
+  if (bytes[2] >> 7) return '';
+  const [l, p, q] = meansOf(bytes);
+  const short = Math.max(3, bytes[3] & 7);
+  const [across, down] = bytes[4] >> 7 ? [7, short] : [short, 7];
+  const scale = ((bytes[2] >> 2) & 31) / 15.5;
+  const width = Math.round(HASH_PX * Math.min(1, ratio));
+  const height = Math.round(HASH_PX / Math.max(1, ratio));
+  const light = new Float32Array(width * height).fill(l);
+  let nibble = 10;
+  for (let y = 0; y < down; y += 1) {
+    for (let x = y ? 0 : 1; x * down < across * (down - y); x += 1) {
+      const value = (bytes[nibble >> 1] >> (nibble & 1 ? 4 : 0)) & 15;
+      const wave = (length, at, times) => Math.cos((Math.PI / length) * (at + 0.5) * times);
+      for (const at of light.keys()) {
+        light[at] += (value / 7.5 - 1) * scale * wave(width, at % width, x) * wave(height, Math.floor(at / width), y);
       }
-    }
-    return terms;
-  };
-  const channels = [
-    channel(sizes, ((bytes[2] >> 2) & 31) / 31),
-    channel([3, 3], (((flags >> 3) & 63) / 63) * 1.25),
-    channel([3, 3], (((flags >> 9) & 63) / 63) * 1.25),
-  ];
-  const width = Math.round(ratio > 1 ? 24 : 24 * ratio);
-  const height = Math.round(ratio > 1 ? 24 / ratio : 24);
-  Object.assign(hashCanvas, { width, height });
-  const context = hashCanvas.getContext('2d');
-  const image = context.createImageData(width, height);
-  const waves = (length) => Array.from({ length }, (_, at) => Array.from({ length: 7 }, (_, n) => Math.cos((Math.PI / length) * (at + 0.5) * n)));
-  const [columns, lines] = [waves(width), waves(height)];
-  for (let y = 0; y < height; y += 1) {
-    for (let x = 0; x < width; x += 1) {
-      const values = channels.map((terms, index) =>
-        terms.reduce((sum, [across, down, factor]) => sum + factor * columns[x][across] * lines[y][down] * 2, means[index]),
-      );
-      image.data.set([...rgbOf(...values), 255], (y * width + x) * 4);
+      nibble += 1;
     }
   }
-  context.putImageData(image, 0, 0);
-  return hashCanvas.toDataURL();
+  const canvas = make('canvas', { width, height });
+  const context = canvas.getContext('2d');
+  light.forEach((value, at) => {
+    context.fillStyle = colourOf([value, p, q]);
+    context.fillRect(at % width, Math.floor(at / width), 1, 1);
+  });
+  return canvas.toDataURL();
 }

@@ -1,4 +1,4 @@
-// The elements of photos, and the order in which their images load (timeline.js).
+// The elements of photos, and the order in which their images load in the timeline.
 
 /** Images that load at the same time. */
 const MAX_IMAGES = 12;
@@ -7,34 +7,46 @@ const BLUR_AFTER_MS = 100;
 /** Between the sizes 256 and 512: the geometric mean, as browsers choose. */
 const SMALL_IMAGE_PX = 362;
 
-/** Loads images: those in sight first, none while the page is scrolled fast. */
+/** Loads images: those in sight first, the others when these are complete, none while the page is scrolled fast. */
 class ImageQueue {
   #waiting = [];
-  #loading = new Set();
+  loading = new Set();
   isPaused = false;
+  /** Called when all images in sight are complete. */
+  completed = () => {};
 
-  /** Sets the tiles whose images are wanted, most urgent first. Others are dropped from the queue. */
+  /** Sets the tiles whose images are wanted, in this order but for those in sight. Others are dropped from the queue. */
   want(tiles) {
-    this.#waiting = tiles.filter((tile) => tile.source && !this.#loading.has(tile));
+    this.#waiting = tiles.filter(({ source }) => source).sort((a, b) => b.isVisible - a.isVisible);
     this.next();
   }
 
+  /** Whether images in sight are not complete. */
+  get isBusy() {
+    return [...this.loading, ...this.#waiting].some(({ isVisible }) => isVisible);
+  }
+
   next() {
-    while (!this.isPaused && this.#loading.size < MAX_IMAGES && this.#waiting.length) {
+    const { isBusy } = this;
+    while (!this.isPaused && this.loading.size < MAX_IMAGES && this.#waiting.length) {
+      if (isBusy && !this.#waiting[0].isVisible) return;
       const tile = this.#waiting.shift();
-      if (!tile.source) continue;
-      this.#loading.add(tile);
-      tile.start();
+      if (tile.source) tile.start();
     }
   }
 
   /** A tile has its image, or is gone. */
   done(tile) {
-    if (this.#loading.delete(tile)) this.next();
+    if (!this.loading.delete(tile)) return;
+    this.next();
+    if (tile.isVisible && !this.isBusy) this.completed();
   }
 }
 
 const images = new ImageQueue();
+
+/** The tile that an element is a part of. */
+const tileAt = (element) => element?.closest('li')?.tile;
 
 /** A photo in the grid. */
 class Tile {
@@ -46,13 +58,12 @@ class Tile {
     this.image = this.item.querySelector('img');
     this.check = this.item.querySelector('input');
     this.item.tile = this;
-    this.link.tabIndex = this.check.tabIndex = -1;
+    this.setTabIndex(-1);
     this.link.draggable = false;
-    if (item) {
-      // The browser loads it already.
-      if (!this.image.complete) this.#watch();
-      else this.item.classList.add('loaded');
-    }
+    if (!this.image.hasAttribute('src')) return;
+    // The browser loads it already.
+    if (this.image.complete) this.item.classList.add('loaded');
+    else this.#watch();
   }
 
   #make() {
@@ -65,12 +76,16 @@ class Tile {
     return item;
   }
 
+  setTabIndex(index) {
+    if (this.link.tabIndex !== index) this.link.tabIndex = this.check.tabIndex = index;
+  }
+
   /** Moves it to its cell, and says which size of the image fits. */
-  place(left, top, width, height) {
+  place(cell) {
     const { photo } = this;
-    placeCell(this.item, left, top, width, height);
-    if (this.image.getAttribute('src') || this.source) return;
-    const side = Math.max(width, height);
+    placeCell(this.item, cell);
+    if (this.source || this.image.hasAttribute('src')) return;
+    const side = Math.max(cell.width, cell.height);
     this.source = `/p/${photo.id}/${photo.v}/${side * devicePixelRatio > SMALL_IMAGE_PX ? 512 : 256}.webp`;
     if (photo.h) {
       this.link.style.backgroundColor = meanColour(photo.h);
@@ -90,14 +105,12 @@ class Tile {
   }
 
   #watch() {
-    const end = (isLoaded) => {
+    images.loading.add(this);
+    this.image.onload = this.image.onerror = ({ type }) => {
       clearTimeout(this.timer);
-      this.item.classList.toggle('loaded', isLoaded);
-      this.item.classList.toggle('lost', !isLoaded);
+      this.item.classList.add(type === 'load' ? 'loaded' : 'lost');
       images.done(this);
     };
-    this.image.addEventListener('load', () => end(true), { once: true });
-    this.image.addEventListener('error', () => end(false), { once: true });
   }
 
   /** Removes it and cancels its request. */
@@ -105,6 +118,7 @@ class Tile {
     clearTimeout(this.timer);
     this.item.remove();
     this.source = undefined;
+    this.isVisible = false;
     if (!this.image.complete) this.image.removeAttribute('src');
     images.done(this);
   }

@@ -1,33 +1,25 @@
-// Connects the parts of the timeline (timeline.js).
+// Connects the parts of the timeline.
 
 async function startTimeline(root) {
   const selection = new Selection();
-  const paint = (tile) => {
-    const isSelected = selection.has(tile.photo);
-    tile.item.classList.toggle('selected', isSelected);
-    tile.check.checked = isSelected;
+  const paint = ({ photo, item, check }) => {
+    check.checked = selection.has(photo);
+    item.classList.toggle('selected', check.checked);
   };
   const paintMonths = () => {
-    for (const { check } of scroller.sections.values()) {
-      check.checked = !selection.isEmpty && selection.hasRange(...check.value.split(':').map(Number));
-    }
+    for (const { check } of scroller.sections) check.checked = selection.hasRange(...rangeOf(check));
   };
   let scrubber;
-  let isReported = false;
   const scroller = new Scroller(root, {
     painted: paint,
     changed: () => {
       scrubber?.follow();
       paintMonths();
     },
-    failed: ({ message }) => {
-      if (!isReported) showMessage(message, 'Try again', retry);
-      isReported = true;
-    },
+    failed: ({ message }) => showMessage(message, 'Try again', retry),
   });
   const retry = async () => {
-    isReported = false;
-    for (const month of scroller.library.months) for (const part of month.parts) part.hasFailed = false;
+    for (const part of scroller.library.months.flatMap(({ parts }) => parts)) part.hasFailed = false;
     await revalidate();
     scroller.render();
   };
@@ -43,25 +35,16 @@ async function startTimeline(root) {
     await actions.refresh();
     scrubber?.update();
   };
-  try {
-    await scroller.start();
-  } catch ({ message }) {
-    return showMessage(message, 'Reload', () => location.reload());
-  }
+  await scroller.start().catch((error) => {
+    showMessage(error.message, 'Reload', () => location.reload());
+    throw error;
+  });
   scrubber = new Scrubber(scroller);
   scrubber.update();
   new Keys(root, scroller, selection, actions, update);
   addEventListener('online', retry);
   addEventListener('pageshow', ({ persisted }) => persisted && revalidate());
   document.addEventListener('visibilitychange', () => !document.hidden && revalidate());
-  const opened = history.state?.active;
-  const tile = [...scroller.tiles].find(({ photo }) => photo.id === opened);
-  if (tile) {
-    scroller.activate(tile.photo);
-    tile.link.focus({ preventScroll: true });
-  }
+  scroller.focusTile(history.state?.active);
   return undefined;
 }
-
-const timelineRoot = document.getElementById('timeline');
-if (timelineRoot) startTimeline(timelineRoot);

@@ -233,17 +233,13 @@ impl Subject {
     async fn circle(&self, place: usize, radius_m: f64) -> Result<(), AnyError> {
         let (latitude, longitude) = (u32::try_from(461 + place % 38)?, u32::try_from(91 + place * 7 % 58)?);
         let centre = Position::new(f64::from(latitude) / 10.0, f64::from(longitude) / 10.0)?;
-        let filter = SearchFilter {
-            album: None,
-            circle: Some(Circle::new(centre, radius_m)?),
-            range: DateRange::default(),
-        };
+        let filter = SearchFilter { circle: Some(Circle::new(centre, radius_m)?), ..SearchFilter::default() };
         self.store.filter_images(self.viewer, filter, Limit::new(50)?).await?;
         Ok(())
     }
 
     async fn words(&self, words: &str) -> Result<(), AnyError> {
-        let filter = SearchFilter { album: None, circle: None, range: DateRange::default() };
+        let filter = SearchFilter::default();
         let text = QueryText::parse(words)?;
         self.store.match_text(self.viewer, &text, TextColumns::Content, filter, 50).await?;
         Ok(())

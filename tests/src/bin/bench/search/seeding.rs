@@ -213,18 +213,20 @@ fn insert_images(path: &Path, accounts: &[i64], count: u32) -> Result<(), AnyErr
 /// Where a photo was taken, for seven photos of ten: half of them in a region, a quarter within kilometres of one home, some at
 /// one spot, and the others on journeys to a few hundred cities, each with the photos of a few weeks.
 fn position(number: u32, rng: &mut Rng) -> Option<(f64, f64)> {
-    let mut near = |(latitude, longitude): (f64, f64), degrees: f64| {
-        let offset = |rng: &mut Rng| degrees * (2.0 * rng.f64() - 1.0).powi(3);
-        (latitude + offset(rng), longitude + offset(rng))
-    };
     let journey = f64::from(number / 5000);
     match rng.u8(..100) {
         0..35 => Some((46.0 + 4.0 * rng.f64(), 9.0 + 6.0 * rng.f64())),
-        35..53 => Some(near((48.137, 11.575), 0.1)),
+        35..53 => Some(near((48.137, 11.575), 0.1, rng)),
         53..55 => Some((48.1583, 11.5033)),
-        55..70 => Some(near(((journey * 37.0) % 110.0 - 50.0, (journey * 71.0) % 340.0 - 170.0), 0.2)),
+        55..70 => Some(near(((journey * 37.0) % 110.0 - 50.0, (journey * 71.0) % 340.0 - 170.0), 0.2, rng)),
         _ => None,
     }
+}
+
+/// A position near another, rarely as far away as this many degrees.
+fn near((latitude, longitude): (f64, f64), degrees: f64, rng: &mut Rng) -> (f64, f64) {
+    let mut offset = || degrees * (2.0 * rng.f64() - 1.0).powi(3);
+    (latitude + offset(), longitude + offset())
 }
 
 /// Inserts images with random properties.

@@ -1,0 +1,310 @@
+use super::*;
+use crate::server::Server;
+use serde_json::json;
+use std::cell::{Cell, RefCell};
+
+/// A response in chunks of a few bytes.
+struct Answer {
+    status: u16,
+    headers: Vec<(&'static str, &'static str)>,
+    body: String,
+}
+
+impl Answer {
+    fn status(status: u16) -> Self {
+        Self { status, headers: Vec::new(), body: "no JSON".to_owned() }
+    }
+
+    fn json(message: &Value) -> Self {
+        Self { status: 200, headers: vec![("content-type", "application/json")], body: message.to_string() }
+    }
+
+    /// The message as the last event of a stream.
+    fn stream(message: &Value) -> Self {
+        let headers = vec![("content-type", "text/event-stream; charset=utf-8")];
+        let progress = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {}});
+        let body = format!("id: 0\ndata:\n\ndata: {progress}\r\n\r\nevent: message\ndata: {message}\n\n");
+        Self { status: 200, headers, body }
+    }
+
+    fn with_session(mut self, id: &'static str) -> Self {
+        self.headers.push(("mcp-session-id", id));
+        self
+    }
+}
+
+/// A server as a function, and the methods of the messages that it got.
+struct Fake<F> {
+    answer: F,
+    methods: RefCell<Vec<String>>,
+}
+
+fn fake<F: Fn(&HttpRequest, &Value) -> Answer>(answer: F) -> Fake<F> {
+    Fake { answer, methods: RefCell::default() }
+}
+
+impl<F: Fn(&HttpRequest, &Value) -> Answer> Transport for &Fake<F> {
+    async fn send(&self, request: &HttpRequest, reader: &mut ResponseReader) -> Result<(), TransportError> {
+        let message: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+        let method = message["method"].as_str().unwrap_or(request.method);
+        self.methods.borrow_mut().push(method.to_owned());
+        let Answer { status, headers, body } = (self.answer)(request, &message);
+        reader.start(status, |name| Some(headers.iter().find(|(known, _)| *known == name)?.1));
+        for chunk in body.as_bytes().chunks(7) {
+            tokio::task::yield_now().await;
+            if reader.push(chunk).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn header<'a>(request: &'a HttpRequest, name: &str) -> Option<&'a str> {
+    request.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+}
+
+fn result(request: &Value, result: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": request["id"], "result": result})
+}
+
+fn failure(request: &Value, code: i64, data: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": request["id"], "error": {"code": code, "message": "m", "data": data}})
+}
+
+fn opened(version: &str) -> Value {
+    json!({
+        "protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"},
+        "instructions": "Count first.",
+    })
+}
+
+fn info() -> Implementation {
+    Implementation::new("c", "1")
+}
+
+/// A server with sessions that only knows `initialize` and answers with event streams; its list has three pages.
+fn older_server(request: &HttpRequest, message: &Value, session: &'static str) -> Answer {
+    let method = message["method"].as_str().unwrap_or_default();
+    match method {
+        "initialize" => Answer::stream(&result(message, &opened("2025-06-18"))).with_session(session),
+        _ if header(request, "mcp-session-id") != Some(session) => Answer::status(404),
+        _ if request.method == "DELETE" => Answer::status(405),
+        _ if header(request, "mcp-protocol-version") != Some("2025-06-18") => Answer::status(400),
+        "notifications/initialized" => Answer::status(202),
+        "tools/list" => {
+            let page = match message["params"]["cursor"].as_str() {
+                None => json!({"tools": [{"name": "a", "inputSchema": {}}], "nextCursor": "2"}),
+                Some("2") => json!({"tools": [], "nextCursor": "3"}),
+                _ => json!({"tools": [{"name": "b", "inputSchema": {}}]}),
+            };
+            Answer::stream(&result(message, &page))
+        }
+        "tools/call" => {
+            Answer::stream(&result(message, &json!({"content": [{"type": "text", "text": "done"}]})))
+        }
+        _ => Answer::stream(&failure(message, -32601, &Value::Null)),
+    }
+}
+
+#[tokio::test]
+async fn an_older_server_gets_a_session_and_all_pages_are_listed() {
+    let server = fake(|request, message| older_server(request, message, "s1"));
+    let mut client = Client::connect(&server, info()).await.unwrap();
+    assert_eq!(client.version(), ProtocolVersion::V2025_06_18);
+    assert_eq!(client.instructions(), Some("Count first."));
+    assert_eq!(client.server_info().unwrap().name, "s");
+    assert!(client.capabilities().tools.is_some());
+    let tools = client.list_tools().await.unwrap();
+    assert_eq!(tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    let called = client.call_tool(&CallToolParams::new("a")).await.unwrap().result().unwrap();
+    assert_eq!(called.first_text(), Some("done"));
+    let error = client.request::<_, Value>("unknown", None, &json!({})).await.unwrap_err();
+    assert_eq!(error.error_object().unwrap().code, -32601);
+    client.close().await.unwrap();
+    let methods = server.methods.borrow();
+    assert_eq!(methods[..3], ["server/discover", "initialize", "notifications/initialized"]);
+    assert_eq!(methods.last().unwrap(), "DELETE");
+}
+
+#[tokio::test]
+async fn a_session_that_the_server_ended_is_opened_again() {
+    let current = Cell::new("s1");
+    let server = fake(|request, message| older_server(request, message, current.get()));
+    let mut client = Client::connect(&server, info()).await.unwrap();
+    current.set("s2");
+    assert_eq!(client.list_tools().await.unwrap().len(), 2);
+    let opened = server.methods.borrow().iter().filter(|method| *method == "initialize").count();
+    assert_eq!(opened, 2);
+
+    let server = fake(|request, message| match message["method"].as_str() {
+        Some("tools/list") => Answer::status(404),
+        _ => older_server(request, message, "s1"),
+    });
+    let mut client = Client::connect(&server, info()).await.unwrap();
+    assert!(matches!(client.list_tools().await, Err(ClientError::SessionEnded)));
+}
+
+#[tokio::test]
+async fn an_older_server_is_recognised_by_any_response_but_those_of_newer_servers() {
+    let unsupported = |versions: Value| json!({"supported": versions, "requested": "2026-07-28"});
+    for (code, data, falls_back) in [
+        (-32601, Value::Null, true),
+        (-32000, Value::Null, true),
+        (-32022, unsupported(json!(["2025-11-25"])), true),
+        (-32022, unsupported(json!(["2099-01-01"])), false),
+        (-32020, Value::Null, false),
+    ] {
+        let server = fake(|_, message| match message["method"].as_str() {
+            Some("server/discover") => Answer::json(&failure(message, code, &data)),
+            Some("initialize") => Answer::json(&result(message, &opened("2025-03-26"))),
+            _ => Answer::status(202),
+        });
+        let connected = Client::connect(&server, info()).await;
+        match connected {
+            Ok(client) => assert_eq!(client.version(), ProtocolVersion::V2025_03_26),
+            Err(error) => assert_eq!(error.error_object().unwrap().code, code),
+        }
+        assert_eq!(server.methods.borrow().contains(&"initialize".to_owned()), falls_back, "{code} {data}");
+    }
+    for (found, falls_back) in
+        [(json!(["2025-11-25"]), true), (json!(["2099-01-01"]), false), (json!(7), true)]
+    {
+        let server = fake(|_, message| match message["method"].as_str() {
+            Some("server/discover") => {
+                Answer::json(&result(message, &json!({"supportedVersions": found, "capabilities": {}})))
+            }
+            _ => Answer::status(500),
+        });
+        let error = Client::connect(&server, info()).await.err().unwrap();
+        assert_eq!(matches!(error, ClientError::NoCommonRevision { .. }), !falls_back, "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_requires_a_token_is_not_an_older_one() {
+    let server = fake(|_, _| Answer { headers: vec![("www-authenticate", "Bearer")], ..Answer::status(401) });
+    let error = Client::connect(&server, info()).await.err().unwrap();
+    let ClientError::Response(ResponseError::Status { status: 401, www_authenticate }) = error else {
+        panic!("{error}");
+    };
+    assert_eq!(www_authenticate.as_deref(), Some("Bearer"));
+    assert_eq!(*server.methods.borrow(), ["server/discover"]);
+}
+
+#[tokio::test]
+async fn an_endless_list_is_an_error() {
+    let server = fake(|request, message| match message["method"].as_str() {
+        Some("resources/list") => {
+            Answer::json(&result(message, &json!({"resources": [], "nextCursor": "next"})))
+        }
+        _ => older_server(request, message, "s1"),
+    });
+    let mut client = Client::connect(&server, info()).await.unwrap();
+    assert!(matches!(client.list_resources().await, Err(ClientError::TooManyPages)));
+}
+
+#[tokio::test]
+async fn broken_responses_are_errors() {
+    for (answer, expect) in [
+        (Answer::status(500), "the server returned the HTTP status 500"),
+        (Answer::status(200), "the body is not a response: the body is not valid JSON"),
+        (
+            Answer::json(&json!({"jsonrpc": "2.0", "id": 99, "result": {}})),
+            "the response has the id of another",
+        ),
+        (Answer::stream(&json!({"jsonrpc": "2.0", "id": 99, "result": {}})), "the response ended before"),
+        (Answer::stream(&json!([1])), "the body is not a response: batches"),
+    ] {
+        let answer = Cell::new(Some(answer));
+        let server = fake(|request, message| match message["method"].as_str() {
+            Some("tools/list") => answer.take().unwrap(),
+            _ => older_server(request, message, "s1"),
+        });
+        let mut client = Client::connect(&server, info()).await.unwrap();
+        let error = client.list_tools().await.unwrap_err().to_string();
+        assert!(error.starts_with(expect), "{error}");
+    }
+}
+
+/// A server that waits for the reply to a ping before it continues its stream.
+struct Pinging(RefCell<Option<Value>>);
+
+impl Transport for &Pinging {
+    async fn send(&self, request: &HttpRequest, reader: &mut ResponseReader) -> Result<(), TransportError> {
+        let message: Value = serde_json::from_slice(&request.body)?;
+        let answer = match message["method"].as_str() {
+            Some("initialize") => Answer::json(&result(&message, &opened("2025-11-25"))).with_session("s1"),
+            Some("tools/call") => {
+                reader.start(200, |name| (name == "content-type").then_some("text/event-stream"));
+                let sampling = json!({"jsonrpc": "2.0", "id": "q", "method": "sampling/createMessage"});
+                let ping = json!({"jsonrpc": "2.0", "id": "p", "method": "ping"});
+                assert!(
+                    reader.push(format!("data: {sampling}\n\ndata: {ping}\n\n").as_bytes()).is_continue()
+                );
+                while self.0.borrow().as_ref().is_none_or(|reply| reply["id"] != "p") {
+                    tokio::task::yield_now().await;
+                }
+                Answer::stream(&result(&message, &json!({"content": []})))
+            }
+            Some(_) => Answer::status(202),
+            None => {
+                assert_eq!(header(request, "mcp-session-id"), Some("s1"));
+                tokio::task::yield_now().await;
+                *self.0.borrow_mut() = Some(message);
+                Answer::status(202)
+            }
+        };
+        if reader.status() == 0 {
+            reader.start(answer.status, |name| {
+                Some(answer.headers.iter().find(|(known, _)| *known == name)?.1)
+            });
+        }
+        let _ = reader.push(answer.body.as_bytes());
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_ping_in_a_stream_is_answered_before_the_stream_ends() {
+    let server = Pinging(RefCell::default());
+    let session = Session::new(ProtocolVersion::LATEST_LEGACY, info());
+    let mut client = Client::connect_session(&server, session).await.unwrap();
+    client.call_tool(&CallToolParams::new("t")).await.unwrap();
+    assert_eq!(*server.0.borrow(), Some(json!({"jsonrpc": "2.0", "id": "p", "result": {}})));
+}
+
+/// This crate's own server.
+struct Own(Server<()>);
+
+impl Transport for &Own {
+    async fn send(&self, request: &HttpRequest, reader: &mut ResponseReader) -> Result<(), TransportError> {
+        let headers = self.0.headers(|name| header(request, name));
+        let response = self.0.handle((), &headers, &request.body).await;
+        reader.start(response.status, |name| (name == "content-type").then_some("application/json"));
+        let _ = reader.push(&response.body.unwrap_or_default());
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn the_newest_revision_needs_no_session_and_its_headers_are_found_out() {
+    let schema =
+        json!({"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}});
+    let server = Server::builder(Implementation::new("s", "1"))
+        .tool(Tool::new("t", "", schema), |call| {
+            let region = call.params.arguments["region"].to_string();
+            Box::pin(async move { crate::CallToolResult::text(region).into() })
+        })
+        .build()
+        .unwrap();
+    let server = Own(server);
+    for version in ProtocolVersion::ALL {
+        let mut client = Client::connect_session(&server, Session::new(version, info())).await.unwrap();
+        assert_eq!(client.version(), version);
+        assert_eq!(client.server_info(), Some(&Implementation::new("s", "1")));
+        let call = CallToolParams::new("t").with_argument("region", json!("größe"));
+        let result = client.call_tool(&call).await.unwrap().result().unwrap();
+        assert_eq!(result.first_text(), Some("\"größe\""));
+    }
+}

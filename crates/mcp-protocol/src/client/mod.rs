@@ -1,0 +1,17 @@
+//! Clients of servers of every revision. The caller brings the HTTP library.
+//!
+//! [`Client`] connects, finds out the server's revision, keeps sessions, reads event streams, and lists all pages. It needs
+//! a [`Transport`]: one async method that sends a request and passes on the response.
+//!
+//! [`Session`] and [`ResponseReader`] are the parts below it, without any input or output: requests to send, and a reader
+//! that takes the response as it arrives.
+
+mod connection;
+mod event_stream;
+mod reader;
+mod session;
+
+pub use self::connection::{Client, ClientError, Transport, TransportError};
+pub use self::event_stream::{Event, EventParser, EventTooLong};
+pub use self::reader::{ResponseError, ResponseReader};
+pub use self::session::{ClientRequest, HttpRequest, Session};

@@ -1,0 +1,2 @@
+DROP INDEX images_camera;
+ALTER TABLE images DROP COLUMN camera;

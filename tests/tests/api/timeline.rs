@@ -1,0 +1,215 @@
+//! The timeline: its months, their photos as data, its pages and its pictures, for the session of their owner.
+
+use reqwest::{Method, header};
+use serde_json::{Value, json};
+use tests::{SeedImage, TestApp, oauth::Browser};
+
+/// A photo a minute, the oldest first.
+fn minutes(day: &str, count: usize) -> Vec<SeedImage> {
+    (0..count)
+        .map(|minute| SeedImage::at(&format!("{day}T{:02}:{:02}:00Z", 8 + minute / 60, minute % 60)))
+        .collect()
+}
+
+async fn data(browser: &Browser<'_>, path: &str) -> Value {
+    browser.open(path).await.expect(200).json
+}
+
+/// The photos of a reply: id and capture time in milliseconds.
+fn photos(data: &Value) -> Vec<(String, i64)> {
+    let ids = data["id"].as_array().unwrap().iter().map(|id| id.as_str().unwrap().to_owned());
+    let mut at = 0;
+    let times = data["t"].as_array().unwrap().iter().enumerate().map(|(index, step)| {
+        let step = step.as_i64().unwrap();
+        at = if index == 0 { step } else { at - step };
+        at
+    });
+    ids.zip(times.collect::<Vec<_>>()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn months_have_counts_and_sums_of_ratios() {
+    let app = TestApp::start().await;
+    let (anna, browser) = app.signed_in("anna").await;
+    let (bert, _) = app.signed_in("bert").await;
+    assert_eq!(data(&browser, "/web/months").await["m"], json!([]));
+    let sized = |at: &str, width, height| SeedImage::at(at).size(width, height);
+    let images = [
+        sized("2023-12-31T23:59:59.999Z", 4000, 3000),
+        sized("2024-01-01T00:00:00Z", 3000, 4000),
+        // Outside of the ratios that rows have.
+        sized("2024-01-02T00:00:00Z", 9000, 1000),
+        sized("2024-01-03T00:00:00Z", 1000, 9000),
+    ];
+    let ids = app.seed(&anna, images).await;
+    app.seed(&bert, SeedImage::series(3)).await;
+    let first = browser.open("/web/months").await.expect(200);
+    assert_eq!(first.json["m"], json!([[202_401, 3, 3.75], [202_312, 1, 1.333]]));
+    assert_eq!(first.json["total"], 4);
+    assert_eq!(first.header("cache-control"), Some("private, no-cache"));
+
+    // A browser keeps the answer and asks whether it still holds.
+    let tag = first.header("etag").unwrap().to_owned();
+    let ask = || browser.request(Method::GET, "/web/months").header(header::IF_NONE_MATCH, &tag);
+    browser.send(ask()).await.expect(304);
+    app.delete(&format!("/images/{}", ids[1]), &anna.key).await.expect(200);
+    let changed = browser.send(ask()).await.expect(200).json;
+    assert_eq!(changed["m"], json!([[202_401, 2, 3.0], [202_312, 1, 1.333]]));
+    assert_ne!(changed["gen"], first.json["gen"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_month_of_more_than_500_photos_has_pages_in_both_directions() {
+    let app = TestApp::start().await;
+    let (anna, browser) = app.signed_in("anna").await;
+    let mut oldest_first = app.seed(&anna, minutes("2024-03-10", 620)).await;
+    app.seed(&anna, minutes("2024-04-01", 2)).await;
+    oldest_first.reverse();
+    let newest_first = oldest_first;
+
+    let page = data(&browser, "/web/month/202403").await;
+    let found = photos(&page);
+    assert_eq!(
+        found.iter().map(|(id, _)| id).collect::<Vec<_>>(),
+        newest_first.iter().take(500).collect::<Vec<_>>()
+    );
+    assert_eq!(page["next"].as_i64(), found.last().map(|(_, at)| *at));
+    assert_eq!(page["prev"], Value::Null);
+
+    let rest = data(&browser, &format!("/web/month/202403?before={}", page["next"])).await;
+    let older = photos(&rest);
+    assert_eq!(
+        older.iter().map(|(id, _)| id).collect::<Vec<_>>(),
+        newest_first.iter().skip(500).collect::<Vec<_>>()
+    );
+    assert_eq!(rest["next"], Value::Null);
+    assert_eq!(rest["prev"].as_i64(), older.first().map(|(_, at)| *at));
+
+    let back = data(&browser, &format!("/web/month/202403?after={}", rest["prev"])).await;
+    assert_eq!(photos(&back), found);
+    let last = data(&browser, &format!("/web/month/202403?after={}", older[10].1)).await;
+    let ids: Vec<String> = photos(&last).into_iter().map(|(id, _)| id).collect();
+    assert_eq!(ids, newest_first[10..510], "the 500 that follow, still the newest first");
+    assert_eq!(last["prev"].as_i64(), Some(photos(&last)[0].1), "newer ones follow");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_photos_of_a_month_are_columns() {
+    let app = TestApp::start().await;
+    let (anna, browser) = app.signed_in("anna").await;
+    let images = [
+        SeedImage::at("2024-05-01T10:00:00Z").size(9000, 1000).place("Lisbon, Portugal").offset_minutes(60),
+        SeedImage::at("2024-05-02T10:00:00Z").place("Lisbon, Portugal").description("A tram, \"28\" <b>"),
+        SeedImage::at("2024-05-03T10:00:00Z"),
+    ];
+    app.seed(&anna, images).await;
+    let page = data(&browser, "/web/month/202405").await;
+    assert_eq!(page["r"], json!([1.333, 1.333, 2.6]));
+    assert_eq!(page["o"], json!([null, null, 60]));
+    assert_eq!((&page["places"], &page["p"]), (&json!(["Lisbon, Portugal"]), &json!([-1, 0, 0])));
+    assert_eq!(page["d"], json!({"1": "A tram, \"28\" <b>"}));
+    for column in ["id", "t", "r", "v", "h", "o", "p"] {
+        assert_eq!(page[column].as_array().unwrap().len(), 3, "{column}");
+    }
+    let empty = data(&browser, "/web/month/202406").await;
+    assert_eq!((&empty["id"], &empty["next"]), (&json!([]), &Value::Null));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn wrong_months_and_moments_are_refused() {
+    let app = TestApp::start().await;
+    let (_, browser) = app.signed_in("anna").await;
+    for missing in ["202413", "202400", "20241", "2024123", "2o2401", "202401/", ""] {
+        browser.open(&format!("/web/month/{missing}")).await.expect(404);
+    }
+    for wrong in ["before=x", "after=", "before=1&after=2", "before=99999999999999999999"] {
+        let refused = browser.open(&format!("/web/month/202401?{wrong}")).await.expect(400);
+        assert!(!refused.error().is_empty(), "{wrong}");
+    }
+    for path in ["/web/months", "/web/month/202401", "/p/x/1/256.webp"] {
+        app.browser().open(path).await.expect(401);
+        browser.send(browser.request(Method::POST, path)).await.expect(405);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_free_window_bounds_the_timeline() {
+    let app = TestApp::builder().free_window(3).start().await;
+    let (anna, browser) = app.signed_in("anna").await;
+    let ids = app.seed(&anna, SeedImage::series(5)).await;
+    let visible = data(&browser, "/web/months").await;
+    assert_eq!((&visible["total"], &visible["m"][0][1]), (&json!(3), &json!(3)));
+    let month = visible["m"][0][0].as_u64().unwrap();
+    let shown = photos(&data(&browser, &format!("/web/month/{month}")).await);
+    assert_eq!(shown.iter().map(|(id, _)| id).collect::<Vec<_>>(), ids.iter().take(3).collect::<Vec<_>>());
+    let page = browser.open("/").await.expect(200).text();
+    for (index, id) in ids.iter().enumerate() {
+        assert_eq!(page.contains(&format!("/photos/{id}\"")), index < 3, "{id}");
+        let status = if index < 3 { 200 } else { 404 };
+        browser.open(&format!("/p/{id}/1/512.webp")).await.expect(status);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_without_a_script_lead_through_all_photos() {
+    let app = TestApp::start().await;
+    let (anna, browser) = app.signed_in("anna").await;
+    let mut expected = app.seed(&anna, minutes("2024-03-10", 130)).await;
+    expected.reverse();
+    let ids_of = |page: &str| -> Vec<String> {
+        let links = page.split("href=\"/photos/").skip(1).filter_map(|rest| rest.split(['"', '?']).next());
+        links.map(str::to_owned).collect()
+    };
+    let link = |page: &str, rel: &str| {
+        let rest = page.split(&format!("rel=\"{rel}\" href=\"")).nth(1)?;
+        Some(rest.split('"').next()?.to_owned())
+    };
+    let (mut path, mut seen, mut pages) = ("/".to_owned(), Vec::new(), Vec::new());
+    loop {
+        let page = browser.open(&path).await.expect(200).text();
+        seen.extend(ids_of(&page));
+        pages.push(page.clone());
+        match link(&page, "next") {
+            Some(next) => path = next,
+            None => break,
+        }
+    }
+    assert_eq!(seen, expected);
+    assert_eq!(pages.len(), 3);
+    let newer = link(&pages[1], "prev").unwrap();
+    assert_eq!(ids_of(&browser.open(&newer).await.expect(200).text()), ids_of(&pages[0]));
+    assert!(pages[0].contains(">March</a> <span>130</span>"), "{}", pages[0]);
+    for odd in ["/?at=x", "/?at=", "/?at=-99999999999999999999"] {
+        assert_eq!(ids_of(&browser.open(odd).await.expect(200).text()), ids_of(&pages[0]), "{odd}");
+    }
+    let before_all = browser.open("/?at=0").await.expect(200).text();
+    assert!(before_all.contains("There are no photos from before this time."), "{before_all}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pictures_are_for_their_owner_and_kept_by_version() {
+    let app = TestApp::start().await;
+    let (anna, browser) = app.signed_in("anna").await;
+    let (_, berts) = app.signed_in("bert").await;
+    let id = app.seed(&anna, SeedImage::series(1)).await.remove(0);
+    let month = data(&browser, "/web/months").await["m"][0][0].as_u64().unwrap();
+    let version = data(&browser, &format!("/web/month/{month}")).await["v"][0].as_u64().unwrap();
+    let current = format!("/p/{id}/{version}/512.webp");
+    let picture = browser.open(&current).await.expect(200);
+    assert_eq!(picture.header("content-type"), Some("image/webp"));
+    assert_eq!(picture.header("cache-control"), Some("private, max-age=31536000, immutable"));
+    assert_eq!(picture.header("cross-origin-resource-policy"), Some("same-origin"));
+    assert_eq!(picture.header("x-content-type-options"), Some("nosniff"));
+    let other = browser.open(&format!("/p/{id}/{}/512.webp", version + 1)).await.expect(200);
+    assert_eq!(other.header("cache-control"), Some("private, no-cache"), "its bytes may change");
+    for path in [format!("/p/{id}/{version}/513.webp"), format!("/p/{id}/0{version}/512.webp"), "/p/".into()]
+    {
+        browser.open(&path).await.expect(404);
+    }
+    berts.open(&current).await.expect(404);
+
+    // In the trash it is still shown to its owner; after purging it is gone.
+    app.delete(&format!("/images/{id}"), &anna.key).await.expect(200);
+    browser.open(&current).await.expect(200);
+    berts.open(&current).await.expect(404);
+}
