@@ -52,7 +52,7 @@ async fn a_registered_client_can_be_allowed_any_loopback_port() {
         match test.server.authorize(&query).await {
             Ok(request) => assert!(expect && request.redirect_uri == redirect_uri, "{redirect_uri}"),
             Err(AuthorizeError::Page(PageError::UnregisteredRedirectUri)) => {
-                assert!(!expect, "{redirect_uri}")
+                assert!(!expect, "{redirect_uri}");
             }
             Err(error) => panic!("{redirect_uri}: {error}"),
         }
