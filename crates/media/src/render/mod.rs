@@ -8,6 +8,7 @@ mod thumbhash;
 
 use domain::{PixelSize, Rendition, Thumbhash};
 
+use self::encode::Encoding;
 pub(crate) use self::pixels::{Layout, Pixels};
 pub use self::rgb::{RgbPicture, RgbPictures, decode_rgb};
 use crate::colour::{self, ProfileError};
@@ -58,12 +59,20 @@ pub fn render(bytes: &[u8], wanted: &[Rendition], limits: &Limits) -> Result<Ren
     };
     let hash_size = hash_side.map(|side| probe.upright_size.fit_within(side));
     let is_wanted = |size| wanted.iter().any(|rendition| rendition_size(&probe, *rendition) == size);
+    let encoding_at = |size| {
+        // A picture as small as its preview has one file for all renditions.
+        let is_preview = rendition_size(&probe, Rendition::Preview) == size
+            && rendition_size(&probe, Rendition::Thumb) != size;
+        if is_preview { Encoding::PREVIEW } else { Encoding::DISPLAY }
+    };
     let at_least = probe.orientation.apply(*largest);
     let Decoded { pixels, damaged } = decode(probe.format, bytes, &header, at_least)?;
     let (made, unconverted) =
         resize_steps(pixels, blocks.colour.as_ref(), probe.orientation, &steps, |pixels| {
             Ok(Step {
-                webp: is_wanted(pixels.size).then(|| encode::webp(pixels)).transpose()?,
+                webp: is_wanted(pixels.size)
+                    .then(|| encode::webp(pixels, encoding_at(pixels.size)))
+                    .transpose()?,
                 thumbhash: if hash_size == Some(pixels.size) { thumbhash::of(pixels) } else { None },
             })
         })?;

@@ -1,4 +1,4 @@
-use domain::Rendition::{Full, Medium, Thumb};
+use domain::Rendition::{Full, Medium, Preview, Thumb};
 use domain::{FileInfo, Timestamp};
 use image::{DynamicImage, GrayImage, ImageBuffer, Luma, Rgba, RgbaImage};
 use proptest::prelude::*;
@@ -118,6 +118,18 @@ fn encoding_is_deterministic_and_shared_by_equal_sizes() {
     assert!(rendered.renditions.windows(2).all(|pair| pair[0].webp == pair[1].webp));
     assert_eq!(rendered, render(&file, &[Full, Medium, Thumb], &Limits::default()).unwrap());
     assert_eq!(render(&file, &[], &Limits::default()).unwrap().renditions, []);
+}
+
+#[test]
+fn a_preview_has_the_same_bytes_whatever_else_is_made() {
+    for side in [200, 256, 400] {
+        let file = encode(&DynamicImage::from(quarters(side, side)), Format::Jpeg);
+        let all = render(&file, &[Full, Thumb, Preview], &Limits::default()).unwrap().renditions;
+        let alone = render(&file, &[Preview], &Limits::default()).unwrap().renditions;
+        let [_, thumb, preview] = all.as_slice() else { panic!("{all:?}") };
+        assert_eq!(&alone, &[preview.clone()], "{side}");
+        assert_eq!(thumb.webp == preview.webp, side <= 256, "{side}");
+    }
 }
 
 #[test]
