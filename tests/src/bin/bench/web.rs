@@ -17,7 +17,7 @@ use reqwest::{
 
 use crate::{
     load,
-    scale::{Twins, server_on},
+    scale::{Seeded, Twins, server_on},
     search::{
         seeding::{EMAIL, FIRST_MS, PASSWORD, SPAN_MS},
         vocabulary::Vocabulary,
@@ -29,9 +29,9 @@ pub(crate) struct Options {
     /// Numbers of images in the library
     #[arg(default_values_t = [100_000, 1_000_000])]
     images: Vec<u32>,
-    /// URL of a Postgres server without a database, such as postgres://postgres@127.0.0.1:5432
+    /// URL of a Postgres server without a database, such as postgres://postgres@127.0.0.1:5432 [default: SQLite only]
     #[arg(long, value_name = "URL", env = "PHOTOS_TEST_POSTGRES")]
-    postgres: String,
+    postgres: Option<String>,
     /// Number of requests of each kind
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u16).range(100..))]
     requests: u16,
@@ -44,12 +44,16 @@ pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
     println!("{}", crate::machine());
     for images in &options.images {
         println!("\n{images} images");
-        let twins = Twins::build(*images, 1, &options.postgres, options.keep.as_deref()).await?;
-        measure("SQLite", &Instance::open(&twins.folder)?.serve()?, *images, options.requests).await?;
-        let folder = tempfile::tempdir()?;
-        measure("Postgres", &server_on(&twins.database_url, folder.path())?, *images, options.requests)
-            .await?;
-        twins.remove().await?;
+        let seeded = Seeded::build(*images, 1, options.keep.as_deref()).await?;
+        measure("SQLite", &Instance::open(&seeded.folder)?.serve()?, *images, options.requests).await?;
+        if let Some(url) = &options.postgres {
+            let twins = Twins::build(seeded, *images, url).await?;
+            let folder = tempfile::tempdir()?;
+            let server = server_on(&twins.database_url, folder.path())?;
+            measure("Postgres", &server, *images, options.requests).await?;
+            drop(server);
+            twins.remove().await?;
+        }
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use clap::Args;
 
 use operations::{Operation, Subject};
 pub(crate) use replicas::server_on;
-pub(crate) use twins::Twins;
+pub(crate) use twins::{Seeded, Twins};
 
 #[derive(Args, Debug)]
 pub(crate) struct Options {
@@ -43,10 +43,10 @@ pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
     for images in &options.images {
         println!("\n{images} images of {} account(s)", options.accounts);
         let per_account = *images / options.accounts;
-        let twins =
-            Twins::build(per_account, options.accounts, &options.postgres, options.keep.as_deref()).await?;
+        let seeded = Seeded::build(per_account, options.accounts, options.keep.as_deref()).await?;
+        let twins = Twins::build(seeded, *images, &options.postgres).await?;
         measure(options, &twins).await?;
-        replicas::measure(&twins.database_url, &twins.key).await?;
+        replicas::measure(&twins.database_url, &twins.seeded.key).await?;
         twins.remove().await?;
     }
     Ok(())
@@ -54,8 +54,8 @@ pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
 
 async fn measure(options: &Options, twins: &Twins) -> Result<(), AnyError> {
     let subjects = [
-        Subject::new("SQLite", twins.sqlite.clone(), &twins.key).await?,
-        Subject::new("Postgres", twins.postgres.clone(), &twins.key).await?,
+        Subject::new("SQLite", twins.sqlite.clone(), &twins.seeded.key).await?,
+        Subject::new("Postgres", twins.postgres.clone(), &twins.seeded.key).await?,
     ];
     println!(
         "{:<34} {:>7} {:>10} {:>10} {:>10} {:>10} {:>7} {:>10} {:>10}",

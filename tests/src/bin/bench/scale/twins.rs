@@ -15,30 +15,21 @@ use tempfile::TempDir;
 use super::postgres::Server;
 use crate::search::seeding;
 
-/// A library on SQLite and on Postgres, built once and copied row by row, so that both have the same rows.
-pub(crate) struct Twins {
+/// A generated library on SQLite.
+pub(crate) struct Seeded {
+    /// Its name, for a database.
+    name: String,
     /// An API key of the first account.
     pub(crate) key: String,
-    pub(crate) sqlite: SharedStore,
-    pub(crate) postgres: SharedStore,
-    /// The data folder of the library on SQLite.
+    /// The data folder.
     pub(crate) folder: PathBuf,
-    /// The URL of the Postgres database.
-    pub(crate) database_url: String,
-    database: String,
-    server: Server,
     /// The folder, if it is not kept.
     temporary: Option<TempDir>,
 }
 
-impl Twins {
+impl Seeded {
     /// Builds the library, or reuses the one of an earlier run that was kept in `keep`.
-    pub(crate) async fn build(
-        images: u32,
-        accounts: u32,
-        postgres_url: &str,
-        keep: Option<&Path>,
-    ) -> Result<Self, AnyError> {
+    pub(crate) async fn build(images: u32, accounts: u32, keep: Option<&Path>) -> Result<Self, AnyError> {
         let name = format!("scale-{}-{accounts}", images * accounts);
         let temporary = keep.is_none().then(tempfile::tempdir).transpose()?;
         let folder = match (&temporary, keep) {
@@ -47,31 +38,47 @@ impl Twins {
         };
         std::fs::create_dir_all(&folder)?;
         let key = seeding::libraries(&folder, images, accounts).await?;
-        let file = folder.join("library.sqlite");
+        Ok(Self { name: name.replace('-', "_"), key, folder, temporary })
+    }
+}
+
+/// A library on SQLite and on Postgres, built once and copied row by row, so that both have the same rows.
+pub(crate) struct Twins {
+    pub(crate) seeded: Seeded,
+    pub(crate) sqlite: SharedStore,
+    pub(crate) postgres: SharedStore,
+    /// The URL of the Postgres database.
+    pub(crate) database_url: String,
+    server: Server,
+}
+
+impl Twins {
+    /// Copies the library, or reuses the copy of an earlier run if it is kept.
+    pub(crate) async fn build(seeded: Seeded, images: u32, postgres_url: &str) -> Result<Self, AnyError> {
+        let file = seeded.folder.join("library.sqlite");
         let sqlite: SharedStore = Arc::new(SqliteStore::open(&file, SqliteOptions::default()).await?);
         let server = Server::new(postgres_url)?;
-        let database = name.replace('-', "_");
         let began = Instant::now();
-        let (postgres, is_new) = server.library(&database, &sqlite, keep.is_some()).await?;
+        let (postgres, is_new) = server.library(&seeded.name, &sqlite, seeded.temporary.is_none()).await?;
         if is_new {
             let seconds = began.elapsed().as_secs_f64();
-            let per_second = f64::from(images * accounts) / seconds;
+            let per_second = f64::from(images) / seconds;
             println!("copied to Postgres in {seconds:.0} s: {per_second:.0} images/s");
         }
         println!(
             "database: {} MB in SQLite, {} MB in Postgres",
             file.metadata()?.len() / 1_000_000,
-            server.database_bytes(&database).await? / 1_000_000
+            server.database_bytes(&seeded.name).await? / 1_000_000
         );
-        let database_url = server.url_of(&database);
-        Ok(Self { key, sqlite, postgres, folder, database_url, database, server, temporary })
+        let database_url = server.url_of(&seeded.name);
+        Ok(Self { seeded, sqlite, postgres, database_url, server })
     }
 
     /// Removes both, unless they are kept.
     pub(crate) async fn remove(self) -> Result<(), AnyError> {
         drop(self.postgres);
-        match self.temporary {
-            Some(_) => self.server.delete(&self.database).await,
+        match self.seeded.temporary {
+            Some(_) => self.server.delete(&self.seeded.name).await,
             None => Ok(()),
         }
     }
