@@ -29,7 +29,7 @@ library.test('the first screen is small and fast, and the second visit costs lit
   await photos.rest();
   const bytes = counted(images);
   const times = await page.evaluate(() => window.recorded);
-  within('first visit', 'kilobytes', bytes.all / 1000, 160, true);
+  within('first visit', 'kilobytes', bytes.all / 1000, 160);
   within('first visit', 'kilobytes without images', (bytes.all - bytes.image) / 1000, 45);
   // What is in sight comes first.
   within('first visit', 'images', bytes.images, images.length);
