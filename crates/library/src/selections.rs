@@ -60,7 +60,7 @@ impl Library {
         Ok(DeletedSelection { count: deleted.await?.unwrap_or(0), at })
     }
 
-    /// Restores deleted images; with `deleted_at` only those of the deletion at this time. Returns their number.
+    /// Restores deleted images; with `deleted_at` only images that were deleted at this time. Returns their number.
     ///
     /// # Errors
     /// [`StorageError`]. Some images may be restored then.

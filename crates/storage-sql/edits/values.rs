@@ -107,7 +107,7 @@ impl TimeEdited {
     }
 }
 
-/// Which fields differ from those of the file.
+/// Which fields differ from the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Edited {
     pub(super) description: bool,

@@ -133,7 +133,7 @@ impl<C: Send + 'static> Endpoint<C> {
     }
 
     /// Adds the headers that let a web page of an allowed origin read a response, such as one that requires
-    /// authentication. `headers` are those of the request. Responses of this type have them already.
+    /// authentication. `headers` are the headers of the request. Responses of this type have CORS headers already.
     pub fn with_cors<B>(&self, headers: &HeaderMap, mut response: Response<B>) -> Response<B> {
         if let Some(origin) = headers.get(ORIGIN) {
             let added = response.headers_mut();
