@@ -1,6 +1,6 @@
 //! Calls a tool of a server of any revision: `mcp_client URL TOKEN TOOL ARGUMENTS`.
-use mcp_protocol::client::{Client, HttpRequest, ResponseReader, Transport, TransportError};
-use mcp_protocol::{CallToolParams, lifecycle::Implementation};
+use mcp_wire::client::{Client, HttpRequest, ResponseReader, Transport, TransportError};
+use mcp_wire::{CallToolParams, lifecycle::Implementation};
 
 struct Http(reqwest::Client, String, String);
 

@@ -3,9 +3,9 @@
 use std::{env, error::Error};
 
 use axum::Router;
-use mcp_protocol::http::Endpoint;
-use mcp_protocol::lifecycle::Implementation;
-use mcp_protocol::server::{Server, typed_tool};
+use mcp_wire::http::Endpoint;
+use mcp_wire::lifecycle::Implementation;
+use mcp_wire::server::{Server, typed_tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;

@@ -26,7 +26,7 @@ const ENCODED: (&str, &str) = ("=?base64?", "?=");
 /// The headers of one message, from any HTTP library.
 ///
 /// ```
-/// use mcp_protocol::headers::MessageHeaders;
+/// use mcp_wire::headers::MessageHeaders;
 ///
 /// let received = [("mcp-protocol-version", "2025-11-25"), ("content-type", "application/json")];
 /// let headers = MessageHeaders::from_fn(|name| Some(received.iter().find(|header| header.0 == name)?.1));
@@ -78,7 +78,7 @@ impl<'a> MessageHeaders<'a> {
 /// Encodes a value for a header: unchanged, or in base64 if it is not plain ASCII or looks encoded.
 ///
 /// ```
-/// use mcp_protocol::headers::{decode, encode};
+/// use mcp_wire::headers::{decode, encode};
 ///
 /// assert_eq!(encode("get_info"), "get_info");
 /// assert_eq!(encode("größe"), "=?base64?Z3LDtsOfZQ==?=");

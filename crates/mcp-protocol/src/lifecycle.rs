@@ -24,8 +24,8 @@ pub struct InitializeParams {
 /// The result of `initialize`.
 ///
 /// ```
-/// use mcp_protocol::ProtocolVersion;
-/// use mcp_protocol::lifecycle::{Implementation, InitializeResult, ServerCapabilities};
+/// use mcp_wire::ProtocolVersion;
+/// use mcp_wire::lifecycle::{Implementation, InitializeResult, ServerCapabilities};
 ///
 /// let capabilities = ServerCapabilities::default().with_tools().with_resources();
 /// let result = InitializeResult::new(

@@ -12,7 +12,7 @@ const MAX_NAME_CHARS: usize = 128;
 /// a boxed closure, an enum.
 ///
 /// ```
-/// use mcp_protocol::{Tool, ToolRegistry};
+/// use mcp_wire::{Tool, ToolRegistry};
 /// use serde_json::json;
 ///
 /// #[derive(Debug, PartialEq)]
@@ -25,7 +25,7 @@ const MAX_NAME_CHARS: usize = 128;
 ///     .build()?;
 /// assert_eq!(registry.get("search").map(|tool| tool.handler), Some(&Handler::Search));
 /// assert_eq!(registry.tools()[0].name, "get_info");
-/// # Ok::<(), mcp_protocol::RegistryError>(())
+/// # Ok::<(), mcp_wire::RegistryError>(())
 /// ```
 pub struct ToolRegistry<H> {
     tools: Vec<Tool>,

@@ -16,8 +16,8 @@ pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 /// The `_meta` of a client's requests.
 ///
 /// ```
-/// use mcp_protocol::lifecycle::Implementation;
-/// use mcp_protocol::{ProtocolVersion, request_meta};
+/// use mcp_wire::lifecycle::Implementation;
+/// use mcp_wire::{ProtocolVersion, request_meta};
 /// use serde_json::Map;
 ///
 /// let meta = request_meta::for_client(

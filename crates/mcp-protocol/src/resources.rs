@@ -8,7 +8,7 @@ use crate::{CacheScope, Meta, ResultType};
 /// A resource as `resources/list` shows it.
 ///
 /// ```
-/// use mcp_protocol::Resource;
+/// use mcp_wire::Resource;
 ///
 /// let page = Resource::new("ui://clock/face.html", "clock_face").with_mime_type("text/html;profile=mcp-app");
 /// assert_eq!(serde_json::to_value(&page)?["mimeType"], "text/html;profile=mcp-app");

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The kind of a result. Absent, as in earlier revisions, means [`Complete`](Self::Complete).
 ///
 /// ```
-/// use mcp_protocol::{EmptyResult, ResultType};
+/// use mcp_wire::{EmptyResult, ResultType};
 ///
 /// let result: EmptyResult = serde_json::from_str(r#"{"resultType":"complete"}"#)?;
 /// assert_eq!(result.result_type, Some(ResultType::Complete));
@@ -39,7 +39,7 @@ pub enum CacheScope {
 /// How long a result may be cached, and which caches may store it.
 ///
 /// ```
-/// use mcp_protocol::{CacheScope, Caching};
+/// use mcp_wire::{CacheScope, Caching};
 ///
 /// let caching = Caching { ttl_ms: 60_000, scope: CacheScope::Private };
 /// assert_ne!(caching, Caching::NONE);

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 /// For a type that is not deserialized from an object, it is the schema of an object without properties.
 ///
 /// ```
-/// use mcp_protocol::schema::input_schema_of;
+/// use mcp_wire::schema::input_schema_of;
 /// use schemars::JsonSchema;
 /// use serde::Deserialize;
 ///

@@ -35,7 +35,7 @@ pub struct Tool {
 /// Hints about a tool's effects, for a client to decide when to ask its user. Not a guarantee.
 ///
 /// ```
-/// use mcp_protocol::ToolAnnotations;
+/// use mcp_wire::ToolAnnotations;
 ///
 /// let search = ToolAnnotations::titled("Search photos").read_only(true).open_world(false);
 /// assert_eq!(search.read_only_hint, Some(true));
@@ -345,7 +345,7 @@ impl InputRequiredResult {
     /// Requires input by these requests: pairs of a name and a request with `method` and `params`.
     ///
     /// ```
-    /// use mcp_protocol::tools::InputRequiredResult;
+    /// use mcp_wire::tools::InputRequiredResult;
     /// use serde_json::json;
     ///
     /// let required = InputRequiredResult::new([("folders", json!({"method": "roots/list"}))]).with_request_state("1");

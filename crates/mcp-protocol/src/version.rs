@@ -11,13 +11,13 @@ use std::str::FromStr;
 /// Legacy revisions start with `initialize`. From 2026-07-28 on (the modern era) every request describes itself.
 ///
 /// ```
-/// use mcp_protocol::ProtocolVersion;
+/// use mcp_wire::ProtocolVersion;
 ///
 /// let version: ProtocolVersion = "2025-06-18".parse()?;
 /// assert!(version.is_legacy());
 /// assert!(version < ProtocolVersion::V2026_07_28);
 /// assert_eq!(ProtocolVersion::negotiate("2024-01-01").to_string(), "2025-11-25");
-/// # Ok::<(), mcp_protocol::UnsupportedProtocolVersion>(())
+/// # Ok::<(), mcp_wire::UnsupportedProtocolVersion>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]

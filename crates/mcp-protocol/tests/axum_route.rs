@@ -5,9 +5,9 @@
 use axum::Router;
 use axum::extract::FromRequestParts;
 use axum::http::{StatusCode, request::Parts};
-use mcp_protocol::http::Endpoint;
-use mcp_protocol::lifecycle::Implementation;
-use mcp_protocol::{CallToolResult, Server, Tool};
+use mcp_wire::http::Endpoint;
+use mcp_wire::lifecycle::Implementation;
+use mcp_wire::{CallToolResult, Server, Tool};
 use reqwest::{Client, RequestBuilder};
 use serde_json::json;
 use tokio::net::TcpListener;

@@ -4,11 +4,11 @@ use std::pin::pin;
 use std::sync::LazyLock;
 use std::task::{Context, Poll, Waker};
 
-use mcp_protocol::client::EventParser;
-use mcp_protocol::headers::MessageHeaders;
-use mcp_protocol::lifecycle::Implementation;
-use mcp_protocol::server::{Server, ServerResponse};
-use mcp_protocol::{CallToolResult, Resource, Tool, content, jsonrpc};
+use mcp_wire::client::EventParser;
+use mcp_wire::headers::MessageHeaders;
+use mcp_wire::lifecycle::Implementation;
+use mcp_wire::server::{Server, ServerResponse};
+use mcp_wire::{CallToolResult, Resource, Tool, content, jsonrpc};
 use serde_json::json;
 
 /// Strict JSON accepts only documents that serde_json accepts, and reads the same value from them.

@@ -1,6 +1,6 @@
 use reqwest::header;
 use tests::{
-    SeedImage, TestAccount, TestApp, TestResponse,
+    SeedImage, TestApp, TestResponse,
     oauth::{Browser, HtmlForm, PASSWORD, forms},
 };
 
@@ -24,12 +24,6 @@ fn shown_key(page: &TestResponse) -> String {
     format!("photos_{}", rest.split('<').next().unwrap())
 }
 
-async fn signed_in<'a>(app: &'a TestApp, name: &str) -> (TestAccount, Browser<'a>) {
-    let person = app.person(name).await;
-    let browser = app.browser().signed_in(&person).await;
-    (person, browser)
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn the_page_requires_sign_in_and_returns_afterwards() {
     let app = TestApp::start().await;
@@ -47,7 +41,7 @@ async fn the_page_requires_sign_in_and_returns_afterwards() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connected_app_is_listed_and_can_be_disconnected() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let bert = app.person("bert").await;
     let client = app.public_client().await;
     let tokens = app.tokens(&client, &anna).await;
@@ -81,7 +75,7 @@ async fn a_connected_app_is_listed_and_can_be_disconnected() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_search_section_says_when_there_are_no_photos() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let text = browser.open("/account/search").await.expect(200).text();
     assert!(text.contains("There are no photos yet. <a href=\"/account/sync\">"), "{text}");
     assert!(!text.contains("All photos are ready"), "{text}");
@@ -93,7 +87,7 @@ async fn the_search_section_says_when_there_are_no_photos() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_key_is_shown_once_and_can_be_revoked() {
     let app = TestApp::start().await;
-    let (_, browser) = signed_in(&app, "anna").await;
+    let (_, browser) = app.signed_in("anna").await;
     let create = form(&opened(&browser).await, "/account/keys/create", None);
     let page = browser.submit(PATH, &create, &[("name", "lap<b>top")]).await.expect(200);
     let key = shown_key(&page);
@@ -124,7 +118,7 @@ async fn a_new_key_is_shown_once_and_can_be_revoked() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_password_change_needs_the_old_one_and_ends_other_sessions() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let elsewhere = app.browser().signed_in(&anna).await;
     let client = app.public_client().await;
     let tokens = app.tokens(&client, &anna).await;
@@ -147,7 +141,7 @@ async fn a_password_change_needs_the_old_one_and_ends_other_sessions() {
 #[tokio::test(flavor = "multi_thread")]
 async fn signing_out_everywhere_keeps_only_this_session() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let elsewhere = app.browser().signed_in(&anna).await;
     let everywhere = form(&opened(&browser).await, "/account/sign-out-everywhere", None);
     browser.submit(PATH, &everywhere, &[]).await.expect(303);
@@ -159,9 +153,9 @@ async fn signing_out_everywhere_keeps_only_this_session() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_can_be_ended_from_another_browser() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let (phone, tablet) = (app.browser().signed_in(&anna).await, app.browser().signed_in(&anna).await);
-    let (bert, berts) = signed_in(&app, "bert").await;
+    let (bert, berts) = app.signed_in("bert").await;
     let page = opened(&browser).await;
     assert!(page.text().contains("this browser"));
     let ends: Vec<HtmlForm> =
@@ -188,7 +182,7 @@ async fn a_session_can_be_ended_from_another_browser() {
 #[tokio::test(flavor = "multi_thread")]
 async fn deleting_the_account_needs_the_password() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let client = app.public_client().await;
     let tokens = app.tokens(&client, &anna).await;
     let delete = form(&opened(&browser).await, "/account/delete", None);
@@ -249,7 +243,7 @@ async fn activity_lists_the_events_of_the_account() {
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
-    let (_, berts) = signed_in(&app, "bert").await;
+    let (_, berts) = app.signed_in("bert").await;
     for page in [PATH, "/account/activity"] {
         let text = berts.open(page).await.expect(200).text();
         assert!(!text.contains("lap&lt;b&gt;top"), "only one's own");
@@ -259,7 +253,7 @@ async fn activity_lists_the_events_of_the_account() {
 #[tokio::test(flavor = "multi_thread")]
 async fn activity_lists_a_grant_revoked_after_a_replay() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let client = app.public_client().await;
     let tokens = app.tokens(&client, &anna).await;
     app.refresh(&client, &tokens.refresh).await.expect(200);
@@ -273,7 +267,7 @@ async fn activity_lists_a_grant_revoked_after_a_replay() {
 #[tokio::test(flavor = "multi_thread")]
 async fn forms_are_valid_only_in_their_session() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let other = app.browser().signed_in(&anna).await;
     let page = opened(&browser).await;
     for action in [

@@ -25,12 +25,6 @@ fn with<'a>(description: &'a str, fields: &[(&'a str, &'a str)]) -> Vec<(&'a str
     all
 }
 
-async fn signed_in<'a>(app: &'a TestApp, name: &str) -> (TestAccount, Browser<'a>) {
-    let person = app.person(name).await;
-    let browser = app.browser().signed_in(&person).await;
-    (person, browser)
-}
-
 fn harbour() -> SeedImage {
     SeedImage::at("2024-07-14T13:04:30Z")
         .offset_minutes(120)
@@ -56,7 +50,7 @@ async fn corrected(browser: &Browser<'_>, id: &str, fields: &[(&str, &str)]) -> 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_photo_is_shown_with_its_time_place_and_neighbours() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let ids = app
         .seed(
             &anna,
@@ -83,7 +77,7 @@ async fn a_photo_is_shown_with_its_time_place_and_neighbours() {
     }
     let (_, picture) = text.split_once("src=\"/p/").unwrap();
     browser.open(&format!("/p/{}", picture.split('"').next().unwrap())).await.expect(200);
-    let (_, others) = signed_in(&app, "bert").await;
+    let (_, others) = app.signed_in("bert").await;
     for missing in [&path, "/photos/unknown", &format!("{path}/edit")] {
         others.open(missing).await.expect(404);
     }
@@ -93,7 +87,7 @@ async fn a_photo_is_shown_with_its_time_place_and_neighbours() {
 #[tokio::test(flavor = "multi_thread")]
 async fn neighbours_can_be_those_of_an_album() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let ids = app.seed(&anna, SeedImage::series(4)).await;
     let album = album(&app, &anna, "Odd", &[&ids[0], &ids[2]]).await;
     let text = browser.open(&format!("/photos/{}?in={album}", ids[2])).await.expect(200).text();
@@ -121,7 +115,7 @@ fn neighbours(page: &TestResponse) -> [Option<String>; 2] {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_form_leads_back_to_the_album() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let ids = app.seed(&anna, SeedImage::series(6)).await;
     let odd = album(&app, &anna, "Odd", &[&ids[1], &ids[3], &ids[5]]).await;
     let other = album(&app, &anna, "Other", &[&ids[0]]).await;
@@ -179,7 +173,7 @@ async fn every_form_leads_back_to_the_album() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_album_with_the_oldest_first_is_browsed_in_this_order() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     // The newest first.
     let ids = app.seed(&anna, SeedImage::series(3)).await;
     let all = album(&app, &anna, "All", &[&ids[0], &ids[1], &ids[2]]).await;
@@ -194,7 +188,7 @@ async fn an_album_with_the_oldest_first_is_browsed_in_this_order() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_photo_leads_back_to_the_search_that_found_it() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let id = app.seed(&anna, vec![harbour()]).await.remove(0);
     let results = browser.open("/search?q=harbour&from=2024-01-01").await.expect(200);
     let path = format!("/photos/{id}?back=%2Fsearch%3Fq%3Dharbour%26from%3D2024-01-01");
@@ -221,8 +215,8 @@ async fn a_photo_leads_back_to_the_search_that_found_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_foreign_origin_is_ignored() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
-    let (bert, _) = signed_in(&app, "bert").await;
+    let (anna, browser) = app.signed_in("anna").await;
+    let (bert, _) = app.signed_in("bert").await;
     let id = app.seed(&anna, vec![harbour()]).await.remove(0);
     let of_bert = app.seed(&bert, vec![harbour()]).await;
     let foreign = album(&app, &bert, "Bert", &[&of_bert[0]]).await;
@@ -253,7 +247,7 @@ async fn a_foreign_origin_is_ignored() {
 #[tokio::test(flavor = "multi_thread")]
 async fn each_field_is_corrected_and_undone() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let id = app.seed(&anna, vec![harbour()]).await.remove(0);
     let record =
         async || app.get(&format!("/images/{id}"), &anna.key).await.expect(200).json["result"].clone();
@@ -317,7 +311,7 @@ async fn each_field_is_corrected_and_undone() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_form_that_is_sent_twice_counts_once_and_can_be_undone() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let id = app.seed(&anna, vec![harbour()]).await.remove(0);
     let captured = async || {
         app.get(&format!("/images/{id}"), &anna.key).await.expect(200).json["result"]["capturedAt"].clone()
@@ -336,7 +330,7 @@ async fn a_form_that_is_sent_twice_counts_once_and_can_be_undone() {
 #[tokio::test(flavor = "multi_thread")]
 async fn invalid_values_are_shown_again_with_a_reason() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let id = app.seed(&anna, vec![harbour()]).await.remove(0);
     let page = browser.open(&format!("/photos/{id}/edit")).await.expect(200);
     let edit = form(&page, "/edit", None);
@@ -374,9 +368,9 @@ async fn invalid_values_are_shown_again_with_a_reason() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_form_needs_its_token() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let id = app.seed(&anna, vec![harbour()]).await.remove(0);
-    let (_, others) = signed_in(&app, "bert").await;
+    let (_, others) = app.signed_in("bert").await;
     let page = browser.open(&format!("/photos/{id}/edit")).await.expect(200);
     let edit = form(&page, "/edit", None);
     browser.submit("/", &edit, &with("x", &[("csrf", "wrong")])).await.expect(403);
@@ -393,7 +387,7 @@ async fn every_form_needs_its_token() {
 #[tokio::test(flavor = "multi_thread")]
 async fn many_photos_are_corrected_and_undone() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let ids = app.seed(&anna, SeedImage::series(250)).await;
     let captured = async |id: &str| {
         app.get(&format!("/images/{id}"), &anna.key).await.expect(200).json["result"]["capturedAt"].clone()

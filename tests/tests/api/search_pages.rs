@@ -1,12 +1,6 @@
 //! The search page: filters, suggestions, reasons and pages, without JavaScript.
 
-use tests::{SeedImage, TestAccount, TestApp, oauth::Browser};
-
-async fn signed_in<'a>(app: &'a TestApp, name: &str) -> (TestAccount, Browser<'a>) {
-    let person = app.person(name).await;
-    let browser = app.browser().signed_in(&person).await;
-    (person, browser)
-}
+use tests::{SeedImage, TestApp, oauth::Browser};
 
 /// The ids of the photos on a page, in their order.
 fn ids_on(page: &str) -> Vec<String> {
@@ -37,8 +31,8 @@ fn pixel(at: &str) -> SeedImage {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_camera_is_a_filter_with_and_without_words() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
-    let (ben, _) = signed_in(&app, "ben").await;
+    let (anna, browser) = app.signed_in("anna").await;
+    let (ben, _) = app.signed_in("ben").await;
     let photos = vec![
         r5("2024-01-01T10:00:00Z"),
         pixel("2024-02-01T10:00:00Z"),
@@ -70,7 +64,7 @@ async fn a_camera_is_a_filter_with_and_without_words() {
 #[tokio::test(flavor = "multi_thread")]
 async fn reasons_name_what_matched() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let photos = vec![
         SeedImage::at("2024-01-01T10:00:00Z").place("Gardens of Sintra, Portugal"),
         SeedImage::at("2024-01-02T10:00:00Z").place("Évora, Portugal"),
@@ -96,7 +90,7 @@ async fn reasons_name_what_matched() {
 #[tokio::test(flavor = "multi_thread")]
 async fn search_by_words_only_also_looks_at_places() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let ids = app.seed(&anna, vec![SeedImage::at("2024-01-01T10:00:00Z").place("Évora, Portugal")]).await;
     let page = open(&browser, "/search?q=evora&by=words").await;
     assert_eq!(ids_on(&page), ids);
@@ -111,7 +105,7 @@ async fn search_by_words_only_also_looks_at_places() {
 #[tokio::test(flavor = "multi_thread")]
 async fn searches_without_words_reach_every_photo() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let photos = SeedImage::series(130).into_iter().map(|photo| photo.camera("Canon", "EOS R5"));
     let ids = app.seed(&anna, photos).await;
     for search in ["/search?camera=Canon+EOS+R5", "/search?from=2024-04-30&to=2024-05-01"] {
@@ -131,7 +125,7 @@ async fn searches_without_words_reach_every_photo() {
 #[tokio::test(flavor = "multi_thread")]
 async fn searches_with_words_end_with_their_ranking() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let photos = SeedImage::series(400).into_iter().map(|photo| photo.description("a harbour"));
     let ids = app.seed(&anna, photos).await;
     let mut page = open(&browser, "/search?q=harbour&by=words").await;

@@ -7,12 +7,6 @@ use tests::{
     oauth::{Browser, forms},
 };
 
-async fn signed_in<'a>(app: &'a TestApp, name: &str) -> (TestAccount, Browser<'a>) {
-    let person = app.person(name).await;
-    let browser = app.browser().signed_in(&person).await;
-    (person, browser)
-}
-
 /// The token of the form of a page that is sent to `action`.
 async fn token(browser: &Browser<'_>, page: &str, action: &str) -> String {
     let page = browser.open(page).await.expect(200).text();
@@ -55,8 +49,8 @@ async fn captured_ms(app: &TestApp, account: &TestAccount, id: &str) -> i64 {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_script_deletes_a_range_and_undoes_exactly_that() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
-    let (bert, _) = signed_in(&app, "bert").await;
+    let (anna, browser) = app.signed_in("anna").await;
+    let (bert, _) = app.signed_in("bert").await;
     let ids = series(&app, &anna, 6).await;
     let foreign = app.seed(&bert, SeedImage::series(1)).await.remove(0);
     let token = token(&browser, "/", "/web/selection").await;
@@ -87,7 +81,7 @@ async fn a_script_deletes_a_range_and_undoes_exactly_that() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_script_puts_photos_into_albums() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let ids = series(&app, &anna, 3).await;
     let token = token(&browser, "/", "/web/selection").await;
     let all = json!([[i64::from(i32::MIN), 4_102_444_800_000_i64]]);
@@ -106,7 +100,7 @@ async fn a_script_puts_photos_into_albums() {
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_without_session_token_or_selection_change_nothing() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let ids = series(&app, &anna, 2).await;
     let token = token(&browser, "/", "/web/selection").await;
     let delete = |token: &str| json!({"token": token, "action": "delete", "ids": ids});
@@ -133,7 +127,7 @@ async fn requests_without_session_token_or_selection_change_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn photos_are_deleted_restored_and_purged_without_a_script() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let ids = series(&app, &anna, 4).await;
     let token = token(&browser, "/", "/web/selection").await;
     let mut fields = vec![
@@ -168,8 +162,8 @@ async fn photos_are_deleted_restored_and_purged_without_a_script() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_album_is_made_changed_and_deleted_without_a_script() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
-    let (_, other) = signed_in(&app, "bert").await;
+    let (anna, browser) = app.signed_in("anna").await;
+    let (_, other) = app.signed_in("bert").await;
     let ids = series(&app, &anna, 3).await;
     let csrf = token(&browser, "/albums", "/albums").await;
     send_form(&browser, "/albums", &[("csrf", &csrf), ("title", "  ")]).await.expect(400);
@@ -215,7 +209,7 @@ async fn an_album_is_made_changed_and_deleted_without_a_script() {
 #[tokio::test(flavor = "multi_thread")]
 async fn search_filters_by_words_place_and_time() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let ids = app
         .seed(
             &anna,
@@ -246,7 +240,7 @@ async fn search_filters_by_words_place_and_time() {
 #[tokio::test(flavor = "multi_thread")]
 async fn problems_are_listed() {
     let app = TestApp::start().await;
-    let (_, browser) = signed_in(&app, "anna").await;
+    let (_, browser) = app.signed_in("anna").await;
     let page = browser.open("/problems").await.expect(200).text();
     assert!(page.contains("All photos could be read."), "{page}");
     send_form(&browser, "/problems", &[("all", "yes")]).await.expect(403);

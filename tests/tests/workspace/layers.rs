@@ -9,7 +9,7 @@ const LAYERS: [(&str, &[&str]); 38] = [
     ("domain", &[]),
     ("strict-json", &[]),
     ("https-client", &[]),
-    ("mcp-protocol", &["strict-json"]),
+    ("mcp-wire", &["strict-json"]),
     ("oauth-core", &["strict-json"]),
     ("client-documents", &["oauth-core", "https-client"]),
     ("keys", &["oauth-core", "strict-json"]),
@@ -40,16 +40,7 @@ const LAYERS: [(&str, &[&str]); 38] = [
     // The interfaces for programs and the pages for people do not depend on each other.
     (
         "web-api",
-        &[
-            "http-server",
-            "web-auth",
-            "library",
-            "oauth-core",
-            "mcp-protocol",
-            "strict-json",
-            "keys",
-            "domain",
-        ],
+        &["http-server", "web-auth", "library", "oauth-core", "mcp-wire", "strict-json", "keys", "domain"],
     ),
     ("web-pages", &["http-server", "web-auth", "library", "oauth-core", "places", "keys", "domain"]),
     ("web-sync", &["dav-protocol", "http-server", "web-auth", "library", "keys", "domain"]),

@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 /// Deserializes arguments.
 ///
 /// ```
-/// use mcp_protocol::parse_arguments;
+/// use mcp_wire::parse_arguments;
 /// use serde::Deserialize;
 /// use serde_json::{Map, json};
 ///

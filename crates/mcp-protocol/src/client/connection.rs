@@ -31,7 +31,7 @@ pub type TransportError = Box<dyn Error + Send + Sync>;
 /// Sends requests to a server's URL with an HTTP library of the caller's choice.
 ///
 /// ```no_run
-/// use mcp_protocol::client::{HttpRequest, ResponseReader, Transport, TransportError};
+/// use mcp_wire::client::{HttpRequest, ResponseReader, Transport, TransportError};
 ///
 /// struct Http {
 ///     client: reqwest::Client,
@@ -112,9 +112,9 @@ impl ClientError {
 /// server, opens a new one when the server ends it, reads event streams, and answers the server's pings in them.
 ///
 /// ```
-/// use mcp_protocol::client::{Client, ClientError, Transport};
-/// use mcp_protocol::lifecycle::Implementation;
-/// use mcp_protocol::CallToolParams;
+/// use mcp_wire::client::{Client, ClientError, Transport};
+/// use mcp_wire::lifecycle::Implementation;
+/// use mcp_wire::CallToolParams;
 /// use serde_json::json;
 ///
 /// async fn greet(transport: impl Transport) -> Result<Option<String>, ClientError> {

@@ -24,13 +24,13 @@ pub struct EventTooLong;
 /// Reads the events of a stream from its chunks, wherever they are divided.
 ///
 /// ```
-/// use mcp_protocol::client::EventParser;
+/// use mcp_wire::client::EventParser;
 ///
 /// let mut parser = EventParser::new(1000);
 /// assert!(parser.push(b": a comment\ndata: one\r")?.is_empty());
 /// let events = parser.push(b"\ndata: two\r\n\r\n")?;
 /// assert_eq!(events[0].data, "one\ntwo");
-/// # Ok::<(), mcp_protocol::client::EventTooLong>(())
+/// # Ok::<(), mcp_wire::client::EventTooLong>(())
 /// ```
 #[derive(Debug)]
 pub struct EventParser {

@@ -27,9 +27,9 @@ use crate::{
 /// session id, and send [`Session::initialized`].
 ///
 /// ```
-/// use mcp_protocol::client::Session;
-/// use mcp_protocol::lifecycle::Implementation;
-/// use mcp_protocol::{CallToolParams, ProtocolVersion};
+/// use mcp_wire::client::Session;
+/// use mcp_wire::lifecycle::Implementation;
+/// use mcp_wire::{CallToolParams, ProtocolVersion};
 /// use serde_json::json;
 ///
 /// let mut session = Session::new(ProtocolVersion::V2026_07_28, Implementation::new("greeter-app", "1.0"));

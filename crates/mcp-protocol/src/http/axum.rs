@@ -18,9 +18,9 @@ impl<C: Send + 'static> Endpoint<C> {
     /// use axum::extract::FromRequestParts;
     /// use axum::http::{StatusCode, request::Parts};
     /// use axum::Router;
-    /// use mcp_protocol::http::Endpoint;
-    /// use mcp_protocol::lifecycle::Implementation;
-    /// use mcp_protocol::server::Server;
+    /// use mcp_wire::http::Endpoint;
+    /// use mcp_wire::lifecycle::Implementation;
+    /// use mcp_wire::server::Server;
     ///
     /// struct Caller;
     ///
@@ -35,7 +35,7 @@ impl<C: Send + 'static> Endpoint<C> {
     ///
     /// let server = Server::<Caller>::builder(Implementation::new("empty", "1.0")).build()?;
     /// let app: Router = Router::new().route("/mcp", Endpoint::new(server).into_route());
-    /// # Ok::<(), mcp_protocol::RegistryError>(())
+    /// # Ok::<(), mcp_wire::RegistryError>(())
     /// ```
     pub fn into_route<S>(self) -> MethodRouter<S>
     where

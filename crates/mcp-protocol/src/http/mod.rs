@@ -40,9 +40,9 @@ const DEFAULT_MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
 /// ```
 /// use bytes::Bytes;
 /// use http::{Request, StatusCode};
-/// use mcp_protocol::http::Endpoint;
-/// use mcp_protocol::lifecycle::Implementation;
-/// use mcp_protocol::server::Server;
+/// use mcp_wire::http::Endpoint;
+/// use mcp_wire::lifecycle::Implementation;
+/// use mcp_wire::server::Server;
 ///
 /// let server = Server::builder(Implementation::new("empty", "1.0")).build()?;
 /// let endpoint = Endpoint::new(server).allow_origin("https://app.example.org");
@@ -57,7 +57,7 @@ const DEFAULT_MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
 /// assert_eq!(response.status(), StatusCode::OK);
 /// assert_eq!(response.body(), r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
 /// # });
-/// # Ok::<(), mcp_protocol::RegistryError>(())
+/// # Ok::<(), mcp_wire::RegistryError>(())
 /// ```
 pub struct Endpoint<C> {
     server: Server<C>,

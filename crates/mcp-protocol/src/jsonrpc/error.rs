@@ -28,7 +28,7 @@ pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
 /// Why a request failed (JSON-RPC 2.0 §5.1).
 ///
 /// ```
-/// use mcp_protocol::jsonrpc::{ErrorObject, METHOD_NOT_FOUND};
+/// use mcp_wire::jsonrpc::{ErrorObject, METHOD_NOT_FOUND};
 ///
 /// let error = ErrorObject::method_not_found("tools/paint");
 /// assert_eq!(error.code, METHOD_NOT_FOUND);

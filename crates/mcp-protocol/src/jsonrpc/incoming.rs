@@ -6,7 +6,7 @@ use super::{ErrorObject, INVALID_REQUEST, Notification, PARSE_ERROR, Request, Re
 /// One received message.
 ///
 /// ```
-/// use mcp_protocol::jsonrpc::{Incoming, PARSE_ERROR};
+/// use mcp_wire::jsonrpc::{Incoming, PARSE_ERROR};
 ///
 /// let Incoming::Request(request) = Incoming::parse(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)? else {
 ///     unreachable!("it has an id and a method");
@@ -15,7 +15,7 @@ use super::{ErrorObject, INVALID_REQUEST, Notification, PARSE_ERROR, Request, Re
 ///
 /// let failure = Incoming::parse(b"{").unwrap_err();
 /// assert_eq!(failure.code(), PARSE_ERROR);
-/// # Ok::<(), mcp_protocol::jsonrpc::ParseFailure>(())
+/// # Ok::<(), mcp_wire::jsonrpc::ParseFailure>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Incoming {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 /// A call with a response (JSON-RPC 2.0 §4).
 ///
 /// ```
-/// use mcp_protocol::jsonrpc::Request;
+/// use mcp_wire::jsonrpc::Request;
 ///
 /// let request = Request::new(1, "tools/list", None);
 /// let text = serde_json::to_string(&request)?;

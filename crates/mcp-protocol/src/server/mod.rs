@@ -32,10 +32,10 @@ use crate::{Caching, Meta, ToolRegistry};
 /// A server whose tools and resources get a context `C` per message: the caller and its permissions.
 ///
 /// ```
-/// use mcp_protocol::headers::MessageHeaders;
-/// use mcp_protocol::lifecycle::Implementation;
-/// use mcp_protocol::server::Server;
-/// use mcp_protocol::{CallToolResult, Tool};
+/// use mcp_wire::headers::MessageHeaders;
+/// use mcp_wire::lifecycle::Implementation;
+/// use mcp_wire::server::Server;
+/// use mcp_wire::{CallToolResult, Tool};
 /// use serde_json::json;
 ///
 /// /// The authenticated caller.
@@ -53,7 +53,7 @@ use crate::{Caching, Meta, ToolRegistry};
 /// assert_eq!(response.status, 200);
 /// assert!(String::from_utf8_lossy(&response.body.unwrap()).contains("Ann"));
 /// # });
-/// # Ok::<(), mcp_protocol::RegistryError>(())
+/// # Ok::<(), mcp_wire::RegistryError>(())
 /// ```
 pub struct Server<C> {
     info: Implementation,

@@ -28,8 +28,8 @@ pub struct TypedTool<A, O> {
 /// content and, as JSON, a text; or it is [`CallToolResult`] or [`ToolReply`], and then the tool has no output schema.
 ///
 /// ```
-/// use mcp_protocol::lifecycle::Implementation;
-/// use mcp_protocol::server::{Server, ToolFailure, typed_tool};
+/// use mcp_wire::lifecycle::Implementation;
+/// use mcp_wire::server::{Server, ToolFailure, typed_tool};
 /// use schemars::JsonSchema;
 /// use serde::{Deserialize, Serialize};
 ///
@@ -54,7 +54,7 @@ pub struct TypedTool<A, O> {
 ///     })
 ///     .build()?;
 /// assert_eq!(server.tools()[0].input_schema["required"][1], "divisor");
-/// # Ok::<(), mcp_protocol::RegistryError>(())
+/// # Ok::<(), mcp_wire::RegistryError>(())
 /// ```
 pub fn typed_tool<A: JsonSchema, O: ToolOutput>(
     name: impl Into<String>,

@@ -1,7 +1,7 @@
 use domain::AlbumChange;
 use http::StatusCode;
 use library::AlbumWrite;
-use mcp_protocol::parse_arguments;
+use mcp_wire::parse_arguments;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;

@@ -1,7 +1,7 @@
 use domain::{Invalid, MAX_ALBUMS_PER_ACCOUNT};
 use http::{HeaderValue, StatusCode, header};
 use library::{SearchError, StorageError, Unavailable};
-use mcp_protocol::ArgumentError;
+use mcp_wire::ArgumentError;
 use serde::Serialize;
 
 use http_server::{

@@ -2,7 +2,7 @@
 
 mod document;
 
-use mcp_protocol::{
+use mcp_wire::{
     Meta,
     content::{ResourceContents, TextResourceContents},
 };
@@ -17,9 +17,9 @@ pub(super) const URI: &str = "ui://photo-library/gallery.html";
 const MIME_TYPE: &str = "text/html;profile=mcp-app";
 
 /// The page as `resources/list` shows it.
-pub(super) fn resource(resource: McpResource, base_url: &BaseUrl) -> mcp_protocol::Resource {
+pub(super) fn resource(resource: McpResource, base_url: &BaseUrl) -> mcp_wire::Resource {
     let albums = if resource.has_albums() { ", albums" } else { "" };
-    mcp_protocol::Resource::new(URI, "gallery")
+    mcp_wire::Resource::new(URI, "gallery")
         .with_title("Photo gallery")
         .with_description(format!(
             "Shows the photos of show_images: a grid, a larger view, further pages{albums}."

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use mcp_protocol::ListToolsResult;
+use mcp_wire::ListToolsResult;
 
 use super::{McpResource, tools};
 

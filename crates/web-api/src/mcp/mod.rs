@@ -14,7 +14,7 @@ mod transport;
 use std::{net::IpAddr, sync::Arc};
 
 use http::{Method, header, request::Parts};
-use mcp_protocol::http::respond_without_message;
+use mcp_wire::http::respond_without_message;
 use web_auth::McpResource;
 
 pub use document::mcp_tools_document;

@@ -1,6 +1,6 @@
 //! The MCP server of each resource.
 
-use mcp_protocol::{
+use mcp_wire::{
     CacheScope, Caching, RegistryError, Server,
     lifecycle::Implementation,
     server::{BoxFuture, ServerBuilder, ToolCall, ToolReply},

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::Request;
 use http_body::Body;
 use hyper::body::Incoming;
-use mcp_protocol::{Server, http::respond_without_message};
+use mcp_wire::{Server, http::respond_without_message};
 
 use http_server::{
     BaseUrl, HttpLimits,

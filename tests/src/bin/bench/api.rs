@@ -1,11 +1,9 @@
-use std::time::Duration;
-
 use ::tests::black_box::{AnyError, Instance, Server, megabytes};
 
 use reqwest::Client;
 
 use crate::{
-    load,
+    load::{self, ms},
     seeding::{SeededLibrary, seed},
 };
 
@@ -35,7 +33,6 @@ async fn measure(server: &Server, http: &Client, name: &str, urls: Vec<String>) 
     let count = u32::try_from(urls.len())?;
     let latencies = load::run(http, urls, load::CONNECTIONS).await?;
     let cpu_us = (server.usage().cpu - before).as_secs_f64() * 1e6 / f64::from(count);
-    let ms = |time: Duration| time.as_secs_f64() * 1e3;
     println!(
         "{name:<34} {:>9.0} {:>10.2} {:>10.2} {cpu_us:>12.0}",
         latencies.per_second,

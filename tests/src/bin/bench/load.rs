@@ -22,6 +22,11 @@ pub(crate) struct LoadFigures {
     pub(crate) p99: Duration,
 }
 
+/// A duration in milliseconds.
+pub(crate) fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
 /// A client with an API key.
 pub(crate) fn client_with_key(key: &str) -> Result<Client, AnyError> {
     let bearer = HeaderValue::try_from(format!("Bearer {key}"))?;

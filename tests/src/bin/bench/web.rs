@@ -1,7 +1,7 @@
 //! Measures the data of the timeline and of the map, and the pages of the web library, over HTTP, with the same library on SQLite
 //! and on Postgres. Each kind of request is sent by one client, then by four, for many different months and places.
 
-use std::{collections::HashMap, path::PathBuf, time::Duration};
+use std::{collections::HashMap, path::PathBuf};
 
 use ::tests::{
     black_box::{AnyError, Instance, Server, megabytes},
@@ -16,7 +16,7 @@ use reqwest::{
 };
 
 use crate::{
-    load,
+    load::{self, ms},
     scale::{Seeded, Twins, server_on},
     search::{
         seeding::{EMAIL, FIRST_MS, PASSWORD, SPAN_MS},
@@ -94,10 +94,6 @@ async fn measure(store: &str, server: &Server, images: u32, requests: u16) -> Re
     }
     println!("peak memory {:.0} MB", megabytes(server.usage().peak_bytes));
     Ok(())
-}
-
-fn ms(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
 }
 
 /// A client with the cookie of a session. As browsers do, it asks for compressed replies; it does not read them.

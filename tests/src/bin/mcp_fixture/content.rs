@@ -1,10 +1,10 @@
 //! Tools that return each kind of content.
 
-use mcp_protocol::content::ResourceContents;
-use mcp_protocol::jsonrpc::{ErrorObject, MISSING_REQUIRED_CLIENT_CAPABILITY};
-use mcp_protocol::schema::input_schema_of;
-use mcp_protocol::server::{BoxFuture, ServerBuilder, ToolCall, ToolReply};
-use mcp_protocol::{CallToolResult, ContentBlock, NoArguments, Tool};
+use mcp_wire::content::ResourceContents;
+use mcp_wire::jsonrpc::{ErrorObject, MISSING_REQUIRED_CLIENT_CAPABILITY};
+use mcp_wire::schema::input_schema_of;
+use mcp_wire::server::{BoxFuture, ServerBuilder, ToolCall, ToolReply};
+use mcp_wire::{CallToolResult, ContentBlock, NoArguments, Tool};
 use serde_json::{Value, json};
 
 /// One red pixel.

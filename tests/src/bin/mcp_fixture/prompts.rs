@@ -1,8 +1,8 @@
-//! Prompts and the completion of their arguments: methods that `mcp_protocol::Server` does not have itself.
+//! Prompts and the completion of their arguments: methods that `mcp_wire::Server` does not have itself.
 
-use mcp_protocol::jsonrpc::{ErrorObject, Params};
-use mcp_protocol::server::{Eras, ServerBuilder};
-use mcp_protocol::{ContentBlock, ProtocolVersion};
+use mcp_wire::jsonrpc::{ErrorObject, Params};
+use mcp_wire::server::{Eras, ServerBuilder};
+use mcp_wire::{ContentBlock, ProtocolVersion};
 use serde_json::{Map, Value, json};
 
 use crate::content::{PNG, embedded};

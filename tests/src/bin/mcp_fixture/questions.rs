@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use keys::{FormSigner, Secret};
-use mcp_protocol::jsonrpc::{ErrorObject, MISSING_REQUIRED_CLIENT_CAPABILITY};
-use mcp_protocol::server::{ServerBuilder, ToolCall, ToolReply};
-use mcp_protocol::tools::InputRequiredResult;
-use mcp_protocol::{CallToolResult, request_meta};
+use mcp_wire::jsonrpc::{ErrorObject, MISSING_REQUIRED_CLIENT_CAPABILITY};
+use mcp_wire::server::{ServerBuilder, ToolCall, ToolReply};
+use mcp_wire::tools::InputRequiredResult;
+use mcp_wire::{CallToolResult, request_meta};
 use serde_json::{Map, Value, json};
 
 use crate::content::{done, simple};

@@ -1,8 +1,8 @@
 //! Resources with fixed URIs, and a resource template.
 
-use mcp_protocol::content::ResourceContents;
-use mcp_protocol::server::{BoxFuture, ServerBuilder};
-use mcp_protocol::{Resource, ResourceTemplate};
+use mcp_wire::content::ResourceContents;
+use mcp_wire::server::{BoxFuture, ServerBuilder};
+use mcp_wire::{Resource, ResourceTemplate};
 use serde_json::json;
 
 use crate::content::PNG;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::Method;
 use tests::{TestApp, oauth::PASSWORD};
 
-use super::{ANDROID, Device, Flow, IPHONE, handle_of, listed, signed_in};
+use super::{ANDROID, Device, Flow, IPHONE, handle_of, listed};
 
 /// Paths that need a sync password.
 const SYNC_PATHS: [&str; 6] = [
@@ -20,7 +20,7 @@ const SYNC_PATHS: [&str; 6] = [
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sync_password_is_refused_by_the_api_and_mcp() {
     let app = TestApp::start().await;
-    let (_, browser) = signed_in(&app, "anna").await;
+    let (_, browser) = app.signed_in("anna").await;
     let phone = Device::connected(&app, &browser, ANDROID).await;
     app.get("/library", &phone.password).await.expect(401);
     app.get("/images", &phone.password).await.expect(401);
@@ -50,7 +50,7 @@ async fn the_account_password_is_refused_on_sync_paths() {
 #[tokio::test(flavor = "multi_thread")]
 async fn wrong_passwords_never_lock_out() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let phone = Device::connected(&app, &browser, ANDROID).await;
     let wrong = Device { password: "wrong".to_owned(), ..phone.clone() };
     for _ in 0..120 {
@@ -63,7 +63,7 @@ async fn wrong_passwords_never_lock_out() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_user_is_the_email_or_the_handle() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let bert = app.person("bert").await;
     let phone = Device::connected(&app, &browser, ANDROID).await;
     let (own, other) = (handle_of(&app, &anna).await, handle_of(&app, &bert).await);
@@ -82,7 +82,7 @@ async fn the_user_is_the_email_or_the_handle() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_app_that_signs_out_revokes_its_own_password_only() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let (phone, tablet) =
         (Device::connected(&app, &browser, ANDROID).await, Device::connected(&app, &browser, IPHONE).await);
     let answer =
@@ -109,7 +109,7 @@ async fn an_app_that_signs_out_revokes_its_own_password_only() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_last_use_is_listed() {
     let app = TestApp::start().await;
-    let (_, browser) = signed_in(&app, "anna").await;
+    let (_, browser) = app.signed_in("anna").await;
     let phone = Device::connected(&app, &browser, ANDROID).await;
     assert!(browser.open(super::SYNC).await.text().contains("not used yet"));
     app.advance(Duration::from_secs(2 * 24 * 3600));
@@ -125,7 +125,7 @@ async fn the_last_use_is_listed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deleted_account_ends_its_devices_and_login_flows() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let phone = Device::connected(&app, &browser, ANDROID).await;
     let flow = Flow::begin(&app, ANDROID).await;
     flow.answer(&browser, "allow").await.expect(200);

@@ -4,14 +4,14 @@ use reqwest::Method;
 use tests::TestApp;
 use web::RateLimit;
 
-use super::{ANDROID, Device, Flow, IPHONE, handle_of, listed, signed_in};
+use super::{ANDROID, Device, Flow, IPHONE, handle_of, listed};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_phone_gets_its_password_once_its_user_allows_it() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let flow = Flow::begin(&app, ANDROID).await;
     assert_eq!(flow.poll, "/index.php/login/v2/poll");
     assert!(flow.page.starts_with("/index.php/login/v2/flow/"));
@@ -39,7 +39,7 @@ async fn a_phone_gets_its_password_once_its_user_allows_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_iphone_polls_with_the_token_in_the_query() {
     let app = TestApp::start().await;
-    let (_, browser) = signed_in(&app, "anna").await;
+    let (_, browser) = app.signed_in("anna").await;
     let flow = Flow::begin(&app, IPHONE).await;
     Flow::check_waiting(&flow.poll_by_query(&app).await);
     flow.answer(&browser, "allow").await.expect(200);
@@ -52,7 +52,7 @@ async fn an_iphone_polls_with_the_token_in_the_query() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_login_flow_expires_after_20_minutes() {
     let app = TestApp::start().await;
-    let (_, browser) = signed_in(&app, "anna").await;
+    let (_, browser) = app.signed_in("anna").await;
     let (late, confirmed, quick) = (
         Flow::begin(&app, ANDROID).await,
         Flow::begin(&app, ANDROID).await,
@@ -100,7 +100,7 @@ async fn unknown_tokens_get_the_answer_of_a_waiting_flow() {
 #[tokio::test(flavor = "multi_thread")]
 async fn of_concurrent_polls_one_gets_the_password() {
     let app = TestApp::start().await;
-    let (_, browser) = signed_in(&app, "anna").await;
+    let (_, browser) = app.signed_in("anna").await;
     let flow = Flow::begin(&app, ANDROID).await;
     flow.answer(&browser, "allow").await.expect(200);
     let mut statuses = Vec::new();
@@ -116,7 +116,7 @@ async fn of_concurrent_polls_one_gets_the_password() {
 #[tokio::test(flavor = "multi_thread")]
 async fn devices_of_one_name_are_numbered() {
     let app = TestApp::start().await;
-    let (_, browser) = signed_in(&app, "anna").await;
+    let (_, browser) = app.signed_in("anna").await;
     let first = Device::connected(&app, &browser, ANDROID).await;
     let second = Device::connected(&app, &browser, ANDROID).await;
     let third = Device::connected(&app, &browser, ANDROID).await;
@@ -141,7 +141,7 @@ async fn devices_of_one_name_are_numbered() {
 async fn new_login_flows_of_one_address_are_limited() {
     let limit = RateLimit { burst: 3, per_minute: 2 };
     let app = TestApp::builder().oauth_limits(|limits| limits.login_flows = limit).start().await;
-    let (_, browser) = signed_in(&app, "anna").await;
+    let (_, browser) = app.signed_in("anna").await;
     let flow = Flow::begin(&app, ANDROID).await;
     let begin = async || app.send(app.request(Method::POST, "/index.php/login/v2")).await;
     begin().await.expect(200);

@@ -4,7 +4,7 @@ use tests::{
     oauth::{PASSWORD, forms},
 };
 
-use super::{ANDROID, Device, Flow, IPHONE, listed, signed_in};
+use super::{ANDROID, Device, Flow, IPHONE, listed};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_page_asks_for_sign_in_first_and_names_device_and_account() {
@@ -36,8 +36,8 @@ async fn the_page_asks_for_sign_in_first_and_names_device_and_account() {
 #[tokio::test(flavor = "multi_thread")]
 async fn only_an_answer_with_the_token_of_the_session_counts() {
     let app = TestApp::start().await;
-    let (_, browser) = signed_in(&app, "anna").await;
-    let (_, foreign) = signed_in(&app, "bert").await;
+    let (_, browser) = app.signed_in("anna").await;
+    let (_, foreign) = app.signed_in("bert").await;
     let (flow, other) = (Flow::begin(&app, ANDROID).await, Flow::begin(&app, ANDROID).await);
     let form = flow.form(&browser).await;
     let allow = [("decision", "allow")];
@@ -64,7 +64,7 @@ async fn only_an_answer_with_the_token_of_the_session_counts() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_denied_device_gets_nothing() {
     let app = TestApp::start().await;
-    let (_, browser) = signed_in(&app, "anna").await;
+    let (_, browser) = app.signed_in("anna").await;
     let flow = Flow::begin(&app, ANDROID).await;
     let form = flow.form(&browser).await;
     let page = flow.answer(&browser, "deny").await.expect(200).text();
@@ -79,8 +79,8 @@ async fn a_denied_device_gets_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_counts_once() {
     let app = TestApp::start().await;
-    let (_, browser) = signed_in(&app, "anna").await;
-    let (berts_account, bert) = signed_in(&app, "bert").await;
+    let (_, browser) = app.signed_in("anna").await;
+    let (berts_account, bert) = app.signed_in("bert").await;
     let flow = Flow::begin(&app, ANDROID).await;
     let (form, berts) = (flow.form(&browser).await, flow.form(&bert).await);
     let allow = [("decision", "allow")];
@@ -98,7 +98,7 @@ async fn an_answer_counts_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_invalid_link_leads_to_a_page_that_says_so() {
     let app = TestApp::start().await;
-    let (_, browser) = signed_in(&app, "anna").await;
+    let (_, browser) = app.signed_in("anna").await;
     for path in
         ["/index.php/login/v2/flow/", "/index.php/login/v2/flow/unknown", "/index.php/login/v2/flow/a/b"]
     {
@@ -114,7 +114,7 @@ async fn an_invalid_link_leads_to_a_page_that_says_so() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_can_use_another_account() {
     let app = TestApp::start().await;
-    let (_, browser) = signed_in(&app, "anna").await;
+    let (_, browser) = app.signed_in("anna").await;
     let bert = app.person("bert").await;
     let flow = Flow::begin(&app, ANDROID).await;
     let page = browser.open(&flow.page).await.expect(200).text();

@@ -100,12 +100,6 @@ impl Device {
     }
 }
 
-async fn signed_in<'a>(app: &'a TestApp, name: &str) -> (TestAccount, Browser<'a>) {
-    let person = app.person(name).await;
-    let browser = app.browser().signed_in(&person).await;
-    (person, browser)
-}
-
 async fn handle_of(app: &TestApp, account: &TestAccount) -> String {
     app.store.account(account.id).await.unwrap().unwrap().sync_handle.to_string()
 }

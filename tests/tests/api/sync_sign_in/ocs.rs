@@ -2,12 +2,12 @@ use reqwest::{Method, header};
 use serde_json::json;
 use tests::{TestApp, redacted};
 
-use super::{ANDROID, Device, signed_in};
+use super::{ANDROID, Device};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn capabilities_have_the_members_that_apps_need_and_no_others() {
     let app = TestApp::start().await;
-    let (_, browser) = signed_in(&app, "anna").await;
+    let (_, browser) = app.signed_in("anna").await;
     let phone = Device::connected(&app, &browser, ANDROID).await;
     let names = [(app.base_url.as_str(), "[base URL]")];
     let json = phone.send(&app, Method::GET, "/ocs/v2.php/cloud/capabilities?format=json").await.expect(200);
@@ -22,7 +22,7 @@ async fn capabilities_have_the_members_that_apps_need_and_no_others() {
 #[tokio::test(flavor = "multi_thread")]
 async fn unchanged_capabilities_are_304() {
     let app = TestApp::start().await;
-    let (_, browser) = signed_in(&app, "anna").await;
+    let (_, browser) = app.signed_in("anna").await;
     let phone = Device::connected(&app, &browser, ANDROID).await;
     let path = "/ocs/v1.php/cloud/capabilities?format=json";
     let first = phone.send(&app, Method::GET, path).await.expect(200);
@@ -41,7 +41,7 @@ async fn unchanged_capabilities_are_304() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_user_is_described_without_the_email_as_its_id() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let phone = Device::connected(&app, &browser, ANDROID).await;
     let user = json!({
         "id": super::handle_of(&app, &anna).await,

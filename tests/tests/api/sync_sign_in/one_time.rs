@@ -4,7 +4,7 @@ use domain::KeyName;
 use reqwest::Method;
 use tests::{TestAccount, TestApp, TestResponse};
 
-use super::{Device, handle_of, listed, signed_in};
+use super::{Device, handle_of, listed};
 
 const EXCHANGE: &str = "/ocs/v2.php/core/getapppassword-onetime";
 
@@ -20,7 +20,7 @@ async fn exchange(app: &TestApp, path: &str, user: &str, token: &str) -> TestRes
 #[tokio::test(flavor = "multi_thread")]
 async fn a_one_time_login_is_exchanged_once() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let (user, token) = (handle_of(&app, &anna).await, token(&app, &anna).await);
     assert_eq!(Device { user: user.clone(), password: token.clone() }.status(&app).await, 401);
     let head = app.request(Method::HEAD, EXCHANGE).basic_auth(&user, Some(&token));
@@ -40,7 +40,7 @@ async fn a_one_time_login_is_exchanged_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn json_is_sent_on_request() {
     let app = TestApp::start().await;
-    let (anna, _) = signed_in(&app, "anna").await;
+    let (anna, _) = app.signed_in("anna").await;
     let token = token(&app, &anna).await;
     let answer =
         exchange(&app, &format!("{EXCHANGE}?format=json"), "anna@example.org", &token).await.expect(200);
@@ -51,7 +51,7 @@ async fn json_is_sent_on_request() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_one_time_login_expires_after_ten_minutes_and_belongs_to_its_account() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let user = handle_of(&app, &anna).await;
     let (late, quick) = (token(&app, &anna).await, token(&app, &anna).await);
     app.advance(Duration::from_secs(10 * 60 - 1));
@@ -70,7 +70,7 @@ async fn a_one_time_login_expires_after_ten_minutes_and_belongs_to_its_account()
 #[tokio::test(flavor = "multi_thread")]
 async fn a_one_time_login_cannot_be_polled_and_the_token_of_a_flow_cannot_be_exchanged() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let (user, token) = (handle_of(&app, &anna).await, token(&app, &anna).await);
     let poll = app.request(Method::POST, "/index.php/login/v2/poll").form(&[("token", &token)]);
     app.send(poll).await.expect(404);

@@ -4,7 +4,7 @@ use tests::{
     oauth::{Browser, HtmlForm, forms},
 };
 
-use super::{ANDROID, Device, SYNC, handle_of, listed, signed_in};
+use super::{ANDROID, Device, SYNC, handle_of, listed};
 
 const CONNECT: &str = "/account/sync/connect";
 const DISCONNECT: &str = "/account/sync/disconnect";
@@ -29,7 +29,7 @@ fn shown_password(page: &TestResponse) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_sync_password_is_shown_once_with_its_qr_code() {
     let app = TestApp::start().await;
-    let (_, browser) = signed_in(&app, "anna").await;
+    let (_, browser) = app.signed_in("anna").await;
     let page = connect(&browser, &[("name", "Anna's <Mac>")]).await.expect(200);
     assert!(
         page.text().contains("Anna's &lt;Mac&gt;") && page.text().contains("<svg class=\"qr\""),
@@ -54,7 +54,7 @@ async fn a_new_sync_password_is_shown_once_with_its_qr_code() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_qr_code_can_be_shown_in_place_of_a_password() {
     let app = TestApp::start().await;
-    let (_, browser) = signed_in(&app, "anna").await;
+    let (_, browser) = app.signed_in("anna").await;
     let page = connect(&browser, &[("name", "Anna's phone"), ("show", "code")]).await.expect(200).text();
     assert!(page.contains("<svg class=\"qr\"") && page.contains("The code works once"), "{page}");
     assert!(!page.contains("the sync password"), "{page}");
@@ -64,7 +64,7 @@ async fn a_qr_code_can_be_shown_in_place_of_a_password() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_revoked_device_is_refused_from_the_next_request_on() {
     let app = TestApp::start().await;
-    let (_, browser) = signed_in(&app, "anna").await;
+    let (_, browser) = app.signed_in("anna").await;
     let (phone, mac) = (
         Device::connected(&app, &browser, ANDROID).await,
         Device {
@@ -79,7 +79,7 @@ async fn a_revoked_device_is_refused_from_the_next_request_on() {
     assert_eq!((phone.status(&app).await, mac.status(&app).await), (401, 200));
     assert_eq!(listed(&browser).await, ["Mac"]);
     // Unknown names, and names of another person's devices, change nothing.
-    let (_, bert) = signed_in(&app, "bert").await;
+    let (_, bert) = app.signed_in("bert").await;
     Device::connected(&app, &bert, ANDROID).await;
     let berts = form(&bert, DISCONNECT).await;
     for name in ["Mac", "none", ""] {
@@ -91,7 +91,7 @@ async fn a_revoked_device_is_refused_from_the_next_request_on() {
 #[tokio::test(flavor = "multi_thread")]
 async fn forms_without_their_token_are_refused() {
     let app = TestApp::start().await;
-    let (_, browser) = signed_in(&app, "anna").await;
+    let (_, browser) = app.signed_in("anna").await;
     Device::connected(&app, &browser, ANDROID).await;
     for action in [CONNECT, DISCONNECT] {
         let form = form(&browser, action).await;
@@ -107,7 +107,7 @@ async fn forms_without_their_token_are_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_page_has_the_addresses_and_the_user_name_for_every_platform() {
     let app = TestApp::start().await;
-    let (anna, browser) = signed_in(&app, "anna").await;
+    let (anna, browser) = app.signed_in("anna").await;
     let (base_url, handle) = (&app.base_url, handle_of(&app, &anna).await);
     let own = browser.open(SYNC).await.expect(200).text();
     let public = app.browser().open(SYNC).await.expect(200).text();

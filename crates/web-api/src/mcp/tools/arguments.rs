@@ -6,7 +6,7 @@ use domain::{
     AlbumChange, AlbumTitle, Channel, Channels, Circle, DateRange, Invalid, Limit, ListQuery, Offset,
     QueryText, SearchQuery, distinct_image_ids,
 };
-use mcp_protocol::{ArgumentError, parse_arguments};
+use mcp_wire::{ArgumentError, parse_arguments};
 use schemars::JsonSchema;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value};

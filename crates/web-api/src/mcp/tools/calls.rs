@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::{Album, ListQuery, SearchQuery};
 use library::{AlbumWrite, Caller, Hit, Lookup};
-use mcp_protocol::CallToolResult;
+use mcp_wire::CallToolResult;
 use serde::Serialize;
 use serde_json::{Map, Value};
 

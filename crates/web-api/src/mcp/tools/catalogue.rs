@@ -1,6 +1,6 @@
 //! The descriptions of the tools, for models and people.
 
-use mcp_protocol::{
+use mcp_wire::{
     NoArguments, Tool, ToolAnnotations,
     schema::{input_schema_of, output_schema_of},
 };

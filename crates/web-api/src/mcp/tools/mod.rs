@@ -10,7 +10,7 @@ mod payload;
 mod records;
 mod tool_error;
 
-use mcp_protocol::Tool;
+use mcp_wire::Tool;
 
 pub(crate) use calls::ToolContext;
 

@@ -1,6 +1,6 @@
 //! The payloads of tools: records, their source and, if they contain URLs, when those expire.
 
-use mcp_protocol::CallToolResult;
+use mcp_wire::CallToolResult;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -149,7 +149,7 @@ mod tests {
     use domain::Timestamp;
     use http_server::BaseUrl;
     use keys::{Secret, UrlSigner};
-    use mcp_protocol::schema::output_schema_of;
+    use mcp_wire::schema::output_schema_of;
     use serde_json::{Value, json};
 
     fn album(cover_url: Option<&str>) -> AlbumRecord {

@@ -1,5 +1,5 @@
 use super::*;
-use mcp_protocol::Tool;
+use mcp_wire::Tool;
 use serde_json::{Value, json};
 
 fn names(resource: McpResource) -> Vec<String> {

@@ -1,6 +1,6 @@
 use domain::{Invalid, MAX_ALBUMS_PER_ACCOUNT};
 use library::{SearchError, StorageError, Unavailable};
-use mcp_protocol::{ArgumentError, CallToolResult, Meta};
+use mcp_wire::{ArgumentError, CallToolResult, Meta};
 use serde_json::{Map, Value, json};
 
 /// Why a tool failed, as a message for a model: what is wrong and what to do next.

@@ -3,7 +3,7 @@ use std::{path::Path, process::Command};
 use ::tests::black_box::{AnyError, Server, program};
 use reqwest::Client;
 
-use crate::load;
+use crate::load::{self, ms};
 
 /// Number of measured requests of each kind. A tenth of them warms up first.
 const REQUESTS: usize = 4000;
@@ -57,7 +57,6 @@ async fn run(servers: &[Server], http: &Client, name: &str, path: &str) -> Resul
     let before = cpu();
     let figures = load::run(http, urls, CONNECTIONS).await?;
     let cpu_us = (cpu() - before) * 1e6 / f64::from(u32::try_from(REQUESTS)?);
-    let ms = |time: std::time::Duration| time.as_secs_f64() * 1e3;
     println!(
         "{name:<34} {:>8} {:>9.0} {:>10.2} {:>10.2} {cpu_us:>12.0}",
         servers.len(),

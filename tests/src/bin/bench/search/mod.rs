@@ -23,7 +23,7 @@ use std::{
 use ::tests::black_box::{AnyError, Server, megabytes};
 use clap::Args;
 
-use crate::load;
+use crate::load::{self, ms};
 use queries::SearchKind;
 pub(crate) use serving::serve;
 
@@ -164,8 +164,4 @@ async fn count_hits(http: &reqwest::Client, url: &str) -> Result<u32, AnyError> 
     let body: serde_json::Value = serde_json::from_str(&text)?;
     let images = body.get("results").and_then(serde_json::Value::as_array);
     Ok(u32::try_from(images.ok_or("a response without images")?.len())?)
-}
-
-fn ms(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
 }
