@@ -3,6 +3,7 @@
 
 use std::error::Error;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use clap::Parser;
 use mcp_wire::client::{
@@ -16,6 +17,8 @@ use serde_json::{Map, Value, json};
 const TOOLS: [&str; 4] = ["count", "fail", "greet", "ping"];
 /// The progress notifications of the tool `count`.
 const PROGRESS: usize = 3;
+/// Ends a test of a server that hangs. Long enough for a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 type AnyError = Box<dyn Error + Send + Sync>;
 
@@ -127,8 +130,8 @@ async fn use_server(
     expected: ProtocolVersion,
     limit: Option<ProtocolVersion>,
 ) -> Result<(), AnyError> {
-    let recorder =
-        Recorder { http: reqwest::Client::new(), url: options.url.clone(), exchanges: Arc::default() };
+    let http = reqwest::Client::builder().read_timeout(TIMEOUT).build()?;
+    let recorder = Recorder { http, url: options.url.clone(), exchanges: Arc::default() };
     let info = Implementation::new("mcp_interop", "1");
     let session = Session::new(limit.unwrap_or(ProtocolVersion::V2026_07_28), info);
     let mut client = Client::connect_session(recorder.clone(), session).await?;

@@ -101,7 +101,10 @@ impl Clients<'_> {
 
     /// The name and the command of each program in a folder of `tests/node` and of `tests/python`.
     fn all_in(&self, folder: &str) -> Result<Vec<(String, Command)>, ClientsError> {
-        let mut programs = self.node_programs(folder)?;
+        let mut programs = Vec::new();
+        for file in files(&format!("{NODE}/{folder}"), "mjs")? {
+            programs.push((name(&file), self.node.script(&format!("{folder}/{}.mjs", name(&file)))));
+        }
         for file in files(&format!("{PYTHON}/{folder}"), "py")? {
             let mut command = self.python.command("python3");
             // `-B`: write no bytecode beside the source.
@@ -109,13 +112,6 @@ impl Clients<'_> {
             programs.push((format!("python-{}", name(&file)), command));
         }
         Ok(programs)
-    }
-
-    /// The name and the command of each program in a folder of `tests/node`.
-    fn node_programs(&self, folder: &str) -> Result<Vec<(String, Command)>, ClientsError> {
-        let files = files(&format!("{NODE}/{folder}"), "mjs")?;
-        let command = |file: &PathBuf| self.node.script(&format!("{folder}/{}.mjs", name(file)));
-        Ok(files.iter().map(|file| (name(file), command(file))).collect())
     }
 
     /// Starts a server that gets this argument. It logs like a client.
