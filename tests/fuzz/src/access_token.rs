@@ -3,27 +3,17 @@
 
 use std::sync::LazyLock;
 
-use keys::{Random, RandomError, SignedToken, SigningKey};
+use oauth_core::jwt::{SigningKey, UnverifiedToken};
 
 const CLAIMS: &str = r#"{"iss":"https://photos.example/api","sub":"1","exp":1767229200}"#;
 
-/// Makes the same signing key in every run.
-struct FixedRandom;
-
-impl Random for FixedRandom {
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomError> {
-        bytes.fill(7);
-        Ok(())
-    }
-}
-
-static KEY: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(&FixedRandom).unwrap());
+static KEY: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::from_seed(&[7; 32]).unwrap());
 static GENUINE: LazyLock<String> = LazyLock::new(|| KEY.sign(CLAIMS.as_bytes()).unwrap());
 
 /// The key has signed one token; every other text is refused.
 pub(crate) fn access_token(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let claims = SignedToken::parse(text).and_then(|token| KEY.verifying_key().verify(token));
+    let claims = UnverifiedToken::parse(text).and_then(|token| KEY.verify(token));
     let expect = (text == *GENUINE).then(|| CLAIMS.as_bytes().to_vec());
     assert_eq!(claims, expect, "{text:?}");
 }
