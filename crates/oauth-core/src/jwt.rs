@@ -48,6 +48,13 @@
 //! If a key was stolen, call [`JwtTokens::replace_keys`] with a schedule without it: its tokens are refused at once, and
 //! clients get new ones with their refresh tokens.
 //!
+//! # Services that verify tokens themselves
+//!
+//! They read the keys at `jwks_uri`, and again when a token names an unknown `kid`, but at most every few seconds. They
+//! check `typ`, `alg`, the signature, `iss`, `aud` and `exp` (RFC 9068, section 4). They do not notice that a grant was
+//! revoked before its last access token expires; a [`ProtectedResource`](crate::ProtectedResource) of this server does,
+//! at the next request. Everyone who holds a token can read its claims.
+//!
 //! # One form of tokens
 //!
 //! The headers of all tokens are equal, byte for byte, except for the `kid`, which is the thumbprint of the key (RFC

@@ -7,7 +7,7 @@ use ring::hmac;
 use super::*;
 use crate::{
     AccessTokenClaims, AccessTokens as _, Clock as _, Lifetimes, PublicKeys as _,
-    testing::{ManualClock, NOW, claims},
+    testing::{ManualClock, NOW, TestServer, claims},
 };
 
 const CLAIMS: &str = r#"{"iss":"https://photos.example.org/api","sub":"1","exp":1700003600}"#;
@@ -426,6 +426,24 @@ async fn the_order_of_adding_keys_does_not_matter() {
     let again = KeySchedule::new(key_of(1)).then(at(-2), key_of(2)).then(at(-1), key_of(1));
     let tokens = Processes::new(&again).one;
     assert_eq!(published(&tokens).await, [key_of(1).kid(), key_of(2).kid()]);
+}
+
+#[tokio::test]
+async fn a_client_gets_a_token_that_gives_access_until_it_expires() {
+    let mut test = TestServer::new();
+    let tokens = JwtTokens::new(KeySchedule::new(key()), *test.server.config().lifetimes());
+    test.server.tokens = Arc::new(tokens.with_clock(test.clock.clone()));
+    let id = test.register(serde_json::json!({})).await.client_id;
+    let tokens = test.tokens(&id).await;
+    let access = tokens.access_token.expose();
+    assert!(UnverifiedToken::parse(access).is_some());
+    assert!(test.has_access(access).await);
+    test.clock.advance_ms(3_600_000);
+    assert!(!test.has_access(access).await);
+    let renewed = test.refresh(&id, tokens.refresh_token.unwrap().expose()).await.unwrap();
+    assert!(test.has_access(renewed.access_token.expose()).await);
+    test.server.revoke(renewed.access_token.expose()).await.unwrap();
+    assert!(!test.has_access(renewed.access_token.expose()).await);
 }
 
 #[tokio::test]
