@@ -1,4 +1,4 @@
-//! API keys, session tokens, access tokens, signed URLs and forms, on `ring` and `josekit`.
+//! API keys, session tokens, keys of access tokens, signed URLs and forms, on `ring` and `josekit`.
 //!
 //! The service has one [`Secret`], from which a key for each purpose is derived. API keys and ids come from a
 //! [`Random`] source, which tests seed.
@@ -7,7 +7,7 @@
 //!
 //! The most common change is a new kind of signature: derive its key with [`Secret::derive`] under a new purpose and
 //! write a type such as [`UrlSigner`]. Only access tokens have keys of their own, which others can verify with and
-//! which can be rotated: [`SigningKey`].
+//! which can be rotated: [`SigningKey`]. The tokens themselves are those of [`oauth_core::jwt`].
 //!
 //! ```
 //! use keys::{Secret, UrlSigner};
@@ -21,7 +21,6 @@
 //! ```
 #![deny(missing_docs)]
 
-mod access_token;
 mod api_key;
 mod form_signer;
 mod parts;
@@ -29,10 +28,8 @@ mod random;
 mod secret;
 mod session;
 mod signed_url;
+mod signing_key;
 
-pub use access_token::{
-    MAX_TOKEN_BYTES, OpenKeyError, PublicJwk, SignError, SignedToken, SigningKey, VerifyingKey,
-};
 pub use api_key::{API_KEY_PREFIX, api_key_hash, new_api_key, new_password, new_sync_password};
 pub use form_signer::FormSigner;
 pub use oauth_core::{Random, RandomError, SystemRandom, new_id};
@@ -41,3 +38,4 @@ pub use random::SeededRandom;
 pub use secret::{Secret, SecretError};
 pub use session::{new_session_token, session_hash};
 pub use signed_url::UrlSigner;
+pub use signing_key::{OpenKeyError, SignError, SigningKey};

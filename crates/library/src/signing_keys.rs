@@ -5,8 +5,8 @@ use std::{
 };
 
 use domain::Timestamp;
-use keys::{OpenKeyError, PublicJwk, Random, Secret, SignedToken, SigningKey};
-use oauth_core::Lifetimes;
+use keys::{OpenKeyError, Random, Secret, SigningKey};
+use oauth_core::{Jwk, Lifetimes, jwt::UnverifiedToken};
 use storage::{NewSigningKey, SharedStore, StorageError, StoredSigningKey};
 
 use crate::{Clock, Library, Unavailable};
@@ -115,9 +115,9 @@ impl SigningKeys {
     /// # Errors
     /// [`Unavailable`]; it does not mean that the token is wrong.
     pub async fn read(&self, token: &str) -> Result<Option<Vec<u8>>, Unavailable> {
-        let Some(token) = SignedToken::parse(token) else { return Ok(None) };
+        let Some(token) = UnverifiedToken::parse(token) else { return Ok(None) };
         let key = self.verifier(token.kid()).await?;
-        Ok(key.and_then(|key| key.verifying_key().verify(token)))
+        Ok(key.and_then(|key| key.verify(token)))
     }
 
     /// Whether tokens of the key with this id are still accepted. Reads the store about once a minute.
@@ -132,7 +132,7 @@ impl SigningKeys {
     ///
     /// # Errors
     /// [`Unavailable`].
-    pub async fn jwks(&self) -> Result<Vec<PublicJwk>, Unavailable> {
+    pub async fn jwks(&self) -> Result<Vec<Jwk>, Unavailable> {
         let current = self.current().await?;
         let now = self.inner.clock.now();
         let cache = self.cache();
@@ -141,7 +141,7 @@ impl SigningKeys {
         keys.retain(|key| key.kid() != current.kid());
         keys.sort_by(|one, two| one.kid().cmp(two.kid()));
         keys.insert(0, current);
-        Ok(keys.iter().map(|key| key.public_jwk().clone()).collect())
+        Ok(keys.iter().map(|key| key.public_jwk()).collect())
     }
 
     /// Replaces the active key with a new one and returns its id. Tokens of the old key are accepted until they expire.

@@ -57,7 +57,7 @@ impl AuthorizationServer {
 }
 
 impl AuthorizationServerBuilder {
-    /// Encodes access tokens, for instance as JWTs.
+    /// Another form of access tokens, for instance the JWTs of the module `jwt`.
     pub fn access_tokens(mut self, tokens: Arc<dyn AccessTokens>) -> Self {
         self.0.tokens = tokens;
         self

@@ -21,12 +21,13 @@ pub struct Endpoints {
     pub registration: String,
     /// Token revocation.
     pub revocation: String,
-    /// The public signing keys; `None` when only this service reads its tokens.
-    pub jwks: Option<String>,
+    /// The public keys of access tokens. The endpoint exists if the tokens have such keys
+    /// ([`AccessTokens::public_keys`](crate::AccessTokens::public_keys)).
+    pub jwks: String,
 }
 
 impl Endpoints {
-    /// `authorize`, `token`, `register` and `revoke` below one URL, without public keys.
+    /// `authorize`, `token`, `register`, `revoke` and `jwks` below one URL.
     pub fn under(url: &str) -> Self {
         let at = |name: &str| format!("{}/{name}", url.trim_end_matches('/'));
         Self {
@@ -34,7 +35,7 @@ impl Endpoints {
             token: at("token"),
             registration: at("register"),
             revocation: at("revoke"),
-            jwks: None,
+            jwks: at("jwks"),
         }
     }
 }
@@ -196,9 +197,9 @@ impl Config {
 
     fn check_urls(&self) -> Result<(), ConfigError> {
         let Endpoints { authorization, token, registration, revocation, jwks } = &self.endpoints;
-        let endpoints = [&self.issuer, authorization, token, registration, revocation];
+        let endpoints = [&self.issuer, authorization, token, registration, revocation, jwks];
         let resources = self.resources.iter().flat_map(|resource| [&resource.url, &resource.metadata_url]);
-        for text in endpoints.into_iter().chain(jwks).chain(resources) {
+        for text in endpoints.into_iter().chain(resources) {
             let is_valid = Url::parse(text).is_ok_and(|url| {
                 ["http", "https"].contains(&url.scheme())
                     && url.has_host()

@@ -225,7 +225,8 @@ fn path_of(url: &str) -> String {
     Url::parse(url).map(|url| url.path().to_owned()).unwrap_or_default()
 }
 
-/// All endpoints that programs call: metadata, registration, tokens and revocation, at the paths of the configuration.
+/// All endpoints that programs call: metadata, registration, tokens, revocation, and the public keys of access tokens if
+/// they have some, at the paths of the configuration.
 /// Pages of any origin may call them. The authorization endpoint is a page of the service. Clones share everything.
 ///
 /// A service that applies rate limits between the steps, or that logs outcomes, calls [`Endpoint::check`],
@@ -235,6 +236,8 @@ pub struct HttpEndpoints {
     server: AuthorizationServer,
     documents: Arc<MetadataDocuments>,
     endpoints: Arc<HashMap<String, Endpoint>>,
+    /// The path of the public keys.
+    keys: Option<Arc<str>>,
 }
 
 impl HttpEndpoints {
@@ -247,13 +250,15 @@ impl HttpEndpoints {
             (path_of(&urls.revocation), Endpoint::Revocation),
         ]);
         let documents = Arc::new(MetadataDocuments::new(&server));
-        Self { server, documents, endpoints: Arc::new(endpoints) }
+        let keys = server.server_metadata().jwks_uri.map(|url| path_of(&url).into());
+        Self { server, documents, endpoints: Arc::new(endpoints), keys }
     }
 
     /// The paths of all endpoints, each once.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
-        let documents = self.documents.0.keys().filter(|path| !self.endpoints.contains_key(*path));
-        documents.chain(self.endpoints.keys()).map(String::as_str)
+        let documents = self.documents.0.keys().map(String::as_str);
+        let other = documents.chain(self.keys.as_deref()).filter(|path| !self.endpoints.contains_key(*path));
+        other.chain(self.endpoints.keys().map(String::as_str))
     }
 
     /// The response to a request; `None` if no endpoint is at its path. Limit the length of bodies before, for instance to
@@ -264,14 +269,26 @@ impl HttpEndpoints {
 
     pub(crate) async fn respond_at(&self, path: &str, parts: &Parts, body: &[u8]) -> Option<Response<Bytes>> {
         let endpoint = self.endpoints.get(path);
-        if is_preflight(parts) && (endpoint.is_some() || self.documents.0.contains_key(path)) {
+        let is_keys = self.keys.as_deref() == Some(path);
+        if is_preflight(parts) && (endpoint.is_some() || is_keys || self.documents.0.contains_key(path)) {
             return Some(preflight(&parts.headers));
         }
         let response = match endpoint {
             Some(endpoint) => self.post(*endpoint, parts, body).await,
+            None if is_keys => self.public_keys(&parts.method).await?,
             None => self.documents.respond_at(path, &parts.method)?,
         };
         Some(with_cors(response))
+    }
+
+    async fn public_keys(&self, method: &Method) -> Option<Response<Bytes>> {
+        if !matches!(*method, Method::GET | Method::HEAD) {
+            return Some(method_not_allowed("GET, HEAD"));
+        }
+        match self.server.jwk_set().await {
+            Ok(keys) => Some(keys?.response()),
+            Err(error) => Some(error.response()),
+        }
     }
 
     async fn post(&self, endpoint: Endpoint, parts: &Parts, body: &[u8]) -> Response<Bytes> {

@@ -5,13 +5,15 @@ use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use serde::Serialize;
 
 use crate::{
-    AccessError, AllowError, AuthorizeError, CodeRedirect, ErrorBody, MalformedRevocation, PageError,
+    AccessError, AllowError, AuthorizeError, CodeRedirect, ErrorBody, JwkSet, MalformedRevocation, PageError,
     Redirect, RegisterError, Registration, Revoked, TokenError, TokenResponse, Unavailable,
 };
 
 /// `Retry-After` of a temporary failure.
 const RETRY_AFTER_S: u64 = 5;
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+/// Shorter than that of the metadata, because a new key must be known before it signs.
+const CACHE_KEYS: HeaderValue = HeaderValue::from_static("public, max-age=300");
 
 /// A response with this status and these headers.
 pub(crate) fn response(
@@ -99,6 +101,15 @@ impl Revoked {
     /// The response: 200, also for an unknown token.
     pub fn response(&self) -> Response<Bytes> {
         json(200, &serde_json::Map::new())
+    }
+}
+
+impl JwkSet {
+    /// The response: 200, to be cached for five minutes.
+    pub fn response(&self) -> Response<Bytes> {
+        let mut response = json(200, self);
+        response.headers_mut().insert(header::CACHE_CONTROL, CACHE_KEYS);
+        response
     }
 }
 

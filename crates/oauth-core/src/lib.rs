@@ -56,8 +56,9 @@
 //!    [`conformance_suite`]. Call [`sweep`](AuthorizationServer::sweep) regularly until it returns 0.
 //! 5. **Connections.** Show users [`Store::connections`], and disconnect with [`Store::revoke_grant`]. Write
 //!    [`InvalidGrantReason::TokenReplayed`] and [`InvalidGrantReason::CodeReplayed`] to your security log.
-//! 6. **Tokens.** [`OpaqueTokens`], the default, suit a server that is also the resource. For JWTs (RFC 9068), implement
-//!    [`AccessTokens`] and set [`Endpoints::jwks`].
+//! 6. **Tokens.** [`OpaqueTokens`], the default, are encrypted: they suit a server that is also the resource. If other
+//!    services verify tokens, use the feature `jwt`: its module `jwt` has JWTs (RFC 9068), public keys and their rotation.
+//!    For another format, implement [`AccessTokens`].
 //! 7. **Client ID metadata documents**, if you accept clients whose `client_id` is an https URL: implement
 //!    [`ClientDocuments`], which must refuse requests into your own network, and limit how often one address causes a fetch
 //!    ([`client_url`](AuthorizationServer::client_url), [`ClientDocuments::is_cached`]).
@@ -106,6 +107,8 @@ mod http_endpoints;
 #[cfg(feature = "http")]
 mod http_responses;
 mod json;
+#[cfg(feature = "jwt")]
+pub mod jwt;
 #[cfg(feature = "memory")]
 mod memory;
 mod metadata;
@@ -119,6 +122,7 @@ mod policy_tests;
 mod ports;
 #[cfg(test)]
 mod property_tests;
+mod public_keys;
 mod random;
 mod redirect_uri;
 mod registration;
@@ -153,6 +157,7 @@ pub use model::{
 };
 pub use opaque_tokens::OpaqueTokens;
 pub use ports::{AccessTokens, TokensUnavailable, Unavailable};
+pub use public_keys::{Jwk, JwkSet, PublicKeys};
 pub use random::{Random, RandomError, SystemRandom, new_id, new_key};
 pub use redirect_uri::{MAX_REDIRECT_URI_CHARS, RefusedRedirectUri, check_redirect_uri};
 pub use registration::{MAX_REDIRECT_URIS, RegisterError, Registration};

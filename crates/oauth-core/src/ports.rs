@@ -1,22 +1,28 @@
 use async_trait::async_trait;
 
-use crate::{AccessTokenClaims, RandomError, StoreError};
+use crate::{AccessTokenClaims, PublicKeys, RandomError, StoreError};
 
 /// The signing keys are temporarily unavailable.
 #[derive(Debug, thiserror::Error)]
 #[error("the signing keys are unavailable: {0}")]
 pub struct TokensUnavailable(pub String);
 
-/// Encodes claims as signed access tokens and decodes them. The implementation chooses the format, for instance JWTs
-/// (RFC 9068).
+/// Encodes claims as access tokens that nobody else can make, and decodes them. The implementation chooses the format:
+/// [`OpaqueTokens`](crate::OpaqueTokens), the JWTs of the module `jwt`, or another one.
 #[async_trait]
 pub trait AccessTokens: Send + Sync + 'static {
     /// A token with these claims.
     async fn sign(&self, claims: &AccessTokenClaims) -> Result<String, TokensUnavailable>;
 
-    /// The claims of a token that this server signed; `None` for any other text. Checks the signature, but not expiry
+    /// The claims of a token that this server made; `None` for any other text. Checks that it is genuine, but not expiry
     /// and audience.
     async fn read(&self, token: &str) -> Result<Option<AccessTokenClaims>, TokensUnavailable>;
+
+    /// The keys with which other services verify the tokens; `None`, the default, if only this server can read them. If
+    /// there are keys, the server metadata name the `jwks_uri`.
+    fn public_keys(&self) -> Option<&dyn PublicKeys> {
+        None
+    }
 }
 
 /// A temporary failure of a dependency. Nothing was changed, or at most a code or token was created that no client

@@ -9,10 +9,10 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use crate::{
-    AuthorizationServer, Client, ClientDocuments, ClientUrl, Clock, CodeStatus, Config, Connection,
-    DocumentError, Endpoints, Grant, IssuedCode, Lifetimes, MemoryStore, NewClient, NewCode, OpaqueTokens,
-    Policies, Random, RandomError, Redemption, RefreshableGrant, Registration, Resource, Rotation,
-    SecretHash, Store, StoreError, Sweep, TokenError, TokenRequest, TokenResponse, UnixMillis,
+    AccessTokenClaims, AuthorizationServer, Client, ClientDocuments, ClientUrl, Clock, CodeStatus, Config,
+    Connection, DocumentError, Endpoints, Grant, IssuedCode, Lifetimes, MemoryStore, NewClient, NewCode,
+    OpaqueTokens, Policies, Random, RandomError, Redemption, RefreshableGrant, Registration, Resource,
+    Rotation, SecretHash, Store, StoreError, Sweep, TokenError, TokenRequest, TokenResponse, UnixMillis,
     redirect_uri::with_parameters, secret::sha256,
 };
 
@@ -32,7 +32,7 @@ pub(crate) fn config() -> Config {
         token: at("api/oauth/token"),
         registration: at("api/oauth/register"),
         revocation: at("api/oauth/revoke"),
-        jwks: Some(at("api/oauth/jwks")),
+        jwks: at("api/oauth/jwks"),
     };
     let resources = vec![
         resource("api/mcp/v1", "mcp:images", &["mcp:photos"]),
@@ -41,10 +41,29 @@ pub(crate) fn config() -> Config {
     Config::new(at("api"), endpoints, resources, Lifetimes::default()).unwrap()
 }
 
+/// Claims of an access token.
+pub(crate) fn claims() -> AccessTokenClaims {
+    AccessTokenClaims {
+        iss: "https://photos.example/api".to_owned(),
+        sub: "a-pseudonym".to_owned(),
+        aud: V1.to_owned(),
+        client_id: "an-app".to_owned(),
+        scope: "mcp:images".to_owned(),
+        iat: NOW.seconds(),
+        exp: NOW.seconds() + 3600,
+        jti: "an-id".to_owned(),
+        grant_id: "a-grant".to_owned(),
+    }
+}
+
 /// A clock that only [`advance_ms`](Self::advance_ms) moves.
 pub(crate) struct ManualClock(AtomicI64);
 
 impl ManualClock {
+    pub(crate) fn new() -> Self {
+        Self(AtomicI64::new(NOW.0))
+    }
+
     pub(crate) fn advance_ms(&self, millis: i64) {
         self.0.fetch_add(millis, Ordering::SeqCst);
     }
@@ -145,7 +164,7 @@ impl TestServer {
     pub(crate) fn with_policies(policies: Policies) -> Self {
         let config = config().with_policies(policies);
         let store = Arc::new(CountingStore::default());
-        let clock = Arc::new(ManualClock(AtomicI64::new(NOW.0)));
+        let clock = Arc::new(ManualClock::new());
         let tokens = Arc::new(OpaqueTokens::new(&[7; 32]));
         let random = Arc::new(SeededRandom::new(1));
         let server = AuthorizationServer::builder(config, store.clone(), &[8; 32])

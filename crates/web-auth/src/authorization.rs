@@ -3,7 +3,7 @@ use std::{net::IpAddr, sync::Arc};
 use client_documents::HttpClientDocuments;
 use http_server::BaseUrl;
 use keys::Secret;
-use library::{Library, SigningKeys};
+use library::Library;
 use oauth_core::{AuthorizationServer, ClientDocuments as _, ClientUrl};
 
 use crate::{
@@ -48,8 +48,6 @@ pub struct Authorization {
     pub server: AuthorizationServer,
     /// Access tokens with a verified signature.
     pub verified_tokens: VerifiedTokens,
-    /// The keys that sign access tokens.
-    pub keys: SigningKeys,
     /// Rate limits.
     pub limits: RateLimits,
     client_documents: Option<Arc<HttpClientDocuments>>,
@@ -83,8 +81,7 @@ impl Authorization {
         }
         Ok(Self {
             server: server.build(),
-            verified_tokens: VerifiedTokens::new(keys.clone()),
-            keys,
+            verified_tokens: VerifiedTokens::new(keys),
             limits: RateLimits::new(library, &options.limits),
             client_documents,
         })

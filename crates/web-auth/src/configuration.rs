@@ -14,7 +14,7 @@ pub(crate) fn configuration(base_url: &BaseUrl) -> Result<Config, ConfigError> {
             token: endpoint(base_url, "token"),
             registration: endpoint(base_url, "register"),
             revocation: endpoint(base_url, "revoke"),
-            jwks: Some(endpoint(base_url, "jwks")),
+            jwks: endpoint(base_url, "jwks"),
         },
         resources,
         Lifetimes::default(),

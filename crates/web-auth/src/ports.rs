@@ -2,7 +2,9 @@
 
 use async_trait::async_trait;
 use library::{Library, SigningKeys};
-use oauth_core::{AccessTokenClaims, AccessTokens, RandomError, TokensUnavailable, UnixMillis};
+use oauth_core::{
+    AccessTokenClaims, AccessTokens, JwkSet, PublicKeys, RandomError, TokensUnavailable, UnixMillis,
+};
 
 /// The library's clock.
 pub(crate) struct Clock(pub(crate) Library);
@@ -35,6 +37,17 @@ impl AccessTokens for Tokens {
     async fn read(&self, token: &str) -> Result<Option<AccessTokenClaims>, TokensUnavailable> {
         let claims = self.0.read(token).await.map_err(unavailable)?;
         Ok(claims.and_then(|claims| serde_json::from_slice(&claims).ok()))
+    }
+
+    fn public_keys(&self) -> Option<&dyn PublicKeys> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl PublicKeys for Tokens {
+    async fn jwk_set(&self) -> Result<JwkSet, TokensUnavailable> {
+        Ok(JwkSet { keys: self.0.jwks().await.map_err(unavailable)? })
     }
 }
 

@@ -1,17 +1,17 @@
 use std::sync::Arc;
 
-use keys::{SignedToken, sha256};
+use keys::sha256;
 use library::SigningKeys;
-use oauth_core::{AccessTokenClaims, AccessTokens as _, TokensUnavailable};
+use oauth_core::{
+    AccessTokenClaims, AccessTokens as _, TokensUnavailable,
+    jwt::{MAX_TOKEN_BYTES, UnverifiedToken},
+};
 use quick_cache::sync::Cache;
 
 use crate::ports::{self, Tokens};
 
 /// Number of cached tokens, at about a kilobyte each.
 const CAPACITY: usize = 20_000;
-
-/// Upper bound on an access token. The tokens of this service have about 700 bytes.
-const MAX_TOKEN_BYTES: usize = 8192;
 
 /// A cache of access tokens with a valid signature, by SHA-256, so that each signature is verified once.
 ///
@@ -49,7 +49,7 @@ impl VerifiedTokens {
             self.cache.remove(&hash);
             return Ok(None);
         }
-        let Some(kid) = SignedToken::parse(token).map(|token| token.kid().to_owned()) else {
+        let Some(kid) = UnverifiedToken::parse(token).map(|token| token.kid().to_owned()) else {
             return Ok(None);
         };
         let Some(claims) = Tokens(self.keys.clone()).read(token).await? else { return Ok(None) };

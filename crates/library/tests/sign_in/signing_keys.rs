@@ -29,7 +29,7 @@ async fn reads(keys: &SigningKeys, token: &str) -> bool {
 }
 
 fn kid(token: &str) -> String {
-    keys::SignedToken::parse(token).unwrap().kid().to_owned()
+    oauth_core::jwt::UnverifiedToken::parse(token).unwrap().kid().to_owned()
 }
 
 async fn published(keys: &SigningKeys) -> Vec<String> {

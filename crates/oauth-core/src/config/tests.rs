@@ -55,7 +55,7 @@ fn an_invalid_configuration_is_refused() {
     check(|config| config.issuer.push('?'), ConfigError::Url("https://photos.example/api?".to_owned()));
     check(|config| "/token".clone_into(&mut config.endpoints.token), ConfigError::Url("/token".to_owned()));
     check(
-        |config| config.endpoints.jwks = Some("ftp://a/".to_owned()),
+        |config| "ftp://a/".clone_into(&mut config.endpoints.jwks),
         ConfigError::Url("ftp://a/".to_owned()),
     );
     check(
@@ -91,5 +91,5 @@ fn documents_and_endpoints_have_well_known_urls() {
     check("https://a.example:8/api/", &format!("{known}/api"));
     let endpoints = Endpoints::under("https://a.example/api/");
     assert_eq!(endpoints.registration, "https://a.example/api/register");
-    assert_eq!((endpoints.token.as_str(), endpoints.jwks), ("https://a.example/api/token", None));
+    assert_eq!(endpoints.jwks, "https://a.example/api/jwks");
 }

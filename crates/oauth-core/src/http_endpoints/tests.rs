@@ -2,7 +2,11 @@ use http::Request;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::testing::{CHALLENGE, LEGACY, REDIRECT, TestServer, V1, code_form};
+use crate::{
+    AccessTokenClaims, AccessTokens, JwkSet, PublicKeys, TokensUnavailable,
+    jwt::{JwtTokens, KeySchedule, SigningKey},
+    testing::{CHALLENGE, LEGACY, REDIRECT, TestServer, V1, code_form},
+};
 
 fn parts(line: &str, headers: &[(&str, &str)]) -> Parts {
     let (method, path) = line.split_once(' ').unwrap();
@@ -144,4 +148,68 @@ async fn a_client_gets_and_revokes_tokens() {
         );
         assert_eq!(body(&response)["error"], "temporarily_unavailable");
     }
+}
+
+#[tokio::test]
+async fn public_keys_are_served_if_tokens_have_them() {
+    let keys = || parts("GET /api/oauth/jwks", &[]);
+    let mut server = TestServer::new().server;
+    assert_eq!(server.server_metadata().jwks_uri, None);
+    assert_eq!(server.jwk_set().await.unwrap(), None);
+    assert!(HttpEndpoints::new(server.clone()).respond(&keys(), b"").await.is_none());
+
+    let key = SigningKey::from_seed(&[1; 32]).unwrap();
+    server.tokens = Arc::new(JwtTokens::new(KeySchedule::new(key.clone()), *server.config().lifetimes()));
+    assert_eq!(server.server_metadata().jwks_uri.as_deref(), Some("https://photos.example/api/oauth/jwks"));
+    let endpoints = HttpEndpoints::new(server);
+    assert_eq!(endpoints.paths().filter(|path| *path == "/api/oauth/jwks").count(), 1);
+    let response = endpoints.respond(&keys(), b"").await.unwrap();
+    assert_eq!(body(&response), json!({"keys": [key.public_jwk()]}));
+    assert_eq!(response.status(), 200);
+    for (name, value) in [
+        ("content-type", "application/json"),
+        ("cache-control", "public, max-age=300"),
+        ("access-control-allow-origin", "*"),
+    ] {
+        assert_eq!(header(&response, name), Some(value));
+    }
+    let response = endpoints.respond(&parts("POST /api/oauth/jwks", &[]), b"").await.unwrap();
+    assert_eq!((response.status().as_u16(), header(&response, "allow")), (405, Some("GET, HEAD")));
+    let preflight = [("origin", "https://a.example"), ("access-control-request-method", "GET")];
+    let response = endpoints.respond(&parts("OPTIONS /api/oauth/jwks", &preflight), b"").await.unwrap();
+    assert_eq!(response.status(), 204);
+}
+
+/// Tokens whose keys are in a store that failed.
+struct NoKeys;
+
+#[async_trait::async_trait]
+impl AccessTokens for NoKeys {
+    async fn sign(&self, _: &AccessTokenClaims) -> Result<String, TokensUnavailable> {
+        Err(TokensUnavailable("the disk is gone".to_owned()))
+    }
+
+    async fn read(&self, _: &str) -> Result<Option<AccessTokenClaims>, TokensUnavailable> {
+        Err(TokensUnavailable("the disk is gone".to_owned()))
+    }
+
+    fn public_keys(&self) -> Option<&dyn PublicKeys> {
+        Some(self)
+    }
+}
+
+#[async_trait::async_trait]
+impl PublicKeys for NoKeys {
+    async fn jwk_set(&self) -> Result<JwkSet, TokensUnavailable> {
+        Err(TokensUnavailable("the disk is gone".to_owned()))
+    }
+}
+
+#[tokio::test]
+async fn unavailable_public_keys_are_503() {
+    let mut server = TestServer::new().server;
+    server.tokens = Arc::new(NoKeys);
+    let response = HttpEndpoints::new(server).respond(&parts("GET /api/oauth/jwks", &[]), b"").await.unwrap();
+    assert_eq!((response.status().as_u16(), header(&response, "retry-after")), (503, Some("5")));
+    assert_eq!(header(&response, "cache-control"), Some("no-store"));
 }
