@@ -6,7 +6,7 @@ import re
 import uuid
 from urllib.parse import urlsplit
 
-from person import check_rendition
+from photo_library import check_rendition
 
 FINDING = ["get_info", "list_images", "search_images", "get_image", "show_images"]
 ALBUMS = ["list_albums", "create_album", "update_album"]

@@ -47,7 +47,7 @@ pub enum AlbumOrder {
 pub enum AlbumCover {
     /// The newest visible image.
     Newest,
-    /// This image of the album, as long as it is visible and in the album; otherwise the newest. The id is unchecked.
+    /// The image with this id while it is visible and in the album, and otherwise the newest one. The id may be any text.
     Image(String),
 }
 

@@ -45,7 +45,7 @@ public_id!(
     AlbumId
 );
 public_id!(
-    /// The id of a correction of one or many images, by which it is applied once and can be undone.
+    /// The id of a correction of one or many images. A repeated request with it changes nothing, and undo names it.
     EditId
 );
 

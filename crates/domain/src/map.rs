@@ -129,7 +129,7 @@ impl MapCell {
     /// The whole map.
     pub const WORLD: Self = Self(1);
 
-    /// The square of a level, at most [`MAX_MAP_LEVEL`], that has the point with this code.
+    /// The square of this level that contains the point with this code. Levels above [`MAX_MAP_LEVEL`] count as that one.
     pub fn at(level: u8, code: i64) -> Self {
         let level = level.min(MAX_MAP_LEVEL);
         Self((1 << (2 * level)) | (code >> (2 * (BITS - level))))

@@ -1,4 +1,4 @@
-//! An OAuth 2.1 server with a protected resource, as an axum service on <http://127.0.0.1:8090>.
+//! An OAuth 2.1 server with a protected resource, as an axum service on 127.0.0.1:8090 or the given address.
 use std::{collections::HashMap, error::Error, sync::Arc};
 
 use axum::{
@@ -69,5 +69,5 @@ pub async fn run(listener: TcpListener) -> Result<(), Box<dyn Error + Send + Syn
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
-    run(TcpListener::bind("127.0.0.1:8090").await?).await
+    run(TcpListener::bind(std::env::args().nth(1).as_deref().unwrap_or("127.0.0.1:8090")).await?).await
 }

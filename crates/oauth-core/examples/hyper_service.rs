@@ -1,4 +1,4 @@
-//! An OAuth 2.1 server with a protected resource, as a plain hyper service on <http://127.0.0.1:8090>.
+//! An OAuth 2.1 server with a protected resource, as a plain hyper service on 127.0.0.1:8090 or the given address.
 use std::{error::Error, sync::Arc};
 
 use http_body_util::{BodyExt, Full, Limited};
@@ -76,5 +76,5 @@ pub async fn run(listener: TcpListener) -> Result<(), Failure> {
 
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
-    run(TcpListener::bind("127.0.0.1:8090").await?).await
+    run(TcpListener::bind(std::env::args().nth(1).as_deref().unwrap_or("127.0.0.1:8090")).await?).await
 }

@@ -199,9 +199,7 @@ pub(crate) fn metadata_from_members(
     }
     let redirect_uris = redirect_uris(members)?;
     let grant_types = grant_types(members)?;
-    if let Some(types) = list(members, "response_types")?
-        && !types.contains(&"code")
-    {
+    if list(members, "response_types")?.is_some_and(|types| !types.contains(&"code")) {
         return Err(invalid("response_types", "lacks code"));
     }
     let scopes = scopes(config, members)?;

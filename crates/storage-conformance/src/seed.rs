@@ -60,7 +60,7 @@ pub struct Photo {
     pub camera: [Option<&'static str>; 2],
     /// The address of its original; `None` for a new one.
     pub original: Option<ContentHash>,
-    /// Its renditions. If empty, those of every visible image are added with new addresses, which are in no blob store.
+    /// Its renditions. If empty, it gets one of each kind that a visible image has, with new addresses that no blob store has.
     pub renditions: Vec<StoredRendition>,
 }
 

@@ -92,7 +92,7 @@ pub(super) fn revert_fields(
         values.position = file.position;
         values.place.clone_from(&file.place);
     }
-    // A zone that follows from a corrected position is the position's.
+    // A corrected place also sets the zone of the time. Undoing the place undoes that zone.
     let follows = reverts(EditedField::Place) && edits.edited.time == Some(TimeEdited::Place);
     if reverts(EditedField::Time) || follows {
         values.capture = file.capture;

@@ -61,7 +61,7 @@ const DELETE: &str = concat!(
     " AS chosen)"
 );
 
-/// Deletes images of an account, indexed or not, except those that are deleted already. Returns how many were not.
+/// Deletes images of an account, indexed or not. Returns how many it deleted; those deleted before do not count.
 pub(crate) fn mark_deleted(
     c: &mut SqlConnection,
     account: i64,

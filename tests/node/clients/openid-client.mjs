@@ -1,25 +1,30 @@
 // openid-client, a certified client library, with each client authentication method that the server announces.
 import assert from 'node:assert/strict';
 import * as client from 'openid-client';
-import { checkToolAnswer, mcpUrl, person, redirectUri, toolCall } from '../lib/service.mjs';
+import { redirectUri } from '../lib/person.mjs';
+import { resource } from '../lib/resource.mjs';
 
-const user = person();
-const resource = mcpUrl.href;
-// It does not read the resource's metadata.
-const resourceMetadata = await fetch(new URL(`/.well-known/oauth-protected-resource${mcpUrl.pathname}`, mcpUrl));
-const { authorization_servers: [issuer], scopes_supported: scopes } = await resourceMetadata.json();
+const { url, request: { method, headers, body } } = resource;
+// It does not read the resource's metadata, which the challenge links.
+const challenge = (await fetch(url, { method, headers, body })).headers.get('www-authenticate');
+const resourceMetadata = await fetch(/resource_metadata="([^"]+)"/.exec(challenge)[1]);
+const {
+  resource: resourceId,
+  authorization_servers: [issuer],
+  scopes_supported: scopes,
+} = await resourceMetadata.json();
 
 const methods = {
   none: client.None,
   client_secret_basic: client.ClientSecretBasic,
   client_secret_post: client.ClientSecretPost,
 };
-for (const [method, authentication] of Object.entries(methods)) {
+for (const [authenticationMethod, authentication] of Object.entries(methods)) {
   const metadata = {
-    client_name: `openid-client with ${method}`,
+    client_name: `openid-client with ${authenticationMethod}`,
     redirect_uris: [redirectUri],
     grant_types: ['authorization_code', 'refresh_token'],
-    token_endpoint_auth_method: method,
+    token_endpoint_auth_method: authenticationMethod,
   };
   // The service is on this machine, without TLS.
   const options = { algorithm: 'oauth2', execute: [client.allowInsecureRequests] };
@@ -31,23 +36,27 @@ for (const [method, authentication] of Object.entries(methods)) {
   const authorizationUrl = client.buildAuthorizationUrl(config, {
     redirect_uri: redirectUri,
     scope: scopes.join(' '),
-    resource,
+    resource: resourceId,
     state,
     code_challenge: await client.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
   });
-  const redirected = await user.allow(authorizationUrl);
+  const redirected = await resource.person.allow(authorizationUrl);
   const checks = { pkceCodeVerifier: verifier, expectedState: state };
-  const tokens = await client.authorizationCodeGrant(config, redirected, checks, { resource });
-  const call = (token) =>
-    client.fetchProtectedResource(config, token, mcpUrl, 'POST', toolCall.body, toolCall.headers);
-  await checkToolAnswer(await call(tokens.access_token));
+  const tokens = await client.authorizationCodeGrant(config, redirected, checks, { resource: resourceId });
+  const call = (token) => client.fetchProtectedResource(config, token, url, method, body, headers);
+  await resource.check(await call(tokens.access_token));
 
-  const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token, { resource });
+  const refresh = (token) => client.refreshTokenGrant(config, token, { resource: resourceId });
+  const refreshed = await refresh(tokens.refresh_token);
   assert.notEqual(refreshed.refresh_token, tokens.refresh_token);
-  await checkToolAnswer(await call(refreshed.access_token));
+  await resource.check(await call(refreshed.access_token));
+
+  // A replaced token that is used again at once, as by a parallel process, is only refused. The grant stays.
+  await assert.rejects(refresh(tokens.refresh_token), { error: 'invalid_grant' });
+  await resource.check(await call(refreshed.access_token));
 
   await client.tokenRevocation(config, refreshed.refresh_token);
   await assert.rejects(call(refreshed.access_token), { code: 'OAUTH_WWW_AUTHENTICATE_CHALLENGE' });
-  await assert.rejects(client.refreshTokenGrant(config, refreshed.refresh_token), { error: 'invalid_grant' });
+  await assert.rejects(refresh(refreshed.refresh_token), { error: 'invalid_grant' });
 }

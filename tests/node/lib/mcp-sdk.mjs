@@ -1,7 +1,8 @@
 // The common steps for both lines of the MCP SDK. The SDK sends every request; this file has only the app's parts: a token
 // store and the user.
 import assert from 'node:assert/strict';
-import { checkPhotos, mcpUrl, person, redirectUri } from './service.mjs';
+import { redirectUri } from './person.mjs';
+import { checkPhotos, mcpUrl, person } from './service.mjs';
 import { GALLERY, checkGallery, checkToolList, useTools } from './tools.mjs';
 
 /** The app's token store and its redirect to the user. */

@@ -6,6 +6,9 @@ import { defaultTreeAdapter as tree, parse } from 'parse5';
 /** Upper bound on pages and redirects in a sign-in; more mean a loop. */
 const MAX_STEPS = 10;
 
+/** A redirect URI of an app on this machine. Nothing listens there: tests pass the redirect to the client themselves. */
+export const redirectUri = 'http://127.0.0.1:33417/callback';
+
 export class Person {
   #email;
   #password;
@@ -50,9 +53,10 @@ export class Person {
       fields.set('password', this.#password);
     } else {
       const buttons = [...elements(form, 'button')].map(attributes);
-      const allows = buttons.some(({ name, value }) => name === 'decision' && value === 'allow');
-      assert.ok(allows, `${url} asks for a decision: ${text}`);
-      fields.set('decision', 'allow');
+      // A form without a choice has one button.
+      const allow = buttons.length === 1 ? buttons[0] : buttons.find(({ value }) => value === 'allow');
+      assert.ok(allow?.name, `${url} asks for a decision: ${text}`);
+      fields.set(allow.name, allow.value);
       this.consents += 1;
     }
     const { method, action } = attributes(form);

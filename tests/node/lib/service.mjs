@@ -17,9 +17,6 @@ export const siblingUrl = (name) => new URL(name, mcpUrl);
 /** A person with an account, in a new browser. */
 export const person = () => new Person(setting('EMAIL'), setting('PASSWORD'));
 
-/** A redirect URI of an app on this machine. Nothing listens there: tests pass the redirect to the client themselves. */
-export const redirectUri = 'http://127.0.0.1:33417/callback';
-
 /** Checks the result of the tool `list_images`: it has photos, and the first can be loaded. */
 export async function checkPhotos({ content, isError }) {
   assert.ok(!isError, content[0].text);

@@ -5,25 +5,23 @@ from authlib.common.security import generate_token
 from authlib.integrations.httpx_client import OAuth2Client, OAuthError
 from authlib.oauth2 import rfc8414, rfc9207
 
-from person import MCP_URL, REDIRECT_URI, TIMEOUT_S, Person, check_photos
+import oauth_resource
+from person import REDIRECT_URI, TIMEOUT_S, Person
 
 
-def tool_call(client: httpx2.Client) -> httpx2.Response:
-    """Calls a tool without an MCP client: Authlib only knows OAuth."""
-    params = {"name": "list_images", "arguments": {"limit": 1}}
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    accept = "application/json, text/event-stream"
-    return client.post(MCP_URL, json=message, headers={"accept": accept, "mcp-protocol-version": "2025-11-25"})
-
-
-def check(answer: httpx2.Response):
-    assert answer.status_code == 200, answer.text
-    check_photos(answer.json()["result"]["content"][0]["text"])
+def refuses_refresh(client: OAuth2Client, token: str) -> bool:
+    """Whether the server answers `invalid_grant`; any other error is raised."""
+    try:
+        client.refresh_token(refresh_token=token)
+    except OAuthError as error:
+        assert error.error == "invalid_grant", error
+        return True
+    return False
 
 
 # Authlib leaves discovery and registration to the app.
 plain = httpx2.Client(timeout=TIMEOUT_S)
-challenge = tool_call(plain).headers["www-authenticate"]
+challenge = oauth_resource.use(plain).headers["www-authenticate"]
 resource = plain.get(challenge.split('resource_metadata="')[1].split('"')[0]).json()
 issuer = resource["authorization_servers"][0]
 server = rfc8414.AuthorizationServerMetadata(plain.get(rfc8414.get_well_known_url(issuer, external=True)).json())
@@ -57,23 +55,22 @@ for method in ("none", "client_secret_basic", "client_secret_post"):
     )
     verifier = generate_token(48)
     url, state = client.create_authorization_url(
-        server["authorization_endpoint"], code_verifier=verifier, resource=MCP_URL
+        server["authorization_endpoint"], code_verifier=verifier, resource=resource["resource"]
     )
     token = client.fetch_token(authorization_response=person.allow(url), state=state, code_verifier=verifier)
-    check(tool_call(client))
+    oauth_resource.check(oauth_resource.use(client))
 
     # The client takes the token for expired, so it refreshes before the call.
     client.token = {**token, "expires_at": 1}
-    check(tool_call(client))
+    oauth_resource.check(oauth_resource.use(client))
     refreshed = client.token
     assert refreshed["access_token"] != token["access_token"]
     assert refreshed["refresh_token"] != token["refresh_token"]
 
+    # A replaced token that is used again at once, as by a parallel process, is only refused. The grant stays.
+    assert refuses_refresh(client, token["refresh_token"])
+    oauth_resource.check(oauth_resource.use(client))
+
     client.revoke_token(server["revocation_endpoint"], token=refreshed["refresh_token"]).raise_for_status()
-    assert tool_call(client).status_code == 401
-    try:
-        client.refresh_token()
-    except OAuthError as error:
-        assert error.error == "invalid_grant", error
-    else:
-        raise AssertionError("a revoked refresh token still works")
+    assert oauth_resource.use(client).status_code == 401
+    assert refuses_refresh(client, refreshed["refresh_token"])

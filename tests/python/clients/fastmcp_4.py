@@ -13,7 +13,8 @@ import httpx2
 from fastmcp import Client
 from fastmcp.client.auth import OAuth
 
-from person import MCP_URL, STRUCTURED_URL, TIMEOUT_S, Person, check_photos
+from person import TIMEOUT_S, Person
+from photo_library import MCP_URL, STRUCTURED_URL, check_photos
 from tools import GALLERY, check_gallery, check_tool_list, is_structured, use_tools
 
 NEWEST = "2026-07-28"

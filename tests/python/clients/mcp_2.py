@@ -9,7 +9,8 @@ from mcp.client.auth import OAuthClientProvider, TokenStorage
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
 
-from person import MCP_URL, REDIRECT_URI, STRUCTURED_URL, TIMEOUT_S, Person, check_photos
+from person import REDIRECT_URI, TIMEOUT_S, Person
+from photo_library import MCP_URL, STRUCTURED_URL, check_photos
 from tools import GALLERY, check_gallery, check_tool_list, is_structured, use_tools
 
 NEWEST = "2026-07-28"

@@ -2,6 +2,7 @@
 
 mod generated;
 mod promises;
+mod publish;
 mod trace;
 
 use std::process::{Command, Stdio};
@@ -13,6 +14,7 @@ use crate::system::{self, SystemError, Tools};
 use crate::workspace;
 use generated::GeneratedError;
 use promises::PromisesError;
+use publish::PublishError;
 use trace::TraceError;
 
 const CARGO_DENY_VERSION: &str = "0.20.2";
@@ -41,6 +43,8 @@ enum Step {
     Promises,
     /// Every rule in tests/trace.toml names a test that exists
     Trace,
+    /// The public crates could be published, and compile with their lowest Rust version and for WebAssembly
+    Publish,
 }
 
 /// Why the check failed.
@@ -56,6 +60,8 @@ pub(crate) enum CheckError {
     Promises(#[from] PromisesError),
     #[error(transparent)]
     Trace(#[from] TraceError),
+    #[error(transparent)]
+    Publish(#[from] PublishError),
     #[error("failed: {0}")]
     Steps(String),
 }
@@ -96,6 +102,7 @@ fn run_step(runner: &Runner, step: Step, write: bool) -> Result<(), CheckError> 
         Step::Generated => generated::run(runner, write)?,
         Step::Promises => promises::run(runner)?,
         Step::Trace => trace::run(runner)?,
+        Step::Publish => publish::run(runner)?,
     }
     Ok(())
 }

@@ -3,14 +3,13 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use super::counts::Counts;
 use super::node::{Node, NodeError};
+use super::program::{self, StartError};
 use super::sample::{self, EMAIL, SampleError};
-use crate::http;
 use crate::instance::{ServeError, free_port};
-use crate::process::{ProcessError, Runner, Running};
+use crate::process::{ProcessError, Runner};
 use crate::workspace;
 
 const SCRIPT: &str = "conformance/run.mjs";
@@ -21,8 +20,6 @@ const REPORTER: &str = "./browser/support/reporter.mjs";
 const RESOURCES: [&str; 3] = ["v1", "v2", "legacy"];
 /// Below the ephemeral ports.
 const FIRST_PORT: u16 = 18_800;
-const START_TIMEOUT: Duration = Duration::from_secs(120);
-const POLL: Duration = Duration::from_millis(50);
 
 /// Why the suite could not be run.
 #[derive(Debug, thiserror::Error)]
@@ -35,8 +32,8 @@ pub(crate) enum ConformanceError {
     Sample(#[from] SampleError),
     #[error(transparent)]
     Node(#[from] NodeError),
-    #[error("the server mcp_fixture stopped, or was not ready after {} s", START_TIMEOUT.as_secs())]
-    NotReady,
+    #[error(transparent)]
+    Start(#[from] StartError),
 }
 
 /// Runs the suite. Each scenario counts as one test for each revision and server, unless it is expected to fail.
@@ -57,7 +54,8 @@ pub(super) fn run(runner: &Runner) -> Result<Counts, ConformanceError> {
     server.stop()?;
 
     let port = free_port(FIRST_PORT);
-    let mut server = fixture(runner, port)?;
+    let mut fixture = Command::new(workspace::target("debug/mcp_fixture"));
+    let mut server = program::start(runner, "mcp_fixture", fixture.arg(format!("127.0.0.1:{port}")), port)?;
     let url = format!("http://127.0.0.1:{port}/mcp");
     counts = counts + count(runner, "the fixture", &mut suite(&node, &url, "fixture", &dir.join("fixture")))?;
     server.stop()?;
@@ -89,21 +87,6 @@ fn count(runner: &Runner, name: &str, command: &mut Command) -> Result<Counts, P
         counts = counts + Counts::of_line(line).unwrap_or_default();
     })?;
     Ok(counts.with_status(status.success()))
-}
-
-/// Serves the tools that the suite calls, without authentication.
-fn fixture(runner: &Runner, port: u16) -> Result<Running, ConformanceError> {
-    let mut command = Command::new(workspace::target("debug/mcp_fixture"));
-    let mut running = runner.spawn(command.arg(format!("127.0.0.1:{port}")))?;
-    let started = Instant::now();
-    // Any response means ready, although the path has no GET.
-    while http::get(port, "/mcp", None).is_err() {
-        if started.elapsed() > START_TIMEOUT || running.exited()?.is_some() {
-            return Err(ConformanceError::NotReady);
-        }
-        runner.pause(POLL)?;
-    }
-    Ok(running)
 }
 
 #[cfg(test)]

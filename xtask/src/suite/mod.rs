@@ -10,6 +10,7 @@ mod machines;
 mod mutations;
 mod node;
 mod onnx_runtime;
+mod program;
 mod sample;
 mod schemathesis;
 mod steps;
@@ -54,7 +55,7 @@ enum Step {
     Mutations,
     /// Property tests of the API against its own OpenAPI document
     Schemathesis,
-    /// Official MCP and OAuth clients, and registrations of well-known apps
+    /// Official MCP and OAuth clients and servers, and registrations of well-known apps
     Clients,
     /// The official MCP conformance suite
     Conformance,
@@ -147,7 +148,8 @@ fn build(runner: &Runner, steps: &[Step], environment: &[(&str, &str)]) -> Resul
     if steps.contains(&Step::Cargo) {
         return workspace::build_for_tests(runner, environment);
     }
-    let needed = [(Step::Mutations, "mutations"), (Step::Conformance, "mcp_fixture")];
+    let needed =
+        [(Step::Mutations, "mutations"), (Step::Conformance, "mcp_fixture"), (Step::Clients, "mcp_interop")];
     let needed = needed.iter().filter(|(step, _)| steps.contains(step)).map(|(_, program)| *program);
     let programs: Vec<_> = std::iter::once("server").chain(needed).collect();
     workspace::build_programs(runner, &programs)

@@ -348,7 +348,8 @@ impl<T: Transport> Client<T> {
         Ok(reader)
     }
 
-    /// Sends a request. While its response arrives, sends replies to requests of the server in it.
+    /// Sends a request. While its response arrives, sends replies to requests of the server in it. Ends after the last reply,
+    /// because the server may send a ping together with its result.
     async fn transfer(
         &self,
         request: &HttpRequest,
@@ -356,16 +357,22 @@ impl<T: Transport> Client<T> {
     ) -> Result<(), TransportError> {
         let replies = reader.replies();
         let mut response = pin!(self.transport.send(request, reader));
-        let mut sending = None;
+        let (mut is_complete, mut sending) = (false, None);
         poll_fn(|context| {
             loop {
-                if let Poll::Ready(outcome) = response.as_mut().poll(context) {
-                    return Poll::Ready(outcome);
+                if !is_complete {
+                    match response.as_mut().poll(context) {
+                        Poll::Ready(Ok(())) => is_complete = true,
+                        Poll::Ready(failure) => return Poll::Ready(failure),
+                        Poll::Pending => {}
+                    }
                 }
                 if sending.is_none() {
                     sending = replies.next().map(|reply| Box::pin(self.reply(reply)));
                 }
-                let Some(reply) = &mut sending else { return Poll::Pending };
+                let Some(reply) = &mut sending else {
+                    return if is_complete { Poll::Ready(Ok(())) } else { Poll::Pending };
+                };
                 if reply.as_mut().poll(context).is_pending() {
                     return Poll::Pending;
                 }

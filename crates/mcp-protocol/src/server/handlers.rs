@@ -73,6 +73,7 @@ impl From<ErrorObject> for ToolReply {
 
 /// The eras in which a method exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Eras {
     /// Before 2026-07-28.
     Legacy,

@@ -82,8 +82,8 @@ impl<C: Send + 'static> Server<C> {
         self.tools.tools()
     }
 
-    /// Looks up all headers that the server checks: those of every message and, for tools whose schemas declare headers
-    /// by `x-mcp-header`, those that repeat arguments. See [`MessageHeaders::from_fn`].
+    /// Looks up all headers that the server checks: those of every message, and those that repeat arguments of tools,
+    /// which schemas declare by `x-mcp-header`. See [`MessageHeaders::from_fn`].
     pub fn headers<'a, V: Into<Cow<'a, str>>>(
         &self,
         mut look_up: impl FnMut(&str) -> Option<V>,

@@ -86,7 +86,7 @@ pub(crate) async fn a_circle_combines_with_range_album_and_deletion(seed: &Seed)
     assert_eq!(inside(seed, ann, circle(10.0, 20.0, 10.0)).await, [3, 1, 0].map(|at| ids[at].clone()));
 }
 
-/// The newest `count` photos in the circle, or those of a camera model, found by checking all of them.
+/// The expected result: the newest `count` photos in the circle, or of a camera model, found by checking every photo.
 fn model(
     photos: &[(Photo, ImageId)],
     circle: Circle,

@@ -274,6 +274,39 @@ async fn a_ping_in_a_stream_is_answered_before_the_stream_ends() {
     assert_eq!(*server.0.borrow(), Some(json!({"jsonrpc": "2.0", "id": "p", "result": {}})));
 }
 
+/// A server that sends two pings together with the result of a tool, and keeps the replies.
+struct Hasty(RefCell<Vec<Value>>);
+
+impl Transport for &Hasty {
+    async fn send(&self, request: &HttpRequest, reader: &mut ResponseReader) -> Result<(), TransportError> {
+        let message: Value = serde_json::from_slice(&request.body)?;
+        let event = |message: Value| format!("data: {message}\n\n");
+        let ping = |id: u8| event(json!({"jsonrpc": "2.0", "id": id, "method": "ping"}));
+        let events = match message["method"].as_str() {
+            Some("initialize") => event(result(&message, &opened("2025-11-25"))),
+            Some("tools/call") => ping(1) + &ping(2) + &event(result(&message, &json!({"content": []}))),
+            Some(_) => String::new(),
+            None => {
+                tokio::task::yield_now().await;
+                self.0.borrow_mut().push(message["id"].clone());
+                String::new()
+            }
+        };
+        reader.start(200, |name| (name == "content-type").then_some("text/event-stream"));
+        let _ = reader.push(events.as_bytes());
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn pings_that_arrive_together_with_the_result_are_answered() {
+    let server = Hasty(RefCell::default());
+    let session = Session::new(ProtocolVersion::LATEST_LEGACY, info());
+    let mut client = Client::connect_session(&server, session).await.unwrap();
+    client.call_tool(&CallToolParams::new("t")).await.unwrap();
+    assert_eq!(*server.0.borrow(), [1, 2]);
+}
+
 /// This crate's own server.
 struct Own(Server<()>);
 

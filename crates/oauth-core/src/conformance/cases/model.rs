@@ -137,9 +137,8 @@ async fn redeem(fixture: &Fixture, model: &Fixture, rng: &mut Rng, history: &mut
         redemption.refresh = None;
     }
     let grant = both!(fixture, model, grant(GrantKey::Code(&code.hash))).map(|found| found.grant.id);
-    if both!(fixture, model, redeem_code(redemption.clone()))
-        && let (Some(grant), Some(refresh)) = (grant, redemption.refresh)
-    {
+    let is_redeemed = both!(fixture, model, redeem_code(redemption.clone()));
+    if let (true, Some(grant), Some(refresh)) = (is_redeemed, grant, redemption.refresh) {
         history.redeemed.push((grant.clone(), refresh.handle));
         history.tokens.push((grant, refresh.token));
     }
