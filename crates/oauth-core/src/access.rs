@@ -3,7 +3,7 @@ use std::sync::Arc;
 use ring::hmac;
 
 use crate::{
-    AccessTokenClaims, AuthorizationServer, ErrorBody, Grant, Resource, Unavailable, UnixMillis,
+    AccessTokenClaims, AuthorizationServer, ErrorBody, Grant, GrantKey, Resource, Unavailable, UnixMillis,
     secret::base64url,
 };
 
@@ -135,7 +135,8 @@ impl ProtectedResource {
         let Self { server, resource } = self;
         let claims = server.tokens.read(token).await.map_err(Unavailable::from)?;
         let claims = claims.ok_or_else(|| refuse(AccessRefused::InvalidToken))?;
-        let grant = server.store.grant(&claims.grant_id).await.map_err(Unavailable::from)?;
+        let found = server.store.grant(GrantKey::Id(&claims.grant_id)).await.map_err(Unavailable::from)?;
+        let grant = found.map(|found| found.grant);
         server.check_access(&claims, grant.as_ref(), &resource.url, server.now()).map_err(refuse)?;
         grant.ok_or_else(|| refuse(AccessRefused::InvalidToken))
     }
@@ -253,7 +254,7 @@ mod tests {
         let id = test.register(json!({})).await.client_id;
         let tokens = test.tokens(&id).await;
         let claims = test.server.tokens.read(tokens.access_token.expose()).await.unwrap().unwrap();
-        let grant = test.server.store().grant(&claims.grant_id).await.unwrap().unwrap();
+        let grant = test.server.store().grant(GrantKey::Id(&claims.grant_id)).await.unwrap().unwrap().grant;
         let now = test.server.now();
         type Change = fn(&mut AccessTokenClaims, &mut Grant);
         let check = |change: Change, url: &str, now: UnixMillis, expect: Result<(), AccessRefused>| {

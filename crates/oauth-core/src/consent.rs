@@ -65,14 +65,13 @@ impl AuthorizationServer {
             revoked_at: None,
         };
         let issued = IssuedCode {
-            grant,
             redirect_uri: request.redirect_uri.clone(),
             challenge: request.challenge.clone(),
             expires_at: now.plus_ms(i64::from(self.config.lifetimes().code_seconds) * 1000),
             redeemed_at: None,
         };
         let client = request.client_url.is_some().then(|| request.client.clone());
-        let new = NewCode { hash: SecretHash::of(&code), code: issued, client };
+        let new = NewCode { hash: SecretHash::of(&code), code: issued, grant, client };
         match self.store.issue_code(new).await.map_err(Unavailable::from)? {
             CodeStatus::Pending => Ok(CodeRedirect {
                 to: self.response_url(&request.redirect_uri, &[("code", &code)], request.state.as_deref()),

@@ -52,9 +52,9 @@
 //!    [`deny`](AuthorizationServer::deny).
 //! 3. **Limits.** Limit the length of bodies, and the rate of registrations and token requests, by
 //!    [`claimed_client_id`](TokenRequest::claimed_client_id) and [`token_hash`](TokenRequest::token_hash).
-//! 4. **Storage.** [`MemoryStore`] is lost with its process. Implement [`Store`] on your database, and test it with
-//!    [`conformance_suite`]. Call [`sweep`](AuthorizationServer::sweep) regularly until it returns 0.
-//! 5. **Connections.** Show users [`Store::connections`], and disconnect with [`Store::revoke_grant`]. Write
+//! 4. **Storage.** [`MemoryStore`] is lost with its process, so use [a store of your own](crate#a-store-of-your-own). Call
+//!    [`sweep`](AuthorizationServer::sweep) regularly until it returns 0.
+//! 5. **Connections.** Show users [`GrantStore::connections`], and disconnect with [`GrantStore::revoke`]. Write
 //!    [`InvalidGrantReason::TokenReplayed`] and [`InvalidGrantReason::CodeReplayed`] to your security log.
 //! 6. **Tokens.** [`OpaqueTokens`], the default, are encrypted: they suit a server that is also the resource. If other
 //!    services verify tokens, use the feature `jwt`: its module `jwt` has JWTs (RFC 9068), public keys and their rotation.
@@ -62,6 +62,23 @@
 //! 7. **Client ID metadata documents**, if you accept clients whose `client_id` is an https URL: implement
 //!    [`ClientDocuments`], which must refuse requests into your own network, and limit how often one address causes a fetch
 //!    ([`client_url`](AuthorizationServer::client_url), [`ClientDocuments::is_cached`]).
+//!
+//! # A store of your own
+//!
+//! A [`Store`] is a [`ClientStore`] and a [`GrantStore`]: ten methods over two tables. Copy the adapter that is closest to
+//! your database, each one file with its schema: `examples/stores/postgres.rs` (sqlx) or `examples/stores/sqlite.rs`
+//! (diesel). Then let [`conformance_suite`] test yours; it races many tasks on one code, token or grant.
+//!
+//! | guarantee | what it prevents |
+//! |---|---|
+//! | a method changes everything or nothing, and is durable when it returns | tokens that a client received and that a crash makes unknown; access after a revocation that the user saw succeed |
+//! | one redemption of a code succeeds | two apps with tokens from one consent, of which one stole the code |
+//! | one rotation of a refresh token succeeds | two valid refresh tokens of one grant, so that a stolen one is never noticed |
+//! | a revoked grant is neither redeemed nor rotated | a request in flight that brings a disconnected app back |
+//! | spent codes, expired tokens and revoked grants are found until they are swept | a replay that looks like an unknown token, and so does not end its grant |
+//! | one client per digest, one grant per code | a row for each repeated registration or double click |
+//! | a client that had a grant is not evicted | strangers who register many clients and so disconnect apps in use |
+//! | the last use never moves back | a connection that looks unused |
 //!
 //! # Errors
 //!
@@ -83,7 +100,7 @@
 //! The most common change is a new request parameter: add its name to the list `KNOWN` of its module (`authorize`,
 //! `token::request`, `revocation`; `registration::metadata_from_members` for clients), check it there, and add a row to
 //! the tables of the module's tests. The order of the checks is the order of the errors. A value that is stored also
-//! needs a field in [`model`](ClientMetadata), both stores, and a case in the `conformance` suite. Each operation
+//! needs a field in [`model`](ClientMetadata), all stores, and a case in the `conformance` suite. Each operation
 //! checks everything first and then changes the store once, by one method that decides races.
 #![deny(missing_docs)]
 
@@ -153,7 +170,7 @@ pub use memory::MemoryStore;
 pub use metadata::{ResourceMetadata, ServerMetadata};
 pub use model::{
     AuthMethod, Client, ClientMetadata, Connection, CurrentRefreshToken, Grant, GrantType, IssuedCode,
-    MAX_RECENT_ROTATIONS, RefreshableGrant, SecretHash, UnixMillis,
+    MAX_RECENT_ROTATIONS, SecretHash, StoredGrant, UnixMillis,
 };
 pub use opaque_tokens::OpaqueTokens;
 pub use ports::{AccessTokens, TokensUnavailable, Unavailable};
@@ -165,8 +182,8 @@ pub use revocation::{MalformedRevocation, RevokeRequest, Revoked};
 pub use secret::SecretString;
 pub use server::AuthorizationServer;
 pub use store::{
-    CodeStatus, Eviction, NewClient, NewCode, NewRefreshToken, REREGISTRATION_INTERVAL_MS, Redemption,
-    Rotation, Store, StoreError, Sweep,
+    ClientStore, CodeStatus, Eviction, GrantKey, GrantStore, Grants, NewClient, NewCode, NewRefreshToken,
+    REREGISTRATION_INTERVAL_MS, Redemption, Rotation, Store, StoreError, Sweep,
 };
 pub use token::{InvalidGrantReason, TokenError, TokenRequest, TokenResponse};
 pub use visible_name::visible_name;

@@ -7,9 +7,8 @@ use std::{
 use async_trait::async_trait;
 
 use crate::{
-    Client, CodeStatus, Connection, CurrentRefreshToken, Eviction, Grant, IssuedCode, NewClient, NewCode,
-    REREGISTRATION_INTERVAL_MS, Redemption, RefreshableGrant, Rotation, SecretHash, Store, StoreError, Sweep,
-    UnixMillis,
+    Client, ClientStore, CodeStatus, Connection, Eviction, GrantKey, GrantStore, Grants, NewClient, NewCode,
+    REREGISTRATION_INTERVAL_MS, Redemption, Rotation, SecretHash, StoreError, StoredGrant, Sweep, UnixMillis,
 };
 
 /// A store in memory, lost with its process.
@@ -27,7 +26,8 @@ struct State {
     /// From the digest of a public client's metadata to its id.
     digests: HashMap<SecretHash, String>,
     grants: BTreeMap<String, GrantRow>,
-    codes: HashMap<SecretHash, CodeRow>,
+    /// From the hash of a code to the id of its grant.
+    codes: HashMap<SecretHash, String>,
     /// From the hash of a refresh token's handle to the id of its grant.
     handles: HashMap<SecretHash, String>,
 }
@@ -41,20 +41,10 @@ struct ClientRow {
 
 #[derive(Debug)]
 struct GrantRow {
-    grant: Grant,
-    redirect_uri: String,
-    refresh: Option<CurrentRefreshToken>,
+    stored: StoredGrant,
     /// When its last access token expires; `None` until its code is redeemed.
     access_expires_at: Option<UnixMillis>,
     last_used_at: Option<UnixMillis>,
-}
-
-#[derive(Debug)]
-struct CodeRow {
-    grant_id: String,
-    challenge: String,
-    expires_at: UnixMillis,
-    redeemed_at: Option<UnixMillis>,
 }
 
 impl MemoryStore {
@@ -70,38 +60,30 @@ impl MemoryStore {
 
 impl GrantRow {
     fn is_alive(&self) -> bool {
-        self.grant.revoked_at.is_none()
+        self.stored.grant.revoked_at.is_none()
     }
 
-    /// Revokes it; `false` when it was already revoked.
-    fn revoke(&mut self, at: UnixMillis) -> bool {
+    /// Revokes it; 0 when it was already revoked.
+    fn revoke(&mut self, at: UnixMillis) -> u64 {
         let alive = self.is_alive();
-        self.grant.revoked_at.get_or_insert(at);
-        alive
+        self.stored.grant.revoked_at.get_or_insert(at);
+        u64::from(alive)
     }
 
     fn expired_or_revoked_before(&self, before: UnixMillis) -> bool {
         let expired = self.access_expires_at.is_some_and(|at| at < before)
-            && self.refresh.as_ref().is_none_or(|token| token.expires_at < before);
-        expired || self.grant.revoked_at.is_some_and(|at| at < before)
-    }
-}
-
-impl CodeRow {
-    /// Whether it was issued for the same consent as `new`; the grant's id and the times may differ.
-    fn is_same_consent(&self, row: &GrantRow, new: &IssuedCode) -> bool {
-        let of = |grant: &Grant| {
-            (grant.client_id.clone(), grant.subject.clone(), grant.resource.clone(), grant.scopes.clone())
-        };
-        of(&row.grant) == of(&new.grant)
-            && (&row.redirect_uri, &self.challenge) == (&new.redirect_uri, &new.challenge)
+            && self.stored.refresh.as_ref().is_none_or(|token| token.expires_at < before);
+        expired || self.stored.grant.revoked_at.is_some_and(|at| at < before)
     }
 }
 
 impl State {
-    fn grant_mut(&mut self, handle: &SecretHash) -> Option<&mut GrantRow> {
-        let id = self.handles.get(handle)?;
-        self.grants.get_mut(id)
+    fn grant(&self, key: GrantKey<'_>) -> Option<&GrantRow> {
+        match key {
+            GrantKey::Id(id) => self.grants.get(id),
+            GrantKey::Code(hash) => self.grants.get(self.codes.get(hash)?),
+            GrantKey::RefreshHandle(hash) => self.grants.get(self.handles.get(hash)?),
+        }
     }
 
     fn remove_grants(&mut self, ids: &[String]) {
@@ -109,7 +91,7 @@ impl State {
             self.grants.remove(id);
         }
         let grants = &self.grants;
-        self.codes.retain(|_, code| grants.contains_key(&code.grant_id));
+        self.codes.retain(|_, id| grants.contains_key(id));
         self.handles.retain(|_, id| grants.contains_key(id));
     }
 
@@ -153,7 +135,7 @@ fn id_in_use(kind: &str) -> StoreError {
 }
 
 #[async_trait]
-impl Store for MemoryStore {
+impl ClientStore for MemoryStore {
     async fn register_client(&self, new: NewClient) -> Result<Client, StoreError> {
         let mut state = self.state()?;
         let known = new.digest.and_then(|digest| state.digests.get(&digest));
@@ -182,24 +164,20 @@ impl Store for MemoryStore {
     async fn client(&self, id: &str) -> Result<Option<Client>, StoreError> {
         Ok(self.state()?.clients.get(id).map(|row| row.client.clone()))
     }
+}
 
+#[async_trait]
+impl GrantStore for MemoryStore {
     async fn issue_code(&self, new: NewCode) -> Result<CodeStatus, StoreError> {
         let mut state = self.state()?;
-        if let Some(code) = state.codes.get(&new.hash) {
-            let is_pending = code.redeemed_at.is_none()
-                && state
-                    .grants
-                    .get(&code.grant_id)
-                    .is_some_and(|row| row.is_alive() && code.is_same_consent(row, &new.code));
-            return Ok(if is_pending { CodeStatus::Pending } else { CodeStatus::Spent });
+        if let Some(known) = state.grant(GrantKey::Code(&new.hash)) {
+            return Ok(known.stored.status_for(&new));
         }
-        let IssuedCode { grant, redirect_uri, challenge, expires_at, redeemed_at } = new.code;
+        let NewCode { hash, code, grant, client } = new;
         if state.grants.contains_key(&grant.id) {
             return Err(id_in_use("grant"));
         }
-        let code = CodeRow { grant_id: grant.id.clone(), challenge, expires_at, redeemed_at };
-        state.codes.insert(new.hash, code);
-        let granted = match new.client {
+        let granted = match client {
             Some(client) => {
                 let last_registered_at = client.issued_at;
                 Some(ClientRow { client, last_registered_at, had_grant: true })
@@ -209,58 +187,42 @@ impl Store for MemoryStore {
         if let Some(row) = granted {
             state.put_client(ClientRow { had_grant: true, ..row });
         }
-        let row =
-            GrantRow { grant, redirect_uri, refresh: None, access_expires_at: None, last_used_at: None };
-        state.grants.insert(row.grant.id.clone(), row);
+        let id = grant.id.clone();
+        let stored = StoredGrant { grant, code, refresh: None };
+        state.codes.insert(hash, id.clone());
+        state.grants.insert(id, GrantRow { stored, access_expires_at: None, last_used_at: None });
         Ok(CodeStatus::Pending)
-    }
-
-    async fn code(&self, hash: &SecretHash) -> Result<Option<IssuedCode>, StoreError> {
-        let state = self.state()?;
-        let Some(code) = state.codes.get(hash) else { return Ok(None) };
-        Ok(state.grants.get(&code.grant_id).map(|row| IssuedCode {
-            grant: row.grant.clone(),
-            redirect_uri: row.redirect_uri.clone(),
-            challenge: code.challenge.clone(),
-            expires_at: code.expires_at,
-            redeemed_at: code.redeemed_at,
-        }))
     }
 
     async fn redeem_code(&self, redemption: Redemption) -> Result<bool, StoreError> {
         let mut state = self.state()?;
         let State { grants, codes, handles, .. } = &mut *state;
-        let Some(code) = codes.get_mut(&redemption.code) else { return Ok(false) };
-        let Some(row) = grants.get_mut(&code.grant_id) else { return Ok(false) };
-        if code.redeemed_at.is_some() || code.expires_at <= redemption.at || !row.is_alive() {
+        let Some(row) = codes.get(&redemption.code).and_then(|id| grants.get_mut(id)) else {
+            return Ok(false);
+        };
+        let is_alive = row.is_alive();
+        let StoredGrant { grant, code, refresh } = &mut row.stored;
+        if code.redeemed_at.is_some() || code.expires_at <= redemption.at || !is_alive {
             return Ok(false);
         }
-        if let Some(refresh) = redemption.refresh {
-            if handles.contains_key(&refresh.handle) {
+        if let Some(first) = redemption.refresh {
+            if handles.contains_key(&first.handle) {
                 return Err(id_in_use("refresh token"));
             }
-            handles.insert(refresh.handle, code.grant_id.clone());
-            row.refresh = Some(refresh.token);
+            handles.insert(first.handle, grant.id.clone());
+            *refresh = Some(first.token);
         }
-        row.access_expires_at = Some(redemption.access_expires_at);
         code.redeemed_at = Some(redemption.at);
+        row.access_expires_at = Some(redemption.access_expires_at);
         Ok(true)
-    }
-
-    async fn refreshable_grant(&self, handle: &SecretHash) -> Result<Option<RefreshableGrant>, StoreError> {
-        let mut state = self.state()?;
-        Ok(state.grant_mut(handle).and_then(|row| {
-            let current = row.refresh.clone()?;
-            Some(RefreshableGrant { grant: row.grant.clone(), current })
-        }))
     }
 
     async fn rotate_refresh_token(&self, rotation: Rotation) -> Result<bool, StoreError> {
         let mut state = self.state()?;
         let Some(row) = state.grants.get_mut(&rotation.grant_id) else { return Ok(false) };
-        let alive = row.is_alive();
-        let Some(current) = row.refresh.as_mut() else { return Ok(false) };
-        if !alive || current.hash != rotation.presented || current.expires_at <= rotation.at {
+        let is_alive = row.is_alive();
+        let Some(current) = row.stored.refresh.as_mut() else { return Ok(false) };
+        if !is_alive || current.hash != rotation.presented || current.expires_at <= rotation.at {
             return Ok(false);
         }
         *current = rotation.next;
@@ -268,41 +230,42 @@ impl Store for MemoryStore {
         Ok(true)
     }
 
-    async fn grant(&self, id: &str) -> Result<Option<Grant>, StoreError> {
-        Ok(self.state()?.grants.get(id).map(|row| row.grant.clone()))
+    async fn grant(&self, key: GrantKey<'_>) -> Result<Option<StoredGrant>, StoreError> {
+        Ok(self.state()?.grant(key).map(|row| row.stored.clone()))
     }
 
-    async fn revoke_grant(&self, id: &str, at: UnixMillis) -> Result<bool, StoreError> {
-        Ok(self.state()?.grants.get_mut(id).is_some_and(|row| row.revoke(at)))
+    async fn revoke(&self, grants: Grants<'_>, at: UnixMillis) -> Result<u64, StoreError> {
+        let mut state = self.state()?;
+        Ok(match grants {
+            Grants::WithId(id) => state.grants.get_mut(id).map_or(0, |row| row.revoke(at)),
+            Grants::OfSubject(subject) => {
+                let of_subject = state.grants.values_mut().filter(|row| row.stored.grant.subject == subject);
+                of_subject.map(|row| row.revoke(at)).sum()
+            }
+        })
     }
 
     async fn connections(&self, subject: &str) -> Result<Vec<Connection>, StoreError> {
         let state = self.state()?;
         let redeemed = |row: &&GrantRow| {
-            row.grant.subject == subject && row.is_alive() && row.access_expires_at.is_some()
+            row.stored.grant.subject == subject && row.is_alive() && row.access_expires_at.is_some()
         };
         let mut connections: Vec<Connection> = state
             .grants
             .values()
             .filter(redeemed)
             .map(|row| Connection {
-                grant: row.grant.clone(),
+                grant: row.stored.grant.clone(),
                 client_name: state
                     .clients
-                    .get(&row.grant.client_id)
+                    .get(&row.stored.grant.client_id)
                     .map(|row| row.client.metadata.client_name.clone()),
-                redirect_uri: row.redirect_uri.clone(),
+                redirect_uri: row.stored.code.redirect_uri.clone(),
                 last_used_at: row.last_used_at,
             })
             .collect();
         connections.sort_by_key(|connection| Reverse(connection.grant.created_at));
         Ok(connections)
-    }
-
-    async fn revoke_all(&self, subject: &str, at: UnixMillis) -> Result<u64, StoreError> {
-        let mut state = self.state()?;
-        let of_subject = state.grants.values_mut().filter(|row| row.grant.subject == subject);
-        Ok(of_subject.map(|row| u64::from(row.revoke(at))).sum())
     }
 
     async fn record_use(&self, grant_id: &str, at: UnixMillis) -> Result<(), StoreError> {
@@ -315,15 +278,17 @@ impl Store for MemoryStore {
     async fn sweep(&self, sweep: Sweep) -> Result<u64, StoreError> {
         let mut state = self.state()?;
         let max = usize::try_from(sweep.max).unwrap_or(usize::MAX);
-        let expired = |code: &&CodeRow| code.redeemed_at.is_none() && code.expires_at < sweep.codes_before;
-        let unredeemed: Vec<String> =
-            state.codes.values().filter(expired).map(|code| code.grant_id.clone()).take(max).collect();
+        let id = |row: &GrantRow| row.stored.grant.id.clone();
+        let expired = |row: &&GrantRow| {
+            row.stored.code.redeemed_at.is_none() && row.stored.code.expires_at < sweep.codes_before
+        };
+        let unredeemed: Vec<String> = state.grants.values().filter(expired).map(id).take(max).collect();
         state.remove_grants(&unredeemed);
         let is_ended = |row: &&GrantRow| row.expired_or_revoked_before(sweep.grants_before);
-        let ended: Vec<String> =
-            state.grants.values().filter(is_ended).map(|row| row.grant.id.clone()).take(max).collect();
+        let ended: Vec<String> = state.grants.values().filter(is_ended).map(id).take(max).collect();
         state.remove_grants(&ended);
-        let in_use: HashSet<&str> = state.grants.values().map(|row| row.grant.client_id.as_str()).collect();
+        let in_use: HashSet<&str> =
+            state.grants.values().map(|row| row.stored.grant.client_id.as_str()).collect();
         let unused = |row: &&ClientRow| {
             row.last_registered_at < sweep.clients_before && !in_use.contains(row.client.id.as_str())
         };

@@ -116,11 +116,9 @@ pub struct Grant {
     pub revoked_at: Option<UnixMillis>,
 }
 
-/// A stored authorization code with its grant.
+/// A stored authorization code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssuedCode {
-    /// The grant.
-    pub grant: Grant,
     /// The redirect URI to which the code was sent.
     pub redirect_uri: String,
     /// The PKCE challenge, with method S256.
@@ -147,13 +145,15 @@ pub struct CurrentRefreshToken {
 /// The most rotation times that are stored per grant.
 pub const MAX_RECENT_ROTATIONS: usize = 32;
 
-/// A grant with its current refresh token.
+/// A grant with its code and its refresh token.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RefreshableGrant {
+pub struct StoredGrant {
     /// The grant.
     pub grant: Grant,
-    /// Its current refresh token.
-    pub current: CurrentRefreshToken,
+    /// Its code.
+    pub code: IssuedCode,
+    /// Its current refresh token; `None` until the code is redeemed, and for a client without the refresh grant type.
+    pub refresh: Option<CurrentRefreshToken>,
 }
 
 /// A grant as its user sees it.

@@ -1,7 +1,7 @@
 use std::fmt;
 
 use crate::{
-    AuthorizationServer, ErrorBody, Unavailable,
+    AuthorizationServer, ErrorBody, Grants, Unavailable,
     parameters::{BadParameter, Parameters},
 };
 
@@ -86,14 +86,16 @@ impl AuthorizationServer {
     /// [`Unavailable`]; the grant may still be valid.
     pub async fn revoke(&self, token: &str) -> Result<Revoked, Unavailable> {
         let grant_id = match self.look_up_refresh_token(token).await? {
-            Some(presented) => Some(presented.found.grant.id),
+            Some(presented) => Some(presented.grant.id),
             None => {
                 let claims = self.tokens.read(token).await?;
                 claims.filter(|claims| claims.iss == self.config.issuer()).map(|claims| claims.grant_id)
             }
         };
         match grant_id {
-            Some(id) if self.store.revoke_grant(&id, self.now()).await? => Ok(Revoked::Grant(id)),
+            Some(id) if self.store.revoke(Grants::WithId(&id), self.now()).await? > 0 => {
+                Ok(Revoked::Grant(id))
+            }
             _ => Ok(Revoked::Nothing),
         }
     }

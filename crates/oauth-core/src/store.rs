@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 
 use crate::{
-    Client, Connection, CurrentRefreshToken, Grant, IssuedCode, RefreshableGrant, SecretHash, UnixMillis,
+    Client, Connection, CurrentRefreshToken, Grant, IssuedCode, SecretHash, StoredGrant, UnixMillis,
 };
 
 /// A temporary failure of the store: nothing was changed, and the caller responds with 503.
@@ -41,8 +41,10 @@ pub const REREGISTRATION_INTERVAL_MS: i64 = 3_600_000;
 pub struct NewCode {
     /// Its hash.
     pub hash: SecretHash,
-    /// The code and its grant, neither redeemed nor revoked.
+    /// The code, not redeemed.
     pub code: IssuedCode,
+    /// Its grant, with a new id, not revoked.
+    pub grant: Grant,
     /// The client from its metadata document, to be stored with the grant, replacing an earlier version; `None` for a
     /// registered client. Its id is a URL, which no registered client has, and it has no secret.
     pub client: Option<Client>,
@@ -56,6 +58,23 @@ pub enum CodeStatus {
     Pending,
     /// The code belongs to another consent, or was redeemed or revoked.
     Spent,
+}
+
+impl StoredGrant {
+    /// What [`GrantStore::issue_code`] returns for a new code if the store has this grant with the same code. A form
+    /// that is sent twice makes two new codes that differ in the id of their grant and in their times.
+    pub fn status_for(&self, new: &NewCode) -> CodeStatus {
+        let consent = |grant: &Grant, code: &IssuedCode| {
+            let Grant { client_id, subject, resource, scopes, .. } = grant.clone();
+            (client_id, subject, resource, scopes, code.redirect_uri.clone(), code.challenge.clone())
+        };
+        let is_pending = self.code.redeemed_at.is_none() && self.grant.revoked_at.is_none();
+        if is_pending && consent(&self.grant, &self.code) == consent(&new.grant, &new.code) {
+            CodeStatus::Pending
+        } else {
+            CodeStatus::Spent
+        }
+    }
 }
 
 /// The redemption of a code.
@@ -108,13 +127,39 @@ pub struct Sweep {
     pub max: u32,
 }
 
-/// The storage of clients and grants.
+/// By what a grant is looked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GrantKey<'a> {
+    /// Its id.
+    Id(&'a str),
+    /// The hash of its code.
+    Code(&'a SecretHash),
+    /// The hash of the handle of its refresh tokens.
+    RefreshHandle(&'a SecretHash),
+}
+
+/// Which grants to revoke.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grants<'a> {
+    /// The grant with that id.
+    WithId(&'a str),
+    /// All grants of that user, also unredeemed ones.
+    OfSubject(&'a str),
+}
+
+/// The storage of an [`AuthorizationServer`](crate::AuthorizationServer), implemented by every type that implements both
+/// parts. Both are in one database, because an operation on one part reads or changes the other.
 ///
-/// Each method is one atomic operation, durable when it returns. Of concurrent calls that redeem one code or rotate one
-/// refresh token, exactly one returns `true`. A call whose future is dropped may still take effect. The feature
-/// `conformance` has a test suite for implementations.
+/// Each method of both parts is one atomic operation, durable when it returns, and decides its races itself: processes
+/// that share the database need no other lock. A call whose future is dropped may still take effect.
+/// [A store of your own](crate#a-store-of-your-own) says what each guarantee is for, and which adapters to copy.
+pub trait Store: ClientStore + GrantStore {}
+
+impl<T: ClientStore + GrantStore + ?Sized> Store for T {}
+
+/// The registered clients.
 #[async_trait]
-pub trait Store: Send + Sync + 'static {
+pub trait ClientStore: Send + Sync + 'static {
     /// Registers a client and evicts others. If a client with the same digest exists, also from a concurrent
     /// registration, it is returned unchanged and none is evicted. Its last registration is updated if the new one is
     /// at least [`REREGISTRATION_INTERVAL_MS`] later.
@@ -122,39 +167,35 @@ pub trait Store: Send + Sync + 'static {
 
     /// The client with that id.
     async fn client(&self, id: &str) -> Result<Option<Client>, StoreError>;
+}
 
+/// The grants, each with its code and its refresh token.
+#[async_trait]
+pub trait GrantStore: Send + Sync + 'static {
     /// Stores a new code with its grant and, if given, its client. Changes nothing if the code exists.
     async fn issue_code(&self, code: NewCode) -> Result<CodeStatus, StoreError>;
 
-    /// The code with that hash, also if redeemed, expired or revoked, until it is swept.
-    async fn code(&self, hash: &SecretHash) -> Result<Option<IssuedCode>, StoreError>;
-
     /// Redeems a code that is neither redeemed nor expired and whose grant is not revoked. Otherwise returns `false`
-    /// and changes nothing.
+    /// and changes nothing. Of concurrent calls for one code, exactly one returns `true`.
     async fn redeem_code(&self, redemption: Redemption) -> Result<bool, StoreError>;
 
-    /// The grant whose refresh tokens have the handle with that hash, also if revoked.
-    async fn refreshable_grant(&self, handle: &SecretHash) -> Result<Option<RefreshableGrant>, StoreError>;
-
     /// Replaces the refresh token of a grant if the presented one is current and not expired and the grant is not
-    /// revoked. Otherwise returns `false` and changes nothing.
+    /// revoked. Otherwise returns `false` and changes nothing. Of concurrent calls for one token, exactly one returns
+    /// `true`.
     async fn rotate_refresh_token(&self, rotation: Rotation) -> Result<bool, StoreError>;
 
-    /// The grant with that id, also if revoked.
-    async fn grant(&self, id: &str) -> Result<Option<Grant>, StoreError>;
+    /// The grant with that key, also if revoked, or its code expired, until it is swept.
+    async fn grant(&self, key: GrantKey<'_>) -> Result<Option<StoredGrant>, StoreError>;
 
-    /// Revokes a grant and its tokens; `false` when it does not exist or was revoked before.
-    async fn revoke_grant(&self, id: &str, at: UnixMillis) -> Result<bool, StoreError>;
+    /// Revokes grants with their codes and tokens; returns how many were not revoked before.
+    async fn revoke(&self, grants: Grants<'_>, at: UnixMillis) -> Result<u64, StoreError>;
 
     /// The redeemed grants of a user that are not revoked, newest first.
     async fn connections(&self, subject: &str) -> Result<Vec<Connection>, StoreError>;
 
-    /// Revokes all grants of a user, also unredeemed ones; returns how many.
-    async fn revoke_all(&self, subject: &str, at: UnixMillis) -> Result<u64, StoreError>;
-
     /// Records that a grant was used, unless a later use is recorded.
     async fn record_use(&self, grant_id: &str, at: UnixMillis) -> Result<(), StoreError>;
 
-    /// Deletes one batch of expired data; returns the number of deleted rows.
+    /// Deletes one batch of expired data, also of clients; returns the number of deleted rows.
     async fn sweep(&self, sweep: Sweep) -> Result<u64, StoreError>;
 }

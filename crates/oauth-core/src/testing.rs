@@ -9,10 +9,10 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use crate::{
-    AccessTokenClaims, AuthorizationServer, Client, ClientDocuments, ClientUrl, Clock, CodeStatus, Config,
-    Connection, DocumentError, Endpoints, Grant, IssuedCode, Lifetimes, MemoryStore, NewClient, NewCode,
-    OpaqueTokens, Policies, Random, RandomError, Redemption, RefreshableGrant, Registration, Resource,
-    Rotation, SecretHash, Store, StoreError, Sweep, TokenError, TokenRequest, TokenResponse, UnixMillis,
+    AccessTokenClaims, AuthorizationServer, Client, ClientDocuments, ClientStore, ClientUrl, Clock,
+    CodeStatus, Config, Connection, DocumentError, Endpoints, GrantKey, GrantStore, Grants, Lifetimes,
+    MemoryStore, NewClient, NewCode, OpaqueTokens, Policies, Random, RandomError, Redemption, Registration,
+    Resource, Rotation, StoreError, StoredGrant, Sweep, TokenError, TokenRequest, TokenResponse, UnixMillis,
     redirect_uri::with_parameters, secret::sha256,
 };
 
@@ -117,9 +117,9 @@ impl CountingStore {
 }
 
 macro_rules! counted {
-    ($($writes:literal $method:ident($($name:ident: $type:ty),*) -> $gives:ty;)+) => {
+    ($store:ident $($writes:literal $method:ident($($name:ident: $type:ty),*) -> $gives:ty;)+) => {
         #[async_trait]
-        impl Store for CountingStore {
+        impl $store for CountingStore {
             $(async fn $method(&self, $($name: $type),*) -> Result<$gives, StoreError> {
                 self.count($writes)?;
                 self.inner.$method($($name),*).await
@@ -129,17 +129,19 @@ macro_rules! counted {
 }
 
 counted! {
+    ClientStore
     true register_client(client: NewClient) -> Client;
     false client(id: &str) -> Option<Client>;
+}
+
+counted! {
+    GrantStore
     true issue_code(code: NewCode) -> CodeStatus;
-    false code(hash: &SecretHash) -> Option<IssuedCode>;
     true redeem_code(redemption: Redemption) -> bool;
-    false refreshable_grant(handle: &SecretHash) -> Option<RefreshableGrant>;
     true rotate_refresh_token(rotation: Rotation) -> bool;
-    false grant(id: &str) -> Option<Grant>;
-    true revoke_grant(id: &str, at: UnixMillis) -> bool;
+    false grant(key: GrantKey<'_>) -> Option<StoredGrant>;
+    true revoke(grants: Grants<'_>, at: UnixMillis) -> u64;
     false connections(subject: &str) -> Vec<Connection>;
-    true revoke_all(subject: &str, at: UnixMillis) -> u64;
     true record_use(grant_id: &str, at: UnixMillis) -> ();
     true sweep(sweep: Sweep) -> u64;
 }
@@ -218,7 +220,8 @@ impl TestServer {
     /// Whether an access token gives access to the first resource.
     pub(crate) async fn has_access(&self, access_token: &str) -> bool {
         let claims = self.server.tokens.read(access_token).await.unwrap().unwrap();
-        let grant = self.server.store().grant(&claims.grant_id).await.unwrap();
+        let found = self.server.store().grant(GrantKey::Id(&claims.grant_id)).await.unwrap();
+        let grant = found.map(|found| found.grant);
         self.server.check_access(&claims, grant.as_ref(), V1, self.clock.now()).is_ok()
     }
 }

@@ -1,12 +1,8 @@
-use diesel::{OptionalExtension, prelude::*};
+use diesel::prelude::*;
 use domain::AccountId;
-use oauth_core::{CodeStatus, Grant, IssuedCode, NewCode, Redemption, SecretHash, UnixMillis};
+use oauth_core::{CodeStatus, NewCode, Redemption};
 
-use super::{
-    clients,
-    refresh::rotations_json,
-    row::{GrantRow, scopes_json},
-};
+use super::{clients, refresh::rotations_json, row::scopes_json, stored};
 use crate::{
     Lock, SqlConnection,
     error::SqlError,
@@ -14,59 +10,20 @@ use crate::{
     sql::{accounts::is_active, schema::oauth_grants},
 };
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = oauth_grants, check_for_backend(crate::Backend))]
-struct CodeRow {
-    #[diesel(embed)]
-    grant: GrantRow,
-    redirect_uri: String,
-    challenge: String,
-    code_expires_at_ms: i64,
-    redeemed_at_ms: Option<i64>,
-}
-
-impl TryFrom<CodeRow> for IssuedCode {
-    type Error = SqlError;
-
-    fn try_from(row: CodeRow) -> Result<Self, SqlError> {
-        Ok(Self {
-            grant: Grant::try_from(row.grant)?,
-            redirect_uri: row.redirect_uri,
-            challenge: row.challenge,
-            expires_at: UnixMillis(row.code_expires_at_ms),
-            redeemed_at: row.redeemed_at_ms.map(UnixMillis),
-        })
-    }
-}
-
-pub(super) fn by_hash(c: &mut SqlConnection, hash: &SecretHash) -> Result<Option<IssuedCode>, SqlError> {
-    oauth_grants::table
-        .filter(oauth_grants::code_hash.eq(hash.0.as_slice()))
-        .select(CodeRow::as_select())
-        .get_result(c)
-        .optional()?
-        .map(IssuedCode::try_from)
-        .transpose()
-}
-
 /// Stores a code, unless its account does not exist.
 pub(super) fn issue(
     c: &mut SqlConnection,
     account: AccountId,
     new: &NewCode,
 ) -> Result<CodeStatus, SqlError> {
-    let (code, grant) = (&new.code, &new.code.grant);
+    let NewCode { code, grant, .. } = new;
     // So that no registration of others evicts the client meanwhile.
     lock::take(c, Lock::Clients)?;
     if !is_active(c, account.0)? {
         return Ok(CodeStatus::Spent);
     }
-    if let Some(known) = by_hash(c, &new.hash)? {
-        return Ok(if is_pending_for_same_request(&known, code) {
-            CodeStatus::Pending
-        } else {
-            CodeStatus::Spent
-        });
+    if let Some(known) = stored::by_code(c, &new.hash)? {
+        return Ok(known.status_for(new));
     }
     diesel::insert_into(oauth_grants::table)
         .values((
@@ -87,23 +44,6 @@ pub(super) fn issue(
     }
     clients::record_first_grant(c, &grant.client_id, grant.created_at)?;
     Ok(CodeStatus::Pending)
-}
-
-/// Whether a stored code is pending and of the same request as a new one: a form that is sent twice creates two grant
-/// ids.
-fn is_pending_for_same_request(known: &IssuedCode, new: &IssuedCode) -> bool {
-    let bound = |code: &IssuedCode| {
-        let grant = &code.grant;
-        (
-            grant.client_id.clone(),
-            grant.subject.clone(),
-            grant.resource.clone(),
-            grant.scopes.clone(),
-            code.redirect_uri.clone(),
-            code.challenge.clone(),
-        )
-    };
-    known.redeemed_at.is_none() && known.grant.revoked_at.is_none() && bound(known) == bound(new)
 }
 
 /// Redeems a code. A single statement, so that of two concurrent redemptions the second changes no row.

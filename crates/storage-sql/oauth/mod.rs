@@ -3,21 +3,22 @@ mod codes;
 mod holder;
 mod refresh;
 mod row;
+mod stored;
 mod sweep;
 
 pub(crate) use row::revoke_all_of as revoke_all_grants;
 
 use async_trait::async_trait;
 use oauth_core::{
-    Client, CodeStatus, Connection, Grant, IssuedCode, NewClient, NewCode, Redemption, RefreshableGrant,
-    Rotation, SecretHash, Store, StoreError, Sweep, UnixMillis,
+    Client, ClientStore, CodeStatus, Connection, GrantKey, GrantStore, Grants, NewClient, NewCode,
+    Redemption, Rotation, StoreError, StoredGrant, Sweep, UnixMillis,
 };
-use storage::{GrantHolder, GrantStore, StorageError};
+use storage::{GrantHolder, GrantHolderStore, StorageError};
 
 use crate::{Lock, SqlStore};
 
 #[async_trait]
-impl GrantStore for SqlStore {
+impl GrantHolderStore for SqlStore {
     async fn grant_holder(&self, grant_id: &str) -> Result<Option<GrantHolder>, StorageError> {
         let grant_id = grant_id.to_owned();
         self.query_inline(move |c| holder::of(c, &grant_id)).await
@@ -25,7 +26,7 @@ impl GrantStore for SqlStore {
 }
 
 #[async_trait]
-impl Store for SqlStore {
+impl ClientStore for SqlStore {
     async fn register_client(&self, client: NewClient) -> Result<Client, StoreError> {
         let (digest, now) = (client.digest, client.client.issued_at);
         // Clients register repeatedly. To save write locks, a repetition is recorded only once per interval.
@@ -42,52 +43,60 @@ impl Store for SqlStore {
         let id = id.to_owned();
         self.query_inline(move |c| clients::by_id(c, &id)).await.map_err(store_error)
     }
+}
 
+#[async_trait]
+impl GrantStore for SqlStore {
     async fn issue_code(&self, code: NewCode) -> Result<CodeStatus, StoreError> {
-        let Some(account) = row::account_of(&code.code.grant.subject) else { return Ok(CodeStatus::Spent) };
+        let Some(account) = row::account_of(&code.grant.subject) else { return Ok(CodeStatus::Spent) };
         self.write(Lock::Account(account.0), move |c| codes::issue(c, account, &code))
             .await
             .map_err(store_error)
-    }
-
-    async fn code(&self, hash: &SecretHash) -> Result<Option<IssuedCode>, StoreError> {
-        let hash = *hash;
-        self.query_inline(move |c| codes::by_hash(c, &hash)).await.map_err(store_error)
     }
 
     async fn redeem_code(&self, redemption: Redemption) -> Result<bool, StoreError> {
         self.write(Lock::Nothing, move |c| codes::redeem(c, &redemption)).await.map_err(store_error)
     }
 
-    async fn refreshable_grant(&self, handle: &SecretHash) -> Result<Option<RefreshableGrant>, StoreError> {
-        let handle = *handle;
-        self.query_inline(move |c| refresh::by_handle(c, &handle)).await.map_err(store_error)
-    }
-
     async fn rotate_refresh_token(&self, rotation: Rotation) -> Result<bool, StoreError> {
         self.write(Lock::Nothing, move |c| refresh::rotate(c, &rotation)).await.map_err(store_error)
     }
 
-    async fn grant(&self, id: &str) -> Result<Option<Grant>, StoreError> {
-        let id = id.to_owned();
-        self.query_inline(move |c| row::by_id(c, &id)).await.map_err(store_error)
+    async fn grant(&self, key: GrantKey<'_>) -> Result<Option<StoredGrant>, StoreError> {
+        match key {
+            GrantKey::Id(id) => {
+                let id = id.to_owned();
+                self.query_inline(move |c| stored::by_id(c, &id)).await
+            }
+            GrantKey::Code(hash) => {
+                let hash = *hash;
+                self.query_inline(move |c| stored::by_code(c, &hash)).await
+            }
+            GrantKey::RefreshHandle(hash) => {
+                let hash = *hash;
+                self.query_inline(move |c| stored::by_refresh_handle(c, &hash)).await
+            }
+        }
+        .map_err(store_error)
     }
 
-    async fn revoke_grant(&self, id: &str, at: UnixMillis) -> Result<bool, StoreError> {
-        let id = id.to_owned();
-        self.write(Lock::Nothing, move |c| row::revoke(c, &id, at)).await.map_err(store_error)
+    async fn revoke(&self, grants: Grants<'_>, at: UnixMillis) -> Result<u64, StoreError> {
+        match grants {
+            Grants::WithId(id) => {
+                let id = id.to_owned();
+                self.write(Lock::Nothing, move |c| row::revoke(c, &id, at)).await
+            }
+            Grants::OfSubject(subject) => {
+                let Some(account) = row::account_of(subject) else { return Ok(0) };
+                self.write(Lock::Account(account.0), move |c| row::revoke_all_of(c, account, at)).await
+            }
+        }
+        .map_err(store_error)
     }
 
     async fn connections(&self, subject: &str) -> Result<Vec<Connection>, StoreError> {
         let Some(account) = row::account_of(subject) else { return Ok(Vec::new()) };
         self.query(move |c| holder::connections(c, account)).await.map_err(store_error)
-    }
-
-    async fn revoke_all(&self, subject: &str, at: UnixMillis) -> Result<u64, StoreError> {
-        let Some(account) = row::account_of(subject) else { return Ok(0) };
-        self.write(Lock::Account(account.0), move |c| row::revoke_all_of(c, account, at))
-            .await
-            .map_err(store_error)
     }
 
     async fn record_use(&self, grant_id: &str, at: UnixMillis) -> Result<(), StoreError> {

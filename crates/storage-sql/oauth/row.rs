@@ -1,4 +1,4 @@
-use diesel::{OptionalExtension, prelude::*};
+use diesel::prelude::*;
 use domain::AccountId;
 use oauth_core::{Grant, UnixMillis};
 
@@ -51,20 +51,10 @@ pub(super) fn scopes_json(scopes: &[String]) -> Result<String, SqlError> {
     serde_json::to_string(scopes).map_err(|error| SqlError::Refused(error.to_string()))
 }
 
-pub(super) fn by_id(c: &mut SqlConnection, id: &str) -> Result<Option<Grant>, SqlError> {
-    oauth_grants::table
-        .filter(oauth_grants::id.eq(id))
-        .select(GrantRow::as_select())
-        .get_result(c)
-        .optional()?
-        .map(Grant::try_from)
-        .transpose()
-}
-
-pub(super) fn revoke(c: &mut SqlConnection, id: &str, at: UnixMillis) -> Result<bool, SqlError> {
+pub(super) fn revoke(c: &mut SqlConnection, id: &str, at: UnixMillis) -> Result<u64, SqlError> {
     let alive =
         oauth_grants::table.filter(oauth_grants::id.eq(id)).filter(oauth_grants::revoked_at_ms.is_null());
-    Ok(diesel::update(alive).set(oauth_grants::revoked_at_ms.eq(at.0)).execute(c)? > 0)
+    Ok(row_count(diesel::update(alive).set(oauth_grants::revoked_at_ms.eq(at.0)).execute(c)?))
 }
 
 /// Revokes all grants of an account, including those whose code is not redeemed yet.

@@ -12,10 +12,10 @@ use std::{
 
 use domain::{AccountId, Plan};
 use oauth_core::{
-    CurrentRefreshToken, Grant, IssuedCode, NewCode, NewRefreshToken, Redemption, Rotation, SecretHash,
-    Store as _, UnixMillis,
+    CurrentRefreshToken, Grant, GrantKey, GrantStore as _, IssuedCode, NewCode, NewRefreshToken, Redemption,
+    Rotation, SecretHash, UnixMillis,
 };
-use storage::{GrantStore as _, NewSession, SchemaStore as _, SessionStore as _};
+use storage::{GrantHolderStore as _, NewSession, SchemaStore as _, SessionStore as _};
 use storage_conformance::{NOW, Seed};
 use storage_sqlite::{SqliteOptions, SqliteStore};
 
@@ -79,13 +79,12 @@ async fn grant(store: &SqliteStore, account: AccountId, client: u64) {
         revoked_at: None,
     };
     let code = IssuedCode {
-        grant,
         redirect_uri: "http://127.0.0.1/back".to_owned(),
         challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM".to_owned(),
         expires_at: AT.plus_ms(1000),
         redeemed_at: None,
     };
-    store.issue_code(NewCode { hash, code, client: None }).await.unwrap();
+    store.issue_code(NewCode { hash, code, grant, client: None }).await.unwrap();
     let refresh = Some(NewRefreshToken { handle: hash, token: token(client, 0) });
     let redemption = Redemption { code: hash, at: AT, refresh, access_expires_at: AT };
     assert!(store.redeem_code(redemption).await.unwrap());
@@ -125,7 +124,8 @@ async fn rotations(store: &SqliteStore, clients: u64) {
             let store = store.clone();
             tokio::spawn(async move {
                 let handle = token(client, u32::MAX).hash;
-                let mut current = store.refreshable_grant(&handle).await.unwrap().unwrap().current;
+                let found = store.grant(GrantKey::RefreshHandle(&handle)).await.unwrap().unwrap();
+                let mut current = found.refresh.unwrap();
                 let (mut replaced, mut slowest) = (0_u32, Duration::ZERO);
                 while began.elapsed() < MEASURED {
                     let started = Instant::now();

@@ -74,7 +74,7 @@ pub use files::{
     FileMove, FileRefusal, FileStore, FileTimes, FileWritten, LockToken, MAX_COPIED_FILES,
     MAX_COPIED_SIDECAR_BYTES, MAX_FILE_LOCKS, NewFile, NewFileContent, PairedKind,
 };
-pub use grants::{GrantHolder, GrantStore};
+pub use grants::{GrantHolder, GrantHolderStore};
 pub use images::{
     ExportedImage, FoundImage, ImageKey, ImageStore, Lookup, MAX_TEXT_MATCHES, RenditionSource, SearchFilter,
     StoredRendition, TextColumns, TextMatch, TextTier,
@@ -130,7 +130,7 @@ pub trait Store:
     + CopyStore
     + EditStore
     + FileStore
-    + GrantStore
+    + GrantHolderStore
     + ImageStore
     + IndexQueue
     + IntegrityStore
@@ -167,7 +167,7 @@ impl<T> Store for T where
         + CopyStore
         + EditStore
         + FileStore
-        + GrantStore
+        + GrantHolderStore
         + ImageStore
         + IndexQueue
         + IntegrityStore

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use oauth_core::{
-    Attempt, AuthMethod, AuthorizationServer, AuthorizeError, ClientDocuments, ClientUrl, DocumentError,
-    MemoryStore, PageError, Store as _,
+    Attempt, AuthMethod, AuthorizationServer, AuthorizeError, ClientDocuments, ClientStore as _, ClientUrl,
+    DocumentError, MemoryStore, PageError,
 };
 use url::{Host, Url};
 

@@ -15,9 +15,9 @@ use data_encoding::BASE64URL_NOPAD;
 use keys::sha256;
 use oauth_core::{
     AccessTokenClaims, AccessTokens as _, AuthMethod, AuthorizationServer, AuthorizeError, Client,
-    ClientMetadata, Clock, Config, CurrentRefreshToken, Endpoints, Grant, GrantType, IssuedCode, Lifetimes,
-    MemoryStore, NewClient, NewCode, NewRefreshToken, OpaqueTokens, Redemption, Resource, RevokeRequest,
-    Revoked, SecretHash, Store as _, TokenRequest, UnixMillis, check_redirect_uri,
+    ClientMetadata, ClientStore as _, Clock, Config, CurrentRefreshToken, Endpoints, Grant, GrantStore as _,
+    GrantType, IssuedCode, Lifetimes, MemoryStore, NewClient, NewCode, NewRefreshToken, OpaqueTokens,
+    Redemption, Resource, RevokeRequest, Revoked, SecretHash, TokenRequest, UnixMillis, check_redirect_uri,
 };
 use url::Url;
 
@@ -116,14 +116,13 @@ impl Bench {
                 revoked_at: None,
             };
             let issued = IssuedCode {
-                grant,
                 redirect_uri: REDIRECTS[0].to_owned(),
                 challenge: BASE64URL_NOPAD.encode(&sha256(b"a verifier that no input contains")),
                 expires_at: NOW.plus_ms(1000),
                 redeemed_at: None,
             };
-            now(self.store.issue_code(NewCode { hash: SecretHash::of(code), code: issued, client: None }))
-                .unwrap();
+            let new = NewCode { hash: SecretHash::of(code), code: issued, grant, client: None };
+            now(self.store.issue_code(new)).unwrap();
         }
         let current = CurrentRefreshToken {
             hash: SecretHash::of(&current_refresh_token()),

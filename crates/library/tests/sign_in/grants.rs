@@ -1,10 +1,10 @@
 use domain::KeyName;
 use library::{Caller, Credential};
 use oauth_core::{
-    AuthMethod, Client, ClientMetadata, Grant, GrantType, IssuedCode, NewClient, NewCode, SecretHash,
-    Store as _, UnixMillis,
+    AuthMethod, Client, ClientMetadata, ClientStore as _, Grant, GrantStore as _, GrantType, Grants,
+    IssuedCode, NewClient, NewCode, SecretHash, UnixMillis,
 };
-use storage::GrantStore as _;
+use storage::GrantHolderStore as _;
 
 use crate::{HOUR_MS, MINUTE_MS, Process, SECOND_MS, eventually, with_ann};
 
@@ -33,13 +33,13 @@ async fn grant(it: &Process, account: &domain::Account) -> Grant {
         revoked_at: None,
     };
     let code = IssuedCode {
-        grant: grant.clone(),
         redirect_uri: "https://viewer.example/back".into(),
         challenge: "c".repeat(43),
         expires_at: at.plus_ms(10 * MINUTE_MS),
         redeemed_at: None,
     };
-    it.store.issue_code(NewCode { hash: SecretHash([1; 32]), code, client: None }).await.unwrap();
+    let hash = SecretHash([1; 32]);
+    it.store.issue_code(NewCode { hash, code, grant: grant.clone(), client: None }).await.unwrap();
     grant
 }
 
@@ -53,7 +53,7 @@ async fn grant_identifies_its_account() {
     assert!(it.library.caller_by_grant("other").await.unwrap().is_none());
 
     let revoked_at = UnixMillis(it.now().millis());
-    it.store.revoke_grant("grant", revoked_at).await.unwrap();
+    it.store.revoke(Grants::WithId("grant"), revoked_at).await.unwrap();
     let caller = it.library.caller_by_grant("grant").await.unwrap().unwrap();
     let found = caller.credential.grant().unwrap().revoked_at;
     assert_eq!(found, Some(revoked_at), "revocation is left to the caller to check");
@@ -77,7 +77,7 @@ async fn use_of_a_grant_is_recorded_once_a_minute() {
     it.library.caller_by_grant("grant").await.unwrap();
     eventually("the next use is recorded", || async { recorded().await == Some(second) }).await;
 
-    it.store.revoke_grant("grant", UnixMillis(second.millis())).await.unwrap();
+    it.store.revoke(Grants::WithId("grant"), UnixMillis(second.millis())).await.unwrap();
     it.later(HOUR_MS);
     it.library.caller_by_grant("grant").await.unwrap();
     assert_eq!(recorded().await, Some(second));

@@ -4,8 +4,9 @@ use std::sync::{
 };
 
 use crate::{
-    AuthMethod, Client, ClientMetadata, CodeStatus, CurrentRefreshToken, Grant, GrantType, IssuedCode,
-    Lifetimes, NewClient, NewCode, NewRefreshToken, Redemption, Rotation, SecretHash, Store, UnixMillis,
+    AuthMethod, Client, ClientMetadata, CodeStatus, CurrentRefreshToken, Grant, GrantKey, GrantType, Grants,
+    IssuedCode, Lifetimes, NewClient, NewCode, NewRefreshToken, Redemption, Rotation, SecretHash, Store,
+    StoredGrant, UnixMillis,
 };
 
 /// The users of the suite, by the embedding service's ids.
@@ -28,6 +29,11 @@ pub(crate) const REFRESH_LIFETIME_S: i64 = Lifetimes::DEFAULT.refresh_token_seco
 pub(crate) struct Fixture {
     store: Arc<dyn Store>,
     counter: Arc<AtomicU64>,
+}
+
+/// The grant of a code that is pending.
+pub(crate) fn pending(new: &NewCode) -> StoredGrant {
+    StoredGrant { grant: new.grant.clone(), code: new.code.clone(), refresh: None }
 }
 
 /// A grant whose code was redeemed.
@@ -99,20 +105,19 @@ impl Fixture {
             revoked_at: None,
         };
         let code = IssuedCode {
-            grant,
             redirect_uri: "com.example.app:/a?b=c%20d".to_owned(),
             challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM".to_owned(),
             expires_at: second(CODE_LIFETIME_S),
             redeemed_at: None,
         };
-        NewCode { hash: self.hash(), code, client: None }
+        NewCode { hash: self.hash(), code, grant, client: None }
     }
 
     /// The same for a client with a metadata document and that name.
     pub(crate) fn new_code_with_client(&self, name: &str) -> NewCode {
         let mut new = self.new_code();
         let mut client = self.new_client().client;
-        client.id.clone_from(&new.code.grant.client_id);
+        client.id.clone_from(&new.grant.client_id);
         name.clone_into(&mut client.metadata.client_name);
         new.client = Some(client);
         new
@@ -144,12 +149,12 @@ impl Fixture {
 
     /// Issues a code and redeems it at the time of the consent.
     pub(crate) async fn redeemed(&self, code: NewCode) -> Redeemed {
-        let at = code.code.grant.created_at;
+        let at = code.grant.created_at;
         let code = self.issue(code).await;
         let redemption = self.redemption(code.hash, at);
         let NewRefreshToken { handle, token } = redemption.refresh.clone().unwrap();
         assert!(self.store.redeem_code(redemption).await.unwrap());
-        Redeemed { grant: code.code.grant, code: code.hash, handle, token }
+        Redeemed { grant: code.grant, code: code.hash, handle, token }
     }
 
     /// A redeemed grant of the first user.
@@ -172,13 +177,28 @@ impl Fixture {
         Rotation { grant_id: grant_id.to_owned(), presented: token.hash, next, access_expires_at, at }
     }
 
+    /// The grant with that key.
+    pub(crate) async fn find(&self, key: GrantKey<'_>) -> Option<StoredGrant> {
+        self.store.grant(key).await.unwrap()
+    }
+
+    /// Revokes one grant; `false` when it does not exist or was revoked before.
+    pub(crate) async fn revoke(&self, grant_id: &str, at: UnixMillis) -> bool {
+        self.store.revoke(Grants::WithId(grant_id), at).await.unwrap() == 1
+    }
+
+    /// Revokes all grants of a user and returns how many.
+    pub(crate) async fn revoke_all(&self, subject: &str, at: UnixMillis) -> u64 {
+        self.store.revoke(Grants::OfSubject(subject), at).await.unwrap()
+    }
+
     /// The current refresh token of the grant with that handle.
     pub(crate) async fn current(&self, handle: &SecretHash) -> CurrentRefreshToken {
-        self.store.refreshable_grant(handle).await.unwrap().unwrap().current
+        self.find(GrantKey::RefreshHandle(handle)).await.unwrap().refresh.unwrap()
     }
 
     /// Whether the grant exists and is not revoked.
     pub(crate) async fn is_valid(&self, grant_id: &str) -> bool {
-        self.store.grant(grant_id).await.unwrap().is_some_and(|grant| grant.revoked_at.is_none())
+        self.find(GrantKey::Id(grant_id)).await.is_some_and(|found| found.grant.revoked_at.is_none())
     }
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 use crate::{
-    Clock as _,
+    Clock as _, Grants,
     testing::{self, NOW, TestServer},
 };
 
@@ -320,7 +320,7 @@ async fn the_oldest_registrations_without_a_grant_are_evicted_after_a_day() {
     let test = TestServer::new();
     let granted = test.register(json!({})).await.client_id;
     test.tokens(&granted).await;
-    test.server.store().revoke_all("1", test.clock.now()).await.unwrap();
+    test.server.store().revoke(Grants::OfSubject("1"), test.clock.now()).await.unwrap();
     let mut ids = Vec::new();
     for number in 0..20_100 {
         test.clock.advance_ms(1);

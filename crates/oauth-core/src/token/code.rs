@@ -1,7 +1,7 @@
 use super::{RefreshToken, TokenError, TokenResponse, errors::InvalidGrantReason, request::CodeExchange};
 use crate::{
-    AuthorizationServer, Client, CurrentRefreshToken, IssuedCode, NewRefreshToken, Redemption, SecretHash,
-    Unavailable, UnixMillis,
+    AuthorizationServer, Client, CurrentRefreshToken, GrantKey, Grants, NewRefreshToken, Redemption,
+    SecretHash, StoredGrant, Unavailable, UnixMillis,
     secret::{base64url, sha256},
 };
 
@@ -14,13 +14,14 @@ impl AuthorizationServer {
     ) -> Result<TokenResponse, TokenError> {
         let hash = SecretHash::of(&exchange.code);
         let now = self.now();
-        let code =
-            self.store.code(&hash).await.map_err(Unavailable::from)?.ok_or(InvalidGrantReason::Unknown)?;
-        if let Err(reason) = check(&code, client, exchange, now) {
+        let found = self.store.grant(GrantKey::Code(&hash)).await.map_err(Unavailable::from)?;
+        let found = found.ok_or(InvalidGrantReason::Unknown)?;
+        let grant = &found.grant;
+        if let Err(reason) = check(&found, client, exchange, now) {
             if matches!(reason, InvalidGrantReason::CodeReplayed { .. })
                 && self.config.policies().ends_grant_on_code_replay
             {
-                self.store.revoke_grant(&code.grant.id, now).await.map_err(Unavailable::from)?;
+                self.store.revoke(Grants::WithId(&grant.id), now).await.map_err(Unavailable::from)?;
             }
             return Err(reason.into());
         }
@@ -30,7 +31,7 @@ impl AuthorizationServer {
             .may_refresh()
             .then(|| RefreshToken::first(&*self.random, &self.keys.refresh_tokens));
         let refresh = refresh.transpose().map_err(Unavailable::from)?;
-        let access = self.sign(&code.grant, now).await?;
+        let access = self.sign(grant, now).await?;
         let redemption = Redemption {
             code: hash,
             at: now,
@@ -48,23 +49,23 @@ impl AuthorizationServer {
         if !self.store.redeem_code(redemption).await.map_err(Unavailable::from)? {
             return Err(InvalidGrantReason::LostRace.into());
         }
-        Ok(self.response(&code.grant, access, refresh))
+        Ok(self.response(grant, access, refresh))
     }
 }
 
 fn check(
-    code: &IssuedCode,
+    StoredGrant { grant, code, .. }: &StoredGrant,
     client: &Client,
     exchange: &CodeExchange,
     now: UnixMillis,
 ) -> Result<(), InvalidGrantReason> {
-    if code.grant.client_id != client.id {
+    if grant.client_id != client.id {
         return Err(InvalidGrantReason::OtherClient);
     }
     if code.redeemed_at.is_some() {
-        return Err(InvalidGrantReason::CodeReplayed { grant_id: code.grant.id.clone() });
+        return Err(InvalidGrantReason::CodeReplayed { grant_id: grant.id.clone() });
     }
-    if code.grant.revoked_at.is_some() {
+    if grant.revoked_at.is_some() {
         return Err(InvalidGrantReason::Revoked);
     }
     if code.expires_at <= now {

@@ -1,13 +1,14 @@
 use super::{RefreshToken, TokenError, TokenResponse, errors::InvalidGrantReason};
 use crate::{
-    AuthorizationServer, Client, CurrentRefreshToken, MAX_RECENT_ROTATIONS, RefreshableGrant, Rotation,
-    StoreError, Unavailable, UnixMillis,
+    AuthorizationServer, Client, CurrentRefreshToken, Grant, GrantKey, Grants, MAX_RECENT_ROTATIONS,
+    Rotation, StoreError, StoredGrant, Unavailable, UnixMillis,
 };
 
 /// A genuine refresh token of a request, with its grant.
 pub(crate) struct PresentedToken {
     token: RefreshToken,
-    pub(crate) found: RefreshableGrant,
+    pub(crate) grant: Grant,
+    current: CurrentRefreshToken,
     is_current: bool,
 }
 
@@ -19,10 +20,11 @@ impl AuthorizationServer {
         text: &str,
     ) -> Result<Option<PresentedToken>, StoreError> {
         let Some(token) = RefreshToken::decode(text) else { return Ok(None) };
-        let Some(found) = self.store.refreshable_grant(&token.handle_hash()).await? else { return Ok(None) };
-        let is_current = found.current.hash.matches(&token.hash());
+        let found = self.store.grant(GrantKey::RefreshHandle(&token.handle_hash())).await?;
+        let Some(StoredGrant { grant, refresh: Some(current), .. }) = found else { return Ok(None) };
+        let is_current = current.hash.matches(&token.hash());
         let is_genuine = is_current || token.is_authentic(&self.keys.refresh_tokens);
-        Ok(is_genuine.then_some(PresentedToken { token, found, is_current }))
+        Ok(is_genuine.then_some(PresentedToken { token, grant, current, is_current }))
     }
 
     /// Exchanges a refresh token for new tokens. The scopes stay those that the user consented to.
@@ -32,29 +34,24 @@ impl AuthorizationServer {
         }
         let now = self.now();
         let presented = self.look_up_refresh_token(text).await.map_err(Unavailable::from)?;
-        let presented = presented.ok_or(InvalidGrantReason::Unknown)?;
-        let RefreshableGrant { grant, current } = presented.found;
+        let PresentedToken { token, grant, current, is_current } =
+            presented.ok_or(InvalidGrantReason::Unknown)?;
         if grant.client_id != client.id {
             return Err(InvalidGrantReason::OtherClient.into());
         }
         if grant.revoked_at.is_some() {
             return Err(InvalidGrantReason::Revoked.into());
         }
-        if !presented.is_current {
-            return Err(self
-                .handle_replay(grant.id, presented.token.generation, &current, now)
-                .await?
-                .into());
+        if !is_current {
+            return Err(self.handle_replay(grant.id, token.generation, &current, now).await?.into());
         }
         if current.expires_at <= now {
             return Err(InvalidGrantReason::Expired.into());
         }
 
         let generation = current.generation.checked_add(1).ok_or(InvalidGrantReason::Expired)?;
-        let next = presented
-            .token
-            .next(generation, &*self.random, &self.keys.refresh_tokens)
-            .map_err(Unavailable::from)?;
+        let next =
+            token.next(generation, &*self.random, &self.keys.refresh_tokens).map_err(Unavailable::from)?;
         let access = self.sign(&grant, now).await?;
         let rotation = Rotation {
             grant_id: grant.id.clone(),
@@ -93,7 +90,7 @@ impl AuthorizationServer {
         };
         let grace_ms = self.config.policies().replay_grace_ms();
         let ended = is_late(since, &current.recent_rotations, now, grace_ms)
-            && self.store.revoke_grant(&grant_id, now).await?;
+            && self.store.revoke(Grants::WithId(&grant_id), now).await? > 0;
         Ok(InvalidGrantReason::TokenReplayed { grant_id, ended })
     }
 }

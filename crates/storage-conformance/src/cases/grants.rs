@@ -1,7 +1,7 @@
 use domain::{AccountId, Plan, Timestamp};
 use oauth_core::{
-    CodeStatus, CurrentRefreshToken, Grant, IssuedCode, NewCode, NewRefreshToken, Redemption, Rotation,
-    SecretHash, UnixMillis,
+    CodeStatus, CurrentRefreshToken, Grant, GrantKey, Grants, IssuedCode, NewCode, NewRefreshToken,
+    Redemption, Rotation, SecretHash, UnixMillis,
 };
 
 use super::concurrently;
@@ -23,13 +23,12 @@ fn code(subject: &str, number: u8) -> NewCode {
         revoked_at: None,
     };
     let code = IssuedCode {
-        grant,
         redirect_uri: "http://127.0.0.1/back".to_owned(),
         challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM".to_owned(),
         expires_at: millis(second(600)),
         redeemed_at: None,
     };
-    NewCode { hash: SecretHash([number; 32]), code, client: None }
+    NewCode { hash: SecretHash([number; 32]), code, grant, client: None }
 }
 
 fn redemption(number: u8) -> Redemption {
@@ -63,7 +62,7 @@ pub(crate) async fn a_grant_authenticates_its_account(seed: &Seed) {
     let (of_ann, of_ben) = (granted(seed, ann.account, 1).await, granted(seed, ben.account, 2).await);
     let found = seed.store().grant_holder(&of_ann).await.unwrap().unwrap();
     assert_eq!((found.account.id, found.account.plan), (ann.account, Plan::Free));
-    assert_eq!(found.grant, code(&ann.account.0.to_string(), 1).code.grant);
+    assert_eq!(found.grant, code(&ann.account.0.to_string(), 1).grant);
     assert_eq!(found.last_used_at, None);
     seed.store().record_use(&of_ann, millis(second(9))).await.unwrap();
     let found = seed.store().grant_holder(&of_ann).await.unwrap().unwrap();
@@ -76,7 +75,7 @@ pub(crate) async fn a_grant_authenticates_its_account(seed: &Seed) {
 pub(crate) async fn a_revoked_grant_is_returned_as_revoked(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let id = granted(seed, ann.account, 1).await;
-    assert!(seed.store().revoke_grant(&id, millis(second(5))).await.unwrap());
+    assert_eq!(seed.store().revoke(Grants::WithId(&id), millis(second(5))).await.unwrap(), 1);
     let found = seed.store().grant_holder(&id).await.unwrap().unwrap();
     assert_eq!(found.grant.revoked_at, Some(millis(second(5))));
 }
@@ -102,9 +101,13 @@ pub(crate) async fn a_code_needs_an_account(seed: &Seed) {
             CodeStatus::Spent,
             "{subject:?}"
         );
-        assert_eq!(seed.store().code(&SecretHash([1; 32])).await.unwrap(), None, "{subject:?}");
+        assert_eq!(
+            seed.store().grant(GrantKey::Code(&SecretHash([1; 32]))).await.unwrap(),
+            None,
+            "{subject:?}"
+        );
         assert_eq!(seed.store().connections(subject).await.unwrap(), []);
-        assert_eq!(seed.store().revoke_all(subject, millis(NOW)).await.unwrap(), 0);
+        assert_eq!(seed.store().revoke(Grants::OfSubject(subject), millis(NOW)).await.unwrap(), 0);
     }
     assert_eq!(seed.store().issue_code(code(&ann, 1)).await.unwrap(), CodeStatus::Pending);
 }
@@ -113,9 +116,8 @@ pub(crate) async fn grants_of_a_deleted_account_are_revoked(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     let (of_ann, of_ben) = (granted(seed, ann.account, 1).await, granted(seed, ben.account, 2).await);
     assert_eq!(issue(seed, ann.account, 3).await, CodeStatus::Pending);
-    assert!(
-        seed.store().revoke_grant(&granted(seed, ann.account, 4).await, millis(second(5))).await.unwrap()
-    );
+    let revoked = granted(seed, ann.account, 4).await;
+    assert_eq!(seed.store().revoke(Grants::WithId(&revoked), millis(second(5))).await.unwrap(), 1);
     assert!(seed.store().delete_account(ann.account, second(9)).await.unwrap());
 
     assert_eq!(seed.store().grant_holder(&of_ann).await.unwrap(), None);
@@ -135,8 +137,8 @@ pub(crate) async fn grants_of_a_deleted_account_are_revoked(seed: &Seed) {
     };
     assert!(!seed.store().rotate_refresh_token(rotation).await.unwrap(), "its refresh token is invalid");
     for (id, revoked_at) in [(of_ann, 9), ("grant-3".to_owned(), 9), ("grant-4".to_owned(), 5)] {
-        if let Some(grant) = seed.store().grant(&id).await.unwrap() {
-            assert_eq!(grant.revoked_at, Some(millis(second(revoked_at))), "{id}");
+        if let Some(found) = seed.store().grant(GrantKey::Id(&id)).await.unwrap() {
+            assert_eq!(found.grant.revoked_at, Some(millis(second(revoked_at))), "{id}");
         }
     }
     let found = seed.store().grant_holder(&of_ben).await.unwrap().unwrap();
@@ -149,8 +151,8 @@ pub(crate) async fn purging_an_account_deletes_its_grants(seed: &Seed) {
     seed.image(ann.account, Photo::at_second(1)).await;
     seed.store().delete_account(ann.account, second(9)).await.unwrap();
     while seed.store().purge_images(second(10), 10).await.unwrap() > 0 {}
-    assert_eq!(seed.store().grant(&of_ann).await.unwrap(), None);
-    assert!(seed.store().grant(&of_ben).await.unwrap().is_some());
+    assert_eq!(seed.store().grant(GrantKey::Id(&of_ann)).await.unwrap(), None);
+    assert!(seed.store().grant(GrantKey::Id(&of_ben)).await.unwrap().is_some());
 }
 
 pub(crate) async fn consent_racing_account_deletion_leaves_no_valid_grant(seed: &Seed) {
@@ -172,8 +174,8 @@ pub(crate) async fn consent_racing_account_deletion_leaves_no_valid_grant(seed: 
         for number in round * 4..round * 4 + 3 {
             let id = format!("grant-{number}");
             assert_eq!(seed.store().grant_holder(&id).await.unwrap(), None);
-            if let Some(grant) = seed.store().grant(&id).await.unwrap() {
-                assert_eq!(grant.revoked_at, Some(millis(second(1))));
+            if let Some(found) = seed.store().grant(GrantKey::Id(&id)).await.unwrap() {
+                assert_eq!(found.grant.revoked_at, Some(millis(second(1))));
             }
         }
     }

@@ -2,7 +2,7 @@ use std::sync::{Arc, mpsc};
 
 use domain::{ListQuery, Plan};
 use futures_util::FutureExt as _;
-use storage::{AccountStore, GrantStore, ImageStore, KeyHash};
+use storage::{AccountStore, GrantHolderStore, ImageStore, KeyHash};
 use storage_conformance::{Photo, Seed};
 use tokio::{runtime::Builder, task::spawn_blocking};
 

@@ -16,8 +16,9 @@ use domain::{
     Sidecar, SidecarKind,
 };
 use oauth_core::{
-    AuthMethod, Client, ClientMetadata, CurrentRefreshToken, Eviction, Grant, IssuedCode, NewClient, NewCode,
-    NewRefreshToken, REREGISTRATION_INTERVAL_MS, Redemption, Rotation, SecretHash, Sweep, UnixMillis,
+    AuthMethod, Client, ClientMetadata, CurrentRefreshToken, Eviction, Grant, GrantKey, Grants, IssuedCode,
+    NewClient, NewCode, NewRefreshToken, REREGISTRATION_INTERVAL_MS, Redemption, Rotation, SecretHash, Sweep,
+    UnixMillis,
 };
 use storage::{
     ChangeImage, FileChange, FileCondition, FileLock, FileMove, FilePosition, FileTimes, ImageChange,
@@ -259,7 +260,6 @@ async fn grant(store: &SharedStore, account: AccountId) {
         revoked_at: None,
     };
     let code = IssuedCode {
-        grant,
         redirect_uri: String::new(),
         challenge: String::new(),
         expires_at: at.plus_ms(1),
@@ -283,22 +283,26 @@ async fn grant(store: &SharedStore, account: AccountId) {
     new.client.issued_at = at.plus_ms(REREGISTRATION_INTERVAL_MS);
     store.register_client(new).await.unwrap();
     store.client("client").await.unwrap();
-    store.issue_code(NewCode { hash, code, client: None }).await.unwrap();
+    store.issue_code(NewCode { hash, code, grant, client: None }).await.unwrap();
     let token =
         CurrentRefreshToken { hash, generation: 0, expires_at: at.plus_ms(1), recent_rotations: vec![] };
     let refresh = Some(NewRefreshToken { handle: hash, token: token.clone() });
     let redemption = Redemption { code: hash, at, refresh, access_expires_at: at };
     assert!(store.redeem_code(redemption).await.unwrap());
-    store.refreshable_grant(&hash).await.unwrap();
+    for key in [GrantKey::Id("grant"), GrantKey::Code(&hash), GrantKey::RefreshHandle(&hash)] {
+        store.grant(key).await.unwrap();
+    }
     let grant_id = "grant".to_owned();
     let rotation = Rotation { grant_id, presented: hash, next: token, access_expires_at: at, at };
     assert!(store.rotate_refresh_token(rotation).await.unwrap());
     store.grant_holder("grant").await.unwrap();
     store.record_use("grant", at).await.unwrap();
     store.connections(&subject).await.unwrap();
-    store.revoke_grant("grant", at).await.unwrap();
+    for grants in [Grants::WithId("grant"), Grants::OfSubject(&subject)] {
+        store.revoke(grants, at).await.unwrap();
+    }
     let sweep = Sweep { codes_before: at, grants_before: at, clients_before: at, max: 10 };
-    oauth_core::Store::sweep(&**store, sweep).await.unwrap();
+    oauth_core::GrantStore::sweep(&**store, sweep).await.unwrap();
 }
 
 /// Puts, lists, locks, moves, copies and deletes files.

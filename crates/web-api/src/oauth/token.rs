@@ -2,7 +2,7 @@ use std::net::IpAddr;
 
 use domain::{AccountId, SecurityEventKind};
 use http::request::Parts;
-use oauth_core::{InvalidGrantReason, StoreError, TokenError, TokenRequest};
+use oauth_core::{GrantKey, InvalidGrantReason, StoreError, TokenError, TokenRequest};
 use web_auth::{RateLimits, app_name, security_log};
 
 use super::{
@@ -51,7 +51,8 @@ pub(super) async fn handle(api: &Api, parts: &Parts, body: RequestBody, address:
 async fn notify_owner(api: &Api, grant_id: &str, address: IpAddr) {
     let grants = api.library.grants();
     let recorded = async {
-        let Some(grant) = grants.grant(grant_id).await? else { return Ok(()) };
+        let Some(found) = grants.grant(GrantKey::Id(grant_id)).await? else { return Ok(()) };
+        let grant = found.grant;
         let client = grants.client(&grant.client_id).await?;
         let name = client.map(|client| app_name(&client.id, &client.metadata.client_name));
         if let Ok(account) = grant.subject.parse().map(AccountId) {

@@ -6,7 +6,7 @@ use http::{HeaderMap, StatusCode};
 use http_server::reply::{Reply, retry_after, see_other};
 use library::{AccountError, ChangePasswordError, KeyError, SignInError};
 use maud::html;
-use oauth_core::UnixMillis;
+use oauth_core::{Grants, UnixMillis};
 use web_auth::security_log;
 
 use super::{
@@ -141,7 +141,7 @@ impl Submission<'_> {
             // Only grants of this person. A grant that does not exist has been revoked already.
             let apps = grants.connections(&subject).await?;
             match apps.into_iter().find(|app| app.grant.id == self.field("grant")) {
-                Some(app) if grants.revoke_grant(&app.grant.id, at).await? => Ok(Some(app)),
+                Some(app) if grants.revoke(Grants::WithId(&app.grant.id), at).await? > 0 => Ok(Some(app)),
                 _ => Ok::<_, oauth_core::StoreError>(None),
             }
         };

@@ -267,7 +267,6 @@ async fn a_token_without_the_scope_is_403_in_header_and_body() {
         });
         let hash = SecretHash(keys::sha256(grant.id.as_bytes()));
         let code = IssuedCode {
-            grant,
             redirect_uri: client.redirect_uri.clone(),
             challenge: "c".repeat(43),
             expires_at: now.plus_ms(600_000),
@@ -275,7 +274,7 @@ async fn a_token_without_the_scope_is_403_in_header_and_body() {
         };
         let grants = app.library.grants();
         assert_eq!(
-            grants.issue_code(NewCode { hash, code, client: None }).await.unwrap(),
+            grants.issue_code(NewCode { hash, code, grant, client: None }).await.unwrap(),
             CodeStatus::Pending
         );
         let redemption =

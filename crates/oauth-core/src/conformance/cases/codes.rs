@@ -1,51 +1,48 @@
 use crate::{
-    CodeStatus, IssuedCode, NewCode, UnixMillis,
-    conformance::fixture::{CODE_LIFETIME_S, Fixture, NOW, SUBJECTS, second},
+    CodeStatus, Grant, GrantKey, NewCode, UnixMillis,
+    conformance::fixture::{CODE_LIFETIME_S, Fixture, NOW, SUBJECTS, pending, second},
 };
 
 pub(crate) async fn a_code_is_stored_with_its_grant(fixture: &Fixture) {
     let new = fixture.issue(fixture.new_code()).await;
-    assert_eq!(fixture.store().code(&new.hash).await.unwrap().as_ref(), Some(&new.code));
-    assert_eq!(fixture.store().grant(&new.code.grant.id).await.unwrap(), Some(new.code.grant));
-    assert_eq!(fixture.store().code(&fixture.hash()).await.unwrap(), None);
-    assert_eq!(fixture.store().grant("unknown").await.unwrap(), None);
+    for key in [GrantKey::Code(&new.hash), GrantKey::Id(&new.grant.id)] {
+        assert_eq!(fixture.find(key).await, Some(pending(&new)), "{key:?}");
+    }
+    assert_eq!(fixture.find(GrantKey::Code(&fixture.hash())).await, None);
+    assert_eq!(fixture.find(GrantKey::Id("unknown")).await, None);
 }
 
 pub(crate) async fn a_pending_code_can_be_issued_again(fixture: &Fixture) {
     let new = fixture.issue(fixture.new_code()).await;
     let mut again = new.clone();
-    again.code.grant.id = fixture.id();
-    again.code.grant.created_at = second(3);
+    again.grant.id = fixture.id();
+    again.grant.created_at = second(3);
     again.code.expires_at = second(3 + CODE_LIFETIME_S);
-    let id = again.code.grant.id.clone();
+    let id = again.grant.id.clone();
     assert_eq!(fixture.store().issue_code(again).await.unwrap(), CodeStatus::Pending);
-    assert_eq!(fixture.store().code(&new.hash).await.unwrap(), Some(new.code), "nothing changed");
-    assert_eq!(fixture.store().grant(&id).await.unwrap(), None, "the second grant is not stored");
+    assert_eq!(fixture.find(GrantKey::Code(&new.hash)).await, Some(pending(&new)), "nothing changed");
+    assert_eq!(fixture.find(GrantKey::Id(&id)).await, None, "the second grant is not stored");
 }
 
 pub(crate) async fn a_code_belongs_to_one_consent(fixture: &Fixture) {
-    type Change = fn(&mut IssuedCode);
+    type Change = fn(&mut NewCode);
     let new = fixture.issue(fixture.new_code()).await;
     let changes: [(&str, Change); 6] = [
-        ("client", |code| code.grant.client_id.push('x')),
-        ("user", |code| SUBJECTS[1].clone_into(&mut code.grant.subject)),
-        ("resource", |code| code.grant.resource.push('/')),
-        ("scopes", |code| code.grant.scopes.truncate(1)),
-        ("redirect URI", |code| code.redirect_uri.push('/')),
-        ("challenge", |code| code.challenge.make_ascii_lowercase()),
+        ("client", |new| new.grant.client_id.push('x')),
+        ("user", |new| SUBJECTS[1].clone_into(&mut new.grant.subject)),
+        ("resource", |new| new.grant.resource.push('/')),
+        ("scopes", |new| new.grant.scopes.truncate(1)),
+        ("redirect URI", |new| new.code.redirect_uri.push('/')),
+        ("challenge", |new| new.code.challenge.make_ascii_lowercase()),
     ];
     for (what, change) in changes {
         let mut other = new.clone();
-        other.code.grant.id = fixture.id();
-        change(&mut other.code);
-        let id = other.code.grant.id.clone();
+        other.grant.id = fixture.id();
+        change(&mut other);
+        let id = other.grant.id.clone();
         assert_eq!(fixture.store().issue_code(other).await.unwrap(), CodeStatus::Spent, "another {what}");
-        assert_eq!(fixture.store().grant(&id).await.unwrap(), None, "another {what}");
-        assert_eq!(
-            fixture.store().code(&new.hash).await.unwrap().as_ref(),
-            Some(&new.code),
-            "another {what}"
-        );
+        assert_eq!(fixture.find(GrantKey::Id(&id)).await, None, "another {what}");
+        assert_eq!(fixture.find(GrantKey::Code(&new.hash)).await, Some(pending(&new)), "another {what}");
     }
 }
 
@@ -53,12 +50,9 @@ pub(crate) async fn a_redeemed_or_revoked_code_is_spent(fixture: &Fixture) {
     let redeemed = fixture.new_code();
     fixture.redeemed(redeemed.clone()).await;
     let revoked = fixture.issue(fixture.new_code()).await;
-    assert!(fixture.store().revoke_grant(&revoked.code.grant.id, NOW).await.unwrap());
+    assert!(fixture.revoke(&revoked.grant.id, NOW).await);
     for new in [redeemed, revoked] {
-        let again = NewCode {
-            code: IssuedCode { grant: crate::Grant { id: fixture.id(), ..new.code.grant }, ..new.code },
-            ..new
-        };
+        let again = NewCode { grant: Grant { id: fixture.id(), ..new.grant }, ..new };
         assert_eq!(fixture.store().issue_code(again).await.unwrap(), CodeStatus::Spent);
     }
 }
@@ -72,11 +66,11 @@ pub(crate) async fn a_code_is_redeemed_once(fixture: &Fixture) {
     let refused = again.refresh.clone().unwrap();
     assert!(!fixture.store().redeem_code(again).await.unwrap());
 
-    let code = fixture.store().code(&new.hash).await.unwrap().unwrap();
-    assert_eq!(code.redeemed_at, Some(second(1)));
-    assert_eq!(code.grant, new.code.grant, "a second redemption does not change the grant");
+    let found = fixture.find(GrantKey::Code(&new.hash)).await.unwrap();
+    assert_eq!(found.code.redeemed_at, Some(second(1)));
+    assert_eq!(found.grant, new.grant, "a second redemption does not change the grant");
     assert_eq!(fixture.current(&first.handle).await, first.token);
-    assert_eq!(fixture.store().refreshable_grant(&refused.handle).await.unwrap(), None);
+    assert_eq!(fixture.find(GrantKey::RefreshHandle(&refused.handle)).await, None);
 }
 
 pub(crate) async fn a_code_is_redeemed_before_it_expires(fixture: &Fixture) {
@@ -85,9 +79,9 @@ pub(crate) async fn a_code_is_redeemed_before_it_expires(fixture: &Fixture) {
         let redemption = fixture.redemption(new.hash, at);
         let handle = redemption.refresh.clone().unwrap().handle;
         assert_eq!(fixture.store().redeem_code(redemption).await.unwrap(), expect, "{at:?}");
-        let code = fixture.store().code(&new.hash).await.unwrap().unwrap();
-        assert_eq!(code.redeemed_at, expect.then_some(at), "an expired code can still be looked up");
-        assert_eq!(fixture.store().refreshable_grant(&handle).await.unwrap().is_some(), expect);
+        let found = fixture.find(GrantKey::Code(&new.hash)).await.unwrap();
+        assert_eq!(found.code.redeemed_at, expect.then_some(at), "an expired code can still be looked up");
+        assert_eq!(fixture.find(GrantKey::RefreshHandle(&handle)).await.is_some(), expect);
     };
     check(NOW, true).await;
     check(second(CODE_LIFETIME_S).plus_ms(-1), true).await;
@@ -101,7 +95,7 @@ pub(crate) async fn a_code_can_be_redeemed_without_a_refresh_token(fixture: &Fix
     redemption.refresh = None;
     assert!(fixture.store().redeem_code(redemption.clone()).await.unwrap());
     assert!(!fixture.store().redeem_code(redemption).await.unwrap());
-    assert!(fixture.is_valid(&new.code.grant.id).await);
+    assert!(fixture.is_valid(&new.grant.id).await);
     assert_eq!(fixture.store().connections(SUBJECTS[0]).await.unwrap().len(), 1);
 }
 
@@ -109,15 +103,15 @@ pub(crate) async fn an_unknown_code_is_not_redeemed(fixture: &Fixture) {
     let redemption = fixture.redemption(fixture.hash(), NOW);
     let handle = redemption.refresh.clone().unwrap().handle;
     assert!(!fixture.store().redeem_code(redemption).await.unwrap());
-    assert_eq!(fixture.store().refreshable_grant(&handle).await.unwrap(), None);
+    assert_eq!(fixture.find(GrantKey::RefreshHandle(&handle)).await, None);
 }
 
 pub(crate) async fn a_revoked_code_is_not_redeemed(fixture: &Fixture) {
     let new = fixture.issue(fixture.new_code()).await;
-    assert!(fixture.store().revoke_grant(&new.code.grant.id, second(1)).await.unwrap());
+    assert!(fixture.revoke(&new.grant.id, second(1)).await);
     assert!(!fixture.store().redeem_code(fixture.redemption(new.hash, second(2))).await.unwrap());
-    let code = fixture.store().code(&new.hash).await.unwrap().unwrap();
-    assert_eq!((code.redeemed_at, code.grant.revoked_at), (None, Some(second(1))));
+    let found = fixture.find(GrantKey::Code(&new.hash)).await.unwrap();
+    assert_eq!((found.code.redeemed_at, found.grant.revoked_at), (None, Some(second(1))));
 }
 
 /// Whether the store has the client of this code, unchanged.

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use tokio::sync::Barrier;
 
 use crate::{
-    CodeStatus,
+    CodeStatus, GrantKey,
     conformance::fixture::{Fixture, NOW, SUBJECTS, second},
 };
 
@@ -45,9 +45,9 @@ pub(crate) async fn one_of_many_redemptions_succeeds(fixture: &Fixture) {
     .await;
     assert_eq!(outcomes.iter().filter(|(_, won)| *won).count(), 1);
     for (refresh, won) in outcomes {
-        let found = fixture.store().refreshable_grant(&refresh.handle).await.unwrap();
+        let found = fixture.find(GrantKey::RefreshHandle(&refresh.handle)).await;
         assert_eq!(
-            found.map(|found| found.current),
+            found.and_then(|found| found.refresh),
             won.then_some(refresh.token),
             "only the winner's is kept"
         );
@@ -81,21 +81,20 @@ pub(crate) async fn a_rotation_racing_a_revocation_leaves_no_valid_grant(fixture
             let (fixture, granted) = (fixture.clone(), granted.clone());
             async move {
                 let at = second(1);
-                let store = fixture.store();
                 if number == 3 {
-                    return store.revoke_grant(&granted.grant.id, at).await.unwrap();
+                    return fixture.revoke(&granted.grant.id, at).await;
                 }
                 let rotation = fixture.rotation(&granted.grant.id, &granted.token, at);
-                store.rotate_refresh_token(rotation).await.unwrap();
+                fixture.store().rotate_refresh_token(rotation).await.unwrap();
                 false
             }
         }))
         .await;
         assert_eq!(outcomes.iter().filter(|revoked| **revoked).count(), 1);
         assert!(!fixture.is_valid(&granted.grant.id).await);
-        let found = fixture.store().refreshable_grant(&granted.handle).await.unwrap().unwrap();
+        let found = fixture.find(GrantKey::RefreshHandle(&granted.handle)).await.unwrap();
         assert_eq!(found.grant.revoked_at, Some(second(1)));
-        let rotation = fixture.rotation(&granted.grant.id, &found.current, second(2));
+        let rotation = fixture.rotation(&granted.grant.id, &found.refresh.unwrap(), second(2));
         assert!(!fixture.store().rotate_refresh_token(rotation).await.unwrap());
     }
 }
@@ -107,14 +106,14 @@ pub(crate) async fn a_redemption_racing_revoke_all_leaves_no_valid_grant(fixture
             let (fixture, code) = (fixture.clone(), code.clone());
             async move {
                 if number == 3 {
-                    assert_eq!(fixture.store().revoke_all(SUBJECTS[0], second(1)).await.unwrap(), 1);
+                    assert_eq!(fixture.revoke_all(SUBJECTS[0], second(1)).await, 1);
                 } else {
                     fixture.store().redeem_code(fixture.redemption(code.hash, second(1))).await.unwrap();
                 }
             }
         }))
         .await;
-        assert!(!fixture.is_valid(&code.code.grant.id).await);
+        assert!(!fixture.is_valid(&code.grant.id).await);
         assert_eq!(fixture.store().connections(SUBJECTS[0]).await.unwrap(), []);
     }
 }
@@ -122,11 +121,11 @@ pub(crate) async fn a_redemption_racing_revoke_all_leaves_no_valid_grant(fixture
 pub(crate) async fn one_of_many_revocations_succeeds(fixture: &Fixture) {
     let granted = fixture.grant().await;
     let outcomes = at_once((0..MANY).map(|number| {
-        let (store, granted) = (fixture.store().clone(), granted.clone());
+        let (fixture, granted) = (fixture.clone(), granted.clone());
         async move {
             match number % 2 {
-                0 => store.revoke_grant(&granted.grant.id, NOW).await.unwrap(),
-                _ => store.revoke_all(SUBJECTS[0], NOW).await.unwrap() > 0,
+                0 => fixture.revoke(&granted.grant.id, NOW).await,
+                _ => fixture.revoke_all(SUBJECTS[0], NOW).await > 0,
             }
         }
     }))
@@ -154,14 +153,14 @@ pub(crate) async fn repeated_consents_make_one_grant(fixture: &Fixture) {
     let code = fixture.new_code();
     let issued = at_once((0..MANY).map(|_| {
         let (store, mut code) = (fixture.store().clone(), code.clone());
-        code.code.grant.id = fixture.id();
-        async move { (code.code.grant.id.clone(), store.issue_code(code).await.unwrap()) }
+        code.grant.id = fixture.id();
+        async move { (code.grant.id.clone(), store.issue_code(code).await.unwrap()) }
     }))
     .await;
-    let kept = fixture.store().code(&code.hash).await.unwrap().unwrap().grant.id;
+    let kept = fixture.find(GrantKey::Code(&code.hash)).await.unwrap().grant.id;
     for (id, outcome) in issued {
         assert_eq!(outcome, CodeStatus::Pending);
-        assert_eq!(fixture.store().grant(&id).await.unwrap().is_some(), id == kept);
+        assert_eq!(fixture.find(GrantKey::Id(&id)).await.is_some(), id == kept);
     }
 }
 

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use fastrand::Rng;
 
 use crate::{
-    CurrentRefreshToken, Eviction, MemoryStore, NewCode, SecretHash, Sweep, UnixMillis,
+    CurrentRefreshToken, Eviction, GrantKey, Grants, MemoryStore, NewCode, SecretHash, Sweep, UnixMillis,
     conformance::fixture::{Fixture, NOW, SUBJECTS},
 };
 
@@ -75,18 +75,18 @@ async fn operate(fixture: &Fixture, model: &Fixture, rng: &mut Rng, history: &mu
             }
             match rng.choice(&history.clients) {
                 Some(client) if rng.u64(..4) > 0 => {
-                    new.code.grant.client_id.clone_from(&client.client.id);
+                    new.grant.client_id.clone_from(&client.client.id);
                 }
                 _ => {
                     let mut client = fixture.new_client();
                     client.client.issued_at = at;
-                    client.client.id.clone_from(&new.code.grant.client_id);
+                    client.client.id.clone_from(&new.grant.client_id);
                     new.client = Some(client.client.clone());
                     history.clients.push(client);
                 }
             }
-            SUBJECTS[usize::from(rng.u64(..3) == 0)].clone_into(&mut new.code.grant.subject);
-            new.code.grant.created_at = at;
+            SUBJECTS[usize::from(rng.u64(..3) == 0)].clone_into(&mut new.grant.subject);
+            new.grant.created_at = at;
             new.code.expires_at = at.plus_ms(600_000);
             both!(fixture, model, issue_code(new.clone()));
             history.codes.push(new);
@@ -104,8 +104,11 @@ async fn operate(fixture: &Fixture, model: &Fixture, rng: &mut Rng, history: &mu
         13 => {
             if let Some((grant, _)) = rng.choice(&history.redeemed) {
                 match rng.u64(..3) {
-                    0 | 1 => both!(fixture, model, revoke_grant(grant, at)),
-                    _ => rng.u64(..4) == 0 && both!(fixture, model, revoke_all(SUBJECTS[1], at)) > 0,
+                    0 | 1 => both!(fixture, model, revoke(Grants::WithId(grant), at)) > 0,
+                    _ => {
+                        rng.u64(..4) == 0
+                            && both!(fixture, model, revoke(Grants::OfSubject(SUBJECTS[1]), at)) > 0
+                    }
                 };
             }
         }
@@ -133,7 +136,7 @@ async fn redeem(fixture: &Fixture, model: &Fixture, rng: &mut Rng, history: &mut
     if rng.u64(..5) == 0 {
         redemption.refresh = None;
     }
-    let grant = both!(fixture, model, code(&code.hash)).map(|code| code.grant.id);
+    let grant = both!(fixture, model, grant(GrantKey::Code(&code.hash))).map(|found| found.grant.id);
     let is_redeemed = both!(fixture, model, redeem_code(redemption.clone()));
     if let (true, Some(grant), Some(refresh)) = (is_redeemed, grant, redemption.refresh) {
         history.redeemed.push((grant.clone(), refresh.handle));
@@ -146,11 +149,11 @@ async fn compare(fixture: &Fixture, model: &Fixture, history: &History) {
         both!(fixture, model, client(&client.client.id));
     }
     for code in &history.codes {
-        both!(fixture, model, code(&code.hash));
-        both!(fixture, model, grant(&code.code.grant.id));
+        both!(fixture, model, grant(GrantKey::Code(&code.hash)));
+        both!(fixture, model, grant(GrantKey::Id(&code.grant.id)));
     }
     for (_, handle) in &history.redeemed {
-        both!(fixture, model, refreshable_grant(handle));
+        both!(fixture, model, grant(GrantKey::RefreshHandle(handle)));
     }
     for subject in SUBJECTS {
         both!(fixture, model, connections(subject));

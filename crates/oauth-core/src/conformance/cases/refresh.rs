@@ -1,15 +1,15 @@
 use crate::{
-    MAX_RECENT_ROTATIONS, UnixMillis,
+    GrantKey, MAX_RECENT_ROTATIONS, UnixMillis,
     conformance::fixture::{Fixture, NOW, REFRESH_LIFETIME_S, second},
 };
 
 pub(crate) async fn a_grant_is_found_by_its_handle(fixture: &Fixture) {
     let (one, other) = (fixture.grant().await, fixture.grant().await);
     for granted in [one, other] {
-        let found = fixture.store().refreshable_grant(&granted.handle).await.unwrap().unwrap();
-        assert_eq!((found.grant, found.current), (granted.grant, granted.token));
+        let found = fixture.find(GrantKey::RefreshHandle(&granted.handle)).await.unwrap();
+        assert_eq!((found.grant, found.refresh), (granted.grant, Some(granted.token)));
     }
-    assert_eq!(fixture.store().refreshable_grant(&fixture.hash()).await.unwrap(), None);
+    assert_eq!(fixture.find(GrantKey::RefreshHandle(&fixture.hash())).await, None);
 }
 
 pub(crate) async fn a_token_is_replaced_once(fixture: &Fixture) {
@@ -57,11 +57,11 @@ pub(crate) async fn a_token_is_replaced_before_it_expires(fixture: &Fixture) {
 
 pub(crate) async fn the_token_of_a_revoked_grant_is_not_replaced(fixture: &Fixture) {
     let granted = fixture.grant().await;
-    assert!(fixture.store().revoke_grant(&granted.grant.id, second(1)).await.unwrap());
+    assert!(fixture.revoke(&granted.grant.id, second(1)).await);
     let rotation = fixture.rotation(&granted.grant.id, &granted.token, second(2));
     assert!(!fixture.store().rotate_refresh_token(rotation).await.unwrap());
-    let found = fixture.store().refreshable_grant(&granted.handle).await.unwrap().unwrap();
-    assert_eq!((found.grant.revoked_at, found.current), (Some(second(1)), granted.token));
+    let found = fixture.find(GrantKey::RefreshHandle(&granted.handle)).await.unwrap();
+    assert_eq!((found.grant.revoked_at, found.refresh), (Some(second(1)), Some(granted.token)));
 }
 
 pub(crate) async fn rotation_times_are_stored(fixture: &Fixture) {

@@ -3,6 +3,7 @@ use std::sync::atomic::Ordering;
 use serde_json::json;
 
 use crate::{
+    Grants,
     testing::{TestServer, VERIFIER, code_form},
     token::{InvalidGrantReason, TokenError, TokenRequest},
 };
@@ -85,7 +86,7 @@ async fn an_invalid_request_does_not_use_up_a_code() {
     test.clock.advance_ms(600_000);
     check(&code_form(&id, &late), InvalidGrantReason::Expired).await;
     let revoked = test.code(&id).await;
-    test.server.store().revoke_all("1", test.server.now()).await.unwrap();
+    test.server.store().revoke(Grants::OfSubject("1"), test.server.now()).await.unwrap();
     check(&code_form(&id, &revoked), InvalidGrantReason::Revoked).await;
 }
 

@@ -3,7 +3,7 @@ use std::sync::atomic::Ordering;
 use serde_json::json;
 
 use crate::{
-    Clock as _, CurrentRefreshToken, Revoked, Rotation, SecretHash, SecretString,
+    Clock as _, CurrentRefreshToken, GrantKey, Revoked, Rotation, SecretHash, SecretString,
     testing::{TestServer, parameter},
     token::{InvalidGrantReason, RefreshToken, TokenError, TokenResponse},
 };
@@ -153,14 +153,13 @@ async fn an_untagged_token_works_while_it_is_current() {
     bytes[20..].fill(9);
     let untagged = data_encoding::BASE64URL_NOPAD.encode(&bytes);
     let handle = RefreshToken::decode(&untagged).unwrap().handle_hash();
-    let found = test.server.store().refreshable_grant(&handle).await.unwrap().unwrap();
+    let found = test.server.store().grant(GrantKey::RefreshHandle(&handle)).await.unwrap().unwrap();
+    let current = found.refresh.unwrap();
     let at = test.clock.now();
     let hash = SecretHash::of(&untagged);
-    let next =
-        CurrentRefreshToken { hash, generation: 1, recent_rotations: vec![at], ..found.current.clone() };
+    let next = CurrentRefreshToken { hash, generation: 1, recent_rotations: vec![at], ..current };
     let grant_id = found.grant.id;
-    let rotation =
-        Rotation { grant_id, presented: found.current.hash, next, access_expires_at: at.plus_ms(1), at };
+    let rotation = Rotation { grant_id, presented: current.hash, next, access_expires_at: at.plus_ms(1), at };
     assert!(test.server.store().rotate_refresh_token(rotation).await.unwrap());
 
     let tokens = test.refresh(&id, &untagged).await.unwrap();

@@ -7,7 +7,7 @@ use ::tests::black_box::AnyError;
 use blobs::BlobStore;
 use keys::{Secret, SystemRandom};
 use library::{Library, Settings, SystemClock, WorkerCommand};
-use oauth_core::{AccessTokenClaims, SecretHash, Store as _};
+use oauth_core::{AccessTokenClaims, ClientStore as _, SecretHash};
 use rustix::time::{ClockId, clock_gettime};
 use storage_sqlite::{SqliteOptions, SqliteStore};
 

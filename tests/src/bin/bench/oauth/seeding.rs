@@ -10,8 +10,8 @@ use ::tests::{
 use keys::{SystemRandom, new_id};
 use library::{Clock as _, SystemClock};
 use oauth_core::{
-    AuthMethod, Client, ClientMetadata, CodeStatus, Grant, GrantType, IssuedCode, NewClient, NewCode,
-    SecretHash, Store as _, UnixMillis,
+    AuthMethod, Client, ClientMetadata, ClientStore as _, CodeStatus, Grant, GrantStore as _, GrantType,
+    IssuedCode, NewClient, NewCode, SecretHash, UnixMillis,
 };
 use storage::AccountStore as _;
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
@@ -92,22 +92,22 @@ pub(super) async fn seed(data_dir: &Path, base_url: &str, codes: usize) -> Resul
     let mut seeded = SeededGrants { endpoint, codes: Vec::with_capacity(codes) };
     for _ in 0..codes {
         let code = [new_id(&random)?, new_id(&random)?].concat();
+        let grant = Grant {
+            id: new_id(&random)?,
+            client_id: client.id.clone(),
+            subject: account.id.0.to_string(),
+            resource: format!("{base_url}/api/mcp/v1"),
+            scopes: vec![SCOPE.into()],
+            created_at: now,
+            revoked_at: None,
+        };
         let issued = IssuedCode {
-            grant: Grant {
-                id: new_id(&random)?,
-                client_id: client.id.clone(),
-                subject: account.id.0.to_string(),
-                resource: format!("{base_url}/api/mcp/v1"),
-                scopes: vec![SCOPE.into()],
-                created_at: now,
-                revoked_at: None,
-            },
             redirect_uri: REDIRECT_URI.into(),
             challenge: challenge(VERIFIER),
             expires_at: now.plus_ms(LIFETIME_MS),
             redeemed_at: None,
         };
-        let new = NewCode { hash: SecretHash::of(&code), code: issued, client: None };
+        let new = NewCode { hash: SecretHash::of(&code), code: issued, grant, client: None };
         if store.issue_code(new).await? != CodeStatus::Pending {
             return Err("a code was not stored".into());
         }

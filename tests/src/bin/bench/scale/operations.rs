@@ -13,8 +13,8 @@ use domain::{
 };
 use library::{Caller, Library};
 use oauth_core::{
-    CodeStatus, CurrentRefreshToken, Grant, IssuedCode, NewCode, NewRefreshToken, Redemption, Rotation,
-    SecretHash, UnixMillis,
+    CodeStatus, CurrentRefreshToken, Grant, GrantKey, IssuedCode, NewCode, NewRefreshToken, Redemption,
+    Rotation, SecretHash, UnixMillis,
 };
 use storage::{AlbumWrite, Lookup, NewAlbum, SearchFilter, SharedStore, TextColumns, Viewer};
 
@@ -287,7 +287,8 @@ impl Subject {
         let place = place % self.grants.len();
         let (grant, generation) = (self.grants.get(place).ok_or("no grant")?, self.generations.get(place));
         let mut generation = generation.ok_or("no generation")?.lock().await;
-        let found = self.store.refreshable_grant(&handle_of(grant)).await.map_err(|error| error.0)?;
+        let handle = handle_of(grant);
+        let found = self.store.grant(GrantKey::RefreshHandle(&handle)).await.map_err(|error| error.0)?;
         found.ok_or("a grant is missing")?;
         let at = UnixMillis(1_700_000_000_000);
         let rotation = Rotation {
@@ -333,13 +334,13 @@ async fn grant(store: &SharedStore, caller: &Caller, number: u32) -> Result<Stri
         revoked_at: None,
     };
     let code = IssuedCode {
-        grant,
         redirect_uri: "https://app.example.org/callback".to_owned(),
         challenge: "x".repeat(43),
         expires_at: at.plus_ms(YEAR_MS),
         redeemed_at: None,
     };
-    let issued = store.issue_code(NewCode { hash, code, client: None }).await.map_err(|error| error.0)?;
+    let issued =
+        store.issue_code(NewCode { hash, code, grant, client: None }).await.map_err(|error| error.0)?;
     if issued != CodeStatus::Pending {
         return Err("no code was issued".into());
     }
