@@ -55,7 +55,7 @@ CREATE INDEX IF NOT EXISTS oauth_grants_by_end ON oauth_grants (ends_at);
 CREATE INDEX IF NOT EXISTS oauth_grants_pending ON oauth_grants (code_expires_at) WHERE redeemed_at IS NULL;
 ";
 
-/// A store on a Postgres database. Any number of processes may share it.
+/// A store on a Postgres database with the default isolation level, READ COMMITTED. Any number of processes may share it.
 #[derive(Debug, Clone)]
 pub struct PostgresStore(PgPool);
 
