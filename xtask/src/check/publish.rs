@@ -10,6 +10,8 @@ use std::process::Command;
 use crate::process::{ProcessError, Runner};
 use crate::workspace;
 
+use super::PUBLIC_CRATES;
+
 /// The `rust-version` of the public crates.
 const LOWEST_RUST: &str = "1.85.0";
 const WASM: &str = "wasm32-unknown-unknown";
@@ -40,17 +42,11 @@ pub(crate) enum PublishError {
 
 pub(super) fn run(runner: &Runner) -> Result<(), PublishError> {
     // Changes that are not committed would be uploaded too; a check accepts them.
-    runner.run(&mut workspace::cargo([
-        "publish",
-        "--dry-run",
-        "--allow-dirty",
-        "-p",
-        "strict-json",
-        "-p",
-        "oauth-core",
-        "-p",
-        "mcp-wire",
-    ]))?;
+    let mut publish = workspace::cargo(["publish", "--dry-run", "--allow-dirty"]);
+    for name in PUBLIC_CRATES {
+        publish.args(["-p", name]);
+    }
+    runner.run(&mut publish)?;
     compile_with_lowest_rust(runner)?;
     compile_for_wasm(runner)
 }

@@ -1,0 +1,25 @@
+//! Checks that programs that compile with the last release of a public crate compile with this version, unless its version
+//! number says that they may not.
+
+use crate::process::{ProcessError, Runner};
+use crate::workspace;
+
+use super::{PUBLIC_CRATES, is_installed};
+
+const VERSION: &str = "0.51.0";
+
+/// The commit of the last release. Before the first release, the last commit with a breaking change.
+const BASELINE: &str = "da2950754826ba7c750e734100b984148da5196e";
+
+pub(super) fn run(runner: &Runner) -> Result<(), ProcessError> {
+    if !is_installed("semver-checks") {
+        // It is used once, and compiles in a fraction of the time without optimisations.
+        let arguments = ["install", "cargo-semver-checks", "--locked", "--debug", "--version", VERSION];
+        runner.run(workspace::cargo(arguments).env("CARGO_PROFILE_DEV_DEBUG", "0"))?;
+    }
+    let mut check = workspace::cargo(["semver-checks", "--all-features", "--baseline-rev", BASELINE]);
+    for name in PUBLIC_CRATES {
+        check.args(["-p", name]);
+    }
+    runner.run(&mut check)
+}
