@@ -20,7 +20,7 @@ use trace::TraceError;
 
 const CARGO_DENY_VERSION: &str = "0.20.2";
 
-/// The packages that other projects use, each after those that it depends on.
+/// The packages that are published. Dependencies come first.
 const PUBLIC_CRATES: [&str; 3] = ["strict-json", "oauth-core", "mcp-wire"];
 
 #[derive(Args, Debug)]
@@ -54,9 +54,6 @@ enum Step {
     Semver,
 }
 
-const DEFAULT_STEPS: [Step; 7] =
-    [Step::Fmt, Step::Clippy, Step::Deny, Step::Generated, Step::Promises, Step::Trace, Step::Publish];
-
 /// Why the check failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CheckError {
@@ -78,7 +75,7 @@ pub(crate) enum CheckError {
 
 pub(crate) fn run(runner: &Runner, options: &Options) -> Result<(), CheckError> {
     let mut failed = Vec::new();
-    for &step in if options.only.is_empty() { &DEFAULT_STEPS[..] } else { &options.only } {
+    for step in chosen(&options.only) {
         println!("== {}", name(step));
         let outcome = run_step(runner, step, options.write);
         runner.check_interrupted()?;
@@ -88,6 +85,14 @@ pub(crate) fn run(runner: &Runner, options: &Options) -> Result<(), CheckError> 
         }
     }
     if failed.is_empty() { Ok(()) } else { Err(CheckError::Steps(failed.join(", "))) }
+}
+
+fn chosen(only: &[Step]) -> Vec<Step> {
+    if only.is_empty() {
+        Step::value_variants().iter().copied().filter(|step| *step != Step::Semver).collect()
+    } else {
+        only.to_vec()
+    }
 }
 
 fn name(step: Step) -> String {
@@ -118,10 +123,7 @@ fn run_step(runner: &Runner, step: Step, write: bool) -> Result<(), CheckError> 
 }
 
 fn deny(runner: &Runner) -> Result<(), ProcessError> {
-    if !is_installed("deny") {
-        let arguments = ["install", "cargo-deny", "--locked", "--version", CARGO_DENY_VERSION];
-        runner.run(&mut workspace::cargo(arguments))?;
-    }
+    install(runner, "deny", CARGO_DENY_VERSION, &[])?;
     runner.run(&mut workspace::cargo([
         "deny",
         "check",
@@ -132,9 +134,13 @@ fn deny(runner: &Runner) -> Result<(), ProcessError> {
     ]))
 }
 
-/// Whether Cargo has this subcommand.
-fn is_installed(subcommand: &str) -> bool {
-    let mut command = workspace::cargo([subcommand, "--version"]);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
+/// Installs a subcommand of Cargo, unless there is one.
+fn install(runner: &Runner, subcommand: &str, version: &str, options: &[&str]) -> Result<(), ProcessError> {
+    let mut ask = workspace::cargo([subcommand, "--version"]);
+    ask.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if ask.status().is_ok_and(|status| status.success()) {
+        return Ok(());
+    }
+    let package = format!("cargo-{subcommand}");
+    runner.run(workspace::cargo(["install", &package, "--locked", "--version", version]).args(options))
 }

@@ -4,7 +4,7 @@
 use crate::process::{ProcessError, Runner};
 use crate::workspace;
 
-use super::{PUBLIC_CRATES, is_installed};
+use super::{PUBLIC_CRATES, install};
 
 const VERSION: &str = "0.51.0";
 
@@ -12,11 +12,8 @@ const VERSION: &str = "0.51.0";
 const BASELINE: &str = "da2950754826ba7c750e734100b984148da5196e";
 
 pub(super) fn run(runner: &Runner) -> Result<(), ProcessError> {
-    if !is_installed("semver-checks") {
-        // It is used once, and compiles in a fraction of the time without optimisations.
-        let arguments = ["install", "cargo-semver-checks", "--locked", "--debug", "--version", VERSION];
-        runner.run(workspace::cargo(arguments).env("CARGO_PROFILE_DEV_DEBUG", "0"))?;
-    }
+    // It runs for seconds, and compiles faster without optimisations.
+    install(runner, "semver-checks", VERSION, &["--debug", "--config", "profile.dev.debug=false"])?;
     let mut check = workspace::cargo(["semver-checks", "--all-features", "--baseline-rev", BASELINE]);
     for name in PUBLIC_CRATES {
         check.args(["-p", name]);
