@@ -7,7 +7,7 @@
 //!
 //! The most common change is a new kind of signature: derive its key with [`Secret::derive`] under a new purpose and
 //! write a type such as [`UrlSigner`]. Only access tokens have keys of their own, which others can verify with and
-//! which can be rotated: [`SigningKey`]. The tokens themselves are those of [`oauth_core::jwt`].
+//! which can be rotated: [`SigningKey`]. The form of the tokens is that of [`oauth_core::jwt`].
 //!
 //! ```
 //! use keys::{Secret, UrlSigner};

@@ -72,7 +72,7 @@
 //! | guarantee | what it prevents |
 //! |---|---|
 //! | a method changes everything or nothing, and is durable when it returns | tokens that a client received and that a crash makes unknown; access after a revocation that the user saw succeed |
-//! | one redemption of a code succeeds | two apps with tokens from one consent, of which one stole the code |
+//! | one redemption of a code succeeds | an app that stole a code and gets tokens as well as the app that the user allowed |
 //! | one rotation of a refresh token succeeds | two valid refresh tokens of one grant, so that a stolen one is never noticed |
 //! | a revoked grant is neither redeemed nor rotated | a request in flight that brings a disconnected app back |
 //! | spent codes, expired tokens and revoked grants are found until they are swept | a replay that looks like an unknown token, and so does not end its grant |

@@ -25,8 +25,8 @@ impl fmt::Debug for JwtTokens {
 }
 
 impl JwtTokens {
-    /// Tokens under these keys, by the system's clock. `lifetimes` are those of the configuration: a key that was replaced
-    /// verifies for the lifetime of an access token.
+    /// Signs and verifies with these keys, by the system's clock. Pass the `lifetimes` of the
+    /// [configuration](crate::Config), because a replaced key verifies for the lifetime of an access token.
     pub fn new(keys: KeySchedule, lifetimes: Lifetimes) -> Self {
         Self {
             keys: RwLock::new(Arc::new(keys)),
