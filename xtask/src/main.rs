@@ -57,8 +57,8 @@ enum Task {
     Corpus(release_run::CorpusOptions),
     /// Measure throughput and latency in a release build
     Bench {
-        /// Benchmark (`api`, `import`, `mcp`, `oauth`, `ocr`, `scale`, `search`, `search-quality`, `sync` or `mutations`)
-        /// and its arguments, such as `--help` [default: `api`, then `import`]
+        /// Benchmark (`api`, `images`, `import`, `mcp`, `oauth`, `ocr`, `scale`, `search`, `search-quality`, `sync`, `web` or
+        /// `mutations`) and its arguments, such as `--help` [default: `api`, then `import`]
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },

@@ -23,6 +23,7 @@ mod export;
 mod files;
 mod folder_import;
 mod folder_watch;
+mod hot_renditions;
 mod images;
 mod import;
 mod import_albums;
@@ -34,7 +35,6 @@ mod integrity;
 mod localities;
 mod maintenance;
 mod map;
-
 mod passwords;
 mod renditions;
 mod roles;
@@ -73,6 +73,7 @@ pub use exports::Problem;
 pub use files::{FileError, FileSearch, LockFile, MoveFile, PutFile, SearchDepth};
 pub use folder_import::ImportProgress;
 pub use folder_watch::{WatchError, WatchEvent, WatchOptions, WatchTotals};
+pub use hot_renditions::RenditionContent;
 pub use images::LibraryInfo;
 pub use import::{ImportError, ImportOutcome, Upload};
 pub use import_report::{FailedFile, FailedKind, ImportReport};
@@ -132,6 +133,7 @@ struct Parts {
     passwords: passwords::Passwords,
     sign_in_locks: sign_in::SignInLocks,
     pending_renditions: renditions::PendingRenditions,
+    hot_renditions: hot_renditions::HotRenditions,
     upload_locks: uploads::UploadLocks,
     queue_changed: Notify,
     key_uses: background::BackgroundWriter,
@@ -172,6 +174,7 @@ impl Library {
             passwords,
             sign_in_locks: sign_in::SignInLocks::default(),
             pending_renditions: renditions::PendingRenditions::default(),
+            hot_renditions: hot_renditions::HotRenditions::default(),
             upload_locks: uploads::UploadLocks::default(),
             queue_changed: Notify::new(),
             key_uses: background::BackgroundWriter::new("the use of an API key"),

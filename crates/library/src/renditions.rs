@@ -12,7 +12,11 @@ use sandbox::{DecodeError, DecodeTask, RequestedRenditions, Urgency};
 use storage::{RenditionJob, RenditionSource, StorageError, StoredRendition};
 use tokio::sync::Semaphore;
 
-use crate::{Caller, Library, indexing::StoreFailure};
+use crate::{
+    Caller, Library,
+    hot_renditions::{self, HotRenditions, RenditionContent},
+    indexing::StoreFailure,
+};
 
 /// How long a background job waits after something other than the original failed.
 const RETRY_MS: i64 = 30_000;
@@ -153,12 +157,28 @@ impl ServedRendition {
         self.stored.blob
     }
 
-    /// Opens the rendition, or a range of its bytes. If it is missing from the content store, it is made again from the
-    /// original.
+    /// The content of the rendition, or of a range of its bytes. If it is missing from the content store, it is made again
+    /// from the original.
     ///
     /// # Errors
     /// [`BlobError`]; [`BlobError::Missing`] if it was lost and cannot be made again.
-    pub async fn open(&self, range: Option<Range<u64>>) -> Result<BlobReader, BlobError> {
+    pub async fn content(&self, range: Option<Range<u64>>) -> Result<RenditionContent, BlobError> {
+        if !HotRenditions::takes(self.stored.bytes) {
+            return Ok(RenditionContent::Reader(self.open(range).await?));
+        }
+        let hot = &self.library.parts.hot_renditions;
+        let bytes = match hot.get(self.stored.blob) {
+            Some(bytes) => bytes,
+            None => {
+                let bytes = self.open(None).await?.into_bytes().await?;
+                hot.insert(self.stored.blob, bytes.clone());
+                bytes
+            }
+        };
+        Ok(RenditionContent::InMemory(hot_renditions::part(&bytes, range)))
+    }
+
+    async fn open(&self, range: Option<Range<u64>>) -> Result<BlobReader, BlobError> {
         let blobs = &self.library.parts.blobs.content;
         match blobs.open(BlobKind::Rendition, self.stored.blob, range.clone()).await {
             Err(BlobError::Missing { .. }) => {

@@ -28,5 +28,5 @@ pub use authorization::{
 pub use browser::{SESSION_COOKIE, is_same_origin, session_token};
 pub use mcp_resource::{McpResource, mcp_url};
 pub use rate_limits::{OAuthLimits, RateLimit, RateLimits};
-pub use rendition_reply::rendition_reply;
+pub use rendition_reply::{rendition_file, rendition_reply};
 pub use verified_tokens::VerifiedTokens;

@@ -1,11 +1,11 @@
 use domain::Rendition;
 use http::{HeaderValue, StatusCode, header, request::Parts};
 use http_server::{
-    body::try_streamed,
+    body::{ResponseBody, full, try_streamed},
     file::{File, serve_file},
     reply::{Reply, WithHeader as _, error, retry_after},
 };
-use library::{BlobError, RenditionError, ServedRendition};
+use library::{BlobError, RenditionContent, RenditionError, ServedRendition};
 
 /// Serves a rendition of an image to GET or HEAD, with validators and ranges, or the error as JSON. The caller sets how long a
 /// success may be cached.
@@ -33,12 +33,26 @@ pub async fn rendition_reply(
 }
 
 async fn serve(request: &Parts, served: &ServedRendition) -> Reply {
-    let tag = served.hash().to_string();
-    let file = File { tag: &tag, bytes: served.bytes(), content_type: "image/webp" };
-    let open = async |range| Ok(try_streamed(served.open(range).await?.into_stream()));
-    match serve_file(request, file, open).await {
+    match rendition_file(request, served).await {
         Ok(reply) => reply.with(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
         Err(cause) => blob_failed(&cause),
+    }
+}
+
+/// Serves the bytes of a rendition to GET or HEAD, with validators and ranges.
+///
+/// # Errors
+/// [`BlobError`].
+pub async fn rendition_file(request: &Parts, served: &ServedRendition) -> Result<Reply, BlobError> {
+    let tag = served.hash().to_string();
+    let file = File { tag: &tag, bytes: served.bytes(), content_type: "image/webp" };
+    serve_file(request, file, async |range| Ok(body(served.content(range).await?))).await
+}
+
+fn body(content: RenditionContent) -> ResponseBody {
+    match content {
+        RenditionContent::InMemory(bytes) => full(bytes),
+        RenditionContent::Reader(reader) => try_streamed(reader.into_stream()),
     }
 }
 

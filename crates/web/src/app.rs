@@ -40,7 +40,9 @@ type Service = BoxCloneSyncService<Request<Incoming>, Reply, Infallible>;
 
 /// The whole HTTP interface, ready to [`serve`]. Clones share it.
 #[derive(Clone)]
-pub struct App {
+pub struct App(Arc<Services>);
+
+struct Services {
     state: Arc<State>,
     with_cors: Service,
     without_cors: Service,
@@ -89,16 +91,18 @@ impl App {
             .map_response(|reply: http::Response<_>| reply.map(boxed))
             .layer(CompressionLayer::new().compress_when(is_marked))
             .service(handler.clone());
-        Ok(Self {
+        Ok(Self(Arc::new(Services {
             state,
             with_cors: BoxCloneSyncService::new(with_cors),
             without_cors: BoxCloneSyncService::new(handler),
             with_compression: BoxCloneSyncService::new(with_compression),
-        })
+        })))
     }
+}
 
+impl Services {
     /// Handles one request.
-    async fn handle(self, peer: SocketAddr, mut request: Request<Incoming>) -> Reply {
+    async fn handle(&self, peer: SocketAddr, mut request: Request<Incoming>) -> Reply {
         let started = Instant::now();
         let method = request.method().clone();
         let path = logged_path(request.uri().path()).to_owned();
@@ -214,14 +218,17 @@ pub async fn serve(
     listener: TcpListener,
     shutdown: impl Future<Output = ()> + Send,
 ) -> io::Result<()> {
-    let config = &app.state.config;
+    let config = &app.0.state.config;
     let options = ServeOptions {
         limits: config.limits,
         trusted_proxies: config.trusted_proxies.clone(),
         client_of: subscriber_prefix,
     };
-    http_server::serve(move |peer, request| app.clone().handle(peer, request), options, listener, shutdown)
-        .await
+    let handler = move |peer, request| {
+        let services = app.0.clone();
+        async move { services.handle(peer, request).await }
+    };
+    http_server::serve(handler, options, listener, shutdown).await
 }
 
 /// Whether a reply is compressed if the client accepts that.

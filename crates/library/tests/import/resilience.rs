@@ -1,11 +1,11 @@
 use std::{fs, path::Path, time::Duration};
 
 use domain::{BlobKind, Rendition};
-use library::{ImportReport, IndexingScope, SystemClock};
+use library::{ImportReport, IndexingScope, RenditionContent, SystemClock};
 use storage::{BlobRegistry as _, RoleRequest, RoleStore as _};
 use storage_sqlite::SqliteStore;
 
-use crate::{blob_path, fixture, process};
+use crate::{Process, blob_path, fixture, process};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn blob_store_outage_delays_photos() {
@@ -51,15 +51,22 @@ async fn lost_rendition_is_made_again() {
     let ann = it.account("ann").await;
     it.import(&ann, &[fixture("media/landscape-6.jpg")]).await;
     let id = it.first_image(&ann).await;
-    let read = async || {
-        let served = it.library.rendition(&id, Rendition::Medium).await.unwrap();
-        served.open(None).await.unwrap().into_bytes().await.unwrap()
+    let read = async |it: &Process| {
+        let served = it.library.rendition(&id, Rendition::Thumb).await.unwrap();
+        let RenditionContent::InMemory(bytes) = served.content(None).await.unwrap() else {
+            panic!("a thumb of this photo is small")
+        };
+        bytes
     };
-    let before = read().await;
+    let before = read(&it).await;
     for hash in it.stored(BlobKind::Rendition).await {
         fs::remove_file(blob_path(dir.path(), "renditions", hash)).unwrap();
     }
-    assert_eq!(read().await, before);
+    assert_eq!(read(&it).await, before, "from memory");
+    let it = process(dir.path()).await;
+    assert!(it.stored(BlobKind::Rendition).await.is_empty());
+    assert_eq!(read(&it).await, before);
+    assert_eq!(it.stored(BlobKind::Rendition).await.len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

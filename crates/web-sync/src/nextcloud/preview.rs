@@ -4,11 +4,10 @@ use domain::Rendition;
 use http::{HeaderValue, StatusCode, header, request::Parts};
 use http_server::{
     Query,
-    body::try_streamed,
-    file::{File, serve_file},
     reply::{Reply, WithHeader as _, empty},
 };
 use library::{BlobError, Caller, FileId, RenditionError, ServedRendition};
+use web_auth::rendition_file;
 
 use crate::{Sync, authentication, replies};
 
@@ -65,12 +64,7 @@ async fn rendition_of(
 }
 
 async fn respond(parts: &Parts, served: &ServedRendition) -> Reply {
-    let tag = served.hash().to_string();
-    let file = File { tag: &tag, bytes: served.bytes(), content_type: "image/webp" };
-    let reply =
-        serve_file(parts, file, async |range| Ok(try_streamed(served.open(range).await?.into_stream())))
-            .await;
-    match reply {
+    match rendition_file(parts, served).await {
         Ok(reply) => reply.with(header::CACHE_CONTROL, CACHE_CONTROL),
         Err(error) => failed(&RenditionError::Blob(error)),
     }

@@ -39,6 +39,14 @@ impl Connection {
         })
     }
 
+    /// Sends a GET with an optional bearer token, and returns the status.
+    pub(crate) fn get(&mut self, path: &str, token: Option<&str>) -> Result<u16, AnyError> {
+        self.request.clear();
+        write!(self.request, "GET {path} HTTP/1.1\r\nHost: {}\r\n", self.host)?;
+        self.authorize(token)?;
+        self.finish(b"")
+    }
+
     /// Sends a form, and returns status and JSON body.
     pub(crate) fn form(&mut self, path: &str, fields: &[(&str, &str)]) -> Result<(u16, Value), AnyError> {
         let form = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
@@ -61,9 +69,7 @@ impl Connection {
         body: &str,
     ) -> Result<u16, AnyError> {
         self.begin(path, "application/json", body.len())?;
-        if let Some(token) = token {
-            write!(self.request, "Authorization: Bearer {token}\r\n")?;
-        }
+        self.authorize(token)?;
         for (name, value) in headers {
             write!(self.request, "{name}: {value}\r\n")?;
         }
@@ -83,6 +89,13 @@ impl Connection {
              Accept: application/json, text/event-stream\r\n",
             self.host,
         )?;
+        Ok(())
+    }
+
+    fn authorize(&mut self, token: Option<&str>) -> Result<(), AnyError> {
+        if let Some(token) = token {
+            write!(self.request, "Authorization: Bearer {token}\r\n")?;
+        }
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 //! fails because of them.
 //!
 //! - `bench api`: the REST API.
+//! - `bench images`: signed image URLs, compared with nginx.
 //! - `bench import`: import of a folder, compared with the npm package `sharp`.
 //! - `bench oauth`: token refresh and bearer checks, compared with the npm package `oidc-provider`.
 //! - `bench mcp`: MCP tools, compared with a server made with rmcp.
@@ -15,6 +16,7 @@
 mod api;
 mod closed_loop;
 mod connection;
+mod images;
 mod import;
 mod load;
 mod mcp;
@@ -47,6 +49,8 @@ enum Task {
         #[arg(default_values_t = [10_000, 100_000])]
         images: Vec<u32>,
     },
+    /// Measure signed image URLs, and the same bytes sent by nginx
+    Images(images::Options),
     /// Measure an import, and `sharp` on the same photos
     Import(import::Options),
     /// Measure token refresh and bearer checks, and the same with `oidc-provider`
@@ -74,6 +78,7 @@ enum Task {
 async fn main() -> Result<(), AnyError> {
     match Arguments::parse().task {
         Some(Task::Api { images }) => api::run(&images).await,
+        Some(Task::Images(options)) => images::run(&options),
         Some(Task::Import(options)) => import::run(&options),
         Some(Task::Oauth(options)) => oauth::run(&options).await,
         Some(Task::Ocr(options)) => ocr::run(&options).await,

@@ -1,0 +1,93 @@
+//! The peer: nginx with one worker, which sends a file.
+
+use std::{
+    fs,
+    net::{TcpListener, TcpStream},
+    path::Path,
+    process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use ::tests::black_box::{AnyError, UsageMonitor};
+use rustix::process::{Pid, Signal, geteuid, kill_process};
+
+use super::write;
+use crate::peer::PeerProcess;
+
+/// The path of the file.
+pub(super) const PATH: &str = "/picture.webp";
+const HINT: &str = "install nginx, or skip it with --without-peer";
+const START: Duration = Duration::from_secs(5);
+
+/// A running nginx, stopped when dropped.
+pub(super) struct Nginx {
+    process: PeerProcess,
+    watch: UsageMonitor,
+    base_url: String,
+}
+
+impl Nginx {
+    /// Starts nginx in a folder, with a file of this content.
+    pub(super) fn start(folder: &Path, body: &[u8]) -> Result<Self, AnyError> {
+        // Free until nginx binds it, unless another program is faster.
+        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let folder = folder.join("nginx");
+        write(&folder.join("root").join(&PATH[1..]), body)?;
+        let config = folder.join("nginx.conf");
+        let user = if geteuid().is_root() { "user root;" } else { "" };
+        let text = format!(
+            "{user} daemon off; worker_processes 1; pid {0}/pid; error_log stderr error;\n\
+             events {{ worker_connections 256; }}\n\
+             http {{ access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000000;\n\
+             open_file_cache max=100; types {{ image/webp webp; }}\n\
+             server {{ listen {address}; root {0}/root; }} }}\n",
+            folder.display()
+        );
+        fs::write(&config, text)?;
+        let command = |program: &str| {
+            Command::new(program)
+                .args(["-e", "stderr", "-p"])
+                .arg(&folder)
+                .arg("-c")
+                .arg(&config)
+                .stdin(Stdio::null())
+                .spawn()
+        };
+        let child = command("nginx").or_else(|_| command("/usr/sbin/nginx"));
+        let child = child.map_err(|error| format!("nginx cannot be started: {error} ({HINT})"))?;
+        let watch = UsageMonitor::start(child.id());
+        let nginx = Self { process: PeerProcess(child), watch, base_url: format!("http://{address}") };
+        let began = Instant::now();
+        while TcpStream::connect(address).is_err() {
+            if began.elapsed() > START {
+                return Err(format!("nginx does not listen ({HINT})").into());
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(nginx)
+    }
+
+    pub(super) fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    pub(super) fn cpu(&self) -> Duration {
+        self.watch.usage().cpu
+    }
+
+    /// The processes: the master and its worker.
+    pub(super) fn ids(&self) -> Vec<u32> {
+        let master = self.process.0.id();
+        let children =
+            fs::read_to_string(format!("/proc/{master}/task/{master}/children")).unwrap_or_default();
+        std::iter::once(master).chain(children.split_whitespace().filter_map(|id| id.parse().ok())).collect()
+    }
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        // It has not been waited for, so its ID has not been reused. If this fails, it is killed later.
+        let _ = kill_process(Pid::from_child(&self.process.0), Signal::TERM);
+    }
+}
