@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use library::{Library, SigningKeys};
 use oauth_core::{
     AccessTokenClaims, AccessTokens, JwkSet, PublicKeys, RandomError, TokensUnavailable, UnixMillis,
+    jwt::UnverifiedToken,
 };
 
 /// The library's clock.
@@ -35,8 +36,10 @@ impl AccessTokens for Tokens {
     }
 
     async fn read(&self, token: &str) -> Result<Option<AccessTokenClaims>, TokensUnavailable> {
-        let claims = self.0.read(token).await.map_err(unavailable)?;
-        Ok(claims.and_then(|claims| serde_json::from_slice(&claims).ok()))
+        match UnverifiedToken::parse(token) {
+            Some(token) => claims(&self.0, token).await,
+            None => Ok(None),
+        }
     }
 
     fn public_keys(&self) -> Option<&dyn PublicKeys> {
@@ -49,6 +52,15 @@ impl PublicKeys for Tokens {
     async fn jwk_set(&self) -> Result<JwkSet, TokensUnavailable> {
         Ok(JwkSet { keys: self.0.jwks().await.map_err(unavailable)? })
     }
+}
+
+/// The claims of a token that one of these keys signed.
+pub(crate) async fn claims(
+    keys: &SigningKeys,
+    token: UnverifiedToken<'_>,
+) -> Result<Option<AccessTokenClaims>, TokensUnavailable> {
+    let claims = keys.verify(token).await.map_err(unavailable)?;
+    Ok(claims.and_then(|claims| serde_json::from_slice(&claims).ok()))
 }
 
 pub(crate) fn unavailable(error: impl std::fmt::Display) -> TokensUnavailable {

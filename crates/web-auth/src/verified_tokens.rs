@@ -3,12 +3,12 @@ use std::sync::Arc;
 use keys::sha256;
 use library::SigningKeys;
 use oauth_core::{
-    AccessTokenClaims, AccessTokens as _, TokensUnavailable,
+    AccessTokenClaims, TokensUnavailable,
     jwt::{MAX_TOKEN_BYTES, UnverifiedToken},
 };
 use quick_cache::sync::Cache;
 
-use crate::ports::{self, Tokens};
+use crate::ports;
 
 /// Number of cached tokens, at about a kilobyte each.
 const CAPACITY: usize = 20_000;
@@ -49,10 +49,9 @@ impl VerifiedTokens {
             self.cache.remove(&hash);
             return Ok(None);
         }
-        let Some(kid) = UnverifiedToken::parse(token).map(|token| token.kid().to_owned()) else {
-            return Ok(None);
-        };
-        let Some(claims) = Tokens(self.keys.clone()).read(token).await? else { return Ok(None) };
+        let Some(unverified) = UnverifiedToken::parse(token) else { return Ok(None) };
+        let kid = unverified.kid().to_owned();
+        let Some(claims) = ports::claims(&self.keys, unverified).await? else { return Ok(None) };
         let claims = Arc::new(claims);
         self.cache.insert(hash, Arc::new(Verified { kid, claims: claims.clone() }));
         Ok(Some(claims))

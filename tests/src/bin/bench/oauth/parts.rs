@@ -7,7 +7,7 @@ use ::tests::black_box::AnyError;
 use blobs::BlobStore;
 use keys::{Secret, SystemRandom};
 use library::{Library, Settings, SystemClock, WorkerCommand};
-use oauth_core::{AccessTokenClaims, ClientStore as _, SecretHash};
+use oauth_core::{AccessTokenClaims, ClientStore as _, SecretHash, jwt::UnverifiedToken};
 use rustix::time::{ClockId, clock_gettime};
 use storage_sqlite::{SqliteOptions, SqliteStore};
 
@@ -36,7 +36,8 @@ pub(super) async fn run(inputs: &Inputs<'_>) -> Result<(), AnyError> {
     let secret = Secret::load_or_create(&inputs.data_dir.join("secret"), &*random)?;
     let signing_keys = library.signing_keys(secret);
     let claims_of = async |token: &str| -> Result<AccessTokenClaims, AnyError> {
-        let claims = signing_keys.read(token).await?.ok_or("a valid token was refused")?;
+        let token = UnverifiedToken::parse(token).ok_or("a malformed token")?;
+        let claims = signing_keys.verify(token).await?.ok_or("a valid token was refused")?;
         Ok(serde_json::from_slice(&claims)?)
     };
     let token = |call: u32| -> Result<&str, AnyError> {
