@@ -24,7 +24,10 @@ impl ContentHash {
 /// 64 lower-case hexadecimal digits.
 impl fmt::Display for ContentHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        // Written at once: every response with a rendition has its hash.
+        let digits = self.0.map(|byte| [byte >> 4, byte & 15].map(|half| DIGITS[usize::from(half)]));
+        f.write_str(std::str::from_utf8(digits.as_flattened()).map_err(|_| fmt::Error)?)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Replies of any interface.
 
-use http::{HeaderName, HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use serde::Serialize;
 
 use crate::body::{ResponseBody, full};
@@ -11,6 +11,9 @@ pub type Reply = Response<ResponseBody>;
 /// The content type of JSON.
 pub const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
+/// Room for the headers of most responses.
+const USUAL_HEADERS: usize = 12;
+
 /// A response without a body.
 pub fn empty(status: StatusCode) -> Reply {
     with_body(status, full(""))
@@ -20,6 +23,7 @@ pub fn empty(status: StatusCode) -> Reply {
 pub fn with_body(status: StatusCode, body: ResponseBody) -> Reply {
     let mut reply = Response::new(body);
     *reply.status_mut() = status;
+    *reply.headers_mut() = HeaderMap::with_capacity(USUAL_HEADERS);
     reply
 }
 

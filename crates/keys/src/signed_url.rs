@@ -29,7 +29,7 @@ impl UrlSigner {
 
 /// Unambiguous, because no part contains a line break.
 fn message(image: &str, rendition: &str, expires_at_s: i64) -> String {
-    format!("{image}\n{rendition}\n{expires_at_s}")
+    [image, "\n", rendition, "\n", &expires_at_s.to_string()].concat()
 }
 
 #[cfg(test)]

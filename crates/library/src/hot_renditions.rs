@@ -7,7 +7,7 @@ use keys::sha256;
 use quick_cache::{Weighter, sync::Cache};
 
 /// Upper bound on a cached rendition: most thumbs, and many of medium size.
-const MAX_RENDITION_BYTES: u64 = 64 * 1024;
+const MAX_RENDITION_BYTES: u64 = 128 * 1024;
 /// Upper bound on all cached renditions together.
 const CAPACITY_BYTES: u64 = 32 * 1024 * 1024;
 /// What the cache expects to hold: thumbs of ordinary photos.

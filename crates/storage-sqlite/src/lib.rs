@@ -16,8 +16,7 @@
 //! column go there. What is here is what only SQLite needs: connections, the writer's thread, the indexes of words and
 //! places, and the classes of errors.
 //!
-//! Prepared statements are cached with their connection. SQLite plans a statement again whenever a `LIMIT` is bound,
-//! so a function that reads one row ends with `get_result`, never with `first`.
+//! Prepared statements are cached with their connection. `.cargo/config.toml` has the options that SQLite is compiled with.
 //!
 //! ```no_run
 //! # async fn open() -> Result<(), storage::StorageError> {

@@ -1,5 +1,7 @@
 //! Renditions behind signed URLs: `/i/{image_id}/{rendition}.webp?exp=…&sig=…`.
 
+use std::borrow::Cow;
+
 use domain::Rendition;
 use http::{HeaderName, HeaderValue, Method, StatusCode, header, request::Parts};
 use url::form_urlencoded;
@@ -60,8 +62,8 @@ fn verify<'a>(api: &Api, request: &'a Parts) -> Option<SignedUrl<'a>> {
 }
 
 /// The value of a parameter that occurs once.
-fn single(query: &str, name: &str) -> Option<String> {
+fn single<'a>(query: &'a str, name: &str) -> Option<Cow<'a, str>> {
     let mut values = form_urlencoded::parse(query.as_bytes()).filter(|(key, _)| key == name);
     let (_, value) = values.next()?;
-    values.next().is_none().then(|| value.into_owned())
+    values.next().is_none().then_some(value)
 }

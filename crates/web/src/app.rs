@@ -12,7 +12,7 @@ use std::{
 };
 
 use futures_util::FutureExt as _;
-use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Version, header};
+use http::{Extensions, HeaderMap, HeaderValue, Method, Request, StatusCode, Version, header};
 use http_body_util::BodyExt as _;
 use http_server::{
     ServeOptions,
@@ -44,8 +44,7 @@ pub struct App(Arc<Services>);
 
 struct Services {
     state: Arc<State>,
-    with_cors: Service,
-    without_cors: Service,
+    preflight: Service,
     with_compression: Service,
 }
 
@@ -81,20 +80,16 @@ impl App {
         let inner = state.clone();
         let handler = service_fn(move |request: Request<Incoming>| {
             let state = inner.clone();
-            async move {
-                let reply = AssertUnwindSafe(state.handle(request)).catch_unwind().await;
-                Ok::<_, Infallible>(reply.unwrap_or_else(|cause| panicked(cause.as_ref())))
-            }
+            async move { Ok::<_, Infallible>(state.handle_safely(request).await) }
         });
-        let with_cors = ServiceBuilder::new().layer(cors()).service(handler.clone());
+        let preflight = ServiceBuilder::new().layer(preflights()).service(handler.clone());
         let with_compression = ServiceBuilder::new()
             .map_response(|reply: http::Response<_>| reply.map(boxed))
             .layer(CompressionLayer::new().compress_when(is_marked))
-            .service(handler.clone());
+            .service(handler);
         Ok(Self(Arc::new(Services {
             state,
-            with_cors: BoxCloneSyncService::new(with_cors),
-            without_cors: BoxCloneSyncService::new(handler),
+            preflight: BoxCloneSyncService::new(preflight),
             with_compression: BoxCloneSyncService::new(with_compression),
         })))
     }
@@ -138,7 +133,7 @@ impl Services {
             return self.handle_api(request).await;
         }
         if web_sync::is_sync_request(request.method(), path) {
-            let Ok(reply) = self.without_cors.clone().oneshot(request).await;
+            let reply = self.state.handle_safely(request).await;
             // Apps give a file up after 500.
             return if reply.status() == StatusCode::INTERNAL_SERVER_ERROR {
                 web_sync::unavailable()
@@ -154,12 +149,14 @@ impl Services {
     /// Handles a request to an interface for programs, which browsers of any origin may call.
     async fn handle_api(&self, request: Request<Incoming>) -> Reply {
         // The CORS layer takes every OPTIONS request for a preflight.
-        if request.method() == Method::OPTIONS && !is_preflight(&request) {
-            let Ok(reply) = self.without_cors.clone().oneshot(request).await;
-            return reply.with(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+        if is_preflight(&request) {
+            let Ok(reply) = self.preflight.clone().oneshot(request).await;
+            return reply;
         }
-        let Ok(reply) = self.with_cors.clone().oneshot(request).await;
+        let reply = self.state.handle_safely(request).await;
         reply
+            .with(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"))
+            .with(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_HEADERS)
     }
 
     /// Handles a request to a page. A form runs to its end even if the browser disconnects, so that a changed password is
@@ -179,6 +176,12 @@ impl Services {
 }
 
 impl State {
+    /// As [`handle`](Self::handle); a panic becomes a reply.
+    async fn handle_safely(&self, request: Request<Incoming>) -> Reply {
+        let reply = AssertUnwindSafe(self.handle(request)).catch_unwind().await;
+        reply.unwrap_or_else(|cause| panicked(cause.as_ref()))
+    }
+
     async fn handle(&self, request: Request<Incoming>) -> Reply {
         let (parts, incoming) = request.into_parts();
         let body = RequestBody::new(&parts, incoming, self.config.limits.body_timeout);
@@ -253,22 +256,18 @@ fn is_preflight(request: &Request<Incoming>) -> bool {
         && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-fn cors() -> CorsLayer {
+/// The response headers that scripts of other origins may read.
+const EXPOSED_HEADERS: HeaderValue = HeaderValue::from_static(
+    "www-authenticate,etag,content-range,accept-ranges,content-length,retry-after,allow,mcp-session-id",
+);
+
+/// Answers preflights. Responses to other requests have [`EXPOSED_HEADERS`], which are the same for all requests.
+fn preflights() -> CorsLayer {
     CorsLayer::new()
         .allow_origin(AnyOrigin)
         .allow_methods([Method::GET, Method::HEAD, Method::POST, Method::PATCH, Method::DELETE])
         // Mirrored, because the wildcard does not cover `Authorization`.
         .allow_headers(AllowHeaders::mirror_request())
-        .expose_headers([
-            header::WWW_AUTHENTICATE,
-            header::ETAG,
-            header::CONTENT_RANGE,
-            header::ACCEPT_RANGES,
-            header::CONTENT_LENGTH,
-            header::RETRY_AFTER,
-            header::ALLOW,
-            HeaderName::from_static("mcp-session-id"),
-        ])
         .max_age(Duration::from_secs(3600))
 }
 

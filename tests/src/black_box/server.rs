@@ -18,6 +18,10 @@ use super::{
 /// How long the server may take to exit before it is killed. It drains for 10 s.
 const GRACE: Duration = Duration::from_secs(15);
 const POLL: Duration = Duration::from_millis(20);
+/// How long a server must use nearly no processor time to be idle.
+const IDLE_TIME: Duration = Duration::from_secs(2);
+/// How long work in the background may take.
+const MAX_WORK: Duration = Duration::from_secs(300);
 
 /// A running server, stopped when dropped.
 #[derive(Debug)]
@@ -65,6 +69,25 @@ impl Server {
     /// The usage of the process tree so far.
     pub fn usage(&self) -> Usage {
         self.watch.usage()
+    }
+
+    /// Waits until the server and its child processes use nearly no processor time, such as after an import, when it makes
+    /// the rest of the renditions.
+    ///
+    /// # Errors
+    /// They are still at work after five minutes.
+    pub fn wait_until_idle(&self) -> Result<(), AnyError> {
+        let began = Instant::now();
+        let mut used = self.usage().cpu;
+        while began.elapsed() < MAX_WORK {
+            thread::sleep(IDLE_TIME);
+            let now = self.usage().cpu;
+            if now.saturating_sub(used) < IDLE_TIME / 50 {
+                return Ok(());
+            }
+            used = now;
+        }
+        Err("the server is still at work".into())
     }
 
     /// The processor time of the server process, without its child processes.

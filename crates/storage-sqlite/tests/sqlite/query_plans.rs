@@ -455,3 +455,21 @@ async fn hot_operations_use_indexes() {
         assert!(steps.contains(expected), "{expected} is not among {steps:#?}");
     }
 }
+
+#[derive(QueryableByName)]
+struct CompileOption {
+    #[diesel(sql_type = Text)]
+    compile_options: String,
+}
+
+/// The options of `.cargo/config.toml`, without which every query is slower.
+#[test]
+fn sqlite_is_compiled_with_the_options_of_the_workspace() {
+    let mut c = SqliteConnection::establish(":memory:").unwrap();
+    let options: Vec<CompileOption> = sql_query("PRAGMA compile_options").load(&mut c).unwrap();
+    let options: BTreeSet<&str> = options.iter().map(|option| option.compile_options.as_str()).collect();
+    for expect in ["ENABLE_QPSG", "DEFAULT_MEMSTATUS=0", "THREADSAFE=2"] {
+        assert!(options.contains(expect), "{expect} is missing in {options:?}");
+    }
+    assert!(!options.contains("ENABLE_MEMORY_MANAGEMENT"));
+}

@@ -15,6 +15,7 @@ pub(crate) async fn run(sizes: &[u32]) -> Result<(), AnyError> {
         let folder = tempfile::tempdir()?;
         let seeded = seed(folder.path(), *images).await?;
         let server = Instance::open(folder.path())?.serve()?;
+        server.wait_until_idle()?;
         let http = load::client_with_key(&seeded.key)?;
         println!("\n{images} images");
         println!("{:<34} {:>9} {:>10} {:>10} {:>12}", "request", "req/s", "p50 ms", "p99 ms", "CPU µs/req");

@@ -49,6 +49,7 @@ pub(crate) fn run(options: &Options) -> Result<(), AnyError> {
     instance.import(&[fixtures().join("samples")])?;
     let key = instance.create_key()?;
     let server = instance.serve()?;
+    server.wait_until_idle()?;
     let Picture { path, body } = nearest(&server, &key, options.bytes)?;
     println!("\nsigned URLs: a rendition of {} bytes, {} s each", body.len(), options.seconds);
     println!("{}", crate::machine());

@@ -54,6 +54,7 @@ pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
     let folder = tempfile::tempdir()?;
     let key = seed(folder.path(), options.images).await?.key;
     let server = Instance::open(folder.path())?.serve()?;
+    server.wait_until_idle()?;
     println!("\nMCP: {} images, {} s each", options.images, options.seconds);
     println!("{}", crate::machine());
     let mut table = Table::new();
