@@ -18,6 +18,7 @@ pub struct Instance {
     program: PathBuf,
     data_dir: PathBuf,
     settings: Vec<String>,
+    processor: Option<u32>,
 }
 
 /// A file that was not imported.
@@ -98,7 +99,14 @@ impl Instance {
     /// # Errors
     /// The program is missing.
     pub fn open(data_dir: &Path) -> Result<Self, AnyError> {
-        Ok(Self { program: program()?, data_dir: data_dir.to_owned(), settings: Vec::new() })
+        Ok(Self { program: program()?, data_dir: data_dir.to_owned(), settings: Vec::new(), processor: None })
+    }
+
+    /// Runs all commands on one processor only, by `taskset`, which is part of util-linux.
+    #[must_use]
+    pub fn on_processor(mut self, processor: u32) -> Self {
+        self.processor = Some(processor);
+        self
     }
 
     /// The data folder.
@@ -168,7 +176,14 @@ impl Instance {
 
     /// The program with these arguments, without the settings in the caller's environment.
     fn command<S: AsRef<OsStr>, const N: usize>(&self, arguments: [S; N]) -> Command {
-        let mut command = Command::new(&self.program);
+        let mut command = match self.processor {
+            Some(processor) => {
+                let mut taskset = Command::new("taskset");
+                taskset.args(["--cpu-list", &processor.to_string()]).arg(&self.program);
+                taskset
+            }
+            None => Command::new(&self.program),
+        };
         command.args(arguments).args(&self.settings).arg("--data-dir").arg(&self.data_dir);
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("PHOTOS_") {

@@ -61,11 +61,6 @@ impl Server {
         &self.base_url
     }
 
-    /// The process ID.
-    pub fn id(&self) -> u32 {
-        self.child.id()
-    }
-
     /// The usage of the process tree so far.
     pub fn usage(&self) -> Usage {
         self.watch.usage()

@@ -1,7 +1,7 @@
 //! Measures signed image URLs, and nginx with the same bytes in a file, without any check.
 //!
-//! The server imports the bundled samples, and one of their renditions is requested again and again. Server and clients
-//! have a processor each, if there are two. Rounds alternate.
+//! The server imports the bundled samples, and one of their renditions is requested again and again. The servers run on one
+//! processor and the clients on another. Rounds alternate.
 
 mod nginx;
 
@@ -23,6 +23,7 @@ use crate::{
 
 const SIGNED: &str = "signed URL";
 const FILE: &str = "nginx: file";
+const SERVER_PROCESSOR: u32 = 0;
 
 #[derive(Args, Debug)]
 pub(crate) struct Options {
@@ -48,14 +49,13 @@ pub(crate) fn run(options: &Options) -> Result<(), AnyError> {
     let instance = Instance::create(&folder.path().join("library"), &[])?;
     instance.import(&[fixtures().join("samples")])?;
     let key = instance.create_key()?;
-    let server = instance.serve()?;
+    let server = instance.on_processor(SERVER_PROCESSOR).serve()?;
     server.wait_until_idle()?;
     let Picture { path, body } = nearest(&server, &key, options.bytes)?;
     println!("\nsigned URLs: a rendition of {} bytes, {} s each", body.len(), options.seconds);
     println!("{}", crate::machine());
     let nginx = if options.without_peer { None } else { Some(Nginx::start(folder.path(), &body)?) };
-    println!("{}", pin(&server, nginx.as_ref()));
-
+    pin_clients()?;
     let mut table = Table::new();
     for round in 1..=options.rounds {
         for &connections in &options.connections {
@@ -149,22 +149,16 @@ fn clients(base_url: &str, path: &str, body: &[u8], connections: u16) -> Result<
     (0..connections).map(client).collect()
 }
 
-/// Gives the servers one processor and this process another. Returns what was done.
-fn pin(server: &Server, nginx: Option<&Nginx>) -> String {
-    let processes = std::iter::once(server.id()).chain(nginx.iter().flat_map(|nginx| nginx.ids()));
-    let mut placed = processes.map(|id| (id, 0)).chain([(std::process::id(), 1)]);
-    if placed.all(|(id, processor)| is_pinned(id, processor)) {
-        "servers on processor 0, clients on processor 1".to_owned()
-    } else {
-        "processes were not pinned, so figures are not those of one processor".to_owned()
-    }
-}
-
-/// Pins all threads of a process with `taskset`, which is part of util-linux.
-fn is_pinned(process: u32, processor: u32) -> bool {
+/// Moves this process, which has the clients, to another processor than the servers.
+fn pin_clients() -> Result<(), AnyError> {
     let mut taskset = Command::new("taskset");
-    taskset.args(["--all-tasks", "--cpu-list", "--pid", &processor.to_string(), &process.to_string()]);
-    taskset.output().is_ok_and(|output| output.status.success())
+    taskset.args(["--all-tasks", "--cpu-list", "--pid", "1", &std::process::id().to_string()]);
+    let output = taskset.output()?;
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(format!("the clients cannot be pinned: {}", String::from_utf8_lossy(&output.stderr)).into())
+    }
 }
 
 /// Writes a file, creating its folder.

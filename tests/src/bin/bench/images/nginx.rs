@@ -12,7 +12,7 @@ use std::{
 use ::tests::black_box::{AnyError, UsageMonitor};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 
-use super::write;
+use super::{SERVER_PROCESSOR, write};
 use crate::peer::PeerProcess;
 
 /// The path of the file.
@@ -45,17 +45,10 @@ impl Nginx {
             folder.display()
         );
         fs::write(&config, text)?;
-        let command = |program: &str| {
-            Command::new(program)
-                .args(["-e", "stderr", "-p"])
-                .arg(&folder)
-                .arg("-c")
-                .arg(&config)
-                .stdin(Stdio::null())
-                .spawn()
-        };
-        let child = command("nginx").or_else(|_| command("/usr/sbin/nginx"));
-        let child = child.map_err(|error| format!("nginx cannot be started: {error} ({HINT})"))?;
+        let mut command = Command::new("taskset");
+        command.args(["--cpu-list", &SERVER_PROCESSOR.to_string(), program(), "-e", "stderr", "-p"]);
+        command.arg(&folder).arg("-c").arg(&config).stdin(Stdio::null());
+        let child = command.spawn().map_err(|error| format!("nginx cannot be started: {error} ({HINT})"))?;
         let watch = UsageMonitor::start(child.id());
         let nginx = Self { process: PeerProcess(child), watch, base_url: format!("http://{address}") };
         let began = Instant::now();
@@ -75,14 +68,12 @@ impl Nginx {
     pub(super) fn cpu(&self) -> Duration {
         self.watch.usage().cpu
     }
+}
 
-    /// The processes: the master and its worker.
-    pub(super) fn ids(&self) -> Vec<u32> {
-        let master = self.process.0.id();
-        let children =
-            fs::read_to_string(format!("/proc/{master}/task/{master}/children")).unwrap_or_default();
-        std::iter::once(master).chain(children.split_whitespace().filter_map(|id| id.parse().ok())).collect()
-    }
+/// Debian installs it in a folder that is not on the path of every user.
+fn program() -> &'static str {
+    const DEBIAN: &str = "/usr/sbin/nginx";
+    if Path::new(DEBIAN).exists() { DEBIAN } else { "nginx" }
 }
 
 impl Drop for Nginx {
