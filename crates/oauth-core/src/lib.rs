@@ -153,6 +153,8 @@ mod token;
 mod visible_name;
 
 pub use access::{AccessError, AccessRefused, ProtectedResource};
+/// The macro that implementations of the traits of this crate need, of the crate `async-trait`.
+pub use async_trait::async_trait;
 pub use attempt::Attempt;
 pub use authorize::{AuthorizationRequest, AuthorizeError, PageError, Redirect};
 pub use builder::AuthorizationServerBuilder;
