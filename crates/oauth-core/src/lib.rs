@@ -77,8 +77,8 @@
 //! your database, each one file with its schema:
 //! [Postgres](https://docs.rs/crate/oauth-core/latest/source/examples/stores/postgres.rs) (sqlx) or
 //! [SQLite](https://docs.rs/crate/oauth-core/latest/source/examples/stores/sqlite.rs) (diesel). Above each implementation
-//! stands the macro [`async_trait`](macro@async_trait). Then let the module [`conformance`] test yours; it races many tasks on one code, token
-//! or grant.
+//! stands the macro [`async_trait`](macro@async_trait). Then let the module [`conformance`] test yours; it races many tasks
+//! on one code, token or grant.
 //!
 //! | guarantee | what it prevents |
 //! |---|---|
