@@ -1,69 +1,87 @@
-//! An OAuth 2.1 server with a protected resource, as an axum service on 127.0.0.1:8090 or the given address.
-use std::{collections::HashMap, error::Error, sync::Arc};
+//! An OAuth 2.1 server with sign-in, consent and a protected resource, as an axum service on 127.0.0.1:8090 or the given
+//! address. In production, it has https, a store on a disk, rate limits, and users and pages of its own.
+use std::{collections::HashMap, error::Error, sync::Arc, time::Duration};
 
-use axum::{
-    Form, Router,
-    extract::{RawQuery, State},
-    http::StatusCode,
-    response::{Html, IntoResponse, Response},
-    routing::get,
-};
+use axum::extract::{Form, FromRef, RawQuery, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::{Router, routing::get};
 use oauth_core::{
-    AuthorizationServer, AuthorizeError, Config, Endpoints, Grant, HttpEndpoints, Lifetimes, MemoryStore,
-    Resource, SystemRandom, new_key,
+    AuthorizationRequest, AuthorizationServer, AuthorizeError, Config, Endpoints, Grant, HttpEndpoints,
+    Lifetimes, MemoryStore, ProtectedResource, Resource, SystemRandom, new_id, new_key,
 };
 use tokio::net::TcpListener;
 
-// Every visitor is user "1" in one session. A real service signs users in and reads the session from its cookie.
-const USER: &str = "1";
-const SESSION: &[u8] = b"the session of user 1";
+// There is one user, with one session. In production, keep hashes of passwords, and a session for each sign-in.
+const USER: (&str, &str, &str) = ("1", "ada@example.org", "correct horse");
+const SIGN_IN: &str =
+    "<form method=post><input name=email><input name=password type=password><button>Sign in";
 
-async fn show_consent(
-    State(server): State<AuthorizationServer>,
-    RawQuery(query): RawQuery,
-) -> Result<Html<String>, AuthorizeError> {
-    let request = server.authorize(&query.unwrap_or_default()).await?;
-    let (host, token) = (request.redirect_host(), server.consent_token(SESSION, &request)?);
-    Ok(Html(format!(
-        "<form method=post><input type=hidden name=token value={token}>Give {host} access to your photos?
-         <button name=answer value=allow>Allow</button> <button name=answer value=deny>Deny</button></form>"
-    )))
+#[derive(Clone, FromRef)]
+struct App {
+    server: AuthorizationServer,
+    photos: ProtectedResource,
+    cookie: Arc<str>,
 }
 
-async fn answer_consent(
-    State(server): State<AuthorizationServer>,
-    RawQuery(query): RawQuery,
-    Form(form): Form<HashMap<String, String>>,
+/// What identifies the browser of a user who is signed in.
+fn session<'a>(app: &'a App, headers: &HeaderMap) -> Option<&'a [u8]> {
+    let mut cookies = headers.get(header::COOKIE)?.to_str().ok()?.split("; ");
+    cookies.any(|cookie| *cookie == *app.cookie).then_some(app.cookie.as_bytes())
+}
+
+async fn show(
+    State(app): State<App>,
+    headers: HeaderMap,
+    request: AuthorizationRequest,
 ) -> Result<Response, AuthorizeError> {
-    let request = server.authorize(&query.unwrap_or_default()).await?;
-    let token = form.get("token").map_or("", String::as_str);
-    let Some(attempt) = server.check_consent_token(SESSION, &request, token) else {
-        return Ok((StatusCode::FORBIDDEN, "This form has expired. Reload the page.").into_response());
+    let form = match session(&app, &headers) {
+        Some(session) => app.server.consent_form(session, &request)?,
+        None => SIGN_IN.to_owned(),
     };
-    if form.get("answer").is_none_or(|answer| answer != "allow") {
-        return Ok(server.deny(&request).into_response());
-    }
-    Ok(server.allow(&request, USER, &attempt).await.into_response())
+    let policy = [(header::CONTENT_SECURITY_POLICY, request.content_security_policy())];
+    Ok((policy, Html(format!("<!doctype html>{form}"))).into_response())
 }
 
-async fn photos(grant: Grant) -> String {
-    format!("the photos of user {}", grant.subject)
+async fn answer(
+    State(app): State<App>,
+    (headers, RawQuery(query), request): (HeaderMap, RawQuery, AuthorizationRequest),
+    Form(form): Form<HashMap<String, String>>,
+) -> Response {
+    let field = |name: &str| form.get(name).map_or("", String::as_str);
+    let (user, email, password) = USER;
+    if (field("email"), field("password")) == (email, password) {
+        let cookie = format!("{}; HttpOnly; SameSite=Lax", app.cookie); // And `Secure`, with https.
+        let to_form = Redirect::to(&format!("?{}", query.unwrap_or_default()));
+        return ([(header::SET_COOKIE, cookie)], to_form).into_response();
+    }
+    match session(&app, &headers).and_then(|id| app.server.check_consent_token(id, &request, field("token")))
+    {
+        None => (StatusCode::FORBIDDEN, "Wrong password, or an expired form. Reload.").into_response(),
+        Some(_) if field("answer") != "allow" => app.server.deny(&request).into_response(),
+        Some(attempt) => app.server.allow(&request, user, &attempt).await.into_response(),
+    }
 }
 
 pub async fn run(listener: TcpListener) -> Result<(), Box<dyn Error + Send + Sync>> {
     let base = format!("http://{}", listener.local_addr()?);
     let resource = Resource::new(&base, "Photos", &["photos"]);
     let config = Config::new(&base, Endpoints::under(&base), vec![resource], Lifetimes::default())?;
-    let key = new_key(&SystemRandom::new())?; // A real service keeps its key.
+    let key = new_key(&SystemRandom::new())?; // In production, keep it.
     let server = AuthorizationServer::builder(config, Arc::new(MemoryStore::new()), &key).build();
-    let photos =
-        Router::new().route("/", get(photos)).with_state(server.protect(&base).ok_or("no resource")?);
-    let endpoints: Router<AuthorizationServer> = HttpEndpoints::new(server.clone()).router();
-    let service: Router = Router::new()
-        .route("/authorize", get(show_consent).post(answer_consent))
-        .merge(endpoints)
-        .with_state(server)
-        .merge(photos);
+    let photos = server.protect(&base).ok_or("no resource")?;
+    let cookie = format!("session={}", new_id(&SystemRandom::new())?).into();
+    let service = Router::new()
+        .route("/", get(async |grant: Grant| format!("the photos of user {}", grant.subject)))
+        .route("/authorize", get(show).post(answer))
+        .merge(HttpEndpoints::new(server.clone()).router())
+        .with_state(App { server: server.clone(), photos, cookie });
+    tokio::spawn(async move {
+        loop {
+            while server.sweep(1000).await.is_ok_and(|deleted| deleted > 0) {}
+            tokio::time::sleep(Duration::from_secs(3600)).await;
+        }
+    });
     Ok(axum::serve(listener, service).await?)
 }
 

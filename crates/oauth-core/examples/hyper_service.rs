@@ -1,4 +1,5 @@
-//! An OAuth 2.1 server with a protected resource, as a plain hyper service on 127.0.0.1:8090 or the given address.
+//! An OAuth 2.1 server with a protected resource, as a plain hyper service on 127.0.0.1:8090 or the given address. It shows
+//! the way of the requests. The sign-in and the sweep are in `axum_service.rs`.
 use std::{error::Error, sync::Arc};
 
 use http_body_util::{BodyExt, Full, Limited};
@@ -9,8 +10,8 @@ use hyper::{
     service::service_fn,
 };
 use oauth_core::{
-    AuthorizationServer, Config, Endpoints, HttpEndpoints, Lifetimes, MAX_BODY_BYTES, MemoryStore,
-    ProtectedResource, Resource, SystemRandom, new_key,
+    AuthorizationRequest, AuthorizationServer, Config, Endpoints, HttpEndpoints, Lifetimes, MAX_BODY_BYTES,
+    MemoryStore, ProtectedResource, Resource, SystemRandom, new_key,
 };
 use tokio::net::TcpListener;
 
@@ -20,9 +21,26 @@ type Failure = Box<dyn Error + Send + Sync>;
 const USER: &str = "1";
 const SESSION: &[u8] = b"the session of user 1";
 
-fn page(status: u16, html: &str) -> Result<Response<Bytes>, Failure> {
+fn page(status: u16, policy: &str, html: &str) -> Result<Response<Bytes>, Failure> {
     let page = Response::builder().status(status).header("content-type", "text/html; charset=utf-8");
-    Ok(page.body(html.to_owned().into())?)
+    Ok(page.header("content-security-policy", policy).body(html.to_owned().into())?)
+}
+
+async fn answer(
+    server: &AuthorizationServer,
+    request: &AuthorizationRequest,
+    form: &str,
+) -> Result<Response<Bytes>, Failure> {
+    let field = |name: &str| form.split('&').find_map(|pair| pair.strip_prefix(name));
+    let token = field("token=").unwrap_or_default();
+    Ok(match server.check_consent_token(SESSION, request, token) {
+        None => page(403, "default-src 'none'", "This form has expired. Reload the page.")?,
+        Some(_) if field("answer=") != Some("allow") => server.deny(request).response(),
+        Some(attempt) => match server.allow(request, USER, &attempt).await {
+            Ok(redirect) => redirect.response(),
+            Err(error) => error.response(),
+        },
+    })
 }
 
 async fn serve(
@@ -36,25 +54,18 @@ async fn serve(
         (None, "/authorize") => match server.authorize(head.uri.query().unwrap_or_default()).await {
             Err(error) => error.response(),
             Ok(request) if head.method == Method::POST => {
-                let token = std::str::from_utf8(&body).unwrap_or_default().trim_start_matches("token=");
-                match server.check_consent_token(SESSION, &request, token) {
-                    None => page(403, "This form has expired. Reload the page.")?,
-                    Some(attempt) => match server.allow(&request, USER, &attempt).await {
-                        Ok(redirect) => redirect.response(),
-                        Err(error) => error.response(),
-                    },
-                }
+                answer(&server, &request, std::str::from_utf8(&body)?).await?
             }
-            Ok(request) => match server.consent_token(SESSION, &request) {
-                Ok(token) => page(200, &format!("<form method=post><button name=token value={token}>Allow"))?,
+            Ok(request) => match server.consent_form(SESSION, &request) {
+                Ok(form) => page(200, &request.content_security_policy(), &form)?,
                 Err(error) => error.response(),
             },
         },
         (None, "/") => match photos.grant_for(&head.headers).await {
-            Ok(grant) => page(200, &format!("the photos of user {}", grant.subject))?,
+            Ok(grant) => page(200, "default-src 'none'", &format!("the photos of user {}", grant.subject))?,
             Err(error) => error.response(),
         },
-        _ => page(404, "There is nothing here.")?,
+        _ => page(404, "default-src 'none'", "There is nothing here.")?,
     };
     Ok(response.map(Full::new))
 }

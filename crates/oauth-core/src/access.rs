@@ -20,8 +20,8 @@ pub enum AccessRefused {
     /// Its token is expired, revoked, malformed, or issued for another resource: 401 `invalid_token`.
     #[error("the token is not valid here")]
     InvalidToken,
-    /// Its token is valid but has no scope of the resource: 403 `insufficient_scope`.
-    #[error("the token has no scope of this resource")]
+    /// Its token is valid but lacks the required scope, or has no scope of the resource: 403 `insufficient_scope`.
+    #[error("the token lacks a scope that this request needs")]
     InsufficientScope,
 }
 
@@ -62,14 +62,18 @@ impl AccessRefused {
     /// );
     /// ```
     pub fn www_authenticate(self, resource: &Resource) -> String {
+        self.challenge(&resource.scopes.join(" "), resource)
+    }
+
+    fn challenge(self, scopes: &str, resource: &Resource) -> String {
         let error = self.code().map(|code| format!("error=\"{code}\", ")).unwrap_or_default();
-        let (scopes, url) = (resource.scopes.join(" "), &resource.metadata_url);
+        let url = &resource.metadata_url;
         format!("Bearer {error}scope=\"{scopes}\", resource_metadata=\"{url}\"")
     }
 }
 
 /// Why a request is refused.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum AccessError {
     /// It has no token that gives access.
     #[error("{refused}")]
@@ -119,7 +123,8 @@ pub struct ProtectedResource {
 
 impl ProtectedResource {
     /// The grant that gives a request with this `Authorization` header access. Reads the token, looks the grant up, and
-    /// checks both with [`AuthorizationServer::check_access`], so a revocation takes effect at the next request.
+    /// checks both with [`AuthorizationServer::check_access`], so a revocation takes effect at the next request. The grant
+    /// has at least one scope of the resource; [`require`](Self::require) checks for a certain one.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -139,6 +144,29 @@ impl ProtectedResource {
         let grant = found.map(|found| found.grant);
         server.check_access(&claims, grant.as_ref(), &resource.url, server.now()).map_err(refuse)?;
         grant.ok_or_else(|| refuse(AccessRefused::InvalidToken))
+    }
+
+    /// Checks that a grant, as returned by [`grant`](Self::grant), has this scope. The challenge of the error names it, so
+    /// that a client can ask its user for it.
+    ///
+    /// ```
+    /// use oauth_core::{AccessError, Grant, ProtectedResource};
+    ///
+    /// fn delete_photo(photos: &ProtectedResource, grant: &Grant) -> Result<(), AccessError> {
+    ///     photos.require(grant, "photos:write")?;
+    ///     // Delete it.
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`AccessRefused::InsufficientScope`].
+    pub fn require(&self, grant: &Grant, scope: &str) -> Result<(), AccessError> {
+        if grant.scopes.iter().any(|granted| granted == scope) {
+            return Ok(());
+        }
+        let refused = AccessRefused::InsufficientScope;
+        Err(AccessError::Refused { refused, challenge: refused.challenge(scope, &self.resource) })
     }
 }
 
@@ -185,8 +213,11 @@ impl AuthorizationServer {
     }
 
     /// The `sub` of a grant: a pseudonym of the user that differs between clients, so that two clients cannot find out
-    /// that they share a user.
+    /// that they share a user; or the user's id, if the policies say so.
     pub(crate) fn subject_for_client(&self, grant: &Grant) -> String {
+        if self.config.policies().reveals_subject {
+            return grant.subject.clone();
+        }
         let (client_id, subject) = (grant.client_id.as_bytes(), grant.subject.as_bytes());
         let length = (client_id.len() as u64).to_be_bytes();
         base64url(hmac::sign(&self.keys.subjects, &[&length[..], client_id, subject].concat()).as_ref())
@@ -246,6 +277,25 @@ mod tests {
         check(AccessRefused::NoToken, "");
         check(AccessRefused::InvalidToken, "error=\"invalid_token\", ");
         check(AccessRefused::InsufficientScope, "error=\"insufficient_scope\", ");
+    }
+
+    #[tokio::test]
+    async fn one_scope_can_be_required() {
+        let test = TestServer::new();
+        let id = test.register(json!({})).await.client_id;
+        let tokens = test.tokens(&id).await;
+        let resource = test.server.protect(V1).unwrap();
+        let grant = resource.grant(Some(&format!("Bearer {}", tokens.access_token.expose()))).await.unwrap();
+        resource.require(&grant, "mcp:images").unwrap();
+        for scope in ["mcp:albums", "mcp:image", ""] {
+            let error = resource.require(&grant, scope).unwrap_err();
+            assert_eq!((error.status(), error.body().error), (403, "insufficient_scope"));
+            let challenge = format!(
+                "Bearer error=\"insufficient_scope\", scope=\"{scope}\", \
+                 resource_metadata=\"https://photos.example/.well-known/oauth-protected-resource/api/mcp/v1\""
+            );
+            assert_eq!(error.www_authenticate(), Some(challenge.as_str()));
+        }
     }
 
     #[tokio::test]

@@ -40,7 +40,8 @@ impl Attempt {
 impl AuthorizationServer {
     /// A token for a hidden field of a new consent form, against cross-site request forgery. It is bound to `session`,
     /// which identifies the user's browser and which no other site knows, such as the session cookie. It may include more
-    /// that the form depends on. The token is also bound to the request, including what the form shows. It contains a random part, the time, and a signature, separated by dots.
+    /// that the form depends on. The token is also bound to the request, including what the form shows. It contains a
+    /// random part, the time, and a signature, separated by dots.
     ///
     /// # Errors
     /// [`Unavailable`].

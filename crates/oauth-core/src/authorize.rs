@@ -55,6 +55,25 @@ impl AuthorizationRequest {
         csp_source(&self.redirect_uri)
     }
 
+    /// A Content-Security-Policy for the sign-in and consent pages. It forbids framing, and allows forms that post to this
+    /// service and redirect to the client, but no scripts, styles and images. A website may redirect further, to any
+    /// https URL.
+    ///
+    /// ```
+    /// # use oauth_core::AuthorizationRequest;
+    /// # fn page(request: &AuthorizationRequest) {
+    /// let styled = format!("{}; style-src 'self'", request.content_security_policy());
+    /// # }
+    /// ```
+    pub fn content_security_policy(&self) -> String {
+        let source = self.redirect_csp_source();
+        // Browsers apply `form-action` to each redirect after a form is sent.
+        let further = if source.starts_with("https://") { " https:" } else { "" };
+        format!(
+            "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self' {source}{further}"
+        )
+    }
+
     /// Whether the response goes to a loopback host or a custom scheme. Any program on the user's device can receive it
     /// there and impersonate the client.
     pub fn redirect_stays_on_device(&self) -> bool {
@@ -83,7 +102,7 @@ impl fmt::Debug for Redirect {
 }
 
 /// Why an authorization request is refused.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum AuthorizeError {
     /// The client or its redirect URI cannot be trusted: the user sees this message, and nothing is redirected.
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! A router of the endpoints, and an extractor of checked grants, for axum.
+//! A router of the endpoints, and extractors of authorization requests and checked grants, for axum.
 
 use axum::{
     Router,
@@ -10,12 +10,13 @@ use axum::{
 use http::{StatusCode, request::Parts};
 
 use crate::{
-    AccessError, AllowError, AuthorizeError, CodeRedirect, Grant, HttpEndpoints, MAX_BODY_BYTES,
-    ProtectedResource, Redirect,
+    AccessError, AllowError, AuthorizationRequest, AuthorizationServer, AuthorizeError, CodeRedirect, Grant,
+    HttpEndpoints, MAX_BODY_BYTES, ProtectedResource, Redirect,
 };
 
 impl HttpEndpoints {
-    /// A router of all endpoints, to merge into that of the service.
+    /// A router of all endpoints, to merge into that of the service. It refuses bodies that are longer than
+    /// [`MAX_BODY_BYTES`].
     pub fn router<S: Clone + Send + Sync + 'static>(&self) -> Router<S> {
         // Paths are literal.
         let router = Router::new().without_v07_checks();
@@ -31,17 +32,58 @@ impl HttpEndpoints {
 
     async fn serve(&self, path: &str, request: Request) -> Response {
         let (parts, body) = request.into_parts();
-        let Ok(body) = to_bytes(body, MAX_BODY_BYTES).await else {
-            return StatusCode::PAYLOAD_TOO_LARGE.into_response();
+        // If the connection broke, nobody reads the response.
+        let response = match to_bytes(body, MAX_BODY_BYTES).await {
+            Ok(body) => self.respond_at(path, &parts, &body).await,
+            Err(_) => self.body_too_long(path),
         };
-        match self.respond_at(path, &parts, &body).await {
+        match response {
             Some(response) => response.map(Body::from),
             None => StatusCode::NOT_FOUND.into_response(),
         }
     }
 }
 
-/// The grant that gives a request access to the [`ProtectedResource`] of the router's state.
+/// The authorization request in the query, checked by the [`AuthorizationServer`] of the router's state; see
+/// [`AuthorizationServer::authorize`]. A state that has more than the server implements [`FromRef`], by hand or by
+/// `axum::extract::FromRef` (axum's feature `macros`):
+///
+/// ```
+/// use axum::{Router, extract::FromRef, routing::get};
+/// use oauth_core::{AuthorizationRequest, AuthorizationServer, Grant, ProtectedResource};
+///
+/// #[derive(Clone, FromRef)]
+/// struct App {
+///     server: AuthorizationServer,
+///     photos: ProtectedResource,
+/// }
+///
+/// async fn consent(request: AuthorizationRequest) -> String {
+///     format!("Sign in to connect {}", request.redirect_host())
+/// }
+///
+/// async fn photos(grant: Grant) -> String {
+///     format!("the photos of user {}", grant.subject)
+/// }
+///
+/// fn service(app: App) -> Router {
+///     Router::new().route("/authorize", get(consent)).route("/photos", get(photos)).with_state(app)
+/// }
+/// ```
+impl<S> FromRequestParts<S> for AuthorizationRequest
+where
+    AuthorizationServer: FromRef<S>,
+    S: Send + Sync,
+{
+    type Rejection = AuthorizeError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, AuthorizeError> {
+        AuthorizationServer::from_ref(state).authorize(parts.uri.query().unwrap_or_default()).await
+    }
+}
+
+/// The grant that gives a request access to the [`ProtectedResource`] of the router's state. It has one or more scopes of
+/// the resource. If they allow different things, the handler calls [`ProtectedResource::require`].
 impl<S> FromRequestParts<S> for Grant
 where
     ProtectedResource: FromRef<S>,

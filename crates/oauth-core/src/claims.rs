@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 pub struct AccessTokenClaims {
     /// The issuer.
     pub iss: String,
-    /// A pseudonym of the user: the same in all tokens of one client, different between clients.
+    /// A pseudonym of the user: the same in all tokens of one client, different between clients. With
+    /// [`Policies::reveals_subject`](crate::Policies::reveals_subject), the user's id.
     pub sub: String,
     /// The URL of the one resource that it gives access to.
     pub aud: String,

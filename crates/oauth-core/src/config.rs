@@ -49,7 +49,16 @@ pub struct Resource {
     pub name: String,
     /// The scopes that apply to it, at least one.
     pub scopes: Vec<String>,
-    /// Scope aliases: the requested scope, and the one granted instead.
+    /// Scope aliases, each as the requested scope and the scope of the resource that is granted instead:
+    ///
+    /// ```
+    /// # use oauth_core::Resource;
+    /// let mut v2 = Resource::new("https://photos.example/mcp/v2", "Photos", &["images"]);
+    /// // An app that requests `photos`, a scope of an older resource, gets `images` here.
+    /// v2.scope_aliases.push(("photos".to_owned(), "images".to_owned()));
+    /// ```
+    ///
+    /// The requested scope is one of another resource, because a scope that no resource has is refused.
     pub scope_aliases: Vec<(String, String)>,
     /// The URL of its metadata document (RFC 9728).
     pub metadata_url: String,
@@ -84,7 +93,8 @@ impl Default for Lifetimes {
 #[non_exhaustive]
 pub struct Policies {
     /// How long after its rotation a refresh token may be replayed without ending the grant, in seconds: 30. Parallel
-    /// processes of one client cause such replays.
+    /// processes of one client cause such replays. The replay itself is refused with `invalid_grant`: the process that sent
+    /// it gets no tokens, and may ask its user to connect again although the grant is still valid.
     pub replay_grace_seconds: u32,
     /// Whether a code that is used twice ends its grant: no.
     pub ends_grant_on_code_replay: bool,
@@ -95,6 +105,10 @@ pub struct Policies {
     pub requires_resource: bool,
     /// The most clients that never had a grant: 20,000. Above it, a registration evicts the oldest ones.
     pub max_unused_clients: u32,
+    /// Whether the `sub` of access tokens is the user's id, [`Grant::subject`](crate::Grant::subject): no, it is a pseudonym
+    /// that differs between clients. A change of this policy ends all access tokens; clients get new ones with their
+    /// refresh tokens.
+    pub reveals_subject: bool,
 }
 
 impl Policies {
@@ -105,6 +119,7 @@ impl Policies {
         allows_any_loopback_port: false,
         requires_resource: false,
         max_unused_clients: 20_000,
+        reveals_subject: false,
     };
 
     pub(crate) fn replay_grace_ms(&self) -> i64 {
@@ -138,9 +153,9 @@ pub enum ConfigError {
     /// A scope with characters that RFC 6749 does not allow in one.
     #[error("{0:?} is not a valid scope")]
     Scope(String),
-    /// An alias for a scope that the resource does not have.
-    #[error("the scope {0:?} has an alias but is not a scope of the resource")]
-    Replacement(String),
+    /// An alias that grants a scope that the resource does not have.
+    #[error("an alias grants the scope {0:?}, which is not a scope of the resource")]
+    Alias(String),
     /// A lifetime of zero.
     #[error("a lifetime is zero seconds")]
     Lifetime,
@@ -148,6 +163,10 @@ pub enum ConfigError {
 
 impl Config {
     /// Checks a configuration. The first resource is the default, for clients that name none.
+    ///
+    /// URLs may have the scheme `http`, for tests. A service on the internet is reached by https, for instance through a
+    /// proxy that terminates TLS, and then all its URLs have that scheme: they are what clients see. Clients refuse an
+    /// issuer with `http`, except on their own machine.
     ///
     /// # Errors
     /// The first [`ConfigError`].
@@ -258,16 +277,14 @@ impl Config {
 
 impl Resource {
     /// A resource without scope aliases. Its metadata is at the well-known path between its host and its own path
-    /// (RFC 9728, section 3.1).
+    /// (RFC 9728, section 3.1). A path that is only a slash is left out.
     pub fn new(url: impl Into<String>, name: impl Into<String>, scopes: &[&str]) -> Self {
         let url = url.into();
         let end_of_host = url.find("://").and_then(|at| url.get(at + 3..)?.find('/').map(|end| at + 3 + end));
         let (host, path) = url.split_at(end_of_host.unwrap_or(url.len()));
+        let path = if path == "/" { "" } else { path };
         Self {
-            metadata_url: format!(
-                "{host}/.well-known/oauth-protected-resource{}",
-                path.trim_end_matches('/')
-            ),
+            metadata_url: format!("{host}/.well-known/oauth-protected-resource{path}"),
             url,
             name: name.into(),
             scopes: scopes.iter().map(|scope| (*scope).to_owned()).collect(),
@@ -288,7 +305,7 @@ impl Resource {
             return Err(ConfigError::Scope(scope.clone()));
         }
         match self.scope_aliases.iter().find(|(_, granted)| !self.scopes.contains(granted)) {
-            Some((_, granted)) => Err(ConfigError::Replacement(granted.clone())),
+            Some((_, granted)) => Err(ConfigError::Alias(granted.clone())),
             None => Ok(()),
         }
     }

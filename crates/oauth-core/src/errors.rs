@@ -22,13 +22,13 @@ impl Unavailable {
     /// The error code.
     pub(crate) const CODE: &str = "temporarily_unavailable";
 
-    /// The HTTP status of the response: 503. Send it with `Retry-After`.
+    /// The HTTP status of the response: 503. The response has the header `Retry-After`.
     pub fn status(&self) -> u16 {
         503
     }
 
     /// The body of the response, which reveals no internals. The `Display` text is for the log.
     pub fn body(&self) -> ErrorBody {
-        ErrorBody::new(Self::CODE, "the service is temporarily unavailable; nothing was changed, retry later")
+        ErrorBody::new(Self::CODE, "the service is temporarily unavailable; retry later")
     }
 }

@@ -1,6 +1,6 @@
 //! The endpoints that programs call, as functions from HTTP requests to HTTP responses.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, fmt, sync::Arc};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, header, request::Parts};
@@ -8,12 +8,14 @@ use serde::Serialize;
 use url::Url;
 
 use crate::{
-    AccessError, AuthorizationServer, Grant, MalformedRevocation, ProtectedResource, RevokeRequest,
-    TokenError, TokenRequest,
+    AccessError, AuthorizationServer, ErrorBody, Grant, MalformedRevocation, ProtectedResource,
+    RevokeRequest, TokenError, TokenRequest,
     http_responses::{json, response},
 };
 
-/// A longer body than this need not be read: no request has one.
+/// The longest body that `HttpEndpoints::router` reads; it refuses longer ones with 413. A service that calls
+/// [`HttpEndpoints::respond`] limits bodies itself. Valid requests are far shorter: even a registration with the most and
+/// longest redirect URIs has about 10,000 bytes.
 pub const MAX_BODY_BYTES: usize = 512_000;
 
 /// An endpoint that clients post to.
@@ -109,7 +111,7 @@ impl Endpoint {
             Self::Registration => "invalid_client_metadata",
             Self::Token | Self::Revocation => "invalid_request",
         };
-        crate::ErrorBody::new(code, description).response(status)
+        ErrorBody::new(code, description).response(status)
     }
 }
 
@@ -163,7 +165,8 @@ impl RevokeRequest {
 }
 
 impl ProtectedResource {
-    /// The grant that gives a request with these headers access. Of several `Authorization` headers none counts.
+    /// The grant that gives a request with these headers access. A request with several `Authorization` headers counts as
+    /// one without a token.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -196,7 +199,10 @@ impl MetadataDocuments {
         for (index, resource) in server.config().resources().iter().enumerate() {
             let document = serde_json::to_vec(&server.resource_metadata(&resource.url)).unwrap_or_default();
             let default = (index == 0).then(|| "/.well-known/oauth-protected-resource".to_owned());
-            let paths: Vec<String> = [path_of(&resource.metadata_url)].into_iter().chain(default).collect();
+            let path = path_of(&resource.metadata_url);
+            // RFC 9728 keeps the final slash of a resource's path. Some clients remove it.
+            let paths: Vec<String> =
+                [path.trim_end_matches('/').to_owned(), path].into_iter().chain(default).collect();
             add(&paths, document);
         }
         Self(documents)
@@ -229,8 +235,53 @@ fn path_of(url: &str) -> String {
 /// they have some, at the paths of the configuration.
 /// Pages of any origin may call them. The authorization endpoint is a page of the service. Clones share everything.
 ///
-/// A service that applies rate limits between the steps, or that logs outcomes, calls [`Endpoint::check`],
-/// [`TokenRequest::from_http`] and the `response` methods of results and errors itself.
+/// # Rate limits and logs
+///
+/// [`with_limit`](Self::with_limit) limits the rate of requests. The extensions of each error response have its cause:
+/// [`Unavailable`](crate::Unavailable) at 503, otherwise the error whose response it is, such as [`TokenError`]. A layer
+/// around the router logs them, also those of protected resources and of the authorization page:
+///
+/// ```
+/// # use std::sync::Arc;
+/// use axum::{Router, middleware::map_response, response::Response};
+/// use oauth_core::{AuthorizationServer, Endpoint, HttpEndpoints, InvalidGrantReason, TokenError, Unavailable};
+///
+/// async fn log(response: Response) -> Response {
+///     if let Some(error) = response.extensions().get::<Unavailable>() {
+///         eprintln!("a request failed: {error}");
+///     }
+///     if let Some(TokenError::InvalidGrant(reason)) = response.extensions().get::<TokenError>() {
+///         match reason {
+///             InvalidGrantReason::TokenReplayed { grant_id, ended } => {
+///                 eprintln!("security: a refresh token of grant {grant_id} was replayed, ended: {ended}");
+///             }
+///             InvalidGrantReason::CodeReplayed { grant_id } => {
+///                 eprintln!("security: the code of grant {grant_id} was replayed");
+///             }
+///             _ => {}
+///         }
+///     }
+///     response
+/// }
+///
+/// /// Your rate limiter: the seconds to wait if there were too many requests with this key.
+/// fn count(key: &str) -> Result<(), u64> {
+/// #   let _ = key;
+///     Ok(())
+/// }
+///
+/// fn endpoints(server: AuthorizationServer) -> Router {
+///     let endpoints = HttpEndpoints::new(server).with_limit(|endpoint, _head, request| match (endpoint, request) {
+///         (Endpoint::Token, Some(request)) => count(request.claimed_client_id()),
+///         // The head has the client's address if `ConnectInfo` of axum is in its extensions.
+///         _ => count("registrations and revocations"),
+///     });
+///     endpoints.router().layer(map_response(log))
+/// }
+/// ```
+///
+/// A service whose limits or logs are asynchronous calls [`Endpoint::check`], [`TokenRequest::from_http`] and the
+/// `response` methods of results and errors itself.
 #[derive(Debug, Clone)]
 pub struct HttpEndpoints {
     server: AuthorizationServer,
@@ -238,6 +289,19 @@ pub struct HttpEndpoints {
     endpoints: Arc<HashMap<String, Endpoint>>,
     /// The path of the public keys.
     keys: Option<Arc<str>>,
+    limit: Option<Limit>,
+}
+
+/// Returns the seconds to wait if there were too many requests.
+type CheckLimit = dyn Fn(Endpoint, &Parts, Option<&TokenRequest>) -> Result<(), u64> + Send + Sync;
+
+#[derive(Clone)]
+struct Limit(Arc<CheckLimit>);
+
+impl fmt::Debug for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Limit")
+    }
 }
 
 impl HttpEndpoints {
@@ -251,7 +315,19 @@ impl HttpEndpoints {
         ]);
         let documents = Arc::new(MetadataDocuments::new(&server));
         let keys = server.server_metadata().jwks_uri.map(|url| path_of(&url).into());
-        Self { server, documents, endpoints: Arc::new(endpoints), keys }
+        Self { server, documents, endpoints: Arc::new(endpoints), keys, limit: None }
+    }
+
+    /// Limits the rate of requests. `check` gets each request with a valid head before it has an effect: its endpoint, its
+    /// head, and, at the token endpoint, the well-formed request. Its error is the number of seconds to wait: the response
+    /// is 429 with `Retry-After`.
+    #[must_use]
+    pub fn with_limit(
+        mut self,
+        check: impl Fn(Endpoint, &Parts, Option<&TokenRequest>) -> Result<(), u64> + Send + Sync + 'static,
+    ) -> Self {
+        self.limit = Some(Limit(Arc::new(check)));
+        self
     }
 
     /// The paths of all endpoints, each once.
@@ -295,26 +371,51 @@ impl HttpEndpoints {
         if let Err(response) = endpoint.check(parts) {
             return *response;
         }
-        match endpoint {
-            Endpoint::Registration => match self.server.register(body).await {
-                Ok(registration) => registration.response(),
-                Err(error) => error.response(),
-            },
-            Endpoint::Token => {
-                let tokens = async { self.server.token(TokenRequest::from_http(parts, body)?).await };
-                match tokens.await {
-                    Ok(tokens) => tokens.response(),
+        self.limited(endpoint, parts, body).await.unwrap_or_else(ErrorBody::too_many_requests)
+    }
+
+    /// The response to a request with a valid head; the error is the number of seconds to wait.
+    async fn limited(&self, endpoint: Endpoint, parts: &Parts, body: &[u8]) -> Result<Response<Bytes>, u64> {
+        let check = |request: Option<&TokenRequest>| match &self.limit {
+            Some(Limit(check)) => check(endpoint, parts, request),
+            None => Ok(()),
+        };
+        Ok(match endpoint {
+            Endpoint::Registration => {
+                check(None)?;
+                match self.server.register(body).await {
+                    Ok(registration) => registration.response(),
                     Err(error) => error.response(),
                 }
             }
-            Endpoint::Revocation => match RevokeRequest::from_http(parts, body) {
-                Ok(request) => match self.server.revoke(request.token()).await {
-                    Ok(revoked) => revoked.response(),
-                    Err(error) => error.response(),
-                },
+            Endpoint::Token => match TokenRequest::from_http(parts, body) {
+                Ok(request) => {
+                    check(Some(&request))?;
+                    match self.server.token(request).await {
+                        Ok(tokens) => tokens.response(),
+                        Err(error) => error.response(),
+                    }
+                }
                 Err(error) => error.response(),
             },
-        }
+            Endpoint::Revocation => {
+                check(None)?;
+                match RevokeRequest::from_http(parts, body) {
+                    Ok(request) => match self.server.revoke(request.token()).await {
+                        Ok(revoked) => revoked.response(),
+                        Err(error) => error.response(),
+                    },
+                    Err(error) => error.response(),
+                }
+            }
+        })
+    }
+
+    /// The response to a request whose body is too long; `None` if no endpoint that reads bodies is at its path.
+    #[cfg(feature = "axum")]
+    pub(crate) fn body_too_long(&self, path: &str) -> Option<Response<Bytes>> {
+        let endpoint = self.endpoints.get(path)?;
+        Some(with_cors(endpoint.unreadable_body(UnreadableBody::TooLarge(MAX_BODY_BYTES))))
     }
 }
 

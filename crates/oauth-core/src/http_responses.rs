@@ -1,4 +1,5 @@
-//! Complete HTTP responses of results and errors, with status, body and headers.
+//! Complete HTTP responses of results and errors, with status, body and headers. An error is also in the extensions of its
+//! response.
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
@@ -61,6 +62,16 @@ fn page(status: u16, text: &str) -> Response<Bytes> {
     response(status, text.to_owned(), headers)
 }
 
+fn unavailable_page(error: &Unavailable) -> Response<Bytes> {
+    caused_by(page(error.status(), "The service is temporarily unavailable. Try again in a minute."), error)
+}
+
+/// Adds an error to the extensions of its response, so that the service can log it.
+fn caused_by<E: Clone + Send + Sync + 'static>(mut response: Response<Bytes>, cause: &E) -> Response<Bytes> {
+    response.extensions_mut().insert(cause.clone());
+    response
+}
+
 fn see_other(to: &str) -> Response<Bytes> {
     // The URL of a redirect is percent-encoded.
     let Ok(to) = HeaderValue::try_from(to) else { return response(500, "", []) };
@@ -116,35 +127,46 @@ impl JwkSet {
 impl Unavailable {
     /// The response: 503 with `Retry-After`.
     pub fn response(&self) -> Response<Bytes> {
-        error(self.status(), &self.body(), None)
+        caused_by(error(self.status(), &self.body(), None), self)
     }
 }
 
 impl RegisterError {
     /// The response.
     pub fn response(&self) -> Response<Bytes> {
-        error(self.status(), &self.body(), None)
+        match self {
+            Self::Unavailable(error) => error.response(),
+            _ => caused_by(error(self.status(), &self.body(), None), self),
+        }
     }
 }
 
 impl TokenError {
     /// The response.
     pub fn response(&self) -> Response<Bytes> {
-        error(self.status(), &self.body(), self.www_authenticate())
+        match self {
+            Self::Unavailable(error) => error.response(),
+            _ => caused_by(error(self.status(), &self.body(), self.www_authenticate()), self),
+        }
     }
 }
 
 impl MalformedRevocation {
     /// The response.
     pub fn response(&self) -> Response<Bytes> {
-        error(self.status(), &self.body(), None)
+        caused_by(error(self.status(), &self.body(), None), self)
     }
 }
 
 impl AccessError {
     /// The response.
     pub fn response(&self) -> Response<Bytes> {
-        error(self.status(), &self.body(), self.www_authenticate())
+        match self {
+            Self::Unavailable(error) => error.response(),
+            Self::Refused { .. } => {
+                caused_by(error(self.status(), &self.body(), self.www_authenticate()), self)
+            }
+        }
     }
 }
 
@@ -165,7 +187,7 @@ impl CodeRedirect {
 impl PageError {
     /// A page of plain text. A service with a layout shows the message in it instead.
     pub fn response(&self) -> Response<Bytes> {
-        page(self.status(), &self.to_string())
+        caused_by(page(self.status(), &self.to_string()), self)
     }
 }
 
@@ -175,7 +197,7 @@ impl AuthorizeError {
         match self {
             Self::Page(error) => error.response(),
             Self::Redirect(redirect) => redirect.response(),
-            Self::Unavailable(error) => page(error.status(), &error.body().error_description),
+            Self::Unavailable(error) => unavailable_page(error),
         }
     }
 }
@@ -184,8 +206,8 @@ impl AllowError {
     /// A page of plain text. A service with a layout shows a message in it instead.
     pub fn response(&self) -> Response<Bytes> {
         match self {
-            Self::AlreadyAnswered => page(self.status(), &self.to_string()),
-            Self::Unavailable(error) => page(error.status(), &error.body().error_description),
+            Self::AlreadyAnswered => caused_by(page(self.status(), &self.to_string()), self),
+            Self::Unavailable(error) => unavailable_page(error),
         }
     }
 }

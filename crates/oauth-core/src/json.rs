@@ -10,12 +10,14 @@ use serde_json::Value;
 
 /// Why `subject` was refused as strict JSON; a message for the client's developer.
 pub(crate) fn fault(subject: &str, error: &strict_json::Error) -> String {
-    let fault = match error {
-        strict_json::Error::Malformed(_) => "is not JSON",
-        strict_json::Error::DuplicateMember { .. } => "has a JSON member twice",
-        strict_json::Error::NotAnObject => "is not a JSON object",
-    };
-    format!("{subject} {fault}")
+    match error {
+        strict_json::Error::Malformed(_) => format!("{subject} is not JSON"),
+        strict_json::Error::DuplicateMember { name } => {
+            let name: String = name.chars().take(40).collect();
+            format!("{subject} has the JSON member {name:?} more than once")
+        }
+        strict_json::Error::NotAnObject => format!("{subject} is not a JSON object"),
+    }
 }
 
 /// The members of an object whose names are in `known`, including repeated ones. The others are ignored.

@@ -8,27 +8,27 @@
 //! use std::sync::Arc;
 //!
 //! use oauth_core::{
-//!     AuthorizationServer, Config, Endpoints, Lifetimes, MemoryStore, Resource, SystemRandom, UnixMillis,
+//!     AuthorizationServer, Clock, Config, Endpoints, Lifetimes, MemoryStore, Resource, SystemClock, SystemRandom,
 //!     jwt::{JwtTokens, KeySchedule, SigningKey},
 //!     new_key,
 //! };
 //!
-//! // Keep seeds, or keys in PKCS #8, in a secret store, with the time from which each key signs.
-//! let old = SigningKey::from_seed(&new_key(&SystemRandom::new())?)?;
-//! let tokens = Arc::new(JwtTokens::new(KeySchedule::new(old.clone()), Lifetimes::default()));
-//!
 //! let photos = Resource::new("https://photos.example/mcp", "Photos", &["photos"]);
 //! let endpoints = Endpoints::under("https://photos.example/oauth");
 //! let config = Config::new("https://photos.example", endpoints, vec![photos], Lifetimes::default())?;
+//!
+//! // Keep seeds, or keys in PKCS #8, in a secret store, with the time from which each key signs.
+//! let old = SigningKey::from_seed(&new_key(&SystemRandom::new())?)?;
+//! let tokens = Arc::new(JwtTokens::new(KeySchedule::new(old.clone()), &config));
 //! let server = AuthorizationServer::builder(config, Arc::new(MemoryStore::new()), &[7; 32])
 //!     .access_tokens(tokens.clone())
 //!     .build();
 //! assert_eq!(server.server_metadata().jwks_uri.as_deref(), Some("https://photos.example/oauth/jwks"));
 //!
-//! // Rotation, without a restart.
+//! // Rotation, without a restart: the new key signs in an hour.
 //! let new = SigningKey::from_seed(&new_key(&SystemRandom::new())?)?;
-//! let midnight = UnixMillis(4_102_444_800_000);
-//! tokens.replace_keys(KeySchedule::new(old).then(midnight, new));
+//! let signs_from = SystemClock.now().plus_ms(3_600_000);
+//! tokens.replace_keys(KeySchedule::new(old).then(signs_from, new));
 //! assert_eq!(server.jwk_set().await?.ok_or("no keys")?.keys.len(), 2);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! # })?;
@@ -54,6 +54,10 @@
 //! check `typ`, `alg`, the signature, `iss`, `aud` and `exp` (RFC 9068, section 4). They do not notice that a grant was
 //! revoked before its last access token expires; a [`ProtectedResource`](crate::ProtectedResource) of this server does,
 //! at the next request. Everyone who holds a token can read its claims.
+//!
+//! **`sub` is not the user's id.** It is a pseudonym that is different for each client, and nobody can compute the user from
+//! it. So a service that keeps data per `sub` sees one person as a different user in each app. With
+//! [`Policies::reveals_subject`](crate::Policies::reveals_subject), `sub` is the user's id.
 //!
 //! # One form of tokens
 //!

@@ -2,7 +2,9 @@
 //! rotating refresh tokens, revocation, metadata.
 //!
 //! The crate decides about requests. It has no connection, no SQL and no users. [`policies`] lists what each RFC asks and
-//! what the crate does. Two complete services are in `examples`: `axum_service.rs` and `hyper_service.rs`.
+//! what the crate does. Services to copy:
+//! [axum](https://docs.rs/crate/oauth-core/latest/source/examples/axum_service.rs), with sign-in and consent, and
+//! [hyper](https://docs.rs/crate/oauth-core/latest/source/examples/hyper_service.rs).
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
@@ -37,25 +39,31 @@
 //!
 //! # What your service does
 //!
-//! 1. **HTTP.** With the feature `axum`, `HttpEndpoints::router` has all endpoints that programs call, and [`Grant`] is an
-//!    extractor. With the feature `http`, `HttpEndpoints::respond` makes complete responses. Without them, the service
-//!    passes in bodies and headers and writes responses: errors have `status()`, `body()` and `www_authenticate()`.
-//! 2. **The authorization endpoint** is a page of your service. Sign the user in before you show the consent form. Show
+//! 1. **HTTP.** With the feature `axum`, `HttpEndpoints::router` has all endpoints that programs call, and [`Grant`] and
+//!    [`AuthorizationRequest`] are extractors. With the feature `http`, `HttpEndpoints::respond` makes complete responses.
+//!    Without them, the service passes in bodies and headers and writes responses: errors have `status()`, `body()` and
+//!    `www_authenticate()`.
+//! 2. **The authorization endpoint** is a page of your service. Sign the user in before you show the consent form.
+//!    [`consent_form`](AuthorizationServer::consent_form) is a plain one. In your own, show
 //!    [`redirect_host`](AuthorizationRequest::redirect_host) prominently, below it the client's name through
 //!    [`visible_name`], marked as not verified because anyone can register any name, and what the scopes allow. Warn if
 //!    [`redirect_stays_on_device`](AuthorizationRequest::redirect_stays_on_device) or
-//!    [`redirects_to_other_host`](AuthorizationRequest::redirects_to_other_host). Forbid framing. A strict
-//!    Content-Security-Policy needs [`redirect_csp_source`](AuthorizationRequest::redirect_csp_source) in `form-action`.
+//!    [`redirects_to_other_host`](AuthorizationRequest::redirects_to_other_host). Escape all of these: the client chooses
+//!    them. Send the page with [`content_security_policy`](AuthorizationRequest::content_security_policy), which forbids
+//!    framing and lets the form redirect to the client.
 //!    [`consent_token`](AuthorizationServer::consent_token) and
 //!    [`check_consent_token`](AuthorizationServer::check_consent_token) protect the form against cross-site request forgery
 //!    and make a double click one grant. Answer with [`allow`](AuthorizationServer::allow) or
 //!    [`deny`](AuthorizationServer::deny).
-//! 3. **Limits.** Limit the length of bodies, and the rate of registrations and token requests, by
-//!    [`claimed_client_id`](TokenRequest::claimed_client_id) and [`token_hash`](TokenRequest::token_hash).
+//! 3. **Limits.** The router limits the length of bodies; other services do it themselves. Limit the rate of registrations
+//!    and revocations by address, and that of token requests also by [`claimed_client_id`](TokenRequest::claimed_client_id)
+//!    and [`token_hash`](TokenRequest::token_hash): with `HttpEndpoints::with_limit`, or before the call.
 //! 4. **Storage.** [`MemoryStore`] is lost with its process, so use [a store of your own](crate#a-store-of-your-own). Call
 //!    [`sweep`](AuthorizationServer::sweep) regularly until it returns 0.
-//! 5. **Connections.** Show users [`GrantStore::connections`], and disconnect with [`GrantStore::revoke`]. Write
-//!    [`InvalidGrantReason::TokenReplayed`] and [`InvalidGrantReason::CodeReplayed`] to your security log.
+//! 5. **Connections and logs.** Show users [`GrantStore::connections`], and disconnect with [`GrantStore::revoke`]. Write
+//!    [`InvalidGrantReason::TokenReplayed`] and [`InvalidGrantReason::CodeReplayed`] to your security log, and the cause of
+//!    each [`Unavailable`] to your log. Responses of the features `http` and `axum` have these errors in their extensions;
+//!    `HttpEndpoints` shows a layer that logs them.
 //! 6. **Tokens.** [`OpaqueTokens`], the default, are encrypted: they suit a server that is also the resource. If other
 //!    services verify tokens, use the feature `jwt`: its module `jwt` has JWTs (RFC 9068), public keys and their rotation.
 //!    For another format, implement [`AccessTokens`].
@@ -66,8 +74,11 @@
 //! # A store of your own
 //!
 //! A [`Store`] is a [`ClientStore`] and a [`GrantStore`]: ten methods over two tables. Copy the adapter that is closest to
-//! your database, each one file with its schema: `examples/stores/postgres.rs` (sqlx) or `examples/stores/sqlite.rs`
-//! (diesel). Then let [`conformance_suite`] test yours; it races many tasks on one code, token or grant.
+//! your database, each one file with its schema:
+//! [Postgres](https://docs.rs/crate/oauth-core/latest/source/examples/stores/postgres.rs) (sqlx) or
+//! [SQLite](https://docs.rs/crate/oauth-core/latest/source/examples/stores/sqlite.rs) (diesel). Above each implementation
+//! stands the macro [`async_trait`](macro@async_trait). Then let the module [`conformance`] test yours; it races many tasks
+//! on one code, token or grant.
 //!
 //! | guarantee | what it prevents |
 //! |---|---|
@@ -79,6 +90,11 @@
 //! | one client per digest, one grant per code | a row for each repeated registration or double click |
 //! | a client that had a grant is not evicted | strangers who register many clients and so disconnect apps in use |
 //! | the last use never moves back | a connection that looks unused |
+//!
+//! # A server of the Model Context Protocol
+//!
+//! With the crate `mcp-wire`, [`Grant`] is the context of the tools: its endpoint uses it as the extractor that checks the
+//! token. The README of that crate has an example.
 //!
 //! # Errors
 //!
@@ -92,8 +108,8 @@
 //! | [`AllowError`] | 409 | a page for the user |
 //!
 //! If the store, the signing keys or the source of randomness fails, each of them has the variant `Unavailable`. The status
-//! is 503: send it with `Retry-After`, and log the cause. Never answer `invalid_grant` then, because clients throw their
-//! tokens away on it.
+//! is 503, and the response has the header `Retry-After`. Log the cause. Never answer `invalid_grant` then, because clients
+//! throw their tokens away on it.
 //!
 //! # Changing the crate
 //!
@@ -153,6 +169,8 @@ mod token;
 mod visible_name;
 
 pub use access::{AccessError, AccessRefused, ProtectedResource};
+/// The macro that implementations of the traits of this crate need, of the crate `async-trait`.
+pub use async_trait::async_trait;
 pub use attempt::Attempt;
 pub use authorize::{AuthorizationRequest, AuthorizeError, PageError, Redirect};
 pub use builder::AuthorizationServerBuilder;
@@ -186,4 +204,4 @@ pub use store::{
     REREGISTRATION_INTERVAL_MS, Redemption, Rotation, Store, StoreError, Sweep,
 };
 pub use token::{InvalidGrantReason, TokenError, TokenRequest, TokenResponse};
-pub use visible_name::visible_name;
+pub use visible_name::{escape_html, visible_name};

@@ -226,7 +226,7 @@ impl GrantStore for MemoryStore {
             return Ok(false);
         }
         *current = rotation.next;
-        row.access_expires_at = Some(rotation.access_expires_at);
+        row.access_expires_at = row.access_expires_at.max(Some(rotation.access_expires_at));
         Ok(true)
     }
 

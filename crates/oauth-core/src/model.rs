@@ -93,7 +93,7 @@ pub struct Client {
     pub metadata: ClientMetadata,
     /// The hash of its secret; only for a confidential client.
     pub secret: Option<SecretHash>,
-    /// When it was registered.
+    /// When it was first registered.
     pub issued_at: UnixMillis,
 }
 
@@ -123,7 +123,7 @@ pub struct IssuedCode {
     pub redirect_uri: String,
     /// The PKCE challenge, with method S256.
     pub challenge: String,
-    /// When it expires.
+    /// When it expires: at this time it no longer works.
     pub expires_at: UnixMillis,
     /// When it was redeemed.
     pub redeemed_at: Option<UnixMillis>,
@@ -136,7 +136,7 @@ pub struct CurrentRefreshToken {
     pub hash: SecretHash,
     /// How many refresh tokens the grant had before it.
     pub generation: u32,
-    /// When it expires.
+    /// When it expires: at this time it no longer works.
     pub expires_at: UnixMillis,
     /// The times of the grant's rotations in the grace period of replays, newest first, at most [`MAX_RECENT_ROTATIONS`].
     pub recent_rotations: Vec<UnixMillis>,
@@ -165,7 +165,7 @@ pub struct Connection {
     pub client_name: Option<String>,
     /// The redirect URI to which the grant's code was sent.
     pub redirect_uri: String,
-    /// When it was last used, approximately.
+    /// When it was last used, as [`GrantStore::record_use`](crate::GrantStore::record_use) recorded it.
     pub last_used_at: Option<UnixMillis>,
 }
 

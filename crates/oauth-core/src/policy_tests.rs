@@ -77,3 +77,14 @@ async fn a_resource_can_be_required() {
     let request = test.server.authorize(&format!("{query}&resource={V1}")).await.unwrap();
     assert_eq!(request.resource, V1);
 }
+
+#[tokio::test]
+async fn the_subject_can_be_the_id_of_the_user() {
+    for (test, is_revealed) in [(TestServer::new(), false), (with(|all| all.reveals_subject = true), true)] {
+        let id = test.register(json!({})).await.client_id;
+        let token = test.tokens(&id).await.access_token;
+        let claims = test.server.tokens.read(token.expose()).await.unwrap().unwrap();
+        assert_eq!(claims.sub == "1", is_revealed);
+        assert!(test.has_access(token.expose()).await);
+    }
+}

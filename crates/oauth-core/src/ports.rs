@@ -3,7 +3,7 @@ use async_trait::async_trait;
 use crate::{AccessTokenClaims, PublicKeys, RandomError, StoreError};
 
 /// The signing keys are temporarily unavailable.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[error("the signing keys are unavailable: {0}")]
 pub struct TokensUnavailable(pub String);
 
@@ -25,10 +25,10 @@ pub trait AccessTokens: Send + Sync + 'static {
     }
 }
 
-/// A temporary failure of a dependency. Nothing was changed, or at most a code or token was created that no client
-/// received. The caller responds with 503 and `Retry-After`, never with `invalid_grant`, on which clients discard their
-/// tokens.
-#[derive(Debug, thiserror::Error)]
+/// A temporary failure of a dependency. If the store failed, it may have made the change all the same; see
+/// [`StoreError`]. The caller responds with 503 and `Retry-After`, never with `invalid_grant`, on which clients discard
+/// their tokens.
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum Unavailable {
     /// The store.
     #[error(transparent)]

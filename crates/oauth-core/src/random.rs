@@ -2,7 +2,7 @@ use data_encoding::BASE32_NOPAD;
 use ring::rand::SecureRandom as _;
 
 /// The operating system returned no random bytes.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[error("the operating system returned no random bytes")]
 pub struct RandomError;
 

@@ -59,7 +59,7 @@ fn separated_by_spaces<S: Serializer>(scopes: &[String], serializer: S) -> Resul
 }
 
 /// Why a registration failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
     /// Invalid metadata.
@@ -110,7 +110,7 @@ impl AuthorizationServer {
     /// never had a grant, the oldest that are more than a day old are evicted.
     ///
     /// # Errors
-    /// [`RegisterError`]; nothing was stored.
+    /// [`RegisterError`].
     pub async fn register(&self, body: &[u8]) -> Result<Registration, RegisterError> {
         let metadata = parse_metadata(&self.config, body)?;
         let is_public = metadata.token_endpoint_auth_method == AuthMethod::None;

@@ -83,7 +83,7 @@ impl AuthorizationServer {
     /// Revokes the grant of a token: the current or an older refresh token, or an access token, also an expired one.
     ///
     /// # Errors
-    /// [`Unavailable`]; the grant may still be valid.
+    /// [`Unavailable`]: it is not known whether the grant was revoked.
     pub async fn revoke(&self, token: &str) -> Result<Revoked, Unavailable> {
         let grant_id = match self.look_up_refresh_token(token).await? {
             Some(presented) => Some(presented.grant.id),

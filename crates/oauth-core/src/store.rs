@@ -4,15 +4,25 @@ use crate::{
     Client, Connection, CurrentRefreshToken, Grant, IssuedCode, SecretHash, StoredGrant, UnixMillis,
 };
 
-/// A temporary failure of the store: nothing was changed, and the caller responds with 503.
-#[derive(Debug, thiserror::Error)]
+/// A failure of the store. The caller responds with 503, and clients retry.
+///
+/// An adapter returns it whenever it does not know that an operation succeeded or was refused: also when the database
+/// did not confirm a commit. The change may have been made then. An adapter must not repeat such an operation and return
+/// the second result, because that of a change that was made is `false` or [`CodeStatus::Spent`].
+///
+/// What follows from an unconfirmed rotation or redemption: the client did not get the new tokens, and its retry with the
+/// old token or code is refused with `invalid_grant`. It then asks its user to connect again. An adapter can prevent that:
+/// it reads the grant on a new connection, and returns `true` if the grant has the new token ([`Rotation::next`],
+/// [`Redemption::refresh`]), which no other operation stores.
+#[derive(Debug, Clone, thiserror::Error)]
 #[error("the authorization store is unavailable: {0}")]
 pub struct StoreError(pub String);
 
 /// A client to be registered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewClient {
-    /// The client, with a new id.
+    /// The client, with a new id. Its [`issued_at`](Client::issued_at) is now: the time of this registration, and of the
+    /// last registration of a client that is stored anew.
     pub client: Client,
     /// The digest of its metadata; only for a public client.
     pub digest: Option<SecretHash>,
@@ -82,7 +92,7 @@ impl StoredGrant {
 pub struct Redemption {
     /// The hash of the code.
     pub code: SecretHash,
-    /// Now.
+    /// Now. A code whose `expires_at` is this has expired.
     pub at: UnixMillis,
     /// The first refresh token; `None` for a client without the refresh grant type.
     pub refresh: Option<NewRefreshToken>,
@@ -108,18 +118,20 @@ pub struct Rotation {
     pub presented: SecretHash,
     /// The new token.
     pub next: CurrentRefreshToken,
-    /// When the access token that is issued with it expires.
+    /// When the access token that is issued with it expires. The grant keeps the later of this and the time that it has,
+    /// because a rotation does not end earlier access tokens.
     pub access_expires_at: UnixMillis,
-    /// Now.
+    /// Now. A token whose `expires_at` is this has expired.
     pub at: UnixMillis,
 }
 
 /// What a sweep deletes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sweep {
-    /// Unredeemed codes that expired before this, with their grants.
+    /// Unredeemed codes that expired before this, with their grants, revoked or not.
     pub codes_before: UnixMillis,
-    /// Grants that ended before this: revoked, or their last refresh and access tokens expired.
+    /// Grants that ended before this: revoked, also with a pending code, or their refresh token and their last access
+    /// token expired.
     pub grants_before: UnixMillis,
     /// Clients without a grant whose last registration is before this.
     pub clients_before: UnixMillis,
@@ -152,7 +164,8 @@ pub enum Grants<'a> {
 ///
 /// Each method of both parts is one atomic operation, durable when it returns, and decides its races itself: processes
 /// that share the database need no other lock. A call whose future is dropped may still take effect.
-/// [A store of your own](crate#a-store-of-your-own) says what each guarantee is for, and which adapters to copy.
+/// [A store of your own](crate#a-store-of-your-own) says what each guarantee is for, and which adapters to copy. The macro
+/// [`async_trait`](crate::async_trait) stands above each implementation.
 pub trait Store: ClientStore + GrantStore {}
 
 impl<T: ClientStore + GrantStore + ?Sized> Store for T {}
@@ -176,7 +189,8 @@ pub trait GrantStore: Send + Sync + 'static {
     async fn issue_code(&self, code: NewCode) -> Result<CodeStatus, StoreError>;
 
     /// Redeems a code that is neither redeemed nor expired and whose grant is not revoked. Otherwise returns `false`
-    /// and changes nothing. Of concurrent calls for one code, exactly one returns `true`.
+    /// and changes nothing. Of concurrent calls for one code, exactly one returns `true`. It does not count as a use of
+    /// the grant; neither does a rotation.
     async fn redeem_code(&self, redemption: Redemption) -> Result<bool, StoreError>;
 
     /// Replaces the refresh token of a grant if the presented one is current and not expired and the grant is not
@@ -190,10 +204,11 @@ pub trait GrantStore: Send + Sync + 'static {
     /// Revokes grants with their codes and tokens; returns how many were not revoked before.
     async fn revoke(&self, grants: Grants<'_>, at: UnixMillis) -> Result<u64, StoreError>;
 
-    /// The redeemed grants of a user that are not revoked, newest first.
+    /// The redeemed grants of a user that are not revoked, newest first. Those created at the same time are in any order.
     async fn connections(&self, subject: &str) -> Result<Vec<Connection>, StoreError>;
 
-    /// Records that a grant was used, unless a later use is recorded.
+    /// Records that a grant was used, unless a later use is recorded. Does nothing if there is no such grant. The service
+    /// calls it, when and as often as it likes; the server never does.
     async fn record_use(&self, grant_id: &str, at: UnixMillis) -> Result<(), StoreError>;
 
     /// Deletes one batch of expired data, also of clients; returns the number of deleted rows.

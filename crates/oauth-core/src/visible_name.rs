@@ -1,5 +1,6 @@
 /// Removes invisible characters and those that affect the surrounding text from an untrusted name: control and
-/// direction characters, zero-width characters, and characters that look like a space.
+/// direction characters, zero-width characters, and characters that look like a space. It does not escape HTML; a service
+/// without templates that do calls [`escape_html`].
 ///
 /// ```
 /// assert_eq!(oauth_core::visible_name("Photo\u{202e} app\u{200b}"), "Photo app");
@@ -32,6 +33,25 @@ pub fn visible_name(name: &str) -> String {
     name.chars().filter(is_visible).collect()
 }
 
+/// A text as content of an HTML element, or as the value of an attribute in quotes.
+///
+/// ```
+/// assert_eq!(oauth_core::escape_html("<b>\"R&D\""), "&lt;b&gt;&quot;R&amp;D&quot;");
+/// ```
+pub fn escape_html(text: &str) -> String {
+    text.chars().fold(String::with_capacity(text.len()), |mut escaped, c| {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            _ => escaped.push(c),
+        }
+        escaped
+    })
+}
+
 /// Whether a name has no visible character.
 pub(crate) fn is_blank(name: &str) -> bool {
     visible_name(name).trim().is_empty()
@@ -50,6 +70,14 @@ mod tests {
         check("Pay\u{ad}pal\u{fe0f}", "Paypal");
         check("Фото 写真", "Фото 写真");
         check("\u{3164}\u{2800}\u{115f}\u{e0041}\u{1d173}", "");
+    }
+
+    #[test]
+    fn html_is_escaped() {
+        let check = |text: &str, expect: &str| assert_eq!(escape_html(text), expect);
+        check("", "");
+        check("Größe 写真", "Größe 写真");
+        check("'><script a=\"&amp;\">", "&#39;&gt;&lt;script a=&quot;&amp;amp;&quot;&gt;");
     }
 
     #[test]

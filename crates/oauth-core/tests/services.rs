@@ -44,6 +44,15 @@ impl Service {
         (status, serde_json::from_str(&body).unwrap())
     }
 
+    /// Signs in on the page at the line's URL. Returns the header of the session.
+    async fn sign_in(&self, line: &str) -> String {
+        assert_eq!(self.ask(line, FORM, "email=ada%40example.org&password=wrong").await.0, 403);
+        let (status, head, _) = self.ask(line, FORM, "email=ada%40example.org&password=correct+horse").await;
+        assert!(status == 303 && head.contains("location: ?client_id="), "{head}");
+        let cookie = head.split_once("set-cookie: ").unwrap().1.split(';').next().unwrap();
+        format!("cookie: {cookie}\r\n")
+    }
+
     async fn photos(&self, token: &Value) -> u16 {
         let header = format!("authorization: Bearer {}\r\n", token.as_str().unwrap());
         self.ask("GET /", &header, "").await.0
@@ -78,7 +87,7 @@ async fn complete_the_flow(service: &Service) {
     let (_, metadata) = service.json("GET /.well-known/oauth-authorization-server", "").await;
     assert_eq!(resource["authorization_servers"][0], metadata["issuer"]);
 
-    let about = json!({"client_name": "A", "redirect_uris": ["https://app.example/cb"]}).to_string();
+    let about = json!({"client_name": "A & B", "redirect_uris": ["https://app.example/cb"]}).to_string();
     let (status, client) = service.json("POST /register", &about).await;
     let id = client["client_id"].as_str().unwrap();
     assert_eq!(status, 201);
@@ -88,14 +97,24 @@ async fn complete_the_flow(service: &Service) {
         "client_id={id}&redirect_uri=https://app.example/cb&response_type=code&state=x\
          &code_challenge={CHALLENGE}&code_challenge_method=S256"
     );
-    let (status, _, form) = service.ask(&format!("GET /authorize?{query}"), "", "").await;
-    assert!(status == 200 && form.contains("method=post"), "{form}");
-    let token = form.split_once("value=").and_then(|(_, rest)| rest.split_once('>')).unwrap().0;
-    let line = format!("POST /authorize?{query}");
+    let (show, line) = (format!("GET /authorize?{query}"), format!("POST /authorize?{query}"));
+    let (_, _, sign_in) = service.ask(&show, "", "").await;
+    let cookie = if sign_in.contains("password") { service.sign_in(&line).await } else { String::new() };
+    let form_headers = format!("{FORM}{cookie}");
+    let (status, head, form) = service.ask(&show, &cookie, "").await;
+    assert!(status == 200 && form.contains("“A &amp; B”"), "{form}");
+    let policy = "frame-ancestors 'none'; form-action 'self' https://app.example https:";
+    assert!(head.contains(policy), "{head}");
+    let token = form.split_once("name=\"token\" value=\"").unwrap().1.split('"').next().unwrap();
     // Without a valid token of the form, nothing is allowed.
-    assert_eq!(service.ask(&line, FORM, &format!("token=x{token}")).await.0, 403);
-    let answer = if form.contains("name=answer") { "&answer=allow" } else { "" };
-    let (status, head, _) = service.ask(&line, FORM, &format!("token={token}{answer}")).await;
+    let allow = format!("token={token}&answer=allow");
+    assert_eq!(service.ask(&line, &form_headers, &format!("token=x{token}&answer=allow")).await.0, 403);
+    if !cookie.is_empty() {
+        assert_eq!(service.ask(&line, FORM, &allow).await.0, 403);
+    }
+    let (status, head, _) = service.ask(&line, &form_headers, &format!("token={token}&answer=deny")).await;
+    assert!(status == 303 && head.contains("error=access_denied"), "{head}");
+    let (status, head, _) = service.ask(&line, &form_headers, &allow).await;
     assert_eq!(status, 303);
     let code = head.split_once("https://app.example/cb?code=").unwrap().1.split('&').next().unwrap();
     assert_eq!(service.ask("GET /authorize?client_id=x", "", "").await.0, 400);
@@ -119,4 +138,13 @@ async fn complete_the_flow(service: &Service) {
     assert_eq!(service.json("POST /revoke", &format!("token={refresh_token}")).await.0, 200);
     assert_eq!(service.photos(&renewed["access_token"]).await, 401);
     assert_eq!(service.json("POST /revoke", "").await.0, 400);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_router_refuses_long_bodies() {
+    let (listener, service) = listen().await;
+    tokio::spawn(axum_service::run(listener));
+    let long = format!("{{{}}}", " ".repeat(oauth_core::MAX_BODY_BYTES));
+    let (status, error) = service.json("POST /register", &long).await;
+    assert_eq!((status, &error["error"]), (413, &json!("invalid_client_metadata")));
 }

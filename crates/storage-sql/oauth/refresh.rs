@@ -1,4 +1,8 @@
-use diesel::prelude::*;
+use diesel::{
+    dsl::case_when,
+    prelude::*,
+    sql_types::{BigInt, Nullable},
+};
 use oauth_core::{Rotation, UnixMillis};
 
 use crate::{SqlConnection, error::SqlError, sql::schema::oauth_grants};
@@ -16,13 +20,17 @@ pub(super) fn rotate(c: &mut SqlConnection, rotation: &Rotation) -> Result<bool,
         .filter(oauth_grants::revoked_at_ms.is_null())
         .filter(oauth_grants::refresh_expires_at_ms.gt(rotation.at.0));
     let next = &rotation.next;
+    // Earlier access tokens stay valid, so the one that expires last counts.
+    let new = Some(rotation.access_expires_at.0).into_sql::<Nullable<BigInt>>();
+    let last = case_when(oauth_grants::access_expires_at_ms.gt(new), oauth_grants::access_expires_at_ms)
+        .otherwise(new);
     let rotated = diesel::update(current)
         .set((
             oauth_grants::refresh_hash.eq(next.hash.0.as_slice()),
             oauth_grants::refresh_generation.eq(i64::from(next.generation)),
             oauth_grants::refresh_expires_at_ms.eq(next.expires_at.0),
             oauth_grants::recent_rotations.eq(rotations_json(&next.recent_rotations)?),
-            oauth_grants::access_expires_at_ms.eq(rotation.access_expires_at.0),
+            oauth_grants::access_expires_at_ms.eq(last),
         ))
         .execute(c)?;
     Ok(rotated == 1)

@@ -23,7 +23,7 @@ pub(crate) fn message_with_link(status: StatusCode, title: &str, text: &str, lin
 /// The service cannot answer now.
 pub(crate) fn unavailable(error: &dyn std::fmt::Display) -> Reply {
     tracing::error!(%error, "a page cannot be served");
-    let text = "The photo library is temporarily unavailable. Nothing was changed. Try again in a minute.";
+    let text = "The photo library is temporarily unavailable. Try again in a minute.";
     retry_after(message(StatusCode::SERVICE_UNAVAILABLE, "Temporarily unavailable", text), 5)
 }
 

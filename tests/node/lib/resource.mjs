@@ -21,8 +21,7 @@ function exampleService(url) {
     async check(answer) {
       assert.deepEqual([answer.status, await answer.text()], [200, 'the photos of user 1']);
     },
-    // The example signs nobody in.
-    person: new Person(),
+    person: new Person(process.env.EMAIL, process.env.PASSWORD),
     hasSignedTokens: false,
   };
 }

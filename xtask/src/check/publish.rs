@@ -26,7 +26,7 @@ rust-version = "1.85"
 [dependencies]
 strict-json = { path = "../../crates/strict-json" }
 oauth-core = { path = "../../crates/oauth-core", features = ["axum", "conformance", "jwt"] }
-mcp-wire = { path = "../../crates/mcp-protocol", features = ["axum", "schema"] }
+mcp-wire = { path = "../../crates/mcp-protocol", features = ["axum", "reqwest", "schema"] }
 
 [workspace]
 "#;

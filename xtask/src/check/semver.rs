@@ -9,7 +9,7 @@ use super::{PUBLIC_CRATES, install};
 const VERSION: &str = "0.51.0";
 
 /// The commit of the last release. Before the first release, the last commit with a breaking change.
-const BASELINE: &str = "da2950754826ba7c750e734100b984148da5196e";
+const BASELINE: &str = "504edcbd546287684d316918dd5c186d1c4517fc";
 
 pub(super) fn run(runner: &Runner) -> Result<(), ProcessError> {
     // It runs for seconds, and compiles faster without optimisations.

@@ -28,26 +28,38 @@ const MAX_PAGES: usize = 1000;
 /// Any error of a transport.
 pub type TransportError = Box<dyn Error + Send + Sync>;
 
-/// Sends requests to a server's URL with an HTTP library of the caller's choice.
+/// Sends requests to a server's URL with an HTTP library of the caller's choice. With the feature `reqwest`,
+/// `ReqwestTransport` is one.
+/// Any other HTTP library needs one method, which passes on each chunk of the body as it arrives:
 ///
-/// ```no_run
+/// ```
 /// use mcp_wire::client::{HttpRequest, ResponseReader, Transport, TransportError};
 ///
-/// struct Http {
-///     client: reqwest::Client,
-///     url: reqwest::Url,
+/// /// A response of your HTTP library.
+/// # #[derive(Default)]
+/// struct Response {
+///     status: u16,
+///     headers: Vec<(String, String)>,
+///     chunks: Vec<Vec<u8>>,
 /// }
+///
+/// /// Sends a request with your HTTP library.
+/// async fn send(method: &str, headers: &[(String, String)], body: &[u8]) -> Result<Response, TransportError> {
+/// #   let _ = (method, headers, body);
+///     // …
+/// #   Ok(Response::default())
+/// }
+///
+/// struct Http;
 ///
 /// impl Transport for Http {
 ///     async fn send(&self, request: &HttpRequest, reader: &mut ResponseReader) -> Result<(), TransportError> {
-///         let mut builder = self.client.request(request.method.parse()?, self.url.clone());
-///         for (name, value) in &request.headers {
-///             builder = builder.header(name, value);
-///         }
-///         let mut response = builder.body(request.body.clone()).send().await?;
-///         reader.start(response.status().as_u16(), |name| response.headers().get(name)?.to_str().ok());
-///         while let Some(chunk) = response.chunk().await? {
-///             if reader.push(&chunk).is_break() {
+///         let response = send(request.method, &request.headers, &request.body).await?;
+///         reader.start(response.status, |name| {
+///             response.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+///         });
+///         for chunk in &response.chunks {
+///             if reader.push(chunk).is_break() {
 ///                 break;
 ///             }
 ///         }
@@ -62,14 +74,28 @@ pub trait Transport {
     /// An event stream can be open for long and silent in between, so a time-out belongs to connecting and to pauses
     /// rather than to the whole response. Redirects should not be followed.
     ///
+    /// The future is `Send`, except on WebAssembly, so that a client of any transport can run in a task of its own.
+    ///
     /// # Errors
     /// If there is no response, or it breaks off. A status is never an error.
     fn send(
         &self,
         request: &HttpRequest,
         reader: &mut ResponseReader,
-    ) -> impl Future<Output = Result<(), TransportError>>;
+    ) -> impl Future<Output = Result<(), TransportError>> + MaybeSend;
 }
+
+/// `Send`; on WebAssembly, where the objects of a browser belong to one thread, every type.
+#[cfg(not(target_family = "wasm"))]
+pub trait MaybeSend: Send {}
+#[cfg(not(target_family = "wasm"))]
+impl<T: Send> MaybeSend for T {}
+
+/// `Send`; on WebAssembly, where the objects of a browser belong to one thread, every type.
+#[cfg(target_family = "wasm")]
+pub trait MaybeSend {}
+#[cfg(target_family = "wasm")]
+impl<T> MaybeSend for T {}
 
 /// Why a request to a server failed.
 #[derive(Debug, thiserror::Error)]

@@ -10,9 +10,9 @@ use ::axum::routing::{MethodRouter, any};
 use super::Endpoint;
 
 impl<C: Send + 'static> Endpoint<C> {
-    /// The endpoint as a route for [`Router::route`](::axum::Router::route). The context of the tools is an extractor, which
+    /// The endpoint as a route for [`Router::route`](axum::Router::route). The context of the tools is an extractor, which
     /// authenticates the request: its rejection is the response, such as 401 with `WWW-Authenticate`. Preflight requests
-    /// do not reach it. A server without a context has the extractor `()`.
+    /// do not reach it. The extractor may use the state of the router. A server without a context has the extractor `()`.
     ///
     /// ```
     /// use axum::extract::FromRequestParts;

@@ -1,4 +1,4 @@
-//! Servers over HTTP, with the types of the crate [`http`](::http): [`Endpoint`] gives complete responses. With the
+//! Servers over HTTP, with the types of the crate `http`: [`Endpoint`] gives complete responses. With the
 //! feature `axum` it is also a route.
 //!
 //! A service that has its own rules for origins and bodies uses the parts: [`respond_without_message`],

@@ -27,7 +27,8 @@ pub(super) struct Envelope {
     params: Option<Value>,
     result: Option<Value>,
     error: Option<Value>,
-    repeated: bool,
+    /// The name of a member that an object has more than once.
+    repeated: Option<String>,
     id_repeated: bool,
 }
 
@@ -57,8 +58,8 @@ impl Envelope {
 
     /// Takes the members out; the id last, so that an error can still contain it.
     fn classify(&mut self) -> Result<Incoming, ParseFailureKind> {
-        if self.repeated {
-            return Err(ParseFailureKind::RepeatedMember);
+        if let Some(name) = self.repeated.take() {
+            return Err(ParseFailureKind::RepeatedMember { name });
         }
         if self.jsonrpc.as_ref().and_then(Value::as_str) != Some(JSONRPC_VERSION) {
             return Err(ParseFailureKind::WrongVersion);
@@ -138,7 +139,7 @@ impl Envelope {
     fn put(&mut self, name: &str, value: Value) {
         let Some(member) = self.member(name) else { return };
         if member.replace(value).is_some() {
-            self.repeated = true;
+            self.repeated.get_or_insert_with(|| name.to_owned());
             self.id_repeated |= name == "id";
         }
     }
@@ -200,7 +201,7 @@ impl<'de> Visitor<'de> for DocumentVisitor {
             let value = map.next_value_seed(ValueSeed(&duplicate))?;
             envelope.put(&name, value);
         }
-        envelope.repeated |= duplicate.get().is_some();
+        envelope.repeated = envelope.repeated.or_else(|| duplicate.get().map(str::to_owned));
         Ok(Document::Object(Box::new(envelope)))
     }
 

@@ -67,8 +67,11 @@ pub enum ParseFailureKind {
     #[error("the message must be a JSON object")]
     NotAnObject,
     /// An object names a member twice, so that two parsers can read it differently.
-    #[error("an object in the message names a member twice")]
-    RepeatedMember,
+    #[error("an object in the message has the member `{name:.40}` more than once")]
+    RepeatedMember {
+        /// The name of the member.
+        name: String,
+    },
     /// `jsonrpc` is missing or not "2.0".
     #[error("`jsonrpc` must be \"2.0\"")]
     WrongVersion,

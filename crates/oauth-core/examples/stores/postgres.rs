@@ -1,14 +1,15 @@
 //! A store on Postgres, by sqlx. Copy the file and change it as you like.
 //!
 //! ```toml
+//! oauth-core = "0.1"
+//! serde_json = "1"
 //! sqlx = { version = "0.9", default-features = false, features = ["postgres", "runtime-tokio"] } # And a feature for TLS.
 //! ```
 
-use async_trait::async_trait;
 use oauth_core::{
     Client, ClientStore, CodeStatus, Connection, CurrentRefreshToken, Eviction, Grant, GrantKey, GrantStore,
     Grants, IssuedCode, NewClient, NewCode, REREGISTRATION_INTERVAL_MS, Redemption, Rotation, SecretHash,
-    StoreError, StoredGrant, Sweep, UnixMillis,
+    StoreError, StoredGrant, Sweep, UnixMillis, async_trait,
 };
 use sqlx::{PgPool, Postgres, Row, Transaction, postgres::PgRow};
 
@@ -253,8 +254,8 @@ impl GrantStore for PostgresStore {
         let next = &rotation.next;
         // Of concurrent rotations, the second waits for the row, finds another current token and changes nothing.
         let rotated = sqlx::query(
-            "UPDATE oauth_grants SET access_expires_at = $4, refresh_hash = $5, refresh_generation = $6,
-                refresh_expires_at = $7, recent_rotations = $8
+            "UPDATE oauth_grants SET access_expires_at = GREATEST(access_expires_at, $4), refresh_hash = $5,
+                refresh_generation = $6, refresh_expires_at = $7, recent_rotations = $8
             WHERE id = $1 AND refresh_hash = $2 AND refresh_expires_at > $3 AND revoked_at IS NULL",
         )
         .bind(&rotation.grant_id)

@@ -1,25 +1,29 @@
 //! A store on an SQLite file, by diesel. Copy the file and change it as you like.
 //!
 //! ```toml
+//! oauth-core = "0.1"
+//! serde_json = "1"
+//! tokio = { version = "1", features = ["rt"] }
 //! diesel = { version = "2.3", default-features = false, features = ["32-column-tables", "r2d2", "sqlite"] }
 //! libsqlite3-sys = { version = "0.37", features = ["bundled"] } # Or link the system's SQLite.
 //! ```
 
 use std::error::Error;
 
-use async_trait::async_trait;
 use diesel::{
     connection::SimpleConnection as _,
+    dsl::case_when,
     prelude::*,
     r2d2::{ConnectionManager, CustomizeConnection, Pool},
     sql_query,
-    sql_types::BigInt,
+    sql_types::{BigInt, Nullable},
     sqlite::{Sqlite, SqliteConnection},
 };
 use oauth_core::{
     Client, ClientMetadata, ClientStore, CodeStatus, Connection as GrantConnection, CurrentRefreshToken,
     Eviction, Grant, GrantKey, GrantStore, Grants, IssuedCode, NewClient, NewCode,
     REREGISTRATION_INTERVAL_MS, Redemption, Rotation, SecretHash, StoreError, StoredGrant, Sweep, UnixMillis,
+    async_trait,
 };
 use tokio::task::spawn_blocking;
 
@@ -393,7 +397,10 @@ fn rotate(c: &mut SqliteConnection, rotation: &Rotation) -> Result<bool, Failure
         .filter(oauth_grants::refresh_hash.eq(&rotation.presented.0[..]))
         .filter(oauth_grants::refresh_expires_at.gt(rotation.at.0))
         .filter(oauth_grants::revoked_at.is_null());
-    let access_expires_at = oauth_grants::access_expires_at.eq(rotation.access_expires_at.0);
+    let new = Some(rotation.access_expires_at.0).into_sql::<Nullable<BigInt>>();
+    let last =
+        case_when(oauth_grants::access_expires_at.gt(new), oauth_grants::access_expires_at).otherwise(new);
+    let access_expires_at = oauth_grants::access_expires_at.eq(last);
     let rotated =
         diesel::update(current).set((access_expires_at, TokenRow::new(&rotation.next)?)).execute(c)?;
     Ok(rotated == 1)

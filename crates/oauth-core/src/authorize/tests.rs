@@ -25,6 +25,14 @@ async fn required_parameters_suffice() {
         ("app.example".to_owned(), "https://app.example".to_owned())
     );
     assert!(!request.redirect_stays_on_device());
+    let policy = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self' ";
+    let check = |uri: &str, targets: &str| {
+        let request = AuthorizationRequest { redirect_uri: uri.to_owned(), ..request.clone() };
+        assert_eq!(request.content_security_policy(), format!("{policy}{targets}"));
+    };
+    check(REDIRECT, "https://app.example https:");
+    check("http://127.0.0.1:8/", "http://127.0.0.1:8");
+    check("com.example.app:/a", "com.example.app:");
 }
 
 #[tokio::test]

@@ -73,7 +73,7 @@ fn errors_in_a_document_are_reported() {
         check(text, "the document is not JSON");
     }
     check("[]", "the document is not a JSON object");
-    check(r#"{"client_id":"a","client_id":"b"}"#, "twice");
+    check(r#"{"client_id":"a","client_id":"b"}"#, "the JSON member \"client_id\" more than once");
     check("{}", "client_id is missing");
     for (name, value, words) in [
         ("client_id", json!("https://app.example/client.json/"), "client_id is not the URL"),

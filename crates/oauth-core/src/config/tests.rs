@@ -74,7 +74,7 @@ fn an_invalid_configuration_is_refused() {
     check(|config| config.resources[0].scopes.push("a b".to_owned()), ConfigError::Scope("a b".to_owned()));
     check(
         |config| "mcp:photos".clone_into(&mut config.resources[0].scope_aliases[0].1),
-        ConfigError::Replacement("mcp:photos".to_owned()),
+        ConfigError::Alias("mcp:photos".to_owned()),
     );
     check(|config| config.lifetimes.code_seconds = 0, ConfigError::Lifetime);
 }
@@ -88,7 +88,7 @@ fn documents_and_endpoints_have_well_known_urls() {
     check("https://a.example:8", known);
     check("https://a.example:8/", known);
     check("https://a.example:8/api/mcp", &format!("{known}/api/mcp"));
-    check("https://a.example:8/api/", &format!("{known}/api"));
+    check("https://a.example:8/api/", &format!("{known}/api/"));
     let endpoints = Endpoints::under("https://a.example/api/");
     assert_eq!(endpoints.registration, "https://a.example/api/register");
     assert_eq!(endpoints.jwks, "https://a.example/api/jwks");

@@ -58,7 +58,9 @@ macro_rules! each_store_case {
                 expired_codes_are_swept_with_their_grants,
                 revoked_grants_are_swept,
                 a_grant_is_swept_after_its_last_tokens_expired,
+                a_revoked_grant_with_a_pending_code_is_swept,
                 the_longer_lived_token_keeps_a_grant,
+                an_access_token_keeps_a_grant_after_a_rotation,
                 a_grant_with_a_pending_code_has_not_ended,
                 clients_without_a_grant_are_swept,
                 a_client_with_a_grant_is_kept,
@@ -107,7 +109,8 @@ macro_rules! dispatch {
 each_store_case!([dispatch] []);
 
 /// Makes one test of each case. The argument is the name of an `async fn` that returns a fresh store and a guard, which
-/// is dropped after the case. The calling crate must depend on tokio.
+/// is dropped after the case; `()` is one. The calling crate depends on tokio with the features `macros` and
+/// `rt-multi-thread`.
 #[macro_export]
 macro_rules! conformance_suite {
     ($make_store:ident) => {

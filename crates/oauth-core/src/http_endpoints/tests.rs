@@ -52,6 +52,7 @@ async fn documents_are_at_all_paths_where_clients_look() {
     check("/.well-known/oauth-protected-resource/api/mcp/v1", "resource", Some(V1)).await;
     check("/.well-known/oauth-protected-resource/api/mcp/legacy", "resource", Some(LEGACY)).await;
     check("/.well-known/oauth-protected-resource/api/mcp/v3", "resource", None).await;
+    check("/.well-known/oauth-protected-resource/api/mcp/v1/", "resource", None).await;
     check("/api/oauth/authorize", "", None).await;
     let paths: Vec<&str> = endpoints.paths().collect();
     assert_eq!(paths.len(), 9, "{paths:?}");
@@ -99,7 +100,7 @@ async fn heads_are_checked() {
         let response = Endpoint::Token.unreadable_body(cause);
         assert_eq!((response.status().as_u16(), header(&response, "connection")), (status, Some("close")));
     }
-    let response = crate::ErrorBody::too_many_requests(0);
+    let response = ErrorBody::too_many_requests(0);
     assert_eq!((response.status().as_u16(), header(&response, "retry-after")), (429, Some("1")));
 }
 
@@ -159,7 +160,7 @@ async fn public_keys_are_served_if_tokens_have_them() {
     assert!(HttpEndpoints::new(server.clone()).respond(&keys(), b"").await.is_none());
 
     let key = SigningKey::from_seed(&[1; 32]).unwrap();
-    server.tokens = Arc::new(JwtTokens::new(KeySchedule::new(key.clone()), *server.config().lifetimes()));
+    server.tokens = Arc::new(JwtTokens::new(KeySchedule::new(key.clone()), server.config()));
     assert_eq!(server.server_metadata().jwks_uri.as_deref(), Some("https://photos.example/api/oauth/jwks"));
     let endpoints = HttpEndpoints::new(server);
     assert_eq!(endpoints.paths().filter(|path| *path == "/api/oauth/jwks").count(), 1);
@@ -212,4 +213,93 @@ async fn unavailable_public_keys_are_503() {
     let response = HttpEndpoints::new(server).respond(&parts("GET /api/oauth/jwks", &[]), b"").await.unwrap();
     assert_eq!((response.status().as_u16(), header(&response, "retry-after")), (503, Some("5")));
     assert_eq!(header(&response, "cache-control"), Some("no-store"));
+}
+
+#[tokio::test]
+async fn the_path_of_a_resource_keeps_its_slash() {
+    let resource = crate::Resource::new("https://photos.example/mcp/", "Photos", &["photos"]);
+    let urls = crate::Endpoints::under("https://photos.example");
+    let lifetimes = crate::Lifetimes::default();
+    let config = crate::Config::new("https://photos.example", urls, vec![resource], lifetimes).unwrap();
+    let store = Arc::new(crate::MemoryStore::new());
+    let endpoints = HttpEndpoints::new(AuthorizationServer::builder(config, store, &[1; 32]).build());
+    for path in ["/mcp/", "/mcp", ""] {
+        let line = format!("GET /.well-known/oauth-protected-resource{path}");
+        let response = endpoints.respond(&parts(&line, &[]), b"").await.unwrap();
+        assert_eq!(body(&response)["resource"], "https://photos.example/mcp/", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn responses_have_their_errors() {
+    let test = TestServer::new();
+    let endpoints = HttpEndpoints::new(test.server.clone());
+    let ask = async |path: &str, kind: (&str, &str), sent: &str| {
+        let parts = parts(&format!("POST /api/oauth/{path}"), &[kind]);
+        endpoints.respond(&parts, sent.as_bytes()).await.unwrap()
+    };
+    let id = test.register(json!({})).await.client_id;
+    let form = code_form(&id, &test.code(&id).await);
+    let response = ask("token", FORM, &form).await;
+    assert!(response.extensions().get::<TokenError>().is_none());
+    let response = ask("token", FORM, &form).await;
+    let Some(TokenError::InvalidGrant(crate::InvalidGrantReason::CodeReplayed { grant_id })) =
+        response.extensions().get::<TokenError>()
+    else {
+        panic!("no replay")
+    };
+    assert!(!grant_id.is_empty());
+    let response = ask("register", JSON, "{}").await;
+    assert!(response.extensions().get::<crate::RegisterError>().is_some());
+    let response = ask("revoke", FORM, "").await;
+    assert!(response.extensions().get::<MalformedRevocation>().is_some());
+    let resource = test.server.protect(V1).unwrap();
+    let response = resource.grant(None).await.unwrap_err().response();
+    assert!(response.extensions().get::<AccessError>().is_some());
+    let response = test.server.authorize("").await.unwrap_err().response();
+    assert!(response.extensions().get::<crate::PageError>().is_some());
+
+    let request = test.server.authorize(&crate::testing::authorize_query(&id)).await.unwrap();
+    let token = test.server.consent_token(b"s", &request).unwrap();
+    let attempt = test.server.check_consent_token(b"s", &request, &token).unwrap();
+    test.store.is_down.store(true, std::sync::atomic::Ordering::SeqCst);
+    let mut down = vec![ask("token", FORM, &form).await];
+    down.push(test.server.authorize(&crate::testing::authorize_query(&id)).await.unwrap_err().response());
+    down.push(test.server.allow(&request, "1", &attempt).await.unwrap_err().response());
+    for response in down {
+        let cause = response.extensions().get::<crate::Unavailable>().unwrap().to_string();
+        assert!(cause.contains("the disk is gone"), "{cause}");
+        let sent = String::from_utf8_lossy(response.body()).to_lowercase();
+        assert!(response.status() == 503 && !sent.contains("disk") && !sent.contains("nothing"), "{sent}");
+    }
+}
+
+#[tokio::test]
+async fn requests_are_limited_before_they_have_an_effect() {
+    let test = TestServer::new();
+    let id = test.register(json!({})).await.client_id;
+    let limited = id.clone();
+    let endpoints = HttpEndpoints::new(test.server.clone()).with_limit(move |endpoint, head, request| {
+        assert_eq!((request.is_some(), head.method.as_str()), (endpoint == Endpoint::Token, "POST"));
+        let is_limited = request.is_none_or(|request| request.claimed_client_id() == limited);
+        if is_limited { Err(7) } else { Ok(()) }
+    });
+    let calls = test.store.calls.load(std::sync::atomic::Ordering::SeqCst);
+    let form = code_form(&id, CHALLENGE);
+    for (path, kind, sent, status) in [
+        ("register", JSON, "{}", 429),
+        ("revoke", FORM, "token=a", 429),
+        ("token", FORM, form.as_str(), 429),
+        ("token", FORM, "", 400),
+        ("token", FORM, &code_form("other", CHALLENGE), 401),
+    ] {
+        if status == 401 {
+            assert_eq!(test.store.calls.load(std::sync::atomic::Ordering::SeqCst), calls);
+        }
+        let parts = parts(&format!("POST /api/oauth/{path}"), &[kind]);
+        let response = endpoints.respond(&parts, sent.as_bytes()).await.unwrap();
+        assert_eq!(response.status(), status, "{path} {sent}");
+        assert_eq!(header(&response, "retry-after"), (status == 429).then_some("7"));
+        assert_eq!(header(&response, "access-control-allow-origin"), Some("*"));
+    }
 }

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 
 use super::{KeySchedule, SigningKey, UnverifiedToken};
 use crate::{
-    AccessTokenClaims, AccessTokens, Clock, Jwk, JwkSet, Lifetimes, PublicKeys, SystemClock,
-    TokensUnavailable, UnixMillis,
+    AccessTokenClaims, AccessTokens, Clock, Config, Jwk, JwkSet, PublicKeys, SystemClock, TokensUnavailable,
+    UnixMillis,
 };
 
 /// Access tokens as JWTs (RFC 9068) under the keys of a [`KeySchedule`]. See the [module](super) for an example.
@@ -25,12 +25,12 @@ impl fmt::Debug for JwtTokens {
 }
 
 impl JwtTokens {
-    /// Signs and verifies with these keys, by the system's clock. Pass the `lifetimes` of the
-    /// [configuration](crate::Config), because a replaced key verifies for the lifetime of an access token.
-    pub fn new(keys: KeySchedule, lifetimes: Lifetimes) -> Self {
+    /// Signs and verifies with these keys, by the system's clock. `config` is that of the server, because a replaced key
+    /// verifies for the lifetime of an access token.
+    pub fn new(keys: KeySchedule, config: &Config) -> Self {
         Self {
             keys: RwLock::new(Arc::new(keys)),
-            token_lifetime_ms: i64::from(lifetimes.access_token_seconds) * 1000,
+            token_lifetime_ms: i64::from(config.lifetimes().access_token_seconds) * 1000,
             clock: Arc::new(SystemClock),
         }
     }

@@ -6,8 +6,8 @@ use ring::hmac;
 
 use super::*;
 use crate::{
-    AccessTokenClaims, AccessTokens as _, Clock as _, Lifetimes, PublicKeys as _,
-    testing::{ManualClock, NOW, TestServer, claims},
+    AccessTokenClaims, AccessTokens as _, Clock as _, PublicKeys as _,
+    testing::{ManualClock, NOW, TestServer, claims, config},
 };
 
 const CLAIMS: &str = r#"{"iss":"https://photos.example.org/api","sub":"1","exp":1700003600}"#;
@@ -259,7 +259,7 @@ fn debug_shows_no_secret() {
     let key = key();
     let token = key.sign(CLAIMS.as_bytes()).unwrap();
     let shown = {
-        let tokens = JwtTokens::new(KeySchedule::new(key.clone()), Lifetimes::DEFAULT);
+        let tokens = JwtTokens::new(KeySchedule::new(key.clone()), &config());
         format!("{key:?} {:?} {tokens:?}", UnverifiedToken::parse(&token).unwrap())
     };
     assert!(shown.contains(key.kid()));
@@ -334,7 +334,7 @@ struct Processes {
 impl Processes {
     fn new(keys: &KeySchedule) -> Self {
         let clock = Arc::new(ManualClock::new());
-        let tokens = || JwtTokens::new(keys.clone(), Lifetimes::DEFAULT).with_clock(clock.clone());
+        let tokens = || JwtTokens::new(keys.clone(), &config()).with_clock(clock.clone());
         Self { one: tokens(), two: tokens(), clock }
     }
 
@@ -431,7 +431,7 @@ async fn the_order_of_adding_keys_does_not_matter() {
 #[tokio::test]
 async fn a_client_gets_a_token_that_gives_access_until_it_expires() {
     let mut test = TestServer::new();
-    let tokens = JwtTokens::new(KeySchedule::new(key()), *test.server.config().lifetimes());
+    let tokens = JwtTokens::new(KeySchedule::new(key()), test.server.config());
     test.server.tokens = Arc::new(tokens.with_clock(test.clock.clone()));
     let id = test.register(serde_json::json!({})).await.client_id;
     let tokens = test.tokens(&id).await;
@@ -448,7 +448,7 @@ async fn a_client_gets_a_token_that_gives_access_until_it_expires() {
 
 #[tokio::test]
 async fn claims_of_other_types_are_refused() {
-    let tokens = JwtTokens::new(KeySchedule::new(key()), Lifetimes::DEFAULT);
+    let tokens = JwtTokens::new(KeySchedule::new(key()), &config());
     let mut members = serde_json::to_value(claims()).unwrap();
     let signed = |members: &serde_json::Value| key().sign(members.to_string().as_bytes()).unwrap();
     assert!(is_read(&tokens, &signed(&members)).await);

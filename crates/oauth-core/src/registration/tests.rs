@@ -102,7 +102,12 @@ async fn invalid_metadata_is_refused_and_not_stored() {
     check(&"[".repeat(100_000), metadata, "not JSON").await;
     check(&format!(r#"{{"x":{}"#, r#"{"x":"#.repeat(100_000)), metadata, "not JSON").await;
     check("[]", metadata, "not a JSON object").await;
-    check(r#"{"client_name":"a","client_name":"b"}"#, metadata, "twice").await;
+    check(
+        r#"{"client_name":"a","client_name":"b"}"#,
+        metadata,
+        "the JSON member \"client_name\" more than once",
+    )
+    .await;
     check("{}", metadata, "client_name is missing").await;
     let long = "x".repeat(201);
     let many: Vec<String> = (0..1000).map(|n| format!("https://app.example/{n}")).collect();

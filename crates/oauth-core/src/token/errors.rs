@@ -1,7 +1,7 @@
 use crate::{ErrorBody, Unavailable, parameters::BadParameter};
 
 /// Why a client gets no tokens (RFC 6749, section 5.2).
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenError {
     /// The request is malformed.

@@ -9,6 +9,8 @@ use crate::workspace;
 
 /// The examples of `oauth-core`. Their resource is at `/`.
 const OAUTH_SERVICES: [&str; 2] = ["axum_service", "hyper_service"];
+/// The user of these examples that have a sign-in form.
+const USER: [(&str, &str); 2] = [("EMAIL", "ada@example.org"), ("PASSWORD", "correct horse")];
 /// Those clients of the service that know only OAuth.
 const OAUTH_CLIENTS: [&str; 3] = ["oauth4webapi", "openid-client", "python-authlib_client"];
 /// The example of `mcp-wire`, and the folder of its clients.
@@ -40,7 +42,7 @@ fn use_example(
     let mut server = clients.start(example, &mut command, &address, port)?;
     let mut counts = Counts::default();
     for (name, mut command) in programs {
-        command.env(variable, format!("http://{address}{path}"));
+        command.env(variable, format!("http://{address}{path}")).envs(USER);
         counts = counts + clients.run_one(&format!("{example}-{name}"), &mut command)?;
     }
     server.stop()?;

@@ -1,7 +1,7 @@
 use super::*;
 use crate::server::Server;
 use serde_json::json;
-use std::cell::{Cell, RefCell};
+use std::sync::Mutex;
 
 /// A response in chunks of a few bytes.
 struct Answer {
@@ -36,18 +36,18 @@ impl Answer {
 /// A server as a function, and the methods of the messages that it got.
 struct Fake<F> {
     answer: F,
-    methods: RefCell<Vec<String>>,
+    methods: Mutex<Vec<String>>,
 }
 
 fn fake<F: Fn(&HttpRequest, &Value) -> Answer>(answer: F) -> Fake<F> {
-    Fake { answer, methods: RefCell::default() }
+    Fake { answer, methods: Mutex::default() }
 }
 
-impl<F: Fn(&HttpRequest, &Value) -> Answer> Transport for &Fake<F> {
+impl<F: Fn(&HttpRequest, &Value) -> Answer + Sync> Transport for &Fake<F> {
     async fn send(&self, request: &HttpRequest, reader: &mut ResponseReader) -> Result<(), TransportError> {
         let message: Value = serde_json::from_slice(&request.body).unwrap_or_default();
         let method = message["method"].as_str().unwrap_or(request.method);
-        self.methods.borrow_mut().push(method.to_owned());
+        self.methods.lock().unwrap().push(method.to_owned());
         let Answer { status, headers, body } = (self.answer)(request, &message);
         reader.start(status, |name| Some(headers.iter().find(|(known, _)| *known == name)?.1));
         for chunk in body.as_bytes().chunks(7) {
@@ -122,19 +122,19 @@ async fn an_older_server_gets_a_session_and_all_pages_are_listed() {
     let error = client.request::<_, Value>("unknown", None, &json!({})).await.unwrap_err();
     assert_eq!(error.error_object().unwrap().code, -32601);
     client.close().await.unwrap();
-    let methods = server.methods.borrow();
+    let methods = server.methods.lock().unwrap();
     assert_eq!(methods[..3], ["server/discover", "initialize", "notifications/initialized"]);
     assert_eq!(methods.last().unwrap(), "DELETE");
 }
 
 #[tokio::test]
 async fn a_session_that_the_server_ended_is_opened_again() {
-    let current = Cell::new("s1");
-    let server = fake(|request, message| older_server(request, message, current.get()));
+    let current = Mutex::new("s1");
+    let server = fake(|request, message| older_server(request, message, *current.lock().unwrap()));
     let mut client = Client::connect(&server, info()).await.unwrap();
-    current.set("s2");
+    *current.lock().unwrap() = "s2";
     assert_eq!(client.list_tools().await.unwrap().len(), 2);
-    let opened = server.methods.borrow().iter().filter(|method| *method == "initialize").count();
+    let opened = server.methods.lock().unwrap().iter().filter(|method| *method == "initialize").count();
     assert_eq!(opened, 2);
 
     let server = fake(|request, message| match message["method"].as_str() {
@@ -165,7 +165,11 @@ async fn an_older_server_is_recognised_by_any_response_but_those_of_newer_server
             Ok(client) => assert_eq!(client.version(), ProtocolVersion::V2025_03_26),
             Err(error) => assert_eq!(error.error_object().unwrap().code, code),
         }
-        assert_eq!(server.methods.borrow().contains(&"initialize".to_owned()), falls_back, "{code} {data}");
+        assert_eq!(
+            server.methods.lock().unwrap().contains(&"initialize".to_owned()),
+            falls_back,
+            "{code} {data}"
+        );
     }
     for (found, falls_back) in
         [(json!(["2025-11-25"]), true), (json!(["2099-01-01"]), false), (json!(7), true)]
@@ -189,7 +193,7 @@ async fn a_server_that_requires_a_token_is_not_an_older_one() {
         panic!("{error}");
     };
     assert_eq!(www_authenticate.as_deref(), Some("Bearer"));
-    assert_eq!(*server.methods.borrow(), ["server/discover"]);
+    assert_eq!(*server.methods.lock().unwrap(), ["server/discover"]);
 }
 
 #[tokio::test]
@@ -216,9 +220,9 @@ async fn broken_responses_are_errors() {
         (Answer::stream(&json!({"jsonrpc": "2.0", "id": 99, "result": {}})), "the response ended before"),
         (Answer::stream(&json!([1])), "the body is not a response: batches"),
     ] {
-        let answer = Cell::new(Some(answer));
+        let answer = Mutex::new(Some(answer));
         let server = fake(|request, message| match message["method"].as_str() {
-            Some("tools/list") => answer.take().unwrap(),
+            Some("tools/list") => answer.lock().unwrap().take().unwrap(),
             _ => older_server(request, message, "s1"),
         });
         let mut client = Client::connect(&server, info()).await.unwrap();
@@ -228,7 +232,7 @@ async fn broken_responses_are_errors() {
 }
 
 /// A server that waits for the reply to a ping before it continues its stream.
-struct Pinging(RefCell<Option<Value>>);
+struct Pinging(Mutex<Option<Value>>);
 
 impl Transport for &Pinging {
     async fn send(&self, request: &HttpRequest, reader: &mut ResponseReader) -> Result<(), TransportError> {
@@ -242,7 +246,7 @@ impl Transport for &Pinging {
                 assert!(
                     reader.push(format!("data: {sampling}\n\ndata: {ping}\n\n").as_bytes()).is_continue()
                 );
-                while self.0.borrow().as_ref().is_none_or(|reply| reply["id"] != "p") {
+                while self.0.lock().unwrap().as_ref().is_none_or(|reply| reply["id"] != "p") {
                     tokio::task::yield_now().await;
                 }
                 Answer::stream(&result(&message, &json!({"content": []})))
@@ -251,7 +255,7 @@ impl Transport for &Pinging {
             None => {
                 assert_eq!(header(request, "mcp-session-id"), Some("s1"));
                 tokio::task::yield_now().await;
-                *self.0.borrow_mut() = Some(message);
+                *self.0.lock().unwrap() = Some(message);
                 Answer::status(202)
             }
         };
@@ -267,15 +271,15 @@ impl Transport for &Pinging {
 
 #[tokio::test]
 async fn a_ping_in_a_stream_is_answered_before_the_stream_ends() {
-    let server = Pinging(RefCell::default());
+    let server = Pinging(Mutex::default());
     let session = Session::new(ProtocolVersion::LATEST_LEGACY, info());
     let mut client = Client::connect_session(&server, session).await.unwrap();
     client.call_tool(&CallToolParams::new("t")).await.unwrap();
-    assert_eq!(*server.0.borrow(), Some(json!({"jsonrpc": "2.0", "id": "p", "result": {}})));
+    assert_eq!(*server.0.lock().unwrap(), Some(json!({"jsonrpc": "2.0", "id": "p", "result": {}})));
 }
 
 /// A server that sends two pings together with the result of a tool, and keeps the replies.
-struct Hasty(RefCell<Vec<Value>>);
+struct Hasty(Mutex<Vec<Value>>);
 
 impl Transport for &Hasty {
     async fn send(&self, request: &HttpRequest, reader: &mut ResponseReader) -> Result<(), TransportError> {
@@ -288,7 +292,7 @@ impl Transport for &Hasty {
             Some(_) => String::new(),
             None => {
                 tokio::task::yield_now().await;
-                self.0.borrow_mut().push(message["id"].clone());
+                self.0.lock().unwrap().push(message["id"].clone());
                 String::new()
             }
         };
@@ -300,11 +304,11 @@ impl Transport for &Hasty {
 
 #[tokio::test]
 async fn pings_that_arrive_together_with_the_result_are_answered() {
-    let server = Hasty(RefCell::default());
+    let server = Hasty(Mutex::default());
     let session = Session::new(ProtocolVersion::LATEST_LEGACY, info());
     let mut client = Client::connect_session(&server, session).await.unwrap();
     client.call_tool(&CallToolParams::new("t")).await.unwrap();
-    assert_eq!(*server.0.borrow(), [1, 2]);
+    assert_eq!(*server.0.lock().unwrap(), [1, 2]);
 }
 
 /// This crate's own server.
@@ -318,6 +322,29 @@ impl Transport for &Own {
         let _ = reader.push(&response.body.unwrap_or_default());
         Ok(())
     }
+}
+
+/// Any transport, in a task of its own.
+fn spawn<T: Transport + Send + Sync + 'static>(transport: T) -> tokio::task::JoinHandle<usize> {
+    tokio::spawn(async move {
+        let mut client = Client::connect(transport, info()).await.unwrap();
+        let greeting = client.call_tool(&CallToolParams::new("t")).await.unwrap().result().unwrap();
+        client.list_resources().await.unwrap();
+        client.list_tools().await.unwrap().len() + greeting.content.len()
+    })
+}
+
+#[tokio::test]
+async fn a_client_of_any_transport_can_be_spawned() {
+    let server = Server::builder(Implementation::new("s", "1"))
+        .tool(Tool::new("t", "", json!({"type": "object"})), |_| {
+            Box::pin(async { crate::CallToolResult::text("done").into() })
+        })
+        .resource(Resource::new("r://a", "a"), |()| async { Vec::new() })
+        .build()
+        .unwrap();
+    let server: &'static Own = Box::leak(Box::new(Own(server)));
+    assert_eq!(spawn(server).await.unwrap(), 2);
 }
 
 #[tokio::test]

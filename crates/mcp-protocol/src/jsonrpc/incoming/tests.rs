@@ -57,18 +57,18 @@ fn json_that_is_not_a_message_is_an_invalid_request() {
 #[test]
 fn a_duplicate_member_is_an_invalid_request() {
     let one = || Some(RequestId::Integer(1));
-    for (body, id) in [
-        (r#"{"jsonrpc":"2.0","jsonrpc":"2.0","id":1,"method":"a"}"#, one()),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}"#, one()),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"a","\u006dethod":"b"}"#, one()),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"a","params":{},"params":{}}"#, one()),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"a","params":{"name":"x","name":"y"}}"#, one()),
-        (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}"#, None),
-        (r#"{"jsonrpc":"2.0","id":1,"id":1,"method":"a"}"#, None),
-        (r#"{"jsonrpc":"2.0","id":null,"id":1,"method":"a"}"#, None),
-        (r#"{"jsonrpc":"2.0","id":1,"result":1,"result":1}"#, one()),
+    for (body, name, id) in [
+        (r#"{"jsonrpc":"2.0","jsonrpc":"2.0","id":1,"method":"a"}"#, "jsonrpc", one()),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}"#, "method", one()),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"a","\u006dethod":"b"}"#, "method", one()),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"a","params":{},"params":{}}"#, "params", one()),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"a","params":{"name":"x","name":"y"}}"#, "name", one()),
+        (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}"#, "id", None),
+        (r#"{"jsonrpc":"2.0","id":1,"id":1,"method":"a"}"#, "id", None),
+        (r#"{"jsonrpc":"2.0","id":null,"id":1,"method":"a"}"#, "id", None),
+        (r#"{"jsonrpc":"2.0","id":1,"result":1,"result":1}"#, "result", one()),
     ] {
-        check_refused(body, &RepeatedMember, id.as_ref());
+        check_refused(body, &RepeatedMember { name: name.to_owned() }, id.as_ref());
     }
 }
 

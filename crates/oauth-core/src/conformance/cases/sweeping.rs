@@ -74,6 +74,37 @@ pub(crate) async fn the_longer_lived_token_keeps_a_grant(fixture: &Fixture) {
     assert!(fixture.is_valid(&code.grant.id).await);
 }
 
+/// A rotation does not end earlier access tokens, so the one that expires last counts, whichever was issued first.
+pub(crate) async fn an_access_token_keeps_a_grant_after_a_rotation(fixture: &Fixture) {
+    let [short, long] = [second(ACCESS_LIFETIME_S), second(3 * REFRESH_LIFETIME_S)];
+    for (first, second_one) in [(short, long), (long, short)] {
+        let code = fixture.issue(fixture.new_code()).await;
+        let mut redemption = fixture.redemption(code.hash, NOW);
+        redemption.access_expires_at = first;
+        let token = redemption.refresh.clone().unwrap().token;
+        assert!(fixture.store().redeem_code(redemption).await.unwrap());
+        let mut rotation = fixture.rotation(&code.grant.id, &token, second(1));
+        rotation.access_expires_at = second_one;
+        assert!(fixture.store().rotate_refresh_token(rotation).await.unwrap());
+        sweep_before(fixture, NEVER, long, NEVER).await;
+        assert!(fixture.is_valid(&code.grant.id).await, "an access token is valid");
+        sweep_before(fixture, NEVER, long.plus_ms(1), NEVER).await;
+        assert_eq!(fixture.find(GrantKey::Id(&code.grant.id)).await, None);
+    }
+}
+
+pub(crate) async fn a_revoked_grant_with_a_pending_code_is_swept(fixture: &Fixture) {
+    let expired = second(CODE_LIFETIME_S + 1);
+    for (codes_before, grants_before) in [(expired, NEVER), (NEVER, second(6))] {
+        let revoked = fixture.issue(fixture.new_code()).await;
+        assert!(fixture.revoke(&revoked.grant.id, second(5)).await);
+        sweep_before(fixture, second(CODE_LIFETIME_S), second(5), NEVER).await;
+        assert!(is_there(fixture, &revoked).await, "neither limit is reached");
+        sweep_before(fixture, codes_before, grants_before, NEVER).await;
+        assert!(!is_there(fixture, &revoked).await);
+    }
+}
+
 pub(crate) async fn a_grant_with_a_pending_code_has_not_ended(fixture: &Fixture) {
     let waiting = fixture.issue(fixture.new_code()).await;
     sweep_before(fixture, NEVER, second(10 * REFRESH_LIFETIME_S), NEVER).await;
