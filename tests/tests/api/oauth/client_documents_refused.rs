@@ -171,7 +171,7 @@ async fn a_document_must_contain_its_url_and_no_secret() {
         ("/none", "{}".to_owned(), "client_id is missing"),
         ("/list", "[]".to_owned(), "not a JSON object"),
         ("/html", "<html>".to_owned(), "not JSON"),
-        ("/twice", r#"{"client_id":"a","client_id":"b"}"#.to_owned(), "twice"),
+        ("/twice", r#"{"client_id":"a","client_id":"b"}"#.to_owned(), "more than once"),
         ("/secret", changed("/secret", "client_secret", json!("x")), "contains a client_secret,"),
         (
             "/basic",
