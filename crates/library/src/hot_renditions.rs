@@ -56,11 +56,13 @@ impl HotRenditions {
         self.cache.get(&hash)
     }
 
-    /// Caches bytes, unless they differ from their hash: a damaged file is served only until it is repaired.
-    pub(crate) fn insert(&self, hash: ContentHash, bytes: Bytes) {
-        if sha256(&bytes) == *hash.as_bytes() {
+    /// Caches bytes; `false` if they differ from their hash, because the file is damaged.
+    pub(crate) fn insert(&self, hash: ContentHash, bytes: Bytes) -> bool {
+        let is_whole = sha256(&bytes) == *hash.as_bytes();
+        if is_whole {
             self.cache.insert(hash, bytes);
         }
+        is_whole
     }
 }
 
@@ -85,9 +87,9 @@ mod tests {
     fn damaged_bytes_are_not_cached() {
         let hot = HotRenditions::default();
         let (hash, bytes) = rendition(1, 1000);
-        hot.insert(hash, bytes.slice(1..));
+        assert!(!hot.insert(hash, bytes.slice(1..)));
         assert_eq!(hot.get(hash), None);
-        hot.insert(hash, bytes.clone());
+        assert!(hot.insert(hash, bytes.clone()));
         assert_eq!(hot.get(hash), Some(bytes));
     }
 
@@ -97,7 +99,7 @@ mod tests {
         for seed in 0..=255 {
             for length in 60_000..60_004 {
                 let (hash, bytes) = rendition(seed, length);
-                hot.insert(hash, bytes);
+                assert!(hot.insert(hash, bytes));
             }
         }
         assert!(hot.cache.weight() <= CAPACITY_BYTES, "{}", hot.cache.weight());

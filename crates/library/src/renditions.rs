@@ -171,7 +171,10 @@ impl ServedRendition {
             Some(bytes) => bytes,
             None => {
                 let bytes = self.open(None).await?.into_bytes().await?;
-                hot.insert(self.stored.blob, bytes.clone());
+                if !hot.insert(self.stored.blob, bytes.clone()) {
+                    // Its length may be wrong. A reader that ends early breaks the connection.
+                    return Ok(RenditionContent::Reader(self.open(range).await?));
+                }
                 bytes
             }
         };

@@ -238,8 +238,8 @@ fn path_of(url: &str) -> String {
 /// # Rate limits and logs
 ///
 /// [`with_limit`](Self::with_limit) limits the rate of requests. The extensions of each error response have its cause:
-/// [`Unavailable`](crate::Unavailable) at 503, otherwise the error whose response it is, such as [`TokenError`]. A layer
-/// around the router logs them, also those of protected resources and of the authorization page:
+/// [`Unavailable`](crate::Unavailable) at 503, otherwise the error of the operation, such as [`TokenError`]. A layer around the
+/// router can log them. It also sees the errors of protected resources and of the authorization page if they are inside it:
 ///
 /// ```
 /// # use std::sync::Arc;

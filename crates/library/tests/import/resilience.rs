@@ -68,6 +68,27 @@ async fn lost_rendition_is_made_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn damaged_rendition_is_never_sent_from_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    let it = process(dir.path()).await;
+    let ann = it.account("ann").await;
+    it.import(&ann, &[fixture("media/landscape-6.jpg")]).await;
+    let id = it.first_image(&ann).await;
+    let served = it.library.rendition(&id, Rendition::Thumb).await.unwrap();
+    let file = blob_path(dir.path(), "renditions", served.hash());
+    let whole = fs::read(&file).unwrap();
+    fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+    // A response from memory would be shorter than it declares, and its client would wait for the rest.
+    for range in [None, Some(10..20)] {
+        assert!(matches!(served.content(range).await.unwrap(), RenditionContent::Reader(_)));
+    }
+    fs::write(&file, &whole).unwrap();
+    assert!(
+        matches!(served.content(None).await.unwrap(), RenditionContent::InMemory(bytes) if bytes == whole)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn failed_photo_is_retried_by_another_import() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path()).await;

@@ -5,7 +5,7 @@
 
 mod nginx;
 
-use std::{fs, path::Path, process::Command, time::Duration};
+use std::{collections::BTreeMap, process::Command, time::Duration};
 
 use ::tests::{
     black_box::{AnyError, Instance, Server, megabytes},
@@ -103,7 +103,7 @@ fn nearest(server: &Server, key: &str, bytes: usize) -> Result<Picture, AnyError
     #[derive(Deserialize)]
     struct Image {
         id: String,
-        renditions: std::collections::BTreeMap<String, String>,
+        renditions: BTreeMap<String, String>,
     }
     let mut connection = Connection::open(server.base_url())?;
     let mut get = |path: &str| {
@@ -159,12 +159,4 @@ fn pin_clients() -> Result<(), AnyError> {
     } else {
         Err(format!("the clients cannot be pinned: {}", String::from_utf8_lossy(&output.stderr)).into())
     }
-}
-
-/// Writes a file, creating its folder.
-fn write(path: &Path, content: &[u8]) -> std::io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    fs::write(path, content)
 }

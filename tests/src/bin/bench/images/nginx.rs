@@ -12,7 +12,7 @@ use std::{
 use ::tests::black_box::{AnyError, UsageMonitor};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 
-use super::{SERVER_PROCESSOR, write};
+use super::SERVER_PROCESSOR;
 use crate::peer::PeerProcess;
 
 /// The path of the file.
@@ -33,7 +33,9 @@ impl Nginx {
         // Free until nginx binds it, unless another program is faster.
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let folder = folder.join("nginx");
-        write(&folder.join("root").join(&PATH[1..]), body)?;
+        let root = folder.join("root");
+        fs::create_dir_all(&root)?;
+        fs::write(root.join(PATH.trim_start_matches('/')), body)?;
         let config = folder.join("nginx.conf");
         let user = if geteuid().is_root() { "user root;" } else { "" };
         let text = format!(
