@@ -50,11 +50,11 @@ use crate::{SqlConnection, SqlStore};
 #[cfg(test)]
 pub(crate) use copy::assert_complete;
 pub(crate) use error::SqlError;
-pub(crate) use images::{IndexedWords, encode_word_ids};
+pub(crate) use images::{AddedWords, IndexedWords, encode_word_ids};
 pub(crate) use library_state::CLOSED;
 pub(crate) use lock::Lock;
 pub(crate) use statement::statement;
-pub(crate) use value::json_array;
+pub(crate) use value::{json_array, json_text};
 
 impl SqlStore {
     /// A write of the account that a query finds; `None` if it finds none. The account is looked up first and alone, so

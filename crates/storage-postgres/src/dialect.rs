@@ -29,6 +29,18 @@ macro_rules! named_integers {
     };
 }
 
+/// A table of the triples of a string and two integers in a JSON array, with the columns `name`, `first` and `second`.
+macro_rules! named_integer_pairs {
+    ($json:literal) => {
+        concat!(
+            "(SELECT item ->> 0 AS name, CAST(item ->> 1 AS BIGINT) AS first, CAST(item ->> 2 AS BIGINT) AS second
+            FROM json_array_elements(CAST(",
+            $json,
+            " AS JSON)) AS item)"
+        )
+    };
+}
+
 /// A table of the pairs of integers in a JSON array, with the columns `first` and `second`.
 macro_rules! integer_pairs {
     ($json:literal) => {

@@ -12,9 +12,9 @@ use words::Occurrence;
 use crate::{
     SqlConnection,
     sql::{
-        IndexedWords, SqlError, encode_word_ids,
+        AddedWords, IndexedWords, SqlError, encode_word_ids,
         expression::{AnyWord, Expression},
-        json_array, statement,
+        json_array, json_text, statement,
     },
 };
 
@@ -26,30 +26,24 @@ pub(crate) fn keys_between(start_ms: i64, end_ms: i64) -> (i64, i64) {
 
 const ADD_POSTINGS: &str = concat!(
     "INSERT INTO word_postings (word_id, key, image_seq, in_content)
-    SELECT first, $1, $2, second <> 0 FROM ",
-    integer_pairs!("$3"),
-    " AS words"
+    SELECT added.second, w.key, w.image_seq, added.third <> 0 FROM ",
+    integer_triples!("$1"),
+    " AS added ",
+    join_after!("indexed_words", "w", "w.image_seq = added.first")
 );
 
-/// Adds the words of an image.
-pub(crate) fn add(
-    c: &mut SqlConnection,
-    seq: i64,
-    captured_at_ms: i64,
-    words: &[(i64, Occurrence)],
-) -> Result<(), SqlError> {
-    statement("INSERT INTO indexed_words (image_seq, key, words) VALUES ($1, $2, $3)")
-        .bind::<BigInt, _>(seq)
-        .bind::<BigInt, _>(captured_at_ms)
-        .bind::<Binary, _>(encode_word_ids(words))
-        .execute(c)?;
-    let postings: Vec<(i64, i64)> =
-        words.iter().map(|(id, occurrence)| (*id, i64::from(occurrence.in_content))).collect();
-    statement(ADD_POSTINGS)
-        .bind::<BigInt, _>(captured_at_ms)
-        .bind::<BigInt, _>(seq)
-        .bind::<Text, _>(serde_json::to_string(&postings).unwrap_or_default())
-        .execute(c)?;
+/// Adds the words of images.
+pub(crate) fn add(c: &mut SqlConnection, images: &[AddedWords]) -> Result<(), SqlError> {
+    let mut postings: Vec<(i64, i64, i64)> = Vec::new();
+    for AddedWords { seq, captured_at_ms, words } in images {
+        statement("INSERT INTO indexed_words (image_seq, key, words) VALUES ($1, $2, $3)")
+            .bind::<BigInt, _>(*seq)
+            .bind::<BigInt, _>(*captured_at_ms)
+            .bind::<Binary, _>(encode_word_ids(words))
+            .execute(c)?;
+        postings.extend(words.iter().map(|(id, occurrence)| (*seq, *id, i64::from(occurrence.in_content))));
+    }
+    statement(ADD_POSTINGS).bind::<Text, _>(json_text(&postings)).execute(c)?;
     Ok(())
 }
 
@@ -64,9 +58,7 @@ pub(crate) fn remove(c: &mut SqlConnection, images: &[IndexedWords]) -> Result<(
     let postings: Vec<(i64, i64)> =
         images.iter().flat_map(|image| image.words.iter().map(|(id, _)| (*id, image.key))).collect();
     let seqs: Vec<i64> = images.iter().map(|image| image.seq).collect();
-    statement(REMOVE_POSTINGS)
-        .bind::<Text, _>(serde_json::to_string(&postings).unwrap_or_default())
-        .execute(c)?;
+    statement(REMOVE_POSTINGS).bind::<Text, _>(json_text(&postings)).execute(c)?;
     statement(concat!(
         "DELETE FROM indexed_words WHERE image_seq IN (SELECT value FROM ",
         integers!("$1"),

@@ -53,7 +53,7 @@ pub(crate) fn change_indexed(
         timeline::remove(c, &[seq])?;
     }
     change(c)?;
-    add_text(c, seq)?;
+    add_text(c, &[seq])?;
     map::update(c, seq)?;
     let after = RepeatedValues::of(c, seq)?;
     if after.live {

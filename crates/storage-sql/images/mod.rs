@@ -30,7 +30,7 @@ pub(crate) use removal::{delete_without_files, mark_deleted, remove_forever, und
 pub(crate) use renditions::{replace as replace_renditions, trashed_source};
 pub(crate) use row::{ImageRow, ImageRowWithOwner, load_in_order};
 pub(crate) use text::{
-    IndexedWords, add_text, encode_word_ids, forget_words, outdated_words, reindex, remove_text,
+    AddedWords, IndexedWords, add_text, encode_word_ids, forget_words, outdated_words, reindex, remove_text,
 };
 pub(crate) use visibility::Visibility;
 

@@ -149,10 +149,8 @@ pub(crate) fn undelete(c: &mut SqlConnection, account: i64, seqs: &[i64]) -> Res
     let restored = statement(RESTORE).bind::<Text, _>(json_array(seqs)).execute(c)?;
     let live = live_among(c, seqs)?;
     if !live.is_empty() {
-        for seq in &live {
-            add_text(c, *seq)?;
-            map::update(c, *seq)?;
-        }
+        add_text(c, &live)?;
+        live.iter().try_for_each(|seq| map::update(c, *seq))?;
         set_live_in_albums(c, &live, true)?;
         timeline::add(c, &live)?;
         adjust_live_images(c, account, len(&live))?;

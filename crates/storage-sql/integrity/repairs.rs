@@ -120,7 +120,7 @@ fn index_words(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
         return Ok(());
     }
     remove_text(c, &[seq])?;
-    add_text(c, seq)
+    add_text(c, &[seq])
 }
 
 #[derive(QueryableByName)]

@@ -177,7 +177,7 @@ fn store_text(c: &mut SqlConnection, seq: i64, text: Option<&str>) -> Result<(),
     // First the index, because it looks up its entry by the image.
     remove_text(c, &[seq])?;
     diesel::update(images::table.find(seq)).set(images::ocr_text.eq(text)).execute(c)?;
-    add_text(c, seq)
+    add_text(c, &[seq])
 }
 
 pub(super) fn fail(c: &mut SqlConnection, job: JobId, worker: &str, reason: &str) -> Result<(), SqlError> {

@@ -4,8 +4,8 @@ mod visible;
 use async_trait::async_trait;
 use domain::{AccountId, AlbumId, DateRange, Image, Timestamp};
 use storage::{
-    EncoderId, ImageKey, SearchFilter, StorageError, StoredVector, VectorId, VectorStore, Viewer,
-    VisibleVector,
+    EncoderId, ImageKey, SearchFilter, StorageError, VectorId, VectorStore, Viewer, VisibleVector,
+    VisitVector,
 };
 
 use crate::{SqlStore, sql::images::OwnedFilter};
@@ -27,14 +27,25 @@ impl VectorStore for SqlStore {
         self.query_inline(move |c| rows::newest(c, account, encoder)).await
     }
 
-    async fn vectors_after(
+    async fn visit_vectors(
         &self,
         account: AccountId,
         encoder: EncoderId,
         after: Option<VectorId>,
-        max: u32,
-    ) -> Result<Vec<StoredVector>, StorageError> {
-        self.query(move |c| rows::after(c, account, encoder, after, max)).await
+        last: VectorId,
+        visit: VisitVector,
+    ) -> Result<(), StorageError> {
+        self.query(move |c| rows::visit(c, account, encoder, (after, last), &*visit)).await
+    }
+
+    async fn nth_vector_after(
+        &self,
+        account: AccountId,
+        encoder: EncoderId,
+        after: Option<VectorId>,
+        n: u32,
+    ) -> Result<Option<VectorId>, StorageError> {
+        self.query(move |c| rows::nth_after(c, account, encoder, after, n)).await
     }
 
     async fn visible_vectors(

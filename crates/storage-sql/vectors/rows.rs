@@ -2,6 +2,7 @@ use std::collections::HashMap;
 
 use diesel::{
     OptionalExtension,
+    connection::DefaultLoadingMode,
     dsl::max,
     prelude::*,
     sql_types::{BigInt, Binary},
@@ -37,21 +38,21 @@ pub(super) fn newest(
     Ok(newest.map(VectorId))
 }
 
-pub(super) fn after(
+pub(super) fn visit(
     c: &mut SqlConnection,
     account: AccountId,
     encoder: EncoderId,
-    after: Option<VectorId>,
-    max_rows: u32,
-) -> Result<Vec<StoredVector>, SqlError> {
+    (after, last): (Option<VectorId>, VectorId),
+    visit: &dyn Fn(StoredVector),
+) -> Result<(), SqlError> {
     type Row = (i64, i64, Vec<u8>, Option<i64>, Option<f64>, Option<f64>);
-    let rows: Vec<Row> = image_vectors::table
+    let rows = image_vectors::table
         .inner_join(images::table)
         .filter(image_vectors::encoder_id.eq(encoder.0))
         .filter(image_vectors::account_id.eq(account.0))
         .filter(image_vectors::id.gt(after.map_or(0, |last| last.0)))
+        .filter(image_vectors::id.le(last.0))
         .order(image_vectors::id)
-        .limit(i64::from(max_rows))
         .select((
             image_vectors::id,
             image_vectors::image_seq,
@@ -60,20 +61,41 @@ pub(super) fn after(
             images::latitude,
             images::longitude,
         ))
-        .load(c)?;
-    rows.into_iter()
-        .map(|(id, seq, vector, captured_at_ms, latitude, longitude)| {
-            let reader = RowReader::new("images", &seq);
-            let captured_at_ms = reader.required("captured_at_ms", captured_at_ms)?;
-            Ok(StoredVector {
-                id: VectorId(id),
-                image: storage::ImageKey(seq),
-                captured_at: reader.timestamp("captured_at_ms", captured_at_ms)?,
-                position: reader.position(latitude, longitude)?,
-                vector,
-            })
-        })
-        .collect()
+        // One row at a time: memory for thousands of vectors costs more than to read them.
+        .load_iter::<Row, DefaultLoadingMode>(c)?;
+    for row in rows {
+        let (id, seq, vector, captured_at_ms, latitude, longitude) = row?;
+        let reader = RowReader::new("images", &seq);
+        let captured_at_ms = reader.required("captured_at_ms", captured_at_ms)?;
+        visit(StoredVector {
+            id: VectorId(id),
+            image: storage::ImageKey(seq),
+            captured_at: reader.timestamp("captured_at_ms", captured_at_ms)?,
+            position: reader.position(latitude, longitude)?,
+            vector,
+        });
+    }
+    Ok(())
+}
+
+pub(super) fn nth_after(
+    c: &mut SqlConnection,
+    account: AccountId,
+    encoder: EncoderId,
+    after: Option<VectorId>,
+    n: u32,
+) -> Result<Option<VectorId>, SqlError> {
+    let id = image_vectors::table
+        .filter(image_vectors::encoder_id.eq(encoder.0))
+        .filter(image_vectors::account_id.eq(account.0))
+        .filter(image_vectors::id.gt(after.map_or(0, |last| last.0)))
+        .order(image_vectors::id)
+        .offset(i64::from(n.saturating_sub(1)))
+        .limit(1)
+        .select(image_vectors::id)
+        .get_result(c)
+        .optional()?;
+    Ok(id.map(VectorId))
 }
 
 const STORE: &str = "

@@ -21,6 +21,17 @@ macro_rules! named_integers {
     };
 }
 
+/// A table of the triples of a string and two integers in a JSON array, with the columns `name`, `first` and `second`.
+macro_rules! named_integer_pairs {
+    ($json:literal) => {
+        concat!(
+            "(SELECT value ->> 0 AS name, value ->> 1 AS first, value ->> 2 AS second FROM json_each(",
+            $json,
+            "))"
+        )
+    };
+}
+
 /// A table of the pairs of integers in a JSON array, with the columns `first` and `second`.
 macro_rules! integer_pairs {
     ($json:literal) => {

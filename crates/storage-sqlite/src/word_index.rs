@@ -12,7 +12,9 @@ use words::Occurrence;
 use crate::{
     SqlConnection,
     error::SqlError,
-    sql::{IndexedWords, encode_word_ids, expression::Expression, json_array, statement},
+    sql::{
+        AddedWords, IndexedWords, encode_word_ids, expression::Expression, json_array, json_text, statement,
+    },
 };
 
 /// Number of keys per millisecond. Images of different accounts may have the same capture time.
@@ -27,23 +29,29 @@ pub(crate) fn keys_between(start_ms: i64, end_ms: i64) -> (i64, i64) {
     (start_ms.saturating_mul(KEYS_PER_MS), last.saturating_add(MAX_DRIFT))
 }
 
-/// Adds the words of an image.
-pub(crate) fn add(
-    c: &mut SqlConnection,
-    seq: i64,
-    captured_at_ms: i64,
-    words: &[(i64, Occurrence)],
-) -> Result<(), SqlError> {
-    let key = free_key(c, seq, captured_at_ms)?;
-    statement("INSERT INTO indexed_words (image_seq, key, words) VALUES ($1, $2, $3)")
-        .bind::<BigInt, _>(seq)
-        .bind::<BigInt, _>(key)
-        .bind::<Binary, _>(encode_word_ids(words))
-        .execute(c)?;
-    statement("INSERT INTO image_words (rowid, words) VALUES ($1, $2)")
-        .bind::<BigInt, _>(key)
-        .bind::<Text, _>(postings(words))
-        .execute(c)?;
+const ADD_POSTINGS: &str = concat!(
+    "INSERT INTO image_words (rowid, words) SELECT number, name FROM ",
+    named_integers!("$1"),
+    " AS added ORDER BY number"
+);
+
+/// Adds the words of images.
+///
+/// FTS5 collects rows in memory and writes them as one segment. It begins another one before a key that is not higher than
+/// the last, and before each later statement that may change several rows. So all rows are added by one statement, in the
+/// order of their keys.
+pub(crate) fn add(c: &mut SqlConnection, images: &[AddedWords]) -> Result<(), SqlError> {
+    let mut rows = Vec::with_capacity(images.len());
+    for AddedWords { seq, captured_at_ms, words } in images {
+        let key = free_key(c, *seq, *captured_at_ms)?;
+        statement("INSERT INTO indexed_words (image_seq, key, words) VALUES ($1, $2, $3)")
+            .bind::<BigInt, _>(*seq)
+            .bind::<BigInt, _>(key)
+            .bind::<Binary, _>(encode_word_ids(words))
+            .execute(c)?;
+        rows.push((postings(words), key));
+    }
+    statement(ADD_POSTINGS).bind::<Text, _>(json_text(&rows)).execute(c)?;
     Ok(())
 }
 

@@ -114,7 +114,7 @@ pub use uploads::{
     AddPart, BeginUpload, MAX_UPLOAD_PARTS, MAX_UPLOADS, NewUpload, SweptUploads, UploadId, UploadPart,
     UploadProtocol, UploadState, UploadStore,
 };
-pub use vectors::{EncoderId, StoredVector, VectorId, VectorStore, VisibleVector};
+pub use vectors::{EncoderId, StoredVector, VectorId, VectorStore, VisibleVector, VisitVector};
 pub use watched_files::{FileVersion, WatchedFile, WatchedFileStore};
 pub use word_index::WordIndex;
 

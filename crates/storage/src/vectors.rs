@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use domain::{AccountId, AlbumId, DateRange, Image, Position, Timestamp};
 
@@ -37,6 +39,9 @@ pub struct VisibleVector {
     pub vector: Vec<u8>,
 }
 
+/// Takes a stored vector. It runs on a blocking thread, so that it may compute.
+pub type VisitVector = Arc<dyn Fn(StoredVector) + Send + Sync>;
+
 /// Embeddings of images, for callers that cache them.
 ///
 /// A cache misses nothing, because the vectors of an account and encoder are only appended. Before a cached vector is
@@ -53,14 +58,25 @@ pub trait VectorStore: Send + Sync + 'static {
         encoder: EncoderId,
     ) -> Result<Option<VectorId>, StorageError>;
 
-    /// The first `max` vectors after `after` in order of id, including those of deleted images that can be restored.
-    async fn vectors_after(
+    /// Visits the vectors after `after`, up to `last` inclusive, in order of id, including those of deleted images that can
+    /// be restored. A store that repeats the operation visits them again from the first one.
+    async fn visit_vectors(
         &self,
         account: AccountId,
         encoder: EncoderId,
         after: Option<VectorId>,
-        max: u32,
-    ) -> Result<Vec<StoredVector>, StorageError>;
+        last: VectorId,
+        visit: VisitVector,
+    ) -> Result<(), StorageError>;
+
+    /// The `n`th vector after `after` in order of id, counted from 1; `None` if there are fewer.
+    async fn nth_vector_after(
+        &self,
+        account: AccountId,
+        encoder: EncoderId,
+        after: Option<VectorId>,
+        n: u32,
+    ) -> Result<Option<VectorId>, StorageError>;
 
     /// The vectors among these, of one encoder, that still exist and whose images are visible to the viewer and pass
     /// the filter; in any order.

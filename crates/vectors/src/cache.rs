@@ -209,6 +209,16 @@ impl IndexWriter {
         Ok(())
     }
 
+    /// Appends the rows of another index: [`Index::append`].
+    ///
+    /// # Errors
+    /// [`Error`]; nothing is appended.
+    pub fn append(&mut self, other: Index) -> Result<(), Error> {
+        self.index.append(other)?;
+        self.resize_after_growth();
+        Ok(())
+    }
+
     /// Removes all rows, to read them again without those that were deleted from the store.
     pub fn restart(&mut self) {
         *self.index = Index::new(self.index.dimensions());

@@ -16,19 +16,27 @@ pub struct RowFilter<'a> {
 }
 
 impl RowFilter<'_> {
-    /// Writes the rows of a segment that pass into `rows`.
-    pub(crate) fn select(&self, segment: &Segment, rows: &mut Vec<u16>) {
+    /// Writes the rows of a segment that pass into `rows`, given the numbers of all rows of a full segment.
+    pub(crate) fn select(&self, segment: &Segment, all_rows: &[u16], rows: &mut Vec<u16>) {
         rows.clear();
+        let stored = segment.captured_range_ms();
+        let is_before = |range: &RangeInclusive<i64>| range.end() < stored.start();
+        let is_after = |range: &RangeInclusive<i64>| stored.end() < range.start();
+        if self.captured_ms.as_ref().is_some_and(|range| is_before(range) || is_after(range)) {
+            return;
+        }
         let are_few = |images: &KeySet| segment.is_in_order() && images.len() <= segment.len() / FEW;
         if let Some(images) = self.images.filter(|images| are_few(images)) {
             find_rows(images, segment.images(), rows);
         } else {
-            rows.extend((0..=u16::MAX).take(segment.len()));
+            rows.extend_from_slice(all_rows.get(..segment.len()).unwrap_or(all_rows));
             if let Some(images) = self.images {
                 keep(rows, segment.images(), |image| images.contains(image));
             }
         }
-        if let Some(range) = &self.captured_ms {
+        let has_all =
+            |range: &&RangeInclusive<i64>| range.contains(stored.start()) && range.contains(stored.end());
+        if let Some(range) = self.captured_ms.as_ref().filter(|range| !has_all(range)) {
             keep(rows, segment.captured_at_ms(), |at| (*range.start() <= at) & (at <= *range.end()));
         }
         if let Some(areas) = self.areas {

@@ -21,6 +21,22 @@ pub fn decode_f16(bytes: &[u8]) -> Option<Vec<f32>> {
     Some(vector)
 }
 
+/// The largest magnitude of stored numbers; `None` if one is not finite.
+pub(crate) fn largest(pairs: &[[u8; 2]]) -> Option<f32> {
+    let bits = dispatch!(Level::new(), simd => largest_bits(simd, pairs));
+    let largest = decode(&bits.to_le_bytes());
+    largest.is_finite().then_some(largest)
+}
+
+/// Without their sign, the numbers sort by their bits, and those that are not finite are the largest.
+#[inline(always)]
+fn largest_bits<S: Simd>(simd: S, pairs: &[[u8; 2]]) -> u16 {
+    simd.vectorize(
+        #[inline(always)]
+        || pairs.iter().map(|pair| u16::from_le_bytes(*pair) & 0x7fff).fold(0, u16::max),
+    )
+}
+
 /// The dot product of a query and a stored vector, the same on every processor. `None` if they differ in length, or if the
 /// result is not finite.
 pub fn dot_f16(query: &[f32], bytes: &[u8]) -> Option<f32> {
@@ -38,7 +54,7 @@ fn decode_all<S: Simd>(simd: S, pairs: &[[u8; 2]], vector: &mut [f32]) {
         #[inline(always)]
         || {
             for (number, pair) in vector.iter_mut().zip(pairs) {
-                *number = decode(u16::from_le_bytes(*pair));
+                *number = decode(pair);
             }
         },
     );
@@ -54,11 +70,11 @@ fn dot<S: Simd>(simd: S, query: &[f32], pairs: &[[u8; 2]]) -> f32 {
             let mut lanes = [0.0; LANES];
             for (numbers, stored) in numbers.iter().zip(stored) {
                 for ((lane, number), pair) in lanes.iter_mut().zip(numbers).zip(stored) {
-                    *lane += number * decode(u16::from_le_bytes(*pair));
+                    *lane += number * decode(pair);
                 }
             }
             for ((lane, number), pair) in lanes.iter_mut().zip(rest).zip(stored_rest) {
-                *lane += number * decode(u16::from_le_bytes(*pair));
+                *lane += number * decode(pair);
             }
             lanes.iter().sum()
         },
@@ -67,7 +83,8 @@ fn dot<S: Simd>(simd: S, query: &[f32], pairs: &[[u8; 2]]) -> f32 {
 
 /// Has no branch, so that it can be vectorized.
 #[inline(always)]
-fn decode(half: u16) -> f32 {
+pub(crate) fn decode(pair: &[u8; 2]) -> f32 {
+    let half = u16::from_le_bytes(*pair);
     let sign = u32::from(half & 0x8000) << 16;
     let magnitude = u32::from(half & 0x7fff) << 13;
     // The exponent biases differ by 112. Multiplying also converts subnormal numbers.
@@ -100,6 +117,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn decode_bits(bits: u16) -> f32 {
+        decode(&bits.to_le_bytes())
+    }
+
     #[test]
     fn encoding_follows_ieee_754() {
         let check = |number: f32, bits: u16| {
@@ -125,13 +146,13 @@ mod tests {
         // Ties go to even.
         check(1.0 + 1.0 / 2048.0, 0x3c00);
         check(1.0 + 3.0 / 2048.0, 0x3c02);
-        assert!(decode(encode(f32::NAN)).is_nan());
+        assert!(decode_bits(encode(f32::NAN)).is_nan());
     }
 
     #[test]
     fn every_number_round_trips() {
         for bits in 0..=u16::MAX {
-            let number = decode(bits);
+            let number = decode_bits(bits);
             if number.is_nan() {
                 assert!(bits & 0x7fff > 0x7c00, "{bits:#06x}");
             } else {
@@ -158,10 +179,10 @@ mod tests {
     proptest! {
         #[test]
         fn encoding_rounds_to_the_nearest(number in -MAX..MAX) {
-            let near = decode(encode(number));
+            let near = decode_bits(encode(number));
             let error = (near - number).abs();
             for bits in [encode(number).wrapping_sub(1), encode(number).wrapping_add(1)] {
-                let other = decode(bits);
+                let other = decode_bits(bits);
                 prop_assert!(!(other.is_finite() && (other - number).abs() < error), "{near} or {other}");
             }
         }

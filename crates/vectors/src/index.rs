@@ -1,8 +1,8 @@
 use std::{fmt, sync::Arc};
 
 use crate::{
-    Error, Row, RowId, codes,
-    half::decode_f16,
+    Error, Row, RowId,
+    codes::{self, Vector},
     segment::{ROWS, Segment},
 };
 
@@ -57,12 +57,23 @@ impl Index {
     /// # Errors
     /// [`Error`]; nothing is appended.
     pub fn push(&mut self, row: Row, vector: &[f32]) -> Result<(), Error> {
-        self.check(vector)?;
-        if let Some(last) = self.last
-            && row.vector <= last
-        {
-            return Err(Error::Order { last, given: row.vector });
-        }
+        self.push_vector(row, Vector::Single(vector))
+    }
+
+    /// Appends a vector in its [stored form](crate::encode_f16).
+    ///
+    /// # Errors
+    /// [`Error`]; nothing is appended.
+    pub fn push_f16(&mut self, row: Row, bytes: &[u8]) -> Result<(), Error> {
+        let (numbers, []) = bytes.as_chunks() else {
+            return Err(Error::Dimensions { expected: self.dimensions, given: bytes.len() / 2 });
+        };
+        self.push_vector(row, Vector::Half(numbers))
+    }
+
+    fn push_vector(&mut self, row: Row, vector: Vector<'_>) -> Result<(), Error> {
+        self.check(vector.len())?;
+        self.check_order(row.vector)?;
         match self.segments.last_mut() {
             Some(segment) if !segment.is_full() => Arc::make_mut(segment).push(row, vector)?,
             _ => {
@@ -77,24 +88,42 @@ impl Index {
         Ok(())
     }
 
-    /// Appends a vector in its [stored form](crate::encode_f16).
+    /// Appends the rows of another index. Their ids must be higher than the last one.
     ///
     /// # Errors
     /// [`Error`]; nothing is appended.
-    pub fn push_f16(&mut self, row: Row, bytes: &[u8]) -> Result<(), Error> {
-        let wrong_length = Error::Dimensions { expected: self.dimensions, given: bytes.len() / 2 };
-        // Checked before memory is allocated for the vector.
-        if bytes.len() / 2 != self.dimensions {
-            return Err(wrong_length);
+    pub fn append(&mut self, other: Self) -> Result<(), Error> {
+        let Some(first) = other.segments.first().and_then(|segment| segment.row(0)) else { return Ok(()) };
+        self.check(other.dimensions)?;
+        self.check_order(first.vector)?;
+        // Few rows join the last segment. Many keep their own, so that any two neighbours have more rows than one can hold.
+        match self.segments.last_mut().filter(|last| last.len() + other.len <= ROWS) {
+            Some(last) => {
+                let last = Arc::make_mut(last);
+                other.segments.iter().for_each(|segment| last.append(segment));
+            }
+            None => {
+                self.full_bytes = self.bytes() + other.full_bytes;
+                self.segments.extend(other.segments);
+            }
         }
-        self.push(row, &decode_f16(bytes).ok_or(wrong_length)?)
+        self.last = other.last;
+        self.len += other.len;
+        Ok(())
     }
 
-    pub(crate) fn check(&self, vector: &[f32]) -> Result<(), Error> {
-        if vector.len() != self.dimensions || self.dimensions > codes::MAX_DIMENSIONS {
-            return Err(Error::Dimensions { expected: self.dimensions, given: vector.len() });
+    pub(crate) fn check(&self, given: usize) -> Result<(), Error> {
+        if given != self.dimensions || self.dimensions > codes::MAX_DIMENSIONS {
+            return Err(Error::Dimensions { expected: self.dimensions, given });
         }
         Ok(())
+    }
+
+    fn check_order(&self, given: RowId) -> Result<(), Error> {
+        match self.last {
+            Some(last) if given <= last => Err(Error::Order { last, given }),
+            _ => Ok(()),
+        }
     }
 
     pub(crate) fn segments(&self) -> &[Arc<Segment>] {

@@ -4,7 +4,12 @@ use std::{
     thread,
 };
 
-use crate::{Error, Index, RowFilter, ScoredRow, best::Best, codes::Query, segment::Segment};
+use crate::{
+    Error, Index, RowFilter, ScoredRow,
+    best::Best,
+    codes::Query,
+    segment::{ROWS, Segment},
+};
 
 /// A thread is started for at least this many rows.
 const MIN_ROWS_PER_THREAD: usize = 25_000;
@@ -41,7 +46,7 @@ impl Index {
         filter: &RowFilter<'_>,
         options: ScanOptions,
     ) -> Result<ScanResult, Error> {
-        self.check(query)?;
+        self.check(query.len())?;
         let query = Query::new(query)?;
         let next = AtomicUsize::new(0);
         let work = || {
@@ -76,9 +81,10 @@ struct Worker<'a> {
     best: Best,
     /// The number of rows that passed the filter.
     passed: usize,
+    /// The numbers of all rows of a full segment.
+    all_rows: Vec<u16>,
     /// The buffers below are reused for each segment.
     rows: Vec<u16>,
-    all_rows: Vec<u16>,
     dots: Vec<i32>,
 }
 
@@ -89,14 +95,14 @@ impl<'a> Worker<'a> {
             filter,
             best: Best::new(options.best),
             passed: 0,
+            all_rows: (0..=u16::MAX).take(ROWS).collect(),
             rows: Vec::new(),
-            all_rows: Vec::new(),
             dots: Vec::new(),
         }
     }
 
     fn scan(&mut self, segment: &Segment) {
-        self.filter.select(segment, &mut self.rows);
+        self.filter.select(segment, &self.all_rows, &mut self.rows);
         self.multiply(segment);
         self.passed += self.rows.len();
         let mut min_similarity = self.best.min_similarity();
@@ -119,9 +125,8 @@ impl<'a> Worker<'a> {
         if skipped == 0 || skipped > 2 * self.rows.len() || is_run(&self.rows) {
             return self.query.dots(segment.codes(), &self.rows, &mut self.dots);
         }
-        self.all_rows.clear();
-        self.all_rows.extend((0..=u16::MAX).take(segment.len()));
-        self.query.dots(segment.codes(), &self.all_rows, &mut self.dots);
+        let all_rows = self.all_rows.get(..segment.len()).unwrap_or_default();
+        self.query.dots(segment.codes(), all_rows, &mut self.dots);
         for (place, row) in self.rows.iter().enumerate() {
             // `row` is never less than `place`, so that no product is overwritten before it is read.
             let dot = self.dots.get(usize::from(*row)).copied().unwrap_or_default();

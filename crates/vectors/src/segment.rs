@@ -1,8 +1,8 @@
-use std::mem::size_of;
+use std::{mem::size_of, ops::RangeInclusive};
 
 use crate::{
     Error, PositionE7, Row, RowId,
-    codes::{self, Codes},
+    codes::{self, Codes, Vector},
 };
 
 /// The maximum number of rows in a segment. With 512 numbers each, this is one megabyte: the amount that is copied when a
@@ -19,6 +19,8 @@ pub(crate) struct Segment {
     images: Vec<i64>,
     captured_at_ms: Vec<i64>,
     positions: Vec<PositionE7>,
+    /// From the earliest to the latest capture time.
+    captured_range_ms: RangeInclusive<i64>,
     /// Whether the image ids ascend, which is usual: it is false only if images were encoded late or again.
     in_order: bool,
     /// The number of blocks of codes in a row.
@@ -36,6 +38,8 @@ impl Segment {
             images: Vec::new(),
             captured_at_ms: Vec::new(),
             positions: Vec::new(),
+            // Empty.
+            captured_range_ms: i64::MAX..=i64::MIN,
             in_order: true,
             blocks,
             capacity: 0,
@@ -57,7 +61,7 @@ impl Segment {
         self.capacity * (self.blocks * size_of::<Codes>() + other_columns)
     }
 
-    pub(crate) fn push(&mut self, row: Row, vector: &[f32]) -> Result<(), Error> {
+    pub(crate) fn push(&mut self, row: Row, vector: Vector<'_>) -> Result<(), Error> {
         if self.len() == self.capacity {
             self.reserve((self.capacity * 2).clamp(MIN_CAPACITY, ROWS.max(self.capacity + 1)));
         }
@@ -67,8 +71,36 @@ impl Segment {
         self.vectors.push(row.vector);
         self.images.push(row.image);
         self.captured_at_ms.push(row.captured_at_ms);
+        self.widen_captured_range(&(row.captured_at_ms..=row.captured_at_ms));
         self.positions.push(row.position.unwrap_or(PositionE7::UNKNOWN));
         Ok(())
+    }
+
+    /// Appends the rows of another segment. Both together have at most [`ROWS`].
+    pub(crate) fn append(&mut self, other: &Self) {
+        let rows = self.len() + other.len();
+        if rows > self.capacity {
+            self.reserve(rows.next_power_of_two().max(MIN_CAPACITY));
+        }
+        let follows = self.images.last().zip(other.images.first()).is_none_or(|(last, first)| last <= first);
+        self.in_order &= other.in_order && follows;
+        self.widen_captured_range(&other.captured_range_ms);
+        self.extend(other);
+    }
+
+    /// Copies the rows of another segment.
+    fn extend(&mut self, other: &Self) {
+        self.codes.extend_from_slice(&other.codes);
+        self.units.extend_from_slice(&other.units);
+        self.vectors.extend_from_slice(&other.vectors);
+        self.images.extend_from_slice(&other.images);
+        self.captured_at_ms.extend_from_slice(&other.captured_at_ms);
+        self.positions.extend_from_slice(&other.positions);
+    }
+
+    fn widen_captured_range(&mut self, other: &RangeInclusive<i64>) {
+        let (first, last) = (self.captured_range_ms.start(), self.captured_range_ms.end());
+        self.captured_range_ms = *first.min(other.start())..=*last.max(other.end());
     }
 
     fn reserve(&mut self, rows: usize) {
@@ -106,6 +138,11 @@ impl Segment {
         &self.captured_at_ms
     }
 
+    /// From the earliest to the latest of [`captured_at_ms`](Self::captured_at_ms).
+    pub(crate) fn captured_range_ms(&self) -> &RangeInclusive<i64> {
+        &self.captured_range_ms
+    }
+
     /// Positions may be [unknown](PositionE7::is_known).
     pub(crate) fn positions(&self) -> &[PositionE7] {
         &self.positions
@@ -126,14 +163,10 @@ impl Segment {
 impl Clone for Segment {
     fn clone(&self) -> Self {
         let mut copy = Self::new(self.blocks);
+        copy.captured_range_ms = self.captured_range_ms.clone();
         copy.in_order = self.in_order;
         copy.reserve(self.capacity);
-        copy.codes.extend_from_slice(&self.codes);
-        copy.units.extend_from_slice(&self.units);
-        copy.vectors.extend_from_slice(&self.vectors);
-        copy.images.extend_from_slice(&self.images);
-        copy.captured_at_ms.extend_from_slice(&self.captured_at_ms);
-        copy.positions.extend_from_slice(&self.positions);
+        copy.extend(self);
         copy
     }
 }
@@ -147,7 +180,7 @@ mod tests {
         let mut segment = Segment::new(2);
         let row = Row { vector: RowId(1), image: 1, captured_at_ms: 1, position: None };
         for count in 1..=ROWS {
-            segment.push(row, &[0.5; 33]).unwrap();
+            segment.push(row, Vector::Single(&[0.5; 33])).unwrap();
             for segment in [&segment, &segment.clone()] {
                 assert_eq!(segment.len(), count);
                 assert!(
@@ -172,7 +205,7 @@ mod tests {
     fn refused_row_leaves_nothing() {
         let mut segment = Segment::new(1);
         let row = Row { vector: RowId(1), image: 1, captured_at_ms: 1, position: None };
-        assert_eq!(segment.push(row, &[f32::NAN]), Err(Error::Number));
+        assert_eq!(segment.push(row, Vector::Single(&[f32::NAN])), Err(Error::Number));
         assert_eq!((segment.len(), segment.codes.len()), (0, 0));
     }
 }

@@ -1,23 +1,25 @@
 //! The image channel: compares the embedding of a query with the embeddings of images.
 
 use std::{
-    collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, PoisonError},
+    collections::{HashMap, HashSet, VecDeque},
+    mem::replace,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use domain::{AccountId, Circle, Position, QueryText, Timestamp};
 use storage::{
-    EncoderId, ImageKey, SearchFilter, StorageError, StoredVector, VectorId, Viewer, VisibleVector,
+    EncoderId, ImageKey, SearchFilter, SharedStore, StorageError, StoredVector, VectorId, Viewer,
+    VisibleVector,
 };
 use tokio::sync::Semaphore;
-use vectors::{Area, Cache, Index, IndexKey, IndexWriter, KeySet, Row, RowFilter, ScanOptions, dot_f16};
+use vectors::{Area, Cache, Index, IndexKey, KeySet, Row, RowFilter, ScanOptions, dot_f16};
 use vision::{EncodeError, EncodedQuery};
 
 use super::ActiveEncoder;
 use crate::{Library, Settings, encoders::SharedEncoder};
 
-/// How many vectors are read from the store at once.
-const BATCH: u32 = 4096;
+/// How many vectors are read from the store in one operation.
+const PAGE: u32 = 4096;
 /// The least number of candidates that the first scan returns for exact scoring. The scan compares rounded vectors, so it
 /// may miss a few results at the end of a shorter list.
 const MIN_CANDIDATES: usize = 100;
@@ -199,11 +201,18 @@ impl Library {
         let is_full_read = writer.is_empty();
         let mut last = writer.last().map(|last| VectorId(last.0));
         let newest = store.newest_vector(account, encoder).await?;
-        while last < newest {
-            let rows = store.vectors_after(account, encoder, last, BATCH).await?;
-            let Some(read) = rows.last() else { break };
-            last = Some(read.id);
-            writer = append(writer, rows).await?;
+        // Several pages at once, because each occupies a processor. They are appended in order, so that a caller that is
+        // cancelled loses only the pages that are being read.
+        let mut pages = VecDeque::new();
+        loop {
+            while let Some(newest) = newest.filter(|_| last < newest && pages.len() <= embeddings.threads) {
+                let end = store.nth_vector_after(account, encoder, last, PAGE).await?.unwrap_or(newest);
+                let page = VectorPage { account, encoder, dimensions, after: last, last: end };
+                pages.push_back(tokio::spawn(page.read(Arc::clone(store))));
+                last = Some(end);
+            }
+            let Some(page) = pages.pop_front() else { break };
+            writer.append(page.await.map_err(|_| AppearanceError::Panicked)??)?;
         }
         if is_full_read {
             embeddings.record_full_rows(key, writer.len());
@@ -314,25 +323,45 @@ struct Candidates {
     is_complete: bool,
 }
 
-/// Appends rows to an index on a blocking thread. A vector of the wrong length is skipped.
-async fn append(mut writer: IndexWriter, rows: Vec<StoredVector>) -> Result<IndexWriter, AppearanceError> {
-    let appended = tokio::task::spawn_blocking(move || {
-        for row in &rows {
-            let new = Row {
-                vector: vectors::RowId(row.id.0),
-                image: row.image.0,
-                captured_at_ms: row.captured_at.millis(),
-                position: row
-                    .position
-                    .map(|at| vectors::PositionE7::from_degrees(at.latitude(), at.longitude())),
-            };
-            if let Err(error) = writer.push_f16(new, &row.vector) {
-                tracing::warn!(vector = row.id.0, %error, "searches skip an invalid vector");
-            }
-        }
-        writer
-    });
-    appended.await.map_err(|_| AppearanceError::Panicked)
+/// The vectors after one id, up to another one.
+struct VectorPage {
+    account: AccountId,
+    encoder: EncoderId,
+    dimensions: usize,
+    after: Option<VectorId>,
+    last: VectorId,
+}
+
+impl VectorPage {
+    async fn read(self, store: SharedStore) -> Result<Index, AppearanceError> {
+        let index = Arc::new(Mutex::new(Index::new(self.dimensions)));
+        let read = index.clone();
+        let visit = Arc::new(move |row| push(&mut lock(&read), &row));
+        store.visit_vectors(self.account, self.encoder, self.after, self.last, visit).await?;
+        Ok(replace(&mut lock(&index), Index::new(self.dimensions)))
+    }
+}
+
+/// A panic under the lock leaves the index consistent.
+fn lock(index: &Mutex<Index>) -> MutexGuard<'_, Index> {
+    index.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Appends a stored vector to an index. One of the wrong length is skipped, and one that is visited again.
+fn push(index: &mut Index, row: &StoredVector) {
+    let id = vectors::RowId(row.id.0);
+    if Some(id) <= index.last() {
+        return;
+    }
+    let new = Row {
+        vector: id,
+        image: row.image.0,
+        captured_at_ms: row.captured_at.millis(),
+        position: row.position.map(|at| vectors::PositionE7::from_degrees(at.latitude(), at.longitude())),
+    };
+    if let Err(error) = index.push_f16(new, &row.vector) {
+        tracing::warn!(vector = row.id.0, %error, "searches skip an invalid vector");
+    }
 }
 
 /// Scores a stored vector; `None` if it does not match, or has the wrong length.

@@ -8,7 +8,7 @@ use storage::{
     VersionPolicy, Viewer,
 };
 
-use super::concurrently;
+use super::{concurrently, vectors::vectors_after};
 use crate::{
     DECODERS, NOW, Photo, Seed, indexed, lease, original_blob,
     queries::{delete, second},
@@ -169,7 +169,7 @@ pub(crate) async fn a_reader_of_new_vectors_misses_none(seed: &Seed) {
     loop {
         let is_done = workers.iter().all(tokio::task::JoinHandle::is_finished);
         if let Some(encoder) = seed.store().encoder("eye").await.unwrap() {
-            for vector in seed.store().vectors_after(ann.account, encoder, last, 10).await.unwrap() {
+            for vector in vectors_after(seed, ann, encoder, last).await {
                 last = Some(vector.id);
                 seen.insert(vector.image);
             }
@@ -180,7 +180,7 @@ pub(crate) async fn a_reader_of_new_vectors_misses_none(seed: &Seed) {
         }
         if is_done {
             let encoder = seed.store().encoder("eye").await.unwrap().unwrap();
-            let left = seed.store().vectors_after(ann.account, encoder, last, 100).await.unwrap();
+            let left = vectors_after(seed, ann, encoder, last).await;
             assert!(!left.is_empty(), "{} of 80 vectors were seen", seen.len());
         }
     }

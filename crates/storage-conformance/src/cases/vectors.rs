@@ -1,3 +1,8 @@
+use std::{
+    mem::take,
+    sync::{Arc, Mutex},
+};
+
 use domain::{Circle, ImageId, Plan, Position};
 use storage::{
     EncoderId, ImageKey, NewVector, SearchFilter, StageOutcome, StoredVector, VectorId,
@@ -29,7 +34,30 @@ pub(super) async fn add_vectors(seed: &Seed, encoder: &str) -> EncoderId {
 }
 
 pub(super) async fn all(seed: &Seed, viewer: Viewer, encoder: EncoderId) -> Vec<StoredVector> {
-    seed.store().vectors_after(viewer.account, encoder, None, 1000).await.unwrap()
+    vectors_after(seed, viewer, encoder, None).await
+}
+
+/// The vectors of an account after another one, in order of id.
+pub(super) async fn vectors_after(
+    seed: &Seed,
+    viewer: Viewer,
+    encoder: EncoderId,
+    after: Option<VectorId>,
+) -> Vec<StoredVector> {
+    vectors_between(seed, viewer, encoder, (after, VectorId(i64::MAX))).await
+}
+
+async fn vectors_between(
+    seed: &Seed,
+    viewer: Viewer,
+    encoder: EncoderId,
+    (after, last): (Option<VectorId>, VectorId),
+) -> Vec<StoredVector> {
+    let visited = Arc::new(Mutex::new(Vec::new()));
+    let to = visited.clone();
+    let visit = Arc::new(move |vector| to.lock().unwrap().push(vector));
+    seed.store().visit_vectors(viewer.account, encoder, after, last, visit).await.unwrap();
+    take(&mut *visited.lock().unwrap())
 }
 
 pub(super) async fn visible(
@@ -64,10 +92,15 @@ pub(crate) async fn vectors_are_ordered_and_separate_by_account(seed: &Seed) {
     let newest = async |viewer: Viewer| seed.store().newest_vector(viewer.account, eye).await.unwrap();
     assert_eq!(newest(ann).await, Some(of_ann[1].id));
     assert_eq!(all(seed, ben, eye).await.len(), 1);
-    let rest = seed.store().vectors_after(ann.account, eye, Some(of_ann[0].id), 10).await.unwrap();
-    assert_eq!(ids_of(&rest), [of_ann[1].id]);
-    let first = seed.store().vectors_after(ann.account, eye, None, 1).await.unwrap();
-    assert_eq!(ids_of(&first), [of_ann[0].id]);
+    assert_eq!(ids_of(&vectors_after(seed, ann, eye, Some(of_ann[0].id)).await), [of_ann[1].id]);
+    assert_eq!(ids_of(&vectors_between(seed, ann, eye, (None, of_ann[0].id)).await), [of_ann[0].id]);
+    assert_eq!(ids_of(&vectors_between(seed, ann, eye, (None, of_ann[1].id)).await), ids_of(&of_ann));
+    let nth = async |after, n| seed.store().nth_vector_after(ann.account, eye, after, n).await.unwrap();
+    assert_eq!(nth(None, 1).await, Some(of_ann[0].id));
+    assert_eq!(nth(None, 2).await, Some(of_ann[1].id));
+    assert_eq!(nth(None, 3).await, None);
+    assert_eq!(nth(Some(of_ann[0].id), 1).await, Some(of_ann[1].id));
+    assert_eq!(nth(Some(of_ann[1].id), 1).await, None);
     // Encoders have separate vectors.
     let other = add_vectors(seed, "other").await;
     assert_ne!(other, eye);
@@ -144,7 +177,7 @@ pub(crate) async fn a_changed_vector_gets_a_new_id(seed: &Seed) {
     let moved = reindexed(&Photo::at_second(7).position(1.0, 2.0));
     assert!(seed.store().complete_job(job.id, "w", moved).await.unwrap());
     let last = before.last().map(|vector| vector.id);
-    let after = seed.store().vectors_after(ann.account, eye, last, 10).await.unwrap();
+    let after = vectors_after(seed, ann, eye, last).await;
     assert_eq!(after.len(), 1);
     assert_eq!((after[0].image, after[0].captured_at), (before[0].image, second(7)));
     assert_eq!(after[0].vector, before[0].vector);

@@ -52,22 +52,58 @@ impl ImageText {
     }
 }
 
-/// Adds the words of an image to the index, unless it is deleted: a deleted image is added when it is restored.
-pub(crate) fn add_text(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
-    let (account, live, text): (i64, bool, ImageText) = images::table
-        .find(seq)
-        .select((images::account_id, images::live, ImageText::as_select()))
-        .get_result(c)?;
-    if !live {
+#[derive(QueryableByName)]
+struct TextOfAccount {
+    #[diesel(sql_type = BigInt)]
+    account_id: i64,
+    #[diesel(embed)]
+    text: ImageText,
+}
+
+const TEXTS_AMONG: &str = concat!(
+    "SELECT i.account_id, i.seq, i.id, i.captured_at_ms, i.description, i.ocr_text, i.place, i.file_name FROM ",
+    integers!("$1"),
+    " AS chosen ",
+    join_after!("images", "i", "i.seq = chosen.value"),
+    " WHERE i.live = TRUE"
+);
+
+/// An image whose words are added to the index.
+pub(crate) struct AddedWords {
+    pub(crate) seq: i64,
+    pub(crate) captured_at_ms: i64,
+    pub(crate) words: Vec<(i64, Occurrence)>,
+}
+
+/// Adds the words of images to the index. Deleted images are left out: they are added when they are restored.
+///
+/// Each word of the vocabulary is counted once for all images, and the adapter's index is written last and in one go,
+/// because both cost much more for every image alone.
+pub(crate) fn add_text(c: &mut SqlConnection, seqs: &[i64]) -> Result<(), SqlError> {
+    let rows: Vec<TextOfAccount> = statement(TEXTS_AMONG).bind::<Text, _>(json_array(seqs)).load(c)?;
+    let mut by_account: BTreeMap<i64, Vec<ImageText>> = BTreeMap::new();
+    for TextOfAccount { account_id, text } in rows {
+        by_account.entry(account_id).or_default().push(text);
+    }
+    let mut added = Vec::new();
+    for (account, texts) in by_account {
+        let found: Vec<BTreeMap<String, Occurrence>> =
+            texts.iter().map(|text| words_of(&text.fields())).collect();
+        let ids = vocabulary::add_words(c, account, &found)?;
+        reindex::mark_for_newer_version(c, texts.iter().map(|text| text.seq))?;
+        for (text, found) in texts.iter().zip(&found).filter(|(_, found)| !found.is_empty()) {
+            let captured_at_ms =
+                RowReader::new("images", &text.seq).required("captured_at_ms", text.captured_at_ms)?;
+            let with_id = |(word, occurrence): (&String, &Occurrence)| Some((*ids.get(word)?, *occurrence));
+            let mut words: Vec<(i64, Occurrence)> = found.iter().filter_map(with_id).collect();
+            words.sort_unstable_by_key(|(id, _)| *id);
+            added.push(AddedWords { seq: text.seq, captured_at_ms, words });
+        }
+    }
+    if added.is_empty() {
         return Ok(());
     }
-    let captured_at_ms = RowReader::new("images", &seq).required("captured_at_ms", text.captured_at_ms)?;
-    let words = vocabulary::add_words(c, account, &words_of(&text.fields()))?;
-    reindex::mark_for_newer_version(c, seq)?;
-    if words.is_empty() {
-        return Ok(());
-    }
-    word_index::add(c, seq, captured_at_ms, &words)
+    word_index::add(c, &added)
 }
 
 /// The words of an image in the index.

@@ -1,6 +1,6 @@
 //! The full-text index of images, and the search in it.
 //!
-//! When an image is added ([`add`]), its distinct words enter the account's [`vocabulary`], and their ids enter
+//! When images are added ([`add`]), their distinct words enter the account's [`vocabulary`], and their ids enter
 //! the adapter's index of postings. A [`search`] expands the query's words with the vocabulary
 //! ([`expand`]), takes a bounded number of [`candidates`] from the postings, newest first, and scores their texts
 //! with the crate `words`.
@@ -15,7 +15,7 @@ mod search;
 mod vocabulary;
 mod word_ids;
 
-pub(crate) use add::{IndexedWords, add_text, remove_text};
+pub(crate) use add::{AddedWords, IndexedWords, add_text, remove_text};
 pub(crate) use check::{forget_words, outdated_words};
 pub(crate) use reindex::{begin, delete_older_stems, is_older, reindex};
 pub(super) use reindex::{is_newer, outdated};

@@ -146,22 +146,27 @@ pub(super) fn comparable_images(c: &mut SqlConnection) -> Result<ComparableImage
     })
 }
 
-/// Marks an image to be indexed again by the newer version, if the index is of one.
-pub(super) fn mark_for_newer_version(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
+/// Marks images to be indexed again by the newer version, if the index is of one.
+pub(super) fn mark_for_newer_version(
+    c: &mut SqlConnection,
+    seqs: impl Iterator<Item = i64>,
+) -> Result<(), SqlError> {
     if !state(c)?.is_newer() {
         return Ok(());
     }
     lock::take(c, Lock::SharedWords)?;
-    statement(
-        "UPDATE word_index SET
-            indexed_to = CASE WHEN indexed_to < until AND indexed_to < $1 - 1 THEN indexed_to ELSE $1 - 1 END,
-            until = CASE WHEN indexed_to < until AND until > $1 THEN until ELSE $1 END,
-            stale_to = (SELECT coalesce(max(id), 0) FROM words)
-        WHERE version > $2",
-    )
-    .bind::<BigInt, _>(seq)
-    .bind::<BigInt, _>(i64::from(words::VERSION))
-    .execute(c)?;
+    for seq in seqs {
+        statement(
+            "UPDATE word_index SET
+                indexed_to = CASE WHEN indexed_to < until AND indexed_to < $1 - 1 THEN indexed_to ELSE $1 - 1 END,
+                until = CASE WHEN indexed_to < until AND until > $1 THEN until ELSE $1 END,
+                stale_to = (SELECT coalesce(max(id), 0) FROM words)
+            WHERE version > $2",
+        )
+        .bind::<BigInt, _>(seq)
+        .bind::<BigInt, _>(i64::from(words::VERSION))
+        .execute(c)?;
+    }
     Ok(())
 }
 
@@ -181,10 +186,9 @@ pub(crate) fn reindex(c: &mut SqlConnection, max: u32) -> Result<u32, SqlError> 
         batch.images.truncate(unlocked);
         batch.last = batch.images.last().map_or(batch.after, |(seq, _)| *seq);
     }
-    for (seq, _) in &batch.images {
-        remove_text(c, &[*seq])?;
-        add_text(c, *seq)?;
-    }
+    let seqs: Vec<i64> = batch.images.iter().map(|(seq, _)| *seq).collect();
+    remove_text(c, &seqs)?;
+    add_text(c, &seqs)?;
     let all = batch.last >= batch.until;
     statement("UPDATE word_index SET indexed_to = $1, stale_to = coalesce($2, stale_to) WHERE version = $3")
         .bind::<BigInt, _>(batch.last)

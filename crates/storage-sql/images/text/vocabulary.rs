@@ -1,6 +1,6 @@
 //! The vocabulary of an account: its distinct words with their ids, frequencies and stems.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use diesel::{
     QueryableByName,
@@ -36,11 +36,11 @@ pub(super) struct VocabularyWord {
 
 const ADD_WORDS: &str = concat!(
     "INSERT INTO words (account_id, word, images, context)
-    SELECT $1, name, 1, number FROM ",
-    named_integers!("$2"),
+    SELECT $1, name, first, second FROM ",
+    named_integer_pairs!("$2"),
     " AS found WHERE true
     ON CONFLICT (account_id, word) DO UPDATE
-    SET images = words.images + 1, context = words.context + excluded.context
+    SET images = words.images + excluded.images, context = words.context + excluded.context
     RETURNING id, word, images, context"
 );
 
@@ -57,22 +57,31 @@ pub(super) fn is_empty(c: &mut SqlConnection) -> Result<bool, SqlError> {
     Ok(last.id == 0)
 }
 
-/// Counts one more image with these words. Returns their ids in ascending order.
+/// Counts more images, each with its words. Returns the ids of the words.
 pub(super) fn add_words(
     c: &mut SqlConnection,
     account: i64,
-    found: &BTreeMap<String, Occurrence>,
-) -> Result<Vec<(i64, Occurrence)>, SqlError> {
-    if found.is_empty() {
-        return Ok(Vec::new());
+    images: &[BTreeMap<String, Occurrence>],
+) -> Result<HashMap<String, i64>, SqlError> {
+    // By word: the number of images, and of those with the word in place or file name.
+    let mut counts: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
+    for (word, occurrence) in images.iter().flatten() {
+        let (images, context) = counts.entry(word).or_default();
+        *images += 1;
+        *context += i64::from(occurrence.in_context);
+    }
+    if counts.is_empty() {
+        return Ok(HashMap::new());
     }
     let version = reindex::index_version(c)?;
-    let words: Vec<(&str, i64)> =
-        found.iter().map(|(word, occurrence)| (&**word, i64::from(occurrence.in_context))).collect();
+    let words: Vec<(&str, i64, i64)> =
+        counts.iter().map(|(word, (images, context))| (*word, *images, *context)).collect();
     let known: Vec<VocabularyWord> =
         statement(ADD_WORDS).bind::<BigInt, _>(account).bind::<Text, _>(json_text(&words)).load(c)?;
+    let is_new =
+        |known: &VocabularyWord| counts.get(&*known.word).is_some_and(|(images, _)| *images == known.images);
     let needs_stems = |known: &&VocabularyWord| match version {
-        IndexVersion::Current { stale_to } => known.images == 1 || known.id <= stale_to,
+        IndexVersion::Current { stale_to } => is_new(known) || known.id <= stale_to,
         IndexVersion::Other => false,
     };
     let stems = stems_of(known.iter().filter(needs_stems));
@@ -86,10 +95,7 @@ pub(super) fn add_words(
         .bind::<Text, _>(json_text(&stems))
         .execute(c)?;
     }
-    let with_occurrence = |known: VocabularyWord| Some((known.id, *found.get(&known.word)?));
-    let mut ids: Vec<(i64, Occurrence)> = known.into_iter().filter_map(with_occurrence).collect();
-    ids.sort_unstable_by_key(|(id, _)| *id);
-    Ok(ids)
+    Ok(known.into_iter().map(|known| (known.word, known.id)).collect())
 }
 
 /// The stems of words, with the ids of the words.

@@ -272,3 +272,55 @@ proptest! {
         prop_assert_eq!(scan.best.iter().map(|hit| hit.vector).collect::<Vec<_>>(), expect);
     }
 }
+
+proptest! {
+    #[test]
+    fn appended_indexes_have_the_rows_of_one_index(
+        lengths in prop::collection::vec(prop_oneof![0_usize..40, 1500_usize..5000], 1..6),
+        captured_ms in (0_i64..20_000, 0_i64..20_000),
+    ) {
+        let random = &mut fastrand::Rng::with_seed(5);
+        let count = lengths.iter().sum();
+        let vectors: Vec<Vec<f32>> = (0..count).map(|_| vector(random, 3, None)).collect();
+        // Images in no order, of which some have several vectors.
+        let rows: Vec<Row> = (0..count)
+            .map(|number| Row {
+                image: random.i64(0..10_000),
+                captured_at_ms: i64::try_from(number * 2).unwrap() + random.i64(0..50),
+                ..row(number)
+            })
+            .collect();
+        let (mut all, mut appended, mut first) = (Index::new(3), Index::new(3), 0);
+        for length in lengths {
+            let mut part = Index::new(3);
+            for number in first..first + length {
+                all.push(rows[number], &vectors[number]).unwrap();
+                part.push(rows[number], &vectors[number]).unwrap();
+            }
+            appended.append(part).unwrap();
+            first += length;
+        }
+        prop_assert_eq!((appended.len(), appended.last()), (all.len(), all.last()));
+        prop_assert!(appended.bytes() <= 2 * all.bytes());
+        let images: KeySet = (0..2000).collect();
+        let few: KeySet = (0..100).collect();
+        let period = RowFilter { captured_ms: Some(captured_ms.0..=captured_ms.1), ..RowFilter::default() };
+        let (many, some) = (RowFilter { images: Some(&images), ..period.clone() }, RowFilter { images: Some(&few), ..RowFilter::default() });
+        for filter in [RowFilter::default(), period, many, some] {
+            let query = vector(random, 3, None);
+            let scan = |index: &Index| index.scan(&query, &filter, options(count)).unwrap();
+            let found = scan(&appended);
+            prop_assert_eq!(&found, &scan(&all));
+            let passes = |row: &&Row| {
+                filter.captured_ms.as_ref().is_none_or(|range| range.contains(&row.captured_at_ms))
+                    && filter.images.is_none_or(|images| images.contains(row.image))
+            };
+            prop_assert_eq!(found.rows, rows.iter().filter(passes).count());
+        }
+        if let Some(last) = all.last() {
+            let mut part = Index::new(3);
+            part.push(Row { vector: last, ..row(0) }, &[0.0; 3]).unwrap();
+            prop_assert_eq!(appended.append(part), Err(Error::Order { last, given: last }));
+        }
+    }
+}
