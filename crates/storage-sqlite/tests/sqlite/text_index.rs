@@ -233,6 +233,40 @@ async fn the_index_of_a_newer_version_is_not_rebuilt() {
     }
 }
 
+/// Reverts and applies the migration that makes the index, so that it is empty.
+async fn empty_index(store: &SqliteStore) {
+    while !store.pending_migrations().await.unwrap().iter().any(|name| name.contains("words")) {
+        store.revert_migration().await.unwrap().unwrap();
+    }
+    store.migrate().await.unwrap();
+}
+
+#[derive(QueryableByName)]
+struct Segments {
+    #[diesel(sql_type = BigInt)]
+    count: i64,
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_words_of_a_batch_are_one_segment() {
+    let (store, folder) = fresh_store().await;
+    let seed = Seed::new(Arc::new(store.clone()));
+    for random in 1..=3 {
+        let viewer = seed.account(Plan::Paid).await;
+        seed.images(viewer.account, random_photos(40, NOW, random)).await;
+    }
+    empty_index(&store).await;
+    assert_eq!(store.reindex_words(200).await.unwrap(), 120);
+    let mut connection = connection(&folder);
+    // FTS5 numbers the pages of a segment from its number on, shifted by 37 bits. The first rows are not pages.
+    let segments: Segments =
+        sql_query("SELECT count(DISTINCT id >> 37) AS count FROM image_words_data WHERE id > 10")
+            .get_result(&mut connection)
+            .unwrap();
+    assert_eq!(segments.count, 1);
+    check_index(&mut connection);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn existing_images_are_indexed_after_the_migration() {
     let (store, folder) = fresh_store().await;
@@ -240,10 +274,7 @@ async fn existing_images_are_indexed_after_the_migration() {
     let ann = seed.account(Plan::Paid).await;
     seed.images(ann.account, random_photos(40, NOW, 1)).await;
     seed.waiting(ann.account, 3).await;
-    while !store.pending_migrations().await.unwrap().iter().any(|name| name.contains("words")) {
-        store.revert_migration().await.unwrap().unwrap();
-    }
-    store.migrate().await.unwrap();
+    empty_index(&store).await;
     assert_eq!(store.count_outdated_words().await.unwrap(), 40);
     assert_eq!(found(&store, ann, "img").await, 0);
     while store.reindex_words(16).await.unwrap() > 0 {}
