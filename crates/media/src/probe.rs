@@ -3,7 +3,7 @@ use domain::{PixelSize, Rendition};
 use crate::container::{Blocks, Header};
 use crate::format::is_movie;
 use crate::tiff::{Directory, Tags, tag};
-use crate::{Format, MediaError, Orientation, check_decoder, container};
+use crate::{Format, MediaError, Orientation, check_decoder, colour, container};
 
 /// Maximum number of scans in a JPEG. Encoders write about ten. Each scan costs a pass over the whole picture, so a few
 /// hundred kilobytes of empty scans could keep a decoder busy for hours.
@@ -38,6 +38,8 @@ pub struct Probe {
     /// How to turn the stored pixels upright.
     pub orientation: Orientation,
     decode_bytes: u64,
+    /// Whether renditions are made of the planes of YCbCr in the file. Small pictures are not worth it.
+    pub(crate) uses_planes: bool,
 }
 
 impl Probe {
@@ -47,14 +49,28 @@ impl Probe {
     /// Decoding counts at full size, although most JPEGs are decoded at a fraction of it: a file that the fast decoder
     /// refuses goes to one that cannot scale.
     pub fn decode_memory_bytes(&self, wanted: &[Rendition]) -> u64 {
-        // Besides the pixels: decoder tables, the medium rendition and its encoder.
-        const BASE_BYTES: u64 = 24 << 20;
-        // The pixels (3 or 4), the encoder's copy (4), its planes (1.5 or 2.5), its tokens and output.
-        const ENCODE_BYTES_PER_PIXEL: u64 = 11;
+        // Besides the pixels: decoder tables.
+        const BASE_BYTES: u64 = 8 << 20;
+        // A smaller rendition and its encoder.
+        const SMALL_BYTES: u64 = 16 << 20;
 
         let full = self.upright_size.fit_within(Rendition::Full.longest_side_px());
-        let encode = if wanted.contains(&Rendition::Full) { full.area() * ENCODE_BYTES_PER_PIXEL } else { 0 };
-        BASE_BYTES + self.decode_bytes.max(encode)
+        let full_wanted = wanted.contains(&Rendition::Full);
+        let encode = if full_wanted { full.area() * self.encode_bytes_per_pixel() } else { 0 };
+        let small = if wanted == [Rendition::Full] { 0 } else { SMALL_BYTES };
+        BASE_BYTES + small + self.decode_bytes.max(encode)
+    }
+
+    /// The source, its upright copy or the encoder's planes, and the encoder's output (2).
+    fn encode_bytes_per_pixel(&self) -> u64 {
+        match self.format {
+            // Planes (1.5) that are turned or made of others one after another.
+            _ if self.uses_planes => 4,
+            // RGB (3), and planes (1.5) or turned RGB (3).
+            Format::Jpeg | Format::Raw => 7,
+            // RGBA (4), and planes (2.5) or turned RGBA (4).
+            _ => 9,
+        }
     }
 
     /// The same for [`decode_rgb`](crate::decode_rgb).
@@ -104,6 +120,9 @@ pub(crate) fn parse_headers<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Pars
         upright_size: orientation.apply(header.size),
         orientation,
         decode_bytes: header.decode_bytes,
+        uses_planes: header.has_planes
+            && header.size.longest() > Rendition::Medium.longest_side_px()
+            && colour::is_srgb(blocks.colour.as_ref()),
     };
     Ok(ParsedHeaders { probe, header, blocks })
 }

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use diesel::{OptionalExtension, prelude::*, sql_types::BigInt};
 use domain::{ImageId, Rendition, Timestamp};
-use storage::{JobId, StageId, StageJob, StageOutcome};
+use storage::{JobId, RenditionBlob, StageId, StageJob, StageOutcome};
 
 use crate::{
     Lock, SqlConnection,
@@ -65,24 +65,20 @@ impl LeasableJob for StageJobRow {
             .select((images::seq, images::id, images::original, images::original_bytes))
             .load(c)?;
         let mut encoders = vectors::encoders_of(c, rows.iter().map(|row| row.0))?;
-        let mut mediums = mediums(c, rows.iter().map(|(_, _, original, _)| original))?;
+        let renditions = renditions(c, rows.iter().map(|(_, _, original, _)| original))?;
         let mut of_seq: HashMap<i64, _> = rows.into_iter().map(|row| (row.0, row)).collect();
         jobs.iter()
             .map(|job| {
                 let reader = RowReader::new("stage_jobs", &job.id);
                 let (seq, id, original, bytes) =
                     reader.required("image_seq", of_seq.remove(&job.image_seq))?;
-                let medium = mediums.remove(&original);
                 let reader = RowReader::new("images", &seq);
-                let medium = medium.map(|(blob, bytes)| {
-                    Ok::<_, SqlError>((reader.hash("blob", &blob)?, reader.unsigned("bytes", bytes)?))
-                });
                 Ok(StageJob {
                     id: JobId(job.id),
                     image: reader.required("id", ImageId::parse(id))?,
                     original: reader.hash("original", &original)?,
                     original_bytes: reader.unsigned("original_bytes", bytes)?,
-                    medium: medium.transpose()?,
+                    renditions: renditions.get(&original).cloned().unwrap_or_default(),
                     encoders: encoders.remove(&seq).unwrap_or_default(),
                 })
             })
@@ -90,20 +86,31 @@ impl LeasableJob for StageJobRow {
     }
 }
 
-/// The hash and the length of a blob.
-type MediumBlob = (Vec<u8>, i64);
-
-/// The medium renditions of originals. Repeated originals are allowed: two accounts may have the same one.
-fn mediums<'a>(
+/// The renditions medium and thumb of originals, the smaller first. Two accounts may have the same original.
+fn renditions<'a>(
     c: &mut SqlConnection,
     originals: impl Iterator<Item = &'a Vec<u8>>,
-) -> Result<HashMap<Vec<u8>, MediumBlob>, SqlError> {
-    let rows: Vec<(Vec<u8>, Vec<u8>, i64)> = renditions::table
+) -> Result<HashMap<Vec<u8>, Vec<RenditionBlob>>, SqlError> {
+    let kinds = [Rendition::Thumb, Rendition::Medium];
+    let rows: Vec<(Vec<u8>, String, Vec<u8>, i64)> = renditions::table
         .filter(renditions::original.eq_any(originals))
-        .filter(renditions::name.eq(Rendition::Medium.name()))
-        .select((renditions::original, renditions::blob, renditions::bytes))
+        .filter(renditions::name.eq_any(kinds.map(Rendition::name)))
+        .select((renditions::original, renditions::name, renditions::blob, renditions::bytes))
         .load(c)?;
-    Ok(rows.into_iter().map(|(original, blob, bytes)| (original, (blob, bytes))).collect())
+    let mut of_original: HashMap<_, Vec<_>> = HashMap::new();
+    for (original, name, blob, bytes) in rows {
+        let reader = RowReader::new("renditions", &name);
+        let rendition = RenditionBlob {
+            rendition: reader.required("name", Rendition::from_name(&name))?,
+            blob: reader.hash("blob", &blob)?,
+            bytes: reader.unsigned("bytes", bytes)?,
+        };
+        of_original.entry(original).or_default().push(rendition);
+    }
+    for renditions in of_original.values_mut() {
+        renditions.sort_by_key(|blob| blob.rendition.longest_side_px());
+    }
+    Ok(of_original)
 }
 
 pub(super) fn has_available(c: &mut SqlConnection, stage: StageId, at: Timestamp) -> Result<bool, SqlError> {

@@ -104,8 +104,8 @@ pub use setup::{MAX_SETUP_LINKS, SetupHash, SetupStore};
 pub use sign_in::{AttemptId, SignInAttempt, SignInDecision, SignInLimits, SignInStore};
 pub use signing_keys::{NewSigningKey, SigningKeyStore, StoredSigningKey};
 pub use stages::{
-    BackfillFilter, NewVector, Stage, StageId, StageJob, StageOutcome, StageProgress, StageQueue,
-    VersionPolicy,
+    BackfillFilter, NewVector, RenditionBlob, Stage, StageId, StageJob, StageOutcome, StageProgress,
+    StageQueue, VersionPolicy,
 };
 pub use store_clock::StoreClock;
 pub use timeline::{MonthTotal, TimelineOrder, TimelineStore};

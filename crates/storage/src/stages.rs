@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use domain::{AccountId, ContentHash, ImageId, Timestamp};
+use domain::{AccountId, ContentHash, ImageId, Rendition, Timestamp};
 
 use crate::{JobId, LeaseRequest, StorageError};
 
@@ -51,10 +51,21 @@ pub struct StageJob {
     pub original: ContentHash,
     /// The original's length.
     pub original_bytes: u64,
-    /// The blob of its medium rendition, and the length of that.
-    pub medium: Option<(ContentHash, u64)>,
+    /// The blobs of its renditions medium and thumb that exist, the smaller first.
+    pub renditions: Vec<RenditionBlob>,
     /// The names of the encoders that it has vectors of.
     pub encoders: Vec<String>,
+}
+
+/// The blob of a rendition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RenditionBlob {
+    /// Which rendition.
+    pub rendition: Rendition,
+    /// The address of its blob.
+    pub blob: ContentHash,
+    /// Its length.
+    pub bytes: u64,
 }
 
 /// The result of a stage for an image.

@@ -12,9 +12,9 @@ fn manifest(path: &Path) -> toml::Table {
     fs::read_to_string(path).unwrap().parse().unwrap()
 }
 
-/// The crates that may contain unsafe code, because they call C libraries: bindings to libheif and Tesseract, and the loader of
-/// system libraries.
-const UNSAFE: [&str; 3] = ["heif", "system-library", "tesseract"];
+/// The crates that may contain unsafe code, because they call C libraries: bindings to libheif, libwebp and Tesseract, and the
+/// loader of system libraries.
+const UNSAFE: [&str; 4] = ["heif", "system-library", "tesseract", "webp-encoder"];
 
 fn may_be_unsafe(package: &serde_json::Value) -> bool {
     package["name"].as_str().is_some_and(|name| UNSAFE.contains(&name))

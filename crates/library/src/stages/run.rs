@@ -6,7 +6,7 @@ use std::{
 use blobs::BlobError;
 use domain::{BlobKind, ContentHash};
 use sandbox::{Analysis, AnalysisTask, DecodeError, OCR_VERSION, OcrStatus, Pool, Urgency};
-use storage::{NewVector, StageJob, StageOutcome, StorageError};
+use storage::{NewVector, RenditionBlob, StageJob, StageOutcome, StorageError};
 use tokio::sync::Mutex;
 use vision::{EncodeError, Picture};
 
@@ -150,8 +150,12 @@ impl Library {
         let encoders = [Some(&encoder), previous.as_ref()];
         let max_side_px = encoders.into_iter().flatten().map(|encoder| encoder.longest_side_px()).max();
         let task = AnalysisTask { max_side_px, read_text: false };
-        let analysis = match job.medium {
-            Some(medium) => match self.analyze(BlobKind::Rendition, medium, &task).await {
+        // The smallest rendition that is large enough, because it is decoded first.
+        let side_px = max_side_px.unwrap_or_default();
+        let is_large = |blob: &&RenditionBlob| blob.rendition.longest_side_px() >= side_px;
+        let rendition = job.renditions.iter().find(is_large).or(job.renditions.last());
+        let analysis = match rendition {
+            Some(blob) => match self.analyze(BlobKind::Rendition, (blob.blob, blob.bytes), &task).await {
                 // The rendition is lost. The next request for it makes it again.
                 Err(StageError::Image(_)) => None,
                 analysis => Some(analysis?),

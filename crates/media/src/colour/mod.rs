@@ -51,14 +51,23 @@ impl ProfileError {
     }
 }
 
+/// Whether the RGB pixels of a picture need no conversion.
+pub(crate) fn is_srgb(colour: Option<&Colour<'_>>) -> bool {
+    let Some(colour) = colour else { return true };
+    matches!(conversion(colour).as_deref(), Ok(Conversion::Rgb(RgbConversion::Identity)))
+}
+
+fn conversion(colour: &Colour<'_>) -> Result<Arc<Conversion>, ProfileError> {
+    match colour {
+        Colour::Icc(profile) => cache::of_profile(profile),
+        Colour::Cicp { primaries, transfer } => cache::of_code_points(*primaries, *transfer),
+    }
+}
+
 /// Converts the picture to sRGB: RGB, or RGBA if it has an alpha channel.
 pub(crate) fn to_srgb(pixels: Pixels, colour: Option<&Colour<'_>>) -> (Pixels, Option<ProfileError>) {
-    let conversion = match colour {
-        None => return (pixels.into_rgb(), None),
-        Some(Colour::Icc(profile)) => cache::of_profile(profile),
-        Some(Colour::Cicp { primaries, transfer }) => cache::of_code_points(*primaries, *transfer),
-    };
-    match conversion {
+    let Some(colour) = colour else { return (pixels.into_rgb(), None) };
+    match conversion(colour) {
         Ok(conversion) => conversion.apply(pixels),
         Err(unconverted) => (pixels.into_rgb(), Some(unconverted)),
     }

@@ -10,6 +10,7 @@ use crate::MediaError;
 
 const START_OF_SCAN: u8 = 0xDA;
 const END_OF_IMAGE: u8 = 0xD9;
+const APP0: u8 = 0xE0;
 const APP1: u8 = 0xE1;
 const APP2: u8 = 0xE2;
 const APP13: u8 = 0xED;
@@ -91,6 +92,10 @@ struct Frame {
     components: u64,
     /// Bytes of coefficients that a decoder keeps if there are several scans.
     coefficient_bytes: u64,
+    /// Whether it has three components in 4:4:4, 4:2:2 or 4:2:0, even sides, and is lossy.
+    has_planes: bool,
+    /// Whether the components are named R, G and B.
+    named_rgb: bool,
 }
 
 impl Frame {
@@ -108,12 +113,19 @@ impl Frame {
             .collect();
         let widest = sampling.iter().map(|(horizontal, _)| *horizontal).max()?.max(1);
         let tallest = sampling.iter().map(|(_, vertical)| *vertical).max()?.max(1);
+        let even = size.width.is_multiple_of(2) && size.height.is_multiple_of(2);
+        let has_planes = matches!(*sampling, [(1, 1) | (2, 1) | (2, 2), (1, 1), (1, 1)])
+            && even
+            && !matches!(marker, 0xC3 | 0xC7 | 0xCB | 0xCF);
+        let names: Vec<u8> = components.iter().step_by(3).copied().collect();
         let samples: u64 = sampling.iter().map(|(horizontal, vertical)| horizontal * vertical).sum();
         Some(Self {
             size,
             progressive: matches!(marker, 0xC2 | 0xC6 | 0xCA | 0xCE),
             components: u64::from(*count),
             coefficient_bytes: 2 * size.area() * samples / (widest * tallest),
+            has_planes,
+            named_rgb: names == *b"RGB",
         })
     }
 }
@@ -121,10 +133,17 @@ impl Frame {
 pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
     let mut segments = Segments::new(bytes);
     let mut inverted_cmyk = false;
+    let mut is_jfif = false;
+    let mut adobe_transform = None;
     let mut frame = None;
     while let Some(Segment { marker, payload }) = segments.next() {
         match marker {
-            APP14 if payload.starts_with(b"Adobe") => inverted_cmyk = true,
+            APP0 if payload.starts_with(b"JFIF\0") => is_jfif = true,
+            APP14 if payload.starts_with(b"Adobe") => {
+                inverted_cmyk = true;
+                // Adobe Technical Note 5116, section 18.
+                adobe_transform = payload.get(11).copied();
+            }
             // Every start of frame; C4, C8 and CC are other segments.
             0xC0..=0xC3 | 0xC5..=0xC7 | 0xC9..=0xCB | 0xCD..=0xCF if frame.is_none() => {
                 let read = Frame::read(marker, payload);
@@ -132,7 +151,14 @@ pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
             }
             START_OF_SCAN => {
                 let Some(frame) = frame else { break };
-                return Ok(with_scans(&frame, payload, segments, inverted_cmyk));
+                // As libjpeg decides.
+                let is_rgb = !is_jfif && adobe_transform.map_or(frame.named_rgb, |transform| transform == 0);
+                let header = Header {
+                    inverted_cmyk,
+                    has_planes: frame.has_planes && !is_rgb,
+                    ..Header::plain(frame.size, frame.components.clamp(3, 4))
+                };
+                return Ok(with_scans(header, &frame, payload, segments));
             }
             _ => {}
         }
@@ -146,8 +172,7 @@ pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
 
 /// Counts the scans if there is more than one. Only then a decoder keeps all coefficients and passes over the picture
 /// several times.
-fn with_scans(frame: &Frame, first_scan: &[u8], mut segments: Segments<'_>, inverted_cmyk: bool) -> Header {
-    let header = Header { inverted_cmyk, ..Header::plain(frame.size, frame.components.clamp(3, 4)) };
+fn with_scans(header: Header, frame: &Frame, first_scan: &[u8], mut segments: Segments<'_>) -> Header {
     let in_first_scan = first_scan.first().map_or(0, |count| u64::from(*count));
     if !frame.progressive && in_first_scan >= frame.components {
         return header;

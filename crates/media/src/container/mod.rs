@@ -31,6 +31,8 @@ pub(crate) struct Header {
     pub(crate) scans: u32,
     /// Whether the samples of a CMYK JPEG are inverted, as Adobe programs write them.
     pub(crate) inverted_cmyk: bool,
+    /// Whether the picture is stored as planes of YCbCr that WebP can take over.
+    pub(crate) has_planes: bool,
     /// The orientation that the container declares, after what the decoder does itself. It overrides EXIF.
     pub(crate) orientation: Option<Orientation>,
     /// The embedded JPEG of a RAW file, which is decoded instead.
@@ -93,6 +95,7 @@ impl Header {
             decode_bytes: size.area().saturating_mul(bytes_per_pixel),
             scans: 1,
             inverted_cmyk: false,
+            has_planes: false,
             orientation: None,
             preview: None,
         }

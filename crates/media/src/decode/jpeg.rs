@@ -2,14 +2,14 @@
 //! zune-jpeg, which reads more broken files, but only at full size.
 
 use domain::PixelSize;
-use turbojpeg::{Colorspace, Decompressor, PixelFormat, ScalingFactor};
+use turbojpeg::{Colorspace, DecompressHeader, Decompressor, PixelFormat, ScalingFactor, Subsamp};
 
 use super::{Decoded, image_crate, salvage, zeroed};
 use crate::MediaError;
 use crate::container::Header;
 use crate::error::SIZE_MISMATCH;
 use crate::probe::MAX_SCANS;
-use crate::render::{Layout, Pixels};
+use crate::render::{Layout, Pixels, Planes, Raster};
 
 /// Prefixes of libjpeg's warnings (jerror.h, `JWRN_`). The binding reports warnings as errors, and only the text
 /// distinguishes them. After a warning the pixels are complete, with grey where data were missing.
@@ -31,9 +31,7 @@ const SCALES: [ScalingFactor; 4] =
 
 pub(super) fn decode(bytes: &[u8], header: &Header, at_least: PixelSize) -> Result<Decoded, MediaError> {
     match turbo(bytes, header, at_least) {
-        Ok((pixels, None)) => Ok(Decoded { pixels, damaged: None }),
-        Ok((pixels, Some(warning))) if warning.contains(MISSING_DATA) => salvage(pixels, warning),
-        Ok((pixels, warning)) => Ok(Decoded { pixels, damaged: warning }),
+        Ok(decoded) => keep(decoded),
         // libjpeg's reason is clearer than that of zune-jpeg.
         Err(refusal) => match image_crate::jpeg(bytes, header) {
             Ok(Decoded { pixels, damaged: None }) => salvage(pixels, refusal),
@@ -42,17 +40,30 @@ pub(super) fn decode(bytes: &[u8], header: &Header, at_least: PixelSize) -> Resu
     }
 }
 
-type WithWarning = (Pixels, Option<String>);
+/// Decodes the planes of YCbCr without converting them to RGB. `None` if libjpeg-turbo refuses the file, or if the scaled
+/// planes have odd sides.
+pub(super) fn decode_planes(
+    bytes: &[u8],
+    header: &Header,
+    at_least: PixelSize,
+) -> Option<Result<Decoded<Planes>, MediaError>> {
+    turbo_planes(bytes, header, at_least).map(keep)
+}
 
-/// Decodes with libjpeg-turbo. The error is its reason; a warning comes with the pixels.
-fn turbo(bytes: &[u8], header: &Header, at_least: PixelSize) -> Result<WithWarning, String> {
-    let mut decompressor = Decompressor::new().map_err(|error| error.to_string())?;
-    decompressor.set_scan_limit(MAX_SCANS).map_err(|error| error.to_string())?;
-    let found = decompressor.read_header(bytes).map_err(|error| reason(&error))?;
-    let size = pixel_size(found.width, found.height);
-    if size != Some(header.size) {
-        return Err(SIZE_MISMATCH.into());
+/// Keeps the picture, also after a warning.
+fn keep<P: Raster>((pixels, warning): WithWarning<P>) -> Result<Decoded<P>, MediaError> {
+    match warning {
+        Some(warning) if warning.contains(MISSING_DATA) => salvage(pixels, warning),
+        damaged => Ok(Decoded { pixels, damaged }),
     }
+}
+
+/// A picture, and libjpeg-turbo's warning about it.
+type WithWarning<P> = (P, Option<String>);
+
+/// Decodes with libjpeg-turbo. The error is its reason.
+fn turbo(bytes: &[u8], header: &Header, at_least: PixelSize) -> Result<WithWarning<Pixels>, String> {
+    let (mut decompressor, found) = open(bytes, header, at_least)?;
     let (format, layout) = match found.colorspace {
         Colorspace::Gray => (PixelFormat::GRAY, Layout::Gray),
         Colorspace::RGB | Colorspace::YCbCr => (PixelFormat::RGB, Layout::Rgb),
@@ -60,24 +71,79 @@ fn turbo(bytes: &[u8], header: &Header, at_least: PixelSize) -> Result<WithWarni
             (PixelFormat::CMYK, Layout::Cmyk { inverted: header.inverted_cmyk })
         }
     };
-    let scale = if found.is_lossless { ScalingFactor::ONE } else { scale_for(header.size, at_least) };
-    decompressor.set_scaling_factor(scale).map_err(|error| error.to_string())?;
-    let scaled = found.scaled(scale);
-    let size = pixel_size(scaled.width, scaled.height).ok_or("the picture has no size")?;
+    let size = pixel_size(found.width, found.height).ok_or("the picture has no size")?;
     let mut pixels = zeroed(size, format.size()).map_err(|error| error.to_string())?;
     let target = turbojpeg::Image {
         pixels: pixels.as_mut_slice(),
-        width: scaled.width,
-        pitch: scaled.width * format.size(),
-        height: scaled.height,
+        width: found.width,
+        pitch: found.width * format.size(),
+        height: found.height,
         format,
     };
-    let warning = match decompressor.decompress(bytes, target).map_err(|error| reason(&error)) {
-        Ok(()) => None,
-        Err(reason) if WARNINGS.iter().any(|warning| reason.starts_with(warning)) => Some(reason),
-        Err(reason) => return Err(reason),
-    };
+    let warning = warning(decompressor.decompress(bytes, target))?;
     Ok((Pixels { size, layout, bytes: pixels }, warning))
+}
+
+fn turbo_planes(bytes: &[u8], header: &Header, at_least: PixelSize) -> Option<WithWarning<Planes>> {
+    let (mut decompressor, found) = open(bytes, header, at_least).ok()?;
+    let size = pixel_size(found.width, found.height)?;
+    // Planes with odd sides would have padding.
+    if found.colorspace != Colorspace::YCbCr || found.width % 2 != 0 || found.height % 2 != 0 {
+        return None;
+    }
+    let chroma = match found.subsamp {
+        Subsamp::None => size,
+        Subsamp::Sub2x1 => PixelSize { width: size.width / 2, ..size },
+        Subsamp::Sub2x2 => PixelSize { width: size.width / 2, height: size.height / 2 },
+        _ => return None,
+    };
+    let samples = |size: PixelSize| usize::try_from(size.area()).ok();
+    let (luma_samples, chroma_samples) = (samples(size)?, samples(chroma)?);
+    let mut samples = vec![0; luma_samples + 2 * chroma_samples];
+    let target = turbojpeg::YuvImage {
+        pixels: samples.as_mut_slice(),
+        width: found.width,
+        align: 1,
+        height: found.height,
+        subsamp: found.subsamp,
+    };
+    let warning = warning(decompressor.decompress_to_yuv(bytes, target)).ok()?;
+    let plane = |size, bytes| Pixels { size, layout: Layout::Gray, bytes };
+    let mut split_off = |at| {
+        let plane = samples.split_off(at);
+        samples.shrink_to_fit();
+        plane
+    };
+    let cr = split_off(luma_samples + chroma_samples);
+    let cb = split_off(luma_samples);
+    Some((Planes { y: plane(size, samples), cb: plane(chroma, cb), cr: plane(chroma, cr) }, warning))
+}
+
+/// A decompressor for the smallest sufficient scale, and the file's header with the scaled size.
+fn open(
+    bytes: &[u8],
+    header: &Header,
+    at_least: PixelSize,
+) -> Result<(Decompressor, DecompressHeader), String> {
+    let mut decompressor = Decompressor::new().map_err(|error| error.to_string())?;
+    decompressor.set_scan_limit(MAX_SCANS).map_err(|error| error.to_string())?;
+    let found = decompressor.read_header(bytes).map_err(|error| reason(&error))?;
+    let size = pixel_size(found.width, found.height);
+    if size != Some(header.size) {
+        return Err(SIZE_MISMATCH.into());
+    }
+    let scale = if found.is_lossless { ScalingFactor::ONE } else { scale_for(header.size, at_least) };
+    decompressor.set_scaling_factor(scale).map_err(|error| error.to_string())?;
+    Ok((decompressor, found.scaled(scale)))
+}
+
+/// The warning of a decompressor that has filled all pixels.
+fn warning(outcome: turbojpeg::Result<()>) -> Result<Option<String>, String> {
+    match outcome.map_err(|error| reason(&error)) {
+        Ok(()) => Ok(None),
+        Err(reason) if WARNINGS.iter().any(|warning| reason.starts_with(warning)) => Ok(Some(reason)),
+        Err(reason) => Err(reason),
+    }
 }
 
 fn reason(error: &turbojpeg::Error) -> String {

@@ -11,14 +11,14 @@ mod tiff;
 use domain::PixelSize;
 
 use crate::container::Header;
-use crate::render::Pixels;
+use crate::render::{Pixels, Planes, Raster};
 use crate::{Format, MediaError};
 
 /// A decoded picture.
 #[derive(Debug)]
-pub(crate) struct Decoded {
+pub(crate) struct Decoded<P = Pixels> {
     /// The pixels as stored, not yet upright; those of a JPEG may be scaled down.
-    pub(crate) pixels: Pixels,
+    pub(crate) pixels: P,
     /// Why a part of the picture is missing, if so.
     pub(crate) damaged: Option<String>,
 }
@@ -45,8 +45,19 @@ pub(crate) fn decode(
     }
 }
 
+/// Decodes a picture with [`has_planes`](Header::has_planes) to these planes, at a size as of [`decode`]. `None` if the
+/// decoder for planes refuses it.
+pub(crate) fn decode_planes(
+    bytes: &[u8],
+    header: &Header,
+    at_least: PixelSize,
+) -> Option<Result<Decoded<Planes>, MediaError>> {
+    let jpeg = header.preview.map_or(Some(bytes), |preview| preview.of(bytes))?;
+    jpeg::decode_planes(jpeg, header, at_least)
+}
+
 /// Keeps the pixels that a decoder gave before an error. Pixels of a single colour mean that it decoded nothing.
-fn salvage(pixels: Pixels, reason: String) -> Result<Decoded, MediaError> {
+fn salvage<P: Raster>(pixels: P, reason: String) -> Result<Decoded<P>, MediaError> {
     if pixels.is_uniform() {
         return Err(MediaError::Corrupt(reason));
     }

@@ -3,17 +3,19 @@
 mod encode;
 mod orient;
 mod pixels;
+mod planes;
 mod rgb;
 mod thumbhash;
 
 use domain::{PixelSize, Rendition, Thumbhash};
 
 use self::encode::Encoding;
-pub(crate) use self::pixels::{Layout, Pixels};
+pub(crate) use self::pixels::{Layout, Pixels, Raster};
+pub(crate) use self::planes::Planes;
 pub use self::rgb::{RgbPicture, RgbPictures, decode_rgb};
 use crate::colour::{self, ProfileError};
-use crate::container::Colour;
-use crate::decode::{Decoded, decode};
+use crate::container::Blocks;
+use crate::decode::{Decoded, decode, decode_planes};
 use crate::probe::{ParsedHeaders, Probe, parse_headers};
 use crate::{Limits, MediaError, Orientation};
 
@@ -63,20 +65,35 @@ pub fn render(bytes: &[u8], wanted: &[Rendition], limits: &Limits) -> Result<Ren
         // A picture as small as its preview has one file for all renditions.
         let is_preview = rendition_size(&probe, Rendition::Preview) == size
             && rendition_size(&probe, Rendition::Thumb) != size;
-        if is_preview { Encoding::PREVIEW } else { Encoding::DISPLAY }
+        if is_preview { encode::PREVIEW } else { encode::DISPLAY }
+    };
+    let step = |size,
+                webp: &dyn Fn(Encoding) -> Result<Vec<u8>, MediaError>,
+                hash: &dyn Fn() -> Option<Thumbhash>| {
+        let webp = is_wanted(size).then(|| webp(encoding_at(size))).transpose()?;
+        Ok(Step { webp, thumbhash: if hash_size == Some(size) { hash() } else { None } })
     };
     let at_least = probe.orientation.apply(*largest);
-    let Decoded { pixels, damaged } = decode(probe.format, bytes, &header, at_least)?;
-    let (made, unconverted) =
-        resize_steps(pixels, blocks.colour.as_ref(), probe.orientation, &steps, |pixels| {
-            Ok(Step {
-                webp: is_wanted(pixels.size)
-                    .then(|| encode::webp(pixels, encoding_at(pixels.size)))
-                    .transpose()?,
-                thumbhash: if hash_size == Some(pixels.size) { thumbhash::of(pixels) } else { None },
-            })
-        })?;
-    let damaged = join_damage(damaged, unconverted);
+    let planes = if probe.uses_planes { decode_planes(bytes, &header, at_least) } else { None };
+    let (made, damaged) = match planes {
+        Some(decoded) => {
+            let Decoded { pixels, damaged } = decoded?;
+            let prepare = |planes: Planes| planes.into_upright_video_range(probe.orientation);
+            let made = resize_steps(pixels, probe.orientation, &steps, prepare, |planes, size| {
+                step(size, &|encoding| encode::planes(planes, encoding), &|| thumbhash::of(&planes.to_rgb()))
+            })?;
+            (made, damaged)
+        }
+        None => {
+            let Decoded { pixels, damaged } = decode(probe.format, bytes, &header, at_least)?;
+            let mut unconverted = None;
+            let prepare = |pixels| convert(pixels, &probe, &blocks, &mut unconverted);
+            let made = resize_steps(pixels, probe.orientation, &steps, prepare, |pixels, size| {
+                step(size, &|encoding| encode::pixels(pixels, encoding), &|| thumbhash::of(pixels))
+            })?;
+            (made, join_damage(damaged, unconverted))
+        }
+    };
     let renditions = wanted
         .iter()
         .enumerate()
@@ -117,31 +134,35 @@ fn join_damage(damaged: Option<String>, unconverted: Option<ProfileError>) -> Op
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
-/// The result for each size, and why colours were not converted.
-type Steps<T> = (Vec<(PixelSize, T)>, Option<ProfileError>);
-
-/// Resizes to each size in turn and calls `make` with the pixels. Colours are converted and the picture is turned upright
-/// once, after the first resize, when there are fewest pixels.
-fn resize_steps<T>(
-    mut pixels: Pixels,
-    colour: Option<&Colour<'_>>,
+/// Resizes to each size in turn and calls `make` with the picture. `prepare` is called once, after the first resize, when
+/// there are fewest pixels; it turns the picture upright.
+fn resize_steps<P: Raster, T>(
+    picture: P,
     orientation: Orientation,
     steps: &[PixelSize],
-    make: impl Fn(&Pixels) -> Result<T, MediaError>,
-) -> Result<Steps<T>, MediaError> {
-    let mut made = Vec::with_capacity(steps.len());
-    let mut unconverted = None;
-    for (index, size) in steps.iter().enumerate() {
-        if index == 0 {
-            pixels = pixels.resize(orientation.apply(*size))?;
-            (pixels, unconverted) = colour::to_srgb(pixels, colour);
-            pixels = orient::orient(pixels, orientation);
-        } else {
-            pixels = pixels.resize(*size)?;
-        }
-        made.push((*size, make(&pixels)?));
+    prepare: impl FnOnce(P) -> P,
+    make: impl Fn(&P, PixelSize) -> Result<T, MediaError>,
+) -> Result<Vec<(PixelSize, T)>, MediaError> {
+    let Some((first, others)) = steps.split_first() else { return Ok(Vec::new()) };
+    let mut picture = prepare(picture.resize(orientation.apply(*first))?);
+    let mut made = vec![(*first, make(&picture, *first)?)];
+    for size in others {
+        picture = picture.resize(*size)?;
+        made.push((*size, make(&picture, *size)?));
     }
-    Ok((made, unconverted))
+    Ok(made)
+}
+
+/// Converts the colours and turns the picture upright.
+fn convert(
+    pixels: Pixels,
+    probe: &Probe,
+    blocks: &Blocks<'_>,
+    unconverted: &mut Option<ProfileError>,
+) -> Pixels {
+    let (pixels, error) = colour::to_srgb(pixels, blocks.colour.as_ref());
+    *unconverted = error;
+    orient::orient(pixels, probe.orientation)
 }
 
 #[cfg(test)]

@@ -37,6 +37,15 @@ impl Layout {
     }
 }
 
+/// A decoded picture in memory.
+pub(crate) trait Raster: Sized {
+    /// Whether all pixels are equal.
+    fn is_uniform(&self) -> bool;
+
+    /// Resizes with a Lanczos3 filter and frees the source.
+    fn resize(self, size: PixelSize) -> Result<Self, MediaError>;
+}
+
 /// A decoded picture: rows from top to bottom without gaps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pixels {
@@ -46,31 +55,10 @@ pub(crate) struct Pixels {
 }
 
 impl Pixels {
-    /// Whether all pixels are equal.
-    pub(crate) fn is_uniform(&self) -> bool {
-        let mut pixels = self.bytes.chunks_exact(self.layout.channels());
-        let first = pixels.next();
-        pixels.all(|pixel| Some(pixel) == first)
-    }
-
     /// Whether all RGB or RGBA pixels are grey.
     pub(crate) fn is_neutral(&self) -> bool {
         let mut pixels = self.bytes.chunks_exact(self.layout.channels());
         pixels.all(|pixel| matches!(pixel, [r, g, b, ..] if r == g && g == b))
-    }
-
-    /// Resizes with a Lanczos3 filter and frees the source.
-    pub(super) fn resize(self, size: PixelSize) -> Result<Self, MediaError> {
-        if size == self.size {
-            return Ok(self);
-        }
-        // `Resizer::resize` would compile the code for all 13 pixel types of the crate.
-        match self.layout {
-            Layout::Gray => self.resize_typed::<U8>(size),
-            Layout::GrayAlpha => self.resize_typed::<U8x2>(size),
-            Layout::Rgb => self.resize_typed::<U8x3>(size),
-            Layout::Rgba | Layout::Cmyk { .. } => self.resize_typed::<U8x4>(size),
-        }
     }
 
     fn resize_typed<P: InnerPixel + PixelTrait>(mut self, size: PixelSize) -> Result<Self, MediaError> {
@@ -113,6 +101,27 @@ impl Pixels {
                 let bytes = pixels.iter().flat_map(|pixel| cmyk_to_rgb(*pixel, inverted)).collect();
                 Self { size, layout: Layout::Rgb, bytes }
             }
+        }
+    }
+}
+
+impl Raster for Pixels {
+    fn is_uniform(&self) -> bool {
+        let mut pixels = self.bytes.chunks_exact(self.layout.channels());
+        let first = pixels.next();
+        pixels.all(|pixel| Some(pixel) == first)
+    }
+
+    fn resize(self, size: PixelSize) -> Result<Self, MediaError> {
+        if size == self.size {
+            return Ok(self);
+        }
+        // `Resizer::resize` would compile the code for all 13 pixel types of the crate.
+        match self.layout {
+            Layout::Gray => self.resize_typed::<U8>(size),
+            Layout::GrayAlpha => self.resize_typed::<U8x2>(size),
+            Layout::Rgb => self.resize_typed::<U8x3>(size),
+            Layout::Rgba | Layout::Cmyk { .. } => self.resize_typed::<U8x4>(size),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use domain::PixelSize;
 
-use super::{Layout, Pixels, join_damage, resize_steps, steps};
+use super::{Layout, Pixels, convert, join_damage, resize_steps, steps};
 use crate::decode::{Decoded, decode};
 use crate::probe::{ParsedHeaders, parse_headers};
 use crate::{Limits, MediaError};
@@ -44,10 +44,10 @@ pub fn decode_rgb(
     };
     let at_least = probe.orientation.apply(*largest);
     let Decoded { pixels, damaged } = decode(probe.format, bytes, &header, at_least)?;
-    let (made, unconverted) =
-        resize_steps(pixels, blocks.colour.as_ref(), probe.orientation, &steps, |pixels| {
-            Ok(flatten_on_white(pixels))
-        })?;
+    let mut unconverted = None;
+    let prepare = |pixels| convert(pixels, &probe, &blocks, &mut unconverted);
+    let made =
+        resize_steps(pixels, probe.orientation, &steps, prepare, |pixels, _| Ok(flatten_on_white(pixels)))?;
     let pictures = longest_sides_px.iter().filter_map(|side| {
         let size = probe.upright_size.fit_within(*side);
         let (_, rgb) = made.iter().find(|(step, _)| *step == size)?;

@@ -86,6 +86,95 @@ fn every_orientation_in_every_format_becomes_upright() {
 }
 
 #[test]
+fn planes_of_a_jpeg_become_the_same_picture_as_its_pixels() {
+    let picture = image::RgbImage::from_fn(1600, 1204, |x, y| {
+        let wave = |value: u32| u8::try_from(20 + (value % 400).abs_diff(200)).unwrap();
+        image::Rgb([wave(x * 2), wave(y), wave(x + y)])
+    });
+    let picture = turbojpeg::Image {
+        pixels: picture.as_raw().as_slice(),
+        width: 1600,
+        pitch: 3 * 1600,
+        height: 1204,
+        format: turbojpeg::PixelFormat::RGB,
+    };
+    for subsampling in [turbojpeg::Subsamp::None, turbojpeg::Subsamp::Sub2x1, turbojpeg::Subsamp::Sub2x2] {
+        let mut compressor = turbojpeg::Compressor::new().unwrap();
+        compressor.set_quality(95).unwrap();
+        compressor.set_subsamp(subsampling).unwrap();
+        let jpeg = compressor.compress_to_vec(picture).unwrap();
+        for orientation in [1, 3, 6] {
+            let block = ExifBlock::default()
+                .number(Directory::Primary, tag::ORIENTATION, Number::Short(orientation))
+                .build();
+            let jpeg = with_exif(Format::Jpeg, &jpeg, &block);
+            assert!(probe(&jpeg, &Limits::default()).unwrap().uses_planes);
+            let pixels = image::load_from_memory(&jpeg).unwrap();
+            let png = with_exif(Format::Png, &encode(&pixels, Format::Png), &block);
+            assert!(!probe(&png, &Limits::default()).unwrap().uses_planes);
+            let render = |file| render(file, &Rendition::ALL, &Limits::default()).unwrap();
+            let (of_planes, of_pixels) = (render(&jpeg), render(&png));
+            assert_eq!(of_planes.full_size, of_pixels.full_size);
+            for (one, other) in of_planes.renditions.iter().zip(&of_pixels.renditions) {
+                let what = format!("{subsampling:?} {orientation} {}", one.rendition);
+                assert_eq!((one.rendition, one.size), (other.rendition, other.size), "{what}");
+                let (mut sum, mut distance) = ([0_i64; 3], 0_i64);
+                for (one, other) in unpack(one).pixels().zip(unpack(other).pixels()) {
+                    for (channel, sum) in sum.iter_mut().enumerate() {
+                        let difference = i64::from(one[channel]) - i64::from(other[channel]);
+                        *sum += difference;
+                        distance += difference.abs();
+                    }
+                }
+                let samples = i64::try_from(one.size.area()).unwrap();
+                assert!(sum.iter().all(|sum| 2 * sum.abs() < samples), "{what}: {sum:?} in {samples}");
+                assert!(distance < 6 * samples, "{what}: {distance} in {samples}");
+            }
+            let hash = |rendered: &Rendered| rendered.thumbhash.clone().unwrap().as_bytes().to_vec();
+            let average = |hash: &[u8]| ::thumbhash::thumb_hash_to_average_rgba(hash).unwrap();
+            let (one, other) = (average(&hash(&of_planes)), average(&hash(&of_pixels)));
+            assert!((one.0 - other.0).abs() < 0.05 && (one.2 - other.2).abs() < 0.05, "{one:?} {other:?}");
+        }
+    }
+}
+
+#[test]
+fn small_odd_and_converted_jpegs_are_made_of_pixels() {
+    let uses_planes = |width, height, format| {
+        let file = encode(&DynamicImage::from(quarters(width, height)), format);
+        probe(&file, &Limits::default()).unwrap().uses_planes
+    };
+    assert!(uses_planes(1202, 40, Format::Jpeg));
+    assert!(!uses_planes(1200, 40, Format::Jpeg));
+    assert!(!uses_planes(1203, 40, Format::Jpeg));
+    assert!(!uses_planes(1202, 41, Format::Jpeg));
+    assert!(!uses_planes(1202, 40, Format::Png));
+
+    let picture = DynamicImage::from(quarters(1202, 40));
+    let jpeg = encode(&picture, Format::Jpeg);
+    let with_segment = |marker: u8, payload: &[u8]| {
+        let length = u16::try_from(payload.len() + 2).unwrap().to_be_bytes();
+        [&jpeg[..2], &[0xFF, marker], &length, payload, &jpeg[2..]].concat()
+    };
+    let uses_planes = |file: &[u8]| probe(file, &Limits::default()).unwrap().uses_planes;
+    let profile = |bytes: &[u8]| with_segment(0xE2, &[b"ICC_PROFILE\0\x01\x01", bytes].concat());
+    assert!(uses_planes(&profile(&moxcms::ColorProfile::new_srgb().encode().unwrap())));
+    assert!(!uses_planes(&profile(&moxcms::ColorProfile::new_display_p3().encode().unwrap())));
+    assert!(!uses_planes(&profile(b"unreadable")));
+    assert!(!uses_planes(&encode(&picture.grayscale(), Format::Jpeg)));
+
+    // Without the JFIF segment, an Adobe segment tells whether the samples are RGB.
+    let without_jfif = [&jpeg[..2], &jpeg[20..]].concat();
+    let adobe = |transform: u8| {
+        let segment = [b"\xFF\xEE\0\x0EAdobe\0\x64\0\0\0\0", &[transform][..]].concat();
+        [&without_jfif[..2], &segment, &without_jfif[2..]].concat()
+    };
+    assert!(uses_planes(&without_jfif));
+    assert!(uses_planes(&adobe(1)));
+    assert!(!uses_planes(&adobe(0)));
+}
+
+#[test]
 fn renditions_are_never_enlarged() {
     let check = |stored: (u32, u32), orientation, expect: [(u32, u32); 3]| {
         let picture = DynamicImage::from(quarters(stored.0, stored.1));
@@ -265,9 +354,13 @@ fn memory_estimate_grows_with_the_renditions() {
     let bytes = |file: &[u8], wanted: &[Rendition]| {
         probe(file, &Limits::default()).unwrap().decode_memory_bytes(wanted)
     };
-    let file = encode(&DynamicImage::from(quarters(2000, 2000)), Format::Jpeg);
-    assert!(bytes(&file, &[Full]) >= 4 * 11 * 1_000_000 + (24 << 20));
-    assert!(bytes(&file, &[Medium]) < bytes(&file, &[Full]));
+    // A JPEG is encoded from its planes, other formats from RGB with alpha.
+    for (format, bytes_per_pixel) in [(Format::Jpeg, 4), (Format::Png, 9)] {
+        let file = encode(&DynamicImage::from(quarters(2000, 2000)), format);
+        assert!(bytes(&file, &[Full]) >= 4_000_000 * bytes_per_pixel, "{format:?}");
+        assert!(bytes(&file, &[Full]) < bytes(&file, &[Full, Medium]), "{format:?}");
+        assert!(bytes(&file, &[Medium]) < bytes(&file, &[Full, Medium]), "{format:?}");
+    }
 }
 
 /// Calls every function on a file, with a small limit.

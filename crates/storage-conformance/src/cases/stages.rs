@@ -1,4 +1,4 @@
-use domain::{ImageId, Plan, Timestamp};
+use domain::{ImageId, Plan, Rendition, Timestamp};
 use storage::{
     BackfillFilter, NewVector, Stage, StageJob, StageOutcome, StageProgress,
     VersionPolicy::{Keep, Replace},
@@ -43,7 +43,11 @@ pub(crate) async fn visible_images_are_queued_for_every_stage(seed: &Seed) {
     for stage in [&read, &look] {
         let jobs = jobs_of(seed, stage, "w", NOW).await;
         assert_eq!(ids(&jobs), [images[1].clone(), images[0].clone()], "newest first");
-        assert!(jobs.iter().all(|job| job.medium.is_some() && job.original_bytes > 0));
+        for job in &jobs {
+            let renditions: Vec<Rendition> = job.renditions.iter().map(|blob| blob.rendition).collect();
+            assert_eq!(renditions, [Rendition::Thumb, Rendition::Medium]);
+            assert!(job.original_bytes > 0 && job.renditions.iter().all(|blob| blob.bytes > 0));
+        }
         assert!(jobs_of(seed, stage, "other", NOW).await.is_empty(), "a lease is exclusive");
     }
     assert_eq!(progress(seed, None).await, [("read".to_owned(), 2, 0), ("look".to_owned(), 2, 0)]);
