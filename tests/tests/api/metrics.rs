@@ -1,6 +1,10 @@
 //! Metrics for operators.
 
-use std::{collections::BTreeMap, fs, io};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    fs, io,
+    path::Path,
+};
 
 use futures_util::stream;
 use library::Upload;
@@ -80,4 +84,25 @@ async fn metrics_have_a_listener_of_their_own() {
     assert_eq!(status(client.get(format!("{url}/api/ext/v2/images"))).await, 404);
     assert_eq!(status(client.post(format!("{url}/metrics"))).await, 405);
     assert_eq!(status(client.head(format!("{url}/metrics"))).await, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn alerts_and_the_dashboard_name_existing_metrics() {
+    let app = TestApp::start().await;
+    let url = app.serve_metrics().await;
+    app.fetch("/healthz").await;
+    let series: Vec<String> = read(&url).await.into_keys().collect();
+    let names: HashSet<&str> =
+        series.iter().map(|series| series.split('{').next().unwrap_or_default()).collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/monitoring");
+    for (file, at_least) in [("alerts.yml", 7), ("grafana.json", 12)] {
+        let text = fs::read_to_string(folder.join(file)).unwrap();
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let named: BTreeSet<&str> =
+            words.filter(|word| word.starts_with("photos_") || word.starts_with("process_")).collect();
+        assert!(named.len() >= at_least, "{file}: {named:?}");
+        for name in named {
+            assert!(names.contains(name), "{file}: {name} is not among {names:?}");
+        }
+    }
 }
