@@ -1,6 +1,7 @@
 mod builder;
 
 use std::{
+    future::pending,
     net::SocketAddr,
     path::PathBuf,
     sync::{
@@ -19,8 +20,8 @@ use keys::{Secret, SeededRandom};
 use library::{Clock, Library, ManualClock, Settings};
 use library_copy::{CopyOptions, Place};
 use storage::{NewAccount, SharedStore};
-use tokio::{runtime::Handle, sync::oneshot, task::JoinHandle};
-use web::{HttpLimits, OAuthLimits};
+use tokio::{net::TcpListener, runtime::Handle, sync::oneshot, task::JoinHandle};
+use web::{App, HttpLimits, OAuthLimits};
 
 use crate::{
     black_box::StoredCaptureTime,
@@ -88,12 +89,24 @@ pub struct TestApp {
     store_clock: Option<Arc<ManualClock>>,
     library_clock: Arc<dyn Clock>,
     processes: AtomicU64,
+    app: App,
     stop: Option<oneshot::Sender<()>>,
     server: Option<JoinHandle<std::io::Result<()>>>,
     stores: Stores,
 }
 
 impl TestApp {
+    /// Serves the metrics, and returns their base URL.
+    ///
+    /// # Panics
+    /// If there is no free port.
+    pub async fn serve_metrics(&self) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base_url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(web::serve_metrics(self.app.clone(), listener, pending()));
+        base_url
+    }
+
     /// Starts a service with the default configuration.
     pub async fn start() -> Self {
         Self::builder().start().await

@@ -6,6 +6,8 @@ use domain::ContentHash;
 use keys::sha256;
 use quick_cache::{Weighter, sync::Cache};
 
+use crate::RenditionCacheFigures;
+
 /// Upper bound on a cached rendition: most thumbs, and many of medium size.
 const MAX_RENDITION_BYTES: u64 = 128 * 1024;
 /// Upper bound on all cached renditions together.
@@ -50,6 +52,15 @@ impl HotRenditions {
     /// Whether a rendition of this length may be cached.
     pub(crate) fn takes(bytes: u64) -> bool {
         bytes <= MAX_RENDITION_BYTES
+    }
+
+    /// Its size and use since the start of the process.
+    pub(crate) fn figures(&self) -> RenditionCacheFigures {
+        RenditionCacheFigures {
+            bytes: self.cache.weight(),
+            hits: self.cache.hits(),
+            misses: self.cache.misses(),
+        }
     }
 
     pub(crate) fn get(&self, hash: ContentHash) -> Option<Bytes> {

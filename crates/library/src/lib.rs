@@ -20,6 +20,7 @@ mod dispatcher;
 mod edits;
 mod encoders;
 mod export;
+mod figures;
 mod files;
 mod folder_import;
 mod folder_watch;
@@ -70,6 +71,7 @@ pub use edits::{EditError, EditTotals, FoundCity};
 pub use encoders::{InstalledModels, ModelSource, SharedEncoder};
 pub use export::{ExportError, ExportProgress, ExportReport};
 pub use exports::Problem;
+pub use figures::{ProcessFigures, QueueFigures, RenditionCacheFigures};
 pub use files::{FileError, FileSearch, LockFile, MoveFile, PutFile, SearchDepth};
 pub use folder_import::ImportProgress;
 pub use folder_watch::{WatchError, WatchEvent, WatchOptions, WatchTotals};
@@ -83,7 +85,7 @@ pub use integrity::{
 };
 pub use maintenance::{Maintenance, RESTORABLE_MS};
 pub use renditions::{RenditionError, ServedRendition};
-pub use sandbox::{InvalidLanguages, Languages, WorkerCommand};
+pub use sandbox::{InvalidLanguages, Languages, PoolLoad, WorkerCommand};
 pub use search::{Hit, MatchBy, PhotoFilter, RankedPage, SearchError};
 pub use selections::DeletedSelection;
 pub use set_up::SetUpError;
@@ -98,7 +100,8 @@ pub use storage::{
     FileId, FileImage, FileKind, FileListing, FileLock, FileRefusal, FileTimes, FileWritten, ImageEdits,
     ImageState, IndexingProgress, KeyInfo, LocatedFile, LoginFlow, Lookup, MapCluster, MonthTotal,
     PhotoContext, ProblemImage, QueueLength, SecurityEvent, SelectionCount, SessionHash, SessionHolder,
-    SessionInfo, StorageError, TimelineOrder, TrashedImage, UploadPart, UploadProtocol, UploadState,
+    SessionInfo, StageProgress, StorageError, TimelineOrder, TrashedImage, UploadPart, UploadProtocol,
+    UploadState,
 };
 pub use store_clock::clock_of;
 pub use sync_sign_in::{ConnectedDevice, LoginFlowTokens, NewSyncPassword, OneTimeLogin, SyncPasswordError};

@@ -69,6 +69,12 @@ impl Budget {
         self.shared.total - self.shared.reserve
     }
 
+    /// The units in use, and the number of jobs that wait.
+    pub(crate) fn load(&self) -> (u32, usize) {
+        let state = self.shared.lock();
+        (self.shared.total - state.free, state.interactive.len() + state.background.len())
+    }
+
     /// Waits for `units`, but at least one and at most all. A background job that needs more than the unreserved units waits
     /// until none is in use.
     pub(crate) async fn take(&self, units: u32, urgency: Urgency) -> Result<Permit, Closed> {

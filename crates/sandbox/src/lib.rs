@@ -63,6 +63,6 @@ pub use error::{DecodeError, FileFault, MAX_REASON_CHARS, RefusalKind, TimeKind}
 pub use fuzz::check_worker_output;
 pub use ocr::{InvalidLanguages, Languages, OCR_VERSION, OcrStatus};
 pub use options::{PoolOptions, WorkerCommand};
-pub use pool::Pool;
+pub use pool::{Pool, PoolLoad};
 pub use task::{DecodeTask, DecodedPhoto, FileSource, RequestedRenditions, Urgency};
 pub use worker::{run_ocr_worker, run_worker};

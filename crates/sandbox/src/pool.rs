@@ -36,6 +36,15 @@ pub struct Pool {
     shared: Arc<Shared>,
 }
 
+/// The jobs of a pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PoolLoad {
+    /// Jobs that are being decoded.
+    pub running: usize,
+    /// Jobs that wait for a worker or for memory.
+    pub waiting: usize,
+}
+
 /// A job waits for a slot, then for memory for the file, then for memory for decoding. The order is always the same, and a
 /// job with memory for decoding waits for nothing else, so there is no deadlock.
 #[derive(Debug)]
@@ -228,6 +237,15 @@ impl Pool {
         pool.slots.close();
         self.stop_idle_workers().await;
         drop(all);
+    }
+
+    /// The number of jobs that run or wait, at this moment.
+    pub fn load(&self) -> PoolLoad {
+        let (slots, for_slots) = self.shared.slots.load();
+        let memory = &self.shared.memory;
+        let for_memory = memory.files.load().1 + memory.decoding.load().1;
+        let with_slot = usize::try_from(slots).unwrap_or(usize::MAX);
+        PoolLoad { running: with_slot.saturating_sub(for_memory), waiting: for_slots + for_memory }
     }
 
     /// Stops the idle workers. The next job starts a new one.

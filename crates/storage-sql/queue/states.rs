@@ -148,6 +148,13 @@ pub(super) fn failed(c: &mut SqlConnection, max: u32) -> Result<Vec<FailedImage>
 
 pub(super) fn queue_length(c: &mut SqlConnection) -> Result<QueueLength, SqlError> {
     let pending: i64 = index_jobs::table.filter(index_jobs::priority.eq(0)).count().get_result(c)?;
+    let oldest: Option<(i64, i64)> = index_jobs::table
+        .inner_join(images::table)
+        .filter(index_jobs::priority.eq(0))
+        .order(index_jobs::id)
+        .select((images::seq, images::added_at_ms))
+        .first(c)
+        .optional()?;
     let reindexes: i64 = index_jobs::table.filter(index_jobs::priority.gt(0)).count().get_result(c)?;
     let renditions: i64 = rendition_jobs::table.count().get_result(c)?;
     // A literal, because SQLite does not match a partial index with a parameter.
@@ -161,6 +168,9 @@ pub(super) fn queue_length(c: &mut SqlConnection) -> Result<QueueLength, SqlErro
     let row_count = |number: i64| u64::try_from(number).unwrap_or(0);
     Ok(QueueLength {
         pending: row_count(pending),
+        oldest_pending: oldest
+            .map(|(seq, at_ms)| RowReader::new("images", &seq).timestamp("added_at_ms", at_ms))
+            .transpose()?,
         failed: row_count(failed),
         reindexes: row_count(reindexes),
         renditions: row_count(renditions),

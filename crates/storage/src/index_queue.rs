@@ -202,6 +202,8 @@ pub struct FailedImage {
 pub struct QueueLength {
     /// Images that are not visible yet: queued or being indexed.
     pub pending: u64,
+    /// When the first of these was added.
+    pub oldest_pending: Option<Timestamp>,
     /// Images that could not be decoded.
     pub failed: u64,
     /// Ready images that are queued to be indexed again, or being indexed again.

@@ -8,14 +8,14 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use futures_util::FutureExt as _;
 use http::{Extensions, HeaderMap, HeaderValue, Method, Request, StatusCode, Version, header};
 use http_body_util::BodyExt as _;
 use http_server::{
-    ServeOptions,
+    HttpLimits, ServeOptions,
     body::{RequestBody, ResponseBody},
     client_address, local_access, prefers_html,
     reply::{Reply, WithHeader as _, internal_error, is_compressible},
@@ -34,7 +34,7 @@ use web_auth::{Authorization, AuthorizationOptions, BuildError, LOGIN_PAGE_PREFI
 use web_pages::Site;
 use web_sync::Sync;
 
-use crate::WebConfig;
+use crate::{WebConfig, metrics::Metrics};
 
 type Service = BoxCloneSyncService<Request<Incoming>, Reply, Infallible>;
 
@@ -44,6 +44,8 @@ pub struct App(Arc<Services>);
 
 struct Services {
     state: Arc<State>,
+    library: Library,
+    metrics: Metrics,
     preflight: Service,
     with_compression: Service,
 }
@@ -74,7 +76,7 @@ impl App {
         let authorization = Arc::new(Authorization::new(&library, secret, &options)?);
         let api = Api::new(library.clone(), secret, options.base_url.clone(), authorization.clone())?;
         let sync = Arc::new(Sync::new(library.clone(), options.base_url.clone(), authorization.clone()));
-        let site = Site::new(library, secret, options.base_url, authorization);
+        let site = Site::new(library.clone(), secret, options.base_url, authorization);
         let has_warned_of_proxy = AtomicBool::new(false);
         let state = Arc::new(State { api: Arc::new(api), site, sync, config, has_warned_of_proxy });
         let inner = state.clone();
@@ -89,16 +91,32 @@ impl App {
             .service(handler);
         Ok(Self(Arc::new(Services {
             state,
+            library,
+            metrics: Metrics::new()?,
             preflight: BoxCloneSyncService::new(preflight),
             with_compression: BoxCloneSyncService::new(with_compression),
         })))
     }
 }
 
+impl App {
+    pub(crate) fn limits(&self) -> HttpLimits {
+        self.0.state.config.limits
+    }
+
+    pub(crate) fn library(&self) -> &Library {
+        &self.0.library
+    }
+
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.0.metrics
+    }
+}
+
 impl Services {
     /// Handles one request.
     async fn handle(&self, peer: SocketAddr, mut request: Request<Incoming>) -> Reply {
-        let started = Instant::now();
+        let in_progress = self.metrics.begin();
         let method = request.method().clone();
         let path = logged_path(request.uri().path()).to_owned();
         let config = &self.state.config;
@@ -108,7 +126,8 @@ impl Services {
         let reply = self.route(request).await;
         // Browsers must not guess another content type.
         let reply = reply.with(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        let (status, elapsed_us) = (reply.status().as_u16(), started.elapsed().as_micros());
+        let (status, elapsed_us) = (reply.status().as_u16(), in_progress.elapsed().as_micros());
+        in_progress.answered(&path, &method, reply.status());
         if reply.status().is_server_error() {
             tracing::warn!(%client, %method, path, status, elapsed_us, "request failed");
         } else {

@@ -1,18 +1,20 @@
 //! The HTTP interface of the photo library: every interface behind one address.
 //!
 //! [`App`] routes a request by path to the interfaces for programs (`web-api`) or to the pages for people (`web-pages`), and
-//! applies what concerns all of them: the check of `Host` and `Origin`, CORS, error pages, logging. [`serve`] runs it on
-//! `http-server`. Both share the authorization server of `web-auth`.
+//! applies what concerns all of them: the check of `Host` and `Origin`, CORS, error pages, logging, metrics. [`serve`] runs it
+//! on `http-server`, and [`serve_metrics`] runs the metrics. Both share the authorization server of `web-auth`.
 //!
 //! This crate contains no endpoint of its own. A new endpoint belongs in `web-api`, a new page in `web-pages`.
 #![deny(missing_docs)]
 
 mod app;
 mod config;
+mod metrics;
 
 pub use app::{App, serve};
 pub use config::WebConfig;
 pub use http_server::{BaseUrl, HttpLimits, InvalidBaseUrl};
+pub use metrics::serve_metrics;
 pub use web_api::{mcp_tools_document, openapi_document, serve_mcp};
 pub use web_auth::{BuildError, OAuthLimits, RateLimit, mcp_url};
 pub use web_pages::{ConnectionGuide, McpApp, UnknownApp, connecting_document};

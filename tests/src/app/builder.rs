@@ -180,7 +180,7 @@ impl TestAppBuilder {
         config.client_documents = self.client_documents;
         let app = App::new(library.clone(), &secret(), config).unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
-        let server = tokio::spawn(web::serve(app, listener, async {
+        let server = tokio::spawn(web::serve(app.clone(), listener, async {
             let _ = stopped.await;
         }));
         TestApp {
@@ -196,6 +196,7 @@ impl TestAppBuilder {
             settings: self.settings,
             indexed: AtomicBool::new(false),
             processes: AtomicU64::new(self.seed),
+            app,
             stop: Some(stop),
             server: Some(server),
             stores,

@@ -18,6 +18,7 @@ mod local_access;
 mod map_page;
 mod mcp;
 mod methods;
+mod metrics;
 mod moved;
 mod oauth;
 mod operations;

@@ -26,14 +26,14 @@ use crate::{
 pub(crate) enum ServeError {
     #[error(transparent)]
     Open(#[from] OpenError),
-    #[error("Port {port} is in use; choose another with --listen{}", other_server.as_ref().map(|other| format!("; {other}")).unwrap_or_default())]
-    PortInUse { port: u16, other_server: Option<String> },
-    #[error("There is no permission to listen on port {port}; choose a port above 1023 with --listen")]
-    PortDenied { port: u16 },
-    #[error("{address} is not an address of this machine; choose another with --listen")]
-    NoSuchAddress { address: SocketAddr },
-    #[error("The host name in --listen {listen} cannot be resolved; check the name, or use an IP address")]
-    NoSuchName { listen: ListenAddress },
+    #[error("Port {port} is in use; choose another with {flag}{}", other_server.as_ref().map(|other| format!("; {other}")).unwrap_or_default())]
+    PortInUse { port: u16, flag: &'static str, other_server: Option<String> },
+    #[error("There is no permission to listen on port {port}; choose a port above 1023 with {flag}")]
+    PortDenied { port: u16, flag: &'static str },
+    #[error("{address} is not an address of this machine; choose another with {flag}")]
+    NoSuchAddress { address: SocketAddr, flag: &'static str },
+    #[error("The host name in {flag} {listen} cannot be resolved; check the name, or use an IP address")]
+    NoSuchName { listen: ListenAddress, flag: &'static str },
     #[error("cannot listen on {address}: {source}")]
     Listen { address: SocketAddr, source: io::Error },
     #[error(transparent)]
@@ -67,25 +67,34 @@ pub(super) async fn run(config: &Config) -> Result<(), ServeError> {
             "two servers share a data folder; both work, but one is enough"
         );
     }
-    let listeners = listen(&config.listen, other_server).await?;
+    let listeners = listen(&config.listen, "--listen", other_server).await?;
+    let metrics = match &config.metrics_listen {
+        Some(address) => listen(address, "--metrics-listen", None).await?,
+        None => Vec::new(),
+    };
     stores::recover(&library).await;
     let bound = bound_address(&config.listen, &listeners)?;
     let base_url = config.base_url(&bound)?;
     let app =
         App::new(library.clone(), &secret, web_config(config, &base_url, descriptors, listeners.len()))?;
     let shutdown = shutdown::signal().map_err(ServeError::Signals)?;
-    print_address(&library, config, &bound, &base_url).await?;
-    serve_until(shutdown, &library, app, listeners).await
+    let metrics_address = match &config.metrics_listen {
+        Some(address) => Some(bound_address(address, &metrics)?),
+        None => None,
+    };
+    print_address(&library, config, &bound, metrics_address.as_ref(), &base_url).await?;
+    serve_until(shutdown, &library, app, Listeners { service: listeners, metrics }).await
 }
 
-/// Listens on every address of the host name. `other_server` is added to the error when the port is in use.
+/// Listens on every address of the host name that `flag` gives. `other_server` is added to the error when the port is in use.
 async fn listen(
     listen: &ListenAddress,
+    flag: &'static str,
     other_server: Option<String>,
 ) -> Result<Vec<TcpListener>, ServeError> {
     let mut listeners: Vec<TcpListener> = Vec::new();
     let mut skipped = None;
-    for mut address in resolve(listen).await? {
+    for mut address in resolve(listen, flag).await? {
         // All addresses of a name use the same port.
         if let Some(first) = listeners.first().and_then(|listener| listener.local_addr().ok()) {
             address.set_port(first.port());
@@ -99,10 +108,10 @@ async fn listen(
         };
         let port = address.port();
         match error.kind() {
-            io::ErrorKind::AddrInUse => return Err(ServeError::PortInUse { port, other_server }),
-            io::ErrorKind::PermissionDenied => return Err(ServeError::PortDenied { port }),
+            io::ErrorKind::AddrInUse => return Err(ServeError::PortInUse { port, flag, other_server }),
+            io::ErrorKind::PermissionDenied => return Err(ServeError::PortDenied { port, flag }),
             // For example an IPv6 address on a machine without IPv6.
-            io::ErrorKind::AddrNotAvailable => skipped = Some(ServeError::NoSuchAddress { address }),
+            io::ErrorKind::AddrNotAvailable => skipped = Some(ServeError::NoSuchAddress { address, flag }),
             _ => skipped = Some(ServeError::Listen { address, source: error }),
         }
     }
@@ -112,12 +121,12 @@ async fn listen(
     }
 }
 
-async fn resolve(listen: &ListenAddress) -> Result<Vec<SocketAddr>, ServeError> {
+async fn resolve(listen: &ListenAddress, flag: &'static str) -> Result<Vec<SocketAddr>, ServeError> {
     let (host, port) = match listen {
         ListenAddress::Socket(address) => return Ok(vec![*address]),
         ListenAddress::Name { host, port } => (host.as_str(), *port),
     };
-    let unknown = || ServeError::NoSuchName { listen: listen.clone() };
+    let unknown = || ServeError::NoSuchName { listen: listen.clone(), flag };
     let mut addresses: Vec<SocketAddr> = lookup_host((host, port)).await.map_err(|_| unknown())?.collect();
     // Sorts IPv4 before IPv6.
     addresses.sort();
@@ -149,9 +158,13 @@ async fn print_address(
     library: &Library,
     config: &Config,
     bound: &ListenAddress,
+    metrics: Option<&ListenAddress>,
     base_url: &BaseUrl,
 ) -> Result<(), ServeError> {
     let mut text = format!("listening on http://{bound}\n");
+    if let Some(metrics) = metrics {
+        text.push_str(&format!("metrics on http://{metrics}/metrics\n"));
+    }
     if let Some(advice) = addresses::reachability_advice(config, bound, base_url, &ThisMachine) {
         text.push_str(&format!("{advice}\n"));
     }
@@ -168,12 +181,18 @@ async fn print_address(
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(ServeError::Output)
 }
 
+/// What the server listens on.
+struct Listeners {
+    service: Vec<TcpListener>,
+    metrics: Vec<TcpListener>,
+}
+
 /// Serves requests, indexes photos and runs maintenance until the shutdown signal, then stops all three at the same time.
 async fn serve_until(
     shutdown: impl Future<Output = ()> + Send + 'static,
     library: &Library,
     app: App,
-    listeners: Vec<TcpListener>,
+    listeners: Listeners,
 ) -> Result<(), ServeError> {
     let indexing = library.start_indexing(IndexingScope::Everything)?;
     let maintenance = library.start_maintenance();
@@ -197,8 +216,11 @@ async fn serve_until(
         }
     });
     let mut serving = JoinSet::new();
-    for listener in listeners {
+    for listener in listeners.service {
         serving.spawn(web::serve(app.clone(), listener, wait_for(stopped.clone())));
+    }
+    for listener in listeners.metrics {
+        serving.spawn(web::serve_metrics(app.clone(), listener, wait_for(stopped.clone())));
     }
     let mut served = Ok(());
     while let Some(ended) = serving.join_next().await {

@@ -141,6 +141,12 @@ pub(crate) struct ServeOptions {
     /// The variable RUST_LOG sets the log level, such as RUST_LOG=info,web=debug. Its default is info.
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     pub(crate) log_format: Option<LogFormat>,
+    /// Address and port of metrics for Prometheus, at /metrics [default: none] [env: PHOTOS_METRICS_LISTEN]
+    ///
+    /// Metrics name no person and no photo, but need no sign-in: choose an address that only your monitoring reaches, such
+    /// as 127.0.0.1:9400.
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub(crate) metrics_listen: Option<ListenAddress>,
     /// Accept apps that identify themselves by an https URL: on or off [default: on] [env: PHOTOS_CLIENT_DOCUMENTS]
     ///
     /// The server fetches the client ID metadata document at that URL from the internet. Use `off` where outgoing
@@ -297,6 +303,7 @@ impl Layer {
                 base_url: source.take("base_url")?,
                 trusted_proxy: source.take_list("trusted_proxy")?,
                 log_format: source.take("log_format")?,
+                metrics_listen: source.take("metrics_listen")?,
                 client_documents: source.take("client_documents")?,
                 migrate: source.take("migrate")?,
             },
@@ -333,6 +340,7 @@ impl Layer {
                 base_url: serve.base_url.or(below.serve.base_url),
                 trusted_proxy: serve.trusted_proxy.or(below.serve.trusted_proxy),
                 log_format: serve.log_format.or(below.serve.log_format),
+                metrics_listen: serve.metrics_listen.or(below.serve.metrics_listen),
                 client_documents: serve.client_documents.or(below.serve.client_documents),
                 migrate: serve.migrate.or(below.serve.migrate),
             },

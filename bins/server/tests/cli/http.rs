@@ -28,13 +28,18 @@ pub(crate) fn get(address: &str, path: &str, key: &str) -> JsonResponse {
     JsonResponse { status, body: serde_json::from_str(body).unwrap_or(serde_json::Value::Null) }
 }
 
-/// The status of a response with any body.
-pub(crate) fn status(address: &str, path: &str) -> u16 {
+/// The status and the text of a response, with its head.
+pub(crate) fn get_text(address: &str, path: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
     let mut response = Vec::new();
     stream.read_to_end(&mut response).unwrap();
-    let head = String::from_utf8_lossy(&response);
-    head.split(' ').nth(1).unwrap().parse().unwrap()
+    let text = String::from_utf8_lossy(&response).into_owned();
+    (text.split(' ').nth(1).unwrap().parse().unwrap(), text)
+}
+
+/// The status of a response with any body.
+pub(crate) fn status(address: &str, path: &str) -> u16 {
+    get_text(address, path).0
 }

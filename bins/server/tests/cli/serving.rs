@@ -77,6 +77,27 @@ fn commands_take_effect_at_the_next_request() {
 }
 
 #[test]
+fn metrics_are_served_at_their_own_address() {
+    let instance = Instance::with_account();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let arguments = ["serve", "--listen", "127.0.0.1:0", "--metrics-listen", &free];
+    let server = Server::start(&mut instance.command(arguments));
+    assert_eq!(server.get("/readyz", "").status, 200);
+    assert_eq!(server.get("/metrics", "").status, 404);
+    let (status, text) = crate::http::get_text(&free, "/metrics");
+    assert_eq!(status, 200);
+    assert!(text.contains("photos_store_up{store=\"blobs\"} 1\n"), "{text}");
+
+    let refused = instance.command(arguments).output().unwrap();
+    assert_eq!(refused.status.code(), Some(1));
+    let message = String::from_utf8(refused.stderr).unwrap();
+    assert!(message.contains("choose another with --metrics-listen"), "{message}");
+
+    let (status, _, stdout, _) = server.stop(Signal::TERM);
+    assert_eq!((status.code(), stdout), (Some(0), format!("metrics on http://{free}/metrics\n")));
+}
+
+#[test]
 fn serve_listens_on_all_addresses_of_a_name() {
     let instance = Instance::with_account();
     let server = Server::start(&mut instance.command(["serve", "--listen", "localhost:0"]));

@@ -85,6 +85,11 @@ impl EmbeddingCache {
         full_rows.get(&key).is_some_and(|full| rows > full + MIN_GROWTH.max(full / 2))
     }
 
+    /// Its memory in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.indexes.bytes()
+    }
+
     fn record_full_rows(&self, key: IndexKey, rows: usize) {
         let mut full_rows = self.full_rows.lock().unwrap_or_else(PoisonError::into_inner);
         if full_rows.len() > 2 * self.indexes.len() + 64 {

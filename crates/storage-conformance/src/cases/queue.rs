@@ -251,7 +251,10 @@ pub(crate) async fn the_queue_length_is_counted(seed: &Seed) {
     let indexed = ready_to_complete(seed, Photo::at_second(1)).await;
     seed.store().complete_job(jobs[1].id, "w", indexed).await.unwrap();
     let length = seed.store().queue_length().await.unwrap();
-    assert_eq!(length, QueueLength { pending: 2, failed: 1, reindexes: 0, renditions: 1 });
+    assert_eq!(
+        length,
+        QueueLength { pending: 2, oldest_pending: Some(NOW), failed: 1, reindexes: 0, renditions: 1 }
+    );
 }
 
 pub(crate) async fn failed_images_are_listed_with_reasons(seed: &Seed) {
@@ -287,6 +290,6 @@ pub(crate) async fn jobs_of_a_deleted_account_are_gone(seed: &Seed) {
     assert_eq!(jobs.into_iter().map(|job| job.image).collect::<Vec<_>>(), bens);
     assert_eq!(
         seed.store().queue_length().await.unwrap(),
-        QueueLength { pending: 1, ..QueueLength::default() }
+        QueueLength { pending: 1, oldest_pending: Some(NOW), ..QueueLength::default() }
     );
 }

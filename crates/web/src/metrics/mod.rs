@@ -1,0 +1,173 @@
+//! Metrics for Prometheus, on a listener of their own.
+//!
+//! The values of all labels are known in advance, so the number of time series is bounded, and no metric names a person, a
+//! photo or an address.
+
+mod figures;
+mod routes;
+
+use std::{
+    io,
+    time::{Duration, Instant},
+};
+
+use http::{HeaderValue, Method, Request, StatusCode, header};
+use http_server::{
+    HttpLimits, ServeOptions,
+    body::full,
+    reply::{Reply, WithHeader as _, internal_error, method_not_allowed, not_found, with_body},
+};
+use hyper::body::Incoming;
+use library::{Library, subscriber_prefix};
+use prometheus::{
+    Error, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, Opts, Registry, TEXT_FORMAT, TextEncoder,
+    core::Collector, process_collector::ProcessCollector,
+};
+use tokio::net::TcpListener;
+use web_auth::BuildError;
+
+use self::routes::Routes;
+use crate::App;
+
+/// The path of the metrics.
+const PATH: &str = "/metrics";
+/// Upper bound on connections. A client may hold half of them.
+const CONNECTIONS: usize = 16;
+/// Upper bounds of the histogram, in seconds. Most requests take less than a millisecond, and uploads take minutes.
+const SECONDS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0];
+
+/// Counts requests.
+pub(crate) struct Metrics {
+    registry: Registry,
+    routes: Routes,
+    requests: IntCounterVec,
+    durations: HistogramVec,
+    in_progress: IntGauge,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Result<Self, BuildError> {
+        Self::registered(Routes::new()?).map_err(|error| BuildError(format!("the metrics: {error}")))
+    }
+
+    fn registered(routes: Routes) -> Result<Self, Error> {
+        let requests = Opts::new("photos_http_requests_total", "Answered requests.");
+        let durations = HistogramOpts::new(
+            "photos_http_request_duration_seconds",
+            "Time from the head of a request to the head of its response.",
+        );
+        let metrics = Self {
+            registry: Registry::new(),
+            routes,
+            requests: IntCounterVec::new(requests, &["route", "method", "status"])?,
+            durations: HistogramVec::new(durations.buckets(SECONDS.to_vec()), &["route"])?,
+            in_progress: IntGauge::new(
+                "photos_http_requests_in_progress",
+                "Requests without a response yet.",
+            )?,
+        };
+        let collectors: [Box<dyn Collector>; 4] = [
+            Box::new(metrics.requests.clone()),
+            Box::new(metrics.durations.clone()),
+            Box::new(metrics.in_progress.clone()),
+            Box::new(ProcessCollector::for_self()),
+        ];
+        collectors.into_iter().try_for_each(|collector| metrics.registry.register(collector))?;
+        Ok(metrics)
+    }
+
+    /// Counts a request from now on as in progress, until the value is dropped.
+    pub(crate) fn begin(&self) -> InProgress<'_> {
+        self.in_progress.inc();
+        InProgress { metrics: self, started: Instant::now() }
+    }
+
+    /// The metrics in Prometheus' text format.
+    async fn text(&self, library: &Library) -> Result<String, Error> {
+        let mut families = self.registry.gather();
+        families.extend(figures::gather(library).await?);
+        TextEncoder::new().encode_to_string(&families)
+    }
+}
+
+/// A request without a response yet.
+pub(crate) struct InProgress<'a> {
+    metrics: &'a Metrics,
+    started: Instant,
+}
+
+impl InProgress<'_> {
+    /// The time since the request began.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Counts the response.
+    pub(crate) fn answered(&self, path: &str, method: &Method, status: StatusCode) {
+        let route = self.metrics.routes.name(path);
+        let labels = [route, method_name(method), status.as_str()];
+        self.metrics.requests.with_label_values(&labels).inc();
+        self.metrics.durations.with_label_values(&[route]).observe(self.elapsed().as_secs_f64());
+    }
+}
+
+impl Drop for InProgress<'_> {
+    fn drop(&mut self) {
+        self.metrics.in_progress.dec();
+    }
+}
+
+/// The name of a method that the service knows.
+fn method_name(method: &Method) -> &str {
+    const OF_WEBDAV: [&str; 8] =
+        ["PROPFIND", "PROPPATCH", "MKCOL", "MOVE", "COPY", "LOCK", "UNLOCK", "REPORT"];
+    match *method {
+        Method::GET
+        | Method::HEAD
+        | Method::POST
+        | Method::PUT
+        | Method::PATCH
+        | Method::DELETE
+        | Method::OPTIONS => method.as_str(),
+        _ => OF_WEBDAV.into_iter().find(|name| *name == method.as_str()).unwrap_or("other"),
+    }
+}
+
+/// Serves the metrics of an app at `/metrics`, until `shutdown` is ready. Requests need no sign-in.
+///
+/// # Errors
+/// The listener's address cannot be read.
+pub async fn serve_metrics(
+    app: App,
+    listener: TcpListener,
+    shutdown: impl Future<Output = ()> + Send,
+) -> io::Result<()> {
+    let options = ServeOptions {
+        limits: HttpLimits { connections: CONNECTIONS, ..app.limits() },
+        trusted_proxies: Vec::new(),
+        client_of: subscriber_prefix,
+    };
+    let handler = move |_, request| {
+        let app = app.clone();
+        async move { respond(&app, &request).await }
+    };
+    http_server::serve(handler, options, listener, shutdown).await
+}
+
+async fn respond(app: &App, request: &Request<Incoming>) -> Reply {
+    if request.uri().path() != PATH {
+        return not_found();
+    }
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        return method_not_allowed("GET, HEAD");
+    }
+    match app.metrics().text(app.library()).await {
+        Ok(text) => with_body(StatusCode::OK, full(text))
+            .with(header::CONTENT_TYPE, HeaderValue::from_static(TEXT_FORMAT))
+            .with(header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        Err(error) => {
+            tracing::error!(%error, "the metrics cannot be written");
+            internal_error()
+        }
+    }
+}
