@@ -269,7 +269,10 @@ pub(crate) async fn new_images_are_leased_first(seed: &Seed) {
     assert_eq!(seed.store().requeue_outdated(DECODERS + 1, NOW, 10).await.unwrap(), 3);
     let new = seed.waiting(ann.account, 2).await;
     let length = seed.store().queue_length().await.unwrap();
-    assert_eq!(length, QueueLength { pending: 2, failed: 0, reindexes: 3, renditions: 3 });
+    assert_eq!(
+        length,
+        QueueLength { pending: 2, oldest_pending: Some(NOW), failed: 0, reindexes: 3, renditions: 3 }
+    );
     let jobs: Vec<_> = seed.lease("w", NOW).await.into_iter().map(|job| job.image).collect();
     assert_eq!(jobs[..2], new);
     assert_eq!(jobs[2..], seen.into_iter().rev().collect::<Vec<_>>(), "newest first");
