@@ -49,7 +49,7 @@ async fn requests_are_counted_by_route_method_and_status() {
 async fn queues_stores_and_caches_are_reported() {
     let app = TestApp::start().await;
     let url = app.serve_metrics().await;
-    let ann = app.account("ann@example.org").await;
+    let ann = app.account("ann").await;
     // Nothing indexes it.
     let photo = fs::read(fixture("media/landscape-6.jpg")).unwrap();
     let bytes = stream::iter([Ok::<_, io::Error>(photo.into())]);

@@ -201,7 +201,7 @@ pub(crate) async fn a_sidecar_added_to_a_pending_image_is_used(seed: &Seed) {
     let outcome = add_again(seed, &image, &[xmp("a")]).await;
     assert_eq!(outcome, AddOutcome::Reindexed(known(&image, ImageState::Pending)));
     assert!(is_missing(seed, ann, &image.id).await);
-    let expected = QueueLength { pending: 1, ..QueueLength::default() };
+    let expected = QueueLength { pending: 1, oldest_pending: Some(NOW), ..QueueLength::default() };
     assert_eq!(seed.store().queue_length().await.unwrap(), expected, "there is one job");
     assert_eq!(leased(seed).await, [xmp("a")]);
 }
