@@ -29,6 +29,9 @@ pub(crate) struct Segment {
     capacity: usize,
 }
 
+/// The range of times of no rows, which widens to that of any other.
+const EMPTY_RANGE_MS: RangeInclusive<i64> = RangeInclusive::new(i64::MAX, i64::MIN);
+
 impl Segment {
     pub(crate) fn new(blocks: usize) -> Self {
         Self {
@@ -38,8 +41,7 @@ impl Segment {
             images: Vec::new(),
             captured_at_ms: Vec::new(),
             positions: Vec::new(),
-            // Empty.
-            captured_range_ms: i64::MAX..=i64::MIN,
+            captured_range_ms: EMPTY_RANGE_MS,
             in_order: true,
             blocks,
             capacity: 0,
