@@ -16,7 +16,7 @@ use crate::process::{ProcessError, Runner};
 
 use super::Release;
 use super::program::Needs;
-use super::tree::{Content, Owner, Tree, gzip};
+use super::tree::{Content, Owner, ROOT, Tree, gzip};
 
 const USER: Owner = Owner { uid: 10_001, gid: 10_001 };
 const USERS: &str =
@@ -69,7 +69,11 @@ pub(super) fn root(
     let mut tree = Tree::default();
     tree.file(PROGRAM, 0o755, Content::CopyOf(program.to_owned()));
     tree.folder(DATA, 0o700, USER);
-    tree.folder("tmp", 0o1777, super::tree::ROOT);
+    tree.folder("tmp", 0o1777, ROOT);
+    // Container runtimes mount these, and cannot create them in a read-only file system.
+    for folder in ["dev", "proc", "sys"] {
+        tree.folder(folder, 0o755, ROOT);
+    }
     tree.text("etc/passwd", USERS);
     tree.text("etc/group", "root:x:0:\nphoto-library:x:10001:\n");
     tree.text("etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n");

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::packages::Package;
 
 /// First words of the names of files with a licence or with notes that must accompany it.
-const NAMES: [&str; 6] = ["LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE", "COPYRIGHT"];
+const NAMES: [&str; 7] = ["LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE", "COPYRIGHT", "README.IJG"];
 /// Extensions of source files, such as `license.rs`.
 const NOT_TEXT: [&str; 6] = ["rs", "c", "h", "py", "pl", "toml"];
 /// Sources of C libraries are in folders of their packages.

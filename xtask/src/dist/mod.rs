@@ -237,6 +237,9 @@ fn file_error(path: &Path, source: io::Error) -> DistError {
 }
 
 #[cfg(test)]
+mod deploy_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
