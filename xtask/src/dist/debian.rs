@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use flate2::Compression;
 use jiff::fmt::rfc2822;
 use jiff::{SignedDuration, Timestamp};
 
@@ -46,8 +47,11 @@ pub(super) fn write(
         archive.append(&header, content)
     };
     append("debian-binary", b"2.0\n")?;
-    append("control.tar.gz", &control_files(&control).write_tar_gz(Vec::new(), seconds)?)?;
-    append("data.tar.gz", &files.write_tar_gz(Vec::new(), seconds)?)?;
+    append(
+        "control.tar.gz",
+        &control_files(&control).write_tar_gz(Vec::new(), seconds, release.compression)?,
+    )?;
+    append("data.tar.gz", &files.write_tar_gz(Vec::new(), seconds, release.compression)?)?;
     archive.into_inner()?.flush()
 }
 
@@ -107,7 +111,7 @@ fn files(release: &Release, program: &Path, licences: &str) -> io::Result<Tree> 
 }
 
 fn compressed(text: &str) -> io::Result<Vec<u8>> {
-    let mut encoder = gzip(Vec::new());
+    let mut encoder = gzip(Vec::new(), Compression::best());
     encoder.write_all(text.as_bytes())?;
     encoder.finish()
 }
@@ -130,7 +134,7 @@ mod tests {
     use std::io::Read as _;
 
     fn release(version: &str) -> Release {
-        Release { version: version.to_owned(), seconds: 1_767_323_045 }
+        Release { version: version.to_owned(), seconds: 1_767_323_045, compression: Compression::best() }
     }
 
     fn needs() -> Needs {

@@ -37,6 +37,8 @@ const LIBRARY_FOLDERS: [&str; 6] = [
 /// glibc opens these by name to look up hosts.
 const LOOK_UP: [&str; 3] = ["libnss_files.so.2", "libnss_dns.so.2", "libresolv.so.2"];
 
+/// The first bytes of a compressed layer. All other files of an image are JSON.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 const INDEX_TYPE: &str = "application/vnd.oci.image.index.v1+json";
 const MANIFEST_TYPE: &str = "application/vnd.oci.image.manifest.v1+json";
 const CONFIG_TYPE: &str = "application/vnd.oci.image.config.v1+json";
@@ -59,13 +61,8 @@ pub(crate) enum ImageError {
     Wrong(String),
 }
 
-/// The root file system of the image.
-pub(super) fn root(
-    runner: &Runner,
-    needs: &Needs,
-    program: &Path,
-    licences: &str,
-) -> Result<Tree, ImageError> {
+/// The root file system of the image, without certificates and the licences of libraries.
+pub(super) fn root(needs: &Needs, program: &Path, licences: &str) -> Result<Tree, ImageError> {
     let mut tree = Tree::default();
     tree.file(PROGRAM, 0o755, Content::CopyOf(program.to_owned()));
     tree.folder(DATA, 0o700, USER);
@@ -78,18 +75,28 @@ pub(super) fn root(
     tree.text("etc/group", "root:x:0:\nphoto-library:x:10001:\n");
     tree.text("etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n");
     tree.text("usr/share/doc/photo-library/THIRD-PARTY-LICENCES.txt", licences);
-
-    let mut shared = vec![PathBuf::from("/").join(CERTIFICATES)];
     for (path, library) in libraries(needs)? {
-        tree.file(path.trim_start_matches('/'), 0o755, Content::CopyOf(library.clone()));
-        shared.push(PathBuf::from(path));
-    }
-    tree.file(CERTIFICATES, 0o644, Content::CopyOf(PathBuf::from("/").join(CERTIFICATES)));
-    for package in owners(runner, &shared)? {
-        let path = format!("usr/share/doc/{package}/copyright");
-        tree.file(&path, 0o644, Content::CopyOf(PathBuf::from("/").join(&path)));
+        tree.file(path.trim_start_matches('/'), 0o755, Content::CopyOf(library));
     }
     Ok(tree)
+}
+
+/// Adds certificates, and the licences of the packages to which certificates and libraries belong.
+pub(super) fn add_certificates_and_licences(
+    runner: &Runner,
+    needs: &Needs,
+    tree: &mut Tree,
+) -> Result<(), ImageError> {
+    let certificates = Path::new("/").join(CERTIFICATES);
+    tree.file(CERTIFICATES, 0o644, Content::CopyOf(certificates));
+    // The certificates are made by the scripts of their package, which has this program.
+    let program = PathBuf::from("/usr/sbin/update-ca-certificates");
+    let libraries = libraries(needs)?.into_keys().map(PathBuf::from);
+    for package in owners(runner, libraries.chain([program]))? {
+        let path = format!("usr/share/doc/{package}/copyright");
+        tree.file(&path, 0o644, Content::CopyOf(Path::new("/").join(&path)));
+    }
+    Ok(())
 }
 
 /// All libraries that the program needs, also indirectly, and the loader: the path in the image, and the file.
@@ -121,20 +128,17 @@ fn library(path: &Path, needs: &Needs) -> Option<(PathBuf, Needs)> {
 }
 
 /// The packages of these files, whose licences must accompany the files.
-fn owners(runner: &Runner, files: &[PathBuf]) -> Result<BTreeSet<String>, ImageError> {
+fn owners(runner: &Runner, files: impl Iterator<Item = PathBuf>) -> Result<BTreeSet<String>, ImageError> {
     let mut owners = BTreeSet::new();
     for file in files {
-        // Where /lib is a link to /usr/lib, dpkg knows a file under either of the two. The certificates are made by the
-        // scripts of their package.
-        let file =
-            if file.ends_with(CERTIFICATES) { Path::new("/usr/sbin/update-ca-certificates") } else { file };
+        // Where /lib is a link to /usr/lib, dpkg knows a file under either of the two.
         let other = match file.strip_prefix("/usr") {
             Ok(rest) => Path::new("/").join(rest),
-            Err(_) => Path::new("/usr").join(file.strip_prefix("/").unwrap_or(file)),
+            Err(_) => Path::new("/usr").join(file.strip_prefix("/").unwrap_or(&file)),
         };
         let mut query = Command::new("dpkg-query");
         // One of the two paths is unknown, so the exit status is a failure even if the owner is found.
-        query.arg("--search").arg(file).arg(other).stderr(std::process::Stdio::null());
+        query.arg("--search").arg(&file).arg(other).stderr(std::process::Stdio::null());
         let answer = runner.capture(&mut query, "")?.stdout;
         let owner = answer.split(':').next().map(str::trim).filter(|name| !name.is_empty());
         owners.insert(owner.ok_or_else(|| ImageError::NoOwner(file.display().to_string()))?.to_owned());
@@ -184,7 +188,7 @@ pub(super) fn write(
 ) -> Result<String, ImageError> {
     let layer = root.write_tar(Vec::new(), release.seconds)?;
     let diff_id = digest(&layer);
-    let mut encoder = gzip(Vec::new());
+    let mut encoder = gzip(Vec::new(), release.compression);
     io::copy(&mut layer.as_slice(), &mut encoder)?;
     let layer = Blob::new(LAYER_TYPE, encoder.finish()?);
     let config = Blob::json(CONFIG_TYPE, &config(release, needs, &diff_id));
@@ -270,8 +274,17 @@ struct RootFs {
     diff_ids: Vec<String>,
 }
 
-/// Reads an image back, and compares every digest and size.
-pub(super) fn verify(archive: &mut impl Read) -> Result<(), ImageError> {
+/// Unpacks the layers of an image into a folder.
+pub(super) fn unpack(image: &Path, folder: &Path) -> Result<(), ImageError> {
+    let files = verify(&mut File::open(image)?)?;
+    for layer in files.values().filter(|content| content.starts_with(&GZIP)) {
+        tar::Archive::new(flate2::read::GzDecoder::new(layer.as_slice())).unpack(folder)?;
+    }
+    Ok(())
+}
+
+/// Reads an image back, compares every digest and size, and returns its files.
+fn verify(archive: &mut impl Read) -> Result<BTreeMap<String, Vec<u8>>, ImageError> {
     let mut files = BTreeMap::new();
     for entry in tar::Archive::new(archive).entries()? {
         let mut entry = entry?;
@@ -297,7 +310,7 @@ pub(super) fn verify(archive: &mut impl Read) -> Result<(), ImageError> {
             }
         }
     }
-    Ok(())
+    Ok(files)
 }
 
 fn blob<'f>(files: &'f BTreeMap<String, Vec<u8>>, descriptor: &Descriptor) -> Result<&'f [u8], ImageError> {
@@ -338,7 +351,11 @@ mod tests {
         let mut root = Tree::default();
         root.text("etc/hello", "hello");
         root.folder(DATA, 0o700, USER);
-        let release = Release { version: "1.2.0".to_owned(), seconds: 1_767_323_045 };
+        let release = Release {
+            version: "1.2.0".to_owned(),
+            seconds: 1_767_323_045,
+            compression: flate2::Compression::best(),
+        };
         write(&release, &needs(), &root, &file).unwrap();
         std::fs::read(file).unwrap()
     }

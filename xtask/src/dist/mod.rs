@@ -18,6 +18,7 @@ use std::process::Command;
 
 use clap::Args;
 use data_encoding::HEXLOWER;
+use flate2::Compression;
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest as _, Sha256};
 
@@ -72,6 +73,7 @@ struct Release {
     version: String,
     /// The time of all files in archives, in seconds since 1970.
     seconds: u64,
+    compression: Compression,
 }
 
 impl Release {
@@ -87,7 +89,7 @@ impl Release {
             }
         };
         let seconds = text.trim().parse().map_err(|_| DistError::Time(text.trim().to_owned()))?;
-        Ok(Self { version: VERSION.to_owned(), seconds })
+        Ok(Self { version: VERSION.to_owned(), seconds, compression: Compression::best() })
     }
 
     /// The time in RFC 3339.
@@ -136,7 +138,8 @@ pub(crate) fn run(runner: &Runner, options: &Options) -> Result<(), DistError> {
     create(&package)
         .and_then(|file| debian::write(&release, &needs, &dependencies, &program, &licences, file))
         .map_err(|source| file_error(&package, source))?;
-    let root = image::root(runner, &needs, &program, &licences)?;
+    let mut root = image::root(&needs, &program, &licences)?;
+    image::add_certificates_and_licences(runner, &needs, &mut root)?;
     let digest = image::write(&release, &needs, &root, &output.join(format!("{name}-oci.tar")))?;
 
     let sums = checksums(&output)?;
@@ -144,6 +147,31 @@ pub(crate) fn run(runner: &Runner, options: &Options) -> Result<(), DistError> {
     println!("{} packages in the program; image {digest}", packages.len());
     print!("{}:\n{sums}", output.display());
     Ok(())
+}
+
+/// Unpacks the root file system of the image with this program into a new folder, and installs the files of the Debian package
+/// over it, for a test of both.
+pub(crate) fn unpack_for_test(
+    runner: &Runner,
+    source: &Path,
+    version: &str,
+    folder: &Path,
+) -> Result<(), DistError> {
+    empty(folder)?;
+    let program = folder.with_extension("program");
+    strip(runner, source, &program)?;
+    let failed = |source| DistError::Program { path: program.clone(), source };
+    let needs = Needs::of(&read(&program)?).map_err(failed)?;
+    let dependencies = program::dependencies(&needs).map_err(failed)?;
+    let release = Release { version: version.to_owned(), seconds: 0, compression: Compression::fast() };
+    let image = folder.with_extension("oci.tar");
+    image::write(&release, &needs, &image::root(&needs, &program, "")?, &image)?;
+    image::unpack(&image, folder)?;
+    let package = folder.with_extension("deb");
+    create(&package)
+        .and_then(|file| debian::write(&release, &needs, &dependencies, &program, "", file))
+        .map_err(|source| file_error(&package, source))?;
+    Ok(runner.run(Command::new("dpkg-deb").arg("--extract").arg(&package).arg(folder))?)
 }
 
 /// Says which systems can run the program.
@@ -186,7 +214,7 @@ fn deploy_archive(name: &str) -> io::Result<Tree> {
 }
 
 fn write_archive(tree: &Tree, release: &Release, path: &Path) -> Result<(), DistError> {
-    let written = create(path).and_then(|file| tree.write_tar_gz(file, release.seconds));
+    let written = create(path).and_then(|file| tree.write_tar_gz(file, release.seconds, release.compression));
     written.map(drop).map_err(|source| file_error(path, source))
 }
 

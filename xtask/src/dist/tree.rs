@@ -127,8 +127,13 @@ impl Tree {
     }
 
     /// Writes a tar archive that is compressed by gzip.
-    pub(super) fn write_tar_gz<W: Write>(&self, output: W, seconds: u64) -> io::Result<W> {
-        self.write_tar(gzip(output), seconds)?.finish()
+    pub(super) fn write_tar_gz<W: Write>(
+        &self,
+        output: W,
+        seconds: u64,
+        level: Compression,
+    ) -> io::Result<W> {
+        self.write_tar(gzip(output, level), seconds)?.finish()
     }
 }
 
@@ -145,8 +150,8 @@ fn append_file<W: Write>(
 }
 
 /// Compresses without a time and a file name, which would differ from one run to the next.
-pub(super) fn gzip<W: Write>(output: W) -> GzEncoder<W> {
-    GzBuilder::new().write(output, Compression::best())
+pub(super) fn gzip<W: Write>(output: W, level: Compression) -> GzEncoder<W> {
+    GzBuilder::new().write(output, level)
 }
 
 #[cfg(test)]
@@ -186,7 +191,7 @@ mod tests {
         other.folder("data", 0o700, Owner { uid: 7, gid: 8 });
         other.file("etc/a", 0o600, Content::Bytes(b"one".to_vec()));
         other.text("etc/b", "two");
-        let archive = |tree: &Tree| tree.write_tar_gz(Vec::new(), 5).unwrap();
+        let archive = |tree: &Tree| tree.write_tar_gz(Vec::new(), 5, Compression::best()).unwrap();
         assert_eq!(archive(&other), archive(&example()));
         other.text("etc/b", "2");
         assert_ne!(archive(&other), archive(&example()));
