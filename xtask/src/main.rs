@@ -9,6 +9,7 @@
 mod check;
 mod date;
 mod demo;
+mod dist;
 mod http;
 mod instance;
 mod land;
@@ -51,6 +52,8 @@ enum Task {
     Test(suite::Options),
     /// Check format, lints, licences, generated files, documents, and the trace from rules to tests
     Check(check::Options),
+    /// Make the files of a release: program, Debian package, container image, licences and checksums
+    Dist(dist::Options),
     /// Create, run, revert or list migrations
     Migrate(migrate::Options),
     /// Import every photo under DIR and report the results
@@ -96,6 +99,7 @@ fn dispatch(runner: &Runner, task: Task) -> Result<ExitCode, Box<dyn Error>> {
         Task::Demo(options) => demo::run(runner, &options)?,
         Task::Test(options) => return Ok(suite::run(runner, &options)?),
         Task::Check(options) => check::run(runner, &options)?,
+        Task::Dist(options) => dist::run(runner, &options)?,
         Task::Migrate(options) => migrate::run(runner, &options)?,
         Task::Corpus(options) => release_run::corpus(runner, &options)?,
         Task::Bench { arguments } => release_run::bench(runner, &arguments)?,

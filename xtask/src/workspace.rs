@@ -5,7 +5,7 @@
 //! selects `server` alone.
 //!
 //! A plain `cargo build` has the server's default features, which make it run anywhere and take minutes to compile. The
-//! builds here leave them out.
+//! builds here leave them out, except for the one that is released.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -94,4 +94,12 @@ pub(crate) fn build_release(runner: &Runner, programs: &[&str]) -> Result<(), Pr
         build.args(["-p", "tests", "--bin", program]);
     }
     runner.run(&mut build)
+}
+
+/// Builds the server as it is released, with its default features.
+///
+/// # Errors
+/// The build failed.
+pub(crate) fn build_distributed(runner: &Runner) -> Result<(), ProcessError> {
+    runner.run(&mut cargo(["build", "--release", "--locked", "--package", "server"]))
 }

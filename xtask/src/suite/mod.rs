@@ -10,6 +10,7 @@ mod machines;
 mod mutations;
 mod node;
 mod onnx_runtime;
+mod package;
 mod program;
 mod sample;
 mod schemathesis;
@@ -65,6 +66,8 @@ enum Step {
     Sync,
     /// The sync clients once more, with servers on Postgres behind PgBouncer and on S3
     SyncPostgresS3,
+    /// The server from the Debian package and the container image, with an upgrade; on Linux
+    Package,
     /// Three servers and two workers that are killed, on Postgres and S3 that are stopped
     Machines,
 }
@@ -74,6 +77,7 @@ impl Options {
         let chosen = |step: &Step| match step {
             step if !self.only.is_empty() => self.only.contains(step),
             Step::Mutations => self.full,
+            Step::Package => cfg!(target_os = "linux"),
             _ => true,
         };
         Step::value_variants().iter().copied().filter(chosen).collect()
@@ -137,6 +141,7 @@ fn count_all(runner: &Runner, options: &Options, done: &mut Steps) -> Counts {
             Step::SyncPostgresS3 => done.count("sync, Postgres and S3", || {
                 sync::run_on_postgres_and_s3(runner, environment, &mut postgres, options.full)
             }),
+            Step::Package => done.count("package", || package::run(runner)),
             Step::Machines => done.count("machines", || machines::run(runner, environment)),
         }
     };
@@ -172,10 +177,15 @@ mod tests {
             Step::Browser,
             Step::Sync,
             Step::SyncPostgresS3,
+            Step::Package,
             Step::Machines,
         ];
+        let all_but_mutations: Vec<_> = all_but_mutations
+            .into_iter()
+            .filter(|step| cfg!(target_os = "linux") || *step != Step::Package)
+            .collect();
         assert_eq!(steps(false, &[]), all_but_mutations);
-        assert_eq!(steps(true, &[]), Step::value_variants());
+        assert_eq!(steps(true, &[]).len(), all_but_mutations.len() + 1);
         for full in [false, true] {
             assert_eq!(steps(full, &[Step::Clients, Step::Mutations]), [Step::Mutations, Step::Clients]);
         }

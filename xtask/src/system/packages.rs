@@ -64,9 +64,10 @@ enum Why {
     Sync,
     Postgres,
     Machines,
+    Package,
 }
 
-const TOOLS: [Tool; 18] = [
+const TOOLS: [Tool; 20] = [
     Tool {
         name: "cc",
         probe: Probe::OnPath,
@@ -199,6 +200,20 @@ const TOOLS: [Tool; 18] = [
         packages: ["faketime", "libfaketime", "libfaketime", "libfaketime", "libfaketime"],
         otherwise: None,
     },
+    Tool {
+        name: "dpkg-deb",
+        probe: Probe::OnPath,
+        why: Why::Package,
+        packages: ["dpkg"; 5],
+        otherwise: None,
+    },
+    Tool {
+        name: "bwrap",
+        probe: Probe::OnPath,
+        why: Why::Package,
+        packages: ["bubblewrap"; 5],
+        otherwise: None,
+    },
 ];
 
 /// Loads libheif as the server does, and looks for its decoders of HEVC (1) and AV1 (4). If the library is not found,
@@ -240,6 +255,7 @@ pub(super) fn needed_for(tools: Tools) -> impl Iterator<Item = &'static Tool> {
         Why::Sync => tools == Tools::Sync,
         Why::Postgres => tools == Tools::Postgres,
         Why::Machines => tools == Tools::Machines,
+        Why::Package => tools == Tools::Package,
     })
 }
 
@@ -430,6 +446,7 @@ mod tests {
         check(Tools::Sync, &["curl", "nextcloudcmd", "cadaver", "litmus"]);
         check(Tools::Postgres, &["postgres", "pgbouncer"]);
         check(Tools::Machines, &["nginx", "libfaketime"]);
+        check(Tools::Package, &["dpkg-deb", "bwrap"]);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Checks that commands, flags, variables, service paths, links and anchors in the documents and in the demo's output
-//! exist.
+//! Checks that commands, flags, variables, service paths, links and anchors in the documents, in the demo's output and in the
+//! files for installations exist.
 
 mod commands;
 mod markdown;
@@ -50,9 +50,13 @@ pub(super) fn run(runner: &Runner) -> Result<(), PromisesError> {
     let programs = Programs::new(&manual, &Arguments::command());
     let mut documents =
         vec![Document::of_code("cargo xtask demo", &demo::welcome("http://127.0.0.1:8080", "x", "x"))];
-    for file in markdown_files(workspace::root())? {
+    for file in files(workspace::root(), &is_markdown)? {
         let name = file.strip_prefix(workspace::root()).unwrap_or(&file).display().to_string();
         documents.push(Document::new(&name, &read(&file)?));
+    }
+    for file in files(&workspace::path("deploy"), &|_| true)? {
+        let name = file.strip_prefix(workspace::root()).unwrap_or(&file).display().to_string();
+        documents.push(Document::of_code(&name, &read(&file)?));
     }
 
     let (mut broken, mut paths) = (Vec::new(), BTreeSet::new());
@@ -73,7 +77,12 @@ fn read(file: &Path) -> Result<String, PromisesError> {
     std::fs::read_to_string(file).map_err(|source| PromisesError::File { path: file.to_owned(), source })
 }
 
-fn markdown_files(folder: &Path) -> Result<Vec<PathBuf>, PromisesError> {
+fn is_markdown(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "md")
+}
+
+/// The files in a folder and the folders below it that are chosen, sorted.
+fn files(folder: &Path, is_chosen: &dyn Fn(&Path) -> bool) -> Result<Vec<PathBuf>, PromisesError> {
     let failed = |source| PromisesError::File { path: folder.to_owned(), source };
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
@@ -83,8 +92,8 @@ fn markdown_files(folder: &Path) -> Result<Vec<PathBuf>, PromisesError> {
             continue;
         }
         if entry.file_type().map_err(failed)?.is_dir() {
-            files.extend(markdown_files(&path)?);
-        } else if path.extension().is_some_and(|extension| extension == "md") {
+            files.extend(self::files(&path, is_chosen)?);
+        } else if is_chosen(&path) {
             files.push(path);
         }
     }
