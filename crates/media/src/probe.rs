@@ -5,6 +5,9 @@ use crate::format::is_movie;
 use crate::tiff::{Directory, Tags, tag};
 use crate::{Format, MediaError, Orientation, check_decoder, colour, container};
 
+/// The largest picture whose memory is estimated by its planes, in pixels.
+const MAX_PLANES_AREA: u64 = 32_000_000;
+
 /// Maximum number of scans in a JPEG. Encoders write about ten. Each scan costs a pass over the whole picture, so a few
 /// hundred kilobytes of empty scans could keep a decoder busy for hours.
 pub(crate) const MAX_SCANS: u32 = 500;
@@ -64,12 +67,13 @@ impl Probe {
     /// The source, its upright copy or the encoder's planes, and the encoder's output (2).
     fn encode_bytes_per_pixel(&self) -> u64 {
         match self.format {
-            // Planes (1.5) that are turned or made of others one after another.
-            _ if self.uses_planes => 4,
+            // Planes (1.5) that are turned or made of others one after another. Above this size, workers have no room to spare
+            // for damaged files, which are decoded to RGB.
+            _ if self.uses_planes && self.upright_size.area() <= MAX_PLANES_AREA => 4,
             // RGB (3), and planes (1.5) or turned RGB (3).
             Format::Jpeg | Format::Raw => 7,
-            // RGBA (4), and planes (2.5) or turned RGBA (4).
-            _ => 9,
+            // RGBA (4), planes (2.5), and what the encoder of alpha needs.
+            _ => 11,
         }
     }
 

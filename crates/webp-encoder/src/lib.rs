@@ -1,7 +1,7 @@
 //! Encodes lossy WebP with libwebp, which is compiled into the program.
 //!
-//! [`encode`] takes the pixels of a picture or its planes in YCbCr 4:2:0. The latter are what WebP stores (RFC 6386, section
-//! 2) and what most JPEGs contain, so that they are neither converted nor copied.
+//! [`encode`] takes the pixels of a picture or its planes in YCbCr 4:2:0, which are what WebP stores (RFC 6386, section 2).
+//! Planes are borrowed. Those of a JPEG have a wider range of values, which the caller compresses first.
 //!
 //! # Unsafe code
 //!
@@ -120,7 +120,7 @@ fn import<'a>(picture: &Picture<'a>) -> Result<OwnedPicture<'a>, EncodeError> {
     let mut target = WebPPicture::new().map_err(|()| EncodeError::Settings)?;
     target.width = width;
     target.height = height;
-    // Without this, libwebp would make a copy with four bytes a pixel and convert that.
+    // The encoder takes planes, without a copy of four bytes a pixel.
     target.use_argb = 0;
     let mut target = OwnedPicture::new(target);
     let imported = match picture.samples {

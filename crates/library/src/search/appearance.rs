@@ -1,12 +1,13 @@
 //! The image channel: compares the embedding of a query with the embeddings of images.
 
 use std::{
-    collections::{HashMap, HashSet, VecDeque},
+    collections::{HashMap, HashSet},
     mem::replace,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use domain::{AccountId, Circle, Position, QueryText, Timestamp};
+use futures_util::{StreamExt as _, stream::FuturesOrdered};
 use storage::{
     EncoderId, ImageKey, SearchFilter, SharedStore, StorageError, StoredVector, VectorId, Viewer,
     VisibleVector,
@@ -208,16 +209,16 @@ impl Library {
         let newest = store.newest_vector(account, encoder).await?;
         // Several pages at once, because each occupies a processor. They are appended in order, so that a caller that is
         // cancelled loses only the pages that are being read.
-        let mut pages = VecDeque::new();
+        let mut pages = FuturesOrdered::new();
         loop {
             while let Some(newest) = newest.filter(|_| last < newest && pages.len() <= embeddings.threads) {
                 let end = store.nth_vector_after(account, encoder, last, PAGE).await?.unwrap_or(newest);
                 let page = VectorPage { account, encoder, dimensions, after: last, last: end };
-                pages.push_back(tokio::spawn(page.read(Arc::clone(store))));
+                pages.push_back(page.read(Arc::clone(store)));
                 last = Some(end);
             }
-            let Some(page) = pages.pop_front() else { break };
-            writer.append(page.await.map_err(|_| AppearanceError::Panicked)??)?;
+            let Some(page) = pages.next().await else { break };
+            writer.append(page?)?;
         }
         if is_full_read {
             embeddings.record_full_rows(key, writer.len());

@@ -138,11 +138,11 @@ pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
     let mut frame = None;
     while let Some(Segment { marker, payload }) = segments.next() {
         match marker {
-            APP0 if payload.starts_with(b"JFIF\0") => is_jfif = true,
+            APP0 if payload.starts_with(b"JFIF\0") && payload.len() >= 14 => is_jfif = true,
             APP14 if payload.starts_with(b"Adobe") => {
                 inverted_cmyk = true;
                 // Adobe Technical Note 5116, section 18.
-                adobe_transform = payload.get(11).copied();
+                adobe_transform = payload.get(11).copied().or(adobe_transform);
             }
             // Every start of frame; C4, C8 and CC are other segments.
             0xC0..=0xC3 | 0xC5..=0xC7 | 0xC9..=0xCB | 0xCD..=0xCF if frame.is_none() => {

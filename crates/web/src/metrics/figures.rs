@@ -1,10 +1,10 @@
 //! Metrics that are read when they are requested.
 
-use std::time::Duration;
+use std::{fmt::Display, time::Duration};
 
 use library::{Library, ProcessFigures, QueueFigures};
 use prometheus::{Error, IntCounterVec, IntGaugeVec, Opts, Registry, core::Collector, proto::MetricFamily};
-use tokio::time::timeout;
+use tokio::time::{error::Elapsed, timeout};
 
 /// How long a store may take to answer.
 const STORE_LIMIT: Duration = Duration::from_secs(5);
@@ -14,8 +14,8 @@ pub(super) async fn gather(library: &Library) -> Result<Vec<MetricFamily>, Error
     let queues = timeout(STORE_LIMIT, library.queue_figures());
     let blobs = timeout(STORE_LIMIT, library.probe_blobs());
     let (queues, blobs) = tokio::join!(queues, blobs);
-    let queues = queues.ok().and_then(Result::ok);
-    let blobs_answer = matches!(blobs, Ok(Ok(_)));
+    let queues = answer(queues, "the metadata store does not answer");
+    let blobs_answer = answer(blobs, "the blob store does not answer").is_some();
 
     // A registry for this request, so that no value of an earlier one is left.
     let figures = Figures(Registry::new());
@@ -32,6 +32,21 @@ pub(super) async fn gather(library: &Library) -> Result<Vec<MetricFamily>, Error
         figures.queues(&queues)?;
     }
     Ok(figures.0.gather())
+}
+
+/// What a store answered in time. A failure is logged.
+fn answer<T, E: Display>(outcome: Result<Result<T, E>, Elapsed>, failure: &'static str) -> Option<T> {
+    match outcome {
+        Ok(Ok(answer)) => Some(answer),
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "metrics: {failure}");
+            None
+        }
+        Err(_) => {
+            tracing::warn!("metrics: {failure} within {} s", STORE_LIMIT.as_secs());
+            None
+        }
+    }
 }
 
 struct Figures(Registry);

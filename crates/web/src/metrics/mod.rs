@@ -21,7 +21,7 @@ use hyper::body::Incoming;
 use library::{Library, subscriber_prefix};
 use prometheus::{
     Error, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, Opts, Registry, TEXT_FORMAT, TextEncoder,
-    core::Collector, process_collector::ProcessCollector,
+    core::Collector,
 };
 use tokio::net::TcpListener;
 use web_auth::BuildError;
@@ -66,12 +66,13 @@ impl Metrics {
                 "Requests without a response yet.",
             )?,
         };
-        let collectors: [Box<dyn Collector>; 4] = [
+        let collectors: [Box<dyn Collector>; 3] = [
             Box::new(metrics.requests.clone()),
             Box::new(metrics.durations.clone()),
             Box::new(metrics.in_progress.clone()),
-            Box::new(ProcessCollector::for_self()),
         ];
+        #[cfg(target_os = "linux")]
+        metrics.registry.register(Box::new(prometheus::process_collector::ProcessCollector::for_self()))?;
         collectors.into_iter().try_for_each(|collector| metrics.registry.register(collector))?;
         Ok(metrics)
     }
