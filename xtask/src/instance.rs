@@ -11,8 +11,8 @@ use crate::http;
 use crate::process::{self, ProcessError, Runner, Running};
 
 /// Ends the wait for a server that does not start. Long enough for a busy machine.
-const START_TIMEOUT: Duration = Duration::from_secs(120);
-const POLL: Duration = Duration::from_millis(100);
+pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(120);
+pub(crate) const POLL: Duration = Duration::from_millis(100);
 
 /// Why the library is not served.
 #[derive(Debug, thiserror::Error)]
@@ -108,8 +108,7 @@ impl Instance<'_> {
                 let tail = tail(&log);
                 return Err(ServeError::Stopped { status, log, tail });
             }
-            // A failed connection means not ready yet.
-            if http::get(port, "/readyz", None).is_ok_and(|response| response.status == 200) {
+            if is_ready(port) {
                 return Ok(());
             }
             self.runner.pause(POLL)?;
@@ -132,6 +131,11 @@ impl Instance<'_> {
         }
         command
     }
+}
+
+/// Whether the server at this port is ready. It refuses connections before it has started.
+pub(crate) fn is_ready(port: u16) -> bool {
+    http::get(port, "/readyz", None).is_ok_and(|response| response.status == 200)
 }
 
 /// The first free port from `wanted` on; `wanted` itself if the next 200 are in use.

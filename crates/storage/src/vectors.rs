@@ -58,8 +58,8 @@ pub trait VectorStore: Send + Sync + 'static {
         encoder: EncoderId,
     ) -> Result<Option<VectorId>, StorageError>;
 
-    /// Visits the vectors after `after`, up to `last` inclusive, in order of id, including those of deleted images that can
-    /// be restored. A store that repeats the operation visits them again from the first one.
+    /// Visits the vectors after `after`, up to and with `last`, in order of id. Deleted images that can be restored count. A
+    /// store that repeats the operation begins again with the first vector.
     async fn visit_vectors(
         &self,
         account: AccountId,

@@ -13,14 +13,6 @@ pub fn encode_f16(vector: &[f32]) -> Vec<u8> {
     vector.iter().flat_map(|number| encode(*number).to_le_bytes()).collect()
 }
 
-/// Decodes a stored vector; `None` for an odd number of bytes.
-pub fn decode_f16(bytes: &[u8]) -> Option<Vec<f32>> {
-    let (pairs, []) = bytes.as_chunks::<2>() else { return None };
-    let mut vector = vec![0.0; pairs.len()];
-    dispatch!(Level::new(), simd => decode_all(simd, pairs, &mut vector));
-    Some(vector)
-}
-
 /// The largest magnitude of stored numbers; `None` if one is not finite.
 pub(crate) fn largest(pairs: &[[u8; 2]]) -> Option<f32> {
     let bits = dispatch!(Level::new(), simd => largest_bits(simd, pairs));
@@ -28,7 +20,7 @@ pub(crate) fn largest(pairs: &[[u8; 2]]) -> Option<f32> {
     largest.is_finite().then_some(largest)
 }
 
-/// Without their sign, the numbers sort by their bits, and those that are not finite are the largest.
+/// The largest of the bits without signs. Their order is that of the magnitudes; infinity and NaN come last.
 #[inline(always)]
 fn largest_bits<S: Simd>(simd: S, pairs: &[[u8; 2]]) -> u16 {
     simd.vectorize(
@@ -46,18 +38,6 @@ pub fn dot_f16(query: &[f32], bytes: &[u8]) -> Option<f32> {
     }
     let dot = dispatch!(Level::new(), simd => dot(simd, query, pairs));
     dot.is_finite().then_some(dot)
-}
-
-#[inline(always)]
-fn decode_all<S: Simd>(simd: S, pairs: &[[u8; 2]], vector: &mut [f32]) {
-    simd.vectorize(
-        #[inline(always)]
-        || {
-            for (number, pair) in vector.iter_mut().zip(pairs) {
-                *number = decode(pair);
-            }
-        },
-    );
 }
 
 #[inline(always)]
@@ -172,8 +152,8 @@ mod tests {
         assert_eq!(dot_f16(&[], &[]), Some(0.0));
         assert_eq!(dot_f16(&query, &encode_f16(&[f32::INFINITY, 0.0, 0.0])), None);
         assert_eq!(dot_f16(&[f32::NAN, 0.0, 0.0], &stored), None);
-        assert_eq!(decode_f16(&stored), Some(vec![4.0, 5.0, 6.0]));
-        assert_eq!(decode_f16(&stored[..3]), None);
+        let (pairs, rest) = stored.as_chunks();
+        assert_eq!((pairs.iter().map(decode).collect::<Vec<_>>(), rest), (vec![4.0, 5.0, 6.0], &[][..]));
     }
 
     proptest! {

@@ -51,7 +51,7 @@ mod segment;
 pub use cache::{Cache, IndexKey, IndexWriter};
 pub use error::Error;
 pub use filter::RowFilter;
-pub use half::{decode_f16, dot_f16, encode_f16};
+pub use half::{dot_f16, encode_f16};
 pub use index::Index;
 pub use key_set::KeySet;
 pub use row::{Area, PositionE7, Row, RowId, ScoredRow};

@@ -1,7 +1,7 @@
 //! Encodes lossy WebP with libwebp, which is compiled into the program.
 //!
 //! [`encode`] takes the pixels of a picture or its planes in YCbCr 4:2:0, which are what WebP stores (RFC 6386, section 2).
-//! Planes are borrowed. Those of a JPEG have a wider range of values, which the caller compresses first.
+//! Planes are borrowed. The samples of a JPEG have a wider range, which the caller must compress first.
 //!
 //! # Unsafe code
 //!

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use flate2::Compression;
 use jiff::fmt::rfc2822;
-use jiff::{SignedDuration, Timestamp};
+use jiff::tz::TimeZone;
 
 use crate::workspace;
 
@@ -117,8 +117,7 @@ fn compressed(text: &str) -> io::Result<Vec<u8>> {
 }
 
 fn changelog(release: &Release) -> String {
-    let time = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(release.seconds.try_into().unwrap_or(0));
-    let date = rfc2822::to_string(&time.to_zoned(jiff::tz::TimeZone::UTC)).unwrap_or_default();
+    let date = rfc2822::to_string(&release.time().to_zoned(TimeZone::UTC)).unwrap_or_default();
     format!(
         "photo-library ({}) unstable; urgency=medium\n\n  * Release {}.\n\n -- {MAINTAINER}  {date}\n",
         debian_version(&release.version),
@@ -226,7 +225,7 @@ mod tests {
         assert!(text.ends_with("  Fri, 2 Jan 2026 03:04:05 +0000\n"), "{text}");
     }
 
-    /// The settings in the configuration file are those of the manual, and the service reads it.
+    /// The manual has every setting of the configuration file, and the service reads this file.
     #[test]
     fn the_configuration_file_has_existing_settings() {
         let read = |name: &str| std::fs::read_to_string(workspace::path(name)).unwrap();

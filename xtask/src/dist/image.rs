@@ -7,16 +7,14 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use data_encoding::HEXLOWER;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 
 use crate::process::{ProcessError, Runner};
 
-use super::Release;
 use super::program::Needs;
 use super::tree::{Content, Owner, ROOT, Tree, gzip};
+use super::{Release, sha256};
 
 const USER: Owner = Owner { uid: 10_001, gid: 10_001 };
 const USERS: &str =
@@ -61,8 +59,11 @@ pub(crate) enum ImageError {
     Wrong(String),
 }
 
+/// The files of libraries, by their path in the image.
+type Libraries = BTreeMap<String, PathBuf>;
+
 /// The root file system of the image, without certificates and the licences of libraries.
-pub(super) fn root(needs: &Needs, program: &Path, licences: &str) -> Result<Tree, ImageError> {
+pub(super) fn root(libraries: &Libraries, program: &Path, licences: &str) -> Tree {
     let mut tree = Tree::default();
     tree.file(PROGRAM, 0o755, Content::CopyOf(program.to_owned()));
     tree.folder(DATA, 0o700, USER);
@@ -75,32 +76,31 @@ pub(super) fn root(needs: &Needs, program: &Path, licences: &str) -> Result<Tree
     tree.text("etc/group", "root:x:0:\nphoto-library:x:10001:\n");
     tree.text("etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n");
     tree.text("usr/share/doc/photo-library/THIRD-PARTY-LICENCES.txt", licences);
-    for (path, library) in libraries(needs)? {
-        tree.file(path.trim_start_matches('/'), 0o755, Content::CopyOf(library));
+    for (path, library) in libraries {
+        tree.file(path.trim_start_matches('/'), 0o755, Content::CopyOf(library.clone()));
     }
-    Ok(tree)
+    tree
 }
 
 /// Adds certificates, and the licences of the packages to which certificates and libraries belong.
 pub(super) fn add_certificates_and_licences(
     runner: &Runner,
-    needs: &Needs,
+    libraries: &Libraries,
     tree: &mut Tree,
 ) -> Result<(), ImageError> {
     let certificates = Path::new("/").join(CERTIFICATES);
     tree.file(CERTIFICATES, 0o644, Content::CopyOf(certificates));
     // The certificates are made by the scripts of their package, which has this program.
     let program = PathBuf::from("/usr/sbin/update-ca-certificates");
-    let libraries = libraries(needs)?.into_keys().map(PathBuf::from);
-    for package in owners(runner, libraries.chain([program]))? {
+    for package in owners(runner, libraries.keys().map(PathBuf::from).chain([program]))? {
         let path = format!("usr/share/doc/{package}/copyright");
         tree.file(&path, 0o644, Content::CopyOf(Path::new("/").join(&path)));
     }
     Ok(())
 }
 
-/// All libraries that the program needs, also indirectly, and the loader: the path in the image, and the file.
-fn libraries(needs: &Needs) -> Result<BTreeMap<String, PathBuf>, ImageError> {
+/// All libraries that the program needs, also indirectly, and the loader.
+pub(super) fn libraries(needs: &Needs) -> Result<Libraries, ImageError> {
     let mut wanted: Vec<String> = needs.libraries.clone();
     wanted.extend(LOOK_UP.map(str::to_owned));
     let (mut seen, mut found) = (BTreeSet::new(), BTreeMap::new());
@@ -172,7 +172,7 @@ impl Blob {
 }
 
 fn digest(content: &[u8]) -> String {
-    format!("sha256:{}", HEXLOWER.encode(&Sha256::digest(content)))
+    format!("sha256:{}", sha256(content))
 }
 
 fn blob_path(digest: &str) -> String {
@@ -297,7 +297,7 @@ fn verify(archive: &mut impl Read) -> Result<BTreeMap<String, Vec<u8>>, ImageErr
         let manifest: Manifest = parse(blob(&files, manifest)?)?;
         let config: Config = parse(blob(&files, &manifest.config)?)?;
         if config.rootfs.diff_ids.len() != manifest.layers.len() {
-            return Err(wrong("its layers are not those of its configuration"));
+            return Err(wrong("it has more or fewer layers than its configuration names"));
         }
         for (layer, diff_id) in manifest.layers.iter().zip(&config.rootfs.diff_ids) {
             let mut content = Vec::new();

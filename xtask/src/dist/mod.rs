@@ -92,10 +92,43 @@ impl Release {
         Ok(Self { version: VERSION.to_owned(), seconds, compression: Compression::best() })
     }
 
+    fn time(&self) -> Timestamp {
+        let seconds = i64::try_from(self.seconds).unwrap_or_default();
+        Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)
+    }
+
     /// The time in RFC 3339.
     fn created(&self) -> String {
-        let seconds = i64::try_from(self.seconds).unwrap_or_default();
-        (Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)).to_string()
+        self.time().to_string()
+    }
+}
+
+/// The program of a release, without debugging symbols.
+struct Program {
+    path: PathBuf,
+    content: Vec<u8>,
+    needs: Needs,
+    /// The dependencies of a Debian package with it.
+    dependencies: Vec<String>,
+}
+
+impl Program {
+    /// Copies a program to `path` without its symbols, and reads what it needs.
+    fn stripped(runner: &Runner, source: &Path, path: PathBuf) -> Result<Self, DistError> {
+        fs::copy(source, &path).map_err(|error| file_error(source, error))?;
+        runner.run(Command::new("strip").arg(&path))?;
+        let content = read(&path)?;
+        let failed = |source| DistError::Program { path: path.clone(), source };
+        let needs = Needs::of(&content).map_err(failed)?;
+        let dependencies = program::dependencies(&needs).map_err(failed)?;
+        Ok(Self { path, content, needs, dependencies })
+    }
+
+    fn write_package(&self, release: &Release, licences: &str, package: &Path) -> Result<(), DistError> {
+        let Self { path, needs, dependencies, .. } = self;
+        create(package)
+            .and_then(|file| debian::write(release, needs, dependencies, path, licences, file))
+            .map_err(|source| file_error(package, source))
     }
 }
 
@@ -114,13 +147,9 @@ pub(crate) fn run(runner: &Runner, options: &Options) -> Result<(), DistError> {
         }
     };
     // Outside of the output folder, which has only files of the release.
-    let program = workspace::target("dist-server");
-    strip(runner, &source, &program)?;
-    let content = read(&program)?;
-    let failed = |source| DistError::Program { path: program.clone(), source };
-    let needs = Needs::of(&content).map_err(failed)?;
-    let dependencies = program::dependencies(&needs).map_err(failed)?;
-    print_needs(&needs);
+    let program = Program::stripped(runner, &source, workspace::target("dist-server"))?;
+    let Program { path, content, needs, .. } = &program;
+    print_needs(needs);
 
     let packages = packages::of_server(runner, needs.machine)?;
     let data = read_text(&workspace::path("docs/data.md"))?;
@@ -128,19 +157,17 @@ pub(crate) fn run(runner: &Runner, options: &Options) -> Result<(), DistError> {
     let name = format!("photo-library-{}", release.version);
 
     write(&output.join("THIRD-PARTY-LICENCES.txt"), licences.as_bytes())?;
-    let bill = sbom::of(&release.version, &release.created(), &sha256(&content), &packages);
+    let bill = sbom::of(&release.version, &release.created(), &sha256(content), &packages);
     write(&output.join(format!("{name}.cdx.json")), format!("{bill:#}\n").as_bytes())?;
     let archive = output.join(format!("{name}-linux-{}.tar.gz", needs.machine.name()));
-    write_archive(&program_archive(&name, &program, &licences), &release, &archive)?;
+    write_archive(&program_archive(&name, path, &licences), &release, &archive)?;
     let deploy = deploy_archive(&name).map_err(|source| file_error(&workspace::path("deploy"), source))?;
     write_archive(&deploy, &release, &output.join(format!("{name}-deploy.tar.gz")))?;
-    let package = output.join(debian::file_name(&release, &needs));
-    create(&package)
-        .and_then(|file| debian::write(&release, &needs, &dependencies, &program, &licences, file))
-        .map_err(|source| file_error(&package, source))?;
-    let mut root = image::root(&needs, &program, &licences)?;
-    image::add_certificates_and_licences(runner, &needs, &mut root)?;
-    let digest = image::write(&release, &needs, &root, &output.join(format!("{name}-oci.tar")))?;
+    program.write_package(&release, &licences, &output.join(debian::file_name(&release, needs)))?;
+    let libraries = image::libraries(needs)?;
+    let mut root = image::root(&libraries, path, &licences);
+    image::add_certificates_and_licences(runner, &libraries, &mut root)?;
+    let digest = image::write(&release, needs, &root, &output.join(format!("{name}-oci.tar")))?;
 
     let sums = checksums(&output)?;
     write(&output.join("SHA256SUMS"), sums.as_bytes())?;
@@ -158,19 +185,14 @@ pub(crate) fn unpack_for_test(
     folder: &Path,
 ) -> Result<(), DistError> {
     empty(folder)?;
-    let program = folder.with_extension("program");
-    strip(runner, source, &program)?;
-    let failed = |source| DistError::Program { path: program.clone(), source };
-    let needs = Needs::of(&read(&program)?).map_err(failed)?;
-    let dependencies = program::dependencies(&needs).map_err(failed)?;
+    let program = Program::stripped(runner, source, folder.with_extension("program"))?;
     let release = Release { version: version.to_owned(), seconds: 0, compression: Compression::fast() };
     let image = folder.with_extension("oci.tar");
-    image::write(&release, &needs, &image::root(&needs, &program, "")?, &image)?;
+    let root = image::root(&image::libraries(&program.needs)?, &program.path, "");
+    image::write(&release, &program.needs, &root, &image)?;
     image::unpack(&image, folder)?;
     let package = folder.with_extension("deb");
-    create(&package)
-        .and_then(|file| debian::write(&release, &needs, &dependencies, &program, "", file))
-        .map_err(|source| file_error(&package, source))?;
+    program.write_package(&release, "", &package)?;
     Ok(runner.run(Command::new("dpkg-deb").arg("--extract").arg(&package).arg(folder))?)
 }
 
@@ -187,11 +209,6 @@ fn print_needs(needs: &Needs) {
             needs.latest_symbols.join(", ")
         );
     }
-}
-
-fn strip(runner: &Runner, source: &Path, program: &Path) -> Result<(), DistError> {
-    fs::copy(source, program).map_err(|error| file_error(source, error))?;
-    Ok(runner.run(Command::new("strip").arg(program))?)
 }
 
 fn program_archive(name: &str, program: &Path, licences: &str) -> Tree {

@@ -95,7 +95,7 @@ pub(super) fn of_server(runner: &Runner, machine: Machine) -> Result<Vec<Package
     select(&wanted, serde_json::from_str(&metadata)?, toml::from_str(&lock)?)
 }
 
-/// Reads lines such as `serde v1.0.228` and `domain v0.1.0 (/work/crates/domain)`.
+/// Reads lines such as `serde v1.0.228` and `domain v0.1.0 (/sources/crates/domain)`.
 fn names_and_versions(tree: &str) -> BTreeSet<(String, String)> {
     let read = |line: &str| {
         let mut words = line.split_whitespace();
@@ -147,12 +147,12 @@ pub(super) mod tests {
 
     #[test]
     fn packages_are_joined_with_their_checksums() {
-        let tree = "server v0.1.0 (/work/bins/server)\nbytes v1.12.0\nbytes v1.12.0 (*)\n\n";
+        let tree = "server v0.1.0 (/sources/bins/server)\nbytes v1.12.0\nbytes v1.12.0 (*)\n\n";
         let metadata = json!({"packages": [
             {"name": "bytes", "version": "1.12.0", "license": "MIT/Apache-2.0", "description": null, "authors": [],
              "repository": null, "manifest_path": "/registry/bytes/Cargo.toml", "source": "registry"},
             {"name": "server", "version": "0.1.0", "license": "MIT", "description": "x", "authors": [],
-             "repository": null, "manifest_path": "/work/bins/server/Cargo.toml", "source": null},
+             "repository": null, "manifest_path": "/sources/bins/server/Cargo.toml", "source": null},
             {"name": "unused", "version": "1.0.0", "license": null, "description": null, "authors": [],
              "repository": null, "manifest_path": "/registry/unused/Cargo.toml", "source": "registry"},
         ]});

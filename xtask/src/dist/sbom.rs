@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn every_package_is_a_component() {
-        let mut own = package("domain", "MIT OR Apache-2.0", Path::new("/work/domain"));
+        let mut own = package("domain", "MIT OR Apache-2.0", Path::new("/sources/domain"));
         (own.source, own.checksum) = (None, None);
         let mut openssl = package("openssl-src", "MIT/Apache-2.0", Path::new("/registry/openssl-src"));
         openssl.version = "300.5.0+3.5.0".to_owned();

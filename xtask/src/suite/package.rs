@@ -4,23 +4,19 @@ use std::ffi::OsStr;
 use std::io::{PipeReader, Read as _};
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde::Deserialize;
 
 use super::counts::Counts;
 use crate::dist::{self, DistError};
-use crate::http;
-use crate::instance::free_port;
+use crate::instance::{POLL, START_TIMEOUT, free_port, is_ready};
 use crate::process::{ProcessError, Runner, Running};
 use crate::system::{self, SystemError, Tools};
 use crate::workspace;
 
 const EMAIL: &str = "ann@example.org";
 const PORT: u16 = 18_480;
-/// Long enough for a busy machine.
-const TIMEOUT: Duration = Duration::from_secs(120);
-const POLL: Duration = Duration::from_millis(100);
 
 /// Why an installed server does not work.
 #[derive(Debug, thiserror::Error)]
@@ -35,7 +31,7 @@ pub(crate) enum PackageError {
     File { path: PathBuf, source: std::io::Error },
     #[error("the unit has no line ExecStart")]
     NoCommand,
-    #[error("the server was not ready within {} s", TIMEOUT.as_secs())]
+    #[error("the server was not ready within {} s", START_TIMEOUT.as_secs())]
     NotReady,
     #[error("cannot parse the result of an import: {0}")]
     Json(#[from] serde_json::Error),
@@ -134,8 +130,8 @@ impl Installation<'_> {
         // It has the other end of the pipe, and would keep it open.
         drop(command);
         let started = Instant::now();
-        while !http::get(port, "/readyz", None).is_ok_and(|response| response.status == 200) {
-            if started.elapsed() > TIMEOUT {
+        while !is_ready(port) {
+            if started.elapsed() > START_TIMEOUT {
                 return Err(PackageError::NotReady);
             }
             self.runner.pause(POLL)?;

@@ -78,10 +78,8 @@ pub(super) async fn run(config: &Config) -> Result<(), ServeError> {
     let app =
         App::new(library.clone(), &secret, web_config(config, &base_url, descriptors, listeners.len()))?;
     let shutdown = shutdown::signal().map_err(ServeError::Signals)?;
-    let metrics_address = match &config.metrics_listen {
-        Some(address) => Some(bound_address(address, &metrics)?),
-        None => None,
-    };
+    let metrics_address = config.metrics_listen.as_ref();
+    let metrics_address = metrics_address.map(|address| bound_address(address, &metrics)).transpose()?;
     print_address(&library, config, &bound, metrics_address.as_ref(), &base_url).await?;
     serve_until(shutdown, &library, app, Listeners { service: listeners, metrics }).await
 }

@@ -21,8 +21,8 @@ impl Raster for Planes {
         [&self.y, &self.cb, &self.cr].into_iter().all(Pixels::is_uniform)
     }
 
-    /// Resizes the planes, those of chroma to half of the size (4:2:0). If a side is odd, they get the whole size: half planes
-    /// would cover a slightly larger area, and chroma would be shifted.
+    /// Resizes luma to this size and chroma to half of it (4:2:0). If a side is odd, chroma gets the whole size, because half
+    /// planes would cover a slightly larger area and shift the colours.
     fn resize(self, size: PixelSize) -> Result<Self, MediaError> {
         let is_even = size.width.is_multiple_of(2) && size.height.is_multiple_of(2);
         let chroma =
@@ -45,24 +45,22 @@ impl Planes {
     /// RGB pixels of planes with the range of WebP. Made for small pictures: chroma is not interpolated.
     pub(super) fn to_rgb(&self) -> Pixels {
         let mut bytes = Vec::with_capacity(self.y.bytes.len() * 3);
-        let row_of = |plane: &Pixels, row: usize| {
+        fn row_of(plane: &Pixels, row: usize) -> &[u8] {
             let width = usize::try_from(plane.size.width).unwrap_or_default();
-            plane.bytes.get(row * width..(row + 1) * width).unwrap_or_default().to_vec()
-        };
+            plane.bytes.get(row * width..(row + 1) * width).unwrap_or_default()
+        }
         let step = if self.cb.size == self.y.size { 1 } else { 2 };
         let rows = usize::try_from(self.y.size.height).unwrap_or_default();
         for row in 0..rows {
             let (cb, cr) = (row_of(&self.cb, row / step), row_of(&self.cr, row / step));
-            for (column, y) in row_of(&self.y, row).into_iter().enumerate() {
+            for (column, y) in row_of(&self.y, row).iter().enumerate() {
                 let chroma = |row: &[u8]| f32::from(row.get(column / step).copied().unwrap_or(128)) - 128.0;
-                bytes.extend(rgb((f32::from(y) - 16.0) * 255.0 / 219.0, chroma(&cb), chroma(&cr)));
+                bytes.extend(rgb((f32::from(*y) - 16.0) * 255.0 / 219.0, chroma(cb), chroma(cr)));
             }
         }
         Pixels { size: self.y.size, layout: Layout::Rgb, bytes }
     }
-}
 
-impl Planes {
     /// The samples of chroma for 4:2:0: one for each square of four pixels.
     pub(super) fn halved_chroma(&self) -> [Cow<'_, [u8]>; 2] {
         [&self.cb, &self.cr].map(|plane| {

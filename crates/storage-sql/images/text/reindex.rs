@@ -155,18 +155,24 @@ pub(super) fn mark_for_newer_version(
         return Ok(());
     }
     lock::take(c, Lock::SharedWords)?;
+    let (mut first, mut last) = (i64::MAX, i64::MIN);
     for seq in seqs {
-        statement(
-            "UPDATE word_index SET
-                indexed_to = CASE WHEN indexed_to < until AND indexed_to < $1 - 1 THEN indexed_to ELSE $1 - 1 END,
-                until = CASE WHEN indexed_to < until AND until > $1 THEN until ELSE $1 END,
-                stale_to = (SELECT coalesce(max(id), 0) FROM words)
-            WHERE version > $2",
-        )
-        .bind::<BigInt, _>(seq)
-        .bind::<BigInt, _>(i64::from(words::VERSION))
-        .execute(c)?;
+        (first, last) = (first.min(seq), last.max(seq));
     }
+    if first > last {
+        return Ok(());
+    }
+    statement(
+        "UPDATE word_index SET
+            indexed_to = CASE WHEN indexed_to < until AND indexed_to < $1 - 1 THEN indexed_to ELSE $1 - 1 END,
+            until = CASE WHEN indexed_to < until AND until > $2 THEN until ELSE $2 END,
+            stale_to = (SELECT coalesce(max(id), 0) FROM words)
+        WHERE version > $3",
+    )
+    .bind::<BigInt, _>(first)
+    .bind::<BigInt, _>(last)
+    .bind::<BigInt, _>(i64::from(words::VERSION))
+    .execute(c)?;
     Ok(())
 }
 

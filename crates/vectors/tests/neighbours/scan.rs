@@ -282,7 +282,7 @@ proptest! {
         let random = &mut fastrand::Rng::with_seed(5);
         let count = lengths.iter().sum();
         let vectors: Vec<Vec<f32>> = (0..count).map(|_| vector(random, 3, None)).collect();
-        // Images in no order, of which some have several vectors.
+        // The images are in no order, and some have several vectors.
         let rows: Vec<Row> = (0..count)
             .map(|number| Row {
                 image: random.i64(0..10_000),

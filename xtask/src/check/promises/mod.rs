@@ -51,12 +51,10 @@ pub(super) fn run(runner: &Runner) -> Result<(), PromisesError> {
     let mut documents =
         vec![Document::of_code("cargo xtask demo", &demo::welcome("http://127.0.0.1:8080", "x", "x"))];
     for file in files(workspace::root(), &is_markdown)? {
-        let name = file.strip_prefix(workspace::root()).unwrap_or(&file).display().to_string();
-        documents.push(Document::new(&name, &read(&file)?));
+        documents.push(Document::new(&name(&file), &read(&file)?));
     }
     for file in files(&workspace::path("deploy"), &|_| true)? {
-        let name = file.strip_prefix(workspace::root()).unwrap_or(&file).display().to_string();
-        documents.push(Document::of_code(&name, &read(&file)?));
+        documents.push(Document::of_code(&name(&file), &read(&file)?));
     }
 
     let (mut broken, mut paths) = (Vec::new(), BTreeSet::new());
@@ -71,6 +69,11 @@ pub(super) fn run(runner: &Runner) -> Result<(), PromisesError> {
     broken.extend(unrouted(runner, program, paths)?);
     println!("{} documents", documents.len());
     if broken.is_empty() { Ok(()) } else { Err(PromisesError::Broken(broken)) }
+}
+
+/// The path in the work tree.
+fn name(file: &Path) -> String {
+    file.strip_prefix(workspace::root()).unwrap_or(file).display().to_string()
 }
 
 fn read(file: &Path) -> Result<String, PromisesError> {
