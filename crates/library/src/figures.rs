@@ -8,7 +8,7 @@ use crate::Library;
 pub struct QueueFigures {
     /// New images, full renditions, and images that are indexed again.
     pub images: QueueLength,
-    /// The age of the oldest image that is not visible yet, in seconds; 0 if there is none.
+    /// Seconds since the first image in the queue that is not visible yet was added; 0 if there is none.
     pub oldest_pending_s: u64,
     /// The stages that make images searchable.
     pub stages: Vec<StageProgress>,

@@ -153,7 +153,7 @@ pub(super) fn queue_length(c: &mut SqlConnection) -> Result<QueueLength, SqlErro
         .inner_join(images::table)
         .filter(index_jobs::priority.eq(0))
         .filter(images::decoder_version.is_null())
-        .order((images::added_at_ms, images::seq))
+        .order(index_jobs::id)
         .select((images::seq, images::added_at_ms))
         .first(c)
         .optional()?;

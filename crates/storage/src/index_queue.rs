@@ -202,7 +202,7 @@ pub struct FailedImage {
 pub struct QueueLength {
     /// Images that are not visible yet: queued or being indexed.
     pub pending: u64,
-    /// When the oldest of these was added. Images that failed before and are tried again do not count.
+    /// When the first of these in the queue was added. Images that failed before and are tried again do not count.
     pub oldest_pending: Option<Timestamp>,
     /// Images that could not be decoded.
     pub failed: u64,

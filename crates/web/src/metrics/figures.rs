@@ -92,7 +92,7 @@ impl Figures {
         self.gauges(
             (
                 "photos_queue_oldest_age_seconds",
-                "Age of the oldest photo in the queue, 0 if it is empty.",
+                "Time since the first photo in the queue was added, 0 if it is empty.",
                 "queue",
             ),
             [(NEW, *oldest_pending_s)],
