@@ -305,6 +305,11 @@ const states = {
   'connect-device-expired': (visit) => visit.open('/index.php/login/v2/flow/unknown'),
   'account-sync-uploading': async (visit, person) => {
     await visit.signIn(person, '/account/sync');
+    // The files wait longer for this answer than the page for its first drawing.
+    await visit.page.route('**/upload/known', async (route) => {
+      await visit.page.waitForTimeout(300);
+      await route.continue();
+    });
     // Nothing leaves the browser, so the upload stays as it is.
     await visit.page.route('**/upload/', () => {});
     await choose(visit.page, photos(5));

@@ -263,6 +263,7 @@
       const item = toSend.shift();
       active.add(item);
       send(item);
+      draw();
     }
     if (toSend.length < AHEAD) drained.ring();
   }

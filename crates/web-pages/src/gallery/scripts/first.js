@@ -3,6 +3,10 @@
 
 document.documentElement.classList.add('script');
 
+/** The check boxes that were changed, also those before the module of the timeline was there. */
+const changedEarly = new WeakSet();
+document.addEventListener('change', ({ target }) => changedEarly.add(target));
+
 /** Places the photos of a list that the server rendered. Those below the first screen load later, in the order of library.js. */
 function placeList(list) {
   const tiles = [...list.children];

@@ -39,9 +39,12 @@ class Scroller {
   /** The position that is drawn. Reading `y` after a change of the document would force a layout. */
   shownY = 0;
 
-  /** `changed()` is called when the photos in sight change, `painted(tile)` for each new tile. */
-  constructor(root, { changed, painted, failed }) {
-    Object.assign(this, { changed, painted });
+  /**
+   * `adopted()` is called once, for the photos that the server rendered, `changed()` when the photos in sight change, and
+   * `painted(tile)` for each new tile.
+   */
+  constructor(root, { adopted, changed, painted, failed }) {
+    Object.assign(this, { adopted, changed, painted });
     this.#root = root;
     this.library = new Library(() => this.relayout(), failed);
     images.completed = () => this.draw();
@@ -65,7 +68,7 @@ class Scroller {
     });
     this.library.adopt(lists, !this.#root.dataset.at);
     for (const section of sections) this.#sections.set(Number(section.dataset.month), this.#sectionParts(section));
-    for (const tile of this.#tiles.values()) this.painted(tile);
+    this.adopted();
     // A page without photos says so, but others have some.
     for (const child of [...this.#root.children]) if (!sections.includes(child)) child.remove();
     this.#root.classList.add('placed');

@@ -66,7 +66,8 @@ class Scrubber {
   follow() {
     if (this.#drag || !this.#months.length) return;
     const { shownY: y, height, screen } = this.scroller;
-    const month = this.scroller.monthAt(Math.max(0, y));
+    // Browsers round the position of a scroll, so that of the beginning of a month may be in the month before it.
+    const month = this.scroller.monthAt(Math.max(0, y + 1));
     const inside = clamp((y - month.top) / month.height, 0, 1);
     const isEnd = y + screen >= height - 1;
     const value = isEnd ? Number(this.input.max) : (this.#months.indexOf(month) + inside) * MONTH_STEPS;

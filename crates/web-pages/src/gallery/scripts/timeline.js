@@ -11,6 +11,12 @@ async function startTimeline(root) {
   };
   let scrubber;
   const scroller = new Scroller(root, {
+    adopted: () => {
+      for (const { check } of scroller.sections) if (changedEarly.has(check)) selection.setRange(...rangeOf(check), check.checked);
+      for (const { photo, check } of scroller.tiles) if (changedEarly.has(check)) selection.set(photo, check.checked);
+      // Browsers check boxes again after a reload, but not those of the same photos.
+      for (const tile of scroller.tiles) paint(tile);
+    },
     painted: paint,
     changed: () => {
       scrubber?.follow();
@@ -42,6 +48,7 @@ async function startTimeline(root) {
   scrubber = new Scrubber(scroller);
   scrubber.update();
   new Keys(root, scroller, selection, actions, update);
+  update();
   addEventListener('online', retry);
   addEventListener('pageshow', ({ persisted }) => persisted && revalidate());
   document.addEventListener('visibilitychange', () => !document.hidden && revalidate());
