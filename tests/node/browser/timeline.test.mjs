@@ -46,6 +46,23 @@ library.test('the first screen is small and fast, and the second visit costs lit
   within('second visit', 'shift', await page.evaluate(() => window.recorded.shift), 0.02);
 });
 
+library.test('a photo that is selected before the script is ready stays selected', DESK, async (photos) => {
+  const { page } = photos;
+  let ready;
+  const held = new Promise((resolve) => (ready = resolve));
+  await page.route('**/web/months', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto('/');
+  const box = page.locator('#timeline ul.rows input').nth(1);
+  await box.check({ force: true });
+  ready();
+  await page.locator('#selected').waitFor();
+  assert.equal((await page.locator('#selected strong').textContent()).trim(), '1 selected');
+  assert.ok(await box.isChecked());
+});
+
 library.test('a place inside the library opens without a shift', PHONE, async (photos) => {
   const { page } = photos;
   await page.addInitScript(record);

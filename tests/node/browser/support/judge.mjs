@@ -55,35 +55,56 @@ export async function faultsOfFit(page) {
   return faults;
 }
 
-/** Tab reaches every control in document order, and the focus is visible. */
+/** Tab reaches every control in document order, and the focus is visible, in light and in dark. */
 export async function faultsOfKeyboard(page) {
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.evaluate(defineOutline);
+  const count = await page.evaluate((selector) => {
+    window.controls = [...document.querySelectorAll(selector)].filter((control) => control.checkVisibility());
+    document.body.tabIndex = -1;
+    document.body.focus();
+    document.body.removeAttribute('tabindex');
+    return window.controls.length;
+  }, CONTROLS);
   const faults = [];
-  for (const colorScheme of ['light', 'dark']) {
-    await page.emulateMedia({ colorScheme });
-    const count = await page.evaluate((selector) => {
-      window.controls = [...document.querySelectorAll(selector)].filter((control) => control.checkVisibility());
-      document.body.tabIndex = -1;
-      document.body.focus();
-      document.body.removeAttribute('tabindex');
-      return window.controls.length;
-    }, CONTROLS);
-    for (let place = 0; place < count; place += 1) {
-      await page.keyboard.press('Tab');
-      const found = await page.evaluate(focusedAt, { place, contrast: FOCUS_CONTRAST });
-      faults.push(...found.map((fault) => `by keyboard, ${colorScheme}: ${fault}`));
-    }
+  for (let place = 0; place < count; place += 1) {
+    await page.keyboard.press('Tab');
+    const found = await page.evaluate(focusAt, { place, contrast: FOCUS_CONTRAST });
+    faults.push(...found.map((fault) => `by keyboard, light: ${fault}`));
   }
+  await page.emulateMedia({ colorScheme: 'dark' });
+  // The order is the same, and a focus that follows a key is drawn as if it came from one.
+  const found = await page.evaluate(focusEach, { contrast: FOCUS_CONTRAST });
+  faults.push(...found.map((fault) => `by keyboard, dark: ${fault}`));
   await page.emulateMedia({ colorScheme: null });
   return faults;
 }
 
 /** In the page: faults of the focus, which should be on the control at this position. */
-async function focusedAt({ place, contrast }) {
+async function focusAt({ place, contrast }) {
   // Scrolling to the focused element takes a frame.
   await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
   const focused = document.activeElement;
-  const named = (element) => `<${element.localName}> ${element.name || element.textContent.trim().slice(0, 40)}`;
-  if (focused !== window.controls[place]) return [`${named(focused)} instead of ${named(window.controls[place])}`];
+  if (focused !== window.controls[place]) return [`${window.named(focused)} instead of ${window.named(window.controls[place])}`];
+  const faults = window.faultsOfOutline(focused, contrast);
+  const { top, bottom } = focused.getBoundingClientRect();
+  const isInSight = top > -1 && bottom < window.innerHeight + 1;
+  if (!isInSight) faults.push(`${window.named(focused)} is out of sight: ${top} to ${bottom} of ${window.innerHeight} px`);
+  return faults;
+}
+
+/** In the page: moves the focus to each control; faults of its indicator. */
+function focusEach({ contrast }) {
+  return window.controls.flatMap((control) => {
+    control.focus({ preventScroll: true });
+    const isFocused = document.activeElement === control;
+    return isFocused ? window.faultsOfOutline(control, contrast) : [`${window.named(control)} takes no focus`];
+  });
+}
+
+/** Defines functions in the page for those above. */
+function defineOutline() {
+  window.named = (element) => `<${element.localName}> ${element.name || element.textContent.trim().slice(0, 40)}`;
   const channels = (colour) => colour.match(/[\d.]+/g).map(Number);
   const luminance = (colour) => {
     const [red, green, blue] = channels(colour).map((channel) => {
@@ -92,19 +113,18 @@ async function focusedAt({ place, contrast }) {
     });
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
   };
-  let behind = focused.parentElement;
-  while (behind.parentElement && channels(getComputedStyle(behind).backgroundColor)[3] === 0) {
-    behind = behind.parentElement;
-  }
-  const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(focused);
-  const lights = [luminance(outlineColor), luminance(getComputedStyle(behind).backgroundColor)].sort((a, b) => b - a);
-  const faults = [];
-  if (outlineStyle === 'none' || parseFloat(outlineWidth) < 2) faults.push(`${named(focused)} has no outline`);
-  if ((lights[0] + 0.05) / (lights[1] + 0.05) < contrast) faults.push(`the outline of ${named(focused)} is faint`);
-  const { top, bottom } = focused.getBoundingClientRect();
-  const isInSight = top > -1 && bottom < window.innerHeight + 1;
-  if (!isInSight) faults.push(`${named(focused)} is out of sight: ${top} to ${bottom} of ${window.innerHeight} px`);
-  return faults;
+  window.faultsOfOutline = (focused, contrast) => {
+    let behind = focused.parentElement;
+    while (behind.parentElement && channels(getComputedStyle(behind).backgroundColor)[3] === 0) {
+      behind = behind.parentElement;
+    }
+    const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(focused);
+    const lights = [luminance(outlineColor), luminance(getComputedStyle(behind).backgroundColor)].sort((a, b) => b - a);
+    const faults = [];
+    if (outlineStyle === 'none' || parseFloat(outlineWidth) < 2) faults.push(`${window.named(focused)} has no outline`);
+    if ((lights[0] + 0.05) / (lights[1] + 0.05) < contrast) faults.push(`the outline of ${window.named(focused)} is faint`);
+    return faults;
+  };
 }
 
 /** Nothing moves with reduced motion, which the browser context must request. */
