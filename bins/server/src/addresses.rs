@@ -112,6 +112,15 @@ pub(crate) fn encryption_advice(base_url: &BaseUrl) -> Option<String> {
     })
 }
 
+/// Warns about a reverse proxy that is not trusted.
+pub(crate) fn proxy_advice(config: &Config, base_url: &BaseUrl) -> Option<String> {
+    (base_url.is_https() && config.trusted_proxies.is_empty()).then(|| {
+        "the server takes the address of the reverse proxy for that of every client, so all clients share the limits on \
+         sign-ins and requests. Name the proxy with --trusted-proxy"
+            .to_owned()
+    })
+}
+
 fn is_public_v4(ip: Ipv4Addr) -> bool {
     // 100.64.0.0/10 is shared address space for carrier-grade NAT and overlay networks (RFC 6598).
     let is_shared = matches!(ip.octets(), [100, 64..=127, ..]);

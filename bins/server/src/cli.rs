@@ -247,9 +247,9 @@ pub(crate) enum LibraryCommand {
     Restore(RestoreOptions),
     /// Check the installation and explain how to fix problems
     ///
-    /// Checks configuration, data folder, secret, stores, queues, decoders, sandbox, OCR and vision model. The exit status
-    /// is 1 if a check fails. Nothing is changed.
-    Doctor,
+    /// Checks configuration, base URL, data folder and the speed of its disk, secret, stores, queues, decoders, sandbox, OCR
+    /// and vision model. The exit status is 1 if a check fails. Nothing is changed.
+    Doctor(DoctorOptions),
 }
 
 /// Commands that print a document and need no library.
@@ -464,6 +464,14 @@ pub(crate) struct FsckOptions {
     #[arg(long, value_name = "NUMBER", hide_default_value = true, default_value_t = 10)]
     pub(crate) examples: usize,
     /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Options of `doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorOptions {
+    /// Print the result as JSON: {"ok":…,"findings":[{"verdict":"ok"|"warn"|"fail","subject":…,"message":…}]}
     #[arg(long)]
     pub(crate) json: bool,
 }

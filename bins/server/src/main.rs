@@ -12,6 +12,7 @@ mod commands;
 mod config;
 mod file_descriptors;
 mod logging;
+mod service_manager;
 mod serving_lock;
 mod shutdown;
 mod stores;
@@ -65,10 +66,11 @@ fn run_decoder(options: &DecoderOptions) -> ExitCode {
 fn run(command: LibraryCommand, flags: Layer, file: Option<PathBuf>) -> Result<Report, CommandError> {
     let environment = Environment::new(env::vars_os())?;
     let config = match Config::load(flags, file, &environment) {
-        Err(error) if matches!(command, LibraryCommand::Doctor) => {
-            return Ok(commands::invalid_configuration(&error));
-        }
-        config => config?,
+        Err(error) => match &command {
+            LibraryCommand::Doctor(options) => return commands::invalid_configuration(&error, options),
+            _ => return Err(error.into()),
+        },
+        Ok(config) => config,
     };
     logging::start(config.log_format, log_filter(&command, &environment))?;
     let runtime = runtime::Builder::new_multi_thread().enable_all().build().map_err(CommandError::Runtime)?;

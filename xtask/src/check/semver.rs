@@ -12,8 +12,7 @@ const VERSION: &str = "0.51.0";
 const BASELINE: &str = "504edcbd546287684d316918dd5c186d1c4517fc";
 
 pub(super) fn run(runner: &Runner) -> Result<(), ProcessError> {
-    // It runs for seconds, and compiles faster without optimisations.
-    install(runner, "semver-checks", VERSION, &["--debug", "--config", "profile.dev.debug=false"])?;
+    install(runner, "semver-checks", VERSION)?;
     let mut check = workspace::cargo(["semver-checks", "--all-features", "--baseline-rev", BASELINE]);
     for name in PUBLIC_CRATES {
         check.args(["-p", name]);

@@ -193,7 +193,7 @@ pub(crate) async fn run(
         LibraryCommand::Export(options) => export::run(&options, config).await,
         LibraryCommand::Backup(options) => backup::run(&options, config).await,
         LibraryCommand::Restore(options) => restore::run(&options, config).await,
-        LibraryCommand::Doctor => Ok(doctor::run(config, environment).await),
+        LibraryCommand::Doctor(options) => doctor::run(&options, config, environment).await,
     };
     outcome.map_err(|error| match email {
         Some(email) => error.with_email(email, config),

@@ -15,7 +15,7 @@ use web::{App, BaseUrl, BuildError, HttpLimits, InvalidBaseUrl, WebConfig};
 use crate::{
     addresses::{self, ThisMachine},
     config::{Config, ListenAddress, Switch},
-    file_descriptors,
+    file_descriptors, service_manager,
     serving_lock::ServingLock,
     shutdown,
     stores::{self, IfMissing, OpenError},
@@ -34,6 +34,8 @@ pub(crate) enum ServeError {
     NoSuchAddress { address: SocketAddr, flag: &'static str },
     #[error("The host name in {flag} {listen} cannot be resolved; check the name, or use an IP address")]
     NoSuchName { listen: ListenAddress, flag: &'static str },
+    #[error("cannot listen on the sockets of the service manager: {0}")]
+    Sockets(io::Error),
     #[error("cannot listen on {address}: {source}")]
     Listen { address: SocketAddr, source: io::Error },
     #[error(transparent)]
@@ -67,13 +69,22 @@ pub(super) async fn run(config: &Config) -> Result<(), ServeError> {
             "two servers share a data folder; both work, but one is enough"
         );
     }
-    let listeners = listen(&config.listen, "--listen", other_server).await?;
+    let (listeners, bound) = match service_manager::listeners().map_err(ServeError::Sockets)? {
+        sockets if sockets.is_empty() => {
+            let listeners = listen(&config.listen, "--listen", other_server).await?;
+            let bound = bound_address(&config.listen, &listeners)?;
+            (listeners, bound)
+        }
+        sockets => {
+            let bound = sockets[0].local_addr().map_err(ServeError::Sockets)?;
+            (sockets, ListenAddress::Socket(bound))
+        }
+    };
     let metrics = match &config.metrics_listen {
         Some(address) => listen(address, "--metrics-listen", None).await?,
         None => Vec::new(),
     };
     stores::recover(&library).await;
-    let bound = bound_address(&config.listen, &listeners)?;
     let base_url = config.base_url(&bound)?;
     let app =
         App::new(library.clone(), &secret, web_config(config, &base_url, descriptors, listeners.len()))?;
@@ -81,6 +92,7 @@ pub(super) async fn run(config: &Config) -> Result<(), ServeError> {
     let metrics_address = config.metrics_listen.as_ref();
     let metrics_address = metrics_address.map(|address| bound_address(address, &metrics)).transpose()?;
     print_address(&library, config, &bound, metrics_address.as_ref(), &base_url).await?;
+    service_manager::ready();
     serve_until(shutdown, &library, app, Listeners { service: listeners, metrics }).await
 }
 
@@ -210,6 +222,7 @@ async fn serve_until(
         async move {
             shutdown.await;
             tracing::info!("shutting down");
+            service_manager::stopping();
             stop.send_replace(true);
         }
     });

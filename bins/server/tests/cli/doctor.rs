@@ -1,10 +1,16 @@
-use std::os::unix::fs::PermissionsExt;
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpListener,
+    os::unix::fs::PermissionsExt,
+    process::Command,
+};
 
 use rustix::process::Signal;
+use serde_json::Value;
 
 use crate::{
     photos,
-    program::{EMAIL, Instance, Outcome},
+    program::{EMAIL, Instance, Outcome, Server},
 };
 
 fn finding<'a>(outcome: &'a Outcome, subject: &str) -> &'a str {
@@ -25,6 +31,71 @@ fn a_working_library_has_no_problems() {
     let ocr = finding(&outcome, "text in photos (OCR)");
     assert!(ocr.starts_with("ok  ") && ocr.contains(" reads eng"), "{ocr}");
     assert!(finding(&outcome, "vision model").starts_with("ok    vision model: none"), "{outcome:?}");
+}
+
+#[test]
+fn findings_are_printed_as_json() {
+    let instance = Instance::with_account();
+    let document = |command: &mut Command| {
+        let outcome = crate::program::outcome(command, "");
+        let document: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        (outcome.code, document)
+    };
+    let (code, good) = document(&mut instance.command(["doctor", "--json"]));
+    assert_eq!((code, &good["ok"]), (Some(0), &Value::Bool(true)), "{good}");
+    let disk =
+        good["findings"].as_array().unwrap().iter().find(|finding| finding["subject"] == "data folder");
+    assert!(disk.unwrap()["message"].as_str().unwrap().contains("safe on the disk after "), "{good}");
+
+    let (code, bad) = document(instance.command(["doctor", "--json"]).env("PHOTOS_BASE_URL", "nonsense"));
+    assert_eq!((code, &bad["ok"]), (Some(1), &Value::Bool(false)), "{bad}");
+    assert_eq!(bad["findings"][0]["verdict"], "fail", "{bad}");
+    assert_eq!(bad["findings"][0]["subject"], "configuration", "{bad}");
+}
+
+#[test]
+fn the_base_url_is_opened() {
+    let instance = Instance::with_account();
+    let base_url = |address: &str| {
+        let outcome =
+            instance.run(["doctor", "--listen", address, "--base-url", &format!("http://{address}")]);
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        finding(&outcome, "base URL").to_owned()
+    };
+    let server = instance.serve();
+    let address = server.address.clone();
+    assert!(
+        base_url(&address).starts_with("ok  ") && base_url(&address).ends_with("leads to a running server")
+    );
+    drop(server);
+    assert!(base_url(&address).starts_with("ok    base URL: no server is running at"));
+
+    let arguments = ["serve", "--listen", &address, "--base-url", "https://photos.example.org"];
+    let server = Server::start(&mut instance.command(arguments));
+    let other = base_url(&address);
+    assert!(
+        other.starts_with("warn") && other.contains("has the base URL https://photos.example.org;"),
+        "{other}"
+    );
+    drop(server);
+
+    let program = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = program.local_addr().unwrap().to_string();
+    let answering = std::thread::spawn(move || {
+        for status in ["200 OK", "404 Not Found"] {
+            let (mut stream, _) = program.accept().unwrap();
+            let _ = stream.read(&mut [0; 4096]).unwrap();
+            write!(stream, "HTTP/1.1 {status}\r\nContent-Length: 5\r\n\r\nhello").unwrap();
+        }
+    });
+    assert!(base_url(&address).contains("another program answers"));
+    assert!(base_url(&address).contains("has status 404 Not Found"));
+    answering.join().unwrap();
+
+    let https = instance.run(["doctor", "--base-url", "https://localhost:1"]);
+    let unreachable = finding(&https, "base URL");
+    assert!(unreachable.starts_with("warn") && unreachable.contains("no connection"), "{unreachable}");
+    assert!(https.stdout.contains("Name the proxy with --trusted-proxy"), "{https:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use std::{
     net::{TcpListener, TcpStream, ToSocketAddrs as _},
-    os::unix::fs::PermissionsExt as _,
+    os::{fd::AsRawFd as _, unix::fs::PermissionsExt as _, unix::net::UnixDatagram},
     time::Duration,
 };
 
@@ -145,4 +145,38 @@ fn serve_prints_the_base_url_that_browsers_need() {
         assert_eq!(stdout, "", "{fits:?}");
         assert!(!stderr.contains("WARN"), "{fits:?}: {stderr}");
     }
+}
+
+#[test]
+fn the_service_manager_opens_sockets_and_learns_of_the_state() {
+    let instance = Instance::with_account();
+    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+    // The program inherits it, as it does from systemd.
+    rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::empty()).unwrap();
+    let messages = UnixDatagram::bind(instance.beside("notify")).unwrap();
+    messages.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let next = || {
+        let mut bytes = [0; 100];
+        let length = messages.recv(&mut bytes).unwrap();
+        String::from_utf8(bytes[..length].to_vec()).unwrap()
+    };
+    let mut command = instance.command(["serve", "--listen", "127.0.0.1:1"]);
+    command.env("NOTIFY_SOCKET", instance.beside("notify"));
+    command.env("LISTEN_FDS", "1").env("LISTEN_FDS_FIRST_FD", socket.as_raw_fd().to_string());
+    let server = Server::start(&mut command);
+    assert_eq!(server.address, socket.local_addr().unwrap().to_string());
+    assert_eq!(next(), "READY=1\n");
+    assert_eq!(server.get("/readyz", "").status, 200);
+    let (status, _, _, stderr) = server.stop(Signal::TERM);
+    assert_eq!(next(), "STOPPING=1\n");
+    assert_eq!(status.code(), Some(0), "{stderr}");
+
+    // Anything else than a listening TCP socket is refused.
+    let datagram = UnixDatagram::unbound().unwrap();
+    rustix::io::fcntl_setfd(&datagram, rustix::io::FdFlags::empty()).unwrap();
+    let mut command = instance.command(["serve"]);
+    command.env("LISTEN_FDS", "1").env("LISTEN_FDS_FIRST_FD", datagram.as_raw_fd().to_string());
+    let refused = crate::program::outcome(&mut command, "");
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("cannot listen on the sockets of the service manager"), "{refused:?}");
 }

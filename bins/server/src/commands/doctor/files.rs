@@ -1,4 +1,8 @@
-use std::path::Path;
+use std::{
+    io::{self, Write as _},
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use keys::Secret;
 
@@ -10,7 +14,13 @@ const SECRET: &str = "secret";
 /// Less free space than this gets a warning.
 const LOW_SPACE_BYTES: u64 = 1_000_000_000;
 
-pub(super) fn check_data_folder(path: &Path, findings: &mut Findings) {
+/// A disk that needs longer than this to store a small file safely gets a warning: each upload and sign-in waits for it.
+const SLOW_SYNC: Duration = Duration::from_millis(50);
+/// Measured writes.
+const SYNCS: usize = 9;
+
+/// `has_database` is set if the folder has the SQLite database.
+pub(super) fn check_data_folder(path: &Path, has_database: bool, findings: &mut Findings) {
     let shown = path.display();
     match path.metadata() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -24,13 +34,31 @@ pub(super) fn check_data_folder(path: &Path, findings: &mut Findings) {
         }
         Ok(_) => {}
     }
-    // The file is removed when it is closed.
-    if let Err(error) = tempfile::tempfile_in(path) {
-        let message =
-            format!("{shown} is not writable: {error}; change its owner to the user who runs the server");
-        return findings.fail(DATA_FOLDER, &message);
+    let sync = match sync_time(path) {
+        Ok(sync) => sync,
+        Err(error) => {
+            let message =
+                format!("{shown} is not writable: {error}; change its owner to the user who runs the server");
+            return findings.fail(DATA_FOLDER, &message);
+        }
+    };
+    let writable =
+        format!("{shown} is writable, and a write is safe on the disk after {} ms", sync.as_millis());
+    if let Some(name) = network_file_system(path).filter(|_| has_database) {
+        let message = format!(
+            "{shown} is on a network file system ({name}), where SQLite can lose changes; keep it on a disk of this machine, \
+             or the metadata in Postgres"
+        );
+        findings.warn(DATA_FOLDER, &message);
     }
-    let writable = format!("{shown} is writable");
+    if sync > SLOW_SYNC {
+        let message = format!(
+            "the disk of {shown} needs {} ms to store a write safely, and uploads and sign-ins wait for that; a solid-state \
+             disk needs less than 10 ms",
+            sync.as_millis()
+        );
+        findings.warn(DATA_FOLDER, &message);
+    }
     match free_bytes(path) {
         Some(bytes) if bytes < LOW_SPACE_BYTES => {
             findings.warn(
@@ -41,6 +69,40 @@ pub(super) fn check_data_folder(path: &Path, findings: &mut Findings) {
         Some(bytes) => findings.ok(DATA_FOLDER, &format!("{writable}, {} GB free", bytes / 1_000_000_000)),
         None => findings.ok(DATA_FOLDER, &writable),
     }
+}
+
+/// The median time of a small write that is safe on the disk, as a commit of the database is.
+fn sync_time(folder: &Path) -> io::Result<Duration> {
+    // The file is removed when it is closed.
+    let mut file = tempfile::tempfile_in(folder)?;
+    let mut times = [Duration::ZERO; SYNCS];
+    for time in &mut times {
+        let started = Instant::now();
+        file.write_all(&[0; 4096])?;
+        file.sync_data()?;
+        *time = started.elapsed();
+    }
+    times.sort_unstable();
+    Ok(times[SYNCS / 2])
+}
+
+/// The name of the network file system that has this folder.
+#[cfg(target_os = "linux")]
+fn network_file_system(folder: &Path) -> Option<&'static str> {
+    // The numbers are those of statfs(2).
+    match rustix::fs::statfs(folder).ok()?.f_type & 0xffff_ffff {
+        0x6969 => Some("NFS"),
+        0x517b => Some("SMB"),
+        0xff53_4d42 | 0xfe53_4d42 => Some("CIFS"),
+        0x0102_1997 => Some("9P"),
+        0x00c3_6400 => Some("Ceph"),
+        _ => None,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn network_file_system(_: &Path) -> Option<&'static str> {
+    None
 }
 
 #[cfg(unix)]

@@ -1,5 +1,6 @@
 //! `doctor`: checks everything the server needs. It creates nothing that the first start would create.
 
+mod base_url;
 mod files;
 mod findings;
 mod models;
@@ -11,49 +12,73 @@ use std::collections::BTreeSet;
 
 use clap::CommandFactory as _;
 use vision::models::Models;
+use web::BaseUrl;
 
-use super::Report;
+use super::{CommandError, Report};
 use crate::{
     addresses::{self, ThisMachine},
-    cli::Cli,
+    cli::{Cli, DoctorOptions},
     config::{Config, ConfigError, Environment},
 };
 use findings::Findings;
 
 /// The report for an invalid configuration, with which nothing else can be checked.
-pub(crate) fn invalid_configuration(error: &ConfigError) -> Report {
+pub(crate) fn invalid_configuration(
+    error: &ConfigError,
+    options: &DoctorOptions,
+) -> Result<Report, CommandError> {
     let mut findings = Findings::default();
     findings.fail("configuration", &error.to_string());
-    findings.report()
+    report(findings, options)
 }
 
 /// Runs all checks.
-pub(super) async fn run(config: &Config, environment: &Environment) -> Report {
+pub(super) async fn run(
+    options: &DoctorOptions,
+    config: &Config,
+    environment: &Environment,
+) -> Result<Report, CommandError> {
     let mut findings = Findings::default();
-    check_configuration(config, environment, &mut findings);
-    files::check_data_folder(&config.data_dir, &mut findings);
+    let base_url = check_configuration(config, environment, &mut findings);
+    if let Some(base_url) = base_url {
+        base_url::check(&base_url, &mut findings).await;
+    }
+    files::check_data_folder(&config.data_dir, !config.database.is_shared(), &mut findings);
     files::check_secret(&config.secret, &mut findings);
     stores::check(config, &mut findings).await;
     photos::check_decoders(&mut findings);
     photos::check_sandbox(&config.library.decoder, &mut findings).await;
     ocr::check(config.library.ocr_worker.as_ref(), &mut findings).await;
     models::check(Models::new(&config.models), config.vision.clone(), &mut findings).await;
-    findings.report()
+    report(findings, options)
 }
 
-fn check_configuration(config: &Config, environment: &Environment, findings: &mut Findings) {
+fn report(findings: Findings, options: &DoctorOptions) -> Result<Report, CommandError> {
+    if options.json { Ok(findings.json()?) } else { Ok(findings.report()) }
+}
+
+/// Returns the base URL if it is valid.
+fn check_configuration(
+    config: &Config,
+    environment: &Environment,
+    findings: &mut Findings,
+) -> Option<BaseUrl> {
     let unknown = environment.unknown(&flags());
     if !unknown.is_empty() {
         let message = format!("unknown variable {}; correct or unset it", unknown.join(", "));
         findings.warn("environment", &message);
     }
     let base_url = match config.base_url(&config.listen) {
-        Err(error) => return findings.fail("configuration", &error.to_string()),
+        Err(error) => {
+            findings.fail("configuration", &error.to_string());
+            return None;
+        }
         Ok(base_url) => base_url,
     };
     let problems = [
         addresses::reachability_advice(config, &config.listen, &base_url, &ThisMachine),
         addresses::encryption_advice(&base_url),
+        addresses::proxy_advice(config, &base_url),
     ];
     if problems.iter().all(Option::is_none) {
         let message = format!("listen address {}, base URL {}", config.listen, base_url.as_str());
@@ -62,6 +87,7 @@ fn check_configuration(config: &Config, environment: &Environment, findings: &mu
     for problem in problems.into_iter().flatten() {
         findings.warn("configuration", &problem);
     }
+    Some(base_url)
 }
 
 /// The names of all flags that have a variable.

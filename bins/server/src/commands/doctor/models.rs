@@ -16,7 +16,7 @@ pub(super) async fn check(models: Models, options: Options, findings: &mut Findi
         findings
     });
     match checked.await {
-        Ok(checked) => findings.append(&checked),
+        Ok(checked) => findings.append(checked),
         Err(error) => findings.fail(MODEL, &error.to_string()),
     }
 }
