@@ -9,7 +9,7 @@ use ipnet::IpNet;
 /// A proxy writes one of the two headers and passes the other on unchanged, so two headers that name different clients
 /// prove nothing. Then the address of the proxy counts.
 pub fn client_address(peer: SocketAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
-    let is_trusted = |address: &IpAddr| trusted.iter().any(|net| net.contains(address));
+    let is_trusted = |address: &IpAddr| is_trusted(*address, trusted);
     let proxy = peer.ip().to_canonical();
     if !is_trusted(&proxy) {
         return proxy;
@@ -30,6 +30,15 @@ pub fn client_address(peer: SocketAddr, headers: &HeaderMap, trusted: &[IpNet]) 
         (Some(address), _) | (None, Some(address)) => address,
         (None, None) => proxy,
     }
+}
+
+/// Whether a request comes from a trusted proxy.
+pub fn is_from_trusted_proxy(peer: SocketAddr, trusted: &[IpNet]) -> bool {
+    is_trusted(peer.ip().to_canonical(), trusted)
+}
+
+fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
+    trusted.iter().any(|net| net.contains(&address))
 }
 
 /// All values of a header, joined; `None` if they are blank.

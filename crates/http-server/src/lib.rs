@@ -23,7 +23,7 @@ mod server;
 
 pub use accept::prefers_html;
 pub use base_url::{BaseUrl, InvalidBaseUrl};
-pub use client_address::client_address;
+pub use client_address::{client_address, is_from_trusted_proxy};
 pub use limits::HttpLimits;
 pub use query::Query;
 pub use server::{ServeOptions, serve};

@@ -17,7 +17,7 @@ use http_body_util::BodyExt as _;
 use http_server::{
     HttpLimits, ServeOptions,
     body::{RequestBody, ResponseBody},
-    client_address, local_access, prefers_html,
+    client_address, is_from_trusted_proxy, local_access, prefers_html,
     reply::{Reply, WithHeader as _, internal_error, is_compressible},
 };
 use hyper::body::Incoming;
@@ -29,12 +29,17 @@ use tower_http::{
     compression::{CompressionBody, CompressionLayer},
     cors::{AllowHeaders, Any as AnyOrigin, CorsLayer},
 };
+use tracing::Instrument as _;
 use web_api::Api;
 use web_auth::{Authorization, AuthorizationOptions, BuildError, LOGIN_PAGE_PREFIX};
 use web_pages::Site;
 use web_sync::Sync;
 
-use crate::{WebConfig, metrics::Metrics};
+use crate::{
+    WebConfig,
+    metrics::Metrics,
+    request_id::{REQUEST_ID, RequestIds},
+};
 
 type Service = BoxCloneSyncService<Request<Incoming>, Reply, Infallible>;
 
@@ -46,6 +51,7 @@ struct Services {
     state: Arc<State>,
     library: Library,
     metrics: Metrics,
+    request_ids: RequestIds,
     preflight: Service,
     with_compression: Service,
 }
@@ -93,6 +99,7 @@ impl App {
             state,
             library,
             metrics: Metrics::new()?,
+            request_ids: RequestIds::new(),
             preflight: BoxCloneSyncService::new(preflight),
             with_compression: BoxCloneSyncService::new(with_compression),
         })))
@@ -114,8 +121,15 @@ impl App {
 }
 
 impl Services {
-    /// Handles one request.
-    async fn handle(&self, peer: SocketAddr, mut request: Request<Incoming>) -> Reply {
+    /// Handles one request. The lines of the log about it have its name.
+    async fn handle(&self, peer: SocketAddr, request: Request<Incoming>) -> Reply {
+        let is_named = is_from_trusted_proxy(peer, &self.state.config.trusted_proxies);
+        let id = self.request_ids.of(request.headers(), is_named);
+        let span = tracing::info_span!("request", id = id.to_str().unwrap_or_default());
+        self.handle_named(peer, request).instrument(span).await.with(REQUEST_ID, id)
+    }
+
+    async fn handle_named(&self, peer: SocketAddr, mut request: Request<Incoming>) -> Reply {
         let in_progress = self.metrics.begin();
         let method = request.method().clone();
         let path = logged_path(request.uri().path()).to_owned();

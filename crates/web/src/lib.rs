@@ -1,7 +1,7 @@
 //! The HTTP interface of the photo library: every interface behind one address.
 //!
 //! [`App`] routes a request by path to the interfaces for programs (`web-api`) or to the pages for people (`web-pages`), and
-//! applies what concerns all of them: the check of `Host` and `Origin`, CORS, error pages, logging, metrics. [`serve`] runs it
+//! applies what concerns all of them: the check of `Host` and `Origin`, CORS, error pages, logging, metrics, names of requests. [`serve`] runs it
 //! on `http-server`, and [`serve_metrics`] runs the metrics. Both share the authorization server of `web-auth`.
 //!
 //! This crate contains no endpoint of its own. A new endpoint belongs in `web-api`, a new page in `web-pages`.
@@ -10,6 +10,7 @@
 mod app;
 mod config;
 mod metrics;
+mod request_id;
 
 pub use app::{App, serve};
 pub use config::WebConfig;

@@ -1,4 +1,5 @@
 use std::{
+    io::{Read as _, Write as _},
     net::{TcpListener, TcpStream, ToSocketAddrs as _},
     os::{fd::AsRawFd as _, unix::fs::PermissionsExt as _, unix::net::UnixDatagram},
     time::Duration,
@@ -179,4 +180,37 @@ fn the_service_manager_opens_sockets_and_learns_of_the_state() {
     let refused = crate::program::outcome(&mut command, "");
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(refused.stderr.contains("cannot listen on the sockets of the service manager"), "{refused:?}");
+}
+
+#[test]
+fn a_response_and_the_log_name_the_request() {
+    let instance = Instance::with_account();
+    let options =
+        ["serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--trusted-proxy", "127.0.0.1"];
+    let server = Server::start(instance.command(options).env("RUST_LOG", "info,web=debug"));
+    let named = |given: &str| {
+        let mut stream = TcpStream::connect(&server.address).unwrap();
+        let head = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\nX-Request-Id: {given}\r\n", server.address);
+        write!(stream, "{head}Connection: close\r\n\r\n").unwrap();
+        let mut response = String::new();
+        stream.read_to_string(&mut response).unwrap();
+        let line = response.lines().find_map(|line| line.strip_prefix("x-request-id: "));
+        line.unwrap_or_else(|| panic!("{response}")).to_owned()
+    };
+    assert_eq!(named("proxy-7"), "proxy-7");
+    let own = named("not a name");
+    assert!(
+        own.split_once('-').is_some_and(|(process, number)| process.len() == 16 && number == "1"),
+        "{own}"
+    );
+    let (_, _, _, stderr) = server.stop(Signal::TERM);
+    for id in ["proxy-7", &own] {
+        let line = stderr.lines().find(|line| line.contains(id)).unwrap_or_else(|| panic!("{stderr}"));
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!(
+            (&line["span"]["id"], &line["fields"]["path"]),
+            (&id.into(), &"/healthz".into()),
+            "{line}"
+        );
+    }
 }
