@@ -92,7 +92,8 @@ fn the_base_url_is_opened() {
     assert!(base_url(&address).contains("has status 404 Not Found"));
     answering.join().unwrap();
 
-    let https = instance.run(["doctor", "--base-url", "https://localhost:1"]);
+    let mut command = instance.command(["doctor"]);
+    let https = crate::program::outcome(command.env("PHOTOS_BASE_URL", "https://localhost:1"), "");
     let unreachable = finding(&https, "base URL");
     assert!(unreachable.starts_with("warn") && unreachable.contains("no connection"), "{unreachable}");
     assert!(https.stdout.contains("Name the proxy with --trusted-proxy"), "{https:?}");

@@ -23,7 +23,7 @@ const SYNCS: usize = 9;
 pub(super) fn check_data_folder(path: &Path, has_database: bool, findings: &mut Findings) {
     let shown = path.display();
     match path.metadata() {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return findings
                 .warn(DATA_FOLDER, &format!("{shown} does not exist yet; `server serve` creates it"));
         }
