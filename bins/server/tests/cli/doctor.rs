@@ -57,8 +57,9 @@ fn findings_are_printed_as_json() {
 fn the_base_url_is_opened() {
     let instance = Instance::with_account();
     let base_url = |address: &str| {
-        let outcome =
-            instance.run(["doctor", "--listen", address, "--base-url", &format!("http://{address}")]);
+        let mut command = instance.command(["doctor"]);
+        command.env("PHOTOS_LISTEN", address).env("PHOTOS_BASE_URL", format!("http://{address}"));
+        let outcome = crate::program::outcome(&mut command, "");
         assert_eq!(outcome.code, Some(0), "{outcome:?}");
         finding(&outcome, "base URL").to_owned()
     };
