@@ -58,7 +58,7 @@ fn the_base_url_is_opened() {
     let instance = Instance::with_account();
     let base_url = |address: &str| {
         let mut command = instance.command(["doctor"]);
-        command.env("PHOTOS_LISTEN", address).env("PHOTOS_BASE_URL", format!("http://{address}"));
+        command.env("PHOTOS_LISTEN", address);
         let outcome = crate::program::outcome(&mut command, "");
         assert_eq!(outcome.code, Some(0), "{outcome:?}");
         finding(&outcome, "base URL").to_owned()
