@@ -3,12 +3,17 @@ use oauth_core::{Config, ConfigError, Endpoints, Lifetimes};
 use crate::{OAUTH_PREFIX, mcp_resource::McpResource};
 use http_server::BaseUrl;
 
-/// The configuration of the authorization server: its issuer is the base URL with `/api`, its resources are the MCP
+/// The issuer of the authorization server at a base URL (RFC 8414, section 2).
+pub fn issuer(base_url: &BaseUrl) -> String {
+    format!("{}/api", base_url.as_str())
+}
+
+/// The configuration of the authorization server: it has an [`issuer`], its resources are the MCP
 /// servers.
 pub(crate) fn configuration(base_url: &BaseUrl) -> Result<Config, ConfigError> {
     let resources = McpResource::ALL.into_iter().map(|mcp| mcp.protected(base_url)).collect();
     Config::new(
-        format!("{}/api", base_url.as_str()),
+        issuer(base_url),
         Endpoints {
             authorization: endpoint(base_url, "authorize"),
             token: endpoint(base_url, "token"),

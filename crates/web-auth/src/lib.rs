@@ -26,6 +26,7 @@ pub use authorization::{
     AUTHORIZE_PATH, Authorization, AuthorizationOptions, BuildError, LOGIN_PAGE_PREFIX, OAUTH_PREFIX,
 };
 pub use browser::{SESSION_COOKIE, is_same_origin, session_token};
+pub use configuration::issuer;
 pub use mcp_resource::{McpResource, mcp_url};
 pub use rate_limits::{OAuthLimits, RateLimit, RateLimits};
 pub use rendition_reply::{rendition_file, rendition_reply};

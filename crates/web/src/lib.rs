@@ -17,5 +17,5 @@ pub use config::WebConfig;
 pub use http_server::{BaseUrl, HttpLimits, InvalidBaseUrl};
 pub use metrics::serve_metrics;
 pub use web_api::{mcp_tools_document, openapi_document, serve_mcp};
-pub use web_auth::{BuildError, OAuthLimits, RateLimit, mcp_url};
+pub use web_auth::{BuildError, OAuthLimits, RateLimit, issuer, mcp_url};
 pub use web_pages::{ConnectionGuide, McpApp, UnknownApp, connecting_document};

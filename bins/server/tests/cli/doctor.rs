@@ -75,7 +75,8 @@ fn the_base_url_is_opened() {
     let server = Server::start(&mut instance.command(arguments));
     let other = base_url(&address);
     assert!(
-        other.starts_with("warn") && other.contains("has the base URL https://photos.example.org;"),
+        other.starts_with("warn")
+            && other.contains("has another base URL, as its issuer https://photos.example.org/api says"),
         "{other}"
     );
     drop(server);

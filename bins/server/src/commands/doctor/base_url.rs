@@ -60,10 +60,13 @@ pub(super) async fn check(base_url: &BaseUrl, findings: &mut Findings) {
         return;
     };
     match issuer(&url).await {
-        Ok(issuer) if issuer == base => findings.ok(SUBJECT, &format!("{base} leads to a running server")),
+        Ok(issuer) if issuer == web::issuer(base_url) => {
+            findings.ok(SUBJECT, &format!("{base} leads to a running server"))
+        }
         Ok(issuer) => {
             let message = format!(
-                "the server at {base} has the base URL {issuer}; start that one with --base-url {base}, or correct this setting"
+                "the server at {base} has another base URL, as its issuer {issuer} says; start it with --base-url {base}, or \
+                 correct this setting"
             );
             findings.warn(SUBJECT, &message);
         }

@@ -42,8 +42,10 @@ pub(super) fn check_data_folder(path: &Path, has_database: bool, findings: &mut 
             return findings.fail(DATA_FOLDER, &message);
         }
     };
-    let writable =
-        format!("{shown} is writable, and a write is safe on the disk after {} ms", sync.as_millis());
+    let writable = format!(
+        "{shown} is writable, and a write is safe on the disk after {:.1} ms",
+        sync.as_secs_f64() * 1000.0
+    );
     if let Some(name) = network_file_system(path).filter(|_| has_database) {
         let message = format!(
             "{shown} is on a network file system ({name}), where SQLite can lose changes; keep it on a disk of this machine, \
