@@ -109,7 +109,9 @@ impl Cli {
     /// The settings given as flags.
     pub(crate) fn layer(&self) -> Layer {
         let serve = match &self.command {
-            Command::Library(LibraryCommand::Serve(options)) => options.clone(),
+            Command::Library(
+                LibraryCommand::Serve(options) | LibraryCommand::Doctor(DoctorOptions { serve: options, .. }),
+            ) => options.clone(),
             Command::Library(LibraryCommand::McpConfig(options)) => {
                 ServeOptions { base_url: options.base_url.clone(), ..ServeOptions::default() }
             }
@@ -248,7 +250,8 @@ pub(crate) enum LibraryCommand {
     /// Check the installation and explain how to fix problems
     ///
     /// Checks configuration, base URL, data folder and the speed of its disk, secret, stores, queues, decoders, sandbox, OCR
-    /// and vision model. The exit status is 1 if a check fails. Nothing is changed.
+    /// and vision model. The exit status is 1 if a check fails. Nothing is changed. It takes the options of `serve`, too: give those of
+    /// your server.
     Doctor(DoctorOptions),
 }
 
@@ -471,6 +474,8 @@ pub(crate) struct FsckOptions {
 /// Options of `doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorOptions {
+    #[command(flatten)]
+    pub(crate) serve: ServeOptions,
     /// Print the result as JSON: {"ok":…,"findings":[{"verdict":"ok"|"warn"|"fail","subject":…,"message":…}]}
     #[arg(long)]
     pub(crate) json: bool,

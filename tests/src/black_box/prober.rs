@@ -18,6 +18,16 @@ pub struct Latencies {
 }
 
 impl Latencies {
+    /// No requests.
+    pub const fn new() -> Self {
+        Self { took: Vec::new(), faults: Vec::new() }
+    }
+
+    /// Adds a request answered with 200.
+    pub fn add(&mut self, took: Duration) {
+        self.took.push(took);
+    }
+
     /// Number of requests answered with 200.
     pub fn count(&self) -> usize {
         self.took.len()
@@ -59,7 +69,7 @@ impl Prober {
                 interval.tick().await;
                 let began = Instant::now();
                 match request(&http, &key, url).await {
-                    Ok(()) => latencies.took.push(began.elapsed()),
+                    Ok(()) => latencies.add(began.elapsed()),
                     Err(fault) => latencies.faults.push(fault),
                 }
             }

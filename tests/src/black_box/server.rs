@@ -95,6 +95,11 @@ impl Server {
         allocated_bytes(self.child.id()).unwrap_or(0)
     }
 
+    /// The number of files and connections that the server process has open.
+    pub fn open_files(&self) -> usize {
+        fs::read_dir(format!("/proc/{}/fd", self.child.id())).map_or(0, Iterator::count)
+    }
+
     /// The exit status, if the server has exited.
     ///
     /// # Errors

@@ -57,9 +57,7 @@ fn findings_are_printed_as_json() {
 fn the_base_url_is_opened() {
     let instance = Instance::with_account();
     let base_url = |address: &str| {
-        let mut command = instance.command(["doctor"]);
-        command.env("PHOTOS_LISTEN", address);
-        let outcome = crate::program::outcome(&mut command, "");
+        let outcome = instance.run(["doctor", "--listen", address]);
         assert_eq!(outcome.code, Some(0), "{outcome:?}");
         finding(&outcome, "base URL").to_owned()
     };
@@ -94,8 +92,7 @@ fn the_base_url_is_opened() {
     assert!(base_url(&address).contains("has status 404 Not Found"));
     answering.join().unwrap();
 
-    let mut command = instance.command(["doctor"]);
-    let https = crate::program::outcome(command.env("PHOTOS_BASE_URL", "https://localhost:1"), "");
+    let https = instance.run(["doctor", "--base-url", "https://localhost:1"]);
     let unreachable = finding(&https, "base URL");
     assert!(unreachable.starts_with("warn") && unreachable.contains("no connection"), "{unreachable}");
     assert!(https.stdout.contains("Name the proxy with --trusted-proxy"), "{https:?}");

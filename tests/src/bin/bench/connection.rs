@@ -76,6 +76,18 @@ impl Connection {
         self.finish(body.as_bytes())
     }
 
+    /// Sends a file, and returns the status.
+    pub(crate) fn put(&mut self, path: &str, authorization: &str, body: &[u8]) -> Result<u16, AnyError> {
+        self.request.clear();
+        write!(
+            self.request,
+            "PUT {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: {authorization}\r\nContent-Length: {}\r\n",
+            self.host,
+            body.len()
+        )?;
+        self.finish(body)
+    }
+
     /// The body of the last response.
     pub(crate) fn body(&self) -> &[u8] {
         &self.body

@@ -6,6 +6,7 @@
 //! - `bench import`: import of a folder, compared with the npm package `sharp`.
 //! - `bench oauth`: token refresh and bearer checks, compared with the npm package `oidc-provider`.
 //! - `bench mcp`: MCP tools, compared with a server made with rmcp.
+//! - `bench mixed`: the load of a household for a long time, and clients that mean harm.
 //! - `bench ocr`: OCR results, compared with labels.
 //! - `bench scale`: the operations of the metadata store on SQLite and Postgres.
 //! - `bench search`: search latency with up to a million images.
@@ -20,6 +21,7 @@ mod images;
 mod import;
 mod load;
 mod mcp;
+mod mixed;
 mod oauth;
 mod ocr;
 mod peer;
@@ -59,6 +61,8 @@ enum Task {
     Ocr(ocr::Options),
     /// Measure calls of MCP tools, and the same with a server made with rmcp
     Mcp(mcp::Options),
+    /// Measure a household's load for a long time, and hostile clients
+    Mixed(mixed::Options),
     /// Measure the operations of the metadata store on SQLite and Postgres
     Scale(scale::Options),
     /// Measure the latency of searches by text, by image and by both
@@ -83,6 +87,7 @@ async fn main() -> Result<(), AnyError> {
         Some(Task::Oauth(options)) => oauth::run(&options).await,
         Some(Task::Ocr(options)) => ocr::run(&options).await,
         Some(Task::Mcp(options)) => mcp::run(&options).await,
+        Some(Task::Mixed(options)) => mixed::run(&options).await,
         Some(Task::Scale(options)) => scale::run(&options).await,
         Some(Task::Search(options)) => search::run(&options).await,
         Some(Task::ServeStub { data_dir }) => search::serve(&data_dir).await,

@@ -7,14 +7,14 @@ use crate::{closed_loop::LoadClient, connection::Connection};
 
 /// A JSON-RPC message with its additional HTTP headers.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Message {
+pub(crate) struct Message {
     headers: Vec<(&'static str, String)>,
     body: String,
 }
 
 impl Message {
     /// A stateless message of revision 2026-07-28.
-    pub(super) fn modern(method: &str, mut params: Value) -> Self {
+    pub(crate) fn modern(method: &str, mut params: Value) -> Self {
         const REVISION: &str = "2026-07-28";
         let mut headers =
             vec![("MCP-Protocol-Version", REVISION.to_owned()), ("Mcp-Method", method.to_owned())];
@@ -28,7 +28,7 @@ impl Message {
     }
 
     /// A message of revision 2025-11-25, as sent after `initialize`.
-    pub(super) fn legacy(method: &str, params: &Value) -> Self {
+    pub(crate) fn legacy(method: &str, params: &Value) -> Self {
         let headers = vec![("MCP-Protocol-Version", "2025-11-25".to_owned())];
         Self { headers, body: body(method, params) }
     }
@@ -40,16 +40,16 @@ fn body(method: &str, params: &Value) -> String {
 
 /// An MCP endpoint with a token.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Endpoint<'a> {
-    pub(super) base_url: &'a str,
-    pub(super) path: &'a str,
-    pub(super) token: Option<&'a str>,
+pub(crate) struct Endpoint<'a> {
+    pub(crate) base_url: &'a str,
+    pub(crate) path: &'a str,
+    pub(crate) token: Option<&'a str>,
 }
 
 impl Endpoint<'_> {
     /// A client that sends these messages in turn, starting with the one at `first`. Each message is tried once before,
     /// and must give a result that is no error.
-    pub(super) fn client(&self, messages: &[Message], first: usize) -> Result<LoadClient, AnyError> {
+    pub(crate) fn client(&self, messages: &[Message], first: usize) -> Result<LoadClient, AnyError> {
         let mut connection = Connection::open(self.base_url)?;
         let (path, token) = (self.path.to_owned(), self.token.map(str::to_owned));
         let send = move |connection: &mut Connection, message: &Message| -> Result<(), AnyError> {

@@ -14,16 +14,15 @@ use ::tests::black_box::{AnyError, Instance, Server, megabytes};
 use clap::Args;
 use serde_json::json;
 
-use self::{
-    message::{Endpoint, Message},
-    peer::Peer,
-};
+use self::peer::Peer;
 use crate::{
     closed_loop::{LoadClient, Until, measure},
     oauth::access_tokens,
     seeding::{WORDS, seed},
     table::Table,
 };
+
+pub(crate) use self::message::{Endpoint, Message};
 
 const RESOURCE: &str = "/api/mcp/v1";
 const GET_INFO_KEY: &str = "get_info, API key";

@@ -235,6 +235,16 @@ pub(crate) async fn access_tokens(
     Ok(redeemed.into_iter().map(|tokens| tokens.access).collect())
 }
 
+/// A client that refreshes a grant of the only account of a served library.
+pub(crate) async fn refresher(data_dir: &Path, base_url: &str) -> Result<LoadClient, AnyError> {
+    let seeded = seeding::seed(data_dir, base_url, 1).await?;
+    let (mut clients, redeemed) = seeded.redeemers(1)?;
+    measure(&mut clients, Until::Done, || Duration::ZERO)?;
+    drop(clients);
+    let tokens = redeemed.into_iter().next().ok_or("no code was redeemed")?;
+    seeded.endpoint.refresher(&tokens.refresh)
+}
+
 /// Divides items evenly among this many parts.
 fn divide<T: Clone>(items: &[T], parts: usize) -> Vec<Vec<T>> {
     (0..parts).map(|first| items.iter().skip(first).step_by(parts).cloned().collect()).collect()

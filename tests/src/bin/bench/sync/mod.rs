@@ -12,6 +12,8 @@ mod uploads;
 use ::tests::black_box::AnyError;
 use clap::Args;
 
+pub(crate) use uploads::photo;
+
 use rclone::Rclone;
 use responses::Responses;
 use uploads::{UploadPhotos, UploadTable};

@@ -46,7 +46,7 @@ impl UploadPhotos {
 }
 
 /// A real photo; each number has another.
-pub(super) fn photo(number: u32) -> Result<Vec<u8>, AnyError> {
+pub(crate) fn photo(number: u32) -> Result<Vec<u8>, AnyError> {
     let count = u32::try_from(SAMPLES.len())?;
     let sample = SAMPLES.get(usize::try_from(number % count)?).ok_or("no samples")?;
     let original = fs::read(::tests::fixtures().join("samples").join(sample))?;
