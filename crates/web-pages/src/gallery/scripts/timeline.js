@@ -14,8 +14,6 @@ async function startTimeline(root) {
     adopted: () => {
       for (const { check } of scroller.sections) if (changedEarly.has(check)) selection.setRange(...rangeOf(check), check.checked);
       for (const { photo, check } of scroller.tiles) if (changedEarly.has(check)) selection.set(photo, check.checked);
-      // Browsers check boxes again after a reload, but not those of the same photos.
-      for (const tile of scroller.tiles) paint(tile);
     },
     painted: paint,
     changed: () => {
