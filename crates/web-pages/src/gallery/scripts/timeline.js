@@ -51,5 +51,4 @@ async function startTimeline(root) {
   addEventListener('pageshow', ({ persisted }) => persisted && revalidate());
   document.addEventListener('visibilitychange', () => !document.hidden && revalidate());
   scroller.focusTile(history.state?.active);
-  return undefined;
 }
