@@ -61,7 +61,7 @@ pub(super) async fn check(base_url: &BaseUrl, findings: &mut Findings) {
     };
     match issuer(&url).await {
         Ok(issuer) if issuer == web::issuer(base_url) => {
-            findings.ok(SUBJECT, &format!("{base} leads to a running server"))
+            findings.ok(SUBJECT, &format!("{base} leads to a running server"));
         }
         Ok(issuer) => {
             let message = format!(
