@@ -197,7 +197,11 @@ const states = {
     await visit.context.clearCookies();
     await signIn(visit.page, person);
   },
-  timeline: (visit, person) => withPhotos(visit, person, '/'),
+  timeline: async (visit, person) => {
+    await withPhotos(visit, person, '/');
+    // Until the script is ready, photos keep the places for the first width of the window.
+    await visit.page.locator('#timeline.placed').waitFor();
+  },
   'timeline-selecting': async (visit, person) => {
     await withPhotos(visit, person, '/');
     await visit.page.locator('ul.rows input').first().check({ force: true });
