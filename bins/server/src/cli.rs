@@ -250,8 +250,8 @@ pub(crate) enum LibraryCommand {
     /// Check the installation and explain how to fix problems
     ///
     /// Checks configuration, base URL, data folder and the speed of its disk, secret, stores, queues, decoders, sandbox, OCR
-    /// and vision model. The exit status is 1 if a check fails. Nothing is changed. It takes the options of `serve`, too: give those of
-    /// your server.
+    /// and vision model. The exit status is 1 if a check fails. Nothing is changed. Give it the same options
+    /// as `server serve`.
     Doctor(DoctorOptions),
 }
 

@@ -3,16 +3,13 @@
 use std::{io, time::Duration};
 
 use http::{HeaderValue, StatusCode, header};
-use https_client::{BuildError, Error, HttpsClient, Limits, Response, Roots};
+use https_client::{BuildError, Error, HttpsClient, Limits, Roots};
 use serde::Deserialize;
-use tokio::{
-    net::{TcpStream, lookup_host},
-    time::timeout,
-};
-use url::{Host, Url};
+use url::Url;
 use web::BaseUrl;
 
 use super::Findings;
+use crate::url_request::{self, RequestError};
 
 const SUBJECT: &str = "base URL";
 /// The document in which a server names its base URL (RFC 8414, section 3).
@@ -43,6 +40,18 @@ enum NotFound {
     Build(#[from] BuildError),
 }
 
+impl From<RequestError> for NotFound {
+    fn from(error: RequestError) -> Self {
+        match error {
+            RequestError::Address => Self::Name(None),
+            RequestError::Name(error) => Self::Name(error),
+            RequestError::Connection(error) => Self::Connection(error),
+            RequestError::Encryption(error) => Self::Certificate(error),
+            RequestError::Response(error) => Self::Response(error),
+        }
+    }
+}
+
 fn reason(error: &Option<io::Error>) -> String {
     error.as_ref().map_or_else(|| " within 5 s".to_owned(), |error| format!(" ({error})"))
 }
@@ -56,7 +65,7 @@ struct Metadata {
 /// Asks the server at the base URL for its own base URL. Without TLS, a server that does not run is not a problem.
 pub(super) async fn check(base_url: &BaseUrl, findings: &mut Findings) {
     let base = base_url.as_str();
-    let Ok(url) = Url::parse(base) else {
+    let Ok(url) = Url::parse(&format!("{base}{METADATA}")) else {
         return;
     };
     match issuer(&url).await {
@@ -77,43 +86,15 @@ pub(super) async fn check(base_url: &BaseUrl, findings: &mut Findings) {
     }
 }
 
+/// The issuer in the document at this URL.
 async fn issuer(url: &Url) -> Result<String, NotFound> {
     let client = HttpsClient::new(&Roots::WebPki, "photo-library-doctor", LIMITS)?;
-    let (Some(host), Some(port)) = (url.host(), url.port_or_known_default()) else {
-        return Err(NotFound::Name(None));
-    };
-    let stream = connect(&format!("{host}:{port}")).await?;
-    let response = if url.scheme() == "https" {
-        let name = match host {
-            Host::Domain(name) => name.to_owned(),
-            Host::Ipv4(ip) => ip.to_string(),
-            Host::Ipv6(ip) => ip.to_string(),
-        };
-        let stream = client.encrypt(&name, stream).await.map_err(NotFound::Certificate)?;
-        get(&client, stream, url).await
-    } else {
-        get(&client, stream, url).await
-    };
-    let response = response.map_err(NotFound::Response)?;
+    let accept = (header::ACCEPT, HeaderValue::from_static("application/json"));
+    let response = url_request::get(&client, url, accept, STEP_TIMEOUT).await?;
     if response.status() != StatusCode::OK {
         return Err(NotFound::Status(response.status()));
     }
     let body = response.bytes(MAX_METADATA_BYTES).await.map_err(|_| NotFound::OtherProgram)?;
     let metadata: Metadata = serde_json::from_slice(&body).map_err(|_| NotFound::OtherProgram)?;
     Ok(metadata.issuer)
-}
-
-async fn connect(authority: &str) -> Result<TcpStream, NotFound> {
-    let addresses = timeout(STEP_TIMEOUT, lookup_host(authority)).await.map_err(|_| NotFound::Name(None))?;
-    let addresses: Vec<_> = addresses.map_err(|error| NotFound::Name(Some(error)))?.collect();
-    let connected = timeout(STEP_TIMEOUT, TcpStream::connect(addresses.as_slice())).await;
-    connected.map_err(|_| NotFound::Connection(None))?.map_err(|error| NotFound::Connection(Some(error)))
-}
-
-async fn get<S>(client: &HttpsClient, stream: S, url: &Url) -> Result<Response, Error>
-where
-    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
-{
-    let accept = (header::ACCEPT, HeaderValue::from_static("application/json"));
-    client.get(stream, url.authority(), METADATA, accept).await
 }

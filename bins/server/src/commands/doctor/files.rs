@@ -91,7 +91,7 @@ fn sync_time(folder: &Path) -> io::Result<Duration> {
 /// The name of the network file system that has this folder.
 #[cfg(target_os = "linux")]
 fn network_file_system(folder: &Path) -> Option<&'static str> {
-    // The numbers are those of statfs(2).
+    // Types of file systems, as statfs(2) lists them.
     match rustix::fs::statfs(folder).ok()?.f_type & 0xffff_ffff {
         0x6969 => Some("NFS"),
         0x517b => Some("SMB"),

@@ -6,8 +6,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use https_client::{BuildError, Error, HttpsClient, Limits, Response, Roots};
-use tokio::{net::TcpStream, time::timeout};
-use url::{Host, Url};
+use url::Url;
+
+use crate::url_request::{self, RequestError};
 
 /// How long the connection, the TLS handshake, the head of a response and each part of its body may take.
 const STEP_TIMEOUT: Duration = Duration::from_secs(30);
@@ -98,39 +99,23 @@ impl Downloader {
     }
 
     async fn request(&self, url: &Url) -> Result<DownloadResponse, DownloadError> {
-        let address = || DownloadError::Address { url: shown(url) };
-        let failed = |error: Error| match error {
-            Error::Timeout => DownloadError::Timeout { host: host(url) },
-            Error::HostName(_) => address(),
-            error => DownloadError::Unreachable { host: host(url), reason: error.to_string() },
-        };
-        let is_https = match url.scheme() {
-            "https" => true,
-            "http" => false,
-            _ => return Err(address()),
-        };
-        let name = match url.host().ok_or_else(address)? {
-            Host::Domain(name) => name.to_owned(),
-            Host::Ipv4(ip) => ip.to_string(),
-            Host::Ipv6(ip) => ip.to_string(),
-        };
-        let port = url.port_or_known_default().ok_or_else(address)?;
-        let stream = timeout(STEP_TIMEOUT, TcpStream::connect((name.as_str(), port)))
-            .await
-            .map_err(|_| failed(Error::Timeout))?
-            .map_err(|error| DownloadError::Unreachable { host: host(url), reason: error.to_string() })?;
-        let target = match url.query() {
-            Some(query) => format!("{}?{query}", url.path()),
-            None => url.path().to_owned(),
-        };
+        let unreachable = |reason| DownloadError::Unreachable { host: host(url), reason };
         let uncompressed = (header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        let response = if is_https {
-            let stream = self.client.encrypt(&name, stream).await.map_err(failed)?;
-            self.client.get(stream, &authority(url), &target, uncompressed).await
-        } else {
-            self.client.get(stream, &authority(url), &target, uncompressed).await
-        };
-        Ok(DownloadResponse { url: url.clone(), response: response.map_err(failed)? })
+        let response = url_request::get(&self.client, url, uncompressed, STEP_TIMEOUT).await;
+        let response = response.map_err(|error| match error {
+            RequestError::Address | RequestError::Encryption(Error::HostName(_)) => {
+                DownloadError::Address { url: shown(url) }
+            }
+            RequestError::Name(None)
+            | RequestError::Connection(None)
+            | RequestError::Encryption(Error::Timeout)
+            | RequestError::Response(Error::Timeout) => DownloadError::Timeout { host: host(url) },
+            RequestError::Name(Some(error)) | RequestError::Connection(Some(error)) => {
+                unreachable(error.to_string())
+            }
+            RequestError::Encryption(error) | RequestError::Response(error) => unreachable(error.to_string()),
+        });
+        Ok(DownloadResponse { url: url.clone(), response: response? })
     }
 }
 
@@ -197,10 +182,6 @@ pub(super) fn shown(url: &Url) -> String {
 
 fn host(url: &Url) -> String {
     url.host_str().unwrap_or_default().to_owned()
-}
-
-fn authority(url: &Url) -> String {
-    url.port().map_or_else(|| host(url), |port| format!("{}:{port}", host(url)))
 }
 
 #[cfg(test)]
