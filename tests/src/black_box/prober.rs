@@ -18,11 +18,6 @@ pub struct Latencies {
 }
 
 impl Latencies {
-    /// No requests.
-    pub const fn new() -> Self {
-        Self { took: Vec::new(), faults: Vec::new() }
-    }
-
     /// Adds a request answered with 200.
     pub fn add(&mut self, took: Duration) {
         self.took.push(took);

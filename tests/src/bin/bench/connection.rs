@@ -150,6 +150,11 @@ impl Connection {
     }
 }
 
+/// Fails if the status is another one.
+pub(crate) fn check_status(status: u16, expect: u16, path: &str) -> Result<(), AnyError> {
+    if status == expect { Ok(()) } else { Err(format!("{path} answered {status}, not {expect}").into()) }
+}
+
 #[cfg(test)]
 mod tests {
     use std::{net::TcpListener, thread};

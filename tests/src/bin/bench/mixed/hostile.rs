@@ -17,8 +17,8 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{Options, User, is_ok};
-use crate::load::ms;
+use super::{Options, User};
+use crate::{connection::check_status, load::ms};
 
 /// Pause between the requests of the well-behaved client.
 const PAUSE: Duration = Duration::from_millis(2);
@@ -71,11 +71,11 @@ async fn measure(user: &User, time: Duration) -> Result<Latencies, AnyError> {
     let (mut connection, key) = (user.connect()?, user.key.clone());
     // The client blocks its thread.
     let measured = tokio::task::spawn_blocking(move || {
-        let mut latencies = Latencies::new();
+        let mut latencies = Latencies::default();
         let end = Instant::now() + time;
         while Instant::now() < end {
             let began = Instant::now();
-            is_ok(connection.get(PATH, Some(&key))?, PATH)?;
+            check_status(connection.get(PATH, Some(&key))?, 200, PATH)?;
             latencies.add(began.elapsed());
             std::thread::sleep(PAUSE);
         }
@@ -91,7 +91,7 @@ fn print(name: &str, figures: &Latencies, quiet: &Latencies, server: &Server) {
     println!("{}", super::state("", server));
 }
 
-/// Opens connections and sends the start of a request on each. Those that the server refuses are left out.
+/// Opens connections and sends `head` on each. Returns those that the server accepted.
 async fn hold(server: SocketAddr, count: u32, addresses: u32, head: &str) -> Vec<TcpStream> {
     let mut held = Vec::new();
     for number in 0..count {

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 
 use crate::{
     closed_loop::LoadClient,
-    connection::Connection,
+    connection::{Connection, check_status},
     load::ms,
     mcp::{Endpoint, Message},
     oauth::refresher,
@@ -89,7 +89,7 @@ impl User {
     /// A client that requests the same path again and again.
     fn getter(&self, path: &'static str, key: bool) -> Result<LoadClient, AnyError> {
         let (mut connection, key) = (self.connect()?, key.then(|| self.key.clone()));
-        Ok(Box::new(move || is_ok(connection.get(path, key.as_deref())?, path)))
+        Ok(Box::new(move || check_status(connection.get(path, key.as_deref())?, 200, path).map(|()| true)))
     }
 
     /// A client that calls tools.
@@ -112,21 +112,26 @@ impl User {
         let mut waiting: Vec<String> = Vec::new();
         Ok(Box::new(move || {
             if let Some(path) = waiting.pop() {
-                return is_ok(connection.get(&path, None)?, "a rendition");
+                check_status(connection.get(&path, None)?, 200, "a rendition")?;
+                return Ok(true);
             }
-            let listed = is_ok(connection.get("/api/ext/v2/images?limit=10", Some(&key))?, "images")?;
+            check_status(connection.get("/api/ext/v2/images?limit=10", Some(&key))?, 200, "a list")?;
             let list: Value = serde_json::from_slice(connection.body())?;
             let ids =
                 list["results"].as_array().into_iter().flatten().filter_map(|image| image["id"].as_str());
             for id in ids.map(str::to_owned).collect::<Vec<_>>() {
-                is_ok(connection.get(&format!("/api/ext/v2/images/{id}"), Some(&key))?, "an image")?;
+                check_status(
+                    connection.get(&format!("/api/ext/v2/images/{id}"), Some(&key))?,
+                    200,
+                    "an image",
+                )?;
                 let image: Value = serde_json::from_slice(connection.body())?;
                 let url = image["result"]["renditions"]["webp-thumb"].as_str();
                 let path =
                     url.and_then(|url| url.strip_prefix(&base_url)).ok_or("an image without a thumb")?;
                 waiting.push(path.to_owned());
             }
-            Ok(listed)
+            Ok(true)
         }))
     }
 
@@ -143,10 +148,6 @@ impl User {
             }
         }))
     }
-}
-
-fn is_ok(status: u16, what: &str) -> Result<bool, AnyError> {
-    if status == 200 { Ok(true) } else { Err(format!("{what} answered {status}").into()) }
 }
 
 /// Requests of one kind, and the pause after each.
@@ -214,7 +215,7 @@ fn mixed(options: &Options, server: &Server, user: &User, refresh: LoadClient) -
         Kind::new("page", 50, || user.getter("/sign-in", false)),
         Kind::new("upload", 4000, || user.phone(&uploaded)),
     ];
-    let figures = [const { Mutex::new(Latencies::new()) }; 6];
+    let figures: [Mutex<Latencies>; 6] = Default::default();
     let stop = AtomicBool::new(false);
     let names: Vec<_> = kinds.iter().map(|kind| format!("{:>20}", format!("{} ms", kind.name))).collect();
     println!("{:>10}{}  (requests: p50, p99)", "", names.concat());

@@ -18,6 +18,7 @@ use ::tests::black_box::{AnyError, Instance, Server};
 use clap::Args;
 
 use peer::Peer;
+use seeding::SeededGrants;
 use token_clients::{TokenEndpoint, Tokens, once_each, repeated};
 
 use crate::{
@@ -228,21 +229,23 @@ pub(crate) async fn access_tokens(
     base_url: &str,
     count: usize,
 ) -> Result<Vec<String>, AnyError> {
-    let seeded = seeding::seed(data_dir, base_url, count).await?;
-    let (mut clients, redeemed) = seeded.redeemers(1)?;
-    measure(&mut clients, Until::Done, || Duration::ZERO)?;
-    drop(clients);
-    Ok(redeemed.into_iter().map(|tokens| tokens.access).collect())
+    let tokens = redeem_all(&seeding::seed(data_dir, base_url, count).await?)?;
+    Ok(tokens.into_iter().map(|tokens| tokens.access).collect())
 }
 
 /// A client that refreshes a grant of the only account of a served library.
 pub(crate) async fn refresher(data_dir: &Path, base_url: &str) -> Result<LoadClient, AnyError> {
     let seeded = seeding::seed(data_dir, base_url, 1).await?;
+    let tokens = redeem_all(&seeded)?;
+    seeded.endpoint.refresher(&tokens.first().ok_or("no code was redeemed")?.refresh)
+}
+
+/// Redeems all codes over one connection.
+fn redeem_all(seeded: &SeededGrants) -> Result<Vec<Tokens>, AnyError> {
     let (mut clients, redeemed) = seeded.redeemers(1)?;
     measure(&mut clients, Until::Done, || Duration::ZERO)?;
     drop(clients);
-    let tokens = redeemed.into_iter().next().ok_or("no code was redeemed")?;
-    seeded.endpoint.refresher(&tokens.refresh)
+    Ok(redeemed.into_iter().collect())
 }
 
 /// Divides items evenly among this many parts.

@@ -1,7 +1,10 @@
 use ::tests::black_box::AnyError;
 use serde_json::Value;
 
-use crate::{closed_loop::LoadClient, connection::Connection};
+use crate::{
+    closed_loop::LoadClient,
+    connection::{Connection, check_status},
+};
 
 /// The tokens of a grant.
 #[derive(Debug, Clone)]
@@ -89,8 +92,4 @@ pub(super) fn once_each(
         check_status(connection.json(&path, Some(&token), message)?, expect, &path)?;
         Ok(true)
     }))
-}
-
-fn check_status(status: u16, expect: u16, path: &str) -> Result<(), AnyError> {
-    if status == expect { Ok(()) } else { Err(format!("{path} answered {status}, not {expect}").into()) }
 }
