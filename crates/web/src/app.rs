@@ -121,15 +121,15 @@ impl App {
 }
 
 impl Services {
-    /// Handles one request. The lines of the log about it have its name.
+    /// Handles one request. The response and all log lines about it carry its request ID.
     async fn handle(&self, peer: SocketAddr, request: Request<Incoming>) -> Reply {
-        let is_named = is_from_trusted_proxy(peer, &self.state.config.trusted_proxies);
-        let id = self.request_ids.of(request.headers(), is_named);
+        let is_trusted = is_from_trusted_proxy(peer, &self.state.config.trusted_proxies);
+        let id = self.request_ids.of(request.headers(), is_trusted);
         let span = tracing::info_span!("request", id = id.to_str().unwrap_or_default());
-        self.handle_named(peer, request).instrument(span).await.with(REQUEST_ID, id)
+        self.handle_logged(peer, request).instrument(span).await.with(REQUEST_ID, id)
     }
 
-    async fn handle_named(&self, peer: SocketAddr, mut request: Request<Incoming>) -> Reply {
+    async fn handle_logged(&self, peer: SocketAddr, mut request: Request<Incoming>) -> Reply {
         let in_progress = self.metrics.begin();
         let method = request.method().clone();
         let path = logged_path(request.uri().path()).to_owned();

@@ -1,5 +1,4 @@
-//! Names of requests. A response and the lines of the log about its request have the same name, also behind a proxy that
-//! gives names.
+//! Request IDs. A response and the log lines about its request have the same ID. A trusted proxy may choose it.
 
 use std::{
     hash::{BuildHasher as _, Hasher as _, RandomState},
@@ -10,10 +9,10 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 /// The header of requests and responses.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// The longest name that is taken from a proxy.
+/// The longest ID that a proxy may choose.
 const MAX_LENGTH: usize = 64;
 
-/// Gives names to requests. Those of other processes are different with overwhelming probability.
+/// Makes request IDs. A random number in them tells this process from others.
 pub(crate) struct RequestIds {
     process: u64,
     next: AtomicU64,
@@ -24,7 +23,8 @@ impl RequestIds {
         Self { process: RandomState::new().build_hasher().finish(), next: AtomicU64::new(1) }
     }
 
-    /// The name that a trusted proxy gave, or else a new one: 16 hexadecimal digits of the process and the number of the request.
+    /// The ID that a trusted proxy chose, or else a new one: 16 hexadecimal digits for the process, `-`, and the number of the
+    /// request.
     pub(crate) fn of(&self, headers: &HeaderMap, from_trusted_proxy: bool) -> HeaderValue {
         let given = headers.get(REQUEST_ID).filter(|value| from_trusted_proxy && is_plain(value));
         given.cloned().unwrap_or_else(|| self.new_id())
@@ -37,7 +37,7 @@ impl RequestIds {
     }
 }
 
-/// Whether a name can stand in a line of the log.
+/// Whether an ID from a proxy is short and has only letters, digits, `-`, `_` and `.`, so that it cannot disturb a log line.
 fn is_plain(value: &HeaderValue) -> bool {
     let is_plain_byte = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
     (1..=MAX_LENGTH).contains(&value.len()) && value.as_bytes().iter().all(is_plain_byte)
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_taken_only_from_a_trusted_proxy_and_if_it_is_plain() {
+    fn an_id_is_taken_only_from_a_trusted_proxy_and_if_it_is_plain() {
         let ids = RequestIds::new();
         let longest = "a".repeat(MAX_LENGTH);
         let too_long = "a".repeat(MAX_LENGTH + 1);

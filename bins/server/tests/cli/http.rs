@@ -30,9 +30,14 @@ pub(crate) fn get(address: &str, path: &str, key: &str) -> JsonResponse {
 
 /// The status and the text of a response, with its head.
 pub(crate) fn get_text(address: &str, path: &str) -> (u16, String) {
+    get_text_with(address, path, "")
+}
+
+/// The same with more headers, each with its line end.
+pub(crate) fn get_text_with(address: &str, path: &str, headers: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n{headers}Connection: close\r\n\r\n").unwrap();
     let mut response = Vec::new();
     stream.read_to_end(&mut response).unwrap();
     let text = String::from_utf8_lossy(&response).into_owned();

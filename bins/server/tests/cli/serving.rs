@@ -1,7 +1,10 @@
 use std::{
-    io::{Read as _, Write as _},
     net::{TcpListener, TcpStream, ToSocketAddrs as _},
-    os::{fd::AsRawFd as _, unix::fs::PermissionsExt as _, unix::net::UnixDatagram},
+    os::{
+        fd::{AsFd as _, AsRawFd as _, BorrowedFd},
+        unix::{fs::PermissionsExt as _, net::UnixDatagram},
+    },
+    process::Command,
     time::Duration,
 };
 
@@ -152,8 +155,11 @@ fn serve_prints_the_base_url_that_browsers_need() {
 fn the_service_manager_opens_sockets_and_learns_of_the_state() {
     let instance = Instance::with_account();
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
-    // The program inherits it, as it does from systemd.
-    rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::empty()).unwrap();
+    // The program inherits the socket, as it does from systemd.
+    let pass = |command: &mut Command, socket: BorrowedFd| {
+        rustix::io::fcntl_setfd(socket, rustix::io::FdFlags::empty()).unwrap();
+        command.env("LISTEN_FDS", "1").env("LISTEN_FDS_FIRST_FD", socket.as_raw_fd().to_string());
+    };
     let messages = UnixDatagram::bind(instance.beside("notify")).unwrap();
     messages.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let next = || {
@@ -163,7 +169,7 @@ fn the_service_manager_opens_sockets_and_learns_of_the_state() {
     };
     let mut command = instance.command(["serve", "--listen", "127.0.0.1:1"]);
     command.env("NOTIFY_SOCKET", instance.beside("notify"));
-    command.env("LISTEN_FDS", "1").env("LISTEN_FDS_FIRST_FD", socket.as_raw_fd().to_string());
+    pass(&mut command, socket.as_fd());
     let server = Server::start(&mut command);
     assert_eq!(server.address, socket.local_addr().unwrap().to_string());
     assert_eq!(next(), "READY=1\n");
@@ -174,9 +180,8 @@ fn the_service_manager_opens_sockets_and_learns_of_the_state() {
 
     // Anything else than a listening TCP socket is refused.
     let datagram = UnixDatagram::unbound().unwrap();
-    rustix::io::fcntl_setfd(&datagram, rustix::io::FdFlags::empty()).unwrap();
     let mut command = instance.command(["serve"]);
-    command.env("LISTEN_FDS", "1").env("LISTEN_FDS_FIRST_FD", datagram.as_raw_fd().to_string());
+    pass(&mut command, datagram.as_fd());
     let refused = crate::program::outcome(&mut command, "");
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(refused.stderr.contains("cannot listen on the sockets of the service manager"), "{refused:?}");
@@ -189,11 +194,8 @@ fn a_response_and_the_log_name_the_request() {
         ["serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--trusted-proxy", "127.0.0.1"];
     let server = Server::start(instance.command(options).env("RUST_LOG", "info,web=debug"));
     let named = |given: &str| {
-        let mut stream = TcpStream::connect(&server.address).unwrap();
-        let head = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\nX-Request-Id: {given}\r\n", server.address);
-        write!(stream, "{head}Connection: close\r\n\r\n").unwrap();
-        let mut response = String::new();
-        stream.read_to_string(&mut response).unwrap();
+        let header = format!("X-Request-Id: {given}\r\n");
+        let (_, response) = crate::http::get_text_with(&server.address, "/healthz", &header);
         let line = response.lines().find_map(|line| line.strip_prefix("x-request-id: "));
         line.unwrap_or_else(|| panic!("{response}")).to_owned()
     };

@@ -3,7 +3,7 @@
 
 document.documentElement.classList.add('script');
 
-/** The check boxes that were changed, also those before the module of the timeline was there. */
+/** The check boxes that the person has changed. The module of the timeline, which loads later, takes them over. */
 const changedEarly = new WeakSet();
 document.addEventListener('change', ({ target }) => changedEarly.add(target));
 
