@@ -141,9 +141,10 @@ pub(crate) fn has_openssl() -> bool {
         || cfg!(target_os = "macos") && HOMEBREW.iter().any(|dir| Path::new(dir).is_dir())
 }
 
-/// Chromium, or a browser built from it.
+/// Chromium, or a browser built from it. The one without windows needs half the processor time.
 pub(crate) fn chromium() -> Option<PathBuf> {
-    const NAMES: [&str; 6] = [
+    const NAMES: [&str; 7] = [
+        "chromium-headless-shell",
         "chromium",
         "chromium-browser",
         "google-chrome",

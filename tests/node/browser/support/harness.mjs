@@ -17,7 +17,8 @@ const SHOWN_CHARACTERS = 1_500;
 export function launch() {
   const executablePath = process.env.CHROMIUM;
   if (!executablePath) throw new Error('CHROMIUM must be the path of the browser');
-  return chromium.launch({ executablePath, timeout: TIMEOUT_MS });
+  // Without windows, Chromium isolates sites only if it is told to.
+  return chromium.launch({ executablePath, args: ['--site-per-process'], timeout: TIMEOUT_MS });
 }
 
 /** The server and the browser that the tests of a file share. */

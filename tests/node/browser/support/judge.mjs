@@ -21,10 +21,27 @@ const FITS = [
   { name: 'large letters', width: 1280, style: LARGE },
 ];
 
-/** Resizes the window and waits until the page, or a frame in it, has the new width. */
+/** Resizes the window and waits until the page, or a frame in it, has the new width and has been drawn again. */
 export async function resize(page, size, frame = page) {
   await page.setViewportSize(size);
   await frame.waitForFunction((width) => window.innerWidth === width, size.width);
+  await frame.evaluate(untilDrawn);
+}
+
+/** In the page: waits until nothing has changed for two frames. Scripts draw in several. */
+function untilDrawn() {
+  return new Promise((resolve) => {
+    let frames = 0;
+    const changes = new MutationObserver(() => (frames = 0));
+    changes.observe(document, { subtree: true, childList: true, attributes: true });
+    const next = () => {
+      frames += 1;
+      if (frames <= 2) return requestAnimationFrame(next);
+      changes.disconnect();
+      return resolve();
+    };
+    requestAnimationFrame(next);
+  });
 }
 
 /** Nothing overflows, needs horizontal scrolling or is cut off. */
