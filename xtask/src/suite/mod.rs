@@ -6,6 +6,7 @@ mod clients;
 mod conformance;
 mod counts;
 mod garage;
+mod load;
 mod machines;
 mod mutations;
 mod node;
@@ -68,6 +69,8 @@ enum Step {
     SyncPostgresS3,
     /// The server from the Debian package and the container image, with an upgrade; on Linux
     Package,
+    /// A household's load for a minute, an hour with --full, and hostile clients
+    Load,
     /// Three servers and two workers that are killed, on Postgres and S3 that are stopped
     Machines,
 }
@@ -142,6 +145,7 @@ fn count_all(runner: &Runner, options: &Options, done: &mut Steps) -> Counts {
                 sync::run_on_postgres_and_s3(runner, environment, &mut postgres, options.full)
             }),
             Step::Package => done.count("package", || package::run(runner)),
+            Step::Load => done.count("load", || load::run(runner, options.full)),
             Step::Machines => done.count("machines", || machines::run(runner, environment)),
         }
     };
@@ -153,8 +157,12 @@ fn build(runner: &Runner, steps: &[Step], environment: &[(&str, &str)]) -> Resul
     if steps.contains(&Step::Cargo) {
         return workspace::build_for_tests(runner, environment);
     }
-    let needed =
-        [(Step::Mutations, "mutations"), (Step::Conformance, "mcp_fixture"), (Step::Clients, "mcp_interop")];
+    let needed = [
+        (Step::Mutations, "mutations"),
+        (Step::Conformance, "mcp_fixture"),
+        (Step::Clients, "mcp_interop"),
+        (Step::Load, "bench"),
+    ];
     let needed = needed.iter().filter(|(step, _)| steps.contains(step)).map(|(_, program)| *program);
     let programs: Vec<_> = std::iter::once("server").chain(needed).collect();
     workspace::build_programs(runner, &programs)
@@ -178,6 +186,7 @@ mod tests {
             Step::Sync,
             Step::SyncPostgresS3,
             Step::Package,
+            Step::Load,
             Step::Machines,
         ];
         let all_but_mutations: Vec<_> = all_but_mutations

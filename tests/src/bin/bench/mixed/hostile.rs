@@ -88,7 +88,7 @@ fn print(name: &str, figures: &Latencies, quiet: &Latencies, server: &Server) {
     let (p50, p99) = (ms(figures.percentile(50)), ms(figures.percentile(99)));
     let ratio = p99 / ms(quiet.percentile(99)).max(f64::EPSILON);
     println!("{name:<44} p50 {p50:>7.2} ms  p99 {p99:>7.2} ms, {ratio:>5.2} times the quiet one");
-    println!("{}", super::state("", server));
+    println!("{:>10}  {}", "", super::State::of(server));
 }
 
 /// Opens connections and sends `head` on each. Returns those that the server accepted.

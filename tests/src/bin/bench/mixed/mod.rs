@@ -1,9 +1,10 @@
 //! Measures a server under the load of a household for a long time, and under clients that mean harm.
 //!
 //! First, apps, phones and browsers use a library at a moderate pace: MCP calls, lists, images, refreshed tokens, pages and
-//! uploads, which are indexed meanwhile. Memory, open files and faults are printed at intervals. Memory and open files that
-//! grow without end, or any fault, are defects. Then the latency of a well-behaved client is measured while others hold connections
-//! without use, send slowly, or send too much.
+//! uploads, which are indexed meanwhile. Memory, open files and faults are printed at intervals. Then the latency of a
+//! well-behaved client is measured while others hold connections without use, send slowly, or send too much.
+//!
+//! It fails if a request failed, or if the server at rest has much more memory or more open files than early in the load.
 
 mod hostile;
 
@@ -37,6 +38,10 @@ const INTERVALS: u32 = 12;
 const FIRST_PHOTOS: u32 = 20;
 /// Descriptions of faults that are printed.
 const SHOWN_FAULTS: usize = 5;
+/// Growth from the largest of the first intervals to the server at rest that is no defect: caches fill.
+const EARLY_INTERVALS: usize = 3;
+const MAX_GROWTH_BYTES: u64 = 64 << 20;
+const MAX_MORE_FILES: usize = 16;
 
 #[derive(Args, Debug)]
 pub(crate) struct Options {
@@ -67,11 +72,15 @@ pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
     let base_url = server.base_url().to_owned();
     let refresh = refresher(&data_dir, &base_url).await?;
     let user = User { base_url, key };
-    mixed(options, &server, &user, refresh)?;
+    let early = mixed(options, &server, &user, refresh)?;
     server.wait_until_idle()?;
-    println!("{}", state("at rest", &server));
+    let at_rest = State::of(&server);
+    println!("{:>10}  {at_rest}", "at rest");
+    early.check_growth(at_rest)?;
     hostile::run(options, &server, &user).await?;
-    println!("{}", state("at the end", &server));
+    let at_end = State::of(&server);
+    println!("{:>10}  {at_end}", "at the end");
+    early.check_growth(at_end)?;
     server.stop()
 }
 
@@ -203,7 +212,8 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn mixed(options: &Options, server: &Server, user: &User, refresh: LoadClient) -> Result<(), AnyError> {
+/// Returns the largest figures of the first intervals.
+fn mixed(options: &Options, server: &Server, user: &User, refresh: LoadClient) -> Result<State, AnyError> {
     let uploaded = Arc::new(AtomicU32::new(FIRST_PHOTOS));
     // A grant whose refresh token is lost ends, so this client never connects anew.
     let mut refresh = Some(refresh);
@@ -219,11 +229,11 @@ fn mixed(options: &Options, server: &Server, user: &User, refresh: LoadClient) -
     let stop = AtomicBool::new(false);
     let names: Vec<_> = kinds.iter().map(|kind| format!("{:>20}", format!("{} ms", kind.name))).collect();
     println!("{:>10}{}  (requests: p50, p99)", "", names.concat());
-    thread::scope(|scope| {
+    let (early, faults) = thread::scope(|scope| {
         for (kind, figures) in kinds.iter_mut().zip(&figures) {
             scope.spawn(|| kind.run(&stop, figures));
         }
-        let mut faults = Vec::new();
+        let (mut early, mut faults) = (State::default(), Vec::new());
         for interval in 1..=INTERVALS {
             thread::sleep(Duration::from_secs(options.seconds.into()) / INTERVALS);
             let taken = figures.each_ref().map(|figures| std::mem::take(&mut *lock(figures)));
@@ -231,26 +241,57 @@ fn mixed(options: &Options, server: &Server, user: &User, refresh: LoadClient) -
             faults.extend(taken.into_iter().flat_map(|latencies| latencies.faults));
             let elapsed = format!("{} s", options.seconds * interval / INTERVALS);
             println!("{elapsed:>10}{}", cells.concat());
-            println!("{}; {} faults so far", state("", server), faults.len());
+            let state = State::of(server);
+            println!("{:>10}  {state}; {} faults so far", "", faults.len());
+            if interval as usize <= EARLY_INTERVALS {
+                early = early.max(state);
+            }
         }
         stop.store(true, Ordering::Relaxed);
-        for fault in faults.iter().take(SHOWN_FAULTS) {
-            println!("fault: {fault}");
-        }
+        (early, faults)
     });
     println!("{} photos uploaded", uploaded.load(Ordering::Relaxed) - FIRST_PHOTOS);
-    Ok(())
+    for fault in faults.iter().take(SHOWN_FAULTS) {
+        println!("fault: {fault}");
+    }
+    if faults.is_empty() { Ok(early) } else { Err(format!("{} faults", faults.len()).into()) }
 }
 
 fn cell(latencies: &Latencies) -> String {
     format!("{}: {:.1}, {:.1}", latencies.count(), ms(latencies.percentile(50)), ms(latencies.percentile(99)))
 }
 
-/// Memory and open files of the server.
-fn state(name: &str, server: &Server) -> String {
-    format!(
-        "{name:>10}  {:.1} MB anonymous memory, {} open files",
-        megabytes(server.allocated_bytes()),
-        server.open_files()
-    )
+/// Anonymous memory and open files of a server.
+#[derive(Clone, Copy, Default)]
+struct State {
+    bytes: u64,
+    files: usize,
+}
+
+impl State {
+    fn of(server: &Server) -> Self {
+        Self { bytes: server.allocated_bytes(), files: server.open_files() }
+    }
+
+    fn max(self, other: Self) -> Self {
+        Self { bytes: self.bytes.max(other.bytes), files: self.files.max(other.files) }
+    }
+
+    /// # Errors
+    /// The later figures are larger than a server needs that leaks nothing.
+    fn check_growth(self, later: Self) -> Result<(), AnyError> {
+        let is_small =
+            later.bytes <= self.bytes + MAX_GROWTH_BYTES && later.files <= self.files + MAX_MORE_FILES;
+        if is_small {
+            Ok(())
+        } else {
+            Err(format!("the server grows: {self} at first, {later} at last").into())
+        }
+    }
+}
+
+impl std::fmt::Display for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.1} MB anonymous memory, {} open files", megabytes(self.bytes), self.files)
+    }
 }
