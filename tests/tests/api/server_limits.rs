@@ -7,7 +7,7 @@ use serde_json::json;
 use tests::TestApp;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpSocket, TcpStream},
+    net::TcpStream,
     time::timeout,
 };
 
@@ -159,73 +159,6 @@ async fn half_sent_bodies_do_not_block_others() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn new_connections_wait_while_all_are_busy() {
-    let builder = TestApp::builder().limits(|limits| limits.connections = 2);
-    let app = builder.trusted_proxy("127.0.0.1/32").start().await;
-    for _ in 0..MAX_TRIES {
-        let (first, second) = (stalled_reader(&app).await, stalled_reader(&app).await);
-        let mut waiting = app.connect().await;
-        waiting.write_all(LAST.as_bytes()).await.unwrap();
-        let mut byte = [0; 1];
-        if timeout(SHORT, waiting.read(&mut byte)).await.is_ok() {
-            continue;
-        }
-        drop(first);
-        assert!(TestApp::read_until_closed(waiting).await.starts_with("HTTP/1.1 200 "));
-        // The other connection was not closed.
-        second.peek(&mut byte).await.unwrap();
-        assert_eq!(byte, *b"H");
-        return;
-    }
-    panic!("the connection must wait");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_address_with_a_busy_share_gets_503() {
-    let app = TestApp::builder().limits(|limits| limits.connections = 2).start().await;
-    let mut is_refused = false;
-    for _ in 0..MAX_TRIES {
-        let _readers = (stalled_reader(&app).await, stalled_reader(&app).await);
-        let mut refused = app.connect().await;
-        refused.write_all(LAST.as_bytes()).await.unwrap();
-        let answer = TestApp::read_until_closed(refused).await;
-        is_refused = answer.starts_with("HTTP/1.1 503 ") && answer.contains("Retry-After: ");
-        if is_refused {
-            break;
-        }
-    }
-    assert!(is_refused, "there must be no slot");
-    // The service soon detects that they are closed.
-    for _ in 0..1_000 {
-        if app.send_raw(LAST).await.starts_with("HTTP/1.1 200 ") {
-            return;
-        }
-    }
-    panic!("the slots of closed connections were not freed");
-}
-
-/// Attempts to have two connections busy at the same time. A reader that has not stalled yet is idle for a moment between two
-/// responses, and may be closed then.
-const MAX_TRIES: usize = 20;
-
-/// Number of requests of a client that reads nothing.
-const STALLED_REQUESTS: usize = 500;
-
-/// A connection whose client reads none of many responses, so that one of them is in progress.
-async fn stalled_reader(app: &TestApp) -> TcpStream {
-    // A small buffer, so that the service soon cannot write.
-    let socket = TcpSocket::new_v4().unwrap();
-    socket.set_recv_buffer_size(4096).unwrap();
-    let mut stalled_reader = socket.connect(app.address).await.unwrap();
-    let request = "GET /api/ext/v2/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n";
-    // The service stops reading requests, so the write may fail.
-    let _ = timeout(SHORT, stalled_reader.write_all(request.repeat(STALLED_REQUESTS).as_bytes())).await;
-    // The first response has started.
-    stalled_reader.peek(&mut [0; 1]).await.unwrap();
-    stalled_reader
-}
-
 /// A request in progress: the service waits for its body.
 async fn start_request(app: &TestApp, key: &str, length: usize) -> TcpStream {
     let mut stream = app.connect().await;
@@ -245,25 +178,6 @@ async fn answer_of(stream: &mut TcpStream, request: &str) -> String {
         received.push(stream.read_u8().await.unwrap());
     }
     String::from_utf8(received).unwrap()
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_stops_reading_is_cut_off() {
-    let app = TestApp::builder()
-        .limits(|limits| {
-            limits.connections = 1;
-            limits.write_timeout = SHORT;
-            limits.min_response_bytes_per_s = u32::MAX;
-        })
-        .trusted_proxy("127.0.0.1/32")
-        .start()
-        .await;
-    let stalled_reader = stalled_reader(&app).await;
-    // This one is admitted only after the first is closed.
-    let answer = app.send_raw("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await;
-    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
-    let answered = TestApp::read_until_closed(stalled_reader).await.matches("HTTP/1.1 200 ").count();
-    assert!((1..STALLED_REQUESTS).contains(&answered), "{answered}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
