@@ -96,6 +96,11 @@ pub struct TestApp {
 }
 
 impl TestApp {
+    /// The HTTP interface.
+    pub fn web(&self) -> &App {
+        &self.app
+    }
+
     /// Serves the metrics, and returns their base URL.
     ///
     /// # Panics
@@ -122,6 +127,7 @@ impl TestApp {
             public_base_url: None,
             trusted_proxies: Vec::new(),
             client_documents: Some(Options::default()),
+            tls: None,
             migrated: true,
             store_clock: None,
             clock_ahead: Duration::ZERO,

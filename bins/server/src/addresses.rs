@@ -42,8 +42,9 @@ impl Machine for ThisMachine {
     }
 }
 
-/// Suggests a change when browsers cannot reach a server that listens here at its base URL. With https or a trusted
-/// proxy, a reverse proxy forwards the requests, and nothing can be checked.
+/// Suggests a change when browsers cannot reach a server that listens here at its base URL. With https that is not the server's
+/// own, or with a trusted proxy, a reverse proxy forwards the requests, and nothing can be checked. For https of the server's own,
+/// a router may forward another port.
 pub(crate) fn reachability_advice(
     config: &Config,
     listen: &ListenAddress,
@@ -51,7 +52,8 @@ pub(crate) fn reachability_advice(
     machine: &impl Machine,
 ) -> Option<String> {
     let (url, ip) = (Url::parse(base_url.as_str()).ok()?, listen.ip()?);
-    if base_url.is_https() || !config.trusted_proxies.is_empty() {
+    let has_proxy = base_url.is_https() && !config.has_tls();
+    if has_proxy || !config.trusted_proxies.is_empty() {
         return None;
     }
     let (base, port) = (base_url.as_str(), listen.port());
@@ -61,11 +63,12 @@ pub(crate) fn reachability_advice(
         Host::Ipv6(ip) => Some(IpAddr::V6(ip)),
         Host::Domain(_) => None,
     };
+    let scheme = config.scheme();
     let restart = |url: String| format!("Start it with --base-url {url} and open that URL in the browser.");
-    let listened_on = || restart(format!("http://{}", listen.on_this_machine()));
+    let listened_on = || restart(format!("{scheme}://{}", listen.on_this_machine()));
     let in_network = || match machine.lan_address() {
-        Some(ip) => restart(format!("http://{}", ListenAddress::Socket((ip, port).into()))),
-        None => restart(format!("http://ADDRESS:{port}, with this machine's network address,")),
+        Some(ip) => restart(format!("{scheme}://{}", ListenAddress::Socket((ip, port).into()))),
+        None => restart(format!("{scheme}://ADDRESS:{port}, with this machine's network address,")),
     };
     if base_url.is_loopback() {
         let only_here = format!("Links point to {base}, which only this machine can open");
@@ -89,8 +92,8 @@ pub(crate) fn reachability_advice(
         let right = if ip.is_unspecified() { in_network() } else { listened_on() };
         return Some(format!("Links point to {base}, which is not an address of this machine. {right}"));
     }
-    (base_port != port).then(|| {
-        let right = restart(format!("http://{}:{port}", url.host_str().unwrap_or_default()));
+    (base_port != port && !config.has_tls()).then(|| {
+        let right = restart(format!("{scheme}://{}:{port}", url.host_str().unwrap_or_default()));
         format!("Links point to {base}, but the server listens on port {port}. {right}")
     })
 }
@@ -107,14 +110,15 @@ pub(crate) fn encryption_advice(base_url: &BaseUrl) -> Option<String> {
         let authority = base_url.authority();
         format!(
             "{base} is public and not encrypted: passwords and photos can be read in transit. Put a reverse proxy with TLS \
-             in front, and start the server with --base-url https://{authority}"
+             in front, or let the server use TLS with --acme, or --tls-certificate and --tls-key, and start it with --base-url https://{authority}"
         )
     })
 }
 
 /// Warns about a reverse proxy that is not trusted.
 pub(crate) fn proxy_advice(config: &Config, base_url: &BaseUrl) -> Option<String> {
-    (base_url.is_https() && config.trusted_proxies.is_empty()).then(|| {
+    let is_behind_proxy = base_url.is_https() && !config.has_tls();
+    (is_behind_proxy && config.trusted_proxies.is_empty()).then(|| {
         "the server takes the address of the reverse proxy for that of every client, so all clients share the limits on \
          sign-ins and requests. Name the proxy with --trusted-proxy"
             .to_owned()
@@ -132,7 +136,7 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
 }
 
 /// A name is not public if it has no dot or a local top-level domain.
-fn is_public_name(name: &str) -> bool {
+pub(crate) fn is_public_name(name: &str) -> bool {
     const LOCAL: [&str; 9] =
         ["local", "lan", "home", "internal", "intranet", "localdomain", "localhost", "test", "arpa"];
     match name.trim_end_matches('.').rsplit_once('.') {
@@ -175,6 +179,7 @@ mod tests {
             &["--base-url", "http://localhost:8080"],
             &["--base-url", "https://photos.example.org"],
             &["--base-url", "http://photos.lan", "--trusted-proxy", "127.0.0.1"],
+            &["--listen", "0.0.0.0:8443", "--base-url", "https://photos.example.org", "--acme"],
         ] {
             assert_eq!(advice(fits), None, "{fits:?}");
         }
@@ -184,6 +189,11 @@ mod tests {
     fn the_advice_names_the_right_flag() {
         for (arguments, expect) in [
             (&["--listen", "0.0.0.0:8080"][..], "--base-url http://192.168.1.5:8080 "),
+            (&["--base-url", "https://photos.example.org", "--acme"], "--listen 0.0.0.0:443"),
+            (
+                &["--listen", "0.0.0.0:8443", "--tls-certificate", "a", "--tls-key", "b"],
+                "--base-url https://192.168.1.5:8443 ",
+            ),
             (&["--listen", "[::]:8080"], "--base-url http://192.168.1.5:8080 "),
             (
                 &["--listen", "0.0.0.0:9000", "--base-url", "http://localhost:8080"],

@@ -19,6 +19,7 @@ const SERVE_EXAMPLES: &str = "\
 Examples:
   server serve
   server serve --listen 0.0.0.0:8080 --base-url http://192.168.1.5:8080
+  server serve --listen 0.0.0.0:443 --base-url https://photos.example.org --acme
   server serve --base-url https://photos.example.org --trusted-proxy 127.0.0.1";
 
 const WORKER_EXAMPLES: &str = "\

@@ -17,6 +17,7 @@ mod serving_lock;
 mod shutdown;
 mod stores;
 mod table;
+mod tls;
 mod url_request;
 
 use std::{

@@ -39,7 +39,7 @@ pub use fingerprint::{Checksum, Fingerprint, HEAD_BYTES, content_hash, fingerpri
 pub use locks::{IndexerLock, ProcessLocks, ServiceLock, WorkerLock};
 pub use owners::{EndedOwner, OwnerLock};
 pub use parts::{PartFile, PartStore, PartWriter};
-pub use permissions::restrict_permissions;
+pub use permissions::{create_private_folder, restrict_permissions};
 pub use reading::BlobReader;
 pub use s3::{
     InvalidEndpoint, InvalidListing, InvalidLocation, ListedUpload, S3_CREDENTIAL_VARIABLES, S3Credentials,

@@ -5,7 +5,10 @@ use std::{
 };
 
 /// Creates a folder that only its owner can open, with its parents.
-pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// The folder cannot be created.
+pub fn create_private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

@@ -2,6 +2,7 @@
 
 mod client_stream;
 mod connections;
+mod tls;
 
 use std::{
     fmt, io,
@@ -19,16 +20,19 @@ use hyper_util::{
     server::graceful::{GracefulConnection, GracefulShutdown},
 };
 use ipnet::IpNet;
+use rustls::ServerConfig;
 use socket2::SockRef;
 use tokio::{
     net::{TcpListener, TcpStream},
     time,
 };
+use tokio_rustls::TlsAcceptor;
 
 pub(crate) use self::client_stream::Activity;
 use self::{
     client_stream::{ClientStream, SEND_BUFFER_BYTES, TrackedBody},
     connections::Connections,
+    tls::MaybeTls,
 };
 use crate::{HttpLimits, reply::Reply};
 
@@ -51,6 +55,8 @@ pub struct ServeOptions {
     pub trusted_proxies: Vec<IpNet>,
     /// Maps an address to the client that it belongs to, such as an IPv6 address to its /64 network.
     pub client_of: fn(IpAddr) -> IpAddr,
+    /// Serves https with this configuration; `None` serves http.
+    pub tls: Option<Arc<ServerConfig>>,
 }
 
 /// Serves HTTP/1.1 until `shutdown` is ready, then stops accepting and lets running requests finish for as long as the
@@ -69,6 +75,7 @@ where
     F: Future<Output = Reply> + Send + 'static,
 {
     let limits = options.limits;
+    let acceptor = options.tls.clone().map(TlsAcceptor::from);
     tracing::info!(address = %listener.local_addr()?, "serving");
     let connections = Connections::new(limits.connections);
     let graceful = GracefulShutdown::new();
@@ -92,10 +99,15 @@ where
             () = &mut shutdown => break,
         };
         let Some(slot) = slot else {
-            reject(stream, peer);
+            match acceptor {
+                None => reject(stream, peer),
+                Some(_) => tracing::debug!(%peer, "a connection was closed: its client's share is busy"),
+            }
             continue;
         };
         let activity = Activity::new(slot);
+        let stream = client_stream(stream, peer, &limits, activity.clone());
+        let stream = MaybeTls::new(stream, acceptor.as_ref());
         let connection = graceful.watch(connection(handler.clone(), stream, peer, &limits, activity.clone()));
         tokio::spawn(async move {
             tokio::select! {
@@ -141,10 +153,26 @@ impl fmt::Display for Evicted {
 
 impl std::error::Error for Evicted {}
 
+/// A TCP stream within the limits.
+fn client_stream(
+    stream: TcpStream,
+    peer: SocketAddr,
+    limits: &HttpLimits,
+    activity: Arc<Activity>,
+) -> ClientStream<TcpStream> {
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%peer, %error, "TCP_NODELAY could not be set");
+    }
+    if let Err(error) = SockRef::from(&stream).set_send_buffer_size(SEND_BUFFER_BYTES) {
+        tracing::debug!(%peer, %error, "the size of the send buffer could not be set");
+    }
+    ClientStream::new(stream, activity, limits)
+}
+
 /// Serves HTTP/1.1 only, because the limits are implemented for it. A reverse proxy can speak HTTP/2 to clients.
 fn connection<H, F>(
     handler: H,
-    stream: TcpStream,
+    stream: MaybeTls<ClientStream<TcpStream>>,
     peer: SocketAddr,
     limits: &HttpLimits,
     activity: Arc<Activity>,
@@ -153,13 +181,6 @@ where
     H: Fn(SocketAddr, Request<Incoming>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Reply> + Send + 'static,
 {
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%peer, %error, "TCP_NODELAY could not be set");
-    }
-    if let Err(error) = SockRef::from(&stream).set_send_buffer_size(SEND_BUFFER_BYTES) {
-        tracing::debug!(%peer, %error, "the size of the send buffer could not be set");
-    }
-    let stream = ClientStream::new(stream, activity.clone(), limits);
     let service = service_fn(move |mut request: Request<Incoming>| {
         let (handler, activity) = (handler.clone(), activity.clone());
         async move {
@@ -200,6 +221,7 @@ mod tests {
             limits: HttpLimits::default(),
             trusted_proxies: vec!["10.0.0.0/8".parse().unwrap()],
             client_of: |address| address,
+            tls: None,
         };
         let of = |peer: &str| client(peer.parse().unwrap(), &options);
         assert_eq!(of("10.0.0.1:1"), None);

@@ -31,14 +31,26 @@ pub enum Roots {
     /// Mozilla's list, as in browsers; compiled in.
     #[default]
     WebPki,
+    /// Mozilla's list and the certificates of the system, which may have one of an authority of a private network.
+    WebPkiAndSystem,
     /// Only these, in DER.
     Only(Vec<Vec<u8>>),
 }
 
 impl Roots {
-    fn store(&self) -> Result<RootCertStore, rustls::Error> {
+    /// The certificates as rustls takes them.
+    ///
+    /// # Errors
+    /// One of [`Roots::Only`] is not a certificate.
+    pub fn store(&self) -> Result<RootCertStore, rustls::Error> {
         match self {
             Self::WebPki => Ok(webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect()),
+            Self::WebPkiAndSystem => {
+                let mut store = Self::WebPki.store()?;
+                // A certificate of the system that cannot be read is not trusted.
+                store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+                Ok(store)
+            }
             Self::Only(certificates) => {
                 let mut store = RootCertStore::empty();
                 for certificate in certificates {

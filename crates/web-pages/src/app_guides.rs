@@ -205,8 +205,8 @@ fn obstacle(app: McpApp, base_url: &BaseUrl) -> Option<String> {
     let is_unreachable = base_url.is_loopback() || !base_url.is_https();
     (app.is_hosted() && is_unreachable).then(|| {
         format!(
-            "{} connects from the internet over https, so it cannot reach {}. Set up a reverse proxy with TLS, then start the \
-             server with its public address, such as --base-url {EXAMPLE}.",
+            "{} connects from the internet over https, so it cannot reach {}. Start the server with its public address and \
+             --acme, such as --base-url {EXAMPLE} --acme, or behind a reverse proxy with TLS.",
             app.title(),
             base_url.as_str()
         )

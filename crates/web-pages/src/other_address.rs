@@ -22,6 +22,7 @@ pub fn other_address(base_url: &BaseUrl, headers: &HeaderMap) -> Reply {
         Some(address) => (address.to_string(), format!("{}:{}", unspecified(address), address.port())),
         None => ("ADDRESS:PORT".to_owned(), "0.0.0.0:PORT".to_owned()),
     };
+    let scheme = if base_url.is_https() { "https" } else { "http" };
     let content = html! {
         p {
             "This library is only available on the machine that it runs on, at "
@@ -29,7 +30,7 @@ pub fn other_address(base_url: &BaseUrl, headers: &HeaderMap) -> Reply {
         }
         p {
             "To reach it from other devices, start it with "
-            code { "--base-url http://" (address) " --listen " (listen) } "."
+            code { "--base-url " (scheme) "://" (address) " --listen " (listen) } "."
         }
         p { (BEHIND_PROXY) }
     };

@@ -107,6 +107,11 @@ impl App {
 }
 
 impl App {
+    /// Sets the metric of the time when the TLS certificate in use expires, in seconds since 1970.
+    pub fn certificate_ends(&self, unix_s: i64) {
+        self.0.metrics.certificate_ends(unix_s);
+    }
+
     pub(crate) fn limits(&self) -> HttpLimits {
         self.0.state.config.limits
     }
@@ -259,6 +264,7 @@ pub async fn serve(
         limits: config.limits,
         trusted_proxies: config.trusted_proxies.clone(),
         client_of: subscriber_prefix,
+        tls: config.tls.clone(),
     };
     let handler = move |peer, request| {
         let services = app.0.clone();

@@ -1,5 +1,8 @@
+use std::sync::Arc;
+
 use http_server::{BaseUrl, HttpLimits};
 use ipnet::IpNet;
+use rustls::ServerConfig;
 use web_auth::OAuthLimits;
 
 /// The configuration of the HTTP interface.
@@ -15,6 +18,8 @@ pub struct WebConfig {
     pub oauth_limits: OAuthLimits,
     /// How client ID metadata documents are fetched; `None` rejects apps that use them. Only tests change the default.
     pub client_documents: Option<client_documents::Options>,
+    /// TLS of the service; `None` serves http.
+    pub tls: Option<Arc<ServerConfig>>,
 }
 
 impl WebConfig {
@@ -26,6 +31,7 @@ impl WebConfig {
             limits: HttpLimits::default(),
             oauth_limits: OAuthLimits::default(),
             client_documents: Some(client_documents::Options::default()),
+            tls: None,
         }
     }
 }

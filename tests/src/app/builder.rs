@@ -9,6 +9,7 @@ use std::{
 use client_documents::Options;
 use domain::Timestamp;
 use library::{Clock, ManualClock, ModelSource, Settings, SharedEncoder};
+use rustls::ServerConfig;
 use storage::{StorageError, StoreClock};
 use tokio::{net::TcpListener, sync::oneshot};
 use web::{App, BaseUrl, HttpLimits, OAuthLimits, WebConfig};
@@ -49,6 +50,7 @@ pub struct TestAppBuilder {
     pub(super) public_base_url: Option<String>,
     pub(super) trusted_proxies: Vec<String>,
     pub(super) client_documents: Option<Options>,
+    pub(super) tls: Option<Arc<ServerConfig>>,
     pub(super) migrated: bool,
     pub(super) store_clock: Option<Arc<ManualClock>>,
     pub(super) clock_ahead: Duration,
@@ -110,6 +112,13 @@ impl TestAppBuilder {
     #[must_use]
     pub fn without_client_documents(mut self) -> Self {
         self.client_documents = None;
+        self
+    }
+
+    /// Serves https. Only raw connections work then.
+    #[must_use]
+    pub fn tls(mut self, config: Arc<ServerConfig>) -> Self {
+        self.tls = Some(config);
         self
     }
 
@@ -178,6 +187,7 @@ impl TestAppBuilder {
         config.trusted_proxies =
             self.trusted_proxies.iter().map(|network| network.parse().unwrap()).collect();
         config.client_documents = self.client_documents;
+        config.tls = self.tls;
         let app = App::new(library.clone(), &secret(), config).unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
         let server = tokio::spawn(web::serve(app.clone(), listener, async {

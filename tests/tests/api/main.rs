@@ -42,5 +42,6 @@ mod setup;
 mod signed_urls;
 mod sync_sign_in;
 mod timeline;
+mod tls;
 mod uploads;
 mod webdav;

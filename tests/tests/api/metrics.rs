@@ -91,6 +91,11 @@ async fn alerts_and_the_dashboard_name_existing_metrics() {
     let app = TestApp::start().await;
     let url = app.serve_metrics().await;
     app.fetch("/healthz").await;
+    assert!(!read(&url).await.contains_key("photos_certificate_expiry_timestamp_seconds"));
+    // A server with TLS reports each certificate.
+    app.web().certificate_ends(1);
+    app.web().certificate_ends(2);
+    assert_eq!(read(&url).await["photos_certificate_expiry_timestamp_seconds"], 2.0);
     let series: Vec<String> = read(&url).await.into_keys().collect();
     let names: HashSet<&str> =
         series.iter().map(|series| series.split('{').next().unwrap_or_default()).collect();

@@ -67,7 +67,7 @@ enum Why {
     Package,
 }
 
-const TOOLS: [Tool; 20] = [
+const TOOLS: [Tool; 21] = [
     Tool {
         name: "cc",
         probe: Probe::OnPath,
@@ -126,12 +126,21 @@ const TOOLS: [Tool; 20] = [
         otherwise: None,
     },
     Tool {
+        name: "pebble",
+        probe: Probe::OnPath,
+        why: Why::Test,
+        packages: ["pebble"; 5],
+        otherwise: Some(
+            "Debian and Ubuntu have a package of Pebble, the test server for ACME. Elsewhere, install it from its source.",
+        ),
+    },
+    Tool {
         name: "chromium",
         probe: Probe::Chromium,
         why: Why::Browser,
         // Without a font, text has no size.
         packages: [
-            "chromium fonts-dejavu-core",
+            "chromium-headless-shell fonts-dejavu-core",
             "chromium dejavu-sans-fonts",
             "chromium ttf-dejavu",
             "chromium font-dejavu",
@@ -440,7 +449,7 @@ mod tests {
             assert_eq!(names, [&build, more].concat());
         };
         check(Tools::Build, &[]);
-        check(Tools::Test, &["python3", "libheif with its decoders", "Tesseract with English"]);
+        check(Tools::Test, &["python3", "libheif with its decoders", "Tesseract with English", "pebble"]);
         check(Tools::Curl, &["curl"]);
         check(Tools::Browser, &["chromium", "firefox"]);
         check(Tools::Sync, &["curl", "nextcloudcmd", "cadaver", "litmus"]);

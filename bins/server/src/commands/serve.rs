@@ -14,11 +14,12 @@ use web::{App, BaseUrl, BuildError, HttpLimits, InvalidBaseUrl, WebConfig};
 
 use crate::{
     addresses::{self, ThisMachine},
-    config::{Config, ListenAddress, Switch},
+    config::{Config, ListenAddress, Switch, TlsSettingsError},
     file_descriptors, service_manager,
     serving_lock::ServingLock,
     shutdown,
     stores::{self, IfMissing, OpenError},
+    tls::{CertificateSource, Tls, TlsError},
 };
 
 /// Why the server did not start, or stopped.
@@ -28,7 +29,10 @@ pub(crate) enum ServeError {
     Open(#[from] OpenError),
     #[error("Port {port} is in use; choose another with {flag}{}", other_server.as_ref().map(|other| format!("; {other}")).unwrap_or_default())]
     PortInUse { port: u16, flag: &'static str, other_server: Option<String> },
-    #[error("There is no permission to listen on port {port}; choose a port above 1023 with {flag}")]
+    #[error(
+        "There is no permission to listen on port {port}. Give the program the capability CAP_NET_BIND_SERVICE, let systemd open \
+         the socket, or choose a port above 1023 with {flag} and forward port {port} to it"
+    )]
     PortDenied { port: u16, flag: &'static str },
     #[error("{address} is not an address of this machine; choose another with {flag}")]
     NoSuchAddress { address: SocketAddr, flag: &'static str },
@@ -38,6 +42,10 @@ pub(crate) enum ServeError {
     Sockets(io::Error),
     #[error("cannot listen on {address}: {source}")]
     Listen { address: SocketAddr, source: io::Error },
+    #[error(transparent)]
+    TlsSettings(#[from] TlsSettingsError),
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     #[error(transparent)]
     BaseUrl(#[from] InvalidBaseUrl),
     #[error("cannot set up the server: {0}")]
@@ -57,6 +65,7 @@ pub(crate) enum ServeError {
 /// Serves until a shutdown signal.
 pub(super) async fn run(config: &Config) -> Result<(), ServeError> {
     let descriptors = file_descriptors::raise_limit();
+    let certificate = config.certificate()?;
     let library = stores::open_library(config, IfMissing::CreateAll).await?;
     let secret = stores::load_secret(config)?;
     let data_dir = stores::absolute(&config.data_dir);
@@ -86,14 +95,30 @@ pub(super) async fn run(config: &Config) -> Result<(), ServeError> {
     };
     stores::recover(&library).await;
     let base_url = config.base_url(&bound)?;
-    let app =
-        App::new(library.clone(), &secret, web_config(config, &base_url, descriptors, listeners.len()))?;
+    let mut web_config = web_config(config, &base_url, descriptors, listeners.len());
+    let tls = certificate.as_ref().map(|source| Tls::new(source, &base_url, &data_dir)).transpose()?;
+    web_config.tls = tls.as_ref().map(|tls| tls.config.clone());
+    let app = App::new(library.clone(), &secret, web_config)?;
     let shutdown = shutdown::signal().map_err(ServeError::Signals)?;
     let metrics_address = config.metrics_listen.as_ref();
     let metrics_address = metrics_address.map(|address| bound_address(address, &metrics)).transpose()?;
     print_address(&library, config, &bound, metrics_address.as_ref(), &base_url).await?;
+    if let Some(CertificateSource::Acme(order)) = &certificate
+        && !order.file(&data_dir).exists()
+    {
+        let authority = order.directory.as_str();
+        tracing::info!(name = %order.name, authority, "a TLS certificate is ordered; until it is there, nobody can connect");
+    }
     service_manager::ready();
-    serve_until(shutdown, &library, app, Listeners { service: listeners, metrics }).await
+    let renewal = tls.map(|tls| {
+        let app = app.clone();
+        tokio::spawn(tls.renew(move |end| app.certificate_ends(end.millis() / 1000)))
+    });
+    let served = serve_until(shutdown, &library, app, Listeners { service: listeners, metrics }).await;
+    if let Some(renewal) = renewal {
+        renewal.abort();
+    }
+    served
 }
 
 /// Listens on every address of the host name that `flag` gives. `other_server` is added to the error when the port is in use.
@@ -171,7 +196,7 @@ async fn print_address(
     metrics: Option<&ListenAddress>,
     base_url: &BaseUrl,
 ) -> Result<(), ServeError> {
-    let mut text = format!("listening on http://{bound}\n");
+    let mut text = format!("listening on {}://{bound}\n", config.scheme());
     if let Some(metrics) = metrics {
         text.push_str(&format!("metrics on http://{metrics}/metrics\n"));
     }

@@ -12,6 +12,7 @@ mod source;
 mod store_url;
 #[cfg(test)]
 pub(crate) mod tests;
+mod tls;
 
 use std::{
     io,
@@ -30,6 +31,7 @@ use crate::{
     cli::{DECODER, READ_TEXT},
     commands::DEFAULT_MODEL_SOURCE,
     stores::io_message,
+    tls::CertificateSource,
 };
 pub(crate) use blob_location::BlobLocation;
 pub(crate) use database_location::DatabaseLocation;
@@ -39,6 +41,7 @@ use place::{InvalidPlace, PlaceName};
 pub(crate) use source::{Environment, Source};
 use source::{FromEnvironment, FromFile};
 use store_url::StoreUrlError;
+pub(crate) use tls::TlsSettingsError;
 
 /// The default data folder.
 pub(crate) const DEFAULT_DATA_DIR: &str = "./data";
@@ -237,14 +240,32 @@ impl Config {
         })
     }
 
-    /// The configured base URL, else `http://` and the listen address.
+    /// Where the TLS certificate comes from; `None` serves http. Only the server and `doctor` need it.
+    ///
+    /// # Errors
+    /// [`TlsSettingsError`].
+    pub(crate) fn certificate(&self) -> Result<Option<CertificateSource>, TlsSettingsError> {
+        tls::certificate(&self.layer.serve, self.base_url.as_ref())
+    }
+
+    /// Whether the server itself speaks TLS.
+    pub(crate) fn has_tls(&self) -> bool {
+        tls::is_on(&self.layer.serve)
+    }
+
+    /// The scheme of the listen address.
+    pub(crate) fn scheme(&self) -> &'static str {
+        if self.has_tls() { "https" } else { "http" }
+    }
+
+    /// The configured base URL, else the scheme and the listen address.
     ///
     /// # Errors
     /// The host name to listen on is not valid in a URL.
     pub(crate) fn base_url(&self, listen: &ListenAddress) -> Result<BaseUrl, InvalidBaseUrl> {
         match &self.base_url {
             Some(base_url) => Ok(base_url.clone()),
-            None => BaseUrl::parse(&format!("http://{}", listen.on_this_machine())),
+            None => BaseUrl::parse(&format!("{}://{}", self.scheme(), listen.on_this_machine())),
         }
     }
 

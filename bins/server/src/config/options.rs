@@ -116,6 +116,7 @@ pub(crate) struct StoreOptions {
 const STORAGE: &str = "Storage options";
 const PHOTOS: &str = "Photo options";
 const SEARCH: &str = "Search options";
+const TLS: &str = "TLS options";
 
 /// Settings of `serve`; `mcp-config` takes the base URL, too.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
@@ -125,11 +126,37 @@ pub(crate) struct ServeOptions {
     /// Port 0 picks a free port. With a host name, the server listens on all its addresses.
     #[arg(long, value_name = "ADDR:PORT")]
     pub(crate) listen: Option<ListenAddress>,
-    /// Public URL used in all links [default: http:// and the listen address] [env: PHOTOS_BASE_URL]
+    /// Public URL used in all links [default: http:// or https://, and the listen address] [env: PHOTOS_BASE_URL]
     ///
     /// Browsers and apps must reach the server at this URL, such as https://photos.example.org.
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
+    /// File with the TLS certificate and its chain, as PEM: the server then speaks https [default: none]
+    /// [env: PHOTOS_TLS_CERTIFICATE]
+    ///
+    /// Changed files are loaded within two minutes, without a restart. A reverse proxy with TLS needs neither this nor ACME.
+    #[arg(long, value_name = "FILE", help_heading = TLS)]
+    pub(crate) tls_certificate: Option<PathBuf>,
+    /// File with the private key of the TLS certificate, as PEM [default: none] [env: PHOTOS_TLS_KEY]
+    #[arg(long, value_name = "FILE", help_heading = TLS)]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// Get and renew a TLS certificate for the name in the base URL by ACME: on or off [default: off] [env: PHOTOS_ACME]
+    ///
+    /// From Let's Encrypt; using it accepts their terms of service. Port 443 of the name must lead to the listen address.
+    #[arg(
+        long,
+        value_name = "SWITCH",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "on",
+        hide_possible_values = true,
+        help_heading = TLS
+    )]
+    pub(crate) acme: Option<Switch>,
+    /// URL of the directory of another ACME authority [default: https://acme-v02.api.letsencrypt.org/directory]
+    /// [env: PHOTOS_ACME_DIRECTORY]
+    #[arg(long, value_name = "URL", help_heading = TLS, hide_short_help = true)]
+    pub(crate) acme_directory: Option<String>,
     /// Network of trusted reverse proxies, such as 10.0.0.0/8 [default: none] [env: PHOTOS_TRUSTED_PROXY]
     ///
     /// Their Forwarded and X-Forwarded-For headers give the client address for logs and rate limits. Repeat the option,
@@ -301,6 +328,10 @@ impl Layer {
             serve: ServeOptions {
                 listen: source.take("listen")?,
                 base_url: source.take("base_url")?,
+                tls_certificate: source.take("tls_certificate")?,
+                tls_key: source.take("tls_key")?,
+                acme: source.take("acme")?,
+                acme_directory: source.take("acme_directory")?,
                 trusted_proxy: source.take_list("trusted_proxy")?,
                 log_format: source.take("log_format")?,
                 metrics_listen: source.take("metrics_listen")?,
@@ -338,6 +369,10 @@ impl Layer {
             serve: ServeOptions {
                 listen: serve.listen.or(below.serve.listen),
                 base_url: serve.base_url.or(below.serve.base_url),
+                tls_certificate: serve.tls_certificate.or(below.serve.tls_certificate),
+                tls_key: serve.tls_key.or(below.serve.tls_key),
+                acme: serve.acme.or(below.serve.acme),
+                acme_directory: serve.acme_directory.or(below.serve.acme_directory),
                 trusted_proxy: serve.trusted_proxy.or(below.serve.trusted_proxy),
                 log_format: serve.log_format.or(below.serve.log_format),
                 metrics_listen: serve.metrics_listen.or(below.serve.metrics_listen),

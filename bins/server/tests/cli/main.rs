@@ -29,6 +29,7 @@ mod s3;
 mod security_log;
 mod serving;
 mod signing_keys;
+mod tls;
 mod watch;
 mod worker;
 mod wrong_uses;

@@ -142,6 +142,8 @@ pub(crate) struct Server {
     child: Child,
     stdout: BufReader<ChildStdout>,
     stderr: Option<JoinHandle<String>>,
+    /// `http` or `https`.
+    pub(crate) scheme: String,
     pub(crate) address: String,
 }
 
@@ -159,8 +161,10 @@ impl Server {
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();
-        let address = line.trim_end().strip_prefix("listening on http://").unwrap_or_default().to_owned();
-        let server = Self { child, stdout, stderr: Some(stderr), address };
+        let url = line.trim_end().strip_prefix("listening on ").and_then(|url| url.split_once("://"));
+        let (scheme, address) = url.unwrap_or_default();
+        let (scheme, address) = (scheme.to_owned(), address.to_owned());
+        let server = Self { child, stdout, stderr: Some(stderr), scheme, address };
         assert!(!server.address.is_empty(), "the first line is {line:?}");
         server
     }

@@ -43,6 +43,8 @@ pub(crate) struct Metrics {
     requests: IntCounterVec,
     durations: HistogramVec,
     in_progress: IntGauge,
+    /// Registered once it is known.
+    certificate_end: IntGauge,
 }
 
 impl Metrics {
@@ -65,6 +67,10 @@ impl Metrics {
                 "photos_http_requests_in_progress",
                 "Requests without a response yet.",
             )?,
+            certificate_end: IntGauge::new(
+                "photos_certificate_expiry_timestamp_seconds",
+                "When the TLS certificate of this server expires, in seconds since 1970.",
+            )?,
         };
         let collectors: [Box<dyn Collector>; 3] = [
             Box::new(metrics.requests.clone()),
@@ -81,6 +87,12 @@ impl Metrics {
     pub(crate) fn begin(&self) -> InProgress<'_> {
         self.in_progress.inc();
         InProgress { metrics: self, started: Instant::now() }
+    }
+
+    pub(crate) fn certificate_ends(&self, unix_s: i64) {
+        self.certificate_end.set(unix_s);
+        // A second registration fails and changes nothing.
+        let _ = self.registry.register(Box::new(self.certificate_end.clone()));
     }
 
     /// The metrics in Prometheus' text format.
@@ -147,6 +159,7 @@ pub async fn serve_metrics(
         limits: HttpLimits { connections: CONNECTIONS, ..app.limits() },
         trusted_proxies: Vec::new(),
         client_of: subscriber_prefix,
+        tls: None,
     };
     let handler = move |_, request| {
         let app = app.clone();

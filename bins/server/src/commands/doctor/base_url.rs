@@ -24,7 +24,7 @@ enum NotFound {
     #[error("the name cannot be resolved{}; check its DNS record", reason(.0))]
     Name(Option<io::Error>),
     #[error(
-        "no connection{}; if the server is running, check its proxy, the port forwarding and the firewall",
+        "no connection{}; if the server is running, check the proxy, the port forwarding and the firewall",
         reason(.0)
     )]
     Connection(Option<io::Error>),
@@ -62,8 +62,9 @@ struct Metadata {
     issuer: String,
 }
 
-/// Asks the server at the base URL for its own base URL. Without TLS, a server that does not run is not a problem.
-pub(super) async fn check(base_url: &BaseUrl, findings: &mut Findings) {
+/// Asks the server at the base URL for its own base URL. Unless a proxy has the certificate, a server that does not run is not a
+/// problem.
+pub(super) async fn check(base_url: &BaseUrl, has_tls: bool, findings: &mut Findings) {
     let base = base_url.as_str();
     let Ok(url) = Url::parse(&format!("{base}{METADATA}")) else {
         return;
@@ -79,7 +80,7 @@ pub(super) async fn check(base_url: &BaseUrl, findings: &mut Findings) {
             );
             findings.warn(SUBJECT, &message);
         }
-        Err(NotFound::Connection(_)) if !base_url.is_https() => {
+        Err(NotFound::Connection(_)) if has_tls || !base_url.is_https() => {
             findings.ok(SUBJECT, &format!("no server is running at {base} now"));
         }
         Err(error) => findings.warn(SUBJECT, &format!("{base} does not lead to a server: {error}")),
@@ -88,7 +89,7 @@ pub(super) async fn check(base_url: &BaseUrl, findings: &mut Findings) {
 
 /// The issuer in the document at this URL.
 async fn issuer(url: &Url) -> Result<String, NotFound> {
-    let client = HttpsClient::new(&Roots::WebPki, "photo-library-doctor", LIMITS)?;
+    let client = HttpsClient::new(&Roots::WebPkiAndSystem, "photo-library-doctor", LIMITS)?;
     let accept = (header::ACCEPT, HeaderValue::from_static("application/json"));
     let response = url_request::get(&client, url, accept, STEP_TIMEOUT).await?;
     if response.status() != StatusCode::OK {

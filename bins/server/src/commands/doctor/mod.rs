@@ -1,6 +1,7 @@
 //! `doctor`: checks everything the server needs. It creates nothing that the first start would create.
 
 mod base_url;
+mod certificate;
 mod files;
 mod findings;
 mod models;
@@ -11,6 +12,7 @@ mod stores;
 use std::collections::BTreeSet;
 
 use clap::CommandFactory as _;
+use library::{Clock as _, SystemClock};
 use vision::models::Models;
 use web::BaseUrl;
 
@@ -41,7 +43,8 @@ pub(super) async fn run(
     let mut findings = Findings::default();
     let base_url = check_configuration(config, environment, &mut findings);
     if let Some(base_url) = base_url {
-        base_url::check(&base_url, &mut findings).await;
+        certificate::check(config, &base_url, SystemClock.now(), &mut findings);
+        base_url::check(&base_url, config.has_tls(), &mut findings).await;
     }
     files::check_data_folder(&config.data_dir, !config.database.is_shared(), &mut findings);
     files::check_secret(&config.secret, &mut findings);
