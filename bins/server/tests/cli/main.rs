@@ -30,6 +30,7 @@ mod security_log;
 mod serving;
 mod signing_keys;
 mod tls;
+mod upgrade;
 mod watch;
 mod worker;
 mod wrong_uses;
