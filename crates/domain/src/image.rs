@@ -69,6 +69,10 @@ impl Rendition {
     /// The renditions that are made before an image becomes visible, largest first. Others may be made later.
     pub const DISPLAYABLE: [Self; 3] = [Self::Medium, Self::Thumb, Self::Preview];
 
+    /// The renditions of every visible image. Images that an older version of the program read lack previews until they are
+    /// read again, or one is requested.
+    pub const OF_EVERY_IMAGE: [Self; 2] = [Self::Medium, Self::Thumb];
+
     /// The name in responses and URLs.
     pub const fn name(self) -> &'static str {
         match self {

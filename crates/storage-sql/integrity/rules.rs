@@ -27,7 +27,7 @@ use crate::{
 struct RuleQuery {
     /// The last of up to `$2` rows after `$1`, and their number.
     range: &'static str,
-    /// The rows after `$1` up to `$2` that break the rule. `$3` has the names of the displayable renditions.
+    /// The rows after `$1` up to `$2` that break the rule. `$3` has the names of the renditions of every image.
     find: Find,
 }
 
@@ -224,7 +224,7 @@ pub(super) fn check(
         Find::Rows(sql) => statement(sql)
             .bind::<BigInt, _>(after)
             .bind::<BigInt, _>(last)
-            .bind::<Text, _>(json_text(&Rendition::DISPLAYABLE.map(Rendition::name)))
+            .bind::<Text, _>(json_text(&Rendition::OF_EVERY_IMAGE.map(Rendition::name)))
             .load(c)?,
         Find::Words => {
             let image = |(seq, detail): (i64, &str)| Found {
