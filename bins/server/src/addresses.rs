@@ -110,7 +110,8 @@ pub(crate) fn encryption_advice(base_url: &BaseUrl) -> Option<String> {
         let authority = base_url.authority();
         format!(
             "{base} is public and not encrypted: passwords and photos can be read in transit. Put a reverse proxy with TLS \
-             in front, or let the server use TLS with --acme, or --tls-certificate and --tls-key, and start it with --base-url https://{authority}"
+             in front, or let the server use TLS with --acme, or --tls-certificate and --tls-key, and start it with \
+             --base-url https://{authority}"
         )
     })
 }

@@ -7,7 +7,6 @@ use std::{
     time::Duration,
 };
 
-use domain::Timestamp;
 use library::{Clock as _, SystemClock};
 use rustls::{
     InconsistentKeys,
@@ -22,7 +21,7 @@ use rustls::{
 use tokio::{task::spawn_blocking, time};
 use web::BaseUrl;
 
-use super::{Flaw, valid_until, validity::lifetime};
+use super::{Flaw, Report, valid_until, validity::lifetime};
 
 /// How often the files are read again.
 const RELOAD_INTERVAL: Duration = Duration::from_secs(60);
@@ -141,7 +140,7 @@ impl Watched {
 
     /// Reads the files every minute, and logs each problem once. While the files cannot be used, for example because only one
     /// was replaced so far, the previous certificate stays in use.
-    pub(super) async fn reload(mut self, report: &(impl Fn(Timestamp) + Sync)) {
+    pub(super) async fn reload(mut self, report: Report) {
         let mut last_problem = None;
         loop {
             let checking = spawn_blocking(move || {

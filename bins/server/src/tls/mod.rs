@@ -49,7 +49,7 @@ enum Source {
     Acme(acme::Orders),
 }
 
-/// Called with the end of each certificate that is used from now on.
+/// Called with the expiry time of the certificate in use.
 type Report = Arc<dyn Fn(Timestamp) + Send + Sync>;
 
 impl Tls {
@@ -76,11 +76,13 @@ impl Tls {
         Ok(Self { config, source })
     }
 
-    /// Replaces the certificate in time, for as long as it is polled. `report` gets the end of each one that is used from now on.
+    /// Replaces the certificate before it expires, until the future is dropped. `report` gets the expiry time of the certificate in
+    /// use.
     pub(crate) async fn renew(self, report: impl Fn(Timestamp) + Send + Sync + 'static) {
+        let report: Report = Arc::new(report);
         match self.source {
-            Source::Files(watched) => watched.reload(&report).await,
-            Source::Acme(orders) => orders.run(Arc::new(report)).await,
+            Source::Files(watched) => watched.reload(report).await,
+            Source::Acme(orders) => orders.run(report).await,
         }
     }
 }

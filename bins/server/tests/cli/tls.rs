@@ -2,7 +2,6 @@
 
 use std::{
     fs,
-    io::{Read as _, Write as _},
     net::{SocketAddr, TcpListener},
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
@@ -18,7 +17,10 @@ use rustls::pki_types::{CertificateDer, pem::PemObject as _};
 use serde_json::{Value, json};
 use tokio::{net::TcpStream, runtime};
 
-use crate::program::{Instance, Server};
+use crate::{
+    http::get_text,
+    program::{Instance, Server},
+};
 
 const NAME: &str = "photos.test";
 const LIMITS: Limits =
@@ -82,7 +84,11 @@ fn a_server_with_certificate_files_speaks_https() {
     let arguments = ["serve", "--listen", "127.0.0.1:0", "--metrics-listen", &metrics.to_string()];
     let server = Server::start(&mut files.command(&instance, arguments));
     assert_eq!(server.scheme, "https");
-    wait(|| plain_get(metrics, "/metrics").contains("\nphotos_certificate_expiry_timestamp_seconds "));
+    wait(|| {
+        get_text(&metrics.to_string(), "/metrics")
+            .1
+            .contains("\nphotos_certificate_expiry_timestamp_seconds ")
+    });
     let expected = format!("https://{}/api", server.address);
     assert_eq!(issuer(&files.roots, &server.address, "127.0.0.1").unwrap(), expected);
     let (status, _, stdout, stderr) = server.stop(Signal::TERM);
@@ -142,15 +148,6 @@ fn doctor_judges_the_certificate() {
         other.starts_with("FAIL  certificate: ") && other.contains("is not for pictures.test"),
         "{other}"
     );
-}
-
-/// The response to a request over http.
-fn plain_get(address: SocketAddr, path: &str) -> String {
-    let mut stream = std::net::TcpStream::connect(address).unwrap();
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
-    let mut text = String::new();
-    stream.read_to_string(&mut text).unwrap();
-    text
 }
 
 /// A process that is killed when dropped.

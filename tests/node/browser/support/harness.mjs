@@ -17,7 +17,7 @@ const SHOWN_CHARACTERS = 1_500;
 export function launch() {
   const executablePath = process.env.CHROMIUM;
   if (!executablePath) throw new Error('CHROMIUM must be the path of the browser');
-  // Without windows, Chromium isolates sites only if it is told to.
+  // Chromium's headless shell puts each site into its own process only with this flag.
   return chromium.launch({ executablePath, args: ['--site-per-process'], timeout: TIMEOUT_MS });
 }
 
