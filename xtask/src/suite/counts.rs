@@ -14,6 +14,11 @@ impl Counts {
     pub(super) const ONE_PASSED: Self = Self { passed: 1, failed: 0 };
     pub(super) const ONE_FAILED: Self = Self { passed: 0, failed: 1 };
 
+    /// A run that counts as one test.
+    pub(super) const fn one(passed: bool) -> Self {
+        if passed { Self::ONE_PASSED } else { Self::ONE_FAILED }
+    }
+
     /// Reads the last line of a Rust test program:
     /// `test result: ok. 5 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s`.
     pub(super) fn of_line(line: &str) -> Option<Self> {

@@ -16,5 +16,5 @@ pub(super) fn run(runner: &Runner, full: bool) -> Result<Counts, ProcessError> {
     let mut command = Command::new(workspace::target("debug/bench"));
     command.args(["mixed", "--seconds", seconds, "--hostile-seconds", hostile, "--connections", connections]);
     let status = runner.status(&mut command)?;
-    Ok(if status.success() { Counts::ONE_PASSED } else { Counts::ONE_FAILED })
+    Ok(Counts::one(status.success()))
 }

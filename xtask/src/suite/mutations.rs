@@ -13,5 +13,5 @@ const FILES: &str = "10000";
 pub(super) fn run(runner: &Runner) -> Result<Counts, ProcessError> {
     let program = workspace::target("debug/mutations");
     let status = runner.status(Command::new(program).args(["--count", FILES]))?;
-    Ok(if status.success() { Counts::ONE_PASSED } else { Counts::ONE_FAILED })
+    Ok(Counts::one(status.success()))
 }

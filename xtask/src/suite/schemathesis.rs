@@ -40,7 +40,7 @@ pub(super) fn run(runner: &Runner, full: bool) -> Result<Counts, SchemathesisErr
     let mut server = library.serve(port)?;
     let status = runner.status(command(&venv, port, &key, full).current_dir(&dir))?;
     server.stop()?;
-    Ok(if status.success() { Counts::ONE_PASSED } else { Counts::ONE_FAILED })
+    Ok(Counts::one(status.success()))
 }
 
 fn command(venv: &Venv, port: u16, key: &str, full: bool) -> Command {
