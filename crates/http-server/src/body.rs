@@ -10,7 +10,7 @@ use http_body_util::{BodyExt as _, Full, StreamBody, combinators::UnsyncBoxBody}
 use hyper::body::Incoming;
 use tokio::time;
 
-use crate::server::Activity;
+use crate::server::RequestActivity;
 
 /// The error of a response body. It closes the connection, because the head has been sent already.
 pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
@@ -88,14 +88,14 @@ pub struct RequestBody {
     max_discarded_bytes: u64,
     is_sent: bool,
     is_encoded: bool,
-    /// The connection, which may be closed for a new one until the body has arrived.
-    connection: Option<Arc<Activity>>,
+    /// The request, whose connection may be closed for a new one until the body has arrived.
+    request: Option<Arc<RequestActivity>>,
 }
 
 impl RequestBody {
     /// A body that must arrive within `timeout`.
     pub fn new(parts: &Parts, incoming: Incoming, timeout: Duration) -> Self {
-        let (headers, connection) = (&parts.headers, parts.extensions.get().cloned());
+        let (headers, request) = (&parts.headers, parts.extensions.get().cloned());
         let is_sent = !headers.contains_key(header::EXPECT);
         Self {
             incoming: Some(incoming),
@@ -103,7 +103,7 @@ impl RequestBody {
             max_discarded_bytes: MAX_DISCARDED_BYTES,
             is_sent,
             is_encoded: is_encoded(headers),
-            connection,
+            request,
         }
     }
 
@@ -134,7 +134,7 @@ impl RequestBody {
         self.is_sent = true;
         let collected = time::timeout(self.timeout, collect(incoming, max_bytes)).await;
         let bytes = collected.unwrap_or(Err(ReadBodyError::TooSlow))?;
-        if self.connection.as_ref().is_some_and(|connection| !connection.body_received()) {
+        if self.request.as_ref().is_some_and(|request| !request.body_received()) {
             return Err(ReadBodyError::Broken);
         }
         if self.is_encoded { Err(ReadBodyError::Encoded) } else { Ok(bytes) }
@@ -149,7 +149,7 @@ impl RequestBody {
         if self.is_encoded {
             return Err(ReadBodyError::Encoded);
         }
-        if self.connection.as_ref().is_some_and(|connection| !connection.body_received()) {
+        if self.request.as_ref().is_some_and(|request| !request.body_received()) {
             return Err(ReadBodyError::Broken);
         }
         Ok(stream::unfold(Some(self), |body| async move {

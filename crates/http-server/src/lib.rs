@@ -1,4 +1,4 @@
-//! HTTP/1.1 for the interfaces of the service: connections, request bodies and replies, all within limits.
+//! HTTP for the interfaces of the service: connections, request bodies and replies, all within limits.
 //!
 //! [`serve`] accepts connections and passes each request to a handler. A handler reads the body through
 //! [`RequestBody`](body::RequestBody) and builds its reply with the functions in [`reply`] and [`file`].

@@ -1,43 +1,57 @@
 //! Accepts connections and serves requests until shutdown.
 
+mod activity;
 mod client_stream;
 mod connections;
-mod tls;
+mod http2;
 
 use std::{
-    fmt, io,
+    fmt,
+    future::pending,
+    io,
     io::Write as _,
     net::{IpAddr, SocketAddr},
+    pin::pin,
     sync::Arc,
     time::Duration,
 };
 
-use http::Request;
+use http::{Method, Request, Response, StatusCode, Version};
 use http_body::Body as _;
-use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper::{
+    body::Incoming,
+    server::conn::{http1, http2 as h2},
+    service::{Service, service_fn},
+};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
-    server::graceful::{GracefulConnection, GracefulShutdown},
+    server::graceful::GracefulConnection,
 };
 use ipnet::IpNet;
 use rustls::ServerConfig;
 use socket2::SockRef;
 use tokio::{
     net::{TcpListener, TcpStream},
-    time,
+    sync::watch,
+    time::{self, error::Elapsed},
 };
-use tokio_rustls::TlsAcceptor;
+use tokio_rustls::{TlsAcceptor, server::TlsStream};
+use tokio_util::either::Either;
 
-pub(crate) use self::client_stream::Activity;
+pub(crate) use self::activity::RequestActivity;
 use self::{
-    client_stream::{ClientStream, SEND_BUFFER_BYTES, TrackedBody},
-    connections::Connections,
-    tls::MaybeTls,
+    activity::{Activity, InProgress, TrackedBody},
+    client_stream::{ClientStream, SEND_BUFFER_BYTES},
+    connections::{Connections, NoSlot},
+    http2::{Delivery, Streams},
 };
-use crate::{HttpLimits, reply::Reply};
+use crate::{
+    HttpLimits,
+    reply::{Reply, error, retry_after},
+};
 
 /// Upper bounds on the head of a request, in bytes and in header lines; a larger one gets 431.
-const MAX_HEAD_BYTES: usize = 64 * 1024;
+const MAX_HEAD_BYTES: u32 = 64 * 1024;
 const MAX_HEADERS: usize = 100;
 /// Pause after `accept` failed, most likely for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -45,6 +59,12 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\n\
     Content-Type: application/json\r\nX-Content-Type-Options: nosniff\r\nContent-Length: 81\r\n\r\n\
     {\"error\":\"too many requests of this address are in progress; retry after a wait\"}";
+/// When to repeat a request for which there is no slot, in seconds. [`BUSY`] has it, too.
+const BUSY_RETRY_S: u64 = 5;
+/// The name of HTTP/2 in a TLS handshake (RFC 9113, section 3.2).
+const HTTP2: &[u8] = b"h2";
+/// How long a connection that is told to end may be idle until it is closed.
+const MAX_FAREWELL: Duration = Duration::from_secs(2);
 
 /// How a server treats its clients.
 #[derive(Debug, Clone)]
@@ -59,8 +79,8 @@ pub struct ServeOptions {
     pub tls: Option<Arc<ServerConfig>>,
 }
 
-/// Serves HTTP/1.1 until `shutdown` is ready, then stops accepting and lets running requests finish for as long as the
-/// limits allow. `handler` gets each request with the address of its peer.
+/// Serves HTTP/1.1, and over TLS also HTTP/2, until `shutdown` is ready. Then it stops accepting and lets running requests finish
+/// for as long as the limits allow. `handler` gets each request, in the form of HTTP/1.1, with the address of its peer.
 ///
 /// # Errors
 /// The listener's address cannot be read. The failure of a single connection is logged and ends only that connection.
@@ -78,8 +98,9 @@ where
     let acceptor = options.tls.clone().map(TlsAcceptor::from);
     tracing::info!(address = %listener.local_addr()?, "serving");
     let connections = Connections::new(limits.connections);
-    let graceful = GracefulShutdown::new();
-    let mut shutdown = std::pin::pin!(shutdown);
+    // Each connection holds a receiver until it has ended.
+    let (stop, _) = watch::channel(());
+    let mut shutdown = pin!(shutdown);
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -107,11 +128,11 @@ where
         };
         let activity = Activity::new(slot);
         let stream = client_stream(stream, peer, &limits, activity.clone());
-        let stream = MaybeTls::new(stream, acceptor.as_ref());
-        let connection = graceful.watch(connection(handler.clone(), stream, peer, &limits, activity.clone()));
+        let connection = Connection { peer, limits, activity: activity.clone(), stopping: stop.subscribe() };
+        let served = connection.serve(handler.clone(), stream, acceptor.clone());
         tokio::spawn(async move {
             tokio::select! {
-                ended = connection => if let Err(error) = ended {
+                ended = served => if let Err(error) = ended {
                     tracing::debug!(%peer, %error, "a connection ended early");
                 },
                 () = activity.slot.evicted() => tracing::debug!(%peer, "an idle connection was closed for a new one"),
@@ -119,7 +140,8 @@ where
         });
     }
     drop(listener);
-    if time::timeout(limits.drain_timeout, graceful.shutdown()).await.is_err() {
+    stop.send_replace(());
+    if time::timeout(limits.drain_timeout, stop.closed()).await.is_err() {
         tracing::warn!("requests still running at the end of the drain time were cut off");
     }
     Ok(())
@@ -169,38 +191,146 @@ fn client_stream(
     ClientStream::new(stream, activity, limits)
 }
 
-/// Serves HTTP/1.1 only, because the limits are implemented for it. A reverse proxy can speak HTTP/2 to clients.
-fn connection<H, F>(
-    handler: H,
-    stream: MaybeTls<ClientStream<TcpStream>>,
+/// Why a connection ended early.
+#[derive(Debug, thiserror::Error)]
+enum ConnectionError {
+    #[error("the TLS handshake took too long")]
+    SlowHandshake(#[from] Elapsed),
+    #[error("the TLS handshake failed: {0}")]
+    Handshake(#[from] io::Error),
+    #[error(transparent)]
+    Http(#[from] hyper::Error),
+}
+
+/// The stream of a connection with or without TLS.
+type Stream = Either<ClientStream<TcpStream>, Box<TlsStream<ClientStream<TcpStream>>>>;
+
+/// A connection without its stream.
+struct Connection {
     peer: SocketAddr,
-    limits: &HttpLimits,
+    limits: HttpLimits,
     activity: Arc<Activity>,
-) -> impl GracefulConnection<Error: fmt::Display> + Send + 'static + use<H, F>
+    /// Changes once, when the server shuts down.
+    stopping: watch::Receiver<()>,
+}
+
+impl Connection {
+    /// Serves the requests of the connection until it ends.
+    async fn serve<H, F>(
+        mut self,
+        handler: H,
+        stream: ClientStream<TcpStream>,
+        acceptor: Option<TlsAcceptor>,
+    ) -> Result<(), ConnectionError>
+    where
+        H: Fn(SocketAddr, Request<Incoming>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Reply> + Send + 'static,
+    {
+        let limits = self.limits;
+        let stream = match acceptor {
+            None => Stream::Left(stream),
+            Some(acceptor) => tokio::select! {
+                accepted = time::timeout(limits.head_timeout, acceptor.accept(stream)) => {
+                    Stream::Right(Box::new(accepted??))
+                }
+                _ = self.stopping.changed() => return Ok(()),
+            },
+        };
+        let is_http2 =
+            matches!(&stream, Stream::Right(tls) if tls.get_ref().1.alpn_protocol() == Some(HTTP2));
+        let service = service(handler, self.peer, self.activity.clone());
+        if is_http2 {
+            let connection = h2::Builder::new(Streams { limits })
+                .timer(TokioTimer::new())
+                .max_concurrent_streams(http2::MAX_STREAMS)
+                .max_header_list_size(MAX_HEAD_BYTES)
+                .max_send_buf_size(http2::MAX_BUFFERED_BYTES)
+                .serve_connection(TokioIo::new(stream), service);
+            self.run(connection, Some(limits.head_timeout)).await
+        } else {
+            let connection = http1::Builder::new()
+                .timer(TokioTimer::new())
+                // It also closes a connection that is idle, before its first request or after a response.
+                .header_read_timeout(limits.head_timeout)
+                // Both limits are needed: one read may grow the buffer beyond its own.
+                .max_header_size(MAX_HEAD_BYTES as usize)
+                .max_buf_size(MAX_HEAD_BYTES as usize)
+                .max_headers(MAX_HEADERS)
+                .serve_connection(TokioIo::new(stream), service);
+            self.run(connection, None).await
+        }
+    }
+
+    /// Runs a connection until it ends, at the latest when it has been idle for a while after its idle time or the shutdown.
+    async fn run(
+        mut self,
+        connection: impl GracefulConnection<Error = hyper::Error>,
+        mut max_idle: Option<Duration>,
+    ) -> Result<(), ConnectionError> {
+        let mut connection = pin!(connection);
+        let mut is_ending = false;
+        loop {
+            let idle = async {
+                match max_idle {
+                    Some(limit) => self.activity.idle_for(limit).await,
+                    None => pending().await,
+                }
+            };
+            tokio::select! {
+                ended = &mut connection => return Ok(ended?),
+                () = idle => if is_ending { return Ok(()) },
+                _ = self.stopping.changed(), if !is_ending => {}
+            }
+            is_ending = true;
+            max_idle = max_idle.map(|_| MAX_FAREWELL);
+            connection.as_mut().graceful_shutdown();
+        }
+    }
+}
+
+/// Passes the requests of a connection to the handler, as long as there are slots for them.
+fn service<H, F>(
+    handler: H,
+    peer: SocketAddr,
+    activity: Arc<Activity>,
+) -> impl Service<
+    Request<Incoming>,
+    Response = Response<TrackedBody>,
+    Error = Evicted,
+    Future: Future<Output = Result<Response<TrackedBody>, Evicted>> + Send + 'static,
+>
 where
     H: Fn(SocketAddr, Request<Incoming>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Reply> + Send + 'static,
 {
-    let service = service_fn(move |mut request: Request<Incoming>| {
+    service_fn(move |mut request: Request<Incoming>| {
         let (handler, activity) = (handler.clone(), activity.clone());
         async move {
-            if !activity.slot.begin_request(!request.body().is_end_stream()) {
-                return Err(Evicted);
+            let is_http2 = request.version() == Version::HTTP_2;
+            if is_http2 {
+                http2::as_http1(&mut request);
             }
-            request.extensions_mut().insert(activity.clone());
+            let is_head = request.method() == Method::HEAD;
+            let has_body = !request.body().is_end_stream();
+            let in_progress = match InProgress::begin(&activity, has_body, Delivery::of_this_stream()) {
+                Ok(in_progress) => in_progress,
+                Err(NoSlot::Evicted) => return Err(Evicted),
+                Err(NoSlot::ForClient | NoSlot::ForAnyone) => {
+                    return Ok(busy().map(|body| TrackedBody::new(body, None)));
+                }
+            };
+            request.extensions_mut().insert(in_progress.request.clone());
             let reply = handler(peer, request).await;
-            Ok(reply.map(|body| TrackedBody::new(body, activity)))
+            let reply = if is_http2 && is_head { http2::without_body(reply) } else { reply };
+            Ok(reply.map(|body| TrackedBody::new(body, Some(in_progress))))
         }
-    });
-    http1::Builder::new()
-        .timer(TokioTimer::new())
-        // It also closes a connection that is idle, before its first request or after a response.
-        .header_read_timeout(limits.head_timeout)
-        // Both limits are needed: one read may grow the buffer beyond its own.
-        .max_header_size(MAX_HEAD_BYTES)
-        .max_buf_size(MAX_HEAD_BYTES)
-        .max_headers(MAX_HEADERS)
-        .serve_connection(TokioIo::new(stream), service)
+    })
+}
+
+/// The reply to a request beside others of its connection, for which there is no slot.
+fn busy() -> Reply {
+    let message = "too many requests are in progress; retry after a wait";
+    retry_after(error(StatusCode::SERVICE_UNAVAILABLE, message), BUSY_RETRY_S)
 }
 
 #[cfg(test)]

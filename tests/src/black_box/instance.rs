@@ -162,7 +162,15 @@ impl Instance {
     /// # Errors
     /// The program exited before it was ready.
     pub fn serve(&self) -> Result<Server, AnyError> {
-        Server::start(&mut self.command(["serve", "--listen", "127.0.0.1:0"]), &self.data_dir)
+        self.serve_with(&[], &self.data_dir)
+    }
+
+    /// Starts the server with more options. Its log is in the folder `log_dir`.
+    ///
+    /// # Errors
+    /// The server does not start.
+    pub fn serve_with(&self, options: &[&OsStr], log_dir: &Path) -> Result<Server, AnyError> {
+        Server::start(self.command(["serve", "--listen", "127.0.0.1:0"]).args(options), log_dir)
     }
 
     fn output<const N: usize>(&self, arguments: [&str; N]) -> Result<Output, AnyError> {

@@ -12,6 +12,7 @@ mod dates;
 mod deletion;
 mod envelope;
 mod free_plan;
+mod http2;
 mod imported;
 mod library_info;
 mod local_access;

@@ -95,7 +95,7 @@ fn server_config(
         .with_safe_default_protocol_versions()?
         .with_no_client_auth()
         .with_cert_resolver(resolver);
-    let protocols = std::iter::once(b"http/1.1".as_slice()).chain(more_protocols.iter().copied());
+    let protocols = [b"h2".as_slice(), b"http/1.1"].into_iter().chain(more_protocols.iter().copied());
     config.alpn_protocols = protocols.map(<[u8]>::to_vec).collect();
     Ok(Arc::new(config))
 }

@@ -4,90 +4,26 @@
 use std::{
     io,
     pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
 
-use bytes::Bytes;
-use http_body::{Body, Frame, SizeHint};
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     time::{Instant, Sleep, sleep},
 };
 
-use super::connections::Slot;
-use crate::{
-    HttpLimits,
-    body::{BodyError, ResponseBody},
-};
+use super::activity::Activity;
+use crate::HttpLimits;
 
 /// Size of the system's send buffer: small, so that written bytes soon mean accepted bytes.
 pub(super) const SEND_BUFFER_BYTES: usize = 256 * 1024;
 
-/// The state of a connection that its stream and its handler share.
-pub(crate) struct Activity {
-    pub(super) slot: Slot,
-    /// The HTTP library has the whole response. It is sent once the library has flushed the stream.
-    is_complete: AtomicBool,
-}
-
-impl Activity {
-    pub(super) fn new(slot: Slot) -> Arc<Self> {
-        Arc::new(Self { slot, is_complete: AtomicBool::new(false) })
-    }
-
-    /// Records that the whole body of the request has arrived; `false` if the connection was closed for a new one.
-    pub(crate) fn body_received(&self) -> bool {
-        self.slot.body_received()
-    }
-}
-
-/// The body of a response. Dropping it marks the response as complete.
-pub(super) struct TrackedBody {
-    body: ResponseBody,
-    activity: Arc<Activity>,
-}
-
-impl TrackedBody {
-    pub(super) fn new(body: ResponseBody, activity: Arc<Activity>) -> Self {
-        Self { body, activity }
-    }
-}
-
-impl Drop for TrackedBody {
-    fn drop(&mut self) {
-        self.activity.is_complete.store(true, Ordering::SeqCst);
-    }
-}
-
-impl Body for TrackedBody {
-    type Data = Bytes;
-    type Error = BodyError;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
 /// The time that a client may let the server wait before it accepts more of a response. Waiting uses up the allowance, and
 /// every accepted byte adds to it, so that a client at the minimum rate is never cut off.
 #[derive(Debug)]
-struct WriteAllowance {
+pub(super) struct WriteAllowance {
     remaining: Duration,
     waiting_since: Option<Instant>,
     /// The allowance at the start of every response.
@@ -98,7 +34,7 @@ struct WriteAllowance {
 }
 
 impl WriteAllowance {
-    fn new(limits: &HttpLimits) -> Self {
+    pub(super) fn new(limits: &HttpLimits) -> Self {
         let bytes_per_s = limits.min_response_bytes_per_s.max(1);
         let initial = limits.write_timeout;
         let max = initial + time_for(SEND_BUFFER_BYTES, bytes_per_s);
@@ -106,12 +42,12 @@ impl WriteAllowance {
     }
 
     /// The client accepts nothing now. Returns when it is cut off.
-    fn wait(&mut self, now: Instant) -> Instant {
+    pub(super) fn wait(&mut self, now: Instant) -> Instant {
         *self.waiting_since.get_or_insert(now) + self.remaining
     }
 
     /// The client has accepted this many bytes.
-    fn accept(&mut self, now: Instant, bytes: usize) {
+    pub(super) fn accept(&mut self, now: Instant, bytes: usize) {
         if let Some(since) = self.waiting_since.take() {
             self.remaining = self.remaining.saturating_sub(now.saturating_duration_since(since));
         }
@@ -151,7 +87,11 @@ impl<S> ClientStream<S> {
     /// Applies the allowance to the outcome of a write.
     fn limited(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match written {
-            Poll::Ready(Ok(bytes)) => self.allowance.accept(Instant::now(), bytes),
+            Poll::Ready(Ok(bytes)) => {
+                let now = Instant::now();
+                self.allowance.accept(now, bytes);
+                self.activity.bytes_accepted(now);
+            }
             Poll::Ready(Err(_)) => {}
             Poll::Pending => {
                 let deadline = self.allowance.wait(Instant::now());
@@ -199,9 +139,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for ClientStream<S> {
     /// The HTTP library flushes the stream after it has written the whole response.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(cx);
-        if matches!(flushed, Poll::Ready(Ok(()))) && self.activity.is_complete.swap(false, Ordering::SeqCst) {
+        if matches!(flushed, Poll::Ready(Ok(()))) && self.activity.flushed() {
             self.allowance.end_response();
-            self.activity.slot.end_request();
         }
         flushed
     }

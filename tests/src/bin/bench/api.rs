@@ -1,9 +1,9 @@
 use ::tests::black_box::{AnyError, Instance, Server, megabytes};
 
-use reqwest::Client;
-
 use crate::{
-    load::{self, ms},
+    closed_loop::{self, Until},
+    connection::getters,
+    load::CONNECTIONS,
     seeding::{SeededLibrary, seed},
 };
 
@@ -16,36 +16,34 @@ pub(crate) async fn run(sizes: &[u32]) -> Result<(), AnyError> {
         let seeded = seed(folder.path(), *images).await?;
         let server = Instance::open(folder.path())?.serve()?;
         server.wait_until_idle()?;
-        let http = load::client_with_key(&seeded.key)?;
         println!("\n{images} images");
         println!("{:<34} {:>9} {:>10} {:>10} {:>12}", "request", "req/s", "p50 ms", "p99 ms", "CPU µs/req");
-        for (name, urls) in requests(server.base_url(), &seeded) {
-            measure(&server, &http, name, urls).await?;
+        for (name, paths) in requests(&seeded) {
+            measure(&server, &seeded.key, name, paths)?;
         }
         println!("peak memory {:.0} MB", megabytes(server.usage().peak_bytes));
     }
     Ok(())
 }
 
-async fn measure(server: &Server, http: &Client, name: &str, urls: Vec<String>) -> Result<(), AnyError> {
-    let warm_up = urls.iter().take(urls.len() / 10).cloned().collect();
-    load::run(http, warm_up, load::CONNECTIONS).await?;
-    let before = server.usage().cpu;
-    let count = u32::try_from(urls.len())?;
-    let latencies = load::run(http, urls, load::CONNECTIONS).await?;
-    let cpu_us = (server.usage().cpu - before).as_secs_f64() * 1e6 / f64::from(count);
+fn measure(server: &Server, key: &str, name: &str, paths: Vec<String>) -> Result<(), AnyError> {
+    let measure = |paths| {
+        let mut clients = getters(server.base_url(), key, paths, CONNECTIONS)?;
+        closed_loop::measure(&mut clients, Until::Done, || server.usage().cpu)
+    };
+    // Warms up.
+    measure(paths.iter().take(paths.len() / 10).cloned().collect())?;
+    let figures = measure(paths)?;
     println!(
-        "{name:<34} {:>9.0} {:>10.2} {:>10.2} {cpu_us:>12.0}",
-        latencies.per_second,
-        ms(latencies.p50),
-        ms(latencies.p99)
+        "{name:<34} {:>9.0} {:>10.2} {:>10.2} {:>12.0}",
+        figures.per_second, figures.p50_ms, figures.p99_ms, figures.cpu_us
     );
     Ok(())
 }
 
-fn requests(base_url: &str, seeded: &SeededLibrary) -> Vec<(&'static str, Vec<String>)> {
+fn requests(seeded: &SeededLibrary) -> Vec<(&'static str, Vec<String>)> {
     let repeat = |path: &dyn Fn(usize) -> String| {
-        (0..REQUESTS).map(|number| format!("{base_url}/api/ext/v2/{}", path(number))).collect::<Vec<_>>()
+        (0..REQUESTS).map(|number| format!("/api/ext/v2/{}", path(number))).collect::<Vec<_>>()
     };
     let id = |number: usize| seeded.ids.get(number * 7919 % seeded.ids.len()).cloned().unwrap_or_default();
     let day = |number: usize| format!("20{:02}-{:02}-15", 15 + number % 8, 1 + number % 12);

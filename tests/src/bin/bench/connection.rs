@@ -1,21 +1,33 @@
 use std::{
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    io::{BufRead as _, BufReader, Read, Write},
     net::{SocketAddr, TcpStream},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
 use ::tests::black_box::AnyError;
+use rustls::{ClientConfig, ClientConnection, StreamOwned};
 use serde_json::Value;
+
+use crate::closed_loop::LoadClient;
 
 /// Time-out of connecting, reading and writing.
 const TIMEOUT: Duration = Duration::from_secs(20);
 /// Maximum length of a response body, in bytes.
 const MAX_BODY_BYTES: usize = 1 << 20;
 
+/// A stream with or without TLS.
+trait Stream: Read + Write + Send {}
+
+impl<S: Read + Write + Send> Stream for S {}
+
 /// A keep-alive HTTP connection. It implements only what the benchmarked servers use, so that the client takes little
 /// processor time from the server.
 pub(crate) struct Connection {
-    stream: BufReader<TcpStream>,
+    stream: BufReader<Box<dyn Stream>>,
     host: SocketAddr,
     request: Vec<u8>,
     body: Vec<u8>,
@@ -26,17 +38,19 @@ impl Connection {
     /// Connects to a base URL such as `http://127.0.0.1:8080`.
     pub(crate) fn open(base_url: &str) -> Result<Self, AnyError> {
         let host: SocketAddr = base_url.strip_prefix("http://").unwrap_or(base_url).parse()?;
-        let stream = TcpStream::connect_timeout(&host, TIMEOUT)?;
-        stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(TIMEOUT))?;
-        stream.set_write_timeout(Some(TIMEOUT))?;
-        Ok(Self {
-            stream: BufReader::with_capacity(16 * 1024, stream),
-            host,
-            request: Vec::new(),
-            body: Vec::new(),
-            line: String::new(),
-        })
+        Ok(Self::over(Box::new(tcp_stream(host)?), host))
+    }
+
+    /// Connects to a base URL such as `https://127.0.0.1:8443`.
+    pub(crate) fn open_tls(base_url: &str, config: Arc<ClientConfig>) -> Result<Self, AnyError> {
+        let host: SocketAddr = base_url.strip_prefix("https://").unwrap_or(base_url).parse()?;
+        let tls = ClientConnection::new(config, host.ip().into())?;
+        Ok(Self::over(Box::new(StreamOwned::new(tls, tcp_stream(host)?)), host))
+    }
+
+    fn over(stream: Box<dyn Stream>, host: SocketAddr) -> Self {
+        let stream = BufReader::with_capacity(16 * 1024, stream);
+        Self { stream, host, request: Vec::new(), body: Vec::new(), line: String::new() }
     }
 
     /// Sends a GET with an optional bearer token, and returns the status.
@@ -148,6 +162,37 @@ impl Connection {
         }
         Ok(self.line.trim_end())
     }
+}
+
+fn tcp_stream(host: SocketAddr) -> std::io::Result<TcpStream> {
+    let stream = TcpStream::connect_timeout(&host, TIMEOUT)?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
+    Ok(stream)
+}
+
+/// Clients that together request each path once, with an API key. A status other than 200 is an error, because figures of
+/// failed requests are useless.
+pub(crate) fn getters(
+    base_url: &str,
+    key: &str,
+    paths: Vec<String>,
+    connections: usize,
+) -> Result<Vec<LoadClient>, AnyError> {
+    let paths = Arc::new(paths);
+    let next = Arc::new(AtomicUsize::new(0));
+    let client = |_| {
+        let (mut connection, key) = (Connection::open(base_url)?, key.to_owned());
+        let (paths, next) = (paths.clone(), next.clone());
+        let client: LoadClient = Box::new(move || {
+            let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) else { return Ok(false) };
+            check_status(connection.get(path, Some(&key))?, 200, path)?;
+            Ok(true)
+        });
+        Ok(client)
+    };
+    (0..connections).map(client).collect()
 }
 
 /// Fails if the status is another one.

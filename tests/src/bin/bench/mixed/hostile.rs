@@ -1,6 +1,8 @@
 //! The latency of a well-behaved client while others mean harm.
 
 use std::{
+    ffi::OsStr,
+    fs,
     net::{Ipv4Addr, SocketAddr},
     sync::{
         Arc,
@@ -9,7 +11,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ::tests::black_box::{AnyError, Latencies, Server};
+use ::tests::black_box::{AnyError, Instance, Latencies, Server};
+use rustls::{ClientConfig, RootCertStore, crypto::ring, pki_types::CertificateDer};
 use tokio::{
     io::AsyncWriteExt as _,
     net::{TcpSocket, TcpStream},
@@ -18,7 +21,10 @@ use tokio::{
 };
 
 use super::{Options, User};
-use crate::{connection::check_status, load::ms};
+use crate::{
+    connection::{Connection, check_status},
+    load::ms,
+};
 
 /// Pause between the requests of the well-behaved client.
 const PAUSE: Duration = Duration::from_millis(2);
@@ -28,13 +34,16 @@ const SLOW: u16 = 1000;
 /// Tasks that send oversized heads.
 const SENDERS: usize = 4;
 const PATH: &str = "/api/ext/v2/images?limit=26";
+/// The first bytes of a TLS handshake: a record of 512 bytes (RFC 8446, section 5.1).
+const HALF_A_HELLO: &[u8] = &[22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3];
 
 /// Measures beside each kind of hostile client.
 pub(super) async fn run(options: &Options, server: &Server, user: &User) -> Result<(), AnyError> {
     let address: SocketAddr = user.base_url.trim_start_matches("http://").parse()?;
     let seconds = Duration::from_secs(options.hostile_seconds);
     println!("\na list of 26, one client, {} s each; hostile clients beside it", options.hostile_seconds);
-    let quiet = measure(user, seconds).await?;
+    let measure = || measure(user.connect(), user, seconds);
+    let quiet = measure().await?;
     print("none", &quiet, &quiet, server);
     let many = u32::from(options.connections);
     for (name, addresses, head) in [
@@ -43,21 +52,21 @@ pub(super) async fn run(options: &Options, server: &Server, user: &User) -> Resu
         ("half a request each, one address", 1, "GET /healthz HTTP/1.1\r\nHost"),
         ("half a request each, 250 addresses", 250, "GET /healthz HTTP/1.1\r\nHost"),
     ] {
-        let held = hold(address, many, addresses, head).await;
-        let figures = measure(user, seconds).await?;
+        let held = hold(address, many, addresses, head.as_bytes()).await;
+        let figures = measure().await?;
         print(&format!("{} {name}", held.len()), &figures, &quiet, server);
     }
     for addresses in [1, 250] {
-        let slow = hold(address, SLOW.into(), addresses, "GET /healthz HTTP/1.1\r\nX: ").await;
+        let slow = hold(address, SLOW.into(), addresses, b"GET /healthz HTTP/1.1\r\nX: ").await;
         let (name, task) = (format!("{SLOW} slow heads, {addresses} addresses"), tokio::spawn(drip(slow)));
-        let figures = measure(user, seconds).await?;
+        let figures = measure().await?;
         task.abort();
         print(&name, &figures, &quiet, server);
     }
     let stop = Arc::new(AtomicBool::new(false));
     let senders: Vec<JoinHandle<u32>> =
         (0..SENDERS).map(|_| tokio::spawn(send_large_heads(address, stop.clone()))).collect();
-    let figures = measure(user, seconds).await?;
+    let figures = measure().await?;
     stop.store(true, Ordering::Relaxed);
     let mut sent = 0;
     for sender in senders {
@@ -67,8 +76,47 @@ pub(super) async fn run(options: &Options, server: &Server, user: &User) -> Resu
     Ok(())
 }
 
-async fn measure(user: &User, time: Duration) -> Result<Latencies, AnyError> {
-    let (mut connection, key) = (user.connect()?, user.key.clone());
+/// Measures beside half-open TLS handshakes, at another server of the same library.
+pub(super) async fn run_tls(options: &Options, instance: &Instance, user: &User) -> Result<(), AnyError> {
+    let folder = tempfile::tempdir()?;
+    let pair = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()])?;
+    let (certificate, key) = (folder.path().join("certificate.pem"), folder.path().join("key.pem"));
+    fs::write(&certificate, pair.cert.pem())?;
+    fs::write(&key, pair.signing_key.serialize_pem())?;
+    let [certificate_option, key_option] = ["--tls-certificate", "--tls-key"].map(OsStr::new);
+    let files = [certificate_option, certificate.as_os_str(), key_option, key.as_os_str()];
+    let server = instance.serve_with(&files, folder.path())?;
+    let client = trusting(pair.cert.der().clone())?;
+    let address: SocketAddr = server.base_url().trim_start_matches("https://").parse()?;
+    let seconds = Duration::from_secs(options.hostile_seconds);
+    let measure = || measure(Connection::open_tls(server.base_url(), client.clone()), user, seconds);
+    println!("\nthe same over TLS");
+    let quiet = measure().await?;
+    print("none", &quiet, &quiet, &server);
+    for addresses in [1, 250] {
+        let held = hold(address, options.connections.into(), addresses, HALF_A_HELLO).await;
+        let figures = measure().await?;
+        let name = format!("{} half-open handshakes, {addresses} addresses", held.len());
+        print(&name, &figures, &quiet, &server);
+    }
+    server.stop()
+}
+
+/// A client that trusts one certificate.
+fn trusting(certificate: CertificateDer<'static>) -> Result<Arc<ClientConfig>, AnyError> {
+    let mut roots = RootCertStore::empty();
+    roots.add(certificate)?;
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()?;
+    Ok(Arc::new(config.with_root_certificates(roots).with_no_client_auth()))
+}
+
+async fn measure(
+    connection: Result<Connection, AnyError>,
+    user: &User,
+    time: Duration,
+) -> Result<Latencies, AnyError> {
+    let (mut connection, key) = (connection?, user.key.clone());
     // The client blocks its thread.
     let measured = tokio::task::spawn_blocking(move || {
         let mut latencies = Latencies::default();
@@ -92,11 +140,11 @@ fn print(name: &str, figures: &Latencies, quiet: &Latencies, server: &Server) {
 }
 
 /// Opens connections and sends `head` on each. Returns those that the server accepted.
-async fn hold(server: SocketAddr, count: u32, addresses: u32, head: &str) -> Vec<TcpStream> {
+async fn hold(server: SocketAddr, count: u32, addresses: u32, head: &[u8]) -> Vec<TcpStream> {
     let mut held = Vec::new();
     for number in 0..count {
         if let Ok(mut stream) = connect(server, number % addresses).await
-            && stream.write_all(head.as_bytes()).await.is_ok()
+            && stream.write_all(head).await.is_ok()
         {
             held.push(stream);
         }

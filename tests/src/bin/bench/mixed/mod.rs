@@ -81,6 +81,7 @@ pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
     let at_end = State::of(&server);
     println!("{:>10}  {at_end}", "at the end");
     early.check_growth(at_end)?;
+    hostile::run_tls(options, &instance, &user).await?;
     server.stop()
 }
 

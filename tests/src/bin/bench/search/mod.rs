@@ -23,7 +23,11 @@ use std::{
 use ::tests::black_box::{AnyError, Server, megabytes};
 use clap::Args;
 
-use crate::load::{self, ms};
+use crate::{
+    closed_loop::{self, Until},
+    connection::getters,
+    load::{self, ms},
+};
 use queries::SearchKind;
 pub(crate) use serving::serve;
 
@@ -33,7 +37,7 @@ pub(crate) struct Options {
     #[arg(default_values_t = [10_000, 100_000, 1_000_000])]
     images: Vec<u32>,
     /// Number of requests per kind of search
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u16).range(1..))]
     requests: u16,
     /// Folder to keep the libraries in and reuse them in the next run [default: a temporary folder]
     #[arg(long, value_name = "DIR")]
@@ -114,28 +118,27 @@ impl SearchBench<'_> {
 
     async fn measure(&self, server: &Server, kind: SearchKind) -> Result<(), AnyError> {
         let http = load::client_with_key(self.key)?;
-        let urls = |from: u32| -> Vec<String> {
-            let numbers = from..from + u32::from(self.requests);
-            numbers.map(|number| self.url(server, kind, number)).collect()
-        };
         let requests = u32::from(self.requests);
-        let mut hits = 0;
-        for url in urls(0).iter().take(20) {
-            hits += count_hits(&http, url).await?;
-        }
         let counted = requests.min(20);
-        let before = server.usage().cpu;
-        let alone = load::run(&http, urls(requests), 1).await?;
-        let cpu_ms = ms(server.usage().cpu - before) / f64::from(requests);
-        let four = load::run(&http, urls(2 * requests), 4).await?;
+        let mut hits = 0;
+        for number in 0..counted {
+            hits += count_hits(&http, &self.url(server, kind, number)).await?;
+        }
+        let measure = |from: u32, connections| {
+            let paths = (from..from + requests).map(|number| path(kind, number)).collect();
+            let mut clients = getters(server.base_url(), self.key, paths, connections)?;
+            closed_loop::measure(&mut clients, Until::Done, || server.usage().cpu)
+        };
+        let (alone, four) = (measure(requests, 1)?, measure(2 * requests, 4)?);
         println!(
-            "{:<34} {:>9.2} {:>10.2} {:>10.1} {:>12.2} {:>12.2} {cpu_ms:>12.2}",
+            "{:<34} {:>9.2} {:>10.2} {:>10.1} {:>12.2} {:>12.2} {:>12.2}",
             kind.name(),
-            ms(alone.p50),
-            ms(alone.p99),
+            alone.p50_ms,
+            alone.p99_ms,
             f64::from(hits) / f64::from(counted),
-            ms(four.p50),
-            ms(four.p99),
+            four.p50_ms,
+            four.p99_ms,
+            alone.cpu_us / 1e3,
         );
         Ok(())
     }
@@ -149,8 +152,12 @@ impl SearchBench<'_> {
     }
 
     fn url(&self, server: &Server, kind: SearchKind, number: u32) -> String {
-        format!("{}/api/ext/v2/search?{}", server.base_url(), kind.query(number))
+        format!("{}{}", server.base_url(), path(kind, number))
     }
+}
+
+fn path(kind: SearchKind, number: u32) -> String {
+    format!("/api/ext/v2/search?{}", kind.query(number))
 }
 
 /// Sends a search and counts the images in its response.

@@ -1,0 +1,208 @@
+//! HTTP/2, which clients choose in the TLS handshake.
+
+use bytes::Bytes;
+use futures_util::future::join_all;
+use http_body_util::{BodyExt as _, Channel, Either, Full, channel::Sender};
+use hyper::{
+    Method, Request, Response, StatusCode,
+    body::Incoming,
+    client::conn::http2::{Builder, SendRequest},
+};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tests::TestApp;
+use tokio::{
+    task::JoinHandle,
+    time::{sleep, timeout},
+};
+use tokio_rustls::TlsConnector;
+use web::HttpLimits;
+
+use super::tls::{SHORT, connect, server_and_client_of};
+
+/// Longer than any limit that a test sets.
+const LONG: std::time::Duration = std::time::Duration::from_secs(20);
+const OPENAPI: &str = "https://localhost/api/ext/v2/openapi.json";
+
+type RequestBody = Either<Full<Bytes>, Channel<Bytes>>;
+
+async fn start(limits: impl FnOnce(&mut HttpLimits)) -> (TestApp, TlsConnector) {
+    let (server, client) = server_and_client_of(&["h2", "http/1.1"]);
+    (TestApp::builder().tls(server).limits(limits).start().await, client)
+}
+
+/// A connection, and what runs it until it is closed. Responses have a window of this many bytes.
+async fn open(
+    app: &TestApp,
+    client: &TlsConnector,
+    window: u32,
+) -> (SendRequest<RequestBody>, JoinHandle<hyper::Result<()>>) {
+    let stream = TokioIo::new(connect(app, client).await);
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder.initial_stream_window_size(window);
+    let (sender, connection) = builder.handshake(stream).await.unwrap();
+    (sender, tokio::spawn(connection))
+}
+
+fn get(url: &str) -> Request<RequestBody> {
+    Request::get(url).body(Either::Left(Full::default())).unwrap()
+}
+
+/// A request to register an app, and what its body is sent through.
+fn registration() -> (Request<RequestBody>, Sender<Bytes>) {
+    let (sender, body) = Channel::new(4);
+    let request = Request::post("https://localhost/api/oauth/register")
+        .header("content-type", "application/json")
+        .body(Either::Right(body))
+        .unwrap();
+    (request, sender)
+}
+
+async fn text(response: Response<Incoming>) -> String {
+    String::from_utf8(response.into_body().collect().await.unwrap().to_bytes().to_vec()).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_connection_answers_many_requests_at_once() {
+    let (app, client) = start(|_| ()).await;
+    let (connection, _) = open(&app, &client, 1 << 20).await;
+    let answers = join_all((0..200).map(|_| {
+        let mut connection = connection.clone();
+        async move {
+            connection.ready().await.unwrap();
+            let response = connection.send_request(get(OPENAPI)).await.unwrap();
+            assert_eq!(response.status(), StatusCode::OK);
+            assert!(response.headers().get("connection").is_none());
+            text(response).await
+        }
+    }));
+    let answers = answers.await;
+    assert!(answers[0].len() > 20_000 && answers.iter().all(|answer| *answer == answers[0]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bodies_arrive_and_the_authority_is_the_host() {
+    let (app, client) = start(|_| ()).await;
+    let (mut connection, _) = open(&app, &client, 1 << 20).await;
+    let (request, mut body) = registration();
+    let answer = tokio::spawn(connection.send_request(request));
+    for part in [r#"{"client_name":"a app","redir"#, r#"ect_uris":["http://127.0.0.1/cb"]}"#] {
+        body.send_data(Bytes::from_static(part.as_bytes())).await.unwrap();
+    }
+    drop(body);
+    let answer = answer.await.unwrap().unwrap();
+    assert_eq!(answer.status(), StatusCode::CREATED);
+    assert!(text(answer).await.contains("client_id"));
+
+    let foreign = connection.send_request(get("https://evil.example/api/ext/v2/openapi.json")).await.unwrap();
+    assert_eq!(foreign.status(), StatusCode::FORBIDDEN);
+    let head =
+        Request::builder().method(Method::HEAD).uri(OPENAPI).body(Either::Left(Full::default())).unwrap();
+    let answer = connection.send_request(head).await.unwrap();
+    assert_eq!(answer.status(), StatusCode::OK);
+    let length: usize = answer.headers()["content-length"].to_str().unwrap().parse().unwrap();
+    assert!(length > 20_000, "{length}");
+    assert_eq!(text(answer).await, "");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_response_that_nobody_reads_ends_without_its_connection() {
+    let (app, client) = start(|limits| {
+        limits.write_timeout = SHORT;
+        limits.min_response_bytes_per_s = u32::MAX;
+    })
+    .await;
+    let (mut connection, _) = open(&app, &client, 1_000).await;
+    let stalled = connection.send_request(get(OPENAPI)).await.unwrap();
+    assert_eq!(stalled.status(), StatusCode::OK);
+    sleep(SHORT * 12).await;
+    let error = stalled.into_body().collect().await.unwrap_err();
+    assert!(format!("{error:?}").contains("CANCEL"), "{error:?}");
+    let other = connection.send_request(get(OPENAPI)).await.unwrap();
+    assert!(text(other).await.len() > 20_000, "a window of 1,000 bytes is enough for a client that reads");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_idle_connection_is_closed_and_a_busy_one_is_not() {
+    let (app, client) = start(|limits| limits.head_timeout = SHORT).await;
+    let (mut busy, _) = open(&app, &client, 1 << 20).await;
+    let (request, mut body) = registration();
+    let answer = tokio::spawn(busy.send_request(request));
+    let (mut idle, idle_ended) = open(&app, &client, 1 << 20).await;
+    let used = idle.send_request(get("https://localhost/healthz")).await.unwrap();
+    assert_eq!(used.status(), StatusCode::OK);
+    timeout(LONG, idle_ended).await.expect("it is closed").unwrap().unwrap();
+    sleep(SHORT * 5).await;
+    body.send_data(Bytes::from_static(b"{")).await.unwrap();
+    drop(body);
+    assert_eq!(answer.await.unwrap().unwrap().status(), StatusCode::BAD_REQUEST);
+    // One that never sends a request.
+    let (_, silent_ended) = open(&app, &client, 1 << 20).await;
+    timeout(LONG, silent_ended).await.expect("it is closed").unwrap().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_beyond_the_share_of_an_address_get_503() {
+    let (app, client) = start(|limits| limits.connections = 8).await;
+    let (connection, _) = open(&app, &client, 1 << 20).await;
+    let mut unfinished = Vec::new();
+    for _ in 0..6 {
+        let (request, body) = registration();
+        let answer = tokio::spawn(connection.clone().send_request(request));
+        unfinished.push((body, answer));
+        sleep(SHORT / 10).await;
+    }
+    let refused = connection.clone().send_request(get(OPENAPI)).await.unwrap();
+    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(refused.headers()["retry-after"], "5");
+    assert!(text(refused).await.starts_with(r#"{"error":"#));
+    for (body, answer) in unfinished {
+        drop(body);
+        assert_eq!(answer.await.unwrap().unwrap().status(), StatusCode::BAD_REQUEST);
+    }
+    let answer = connection.clone().send_request(get(OPENAPI)).await.unwrap();
+    assert_eq!(answer.status(), StatusCode::OK);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_is_reset_frees_its_slot() {
+    let (app, client) = start(|limits| limits.connections = 4).await;
+    let (connection, _) = open(&app, &client, 1 << 20).await;
+    for _ in 0..20 {
+        let (request, body) = registration();
+        let answer = tokio::spawn(connection.clone().send_request(request));
+        sleep(SHORT / 20).await;
+        answer.abort();
+        sleep(SHORT / 20).await;
+        drop(body);
+    }
+    let answer = connection.clone().send_request(get(OPENAPI)).await.unwrap();
+    assert_eq!(answer.status(), StatusCode::OK);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_head_that_is_too_long_is_refused() {
+    let (app, client) = start(|_| ()).await;
+    let (mut connection, _) = open(&app, &client, 1 << 20).await;
+    let mut long = get(OPENAPI);
+    long.headers_mut().insert("x", "x".repeat(70_000).parse().unwrap());
+    match connection.send_request(long).await {
+        Ok(answer) => assert_eq!(answer.status(), StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE),
+        Err(error) => assert!(!error.is_canceled(), "{error:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shutdown_waits_for_requests_only() {
+    let (mut app, client) = start(|_| ()).await;
+    let (mut busy, _) = open(&app, &client, 1 << 20).await;
+    let (_idle, idle_ended) = open(&app, &client, 1 << 20).await;
+    let (request, mut body) = registration();
+    let answer = tokio::spawn(busy.send_request(request));
+    sleep(SHORT).await;
+    let ended = app.shut_down();
+    timeout(LONG, idle_ended).await.expect("it is closed").unwrap().unwrap();
+    body.send_data(Bytes::from_static(b"{")).await.unwrap();
+    drop(body);
+    assert_eq!(answer.await.unwrap().unwrap().status(), StatusCode::BAD_REQUEST);
+    timeout(LONG, ended).await.expect("it ends").unwrap().unwrap();
+}
