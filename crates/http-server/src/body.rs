@@ -12,7 +12,7 @@ use tokio::time;
 
 use crate::server::RequestActivity;
 
-/// The error of a response body. It closes the connection, because the head has been sent already.
+/// The error of a response body. It closes the connection, or with HTTP/2 the stream, because the head has been sent already.
 pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The body of every response.
@@ -28,7 +28,7 @@ pub fn streamed(chunks: impl Stream<Item = Bytes> + Send + 'static) -> ResponseB
     StreamBody::new(chunks.map(|chunk| Ok(Frame::data(chunk)))).boxed_unsync()
 }
 
-/// A body that is sent while it is read from a stream. An error of the stream closes the connection.
+/// A body that is sent while it is read from a stream. An error of the stream is one of the body.
 pub fn try_streamed<E: Into<BodyError> + 'static>(
     stream: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
 ) -> ResponseBody {
@@ -81,7 +81,8 @@ const MAX_DISCARDED_BYTES: u64 = 16 * 1024 * 1024;
 /// The body of a request.
 ///
 /// The unread rest is received and discarded in the background, within limits: closing the connection on a client that is
-/// still sending would lose the reply. A client that waits for `100 Continue` does not get it.
+/// still sending would lose the reply. A client that waits for `100 Continue` does not get it; with
+/// HTTP/2 it never does, because the HTTP library does not send it.
 pub struct RequestBody {
     incoming: Option<Incoming>,
     timeout: Duration,
@@ -168,7 +169,7 @@ impl RequestBody {
 
     async fn next_chunk(&mut self) -> io::Result<Option<Bytes>> {
         let Some(incoming) = &mut self.incoming else { return Ok(None) };
-        // Until here a client may wait for `100 Continue`, which the first read sends.
+        // Until here a client may wait for `100 Continue`, which with HTTP/1.1 the first read sends.
         self.is_sent = true;
         loop {
             let frame = time::timeout(self.timeout, incoming.frame()).await;

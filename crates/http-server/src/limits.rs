@@ -3,15 +3,17 @@ use std::time::Duration;
 /// Limits on what one client may use of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HttpLimits {
-    /// Upper bound on open connections. Once three quarters are open, one client may hold half of all; a trusted proxy may
+    /// Upper bound on open connections; with HTTP/2 also on requests in progress, of which each beside the first of a connection
+    /// counts as one. Once three quarters are open, one client may hold half of all; a trusted proxy may
     /// hold any number. When all are open, the connection that has been idle longest is closed for a new one; while none is
     /// idle, new ones wait.
     pub connections: usize,
-    /// Time to send the head of a request; also the longest idle time between two requests.
+    /// Time for the TLS handshake, and time to send the head of a request; also the longest idle time between two requests.
     pub head_timeout: Duration,
     /// Time to send a body.
     pub body_timeout: Duration,
-    /// Longest pause of a client that receives a response. Each byte that it accepts begins a new pause.
+    /// Longest pause of a client that receives a response. Each byte that it accepts begins a new pause. With HTTP/2 each
+    /// response has four times as long.
     pub write_timeout: Duration,
     /// Lowest average rate at which a client must accept a response.
     pub min_response_bytes_per_s: u32,

@@ -132,6 +132,8 @@ where
         let served = connection.serve(handler.clone(), stream, acceptor.clone());
         tokio::spawn(async move {
             tokio::select! {
+                // Before it is closed, what the HTTP library has is written.
+                biased;
                 ended = served => if let Err(error) = ended {
                     tracing::debug!(%peer, %error, "a connection ended early");
                 },
@@ -261,28 +263,32 @@ impl Connection {
         }
     }
 
-    /// Runs a connection until it ends, at the latest when it has been idle for a while after its idle time or the shutdown.
+    /// Runs a connection until it ends. If it has an idle time, it is told to end after that or at shutdown, and ends when it
+    /// has then been idle for a while.
     async fn run(
         mut self,
         connection: impl GracefulConnection<Error = hyper::Error>,
-        mut max_idle: Option<Duration>,
+        max_idle: Option<Duration>,
     ) -> Result<(), ConnectionError> {
         let mut connection = pin!(connection);
         let mut is_ending = false;
         loop {
             let idle = async {
-                match max_idle {
-                    Some(limit) => self.activity.idle_for(limit).await,
-                    None => pending().await,
+                let Some(limit) = max_idle else { return pending().await };
+                if is_ending {
+                    time::sleep(MAX_FAREWELL).await;
+                    self.activity.idle_for(MAX_FAREWELL).await;
+                } else {
+                    self.activity.idle_for(limit).await;
                 }
             };
             tokio::select! {
                 ended = &mut connection => return Ok(ended?),
+                () = self.activity.completed() => continue,
                 () = idle => if is_ending { return Ok(()) },
                 _ = self.stopping.changed(), if !is_ending => {}
             }
             is_ending = true;
-            max_idle = max_idle.map(|_| MAX_FAREWELL);
             connection.as_mut().graceful_shutdown();
         }
     }
@@ -312,17 +318,16 @@ where
             }
             let is_head = request.method() == Method::HEAD;
             let has_body = !request.body().is_end_stream();
-            let in_progress = match InProgress::begin(&activity, has_body, Delivery::of_this_stream()) {
-                Ok(in_progress) => in_progress,
-                Err(NoSlot::Evicted) => return Err(Evicted),
-                Err(NoSlot::ForClient | NoSlot::ForAnyone) => {
-                    return Ok(busy().map(|body| TrackedBody::new(body, None)));
+            let (reply, in_progress) = match InProgress::begin(&activity, has_body, is_http2) {
+                Ok(in_progress) => {
+                    request.extensions_mut().insert(in_progress.request());
+                    (handler(peer, request).await, Some(in_progress))
                 }
+                Err(NoSlot::Evicted) => return Err(Evicted),
+                Err(NoSlot::ForClient | NoSlot::ForAnyone) => (busy(), None),
             };
-            request.extensions_mut().insert(in_progress.request.clone());
-            let reply = handler(peer, request).await;
-            let reply = if is_http2 && is_head { http2::without_body(reply) } else { reply };
-            Ok(reply.map(|body| TrackedBody::new(body, Some(in_progress))))
+            let reply = if is_http2 { http2::as_http2(reply, is_head) } else { reply };
+            Ok(reply.map(|body| TrackedBody::new(body, Delivery::of_this_stream(), in_progress)))
         }
     })
 }

@@ -4,11 +4,11 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use http_body_util::{BodyExt as _, Channel, Either, Full, channel::Sender};
 use hyper::{
-    Method, Request, Response, StatusCode,
+    Request, Response, StatusCode,
     body::Incoming,
     client::conn::http2::{Builder, SendRequest},
 };
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tests::TestApp;
 use tokio::{
     task::JoinHandle,
@@ -21,6 +21,7 @@ use super::tls::{SHORT, connect, server_and_client_of};
 
 /// Longer than any limit that a test sets.
 const LONG: std::time::Duration = std::time::Duration::from_secs(20);
+const IDLE: std::time::Duration = std::time::Duration::from_secs(2);
 const OPENAPI: &str = "https://localhost/api/ext/v2/openapi.json";
 
 type RequestBody = Either<Full<Bytes>, Channel<Bytes>>;
@@ -38,13 +39,19 @@ async fn open(
 ) -> (SendRequest<RequestBody>, JoinHandle<hyper::Result<()>>) {
     let stream = TokioIo::new(connect(app, client).await);
     let mut builder = Builder::new(TokioExecutor::new());
-    builder.initial_stream_window_size(window);
+    builder.initial_stream_window_size(window).timer(TokioTimer::new());
+    // Pings alone do not keep a connection open.
+    builder.keep_alive_interval(SHORT / 2).keep_alive_while_idle(true);
     let (sender, connection) = builder.handshake(stream).await.unwrap();
     (sender, tokio::spawn(connection))
 }
 
 fn get(url: &str) -> Request<RequestBody> {
     Request::get(url).body(Either::Left(Full::default())).unwrap()
+}
+
+fn head(url: &str) -> Request<RequestBody> {
+    Request::head(url).body(Either::Left(Full::default())).unwrap()
 }
 
 /// A request to register an app, and what its body is sent through.
@@ -95,9 +102,7 @@ async fn bodies_arrive_and_the_authority_is_the_host() {
 
     let foreign = connection.send_request(get("https://evil.example/api/ext/v2/openapi.json")).await.unwrap();
     assert_eq!(foreign.status(), StatusCode::FORBIDDEN);
-    let head =
-        Request::builder().method(Method::HEAD).uri(OPENAPI).body(Either::Left(Full::default())).unwrap();
-    let answer = connection.send_request(head).await.unwrap();
+    let answer = connection.send_request(head(OPENAPI)).await.unwrap();
     assert_eq!(answer.status(), StatusCode::OK);
     let length: usize = answer.headers()["content-length"].to_str().unwrap().parse().unwrap();
     assert!(length > 20_000, "{length}");
@@ -114,16 +119,41 @@ async fn a_response_that_nobody_reads_ends_without_its_connection() {
     let (mut connection, _) = open(&app, &client, 1_000).await;
     let stalled = connection.send_request(get(OPENAPI)).await.unwrap();
     assert_eq!(stalled.status(), StatusCode::OK);
-    sleep(SHORT * 12).await;
-    let error = stalled.into_body().collect().await.unwrap_err();
-    assert!(format!("{error:?}").contains("CANCEL"), "{error:?}");
-    let other = connection.send_request(get(OPENAPI)).await.unwrap();
-    assert!(text(other).await.len() > 20_000, "a window of 1,000 bytes is enough for a client that reads");
+    let length: u32 = stalled.headers()["content-length"].to_str().unwrap().parse().unwrap();
+    // A window that lacks one byte.
+    let (mut second, _) = open(&app, &client, length - 1).await;
+    let stalled_at_the_end = second.send_request(get(OPENAPI)).await.unwrap();
+    sleep(SHORT * 8).await;
+    for stalled in [stalled, stalled_at_the_end] {
+        let error = stalled.into_body().collect().await.unwrap_err();
+        assert!(format!("{error:?}").contains("CANCEL"), "{error:?}");
+    }
+    for mut connection in [connection, second] {
+        let other = connection.send_request(get(OPENAPI)).await.unwrap();
+        assert!(text(other).await.len() > 20_000, "the window is wide enough for a client that reads");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_is_closed_for_a_new_one_only_after_its_response() {
+    let (server, client) = server_and_client_of(&["h2"]);
+    let app = TestApp::builder().tls(server).limits(|limits| limits.connections = 1);
+    // A proxy has no share of connections, so its connections wait.
+    let app = app.trusted_proxy("127.0.0.1/32").start().await;
+    for _ in 0..20 {
+        let (mut connection, _) = open(&app, &client, 1 << 20).await;
+        let answer = connection.send_request(get(OPENAPI)).await.unwrap();
+        // It is not admitted before the slot is free.
+        let waiting = connect(&app, &client);
+        let (answer, waiting) = futures_util::join!(text(answer), timeout(LONG, waiting));
+        assert!(answer.len() > 20_000);
+        waiting.expect("it is admitted");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_idle_connection_is_closed_and_a_busy_one_is_not() {
-    let (app, client) = start(|limits| limits.head_timeout = SHORT).await;
+    let (app, client) = start(|limits| limits.head_timeout = IDLE).await;
     let (mut busy, _) = open(&app, &client, 1 << 20).await;
     let (request, mut body) = registration();
     let answer = tokio::spawn(busy.send_request(request));
@@ -131,12 +161,12 @@ async fn an_idle_connection_is_closed_and_a_busy_one_is_not() {
     let used = idle.send_request(get("https://localhost/healthz")).await.unwrap();
     assert_eq!(used.status(), StatusCode::OK);
     timeout(LONG, idle_ended).await.expect("it is closed").unwrap().unwrap();
-    sleep(SHORT * 5).await;
+    sleep(IDLE * 2).await;
     body.send_data(Bytes::from_static(b"{")).await.unwrap();
     drop(body);
     assert_eq!(answer.await.unwrap().unwrap().status(), StatusCode::BAD_REQUEST);
     // One that never sends a request.
-    let (_, silent_ended) = open(&app, &client, 1 << 20).await;
+    let (_silent, silent_ended) = open(&app, &client, 1 << 20).await;
     timeout(LONG, silent_ended).await.expect("it is closed").unwrap().unwrap();
 }
 
@@ -151,10 +181,21 @@ async fn requests_beyond_the_share_of_an_address_get_503() {
         unfinished.push((body, answer));
         sleep(SHORT / 10).await;
     }
-    let refused = connection.clone().send_request(get(OPENAPI)).await.unwrap();
+    let refused = async {
+        loop {
+            let answer = connection.clone().send_request(get(OPENAPI)).await.unwrap();
+            if answer.status() != StatusCode::OK {
+                return answer;
+            }
+        }
+    };
+    let refused = timeout(LONG, refused).await.expect("the share is used up");
     assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(refused.headers()["retry-after"], "5");
     assert!(text(refused).await.starts_with(r#"{"error":"#));
+    let refused = connection.clone().send_request(head(OPENAPI)).await.unwrap();
+    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(text(refused).await, "");
     for (body, answer) in unfinished {
         drop(body);
         assert_eq!(answer.await.unwrap().unwrap().status(), StatusCode::BAD_REQUEST);
@@ -185,10 +226,8 @@ async fn a_head_that_is_too_long_is_refused() {
     let (mut connection, _) = open(&app, &client, 1 << 20).await;
     let mut long = get(OPENAPI);
     long.headers_mut().insert("x", "x".repeat(70_000).parse().unwrap());
-    match connection.send_request(long).await {
-        Ok(answer) => assert_eq!(answer.status(), StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE),
-        Err(error) => assert!(!error.is_canceled(), "{error:?}"),
-    }
+    let answer = connection.send_request(long).await.unwrap();
+    assert_eq!(answer.status(), StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -12,7 +12,10 @@ use std::{
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
-use tokio::time::{Instant, sleep_until};
+use tokio::{
+    sync::Notify,
+    time::{Instant, sleep_until},
+};
 
 use super::{
     connections::{NoSlot, Slot},
@@ -23,36 +26,46 @@ use crate::body::{BodyError, ResponseBody};
 /// The state of a connection.
 pub(super) struct Activity {
     pub(super) slot: Slot,
-    /// Number of responses of HTTP/1.1 that the HTTP library has completely. They are sent once the library has flushed the
-    /// stream.
+    /// Number of responses that the HTTP library has completely. They are sent once the library has flushed the stream.
     unflushed: AtomicU32,
-    /// When the client last accepted bytes, or a response of HTTP/2 ended.
-    last_active: Mutex<Instant>,
+    /// Notified when a response of HTTP/2 was counted in `unflushed`.
+    completed: Notify,
+    /// When the last request ended, or the connection began.
+    idle_since: Mutex<Instant>,
 }
 
 impl Activity {
     pub(super) fn new(slot: Slot) -> Arc<Self> {
-        Arc::new(Self { slot, unflushed: AtomicU32::new(0), last_active: Mutex::new(Instant::now()) })
+        Arc::new(Self {
+            slot,
+            unflushed: AtomicU32::new(0),
+            completed: Notify::new(),
+            idle_since: Mutex::new(Instant::now()),
+        })
     }
 
-    /// Records that the client has accepted bytes.
-    pub(super) fn bytes_accepted(&self, now: Instant) {
-        *self.last_active.lock().unwrap_or_else(PoisonError::into_inner) = now;
+    /// Waits until another response of HTTP/2 was counted as complete. The library may have sent it before that, on another thread,
+    /// so it must be polled to flush the stream once more.
+    pub(super) async fn completed(&self) {
+        self.completed.notified().await;
     }
 
     /// Records that everything written was sent. Returns whether a response ended.
     pub(super) fn flushed(&self) -> bool {
         let ended = self.unflushed.swap(0, Ordering::SeqCst);
+        if ended > 0 {
+            *self.idle_since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        }
         (0..ended).for_each(|_| self.slot.end_request());
         ended > 0
     }
 
-    /// Waits until no request was in progress, and no byte was accepted, for this long.
+    /// Waits until no request was in progress for this long.
     pub(super) async fn idle_for(&self, limit: Duration) {
         loop {
             let now = Instant::now();
-            let last_active = *self.last_active.lock().unwrap_or_else(PoisonError::into_inner);
-            let idle_since = if self.slot.is_idle() { last_active } else { now };
+            let ended = *self.idle_since.lock().unwrap_or_else(PoisonError::into_inner);
+            let idle_since = if self.slot.is_idle() { ended } else { now };
             if idle_since + limit <= now {
                 return;
             }
@@ -74,11 +87,10 @@ impl RequestActivity {
     }
 }
 
-/// A request in progress. Dropping it records its end.
+/// A request in progress. Dropping it records that the HTTP library has the whole response.
 pub(super) struct InProgress {
-    pub(super) request: Arc<RequestActivity>,
-    /// How far an HTTP/2 stream has delivered the response; `None` for HTTP/1.1.
-    delivery: Option<Arc<Delivery>>,
+    request: Arc<RequestActivity>,
+    is_multiplexed: bool,
 }
 
 impl InProgress {
@@ -87,12 +99,17 @@ impl InProgress {
     pub(super) fn begin(
         connection: &Arc<Activity>,
         has_body: bool,
-        delivery: Option<Arc<Delivery>>,
+        is_multiplexed: bool,
     ) -> Result<Self, NoSlot> {
-        connection.slot.begin_request(has_body)?;
+        connection.slot.begin_request(has_body, is_multiplexed)?;
         let body_received = AtomicBool::new(!has_body);
         let request = RequestActivity { connection: connection.clone(), body_received };
-        Ok(Self { request: Arc::new(request), delivery })
+        Ok(Self { request: Arc::new(request), is_multiplexed })
+    }
+
+    /// The request, for whoever reads its body.
+    pub(super) fn request(&self) -> Arc<RequestActivity> {
+        self.request.clone()
     }
 }
 
@@ -101,14 +118,9 @@ impl Drop for InProgress {
         // If the body has not arrived, nobody reads it.
         self.request.body_received();
         let connection = &self.request.connection;
-        match self.delivery {
-            None => {
-                connection.unflushed.fetch_add(1, Ordering::SeqCst);
-            }
-            Some(_) => {
-                connection.bytes_accepted(Instant::now());
-                connection.slot.end_request();
-            }
+        connection.unflushed.fetch_add(1, Ordering::SeqCst);
+        if self.is_multiplexed {
+            connection.completed.notify_one();
         }
     }
 }
@@ -116,15 +128,21 @@ impl Drop for InProgress {
 /// The body of a response, dropped when the HTTP library has all of it.
 pub(super) struct TrackedBody {
     body: ResponseBody,
-    /// The part of the last chunk that an HTTP/2 stream has not taken.
+    /// How far an HTTP/2 stream has delivered it; `None` for HTTP/1.1.
+    delivery: Option<Arc<Delivery>>,
+    /// What an HTTP/2 stream has not taken of the last chunk.
     rest: Bytes,
     /// `None` for a reply without a slot.
-    in_progress: Option<InProgress>,
+    _in_progress: Option<InProgress>,
 }
 
 impl TrackedBody {
-    pub(super) fn new(body: ResponseBody, in_progress: Option<InProgress>) -> Self {
-        Self { body, rest: Bytes::new(), in_progress }
+    pub(super) fn new(
+        body: ResponseBody,
+        delivery: Option<Arc<Delivery>>,
+        in_progress: Option<InProgress>,
+    ) -> Self {
+        Self { body, delivery, rest: Bytes::new(), _in_progress: in_progress }
     }
 }
 
@@ -136,7 +154,7 @@ impl Body for TrackedBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        let Some(delivery) = self.in_progress.as_ref().and_then(|request| request.delivery.clone()) else {
+        let Some(delivery) = self.delivery.clone() else {
             return Pin::new(&mut self.body).poll_frame(cx);
         };
         delivery.delivered();
@@ -149,7 +167,8 @@ impl Body for TrackedBody {
                 other => return other,
             }
         }
-        Poll::Ready(Some(Ok(Frame::data(delivery.take(&mut self.rest)))))
+        let is_last = self.body.is_end_stream();
+        Poll::Ready(Some(Ok(Frame::data(delivery.take(&mut self.rest, is_last)))))
     }
 
     fn is_end_stream(&self) -> bool {

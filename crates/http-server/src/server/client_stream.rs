@@ -87,11 +87,7 @@ impl<S> ClientStream<S> {
     /// Applies the allowance to the outcome of a write.
     fn limited(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match written {
-            Poll::Ready(Ok(bytes)) => {
-                let now = Instant::now();
-                self.allowance.accept(now, bytes);
-                self.activity.bytes_accepted(now);
-            }
+            Poll::Ready(Ok(bytes)) => self.allowance.accept(Instant::now(), bytes),
             Poll::Ready(Err(_)) => {}
             Poll::Pending => {
                 let deadline = self.allowance.wait(Instant::now());

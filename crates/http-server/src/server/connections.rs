@@ -189,15 +189,16 @@ impl Slot {
         self.evicted.notified().await;
     }
 
-    /// Records that a request is in progress.
+    /// Records that a request is in progress. With HTTP/1.1 (not `is_multiplexed`) it is the only one whose response is not
+    /// complete, and needs no further slot.
     ///
     /// # Errors
     /// The connection was evicted. Or the request is not the only one in progress, and there is no slot for it.
-    pub(super) fn begin_request(&self, has_body: bool) -> Result<(), NoSlot> {
+    pub(super) fn begin_request(&self, has_body: bool, is_multiplexed: bool) -> Result<(), NoSlot> {
         let mut open = self.connections.open();
         let connection = open.by_id.get(&self.id).ok_or(NoSlot::Evicted)?;
         let client = connection.client;
-        if connection.state() != State::Idle(connection.waiting_since) {
+        if is_multiplexed && !matches!(connection.state(), State::Idle(_)) {
             self.connections.make_room(&mut open, client, Some(self.id))?;
         }
         open.change(self.id, |connection| {
@@ -263,11 +264,11 @@ mod tests {
         let admit = |last| connections.try_admit(client(last)).unwrap();
         let stranger = admit(9);
         let (first, second) = (admit(1), admit(1));
-        first.begin_request(false).unwrap();
+        first.begin_request(false, true).unwrap();
         let third = admit(1);
         assert!(is_evicted(&second));
-        assert_eq!(second.begin_request(false), Err(NoSlot::Evicted));
-        third.begin_request(false).unwrap();
+        assert_eq!(second.begin_request(false, true), Err(NoSlot::Evicted));
+        third.begin_request(false, true).unwrap();
         assert_eq!(connections.try_admit(client(1)).err(), Some(NoSlot::ForClient));
         first.end_request();
         let fourth = admit(1);
@@ -280,14 +281,14 @@ mod tests {
         let connections = Connections::new(4);
         let admit = |last| connections.try_admit(client(last));
         let [first, second, third, fourth] = [1, 2, 3, 4].map(|last| admit(last).unwrap());
-        first.begin_request(false).unwrap();
-        second.begin_request(false).unwrap();
+        first.begin_request(false, true).unwrap();
+        second.begin_request(false, true).unwrap();
         second.end_request();
         let fifth = admit(5).unwrap();
         assert!(is_evicted(&third));
         assert!([&first, &second, &fourth].into_iter().all(|slot| !is_evicted(slot)));
         for slot in [&second, &fourth, &fifth] {
-            slot.begin_request(false).unwrap();
+            slot.begin_request(false, true).unwrap();
         }
         assert_eq!(admit(6).err(), Some(NoSlot::ForAnyone));
         drop(fourth);
@@ -302,25 +303,25 @@ mod tests {
         let connections = Connections::new(8);
         let [many, idle] = [1, 2].map(|last| connections.try_admit(client(last)).unwrap());
         for _ in 0..4 {
-            many.begin_request(false).unwrap();
+            many.begin_request(false, true).unwrap();
         }
         assert_eq!(connections.open().slots, 5);
         // Crowded: six of eight.
-        many.begin_request(false).unwrap();
-        assert_eq!(many.begin_request(false), Err(NoSlot::ForClient));
+        many.begin_request(false, true).unwrap();
+        assert_eq!(many.begin_request(false, true), Err(NoSlot::ForClient));
         assert!(!is_evicted(&idle));
         let proxy = connections.try_admit(None).unwrap();
         for _ in 0..2 {
-            proxy.begin_request(true).unwrap();
+            proxy.begin_request(true, true).unwrap();
         }
         // The idle connection makes room, then none does.
-        proxy.begin_request(true).unwrap();
+        proxy.begin_request(true, true).unwrap();
         assert!(is_evicted(&idle));
         // A request never closes its own connection.
-        assert_eq!(proxy.begin_request(true), Err(NoSlot::ForAnyone));
+        assert_eq!(proxy.begin_request(true, true), Err(NoSlot::ForAnyone));
         proxy.body_received().unwrap();
         proxy.end_request();
-        proxy.begin_request(true).unwrap();
+        proxy.begin_request(true, true).unwrap();
         for _ in 0..5 {
             many.end_request();
         }
@@ -335,7 +336,7 @@ mod tests {
         let connections = Connections::new(2);
         let [first, second] = [1, 2].map(|last| connections.try_admit(client(last)).unwrap());
         for slot in [&first, &second] {
-            slot.begin_request(true).unwrap();
+            slot.begin_request(true, true).unwrap();
         }
         first.body_received().unwrap();
         let third = connections.try_admit(client(3)).unwrap();
@@ -357,7 +358,7 @@ mod tests {
     async fn a_waiting_connection_replaces_one_that_becomes_idle() {
         let connections = Connections::new(1);
         let busy = connections.try_admit(None).unwrap();
-        busy.begin_request(false).unwrap();
+        busy.begin_request(false, true).unwrap();
         let mut waiting = std::pin::pin!(connections.admit(client(1)));
         assert!(waiting.as_mut().now_or_never().is_none());
         busy.end_request();

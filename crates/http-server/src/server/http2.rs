@@ -19,18 +19,18 @@ use crate::{HttpLimits, body::full, reply::Reply};
 
 /// Upper bound on the requests in progress on one connection.
 pub(super) const MAX_STREAMS: u32 = 100;
-/// Upper bound on what a stream buffers. It is small, so that bytes that a stream takes were soon sent.
+/// Upper bound on what a stream buffers. It is small, so that the bytes that a stream has taken are soon sent.
 pub(super) const MAX_BUFFERED_BYTES: usize = 64 * 1024;
 /// Length of the parts of a response that a stream takes at once, that of a frame.
 const PART_BYTES: usize = 16 * 1024;
-/// How many times as slowly as a connection one of its streams may accept a response: the others may use most of a slow network.
-const PATIENCE: u32 = 8;
+/// How many times as slowly as a connection one of its streams may accept a response: on a slow network, it waits for the others.
+const PATIENCE: u32 = 4;
 
 tokio::task_local! {
     static DELIVERY: Arc<Delivery>;
 }
 
-/// How far a stream has delivered its response. The client lets the server wait by opening the window of the stream late (RFC 9113,
+/// How far a stream has delivered its response. The client makes the server wait by opening the window of the stream late (RFC 9113,
 /// section 5.2), while the connection itself may be ready for other streams.
 pub(super) struct Delivery(Mutex<Progress>);
 
@@ -68,9 +68,11 @@ impl Delivery {
         }
     }
 
-    /// The next part of a response.
-    pub(super) fn take(&self, rest: &mut Bytes) -> Bytes {
-        let part = rest.split_to(rest.len().min(PART_BYTES));
+    /// The next part of a response. Its last byte is a part of its own: a stream takes a part as soon as the window has room for
+    /// one byte, so it takes this one when everything before it fits. Until then it waits, and can be ended.
+    pub(super) fn take(&self, rest: &mut Bytes, is_last: bool) -> Bytes {
+        let held_back = usize::from(is_last && rest.len() > 1);
+        let part = rest.split_to((rest.len() - held_back).min(PART_BYTES));
         self.progress().waiting = Some(part.len());
         part
     }
@@ -95,7 +97,7 @@ impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Streams {
     }
 }
 
-/// Runs a stream. To drop it unfinished resets it.
+/// Runs a stream. Dropping it unfinished resets the stream.
 async fn run(stream: impl Future<Output = ()>, delivery: Arc<Delivery>) {
     let mut stream = pin!(stream);
     let mut deadline = pin!(sleep(Duration::ZERO));
@@ -131,8 +133,13 @@ pub(super) fn as_http1<B>(request: &mut Request<B>) {
     }
 }
 
-/// The reply to HEAD: that to GET without its body, which the HTTP library removes with HTTP/1.1 only.
-pub(super) fn without_body(reply: Reply) -> Reply {
+/// Gives a reply the form that it has in HTTP/2 (RFC 9113, section 8.2.2): without `Connection`, and in reply to HEAD without the
+/// body, which the HTTP library removes with HTTP/1.1 only.
+pub(super) fn as_http2(mut reply: Reply, is_head: bool) -> Reply {
+    reply.headers_mut().remove(header::CONNECTION);
+    if !is_head {
+        return reply;
+    }
     let (mut head, body) = reply.into_parts();
     if let Some(length) = body.size_hint().exact().filter(|length| *length > 0) {
         head.headers.entry(header::CONTENT_LENGTH).or_insert_with(|| length.into());
@@ -145,7 +152,7 @@ mod tests {
     use http::StatusCode;
 
     use super::*;
-    use crate::reply::{empty, error};
+    use crate::reply::{WithHeader as _, empty, error};
 
     #[test]
     fn requests_have_the_form_of_http1() {
@@ -168,9 +175,13 @@ mod tests {
 
     #[test]
     fn replies_to_head_keep_their_length() {
-        let reply = without_body(error(StatusCode::NOT_FOUND, "nothing"));
+        let not_found = error(StatusCode::NOT_FOUND, "nothing")
+            .with(header::CONNECTION, HeaderValue::from_static("close"));
+        let reply = as_http2(not_found, true);
+        assert!(!reply.headers().contains_key(header::CONNECTION));
         assert_eq!(reply.headers()[header::CONTENT_LENGTH], "19");
         assert!(reply.body().is_end_stream());
-        assert!(!without_body(empty(StatusCode::NO_CONTENT)).headers().contains_key(header::CONTENT_LENGTH));
+        let reply = as_http2(empty(StatusCode::NO_CONTENT), true);
+        assert!(!reply.headers().contains_key(header::CONTENT_LENGTH));
     }
 }

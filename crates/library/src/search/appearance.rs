@@ -63,9 +63,9 @@ pub(crate) struct EmbeddingCache {
     /// The number of rows of each index when it was last read from the start.
     full_rows: Mutex<HashMap<IndexKey, usize>>,
     /// Limits concurrent scans.
-    scans: Semaphore,
+    scans: Arc<Semaphore>,
     /// Limits concurrent encodings of queries.
-    encodings: Semaphore,
+    encodings: Arc<Semaphore>,
     threads: usize,
 }
 
@@ -75,8 +75,8 @@ impl EmbeddingCache {
         Self {
             indexes: Cache::new(settings.search_memory_bytes),
             full_rows: Mutex::default(),
-            scans: Semaphore::new(threads),
-            encodings: Semaphore::new(threads),
+            scans: Arc::new(Semaphore::new(threads)),
+            encodings: Arc::new(Semaphore::new(threads)),
             threads,
         }
     }
@@ -303,12 +303,17 @@ impl Library {
     }
 }
 
-/// Runs `work` on a blocking thread when a permit is free.
+/// Runs `work` on a blocking thread when a permit is free. The work keeps the permit to its end, also if nobody waits for it any
+/// more.
 async fn run_limited<T: Send + 'static>(
-    permits: &Semaphore,
+    permits: &Arc<Semaphore>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, AppearanceError> {
-    let _permit = permits.acquire().await.map_err(|_| AppearanceError::Panicked)?;
+    let permit = permits.clone().acquire_owned().await.map_err(|_| AppearanceError::Panicked)?;
+    let work = move || {
+        let _permit = permit;
+        work()
+    };
     tokio::task::spawn_blocking(work).await.map_err(|_| AppearanceError::Panicked)
 }
 
