@@ -6,9 +6,7 @@ mod connections;
 mod http2;
 
 use std::{
-    fmt,
-    future::pending,
-    io,
+    fmt, io,
     io::Write as _,
     net::{IpAddr, SocketAddr},
     pin::pin,
@@ -248,7 +246,7 @@ impl Connection {
                 .max_header_list_size(MAX_HEAD_BYTES)
                 .max_send_buf_size(http2::MAX_BUFFERED_BYTES)
                 .serve_connection(TokioIo::new(stream), service);
-            self.run(connection, Some(limits.head_timeout)).await
+            self.run(connection, is_http2).await
         } else {
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
@@ -259,33 +257,31 @@ impl Connection {
                 .max_buf_size(MAX_HEAD_BYTES as usize)
                 .max_headers(MAX_HEADERS)
                 .serve_connection(TokioIo::new(stream), service);
-            self.run(connection, None).await
+            self.run(connection, is_http2).await
         }
     }
 
-    /// Runs a connection until it ends. If it has an idle time, it is told to end after that or at shutdown, and ends when it
-    /// has then been idle for a while.
+    /// Runs a connection until it ends. With HTTP/2 it is told to end at shutdown or when it has been idle for too long, and ends
+    /// when it has then been idle for a while.
     async fn run(
         mut self,
         connection: impl GracefulConnection<Error = hyper::Error>,
-        max_idle: Option<Duration>,
+        is_http2: bool,
     ) -> Result<(), ConnectionError> {
+        let max_idle = self.limits.head_timeout;
         let mut connection = pin!(connection);
         let mut is_ending = false;
         loop {
             let idle = async {
-                let Some(limit) = max_idle else { return pending().await };
                 if is_ending {
                     time::sleep(MAX_FAREWELL).await;
-                    self.activity.idle_for(MAX_FAREWELL).await;
-                } else {
-                    self.activity.idle_for(limit).await;
                 }
+                self.activity.idle_for(if is_ending { MAX_FAREWELL } else { max_idle }).await;
             };
             tokio::select! {
                 ended = &mut connection => return Ok(ended?),
-                () = self.activity.completed() => continue,
-                () = idle => if is_ending { return Ok(()) },
+                () = self.activity.completed(), if is_http2 => continue,
+                () = idle, if is_http2 => if is_ending { return Ok(()) },
                 _ = self.stopping.changed(), if !is_ending => {}
             }
             is_ending = true;

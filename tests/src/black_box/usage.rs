@@ -35,7 +35,7 @@ impl ops::Add for Usage {
 /// Samples a process tree 20 times a second until dropped.
 #[derive(Debug)]
 pub struct UsageMonitor {
-    usage: Arc<Mutex<Usage>>,
+    samples: Arc<Mutex<Samples>>,
     root: u32,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -44,23 +44,23 @@ pub struct UsageMonitor {
 impl UsageMonitor {
     /// Starts to monitor the process with this ID and its descendants.
     pub fn start(root: u32) -> Self {
-        let (usage, stop) = (Arc::<Mutex<Usage>>::default(), Arc::<AtomicBool>::default());
+        let (samples, stop) = (Arc::<Mutex<Samples>>::default(), Arc::<AtomicBool>::default());
         let thread = thread::spawn({
-            let (usage, stop) = (usage.clone(), stop.clone());
+            let (samples, stop) = (samples.clone(), stop.clone());
             move || {
                 while !stop.load(Ordering::Relaxed) {
-                    sample(root, &usage);
+                    sample(root, &samples);
                     thread::sleep(INTERVAL);
                 }
             }
         });
-        Self { usage, root, stop, thread: Some(thread) }
+        Self { samples, root, stop, thread: Some(thread) }
     }
 
     /// The usage so far.
     pub fn usage(&self) -> Usage {
-        sample(self.root, &self.usage);
-        *self.usage.lock().unwrap_or_else(PoisonError::into_inner)
+        sample(self.root, &self.samples);
+        self.samples.lock().unwrap_or_else(PoisonError::into_inner).usage
     }
 }
 
@@ -74,15 +74,26 @@ impl Drop for UsageMonitor {
     }
 }
 
-fn sample(root: u32, usage: &Mutex<Usage>) {
+/// What the samples so far have shown.
+#[derive(Debug, Default)]
+struct Samples {
+    usage: Usage,
+    /// Peak of the memory without mapped files.
+    peak_unmapped_bytes: u64,
+}
+
+fn sample(root: u32, samples: &Mutex<Samples>) {
     let members = Process::tree(root);
     let ticks = members.iter().map(|member| member.ticks).sum::<f64>();
-    let mut usage = usage.lock().unwrap_or_else(PoisonError::into_inner);
+    let Samples { usage, peak_unmapped_bytes } = &mut *samples.lock().unwrap_or_else(PoisonError::into_inner);
     // The time of a killed process is lost if its parent has not waited for it.
     usage.cpu = usage.cpu.max(Duration::from_secs_f64(ticks / TICKS_PER_S));
     let sum = |of: fn(u32) -> Option<u64>| members.iter().filter_map(|member| of(member.id)).sum::<u64>();
-    // The resident size is cheap to read and never below the proportional one.
-    if sum(resident_bytes) > usage.peak_bytes {
+    // The system stops a process for milliseconds to add up its proportional size. What makes that size grow is memory without
+    // mapped files, which is cheap to read.
+    let unmapped_bytes = sum(unmapped_bytes);
+    if unmapped_bytes > *peak_unmapped_bytes {
+        *peak_unmapped_bytes = unmapped_bytes;
         usage.peak_bytes = usage.peak_bytes.max(sum(proportional_bytes));
     }
 }
@@ -153,8 +164,10 @@ fn ticks(fields: &[&str], range: ops::Range<usize>) -> f64 {
     fields.get(range).unwrap_or_default().iter().filter_map(|field| field.parse::<f64>().ok()).sum()
 }
 
-fn resident_bytes(id: u32) -> Option<u64> {
-    kibibytes(&fs::read_to_string(format!("/proc/{id}/status")).ok()?, "VmRSS:")
+/// The memory of a process without mapped files, but with what it shares with other processes.
+fn unmapped_bytes(id: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    Some(kibibytes(&status, "RssAnon:")? + kibibytes(&status, "RssShmem:")?)
 }
 
 pub(super) fn allocated_bytes(id: u32) -> Option<u64> {
