@@ -16,7 +16,8 @@ pub(crate) struct InvalidLogFilter(#[from] ParseError);
 /// # Errors
 /// [`InvalidLogFilter`].
 pub(crate) fn start(format: LogFormat, filter: &str) -> Result<(), InvalidLogFilter> {
-    let filter = EnvFilter::builder().parse(filter)?;
+    // The HTTP/2 library warns of frames that any client can send as often as it likes.
+    let filter = EnvFilter::builder().parse(format!("h2=error,{filter}"))?;
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr);
     match format {
         LogFormat::Text => lines.with_ansi(stderr().is_terminal()).init(),

@@ -15,7 +15,7 @@ pub struct HttpLimits {
     /// Longest pause of a client that receives a response. Each byte that it accepts begins a new pause. With HTTP/2 each
     /// response has four times as long.
     pub write_timeout: Duration,
-    /// Lowest average rate at which a client must accept a response.
+    /// Lowest average rate at which a client must accept a response; with HTTP/2 a quarter of it for each.
     pub min_response_bytes_per_s: u32,
     /// Time that running requests get to finish after shutdown has begun.
     pub drain_timeout: Duration,

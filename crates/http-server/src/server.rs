@@ -6,7 +6,9 @@ mod connections;
 mod http2;
 
 use std::{
-    fmt, io,
+    fmt,
+    future::poll_fn,
+    io,
     io::Write as _,
     net::{IpAddr, SocketAddr},
     pin::pin,
@@ -48,7 +50,7 @@ use crate::{
     reply::{Reply, error, retry_after},
 };
 
-/// Upper bounds on the head of a request, in bytes and in header lines; a larger one gets 431.
+/// Upper bounds on the head of a request, in bytes and with HTTP/1.1 in header lines; a larger one gets 431.
 const MAX_HEAD_BYTES: u32 = 64 * 1024;
 const MAX_HEADERS: usize = 100;
 /// Pause after `accept` failed, most likely for lack of file descriptors.
@@ -279,7 +281,7 @@ impl Connection {
                 self.activity.idle_for(if is_ending { MAX_FAREWELL } else { max_idle }).await;
             };
             tokio::select! {
-                ended = &mut connection => return Ok(ended?),
+                ended = poll_fn(|cx| self.activity.poll(connection.as_mut(), is_http2, cx)) => return Ok(ended?),
                 () = self.activity.completed(), if is_http2 => continue,
                 () = idle, if is_http2 => if is_ending { return Ok(()) },
                 _ = self.stopping.changed(), if !is_ending => {}

@@ -11,6 +11,8 @@ use hyper::{
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tests::TestApp;
 use tokio::{
+    io::AsyncReadExt as _,
+    net::{TcpListener, TcpStream},
     task::JoinHandle,
     time::{sleep, timeout},
 };
@@ -132,6 +134,40 @@ async fn a_response_that_nobody_reads_ends_without_its_connection() {
         let other = connection.send_request(get(OPENAPI)).await.unwrap();
         assert!(text(other).await.len() > 20_000, "the window is wide enough for a client that reads");
     }
+}
+
+/// The address of a proxy that forwards one connection, and pauses after the first bytes of the server.
+async fn pausing_proxy(app: &TestApp, pause: std::time::Duration) -> std::net::SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (mut from_server, mut to_server) = app.connect().await.into_split();
+    tokio::spawn(async move {
+        let (mut from_client, mut to_client) = listener.accept().await.unwrap().0.into_split();
+        tokio::spawn(async move { tokio::io::copy(&mut from_client, &mut to_server).await });
+        tokio::io::copy(&mut (&mut from_server).take(8 * 1024), &mut to_client).await.unwrap();
+        sleep(pause).await;
+        tokio::io::copy(&mut from_server, &mut to_client).await
+    });
+    address
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_pauses_for_longer_than_the_idle_time_gets_every_response() {
+    let (app, client) = start(|limits| limits.head_timeout = IDLE).await;
+    let proxy = pausing_proxy(&app, IDLE * 4).await;
+    let stream = TcpStream::connect(proxy).await.unwrap();
+    let stream = client.connect("localhost".try_into().unwrap(), stream).await.unwrap();
+    let mut builder = Builder::new(TokioExecutor::new());
+    // So wide that the server need not wait for the client to open them.
+    builder.initial_stream_window_size(1 << 20).initial_connection_window_size(64 << 20);
+    let (connection, running) = builder.handshake(TokioIo::new(stream)).await.unwrap();
+    tokio::spawn(running);
+    let answers = join_all((0..100).map(|_| {
+        let mut connection: SendRequest<RequestBody> = connection.clone();
+        async move { text(connection.send_request(get(OPENAPI)).await.unwrap()).await.len() }
+    }));
+    let lengths = timeout(LONG, answers).await.expect("they arrive");
+    assert!(lengths.iter().all(|length| *length > 20_000), "{lengths:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,12 +1,13 @@
 //! What is in progress on one connection, shared by its stream, its requests and its task.
 
 use std::{
+    mem,
     pin::Pin,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU32, Ordering},
     },
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
@@ -19,17 +20,21 @@ use tokio::{
 
 use super::{
     connections::{NoSlot, Slot},
-    http2::Delivery,
+    http2::{Delivery, PART_BYTES},
 };
 use crate::body::{BodyError, ResponseBody};
 
 /// The state of a connection.
 pub(super) struct Activity {
     pub(super) slot: Slot,
-    /// Number of responses that the HTTP library has completely. They are sent once the library has flushed the stream.
-    unflushed: AtomicU32,
-    /// Notified when a response of HTTP/2 was counted in `unflushed`.
+    /// Number of responses that the HTTP library has completely, but may not have sent.
+    unsent: AtomicU32,
+    /// Notified when a response of HTTP/2 was counted in `unsent`.
     completed: Notify,
+    /// Whether the client accepts no bytes now.
+    is_blocked: AtomicBool,
+    /// Whether a response has ended since the stream last asked.
+    response_ended: AtomicBool,
     /// When the last request ended, or the connection began.
     idle_since: Mutex<Instant>,
 }
@@ -38,26 +43,54 @@ impl Activity {
     pub(super) fn new(slot: Slot) -> Arc<Self> {
         Arc::new(Self {
             slot,
-            unflushed: AtomicU32::new(0),
+            unsent: AtomicU32::new(0),
             completed: Notify::new(),
+            is_blocked: AtomicBool::new(false),
+            response_ended: AtomicBool::new(false),
             idle_since: Mutex::new(Instant::now()),
         })
     }
 
+    /// Polls a connection, and records which responses it has sent: what it had before the poll was written, unless the client
+    /// accepts no bytes. With HTTP/1.1 the poll itself completes responses.
+    pub(super) fn poll<C: Future>(
+        &self,
+        connection: Pin<&mut C>,
+        is_http2: bool,
+        cx: &mut Context<'_>,
+    ) -> Poll<C::Output> {
+        let before = self.unsent.load(Ordering::SeqCst);
+        let polled = connection.poll(cx);
+        if polled.is_pending() && !self.is_blocked.load(Ordering::SeqCst) {
+            self.end_requests(if is_http2 { before } else { self.unsent.load(Ordering::SeqCst) });
+        }
+        polled
+    }
+
+    fn end_requests(&self, count: u32) {
+        if count == 0 {
+            return;
+        }
+        self.unsent.fetch_sub(count, Ordering::SeqCst);
+        self.response_ended.store(true, Ordering::SeqCst);
+        *self.idle_since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        (0..count).for_each(|_| self.slot.end_request());
+    }
+
     /// Waits until another response of HTTP/2 was counted as complete. The library may have sent it before that, on another thread,
-    /// so it must be polled to flush the stream once more.
+    /// so the connection must be polled once more.
     pub(super) async fn completed(&self) {
         self.completed.notified().await;
     }
 
-    /// Records that everything written was sent. Returns whether a response ended.
-    pub(super) fn flushed(&self) -> bool {
-        let ended = self.unflushed.swap(0, Ordering::SeqCst);
-        if ended > 0 {
-            *self.idle_since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-        }
-        (0..ended).for_each(|_| self.slot.end_request());
-        ended > 0
+    /// Records whether the client accepts bytes.
+    pub(super) fn set_blocked(&self, is_blocked: bool) {
+        self.is_blocked.store(is_blocked, Ordering::SeqCst);
+    }
+
+    /// Whether a response has ended since the last call.
+    pub(super) fn take_response_ended(&self) -> bool {
+        self.response_ended.swap(false, Ordering::SeqCst)
     }
 
     /// Waits until no request was in progress for this long.
@@ -118,7 +151,7 @@ impl Drop for InProgress {
         // If the body has not arrived, nobody reads it.
         self.request.body_received();
         let connection = &self.request.connection;
-        connection.unflushed.fetch_add(1, Ordering::SeqCst);
+        connection.unsent.fetch_add(1, Ordering::SeqCst);
         if self.is_multiplexed {
             connection.completed.notify_one();
         }
@@ -132,6 +165,8 @@ pub(super) struct TrackedBody {
     delivery: Option<Arc<Delivery>>,
     /// What an HTTP/2 stream has not taken of the last chunk.
     rest: Bytes,
+    /// The body has ended; `rest` may be left.
+    has_ended: bool,
     /// `None` for a reply without a slot.
     _in_progress: Option<InProgress>,
 }
@@ -142,7 +177,7 @@ impl TrackedBody {
         delivery: Option<Arc<Delivery>>,
         in_progress: Option<InProgress>,
     ) -> Self {
-        Self { body, delivery, rest: Bytes::new(), _in_progress: in_progress }
+        Self { body, delivery, rest: Bytes::new(), has_ended: false, _in_progress: in_progress }
     }
 }
 
@@ -158,21 +193,34 @@ impl Body for TrackedBody {
             return Pin::new(&mut self.body).poll_frame(cx);
         };
         delivery.delivered();
-        if self.rest.is_empty() {
-            match Pin::new(&mut self.body).poll_frame(cx) {
-                Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
-                    Ok(data) => self.rest = data,
-                    Err(frame) => return Poll::Ready(Some(Ok(frame))),
+        // A stream takes a part as soon as the window has room for one byte. So the last byte is a part of its own: the stream takes
+        // it when everything before it fits, and until then it waits and can be ended.
+        while self.rest.len() < 2 && !self.has_ended {
+            match ready!(Pin::new(&mut self.body).poll_frame(cx)) {
+                None => self.has_ended = true,
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) if data.is_empty() => {}
+                    Ok(data) if self.rest.is_empty() => self.rest = data,
+                    Ok(data) => {
+                        let last = mem::replace(&mut self.rest, data);
+                        return Poll::Ready(Some(Ok(Frame::data(delivery.give(last)))));
+                    }
+                    // No response has trailers.
+                    Err(_) => {}
                 },
-                other => return other,
             }
         }
-        let is_last = self.body.is_end_stream();
-        Poll::Ready(Some(Ok(Frame::data(delivery.take(&mut self.rest, is_last)))))
+        if self.rest.is_empty() {
+            return Poll::Ready(None);
+        }
+        let length = self.rest.len().saturating_sub(1).clamp(1, PART_BYTES);
+        let part = self.rest.split_to(length);
+        Poll::Ready(Some(Ok(Frame::data(delivery.give(part)))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.rest.is_empty() && self.body.is_end_stream()
+        self.rest.is_empty() && (self.has_ended || self.body.is_end_stream())
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -183,5 +231,59 @@ impl Body for TrackedBody {
         }
         hint.set_lower(hint.lower() + rest);
         hint
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::stream;
+    use http_body_util::BodyExt as _;
+
+    use super::*;
+    use crate::{
+        HttpLimits,
+        body::{full, streamed, try_streamed},
+    };
+
+    /// The parts that an HTTP/2 stream takes of a body, and whether the last one was known to be the last.
+    async fn parts(body: ResponseBody) -> (Vec<Bytes>, bool) {
+        let mut body = TrackedBody::new(body, Some(Delivery::new(&HttpLimits::default())), None);
+        let (mut parts, mut has_ended) = (Vec::new(), false);
+        while let Some(frame) = body.frame().await {
+            parts.push(frame.unwrap().into_data().unwrap());
+            has_ended = body.is_end_stream();
+        }
+        (parts, has_ended)
+    }
+
+    #[tokio::test]
+    async fn the_last_byte_of_every_body_is_a_part_of_its_own() {
+        let long: Vec<u8> = (0..=u8::MAX).cycle().take(3 * PART_BYTES).collect();
+        let chunks = |chunks: &[&'static str]| {
+            streamed(stream::iter(chunks.iter().map(|chunk| Bytes::from(*chunk)).collect::<Vec<_>>()))
+        };
+        for (body, expect) in [
+            (full(long.clone()), long),
+            (full("ab"), b"ab".to_vec()),
+            (full("a"), b"a".to_vec()),
+            (chunks(&["", "abc", "d", "", "ef", ""]), b"abcdef".to_vec()),
+        ] {
+            let (parts, has_ended) = parts(body).await;
+            assert_eq!(parts.concat(), expect);
+            assert!(parts.iter().all(|part| (1..=PART_BYTES).contains(&part.len())));
+            assert_eq!((parts.last().map(Bytes::len), has_ended), (Some(1), true));
+        }
+        for empty in [full(""), chunks(&[]), chunks(&["", ""])] {
+            assert_eq!(parts(empty).await.0, [""; 0]);
+        }
+    }
+
+    #[tokio::test]
+    async fn an_error_ends_a_body() {
+        let chunks = [Ok(Bytes::from("abc")), Err("broken")];
+        let body = try_streamed(stream::iter(chunks));
+        let mut body = TrackedBody::new(body, Some(Delivery::new(&HttpLimits::default())), None);
+        assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap(), "ab");
+        assert!(body.frame().await.unwrap().is_err());
     }
 }

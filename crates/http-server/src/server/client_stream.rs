@@ -1,5 +1,4 @@
-//! The stream of one connection: it fails when the client accepts its response too slowly, and it detects when a response
-//! was sent.
+//! The stream of one connection: it fails when the client accepts its response too slowly.
 
 use std::{
     io,
@@ -86,10 +85,17 @@ impl<S> ClientStream<S> {
 
     /// Applies the allowance to the outcome of a write.
     fn limited(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if self.activity.take_response_ended() {
+            self.allowance.end_response();
+        }
         match written {
-            Poll::Ready(Ok(bytes)) => self.allowance.accept(Instant::now(), bytes),
+            Poll::Ready(Ok(bytes)) => {
+                self.activity.set_blocked(false);
+                self.allowance.accept(Instant::now(), bytes);
+            }
             Poll::Ready(Err(_)) => {}
             Poll::Pending => {
+                self.activity.set_blocked(true);
                 let deadline = self.allowance.wait(Instant::now());
                 if self.deadline.deadline() != deadline {
                     self.deadline.as_mut().reset(deadline);
@@ -132,13 +138,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for ClientStream<S> {
         self.stream.is_write_vectored()
     }
 
-    /// The HTTP library flushes the stream after it has written the whole response.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let flushed = Pin::new(&mut self.stream).poll_flush(cx);
-        if matches!(flushed, Poll::Ready(Ok(()))) && self.activity.flushed() {
-            self.allowance.end_response();
-        }
-        flushed
+        Pin::new(&mut self.stream).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

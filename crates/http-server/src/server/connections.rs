@@ -34,6 +34,8 @@ struct Open {
 
 struct Connection {
     client: Option<IpAddr>,
+    /// Whether it speaks HTTP/2, so that each request in progress takes a slot.
+    is_multiplexed: bool,
     /// Number of requests whose body has not arrived yet.
     receiving: usize,
     /// Number of requests that wait for the handler, or whose response is being sent.
@@ -45,7 +47,7 @@ struct Connection {
 
 impl Connection {
     fn slots(&self) -> usize {
-        (self.receiving + self.answering).max(1)
+        if self.is_multiplexed { (self.receiving + self.answering).max(1) } else { 1 }
     }
 
     fn state(&self) -> State {
@@ -109,8 +111,14 @@ impl Connections {
         self.make_room(&mut open, client, None)?;
         let id = open.next_event();
         let evicted = Arc::new(Notify::new());
-        let connection =
-            Connection { client, receiving: 0, answering: 0, waiting_since: id, evicted: evicted.clone() };
+        let connection = Connection {
+            client,
+            is_multiplexed: false,
+            receiving: 0,
+            answering: 0,
+            waiting_since: id,
+            evicted: evicted.clone(),
+        };
         open.slots += connection.slots();
         open.by_id.insert(id, connection);
         Ok(Slot { connections: self.clone(), id, evicted })
@@ -189,11 +197,10 @@ impl Slot {
         self.evicted.notified().await;
     }
 
-    /// Records that a request is in progress. With HTTP/1.1 (not `is_multiplexed`) it is the only one whose response is not
-    /// complete, and needs no further slot.
+    /// Records that a request is in progress, with HTTP/2 if `is_multiplexed`.
     ///
     /// # Errors
-    /// The connection was evicted. Or the request is not the only one in progress, and there is no slot for it.
+    /// The connection was evicted. Or it speaks HTTP/2, the request is not the only one in progress, and there is no slot for it.
     pub(super) fn begin_request(&self, has_body: bool, is_multiplexed: bool) -> Result<(), NoSlot> {
         let mut open = self.connections.open();
         let connection = open.by_id.get(&self.id).ok_or(NoSlot::Evicted)?;
@@ -202,6 +209,7 @@ impl Slot {
             self.connections.make_room(&mut open, client, Some(self.id))?;
         }
         open.change(self.id, |connection| {
+            connection.is_multiplexed = is_multiplexed;
             let count = if has_body { &mut connection.receiving } else { &mut connection.answering };
             *count += 1;
         })

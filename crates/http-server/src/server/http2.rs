@@ -19,10 +19,10 @@ use crate::{HttpLimits, body::full, reply::Reply};
 
 /// Upper bound on the requests in progress on one connection.
 pub(super) const MAX_STREAMS: u32 = 100;
-/// Upper bound on what a stream buffers. It is small, so that the bytes that a stream has taken are soon sent.
-pub(super) const MAX_BUFFERED_BYTES: usize = 64 * 1024;
+/// Upper bound on what the library buffers of a stream.
+pub(super) const MAX_BUFFERED_BYTES: usize = 16 * 1024;
 /// Length of the parts of a response that a stream takes at once, that of a frame.
-const PART_BYTES: usize = 16 * 1024;
+pub(super) const PART_BYTES: usize = 16 * 1024;
 /// How many times as slowly as a connection one of its streams may accept a response: on a slow network, it waits for the others.
 const PATIENCE: u32 = 4;
 
@@ -41,7 +41,7 @@ struct Progress {
 }
 
 impl Delivery {
-    fn new(limits: &HttpLimits) -> Arc<Self> {
+    pub(super) fn new(limits: &HttpLimits) -> Arc<Self> {
         let allowance = WriteAllowance::new(&HttpLimits {
             write_timeout: limits.write_timeout.saturating_mul(PATIENCE),
             min_response_bytes_per_s: limits.min_response_bytes_per_s / PATIENCE,
@@ -68,11 +68,8 @@ impl Delivery {
         }
     }
 
-    /// The next part of a response. Its last byte is a part of its own: a stream takes a part as soon as the window has room for
-    /// one byte, so it takes this one when everything before it fits. Until then it waits, and can be ended.
-    pub(super) fn take(&self, rest: &mut Bytes, is_last: bool) -> Bytes {
-        let held_back = usize::from(is_last && rest.len() > 1);
-        let part = rest.split_to((rest.len() - held_back).min(PART_BYTES));
+    /// Records that this part of the response waits to be taken.
+    pub(super) fn give(&self, part: Bytes) -> Bytes {
         self.progress().waiting = Some(part.len());
         part
     }
