@@ -28,6 +28,7 @@ mod requests;
 mod response;
 mod seed;
 mod stores;
+pub mod tls;
 
 pub use app::{START_TIME, TestAccount, TestApp, TestAppBuilder, secret};
 pub use date_cases::{DATE_CASES_ADDED, DateCase, ExpectedTime, SidecarFile, date_cases};

@@ -28,7 +28,7 @@ pub fn streamed(chunks: impl Stream<Item = Bytes> + Send + 'static) -> ResponseB
     StreamBody::new(chunks.map(|chunk| Ok(Frame::data(chunk)))).boxed_unsync()
 }
 
-/// A body that is sent while it is read from a stream. An error of the stream is one of the body.
+/// A body that is sent while it is read from a stream. An error of the stream is an error of the body.
 pub fn try_streamed<E: Into<BodyError> + 'static>(
     stream: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
 ) -> ResponseBody {
@@ -81,8 +81,8 @@ const MAX_DISCARDED_BYTES: u64 = 16 * 1024 * 1024;
 /// The body of a request.
 ///
 /// The unread rest is received and discarded in the background, within limits: closing the connection on a client that is
-/// still sending would lose the reply. A client that waits for `100 Continue` does not get it; with
-/// HTTP/2 it never does, because the HTTP library does not send it.
+/// still sending would lose the reply. A client that waits for `100 Continue` does not get it then. With HTTP/2 it never gets
+/// it, because the HTTP library does not send it.
 pub struct RequestBody {
     incoming: Option<Incoming>,
     timeout: Duration,

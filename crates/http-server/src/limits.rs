@@ -3,9 +3,8 @@ use std::time::Duration;
 /// Limits on what one client may use of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HttpLimits {
-    /// Upper bound on open connections; with HTTP/2 also on requests in progress, of which each beside the first of a connection
-    /// counts as one. Once three quarters are open, one client may hold half of all; a trusted proxy may
-    /// hold any number. When all are open, the connection that has been idle longest is closed for a new one; while none is
+    /// Upper bound on open connections. A connection with several requests in progress, as HTTP/2 allows, counts as that many.
+    /// Once three quarters are open, one client may hold half of all; a trusted proxy may hold any number. When all are open, the connection that has been idle longest is closed for a new one; while none is
     /// idle, new ones wait.
     pub connections: usize,
     /// Time for the TLS handshake, and time to send the head of a request; also the longest idle time between two requests.

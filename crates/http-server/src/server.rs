@@ -63,7 +63,7 @@ const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nR
 const BUSY_RETRY_S: u64 = 5;
 /// The name of HTTP/2 in a TLS handshake (RFC 9113, section 3.2).
 const HTTP2: &[u8] = b"h2";
-/// How long a connection that is told to end may be idle until it is closed.
+/// An HTTP/2 connection that was told to end is closed when it has been idle for this long.
 const MAX_FAREWELL: Duration = Duration::from_secs(2);
 
 /// How a server treats its clients.
@@ -263,8 +263,8 @@ impl Connection {
         }
     }
 
-    /// Runs a connection until it ends. With HTTP/2 it is told to end at shutdown or when it has been idle for too long, and ends
-    /// when it has then been idle for a while.
+    /// Runs a connection until it ends. At shutdown it is told to end, and with HTTP/2 also after its idle time. An HTTP/2 connection
+    /// whose client does not react is closed [`MAX_FAREWELL`] later, once no request is in progress.
     async fn run(
         mut self,
         connection: impl GracefulConnection<Error = hyper::Error>,

@@ -1,5 +1,7 @@
 //! HTTP/2, which clients choose in the TLS handshake.
 
+use std::{net::SocketAddr, time::Duration};
+
 use bytes::Bytes;
 use futures_util::future::join_all;
 use http_body_util::{BodyExt as _, Channel, Either, Full, channel::Sender};
@@ -22,8 +24,8 @@ use web::HttpLimits;
 use super::tls::{SHORT, connect, server_and_client_of};
 
 /// Longer than any limit that a test sets.
-const LONG: std::time::Duration = std::time::Duration::from_secs(20);
-const IDLE: std::time::Duration = std::time::Duration::from_secs(2);
+const LONG: Duration = Duration::from_secs(20);
+const IDLE: Duration = Duration::from_secs(2);
 const OPENAPI: &str = "https://localhost/api/ext/v2/openapi.json";
 
 type RequestBody = Either<Full<Bytes>, Channel<Bytes>>;
@@ -137,7 +139,7 @@ async fn a_response_that_nobody_reads_ends_without_its_connection() {
 }
 
 /// The address of a proxy that forwards one connection, and pauses after the first bytes of the server.
-async fn pausing_proxy(app: &TestApp, pause: std::time::Duration) -> std::net::SocketAddr {
+async fn pausing_proxy(app: &TestApp, pause: Duration) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (mut from_server, mut to_server) = app.connect().await.into_split();

@@ -3,11 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use rustls::{
-    ClientConfig, RootCertStore, ServerConfig,
+    ServerConfig,
     crypto::ring,
     pki_types::{CertificateDer, PrivateKeyDer},
 };
-use tests::TestApp;
+use tests::{
+    TestApp,
+    tls::{HALF_A_HELLO, trusting},
+};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
@@ -17,8 +20,6 @@ use tokio_rustls::{TlsConnector, client::TlsStream};
 
 pub(super) const SHORT: Duration = Duration::from_millis(300);
 const LAST: &str = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-/// The first bytes of a handshake: a record of 512 bytes.
-const HALF_A_HELLO: &[u8] = &[22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3];
 
 /// The configuration of a server, and a client that trusts it and names no protocol.
 fn server_and_client() -> (Arc<ServerConfig>, TlsConnector) {
@@ -30,23 +31,15 @@ pub(super) fn server_and_client_of(protocols: &[&str]) -> (Arc<ServerConfig>, Tl
     let pair = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let certificate = CertificateDer::from(pair.cert.der().to_vec());
     let key = PrivateKeyDer::try_from(pair.signing_key.serialize_der()).unwrap();
-    let provider = Arc::new(ring::default_provider());
-    let mut server = ServerConfig::builder_with_provider(provider.clone())
+    let mut server = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_no_client_auth()
         .with_single_cert(vec![certificate.clone()], key)
         .unwrap();
     server.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    let mut roots = RootCertStore::empty();
-    roots.add(certificate).unwrap();
-    let mut client = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    client.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
-    (Arc::new(server), TlsConnector::from(Arc::new(client)))
+    let client = trusting(certificate, protocols).unwrap();
+    (Arc::new(server), TlsConnector::from(client))
 }
 
 pub(super) async fn connect(app: &TestApp, client: &TlsConnector) -> TlsStream<TcpStream> {

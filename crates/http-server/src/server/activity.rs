@@ -31,7 +31,7 @@ pub(super) struct Activity {
     unsent: AtomicU32,
     /// Notified when a response of HTTP/2 was counted in `unsent`.
     completed: Notify,
-    /// Whether the client accepts no bytes now.
+    /// Whether the client accepts no bytes now. This and the next are of the connection's task alone.
     is_blocked: AtomicBool,
     /// Whether a response has ended since the stream last asked.
     response_ended: AtomicBool,
@@ -61,7 +61,7 @@ impl Activity {
     ) -> Poll<C::Output> {
         let before = self.unsent.load(Ordering::SeqCst);
         let polled = connection.poll(cx);
-        if polled.is_pending() && !self.is_blocked.load(Ordering::SeqCst) {
+        if polled.is_pending() && !self.is_blocked.load(Ordering::Relaxed) {
             self.end_requests(if is_http2 { before } else { self.unsent.load(Ordering::SeqCst) });
         }
         polled
@@ -72,7 +72,7 @@ impl Activity {
             return;
         }
         self.unsent.fetch_sub(count, Ordering::SeqCst);
-        self.response_ended.store(true, Ordering::SeqCst);
+        self.response_ended.store(true, Ordering::Relaxed);
         *self.idle_since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         (0..count).for_each(|_| self.slot.end_request());
     }
@@ -85,12 +85,12 @@ impl Activity {
 
     /// Records whether the client accepts bytes.
     pub(super) fn set_blocked(&self, is_blocked: bool) {
-        self.is_blocked.store(is_blocked, Ordering::SeqCst);
+        self.is_blocked.store(is_blocked, Ordering::Relaxed);
     }
 
     /// Whether a response has ended since the last call.
     pub(super) fn take_response_ended(&self) -> bool {
-        self.response_ended.swap(false, Ordering::SeqCst)
+        self.response_ended.swap(false, Ordering::Relaxed)
     }
 
     /// Waits until no request was in progress for this long.

@@ -85,9 +85,6 @@ impl<S> ClientStream<S> {
 
     /// Applies the allowance to the outcome of a write.
     fn limited(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        if self.activity.take_response_ended() {
-            self.allowance.end_response();
-        }
         match written {
             Poll::Ready(Ok(bytes)) => {
                 self.activity.set_blocked(false);
@@ -96,6 +93,9 @@ impl<S> ClientStream<S> {
             Poll::Ready(Err(_)) => {}
             Poll::Pending => {
                 self.activity.set_blocked(true);
+                if self.activity.take_response_ended() {
+                    self.allowance.end_response();
+                }
                 let deadline = self.allowance.wait(Instant::now());
                 if self.deadline.deadline() != deadline {
                     self.deadline.as_mut().reset(deadline);

@@ -11,8 +11,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ::tests::black_box::{AnyError, Instance, Latencies, Server};
-use rustls::{ClientConfig, RootCertStore, crypto::ring, pki_types::CertificateDer};
+use ::tests::{
+    black_box::{AnyError, Instance, Latencies, Server},
+    tls::{HALF_A_HELLO, trusting},
+};
 use tokio::{
     io::AsyncWriteExt as _,
     net::{TcpSocket, TcpStream},
@@ -34,8 +36,6 @@ const SLOW: u16 = 1000;
 /// Tasks that send oversized heads.
 const SENDERS: usize = 4;
 const PATH: &str = "/api/ext/v2/images?limit=26";
-/// The first bytes of a TLS handshake: a record of 512 bytes (RFC 8446, section 5.1).
-const HALF_A_HELLO: &[u8] = &[22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3];
 
 /// Measures beside each kind of hostile client.
 pub(super) async fn run(options: &Options, server: &Server, user: &User) -> Result<(), AnyError> {
@@ -86,7 +86,7 @@ pub(super) async fn run_tls(options: &Options, instance: &Instance, user: &User)
     let [certificate_option, key_option] = ["--tls-certificate", "--tls-key"].map(OsStr::new);
     let files = [certificate_option, certificate.as_os_str(), key_option, key.as_os_str()];
     let server = instance.serve_with(&files, folder.path())?;
-    let client = trusting(pair.cert.der().clone())?;
+    let client = trusting(pair.cert.der().clone(), &[])?;
     let address: SocketAddr = server.base_url().trim_start_matches("https://").parse()?;
     let seconds = Duration::from_secs(options.hostile_seconds);
     let measure = || measure(Connection::open_tls(server.base_url(), client.clone()), user, seconds);
@@ -100,15 +100,6 @@ pub(super) async fn run_tls(options: &Options, instance: &Instance, user: &User)
         print(&name, &figures, &quiet, &server);
     }
     server.stop()
-}
-
-/// A client that trusts one certificate.
-fn trusting(certificate: CertificateDer<'static>) -> Result<Arc<ClientConfig>, AnyError> {
-    let mut roots = RootCertStore::empty();
-    roots.add(certificate)?;
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()?;
-    Ok(Arc::new(config.with_root_certificates(roots).with_no_client_auth()))
 }
 
 async fn measure(
