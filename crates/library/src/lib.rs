@@ -33,6 +33,7 @@ mod import_report;
 mod indexer_role;
 mod indexing;
 mod integrity;
+mod limited;
 mod localities;
 mod maintenance;
 mod map;

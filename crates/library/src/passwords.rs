@@ -7,6 +7,8 @@ use argon2::{
 use keys::{Random, RandomError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::limited::run_limited;
+
 /// A hash that no password matches, with the parameters of [`Passwords::hash`]. Verifying against it takes as long for an
 /// unknown email as for a known one, so that timing does not reveal accounts.
 const DUMMY_HASH: &str =
@@ -91,13 +93,7 @@ impl Passwords {
         &self,
         work: impl FnOnce() -> Result<T, PasswordError> + Send + 'static,
     ) -> Result<T, PasswordError> {
-        let failed = |what: &dyn std::fmt::Display| PasswordError::Hash(what.to_string());
-        let permit = self.running.clone().acquire_owned().await.map_err(|error| failed(&error))?;
-        let done = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            work()
-        });
-        done.await.map_err(|error| failed(&error))?
+        run_limited(&self.running, work).await.map_err(|error| PasswordError::Hash(error.to_string()))?
     }
 }
 

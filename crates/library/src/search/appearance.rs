@@ -12,12 +12,12 @@ use storage::{
     EncoderId, ImageKey, SearchFilter, SharedStore, StorageError, StoredVector, VectorId, Viewer,
     VisibleVector,
 };
-use tokio::sync::Semaphore;
+use tokio::{sync::Semaphore, task::JoinError};
 use vectors::{Area, Cache, Index, IndexKey, KeySet, Row, RowFilter, ScanOptions, dot_f16};
 use vision::{EncodeError, EncodedQuery};
 
 use super::ActiveEncoder;
-use crate::{Library, Settings, encoders::SharedEncoder};
+use crate::{Library, Settings, encoders::SharedEncoder, limited::run_limited};
 
 /// How many vectors are read from the store in one operation.
 const PAGE: u32 = 4096;
@@ -52,7 +52,7 @@ pub(super) enum AppearanceError {
     #[error("{0}")]
     Index(#[from] vectors::Error),
     #[error("a search panicked")]
-    Panicked,
+    Panicked(#[from] JoinError),
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
@@ -301,20 +301,6 @@ impl Library {
         });
         Ok(scan.await??)
     }
-}
-
-/// Runs `work` on a blocking thread when a permit is free. The work keeps the permit to its end, also if nobody waits for it any
-/// more.
-async fn run_limited<T: Send + 'static>(
-    permits: &Arc<Semaphore>,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, AppearanceError> {
-    let permit = permits.clone().acquire_owned().await.map_err(|_| AppearanceError::Panicked)?;
-    let work = move || {
-        let _permit = permit;
-        work()
-    };
-    tokio::task::spawn_blocking(work).await.map_err(|_| AppearanceError::Panicked)
 }
 
 /// The filters of a scan.
