@@ -18,6 +18,7 @@ mod shutdown;
 mod stores;
 mod table;
 mod tls;
+mod traces;
 mod url_request;
 
 use std::{
@@ -35,6 +36,7 @@ use crate::{
     cli::{Cli, Command, DecoderOptions, LibraryCommand},
     commands::{CommandError, Report},
     config::{Config, Environment, Layer},
+    traces::Traces,
 };
 
 /// How long unfinished blocking work may delay the exit.
@@ -74,9 +76,16 @@ fn run(command: LibraryCommand, flags: Layer, file: Option<PathBuf>) -> Result<R
         },
         Ok(config) => config,
     };
-    logging::start(config.log_format, log_filter(&command, &environment))?;
     let runtime = runtime::Builder::new_multi_thread().enable_all().build().map_err(CommandError::Runtime)?;
+    let collector = config.collector.as_ref().filter(|_| is_service(&command));
+    let traces = collector
+        .map(|collector| Traces::start(collector, environment.service_name(), runtime.handle().clone()))
+        .transpose()?;
+    logging::start(config.log_format, log_filter(&command, &environment), traces.as_ref())?;
     let outcome = runtime.block_on(commands::run(command, &config, &environment));
+    if let Some(traces) = traces {
+        traces.stop();
+    }
     // Drops the remaining tasks, which closes the store. Decoding in progress is abandoned.
     runtime.shutdown_timeout(EXIT_TIMEOUT);
     outcome
@@ -84,9 +93,13 @@ fn run(command: LibraryCommand, flags: Layer, file: Option<PathBuf>) -> Result<R
 
 /// The default log level is `info` for servers and workers, and `warn` for commands, which print a report.
 fn log_filter<'a>(command: &LibraryCommand, environment: &'a Environment) -> &'a str {
-    let is_service = matches!(command, LibraryCommand::Serve(_) | LibraryCommand::Worker);
-    let default = if is_service { "info" } else { "warn" };
+    let default = if is_service(command) { "info" } else { "warn" };
     environment.log_filter().unwrap_or(default)
+}
+
+/// Whether a command runs until it is stopped.
+fn is_service(command: &LibraryCommand) -> bool {
+    matches!(command, LibraryCommand::Serve(_) | LibraryCommand::Worker)
 }
 
 fn print(report: &Report) -> Result<ExitCode, CommandError> {

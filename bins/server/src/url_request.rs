@@ -1,8 +1,9 @@
-//! One GET request to an http or https URL: name, connection, TLS and the head of the response. Redirects are the caller's.
+//! One request to an http or https URL: name, connection, TLS and the head of the response. Redirects are the caller's.
 
 use std::{io, time::Duration};
 
-use http::{HeaderName, HeaderValue};
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Request};
 use https_client::{Error, HttpsClient, Response};
 use tokio::{
     net::{TcpStream, lookup_host},
@@ -25,14 +26,30 @@ pub(crate) enum RequestError {
     Response(Error),
 }
 
-/// Sends a request with one more header. The connection, with the resolution of the name, may take `connect_timeout`.
+/// Sends a GET request with one more header.
 ///
 /// # Errors
 /// [`RequestError`].
 pub(crate) async fn get(
     client: &HttpsClient,
     url: &Url,
-    extra: (HeaderName, HeaderValue),
+    (name, value): (HeaderName, HeaderValue),
+    connect_timeout: Duration,
+) -> Result<Response, RequestError> {
+    let mut request = Request::new(Bytes::new());
+    request.headers_mut().insert(name, value);
+    send(client, url, request, connect_timeout).await
+}
+
+/// Sends a request to a URL, which replaces the URI of the request. The connection, with the resolution of the name, may take
+/// `connect_timeout`.
+///
+/// # Errors
+/// [`RequestError`].
+pub(crate) async fn send(
+    client: &HttpsClient,
+    url: &Url,
+    mut request: Request<Bytes>,
     connect_timeout: Duration,
 ) -> Result<Response, RequestError> {
     let is_https = match url.scheme() {
@@ -49,11 +66,12 @@ pub(crate) async fn get(
     let stream = connect(&name, port, Instant::now() + connect_timeout).await?;
     let authority = &url[Position::BeforeHost..Position::AfterPort];
     let target = &url[Position::BeforePath..Position::AfterQuery];
+    *request.uri_mut() = target.parse().map_err(|_| RequestError::Address)?;
     let response = if is_https {
         let stream = client.encrypt(&name, stream).await.map_err(RequestError::Encryption)?;
-        client.get(stream, authority, target, extra).await
+        client.send(stream, authority, request).await
     } else {
-        client.get(stream, authority, target, extra).await
+        client.send(stream, authority, request).await
     };
     response.map_err(RequestError::Response)
 }

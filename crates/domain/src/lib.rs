@@ -44,6 +44,9 @@ mod selection;
 mod text;
 mod timestamp;
 
+/// The target of spans that are exported as traces. They are not part of the log.
+pub const TRACE_TARGET: &str = "traces";
+
 pub use account::{Account, AccountId, Email, KeyName, Plan, SyncHandle};
 pub use album::{
     Album, AlbumChange, AlbumCover, AlbumOrder, AlbumTitle, MAX_ALBUMS_PER_ACCOUNT, MAX_IMAGE_IDS_PER_CALL,

@@ -5,7 +5,7 @@ use http::{
     HeaderName, HeaderValue, Request,
     header::{self, InvalidHeaderValue},
 };
-use http_body_util::Empty;
+use http_body_util::Full;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use rustls::{
@@ -143,12 +143,23 @@ impl HttpsClient {
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let (name, value) = extra;
-        let request = Request::get(target)
-            .header(header::HOST, host)
-            .header(name, value)
-            .header(header::USER_AGENT, &self.user_agent)
-            .header(header::CONNECTION, "close")
-            .body(Empty::<Bytes>::new())?;
+        self.send(stream, host, Request::get(target).header(name, value).body(Bytes::new())?).await
+    }
+
+    /// Sends a request over a connection of its own and reads the head of the response. The URI of the request is the path with
+    /// the query; `host` is the value of the `Host` header.
+    ///
+    /// # Errors
+    /// [`Error::Request`], [`Error::Response`] or [`Error::Timeout`].
+    pub async fn send<S>(&self, stream: S, host: &str, request: Request<Bytes>) -> Result<Response, Error>
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let mut request = request.map(Full::new);
+        let headers = request.headers_mut();
+        headers.insert(header::HOST, HeaderValue::from_str(host).map_err(http::Error::from)?);
+        headers.insert(header::USER_AGENT, self.user_agent.clone());
+        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         let Limits { max_head_bytes, max_headers, step_timeout } = self.limits;
         let mut builder = http1::Builder::new();
         builder.max_buf_size(max_head_bytes).max_header_size(max_head_bytes).max_headers(max_headers);

@@ -1,4 +1,4 @@
-//! A small HTTPS client: one GET over a connection that the caller opened.
+//! A small HTTPS client: one request over a connection that the caller opened.
 //!
 //! The caller resolves the name, opens the connection and decides about redirects and proxies, so that each caller has
 //! its own policy on the hosts that may be reached. This crate implements TLS with a checked certificate, HTTP/1.1, and

@@ -2,9 +2,10 @@ use std::io;
 
 use blobs::{BlobError, ContentStore};
 use bytes::Bytes;
-use domain::{BlobKind, ContentHash};
+use domain::{BlobKind, ContentHash, TRACE_TARGET};
 use futures_util::Stream;
 use sandbox::{DecodeError, DecodeTask, DecodedPhoto, FileSource, Pool, PoolOptions, Urgency};
+use tracing::Instrument as _;
 
 use crate::{Library, Settings, stages::TextReader};
 
@@ -73,6 +74,8 @@ impl Library {
         urgency: Urgency,
     ) -> Result<DecodedPhoto, DecodeError<BlobError>> {
         let original = BlobSource::original(&self.parts.blobs.content, original, original_bytes);
-        self.parts.decoders.decode(&original, task, urgency).await
+        let bytes = i64::try_from(original_bytes).unwrap_or(i64::MAX);
+        let span = tracing::info_span!(target: TRACE_TARGET, "decode", bytes, ?urgency);
+        self.parts.decoders.decode(&original, task, urgency).instrument(span).await
     }
 }

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use blobs::OwnerLock;
-use domain::ContentHash;
+use domain::{ContentHash, TRACE_TARGET};
 use keys::new_id;
 use storage::{IndexJob, JobId, LeaseRequest, RenditionJob, StageJob, StorageError};
 use tokio::{
@@ -11,6 +11,7 @@ use tokio::{
     task::{self, JoinError, JoinHandle, JoinSet},
     time::{self, Instant},
 };
+use tracing::{Instrument as _, Span};
 
 use crate::{
     Library,
@@ -90,6 +91,19 @@ enum RunningJob {
     FullRendition(ContentHash),
     Embedding(JobId),
     Text(JobId),
+}
+
+impl RunningJob {
+    /// A trace of its own.
+    fn span(self) -> Span {
+        let name = match self {
+            Self::Image(_) => "index image",
+            Self::FullRendition(_) => "make full rendition",
+            Self::Embedding(_) => "make embedding",
+            Self::Text(_) => "read text",
+        };
+        tracing::info_span!(target: TRACE_TARGET, parent: None, "job", otel.name = name)
+    }
 }
 
 struct Dispatcher {
@@ -337,7 +351,7 @@ impl Dispatcher {
         if self.running.values().any(|running| *running == job) {
             return;
         }
-        let task = self.tasks.spawn(work);
+        let task = self.tasks.spawn(work.instrument(job.span()));
         self.running.insert(task.id(), job);
     }
 

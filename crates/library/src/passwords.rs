@@ -93,7 +93,9 @@ impl Passwords {
         &self,
         work: impl FnOnce() -> Result<T, PasswordError> + Send + 'static,
     ) -> Result<T, PasswordError> {
-        run_limited(&self.running, work).await.map_err(|error| PasswordError::Hash(error.to_string()))?
+        run_limited("hash password", &self.running, work)
+            .await
+            .map_err(|error| PasswordError::Hash(error.to_string()))?
     }
 }
 

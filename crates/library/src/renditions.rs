@@ -11,6 +11,7 @@ use domain::{BlobKind, ContentHash, ImageId, Rendition};
 use sandbox::{DecodeError, DecodeTask, RequestedRenditions, Urgency};
 use storage::{RenditionJob, RenditionSource, StorageError, StoredRendition};
 use tokio::sync::Semaphore;
+use tracing::Instrument as _;
 
 use crate::{
     Caller, Library,
@@ -277,7 +278,7 @@ impl Library {
         remake: Remake,
     ) -> Result<StoredRendition, RenditionError> {
         let library = self.clone();
-        let made = tokio::spawn(async move {
+        let made = async move {
             let pending = &library.parts.pending_renditions;
             let busy =
                 |_| RenditionError::DecoderUnavailable(io::Error::other("too many requests are waiting"));
@@ -292,8 +293,9 @@ impl Library {
                     library.make(original, original_bytes, rendition, Urgency::Interactive).await
                 }
             }
-        });
-        made.await.unwrap_or_else(|error| Err(RenditionError::Failed(error.to_string())))
+        };
+        let made = tokio::spawn(made.in_current_span()).await;
+        made.unwrap_or_else(|error| Err(RenditionError::Failed(error.to_string())))
     }
 
     async fn make(

@@ -24,6 +24,7 @@ use tokio::{
     task::block_in_place,
     time::timeout,
 };
+use tracing::Instrument as _;
 
 use crate::{
     Lock, SqlConnection,
@@ -31,7 +32,7 @@ use crate::{
     connection::{LIMITS, PostgresUrl},
     lock,
     sql::{
-        CLOSED, SqlError,
+        CLOSED, SqlError, operation_span,
         pool::{Pool, PoolLimits},
     },
 };
@@ -119,7 +120,7 @@ impl PostgresStore {
         F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
     {
         let begin = format!("{BEGIN_SNAPSHOT}; SET LOCAL {LIMITS}");
-        self.run(move |c| in_transaction(c, &begin, &operation)).await
+        self.run(move |c| in_transaction(c, &begin, &operation)).instrument(operation_span::<F>()).await
     }
 
     /// As [`read`](Self::read), for an operation that may take minutes: only each of its statements has a limit of time.
@@ -135,6 +136,7 @@ impl PostgresStore {
         let store = self.clone();
         self.pool
             .run(move |c| store.run_on(c, &|c: &mut SqlConnection| in_transaction(c, &begin, &operation)))
+            .instrument(operation_span::<F>())
             .await
     }
 
@@ -145,7 +147,7 @@ impl PostgresStore {
         F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
     {
         if self.connector.url.caches_statements() {
-            self.run(operation).await
+            self.run(operation).instrument(operation_span::<F>()).await
         } else {
             // A pooler may give the execution of a statement another connection than its preparation.
             self.read(operation).await
@@ -165,11 +167,13 @@ impl PostgresStore {
             self.is_slow.store(began.elapsed() > SLOW_LOOK_UP, Ordering::Relaxed);
             return outcome;
         }
-        let permit = self.pool.permit().await?;
+        let span = operation_span::<F>();
+        let permit = self.pool.permit().instrument(span.clone()).await?;
         let began = Instant::now();
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            block_in_place(|| self.pool.run_here(permit, |c| self.run_on(c, &operation)))
+            span.in_scope(|| block_in_place(|| self.pool.run_here(permit, |c| self.run_on(c, &operation))))
         }));
+        drop(span);
         if began.elapsed() > SLOW_LOOK_UP {
             self.is_slow.store(true, Ordering::Relaxed);
         }
@@ -189,7 +193,7 @@ impl PostgresStore {
         F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
     {
         // After the lock: a write that waited for a change of the state sees the new state.
-        self.write_after(lock, REQUIRE_OPEN, operation).await
+        self.write_after(lock, REQUIRE_OPEN, operation).instrument(operation_span::<F>()).await
     }
 
     /// As [`write`](Self::write), also while the library is not open.
@@ -198,7 +202,7 @@ impl PostgresStore {
         T: Send + 'static,
         F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        self.write_after(lock, "", operation).await
+        self.write_after(lock, "", operation).instrument(operation_span::<F>()).await
     }
 
     /// Runs an operation that writes after taking a lock and executing a statement.
@@ -281,7 +285,7 @@ impl PostgresStore {
             }
             Err(SqlError::Unavailable("the tables have been in use for too long".to_owned()))
         });
-        migrating.await
+        migrating.instrument(operation_span::<F>()).await
     }
 
     /// Runs an operation on a connection of the pool. When the connection turns out to be lost, the operation is run

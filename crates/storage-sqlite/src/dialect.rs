@@ -1,5 +1,8 @@
 //! The words in which the SQL of SQLite differs from that of other databases.
 
+/// The name of SQLite in traces (OpenTelemetry's `db.system.name`).
+pub(crate) const SYSTEM: &str = "sqlite";
+
 /// A table of the integers in a JSON array, with the column `value`.
 macro_rules! integers {
     ($json:literal) => {

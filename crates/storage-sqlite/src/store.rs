@@ -7,6 +7,7 @@ use std::{
 use diesel::{Connection as _, SqliteConnection};
 use storage::StorageError;
 use tokio::task::spawn_blocking;
+use tracing::Instrument as _;
 
 use crate::{
     classify::{describe, hint},
@@ -14,7 +15,7 @@ use crate::{
     inline_pool::InlinePool,
     library_state::require_open,
     sql::{
-        Lock, SqlError,
+        Lock, SqlError, operation_span,
         pool::{Pool, PoolLimits},
     },
     writer::{WAIT_TIMEOUT, Writer},
@@ -80,7 +81,7 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        self.readers.run(move |c| c.transaction(operation)).await
+        self.readers.run(move |c| c.transaction(operation)).instrument(operation_span::<F>()).await
     }
 
     /// As [`read`](Self::read), for an operation that may take minutes. Meanwhile the WAL only grows.
@@ -98,7 +99,7 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        self.readers.run(operation).await
+        self.readers.run(operation).instrument(operation_span::<F>()).await
     }
 
     /// Runs a frequent look-up on the calling thread if possible. The operation must find a single row by key, or read a
@@ -108,24 +109,25 @@ impl SqliteStore {
         T: Send + 'static,
         F: Fn(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        match self.inline.try_run(&operation) {
+        let span = operation_span::<F>();
+        match span.in_scope(|| self.inline.try_run(&operation)) {
             Some(outcome) => outcome,
-            None => self.query(operation).await,
+            None => self.readers.run(operation).instrument(span).await,
         }
     }
 
     /// Runs an operation that writes, isolated as if in a transaction of its own. The writer's thread excludes all other
     /// writes, so the lock says nothing more. Fails unless the library is open.
-    pub(crate) async fn write<T, F>(&self, lock: Lock, operation: F) -> Result<T, StorageError>
+    pub(crate) async fn write<T, F>(&self, _lock: Lock, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        self.write_in_any_state(lock, |c| {
+        let operation_if_open = |c: &mut SqliteConnection| {
             require_open(c)?;
             operation(c)
-        })
-        .await
+        };
+        self.writer.write(operation_if_open).instrument(operation_span::<F>()).await
     }
 
     /// As [`write`](Self::write), also while the library is not open.
@@ -134,7 +136,7 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        self.writer.write(operation).await
+        self.writer.write(operation).instrument(operation_span::<F>()).await
     }
 
     /// Runs migrations.

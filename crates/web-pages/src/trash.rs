@@ -11,6 +11,7 @@ use http_server::{
 };
 use library::{StorageError, TrashedImage};
 use maud::{Markup, html};
+use tracing::Instrument as _;
 
 use crate::{
     Site,
@@ -166,7 +167,7 @@ async fn empty(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -
     let (person, _) = read_signed_form(site, parts, body, address, EMPTY_PATH, PATH).await?;
     let (library, caller) = (site.library.clone(), person.caller());
     // In a task of its own, so that it is finished even if the browser does not wait.
-    let emptied = tokio::spawn(async move { library.empty_trash(&caller).await }).await;
+    let emptied = tokio::spawn(async move { library.empty_trash(&caller).await }.in_current_span()).await;
     match emptied {
         Ok(Ok(_)) => Ok(see_other(PATH)),
         Ok(Err(error)) => Err(messages::unavailable(&error)),

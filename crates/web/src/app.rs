@@ -39,6 +39,7 @@ use crate::{
     WebConfig,
     metrics::Metrics,
     request_id::{REQUEST_ID, RequestIds},
+    traces::{record_response, request_span},
 };
 
 type Service = BoxCloneSyncService<Request<Incoming>, Reply, Infallible>;
@@ -130,8 +131,12 @@ impl Services {
     async fn handle(&self, peer: SocketAddr, request: Request<Incoming>) -> Reply {
         let is_trusted = is_from_trusted_proxy(peer, &self.state.config.trusted_proxies);
         let id = self.request_ids.of(request.headers(), is_trusted);
+        let caller = is_trusted.then(|| request.headers());
+        let trace = request_span(&request, &self.metrics, &id, caller);
         let span = tracing::info_span!("request", id = id.to_str().unwrap_or_default());
-        self.handle_logged(peer, request).instrument(span).await.with(REQUEST_ID, id)
+        let reply = self.handle_logged(peer, request).instrument(trace.clone()).instrument(span).await;
+        record_response(&trace, reply.status());
+        reply.with(REQUEST_ID, id)
     }
 
     async fn handle_logged(&self, peer: SocketAddr, mut request: Request<Incoming>) -> Reply {
@@ -206,7 +211,7 @@ impl Services {
             let Ok(reply) = reply.await;
             return reply;
         }
-        match tokio::spawn(reply).await {
+        match tokio::spawn(reply.in_current_span()).await {
             Ok(Ok(reply)) => reply,
             Err(error) => panicked(&error.to_string()),
         }

@@ -11,6 +11,7 @@ mod app;
 mod config;
 mod metrics;
 mod request_id;
+mod traces;
 
 pub use app::{App, serve};
 pub use config::WebConfig;

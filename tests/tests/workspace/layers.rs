@@ -56,6 +56,7 @@ const LAYERS: [(&str, &[&str]); 39] = [
             "library",
             "client-documents",
             "keys",
+            "domain",
         ],
     ),
     // The developer tool builds without the other crates, so that it can install what they need.

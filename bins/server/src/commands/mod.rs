@@ -32,6 +32,7 @@ use crate::{
     config::{Config, ConfigError, Environment},
     logging::InvalidLogFilter,
     stores::{OpenError, absolute},
+    traces::TracesError,
 };
 use copy::CopyFailure;
 pub(crate) use doctor::invalid_configuration;
@@ -63,6 +64,8 @@ pub(crate) enum CommandError {
     Config(#[from] ConfigError),
     #[error(transparent)]
     LogFilter(#[from] InvalidLogFilter),
+    #[error(transparent)]
+    Traces(#[from] TracesError),
     #[error(
         "this deletes the account with all its photos, albums and keys and cannot be undone; add --yes to confirm"
     )]

@@ -32,6 +32,7 @@ use crate::{
     commands::DEFAULT_MODEL_SOURCE,
     stores::io_message,
     tls::CertificateSource,
+    traces::Collector,
 };
 pub(crate) use blob_location::BlobLocation;
 pub(crate) use database_location::DatabaseLocation;
@@ -133,6 +134,8 @@ pub(crate) struct Config {
     pub(crate) library: Settings,
     pub(crate) listen: ListenAddress,
     pub(crate) metrics_listen: Option<ListenAddress>,
+    /// Where traces are sent.
+    pub(crate) collector: Option<Collector>,
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) log_format: LogFormat,
     pub(crate) client_documents: Switch,
@@ -229,6 +232,10 @@ impl Config {
             library,
             listen: serve.listen.unwrap_or(ListenAddress::Socket(DEFAULT_LISTEN)),
             metrics_listen: serve.metrics_listen,
+            collector: match serve.otlp_endpoint {
+                Some(collector) => Some(collector.traces()),
+                None => environment.collector()?,
+            },
             trusted_proxies: serve.trusted_proxy.unwrap_or_default().iter().map(|proxy| proxy.0).collect(),
             log_format: serve.log_format.unwrap_or_default(),
             client_documents: serve.client_documents.unwrap_or_default(),

@@ -11,6 +11,7 @@ use library::{InvalidLanguages, Languages};
 use serde::Deserialize;
 
 use super::{ConfigError, ListenAddress, Source};
+use crate::traces::Collector;
 
 /// Settings of every command. A setting that one source leaves out is taken from the next.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
@@ -174,6 +175,13 @@ pub(crate) struct ServeOptions {
     /// as 127.0.0.1:9400.
     #[arg(long, value_name = "ADDR:PORT")]
     pub(crate) metrics_listen: Option<ListenAddress>,
+    /// URL of an OpenTelemetry collector that gets traces over HTTP, such as http://127.0.0.1:4318 [default:
+    /// OTEL_EXPORTER_OTLP_TRACES_ENDPOINT or OTEL_EXPORTER_OTLP_ENDPOINT, else none] [env: PHOTOS_OTLP_ENDPOINT]
+    ///
+    /// Traces name no person and no photo. The variables OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME,
+    /// OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER and OTEL_BSP_… are read, too.
+    #[arg(long, value_name = "URL")]
+    pub(crate) otlp_endpoint: Option<Collector>,
     /// Accept apps that identify themselves by an https URL: on or off [default: on] [env: PHOTOS_CLIENT_DOCUMENTS]
     ///
     /// The server fetches the client ID metadata document at that URL from the internet. Use `off` where outgoing
@@ -335,6 +343,7 @@ impl Layer {
                 trusted_proxy: source.take_list("trusted_proxy")?,
                 log_format: source.take("log_format")?,
                 metrics_listen: source.take("metrics_listen")?,
+                otlp_endpoint: source.take("otlp_endpoint")?,
                 client_documents: source.take("client_documents")?,
                 migrate: source.take("migrate")?,
             },
@@ -376,6 +385,7 @@ impl Layer {
                 trusted_proxy: serve.trusted_proxy.or(below.serve.trusted_proxy),
                 log_format: serve.log_format.or(below.serve.log_format),
                 metrics_listen: serve.metrics_listen.or(below.serve.metrics_listen),
+                otlp_endpoint: serve.otlp_endpoint.or(below.serve.otlp_endpoint),
                 client_documents: serve.client_documents.or(below.serve.client_documents),
                 migrate: serve.migrate.or(below.serve.migrate),
             },

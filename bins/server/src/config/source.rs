@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 use super::ConfigError;
+use crate::traces::Collector;
 
 /// The prefix of this program's variables.
 const PREFIX: &str = "PHOTOS_";
@@ -19,8 +20,13 @@ const SECRET: &str = "PHOTOS_SECRET";
 const ORT_DYLIB_PATH: &str = "ORT_DYLIB_PATH";
 /// The prefix of the variables that programs use for AWS and S3.
 const AWS_PREFIX: &str = "AWS_";
+/// The variables that programs use for the URLs of an OpenTelemetry collector. The first is for traces alone.
+const OTEL_TRACES_ENDPOINT: &str = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
+const OTEL_ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
+const OTEL_SERVICE_NAME: &str = "OTEL_SERVICE_NAME";
 /// Variables without a prefix that this program reads.
-const OTHERS: [&str; 2] = ["RUST_LOG", ORT_DYLIB_PATH];
+const OTHERS: [&str; 5] =
+    ["RUST_LOG", ORT_DYLIB_PATH, OTEL_TRACES_ENDPOINT, OTEL_ENDPOINT, OTEL_SERVICE_NAME];
 
 /// A source of settings. Names are those of the flags, with underscores.
 pub(crate) trait Source {
@@ -86,6 +92,25 @@ impl Environment {
     /// A variable of AWS.
     pub(crate) fn aws(&self, name: &str) -> Option<&str> {
         self.0.get(name).filter(|_| name.starts_with(AWS_PREFIX)).map(String::as_str)
+    }
+
+    /// The OpenTelemetry collector for traces.
+    ///
+    /// # Errors
+    /// [`ConfigError::Variable`].
+    pub(super) fn collector(&self) -> Result<Option<Collector>, ConfigError> {
+        let parse = |variable: &str| {
+            self.0.get(variable).map(|text| FromEnvironment::parse::<Collector>(variable, text)).transpose()
+        };
+        match parse(OTEL_TRACES_ENDPOINT)? {
+            Some(collector) => Ok(Some(collector)),
+            None => Ok(parse(OTEL_ENDPOINT)?.map(Collector::traces)),
+        }
+    }
+
+    /// The name of this service in traces.
+    pub(crate) fn service_name(&self) -> Option<&str> {
+        self.0.get(OTEL_SERVICE_NAME).map(String::as_str)
     }
 
     /// The log filter in `RUST_LOG`.

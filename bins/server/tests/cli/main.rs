@@ -30,6 +30,7 @@ mod security_log;
 mod serving;
 mod signing_keys;
 mod tls;
+mod traces;
 mod upgrade;
 mod watch;
 mod worker;

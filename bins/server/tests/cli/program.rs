@@ -116,7 +116,7 @@ pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_server"));
     for (name, _) in std::env::vars_os() {
         let is_setting = |prefix| name.to_string_lossy().starts_with(prefix);
-        if ["PHOTOS_", "AWS_"].into_iter().any(is_setting) || name == "RUST_LOG" {
+        if ["PHOTOS_", "AWS_", "OTEL_"].into_iter().any(is_setting) || name == "RUST_LOG" {
             command.env_remove(name);
         }
     }

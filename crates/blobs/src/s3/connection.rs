@@ -17,6 +17,7 @@ use std::{
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use domain::TRACE_TARGET;
 use futures_util::stream;
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
@@ -34,6 +35,7 @@ use object_store::{
 };
 use rustls::crypto::ring;
 use tokio::time::timeout;
+use tracing::{Instrument as _, field::Empty};
 
 use super::S3Limits;
 
@@ -92,12 +94,23 @@ struct Service {
 #[async_trait]
 impl HttpService for Service {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let span = tracing::info_span!(
+            target: TRACE_TARGET,
+            "S3",
+            otel.name = format!("S3 {}", request.method()),
+            otel.kind = "client",
+            http.request.method = request.method().as_str(),
+            server.address = request.uri().host().unwrap_or_default(),
+            http.response.status_code = Empty,
+        );
         let S3Limits { read_stall, write_stall, .. } = self.limits;
         let stall = if request.body().is_empty() { read_stall } else { write_stall };
         let sent = Arc::new(AtomicU64::new(0));
         let request = request.map(|body| Pieces { body, piece: Bytes::new(), sent: Arc::clone(&sent) });
-        let response = unless_stalled(stall, &sent, self.client.request(request)).await?;
+        let response = unless_stalled(stall, &sent, self.client.request(request));
+        let response = response.instrument(span.clone()).await?;
         let response = response.map_err(|error| HttpError::new(request_error_kind(&error), error))?;
+        span.record("http.response.status_code", i64::from(response.status().as_u16()));
         Ok(response.map(|body| response_body(body, read_stall)))
     }
 }

@@ -152,8 +152,10 @@ impl Library {
             return Ok(encoder.encode_query(text.as_str())?);
         }
         let (encoder, text) = (encoder.clone(), text.clone());
-        Ok(run_limited(&self.parts.embeddings.encodings, move || encoder.encode_query(text.as_str()))
-            .await??)
+        Ok(run_limited("encode query", &self.parts.embeddings.encodings, move || {
+            encoder.encode_query(text.as_str())
+        })
+        .await??)
     }
 
     /// Adds results for the images of the text channel, however weak. Rounded vectors are exact enough for them: they are
@@ -170,7 +172,7 @@ impl Library {
             return Ok(());
         }
         let (index, query) = (results.index.clone(), results.query.clone());
-        let scan = run_limited(&self.parts.embeddings.scans, move || {
+        let scan = run_limited("scan embeddings", &self.parts.embeddings.scans, move || {
             // An image that was encoded again also has older rows.
             let options = ScanOptions { best: others.len().saturating_mul(4), threads: 1 };
             let others: KeySet = others.into_iter().collect();
@@ -275,7 +277,7 @@ impl Library {
         max_candidates: usize,
     ) -> Result<Candidates, AppearanceError> {
         let (index, query, threads) = (index.clone(), query.clone(), self.parts.embeddings.threads);
-        let scan = run_limited(&self.parts.embeddings.scans, move || {
+        let scan = run_limited("scan embeddings", &self.parts.embeddings.scans, move || {
             let circle = filter.circle.map(CircleFilter::new);
             let accepts =
                 circle.as_ref().map(|circle| |position: vectors::PositionE7| circle.contains(position));

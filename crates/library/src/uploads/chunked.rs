@@ -3,6 +3,7 @@ use std::io;
 use bytes::Bytes;
 use futures_util::Stream;
 use storage::{FileWritten, StorageError, UploadState};
+use tracing::Instrument as _;
 
 use super::{
     LockedUpload, UploadError,
@@ -47,14 +48,16 @@ impl Library {
         stream: impl Stream<Item = io::Result<Bytes>> + Send + 'static,
     ) -> Result<(), UploadError> {
         let library = self.clone();
-        let task = tokio::spawn(async move {
+        let task = async move {
             let put = library.put_chunk_now(&caller, &upload, chunk, stream).await;
             if let Err(UploadError::Import(ImportError::TooLarge { .. })) = &put {
                 library.cancel_upload(&upload).await?;
             }
             put
-        });
-        task.await.map_err(|error| ImportError::Staging(io::Error::other(error)))?
+        };
+        tokio::spawn(task.in_current_span())
+            .await
+            .map_err(|error| ImportError::Staging(io::Error::other(error)))?
     }
 
     async fn put_chunk_now(
@@ -104,8 +107,9 @@ impl Library {
         file: PutFile,
     ) -> Result<FileWritten, AssembleError> {
         let library = self.clone();
-        let task = tokio::spawn(async move { library.assemble_now(&caller, &upload.state, file).await });
-        task.await.map_err(|error| UploadError::from(ImportError::Staging(io::Error::other(error))))?
+        let task = async move { library.assemble_now(&caller, &upload.state, file).await };
+        let assembled = tokio::spawn(task.in_current_span()).await;
+        assembled.map_err(|error| UploadError::from(ImportError::Staging(io::Error::other(error))))?
     }
 
     async fn assemble_now(

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use domain::{AccountId, Timestamp};
 use futures_util::{Stream, StreamExt as _};
 use storage::{UploadProtocol, UploadState};
+use tracing::Instrument as _;
 
 use super::{
     LockedUpload, UploadError, UploadResult,
@@ -62,11 +63,10 @@ impl Library {
         stream: impl Stream<Item = io::Result<Bytes>> + Send + 'static,
     ) -> Result<Progress, UploadError> {
         let library = self.clone();
-        let task =
-            tokio::spawn(
-                async move { library.continue_upload_now(&caller, &name, part, file, stream).await },
-            );
-        task.await.map_err(|error| ImportError::Staging(io::Error::other(error)))?
+        let task = async move { library.continue_upload_now(&caller, &name, part, file, stream).await };
+        tokio::spawn(task.in_current_span())
+            .await
+            .map_err(|error| ImportError::Staging(io::Error::other(error)))?
     }
 
     async fn continue_upload_now(

@@ -12,6 +12,7 @@ use http_server::{
 use library::{EditError, FoundCity, SelectionCount};
 use maud::html;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use tracing::Instrument as _;
 
 use super::{
     BULK_PATH, EDIT,
@@ -99,9 +100,8 @@ impl Chosen<'_> {
         let (library, caller, selection) =
             (self.site.library.clone(), self.person.caller(), self.selection.clone());
         // It goes on if the browser closes the connection.
-        let edited =
-            tokio::spawn(async move { library.edit_photos(&caller, &selection, &edit, change).await });
-        match edited.await {
+        let edited = async move { library.edit_photos(&caller, &selection, &edit, change).await };
+        match tokio::spawn(edited.in_current_span()).await {
             Ok(Ok(totals)) => Ok(see_other(&format!(
                 "{BULK_PATH}?{EDIT}={}&changed={}&refused={}&{RETURN_TO}={}",
                 self.edit,
@@ -173,8 +173,8 @@ fn in_query(return_to: &ReturnTo) -> String {
 
 async fn undo(site: &Site, person: &Person, edit: &EditId, return_to: &ReturnTo) -> Result<Reply, Reply> {
     let (library, caller, edit) = (site.library.clone(), person.caller(), edit.clone());
-    let undone = tokio::spawn(async move { library.undo_edit(&caller, &edit).await });
-    let undone = match undone.await {
+    let undone = async move { library.undo_edit(&caller, &edit).await };
+    let undone = match tokio::spawn(undone.in_current_span()).await {
         Ok(undone) => undone.map_err(|error| messages::unavailable(&error))?,
         Err(error) => return Err(messages::unavailable(&error)),
     };

@@ -3,6 +3,7 @@
 use domain::{AlbumTitle, Invalid, Selection, Timestamp};
 use library::{AlbumWrite, Caller, Library, StorageError, Unavailable};
 use serde::Serialize;
+use tracing::Instrument as _;
 
 use super::input::Input;
 
@@ -98,8 +99,8 @@ impl Action {
         selection: Selection,
     ) -> Result<Done, Refusal> {
         let library = library.clone();
-        let task = tokio::spawn(async move { self.run_here(&library, &caller, &selection).await });
-        match task.await {
+        let task = async move { self.run_here(&library, &caller, &selection).await };
+        match tokio::spawn(task.in_current_span()).await {
             Ok(done) => done,
             Err(error) => Err(StorageError::Unavailable(error.to_string()).into()),
         }

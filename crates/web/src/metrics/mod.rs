@@ -89,6 +89,11 @@ impl Metrics {
         InProgress { metrics: self, started: Instant::now() }
     }
 
+    /// The name of the route of a path.
+    pub(crate) fn route(&self, path: &str) -> &'static str {
+        self.routes.name(path)
+    }
+
     pub(crate) fn certificate_ends(&self, unix_s: i64) {
         self.certificate_end.set(unix_s);
         // A second registration fails and changes nothing.
@@ -117,7 +122,7 @@ impl InProgress<'_> {
 
     /// Counts the response.
     pub(crate) fn answered(&self, path: &str, method: &Method, status: StatusCode) {
-        let route = self.metrics.routes.name(path);
+        let route = self.metrics.route(path);
         let labels = [route, method_name(method), status.as_str()];
         self.metrics.requests.with_label_values(&labels).inc();
         self.metrics.durations.with_label_values(&[route]).observe(self.elapsed().as_secs_f64());
@@ -131,7 +136,7 @@ impl Drop for InProgress<'_> {
 }
 
 /// The name of a method that the service knows.
-fn method_name(method: &Method) -> &str {
+pub(crate) fn method_name(method: &Method) -> &str {
     const OF_WEBDAV: [&str; 8] =
         ["PROPFIND", "PROPPATCH", "MKCOL", "MOVE", "COPY", "LOCK", "UNLOCK", "REPORT"];
     match *method {
