@@ -80,6 +80,8 @@ fn item(argument: &Arg) -> String {
         _ => String::new(),
     };
     let name = match argument.get_long() {
+        // The value may be left out, and follows directly.
+        Some(long) if argument.is_require_equals_set() => format!("--{long}[={value}]"),
         Some(long) => format!("--{long} {value}"),
         None => value,
     };
@@ -111,6 +113,7 @@ mod tests {
             "\n### Search options\n\n- `--search-memory-mb <MIB>`: ",
             "```sh\nserver key create ann@example.org --name backup-script\n```\n",
             "- `--password-stdin`: ",
+            "- `--acme[=<SWITCH>]`: ",
             "- `<EMAIL>`: Email address of the account",
         ] {
             assert!(text.contains(line), "{line}\n{text}");

@@ -33,6 +33,10 @@ pub(crate) enum RestoreFailure {
     OtherSecret,
     #[error("name a new file with --secret-file, where the secret of the backup is restored")]
     NoSecretFile,
+    #[error("{} has other files, such as {name}; choose an empty folder for the library", folder.display())]
+    OtherFiles { folder: PathBuf, name: String },
+    #[error("{}", stores::io_advice(path, source))]
+    Folder { path: PathBuf, source: io::Error },
     #[error("{}", stores::io_advice(path, source))]
     Secret { path: PathBuf, source: io::Error },
     #[error("interrupted; the library is not usable yet. Run the command again to continue")]
@@ -44,6 +48,7 @@ pub(super) async fn run(options: &RestoreOptions, config: &Config) -> Result<Rep
     let bar = copy::progress_bar();
     let running = async {
         let backup = verify(&options.folder, FILES_AT_ONCE, |progress| copy::update(&bar, progress)).await?;
+        check_folder(config)?;
         let secret = SecretTarget::new(config, &backup)?;
         let store = stores::open_store(config, IfMissing::CreateAll).await?;
         let name = copy::name(config);
@@ -66,6 +71,33 @@ pub(super) async fn run(options: &RestoreOptions, config: &Config) -> Result<Rep
     };
     bar.finish_and_clear();
     report
+}
+
+/// Refuses a data folder that has files but no library, such as a folder of photos.
+fn check_folder(config: &Config) -> Result<(), RestoreFailure> {
+    // They may be there before: of an administrator, or of the file system.
+    const OTHERS: [&str; 3] = ["secret", "models", "lost+found"];
+    let folder = stores::absolute(&config.data_dir);
+    if config
+        .database
+        .file()
+        .is_none_or(|database| !database.starts_with(&config.data_dir) || database.exists())
+    {
+        return Ok(());
+    }
+    let failed = |source| RestoreFailure::Folder { path: folder.clone(), source };
+    let entries = match fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(failed(error)),
+    };
+    for entry in entries {
+        let name = entry.map_err(failed)?.file_name().to_string_lossy().into_owned();
+        if !name.starts_with('.') && !OTHERS.contains(&name.as_str()) {
+            return Err(RestoreFailure::OtherFiles { folder, name });
+        }
+    }
+    Ok(())
 }
 
 /// What happens to the secret, without which keys, tokens and URLs are invalid.

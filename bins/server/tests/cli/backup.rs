@@ -162,6 +162,25 @@ impl Shared {
     }
 }
 
+#[test]
+fn a_restore_refuses_a_folder_of_photos() {
+    let instance = Instance::with_account();
+    back_up(&instance);
+    let folder = backup_folder(&instance);
+    let other = Instance::new();
+    photos::generate(&other.data_dir(), 1);
+    // They are not of a user: of the file system, an administrator, a file manager.
+    fs::create_dir(other.data_dir().join("lost+found")).unwrap();
+    fs::create_dir(other.data_dir().join("models")).unwrap();
+    fs::write(other.data_dir().join(".directory"), "").unwrap();
+    let refused = other.run(["restore", folder.to_str().unwrap()]);
+    assert_failed(&refused, "has other files, such as photo-000.jpg; choose an empty folder");
+    assert!(!files_below(&other.data_dir()).contains(&"library.sqlite".to_owned()));
+
+    fs::remove_file(other.data_dir().join("photo-000.jpg")).unwrap();
+    other.ok(["restore", folder.to_str().unwrap()]);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_moves_a_library_to_postgres_and_back() {
     let instance = Instance::with_account();
