@@ -21,6 +21,7 @@ mod process;
 mod release_run;
 mod suite;
 mod system;
+mod venv;
 mod workspace;
 
 use std::error::Error;

@@ -7,7 +7,7 @@
 //! A plain `cargo build` has the server's default features, which make it run anywhere and take minutes to compile. The
 //! builds here leave them out, except for the one that is released.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -36,13 +36,19 @@ pub(crate) fn target(relative: &str) -> PathBuf {
 }
 
 /// The toolchain's `cargo`, run in the root.
+pub(crate) fn cargo<const N: usize>(arguments: [&str; N]) -> Command {
+    let mut command = in_root(std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
+    command.args(arguments);
+    command
+}
+
+/// A program that runs cargo, run in the root.
 ///
 /// The variables that `cargo run` has set for this program are removed. Build scripts that depend on them would run again
 /// whenever a plain `cargo` command and one of this program alternate.
-pub(crate) fn cargo<const N: usize>(arguments: [&str; N]) -> Command {
-    let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+pub(crate) fn in_root(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
-    command.args(arguments).current_dir(root());
+    command.current_dir(root());
     for (name, _) in std::env::vars_os() {
         let is_of_this_package =
             ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|prefix| name.to_string_lossy().starts_with(prefix));
@@ -94,12 +100,4 @@ pub(crate) fn build_release(runner: &Runner, programs: &[&str]) -> Result<(), Pr
         build.args(["-p", "tests", "--bin", program]);
     }
     runner.run(&mut build)
-}
-
-/// Builds the server as it is released, with its default features.
-///
-/// # Errors
-/// The build failed.
-pub(crate) fn build_distributed(runner: &Runner) -> Result<(), ProcessError> {
-    runner.run(&mut cargo(["build", "--release", "--locked", "--package", "server"]))
 }

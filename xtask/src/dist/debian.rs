@@ -9,9 +9,9 @@ use jiff::tz::TimeZone;
 
 use crate::workspace;
 
-use super::Release;
 use super::program::Needs;
 use super::tree::{Content, Tree, gzip};
+use super::{Release, add_documents};
 
 const MAINTAINER: &str = "Photo library developers <photo-library@localhost>";
 /// The folder of the package's own documents.
@@ -103,10 +103,7 @@ fn files(release: &Release, program: &Path, licences: &str) -> io::Result<Tree> 
     for (name, text) in [("THIRD-PARTY-LICENCES.txt.gz", licences), ("changelog.gz", &changelog(release))] {
         tree.file(&format!("{DOCUMENTS}/{name}"), 0o644, Content::Bytes(compressed(text)?));
     }
-    for name in ["operations.md", "cli.md"] {
-        let document = workspace::path("docs").join(name);
-        tree.file(&format!("{DOCUMENTS}/{name}"), 0o644, Content::CopyOf(document));
-    }
+    add_documents(&mut tree, DOCUMENTS)?;
     Ok(tree)
 }
 
@@ -192,6 +189,8 @@ mod tests {
             ("usr/bin/photo-library", 0o755),
             ("usr/lib/systemd/system/photo-library.service", 0o644),
             ("etc/photo-library/config.toml", 0o640),
+            ("usr/share/doc/photo-library/docs/operations.md", 0o644),
+            ("usr/share/doc/photo-library/deploy/monitoring/alerts.yml", 0o644),
         ] {
             assert_eq!(files[path].0, mode, "{path}");
         }

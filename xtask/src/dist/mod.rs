@@ -6,6 +6,7 @@ mod debian;
 mod image;
 mod licences;
 mod packages;
+mod portable;
 mod program;
 mod sbom;
 mod tree;
@@ -24,6 +25,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::process::{ProcessError, Runner};
 use crate::system::{self, SystemError, Tools};
+use crate::venv::VenvError;
 use crate::workspace;
 use image::ImageError;
 use licences::LicencesError;
@@ -54,6 +56,8 @@ pub(crate) enum DistError {
     #[error(transparent)]
     Process(#[from] ProcessError),
     #[error(transparent)]
+    Venv(#[from] VenvError),
+    #[error(transparent)]
     Packages(#[from] PackagesError),
     #[error(transparent)]
     Licences(#[from] LicencesError),
@@ -61,6 +65,8 @@ pub(crate) enum DistError {
     Image(#[from] ImageError),
     #[error("{}: {source}", path.display())]
     Program { path: PathBuf, source: ProgramError },
+    #[error("the program needs glibc {glibc}, which is newer than {OLDEST_GLIBC}, because it uses {symbols}")]
+    Glibc { glibc: Glibc, symbols: String },
     #[error("cannot read or write {}: {source}", path.display())]
     File { path: PathBuf, source: io::Error },
     #[error("the time of the release is not a number of seconds since 1970: {0}")]
@@ -134,22 +140,26 @@ impl Program {
 
 /// Makes all files of a release.
 pub(crate) fn run(runner: &Runner, options: &Options) -> Result<(), DistError> {
-    system::ensure(runner, Tools::Build)?;
+    system::ensure(runner, Tools::Release)?;
     let release = Release::find(runner)?;
     let output = options.output.clone().unwrap_or_else(|| workspace::target("dist"));
     empty(&output)?;
 
     let source = match &options.binary {
         Some(file) => file.clone(),
-        None => {
-            workspace::build_distributed(runner)?;
-            workspace::target("release/server")
-        }
+        None => portable::build(runner)?,
     };
     // Outside of the output folder, which has only files of the release.
     let program = Program::stripped(runner, &source, workspace::target("dist-server"))?;
     let Program { path, content, needs, .. } = &program;
-    print_needs(needs);
+    println!("The program links {}.", needs.libraries.join(", "));
+    if let Some(glibc) = needs.glibc {
+        println!("It runs with glibc {glibc} and later.");
+        // Another program may be for newer systems only.
+        if options.binary.is_none() && glibc > OLDEST_GLIBC {
+            return Err(DistError::Glibc { glibc, symbols: needs.latest_symbols.join(", ") });
+        }
+    }
 
     let packages = packages::of_server(runner, needs.machine)?;
     let data = read_text(&workspace::path("docs/data.md"))?;
@@ -160,8 +170,9 @@ pub(crate) fn run(runner: &Runner, options: &Options) -> Result<(), DistError> {
     let bill = sbom::of(&release.version, &release.created(), &sha256(content), &packages);
     write(&output.join(format!("{name}.cdx.json")), format!("{bill:#}\n").as_bytes())?;
     let archive = output.join(format!("{name}-linux-{}.tar.gz", needs.machine.name()));
-    write_archive(&program_archive(&name, path, &licences), &release, &archive)?;
-    let deploy = deploy_archive(&name).map_err(|source| file_error(&workspace::path("deploy"), source))?;
+    let unreadable = |source| file_error(workspace::root(), source);
+    write_archive(&program_archive(&name, path, &licences).map_err(unreadable)?, &release, &archive)?;
+    let deploy = deploy_archive(&name).map_err(unreadable)?;
     write_archive(&deploy, &release, &output.join(format!("{name}-deploy.tar.gz")))?;
     program.write_package(&release, &licences, &output.join(debian::file_name(&release, needs)))?;
     let libraries = image::libraries(needs)?;
@@ -196,29 +207,26 @@ pub(crate) fn unpack_for_test(
     Ok(runner.run(Command::new("dpkg-deb").arg("--extract").arg(&package).arg(folder))?)
 }
 
-/// Says which systems can run the program.
-fn print_needs(needs: &Needs) {
-    println!("The program links {}.", needs.libraries.join(", "));
-    let Some(glibc) = needs.glibc else { return };
-    if glibc <= OLDEST_GLIBC {
-        println!("It runs with glibc {glibc} and later.");
-    } else {
-        println!(
-            "It needs glibc {glibc} or later, because it uses {}. To run with glibc {OLDEST_GLIBC}, it must be built on a system \
-             that has it.",
-            needs.latest_symbols.join(", ")
-        );
-    }
-}
-
-fn program_archive(name: &str, program: &Path, licences: &str) -> Tree {
+fn program_archive(name: &str, program: &Path, licences: &str) -> io::Result<Tree> {
     let mut tree = Tree::default();
     tree.file(&format!("{name}/server"), 0o755, Content::CopyOf(program.to_owned()));
-    for file in ["LICENSE-APACHE", "LICENSE-MIT", "CHANGELOG.md", "docs/operations.md", "docs/cli.md"] {
+    for file in ["LICENSE-APACHE", "LICENSE-MIT"] {
         tree.file(&format!("{name}/{file}"), 0o644, Content::CopyOf(workspace::path(file)));
     }
     tree.text(&format!("{name}/THIRD-PARTY-LICENCES.txt"), licences);
-    tree
+    add_documents(&mut tree, name)?;
+    Ok(tree)
+}
+
+/// Adds the documents for people who run the server, with what they refer to.
+fn add_documents(tree: &mut Tree, folder: &str) -> io::Result<()> {
+    for file in ["README.md", "CHANGELOG.md", "SECURITY.md"] {
+        tree.file(&format!("{folder}/{file}"), 0o644, Content::CopyOf(workspace::path(file)));
+    }
+    for documents in ["docs", "deploy/monitoring"] {
+        tree.copy_folder(&format!("{folder}/{documents}"), &workspace::path(documents))?;
+    }
+    Ok(())
 }
 
 /// The Compose files and the Kubernetes manifests. The sources of the Debian package are in it already.

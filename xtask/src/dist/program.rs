@@ -14,6 +14,11 @@ pub(super) enum Machine {
 }
 
 impl Machine {
+    /// The processor of this system.
+    pub(super) fn of_this_system() -> Self {
+        if cfg!(target_arch = "aarch64") { Self::Arm64 } else { Self::Amd64 }
+    }
+
     /// The name that Debian and container images use.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -33,7 +38,7 @@ impl Machine {
 
 /// A version of glibc, such as 2.31.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Glibc(pub(super) u32, pub(super) u32);
+pub(crate) struct Glibc(pub(super) u32, pub(super) u32);
 
 impl Glibc {
     /// Reads the name of a symbol version: `GLIBC_2.2.5` counts as 2.2.

@@ -17,7 +17,6 @@ mod sample;
 mod schemathesis;
 mod steps;
 mod sync;
-mod venv;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::venv::{Venv, VenvError};
 use crate::process::{ProcessError, Runner};
+use crate::venv::{Venv, VenvError};
 use crate::workspace;
 
 /// Node from PyPI, for Linux and macOS. The system's Node is often too old.

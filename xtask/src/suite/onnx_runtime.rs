@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::venv::{Venv, VenvError};
 use crate::process::{ProcessError, Runner};
+use crate::venv::{Venv, VenvError};
 
 /// Tests read the library's path from this variable.
 pub(super) const VARIABLE: &str = "PHOTOS_TEST_ONNX_RUNTIME";

@@ -4,9 +4,9 @@ use std::process::Command;
 
 use super::counts::Counts;
 use super::sample::{self, EMAIL, SampleError};
-use super::venv::{Venv, VenvError};
 use crate::instance::{ServeError, free_port};
 use crate::process::{ProcessError, Runner};
+use crate::venv::{Venv, VenvError};
 use crate::workspace;
 
 const PACKAGE: &str = "schemathesis==4.32.5\n";

@@ -8,10 +8,10 @@ use std::process::Command;
 
 use super::counts::Counts;
 use super::garage;
-use super::venv::{Venv, VenvError};
 use crate::postgres::{PostgresError, PostgresOnDemand};
 use crate::process::{ProcessError, Runner};
 use crate::system::{self, SystemError, Tools};
+use crate::venv::{Venv, VenvError};
 use crate::workspace;
 
 const FOLDER: &str = "tests/sync";
@@ -86,7 +86,7 @@ pub(super) fn run_checks(
         .arg(workspace::path(folder).join("run.py"))
         .envs(environment.iter().copied())
         .env("PYTHONPATH", modules)
-        .env("PATH", search_path(&venv))
+        .env("PATH", venv.search_path())
         .env("SERVER_PROGRAM", workspace::target("debug/server"))
         .env("FIXTURES", workspace::path("fixtures"))
         .envs(variables.iter().cloned())
@@ -112,14 +112,6 @@ fn count(runner: &Runner, command: &mut Command) -> Result<Counts, SyncError> {
 fn requirements() -> Result<String, SyncError> {
     let path = workspace::path(REQUIREMENTS);
     fs::read_to_string(&path).map_err(|source| SyncError::File { path, source })
-}
-
-/// The search path with the programs of the environment first, such as rclone.
-fn search_path(venv: &Venv) -> OsString {
-    let mut path = venv.programs().into_os_string();
-    path.push(":");
-    path.push(std::env::var_os("PATH").unwrap_or_default());
-    path
 }
 
 /// The folder without the results of an earlier run.

@@ -26,6 +26,8 @@ pub(crate) enum Tools {
     Sync,
     /// Compile it, and run tests on Postgres.
     Postgres,
+    /// Compile it with tools from Python's package index.
+    Release,
     /// Compile it, and run it from the files of a release.
     Package,
     /// Compile it, and run several servers behind a proxy.

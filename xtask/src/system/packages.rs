@@ -58,6 +58,7 @@ enum Why {
     Build,
     /// A build works without it, but takes minutes longer.
     FasterBuild,
+    Python,
     Test,
     Curl,
     Browser,
@@ -101,7 +102,7 @@ const TOOLS: [Tool; 21] = [
         name: "python3",
         // Debian's python3 lacks ensurepip, and a venv then has no pip.
         probe: Probe::Python("import ensurepip, venv"),
-        why: Why::Test,
+        why: Why::Python,
         packages: ["python3 python3-venv", "python3 python3-pip", "python", "python3 py3-pip", "python"],
         otherwise: None,
     },
@@ -258,6 +259,7 @@ sys.exit(code != 0)
 pub(super) fn needed_for(tools: Tools) -> impl Iterator<Item = &'static Tool> {
     TOOLS.iter().filter(move |tool| match tool.why {
         Why::Build | Why::FasterBuild => true,
+        Why::Python => matches!(tools, Tools::Test | Tools::Release),
         Why::Test => tools == Tools::Test,
         Why::Curl => matches!(tools, Tools::Curl | Tools::Sync),
         Why::Browser => tools == Tools::Browser,

@@ -15,9 +15,9 @@ use super::counts::Counts;
 use super::node::{Node, NodeError};
 use super::program::{self, StartError};
 use super::sample::{self, EMAIL, SampleError};
-use super::venv::{Venv, VenvError};
 use crate::instance::{ServeError, free_port};
 use crate::process::{ProcessError, Runner, Running};
+use crate::venv::{Venv, VenvError};
 use crate::workspace;
 
 const NODE: &str = "tests/node";
