@@ -55,7 +55,7 @@ pub(crate) use images::{AddedWords, IndexedWords, encode_word_ids};
 pub(crate) use library_state::CLOSED;
 pub(crate) use lock::Lock;
 pub(crate) use statement::statement;
-pub(crate) use traces::operation_span;
+pub(crate) use traces::{traced, traced_here};
 pub(crate) use value::{json_array, json_text};
 
 impl SqlStore {

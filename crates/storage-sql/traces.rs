@@ -3,13 +3,28 @@
 use std::any::type_name;
 
 use domain::TRACE_TARGET;
-use tracing::{Level, Span};
+use storage::StorageError;
+use tracing::{Instrument as _, Level, Span, field::Empty};
 
 use crate::dialect::SYSTEM;
 
-/// The span of the operation `F`, named after the function that contains the closure. None outside of a trace: background tasks
-/// look for work every second.
-pub(crate) fn operation_span<F>() -> Span {
+/// Runs an operation in a span of its own, named after the function that contains the closure `F`. Outside of a trace there is no
+/// span: background tasks look for work every second.
+pub(crate) async fn traced<F, T>(
+    work: impl Future<Output = Result<T, StorageError>>,
+) -> Result<T, StorageError> {
+    let span = operation_span::<F>();
+    let outcome = work.instrument(span.clone()).await;
+    record(&span, &outcome);
+    outcome
+}
+
+/// As [`traced`], for an operation on this thread.
+pub(crate) fn traced_here<F, T>(work: impl FnOnce() -> T) -> T {
+    operation_span::<F>().in_scope(work)
+}
+
+fn operation_span<F>() -> Span {
     if !tracing::enabled!(target: TRACE_TARGET, Level::INFO) || Span::current().is_none() {
         return Span::none();
     }
@@ -18,8 +33,15 @@ pub(crate) fn operation_span<F>() -> Span {
         "operation",
         otel.name = function_name(type_name::<F>()),
         otel.kind = "client",
+        otel.status_code = Empty,
         db.system.name = SYSTEM,
     )
+}
+
+fn record<T>(span: &Span, outcome: &Result<T, StorageError>) {
+    if outcome.is_err() {
+        span.record("otel.status_code", "ERROR");
+    }
 }
 
 /// The name of the function in the type name of a closure, such as `list` in `store::<impl Images>::list::{{closure}}`.

@@ -109,11 +109,15 @@ pub(crate) struct Cli {
 impl Cli {
     /// The settings given as flags.
     pub(crate) fn layer(&self) -> Layer {
-        let serve = match &self.command {
-            Command::Library(
+        let library = match &self.command {
+            Command::Library(command) => Some(command.as_ref()),
+            _ => None,
+        };
+        let serve = match library {
+            Some(
                 LibraryCommand::Serve(options) | LibraryCommand::Doctor(DoctorOptions { serve: options, .. }),
             ) => options.clone(),
-            Command::Library(LibraryCommand::McpConfig(options)) => {
+            Some(LibraryCommand::McpConfig(options)) => {
                 ServeOptions { base_url: options.base_url.clone(), ..ServeOptions::default() }
             }
             _ => ServeOptions::default(),
@@ -131,7 +135,7 @@ pub(crate) const READ_TEXT: &str = "read-text";
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     #[command(flatten)]
-    Library(LibraryCommand),
+    Library(Box<LibraryCommand>),
     #[command(flatten)]
     Document(DocumentCommand),
     /// Decode photos that a server sends over stdin; the process sandboxes itself

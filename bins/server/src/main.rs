@@ -48,7 +48,7 @@ fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::Decoder(options) => return run_decoder(&options),
         Command::Document(command) => Ok(commands::document(&command)),
-        Command::Library(command) => run(command, layer, cli.config),
+        Command::Library(command) => run(*command, layer, cli.config),
     };
     match outcome.and_then(|report| print(&report)) {
         Ok(code) => code,
@@ -77,9 +77,9 @@ fn run(command: LibraryCommand, flags: Layer, file: Option<PathBuf>) -> Result<R
         Ok(config) => config,
     };
     let runtime = runtime::Builder::new_multi_thread().enable_all().build().map_err(CommandError::Runtime)?;
-    let collector = config.collector.as_ref().filter(|_| is_service(&command));
+    let collector = if is_service(&command) { config.collector(&environment)? } else { None };
     let traces = collector
-        .map(|collector| Traces::start(collector, environment.service_name(), runtime.handle().clone()))
+        .map(|collector| Traces::start(&collector, environment.service_name(), runtime.handle().clone()))
         .transpose()?;
     logging::start(config.log_format, log_filter(&command, &environment), traces.as_ref())?;
     let outcome = runtime.block_on(commands::run(command, &config, &environment));

@@ -23,7 +23,7 @@ pub(crate) fn listeners() -> io::Result<Vec<TcpListener>> {
     Ok(listeners)
 }
 
-/// Reports that requests are answered from now on.
+/// Reports that requests are answered, or jobs worked on, from now on.
 pub(crate) fn ready() {
     notify(NotifyState::Ready);
 }

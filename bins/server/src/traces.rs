@@ -1,6 +1,6 @@
 //! Traces for an OpenTelemetry collector: OTLP over HTTP, as protobuf.
 //!
-//! Spans have the target [`TRACE_TARGET`]. They name operations and routes, and no person, photo or address.
+//! Spans have the target [`TRACE_TARGET`], or [`REQUEST_TARGET`] if they are also part of the log. They name operations and routes, and no person, photo or address.
 
 use std::{
     str::FromStr,
@@ -14,7 +14,7 @@ use domain::TRACE_TARGET;
 use http::{Request, Response};
 use https_client::{BuildError, Error, HttpsClient, Limits, Roots};
 use opentelemetry::{KeyValue, global, trace::TracerProvider as _};
-use opentelemetry_http::{HttpClient, HttpError, ResponseExt as _};
+use opentelemetry_http::{HttpClient, HttpError};
 use opentelemetry_otlp::{ExporterBuildError, SpanExporter, WithExportConfig as _, WithHttpConfig as _};
 use opentelemetry_sdk::{
     Resource,
@@ -27,6 +27,7 @@ use tokio::{runtime::Handle, time::timeout};
 use tracing::{Level, Subscriber};
 use tracing_subscriber::{Layer, filter::Targets, registry::LookupSpan};
 use url::Url;
+use web::REQUEST_TARGET;
 
 use crate::url_request::{self, RequestError};
 
@@ -141,7 +142,11 @@ impl Traces {
             .with_location(false)
             .with_threads(false)
             .with_target(false)
-            .with_filter(Targets::new().with_target(TRACE_TARGET, Level::INFO))
+            .with_filter(
+                Targets::new()
+                    .with_target(TRACE_TARGET, Level::INFO)
+                    .with_target(REQUEST_TARGET, Level::ERROR),
+            )
     }
 
     /// Exports what is left.
@@ -167,20 +172,24 @@ impl HttpClient for Sender {
         let (client, url) = (self.client.clone(), self.url.clone());
         let sending = async move { timeout(TIMEOUT, send(&client, &url, request)).await };
         let outcome = match self.runtime.spawn(sending).await {
-            Ok(Ok(outcome)) => outcome,
-            Ok(Err(_)) => Err(SendError::Timeout.into()),
-            Err(error) => Err(error.into()),
+            Ok(outcome) => outcome.unwrap_or(Err(SendError::Timeout)),
+            // The program ends.
+            Err(error) => return Err(error.into()),
         };
-        match &outcome {
-            Ok(_) if self.is_failing.swap(false, Ordering::Relaxed) => {
-                tracing::info!("the collector accepts traces again");
-            }
-            Err(error) if !self.is_failing.swap(true, Ordering::Relaxed) => {
-                tracing::warn!(%error, "the collector does not accept traces; they are lost until it does");
+        let failure = match &outcome {
+            Ok(response) if response.status().is_success() => None,
+            Ok(response) => Some(format!("status {}", response.status())),
+            Err(error) => Some(error.to_string()),
+        };
+        let was_failing = self.is_failing.swap(failure.is_some(), Ordering::Relaxed);
+        match failure {
+            None if was_failing => tracing::info!("the collector accepts traces again"),
+            Some(reason) if !was_failing => {
+                tracing::warn!(reason, "the collector does not accept traces; they are lost until it does");
             }
             _ => {}
         }
-        outcome
+        Ok(outcome?)
     }
 }
 
@@ -188,14 +197,13 @@ async fn send(
     client: &HttpsClient,
     url: &Url,
     request: Request<Bytes>,
-) -> Result<Response<Bytes>, HttpError> {
-    let response = url_request::send(client, url, request, STEP_TIMEOUT).await.map_err(SendError::from)?;
+) -> Result<Response<Bytes>, SendError> {
+    let response = url_request::send(client, url, request, STEP_TIMEOUT).await?;
     let mut reply = Response::new(Bytes::new());
     *reply.status_mut() = response.status();
     *reply.headers_mut() = response.headers().clone();
-    let reply = reply.error_for_status()?;
-    let body = response.bytes(MAX_RESPONSE_BYTES).await?;
-    Ok(reply.map(|_| body.into()))
+    *reply.body_mut() = response.bytes(MAX_RESPONSE_BYTES).await?.into();
+    Ok(reply)
 }
 
 /// Why spans were not sent.

@@ -100,6 +100,11 @@ pub fn see_other(location: &str) -> Reply {
     redirect(StatusCode::SEE_OTHER, location)
 }
 
+/// Redirects any request, which keeps its method and body.
+pub fn permanent_redirect(location: &str) -> Reply {
+    redirect(StatusCode::PERMANENT_REDIRECT, location)
+}
+
 fn redirect(status: StatusCode, location: &str) -> Reply {
     let Ok(location) = HeaderValue::try_from(location) else {
         tracing::error!("a redirect target is not a valid header value");

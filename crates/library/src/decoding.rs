@@ -5,7 +5,7 @@ use bytes::Bytes;
 use domain::{BlobKind, ContentHash, TRACE_TARGET};
 use futures_util::Stream;
 use sandbox::{DecodeError, DecodeTask, DecodedPhoto, FileSource, Pool, PoolOptions, Urgency};
-use tracing::Instrument as _;
+use tracing::{Instrument as _, field::Empty};
 
 use crate::{Library, Settings, stages::TextReader};
 
@@ -75,7 +75,13 @@ impl Library {
     ) -> Result<DecodedPhoto, DecodeError<BlobError>> {
         let original = BlobSource::original(&self.parts.blobs.content, original, original_bytes);
         let bytes = i64::try_from(original_bytes).unwrap_or(i64::MAX);
-        let span = tracing::info_span!(target: TRACE_TARGET, "decode", bytes, ?urgency);
-        self.parts.decoders.decode(&original, task, urgency).instrument(span).await
+        let span = tracing::info_span!(
+            target: TRACE_TARGET, "decode", otel.status_code = Empty, bytes, ?urgency,
+        );
+        let decoded = self.parts.decoders.decode(&original, task, urgency).instrument(span.clone()).await;
+        if decoded.is_err() {
+            span.record("otel.status_code", "ERROR");
+        }
+        decoded
     }
 }

@@ -11,7 +11,7 @@ use tokio::{
     task::{self, JoinError, JoinHandle, JoinSet},
     time::{self, Instant},
 };
-use tracing::{Instrument as _, Span};
+use tracing::{Instrument as _, Span, field::Empty};
 
 use crate::{
     Library,
@@ -102,8 +102,15 @@ impl RunningJob {
             Self::Embedding(_) => "make embedding",
             Self::Text(_) => "read text",
         };
-        tracing::info_span!(target: TRACE_TARGET, parent: None, "job", otel.name = name)
+        tracing::info_span!(
+            target: TRACE_TARGET, parent: None, "job", otel.name = name, otel.status_code = Empty,
+        )
     }
+}
+
+/// Marks the job of this task as failed in its trace.
+pub(crate) fn mark_failed() {
+    Span::current().record("otel.status_code", "ERROR");
 }
 
 struct Dispatcher {

@@ -11,7 +11,7 @@ use storage::{
     AnnounceOutcome, BlobRef, DecodedPicture, IndexJob, IndexedImage, StorageError, StoredRendition,
 };
 
-use crate::{Library, localities};
+use crate::{Library, dispatcher::mark_failed, localities};
 
 /// How long a job waits after something other than the file failed. Such a job is always retried.
 const RETRY_MS: i64 = 5_000;
@@ -76,10 +76,12 @@ impl Library {
             }
             Err(error @ (IndexError::File(_) | IndexError::Lost)) => {
                 tracing::info!(image = %job.image, %error, "an image could not be read");
+                mark_failed();
                 self.parts.store.fail_job(job.id, worker, &error.to_string(), error.decoder_version()).await
             }
             Err(error) => {
                 tracing::warn!(image = %job.image, %error, "an image will be indexed later");
+                mark_failed();
                 let not_before = self.parts.clock.now().plus_millis(RETRY_MS);
                 self.parts.store.retry_job(job.id, worker, not_before).await
             }

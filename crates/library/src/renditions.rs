@@ -15,6 +15,7 @@ use tracing::Instrument as _;
 
 use crate::{
     Caller, Library,
+    dispatcher::mark_failed,
     hot_renditions::{self, HotRenditions, RenditionContent},
     indexing::StoreFailure,
 };
@@ -340,6 +341,9 @@ impl Library {
             Ok(false) => return,
             Err(error) => Err(error.into()),
         };
+        if made.is_err() {
+            mark_failed();
+        }
         let outcome = match made {
             Ok(_) => return,
             Err(error @ RenditionError::Failed(_)) => {

@@ -24,7 +24,6 @@ use tokio::{
     task::block_in_place,
     time::timeout,
 };
-use tracing::Instrument as _;
 
 use crate::{
     Lock, SqlConnection,
@@ -32,8 +31,9 @@ use crate::{
     connection::{LIMITS, PostgresUrl},
     lock,
     sql::{
-        CLOSED, SqlError, operation_span,
+        CLOSED, SqlError,
         pool::{Pool, PoolLimits},
+        traced, traced_here,
     },
 };
 
@@ -120,7 +120,7 @@ impl PostgresStore {
         F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
     {
         let begin = format!("{BEGIN_SNAPSHOT}; SET LOCAL {LIMITS}");
-        self.run(move |c| in_transaction(c, &begin, &operation)).instrument(operation_span::<F>()).await
+        traced::<F, _>(self.run(move |c| in_transaction(c, &begin, &operation))).await
     }
 
     /// As [`read`](Self::read), for an operation that may take minutes: only each of its statements has a limit of time.
@@ -134,10 +134,10 @@ impl PostgresStore {
             "{BEGIN_SNAPSHOT}; SET LOCAL {LIMITS}; SET LOCAL idle_in_transaction_session_timeout = '10min'"
         );
         let store = self.clone();
-        self.pool
-            .run(move |c| store.run_on(c, &|c: &mut SqlConnection| in_transaction(c, &begin, &operation)))
-            .instrument(operation_span::<F>())
-            .await
+        let reading = self
+            .pool
+            .run(move |c| store.run_on(c, &|c: &mut SqlConnection| in_transaction(c, &begin, &operation)));
+        traced::<F, _>(reading).await
     }
 
     /// Runs a read-only operation of one statement, which needs no transaction.
@@ -147,7 +147,7 @@ impl PostgresStore {
         F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
     {
         if self.connector.url.caches_statements() {
-            self.run(operation).instrument(operation_span::<F>()).await
+            traced::<F, _>(self.run(operation)).await
         } else {
             // A pooler may give the execution of a statement another connection than its preparation.
             self.read(operation).await
@@ -167,13 +167,12 @@ impl PostgresStore {
             self.is_slow.store(began.elapsed() > SLOW_LOOK_UP, Ordering::Relaxed);
             return outcome;
         }
-        let span = operation_span::<F>();
-        let permit = self.pool.permit().instrument(span.clone()).await?;
+        let permit = self.pool.permit().await?;
         let began = Instant::now();
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            span.in_scope(|| block_in_place(|| self.pool.run_here(permit, |c| self.run_on(c, &operation))))
+            let look_up = || self.pool.run_here(permit, |c| self.run_on(c, &operation));
+            traced_here::<F, _>(|| block_in_place(look_up))
         }));
-        drop(span);
         if began.elapsed() > SLOW_LOOK_UP {
             self.is_slow.store(true, Ordering::Relaxed);
         }
@@ -193,7 +192,7 @@ impl PostgresStore {
         F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
     {
         // After the lock: a write that waited for a change of the state sees the new state.
-        self.write_after(lock, REQUIRE_OPEN, operation).instrument(operation_span::<F>()).await
+        traced::<F, _>(self.write_after(lock, REQUIRE_OPEN, operation)).await
     }
 
     /// As [`write`](Self::write), also while the library is not open.
@@ -202,7 +201,7 @@ impl PostgresStore {
         T: Send + 'static,
         F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        self.write_after(lock, "", operation).instrument(operation_span::<F>()).await
+        traced::<F, _>(self.write_after(lock, "", operation)).await
     }
 
     /// Runs an operation that writes after taking a lock and executing a statement.
@@ -285,7 +284,7 @@ impl PostgresStore {
             }
             Err(SqlError::Unavailable("the tables have been in use for too long".to_owned()))
         });
-        migrating.instrument(operation_span::<F>()).await
+        traced::<F, _>(migrating).await
     }
 
     /// Runs an operation on a connection of the pool. When the connection turns out to be lost, the operation is run

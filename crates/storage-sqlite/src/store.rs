@@ -7,7 +7,6 @@ use std::{
 use diesel::{Connection as _, SqliteConnection};
 use storage::StorageError;
 use tokio::task::spawn_blocking;
-use tracing::Instrument as _;
 
 use crate::{
     classify::{describe, hint},
@@ -15,8 +14,9 @@ use crate::{
     inline_pool::InlinePool,
     library_state::require_open,
     sql::{
-        Lock, SqlError, operation_span,
+        Lock, SqlError,
         pool::{Pool, PoolLimits},
+        traced, traced_here,
     },
     writer::{WAIT_TIMEOUT, Writer},
 };
@@ -81,7 +81,7 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        self.readers.run(move |c| c.transaction(operation)).instrument(operation_span::<F>()).await
+        traced::<F, _>(self.readers.run(move |c| c.transaction(operation))).await
     }
 
     /// As [`read`](Self::read), for an operation that may take minutes. Meanwhile the WAL only grows.
@@ -99,7 +99,7 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        self.readers.run(operation).instrument(operation_span::<F>()).await
+        traced::<F, _>(self.readers.run(operation)).await
     }
 
     /// Runs a frequent look-up on the calling thread if possible. The operation must find a single row by key, or read a
@@ -109,10 +109,9 @@ impl SqliteStore {
         T: Send + 'static,
         F: Fn(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        let span = operation_span::<F>();
-        match span.in_scope(|| self.inline.try_run(&operation)) {
+        match traced_here::<F, _>(|| self.inline.try_run(&operation)) {
             Some(outcome) => outcome,
-            None => self.readers.run(operation).instrument(span).await,
+            None => self.query(operation).await,
         }
     }
 
@@ -127,7 +126,7 @@ impl SqliteStore {
             require_open(c)?;
             operation(c)
         };
-        self.writer.write(operation_if_open).instrument(operation_span::<F>()).await
+        traced::<F, _>(self.writer.write(operation_if_open)).await
     }
 
     /// As [`write`](Self::write), also while the library is not open.
@@ -136,7 +135,7 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        self.writer.write(operation).instrument(operation_span::<F>()).await
+        traced::<F, _>(self.writer.write(operation)).await
     }
 
     /// Runs migrations.

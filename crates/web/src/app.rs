@@ -113,6 +113,10 @@ impl App {
         self.0.metrics.certificate_ends(unix_s);
     }
 
+    pub(crate) fn base_url(&self) -> &str {
+        self.0.state.config.base_url.as_str()
+    }
+
     pub(crate) fn limits(&self) -> HttpLimits {
         self.0.state.config.limits
     }
@@ -132,10 +136,9 @@ impl Services {
         let is_trusted = is_from_trusted_proxy(peer, &self.state.config.trusted_proxies);
         let id = self.request_ids.of(request.headers(), is_trusted);
         let caller = is_trusted.then(|| request.headers());
-        let trace = request_span(&request, &self.metrics, &id, caller);
-        let span = tracing::info_span!("request", id = id.to_str().unwrap_or_default());
-        let reply = self.handle_logged(peer, request).instrument(trace.clone()).instrument(span).await;
-        record_response(&trace, reply.status());
+        let span = request_span(&request, &self.metrics, &id, caller);
+        let reply = self.handle_logged(peer, request).instrument(span.clone()).await;
+        record_response(&span, reply.status());
         reply.with(REQUEST_ID, id)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! [`App`] routes a request by path to the interfaces for programs (`web-api`) or to the pages for people (`web-pages`), and
 //! applies what concerns all of them: the check of `Host` and `Origin`, CORS, error pages, logging, metrics, request
-//! IDs. [`serve`] runs it on `http-server`, and [`serve_metrics`] runs the metrics. Both share the authorization server of `web-auth`.
+//! IDs. [`serve`] runs it on `http-server`, and [`serve_metrics`] runs the metrics. [`serve_redirects`] leads from http to https. All share the authorization server of `web-auth`.
 //!
 //! This crate contains no endpoint of its own. A new endpoint belongs in `web-api`, a new page in `web-pages`.
 #![deny(missing_docs)]
@@ -10,6 +10,7 @@
 mod app;
 mod config;
 mod metrics;
+mod redirects;
 mod request_id;
 mod traces;
 
@@ -17,6 +18,8 @@ pub use app::{App, serve};
 pub use config::WebConfig;
 pub use http_server::{BaseUrl, HttpLimits, InvalidBaseUrl};
 pub use metrics::serve_metrics;
+pub use redirects::serve_redirects;
+pub use traces::REQUEST_TARGET;
 pub use web_api::{mcp_tools_document, openapi_document, serve_mcp};
 pub use web_auth::{BuildError, OAuthLimits, RateLimit, issuer, mcp_url};
 pub use web_pages::{ConnectionGuide, McpApp, UnknownApp, connecting_document};

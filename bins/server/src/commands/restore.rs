@@ -47,8 +47,9 @@ pub(super) async fn run(options: &RestoreOptions, config: &Config) -> Result<Rep
     let shutdown = shutdown::signal().map_err(CommandError::Signals)?;
     let bar = copy::progress_bar();
     let running = async {
-        let backup = verify(&options.folder, FILES_AT_ONCE, |progress| copy::update(&bar, progress)).await?;
+        // Before the whole backup is read.
         check_folder(config)?;
+        let backup = verify(&options.folder, FILES_AT_ONCE, |progress| copy::update(&bar, progress)).await?;
         let secret = SecretTarget::new(config, &backup)?;
         let store = stores::open_store(config, IfMissing::CreateAll).await?;
         let name = copy::name(config);

@@ -42,6 +42,8 @@ pub(crate) enum ServeError {
     Sockets(io::Error),
     #[error("cannot listen on {address}: {source}")]
     Listen { address: SocketAddr, source: io::Error },
+    #[error("redirect-listen redirects to https, but base-url does not begin with https://")]
+    NoRedirects,
     #[error(transparent)]
     TlsSettings(#[from] TlsSettingsError),
     #[error(transparent)]
@@ -93,8 +95,13 @@ pub(super) async fn run(config: &Config) -> Result<(), ServeError> {
         Some(address) => listen(address, "--metrics-listen", None).await?,
         None => Vec::new(),
     };
-    stores::recover(&library).await;
     let base_url = config.base_url(&bound)?;
+    let redirects = match &config.redirect_listen {
+        Some(_) if !base_url.is_https() => return Err(ServeError::NoRedirects),
+        Some(address) => listen(address, "--redirect-listen", None).await?,
+        None => Vec::new(),
+    };
+    stores::recover(&library).await;
     let mut web_config = web_config(config, &base_url, descriptors, listeners.len());
     let tls = certificate.as_ref().map(|source| Tls::new(source, &base_url, &data_dir)).transpose()?;
     web_config.tls = tls.as_ref().map(|tls| tls.config.clone());
@@ -114,7 +121,8 @@ pub(super) async fn run(config: &Config) -> Result<(), ServeError> {
         let app = app.clone();
         tokio::spawn(tls.renew(move |end| app.certificate_ends(end.millis() / 1000)))
     });
-    let served = serve_until(shutdown, &library, app, Listeners { service: listeners, metrics }).await;
+    let served =
+        serve_until(shutdown, &library, app, Listeners { service: listeners, metrics, redirects }).await;
     if let Some(renewal) = renewal {
         renewal.abort();
     }
@@ -220,6 +228,7 @@ async fn print_address(
 struct Listeners {
     service: Vec<TcpListener>,
     metrics: Vec<TcpListener>,
+    redirects: Vec<TcpListener>,
 }
 
 /// Serves requests, indexes photos and runs maintenance until the shutdown signal, then stops all three at the same time.
@@ -257,6 +266,9 @@ async fn serve_until(
     }
     for listener in listeners.metrics {
         serving.spawn(web::serve_metrics(app.clone(), listener, wait_for(stopped.clone())));
+    }
+    for listener in listeners.redirects {
+        serving.spawn(web::serve_redirects(app.clone(), listener, wait_for(stopped.clone())));
     }
     let mut served = Ok(());
     while let Some(ended) = serving.join_next().await {

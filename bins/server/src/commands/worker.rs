@@ -5,7 +5,7 @@ use std::io::{Write as _, stdout};
 use library::IndexingScope;
 
 use super::{CommandError, Report};
-use crate::{config::Config, shutdown, stores};
+use crate::{config::Config, service_manager, shutdown, stores};
 
 /// Works on the queues until a shutdown signal.
 pub(super) async fn run(config: &Config) -> Result<Report, CommandError> {
@@ -18,8 +18,10 @@ pub(super) async fn run(config: &Config) -> Result<Report, CommandError> {
         .and_then(|()| out.flush())
         .map_err(CommandError::Output)?;
     drop(out);
+    service_manager::ready();
     shutdown.await;
     tracing::info!("shutting down");
+    service_manager::stopping();
     // Jobs that take longer are abandoned. Another process repeats them when their leases expire.
     if tokio::time::timeout(shutdown::GRACE, indexing.stop()).await.is_err() {
         tracing::warn!("photos in progress were abandoned at shutdown; another process indexes them");

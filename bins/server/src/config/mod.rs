@@ -134,8 +134,8 @@ pub(crate) struct Config {
     pub(crate) library: Settings,
     pub(crate) listen: ListenAddress,
     pub(crate) metrics_listen: Option<ListenAddress>,
-    /// Where traces are sent.
-    pub(crate) collector: Option<Collector>,
+    /// Where http is redirected to the base URL.
+    pub(crate) redirect_listen: Option<ListenAddress>,
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) log_format: LogFormat,
     pub(crate) client_documents: Switch,
@@ -232,10 +232,7 @@ impl Config {
             library,
             listen: serve.listen.unwrap_or(ListenAddress::Socket(DEFAULT_LISTEN)),
             metrics_listen: serve.metrics_listen,
-            collector: match serve.otlp_endpoint {
-                Some(collector) => Some(collector.traces()),
-                None => environment.collector()?,
-            },
+            redirect_listen: serve.redirect_listen,
             trusted_proxies: serve.trusted_proxy.unwrap_or_default().iter().map(|proxy| proxy.0).collect(),
             log_format: serve.log_format.unwrap_or_default(),
             client_documents: serve.client_documents.unwrap_or_default(),
@@ -253,6 +250,17 @@ impl Config {
     /// [`TlsSettingsError`].
     pub(crate) fn certificate(&self) -> Result<Option<CertificateSource>, TlsSettingsError> {
         tls::certificate(&self.layer.serve, self.base_url.as_ref())
+    }
+
+    /// Where traces are sent. Only servers and workers send any.
+    ///
+    /// # Errors
+    /// A variable of OpenTelemetry has a value that this program cannot use.
+    pub(crate) fn collector(&self, environment: &Environment) -> Result<Option<Collector>, ConfigError> {
+        match &self.layer.serve.otlp_endpoint {
+            Some(collector) => Ok(Some(collector.clone().traces())),
+            None => environment.collector(),
+        }
     }
 
     /// Whether the server itself speaks TLS.

@@ -158,6 +158,10 @@ pub(crate) struct ServeOptions {
     /// [env: PHOTOS_ACME_DIRECTORY]
     #[arg(long, value_name = "URL", help_heading = TLS, hide_short_help = true)]
     pub(crate) acme_directory: Option<String>,
+    /// Address and port on which http is redirected to the base URL, such as 0.0.0.0:80 [default: none]
+    /// [env: PHOTOS_REDIRECT_LISTEN]
+    #[arg(long, value_name = "ADDR:PORT", help_heading = TLS, hide_short_help = true)]
+    pub(crate) redirect_listen: Option<ListenAddress>,
     /// Network of trusted reverse proxies, such as 10.0.0.0/8 [default: none] [env: PHOTOS_TRUSTED_PROXY]
     ///
     /// Their Forwarded and X-Forwarded-For headers give the client address for logs and rate limits. Repeat the option,
@@ -340,6 +344,7 @@ impl Layer {
                 tls_key: source.take("tls_key")?,
                 acme: source.take("acme")?,
                 acme_directory: source.take("acme_directory")?,
+                redirect_listen: source.take("redirect_listen")?,
                 trusted_proxy: source.take_list("trusted_proxy")?,
                 log_format: source.take("log_format")?,
                 metrics_listen: source.take("metrics_listen")?,
@@ -382,6 +387,7 @@ impl Layer {
                 tls_key: serve.tls_key.or(below.serve.tls_key),
                 acme: serve.acme.or(below.serve.acme),
                 acme_directory: serve.acme_directory.or(below.serve.acme_directory),
+                redirect_listen: serve.redirect_listen.or(below.serve.redirect_listen),
                 trusted_proxy: serve.trusted_proxy.or(below.serve.trusted_proxy),
                 log_format: serve.log_format.or(below.serve.log_format),
                 metrics_listen: serve.metrics_listen.or(below.serve.metrics_listen),

@@ -24,9 +24,16 @@ const AWS_PREFIX: &str = "AWS_";
 const OTEL_TRACES_ENDPOINT: &str = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
 const OTEL_ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 const OTEL_SERVICE_NAME: &str = "OTEL_SERVICE_NAME";
+/// The protocol of these URLs. The first is for traces alone.
+const OTEL_PROTOCOLS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"];
+/// The protocol that this program speaks.
+const PROTOCOL: &str = "http/protobuf";
+/// Variables and their values that turn traces off.
+const OTEL_OFF: [(&str, &str); 2] = [("OTEL_SDK_DISABLED", "true"), ("OTEL_TRACES_EXPORTER", "none")];
+/// The prefix of the variables of OpenTelemetry.
+const OTEL_PREFIX: &str = "OTEL_";
 /// Variables without a prefix that this program reads.
-const OTHERS: [&str; 5] =
-    ["RUST_LOG", ORT_DYLIB_PATH, OTEL_TRACES_ENDPOINT, OTEL_ENDPOINT, OTEL_SERVICE_NAME];
+const OTHERS: [&str; 2] = ["RUST_LOG", ORT_DYLIB_PATH];
 
 /// A source of settings. Names are those of the flags, with underscores.
 pub(crate) trait Source {
@@ -62,7 +69,8 @@ impl Environment {
         let mut kept = BTreeMap::new();
         for (name, value) in variables {
             let is_read = |name: &&str| {
-                name.starts_with(PREFIX) || name.starts_with(AWS_PREFIX) || OTHERS.contains(name)
+                [PREFIX, AWS_PREFIX, OTEL_PREFIX].iter().any(|prefix| name.starts_with(prefix))
+                    || OTHERS.contains(name)
             };
             let Some(name) = name.to_str().filter(is_read) else { continue };
             let value =
@@ -99,12 +107,28 @@ impl Environment {
     /// # Errors
     /// [`ConfigError::Variable`].
     pub(super) fn collector(&self) -> Result<Option<Collector>, ConfigError> {
+        let is_off = |(name, off): &(&str, &str)| {
+            self.0.get(*name).is_some_and(|value| value.eq_ignore_ascii_case(off))
+        };
+        if OTEL_OFF.iter().any(is_off) {
+            return Ok(None);
+        }
         let parse = |variable: &str| {
             self.0.get(variable).map(|text| FromEnvironment::parse::<Collector>(variable, text)).transpose()
         };
-        match parse(OTEL_TRACES_ENDPOINT)? {
-            Some(collector) => Ok(Some(collector)),
-            None => Ok(parse(OTEL_ENDPOINT)?.map(Collector::traces)),
+        let collector = match parse(OTEL_TRACES_ENDPOINT)? {
+            Some(collector) => Some(collector),
+            None => parse(OTEL_ENDPOINT)?.map(Collector::traces),
+        };
+        let protocol = OTEL_PROTOCOLS.into_iter().find(|name| self.0.contains_key(*name));
+        match protocol {
+            Some(variable) if collector.is_some() && self.0[variable] != PROTOCOL => {
+                Err(ConfigError::Variable {
+                    variable: variable.to_owned(),
+                    reason: format!("this program speaks {PROTOCOL} only; give its URL by --otlp-endpoint"),
+                })
+            }
+            _ => Ok(collector),
         }
     }
 

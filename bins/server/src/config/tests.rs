@@ -15,7 +15,9 @@ fn environment(variables: &[(&str, &str)]) -> Environment {
 
 fn flags(arguments: &[&str]) -> Layer {
     let cli = Cli::try_parse_from([&["server", "serve"], arguments].concat()).unwrap();
-    assert!(matches!(cli.command, Command::Library(LibraryCommand::Serve(_))));
+    assert!(
+        matches!(&cli.command, Command::Library(command) if matches!(**command, LibraryCommand::Serve(_)))
+    );
     cli.layer()
 }
 

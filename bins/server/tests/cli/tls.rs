@@ -97,6 +97,25 @@ fn a_server_with_certificate_files_speaks_https() {
 }
 
 #[test]
+fn http_is_redirected_to_the_base_url() {
+    let instance = Instance::new();
+    let files = Files::create(&instance, &["127.0.0.1"]);
+    let [redirects] = free_addresses();
+    let redirects = redirects.to_string();
+    let server = Server::start(
+        &mut files.command(&instance, ["serve", "--listen", "127.0.0.1:0", "--redirect-listen", &redirects]),
+    );
+    for path in ["/", "/albums?page=2", "/healthz"] {
+        let (status, response) = get_text(&redirects, path);
+        assert_eq!(status, 308, "{response}");
+        let location = format!("\r\nlocation: https://{}{path}\r\n", server.address);
+        assert!(response.contains(&location) && response.contains("no-store"), "{response}");
+    }
+    let (status, _, _, stderr) = server.stop(Signal::TERM);
+    assert!(status.success(), "{stderr}");
+}
+
+#[test]
 fn unusable_settings_and_files_are_named() {
     let instance = Instance::new();
     let files = Files::create(&instance, &[NAME]);
@@ -120,6 +139,8 @@ fn unusable_settings_and_files_are_named() {
     let list =
         crate::program::outcome(list.envs([("PHOTOS_ACME", "on"), ("PHOTOS_ACME_DIRECTORY", "x")]), "");
     assert!(!list.stderr.contains("acme"), "{list:?}");
+    let redirects = instance.run(["serve", "--listen", "127.0.0.1:0", "--redirect-listen", "127.0.0.1:0"]);
+    assert!(redirects.stderr.contains("base-url does not begin with https://"), "{redirects:?}");
     let half = instance.run(["serve", "--tls-key", "key.pem"]);
     assert!(half.stderr.contains("tls-certificate and tls-key go together"), "{half:?}");
     for base_url in ["https://192.0.2.1", "http://photos.test"] {

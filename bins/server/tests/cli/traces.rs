@@ -18,9 +18,10 @@ use prost::Message as _;
 use rustix::process::Signal;
 
 use crate::{
+    apps::{BASE_URL, Browser, Http, PASSWORD},
     http::{get_text_with, status},
     photos,
-    program::{EMAIL, Instance, Server},
+    program::{EMAIL, Instance, Server, outcome},
 };
 
 const LIBRARY: &str = "/api/ext/v2/library";
@@ -44,16 +45,13 @@ struct Received {
 
 impl Collector {
     fn start() -> Self {
-        Self::listen(TcpListener::bind("127.0.0.1:0").unwrap())
-    }
-
-    fn listen(listener: TcpListener) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let received = Arc::<Mutex<Received>>::default();
         let kept = received.clone();
         thread::spawn(move || {
             for stream in listener.incoming() {
-                kept.lock().unwrap().add(&accept(stream.unwrap()));
+                kept.lock().unwrap().add(&answer(stream.unwrap(), "200 OK"));
             }
         });
         Self { address, received }
@@ -100,8 +98,8 @@ impl Received {
     }
 }
 
-/// Reads a request, answers it and returns its body.
-fn accept(mut stream: TcpStream) -> Vec<u8> {
+/// Reads a request, answers it with this status and returns its body.
+fn answer(mut stream: TcpStream, status: &str) -> Vec<u8> {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let (mut head, mut length) = (String::new(), 0);
     while reader.read_line(&mut head).unwrap() > 2 {
@@ -114,7 +112,7 @@ fn accept(mut stream: TcpStream) -> Vec<u8> {
     assert!(head.to_ascii_lowercase().contains("content-type: application/x-protobuf\r\n"), "{head}");
     let mut body = vec![0; length];
     reader.read_exact(&mut body).unwrap();
-    stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").unwrap();
+    write!(stream, "HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n").unwrap();
     body
 }
 
@@ -152,7 +150,7 @@ fn a_request_is_a_trace_with_its_operations() {
     assert_eq!(text(&span.attributes, "http.route").as_deref(), Some(LIBRARY));
     assert_eq!(attribute(&span.attributes, "http.response.status_code"), Some(Value::IntValue(200)));
     let id = response.lines().find_map(|line| line.strip_prefix("x-request-id: ")).unwrap();
-    assert_eq!(text(&span.attributes, "request.id").as_deref(), Some(id));
+    assert_eq!(text(&span.attributes, "id").as_deref(), Some(id));
     let operation = collector.wait_for_child(&span, "count_images");
     assert_eq!((operation.kind(), &operation.trace_id), (SpanKind::Client, &span.trace_id));
     assert_eq!(text(&operation.attributes, "db.system.name").as_deref(), Some("sqlite"));
@@ -236,17 +234,19 @@ fn a_failed_request_is_marked() {
 fn a_collector_that_is_away_is_logged_once_and_disturbs_nobody() {
     let instance = Instance::with_account();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    drop(listener);
-    let away = Collector { address, received: Arc::default() };
-    let server = serve(&instance, &away, &[]);
-    for _ in 0..5 {
-        assert_eq!(status(&server.address, "/healthz"), 200);
-        // Longer than the time between two exports.
-        thread::sleep(Duration::from_millis(100));
-    }
-    let back = Collector::listen(TcpListener::bind(address).unwrap());
-    back.wait_for("span", |spans| {
+    let collector = Collector { address: listener.local_addr().unwrap(), received: Arc::default() };
+    let received = collector.received.clone();
+    thread::spawn(move || {
+        for (number, stream) in listener.incoming().enumerate() {
+            match number {
+                0 | 1 => drop(stream.unwrap()),
+                2 => drop(answer(stream.unwrap(), "404 Not Found")),
+                _ => received.lock().unwrap().add(&answer(stream.unwrap(), "200 OK")),
+            }
+        }
+    });
+    let server = serve(&instance, &collector, &[]);
+    collector.wait_for("span", |spans| {
         assert_eq!(status(&server.address, "/healthz"), 200);
         (!spans.is_empty()).then_some(())
     });
@@ -254,7 +254,43 @@ fn a_collector_that_is_away_is_logged_once_and_disturbs_nobody() {
     let count = |text: &str| log.lines().filter(|line| line.contains(text)).count();
     assert_eq!(count("the collector does not accept traces"), 1, "{log}");
     assert_eq!(count("the collector accepts traces again"), 1, "{log}");
-    assert!(log.contains("no connection: "), "{log}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_log_has_the_request_id_of_a_form_beside_traces() {
+    let instance = Instance::with_password(PASSWORD);
+    let collector = Collector::start();
+    let mut command = instance.command(["serve", "--listen", "127.0.0.1:0", "--base-url", BASE_URL]);
+    command.args(["--otlp-endpoint", &collector.url(), "--log-format", "json"]);
+    let server = Server::start(command.env("RUST_LOG", "warn"));
+    Browser::new(Http::to(&server)).sign_in("a wrong password").await;
+    let (_, _, _, log) = server.stop(Signal::TERM);
+    let line = log.lines().find(|line| line.contains("sign_in_failed")).unwrap();
+    let line: serde_json::Value = serde_json::from_str(line).unwrap();
+    let id = line["span"]["id"].as_str().unwrap();
+    let span = collector.wait_for_span("POST /sign-in");
+    assert_eq!(text(&span.attributes, "id").as_deref(), Some(id));
+    collector.wait_for("hash password", |spans| {
+        spans.iter().any(|it| it.name == "hash password" && it.trace_id == span.trace_id).then_some(())
+    });
+}
+
+#[test]
+fn variables_of_other_programs_do_not_stop_commands() {
+    let instance = Instance::with_account();
+    let run = |arguments: [&str; 2], variables: &[(&str, &str)]| {
+        outcome(instance.command(arguments).envs(variables.iter().copied()), "")
+    };
+    let grpc = [("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4317")];
+    assert_eq!(run(["account", "list"], &grpc).code, Some(0));
+    let refused = run(["serve", "--listen=127.0.0.1:0"], &grpc);
+    assert!(refused.stderr.contains("OTEL_EXPORTER_OTLP_ENDPOINT: must be a URL such as"), "{refused:?}");
+    let grpc = [("OTEL_EXPORTER_OTLP_ENDPOINT", "http://c:4317"), ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")];
+    let refused = run(["serve", "--listen=127.0.0.1:0"], &grpc);
+    assert!(refused.stderr.contains("this program speaks http/protobuf only"), "{refused:?}");
+    let mut off = instance.command(["serve", "--listen", "127.0.0.1:0"]);
+    off.envs(grpc).env("OTEL_SDK_DISABLED", "true");
+    assert_eq!(status(&Server::start(&mut off).address, "/healthz"), 200);
 }
 
 #[test]

@@ -35,7 +35,7 @@ use object_store::{
 };
 use rustls::crypto::ring;
 use tokio::time::timeout;
-use tracing::{Instrument as _, field::Empty};
+use tracing::{Instrument as _, Span, field::Empty};
 
 use super::S3Limits;
 
@@ -94,25 +94,50 @@ struct Service {
 #[async_trait]
 impl HttpService for Service {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let span = tracing::info_span!(
-            target: TRACE_TARGET,
-            "S3",
-            otel.name = format!("S3 {}", request.method()),
-            otel.kind = "client",
-            http.request.method = request.method().as_str(),
-            server.address = request.uri().host().unwrap_or_default(),
-            http.response.status_code = Empty,
-        );
+        let span = request_span(&request);
+        let outcome = self.send(request).instrument(span.clone()).await;
+        match &outcome {
+            Ok(response) => {
+                span.record("http.response.status_code", i64::from(response.status().as_u16()));
+                if response.status().is_server_error() {
+                    span.record("otel.status_code", "ERROR");
+                }
+            }
+            Err(_) => {
+                span.record("otel.status_code", "ERROR");
+            }
+        }
+        outcome
+    }
+}
+
+impl Service {
+    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let S3Limits { read_stall, write_stall, .. } = self.limits;
         let stall = if request.body().is_empty() { read_stall } else { write_stall };
         let sent = Arc::new(AtomicU64::new(0));
         let request = request.map(|body| Pieces { body, piece: Bytes::new(), sent: Arc::clone(&sent) });
-        let response = unless_stalled(stall, &sent, self.client.request(request));
-        let response = response.instrument(span.clone()).await?;
+        let response = unless_stalled(stall, &sent, self.client.request(request)).await?;
         let response = response.map_err(|error| HttpError::new(request_error_kind(&error), error))?;
-        span.record("http.response.status_code", i64::from(response.status().as_u16()));
         Ok(response.map(|body| response_body(body, read_stall)))
     }
+}
+
+/// The span of a request in traces. Checks in the background belong to no trace.
+fn request_span(request: &HttpRequest) -> Span {
+    if Span::current().is_none() {
+        return Span::none();
+    }
+    tracing::info_span!(
+        target: TRACE_TARGET,
+        "S3",
+        otel.name = format!("S3 {}", request.method()),
+        otel.kind = "client",
+        otel.status_code = Empty,
+        http.request.method = request.method().as_str(),
+        server.address = request.uri().host().unwrap_or_default(),
+        http.response.status_code = Empty,
+    )
 }
 
 /// Waits for a result for as long as the counter changes.

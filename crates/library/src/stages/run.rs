@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 use vision::{EncodeError, Picture};
 
 use super::{OpenStage, StageWork};
-use crate::{Library, decoding::BlobSource, encoders::SharedEncoder};
+use crate::{Library, decoding::BlobSource, dispatcher::mark_failed, encoders::SharedEncoder};
 
 /// How long a job or its stage waits after something other than the image failed. Such a job is always retried.
 const RETRY_MS: i64 = 10_000;
@@ -91,7 +91,11 @@ impl Library {
     /// Runs a stage for one image and records the outcome.
     pub(crate) async fn run_stage_job(&self, job: StageJob, stage: OpenStage, worker: &str) {
         let store = &self.parts.store;
-        let outcome = match self.run_stage(&job, &stage).await {
+        let result = self.run_stage(&job, &stage).await;
+        if result.is_err() {
+            mark_failed();
+        }
+        let outcome = match result {
             Ok(outcome) => match store.complete_stage_job(job.id, worker, &stage.version, outcome).await {
                 Ok(true) => return,
                 // The image has a new picture or the stage a new version, so this job is obsolete or has another owner.
