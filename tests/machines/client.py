@@ -9,6 +9,8 @@ from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
 import niquests
 
+import photos
+from checking import wait_until
 from forms import FirstForm
 from machines import Machines, Replica
 
@@ -16,6 +18,8 @@ TIMEOUT_S = 120
 #: Nothing listens there: the checks read the code from the redirect.
 REDIRECT_URI = "http://127.0.0.1:33417/callback"
 MAX_PAGES = 6
+#: Images of one page of the API.
+PAGE = 7
 
 
 class Client:
@@ -36,11 +40,11 @@ class Client:
         copy._session.cookies.update(self._session.cookies)
         return copy
 
-    def submit(self, path: str, page: niquests.Response, **fields: str) -> niquests.Response:
+    def submit(self, path: str, page: niquests.Response, at: Replica | None = None, **fields: str) -> niquests.Response:
         """Sends the first form of a page."""
         assert page.status_code == 200, f"{path}: {page.status_code} {page.text}"
         form = FirstForm(page.text)
-        return self.request("POST", urljoin(path, form.action), data=form.fields | fields)
+        return self.request("POST", urljoin(path, form.action), at, data=form.fields | fields)
 
 
 class Person:
@@ -56,12 +60,39 @@ class Person:
     def bearer(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.key}"}
 
-    def sign_in(self, browser: Client, password: str | None = None) -> niquests.Response:
-        page = browser.request("GET", "/sign-in")
-        return browser.submit("/sign-in", page, email=self.email, password=password or self.password)
+    def sign_in(self, browser: Client, password: str | None = None, at: Replica | None = None) -> niquests.Response:
+        page = browser.request("GET", "/sign-in", at)
+        return browser.submit("/sign-in", page, at, email=self.email, password=password or self.password)
+
+    def api(self, method: str, path: str, at: Replica | None = None, **options) -> niquests.Response:
+        return self.browser.request(method, f"/api/ext/v2/{path}", at, headers=self.bearer, **options)
+
+    def sync(self, method: str, path: str, at: Replica | None = None, **options) -> niquests.Response:
+        return self.browser.request(method, path, at, auth=(self.email, self.key), **options)
 
     def upload(self, name: str, content: bytes, at: Replica | None = None) -> niquests.Response:
-        return self.browser.request("PUT", f"/dav/{name}", at, data=content, auth=(self.email, self.key))
+        return self.sync("PUT", f"/dav/{name}", at, data=content)
+
+    def upload_photos(self, numbers: range, at: Replica | None = None, prefix: str = ""):
+        for number in numbers:
+            answer = self.upload(f"{prefix}{number}.jpg", photos.photo(number), at)
+            assert answer.status_code == 201, answer.text
+
+    def wait_until_indexed(self, count: int):
+        wait_until(lambda: len(self.images("ready")) == count, f"{count} photos of {self.email} are not indexed")
+
+    def image_ids(self, at: Replica | None = None) -> list[str]:
+        """The ids of all images, by the pages of the API."""
+        ids, end = [], {}
+        while True:
+            answer = self.api("GET", "images", at, params={"limit": PAGE} | end)
+            assert answer.status_code == 200, answer.text
+            images = answer.json()["results"]
+            new = [image["id"] for image in images if image["id"] not in ids[-1:]]
+            ids += new
+            if not new:
+                return ids
+            end = {"endDate": images[-1]["capturedAt"]}
 
     def images(self, state: str) -> list[str]:
         """The SHA-256 of each visible image in this state, sorted."""

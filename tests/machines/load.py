@@ -18,6 +18,8 @@ PADDING = 20_000
 #: Time between two requests of a thread, in seconds.
 PAUSE = 0.4
 TIMEOUT_S = 120
+#: The statuses of success by kind of request.
+SUCCESSES = {"upload": {201, 204}, "list": {200}, "photo": {200}}
 #: A request without a response, because the replica was killed while it sent one.
 BROKEN = 0
 
@@ -33,6 +35,10 @@ class Sample:
     fault: str
     seconds: float
     text: str
+
+    @property
+    def is_success(self) -> bool:
+        return self.status in SUCCESSES[self.kind]
 
 
 class Load:

@@ -1,7 +1,7 @@
 """Three replicas and two workers with different clocks, a proxy, one Postgres and one S3 server.
 
-The environment names the server program (SERVER_PROGRAM), the library that shifts clocks (FAKETIME_LIBRARY) and the folder
-for logs and data (MACHINES_FOLDER).
+The environment names the server program (SERVER_PROGRAM), the library that shifts clocks (FAKETIME_LIBRARY), the folder
+for logs and data (MACHINES_FOLDER) and, in tests of an upgrade, the program of the previous release (PREVIOUS_PROGRAM).
 """
 
 import os
@@ -19,6 +19,7 @@ from proxy import Proxy
 from stores import FolderServer
 
 PROGRAM = os.environ["SERVER_PROGRAM"]
+PREVIOUS_PROGRAM = os.environ.get("PREVIOUS_PROGRAM")
 FAKETIME = os.environ["FAKETIME_LIBRARY"]
 #: How far the clocks of the replicas, and of the workers, are from the right time, in seconds.
 REPLICA_CLOCKS = [0, 45, -45]
@@ -28,10 +29,10 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.sta
 
 
 class Machine:
-    """A process of the server program, with a clock and a data folder of its own."""
+    """A process of a server program, with a clock and a data folder of its own. Each start runs `program`."""
 
-    def __init__(self, folder: Path, words: list[str], clock: int, environment: dict[str, str]):
-        self._folder, self._words = folder, words
+    def __init__(self, folder: Path, program: str, words: list[str], clock: int, environment: dict[str, str]):
+        self.program, self._folder, self._words = program, folder, words
         folder.mkdir(parents=True)
         self._environment = environment | {"PHOTOS_DATA_DIR": str(folder / "data")}
         self._clock = {"LD_PRELOAD": FAKETIME, "FAKETIME": f"{clock:+d}s", "FAKETIME_DONT_FAKE_MONOTONIC": "1"} if clock else {}
@@ -40,7 +41,7 @@ class Machine:
 
     def start(self):
         self._process = subprocess.Popen(
-            [PROGRAM, *self._words],
+            [self.program, *self._words],
             env=self._environment | self._clock,
             stdin=subprocess.DEVNULL,
             stdout=self._log,
@@ -71,8 +72,8 @@ class Machine:
 class Replica(Machine):
     """A process that serves."""
 
-    def __init__(self, folder: Path, clock: int, environment: dict[str, str], port: int):
-        super().__init__(folder, ["serve", "--listen", f"127.0.0.1:{port}"], clock, environment)
+    def __init__(self, folder: Path, program: str, clock: int, environment: dict[str, str], port: int):
+        super().__init__(folder, program, ["serve", "--listen", f"127.0.0.1:{port}"], clock, environment)
         self.url = f"http://127.0.0.1:{port}"
 
     def is_ready(self) -> bool:
@@ -84,9 +85,10 @@ class Replica(Machine):
 
 
 class Machines:
-    """All of them, running."""
+    """All of them, running this program."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, program: str):
+        self.program = program
         self.postgres = Postgres(folder / "postgres.log")
         self._s3 = folder / "s3", free_port()
         self.start_bucket()
@@ -106,11 +108,11 @@ class Machines:
         self._data = folder / "operator"
         self.command("migrate")
         self.replicas = [
-            Replica(folder / f"replica-{number}", clock, self._environment, port)
+            Replica(folder / f"replica-{number}", program, clock, self._environment, port)
             for number, (clock, port) in enumerate(zip(REPLICA_CLOCKS, ports))
         ]
         self.workers = [
-            Machine(folder / f"worker-{number}", ["worker"], clock, self._environment)
+            Machine(folder / f"worker-{number}", program, ["worker"], clock, self._environment)
             for number, clock in enumerate(WORKER_CLOCKS)
         ]
         for machine in [*self.replicas, *self.workers]:
@@ -121,18 +123,22 @@ class Machines:
     def wait_until_ready(self):
         wait_until(lambda: all(replica.is_ready() for replica in self.replicas), "the replicas are not ready")
 
-    def command(self, *words: str, stdin: str = "", status: int = 0) -> str:
+    def command(self, *words: str, stdin: str = "") -> str:
         """Runs a command of the server on a machine of its own, and returns its stdout."""
-        done = subprocess.run(
-            [PROGRAM, *words, "--data-dir", str(self._data)],
+        done = self.run(self.program, *words, stdin=stdin)
+        assert done.returncode == 0, f"server {' '.join(words)} exited with {done.returncode}: {done.stderr}{done.stdout}"
+        return done.stdout
+
+    def run(self, program: str, *words: str, stdin: str = "") -> subprocess.CompletedProcess:
+        """Runs a command of a server program there."""
+        return subprocess.run(
+            [program, *words, "--data-dir", str(self._data)],
             env=self._environment,
             input=stdin,
             capture_output=True,
             text=True,
             timeout=TIME_LIMIT_S,
         )
-        assert done.returncode == status, f"server {' '.join(words)} exited with {done.returncode}: {done.stderr}{done.stdout}"
-        return done.stdout
 
     def start_bucket(self):
         folder, port = self._s3

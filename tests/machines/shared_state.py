@@ -5,8 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from email.utils import parsedate_to_datetime
 from itertools import permutations
 
-import photos
-from checking import Log, check, wait_until
+from checking import Log, check
 from client import App, Client, Person
 from machines import REPLICA_CLOCKS, Machines, Replica
 from world import FULL, machines
@@ -16,7 +15,6 @@ ROUNDS = 20 if FULL else 3
 MAX_FAILED_SIGN_INS = 10
 PHOTOS = 60
 PHOTOS_MEANWHILE = 20
-PAGE = 7
 
 
 @check
@@ -67,7 +65,7 @@ def account_statuses(browser: Client) -> list[int]:
 
 
 def library_statuses(person: Person) -> list[int]:
-    return [person.browser.request("GET", "/api/ext/v2/library", at, headers=person.bearer).status_code for at in machines().replicas]
+    return [person.api("GET", "library", at).status_code for at in machines().replicas]
 
 
 @check
@@ -126,50 +124,25 @@ def lock_out_counts_on_all_replicas(log: Log):
 def pages_are_complete_while_photos_arrive(log: Log):
     """Each page comes from another replica, and photos arrive through all of them meanwhile."""
     person = Person(machines(), "pages")
-    expected = upload(person, range(PHOTOS))
-    wait_until_indexed(person, len(expected))
-    arriving = threading.Thread(target=upload, args=(person, range(PHOTOS, PHOTOS + PHOTOS_MEANWHILE)))
+    person.upload_photos(range(PHOTOS))
+    person.wait_until_indexed(PHOTOS)
+    arriving = threading.Thread(target=person.upload_photos, args=(range(PHOTOS, PHOTOS + PHOTOS_MEANWHILE),))
     arriving.start()
-    seen = walk(person)
+    seen = person.image_ids()
     arriving.join()
     assert len(seen) == len(set(seen)), "a photo is on two pages"
     assert PHOTOS <= len(seen) <= PHOTOS + PHOTOS_MEANWHILE, len(seen)
-    wait_until_indexed(person, PHOTOS + PHOTOS_MEANWHILE)
-    assert len(walk(person)) == PHOTOS + PHOTOS_MEANWHILE
-
-
-def upload(person: Person, numbers: range) -> list[int]:
-    for number in numbers:
-        answer = person.upload(f"{number}.jpg", photos.photo(number))
-        assert answer.status_code == 201, answer.text
-    return list(numbers)
-
-
-def wait_until_indexed(person: Person, count: int):
-    wait_until(lambda: len(person.images("ready")) == count, f"{count} photos of {person.email} are not indexed")
-
-
-def walk(person: Person) -> list[str]:
-    """The ids of all images, by the pages of the API."""
-    ids, end = [], {}
-    while True:
-        answer = person.browser.request("GET", "/api/ext/v2/images", params={"limit": PAGE} | end, headers=person.bearer)
-        assert answer.status_code == 200, answer.text
-        images = answer.json()["results"]
-        new = [image["id"] for image in images if image["id"] not in ids[-1:]]
-        ids += new
-        if not new:
-            return ids
-        end = {"endDate": images[-1]["capturedAt"]}
+    person.wait_until_indexed(PHOTOS + PHOTOS_MEANWHILE)
+    assert len(person.image_ids()) == PHOTOS + PHOTOS_MEANWHILE
 
 
 @check
 def signed_urls_are_valid_on_all_replicas(log: Log):
     person = Person(machines(), "urls")
-    upload(person, range(3))
-    wait_until_indexed(person, 3)
+    person.upload_photos(range(3))
+    person.wait_until_indexed(3)
     for at in machines().replicas:
-        answer = person.browser.request("GET", "/api/ext/v2/images", at, headers=person.bearer)
+        answer = person.api("GET", "images", at)
         for image in answer.json()["results"]:
             statuses = [person.browser.request("GET", image["url"], other).status_code for other in machines().replicas]
             assert statuses == [200, 200, 200], f"URLs of {at.url}: {statuses}"
