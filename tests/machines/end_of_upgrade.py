@@ -4,7 +4,7 @@ from collections import Counter
 
 from checking import Log, check
 from machines import PREVIOUS_PROGRAM, PROGRAM
-from versions import earlier_library, in_use, migrations, replace, running
+from versions import NEWER, earlier_library, in_use, migrations, replace, running
 from world import FOLDER, machines
 
 
@@ -30,8 +30,9 @@ def previous_release_runs_with_the_newer_schema(log: Log):
 
 @check
 def newer_migrations_are_reverted_while_the_previous_release_serves(log: Log):
-    known = migrations(PREVIOUS_PROGRAM)
-    newer = [name for name in migrations(PROGRAM) if name not in known]
+    states = migrations(PREVIOUS_PROGRAM)
+    newer = [name for name in migrations(PROGRAM) if name not in states]
+    assert list(states.values()).count(NEWER) == len(newer), states
     log.write(f"newer migrations: {newer}")
     with in_use(log, "revert"):
         for _ in newer:

@@ -12,6 +12,8 @@ from world import machines
 PHOTOS = 12
 #: A search by look that finds each of the photos.
 LOOK = "square"
+#: The state of a migration that the program does not have.
+NEWER = "applied by a newer program"
 #: Uploads before, and after, what happens while people use the machines.
 UPLOADS = 6
 
@@ -62,10 +64,10 @@ def found(person: Person, at: Replica, **parameters: str) -> list[str]:
 
 
 def migrations(program: str) -> dict[str, str]:
-    """The migrations that this program lists, and the state of each."""
+    """The migrations that this program lists, and the state of each: applied, pending, or NEWER."""
     done = machines().run(program, "migrate", "--status")
     assert done.returncode == 0, done.stderr
-    return {name: state for state, name in (line.split(maxsplit=1) for line in done.stdout.splitlines())}
+    return {name: state for state, name in (line.rsplit(maxsplit=1) for line in done.stdout.splitlines())}
 
 
 def pending() -> list[str]:

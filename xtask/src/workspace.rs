@@ -14,6 +14,9 @@ use std::process::Command;
 use crate::process::{ProcessError, Runner};
 use crate::system;
 
+/// The commit of the last release. Before the first release, the last commit with a breaking change.
+pub(crate) const PREVIOUS_RELEASE: &str = "504edcbd546287684d316918dd5c186d1c4517fc";
+
 /// The root of the work tree.
 pub(crate) fn root() -> &'static Path {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));

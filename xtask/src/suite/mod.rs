@@ -17,6 +17,7 @@ mod sample;
 mod schemathesis;
 mod steps;
 mod sync;
+mod upgrade;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -42,6 +43,9 @@ pub(crate) struct Options {
     /// Run only these steps, separated by commas
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Step>,
+    /// Revision from which the step `upgrade` upgrades
+    #[arg(long, value_name = "REV", default_value = workspace::PREVIOUS_RELEASE)]
+    previous: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -72,13 +76,15 @@ enum Step {
     Load,
     /// Three servers and two workers that are killed, on Postgres and S3 that are stopped
     Machines,
+    /// A rolling upgrade from the previous release, on Postgres and S3; only with --full or if named
+    Upgrade,
 }
 
 impl Options {
     fn steps(&self) -> Vec<Step> {
         let chosen = |step: &Step| match step {
             step if !self.only.is_empty() => self.only.contains(step),
-            Step::Mutations => self.full,
+            Step::Mutations | Step::Upgrade => self.full,
             Step::Package => cfg!(target_os = "linux"),
             _ => true,
         };
@@ -146,6 +152,7 @@ fn count_all(runner: &Runner, options: &Options, done: &mut Steps) -> Counts {
             Step::Package => done.count("package", || package::run(runner)),
             Step::Load => done.count("load", || load::run(runner, options.full)),
             Step::Machines => done.count("machines", || machines::run(runner, environment)),
+            Step::Upgrade => done.count("upgrade", || upgrade::run(runner, environment, &options.previous)),
         }
     };
     steps.iter().copied().fold(Counts::default(), count)
@@ -173,8 +180,9 @@ mod tests {
 
     #[test]
     fn steps_are_chosen() {
-        let steps = |full, only: &[Step]| Options { full, only: only.to_vec() }.steps();
-        let all_but_mutations = [
+        let steps =
+            |full, only: &[Step]| Options { full, only: only.to_vec(), previous: String::new() }.steps();
+        let quick_steps = [
             Step::Cargo,
             Step::Pgbouncer,
             Step::PostgresS3,
@@ -188,14 +196,15 @@ mod tests {
             Step::Load,
             Step::Machines,
         ];
-        let all_but_mutations: Vec<_> = all_but_mutations
+        let quick_steps: Vec<_> = quick_steps
             .into_iter()
             .filter(|step| cfg!(target_os = "linux") || *step != Step::Package)
             .collect();
-        assert_eq!(steps(false, &[]), all_but_mutations);
-        assert_eq!(steps(true, &[]).len(), all_but_mutations.len() + 1);
+        assert_eq!(steps(false, &[]), quick_steps);
+        assert_eq!(steps(true, &[]).len(), quick_steps.len() + 2);
         for full in [false, true] {
             assert_eq!(steps(full, &[Step::Clients, Step::Mutations]), [Step::Mutations, Step::Clients]);
+            assert_eq!(steps(full, &[Step::Upgrade]), [Step::Upgrade]);
         }
     }
 }
