@@ -6,6 +6,8 @@ from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
 from itertools import cycle, islice, permutations
 
+import niquests
+
 import photos
 from checking import Log, check, wait_until
 from client import App, Client, Person
@@ -19,8 +21,8 @@ PHOTOS = 5
 PADDING = 300_000
 REFRESHES = 6
 SIDECAR = """<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
-<rdf:Description xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:description><rdf:Alt><rdf:li xml:lang="x-default">{}</rdf:li></rdf:Alt>
-</dc:description></rdf:Description></rdf:RDF></x:xmpmeta>"""
+<rdf:Description xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:description><rdf:Alt>
+<rdf:li xml:lang="x-default">{}</rdf:li></rdf:Alt></dc:description></rdf:Description></rdf:RDF></x:xmpmeta>"""
 
 
 def pairs() -> list[tuple[Replica, Replica]]:
@@ -71,8 +73,8 @@ def chunked_upload_is_finished_by_the_other_release(log: Log):
     person = Person(machines(), "chunks")
     for number, (one, other) in enumerate(pairs()):
         content, name = photos.photo(number, PADDING), f"chunked-{number}.jpg"
-        folder, file = f"/remote.php/dav/uploads/{person.email}/{secrets.token_hex(8)}", f"/remote.php/dav/files/{person.email}/{name}"
-        target = {"Destination": machines().url + file}
+        folder = f"/remote.php/dav/uploads/{person.email}/{secrets.token_hex(8)}"
+        target = {"Destination": f"{machines().url}/remote.php/dav/files/{person.email}/{name}"}
         half = len(content) // 2
         steps = [
             ("MKCOL", folder, one, b""),
@@ -109,7 +111,9 @@ def resumable_upload_is_finished_by_the_other_release(log: Log):
         assert_ready(person, number + 1, content)
 
 
-def send_part(person: Person, method: str, path: str, at: Replica, headers: dict[str, str], body: bytes = b""):
+def send_part(
+    person: Person, method: str, path: str, at: Replica, headers: dict[str, str], body: bytes = b""
+) -> niquests.Response:
     headers = person.bearer | {"Tus-Resumable": "1.0.0"} | headers
     return person.browser.request(method, path, at, headers=headers, data=body)
 
@@ -157,7 +161,8 @@ def photos_indexed_by_either_release_are_found_by_both(log: Log):
         for word in words.values():
             assert len(found(person, at, query=word)) == PHOTOS, f"{word} on {at.url}"
             assert len(found(person, at, query=word, channels="text")) == 1, "it searches descriptions, not names"
-        wait_until(lambda: len(found(person, at, query=LOOK, channels="image")) == 2 * PHOTOS, "photos are not found by their look")
+        by_look = lambda: len(found(person, at, query=LOOK, channels="image"))
+        wait_until(lambda: by_look() == 2 * PHOTOS, "photos are not found by their look")
         check_renditions(person, at)
 
 
@@ -184,16 +189,21 @@ def sidecar_sent_to_the_other_release_describes_the_photo(log: Log):
 def same_photo_sent_to_both_is_there_once(log: Log):
     person = Person(machines(), "twice")
     contents = [photos.photo(number) for number in range(3 * PHOTOS)]
-    sends = [(f"{index}-{number}.jpg", content, at) for number, content in enumerate(contents) for index, at in enumerate(one_of_each())]
     with ThreadPoolExecutor(4) as threads:
-        # A session of its own for each request: they run at the same time.
-        send = lambda name, content, at: Client(machines()).request("PUT", f"/dav/{name}", at, data=content, auth=(person.email, person.key))
-        answers = list(threads.map(send, *zip(*sends)))
+        order = [(number, content, at) for number, content in enumerate(contents) for at in one_of_each()]
+        sent = [threads.submit(send, person, *what) for what in order]
+        answers = [answer.result() for answer in sent]
     assert {answer.status_code for answer in answers} == {201}, [answer.text for answer in answers]
     person.wait_until_indexed(len(contents))
     assert person.images("ready") == sorted(hashlib.sha256(content).hexdigest() for content in contents)
     for at in machines().replicas:
         assert len(person.image_ids(at)) == len(contents)
+
+
+def send(person: Person, number: int, content: bytes, at: Replica) -> niquests.Response:
+    """Uploads in a session of its own, because others do at the same time."""
+    name = f"{at.program == PROGRAM}-{number}.jpg"
+    return Client(machines()).request("PUT", f"/dav/{name}", at, data=content, auth=(person.email, person.key))
 
 
 @check
@@ -210,3 +220,11 @@ def photo_deleted_on_one_is_gone_on_the_other(log: Log):
         # The same bytes restore it.
         assert person.upload(by_sync, photos.photo(2 * number + 1), other).status_code == 201
         wait_until(lambda: ids[by_sync] in found(person, one, query="heron"), f"{by_sync} is not restored")
+
+
+@check
+def both_programs_find_the_library_consistent(log: Log):
+    for program in (PREVIOUS_PROGRAM, PROGRAM):
+        done = machines().run(program, "fsck", "--checksums")
+        log.write(f"{program}: {done.stdout}{done.stderr}")
+        assert done.returncode == 0 and done.stdout.endswith("Everything agrees.\n"), done.stdout

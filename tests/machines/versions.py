@@ -44,7 +44,8 @@ class EarlierLibrary:
             image = self.person.api("GET", f"images/{self._images[0]}", at).json()["result"]
             for url in image["renditions"].values():
                 assert self.person.browser.request("GET", url).status_code == 200, url
-            wait_until(lambda: len(found(self.person, at, query=LOOK, channels="image")) == PHOTOS, "photos are not found by their look")
+            by_look = lambda: len(found(self.person, at, query=LOOK, channels="image"))
+            wait_until(lambda: by_look() == PHOTOS, "photos are not found by their look")
             answer = self._app.refresh(self._tokens["refresh_token"], at)
             assert answer.status_code == 200, answer.text
             self._tokens = answer.json()
