@@ -223,6 +223,15 @@ def photo_deleted_on_one_is_gone_on_the_other(log: Log):
 
 
 @check
+def account_deleted_by_either_release_is_gone_on_both(log: Log):
+    for number, program in enumerate((PREVIOUS_PROGRAM, PROGRAM)):
+        person = person_with_photos(f"leaving-{number}")
+        done = machines().run(program, "account", "delete", person.email, "--yes")
+        assert done.returncode == 0, f"{program}: {done.stderr}"
+        assert [person.api("GET", "library", at).status_code for at in machines().replicas] == [401, 401, 401]
+
+
+@check
 def both_programs_find_the_library_consistent(log: Log):
     for program in (PREVIOUS_PROGRAM, PROGRAM):
         done = machines().run(program, "fsck", "--checksums")
