@@ -1,10 +1,13 @@
 """A person's browser and apps, whose every request goes to another replica than the one before."""
 
+from __future__ import annotations
+
 import base64
 import hashlib
 import itertools
 import json
 import secrets
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
 import niquests
@@ -12,7 +15,9 @@ import niquests
 import photos
 from checking import wait_until
 from forms import FirstForm
-from machines import Machines, Replica
+
+if TYPE_CHECKING:
+    from machines import Machines, Replica
 
 TIMEOUT_S = 120
 #: Nothing listens there: the checks read the code from the redirect.
@@ -34,7 +39,7 @@ class Client:
         url = urljoin((at or next(self._replicas)).url, path.removeprefix(self._base))
         return self._session.request(method, url, allow_redirects=False, timeout=TIMEOUT_S, **options)
 
-    def copy(self) -> "Client":
+    def copy(self) -> Client:
         """Another client with the same cookies."""
         copy = Client(self._machines)
         copy._session.cookies.update(self._session.cookies)
@@ -52,9 +57,12 @@ class Person:
 
     def __init__(self, machines: Machines, name: str):
         self.machines, self.email, self.password = machines, f"{name}@example.org", secrets.token_hex(12)
-        machines.command("account", "create", self.email, "--password-stdin", stdin=f"{self.password}\n")
+        self.create()
         self.key = machines.command("key", "create", self.email, "--name", "tests").split()[-1]
         self.browser = Client(machines)
+
+    def create(self):
+        self.machines.command("account", "create", self.email, "--password-stdin", stdin=f"{self.password}\n")
 
     @property
     def bearer(self) -> dict[str, str]:

@@ -98,6 +98,11 @@ impl Release {
         Ok(Self { version: VERSION.to_owned(), seconds, compression: Compression::best() })
     }
 
+    /// A release that is written fast.
+    fn for_test(version: &str) -> Self {
+        Self { version: version.to_owned(), seconds: 0, compression: Compression::fast() }
+    }
+
     fn time(&self) -> Timestamp {
         let seconds = i64::try_from(self.seconds).unwrap_or_default();
         Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)
@@ -197,7 +202,7 @@ pub(crate) fn unpack_for_test(
 ) -> Result<(), DistError> {
     empty(folder)?;
     let program = Program::stripped(runner, source, folder.with_extension("program"))?;
-    let release = Release { version: version.to_owned(), seconds: 0, compression: Compression::fast() };
+    let release = Release::for_test(version);
     let image = folder.with_extension("oci.tar");
     let root = image::root(&image::libraries(&program.needs)?, &program.path, "");
     image::write(&release, &program.needs, &root, &image)?;
@@ -205,6 +210,21 @@ pub(crate) fn unpack_for_test(
     let package = folder.with_extension("deb");
     program.write_package(&release, "", &package)?;
     Ok(runner.run(Command::new("dpkg-deb").arg("--extract").arg(&package).arg(folder))?)
+}
+
+/// Writes a Debian package with this program for an earlier version, and one for this version, into a folder. Returns their paths.
+pub(crate) fn packages_for_test(
+    runner: &Runner,
+    source: &Path,
+    folder: &Path,
+) -> Result<[PathBuf; 2], DistError> {
+    let program = Program::stripped(runner, source, folder.join("server"))?;
+    let write = |version: &str| {
+        let release = Release::for_test(version);
+        let package = folder.join(debian::file_name(&release, &program.needs));
+        program.write_package(&release, "", &package).map(|()| package)
+    };
+    Ok([write(&format!("{VERSION}-previous"))?, write(VERSION)?])
 }
 
 fn program_archive(name: &str, program: &Path, licences: &str) -> io::Result<Tree> {

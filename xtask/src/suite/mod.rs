@@ -6,6 +6,7 @@ mod clients;
 mod conformance;
 mod counts;
 mod garage;
+mod install;
 mod load;
 mod machines;
 mod mutations;
@@ -72,6 +73,8 @@ enum Step {
     SyncPostgresS3,
     /// The server from the Debian package and the container image, with an upgrade; on Linux
     Package,
+    /// The Debian package in a virtual machine with systemd and a proxy; only with --full or if named
+    Install,
     /// A household's load for a minute, an hour with --full, and hostile clients
     Load,
     /// Three servers and two workers that are killed, on Postgres and S3 that are stopped
@@ -85,6 +88,7 @@ impl Options {
         let chosen = |step: &Step| match step {
             step if !self.only.is_empty() => self.only.contains(step),
             Step::Mutations | Step::Upgrade => self.full,
+            Step::Install => self.full && cfg!(target_os = "linux"),
             Step::Package => cfg!(target_os = "linux"),
             _ => true,
         };
@@ -150,6 +154,7 @@ fn count_all(runner: &Runner, options: &Options, done: &mut Steps) -> Counts {
                 sync::run_on_postgres_and_s3(runner, environment, &mut postgres, options.full)
             }),
             Step::Package => done.count("package", || package::run(runner)),
+            Step::Install => done.count("install", || install::run(runner, environment)),
             Step::Load => done.count("load", || load::run(runner, options.full)),
             Step::Machines => done.count("machines", || machines::run(runner, environment)),
             Step::Upgrade => done.count("upgrade", || upgrade::run(runner, environment, &options.previous)),
@@ -182,7 +187,7 @@ mod tests {
     fn steps_are_chosen() {
         let steps =
             |full, only: &[Step]| Options { full, only: only.to_vec(), previous: String::new() }.steps();
-        let quick_steps = [
+        let by_default = [
             Step::Cargo,
             Step::Pgbouncer,
             Step::PostgresS3,
@@ -196,12 +201,16 @@ mod tests {
             Step::Load,
             Step::Machines,
         ];
-        let quick_steps: Vec<_> = quick_steps
+        let by_default: Vec<_> = by_default
             .into_iter()
             .filter(|step| cfg!(target_os = "linux") || *step != Step::Package)
             .collect();
-        assert_eq!(steps(false, &[]), quick_steps);
-        assert_eq!(steps(true, &[]).len(), quick_steps.len() + 2);
+        assert_eq!(steps(false, &[]), by_default);
+        let only_in_full: Vec<_> =
+            steps(true, &[]).into_iter().filter(|step| !by_default.contains(step)).collect();
+        let install = cfg!(target_os = "linux").then_some(Step::Install);
+        let expect = [Some(Step::Mutations), Some(Step::Upgrade), install];
+        assert_eq!(only_in_full, expect.into_iter().flatten().collect::<Vec<_>>());
         for full in [false, true] {
             assert_eq!(steps(full, &[Step::Clients, Step::Mutations]), [Step::Mutations, Step::Clients]);
             assert_eq!(steps(full, &[Step::Upgrade]), [Step::Upgrade]);

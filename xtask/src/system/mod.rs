@@ -32,6 +32,8 @@ pub(crate) enum Tools {
     Package,
     /// Compile it, and run several servers behind a proxy.
     Machines,
+    /// Compile it, and install it in a virtual machine.
+    Install,
 }
 
 /// Why a tool is missing.

@@ -65,10 +65,13 @@ enum Why {
     Sync,
     Postgres,
     Machines,
+    /// For each test with the Debian package.
+    Unpack,
     Package,
+    Install,
 }
 
-const TOOLS: [Tool; 21] = [
+const TOOLS: [Tool; 26] = [
     Tool {
         name: "cc",
         probe: Probe::OnPath,
@@ -210,18 +213,54 @@ const TOOLS: [Tool; 21] = [
         packages: ["faketime", "libfaketime", "libfaketime", "libfaketime", "libfaketime"],
         otherwise: None,
     },
-    Tool {
-        name: "dpkg-deb",
-        probe: Probe::OnPath,
-        why: Why::Package,
-        packages: ["dpkg"; 5],
-        otherwise: None,
-    },
+    Tool { name: "dpkg-deb", probe: Probe::OnPath, why: Why::Unpack, packages: ["dpkg"; 5], otherwise: None },
     Tool {
         name: "bwrap",
         probe: Probe::OnPath,
         why: Why::Package,
         packages: ["bubblewrap"; 5],
+        otherwise: None,
+    },
+    Tool {
+        name: "qemu-system-x86_64",
+        probe: Probe::OnPath,
+        why: Why::Install,
+        packages: ["qemu-system-x86", "qemu-system-x86", "qemu-system-x86", "qemu-system-x86_64", "qemu"],
+        otherwise: None,
+    },
+    Tool {
+        name: "debootstrap",
+        probe: Probe::OnSystemPath,
+        why: Why::Install,
+        // With the keys of Debian's archive.
+        packages: [
+            "debootstrap debian-archive-keyring",
+            "debootstrap debian-keyring",
+            "debootstrap debian-archive-keyring",
+            "debootstrap debian-archive-keyring",
+            "debootstrap",
+        ],
+        otherwise: None,
+    },
+    Tool {
+        name: "mkfs.ext4",
+        probe: Probe::OnSystemPath,
+        why: Why::Install,
+        packages: ["e2fsprogs"; 5],
+        otherwise: None,
+    },
+    Tool {
+        name: "ip",
+        probe: Probe::OnSystemPath,
+        why: Why::Install,
+        packages: ["iproute2", "iproute", "iproute2", "iproute2", "iproute2mac"],
+        otherwise: None,
+    },
+    Tool {
+        name: "ssh",
+        probe: Probe::OnPath,
+        why: Why::Install,
+        packages: ["openssh-client", "openssh-clients", "openssh", "openssh-client", "openssh"],
         otherwise: None,
     },
 ];
@@ -266,7 +305,9 @@ pub(super) fn needed_for(tools: Tools) -> impl Iterator<Item = &'static Tool> {
         Why::Sync => tools == Tools::Sync,
         Why::Postgres => tools == Tools::Postgres,
         Why::Machines => tools == Tools::Machines,
+        Why::Unpack => matches!(tools, Tools::Package | Tools::Install),
         Why::Package => tools == Tools::Package,
+        Why::Install => tools == Tools::Install,
     })
 }
 
@@ -458,6 +499,7 @@ mod tests {
         check(Tools::Postgres, &["postgres", "pgbouncer"]);
         check(Tools::Machines, &["nginx", "libfaketime"]);
         check(Tools::Package, &["dpkg-deb", "bwrap"]);
+        check(Tools::Install, &["dpkg-deb", "qemu-system-x86_64", "debootstrap", "mkfs.ext4", "ip", "ssh"]);
     }
 
     #[test]

@@ -62,7 +62,8 @@ pub(super) fn run(runner: &Runner) -> Result<Counts, ClientsError> {
     Ok(clients.use_service()? + examples::run(&clients)? + servers::run(&clients)?)
 }
 
-fn python(runner: &Runner) -> Result<Venv, ClientsError> {
+/// The environment with the clients' packages.
+pub(super) fn python(runner: &Runner) -> Result<Venv, ClientsError> {
     let path = workspace::path(PYTHON).join("requirements.txt");
     let requirements = fs::read_to_string(&path).map_err(|source| ClientsError::File { path, source })?;
     Ok(Venv::ensure(runner, "clients", &requirements)?)
