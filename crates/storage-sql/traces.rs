@@ -2,9 +2,9 @@
 
 use std::any::type_name;
 
-use domain::TRACE_TARGET;
+use domain::{TRACE_TARGET, are_traces_exported};
 use storage::StorageError;
-use tracing::{Instrument as _, Level, Span, field::Empty};
+use tracing::{Instrument as _, Span, field::Empty};
 
 use crate::dialect::SYSTEM;
 
@@ -25,7 +25,7 @@ pub(crate) fn traced_here<F, T>(work: impl FnOnce() -> T) -> T {
 }
 
 fn operation_span<F>() -> Span {
-    if !tracing::enabled!(target: TRACE_TARGET, Level::INFO) || Span::current().is_none() {
+    if !are_traces_exported() || Span::current().is_none() {
         return Span::none();
     }
     tracing::info_span!(

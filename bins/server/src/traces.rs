@@ -10,7 +10,7 @@ use std::{
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use domain::TRACE_TARGET;
+use domain::{TRACE_TARGET, export_traces};
 use http::{Request, Response};
 use https_client::{BuildError, Error, HttpsClient, Limits, Roots};
 use opentelemetry::{KeyValue, global, trace::TracerProvider as _};
@@ -127,6 +127,7 @@ impl Traces {
             .build();
         // For the context that a proxy sends.
         global::set_text_map_propagator(TraceContextPropagator::new());
+        export_traces();
         Ok(Self(provider))
     }
 

@@ -43,9 +43,7 @@ mod security_event;
 mod selection;
 mod text;
 mod timestamp;
-
-/// The target of spans that are exported as traces. They are not part of the log.
-pub const TRACE_TARGET: &str = "traces";
+mod traces;
 
 pub use account::{Account, AccountId, Email, KeyName, Plan, SyncHandle};
 pub use album::{
@@ -79,3 +77,4 @@ pub use security_event::SecurityEventKind;
 pub use selection::{MAX_SELECTED_IDS, MAX_SELECTED_RANGES, Selection};
 pub use text::{MAX_TEXT_CHARS, clean_text};
 pub use timestamp::Timestamp;
+pub use traces::{TRACE_TARGET, are_traces_exported, export_traces};

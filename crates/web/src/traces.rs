@@ -1,10 +1,10 @@
 //! The span of a request, for the log and for traces.
 
-use domain::TRACE_TARGET;
+use domain::are_traces_exported;
 use http::{HeaderMap, HeaderValue, Request, StatusCode};
 use opentelemetry::global;
 use opentelemetry_http::HeaderExtractor;
-use tracing::{Level, Span, field::Empty};
+use tracing::{Span, field::Empty};
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
 use crate::metrics::{Metrics, method_name};
@@ -22,7 +22,7 @@ pub(crate) fn request_span<B>(
     caller: Option<&HeaderMap>,
 ) -> Span {
     let id = id.to_str().unwrap_or_default();
-    if !tracing::enabled!(target: TRACE_TARGET, Level::INFO) {
+    if !are_traces_exported() {
         return tracing::error_span!(target: REQUEST_TARGET, "request", id);
     }
     let route = metrics.route(request.uri().path());

@@ -265,7 +265,8 @@ async fn the_log_has_the_request_id_of_a_form_beside_traces() {
     let server = Server::start(command.env("RUST_LOG", "warn"));
     Browser::new(Http::to(&server)).sign_in("a wrong password").await;
     let (_, _, _, log) = server.stop(Signal::TERM);
-    let line = log.lines().find(|line| line.contains("sign_in_failed")).unwrap();
+    let line = log.lines().find(|line| line.contains("sign_in_failed"));
+    let line = line.unwrap_or_else(|| panic!("{log}"));
     let line: serde_json::Value = serde_json::from_str(line).unwrap();
     let id = line["span"]["id"].as_str().unwrap();
     let span = collector.wait_for_span("POST /sign-in");

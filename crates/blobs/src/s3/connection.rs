@@ -17,7 +17,7 @@ use std::{
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use domain::TRACE_TARGET;
+use domain::{TRACE_TARGET, are_traces_exported};
 use futures_util::stream;
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
@@ -125,7 +125,7 @@ impl Service {
 
 /// The span of a request in traces. Checks in the background belong to no trace.
 fn request_span(request: &HttpRequest) -> Span {
-    if Span::current().is_none() {
+    if !are_traces_exported() || Span::current().is_none() {
         return Span::none();
     }
     tracing::info_span!(
