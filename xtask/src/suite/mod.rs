@@ -209,7 +209,7 @@ mod tests {
         let only_in_full: Vec<_> =
             steps(true, &[]).into_iter().filter(|step| !by_default.contains(step)).collect();
         let install = cfg!(target_os = "linux").then_some(Step::Install);
-        let expect = [Some(Step::Mutations), Some(Step::Upgrade), install];
+        let expect = [Some(Step::Mutations), install, Some(Step::Upgrade)];
         assert_eq!(only_in_full, expect.into_iter().flatten().collect::<Vec<_>>());
         for full in [false, true] {
             assert_eq!(steps(full, &[Step::Clients, Step::Mutations]), [Step::Mutations, Step::Clients]);

@@ -77,7 +77,7 @@ impl Program {
                 command = name.unwrap_or_default().to_owned();
                 program.commands.entry(command.clone()).or_default();
             } else if let Some(item) = line.strip_prefix("- `--") {
-                let flag = item.split([' ', '`']).next().unwrap_or_default();
+                let flag = item.split([' ', '`', '[']).next().unwrap_or_default();
                 program.commands.entry(command.clone()).or_default().insert(flag.to_owned());
             }
         }
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     const MANUAL: &str = "# The `server` command\n## Options of every command\n- `--data-dir <DIR>`: Folder [env: PHOTOS_DATA_DIR]\n\
-        ## `server serve`\n- `--listen <ADDR>`: Where [env: PHOTOS_LISTEN]\n## `server key create`\n- `--name <NAME>`: Name\n";
+        ## `server serve`\n- `--listen <ADDR>`: Where [env: PHOTOS_LISTEN]\n- `--acme[=<SWITCH>]`: TLS\n## `server key create`\n- `--name <NAME>`: Name\n";
 
     #[test]
     fn unknown_commands_flags_and_variables_are_reported() {
@@ -137,6 +137,8 @@ mod tests {
         for fine in [
             "server",
             "server serve --listen [::]:80 --data-dir /srv",
+            "server serve --acme",
+            "server serve --acme=off",
             "PHOTOS_LISTEN=x server serve   # --not a flag",
             "server key create EMAIL --name NAME",
             "server key",
