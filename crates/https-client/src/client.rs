@@ -2,7 +2,7 @@ use std::{future::Future, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{
-    HeaderName, HeaderValue, Request,
+    HeaderMap, HeaderName, HeaderValue, Request,
     header::{self, InvalidHeaderValue},
 };
 use http_body_util::Full;
@@ -155,11 +155,15 @@ impl HttpsClient {
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let mut request = request.map(Full::new);
-        let headers = request.headers_mut();
+        let (mut head, body) = request.into_parts();
+        let mut headers = HeaderMap::new();
+        // First, as RFC 9110, section 7.2 asks.
         headers.insert(header::HOST, HeaderValue::from_str(host).map_err(http::Error::from)?);
+        headers.extend(head.headers);
         headers.insert(header::USER_AGENT, self.user_agent.clone());
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        head.headers = headers;
+        let request = Request::from_parts(head, Full::new(body));
         let Limits { max_head_bytes, max_headers, step_timeout } = self.limits;
         let mut builder = http1::Builder::new();
         builder.max_buf_size(max_head_bytes).max_header_size(max_head_bytes).max_headers(max_headers);
