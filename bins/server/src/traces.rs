@@ -1,6 +1,7 @@
 //! Traces for an OpenTelemetry collector: OTLP over HTTP, as protobuf.
 //!
-//! Spans have the target [`TRACE_TARGET`], or [`REQUEST_TARGET`] if they are also part of the log. They name operations and routes, and no person, photo or address.
+//! Spans have the target [`TRACE_TARGET`], or [`REQUEST_TARGET`] if they are also part of the log. They name operations and routes,
+//! and no person, photo or address.
 
 use std::{
     str::FromStr,
@@ -150,7 +151,7 @@ impl Traces {
             )
     }
 
-    /// Exports what is left.
+    /// Exports the spans that still wait, for at most [`STOP_TIMEOUT`].
     pub(crate) fn stop(self) {
         // The export has logged a failure.
         let _ = self.0.shutdown_with_timeout(STOP_TIMEOUT);

@@ -263,8 +263,8 @@ impl Connection {
         }
     }
 
-    /// Runs a connection until it ends. At shutdown it is told to end, and with HTTP/2 also after its idle time. An HTTP/2 connection
-    /// whose client does not react is closed [`MAX_FAREWELL`] later, once no request is in progress.
+    /// Runs a connection until it ends. At shutdown, the client is asked to end it. Over HTTP/2, an idle client is asked, too. If it
+    /// does not react, the connection is closed after [`MAX_FAREWELL`], as soon as no request is in progress.
     async fn run(
         mut self,
         connection: impl GracefulConnection<Error = hyper::Error>,

@@ -96,16 +96,12 @@ impl HttpService for Service {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let span = request_span(&request);
         let outcome = self.send(request).instrument(span.clone()).await;
-        match &outcome {
-            Ok(response) => {
-                span.record("http.response.status_code", i64::from(response.status().as_u16()));
-                if response.status().is_server_error() {
-                    span.record("otel.status_code", "ERROR");
-                }
-            }
-            Err(_) => {
-                span.record("otel.status_code", "ERROR");
-            }
+        let status = outcome.as_ref().ok().map(HttpResponse::status);
+        if let Some(status) = status {
+            span.record("http.response.status_code", i64::from(status.as_u16()));
+        }
+        if status.is_none_or(|status| status.is_server_error()) {
+            span.record("otel.status_code", "ERROR");
         }
         outcome
     }
