@@ -4,15 +4,15 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HttpLimits {
     /// Upper bound on open connections. A connection with several requests in progress, as HTTP/2 allows, counts as that many.
-    /// Once three quarters are open, one client may hold half of all; a trusted proxy may hold any number. When all are open, the connection that has been idle longest is closed for a new one; while none is
-    /// idle, new ones wait.
+    /// Once three quarters are open, one client may hold half of all, and one network three quarters; a trusted proxy may hold any
+    /// number. When all are open, one that waits for its client is closed for a new one: idle ones first, then the one that has waited
+    /// longest. While none waits for its client, new ones wait.
     pub connections: usize,
     /// Time for the TLS handshake, and time to send the head of a request; also the longest idle time between two requests.
     pub head_timeout: Duration,
     /// Time to send a body.
     pub body_timeout: Duration,
-    /// Longest pause of a client that receives a response. Each byte that it accepts begins a new pause. With HTTP/2 each
-    /// response has four times as long.
+    /// Longest pause of a client that receives a response, at its start. With HTTP/2 each response has four times as long.
     pub write_timeout: Duration,
     /// Lowest average rate at which a client must accept a response; with HTTP/2 a quarter of it for each.
     pub min_response_bytes_per_s: u32,
@@ -27,7 +27,7 @@ impl Default for HttpLimits {
             head_timeout: Duration::from_secs(30),
             body_timeout: Duration::from_secs(30),
             write_timeout: Duration::from_secs(30),
-            min_response_bytes_per_s: 512,
+            min_response_bytes_per_s: 2048,
             drain_timeout: Duration::from_secs(10),
         }
     }

@@ -29,7 +29,6 @@ use hyper_util::{
 };
 use ipnet::IpNet;
 use rustls::ServerConfig;
-use socket2::SockRef;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::watch,
@@ -41,8 +40,8 @@ use tokio_util::either::Either;
 pub(crate) use self::activity::RequestActivity;
 use self::{
     activity::{Activity, InProgress, TrackedBody},
-    client_stream::{ClientStream, SEND_BUFFER_BYTES},
-    connections::{Connections, NoSlot},
+    client_stream::{ClientStream, limit_buffer},
+    connections::{Client, Connections, NoSlot},
     http2::{Delivery, Streams},
 };
 use crate::{
@@ -75,6 +74,8 @@ pub struct ServeOptions {
     pub trusted_proxies: Vec<IpNet>,
     /// Maps an address to the client that it belongs to, such as an IPv6 address to its /64 network.
     pub client_of: fn(IpAddr) -> IpAddr,
+    /// Maps an address to the network of its organisation, such as an IPv4 address to its /24 network.
+    pub network_of: fn(IpAddr) -> IpAddr,
     /// Serves https with this configuration; `None` serves http.
     pub tls: Option<Arc<ServerConfig>>,
 }
@@ -137,7 +138,7 @@ where
                 ended = served => if let Err(error) = ended {
                     tracing::debug!(%peer, %error, "a connection ended early");
                 },
-                () = activity.slot.evicted() => tracing::debug!(%peer, "an idle connection was closed for a new one"),
+                () = activity.slot.evicted() => tracing::debug!(%peer, "a connection was closed for a new one"),
             }
         });
     }
@@ -150,10 +151,11 @@ where
 }
 
 /// The client whose share of connections a peer uses; `None` for a trusted proxy.
-fn client(peer: SocketAddr, options: &ServeOptions) -> Option<IpAddr> {
+fn client(peer: SocketAddr, options: &ServeOptions) -> Option<Client> {
     let address = peer.ip().to_canonical();
     let is_proxy = options.trusted_proxies.iter().any(|network| network.contains(&address));
-    (!is_proxy).then(|| (options.client_of)(address))
+    let client = || Client { address: (options.client_of)(address), network: (options.network_of)(address) };
+    (!is_proxy).then(client)
 }
 
 /// Replies to a connection that is not admitted. The write does not block, because the buffer of a new connection is
@@ -187,7 +189,7 @@ fn client_stream(
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%peer, %error, "TCP_NODELAY could not be set");
     }
-    if let Err(error) = SockRef::from(&stream).set_send_buffer_size(SEND_BUFFER_BYTES) {
+    if let Err(error) = limit_buffer(&stream) {
         tracing::debug!(%peer, %error, "the size of the send buffer could not be set");
     }
     ClientStream::new(stream, activity, limits)
@@ -242,7 +244,7 @@ impl Connection {
             matches!(&stream, Stream::Right(tls) if tls.get_ref().1.alpn_protocol() == Some(HTTP2));
         let service = service(handler, self.peer, self.activity.clone());
         if is_http2 {
-            let connection = h2::Builder::new(Streams { limits })
+            let connection = h2::Builder::new(Streams { limits, connection: self.activity.clone() })
                 .timer(TokioTimer::new())
                 .max_concurrent_streams(http2::MAX_STREAMS)
                 .max_header_list_size(MAX_HEAD_BYTES)
@@ -316,7 +318,8 @@ where
             }
             let is_head = request.method() == Method::HEAD;
             let has_body = !request.body().is_end_stream();
-            let (reply, in_progress) = match InProgress::begin(&activity, has_body, is_http2) {
+            let stream = Delivery::of_this_stream();
+            let (reply, in_progress) = match InProgress::begin(&activity, has_body, stream.as_ref()) {
                 Ok(in_progress) => {
                     request.extensions_mut().insert(in_progress.request());
                     (handler(peer, request).await, Some(in_progress))
@@ -325,7 +328,7 @@ where
                 Err(NoSlot::ForClient | NoSlot::ForAnyone) => (busy(), None),
             };
             let reply = if is_http2 { http2::as_http2(reply, is_head) } else { reply };
-            Ok(reply.map(|body| TrackedBody::new(body, Delivery::of_this_stream(), in_progress)))
+            Ok(reply.map(|body| TrackedBody::new(body, stream, in_progress)))
         }
     })
 }
@@ -354,6 +357,7 @@ mod tests {
             limits: HttpLimits::default(),
             trusted_proxies: vec!["10.0.0.0/8".parse().unwrap()],
             client_of: |address| address,
+            network_of: |address| address,
             tls: None,
         };
         let of = |peer: &str| client(peer.parse().unwrap(), &options);

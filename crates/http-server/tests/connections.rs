@@ -1,10 +1,14 @@
-//! Connections whose clients do not read their responses.
+//! Connections when all slots are taken.
 #![expect(
     clippy::unwrap_used,
     reason = "clippy allows it in test functions; the helper functions of the tests need it, too"
 )]
 
-use std::{future::pending, net::SocketAddr, time::Duration};
+use std::{
+    future::pending,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    time::Duration,
+};
 
 use http::{Request, StatusCode};
 use http_server::{
@@ -15,7 +19,7 @@ use http_server::{
 use hyper::body::Incoming;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream},
     time::timeout,
 };
 
@@ -27,8 +31,20 @@ const LARGE_BYTES: usize = 16 << 20;
 const SMALL: &str = "GET /small HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 
 async fn respond(request: Request<Incoming>) -> Reply {
-    let body = if request.uri().path() == "/large" { full(vec![b' '; LARGE_BYTES]) } else { full("small") };
+    let body = match request.uri().path() {
+        "/large" => full(vec![b' '; LARGE_BYTES]),
+        "/document" => full(vec![b' '; 58_000]),
+        "/never" => pending().await,
+        _ => full("small"),
+    };
     with_body(StatusCode::OK, body)
+}
+
+fn network_of(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(address) => (address & Ipv4Addr::new(255, 255, 255, 0)).into(),
+        IpAddr::V6(_) => address,
+    }
 }
 
 /// Starts a server. If `trusts` is set, this machine is a proxy, so that it has no share of connections.
@@ -36,7 +52,8 @@ async fn start(limits: HttpLimits, trusts: bool) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let trusted_proxies = if trusts { vec!["127.0.0.1/32".parse().unwrap()] } else { Vec::new() };
-    let options = ServeOptions { limits, trusted_proxies, client_of: |address| address, tls: None };
+    let options =
+        ServeOptions { limits, trusted_proxies, client_of: |address| address, network_of, tls: None };
     let handler = |_, request| respond(request);
     tokio::spawn(http_server::serve(handler, options, listener, pending::<()>()));
     address
@@ -48,6 +65,26 @@ async fn busy_reader(address: SocketAddr) -> TcpStream {
     reader.write_all(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
     reader.peek(&mut [0; 1]).await.unwrap();
     reader
+}
+
+/// A connection whose request the handler never answers. When it returns, the request is with the handler.
+async fn unanswered(address: SocketAddr) -> TcpStream {
+    let mut client = TcpStream::connect(address).await.unwrap();
+    let requests =
+        b"GET /small HTTP/1.1\r\nHost: localhost\r\n\r\nGET /never HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    client.write_all(requests).await.unwrap();
+    client.peek(&mut [0; 1]).await.unwrap();
+    client
+}
+
+/// A connection from this address of the machine, which sends requests and reads nothing.
+async fn silent_from(last: u8, address: SocketAddr, requests: &str) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(SocketAddr::from(([127, 0, 0, last], 0))).unwrap();
+    let mut client = socket.connect(address).await.unwrap();
+    // The server may have refused it.
+    let _ = client.write_all(requests.as_bytes()).await;
+    client
 }
 
 /// Everything that arrives until the server closes the connection.
@@ -72,7 +109,7 @@ fn connections(connections: usize) -> HttpLimits {
 #[tokio::test(flavor = "multi_thread")]
 async fn new_connections_wait_while_all_are_busy() {
     let address = start(connections(2), true).await;
-    let (first, second) = (busy_reader(address).await, busy_reader(address).await);
+    let (first, second) = (unanswered(address).await, unanswered(address).await);
     let mut waiting = TcpStream::connect(address).await.unwrap();
     waiting.write_all(SMALL.as_bytes()).await.unwrap();
     assert!(timeout(SHORT, waiting.peek(&mut [0; 1])).await.is_err(), "the connection must wait");
@@ -87,10 +124,10 @@ async fn new_connections_wait_while_all_are_busy() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_address_with_a_busy_share_gets_503() {
     let address = start(connections(2), false).await;
-    let readers = (busy_reader(address).await, busy_reader(address).await);
+    let clients = (unanswered(address).await, unanswered(address).await);
     let answer = answer_to_small(address).await;
     assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("Retry-After: "), "{answer}");
-    drop(readers);
+    drop(clients);
     // The server soon detects that they are closed.
     let freed = async { while !answer_to_small(address).await.starts_with("HTTP/1.1 200 ") {} };
     timeout(LONG, freed).await.expect("the slots of closed connections are freed");
@@ -98,12 +135,29 @@ async fn an_address_with_a_busy_share_gets_503() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_stops_reading_is_cut_off() {
-    let limits = HttpLimits { write_timeout: SHORT, min_response_bytes_per_s: u32::MAX, ..connections(1) };
+    let limits =
+        HttpLimits { write_timeout: SHORT, min_response_bytes_per_s: u32::MAX, ..HttpLimits::default() };
     let address = start(limits, true).await;
-    let reader = busy_reader(address).await;
-    // This one is admitted only after the first is closed.
-    let answer = answer_to_small(address).await;
-    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    let mut reader = busy_reader(address).await;
+    // Only a closed connection answers further bytes with a reset.
+    let closed = async { while reader.write_all(b" ").await.is_ok() && reader.readable().await.is_ok() {} };
+    timeout(LONG, closed).await.expect("it is cut off");
     let received = read_until_closed(reader).await;
     assert!((1..LARGE_BYTES).contains(&received.len()), "{}", received.len());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clients_that_read_nothing_do_not_block_others() {
+    let pipelined = "GET /document HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(17);
+    for trusts in [false, true] {
+        let address = start(connections(16), trusts).await;
+        let mut silent = Vec::new();
+        for n in 0..64 {
+            silent.push(silent_from(1 + n % 3, address, &pipelined).await);
+        }
+        for _ in 0..32 {
+            let answer = timeout(LONG, answer_to_small(address)).await.unwrap();
+            assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+        }
+    }
 }

@@ -22,7 +22,7 @@ use http_server::{
 };
 use hyper::body::Incoming;
 use keys::Secret;
-use library::{Library, subscriber_prefix};
+use library::{Library, network_prefix, subscriber_prefix};
 use tokio::net::TcpListener;
 use tower::{ServiceBuilder, ServiceExt as _, service_fn, util::BoxCloneSyncService};
 use tower_http::{
@@ -272,6 +272,7 @@ pub async fn serve(
         limits: config.limits,
         trusted_proxies: config.trusted_proxies.clone(),
         client_of: subscriber_prefix,
+        network_of: network_prefix,
         tls: config.tls.clone(),
     };
     let handler = move |peer, request| {

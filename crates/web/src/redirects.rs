@@ -4,7 +4,7 @@ use std::io;
 
 use http::Request;
 use http_server::{HttpLimits, ServeOptions, reply::permanent_redirect};
-use library::subscriber_prefix;
+use library::{network_prefix, subscriber_prefix};
 use tokio::net::TcpListener;
 
 use crate::App;
@@ -26,6 +26,7 @@ pub async fn serve_redirects(
         limits: HttpLimits { connections: limits.connections.min(CONNECTIONS), ..limits },
         trusted_proxies: Vec::new(),
         client_of: subscriber_prefix,
+        network_of: network_prefix,
         tls: None,
     };
     let handler = move |_, request| {

@@ -138,6 +138,22 @@ async fn a_response_that_nobody_reads_ends_without_its_connection() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn responses_that_nobody_reads_do_not_block_others() {
+    let (app, client) = start(|limits| limits.connections = 16).await;
+    let mut silent = Vec::new();
+    for _ in 0..8 {
+        let (connection, _) = open(&app, &client, 0).await;
+        for _ in 0..8 {
+            silent.push(tokio::spawn(connection.clone().send_request(get(OPENAPI))));
+        }
+        let (mut other, _) = open(&app, &client, 1 << 20).await;
+        let answer = other.send_request(get("https://localhost/healthz"));
+        let answer = timeout(LONG, answer).await.expect("it is answered").unwrap();
+        assert_eq!(answer.status(), StatusCode::OK);
+    }
+}
+
 /// The address of a proxy that forwards one connection, and pauses after the first bytes of the server.
 async fn pausing_proxy(app: &TestApp, pause: Duration) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -31,9 +31,7 @@ pub(super) struct Activity {
     unsent: AtomicU32,
     /// Notified when a response of HTTP/2 was counted in `unsent`.
     completed: Notify,
-    /// Whether the client accepts no bytes now. This and the next are of the connection's task alone.
-    is_blocked: AtomicBool,
-    /// Whether a response has ended since the stream last asked.
+    /// Whether a response has ended since the stream last asked. Only the connection's task uses it.
     response_ended: AtomicBool,
     /// When the last request ended, or the connection began.
     idle_since: Mutex<Instant>,
@@ -45,7 +43,6 @@ impl Activity {
             slot,
             unsent: AtomicU32::new(0),
             completed: Notify::new(),
-            is_blocked: AtomicBool::new(false),
             response_ended: AtomicBool::new(false),
             idle_since: Mutex::new(Instant::now()),
         })
@@ -61,7 +58,7 @@ impl Activity {
     ) -> Poll<C::Output> {
         let before = self.unsent.load(Ordering::SeqCst);
         let polled = connection.poll(cx);
-        if polled.is_pending() && !self.is_blocked.load(Ordering::Relaxed) {
+        if polled.is_pending() && !self.slot.is_blocked() {
             self.end_requests(if is_http2 { before } else { self.unsent.load(Ordering::SeqCst) });
         }
         polled
@@ -81,11 +78,6 @@ impl Activity {
     /// so the connection must be polled once more.
     pub(super) async fn completed(&self) {
         self.completed.notified().await;
-    }
-
-    /// Records whether the client accepts bytes.
-    pub(super) fn set_blocked(&self, is_blocked: bool) {
-        self.is_blocked.store(is_blocked, Ordering::Relaxed);
     }
 
     /// Whether a response has ended since the last call.
@@ -127,17 +119,19 @@ pub(super) struct InProgress {
 }
 
 impl InProgress {
+    /// Begins a request: of HTTP/2 if it has a `stream`.
+    ///
     /// # Errors
     /// There is no slot for a request.
     pub(super) fn begin(
         connection: &Arc<Activity>,
         has_body: bool,
-        is_multiplexed: bool,
+        stream: Option<&Arc<Delivery>>,
     ) -> Result<Self, NoSlot> {
-        connection.slot.begin_request(has_body, is_multiplexed)?;
+        connection.slot.begin_request(has_body, stream)?;
         let body_received = AtomicBool::new(!has_body);
         let request = RequestActivity { connection: connection.clone(), body_received };
-        Ok(Self { request: Arc::new(request), is_multiplexed })
+        Ok(Self { request: Arc::new(request), is_multiplexed: stream.is_some() })
     }
 
     /// The request, for whoever reads its body.

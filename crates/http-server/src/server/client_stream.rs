@@ -8,19 +8,43 @@ use std::{
     time::Duration,
 };
 
+use socket2::SockRef;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
     time::{Instant, Sleep, sleep},
 };
 
 use super::activity::Activity;
 use crate::HttpLimits;
 
-/// Size of the system's send buffer: small, so that written bytes soon mean accepted bytes.
-pub(super) const SEND_BUFFER_BYTES: usize = 256 * 1024;
+/// Upper bound on the bytes that the system has of a response and the client has not acknowledged.
+const SEND_BUFFER_BYTES: usize = 256 * 1024;
+/// Upper bound on those of them that the system has not even sent, so that written bytes soon mean accepted bytes. Only Linux has it.
+#[cfg(target_os = "linux")]
+const UNSENT_BYTES: u32 = 64 * 1024;
+
+/// How much a client that accepts nothing lets the server write.
+#[cfg(target_os = "linux")]
+const BUFFER_BYTES: usize = UNSENT_BYTES as usize;
+#[cfg(not(target_os = "linux"))]
+const BUFFER_BYTES: usize = SEND_BUFFER_BYTES;
+
+/// Limits what the system buffers for a client.
+///
+/// # Errors
+/// The system refused it.
+pub(super) fn limit_buffer(stream: &TcpStream) -> io::Result<()> {
+    let socket = SockRef::from(stream);
+    #[cfg(target_os = "linux")]
+    socket.set_tcp_notsent_lowat(UNSENT_BYTES)?;
+    socket.set_send_buffer_size(SEND_BUFFER_BYTES)
+}
 
 /// The time that a client may let the server wait before it accepts more of a response. Waiting uses up the allowance, and
 /// every accepted byte adds to it, so that a client at the minimum rate is never cut off.
+///
+/// Bytes are written to a buffer. Those that may only fill it add nothing, because the client need not have accepted any.
 #[derive(Debug)]
 pub(super) struct WriteAllowance {
     remaining: Duration,
@@ -30,14 +54,33 @@ pub(super) struct WriteAllowance {
     /// Upper bound on the allowance.
     max: Duration,
     bytes_per_s: u32,
+    /// The size of the buffer.
+    buffer_bytes: usize,
+    /// How many further bytes of this response may only fill the buffer.
+    unfilled_bytes: usize,
 }
 
 impl WriteAllowance {
-    pub(super) fn new(limits: &HttpLimits) -> Self {
+    pub(super) fn new(limits: &HttpLimits, buffer_bytes: usize) -> Self {
         let bytes_per_s = limits.min_response_bytes_per_s.max(1);
         let initial = limits.write_timeout;
-        let max = initial + time_for(SEND_BUFFER_BYTES, bytes_per_s);
-        Self { remaining: initial, waiting_since: None, initial, max, bytes_per_s }
+        // The server learns of accepted bytes when half of the buffer is free.
+        let max = initial + time_for(buffer_bytes / 2, bytes_per_s);
+        let unfilled_bytes = buffer_bytes;
+        Self {
+            remaining: initial,
+            waiting_since: None,
+            initial,
+            max,
+            bytes_per_s,
+            buffer_bytes,
+            unfilled_bytes,
+        }
+    }
+
+    /// Since when the client has accepted nothing; `None` if it does not let the server wait.
+    pub(super) fn waiting_since(&self) -> Option<Instant> {
+        self.waiting_since
     }
 
     /// The client accepts nothing now. Returns when it is cut off.
@@ -45,16 +88,19 @@ impl WriteAllowance {
         *self.waiting_since.get_or_insert(now) + self.remaining
     }
 
-    /// The client has accepted this many bytes.
+    /// The buffer has taken this many bytes.
     pub(super) fn accept(&mut self, now: Instant, bytes: usize) {
         if let Some(since) = self.waiting_since.take() {
             self.remaining = self.remaining.saturating_sub(now.saturating_duration_since(since));
         }
-        self.remaining = (self.remaining + time_for(bytes, self.bytes_per_s)).min(self.max);
+        let accepted = bytes.saturating_sub(self.unfilled_bytes);
+        self.unfilled_bytes = self.unfilled_bytes.saturating_sub(bytes);
+        self.remaining = (self.remaining + time_for(accepted, self.bytes_per_s)).min(self.max);
     }
 
     fn end_response(&mut self) {
         self.remaining = self.remaining.max(self.initial);
+        self.unfilled_bytes = self.buffer_bytes;
     }
 }
 
@@ -78,24 +124,24 @@ impl<S> ClientStream<S> {
         Self {
             stream,
             activity,
-            allowance: WriteAllowance::new(limits),
+            allowance: WriteAllowance::new(limits, BUFFER_BYTES),
             deadline: Box::pin(sleep(Duration::ZERO)),
         }
     }
 
     /// Applies the allowance to the outcome of a write.
     fn limited(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if self.activity.take_response_ended() {
+            self.allowance.end_response();
+        }
         match written {
             Poll::Ready(Ok(bytes)) => {
-                self.activity.set_blocked(false);
+                self.activity.slot.set_blocked(false);
                 self.allowance.accept(Instant::now(), bytes);
             }
             Poll::Ready(Err(_)) => {}
             Poll::Pending => {
-                self.activity.set_blocked(true);
-                if self.activity.take_response_ended() {
-                    self.allowance.end_response();
-                }
+                self.activity.slot.set_blocked(true);
                 let deadline = self.allowance.wait(Instant::now());
                 if self.deadline.deadline() != deadline {
                     self.deadline.as_mut().reset(deadline);
@@ -156,9 +202,9 @@ mod tests {
     /// How long a client is served if it accepts `chunk` bytes of a long response every `pause`. The first bytes fill
     /// the send buffer. `None` if it is served to the end.
     fn served(chunk: usize, pause: Duration) -> Option<Duration> {
-        let mut allowance = WriteAllowance::new(&HttpLimits::default());
+        let mut allowance = WriteAllowance::new(&HttpLimits::default(), BUFFER_BYTES);
         let start = Instant::now();
-        allowance.accept(start, SEND_BUFFER_BYTES);
+        allowance.accept(start, BUFFER_BYTES);
         let (mut now, mut left) = (start, 10_000_000_usize);
         while left > 0 {
             let deadline = allowance.wait(now);
@@ -174,20 +220,44 @@ mod tests {
 
     #[test]
     fn a_client_below_the_minimum_rate_is_cut_off() {
-        assert_eq!(served(1_024, SECOND), None);
         assert_eq!(served(2_048, SECOND), None);
+        assert_eq!(served(4_096, SECOND), None);
         // The system reports accepted bytes in large steps.
-        assert_eq!(served(128 * 1024, 128 * SECOND), None);
+        assert_eq!(served(32 * 1024, 16 * SECOND), None);
         for (chunk, pause) in [(1, 60 * SECOND), (1, SECOND), (100, SECOND), (usize::MAX, 3_600 * SECOND)] {
             let cut_off = served(chunk, pause).expect("it is cut off");
-            assert!(cut_off <= 15 * 60 * SECOND, "{chunk} bytes every {pause:?}: {cut_off:?}");
+            assert!(cut_off <= 60 * SECOND, "{chunk} bytes every {pause:?}: {cut_off:?}");
         }
+    }
+
+    #[test]
+    fn bytes_that_only_fill_the_buffer_earn_no_time() {
+        let limits = HttpLimits::default();
+        let mut allowance = WriteAllowance::new(&limits, BUFFER_BYTES);
+        let start = Instant::now();
+        let expect = |allowance: &mut WriteAllowance, expect: Duration| {
+            assert_eq!(allowance.wait(start), start + expect);
+            assert_eq!(allowance.waiting_since(), Some(start));
+        };
+        // Responses that follow one another without being read.
+        for _ in 0..17 {
+            allowance.accept(start, BUFFER_BYTES / 2);
+            allowance.accept(start, BUFFER_BYTES / 2);
+            expect(&mut allowance, limits.write_timeout);
+            allowance.end_response();
+        }
+        allowance.accept(start, BUFFER_BYTES + 2_048);
+        assert_eq!(allowance.waiting_since(), None);
+        expect(&mut allowance, limits.write_timeout + SECOND);
+        allowance.accept(start, 1 << 30);
+        let most = limits.write_timeout + time_for(BUFFER_BYTES / 2, limits.min_response_bytes_per_s);
+        expect(&mut allowance, most);
     }
 
     #[test]
     fn every_response_starts_with_the_initial_allowance() {
         let limits = HttpLimits::default();
-        let mut allowance = WriteAllowance::new(&limits);
+        let mut allowance = WriteAllowance::new(&limits, BUFFER_BYTES);
         let start = Instant::now();
         assert_eq!(allowance.wait(start), start + limits.write_timeout);
         let later = start + limits.write_timeout;

@@ -14,7 +14,7 @@ use http_body::Body as _;
 use hyper::rt::Executor;
 use tokio::time::{Instant, sleep};
 
-use super::client_stream::WriteAllowance;
+use super::{activity::Activity, client_stream::WriteAllowance};
 use crate::{HttpLimits, body::full, reply::Reply};
 
 /// Upper bound on the requests in progress on one connection.
@@ -42,11 +42,12 @@ struct Progress {
 
 impl Delivery {
     pub(super) fn new(limits: &HttpLimits) -> Arc<Self> {
-        let allowance = WriteAllowance::new(&HttpLimits {
+        let limits = HttpLimits {
             write_timeout: limits.write_timeout.saturating_mul(PATIENCE),
             min_response_bytes_per_s: limits.min_response_bytes_per_s / PATIENCE,
             ..*limits
-        });
+        };
+        let allowance = WriteAllowance::new(&limits, MAX_BUFFERED_BYTES);
         Arc::new(Self(Mutex::new(Progress { allowance, waiting: None })))
     }
 
@@ -74,28 +75,35 @@ impl Delivery {
         part
     }
 
+    /// Since when the stream has waited for its client; `None` if it does not.
+    pub(super) fn waiting_since(&self) -> Option<Instant> {
+        self.progress().allowance.waiting_since()
+    }
+
     /// When a stream that now waits for its client is ended; `None` if it does not wait for it.
-    fn cut_off_at(&self) -> Option<Instant> {
+    pub(super) fn cut_off_at(&self) -> Option<Instant> {
         let progress = &mut *self.progress();
         progress.waiting.map(|_| progress.allowance.wait(Instant::now()))
     }
 }
 
 /// Runs the streams of a connection, and ends those whose clients accept their responses too slowly.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Streams {
     pub(super) limits: HttpLimits,
+    pub(super) connection: Arc<Activity>,
 }
 
 impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Streams {
     fn execute(&self, stream: F) {
         let delivery = Delivery::new(&self.limits);
-        tokio::spawn(DELIVERY.scope(delivery.clone(), run(stream, delivery)));
+        let stream = run(stream, delivery.clone(), self.connection.clone());
+        tokio::spawn(DELIVERY.scope(delivery, stream));
     }
 }
 
 /// Runs a stream. Dropping it unfinished resets the stream.
-async fn run(stream: impl Future<Output = ()>, delivery: Arc<Delivery>) {
+async fn run(stream: impl Future<Output = ()>, delivery: Arc<Delivery>, connection: Arc<Activity>) {
     let mut stream = pin!(stream);
     let mut deadline = pin!(sleep(Duration::ZERO));
     poll_fn(|cx| {
@@ -105,6 +113,7 @@ async fn run(stream: impl Future<Output = ()>, delivery: Arc<Delivery>) {
         let Some(cut_off_at) = delivery.cut_off_at() else { return Poll::Pending };
         if deadline.deadline() != cut_off_at {
             deadline.as_mut().reset(cut_off_at);
+            connection.slot.waits_for_client();
         }
         deadline.as_mut().poll(cx)
     })

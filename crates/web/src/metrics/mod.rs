@@ -18,7 +18,7 @@ use http_server::{
     reply::{Reply, WithHeader as _, internal_error, method_not_allowed, not_found, with_body},
 };
 use hyper::body::Incoming;
-use library::{Library, subscriber_prefix};
+use library::{Library, network_prefix, subscriber_prefix};
 use prometheus::{
     Error, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, Opts, Registry, TEXT_FORMAT, TextEncoder,
     core::Collector,
@@ -164,6 +164,7 @@ pub async fn serve_metrics(
         limits: HttpLimits { connections: CONNECTIONS, ..app.limits() },
         trusted_proxies: Vec::new(),
         client_of: subscriber_prefix,
+        network_of: network_prefix,
         tls: None,
     };
     let handler = move |_, request| {
