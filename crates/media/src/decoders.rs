@@ -1,8 +1,11 @@
 //! Decoders that are not built in. HEIC and AVIF need the system's libheif, which may be missing or lack a codec.
 
-use heif::{Codec, Libheif};
+use heif::{Codec, Libheif, Version};
 
 use crate::{Format, MediaError};
+
+/// The release of libheif from which on the codecs and layouts of current phones and programs are known.
+pub(crate) const CURRENT: Version = Version { major: 1, minor: 19, patch: 0 };
 
 /// Availability of the decoders that are not built in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,12 +22,26 @@ pub struct Decoders {
 /// Reports which decoders are available. The first call loads them, so it must run before a sandbox closes the file
 /// system.
 pub fn decoders() -> Decoders {
-    let name = |codec| library(codec).map(|library| format!("libheif {}", library.version()));
+    let heic = library(Codec::Hevc).map(|library| {
+        let version = library.version();
+        if is_outdated(library) {
+            format!(
+                "libheif {version} ({CURRENT} or later also reads HEIF pictures in H.264, H.266, JPEG and JPEG 2000)"
+            )
+        } else {
+            format!("libheif {version}")
+        }
+    });
     Decoders {
-        heic: name(Codec::Hevc),
-        avif: name(Codec::Av1),
+        heic,
+        avif: library(Codec::Av1).map(|library| format!("libheif {}", library.version())),
         load_error: Libheif::load().err().map(ToString::to_string),
     }
+}
+
+/// Whether later releases of libheif read more files.
+pub(crate) fn is_outdated(library: &Libheif) -> bool {
+    library.version() < CURRENT
 }
 
 /// Loads the decoders, before a sandbox closes the file system. A missing decoder is reported when a file needs it.

@@ -7,7 +7,7 @@ use super::Decoded;
 use crate::MediaError;
 use crate::container::Header;
 use crate::container::bmff::{self, Coding};
-use crate::decoders::{any_library, library};
+use crate::decoders::{CURRENT, any_library, is_outdated, library};
 use crate::error::CUT_OFF;
 use crate::render::{Layout, Pixels};
 
@@ -22,10 +22,10 @@ pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaErro
     let max_pixels = header.size.area().max(header.decoded_size.area());
     let missing = bmff::missing_tail(bytes);
     let padded = missing.filter(|missing| *missing > 0).map(|missing| padded(bytes, missing));
-    let decoded = library.decode(padded.as_deref().unwrap_or(bytes), &DecodeOptions { max_pixels });
+    let decoded = read(library, padded.as_deref().unwrap_or(bytes), &DecodeOptions { max_pixels });
     drop(padded);
     let DecodedImage { width, height, format, bytes } =
-        decoded.map_err(|error| refusal(&error, coding, bytes))?;
+        decoded.map_err(|error| refusal(&error, coding, library, bytes))?;
     let size = PixelSize { width, height };
     if !is_close(size, header.size) {
         return Err(MediaError::size_mismatch());
@@ -36,6 +36,19 @@ pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaErro
     };
     let damaged = missing.map(|_| CUT_OFF.to_owned());
     Ok(Decoded { pixels: Pixels { size, layout, bytes }, damaged })
+}
+
+/// Decodes a file. If libheif refuses it, its references may be the reason. They are only removed then, because every
+/// release accepts most files as they are.
+fn read(library: &Libheif, file: &[u8], options: &DecodeOptions) -> Result<DecodedImage, Error> {
+    let decoded = library.decode(file, options);
+    match &decoded {
+        Err(Error::Damaged(_) | Error::Unsupported(_)) => match bmff::with_needed_references(file) {
+            Some(simplified) => library.decode(&simplified, options),
+            None => decoded,
+        },
+        _ => decoded,
+    }
 }
 
 /// The file with zeros for the missing data: libheif refuses a file without the data of every item.
@@ -60,7 +73,7 @@ fn is_close(size: PixelSize, expected: PixelSize) -> bool {
         && size.height.abs_diff(expected.height) <= MAX_ROUNDING
 }
 
-fn refusal(error: &Error, coding: Coding, bytes: &[u8]) -> MediaError {
+fn refusal(error: &Error, coding: Coding, library: &Libheif, bytes: &[u8]) -> MediaError {
     match (error, coding) {
         (Error::NoMemory, _) => MediaError::out_of_memory(),
         (Error::Damaged(_), _) if bmff::is_cut(bytes) => MediaError::Corrupt(CUT_OFF.into()),
@@ -70,6 +83,12 @@ fn refusal(error: &Error, coding: Coding, bytes: &[u8]) -> MediaError {
             missing: "a libheif with their codec",
             install: "a newer libheif1",
         },
+        (Error::Damaged(_) | Error::Unsupported(_), _) if is_outdated(library) => {
+            MediaError::Corrupt(format!(
+                "{error}; libheif {} is installed, and {CURRENT} or later may read it",
+                library.version()
+            ))
+        }
         (Error::Damaged(_) | Error::Unsupported(_) | Error::TooManyPixels, _) => {
             MediaError::Corrupt(error.to_string())
         }

@@ -17,13 +17,27 @@ pub(super) struct Box<'a> {
     pub(super) kind: FourCc,
     /// Its content, up to the end of the file.
     pub(super) body: &'a [u8],
+    /// Header and content.
+    pub(super) whole: &'a [u8],
     /// Whether the file ends within it.
     pub(super) cut: bool,
+}
+
+impl<'a> Box<'a> {
+    /// Length and type.
+    pub(super) fn header(&self) -> &'a [u8] {
+        self.whole.get(..self.whole.len() - self.body.len()).unwrap_or_default()
+    }
 }
 
 impl<'a> Boxes<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
+    }
+
+    /// The bytes after the last box that was read.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.rest
     }
 
     /// Whether the bytes end within the last box.
@@ -39,21 +53,22 @@ impl<'a> Iterator for Boxes<'a> {
 
     /// The next box; `None` if the following bytes cannot be one.
     fn next(&mut self) -> Option<Self::Item> {
-        let start = self.rest.len();
-        let mut reader = Reader::new(self.rest);
+        let from = self.rest;
+        let mut reader = Reader::new(from);
         let size = reader.u32()?;
         let kind = reader.four_cc()?;
         let size = match size {
-            0 => u64::try_from(start).ok()?,
+            0 => u64::try_from(from.len()).ok()?,
             1 => reader.u64()?,
             size => u64::from(size),
         };
-        let header = u64::try_from(start - reader.rest.len()).ok()?;
+        let header = u64::try_from(from.len() - reader.rest.len()).ok()?;
         let declared = size.checked_sub(header)?;
         let length = usize::try_from(declared).unwrap_or(usize::MAX).min(reader.rest.len());
         let body = reader.take(length)?;
         self.rest = reader.rest;
-        Some(Box { kind, body, cut: u64::try_from(length).is_ok_and(|length| length < declared) })
+        let whole = from.get(..from.len() - self.rest.len())?;
+        Some(Box { kind, body, whole, cut: u64::try_from(length).is_ok_and(|length| length < declared) })
     }
 }
 

@@ -54,7 +54,7 @@ pub(super) struct Property<'a> {
 pub(super) struct Meta<'a> {
     file: &'a [u8],
     idat: &'a [u8],
-    /// The primary item.
+    /// The primary item, or the base picture of a tone-mapped one.
     pub(super) primary: Option<u32>,
     items: BTreeMap<u32, Item<'a>>,
     properties: Vec<Property<'a>>,
@@ -67,12 +67,7 @@ impl<'a> Meta<'a> {
     /// Reads the readable parts of a `meta` box's content.
     pub(super) fn read(file: &'a [u8], body: &'a [u8]) -> Self {
         let mut meta = Self { file, ..Self::default() };
-        let mut reader = Reader::new(body);
-        // The QuickTime variant of the box has no version.
-        if !matches!(body, [_, _, _, _, b'h', b'd', b'l', b'r', ..]) {
-            let _version = reader.version_and_flags();
-        }
-        for found in Boxes::new(reader.rest) {
+        for found in Boxes::new(Self::children(body)) {
             let mut reader = Reader::new(found.body);
             // A broken box is read up to the first error.
             let _complete = match &found.kind {
@@ -88,7 +83,26 @@ impl<'a> Meta<'a> {
                 _ => Some(()),
             };
         }
+        meta.primary = meta.primary.map(|id| meta.base_picture(id));
         meta
+    }
+
+    /// The boxes in a `meta` box's content.
+    pub(super) fn children(body: &[u8]) -> &[u8] {
+        match body {
+            // The QuickTime variant of the box has no version.
+            [_, _, _, _, b'h', b'd', b'l', b'r', ..] => body,
+            [_, _, _, _, children @ ..] => children,
+            _ => &[],
+        }
+    }
+
+    /// The picture that a tone-mapped picture (`tmap`, ISO/IEC 23008-12) adapts to brighter displays; other items as they
+    /// are.
+    fn base_picture(&self, id: u32) -> u32 {
+        let is_tone_mapped = self.items.get(&id).is_some_and(|item| item.kind == *b"tmap");
+        let base = self.references(b"dimg", id).first().filter(|_| is_tone_mapped);
+        base.copied().unwrap_or(id)
     }
 
     fn read_primary(&mut self, reader: &mut Reader<'a>) -> Option<()> {
@@ -231,10 +245,20 @@ impl<'a> Meta<'a> {
         self.references.get(&(*kind, from)).map(Vec::as_slice).unwrap_or_default()
     }
 
+    /// The references of that type: source item and targets.
+    pub(super) fn references_of(&self, kind: &'a FourCc) -> impl Iterator<Item = (u32, &[u32])> {
+        let matching = self.references.iter().filter(move |((found, _), _)| found == kind);
+        matching.map(|((_, from), to)| (*from, to.as_slice()))
+    }
+
+    /// Whether there are references other than those of derived pictures to their parts.
+    pub(super) fn has_descriptions(&self) -> bool {
+        self.references.keys().any(|(kind, _)| kind != b"dimg")
+    }
+
     /// The items with a reference of that type to an item.
     pub(super) fn referring(&self, kind: &'a FourCc, to: u32) -> impl Iterator<Item = u32> + '_ {
-        let matching = self.references.iter().filter(move |((found, _), _)| found == kind);
-        matching.filter(move |(_, targets)| targets.contains(&to)).map(|((_, from), _)| *from)
+        self.references_of(kind).filter(move |(_, targets)| targets.contains(&to)).map(|(from, _)| from)
     }
 
     /// The first matching item, preferably one that describes the primary item.

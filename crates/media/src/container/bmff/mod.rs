@@ -6,6 +6,7 @@
 mod boxes;
 mod coded;
 mod meta;
+mod references;
 #[cfg(test)]
 mod tests;
 mod transform;
@@ -16,6 +17,7 @@ use std::collections::BTreeSet;
 use domain::PixelSize;
 
 pub(crate) use self::coded::Coding;
+pub(crate) use self::references::with_needed_references;
 
 use self::boxes::{Boxes, Reader};
 use self::meta::Meta;
@@ -68,7 +70,10 @@ pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
         decoded_size: largest,
         // libheif rotates the pixels itself, and the container overrides EXIF.
         orientation: display.turned.then_some(Orientation::Normal),
-        decode_bytes: largest.area().saturating_mul(bytes_per_pixel).saturating_add(copied_bytes(bytes)),
+        decode_bytes: largest
+            .area()
+            .saturating_mul(bytes_per_pixel)
+            .saturating_add(copied_bytes(bytes, &meta)),
         ..Header::plain(display.size, bytes_per_pixel)
     })
 }
@@ -111,10 +116,12 @@ pub(crate) fn missing_tail(bytes: &[u8]) -> Option<usize> {
     (is_cut && is_whole).then_some(missing)
 }
 
-/// The size of the padded copy that a missing tail requires.
-fn copied_bytes(bytes: &[u8]) -> u64 {
+/// The size of the copies of the file that decoding may require: a padded one, and one with fewer references.
+fn copied_bytes(bytes: &[u8], meta: &Meta<'_>) -> u64 {
     let missing = missing_tail(bytes).filter(|missing| *missing > 0);
-    missing.and_then(|missing| u64::try_from(bytes.len().saturating_add(missing)).ok()).unwrap_or(0)
+    let padded = missing.map_or(0, |missing| bytes.len().saturating_add(missing));
+    let simplified = if meta.has_descriptions() { padded.max(bytes.len()) } else { 0 };
+    u64::try_from(padded.saturating_add(simplified)).unwrap_or(u64::MAX)
 }
 
 fn find_meta(bytes: &[u8]) -> Option<Meta<'_>> {
@@ -191,7 +198,7 @@ impl CodedItems {
         parts.collect(meta, primary, MAX_DEPTH, &mut seen);
         for auxiliary in meta.referring(b"auxl", primary) {
             // Depth and gain maps are never decoded.
-            if meta.property(auxiliary, b"auxC").is_some_and(is_alpha) {
+            if is_alpha_item(meta, auxiliary) {
                 parts.alpha = true;
                 parts.collect(meta, auxiliary, MAX_DEPTH, &mut seen);
             }
@@ -225,6 +232,10 @@ impl CodedItems {
         }
         self.deep |= coding.is_deep(configuration);
     }
+}
+
+fn is_alpha_item(meta: &Meta<'_>, id: u32) -> bool {
+    meta.property(id, b"auxC").is_some_and(is_alpha)
 }
 
 /// Whether an auxiliary picture is alpha, by the URNs of HEVC, of HEIF with AVC, and of MIAF.

@@ -4,6 +4,7 @@ use super::boxes::FourCc;
 use super::*;
 use crate::decode::decode;
 use crate::probe::parse_headers;
+use crate::render::Layout;
 use crate::samples::ExifBlock;
 use crate::tiff::{Directory, Tags, tag};
 use crate::{Format, Limits};
@@ -363,6 +364,81 @@ fn file_truncated_after_its_picture_is_damaged() {
     }
 }
 
+const ALPHA: &[u8] = include_bytes!("../../../../../fixtures/uncommon/alpha.heic");
+
+/// As phones write tone-mapped pictures: thumbnail, gain map and metadata refer to two items.
+fn tone_mapped() -> (File, u16, u16) {
+    let mut file = File::default();
+    let grid = file.grid(2, 2, (200, 190));
+    let (thumbnail, map) = (file.hopper(), file.hopper());
+    file.property(map, b"auxC", b"\0\0\0\0urn:com:apple:photo:2020:aux:hdrgainmap\0");
+    let tone_map = file.item(b"tmap", &[0; 62]);
+    file.property(tone_map, b"ispe", &ispe(200, 190));
+    let exif = file.item(b"Exif", &[&[0; 4][..], &ExifBlock::default().build()].concat());
+    file.refer(b"dimg", tone_map, &[grid, map])
+        .refer(b"auxl", map, &[grid, tone_map])
+        .refer(b"thmb", thumbnail, &[grid, tone_map])
+        .refer(b"cdsc", exif, &[grid, tone_map]);
+    (file, grid, tone_map)
+}
+
+#[test]
+fn references_to_several_items_are_accepted() {
+    let mut plain = File::default();
+    let grid = plain.grid(2, 2, (200, 190));
+    let expect = decoded(&plain.build(grid)).unwrap();
+    let (file, grid, tone_map) = tone_mapped();
+    for primary in [grid, tone_map] {
+        let file = file.build(primary);
+        let read = decoded(&file).unwrap();
+        assert_eq!((read.pixels.size, read.damaged), (size(200, 190), None));
+        assert!(read.pixels.bytes == expect.pixels.bytes, "{primary}");
+        assert!(coding(&file) == Coding::Hevc);
+        assert_eq!(with_needed_references(&file).unwrap().len(), file.len());
+    }
+    let (mut file, grid, tone_map) = tone_mapped();
+    // Each alone, to an item that is no picture, to itself, to nothing, and from an item without a type of its own.
+    for (kind, from, to) in [
+        (b"auxl", 3, &[tone_map][..]),
+        (b"thmb", 3, &[]),
+        (b"thmb", 3, &[3]),
+        (b"thmb", 3, &[tone_map]),
+        (b"thmb", 3, &[grid; 300]),
+        (b"auxl", 3, &[grid]),
+        (b"cdsc", 6, &[999]),
+        (b"cdsc", 6, &[]),
+        (b"cdsc", 6, &[tone_map]),
+    ] {
+        file.references.truncate(1);
+        file.refer(kind, from, to);
+        let read =
+            decoded(&file.build(grid)).unwrap_or_else(|error| panic!("{kind:?} {from} {to:?}: {error}"));
+        assert!(read.pixels.bytes == expect.pixels.bytes, "{kind:?} {from} {to:?}");
+    }
+}
+
+#[test]
+fn alpha_is_kept_with_several_targets() {
+    let expect = decoded(ALPHA).unwrap();
+    assert_eq!(expect.pixels.layout, Layout::Rgba);
+    let several = decoded(include_bytes!("../../../../../fixtures/uncommon/aux-two-targets.heic")).unwrap();
+    assert_eq!((several.damaged, several.pixels == expect.pixels), (None, true));
+    // The same with long ids.
+    let at = |name: &[u8; 4]| ALPHA.windows(4).position(|window| window == name).unwrap() - 4;
+    let end = at(b"iref") + 26;
+    let long = full_box(b"iref", 1, 0, &plain_box(b"auxl", b"\0\0\0\x02\0\x02\0\0\0\x01\0\0\0\x01"));
+    assert_eq!(end, at(b"mdat"), "the references are the last box in `meta`");
+    let mut file = [&ALPHA[..at(b"iref")], &long, &ALPHA[end..]].concat();
+    let growth = long.len() - 26;
+    let meta = at(b"meta");
+    for place in [meta, at(b"iloc") + 20, at(b"iloc") + 38] {
+        let number = u32::from_be_bytes(file[place..place + 4].try_into().unwrap());
+        let number = number + u32::try_from(growth).unwrap();
+        file[place..place + 4].copy_from_slice(&number.to_be_bytes());
+    }
+    assert!(decoded(&file).unwrap().pixels == expect.pixels);
+}
+
 #[test]
 fn file_truncated_after_its_tiles_is_read() {
     let mut file = File::default();
@@ -526,6 +602,9 @@ fn call_everything(file: &[u8]) {
     let _ = header(file);
     let _ = coding(file);
     let _ = is_cut(file);
+    if let Some(simplified) = with_needed_references(file) {
+        assert_eq!(simplified.len(), file.len());
+    }
     let found = blocks(file);
     let _ = found.exif.as_deref().map(Tags::read);
 }
@@ -547,7 +626,7 @@ proptest! {
 
     #[test]
     fn mutated_files_never_panic(
-        which in 0..3_usize,
+        which in 0..4_usize,
         changes in prop::collection::vec((0..700_usize, any::<u8>()), 1..12),
         keep in any::<prop::sample::Index>(),
         cut in any::<bool>(),
@@ -556,7 +635,9 @@ proptest! {
         let id = grid.grid(2, 3, (290, 131));
         let exif = grid.item(b"Exif", b"\0\0\0\0II*\0\0\0\0\0");
         grid.refer(b"cdsc", exif, &[id]).property(id, b"irot", &[1]).property(id, b"clap", &clap([1; 8]));
-        let mut file = vec![HOPPER_HEIC.to_vec(), HOPPER_AVIF.to_vec(), grid.build(id)].swap_remove(which);
+        let (phone, primary, _) = tone_mapped();
+        let files = vec![HOPPER_HEIC.to_vec(), HOPPER_AVIF.to_vec(), grid.build(id), phone.build(primary)];
+        let mut file = files[which].clone();
         for (at, value) in changes {
             let at = at % file.len();
             file[at] = value;
