@@ -2,11 +2,15 @@ use domain::{PixelSize, Rendition};
 
 use crate::container::{Blocks, Header};
 use crate::format::is_movie;
+use crate::render::MAX_GRAPHIC_AREA;
 use crate::tiff::{Directory, Tags, tag};
 use crate::{Format, MediaError, Orientation, check_decoder, colour, container};
 
 /// The largest picture whose memory is estimated by its planes, in pixels.
 const MAX_PLANES_AREA: u64 = 32_000_000;
+
+/// RGBA (4) and what the lossless encoder needs.
+const GRAPHIC_BYTES_PER_PIXEL: u64 = 32;
 
 /// Maximum number of scans in a JPEG. Encoders write about ten. Each scan costs a pass over the whole picture, so a few
 /// hundred kilobytes of empty scans could keep a decoder busy for hours.
@@ -49,8 +53,8 @@ impl Probe {
     /// Upper estimate of the memory that rendering takes besides the file itself, in bytes. A memory budget uses it to
     /// decide how many files are rendered at once.
     ///
-    /// Decoding counts at full size, although most JPEGs are decoded at a fraction of it: a file that the fast decoder
-    /// refuses goes to one that cannot scale.
+    /// Decoding counts at full size, although most JPEGs are decoded at a fraction of it: lossless ones cannot be scaled,
+    /// and the room is needed for the copy of a file that is repaired.
     pub fn decode_memory_bytes(&self, wanted: &[Rendition]) -> u64 {
         // Besides the pixels: decoder tables.
         const BASE_BYTES: u64 = 8 << 20;
@@ -60,7 +64,14 @@ impl Probe {
         let full = self.upright_size.fit_within(Rendition::Full.longest_side_px());
         let full_wanted = wanted.contains(&Rendition::Full);
         let encode = if full_wanted { full.area() * self.encode_bytes_per_pixel() } else { 0 };
-        let small = if wanted == [Rendition::Full] { 0 } else { SMALL_BYTES };
+        let small = match wanted {
+            [Rendition::Full] => 0,
+            _ if self.may_be_graphic() => SMALL_BYTES.max(
+                self.upright_size.fit_within(Rendition::Medium.longest_side_px()).area()
+                    * GRAPHIC_BYTES_PER_PIXEL,
+            ),
+            _ => SMALL_BYTES,
+        };
         BASE_BYTES + small + self.decode_bytes.max(encode)
     }
 
@@ -72,9 +83,17 @@ impl Probe {
             _ if self.uses_planes && self.upright_size.area() <= MAX_PLANES_AREA => 4,
             // RGB (3), and planes (1.5) or turned RGB (3).
             Format::Jpeg | Format::Raw => 7,
+            _ if self.may_be_graphic() && self.upright_size.area() <= MAX_GRAPHIC_AREA => {
+                GRAPHIC_BYTES_PER_PIXEL
+            }
             // RGBA (4), planes (2.5), and what the encoder of alpha needs.
             _ => 11,
         }
+    }
+
+    /// Whether the format keeps every pixel, so that the file may be a screenshot or a drawing.
+    pub(crate) fn may_be_graphic(&self) -> bool {
+        matches!(self.format, Format::Png | Format::Gif | Format::WebP | Format::Tiff)
     }
 
     /// The same for [`decode_rgb`](crate::decode_rgb).

@@ -1,7 +1,7 @@
-//! Encodes lossy WebP with libwebp, which is compiled into the program.
+//! Encodes WebP, lossy or lossless, with libwebp, which is compiled into the program.
 //!
-//! [`encode`] takes the pixels of a picture or its planes in YCbCr 4:2:0, which are what WebP stores (RFC 6386, section 2).
-//! Planes are borrowed. The samples of a JPEG have a wider range, which the caller must compress first.
+//! [`encode`] takes the pixels of a picture or its planes in YCbCr 4:2:0, which are what lossy WebP stores (RFC 6386,
+//! section 2). Planes are borrowed. The samples of a JPEG have a wider range, which the caller must compress first.
 //!
 //! # Unsafe code
 //!
@@ -13,7 +13,7 @@
 //!
 //! let rgb = [200; 3 * 8 * 6];
 //! let picture = Picture { width: 8, height: 6, samples: Samples::Rgb(&rgb) };
-//! let file = encode(&picture, Settings { quality: 80.0, method: 2 })?;
+//! let file = encode(&picture, Settings { quality: 80.0, method: 2, lossless: false })?;
 //! assert!(file.starts_with(b"RIFF"));
 //! # Ok::<(), webp_encoder::EncodeError>(())
 //! ```
@@ -30,10 +30,12 @@ use self::memory::{OwnedPicture, Writer};
 /// How to encode a picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// 0 to 100.
+    /// 0 to 100. For a lossless file, more effort.
     pub quality: f32,
     /// The effort, from 0 (fast) to 6 (slow).
     pub method: u8,
+    /// Keeps every pixel, but for the colours of those that are fully transparent. Takes pixels, not planes.
+    pub lossless: bool,
 }
 
 /// A picture without gaps between its rows, which are ordered from top to bottom.
@@ -74,7 +76,7 @@ pub enum EncodeError {
     /// There are fewer or more samples than the size of the picture requires.
     #[error("the number of samples does not match the picture size")]
     Samples,
-    /// libwebp does not accept the settings.
+    /// libwebp does not accept the settings, or the samples cannot be encoded without loss.
     #[error("the settings of the WebP encoder are invalid")]
     Settings,
     /// libwebp's error code.
@@ -82,7 +84,7 @@ pub enum EncodeError {
     Libwebp(WebPEncodingError),
 }
 
-/// Encodes a picture as lossy WebP. The result depends on nothing but the arguments.
+/// Encodes a picture as WebP. The result depends on nothing but the arguments.
 ///
 /// # Errors
 /// [`EncodeError`].
@@ -90,7 +92,8 @@ pub fn encode(picture: &Picture<'_>, settings: Settings) -> Result<Vec<u8>, Enco
     let mut config = WebPConfig::new().map_err(|()| EncodeError::Settings)?;
     config.quality = settings.quality;
     config.method = i32::from(settings.method);
-    let mut target = import(picture)?;
+    config.lossless = i32::from(settings.lossless);
+    let mut target = import(picture, settings.lossless)?;
     match encode_once(&mut target.0, &config) {
         // The prediction modes of all blocks of 16 × 16 pixels must fit into 512 KiB, which is 5 bits a block at 200
         // megapixels. Without segments, which take up to two of these bits, every picture fits, but files with varying
@@ -103,8 +106,8 @@ pub fn encode(picture: &Picture<'_>, settings: Settings) -> Result<Vec<u8>, Enco
     }
 }
 
-/// The picture as libwebp's type. It borrows planes and converts pixels.
-fn import<'a>(picture: &Picture<'a>) -> Result<OwnedPicture<'a>, EncodeError> {
+/// The picture as libwebp's type. It borrows planes, and copies or converts pixels.
+fn import<'a>(picture: &Picture<'a>, lossless: bool) -> Result<OwnedPicture<'a>, EncodeError> {
     let side = |pixels: u32| {
         let pixels = i32::try_from(pixels).ok().filter(|pixels| (1..=16_383).contains(pixels));
         pixels.ok_or(EncodeError::Size)
@@ -120,8 +123,8 @@ fn import<'a>(picture: &Picture<'a>) -> Result<OwnedPicture<'a>, EncodeError> {
     let mut target = WebPPicture::new().map_err(|()| EncodeError::Settings)?;
     target.width = width;
     target.height = height;
-    // The encoder takes planes, without a copy of four bytes a pixel.
-    target.use_argb = 0;
+    // The lossy encoder takes planes, without a copy of four bytes a pixel.
+    target.use_argb = i32::from(lossless);
     let mut target = OwnedPicture::new(target);
     let imported = match picture.samples {
         Samples::Rgb(rgb) => {
@@ -134,6 +137,7 @@ fn import<'a>(picture: &Picture<'a>) -> Result<OwnedPicture<'a>, EncodeError> {
             // SAFETY: the slice has `height` rows of `4 * width` bytes, which are copied.
             unsafe { WebPPictureImportRGBA(&raw mut target.0, rgba.as_ptr(), 4 * width) }
         }
+        Samples::Ycbcr420 { .. } if lossless => return Err(EncodeError::Settings),
         Samples::Ycbcr420 { y, cb, cr } => {
             check(y, width, height)?;
             check(cb, chroma_width, (height + 1) / 2)?;
@@ -154,7 +158,7 @@ fn import<'a>(picture: &Picture<'a>) -> Result<OwnedPicture<'a>, EncodeError> {
 fn encode_once(picture: &mut WebPPicture, config: &WebPConfig) -> Result<Vec<u8>, EncodeError> {
     let mut writer = Writer::new();
     writer.attach(picture);
-    // SAFETY: the picture has planes of its size, which live as long as its `OwnedPicture`, and a writer, which lives until
+    // SAFETY: the picture has planes or pixels of its size, which live as long as its `OwnedPicture`, and a writer, which lives until
     // the end of this function.
     let encoded = unsafe { WebPEncode(config, picture) };
     if encoded == 0 { Err(EncodeError::Libwebp(picture.error_code)) } else { Ok(writer.bytes()) }
@@ -164,7 +168,7 @@ fn encode_once(picture: &mut WebPPicture, config: &WebPConfig) -> Result<Vec<u8>
 mod tests {
     use super::*;
 
-    const SETTINGS: Settings = Settings { quality: 90.0, method: 2 };
+    const SETTINGS: Settings = Settings { quality: 90.0, method: 2, lossless: false };
 
     fn decoded(file: &[u8]) -> image::RgbaImage {
         image::load_from_memory_with_format(file, image::ImageFormat::WebP).unwrap().to_rgba8()
@@ -195,6 +199,19 @@ mod tests {
     }
 
     #[test]
+    fn lossless_files_keep_every_pixel() {
+        let rgba: Vec<u8> = (0..31_u8 * 7).flat_map(|at| [at, at ^ 0x55, 255 - at, at | 1]).collect();
+        let rgb: Vec<u8> = rgba.chunks(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
+        let settings = Settings { lossless: true, ..SETTINGS };
+        let file = |samples| encode(&Picture { width: 31, height: 7, samples }, settings);
+        assert_eq!(decoded(&file(Samples::Rgba(&rgba)).unwrap()).into_raw(), rgba);
+        let opaque = decoded(&file(Samples::Rgb(&rgb)).unwrap());
+        assert_eq!(image::DynamicImage::from(opaque).into_rgb8().into_raw(), rgb);
+        let planes = Samples::Ycbcr420 { y: &[16; 217], cb: &[128; 64], cr: &[128; 64] };
+        assert_eq!(file(planes), Err(EncodeError::Settings));
+    }
+
+    #[test]
     fn other_sizes_are_refused() {
         let check = |width, height, samples, expect| {
             assert_eq!(encode(&Picture { width, height, samples }, SETTINGS), Err(expect));
@@ -208,7 +225,7 @@ mod tests {
         check(3, 3, Samples::Ycbcr420 { y: &[0; 9], cb: &[0; 1], cr: &[0; 4] }, EncodeError::Samples);
         check(3, 3, Samples::Ycbcr420 { y: &[0; 8], cb: &[0; 4], cr: &[0; 4] }, EncodeError::Samples);
         let samples = Samples::Rgb(&[0; 3]);
-        let settings = Settings { quality: 101.0, method: 2 };
+        let settings = Settings { quality: 101.0, ..SETTINGS };
         assert_eq!(
             encode(&Picture { width: 1, height: 1, samples }, settings),
             Err(EncodeError::Libwebp(WebPEncodingError::VP8_ENC_ERROR_INVALID_CONFIGURATION))

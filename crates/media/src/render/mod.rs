@@ -10,6 +10,7 @@ mod thumbhash;
 use domain::{PixelSize, Rendition, Thumbhash};
 
 use self::encode::Encoding;
+pub(crate) use self::encode::MAX_GRAPHIC_AREA;
 pub(crate) use self::pixels::{Layout, Pixels, Raster};
 pub(crate) use self::planes::Planes;
 pub use self::rgb::{RgbPicture, RgbPictures, decode_rgb};
@@ -89,7 +90,8 @@ pub fn render(bytes: &[u8], wanted: &[Rendition], limits: &Limits) -> Result<Ren
             let mut unconverted = None;
             let prepare = |pixels| convert(pixels, &probe, &blocks, &mut unconverted);
             let made = resize_steps(pixels, probe.orientation, &steps, prepare, |pixels, size| {
-                step(size, &|encoding| encode::pixels(pixels, encoding), &|| thumbhash::of(pixels))
+                let webp = |encoding| encode::pixels(pixels, encoding, probe.may_be_graphic());
+                step(size, &webp, &|| thumbhash::of(pixels))
             })?;
             (made, join_damage(damaged, unconverted))
         }

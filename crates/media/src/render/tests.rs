@@ -242,7 +242,7 @@ fn renditions_have_no_metadata() {
     for (format, file) in small_files() {
         let rendered = full(&with_exif(format, &file, &block));
         for name in chunk_names(&rendered.renditions[0].webp) {
-            assert!(["VP8 ", "VP8X", "ALPH"].contains(&name.as_str()), "{format:?} {name}");
+            assert!(["VP8 ", "VP8L", "VP8X", "ALPH"].contains(&name.as_str()), "{format:?} {name}");
         }
     }
 }
@@ -359,6 +359,37 @@ fn compressed_text_is_not_inflated_for_decoding() {
     let profile = png_chunk(b"iCCP", &[b"x\0\0", &vec![0xAA; 10 << 20][..]].concat());
     let bomb = [&file[..33], &profile, &text, &file[33..]].concat();
     assert_eq!(full(&bomb).damaged, None);
+}
+
+#[test]
+fn graphics_are_lossless_where_that_is_smaller() {
+    let is_lossless = |picture: &DynamicImage, format: Format| {
+        let rendered = full(&encode(picture, format));
+        let webp = &rendered.renditions[0].webp;
+        let lossless = webp[12..16] == *b"VP8L";
+        let exact = unpack(&rendered.renditions[0]) == picture.to_rgba8();
+        assert_eq!(lossless, exact);
+        lossless
+    };
+    // Modules as of a QR code, and lines as of a screenshot.
+    let code = DynamicImage::from(image::RgbImage::from_fn(290, 290, |x, y| {
+        let (column, row) = (x / 10, y / 10);
+        image::Rgb(if (column * 7 + row * row * 3 + column * row) % 5 < 2 { [0; 3] } else { [255; 3] })
+    }));
+    let lines = DynamicImage::from(image::RgbImage::from_fn(600, 400, |x, y| {
+        image::Rgb(if y % 20 < 8 && x % 9 == 3 { [40, 60, 200] } else { [250, 250, 245] })
+    }));
+    let noise = DynamicImage::from(image::RgbImage::from_fn(200, 200, |x, y| {
+        let value = (x.wrapping_mul(2_654_435_761) ^ y.wrapping_mul(40_503)).wrapping_mul(2_246_822_519);
+        let [r, g, b, _] = value.to_be_bytes();
+        image::Rgb([r, g, b])
+    }));
+    for format in [Format::Png, Format::Gif, Format::WebP] {
+        assert!(is_lossless(&code, format), "{format:?}");
+    }
+    assert!(is_lossless(&lines, Format::Png));
+    assert!(!is_lossless(&noise, Format::Png));
+    assert!(full(&encode(&code, Format::Jpeg)).renditions[0].webp[12..16] == *b"VP8 ");
 }
 
 #[test]
