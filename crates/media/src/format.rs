@@ -29,7 +29,7 @@ impl Format {
     /// ```
     pub fn sniff(head: &[u8]) -> Option<Self> {
         match head {
-            [0xFF, 0xD8, 0xFF, ..] => Some(Self::Jpeg),
+            head if is_jpeg(head) => Some(Self::Jpeg),
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some(Self::Png),
             [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Self::WebP),
             [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(Self::Gif),
@@ -64,6 +64,22 @@ impl Format {
             [Self::Jpeg, Self::Png, Self::WebP, Self::Gif, Self::Tiff, Self::Heif, Self::Avif, Self::Raw];
         all.into_iter().find(|format| format.media_type() == media_type)
     }
+}
+
+/// Maximum number of stray bytes before and after the start of a JPEG.
+const MAX_STRAY_BYTES: usize = 16;
+
+/// A JPEG from its start of image on. Some web servers and programs write a blank line before it.
+pub(crate) fn jpeg_start(bytes: &[u8]) -> &[u8] {
+    let start = bytes.trim_ascii_start();
+    if bytes.len() - start.len() <= MAX_STRAY_BYTES { start } else { bytes }
+}
+
+/// Start of image, and then a marker, perhaps after a few stray bytes.
+fn is_jpeg(head: &[u8]) -> bool {
+    let Some(rest) = jpeg_start(head).strip_prefix(&[0xFF, 0xD8]) else { return false };
+    let near = rest.get(..MAX_STRAY_BYTES).unwrap_or(rest);
+    rest.starts_with(&[0xFF]) || near.windows(2).any(|pair| matches!(pair, [0xFF, 0xC0..=0xFE]))
 }
 
 /// Whether a file is a video, judged by its first bytes; 64 are enough. A picture in a container that videos use as well
@@ -189,6 +205,14 @@ mod tests {
     fn formats_are_detected_by_content() {
         let check = |head: &[u8], expect| assert_eq!(Format::sniff(head), expect, "{head:?}");
         check(b"\xFF\xD8\xFF\xE0", Some(Format::Jpeg));
+        for blank in ["\n", "\r\n", " \t\n\r\n"] {
+            check(&[blank.as_bytes(), b"\xFF\xD8\xFF\xE0"].concat(), Some(Format::Jpeg));
+        }
+        check(b"\xFF\xD8\0\0\0\xFF\xE0", Some(Format::Jpeg));
+        check(b"\xFF\xD8\xFF\xD8\xFF\xE0", Some(Format::Jpeg));
+        check(&[&b" ".repeat(17)[..], b"\xFF\xD8\xFF\xE0"].concat(), None);
+        check(b"\xFF\xD8\0\0\0\xFF", None);
+        check(b"\n\n\x89PNG\r\n\x1A\n....", None);
         check(b"\x89PNG\r\n\x1A\n....", Some(Format::Png));
         check(b"RIFF\0\0\0\0WEBPVP8 ", Some(Format::WebP));
         check(b"GIF87a", Some(Format::Gif));

@@ -60,4 +60,4 @@ pub use render::{EncodedRendition, Rendered, RgbPicture, RgbPictures, decode_rgb
 
 /// Raise it when a decoder reads files that it refused before, or renders files better. Failed files are then retried,
 /// and the others indexed again.
-pub const DECODER_VERSION: u32 = 5;
+pub const DECODER_VERSION: u32 = 6;

@@ -42,7 +42,8 @@ fn corpus(target: &str) -> Vec<PathBuf> {
     let has_extension = |path: &PathBuf| {
         path.extension().is_some_and(|extension| extensions.iter().any(|other| extension == *other))
     };
-    let fixtures = ["media", "samples"].map(|folder| files(&here().join("../../fixtures").join(folder)));
+    let fixtures =
+        ["media", "samples", "uncommon"].map(|folder| files(&here().join("../../fixtures").join(folder)));
     let own = files(&here().join("corpus").join(target));
     assert!(!own.is_empty(), "{target} has no corpus");
     own.into_iter().chain(fixtures.concat().into_iter().filter(has_extension)).collect()

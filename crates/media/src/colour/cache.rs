@@ -4,7 +4,8 @@
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use super::{Conversion, ProfileError, cicp, icc};
+use super::{Conversion, ProfileError, cicp, icc, measured};
+use crate::container::MeasuredColours;
 
 /// Number of cached conversions.
 const CAPACITY: usize = 8;
@@ -18,6 +19,7 @@ enum Key {
     /// Hash and length of a profile.
     Profile(u64, usize),
     CodePoints(u8, u8),
+    Measured(MeasuredColours),
 }
 
 /// The hash is keyed randomly in each process, so that no profile can be crafted to collide with another.
@@ -35,6 +37,10 @@ pub(super) fn of_profile(profile: &[u8]) -> Result<Arc<Conversion>, ProfileError
 
 pub(super) fn of_code_points(primaries: u8, transfer: u8) -> Result<Arc<Conversion>, ProfileError> {
     cached(Key::CodePoints(primaries, transfer), || cicp::conversion(primaries, transfer))
+}
+
+pub(super) fn of_measured(colours: MeasuredColours) -> Result<Arc<Conversion>, ProfileError> {
+    cached(Key::Measured(colours), || measured::conversion(&colours))
 }
 
 fn cached(

@@ -12,6 +12,7 @@ mod cicp;
 mod grid;
 mod hdr;
 mod icc;
+mod measured;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -61,6 +62,7 @@ fn conversion(colour: &Colour<'_>) -> Result<Arc<Conversion>, ProfileError> {
     match colour {
         Colour::Icc(profile) => cache::of_profile(profile),
         Colour::Cicp { primaries, transfer } => cache::of_code_points(*primaries, *transfer),
+        Colour::Measured(colours) => cache::of_measured(*colours),
     }
 }
 
@@ -77,6 +79,8 @@ pub(crate) fn to_srgb(pixels: Pixels, colour: Option<&Colour<'_>>) -> (Pixels, O
 enum Conversion {
     /// From grey, by a table.
     Gray(Box<[u8; 256]>),
+    /// From grey or RGB with the primaries of sRGB, by a table for each channel.
+    Curve(Box<[u8; 256]>),
     /// From RGB.
     Rgb(RgbConversion),
     /// From CMYK.
@@ -109,6 +113,9 @@ impl Conversion {
             // Some formats have no grey and store it as RGB.
             (Self::Gray(table), Layout::Rgb | Layout::Rgba) if pixels.is_neutral() => {
                 (look_up(table, pixels), None)
+            }
+            (Self::Curve(table), Layout::Gray | Layout::GrayAlpha | Layout::Rgb | Layout::Rgba) => {
+                (look_up(table, pixels).into_rgb(), None)
             }
             (Self::Rgb(change), Layout::Gray | Layout::GrayAlpha | Layout::Rgb | Layout::Rgba) => {
                 pixels = pixels.into_rgb();

@@ -9,6 +9,7 @@ use image::{DynamicImage, Rgb, RgbImage};
 use proptest::prelude::*;
 
 use super::*;
+use crate::container::MeasuredColours;
 use crate::samples::{encode as encode_file, png_chunk, riff_chunk, riff_file};
 use crate::{Format, Limits, render};
 
@@ -88,6 +89,41 @@ fn colours_match_little_cms() {
         let largest = differences.iter().max().unwrap();
         let mean = f64::from(differences.iter().sum::<u32>()) / 768.0;
         assert!(*largest <= 2 && mean <= 0.5, "{name}: mean {mean:.3}, largest {largest}");
+    }
+}
+
+#[test]
+fn measured_colours_match_a_profile() {
+    let chromaticities = Some([[31_270, 32_900], [64_000, 33_000], [21_000, 71_000], [15_000, 6_000]]);
+    let file = read("colour/adobe-rgb.png");
+    let (before, profile) = stored(&file);
+    let expect = to_srgb(before.clone(), profile.as_ref()).0;
+    let measured = Colour::Measured(MeasuredColours { exponent: Some(45_471), chromaticities });
+    let (converted, unconverted) = to_srgb(before, Some(&measured));
+    assert_eq!(unconverted, None);
+    let differences =
+        converted.bytes.iter().zip(&expect.bytes).map(|(found, expect)| found.abs_diff(*expect));
+    assert!(differences.max() <= Some(2));
+    // The curve of sRGB with its own primaries is the identity.
+    let chromaticities = Some([[31_270, 32_900], [64_000, 33_000], [30_000, 60_000], [15_000, 6_000]]);
+    assert!(is_srgb(Some(&Colour::Measured(MeasuredColours { exponent: None, chromaticities }))));
+    let linear = Colour::Measured(MeasuredColours { exponent: Some(100_000), chromaticities: None });
+    assert_eq!(
+        to_srgb(pixels(Layout::Gray, &[0, 128, 255]), Some(&linear)).0.bytes,
+        [0, 0, 0, 188, 188, 188, 255, 255, 255]
+    );
+}
+
+proptest! {
+    #[test]
+    fn measured_colours_never_panic(
+        exponent in prop::option::of(10_000..=1_000_000_u32),
+        numbers in prop::array::uniform8(0..=100_000_u32),
+    ) {
+        let [a, b, c, d, e, f, g, h] = numbers;
+        let chromaticities = Some([[a, b.max(1)], [c, d.max(1)], [e, f.max(1)], [g, h.max(1)]]);
+        let colour = Colour::Measured(MeasuredColours { exponent, chromaticities });
+        let _ = to_srgb(pixels(Layout::Rgb, &[0, 128, 255, 9, 8, 7]), Some(&colour));
     }
 }
 

@@ -7,9 +7,11 @@ use domain::PixelSize;
 
 use super::{Blocks, Colour, Header, MAX_BLOCK_BYTES, photoshop, take};
 use crate::MediaError;
+use crate::format::jpeg_start;
 
-const START_OF_SCAN: u8 = 0xDA;
+const START_OF_IMAGE: u8 = 0xD8;
 const END_OF_IMAGE: u8 = 0xD9;
+const START_OF_SCAN: u8 = 0xDA;
 const APP0: u8 = 0xE0;
 const APP1: u8 = 0xE1;
 const APP2: u8 = 0xE2;
@@ -29,7 +31,7 @@ struct Segment<'a> {
 
 impl<'a> Segments<'a> {
     fn new(bytes: &'a [u8]) -> Self {
-        Self { rest: bytes.get(2..).unwrap_or_default() }
+        Self { rest: jpeg_start(bytes).get(2..).unwrap_or_default() }
     }
 
     /// Moves to the next marker. Skips fill bytes and garbage before it, as decoders do.
@@ -74,7 +76,7 @@ impl<'a> Iterator for Segments<'a> {
             match self.marker()? {
                 END_OF_IMAGE => return None,
                 // Restart, start of image and TEM have no payload.
-                0xD0..=0xD8 | 0x01 => {}
+                0xD0..=START_OF_IMAGE | 0x01 => {}
                 marker => {
                     let length = take(&mut self.rest, 2)?.try_into().ok().map(u16::from_be_bytes)?;
                     let payload = take(&mut self.rest, usize::from(length).checked_sub(2)?)?;
@@ -130,6 +132,11 @@ impl Frame {
     }
 }
 
+/// Whether it is a start of frame; C4, C8 and CC are other segments.
+fn is_start_of_frame(marker: u8) -> bool {
+    matches!(marker, 0xC0..=0xC3 | 0xC5..=0xC7 | 0xC9..=0xCB | 0xCD..=0xCF)
+}
+
 pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
     let mut segments = Segments::new(bytes);
     let mut inverted_cmyk = false;
@@ -144,8 +151,7 @@ pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
                 // Adobe Technical Note 5116, section 18.
                 adobe_transform = payload.get(11).copied().or(adobe_transform);
             }
-            // Every start of frame; C4, C8 and CC are other segments.
-            0xC0..=0xC3 | 0xC5..=0xC7 | 0xC9..=0xCB | 0xCD..=0xCF if frame.is_none() => {
+            marker if is_start_of_frame(marker) && frame.is_none() => {
                 let read = Frame::read(marker, payload);
                 frame = Some(read.ok_or_else(|| MediaError::Corrupt("the JPEG header is cut off".into()))?);
             }
@@ -186,6 +192,71 @@ fn with_scans(header: Header, frame: &Frame, first_scan: &[u8], mut segments: Se
         }
     }
     Header { scans, decode_bytes: header.decode_bytes.saturating_add(frame.coefficient_bytes), ..header }
+}
+
+/// A file that decoders accept, made of a broken one.
+pub(crate) struct Repaired {
+    pub(crate) file: Vec<u8>,
+    /// The end of each scan in it.
+    pub(crate) scan_ends: Vec<usize>,
+}
+
+/// A copy of a file with only what decoding needs: tables, the frame, scans, and the segments that declare the colour
+/// space. It has nothing between the segments, no second start of an image, and no unknown markers.
+pub(crate) fn repaired(bytes: &[u8]) -> Repaired {
+    /// Entropy-coded segments end at these; other markers in them are damage.
+    fn ends_scan(marker: u8) -> bool {
+        matches!(marker, 0xC0..=0xCF | START_OF_IMAGE..=0xDD | APP0..=0xEF | 0xFE)
+    }
+    let mut file = vec![0xFF, START_OF_IMAGE];
+    let mut scan_ends = Vec::new();
+    let mut components = None;
+    let mut adobe_transform_at = None;
+    let mut segments = Segments::new(bytes);
+    while let Some(Segment { marker, payload }) = segments.next() {
+        match marker {
+            // Another picture.
+            marker if is_start_of_frame(marker) && components.is_some() => break,
+            marker if is_start_of_frame(marker) => components = payload.get(5).copied(),
+            // Huffman tables, arithmetic conditioning, quantisation tables, restart interval.
+            0xC4 | 0xCC | 0xDB | 0xDD | START_OF_SCAN => {}
+            APP0 if payload.starts_with(b"JFIF\0") => {}
+            APP14 if payload.starts_with(b"Adobe") => adobe_transform_at = Some(file.len() + 4 + 11),
+            _ => continue,
+        }
+        let [high, low] = u16::try_from(payload.len() + 2).unwrap_or(u16::MAX).to_be_bytes();
+        file.extend([0xFF, marker, high, low]);
+        file.extend_from_slice(payload);
+        if marker == APP0
+            && let Some(version) = file.len().checked_sub(payload.len()).and_then(|at| file.get_mut(at + 5))
+        {
+            *version = 1;
+        }
+        if marker != START_OF_SCAN {
+            continue;
+        }
+        while let Some((byte, rest)) = segments.rest.split_first() {
+            match (byte, rest.first()) {
+                (0xFF, Some(next)) if ends_scan(*next) => break,
+                (0xFF, Some(0x00 | 0xD0..=0xD7 | 0xFF)) => file.push(0xFF),
+                // A broken byte of the scan, which must not be taken for a marker.
+                (0xFF, _) => file.extend([0xFF, 0x00]),
+                (byte, _) => file.push(*byte),
+            }
+            segments.rest = rest;
+        }
+        scan_ends.push(file.len());
+    }
+    if let Some(transform) = adobe_transform_at.and_then(|at| file.get_mut(at)) {
+        // As libjpeg assumes for unknown values.
+        *transform = match (components, *transform) {
+            (Some(3), 2..) => 1,
+            (Some(4), 1 | 3..) => 2,
+            (_, known) => known,
+        };
+    }
+    file.extend([0xFF, END_OF_IMAGE]);
+    Repaired { file, scan_ends }
 }
 
 /// Maximum number of segments of one block. Profiles count them in a byte.
@@ -347,6 +418,9 @@ mod tests {
                 segments.iter().map(|(marker, name, payload)| segment(*marker, name, payload)).collect();
             let mut file = file(&segments);
             file.truncate(keep.index(file.len()));
+            let repaired = repaired(&file);
+            prop_assert!(repaired.file.len() <= 2 * file.len() + 4);
+            prop_assert!(repaired.scan_ends.iter().all(|end| *end <= repaired.file.len()));
             let found = blocks(&file);
             for block in [found.exif, found.xmp, found.iptc].into_iter().flatten() {
                 prop_assert!(block.len() <= file.len());

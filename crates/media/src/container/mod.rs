@@ -2,9 +2,9 @@
 
 pub(crate) mod bmff;
 mod gif;
-mod jpeg;
+pub(crate) mod jpeg;
 mod photoshop;
-mod png;
+pub(crate) mod png;
 mod raw;
 pub(crate) mod tiff;
 mod webp;
@@ -35,8 +35,17 @@ pub(crate) struct Header {
     pub(crate) has_planes: bool,
     /// The orientation that the container declares, after what the decoder does itself. It overrides EXIF.
     pub(crate) orientation: Option<Orientation>,
-    /// The embedded JPEG of a RAW file, which is decoded instead.
-    pub(crate) preview: Option<ByteRange>,
+    /// The embedded picture of a RAW file, which is decoded instead.
+    pub(crate) preview: Option<Preview>,
+}
+
+/// An embedded picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Preview {
+    /// A JPEG file.
+    Jpeg(ByteRange),
+    /// Pixels that a TIFF directory describes, by its place among all directories.
+    Pixels { directory: usize },
 }
 
 /// A range of bytes in a file.
@@ -84,6 +93,17 @@ pub(crate) enum Colour<'a> {
     Icc(Cow<'a, [u8]>),
     /// Code points of ITU-T H.273. The decoder has already applied the matrix.
     Cicp { primaries: u8, transfer: u8 },
+    /// Measured values.
+    Measured(MeasuredColours),
+}
+
+/// A colour space by its measured values, in units of 1/100,000.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MeasuredColours {
+    /// The exponent from light to samples; `None` for the curve of sRGB.
+    pub(crate) exponent: Option<u32>,
+    /// x and y of white, red, green and blue (CIE 1931); `None` for those of sRGB. They are possible and not on one line.
+    pub(crate) chromaticities: Option<[[u32; 2]; 4]>,
 }
 
 impl Header {

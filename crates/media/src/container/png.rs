@@ -1,5 +1,5 @@
-//! Reads PNG headers: chunk layout of the W3C specification, third edition, section 5, and `cICP`, `iCCP`, `tEXt`,
-//! `zTXt`, `iTXt` and `eXIf` of its section 11; XMP part 3, 1.1.5.
+//! Reads PNG headers: chunk layout of the W3C specification, third edition, section 5, and `cHRM`, `cICP`, `eXIf`, `gAMA`,
+//! `iCCP`, `iTXt`, `sRGB`, `tEXt` and `zTXt` of its section 11; XMP part 3, 1.1.5.
 
 use std::borrow::Cow;
 use std::io::Read as _;
@@ -7,18 +7,20 @@ use std::io::Read as _;
 use domain::PixelSize;
 use flate2::bufread::ZlibDecoder;
 
-use super::{Blocks, Colour, Header, MAX_BLOCK_BYTES, PngTexts, photoshop, take};
+use super::{Blocks, Colour, Header, MAX_BLOCK_BYTES, MeasuredColours, PngTexts, photoshop, take};
 use crate::MediaError;
 
 /// Maximum length of a text, in bytes. Far less is kept.
 const MAX_TEXT_BYTES: usize = 256 << 10;
 
-struct Chunks<'a> {
+/// Iterates over the chunks up to `IEND`.
+#[derive(Debug, Clone)]
+pub(crate) struct Chunks<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Chunks<'a> {
-    fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes.get(8..).unwrap_or_default() }
     }
 }
@@ -26,11 +28,12 @@ impl<'a> Chunks<'a> {
 impl<'a> Iterator for Chunks<'a> {
     type Item = (&'a [u8], &'a [u8]);
 
-    /// The next chunk's type and data.
+    /// The next chunk's type and data, up to the end of the file.
     fn next(&mut self) -> Option<Self::Item> {
         let length = take(&mut self.rest, 4)?.try_into().ok().map(u32::from_be_bytes)?;
         let kind = take(&mut self.rest, 4)?;
-        let data = take(&mut self.rest, usize::try_from(length).ok()?)?;
+        let length = usize::try_from(length).unwrap_or(usize::MAX).min(self.rest.len());
+        let data = take(&mut self.rest, length)?;
         // The last chunk may lack its checksum.
         let _checksum = take(&mut self.rest, 4);
         (kind != b"IEND").then_some((kind, data))
@@ -40,7 +43,10 @@ impl<'a> Iterator for Chunks<'a> {
 pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
     let Some((kind, data)) = Chunks::new(bytes).next() else { return Err(MediaError::Truncated) };
     let (b"IHDR", [w3, w2, w1, w0, h3, h2, h1, h0, ..]) = (kind, data) else {
-        return Err(MediaError::Corrupt("the PNG header is missing".into()));
+        return Err(match kind {
+            b"IHDR" => MediaError::Truncated,
+            _ => MediaError::Corrupt("the PNG header is missing".into()),
+        });
     };
     let size = PixelSize {
         width: u32::from_be_bytes([*w3, *w2, *w1, *w0]),
@@ -50,12 +56,47 @@ pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
     Ok(Header::plain(size, 4))
 }
 
+/// The rows in the picture data of each pass, as their number and their length in bytes with the filter type. There is
+/// one pass without interlacing. `None` if the values of the header are unknown. Section 8.
+pub(crate) fn passes(header: &[u8]) -> Option<Vec<(u32, usize)>> {
+    const PLAIN: &[[u32; 4]] = &[[0, 0, 1, 1]];
+    /// Left, top, and the distances to the next column and row.
+    const ADAM7: &[[u32; 4]] =
+        &[[0, 0, 8, 8], [4, 0, 8, 8], [0, 4, 4, 8], [2, 0, 4, 4], [0, 2, 2, 4], [1, 0, 2, 2], [0, 1, 1, 2]];
+    let [w3, w2, w1, w0, h3, h2, h1, h0, depth, colour, _, _, interlaced] = header else { return None };
+    let (width, height) =
+        (u32::from_be_bytes([*w3, *w2, *w1, *w0]), u32::from_be_bytes([*h3, *h2, *h1, *h0]));
+    let channels = match colour {
+        0 | 3 => 1,
+        2 => 3,
+        4 => 2,
+        6 => 4,
+        _ => return None,
+    };
+    let passes = match interlaced {
+        0 => PLAIN,
+        1 => ADAM7,
+        _ => return None,
+    };
+    let rows = passes.iter().map(|[left, top, across, down]| {
+        let columns = width.saturating_sub(*left).div_ceil(*across);
+        let rows = if columns == 0 { 0 } else { height.saturating_sub(*top).div_ceil(*down) };
+        let bytes = (u64::from(columns) * channels * u64::from(*depth)).div_ceil(8) + 1;
+        Some((rows, usize::try_from(bytes).ok()?))
+    });
+    let rows: Option<Vec<_>> = rows.collect();
+    rows.map(|rows| rows.into_iter().filter(|(rows, _)| *rows > 0).collect())
+}
+
 /// The chunks with metadata blocks, the first of each kind. Only these are uncompressed.
 #[derive(Default)]
 struct RawBlocks<'a> {
     exif: Option<&'a [u8]>,
     code_points: Option<&'a [u8]>,
     profile: Option<&'a [u8]>,
+    srgb: Option<&'a [u8]>,
+    gamma: Option<&'a [u8]>,
+    chromaticities: Option<&'a [u8]>,
     xmp: Option<TextChunk<'a>>,
     raw_exif: Option<TextChunk<'a>>,
     raw_iptc: Option<TextChunk<'a>>,
@@ -67,9 +108,6 @@ struct RawBlocks<'a> {
 }
 
 /// Reads the standard blocks and others: ImageMagick and ExifTool write EXIF, IPTC and XMP as text in hexadecimal digits.
-///
-/// `gAMA` and `cHRM` are ignored, as in most programs: only test pictures have these alone and differ from sRGB. An
-/// `sRGB` chunk declares the default.
 pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
     let mut found = RawBlocks::default();
     for (kind, data) in Chunks::new(bytes) {
@@ -77,6 +115,9 @@ pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
             b"eXIf" => found.exif = found.exif.or(Some(data)),
             b"cICP" => found.code_points = found.code_points.or(Some(data)),
             b"iCCP" => found.profile = found.profile.or(Some(data)),
+            b"sRGB" => found.srgb = found.srgb.or(Some(data)),
+            b"gAMA" => found.gamma = found.gamma.or(Some(data)),
+            b"cHRM" => found.chromaticities = found.chromaticities.or(Some(data)),
             b"tEXt" => found.keep_text(data, TextChunk::Plain),
             b"zTXt" => found.keep_text(data, TextChunk::Compressed),
             b"iTXt" => found.keep_text(data, TextChunk::International),
@@ -105,6 +146,16 @@ impl<'a> RawBlocks<'a> {
         slot.get_or_insert(text(rest));
     }
 
+    /// The colour space in the order of precedence of section 4.3.
+    fn colour(&self) -> Option<Colour<'a>> {
+        let code_points = self.code_points.and_then(code_points);
+        let profile = || self.profile.and_then(profile).map(|profile| Colour::Icc(profile.into()));
+        code_points.or_else(profile).or_else(|| match self.srgb {
+            Some(_) => None,
+            None => measured_colours(self.gamma, self.chromaticities).map(Colour::Measured),
+        })
+    }
+
     fn into_blocks(self) -> Blocks<'a> {
         let block = |text: Option<TextChunk<'a>>| text?.bytes(MAX_BLOCK_BYTES);
         let raw = |text: Option<TextChunk<'a>>| hexadecimal(&block(text)?);
@@ -115,10 +166,7 @@ impl<'a> RawBlocks<'a> {
             exif: self.exif.map(Cow::Borrowed).or_else(|| raw(self.raw_exif).map(Cow::Owned)),
             xmp: block(self.xmp).or_else(|| raw(self.raw_xmp).map(Cow::Owned)),
             iptc: raw(self.raw_iptc).and_then(iptc_datasets).map(Cow::Owned),
-            colour: self
-                .code_points
-                .and_then(code_points)
-                .or_else(|| self.profile.and_then(profile).map(|profile| Colour::Icc(profile.into()))),
+            colour: self.colour(),
             texts: PngTexts {
                 title: words(self.title),
                 description: words(self.description),
@@ -169,6 +217,46 @@ fn split_at_nul(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 fn code_points(data: &[u8]) -> Option<Colour<'static>> {
     let [primaries, transfer, 0, _full_range] = data else { return None };
     Some(Colour::Cicp { primaries: *primaries, transfer: *transfer })
+}
+
+/// `gAMA` and `cHRM`. `None` if they are missing or impossible, and for the values of sRGB: its exponent is only an
+/// approximation of its curve.
+fn measured_colours(gamma: Option<&[u8]>, chromaticities: Option<&[u8]>) -> Option<MeasuredColours> {
+    const SRGB: [[u32; 2]; 4] = [[31_270, 32_900], [64_000, 33_000], [30_000, 60_000], [15_000, 6_000]];
+    const SRGB_EXPONENT: u32 = 45_455;
+    /// The difference that does not show, as of libpng.
+    const EXPONENT_TOLERANCE: u32 = 2_273;
+    const CHROMATICITY_TOLERANCE: u32 = 1_000;
+
+    let exponent = gamma.and_then(|gamma| gamma.try_into().ok()).map(u32::from_be_bytes);
+    let exponent = exponent.filter(|exponent| (10_000..=1_000_000).contains(exponent));
+    let declared = chromaticities.and_then(read_chromaticities);
+    let distinct = declared.filter(|declared| {
+        let pairs = declared.as_flattened().iter().zip(SRGB.as_flattened());
+        pairs.into_iter().any(|(one, other)| one.abs_diff(*other) > CHROMATICITY_TOLERANCE)
+    });
+    let is_srgb = |exponent: u32| exponent.abs_diff(SRGB_EXPONENT) <= EXPONENT_TOLERANCE;
+    if distinct.is_none() && exponent.is_none_or(is_srgb) {
+        return None;
+    }
+    Some(MeasuredColours { exponent, chromaticities: distinct })
+}
+
+/// x and y of white, red, green and blue. `None` for impossible values.
+fn read_chromaticities(data: &[u8]) -> Option<[[u32; 2]; 4]> {
+    /// Twice the area of the smallest triangle of primaries, in square units.
+    const MIN_AREA: i64 = 100_000_000;
+
+    let (numbers, []) = data.as_chunks::<4>() else { return None };
+    let numbers: [[u8; 4]; 8] = numbers.try_into().ok()?;
+    let (pairs, _) = numbers.as_chunks::<2>();
+    let pairs: [[[u8; 4]; 2]; 4] = pairs.try_into().ok()?;
+    let chromaticities = pairs.map(|pair| pair.map(u32::from_be_bytes));
+    let is_possible = |[x, y]: &[u32; 2]| *y > 0 && x.saturating_add(*y) <= 100_000;
+    let [_, red, green, blue] = chromaticities.map(|pair| pair.map(i64::from));
+    let ([rx, ry], [gx, gy], [bx, by]) = (red, green, blue);
+    let area = (rx - bx) * (gy - by) - (gx - bx) * (ry - by);
+    (chromaticities.iter().all(is_possible) && area.abs() >= MIN_AREA).then_some(chromaticities)
 }
 
 /// `iCCP`: name, compression method, compressed profile.
@@ -258,6 +346,40 @@ mod tests {
     }
 
     #[test]
+    fn gamma_and_chromaticities_come_last() {
+        const SRGB: [[u32; 2]; 4] = [[31_270, 32_900], [64_000, 33_000], [30_000, 60_000], [15_000, 6_000]];
+        const ADOBE: [[u32; 2]; 4] = [[31_270, 32_900], [64_000, 33_000], [21_000, 71_000], [15_000, 6_000]];
+        let check = |chunks: &[Vec<u8>], expect| assert_eq!(blocks(&file(chunks)).colour, expect);
+        let gamma = |exponent: u32| png_chunk(b"gAMA", &exponent.to_be_bytes());
+        let chromaticities = |pairs: [[u32; 2]; 4]| {
+            png_chunk(b"cHRM", &pairs.as_flattened().iter().flat_map(|x| x.to_be_bytes()).collect::<Vec<_>>())
+        };
+        let measured =
+            |exponent, chromaticities| Some(Colour::Measured(MeasuredColours { exponent, chromaticities }));
+        check(&[gamma(100_000)], measured(Some(100_000), None));
+        check(&[gamma(55_556), chromaticities(SRGB)], measured(Some(55_556), None));
+        check(&[gamma(45_455), chromaticities(ADOBE)], measured(Some(45_455), Some(ADOBE)));
+        check(&[chromaticities(ADOBE)], measured(None, Some(ADOBE)));
+        // Values of sRGB, exactly and nearly.
+        check(&[gamma(45_455), chromaticities(SRGB)], None);
+        check(&[gamma(45_000)], None);
+        check(&[chromaticities(SRGB.map(|pair| pair.map(|value| value + 9)))], None);
+        // Better declarations.
+        check(&[gamma(100_000), png_chunk(b"sRGB", &[0])], None);
+        check(&[gamma(100_000), iccp(b"profile")], Some(Colour::Icc(b"profile"[..].into())));
+        let codes = png_chunk(b"cICP", &[12, 13, 0, 1]);
+        check(&[gamma(100_000), codes], Some(Colour::Cicp { primaries: 12, transfer: 13 }));
+        // Impossible values.
+        check(&[gamma(0), chromaticities([[0, 0]; 4])], None);
+        check(&[gamma(u32::MAX), chromaticities([[u32::MAX; 2]; 4])], None);
+        check(
+            &[chromaticities([[31_270, 32_900], [64_000, 33_000], [50_000, 40_000], [40_000, 45_000]])],
+            None,
+        );
+        check(&[png_chunk(b"gAMA", &[1, 2]), png_chunk(b"cHRM", &[0; 31])], None);
+    }
+
+    #[test]
     fn too_large_profile_is_ignored() {
         assert!(blocks(&file(&[iccp(&vec![0; MAX_BLOCK_BYTES])])).colour.is_some());
         assert_eq!(blocks(&file(&[iccp(&vec![0; MAX_BLOCK_BYTES + 1])])).colour, None);
@@ -302,7 +424,9 @@ mod tests {
         fn arbitrary_chunks_never_panic(
             chunks in prop::collection::vec(
                 (
-                    prop::sample::select(vec![b"iCCP", b"cICP", b"iTXt", b"tEXt", b"zTXt", b"eXIf"]),
+                    prop::sample::select(vec![
+                        b"iCCP", b"cICP", b"iTXt", b"tEXt", b"zTXt", b"eXIf", b"gAMA", b"cHRM",
+                    ]),
                     prop::sample::select(vec![
                         &b"name\0\0"[..], b"XML:com.adobe.xmp\0\x01\0\0\0", b"Raw profile type exif\0\nexif\n 9\n",
                         b"Raw profile type iptc\0\0", b"",

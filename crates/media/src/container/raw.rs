@@ -3,7 +3,8 @@
 mod cr3;
 mod preview;
 
-use super::{Blocks, ByteRange, Header, jpeg};
+use super::tiff::{self, ColourSpace, TiffImage};
+use super::{Blocks, ByteRange, Header, Preview, jpeg};
 use crate::MediaError;
 use crate::tiff::{Structure, tag};
 
@@ -62,14 +63,16 @@ fn kind(bytes: &[u8]) -> Kind<'_> {
 }
 
 pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
-    let (range, header) = find_preview(bytes, &kind(bytes))?;
-    Ok(Header { preview: Some(range), ..header })
+    find_preview(bytes, &kind(bytes))
 }
 
 pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
     let kind = kind(bytes);
-    let preview = find_preview(bytes, &kind).ok().and_then(|(range, _)| range.of(bytes));
-    let in_preview = preview.map(jpeg::blocks).unwrap_or_default();
+    let preview = find_preview(bytes, &kind).ok().and_then(|header| header.preview);
+    let in_preview = match preview {
+        Some(Preview::Jpeg(range)) => range.of(bytes).map(jpeg::blocks).unwrap_or_default(),
+        _ => Blocks::default(),
+    };
     match kind {
         Kind::Tiff(structure) => {
             let first = structure.first();
@@ -96,8 +99,8 @@ pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
     }
 }
 
-/// The largest preview, with its header.
-fn find_preview(bytes: &[u8], kind: &Kind<'_>) -> Result<(ByteRange, Header), MediaError> {
+/// The header of the largest preview.
+fn find_preview(bytes: &[u8], kind: &Kind<'_>) -> Result<Header, MediaError> {
     let listed = match kind {
         Kind::Tiff(structure) => previews_in_directories(structure),
         Kind::Boxes => cr3::previews(bytes),
@@ -110,8 +113,15 @@ fn find_preview(bytes: &[u8], kind: &Kind<'_>) -> Result<(ByteRange, Header), Me
         Kind::Boxes | Kind::Fujifilm | Kind::Other => true,
     };
     let is_cut = listed.iter().any(|range| range.start >= bytes.len());
-    match preview::largest(bytes, listed, may_scan) {
-        Some(found) => Ok(found),
+    let jpeg = preview::largest(bytes, listed, may_scan)
+        .map(|(range, header)| Header { preview: Some(Preview::Jpeg(range)), ..header });
+    let pixels = match kind {
+        Kind::Tiff(structure) => largest_uncompressed(structure),
+        Kind::Boxes | Kind::Fujifilm | Kind::Other => None,
+    };
+    // Of equal sizes the JPEG counts, because it may have metadata.
+    match jpeg.into_iter().chain(pixels).reduce(|a, b| if b.size.area() > a.size.area() { b } else { a }) {
+        Some(header) => Ok(header),
         None if is_cut => Err(MediaError::Truncated),
         None => Err(MediaError::NoPreview),
     }
@@ -138,6 +148,20 @@ fn previews_in_directories(structure: &Structure<'_>) -> Vec<ByteRange> {
         }
     }
     found
+}
+
+/// The header of the largest uncompressed picture in colour. Sensor data have other colour spaces, or more bits.
+fn largest_uncompressed(structure: &Structure<'_>) -> Option<Header> {
+    let directories = structure.directories();
+    let uncompressed =
+        directories.iter().enumerate().filter(|(_, ifd)| ifd.number(raw_tag::COMPRESSION) == Some(1));
+    let headers = uncompressed.filter_map(|(directory, ifd)| {
+        let picture = TiffImage::describe(structure, ifd).ok()?;
+        let is_colour = matches!(picture.colours, ColourSpace::Rgb | ColourSpace::YCbCr { .. });
+        let preview = Some(Preview::Pixels { directory });
+        (is_colour && picture.samples.bits == 8).then(|| Header { preview, ..tiff::header_of(&picture) })
+    });
+    headers.max_by_key(|header| header.size.area())
 }
 
 fn previews_in_fujifilm_header(bytes: &[u8]) -> Vec<ByteRange> {

@@ -4,17 +4,21 @@ mod chunks;
 mod picture;
 
 pub(crate) use self::chunks::Chunks;
-pub(crate) use self::picture::{Alpha, ColourSpace, Compression, Predictor, TiffImage};
+pub(crate) use self::picture::{Alpha, ColourSpace, Compression, Fax3, JpegFields, Predictor, TiffImage};
 use super::{Blocks, Colour, Header};
 use crate::MediaError;
 use crate::tiff::{Ifd, Structure};
 
 pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
-    let picture = TiffImage::read(bytes)?;
+    Ok(header_of(&TiffImage::read(bytes)?))
+}
+
+/// The header for decoding a picture.
+pub(super) fn header_of(picture: &TiffImage<'_>) -> Header {
     let channels = u64::try_from(picture.layout().channels()).unwrap_or(u64::MAX);
     let header = Header::plain(picture.size, channels);
     let decode_bytes = header.decode_bytes.saturating_add(picture.working_bytes());
-    Ok(Header { decode_bytes, ..header })
+    Header { decode_bytes, ..header }
 }
 
 pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {

@@ -1,10 +1,9 @@
-//! Decodes WebP, GIF and broken JPEG with the image crate. For an animation it decodes the first frame, on its canvas.
+//! Decodes WebP and GIF with the image crate. For an animation it decodes the first frame, on its canvas.
 
 use std::io::Cursor;
 
 use domain::PixelSize;
 use image::codecs::gif::GifDecoder;
-use image::codecs::jpeg::JpegDecoder;
 use image::codecs::webp::WebPDecoder;
 use image::{ColorType, ImageDecoder, ImageError, ImageResult};
 
@@ -20,11 +19,6 @@ pub(super) fn webp(bytes: &[u8], header: &Header) -> Result<Decoded, MediaError>
 
 pub(super) fn gif(bytes: &[u8], header: &Header) -> Result<Decoded, MediaError> {
     decode(GifDecoder::new(Cursor::new(bytes)), header)
-}
-
-/// Decodes a JPEG with zune-jpeg.
-pub(super) fn jpeg(bytes: &[u8], header: &Header) -> Result<Decoded, MediaError> {
-    decode(JpegDecoder::new(Cursor::new(bytes)), header)
 }
 
 fn decode(decoder: ImageResult<impl ImageDecoder>, header: &Header) -> Result<Decoded, MediaError> {

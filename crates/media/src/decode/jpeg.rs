@@ -1,13 +1,15 @@
-//! Decodes JPEG with libjpeg-turbo, at full size or an eighth, a quarter or half of it. Files that it refuses go to
-//! zune-jpeg, which reads more broken files, but only at full size.
+//! Decodes JPEG with libjpeg-turbo, at full size or an eighth, a quarter or half of it. Files that it refuses are repaired
+//! as far as possible and decoded again.
 
 use domain::PixelSize;
 use turbojpeg::{Colorspace, DecompressHeader, Decompressor, PixelFormat, ScalingFactor, Subsamp};
 
-use super::{Decoded, image_crate, salvage, zeroed};
+use super::{Decoded, salvage, zeroed};
 use crate::MediaError;
 use crate::container::Header;
+use crate::container::jpeg::{Repaired, repaired};
 use crate::error::SIZE_MISMATCH;
+use crate::format::jpeg_start;
 use crate::probe::MAX_SCANS;
 use crate::render::{Layout, Pixels, Planes, Raster};
 
@@ -29,14 +31,48 @@ const MISSING_DATA: &str = "remature end";
 const SCALES: [ScalingFactor; 4] =
     [ScalingFactor::ONE_EIGHTH, ScalingFactor::ONE_QUARTER, ScalingFactor::ONE_HALF, ScalingFactor::ONE];
 
+/// Maximum number of attempts to find the last readable scan.
+const MAX_ATTEMPTS: usize = 6;
+
 pub(super) fn decode(bytes: &[u8], header: &Header, at_least: PixelSize) -> Result<Decoded, MediaError> {
+    let bytes = jpeg_start(bytes);
     match turbo(bytes, header, at_least) {
         Ok(decoded) => keep(decoded),
-        // libjpeg's reason is clearer than that of zune-jpeg.
-        Err(refusal) => match image_crate::jpeg(bytes, header) {
-            Ok(Decoded { pixels, damaged: None }) => salvage(pixels, refusal),
-            _ => Err(MediaError::Corrupt(refusal)),
-        },
+        Err(Refusal { reason, rows }) => {
+            drop(rows);
+            let decoded = repair(&repaired(bytes), header, at_least)?;
+            Ok(Decoded { damaged: Some(reason), ..decoded })
+        }
+    }
+}
+
+/// Decodes a repaired file: all of it, or else the rows before an error, or the scans before one.
+fn repair(repaired: &Repaired, header: &Header, at_least: PixelSize) -> Result<Decoded, MediaError> {
+    let Repaired { file, scan_ends } = repaired;
+    let Refusal { reason, rows } = match turbo(file, header, at_least) {
+        Ok(decoded) => return keep(decoded),
+        Err(refusal) => refusal,
+    };
+    let corrupt = || MediaError::Corrupt(reason.clone());
+    if header.scans == 1 {
+        return salvage(rows.ok_or_else(corrupt)?, reason);
+    }
+    drop(rows);
+    let until = |end: usize| file.get(..end).map(|file| turbo(file, header, at_least));
+    let (mut readable, mut unreadable) = (None, scan_ends.as_slice());
+    for _ in 0..MAX_ATTEMPTS {
+        let Some(middle) = unreadable.get(unreadable.len() / 2) else { break };
+        let (before, after) = unreadable.split_at(unreadable.len() / 2);
+        if matches!(until(*middle), Some(Ok(_))) {
+            readable = Some(*middle);
+            unreadable = after.get(1..).unwrap_or_default();
+        } else {
+            unreadable = before;
+        }
+    }
+    match readable.and_then(until) {
+        Some(Ok((pixels, _))) => salvage(pixels, reason),
+        _ => Err(corrupt()),
     }
 }
 
@@ -47,7 +83,7 @@ pub(super) fn decode_planes(
     header: &Header,
     at_least: PixelSize,
 ) -> Option<Result<Decoded<Planes>, MediaError>> {
-    turbo_planes(bytes, header, at_least).map(keep)
+    turbo_planes(jpeg_start(bytes), header, at_least).map(keep)
 }
 
 /// Keeps the picture, also after a warning.
@@ -61,8 +97,21 @@ fn keep<P: Raster>((pixels, warning): WithWarning<P>) -> Result<Decoded<P>, Medi
 /// A picture, and libjpeg-turbo's warning about it.
 type WithWarning<P> = (P, Option<String>);
 
-/// Decodes with libjpeg-turbo. The error is its reason.
-fn turbo(bytes: &[u8], header: &Header, at_least: PixelSize) -> Result<WithWarning<Pixels>, String> {
+/// Why libjpeg-turbo stopped.
+struct Refusal {
+    reason: String,
+    /// The picture with the rows before the error.
+    rows: Option<Pixels>,
+}
+
+impl From<String> for Refusal {
+    fn from(reason: String) -> Self {
+        Self { reason, rows: None }
+    }
+}
+
+/// Decodes with libjpeg-turbo.
+fn turbo(bytes: &[u8], header: &Header, at_least: PixelSize) -> Result<WithWarning<Pixels>, Refusal> {
     let (mut decompressor, found) = open(bytes, header, at_least)?;
     let (format, layout) = match found.colorspace {
         Colorspace::Gray => (PixelFormat::GRAY, Layout::Gray),
@@ -71,7 +120,7 @@ fn turbo(bytes: &[u8], header: &Header, at_least: PixelSize) -> Result<WithWarni
             (PixelFormat::CMYK, Layout::Cmyk { inverted: header.inverted_cmyk })
         }
     };
-    let size = pixel_size(found.width, found.height).ok_or("the picture has no size")?;
+    let size = pixel_size(found.width, found.height).ok_or_else(|| "the picture has no size".to_owned())?;
     let mut pixels = zeroed(size, format.size()).map_err(|error| error.to_string())?;
     let target = turbojpeg::Image {
         pixels: pixels.as_mut_slice(),
@@ -80,8 +129,12 @@ fn turbo(bytes: &[u8], header: &Header, at_least: PixelSize) -> Result<WithWarni
         height: found.height,
         format,
     };
-    let warning = warning(decompressor.decompress(bytes, target))?;
-    Ok((Pixels { size, layout, bytes: pixels }, warning))
+    let outcome = warning(decompressor.decompress(bytes, target));
+    let pixels = Pixels { size, layout, bytes: pixels };
+    match outcome {
+        Ok(warning) => Ok((pixels, warning)),
+        Err(reason) => Err(Refusal { reason, rows: Some(pixels) }),
+    }
 }
 
 fn turbo_planes(bytes: &[u8], header: &Header, at_least: PixelSize) -> Option<WithWarning<Planes>> {
@@ -119,7 +172,8 @@ fn turbo_planes(bytes: &[u8], header: &Header, at_least: PixelSize) -> Option<Wi
     Some((Planes { y: plane(size, samples), cb: plane(chroma, cb), cr: plane(chroma, cr) }, warning))
 }
 
-/// A decompressor for the smallest sufficient scale, and the file's header with the scaled size.
+/// A decompressor for the smallest sufficient scale, and the file's header with the scaled size. The binding reports
+/// warnings about the header as errors.
 fn open(
     bytes: &[u8],
     header: &Header,
@@ -173,6 +227,7 @@ fn scale_for(size: PixelSize, at_least: PixelSize) -> ScalingFactor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Format, container};
 
     #[test]
     fn smallest_sufficient_scale() {
@@ -188,5 +243,119 @@ mod tests {
         check((96_000, 72_000), (1200, 900), ScalingFactor::ONE_EIGHTH);
         check((1300, 900), (1200, 831), ScalingFactor::ONE);
         check((300, 200), (300, 200), ScalingFactor::ONE);
+    }
+
+    const FILES: [(&str, &[u8]); 5] = [
+        ("grey", include_bytes!("../../../../fixtures/media/grey.jpg")),
+        ("CMYK", include_bytes!("../../../../fixtures/media/cmyk.jpg")),
+        ("progressive", PROGRESSIVE),
+        ("arithmetic", include_bytes!("../../../../fixtures/uncommon/arithmetic.jpg")),
+        ("several scans", include_bytes!("../../../../fixtures/uncommon/noninterleaved.jpg")),
+    ];
+    const PROGRESSIVE: &[u8] = include_bytes!("../../../../fixtures/media/progressive.jpg");
+
+    fn decoded(file: &[u8]) -> Result<Decoded, MediaError> {
+        let header = container::header(Format::Jpeg, file)?;
+        decode(file, &header, header.size)
+    }
+
+    /// The starts of the segments, up to the first scan.
+    fn segments(file: &[u8]) -> Vec<usize> {
+        let mut starts = vec![2];
+        while let Some(at) = starts.last().copied().filter(|at| file[at + 1] != 0xDA) {
+            starts.push(at + 2 + usize::from(u16::from_be_bytes([file[at + 2], file[at + 3]])));
+        }
+        starts
+    }
+
+    #[test]
+    fn bytes_between_segments_change_no_pixel() {
+        for (name, file) in FILES {
+            let whole = decoded(file).unwrap();
+            assert_eq!(whole.damaged, None, "{name}");
+            for at in segments(file) {
+                for stray in
+                    [&b"\0\x12\x34"[..], b"\xFF\xD8", b"\xFF\x02\0\x04ab", b"\xFF\xF0\0\x02", b"\xFF\0"]
+                {
+                    let broken = [&file[..at], stray, &file[at..]].concat();
+                    let read =
+                        decoded(&broken).unwrap_or_else(|error| panic!("{name} {at} {stray:?}: {error}"));
+                    assert!(read.damaged.is_some(), "{name} {at} {stray:?}");
+                    assert!(read.pixels == whole.pixels, "{name} {at} {stray:?}");
+                }
+            }
+            for (head, tail) in [(&b"\n"[..], &b""[..]), (b"\r\n", b"\r\n"), (b"", &[0; 900])] {
+                let read = decoded(&[head, file, tail].concat()).unwrap();
+                assert_eq!((read.damaged, read.pixels == whole.pixels), (None, true), "{name} {head:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn repaired_file_is_the_same_picture() {
+        for (name, file) in FILES {
+            let repaired = repaired(file);
+            let read = decoded(&repaired.file).unwrap();
+            assert_eq!((read.damaged, read.pixels == decoded(file).unwrap().pixels), (None, true), "{name}");
+            assert_eq!(repaired.scan_ends.last(), Some(&(repaired.file.len() - 2)), "{name}");
+        }
+    }
+
+    #[test]
+    fn unknown_colour_segments_are_warnings() {
+        let (_, cmyk) = FILES[1];
+        let whole = decoded(cmyk).unwrap();
+        let mut broken = cmyk.to_vec();
+        let adobe = cmyk.windows(5).position(|bytes| bytes == b"Adobe").unwrap();
+        assert_eq!(broken[adobe + 11], 2);
+        broken[adobe + 11] = 9;
+        let read = decoded(&broken).unwrap();
+        assert_eq!((read.damaged.is_some(), read.pixels == whole.pixels), (true, true));
+
+        let (_, grey) = FILES[0];
+        let mut broken = grey.to_vec();
+        let jfif = grey.windows(5).position(|bytes| bytes == b"JFIF\0").unwrap();
+        broken[jfif + 5] = 7;
+        let read = decoded(&broken).unwrap();
+        assert_eq!((read.damaged.is_some(), read.pixels == decoded(grey).unwrap().pixels), (true, true));
+    }
+
+    #[test]
+    fn broken_data_lose_only_what_follows() {
+        let (_, grey) = FILES[0];
+        let whole = decoded(grey).unwrap().pixels;
+        let middle = grey.len() / 2;
+        let row = usize::try_from(whole.size.width).unwrap();
+        for marker in [0x02, 0x5A, 0xF5, 0xD9, 0xD8] {
+            let mut broken = grey.to_vec();
+            broken[middle..middle + 2].copy_from_slice(&[0xFF, marker]);
+            let read = decoded(&broken).unwrap_or_else(|error| panic!("{marker:X}: {error}"));
+            assert!(read.damaged.is_some(), "{marker:X}");
+            assert!(read.pixels.bytes[..row * 8] == whole.bytes[..row * 8], "{marker:X}");
+        }
+        for kept in [middle, grey.len() - 2] {
+            let read = decoded(&grey[..kept]).unwrap();
+            assert!(
+                read.damaged.is_some() && read.pixels.bytes[..row * 8] == whole.bytes[..row * 8],
+                "{kept}"
+            );
+        }
+    }
+
+    #[test]
+    fn scans_before_a_broken_one_are_kept() {
+        let whole = decoded(PROGRESSIVE).unwrap().pixels;
+        let repaired = repaired(PROGRESSIVE);
+        assert!(repaired.scan_ends.len() > 5);
+        for end in &repaired.scan_ends[..repaired.scan_ends.len() - 1] {
+            // The next segment is a table, or a scan, whose component gets an impossible number.
+            let mut broken = repaired.file.clone();
+            broken[end + 4..end + 6].fill(0xEE);
+            let read = decoded(&broken).unwrap_or_else(|error| panic!("{end}: {error}"));
+            assert!(read.damaged.is_some(), "{end}");
+            let difference: u64 =
+                read.pixels.bytes.iter().zip(&whole.bytes).map(|(a, b)| u64::from(a.abs_diff(*b))).sum();
+            assert!(difference / u64::try_from(whole.bytes.len()).unwrap() < 60, "{end}: {difference}");
+        }
     }
 }

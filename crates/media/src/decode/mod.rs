@@ -10,7 +10,7 @@ mod tiff;
 
 use domain::PixelSize;
 
-use crate::container::Header;
+use crate::container::{Header, Preview};
 use crate::render::{Pixels, Planes, Raster};
 use crate::{Format, MediaError};
 
@@ -37,11 +37,13 @@ pub(crate) fn decode(
         Format::Gif => image_crate::gif(bytes, header),
         Format::Tiff => tiff::decode(bytes, header),
         Format::Heif | Format::Avif => heif::decode(bytes, header),
-        Format::Raw => {
-            let preview =
-                header.preview.and_then(|preview| preview.of(bytes)).ok_or(MediaError::Truncated)?;
-            jpeg::decode(preview, header, at_least)
-        }
+        Format::Raw => match header.preview {
+            Some(Preview::Jpeg(range)) => {
+                jpeg::decode(range.of(bytes).ok_or(MediaError::Truncated)?, header, at_least)
+            }
+            Some(Preview::Pixels { directory }) => tiff::decode_directory(bytes, header, directory),
+            None => Err(MediaError::NoPreview),
+        },
     }
 }
 
@@ -52,7 +54,11 @@ pub(crate) fn decode_planes(
     header: &Header,
     at_least: PixelSize,
 ) -> Option<Result<Decoded<Planes>, MediaError>> {
-    let jpeg = header.preview.map_or(Some(bytes), |preview| preview.of(bytes))?;
+    let jpeg = match header.preview {
+        None => bytes,
+        Some(Preview::Jpeg(range)) => range.of(bytes)?,
+        Some(Preview::Pixels { .. }) => return None,
+    };
     jpeg::decode_planes(jpeg, header, at_least)
 }
 

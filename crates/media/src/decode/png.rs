@@ -1,11 +1,14 @@
 //! Decodes PNG with the png crate. It can skip text and colour profiles, which may be decompression bombs, and converts 16
 //! bits to 8 without a second copy.
 
-use std::io::Cursor;
+mod repair;
+
+use std::io::{BufRead, BufReader, Cursor, Seek};
 
 use domain::PixelSize;
 use png::{BitDepth, ColorType, Decoder, Limits, Transformations};
 
+use self::repair::RepairedPng;
 use super::{Decoded, salvage, zeroed};
 use crate::MediaError;
 use crate::container::Header;
@@ -24,32 +27,26 @@ enum Checksums {
     Ignored,
 }
 
-/// Decodes a PNG. A wrong checksum stops the decoder, although the rows after it may be intact. Such a file is decoded
-/// again without checksums.
+/// Decodes a PNG. If the decoder finds an error, the file is decoded again with all data that inflate.
 pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaError> {
-    let verified = read(bytes, header, Checksums::Verified);
-    let has_wrong_checksum = match &verified {
-        Ok(Decoded { damaged: Some(reason), .. }) | Err(MediaError::Corrupt(reason)) => {
-            reason == WRONG_CHECKSUM
-        }
-        _ => false,
+    let reason = match read(Cursor::new(bytes), header, Checksums::Verified) {
+        Ok(Decoded { damaged: Some(reason), .. }) | Err(MediaError::Corrupt(reason)) => reason,
+        decoded => return decoded,
     };
-    let decoded = if has_wrong_checksum {
-        drop(verified);
-        read(bytes, header, Checksums::Ignored)?
-    } else {
-        verified?
-    };
-    match decoded.damaged {
-        Some(damage) => salvage(decoded.pixels, damage),
-        None => Ok(Decoded { damaged: has_wrong_checksum.then(|| WRONG_CHECKSUM.to_owned()), ..decoded }),
+    let corrupt = || MediaError::Corrupt(reason.clone());
+    let mut repaired = RepairedPng::new(bytes).ok_or_else(corrupt)?;
+    let decoded = read(BufReader::new(&mut repaired), header, Checksums::Ignored)?;
+    if repaired.is_incomplete {
+        return salvage(decoded.pixels, reason);
     }
+    let is_harmless = repaired.had_long_palette && !repaired.had_unknown_filter && reason != WRONG_CHECKSUM;
+    Ok(Decoded { damaged: (!is_harmless).then_some(reason), ..decoded })
 }
 
 /// Decodes the rows before the first error. [`Decoded::damaged`] holds that error.
-fn read(bytes: &[u8], header: &Header, checksums: Checksums) -> Result<Decoded, MediaError> {
+fn read(file: impl BufRead + Seek, header: &Header, checksums: Checksums) -> Result<Decoded, MediaError> {
     let corrupt = |error: png::DecodingError| MediaError::Corrupt(reason(&error));
-    let mut decoder = Decoder::new_with_limits(Cursor::new(bytes), Limits { bytes: MAX_AUXILIARY_BYTES });
+    let mut decoder = Decoder::new_with_limits(file, Limits { bytes: MAX_AUXILIARY_BYTES });
     decoder.set_ignore_text_chunk(true);
     decoder.set_ignore_iccp_chunk(true);
     if checksums == Checksums::Ignored {
@@ -271,6 +268,93 @@ mod tests {
                     assert!(same >= rows, "{made:?} {percent} %: {same} of {rows} rows");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn truncated_interlaced_file_keeps_all_pixels_that_inflate() {
+        for made in pictures().filter(|made| made.interlaced) {
+            let packed = made.packed();
+            let whole = made.decoded(&made.chunks(&packed));
+            let kept = packed.len() / 2;
+            let mut inflated = Vec::new();
+            let _cut_off = ZlibDecoder::new(&packed[..kept]).read_to_end(&mut inflated);
+            let read = made.decoded(&made.chunks(&packed[..kept]));
+            assert!(read.damaged.is_some(), "{made:?}");
+            let channels = whole.pixels.layout.channels();
+            let pairs = read.pixels.bytes.chunks(channels).zip(whole.pixels.bytes.chunks(channels));
+            let same = pairs.filter(|(read, true_pixel)| read == true_pixel).count();
+            // Each row has a filter type besides its pixels.
+            let pixels = (inflated.len() - made.rows().len()) / made.bytes_per_pixel();
+            assert!(same >= pixels, "{made:?}: {same} of {pixels}");
+        }
+    }
+
+    #[test]
+    fn broken_data_keep_all_rows_that_inflate() {
+        for made in pictures().filter(|made| !made.interlaced) {
+            let mut packed = made.packed();
+            let whole = made.decoded(&made.chunks(&packed));
+            let middle = packed.len() / 2;
+            let mut inflated = Vec::new();
+            let _cut_off = ZlibDecoder::new(&packed[..middle]).read_to_end(&mut inflated);
+            let rows = inflated.len() / (1 + usize::try_from(SIDE).unwrap() * made.bytes_per_pixel());
+            packed[middle..].fill(0xFF);
+            let read = made.decoded(&made.chunks(&packed));
+            assert!(read.damaged.is_some(), "{made:?}");
+            let row_bytes = whole.pixels.bytes.len() / usize::try_from(SIDE).unwrap();
+            assert!(
+                rows > 40 && read.pixels.bytes[..rows * row_bytes] == whole.pixels.bytes[..rows * row_bytes],
+                "{made:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn unknown_filter_types_lose_no_row() {
+        for made in pictures() {
+            let whole = made.decoded(&made.chunks(&made.packed()));
+            let mut rows = made.rows();
+            rows[20][0] = 9;
+            rows[90][0] = 255;
+            let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+            encoder.write_all(&rows.concat()).unwrap();
+            let read = made.decoded(&made.chunks(&encoder.finish().unwrap()));
+            assert!(read.damaged.is_some(), "{made:?}");
+            assert!(read.pixels.bytes == whole.pixels.bytes, "{made:?}");
+        }
+    }
+
+    #[test]
+    fn lists_of_colours_that_are_too_long_are_no_damage() {
+        for made in pictures().filter(|made| matches!(made.color, PALETTE | RGB | RGBA)) {
+            let mut chunks = made.chunks(&made.packed());
+            let whole = made.decoded(&chunks);
+            let long =
+                [(0..=u8::MAX).flat_map(|at| [at, at / 2, u8::MAX - at]).collect(), vec![7; 30]].concat();
+            chunks.retain(|chunk| chunk[4..8] != *b"PLTE");
+            chunks.insert(1, png_chunk(b"PLTE", &long));
+            let read = made.decoded(&chunks);
+            assert_eq!((read.damaged, read.pixels == whole.pixels), (None, true), "{made:?}");
+            if made.color == PALETTE {
+                chunks.insert(2, png_chunk(b"tRNS", &[&[9; 256][..], &[1; 20]].concat()));
+                let read = made.decoded(&chunks);
+                assert_eq!((read.damaged, read.pixels.layout), (None, Layout::Rgba), "{made:?}");
+                assert!(read.pixels.bytes.iter().skip(3).step_by(4).all(|alpha| *alpha == 9), "{made:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn file_without_its_end_is_read() {
+        for made in pictures() {
+            let mut chunks = made.chunks(&made.packed());
+            let whole = made.decoded(&chunks);
+            chunks.pop();
+            assert!(made.decoded(&chunks).pixels == whole.pixels, "{made:?}");
+            // The checksum of the last chunk is missing, too.
+            let file = file(&chunks);
+            assert!(decoded(&file[..file.len() - 4]).unwrap().pixels == whole.pixels, "{made:?}");
         }
     }
 

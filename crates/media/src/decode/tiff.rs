@@ -25,23 +25,35 @@ use crate::render::Pixels;
 const MAX_PASSES: usize = 4;
 
 pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaError> {
-    let picture = TiffImage::read(bytes)?;
+    decode_picture(bytes, header, &TiffImage::read(bytes)?)
+}
+
+/// Decodes the picture of one of the directories.
+pub(super) fn decode_directory(
+    bytes: &[u8],
+    header: &Header,
+    directory: usize,
+) -> Result<Decoded, MediaError> {
+    decode_picture(bytes, header, &TiffImage::read_directory(bytes, directory)?)
+}
+
+fn decode_picture(bytes: &[u8], header: &Header, picture: &TiffImage<'_>) -> Result<Decoded, MediaError> {
     if picture.size != header.size {
         return Err(MediaError::size_mismatch());
     }
     let layout = picture.layout();
     let mut pixels = Pixels { size: picture.size, layout, bytes: zeroed(picture.size, layout.channels())? };
     let mut decoder = TiffDecoder {
-        rows: RowWriter::new(&picture)?,
+        rows: RowWriter::new(picture)?,
         decompressor: Decompressor::new(picture.compression),
         allowance: bytes.len().saturating_mul(MAX_PASSES),
         damaged: None,
         file: bytes,
-        picture: &picture,
+        picture,
     };
     decoder.read_chunks(&mut pixels.bytes);
     let damaged = decoder.damaged;
-    samples::divide_by_alpha(&picture, &mut pixels.bytes);
+    samples::divide_by_alpha(picture, &mut pixels.bytes);
     match damaged {
         None => Ok(Decoded { pixels, damaged: None }),
         Some(reason) => salvage(pixels, reason),
@@ -103,8 +115,8 @@ impl TiffDecoder<'_> {
             Cow::Borrowed(chunk)
         };
         let (unpacked, damage) = match picture.compression {
-            Compression::Jpeg => jpeg::unpack(&stored, picture)?,
-            Compression::Fax3 { byte_aligned } => fax::group_3(&stored, size.width, height, byte_aligned),
+            Compression::Jpeg => jpeg::unpack(&stored, picture, height)?,
+            Compression::Fax3(kind) => fax::group_3(&stored, size.width, height, kind),
             Compression::Fax4 => fax::group_4(&stored, size.width, height),
             _ => {
                 self.decompressor.restart(&stored);

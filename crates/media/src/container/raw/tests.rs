@@ -289,6 +289,45 @@ fn plain_tiff_is_not_raw() {
 }
 
 #[test]
+fn uncompressed_preview_is_decoded() {
+    let pixels = quarters(320, 200);
+    let raw = |sub_directory: bool, jpeg_preview: Option<&[u8]>| {
+        let mut writer = Writer::new(true, false);
+        let mut preview = place(&mut writer, pixels.as_raw(), (273, 279));
+        preview.extend([
+            (254, number(1)),
+            (256, number(320)),
+            (257, number(200)),
+            (258, Value::Shorts(vec![8, 8, 8])),
+            (259, Value::Shorts(vec![1])),
+            (262, Value::Shorts(vec![2])),
+            (277, Value::Shorts(vec![3])),
+            (278, number(200)),
+        ]);
+        let mut sensor = sensor(&mut writer, 7);
+        if let Some(jpeg) = jpeg_preview {
+            sensor.extend(place(&mut writer, jpeg, (0x0201, 0x0202)));
+        }
+        let (mut first, child) = if sub_directory { (sensor, preview) } else { (preview, sensor) };
+        let child = writer.directory(&child, 0);
+        first.extend([(330, Value::Longs(vec![child])), (0xC612, Value::Bytes(vec![1, 4, 0, 0]))]);
+        let first = writer.directory(&first, 0);
+        writer.finish(first)
+    };
+    for sub_directory in [false, true] {
+        for smaller in [None, Some(jpeg(160, 120))] {
+            let file = raw(sub_directory, smaller.as_deref());
+            let read = crate::decode_rgb(&file, &[u32::MAX], &Limits::default()).unwrap();
+            assert_eq!(read.damaged, None);
+            assert!(read.pictures[0].rgb == *pixels.as_raw());
+        }
+        let larger = raw(sub_directory, Some(&jpeg(800, 600)));
+        let probe = crate::probe(&larger, &Limits::default()).unwrap();
+        assert_eq!(probe.stored_size, PixelSize { width: 800, height: 600 });
+    }
+}
+
+#[test]
 fn raw_without_preview_is_refused() {
     let raw = |offset: u32| {
         let mut writer = Writer::new(false, false);

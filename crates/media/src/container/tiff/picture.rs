@@ -33,6 +33,10 @@ pub(crate) mod tag {
     pub(crate) const JPEG_TABLES: u16 = 347;
     pub(crate) const JPEG_INTERCHANGE: u16 = 513;
     pub(crate) const JPEG_INTERCHANGE_LENGTH: u16 = 514;
+    pub(crate) const JPEG_RESTART_INTERVAL: u16 = 515;
+    pub(crate) const JPEG_Q_TABLES: u16 = 519;
+    pub(crate) const JPEG_DC_TABLES: u16 = 520;
+    pub(crate) const JPEG_AC_TABLES: u16 = 521;
     pub(crate) const YCBCR_SUBSAMPLING: u16 = 530;
 }
 
@@ -69,12 +73,21 @@ pub(crate) enum Compression {
     PackBits,
     Lzw,
     Deflate,
-    /// Group 3 in one dimension, with or without end-of-line codes; rows may be aligned to bytes.
-    Fax3 {
-        byte_aligned: bool,
-    },
+    /// Group 3.
+    Fax3(Fax3),
     Fax4,
     Jpeg,
+}
+
+/// The variant of Group 3 fax.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fax3 {
+    /// One dimension, with or without end-of-line codes.
+    Plain,
+    /// One dimension, rows start at bytes, without end-of-line codes.
+    ByteAligned,
+    /// One or two dimensions, with end-of-line codes.
+    TwoDimensional,
 }
 
 /// The prediction that is undone after a row is decompressed.
@@ -106,6 +119,19 @@ pub(crate) enum Alpha {
     Premultiplied,
 }
 
+/// The tables of JPEG in TIFF 6.0 (section 22), of which the strips have only the entropy-coded data.
+#[derive(Debug, Clone)]
+pub(crate) struct JpegFields<'a> {
+    /// For each component 64 values.
+    pub(crate) quantisation: Vec<&'a [u8]>,
+    /// For each component the numbers of codes with 1 to 16 bits, and the values.
+    pub(crate) dc: Vec<&'a [u8]>,
+    pub(crate) ac: Vec<&'a [u8]>,
+    pub(crate) restart_interval: Option<u16>,
+    /// How many luma samples share a pair of chroma samples, across and down.
+    pub(crate) sampling: (u32, u32),
+}
+
 /// The parameters for decoding a picture.
 #[derive(Debug, Clone)]
 pub(crate) struct TiffImage<'a> {
@@ -125,6 +151,7 @@ pub(crate) struct TiffImage<'a> {
     pub(crate) palette: Option<Entry<'a>>,
     /// The tables that all JPEG chunks share.
     pub(crate) jpeg_tables: Option<&'a [u8]>,
+    pub(crate) jpeg_fields: Option<JpegFields<'a>>,
     /// Whether the JPEG chunks store luma and chroma. `None`: the chunks declare it.
     pub(crate) jpeg_ycc: Option<bool>,
     pub(crate) chunks: Chunks<'a>,
@@ -162,12 +189,25 @@ fn unsupported(what: &str) -> MediaError {
     MediaError::Corrupt(format!("{what} not supported"))
 }
 
+fn read_structure(bytes: &[u8]) -> Result<Structure<'_>, MediaError> {
+    Structure::read(bytes).ok_or_else(|| MediaError::Corrupt("the TIFF header is malformed".into()))
+}
+
 impl<'a> TiffImage<'a> {
-    /// Refuses pictures that cannot be decoded.
+    /// The first picture that is not a thumbnail. Refuses pictures that cannot be decoded.
     pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, MediaError> {
-        let structure = Structure::read(bytes)
-            .ok_or_else(|| MediaError::Corrupt("the TIFF header is malformed".into()))?;
-        let ifd = main_directory(&structure).ok_or(MediaError::Truncated)?;
+        let structure = read_structure(bytes)?;
+        Self::describe(&structure, &main_directory(&structure).ok_or(MediaError::Truncated)?)
+    }
+
+    /// The picture of a directory, by its place among all directories.
+    pub(crate) fn read_directory(bytes: &'a [u8], place: usize) -> Result<Self, MediaError> {
+        let structure = read_structure(bytes)?;
+        Self::describe(&structure, structure.directories().get(place).ok_or(MediaError::Truncated)?)
+    }
+
+    /// The picture that a directory describes.
+    pub(crate) fn describe(structure: &Structure<'a>, ifd: &Ifd<'a>) -> Result<Self, MediaError> {
         let side = |tag| ifd.number(tag).and_then(|side| u32::try_from(side).ok());
         let size = side(tag::IMAGE_WIDTH).zip(side(tag::IMAGE_LENGTH));
         let (width, height) =
@@ -177,29 +217,30 @@ impl<'a> TiffImage<'a> {
             return Err(MediaError::NoPixels);
         }
 
-        let samples = samples(&ifd)?;
-        let compression = compression(&ifd, &structure)?;
-        let stored = colours(&ifd, samples, compression)?;
+        let samples = samples(ifd)?;
+        let compression = compression(ifd)?;
+        let stored = colours(ifd, samples, compression)?;
         let is_jpeg = compression == Compression::Jpeg;
         // The JPEG decoder converts YCbCr to RGB.
         let is_ycc = is_jpeg && matches!(stored, ColourSpace::YCbCr { .. });
-        let whole_jpeg = whole_jpeg(&ifd, &structure);
+        let whole_jpeg = whole_jpeg(ifd, structure);
         let picture = Self {
             size,
             order: structure.order(),
             colours: if is_ycc { ColourSpace::Rgb } else { stored },
             samples,
-            alpha: alpha(&ifd, stored, samples),
+            alpha: alpha(ifd, stored, samples),
             compression,
-            predictor: predictor(&ifd, compression)?,
+            predictor: predictor(ifd, compression)?,
             planar: samples.count > 1 && ifd.number(tag::PLANAR_CONFIGURATION) == Some(2),
             lowest_bit_first: !is_jpeg && ifd.number(tag::FILL_ORDER) == Some(2),
             palette: ifd.entry(tag::COLOR_MAP),
-            jpeg_tables: ifd.bytes(tag::JPEG_TABLES).filter(|tables| tables.len() <= MAX_JPEG_TABLES),
+            jpeg_tables: jpeg_tables(ifd, structure).filter(|tables| tables.len() <= MAX_JPEG_TABLES),
+            jpeg_fields: jpeg_fields(ifd, structure, stored),
             jpeg_ycc: whole_jpeg.is_none().then_some(is_ycc),
             chunks: match whole_jpeg {
                 Some(jpeg) => Chunks::one(jpeg, size),
-                None => Chunks::read(&ifd, size)?,
+                None => Chunks::read(ifd, size)?,
             },
         };
         picture.check()?;
@@ -214,7 +255,7 @@ impl<'a> TiffImage<'a> {
         }
         let whole_bytes = matches!(bits, 8 | 16 | 32 | 64);
         let sensible = match self.compression {
-            Compression::Fax3 { .. } | Compression::Fax4 => bits == 1 && count == 1,
+            Compression::Fax3(_) | Compression::Fax4 => bits == 1 && count == 1,
             Compression::Jpeg => bits == 8 && !float,
             _ => true,
         } && match self.predictor {
@@ -255,7 +296,7 @@ impl<'a> TiffImage<'a> {
         let area = self.chunks.size.area();
         let chunk = match self.compression {
             Compression::Jpeg => area.saturating_mul(JPEG_BYTES_PER_PIXEL),
-            Compression::Fax3 { .. } | Compression::Fax4 => area,
+            Compression::Fax3(_) | Compression::Fax4 => area,
             _ => u64::from(self.chunks.size.width).saturating_mul(ROW_BYTES_PER_PIXEL),
         };
         chunk.saturating_add(BASE_BYTES)
@@ -286,22 +327,18 @@ fn samples(ifd: &Ifd<'_>) -> Result<Samples, MediaError> {
     }
 }
 
-fn compression(ifd: &Ifd<'_>, structure: &Structure<'_>) -> Result<Compression, MediaError> {
+fn compression(ifd: &Ifd<'_>) -> Result<Compression, MediaError> {
     let number = ifd.number(tag::COMPRESSION).unwrap_or(1);
     let name = match number {
         1 => return Ok(Compression::None),
-        2 => return Ok(Compression::Fax3 { byte_aligned: true }),
-        3 if ifd.number(tag::T4_OPTIONS).unwrap_or(0) & 1 == 0 => {
-            return Ok(Compression::Fax3 { byte_aligned: false });
-        }
+        2 => return Ok(Compression::Fax3(Fax3::ByteAligned)),
+        3 if ifd.number(tag::T4_OPTIONS).unwrap_or(0) & 1 == 0 => return Ok(Compression::Fax3(Fax3::Plain)),
+        3 => return Ok(Compression::Fax3(Fax3::TwoDimensional)),
         4 => return Ok(Compression::Fax4),
         5 => return Ok(Compression::Lzw),
-        6 if whole_jpeg(ifd, structure).is_some() => return Ok(Compression::Jpeg),
-        7 => return Ok(Compression::Jpeg),
+        6 | 7 => return Ok(Compression::Jpeg),
         8 | 32_946 => return Ok(Compression::Deflate),
         32_773 => return Ok(Compression::PackBits),
-        3 => "Group 3 fax in two dimensions",
-        6 => "JPEG of TIFF 6.0",
         9 | 10 | 34_661 => "JBIG",
         32_809 => "ThunderScan",
         33_003 | 33_005 | 34_712 => "JPEG 2000",
@@ -320,7 +357,7 @@ fn compression(ifd: &Ifd<'_>, structure: &Structure<'_>) -> Result<Compression, 
 }
 
 fn colours(ifd: &Ifd<'_>, samples: Samples, compression: Compression) -> Result<ColourSpace, MediaError> {
-    let is_fax = matches!(compression, Compression::Fax3 { .. } | Compression::Fax4);
+    let is_fax = matches!(compression, Compression::Fax3(_) | Compression::Fax4);
     let number = ifd.number(tag::PHOTOMETRIC).unwrap_or(match samples.count {
         1 | 2 if is_fax => 0,
         1 | 2 => 1,
@@ -381,6 +418,49 @@ fn predictor(ifd: &Ifd<'_>, compression: Compression) -> Result<Predictor, Media
         Some(3) => Ok(Predictor::FloatingPoint),
         Some(number) => Err(unsupported(&format!("predictor {number} is"))),
     }
+}
+
+/// The tables that all JPEG chunks share. Old-style JPEG may have a file with them.
+fn jpeg_tables<'a>(ifd: &Ifd<'a>, structure: &Structure<'a>) -> Option<&'a [u8]> {
+    if ifd.number(tag::COMPRESSION) != Some(6) {
+        return ifd.bytes(tag::JPEG_TABLES);
+    }
+    let number = |tag| ifd.number(tag).and_then(|number| usize::try_from(number).ok());
+    let (start, length) = (number(tag::JPEG_INTERCHANGE)?, number(tag::JPEG_INTERCHANGE_LENGTH)?);
+    structure.data().get(start..start.checked_add(length)?)
+}
+
+/// The fields of old-style JPEG, if there are any.
+fn jpeg_fields<'a>(ifd: &Ifd<'a>, structure: &Structure<'a>, colours: ColourSpace) -> Option<JpegFields<'a>> {
+    /// The numbers of codes in a Huffman table.
+    const CODE_LENGTHS: usize = 16;
+
+    if ifd.number(tag::COMPRESSION) != Some(6) {
+        return None;
+    }
+    let tables = |tag, length: fn(&[u8]) -> Option<usize>| -> Option<Vec<&'a [u8]>> {
+        let offsets = ifd.entry(tag)?.numbers().take(MAX_SAMPLES);
+        let table = |offset: u64| {
+            let from = structure.data().get(usize::try_from(offset).ok()?..)?;
+            from.get(..length(from)?)
+        };
+        offsets.map(table).collect::<Option<Vec<_>>>().filter(|tables| !tables.is_empty())
+    };
+    let code_length = |from: &[u8]| {
+        let numbers = from.get(..CODE_LENGTHS)?.iter().map(|count| usize::from(*count));
+        Some(CODE_LENGTHS + numbers.sum::<usize>()).filter(|length| *length <= CODE_LENGTHS + 256)
+    };
+    let interval = ifd.number(tag::JPEG_RESTART_INTERVAL).and_then(|interval| u16::try_from(interval).ok());
+    Some(JpegFields {
+        quantisation: tables(tag::JPEG_Q_TABLES, |_| Some(64))?,
+        dc: tables(tag::JPEG_DC_TABLES, code_length)?,
+        ac: tables(tag::JPEG_AC_TABLES, code_length)?,
+        restart_interval: interval.filter(|interval| *interval > 0),
+        sampling: match colours {
+            ColourSpace::YCbCr { across, down } => (across, down),
+            _ => (1, 1),
+        },
+    })
 }
 
 /// The JPEG file with the whole picture, in old-style JPEG compression. If the strips lie outside of that file, it has

@@ -1,13 +1,14 @@
-//! Decodes fax: ITU-T T.4 (Group 3, one dimension) and T.6 (Group 4). Black is 1.
+//! Decodes fax: ITU-T T.4 (Group 3) and T.6 (Group 4). Black is 1.
 
 use std::cell::Cell;
 use std::convert::Infallible;
-use std::iter;
+use std::{iter, mem};
 
 use fax::decoder::{DecodeStatus, Group4Decoder};
-use fax::maps::{black, white};
+use fax::maps::{Mode, black, mode, white};
 use fax::{BitReader, ByteReader};
 
+use crate::container::tiff::Fax3;
 use crate::error::CUT_OFF;
 
 /// Zero bytes after the end, because the decoder looks up the last code among longer ones.
@@ -50,21 +51,48 @@ pub(super) fn group_4(chunk: &[u8], width: u32, height: u32) -> Unpacked {
     (rows, damaged)
 }
 
-/// Decodes Group 3 in one dimension. Each row starts after an end-of-line code, or at a byte.
-pub(super) fn group_3(chunk: &[u8], width: u32, height: u32, byte_aligned: bool) -> Unpacked {
+/// Decodes Group 3. After a row that ends too early, decoding continues at the next end-of-line code.
+pub(super) fn group_3(chunk: &[u8], width: u32, height: u32, kind: Fax3) -> Unpacked {
     let feed = chunk.iter().chain(iter::repeat_n(&0, PADDING)).map(|byte| Ok::<_, Infallible>(*byte));
     let Ok(mut reader) = ByteReader::new(feed);
-    let (mut rows, mut changes, mut damaged) = (Vec::new(), Vec::new(), None);
+    let (mut rows, mut damaged) = (Vec::new(), None);
+    let (mut before, mut changes) = (Vec::new(), Vec::new());
     for _ in 0..height {
-        let read = if byte_aligned { Some(()) } else { skip_end_of_line(&mut reader) };
-        changes.clear();
-        if read.and_then(|()| row_in_one_dimension(&mut reader, width, &mut changes)).is_none() {
-            damaged = Some(if reader.peek(1).is_none() { CUT_OFF } else { DAMAGED }.to_owned());
+        let is_at_row = match kind {
+            Fax3::Plain => skip_end_of_line(&mut reader),
+            Fax3::ByteAligned => Some(()),
+            // The code is followed by the dimensions of the row.
+            Fax3::TwoDimensional => skip_to_end_of_line(&mut reader),
+        };
+        if is_at_row.is_none() || reader.peek(1).is_none() {
+            damaged = Some(CUT_OFF.to_owned());
             break;
         }
+        mem::swap(&mut before, &mut changes);
+        changes.clear();
+        let is_two_dimensional = kind == Fax3::TwoDimensional && {
+            let is_one_dimensional = reader.peek(1) == Some(1);
+            let Ok(()) = reader.consume(1);
+            !is_one_dimensional
+        };
+        let read = if is_two_dimensional {
+            row_in_two_dimensions(&mut reader, width, &before, &mut changes)
+        } else {
+            row_in_one_dimension(&mut reader, width, &mut changes)
+        };
+        if read.is_none() {
+            damaged.get_or_insert_with(|| DAMAGED.to_owned());
+            // The rest of the row is white.
+            changes.truncate(changes.len() / 2 * 2);
+        }
         push_row(&mut rows, &changes, width);
-        if byte_aligned {
-            let Ok(()) = reader.consume(reader.bits_to_byte_boundary());
+        match (read, kind) {
+            (None, Fax3::ByteAligned) => break,
+            (None, Fax3::Plain) if seek_end_of_line(&mut reader).is_none() => break,
+            (_, Fax3::ByteAligned) => {
+                let Ok(()) = reader.consume(reader.bits_to_byte_boundary());
+            }
+            _ => {}
         }
     }
     fill_up(&mut rows, width, height);
@@ -73,30 +101,103 @@ pub(super) fn group_3(chunk: &[u8], width: u32, height: u32, byte_aligned: bool)
 
 /// Skips the end-of-line code before a row, if there is one: at least eleven zeros and a one.
 fn skip_end_of_line(reader: &mut impl BitReader<Error = Infallible>) -> Option<()> {
-    if reader.peek(11) == Some(0) {
-        while reader.peek(1)? == 0 {
-            let Ok(()) = reader.consume(1);
-        }
+    if is_at_end_of_line(reader) { skip_to_end_of_line(reader) } else { Some(()) }
+}
+
+/// Skips everything up to and including the next end-of-line code.
+fn skip_to_end_of_line(reader: &mut impl BitReader<Error = Infallible>) -> Option<()> {
+    seek_end_of_line(reader)?;
+    while reader.peek(1)? == 0 {
+        let Ok(()) = reader.consume(1);
+    }
+    let Ok(()) = reader.consume(1);
+    Some(())
+}
+
+/// Skips everything before the next end-of-line code.
+fn seek_end_of_line(reader: &mut impl BitReader<Error = Infallible>) -> Option<()> {
+    while reader.peek(11)? != 0 {
         let Ok(()) = reader.consume(1);
     }
     Some(())
+}
+
+/// Whether an end-of-line code follows. It is looked for before each code, because decoding consumes a part of it.
+fn is_at_end_of_line(reader: &impl BitReader) -> bool {
+    reader.peek(11) == Some(0)
+}
+
+/// Reads a run, of one or several codes.
+fn run(reader: &mut impl BitReader, is_black: bool) -> Option<u32> {
+    let mut length = 0_u32;
+    loop {
+        if is_at_end_of_line(reader) {
+            return None;
+        }
+        let code = if is_black { black::decode(reader)? } else { white::decode(reader)? };
+        length = length.checked_add(u32::from(code))?;
+        if code < 64 {
+            return Some(length);
+        }
+    }
 }
 
 /// Reads the positions of the colour changes in a row, which starts with white.
 fn row_in_one_dimension(reader: &mut impl BitReader, width: u32, changes: &mut Vec<u32>) -> Option<()> {
     let (mut at, mut is_black) = (0_u32, false);
     while at < width {
-        loop {
-            let code = if is_black { black::decode(reader)? } else { white::decode(reader)? };
-            at = at.checked_add(u32::from(code))?;
-            // Longer runs consist of several codes.
-            if code < 64 {
-                break;
-            }
-        }
+        at = at.checked_add(run(reader, is_black)?)?;
         changes.push(at.min(width));
         is_black = !is_black;
         // Two empty runs make no progress.
+        if matches!(**changes, [.., a, b, c] if a == b && b == c) {
+            return None;
+        }
+    }
+    Some(())
+}
+
+/// Reads the positions of the colour changes in a row that refers to the row before it (T.4, 4.2).
+fn row_in_two_dimensions(
+    reader: &mut impl BitReader,
+    width: u32,
+    before: &[u32],
+    changes: &mut Vec<u32>,
+) -> Option<()> {
+    // `None` is the position before the first pixel.
+    let (mut at, mut is_black) = (None, false);
+    let mut next_before = 0;
+    while at.is_none_or(|at| at < width) {
+        // The next change in the row above, to the other colour than the current one.
+        while before.get(next_before).is_some_and(|change| at.is_some_and(|at| *change <= at)) {
+            next_before += 1;
+        }
+        let opposite = next_before + usize::from((next_before % 2 == 1) != is_black);
+        let change_before = |place: usize| before.get(place).copied().unwrap_or(width);
+        if is_at_end_of_line(reader) {
+            return None;
+        }
+        match mode::decode(reader)? {
+            Mode::Pass => at = Some(change_before(opposite + 1)),
+            Mode::Horizontal => {
+                for is_black in [is_black, !is_black] {
+                    let end = at.unwrap_or(0).checked_add(run(reader, is_black)?)?.min(width);
+                    changes.push(end);
+                    at = Some(end);
+                }
+            }
+            Mode::Vertical(offset) => {
+                let change = change_before(opposite).checked_add_signed(i32::from(offset))?.min(width);
+                if at.is_some_and(|at| change <= at) {
+                    return None;
+                }
+                changes.push(change);
+                at = Some(change);
+                is_black = !is_black;
+            }
+            Mode::Extension | Mode::EOF => return None,
+        }
+        // Empty runs make no progress.
         if matches!(**changes, [.., a, b, c] if a == b && b == c) {
             return None;
         }

@@ -43,9 +43,7 @@ impl Decompressor {
             })),
             Compression::Deflate => Self::Deflate(Decompress::new(true)),
             // JPEG and fax chunks are decoded at once.
-            Compression::None | Compression::Jpeg | Compression::Fax3 { .. } | Compression::Fax4 => {
-                Self::Plain
-            }
+            Compression::None | Compression::Jpeg | Compression::Fax3(_) | Compression::Fax4 => Self::Plain,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::container::tiff::Fax3;
 use crate::tiff::Structure;
 
 #[test]
@@ -51,7 +52,6 @@ fn unsupported_features_are_named() {
     let short = |tag, value| vec![(tag, Value::Shorts(vec![value]))];
     check(short(259, 34_712), "JPEG 2000 compression is not supported");
     check(short(259, 50_000), "Zstandard compression is not supported");
-    check(short(259, 6), "JPEG of TIFF 6.0 compression is not supported");
     check(short(259, 4711), "compression 4711 is not supported");
     check(short(262, 32_845), "colour space 32845 is not supported");
     check(short(262, 3), "this pixel format is not supported");
@@ -124,8 +124,17 @@ fn directory_beyond_the_end() {
 
 /// A TIFF of any kind.
 fn any_tiff() -> impl Strategy<Value = TestTiff> {
-    let kinds =
-        prop::sample::select(vec![(1, 8), (2, 1), (3, 1), (4, 1), (5, 8), (5, 16), (8, 32), (32_773, 8)]);
+    let kinds = prop::sample::select(vec![
+        (1, 8),
+        (2, 1),
+        (3, 1),
+        (4, 1),
+        (6, 8),
+        (5, 8),
+        (5, 16),
+        (8, 32),
+        (32_773, 8),
+    ]);
     let places = prop::sample::select(vec![None, Some((16, 16)), Some((32, 16))]);
     (kinds, places, any::<(bool, bool, bool)>(), 1_u16..=3).prop_map(
         |((compression, bits), tiles, (planar, big_endian, big), predictor)| {
@@ -168,6 +177,21 @@ proptest! {
         }
         let limits = crate::Limits { max_pixels: 100_000 };
         let _ = crate::render(&file, &[domain::Rendition::Thumb], &limits);
+    }
+
+    #[test]
+    fn fax_of_arbitrary_bytes_has_all_rows(
+        kind in prop::sample::select(vec![Fax3::Plain, Fax3::ByteAligned, Fax3::TwoDimensional]),
+        width in 1_u32..200,
+        height in 1_u32..20,
+        // End-of-line codes among noise.
+        parts in prop::collection::vec(
+            prop_oneof![Just(vec![0, 0x18]), Just(vec![0, 1]), prop::collection::vec(any::<u8>(), 0..12)],
+            0..40,
+        ),
+    ) {
+        let (rows, _) = fax::group_3(&parts.concat(), width, height, kind);
+        prop_assert_eq!(rows.len(), usize::try_from(width.div_ceil(8) * height).unwrap());
     }
 
     #[test]
