@@ -7,8 +7,8 @@ use diesel::{
 };
 use domain::{AccountId, ContentHash, Timestamp};
 use storage::{
-    AddPart, BeginUpload, MAX_UPLOAD_PARTS, MAX_UPLOADS, NewUpload, StorageError, SweptUploads, UploadId,
-    UploadPart, UploadProtocol, UploadState, UploadStore,
+    AddPart, BeginUpload, MAX_FINISHED_UPLOADS, MAX_UPLOAD_PARTS, MAX_UPLOADS, NewUpload, StorageError,
+    SweptUploads, UploadId, UploadPart, UploadProtocol, UploadState, UploadStore,
 };
 
 use crate::{
@@ -23,6 +23,9 @@ use crate::{
         value::{RowReader, stored_bytes},
     },
 };
+
+/// How many finished uploads one write forgets.
+const MAX_FORGOTTEN: i64 = 100;
 
 #[async_trait]
 impl UploadStore for SqlStore {
@@ -327,16 +330,34 @@ fn finish(
     result: &str,
     at: Timestamp,
 ) -> Result<Vec<String>, SqlError> {
-    let account: Option<i64> = diesel::update(uploads::table.find(upload.0))
+    let finished: Option<(i64, String)> = diesel::update(uploads::table.find(upload.0))
         .filter(uploads::result.is_null())
         .set((uploads::result.eq(result), uploads::touched_at_ms.eq(at.millis())))
-        .returning(uploads::account_id)
+        .returning((uploads::account_id, uploads::protocol))
         .get_result(c)
         .optional()?;
-    match account {
-        Some(account) => remove_parts(c, upload.0, account),
-        None => Ok(Vec::new()),
+    let Some((account, protocol)) = finished else { return Ok(Vec::new()) };
+    forget_finished(c, account, &protocol)?;
+    remove_parts(c, upload.0, account)
+}
+
+/// Forgets the oldest finished uploads, which have no parts any more. Each that finishes makes one too many at most; the others are
+/// those of former releases.
+fn forget_finished(c: &mut SqlConnection, account: i64, protocol: &str) -> Result<(), SqlError> {
+    // A literal, because SQLite does not match a partial index with a parameter.
+    let surplus: Vec<i64> = uploads::table
+        .filter(uploads::account_id.eq(account))
+        .filter(uploads::protocol.eq(protocol))
+        .filter(sql::<Bool>("result IS NOT NULL"))
+        .order((uploads::touched_at_ms.desc(), uploads::id.desc()))
+        .offset(MAX_FINISHED_UPLOADS.into())
+        .limit(MAX_FORGOTTEN)
+        .select(uploads::id)
+        .load(c)?;
+    if !surplus.is_empty() {
+        diesel::delete(uploads::table.filter(uploads::id.eq_any(surplus))).execute(c)?;
     }
+    Ok(())
 }
 
 /// Removes all parts of an upload; returns their files.

@@ -8,9 +8,9 @@ use http::{HeaderMap, header, request::Parts};
 use http_body::{Body, Frame};
 use http_body_util::{BodyExt as _, Full, StreamBody, combinators::UnsyncBoxBody};
 use hyper::body::Incoming;
-use tokio::time;
+use tokio::time::{self, Instant};
 
-use crate::server::RequestActivity;
+use crate::{HttpLimits, UploadSlot, server::RequestActivity};
 
 /// The error of a response body. It closes the connection, or with HTTP/2 the stream, because the head has been sent already.
 pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
@@ -78,6 +78,28 @@ impl BodyKind {
 /// How much of an unread body is still received by default, so that the client can read the reply.
 const MAX_DISCARDED_BYTES: u64 = 16 * 1024 * 1024;
 
+/// The time that a client may still let the server wait for the bytes of an upload. Waiting uses it up, and each byte adds the
+/// time that it takes at the lowest rate. So an upload ends when it is [`HttpLimits::body_timeout`] behind that rate.
+#[derive(Debug)]
+struct ReadAllowance {
+    remaining: Duration,
+    max: Duration,
+    bytes_per_s: u32,
+}
+
+impl ReadAllowance {
+    fn new(limits: &HttpLimits) -> Self {
+        let max = limits.body_timeout;
+        Self { remaining: max, max, bytes_per_s: limits.min_body_bytes_per_s.max(1) }
+    }
+
+    /// The server has waited for these bytes.
+    fn receive(&mut self, waited: Duration, bytes: usize) {
+        let earned = Duration::from_secs(bytes as u64) / self.bytes_per_s;
+        self.remaining = (self.remaining.saturating_sub(waited) + earned).min(self.max);
+    }
+}
+
 /// The body of a request.
 ///
 /// The unread rest is received and discarded in the background, within limits: closing the connection on a client that is
@@ -86,6 +108,7 @@ const MAX_DISCARDED_BYTES: u64 = 16 * 1024 * 1024;
 pub struct RequestBody {
     incoming: Option<Incoming>,
     timeout: Duration,
+    allowance: ReadAllowance,
     max_discarded_bytes: u64,
     is_sent: bool,
     is_encoded: bool,
@@ -94,13 +117,14 @@ pub struct RequestBody {
 }
 
 impl RequestBody {
-    /// A body that must arrive within `timeout`.
-    pub fn new(parts: &Parts, incoming: Incoming, timeout: Duration) -> Self {
+    /// A body that must arrive within these limits.
+    pub fn new(parts: &Parts, incoming: Incoming, limits: &HttpLimits) -> Self {
         let (headers, request) = (&parts.headers, parts.extensions.get().cloned());
         let is_sent = !headers.contains_key(header::EXPECT);
         Self {
             incoming: Some(incoming),
-            timeout,
+            timeout: limits.body_timeout,
+            allowance: ReadAllowance::new(limits),
             max_discarded_bytes: MAX_DISCARDED_BYTES,
             is_sent,
             is_encoded: is_encoded(headers),
@@ -141,22 +165,26 @@ impl RequestBody {
         if self.is_encoded { Err(ReadBodyError::Encoded) } else { Ok(bytes) }
     }
 
-    /// The body as a stream, for uploads of any length. A pause that is longer than the time-out for bodies is an error.
-    /// The connection is not closed for a new one while the stream is read, so authenticate the client first.
+    /// The body as a stream, for uploads of any length. A client that falls too far behind the lowest rate is an error.
+    /// The connection is not closed for a new one while the stream is read, so authenticate the client first. The slot is
+    /// free again when the stream has ended or is dropped.
     ///
     /// # Errors
     /// [`ReadBodyError::Encoded`], or [`ReadBodyError::Broken`] if the connection was closed for a new one.
-    pub fn into_stream(self) -> Result<impl Stream<Item = io::Result<Bytes>> + Send + use<>, ReadBodyError> {
+    pub fn into_stream(
+        self,
+        slot: UploadSlot,
+    ) -> Result<impl Stream<Item = io::Result<Bytes>> + Send + use<>, ReadBodyError> {
         if self.is_encoded {
             return Err(ReadBodyError::Encoded);
         }
         if self.request.as_ref().is_some_and(|request| !request.body_received()) {
             return Err(ReadBodyError::Broken);
         }
-        Ok(stream::unfold(Some(self), |body| async move {
-            let mut body = body?;
+        Ok(stream::unfold(Some((self, slot)), |upload| async move {
+            let (mut body, slot) = upload?;
             match body.next_chunk().await {
-                Ok(chunk) => chunk.map(|chunk| (Ok(chunk), Some(body))),
+                Ok(chunk) => chunk.map(|chunk| (Ok(chunk), Some((body, slot)))),
                 Err(error) => Some((Err(error), None)),
             }
         }))
@@ -172,14 +200,15 @@ impl RequestBody {
         // Until here a client may wait for `100 Continue`, which with HTTP/1.1 the first read sends.
         self.is_sent = true;
         loop {
-            let frame = time::timeout(self.timeout, incoming.frame()).await;
-            match frame.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))? {
-                None => return Ok(None),
-                Some(frame) => {
-                    if let Ok(data) = frame.map_err(io::Error::other)?.into_data() {
-                        return Ok(Some(data));
-                    }
-                }
+            let asked = Instant::now();
+            let frame = time::timeout(self.allowance.remaining, incoming.frame()).await;
+            let Some(frame) = frame.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))? else {
+                return Ok(None);
+            };
+            let data = frame.map_err(io::Error::other)?.into_data();
+            self.allowance.receive(asked.elapsed(), data.as_ref().map_or(0, Bytes::len));
+            if let Ok(data) = data {
+                return Ok(Some(data));
             }
         }
     }
@@ -255,6 +284,34 @@ mod tests {
         check(&["ab", "", "cd"], 4, Ok("abcd")).await;
         check(&["ab", "cd"], 3, Err(ReadBodyError::TooLarge)).await;
         check(&["abcd"], 3, Err(ReadBodyError::TooLarge)).await;
+    }
+
+    /// How many seconds an upload of 10 MB lasts that sends `chunk` bytes every `pause_s`, and whether it arrives.
+    fn upload(chunk: usize, pause_s: u64) -> (u64, bool) {
+        let mut allowance = ReadAllowance::new(&HttpLimits::default());
+        let (mut seconds, mut left) = (0, 10_000_000_usize);
+        let pause = Duration::from_secs(pause_s);
+        while left > 0 {
+            if pause > allowance.remaining {
+                return (seconds + allowance.remaining.as_secs(), false);
+            }
+            seconds += pause_s;
+            allowance.receive(pause, chunk);
+            left = left.saturating_sub(chunk);
+        }
+        (seconds, true)
+    }
+
+    #[test]
+    fn an_upload_below_the_lowest_rate_is_ended() {
+        // A phone with 8 kB/s, one of four uploads of it, and one whose network comes and goes.
+        for (chunk, pause_s) in [(8_000, 1), (2_000, 1), (16_384, 30)] {
+            assert!(upload(chunk, pause_s).1, "{chunk} bytes every {pause_s} s");
+        }
+        for (chunk, pause_s) in [(1, 15), (1, 1), (0, 1), (400, 1), (7_000, 20), (1_000_000, 31)] {
+            let (seconds, arrives) = upload(chunk, pause_s);
+            assert!(!arrives && seconds <= 180, "{chunk} bytes every {pause_s} s: {seconds} s");
+        }
     }
 
     #[tokio::test]

@@ -20,6 +20,7 @@ pub mod local_access;
 mod query;
 pub mod reply;
 mod server;
+mod upload_slots;
 
 pub use accept::prefers_html;
 pub use base_url::{BaseUrl, InvalidBaseUrl};
@@ -27,3 +28,4 @@ pub use client_address::{client_address, is_from_trusted_proxy};
 pub use limits::HttpLimits;
 pub use query::Query;
 pub use server::{ServeOptions, serve};
+pub use upload_slots::{UploadSlot, UploadSlots};

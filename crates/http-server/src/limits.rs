@@ -10,8 +10,12 @@ pub struct HttpLimits {
     pub connections: usize,
     /// Time for the TLS handshake, and time to send the head of a request; also the longest idle time between two requests.
     pub head_timeout: Duration,
-    /// Time to send a body.
+    /// Time to send a body; for an upload, how far it may fall behind its lowest rate.
     pub body_timeout: Duration,
+    /// Lowest average rate at which a client must send an upload.
+    pub min_body_bytes_per_s: u32,
+    /// Upper bound on the uploads of one owner at once; those of all together are half of the connections.
+    pub uploads_per_owner: usize,
     /// Longest pause of a client that receives a response, at its start. With HTTP/2 each response has four times as long.
     pub write_timeout: Duration,
     /// Lowest average rate at which a client must accept a response; with HTTP/2 a quarter of it for each.
@@ -26,6 +30,8 @@ impl Default for HttpLimits {
             connections: 1024,
             head_timeout: Duration::from_secs(30),
             body_timeout: Duration::from_secs(30),
+            min_body_bytes_per_s: 512,
+            uploads_per_owner: 32,
             write_timeout: Duration::from_secs(30),
             min_response_bytes_per_s: 2048,
             drain_timeout: Duration::from_secs(10),

@@ -18,7 +18,11 @@ use storage::{
     exceeds_quota,
 };
 
-use crate::{Library, Unavailable, indexing::StoreFailure};
+use crate::{
+    Library, Unavailable,
+    indexing::StoreFailure,
+    reserved_bytes::{Reservation, RoomFor},
+};
 
 /// How often a file is retried while its blob is being removed, and the pause between retries.
 const MAX_ATTEMPTS: u32 = 50;
@@ -197,7 +201,8 @@ impl Library {
         upload: Upload,
         stream: impl Stream<Item = Result<Bytes, E>> + Send,
     ) -> Result<ImportOutcome, ImportError> {
-        let (original, staged) = self.receive(account, &upload, stream).await?;
+        let room = self.reserve_file(account, &upload).await?;
+        let (original, staged) = self.receive(account, &upload, room, stream).await?;
         self.mark_synced(account).await?;
         let original = original.ok_or(ImportError::Refused(MediaError::Empty))?;
         self.store_original(account, original, &upload, Source::Staged(Some(staged))).await
@@ -208,13 +213,10 @@ impl Library {
         &self,
         account: AccountId,
         upload: &Upload,
+        mut room: Reservation,
         stream: impl Stream<Item = Result<Bytes, E>> + Send,
     ) -> Result<(Option<Original>, StagedFile), ImportError> {
         let max_bytes = self.parts.settings.max_upload_bytes;
-        if upload.bytes.is_some_and(|expected| expected > max_bytes) {
-            return Err(ImportError::TooLarge { max_bytes });
-        }
-        self.check_quota(account, upload).await?;
         let mut file = self.parts.blobs.staging.create(upload.checksum).await?;
         let mut format = None;
         let mut stream = pin!(stream);
@@ -227,6 +229,7 @@ impl Library {
             if let Some(expected) = upload.bytes.filter(|expected| received > *expected) {
                 return Err(ImportError::WrongLength { expected });
             }
+            room.cover(self, received).await?;
             file.write(&chunk).await?;
             if format.is_none() && file.head().len() >= HEAD_BYTES {
                 format = Some(supported_format(file.head())?);
@@ -244,15 +247,18 @@ impl Library {
         Ok((format.map(|format| Original { hash, bytes, format }), staged))
     }
 
-    /// Refuses bytes before they are received if the account is full. A file that is longer than what is left may still
-    /// be one that the account stores. Parts are stored already.
-    pub(crate) async fn check_quota(&self, account: AccountId, upload: &Upload) -> Result<(), ImportError> {
-        let Some(quota_bytes) = upload.quota_bytes.filter(|_| upload.parts_bytes == 0) else { return Ok(()) };
-        let is_longer = upload.bytes.is_some_and(|bytes| bytes > quota_bytes);
-        if is_longer || self.parts.store.stored_bytes(account).await? >= quota_bytes {
-            return Err(ImportError::QuotaExceeded { quota_bytes });
+    /// Refuses a file before it is received if it is too long, and reserves room for it. Parts are stored already.
+    pub(crate) async fn reserve_file(
+        &self,
+        account: AccountId,
+        upload: &Upload,
+    ) -> Result<Reservation, ImportError> {
+        let max_bytes = self.parts.settings.max_upload_bytes;
+        if upload.bytes.is_some_and(|expected| expected > max_bytes) {
+            return Err(ImportError::TooLarge { max_bytes });
         }
-        Ok(())
+        let quota_bytes = upload.quota_bytes.filter(|_| upload.parts_bytes == 0);
+        self.reserve(account, quota_bytes, RoomFor::File, upload.bytes.unwrap_or_default()).await
     }
 
     /// Checks that the account has room for an original, before it is moved into the content store. The store checks

@@ -39,6 +39,7 @@ mod maintenance;
 mod map;
 mod passwords;
 mod renditions;
+mod reserved_bytes;
 mod roles;
 mod search;
 mod security_events;
@@ -139,6 +140,7 @@ struct Parts {
     pending_renditions: renditions::PendingRenditions,
     hot_renditions: hot_renditions::HotRenditions,
     upload_locks: uploads::UploadLocks,
+    reserved_bytes: reserved_bytes::ReservedBytes,
     queue_changed: Notify,
     key_uses: background::BackgroundWriter,
     grant_uses: background::BackgroundWriter,
@@ -180,6 +182,7 @@ impl Library {
             pending_renditions: renditions::PendingRenditions::default(),
             hot_renditions: hot_renditions::HotRenditions::default(),
             upload_locks: uploads::UploadLocks::default(),
+            reserved_bytes: reserved_bytes::ReservedBytes::default(),
             queue_changed: Notify::new(),
             key_uses: background::BackgroundWriter::new("the use of an API key"),
             grant_uses: background::BackgroundWriter::new("the use of a grant"),

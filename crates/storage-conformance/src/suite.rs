@@ -162,6 +162,7 @@ macro_rules! each_case {
                 a_finished_upload_stays_known_with_its_result,
                 a_deleted_upload_is_gone,
                 unfinished_uploads_and_parts_are_limited,
+                the_newest_finished_uploads_stay_known,
                 idle_uploads_are_swept_in_batches,
                 uploads_of_a_deleted_account_are_gone_and_swept,
                 files_of_parts_are_known,
@@ -528,6 +529,8 @@ macro_rules! each_case {
                 sidecars_count_as_stored,
                 a_full_account_stores_no_more_sidecars,
                 a_copy_has_few_bytes_of_sidecars,
+                entries_that_store_nothing_are_limited,
+                a_photo_has_a_limited_number_of_files,
                 an_original_is_stored_while_an_image_or_a_partial_file_has_it,
             }
             file_removal {

@@ -6,7 +6,7 @@ use diesel::{
 use domain::{FilePath, Timestamp};
 use storage::{FileChange, FileRefusal, MAX_COPIED_FILES, MAX_COPIED_SIDECAR_BYTES};
 
-use super::{error::FileError, trail::Node, transfer::check_depth};
+use super::{content::References, error::FileError, free_entries, trail::Node, transfer::check_depth};
 use crate::{
     SqlConnection,
     error::SqlError,
@@ -122,6 +122,11 @@ pub(super) fn copy_tree(
             folders.push(Copied { from: inner.id, to, depth: folder.depth + 1 });
         }
     }
+    if free_entries::is_empty(&node.kind) {
+        free_entries::check_empty(c, change.account)?;
+    } else if let Some(original) = References::of(c, top)?.original {
+        free_entries::check_photo(c, change.account, &original)?;
+    }
     Ok(top)
 }
 
@@ -159,7 +164,8 @@ fn copy_files(
     if copied > 0 {
         check_depth(folder.depth, 1)?;
     }
-    room.take_entries(row_count(copied))
+    room.take_entries(row_count(copied))?;
+    free_entries::check_photos_in(c, change.account, folder.to)
 }
 
 /// The sum of the lengths of the sidecars in a folder.

@@ -2,7 +2,7 @@ use diesel::prelude::*;
 use domain::{FileName, FilePath, Timestamp};
 use storage::{FileChange, FileEntry, FileRefusal, LockedAction};
 
-use super::{error::FileError, locks, rows, trail::Trail, tree::change_folders};
+use super::{error::FileError, free_entries, locks, rows, trail::Trail, tree::change_folders};
 use crate::{SqlConnection, error::SqlError, sql::schema::files};
 
 /// Creates the root folder of a new account.
@@ -44,6 +44,7 @@ pub(super) fn create(
     let parent = make_parent(c, change, path, &trail)?;
     let id = insert(c, change.account.0, Some(parent), name.as_str(), change.at)?;
     change_folders(c, parent, 0)?;
+    free_entries::check_empty(c, change.account)?;
     Ok(rows::entry(c, id)?)
 }
 
@@ -72,8 +73,12 @@ pub(super) fn make_parent(
 ) -> Result<i64, FileError> {
     let existing = trail.above().count().saturating_sub(1);
     let mut parent = trail.above().last().unwrap_or(&trail.root).id;
-    for name in missing_folders(path, existing) {
+    let missing = missing_folders(path, existing);
+    for name in missing {
         parent = insert(c, change.account.0, Some(parent), name.as_str(), change.at)?;
+    }
+    if !missing.is_empty() {
+        free_entries::check_empty(c, change.account)?;
     }
     Ok(parent)
 }

@@ -2,6 +2,7 @@ mod content;
 mod copies;
 mod error;
 mod folders;
+mod free_entries;
 mod locking;
 mod locks;
 mod lookup;

@@ -1,11 +1,11 @@
 use diesel::prelude::*;
-use storage::{FileChange, FileRefusal, FileWritten, LockedAction, NewFile};
+use storage::{FileChange, FileRefusal, FileWritten, LockedAction, NewFile, NewFileContent, NewImage};
 
 use super::{
     content::{self, References},
     error::FileError,
     folders::{find_place, make_parent},
-    locks, rows,
+    free_entries, locks, rows,
     trail::{Node, Trail},
     tree::change_folders,
 };
@@ -30,7 +30,28 @@ pub(super) fn put(
         Some(node) => replace(c, change, node, file)?,
         None => insert(c, change, &trail, file)?,
     };
+    check_entries(c, change, present, file)?;
     Ok(FileWritten { entry: rows::entry(c, id)?, is_new: present.is_none() })
+}
+
+/// Refuses what makes too many entries that take no room.
+fn check_entries(
+    c: &mut SqlConnection,
+    change: &FileChange,
+    replaced: Option<&Node>,
+    file: &NewFile,
+) -> Result<(), FileError> {
+    match &file.content {
+        NewFileContent::Photo(NewImage { original, .. }) | NewFileContent::Partial { original, .. } => {
+            free_entries::check_photo(c, change.account, original.as_bytes())
+        }
+        NewFileContent::Junk | NewFileContent::Placeholder
+            if !replaced.is_some_and(|node| free_entries::is_empty(&node.kind)) =>
+        {
+            free_entries::check_empty(c, change.account)
+        }
+        NewFileContent::Junk | NewFileContent::Placeholder | NewFileContent::Sidecar(..) => Ok(()),
+    }
 }
 
 fn insert(

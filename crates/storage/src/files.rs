@@ -257,6 +257,9 @@ pub enum FileRefusal {
     /// The copied folder has too many entries or too many bytes of sidecars, there are too many locks, or an entry would
     /// have too many folders above it.
     TooMany,
+    /// The account would have too many entries that take no room in its quota: see [`MAX_EMPTY_FILES`] and
+    /// [`MAX_FILES_PER_PHOTO`].
+    TooManyEntries,
     /// The original was removed in the meantime: announce and write it again.
     OriginalGone,
     /// The account was deleted.
@@ -265,6 +268,13 @@ pub enum FileRefusal {
 
 /// Maximum number of entries that one copy creates. A copy is one write, for which all other writes wait.
 pub const MAX_COPIED_FILES: u32 = 10_000;
+
+/// Maximum number of entries of an account that store nothing: folders, placeholders and junk. One more is allowed for each of
+/// its images, because Finder writes junk for each photo.
+pub const MAX_EMPTY_FILES: u32 = 20_000;
+
+/// Maximum number of files of an account that have the same photo.
+pub const MAX_FILES_PER_PHOTO: u32 = 1000;
 
 /// Maximum number of bytes of sidecars that one copy creates.
 pub const MAX_COPIED_SIDECAR_BYTES: u64 = 64 * 1024 * 1024;

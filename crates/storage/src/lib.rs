@@ -72,7 +72,8 @@ pub use file_rules::{LockPosition, LockedAction, exceeds_quota};
 pub use files::{
     FileChange, FileCondition, FileContent, FileEntry, FileId, FileImage, FileKind, FileListing, FileLock,
     FileMove, FileRefusal, FileStore, FileTimes, FileWritten, LockToken, MAX_COPIED_FILES,
-    MAX_COPIED_SIDECAR_BYTES, MAX_FILE_LOCKS, NewFile, NewFileContent, PairedKind,
+    MAX_COPIED_SIDECAR_BYTES, MAX_EMPTY_FILES, MAX_FILE_LOCKS, MAX_FILES_PER_PHOTO, NewFile, NewFileContent,
+    PairedKind,
 };
 pub use grants::{GrantHolder, GrantHolderStore};
 pub use images::{
@@ -111,8 +112,8 @@ pub use store_clock::StoreClock;
 pub use timeline::{MonthTotal, TimelineOrder, TimelineStore};
 pub use trash::{TrashStore, TrashedImage};
 pub use uploads::{
-    AddPart, BeginUpload, MAX_UPLOAD_PARTS, MAX_UPLOADS, NewUpload, SweptUploads, UploadId, UploadPart,
-    UploadProtocol, UploadState, UploadStore,
+    AddPart, BeginUpload, MAX_FINISHED_UPLOADS, MAX_UPLOAD_PARTS, MAX_UPLOADS, NewUpload, SweptUploads,
+    UploadId, UploadPart, UploadProtocol, UploadState, UploadStore,
 };
 pub use vectors::{EncoderId, StoredVector, VectorId, VectorStore, VisibleVector, VisitVector};
 pub use watched_files::{FileVersion, WatchedFile, WatchedFileStore};

@@ -105,6 +105,9 @@ pub enum BeginUpload {
 /// Maximum number of unfinished uploads per account and protocol.
 pub const MAX_UPLOADS: u32 = 1000;
 
+/// Maximum number of finished uploads per account and protocol that stay known.
+pub const MAX_FINISHED_UPLOADS: u32 = 1000;
+
 /// Maximum number of parts per upload: enough for 200 MiB in parts of 64 KiB, which some tus clients send.
 pub const MAX_UPLOAD_PARTS: u32 = 4000;
 
@@ -164,7 +167,8 @@ pub trait UploadStore: Send + Sync + 'static {
     async fn remove_part(&self, upload: UploadId, number: u64) -> Result<Option<String>, StorageError>;
 
     /// Marks an upload as finished with a result and forgets its parts, whose files it returns. It stays known until it
-    /// expires, so that a client whose last response was lost learns the same result. The first result stays.
+    /// expires or [`MAX_FINISHED_UPLOADS`] others have finished after it, so that a client whose last response was lost
+    /// learns the same result. The first result stays.
     async fn finish_upload(
         &self,
         upload: UploadId,

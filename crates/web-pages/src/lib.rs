@@ -38,7 +38,7 @@ use std::{net::IpAddr, sync::Arc};
 
 use http::request::Parts;
 use http_server::{
-    BaseUrl,
+    BaseUrl, UploadSlots,
     body::RequestBody,
     reply::{Reply, not_found},
 };
@@ -56,17 +56,19 @@ pub struct Site {
     base_url: BaseUrl,
     forms: FormSigner,
     authorization: Arc<Authorization>,
+    slots: Arc<UploadSlots>,
 }
 
 impl Site {
-    /// The pages of a library. Forms are signed with a key derived from `secret`.
+    /// The pages of a library. Forms are signed with a key derived from `secret`. `slots` are those for uploads.
     pub fn new(
         library: Library,
         secret: &Secret,
         base_url: BaseUrl,
         authorization: Arc<Authorization>,
+        slots: Arc<UploadSlots>,
     ) -> Self {
-        Self { library, base_url, forms: FormSigner::new(secret), authorization }
+        Self { library, base_url, forms: FormSigner::new(secret), authorization, slots }
     }
 }
 

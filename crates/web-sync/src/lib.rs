@@ -22,7 +22,7 @@ mod webdav;
 use std::{net::IpAddr, sync::Arc};
 
 use http::{Method, request::Parts};
-use http_server::{BaseUrl, body::RequestBody, reply::Reply};
+use http_server::{BaseUrl, UploadSlots, body::RequestBody, reply::Reply};
 use library::Library;
 use web_auth::Authorization;
 
@@ -33,12 +33,18 @@ pub struct Sync {
     library: Library,
     base_url: BaseUrl,
     authorization: Arc<Authorization>,
+    slots: Arc<UploadSlots>,
 }
 
 impl Sync {
-    /// The interfaces of a library.
-    pub fn new(library: Library, base_url: BaseUrl, authorization: Arc<Authorization>) -> Self {
-        Self { library, base_url, authorization }
+    /// The interfaces of a library. `slots` are those for uploads.
+    pub fn new(
+        library: Library,
+        base_url: BaseUrl,
+        authorization: Arc<Authorization>,
+        slots: Arc<UploadSlots>,
+    ) -> Self {
+        Self { library, base_url, authorization, slots }
     }
 }
 

@@ -15,7 +15,7 @@ use futures_util::FutureExt as _;
 use http::{Extensions, HeaderMap, HeaderValue, Method, Request, StatusCode, Version, header};
 use http_body_util::BodyExt as _;
 use http_server::{
-    HttpLimits, ServeOptions,
+    HttpLimits, ServeOptions, UploadSlots,
     body::{RequestBody, ResponseBody},
     client_address, is_from_trusted_proxy, local_access, prefers_html,
     reply::{Reply, WithHeader as _, internal_error, is_compressible},
@@ -82,10 +82,12 @@ impl App {
         };
         let authorization = Arc::new(Authorization::new(&library, secret, &options)?);
         let api = Api::new(library.clone(), secret, options.base_url.clone(), authorization.clone())?;
-        let sync = Arc::new(Sync::new(library.clone(), options.base_url.clone(), authorization.clone()));
-        let site = Site::new(library.clone(), secret, options.base_url, authorization);
+        let slots = UploadSlots::new(&config.limits);
+        let sync = Sync::new(library.clone(), options.base_url.clone(), authorization.clone(), slots.clone());
+        let site = Site::new(library.clone(), secret, options.base_url, authorization, slots);
         let has_warned_of_proxy = AtomicBool::new(false);
-        let state = Arc::new(State { api: Arc::new(api), site, sync, config, has_warned_of_proxy });
+        let state =
+            Arc::new(State { api: Arc::new(api), site, sync: Arc::new(sync), config, has_warned_of_proxy });
         let inner = state.clone();
         let handler = service_fn(move |request: Request<Incoming>| {
             let state = inner.clone();
@@ -230,7 +232,7 @@ impl State {
 
     async fn handle(&self, request: Request<Incoming>) -> Reply {
         let (parts, incoming) = request.into_parts();
-        let body = RequestBody::new(&parts, incoming, self.config.limits.body_timeout);
+        let body = RequestBody::new(&parts, incoming, &self.config.limits);
         let client = parts.extensions.get::<ClientAddress>();
         let address = client.map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |client| client.0);
         let path = parts.uri.path();

@@ -58,6 +58,7 @@ fn reason(refusal: FileRefusal) -> &'static str {
         FileRefusal::Locked => "the file is locked",
         FileRefusal::QuotaExceeded => "the account's storage is full",
         FileRefusal::TooMany => "there are too many files or locks, or the copied sidecars are too long",
+        FileRefusal::TooManyEntries => "there are too many files and folders that take no space; delete some",
         FileRefusal::OriginalGone => {
             "an earlier copy of the file is still being removed; try again in a moment"
         }

@@ -9,10 +9,11 @@ use storage::{
     NewFileContent, NewImage,
 };
 
-use super::{FileError, name_kind::NameKind};
+use super::{FileError, name_kind::NameKind, sidecars::collect};
 use crate::{
     Caller, Checksum, ImportError, Library, Upload,
     import::{Original, Source},
+    reserved_bytes::Reservation,
 };
 
 /// A file to put.
@@ -49,7 +50,7 @@ impl Library {
         stream: impl Stream<Item = Result<Bytes, E>> + Send,
     ) -> Result<FileWritten, FileError> {
         let name = file.path.name().ok_or(FileRefusal::IsFolder)?.as_str().to_owned();
-        self.check_put(caller, &file).await?;
+        let room = self.check_put(caller, &file).await?;
         // An empty file is a placeholder, whatever its name.
         let mut stream = pin!(stream);
         let first = next_bytes(&mut stream).await?;
@@ -63,18 +64,23 @@ impl Library {
         let stream = stream::iter([Ok(first)]).chain(stream.map_err(Into::into));
         match NameKind::of(&name) {
             NameKind::Junk => {
+                drop(room);
                 let bytes = self.skip(&file, stream).await?;
                 // Bytes that are not stored are not hashed either.
                 let file = PutFile { checksum: None, ..file };
                 self.put_content(caller, &file, NewFileContent::Junk, bytes).await
             }
-            NameKind::Sidecar(kind) => self.put_sidecar(caller, file, kind, stream).await,
-            NameKind::Photo { is_partial } => self.put_photo(caller, file, is_partial, stream).await,
+            NameKind::Sidecar(kind) => {
+                let content = collect(&file, stream).await?;
+                drop(room);
+                self.put_sidecar(caller, file, kind, content).await
+            }
+            NameKind::Photo { is_partial } => self.put_photo(caller, file, is_partial, room, stream).await,
         }
     }
 
-    /// Refuses a file before its bytes are received. The store checks again when it adds the file.
-    async fn check_put(&self, caller: &Caller, file: &PutFile) -> Result<(), FileError> {
+    /// Refuses a file before its bytes are received, or reserves room for it. The store checks again when it adds the file.
+    async fn check_put(&self, caller: &Caller, file: &PutFile) -> Result<Reservation, FileError> {
         let (store, account) = (&self.parts.store, caller.account.id);
         let present = store.file(account, &file.path).await?;
         if present.as_ref().is_some_and(|entry| entry.kind == FileKind::Folder) {
@@ -93,12 +99,7 @@ impl Library {
         if locks.iter().any(|lock| !file.lock_tokens.contains(&lock.token)) {
             return Err(FileRefusal::Locked.into());
         }
-        let max_bytes = self.parts.settings.max_upload_bytes;
-        if file.bytes.is_some_and(|bytes| bytes > max_bytes) {
-            return Err(ImportError::TooLarge { max_bytes }.into());
-        }
-        self.check_quota(account, &self.upload_of(file)).await?;
-        Ok(())
+        Ok(self.reserve_file(account, &self.upload_of(file)).await?)
     }
 
     pub(super) async fn put_content(
@@ -123,10 +124,11 @@ impl Library {
         caller: &Caller,
         file: PutFile,
         is_partial: bool,
+        room: Reservation,
         stream: impl Stream<Item = io::Result<Bytes>> + Send,
     ) -> Result<FileWritten, FileError> {
         let upload = self.upload_of(&file);
-        let (original, staged) = self.receive(caller.account.id, &upload, stream).await?;
+        let (original, staged) = self.receive(caller.account.id, &upload, room, stream).await?;
         let original = original.ok_or(ImportError::Refused(MediaError::Empty))?;
         let content = if is_partial {
             let media_type = original.format.media_type();

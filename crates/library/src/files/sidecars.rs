@@ -101,9 +101,8 @@ impl Library {
         caller: &Caller,
         file: PutFile,
         kind: SidecarKind,
-        stream: impl Stream<Item = io::Result<Bytes>> + Send,
+        content: Vec<u8>,
     ) -> Result<FileWritten, FileError> {
-        let content = collect(&file, stream).await?;
         if file.checksum.is_some_and(|checksum| !checksum.matches(&content)) {
             return Err(ImportError::ChecksumMismatch.into());
         }
@@ -152,7 +151,7 @@ impl Library {
 }
 
 /// Reads a sidecar into memory.
-async fn collect(
+pub(super) async fn collect(
     file: &PutFile,
     stream: impl Stream<Item = io::Result<Bytes>> + Send,
 ) -> Result<Vec<u8>, ImportError> {

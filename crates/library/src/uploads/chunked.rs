@@ -76,8 +76,9 @@ impl Library {
             return Err(ImportError::TooLarge { max_bytes: settings.max_upload_bytes }.into());
         }
         let added = chunk.bytes.unwrap_or_default().saturating_sub(replaced);
-        self.check_upload_length(caller.account.id, added).await?;
-        let limits = PartLimits { max_bytes, expected: chunk.bytes, checksum: None, keeps_broken: false };
+        let room = self.reserve_part(caller.account.id, added, replaced).await?;
+        let limits =
+            PartLimits { max_bytes, expected: chunk.bytes, checksum: None, keeps_broken: false, room };
         match self.receive_part(limits, Head::NotJudged, stream).await? {
             Some(received) => self.add_part(upload.id, chunk.number, &chunk.name, &received).await,
             None => Ok(()),

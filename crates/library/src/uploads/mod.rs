@@ -16,7 +16,10 @@ use keys::new_id;
 use media::MediaError;
 use storage::{BeginUpload, NewUpload, StorageError, UploadProtocol, UploadState};
 
-use crate::{Caller, ImportError, Library, Unavailable};
+use crate::{
+    Caller, ImportError, Library, Unavailable,
+    reserved_bytes::{Reservation, RoomFor},
+};
 
 pub use chunked::{AssembleError, Chunk};
 pub use locks::LockedUpload;
@@ -88,7 +91,13 @@ impl Library {
         if total_bytes == Some(0) && protocol == UploadProtocol::Tus {
             return Err(ImportError::Refused(MediaError::Empty).into());
         }
-        self.check_upload_length(account, total_bytes.unwrap_or_default()).await?;
+        let announced = total_bytes.unwrap_or_default();
+        let max_bytes = self.parts.settings.max_upload_bytes;
+        if announced > max_bytes {
+            return Err(ImportError::TooLarge { max_bytes }.into());
+        }
+        // Only received bytes take room, so nothing stays reserved.
+        self.reserve_part(account, announced, 0).await?;
         let upload = NewUpload {
             account,
             protocol,
@@ -190,18 +199,15 @@ impl Library {
         }
     }
 
-    /// Refuses bytes that are too many for a file or for the account, before they are received.
-    async fn check_upload_length(&self, account: AccountId, bytes: u64) -> Result<(), ImportError> {
-        let settings = &self.parts.settings;
-        if bytes > settings.max_upload_bytes {
-            return Err(ImportError::TooLarge { max_bytes: settings.max_upload_bytes });
-        }
-        let Some(quota_bytes) = settings.account_quota_bytes else { return Ok(()) };
-        let stored = self.parts.store.stored_bytes(account).await?;
-        if stored.saturating_add(bytes) > quota_bytes {
-            return Err(ImportError::QuotaExceeded { quota_bytes });
-        }
-        Ok(())
+    /// Reserves room for bytes of a file before they are received.
+    async fn reserve_part(
+        &self,
+        account: AccountId,
+        bytes: u64,
+        replaced_bytes: u64,
+    ) -> Result<Reservation, ImportError> {
+        let quota_bytes = self.parts.settings.account_quota_bytes;
+        self.reserve(account, quota_bytes, RoomFor::Part { replaced_bytes }, bytes).await
     }
 
     /// Which of these originals the caller's account has as images that are neither deleted nor failed; only the first

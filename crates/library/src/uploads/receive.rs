@@ -6,7 +6,7 @@ use futures_util::{Stream, StreamExt as _};
 use storage::{AddPart, UploadId, UploadPart};
 
 use super::UploadError;
-use crate::{Checksum, ImportError, Library, import::supported_format};
+use crate::{Checksum, ImportError, Library, import::supported_format, reserved_bytes::Reservation};
 
 /// What the received bytes of a request are checked against.
 pub(super) struct PartLimits {
@@ -17,6 +17,7 @@ pub(super) struct PartLimits {
     pub(super) checksum: Option<Checksum>,
     /// Whether the bytes of a broken stream are kept.
     pub(super) keeps_broken: bool,
+    pub(super) room: Reservation,
 }
 
 /// A received part whose file is synced, but which the store does not name yet.
@@ -53,7 +54,7 @@ impl Library {
     /// Writes a stream to a file. Returns `None` if it has no bytes.
     pub(super) async fn receive_part(
         &self,
-        limits: PartLimits,
+        mut limits: PartLimits,
         mut head: Head,
         stream: impl Stream<Item = io::Result<Bytes>> + Send,
     ) -> Result<Option<Received>, UploadError> {
@@ -62,7 +63,7 @@ impl Library {
         let mut broken = None;
         while let Some(chunk) = stream.next().await {
             match chunk {
-                Ok(chunk) => receive_chunk(&mut file, &limits, &mut head, &chunk).await?,
+                Ok(chunk) => self.receive_chunk(&mut file, &mut limits, &mut head, &chunk).await?,
                 Err(error) => {
                     broken = Some(error);
                     break;
@@ -86,6 +87,22 @@ impl Library {
                 Ok(Some(Received { file, bytes, broken }))
             }
         }
+    }
+
+    async fn receive_chunk(
+        &self,
+        file: &mut PartWriter,
+        limits: &mut PartLimits,
+        head: &mut Head,
+        chunk: &[u8],
+    ) -> Result<(), UploadError> {
+        let received = file.bytes().saturating_add(chunk.len() as u64);
+        if received > limits.max_bytes {
+            return Err(ImportError::TooLarge { max_bytes: limits.max_bytes }.into());
+        }
+        head.extend(chunk)?;
+        limits.room.cover(self, received).await?;
+        Ok(file.write(chunk).await.map_err(|error| ImportError::from(StagingError::Io(error)))?)
     }
 
     /// Names a received part in the store.
@@ -122,17 +139,4 @@ impl Library {
         self.delete_part_files(unneeded.into_iter().collect()).await;
         result
     }
-}
-
-async fn receive_chunk(
-    file: &mut PartWriter,
-    limits: &PartLimits,
-    head: &mut Head,
-    chunk: &[u8],
-) -> Result<(), UploadError> {
-    if file.bytes().saturating_add(chunk.len() as u64) > limits.max_bytes {
-        return Err(ImportError::TooLarge { max_bytes: limits.max_bytes }.into());
-    }
-    head.extend(chunk)?;
-    Ok(file.write(chunk).await.map_err(|error| ImportError::from(StagingError::Io(error)))?)
 }

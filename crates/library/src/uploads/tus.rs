@@ -13,7 +13,7 @@ use super::{
     sweep::TUS_EXPIRES_MS,
     unreadable,
 };
-use crate::{Caller, Checksum, ImportError, ImportOutcome, Library, Upload};
+use crate::{Caller, Checksum, ImportError, ImportOutcome, Library, Upload, reserved_bytes::Reservation};
 
 /// Bytes that continue a tus upload.
 #[derive(Debug, Clone, Copy)]
@@ -87,8 +87,8 @@ impl Library {
         if upload.result.is_some() || received == total {
             return self.complete_upload(caller, upload, file).await;
         }
-        self.check_upload_length(caller.account.id, total - received).await?;
-        let added = match self.append(&upload, part, stream).await {
+        let room = self.reserve_part(caller.account.id, total - received, 0).await?;
+        let added = match self.append(&upload, part, room, stream).await {
             Err(UploadError::Lost) => return Err(self.lost(caller, &upload).await?),
             Err(refused @ UploadError::Import(ImportError::Refused(_))) => {
                 self.cancel_upload(&upload).await?;
@@ -129,6 +129,7 @@ impl Library {
         &self,
         upload: &UploadState,
         part: TusPart,
+        room: Reservation,
         stream: impl Stream<Item = io::Result<Bytes>> + Send,
     ) -> Result<u64, UploadError> {
         let total = upload.total_bytes.unwrap_or_default();
@@ -141,6 +142,7 @@ impl Library {
             expected: part.bytes,
             checksum: part.checksum,
             keeps_broken: part.checksum.is_none(),
+            room,
         };
         let head = Head::Judged(self.head_of(upload).await?);
         let received = self.receive_part(limits, head, stream).await?;

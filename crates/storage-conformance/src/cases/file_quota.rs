@@ -1,5 +1,8 @@
 use domain::SidecarKind;
-use storage::{FileRefusal, MAX_COPIED_SIDECAR_BYTES, NewFile, NewFileContent};
+use storage::{
+    FileMove, FileRefusal, MAX_COPIED_SIDECAR_BYTES, MAX_EMPTY_FILES, MAX_FILES_PER_PHOTO, NewFile,
+    NewFileContent,
+};
 
 use crate::{
     Seed,
@@ -65,6 +68,76 @@ pub(crate) async fn a_copy_has_few_bytes_of_sidecars(seed: &Seed) {
     assert_eq!(ann.copy(transfer("a", "d")).await, Err(FileRefusal::TooMany));
     assert_eq!(ann.find("d").await, None);
     assert_eq!(ann.stored_bytes().await, 2 * MAX_COPIED_SIDECAR_BYTES + 1);
+}
+
+pub(crate) async fn entries_that_store_nothing_are_limited(seed: &Seed) {
+    let ann = Files::new(seed).await;
+    ann.folders(&["a", "a/0"]).await;
+    for number in 0..99 {
+        ann.junk(&format!("a/0/{number}"), 1).await;
+    }
+    // Each of these folders makes a hundred entries, and `a` makes a thousand and one.
+    for number in 1..10 {
+        ann.copy(transfer("a/0", &format!("a/{number}"))).await.unwrap();
+    }
+    let copies = async |from: &str, to: &str| {
+        let mut number = 0;
+        loop {
+            match ann.copy(transfer(from, &format!("{to}{number}"))).await {
+                Ok(_) => number += 1,
+                Err(refusal) => return (number, refusal),
+            }
+        }
+    };
+    let limit = usize::try_from(MAX_EMPTY_FILES).unwrap();
+    let (of_a, refusal) = copies("a", "copy ").await;
+    // The root folder counts, too.
+    assert_eq!((1 + (of_a + 1) * 1001) / 1001, limit / 1001);
+    assert_eq!(refusal, FileRefusal::TooManyEntries);
+    assert_eq!(copies("a/0", "hundred ").await.1, FileRefusal::TooManyEntries);
+    assert_eq!(copies("a/0/0", "single ").await.1, FileRefusal::TooManyEntries);
+    // Every way to one more is refused, and replacing one needs no other.
+    assert_eq!(ann.put(junk_file("more", 1)).await.err(), Some(FileRefusal::TooManyEntries));
+    let empty = new_file("more", NewFileContent::Placeholder);
+    assert_eq!(ann.put(empty).await.err(), Some(FileRefusal::TooManyEntries));
+    assert_eq!(ann.folder("more").await.err(), Some(FileRefusal::TooManyEntries));
+    assert_eq!(ann.lock("more", "token", false).await.err(), Some(FileRefusal::TooManyEntries));
+    let deep = NewFile { create_folders: true, ..sidecar("more/x.xmp", 1) };
+    assert_eq!(ann.put(deep).await.err(), Some(FileRefusal::TooManyEntries));
+    let deep = FileMove { create_folders: true, ..transfer("a/0/1", "more/x") };
+    assert_eq!(ann.rename(deep).await.err(), Some(FileRefusal::TooManyEntries));
+    ann.put(new_file("a/0/1", NewFileContent::Placeholder)).await.unwrap();
+    ann.rename(transfer("a/0/1", "a/0/moved")).await.unwrap();
+    put(&ann, "x.xmp", 1).await.unwrap();
+    // Each photo allows one more, and what is deleted makes room.
+    ann.photo("x.jpg").await;
+    ann.junk("._x.jpg", 1).await;
+    assert_eq!(ann.folder("more").await.err(), Some(FileRefusal::TooManyEntries));
+    ann.delete("._x.jpg").await.unwrap();
+    ann.folder("more").await.unwrap();
+    Files::new(seed).await.folder("more").await.unwrap();
+}
+
+pub(crate) async fn a_photo_has_a_limited_number_of_files(seed: &Seed) {
+    let ann = Files::new(seed).await;
+    ann.folders(&["a"]).await;
+    let original = ann.photo("a/0.jpg").await;
+    ann.put_partial("a/1.part", original).await.unwrap();
+    for number in 2..10 {
+        ann.put_photo(&format!("a/{number}.jpg"), original).await.unwrap();
+    }
+    let limit = MAX_FILES_PER_PHOTO / 10;
+    for number in 1..limit {
+        ann.copy(transfer("a", &format!("copy {number}"))).await.unwrap();
+    }
+    let refused = Some(FileRefusal::TooManyEntries);
+    assert_eq!(ann.copy(transfer("a", "more")).await.err(), refused);
+    assert_eq!(ann.copy(transfer("a/0.jpg", "more.jpg")).await.err(), refused);
+    assert_eq!(ann.put_photo("more.jpg", original).await.err(), refused);
+    assert_eq!(ann.put_partial("more.part", original).await.err(), refused);
+    ann.put_photo("a/0.jpg", original).await.unwrap();
+    ann.photo("other.jpg").await;
+    Files::new(seed).await.put_photo("x.jpg", original).await.unwrap();
 }
 
 pub(crate) async fn an_original_is_stored_while_an_image_or_a_partial_file_has_it(seed: &Seed) {

@@ -1,7 +1,7 @@
 use domain::{AccountId, Plan};
 use storage::{
-    AddPart, BeginUpload, MAX_UPLOAD_PARTS, MAX_UPLOADS, NewUpload, SweptUploads, UploadId, UploadPart,
-    UploadProtocol, UploadState,
+    AddPart, BeginUpload, MAX_FINISHED_UPLOADS, MAX_UPLOAD_PARTS, MAX_UPLOADS, NewUpload, SweptUploads,
+    UploadId, UploadPart, UploadProtocol, UploadState,
 };
 
 use super::concurrently;
@@ -190,6 +190,28 @@ pub(crate) async fn unfinished_uploads_and_parts_are_limited(seed: &Seed) {
     }
     assert_eq!(add(seed, more, u64::from(MAX_UPLOAD_PARTS), 1).await, AddPart::TooMany);
     assert_eq!(stored(seed, ann).await, u64::from(MAX_UPLOAD_PARTS));
+}
+
+pub(crate) async fn the_newest_finished_uploads_stay_known(seed: &Seed) {
+    let (ann, ben) = (seed.account(Plan::Paid).await.account, seed.account(Plan::Paid).await.account);
+    let finish = async |account, protocol, name: &str, at| {
+        let id = begin(seed, account, protocol, name).await;
+        seed.store().finish_upload(id, "done", second(at)).await.unwrap();
+    };
+    finish(ben, Tus, "0", 1).await;
+    finish(ann, Chunked, "0", 1).await;
+    begin(seed, ann, Tus, "unfinished").await;
+    for number in 0..=MAX_FINISHED_UPLOADS {
+        // Many at one time.
+        finish(ann, Tus, &number.to_string(), i64::from(number / 100)).await;
+    }
+    assert_eq!(state(seed, ann, Tus, "0").await, None);
+    for (account, protocol, name) in
+        [(ann, Tus, "1"), (ann, Tus, "unfinished"), (ann, Chunked, "0"), (ben, Tus, "0")]
+    {
+        assert!(state(seed, account, protocol, name).await.is_some(), "{protocol:?} {name}");
+    }
+    assert!(state(seed, ann, Tus, &MAX_FINISHED_UPLOADS.to_string()).await.is_some());
 }
 
 pub(crate) async fn idle_uploads_are_swept_in_batches(seed: &Seed) {

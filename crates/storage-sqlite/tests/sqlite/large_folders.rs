@@ -16,7 +16,10 @@ fn run(path: &Path, sql: &str) {
     connection.batch_execute(sql).unwrap();
 }
 
-/// Inserts this many files of the image into the folder of that name, faster than through the store.
+/// A photo has a limited number of files.
+const PHOTOS: i64 = 30;
+
+/// Inserts this many files of the images into the folder of that name, faster than through the store.
 fn fill(path: &Path, folder: &str, count: u32) {
     run(
         path,
@@ -28,7 +31,8 @@ fn fill(path: &Path, folder: &str, count: u32) {
                 account_id, parent_id, name, kind, bytes, version, received_at_ms, original, image_seq
             )
             SELECT f.account_id, f.id, printf('IMG_%06d.jpg', number), 'photo', 5, 1, 0, i.original, i.seq
-            FROM numbers, files AS f, images AS i WHERE f.name = '{folder}';
+            FROM numbers, files AS f, images AS i
+            WHERE f.name = '{folder}' AND i.seq = (SELECT min(seq) FROM images) + number % {PHOTOS};
             UPDATE files SET bytes = 5 * {count} WHERE name IN ('', '{folder}')"
         ),
     );
@@ -41,7 +45,7 @@ async fn a_large_folder_is_listed_moved_copied_and_swept() {
     let file = guard.path().join("library.sqlite");
     let seed = Seed::new(Arc::new(store.clone()));
     let ann = seed.account(Plan::Paid).await;
-    let id = seed.image(ann.account, Photo::at_second(1)).await;
+    let ids = seed.images(ann.account, (0..PHOTOS).map(Photo::at_second).collect()).await;
     let path = |path| FilePath::parse(path).unwrap();
     let change = || FileChange { account: ann.account, lock_tokens: Vec::new(), at: NOW, quota_bytes: None };
     store.create_folder(change(), &path("a"), false).await.unwrap().unwrap();
@@ -84,12 +88,12 @@ async fn a_large_folder_is_listed_moved_copied_and_swept() {
     println!("copied them in {:?}", started.elapsed());
     store.delete_file(change(), &path("x"), FileCondition::Any).await.unwrap().unwrap();
     assert_eq!(store.sweep_deleted_files(None, NOW, 2 * COUNT).await.unwrap(), COUNT + 3);
-    assert!(matches!(store.image(ann, &id).await.unwrap(), storage::Lookup::Found(_)));
+    assert!(matches!(store.image(ann, &ids[0]).await.unwrap(), storage::Lookup::Found(_)));
     store.delete_file(change(), &path("c"), FileCondition::Any).await.unwrap().unwrap();
     let started = Instant::now();
     assert_eq!(store.sweep_deleted_files(None, NOW, 2 * COUNT).await.unwrap(), COUNT + 1);
     println!("swept them in {:?}", started.elapsed());
-    assert_eq!(store.image(ann, &id).await.unwrap(), storage::Lookup::Missing);
+    assert_eq!(store.image(ann, &ids[0]).await.unwrap(), storage::Lookup::Missing);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -98,7 +102,7 @@ async fn a_folder_with_too_many_files_is_not_copied() {
     let file = guard.path().join("library.sqlite");
     let seed = Seed::new(Arc::new(store.clone()));
     let ann = seed.account(Plan::Paid).await;
-    seed.image(ann.account, Photo::at_second(1)).await;
+    seed.images(ann.account, (0..PHOTOS).map(Photo::at_second).collect()).await;
     let path = |path| FilePath::parse(path).unwrap();
     let change = || FileChange { account: ann.account, lock_tokens: Vec::new(), at: NOW, quota_bytes: None };
     store.create_folder(change(), &path("a"), false).await.unwrap().unwrap();

@@ -65,8 +65,8 @@ struct PlanStep {
 /// Each of these look-ups uses an index that has exactly the wanted rows, in the wanted order: a page, the end of the
 /// free window, the count of an album, a page of an album, jobs to lease, images to index again, words, stems,
 /// prefixes, images by their words, files between two times, sidecars and photos by their names, and partial files of an
-/// original, pages of a camera, and the next camera with its newest image.
-const EXPECTED: [&str; 21] = [
+/// original, pages of a camera, the next camera with its newest image, files without content, and files of an original.
+const EXPECTED: [&str; 23] = [
     "SEARCH images USING INDEX images_timeline (account_id=? AND live=? AND captured_at_ms>? AND captured_at_ms<?)",
     "SEARCH images USING INDEX images_timeline (account_id=? AND live=?)",
     "SEARCH n USING COVERING INDEX album_images_timeline (album_seq=? AND live=? AND captured_at_ms>?)",
@@ -90,6 +90,8 @@ const EXPECTED: [&str; 21] = [
      AND captured_at_ms<?)",
     "SEARCH i USING INDEX images_camera (account_id=? AND live=? AND camera>?)",
     "SEARCH i USING INDEX images_camera (account_id=? AND live=? AND camera=?)",
+    "SEARCH files USING COVERING INDEX files_empty (account_id=? AND kind=?)",
+    "SEARCH files USING COVERING INDEX files_original (original=? AND account_id=?)",
 ];
 
 fn plan(connection: &mut SqliteConnection, sql: &str) -> Vec<String> {

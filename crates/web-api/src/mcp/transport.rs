@@ -35,7 +35,7 @@ pub async fn serve_mcp<C: Send + 'static>(
     if let Some(response) = respond_without_message(&parts.method) {
         return response.map(full);
     }
-    let body = RequestBody::new(&parts, incoming, limits.body_timeout);
+    let body = RequestBody::new(&parts, incoming, limits);
     match json_bytes(&parts, body).await {
         Ok(body) => server.respond(context, &parts.headers, &body).await.map(full),
         Err(error) => error.into_reply(),

@@ -6,7 +6,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use http::{HeaderMap, Method, StatusCode, header, request::Parts};
 use http_server::{
     body::RequestBody,
-    reply::{Reply, found, method_not_allowed},
+    reply::{Reply, found, method_not_allowed, retry_after},
 };
 use library::{ImportError, ImportOutcome, Upload};
 use maud::{Markup, html};
@@ -22,7 +22,8 @@ use crate::{
     Site,
     form_rejected::form_rejected,
     forms::{CSRF, csrf_field},
-    layout::{Page, PageHeader},
+    layout::{Link, Page, PageHeader},
+    messages::message_with_link,
 };
 
 /// The path of the plain form.
@@ -137,7 +138,8 @@ async fn receive(
     }
     let boundary = boundary(&parts.headers).ok_or_else(|| reject("not sent as a form"))?;
     let person = Person::of(site, &parts.headers).await?.ok_or_else(|| reject("no session"))?;
-    let stream = body.into_stream().map_err(|_| reject("not sent as a form"))?;
+    let slot = site.slots.take(person.holder.account.id.0).ok_or_else(too_many_uploads)?;
+    let stream = body.into_stream(slot).map_err(|_| reject("not sent as a form"))?;
     let limits = SizeLimit::new().for_field(CSRF, MAX_TOKEN_BYTES);
     let (stream, delivered) = FormStream::new(stream);
     let mut form = Multipart::with_constraints(stream, boundary, Constraints::new().size_limit(limits));
@@ -147,6 +149,15 @@ async fn receive(
     }
     let outcome = import(site, &person, &mut form, &delivered).await;
     Ok((person, outcome))
+}
+
+/// 503 while all slots for uploads of the account are taken.
+fn too_many_uploads() -> Reply {
+    let text =
+        "Other uploads of this account are still running. Upload the photos again when they have finished.";
+    let back = Link { href: AccountSection::Sync.path(), label: "Back to photo sync" };
+    let page = message_with_link(StatusCode::SERVICE_UNAVAILABLE, "Too many uploads at once", text, back);
+    retry_after(page, 5)
 }
 
 fn boundary(headers: &HeaderMap) -> Option<String> {

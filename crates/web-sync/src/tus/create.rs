@@ -11,7 +11,7 @@ use library::{Caller, UploadProtocol};
 
 use super::{
     PREFIX, UploadMetadata, headers, number,
-    replies::{bad_request, failed, with_progress},
+    replies::{bad_request, failed, too_many_uploads, with_progress},
     resume::continue_upload,
 };
 use crate::{Sync, replies::unavailable};
@@ -48,6 +48,14 @@ pub(super) async fn create(sync: &Sync, caller: Caller, parts: &Parts, body: Req
         Ok(new) => new,
         Err(reason) => return bad_request(&reason),
     };
+    let slot = if headers::has_content(&parts.headers) {
+        match sync.slots.take(caller.account.id.0) {
+            Some(slot) => Some(slot),
+            None => return too_many_uploads(),
+        }
+    } else {
+        None
+    };
     let name = match sync.library.new_upload_name() {
         Ok(name) => name,
         Err(error) => return unavailable(&error),
@@ -58,10 +66,9 @@ pub(super) async fn create(sync: &Sync, caller: Caller, parts: &Parts, body: Req
         return failed(&error);
     }
     let Ok(location) = HeaderValue::try_from(format!("{PREFIX}{name}")) else { return internal_error() };
-    let progress = if headers::has_content(&parts.headers) {
-        continue_upload(sync, caller, &name, 0, parts, body).await
-    } else {
-        Ok(sync.library.begun())
+    let progress = match slot {
+        Some(slot) => continue_upload(sync, caller, &name, 0, parts, body, slot).await,
+        None => Ok(sync.library.begun()),
     };
     match progress {
         Ok(progress) => with_progress(StatusCode::CREATED, &progress).with(header::LOCATION, location),

@@ -8,7 +8,7 @@ use http_server::reply::{Reply, WithHeader as _, empty, error, retry_after};
 use library::{ImportError, Progress, UploadError};
 
 use super::headers::{PHOTO_ID, PHOTO_RESULT, TUS_VERSION, UPLOAD_EXPIRES, UPLOAD_OFFSET, VERSION};
-use crate::replies::{RETRY_AFTER_S, unavailable};
+use crate::replies::{BUSY_RETRY_S, RETRY_AFTER_S, unavailable};
 
 /// 412 for another version of the protocol.
 pub(super) fn wrong_version() -> Reply {
@@ -45,6 +45,12 @@ fn with_expiry(reply: Reply, expires_at: Timestamp) -> Reply {
         Ok(date) => reply.with(UPLOAD_EXPIRES, date),
         Err(_) => reply,
     }
+}
+
+/// 503 while all slots for uploads of the account are taken.
+pub(super) fn too_many_uploads() -> Reply {
+    let reply = error(StatusCode::SERVICE_UNAVAILABLE, "too many uploads are running; try again in a moment");
+    retry_after(reply, BUSY_RETRY_S)
 }
 
 /// The reply to an upload that does not go on.

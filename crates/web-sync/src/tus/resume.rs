@@ -4,6 +4,7 @@ use std::io;
 
 use http::{HeaderValue, StatusCode, header, request::Parts};
 use http_server::{
+    UploadSlot,
     body::RequestBody,
     reply::{Reply, WithHeader as _, empty, error},
 };
@@ -13,7 +14,7 @@ use library::{
 
 use super::{
     UploadMetadata, headers, number, parse_checksum,
-    replies::{bad_request, failed, with_progress},
+    replies::{bad_request, failed, too_many_uploads, with_progress},
 };
 use crate::Sync;
 
@@ -54,7 +55,8 @@ pub(super) async fn patch(
     if checksum(parts).is_err() {
         return bad_request("Upload-Checksum must be sha1 or sha256 and the checksum in base64");
     }
-    match continue_upload(sync, caller, name, offset, parts, body).await {
+    let Some(slot) = sync.slots.take(caller.account.id.0) else { return too_many_uploads() };
+    match continue_upload(sync, caller, name, offset, parts, body, slot).await {
         Ok(progress) => with_progress(StatusCode::NO_CONTENT, &progress),
         Err(error) => failed(&error),
     }
@@ -82,11 +84,12 @@ pub(super) async fn continue_upload(
     offset: u64,
     parts: &Parts,
     body: RequestBody,
+    slot: UploadSlot,
 ) -> Result<Progress, UploadError> {
     let upload = find(sync, &caller, name).await?;
     let checksum = checksum(parts).unwrap_or_default();
     let part = TusPart { offset, bytes: body.announced_bytes(), checksum };
-    let stream = body.into_stream().map_err(|error| {
+    let stream = body.into_stream(slot).map_err(|error| {
         ImportError::Interrupted(io::Error::other(format!("the body cannot be read: {error:?}")))
     })?;
     sync.library.continue_upload(caller, name.to_owned(), part, file(&upload), stream).await

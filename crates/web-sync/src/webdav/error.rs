@@ -13,7 +13,7 @@ use http_server::{
 use library::{FileError, FileRefusal, ImportError, StorageError, UploadError};
 
 use super::{multistatus::XML, options};
-use crate::replies::{self, RETRY_AFTER_S};
+use crate::replies::{self, BUSY_RETRY_S, RETRY_AFTER_S};
 
 /// Why a request failed. The message is shown by Nextcloud's apps.
 #[derive(Debug, thiserror::Error)]
@@ -66,6 +66,8 @@ pub(crate) enum DavError {
     QuotaExceeded(String),
     #[error("the upload was interrupted; send it again")]
     Interrupted,
+    #[error("too many uploads are running; try again in a moment")]
+    TooManyUploads,
     #[error("the service is unavailable; try again later")]
     Unavailable,
 }
@@ -130,6 +132,10 @@ impl From<FileRefusal> for DavError {
             FileRefusal::TooMany => {
                 Self::Forbidden("there are too many files or locks, or the copied sidecars are too long")
             }
+            FileRefusal::TooManyEntries => Self::QuotaExceeded(
+                "there are too many files and folders that take no space; delete some and try again"
+                    .to_owned(),
+            ),
             FileRefusal::OriginalGone => Self::Unavailable,
             FileRefusal::AccountGone => Self::AccountGone,
         }
@@ -182,7 +188,7 @@ impl DavError {
             Self::Locked | Self::LockConflict => StatusCode::LOCKED,
             Self::QuotaExceeded(_) => StatusCode::INSUFFICIENT_STORAGE,
             // All apps retry after 503. Some give a file up after 408 or 500.
-            Self::Interrupted | Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Interrupted | Self::TooManyUploads | Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
@@ -207,7 +213,9 @@ impl DavError {
             Self::Locked => r"Sabre\DAV\Exception\Locked",
             Self::LockConflict => r"Sabre\DAV\Exception\ConflictingLock",
             Self::QuotaExceeded(_) => r"Sabre\DAV\Exception\InsufficientStorage",
-            Self::Interrupted | Self::Unavailable => r"Sabre\DAV\Exception\ServiceUnavailable",
+            Self::Interrupted | Self::TooManyUploads | Self::Unavailable => {
+                r"Sabre\DAV\Exception\ServiceUnavailable"
+            }
         }
     }
 
@@ -241,6 +249,7 @@ impl DavError {
                 reply.with(header::ALLOW, HeaderValue::from_static(options::ALLOW))
             }
             Self::Interrupted | Self::Unavailable => retry_after(reply, RETRY_AFTER_S),
+            Self::TooManyUploads => retry_after(reply, BUSY_RETRY_S),
             _ => reply,
         }
     }

@@ -30,16 +30,18 @@ pub(super) async fn put(
         return Err(DavError::BadRequest("send the whole file, not a range".to_owned()));
     }
     let file = put_file(request, place, &body).await?;
-    let stream = body_stream(body)?;
+    let stream = body_stream(request, body)?;
     let written = request.library().put_file(&request.caller, file, stream).await?;
     Ok(written_reply(request, &written, request.times()))
 }
 
 /// The body as a stream.
 pub(super) fn body_stream(
+    request: &DavRequest<'_>,
     body: RequestBody,
-) -> Result<impl Stream<Item = io::Result<Bytes>> + Send + 'static, DavError> {
-    body.into_stream().map_err(|error| match error {
+) -> Result<impl Stream<Item = io::Result<Bytes>> + Send + use<>, DavError> {
+    let slot = request.sync.slots.take(request.caller.account.id.0).ok_or(DavError::TooManyUploads)?;
+    body.into_stream(slot).map_err(|error| match error {
         ReadBodyError::Encoded => DavError::Encoded,
         ReadBodyError::TooLarge | ReadBodyError::TooSlow | ReadBodyError::Broken => DavError::Interrupted,
     })

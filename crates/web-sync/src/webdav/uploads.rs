@@ -85,7 +85,7 @@ async fn put_chunk(
         .ok_or_else(|| DavError::BadRequest("the name of a chunk must begin with its number".to_owned()))?;
     let upload = unfinished(request, upload).await?;
     let chunk = Chunk { number, name: chunk.to_string(), bytes: body.announced_bytes() };
-    let stream = body_stream(body)?;
+    let stream = body_stream(request, body)?;
     request.library().put_chunk(request.caller.clone(), upload, chunk, stream).await?;
     Ok(empty(StatusCode::CREATED))
 }

@@ -4,7 +4,10 @@ use tests::{
     oauth::{Browser, forms},
 };
 
-use super::{movie, photo, photos};
+use super::{
+    begin, movie, photo, photos,
+    resume::{half_sent, is_written},
+};
 
 const PATH: &str = "/account/sync/photos";
 const BOUNDARY: &str = "boundary-7f3a";
@@ -56,6 +59,23 @@ async fn a_plain_form_uploads_several_photos() {
     assert!(page.contains("2 photos added") && page.contains("1 photo already there"), "{page}");
     assert!(page.contains("1 not uploaded") && page.contains("movie &lt;1&gt;.mp4: "), "{page}");
     assert_eq!(photos(&app).await, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_form_beside_too_many_uploads_gets_a_page_that_says_so() {
+    let app = TestApp::builder().limits(|limits| limits.uploads_per_owner = 1).start().await;
+    let ann = app.person("ann").await;
+    let browser = app.browser().signed_in(&ann).await;
+    let bytes = photo();
+    let path = begin(&app, &ann, bytes.len()).await;
+    let running = half_sent(&app, &ann, &path, &bytes[..10], bytes.len()).await;
+    is_written(&app).await;
+    let csrf = token(&browser).await;
+    let form = multipart(&[("csrf", None, csrf.as_bytes()), ("photos", Some("one.jpg"), bytes.as_slice())]);
+    let busy = send(&app, &browser, form).await.expect(503);
+    assert_eq!(busy.header("retry-after"), Some("5"));
+    assert!(busy.text().contains("Too many uploads at once"), "{}", busy.text());
+    drop(running);
 }
 
 #[tokio::test(flavor = "multi_thread")]

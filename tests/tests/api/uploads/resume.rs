@@ -1,17 +1,18 @@
-use std::time::Duration;
+use std::{future::pending, time::Duration};
 
+use reqwest::Method;
 use tests::{TestAccount, TestApp};
 use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
     net::TcpStream,
 };
 
-use super::{begin, head, part_files, patch, photo, photos};
+use super::{BYTES, begin, beginning, head, part_files, patch, photo, photos};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// Opens a connection and sends a PATCH that announces more bytes than it sends.
-async fn half_sent(
+pub(super) async fn half_sent(
     app: &TestApp,
     account: &TestAccount,
     path: &str,
@@ -48,7 +49,7 @@ async fn received(app: &TestApp, account: &TestAccount, path: &str) -> usize {
 
 /// Waits until a request writes the first part of an upload: until the part has a local file. A request that asked would
 /// lock the upload itself, and the service would refuse the one that it waits for.
-async fn is_written(app: &TestApp) {
+pub(super) async fn is_written(app: &TestApp) {
     while local_parts(app) == 0 {
         tokio::task::yield_now().await;
     }
@@ -98,6 +99,44 @@ async fn a_second_writer_is_423() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_further_upload_of_an_account_is_503_while_others_run() {
+    let app = TestApp::builder().limits(|limits| limits.uploads_per_owner = 1).start().await;
+    let ann = app.account("ann").await;
+    let bytes = photo();
+    let path = begin(&app, &ann, bytes.len()).await;
+    let mut connection = half_sent(&app, &ann, &path, &bytes[..10_000], bytes.len()).await;
+    is_written(&app).await;
+    let other = begin(&app, &ann, bytes.len()).await;
+    let busy = patch(&app, &ann, &other, 0, &bytes).await.expect(503);
+    assert_eq!(busy.header("retry-after"), Some("5"));
+    let with_bytes =
+        || beginning(&app, &ann, bytes.len(), "photo.jpg").header("content-type", BYTES).body(bytes.clone());
+    let busy = app.send(with_bytes()).await.expect(503);
+    assert_eq!((busy.header("retry-after"), busy.header("location")), (Some("5"), None));
+    connection.write_all(&bytes[10_000..]).await.unwrap();
+    connection.read_exact(&mut [0; 12]).await.unwrap();
+    app.send(with_bytes()).await.expect(201);
+    patch(&app, &ann, &other, 0, &bytes).await.expect(204);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_running_upload_keeps_the_room_that_it_announced() {
+    let bytes = photo();
+    let total = u64::try_from(bytes.len()).unwrap();
+    let builder = TestApp::builder().settings(|settings| settings.account_quota_bytes = Some(2 * total - 1));
+    let app = builder.start().await;
+    let ann = app.account("ann").await;
+    let (one, two) = (begin(&app, &ann, bytes.len()).await, begin(&app, &ann, bytes.len()).await);
+    let connection = half_sent(&app, &ann, &one, &bytes[..10], bytes.len()).await;
+    is_written(&app).await;
+    patch(&app, &ann, &two, 0, &bytes).await.expect(507);
+    app.send(beginning(&app, &ann, bytes.len(), "photo.jpg")).await.expect(507);
+    drop(connection);
+    assert_eq!(received(&app, &ann, &one).await, 10);
+    patch(&app, &ann, &two, 0, &bytes).await.expect(204);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_stalled_body_keeps_its_bytes() {
     let limit = Duration::from_millis(300);
     let app = TestApp::builder().limits(|limits| limits.body_timeout = limit).start().await;
@@ -108,6 +147,39 @@ async fn a_stalled_body_keeps_its_bytes() {
     let reply = TestApp::read_until_closed(connection).await;
     assert!(reply.starts_with("HTTP/1.1 503 ") && reply.contains("retry-after:"), "{reply}");
     assert_eq!(received(&app, &ann, &path).await, 10_000);
+}
+
+/// A byte now and then is less than the lowest rate.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_that_trickles_is_ended_and_keeps_its_bytes() {
+    let builder = TestApp::builder().limits(|limits| {
+        limits.body_timeout = Duration::from_millis(300);
+        limits.min_body_bytes_per_s = u32::MAX;
+    });
+    let app = builder.start().await;
+    let ann = app.account("ann").await;
+    let bytes = photo();
+    let path = begin(&app, &ann, bytes.len()).await;
+    let (reader, mut writer) = half_sent(&app, &ann, &path, &bytes[..10_000], bytes.len()).await.into_split();
+    let trickle = async {
+        for byte in &bytes[10_000..] {
+            // The other request takes a moment.
+            app.send(app.request(Method::GET, "/healthz")).await.expect(200);
+            if writer.write_all(&[*byte]).await.is_err() {
+                break;
+            }
+        }
+        pending::<()>().await;
+    };
+    let mut reader = BufReader::new(reader);
+    let mut status = String::new();
+    tokio::select! {
+        read = reader.read_line(&mut status) => assert!(read.is_ok(), "{read:?}"),
+        () = trickle => {}
+    }
+    assert!(status.starts_with("HTTP/1.1 503 "), "{status}");
+    let kept = received(&app, &ann, &path).await;
+    assert!((10_000..bytes.len()).contains(&kept), "{kept}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

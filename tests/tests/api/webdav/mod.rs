@@ -1,6 +1,7 @@
 //! WebDAV: recorded request sequences of clients, and rules of the protocol.
 
 mod android;
+mod at_once;
 mod conditions;
 mod desktop;
 mod file_managers;

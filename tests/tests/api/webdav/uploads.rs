@@ -13,7 +13,7 @@ use super::{Client, jpeg, sha1, step};
 
 impl Client {
     /// The head of a PUT with these header lines.
-    fn put_head(&self, path: &str, headers: &str) -> String {
+    pub(super) fn put_head(&self, path: &str, headers: &str) -> String {
         let credentials = format!("{}:{}", self.handle, self.account.key);
         let credentials = data_encoding::BASE64.encode(credentials.as_bytes());
         format!(
@@ -22,13 +22,13 @@ impl Client {
         )
     }
 
-    fn staged_files(&self) -> usize {
+    pub(super) fn staged_files(&self) -> usize {
         std::fs::read_dir(self.app.dir().join("blobs/staging")).unwrap().count()
     }
 }
 
 /// Reads until text arrives.
-async fn read_until(stream: &mut TcpStream, text: &str) -> String {
+pub(super) async fn read_until(stream: &mut TcpStream, text: &str) -> String {
     let mut received = Vec::new();
     let read = timeout(Duration::from_secs(20), async {
         let mut buffer = [0; 1024];
@@ -106,7 +106,7 @@ async fn an_interrupted_upload_leaves_nothing() {
     assert_eq!(client.images().await, 1);
 }
 
-async fn wait_until(is_met: impl Fn() -> bool) {
+pub(super) async fn wait_until(is_met: impl Fn() -> bool) {
     let waited = timeout(Duration::from_secs(20), async {
         while !is_met() {
             tokio::task::yield_now().await;

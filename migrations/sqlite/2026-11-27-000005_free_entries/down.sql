@@ -1,0 +1,2 @@
+DROP INDEX files_empty;
+DROP INDEX uploads_finished;
