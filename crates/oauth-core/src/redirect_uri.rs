@@ -14,149 +14,66 @@ pub(crate) const TOO_LONG: &str = "it is longer than 2,000 characters";
 #[error("{0}")]
 pub struct RefusedRedirectUri(&'static str);
 
-/// Schemes that the browser or the operating system handles itself: the handler may run or open files, make calls, send
-/// mail, mount a share or connect to a host, and no app receives the response. `*` matches any suffix.
-const REFUSED_SCHEMES: [&str; 140] = [
-    "about",
-    "acap",
-    "addbook",
-    "admin",
-    "afp",
-    "android-app",
-    "app-prefs",
-    "app-settings",
-    "applescript",
-    "appstream",
-    "apt",
-    "bingmaps",
-    "bitcoin",
-    "blob",
-    "brave",
-    "calculator",
-    "callto",
-    "chrome",
-    "chrome-devtools",
-    "chrome-error",
-    "chrome-native",
-    "chrome-search",
-    "chrome-untrusted",
-    "cid",
-    "cifs",
-    "cmd",
-    "computer",
-    "conf",
-    "content",
-    "data",
-    "dav",
-    "davs",
-    "devtools",
-    "dict",
-    "dns",
-    "ed2k",
-    "edge",
-    "facetime",
-    "facetime-audio",
-    "feed",
-    "file",
-    "filesystem",
-    "finger",
-    "fish",
-    "ftp",
-    "ftps",
-    "geo",
-    "git",
-    "googlechrome*",
-    "gopher",
-    "hcp",
-    "help",
-    "im",
-    "imap",
-    "imaps",
-    "info",
-    "intent",
-    "irc",
-    "ircs",
-    "itms*",
-    "its",
-    "jar",
-    "java",
-    "javascript",
-    "jnlp",
-    "ldap",
-    "ldapi",
-    "ldaps",
-    "livescript",
-    "macappstore",
-    "macappstores",
-    "magnet",
-    "mailto",
-    "man",
-    "maps",
-    "market",
-    "matrix",
-    "message",
-    "mhtml",
-    "microsoft-*",
-    "mid",
-    "mk",
-    "mms",
-    "mmsh",
-    "mmsto",
-    "mocha",
-    "moz-icon",
-    "ms-*",
-    "news",
-    "nfs",
-    "nntp",
-    "onenote",
-    "openpgp4fpr",
-    "opera",
-    "outlook",
-    "package",
-    "pop",
-    "prefs",
-    "rdp",
-    "res",
-    "resource",
-    "rlogin",
-    "rtmp",
-    "rtsp",
-    "rtspu",
-    "search",
-    "search-ms",
-    "sftp",
-    "shell",
-    "shortcuts",
-    "sip",
-    "sips",
-    "skype",
-    "smb",
-    "sms",
-    "smsto",
-    "snews",
-    "ssh",
-    "svn*",
-    "tel",
-    "telnet",
-    "tftp",
-    "tn3270",
-    "urn",
-    "vbscript",
-    "view-source",
-    "vivaldi",
-    "vnc",
-    "voicemail",
-    "webcal*",
-    "windowsdefender",
-    "workflow",
-    "ws",
-    "wss",
-    "wtai",
-    "wyciwyg",
-    "x-apple*",
-    "x-man-page",
-    "x-safari-*",
-    "xmpp",
+/// Schemes that the browser, the operating system or a widespread program handles itself: the handler may run or open files, make
+/// calls, pay, mount a share or connect to a host, and no app receives the response. A pattern that begins or ends with `*` matches
+/// any name with that end or beginning.
+const REFUSED_SCHEMES: [&str; 13] = [
+    // Scripts, and documents that a browser makes or unpacks itself.
+    "about blob cid data ecmascript feed feeds filesystem help its jar java javascript jnlp jscript livescript mhtml \
+     mid mk mocha perlscript pyscript rdf res resource thismessage vbs vbscript view-cert view-source wyciwyg wysiwyg \
+     xpcom",
+    // Pages and extensions of browsers, and links that open a browser.
+    "*-extension brave brave-* browser cached-favicon chrome chrome-* chromium devtools edge edge-* extension \
+     externalfile firefox firefox-* googlechrome* indexeddb isolated-app microsoft-edge* moz moz-* opera opera-* \
+     page-icon read safari safari-* seamonkey touch-http touch-https ucbrowser vivaldi webkit webkit-* \
+     yandexbrowser-*",
+    // Windows and Microsoft's programs.
+    "bing* calculator cmd com.microsoft.windows.* conf dlna-* explorer fsquirt grvopen hcp insiderhub jumplist lync* \
+     mapi mapi16 microsoft-* ms-* msnim msteams* mswindowsmusic mswindowsvideo netmeeting ocsmeet odopen onedrive \
+     onenote* outlook* powershell rdp search search-ms shell skype* stickynotes stssync tn3270 windows-* \
+     windowsdefender xbox xbox-* xboxliveapp-* zune",
+    // Apple's systems and programs.
+    "addbook addressbook app-prefs app-settings apple-* appleconnect applefeedback applenews* applescript calendar \
+     calshow camera clock clock-* com.apple.* contact contacts diagnostics diags facetime* findmy findmyfriends fmf1 \
+     fmip1 gamecenter ibooks ical icloud icloud-* imessage iphoto itms* itpc itunes* keynote macappstore* map maps \
+     message messages mobilenotes mobilephone music musics notes numbers pages pcast photos photos-redirect podcast \
+     podcasts prefs radar rdar reminders shareddocuments shoebox shortcuts stocks telprompt tips tv videos voicememos \
+     wallet weather workflow x-* xcdoc xcode",
+    // Android, its stores and Google's programs.
+    "amzn android android-* android.* appgallery appmarket com.android.* content google.* hiapplink intent intents \
+     market market-* mimarket package samsungapps samsungpay settings ussd vnd.* voicemail wifi wtai",
+    // Desktops and package managers of Linux.
+    "appimage applications appstream apt apturl bookmarks desktop dnf flatpak flatpak+* flatpak-* ghelp gnome-* info \
+     kdeconnect krunner man perldoc print programs recent recentdocuments recentlyused remote snap system terminal \
+     thumbnail trash xdg-* yelp ymp",
+    // Files, shares and devices.
+    "admin afc afp afp-server afs archive audiocd burn cdda cifs computer dav dav+* davs davs+* dns-sd dvb dvd file \
+     fish ftp ftps gdrive google-drive gphoto2 gsiftp hdfs kamera mtp network nfs obex rsync s3 scp sftp smb smbs \
+     ssh+* svn* swift webdav webdavs zip",
+    // Network protocols.
+    "acap acct aim amqp* beep coap* dict dns dntp dtn finger gemini git git+* go gopher h323 iax icap imap imaps ipfs \
+     ipns ipp ipps iris* jabber jdbc jms ldap* mongodb* mqtt* msrp* mtqp mumble mupdate mysql* news nih nntp nntps \
+     pop pop3 pop3s pops postgres* pres prospero redis* rlogin rmi sieve smtp smtps snews snmp soap* spiffe sqlite \
+     ssh stun stuns teamspeak telnet tftp tip ts3server turn turns udp urn vemmi ventrilo wais ws wss xmlrpc* xri \
+     z39.50*",
+    // Calls, mail, messages and meetings.
+    "callto ciscospark ciscotel fb fb-* fb-messenger fbapi* gotomeeting gotoopener gotowebinar gtalk im irc irc6 ircs \
+     jitsi-meet mailto matrix mms* openpgp4fpr psyc rtc sgnl signalcaptcha sip sips sms* tel telegram tg twitter \
+     viber webex* wechat weixin whatsapp* xmpp ymsgr zoommtg zoomphonecall zoomrc zoomus",
+    // Maps, calendars and media.
+    "aceplay acestream deezer geo googlemaps* icy iina infuse lastfm mpv nplayer-* om pnm potplayer rtmp* \
+     rtsp* shoutcast sopcast spotify vlc vlc-* waze webcal*",
+    // Games and file sharing.
+    "battlenet blizzard com.epicgames.* eadm ealink ed2k faceit game-* goggalaxy heroic itch link2ea lutris magnet \
+     minecraft* nxm origin origin2 riotclient roblox* secondlife steam steam-* steamlink steammobile torrent ubisoft* \
+     unreal uplay ut2004",
+    // Remote control of this machine.
+    "anydesk citrix-* horizon-client ica logmein* nomachine nx nxs parsec receiver rustdesk screenconnect* splashtop* \
+     teamviewer* tvcontrol1 tvfiletransfer1 tvjoinv8 tvpresent1 tvsendfile1 ultraviewer vmrc vmware-view vnc",
+    // Payments, keys and identities.
+    "alipay* bankid bitcoin* bitwarden cardano cashme dash did didcomm dogecoin ethereum eudi-* fido gpay haip \
+     keepass* keyauth lastpass lightning litecoin lnurl* mdoc* metamask monero onepassword* openid* otpauth otpauth-* \
+     paypal paytm* payto phonepe pkcs11 ripple siopv2 solana* stellar taler tron trust upi venmo wc xrp zcash",
 ];
 
 /// The loopback hosts (RFC 8252, section 7.3), the only ones allowed with `http`.
@@ -175,9 +92,10 @@ pub fn check_redirect_uri(uri: &str) -> Result<(), RefusedRedirectUri> {
     check_characters(uri)?;
     let parts = Parts::of(uri).ok_or(RefusedRedirectUri("it does not begin with a scheme"))?;
     let scheme = parts.scheme.to_ascii_lowercase();
-    if REFUSED_SCHEMES.iter().any(|pattern| matches_scheme(&scheme, pattern)) {
+    let mut refused = REFUSED_SCHEMES.iter().flat_map(|patterns| patterns.split_ascii_whitespace());
+    if refused.any(|pattern| matches_scheme(&scheme, pattern)) {
         return Err(RefusedRedirectUri(
-            "its scheme is refused, because the browser or the operating system handles it itself",
+            "its scheme is refused, because the browser, the operating system or another program handles it itself",
         ));
     }
     let host = parts.authority.map(plain_host).transpose()?;
@@ -203,11 +121,13 @@ pub fn check_redirect_uri(uri: &str) -> Result<(), RefusedRedirectUri> {
     Ok(())
 }
 
-/// Whether a scheme matches an entry of [`REFUSED_SCHEMES`].
+/// Whether a scheme matches a pattern in [`REFUSED_SCHEMES`].
 fn matches_scheme(scheme: &str, pattern: &str) -> bool {
-    match pattern.strip_suffix('*') {
-        Some(prefix) => scheme.starts_with(prefix),
-        None => scheme == pattern,
+    match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
+        // A name with a dot is the reversed domain of an app.
+        (Some(end), _) => scheme.ends_with(end) && !scheme.contains('.'),
+        (_, Some(beginning)) => scheme.starts_with(beginning),
+        _ => scheme == pattern,
     }
 }
 

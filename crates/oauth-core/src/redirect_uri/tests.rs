@@ -41,6 +41,21 @@ fn redirect_uris_of_known_clients_are_accepted() {
         "mst:/x",
         "searching:/x",
         "web+app:/x",
+        "grokbot://mcp/oauth/callback",
+        "chatgpt:/cb",
+        "windsurf://codeium.windsurf/callback",
+        "kiro://kiro.mcp/callback",
+        "zed://oauth/callback",
+        "raycast://oauth",
+        "jetbrains://idea/oauth",
+        "lmstudio://oauth/callback",
+        "com.googleusercontent.apps.123-abc:/oauth2redirect",
+        "com.microsoft.copilot:/cb",
+        "dev.warp.warp-stable://auth",
+        "app.example.photos:/cb",
+        "tv.example.app:/cb",
+        "ms.example.app:/cb",
+        "com.example.photo-extension:/cb",
         &long,
     ] {
         assert_eq!(check_redirect_uri(uri), Ok(()), "{uri}");
@@ -136,6 +151,44 @@ fn unsafe_redirect_uris_are_refused() {
             "geo:1,2",
             "webcal://a.example/x",
             "magnet:?xt=x",
+            "jscript:x",
+            "JScript:x",
+            "ecmascript:x",
+            "vbs:x",
+            "vnd.ms.radio:x",
+            "vnd.youtube:x",
+            "chrome-extension://abcdefgh/cb",
+            "moz-extension://x/cb",
+            "safari-web-extension://x/cb",
+            "ms-browser-extension://x/cb",
+            "other-extension://x/cb",
+            "steam://run/1",
+            "steam-new://x",
+            "roblox-player:1",
+            "com.epicgames.launcher://x",
+            "zoommtg://zoom.us/join",
+            "msteams:/l",
+            "msteams-new:/l",
+            "tg://resolve",
+            "whatsapp://send",
+            "anydesk:1",
+            "teamviewer10://control",
+            "otpauth://totp/x",
+            "openid4vp://x",
+            "ethereum:0x1",
+            "lightning:x",
+            "spotify:track:x",
+            "x-help-script://x",
+            "x-web-search://x",
+            "com.apple.tv://x",
+            "photos-redirect://x",
+            "android.resource://x/y",
+            "google.navigation:q=x",
+            "flatpak+https://x",
+            "snap://x",
+            "rsync://x/y",
+            "postgresql://x/y",
+            "redis://x",
         ],
     );
     check(
@@ -194,6 +247,25 @@ fn unsafe_redirect_uris_are_refused() {
     );
     check("port", &["http://localhost:+80/", "https://a:1:2/", "http://127.0.0.1:-1"]);
     check("without a dot", &["myapp:", "myapp://", "myapp:?x", "myapp://?x"]);
+}
+
+#[test]
+fn every_pattern_of_the_table_counts() {
+    let mut patterns: Vec<&str> = REFUSED_SCHEMES.iter().flat_map(|it| it.split_ascii_whitespace()).collect();
+    for pattern in &patterns {
+        let name = pattern.replace('*', "a");
+        assert!(check_redirect_uri(&format!("{name}://a.example/x")).is_err(), "{name}");
+        assert!(check_redirect_uri(&format!("{}:/x", name.to_uppercase())).is_err(), "{name}");
+        assert!(
+            pattern
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+-.*".contains(&byte))
+        );
+    }
+    let number = patterns.len();
+    patterns.sort_unstable();
+    patterns.dedup();
+    assert_eq!(patterns.len(), number, "a pattern is in the table twice");
 }
 
 #[test]

@@ -127,6 +127,16 @@ async fn schemes_with_a_system_handler_are_refused() {
         "android-app://app.example/x",
         "telnet://app.example/",
         "magnet:/x",
+        "jscript:/x",
+        "vbs:/x",
+        "vnd.ms.radio:/x",
+        "chrome-extension://abcdefgh/cb",
+        "moz-extension://x/cb",
+        "safari-web-extension://x/cb",
+        "steam://run/1",
+        "zoommtg://app.example/x",
+        "x-apple.systempreferences:/x",
+        "openid4vp://app.example/x",
     ] {
         let answer = app.register(&json!({"client_name": "An app", "redirect_uris": [uri]})).await;
         refused(&answer, 400, "invalid_redirect_uri");
@@ -149,7 +159,13 @@ async fn a_registered_uri_is_checked_again_at_authorize() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let browser = app.browser().signed_in(&person).await;
-    for uri in ["intent://app.example/x", "ms-settings:/x", "javascript:alert(1)", "http://app.example/"] {
+    for uri in [
+        "intent://app.example/x",
+        "ms-settings:/x",
+        "steam://run/1",
+        "javascript:alert(1)",
+        "http://app.example/",
+    ] {
         let client = client_of_earlier_rules(&app, uri).await;
         let request = Authorize::of(&app, &client);
         let page = browser.open(&request.path()).await.expect(400);
