@@ -24,7 +24,7 @@ fn main() {
     let mut hello = json!({
         "protocol": 3,
         "decoder_version": media::DECODER_VERSION,
-        "protections": { "files": false, "system_calls": false, "limits": false },
+        "protections": { "files": false, "system_calls": false, "capabilities": false, "limits": false },
         "ocr_status": "off",
     });
     match std::env::args().nth(1).as_deref() {

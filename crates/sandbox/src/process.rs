@@ -114,7 +114,8 @@ impl Worker {
         let output = child.stdout.take().ok_or_else(no_pipes)?;
         let stderr = tokio::spawn(last_bytes(child.stderr.take().ok_or_else(no_pipes)?));
         let process = child.id().and_then(ProcessHandle::new).ok_or_else(no_pipes)?;
-        let protections = Protections { files: false, system_calls: false, limits: false };
+        let protections =
+            Protections { files: false, system_calls: false, capabilities: false, limits: false };
         let mut worker = Self {
             child,
             input,

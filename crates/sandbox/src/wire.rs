@@ -200,7 +200,7 @@ mod tests {
             let response = Response::Analyzed { text: reads.then(|| text.clone()) };
             prop_assert_eq!(decode::<Response>(&encode(&response)?[4..])?, response);
             let ocr_status = OcrStatus::Unavailable { reason: text, missing: Vec::new() };
-            let protections = Protections { files: reads, system_calls: false, limits: true };
+            let protections = Protections { files: reads, system_calls: false, capabilities: true, limits: true };
             let hello = Hello { protocol: PROTOCOL, decoder_version: 7, protections, ocr_status };
             prop_assert_eq!(decode::<Hello>(&encode(&hello)?[4..])?, hello);
         }

@@ -1,6 +1,8 @@
 //! The sandbox: a worker irrevocably gives up the rights that decoding does not need.
 
 #[cfg(target_os = "linux")]
+mod capabilities;
+#[cfg(target_os = "linux")]
 mod files;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod system_calls;
@@ -17,6 +19,8 @@ pub struct Protections {
     /// seccomp allows only the system calls that decoding needs: no network, no other program, no signals to other processes,
     /// no new executable memory.
     pub system_calls: bool,
+    /// It has no capabilities, also if the service runs as root.
+    pub capabilities: bool,
     /// The kernel limits its memory and processor time.
     pub limits: bool,
 }
@@ -29,6 +33,10 @@ impl Protections {
             (
                 self.system_calls,
                 "the kernel has no seccomp filter: the system calls of decoders are not restricted",
+            ),
+            (
+                self.capabilities,
+                "the kernel does not take capabilities away: decoders keep those of this process",
             ),
             (self.limits, "the kernel does not limit the memory and processor time of decoders"),
         ]
@@ -44,11 +52,12 @@ impl Protections {
 /// Must be called while the process has a single thread; later threads inherit the restrictions. The service sets the
 /// limits of memory and time from outside, so `limits` is always false here.
 pub fn confine() -> Protections {
-    // The order matters: Landlock opens a file, and seccomp denies changes of limits.
+    // The order matters: Landlock opens a file and denies new privileges, and seccomp denies changes of limits and capabilities.
     let files = log_failure("Landlock", restrict_files());
     limit_resources();
+    let capabilities = log_failure("dropping capabilities", drop_capabilities());
     let system_calls = log_failure("seccomp", restrict_system_calls());
-    Protections { files, system_calls, limits: false }
+    Protections { files, system_calls, capabilities, limits: false }
 }
 
 fn log_failure(mechanism: &str, outcome: Result<bool, String>) -> bool {
@@ -68,6 +77,11 @@ fn limit_resources() {
 }
 
 #[cfg(target_os = "linux")]
+fn drop_capabilities() -> Result<bool, String> {
+    capabilities::drop_all().map(|()| true).map_err(|error| error.to_string())
+}
+
+#[cfg(target_os = "linux")]
 fn restrict_files() -> Result<bool, String> {
     files::restrict()
 }
@@ -75,6 +89,11 @@ fn restrict_files() -> Result<bool, String> {
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn restrict_system_calls() -> Result<bool, String> {
     system_calls::restrict().map(|()| true)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn drop_capabilities() -> Result<bool, String> {
+    Ok(false)
 }
 
 #[cfg(not(target_os = "linux"))]
