@@ -8,7 +8,7 @@ use std::{
 
 use bytes::Bytes;
 use domain::{BlobKind, ContentHash};
-use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
+use futures_util::{FutureExt as _, Stream, StreamExt as _, TryFutureExt as _, TryStreamExt as _, stream};
 use object_store::{
     GetOptions, GetRange, ObjectStore, ObjectStoreExt as _, local::LocalFileSystem, path::Path as Key,
 };
@@ -16,8 +16,8 @@ use tokio::time::timeout;
 
 use crate::{
     BlobError, BlobReader, PutError, StagedFile, content_hash, error::system_error, fingerprint::Hasher,
-    permissions::create_private_folder, s3::S3Failure, store::run_blocking, sync::sync_folder,
-    upload::put_file,
+    permissions::create_private_folder, reading::unreadable, s3::S3Failure, store::run_blocking,
+    sync::sync_folder, upload::put_file,
 };
 
 /// How long a check that the backend can be reached may take. Load balancers wait about as long.
@@ -56,6 +56,14 @@ impl ContentStore {
         }
         let objects = LocalFileSystem::new_with_prefix(root)?.with_fsync(true);
         Ok(Self { objects: Arc::new(objects), folder: Some(root.to_owned()) })
+    }
+
+    /// The folders that a content store in a local folder has, or will have.
+    pub(crate) fn folders(root: &Path) -> impl Iterator<Item = PathBuf> {
+        [BlobKind::Original, BlobKind::Rendition].into_iter().flat_map(move |kind| {
+            let shards = (0..=u8::MAX).map(move |shard| root.join(shard_folder(kind, shard)));
+            [root.join(folder_of(kind))].into_iter().chain(shards)
+        })
     }
 
     /// A content store in a local folder that exists. Nothing is created, so the folder may be read-only.
@@ -167,6 +175,7 @@ impl ContentStore {
     /// [`BlobError::Unavailable`].
     pub async fn length(&self, kind: BlobKind, hash: ContentHash) -> Result<Option<u64>, BlobError> {
         match self.objects.head(&key(kind, hash)).await {
+            Ok(_) if self.is_special_file(kind, hash).await? => Ok(None),
             Ok(meta) => Ok(Some(meta.size)),
             Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(error.into()),
@@ -211,6 +220,17 @@ impl ContentStore {
         }
     }
 
+    /// Whether a link, pipe or device has the path of a blob. The local backend follows links, and takes others for files.
+    async fn is_special_file(&self, kind: BlobKind, hash: ContentHash) -> Result<bool, BlobError> {
+        let Some(path) = self.path_of(kind, hash) else { return Ok(false) };
+        run_blocking(move || fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file())).await
+    }
+
+    /// The path of a blob in a local folder.
+    fn path_of(&self, kind: BlobKind, hash: ContentHash) -> Option<PathBuf> {
+        Some(self.folder.as_ref()?.join(key(kind, hash).as_ref()))
+    }
+
     /// Where a blob is, for messages: the path in a local folder, otherwise the key.
     pub fn location(&self, kind: BlobKind, hash: ContentHash) -> String {
         self.location_of(&key(kind, hash))
@@ -233,9 +253,16 @@ impl ContentStore {
         hash: ContentHash,
         range: Option<Range<u64>>,
     ) -> Result<BlobReader, BlobError> {
+        if let Some(path) = self.path_of(kind, hash) {
+            let opened = run_blocking(move || match BlobReader::of_file(&path, range) {
+                Err(error) if is_missing(&error) => Err(BlobError::Missing { kind, hash }),
+                opened => opened.map_err(unreadable),
+            });
+            return opened.await.flatten();
+        }
         let options = GetOptions { range: range.map(GetRange::Bounded), ..GetOptions::default() };
         match self.objects.get_opts(&key(kind, hash), options).await {
-            Ok(result) => Ok(BlobReader::new(result)),
+            Ok(result) => Ok(BlobReader::of_object(result)),
             Err(object_store::Error::NotFound { .. }) => Err(BlobError::Missing { kind, hash }),
             Err(error) => Err(error.into()),
         }
@@ -257,7 +284,13 @@ impl ContentStore {
         &self,
         kind: BlobKind,
     ) -> impl Stream<Item = Result<(ContentHash, u64), BlobError>> + Send + 'static {
-        self.list_below(&Key::from(folder_of(kind)))
+        match self.folder.clone() {
+            None => self.list_below(&Key::from(folder_of(kind))).left_stream(),
+            Some(root) => stream::iter(0..=u8::MAX)
+                .flat_map(move |shard| list_local_shard(&root, kind, shard))
+                .boxed()
+                .right_stream(),
+        }
     }
 
     /// The blobs of a kind whose hash begins with a byte, with their lengths, in no order.
@@ -266,7 +299,10 @@ impl ContentStore {
         kind: BlobKind,
         shard: u8,
     ) -> impl Stream<Item = Result<(ContentHash, u64), BlobError>> + Send + 'static {
-        self.list_below(&Key::from(format!("{}/{shard:02x}", folder_of(kind))))
+        match &self.folder {
+            None => self.list_below(&Key::from(shard_folder(kind, shard))).left_stream(),
+            Some(root) => list_local_shard(root, kind, shard).right_stream(),
+        }
     }
 
     fn list_below(
@@ -293,6 +329,42 @@ impl ContentStore {
         }
         Ok(files)
     }
+}
+
+/// The blobs of a shard of a local content store. The local backend would follow links.
+fn list_local_shard(
+    root: &Path,
+    kind: BlobKind,
+    shard: u8,
+) -> impl Stream<Item = Result<(ContentHash, u64), BlobError>> + Send + 'static + use<> {
+    let folder = root.join(shard_folder(kind, shard));
+    let listed = run_blocking(move || list_folder(&folder).map_err(unreadable));
+    let blobs = listed.map(Result::flatten).map_ok(|blobs| stream::iter(blobs.into_iter().map(Ok)));
+    blobs.try_flatten_stream().boxed()
+}
+
+/// The blobs in a folder, which may not exist. Blocks.
+fn list_folder(folder: &Path) -> io::Result<Vec<(ContentHash, u64)>> {
+    let files = match files_named(folder, |name| hash_named(name).is_some()) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        files => files?,
+    };
+    let mut blobs = Vec::with_capacity(files.len());
+    for file in files {
+        match (file.metadata(), file.file_name().to_str().and_then(hash_named)) {
+            (Ok(metadata), Some(hash)) => blobs.push((hash, metadata.len())),
+            // It was deleted in between.
+            (Err(error), _) if error.kind() == io::ErrorKind::NotFound => {}
+            (Err(error), _) => return Err(error),
+            (Ok(_), None) => {}
+        }
+    }
+    Ok(blobs)
+}
+
+/// Whether nothing has the path of a file.
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// The files of a folder whose names match.
@@ -323,6 +395,10 @@ fn folder_of(kind: BlobKind) -> &'static str {
     }
 }
 
+fn shard_folder(kind: BlobKind, shard: u8) -> String {
+    format!("{}/{shard:02x}", folder_of(kind))
+}
+
 /// Each kind has 256 folders: few enough to list quickly, enough for millions of files.
 fn key(kind: BlobKind, hash: ContentHash) -> Key {
     let name = hash.to_string();
@@ -331,7 +407,11 @@ fn key(kind: BlobKind, hash: ContentHash) -> Key {
 }
 
 fn hash_of(key: &Key) -> Option<ContentHash> {
-    let name = key.filename()?;
+    hash_named(key.filename()?)
+}
+
+/// The hash that is the name of a blob.
+fn hash_named(name: &str) -> Option<ContentHash> {
     let byte = |at: usize| name.get(2 * at..2 * at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
     let bytes: Vec<u8> = (0..32).map_while(byte).collect();
     ContentHash::from_slice(&bytes).filter(|hash| hash.to_string() == name)

@@ -1,4 +1,8 @@
-use std::{fs::File, io::Read as _, path::Path};
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::Path,
+};
 
 use domain::ContentHash;
 use ring::digest;
@@ -83,8 +87,15 @@ pub fn content_hash(bytes: &[u8]) -> ContentHash {
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn fingerprint(path: &Path) -> std::io::Result<Fingerprint> {
-    let mut file = File::open(path)?;
+pub fn fingerprint(path: &Path) -> io::Result<Fingerprint> {
+    fingerprint_of(File::open(path)?)
+}
+
+/// Reads to the end and returns the fingerprint of what was read. Blocks.
+///
+/// # Errors
+/// The input cannot be read.
+pub fn fingerprint_of(mut file: impl Read) -> io::Result<Fingerprint> {
     let mut hasher = Hasher::new();
     let mut buffer = vec![0; 256 * 1024];
     loop {

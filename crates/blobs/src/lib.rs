@@ -27,6 +27,7 @@ mod owners;
 mod parts;
 mod permissions;
 mod reading;
+mod regular_file;
 mod s3;
 mod staging;
 mod store;
@@ -35,12 +36,13 @@ mod upload;
 
 pub use content::ContentStore;
 pub use error::{BlobError, PutError, StagingError};
-pub use fingerprint::{Checksum, Fingerprint, HEAD_BYTES, content_hash, fingerprint};
+pub use fingerprint::{Checksum, Fingerprint, HEAD_BYTES, content_hash, fingerprint, fingerprint_of};
 pub use locks::{IndexerLock, ProcessLocks, ServiceLock, WorkerLock};
 pub use owners::{EndedOwner, OwnerLock};
 pub use parts::{PartFile, PartStore, PartWriter};
 pub use permissions::{create_private_folder, restrict_permissions};
 pub use reading::BlobReader;
+pub use regular_file::{create_private_file, open_regular, read_regular};
 pub use s3::{
     InvalidEndpoint, InvalidListing, InvalidLocation, ListedUpload, S3_CREDENTIAL_VARIABLES, S3Credentials,
     S3Endpoint, S3Limits, S3Location, S3Options, UploadsPage,

@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    BlobError,
+    BlobError, open_regular,
     owners::{EndedOwner, OwnerLock, ended_owners},
     permissions::{create_private_folder, restrict_permissions},
 };
@@ -222,10 +222,20 @@ impl Folder {
     }
 
     fn write_holder(&self) -> io::Result<()> {
+        self.write_to_lock(std::process::id().to_string().as_bytes())
+    }
+
+    /// Replaces what the lock file says about its holder, unless the file has a second name, under which it may be another
+    /// program's.
+    fn write_to_lock(&self, text: &[u8]) -> io::Result<()> {
+        #[cfg(unix)]
+        if std::os::unix::fs::MetadataExt::nlink(&self.users.metadata()?) > 1 {
+            return Ok(());
+        }
         let mut users = &self.users;
         users.set_len(0)?;
         users.rewind()?;
-        users.write_all(std::process::id().to_string().as_bytes())
+        users.write_all(text)
     }
 
     fn failed(&self, source: io::Error) -> BlobError {
@@ -240,7 +250,7 @@ pub(crate) struct ExclusiveLock(Arc<Folder>);
 impl Drop for ExclusiveLock {
     fn drop(&mut self) {
         // Removes the process id, because this process no longer holds the lock exclusively.
-        let _ = self.0.users.set_len(0);
+        let _ = self.0.write_to_lock(b"");
         if let Err(error) = self.0.lock_shared(LOCK_WAIT) {
             tracing::warn!(%error, "the blob folder is not locked; another process may treat it as unused");
         }
@@ -253,7 +263,8 @@ pub(crate) fn lock_file(root: &Path, name: &str) -> io::Result<File> {
     options.create(true).truncate(false).read(true).write(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(&path)?;
+    let named = |error: io::Error| io::Error::new(error.kind(), format!("{name}: {error}"));
+    let file = open_regular(&path, &mut options).map_err(named)?;
     restrict_permissions(&path, 0o600)?;
     Ok(file)
 }

@@ -2,13 +2,14 @@ use std::{
     fs::File,
     io::{self, Read as _, Seek as _, SeekFrom},
     ops::Range,
+    path::Path,
 };
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
 use object_store::{GetResult, GetResultPayload};
 
-use crate::BlobError;
+use crate::{BlobError, read_regular};
 
 /// How much of a file is read at once. Each chunk costs a switch to a blocking thread.
 const CHUNK_BYTES: u64 = 256 * 1024;
@@ -16,29 +17,54 @@ const CHUNK_BYTES: u64 = 256 * 1024;
 /// An open blob, or a range of it.
 #[derive(Debug)]
 pub struct BlobReader {
-    result: GetResult,
+    bytes: u64,
+    range: Range<u64>,
+    source: Source,
+}
+
+#[derive(Debug)]
+enum Source {
+    File(File),
+    Object(GetResult),
 }
 
 impl BlobReader {
-    pub(crate) fn new(result: GetResult) -> Self {
-        Self { result }
+    pub(crate) fn of_object(result: GetResult) -> Self {
+        Self { bytes: result.meta.size, range: result.range.clone(), source: Source::Object(result) }
+    }
+
+    /// Opens a file, or a range of it. Blocks.
+    pub(crate) fn of_file(path: &Path, range: Option<Range<u64>>) -> io::Result<Self> {
+        let file = read_regular(path)?;
+        let bytes = file.metadata()?.len();
+        let range = match range {
+            Some(range) if range.start >= range.end.min(bytes) => {
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "the range is not in the file"));
+            }
+            Some(range) => range.start..range.end.min(bytes),
+            None => 0..bytes,
+        };
+        Ok(Self { bytes, range, source: Source::File(file) })
     }
 
     /// The length of the whole blob.
     pub fn blob_bytes(&self) -> u64 {
-        self.result.meta.size
+        self.bytes
     }
 
     /// The range of bytes that this reader returns.
     pub fn range(&self) -> Range<u64> {
-        self.result.range.clone()
+        self.range.clone()
     }
 
     /// The bytes in chunks.
     pub fn into_stream(self) -> impl Stream<Item = Result<Bytes, BlobError>> + Send + 'static {
-        match self.result.payload {
-            GetResultPayload::File(file, _) => file_stream(file, self.result.range).left_stream(),
-            GetResultPayload::Stream(stream) => stream.map_err(BlobError::from).right_stream(),
+        match self.source {
+            Source::File(file) => file_stream(file, self.range).left_stream(),
+            Source::Object(result) => match result.payload {
+                GetResultPayload::File(file, _) => file_stream(file, self.range).left_stream(),
+                GetResultPayload::Stream(stream) => stream.map_err(BlobError::from).right_stream(),
+            },
         }
     }
 
@@ -47,7 +73,18 @@ impl BlobReader {
     /// # Errors
     /// [`BlobError::Unavailable`].
     pub async fn into_bytes(self) -> Result<Bytes, BlobError> {
-        Ok(self.result.bytes().await?)
+        match self.source {
+            Source::Object(result) => Ok(result.bytes().await?),
+            Source::File(_) => {
+                let bytes = usize::try_from(self.range.end - self.range.start).unwrap_or_default();
+                let mut all = BytesMut::with_capacity(bytes);
+                let mut chunks = std::pin::pin!(self.into_stream());
+                while let Some(chunk) = chunks.next().await {
+                    all.extend_from_slice(&chunk?);
+                }
+                Ok(all.freeze())
+            }
+        }
     }
 }
 
@@ -76,6 +113,6 @@ pub(crate) fn file_stream(
     })
 }
 
-fn unreadable(error: io::Error) -> BlobError {
+pub(crate) fn unreadable(error: io::Error) -> BlobError {
     object_store::Error::Generic { store: "LocalFileSystem", source: error.into() }.into()
 }

@@ -70,6 +70,24 @@ impl BlobStore {
         Ok(Self { content, staging, parts, locks, incomplete: None })
     }
 
+    /// A folder of a store below `root`, or `root` itself, that is a link or a file. Blobs would be written elsewhere through it.
+    /// Blocks.
+    ///
+    /// # Errors
+    /// A folder cannot be read.
+    pub fn linked_folder(root: &Path) -> io::Result<Option<PathBuf>> {
+        let inner = ["staging", "uploads", "processes"].map(|name| root.join(name));
+        for folder in [root.to_owned()].into_iter().chain(inner).chain(ContentStore::folders(root)) {
+            match fs::symlink_metadata(&folder) {
+                Ok(metadata) if metadata.is_dir() => {}
+                Ok(_) => return Ok(Some(folder)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+
     /// Opens a store with its blobs and the parts of uploads on another backend. The local folder holds staged uploads
     /// and locks. It may block.
     ///

@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use blobs::BlobStore;
+use blobs::{BlobStore, create_private_file};
 use domain::{ContentHash, Timestamp};
 use futures_util::{TryStreamExt as _, stream};
 use library_copy::{BlobCopy, CopyError, Counter, copy_blob};
@@ -18,7 +18,7 @@ use storage::{BlobKind, CopiedColumns, CopiedTable, PageLimit, SharedStore, Snap
 use crate::{
     BackupError, BackupProgress, BlobCount, FileSum, Hex, LostBlob, Manifest, Place, RowsWriter, TableSum,
     file_sum::{SummingWriter, sum_of},
-    folder::{Folder, blocking, private},
+    folder::{Folder, blocking},
     manifest::{FORMAT, rows_file, secret_file},
     pages::blob_pages,
     prune,
@@ -276,8 +276,7 @@ impl Dump {
     fn write(&mut self, part: SnapshotPart) -> io::Result<()> {
         match (part, &mut self.state) {
             (SnapshotPart::Begin, state) => {
-                let file = private(&self.path)?;
-                file.set_len(0)?;
+                let file = create_private_file(&self.path)?;
                 let out = SummingWriter::new(BufWriter::with_capacity(256 * 1024, file));
                 let out = Box::new(RowsWriter::new(out)?);
                 *state =

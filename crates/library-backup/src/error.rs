@@ -38,6 +38,9 @@ pub enum BackupError {
     /// The folder has other files.
     #[error("{0} is not empty and has no backup; choose an empty folder or one with an earlier backup")]
     NotABackup(PathBuf),
+    /// A folder of the backup is a link or a file.
+    #[error("{0} is not a folder; a backup has no links. Remove it, or choose another folder")]
+    NotAFolder(PathBuf),
     /// The folder has no manifest.
     #[error("there is no complete backup in {0}: it has no backup.json")]
     NoBackup(PathBuf),

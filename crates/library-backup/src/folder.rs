@@ -2,11 +2,11 @@
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions, TryLockError},
-    io::{self, Write as _},
+    io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
 };
 
-use blobs::restrict_permissions;
+use blobs::{BlobStore, create_private_file, open_regular, read_regular, restrict_permissions};
 
 use crate::{
     BackupError, Manifest, ManifestError,
@@ -40,7 +40,11 @@ impl Folder {
             return Err(BackupError::NotABackup(path));
         }
         restrict_permissions(&path, 0o700).map_err(BackupError::io(&path))?;
-        let lock = private(&path.join(LOCK)).map_err(BackupError::io(&path))?;
+        if let Some(folder) = BlobStore::linked_folder(&path.join(BLOBS)).map_err(BackupError::io(&path))? {
+            return Err(BackupError::NotAFolder(folder));
+        }
+        let lock_path = path.join(LOCK);
+        let lock = lock_file(&lock_path).map_err(BackupError::io(&lock_path))?;
         match lock.try_lock() {
             Ok(()) => Ok(Self { path, _lock: Some(lock) }),
             Err(TryLockError::WouldBlock) => Err(BackupError::InUse(path)),
@@ -52,7 +56,12 @@ impl Folder {
     pub(crate) fn open(path: &Path) -> Result<Self, BackupError> {
         let path = std::path::absolute(path).map_err(BackupError::io(path))?;
         // A copy of a backup may lack the lock file. Nobody then writes to it.
-        let lock = File::open(path.join(LOCK)).ok();
+        let lock_path = path.join(LOCK);
+        let lock = match read_regular(&lock_path) {
+            Ok(lock) => Some(lock),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(BackupError::io(&lock_path)(error)),
+        };
         if let Some(lock) = &lock
             && matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
         {
@@ -81,16 +90,17 @@ impl Folder {
     pub(crate) fn manifest(&self) -> Result<Manifest, BackupError> {
         let path = self.manifest_file();
         let failed = |source| BackupError::Manifest { path: path.clone(), source };
-        let length = match fs::metadata(&path) {
+        let file = match read_regular(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(BackupError::NoBackup(self.path.clone()));
             }
-            metadata => metadata.map_err(BackupError::io(&path))?.len(),
+            file => file.map_err(BackupError::io(&path))?,
         };
-        if length > MAX_BYTES {
+        let mut bytes = Vec::new();
+        file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(BackupError::io(&path))?;
+        if bytes.len() as u64 > MAX_BYTES {
             return Err(failed(ManifestError::TooLong));
         }
-        let bytes = fs::read(&path).map_err(BackupError::io(&path))?;
         Manifest::parse(&bytes).map_err(failed)
     }
 
@@ -98,8 +108,7 @@ impl Folder {
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), BackupError> {
         let path = self.file(name);
         let write = || {
-            let mut file = private(&path)?;
-            file.set_len(0)?;
+            let mut file = create_private_file(&path)?;
             file.write_all(bytes)?;
             file.sync_all()
         };
@@ -140,13 +149,13 @@ impl Folder {
     }
 }
 
-/// Opens or creates a file that only its owner can read.
-pub(crate) fn private(path: &Path) -> io::Result<File> {
+/// Opens or creates the lock file. It stays empty, so a second name of it does no harm.
+fn lock_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    open_regular(path, &mut options)
 }
 
 #[cfg(unix)]

@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use blobs::read_regular;
 use storage::{BlobRef, CopiedRow, PageLimit, Value};
 use tokio::sync::mpsc;
 
@@ -24,7 +25,7 @@ pub(crate) enum Page {
 }
 
 pub(crate) fn open_rows(path: &Path) -> Result<RowsReader<BufReader<File>>, RowsError> {
-    RowsReader::new(BufReader::with_capacity(256 * 1024, File::open(path)?))
+    RowsReader::new(BufReader::with_capacity(256 * 1024, read_regular(path)?))
 }
 
 /// The tables and their rows.

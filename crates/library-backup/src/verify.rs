@@ -2,12 +2,11 @@
 
 use std::{
     collections::BTreeSet,
-    fs::File,
-    io::{self, BufReader},
+    io::{self, BufReader, Read as _},
     path::{Path, PathBuf},
 };
 
-use blobs::{BlobError, ContentStore, fingerprint};
+use blobs::{BlobError, ContentStore, fingerprint_of, read_regular};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use library_copy::Counter;
 use storage::BlobRef;
@@ -128,14 +127,14 @@ fn check_rows(path: &Path, manifest: &Manifest) -> Result<(Vec<TableHeader>, Vec
     let mut add = |part: &str, reason: String| damages.push(Damage { part: part.to_owned(), reason });
     let name = manifest.rows_file();
     let file = match sum_of_file(path) {
-        Ok(sum) if sum == manifest.rows => File::open(path).map_err(BackupError::io(path))?,
+        Ok(sum) if sum == manifest.rows => read_regular(path).map_err(BackupError::io(path))?,
         Ok(sum) if sum.bytes != manifest.rows.bytes => {
             add(&name, format!("has {} bytes instead of {}", sum.bytes, manifest.rows.bytes));
-            File::open(path).map_err(BackupError::io(path))?
+            read_regular(path).map_err(BackupError::io(path))?
         }
         Ok(_) => {
             add(&name, "its SHA-256 differs".to_owned());
-            File::open(path).map_err(BackupError::io(path))?
+            read_regular(path).map_err(BackupError::io(path))?
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             add(&name, "is missing".to_owned());
@@ -172,7 +171,7 @@ fn check_rows(path: &Path, manifest: &Manifest) -> Result<(Vec<TableHeader>, Vec
 }
 
 fn sum_of_file(path: &Path) -> io::Result<FileSum> {
-    let fingerprint = fingerprint(path)?;
+    let fingerprint = fingerprint_of(read_regular(path)?)?;
     Ok(FileSum { bytes: fingerprint.bytes, sha256: Hex(fingerprint.hash) })
 }
 
@@ -180,7 +179,7 @@ fn sum_of_file(path: &Path) -> io::Result<FileSum> {
 fn check_secret(path: &Path, name: &str, expected: FileSum) -> (Vec<u8>, Option<Damage>) {
     let damage = |reason: String| Some(Damage { part: name.to_owned(), reason });
     match sum_of_file(path) {
-        Ok(sum) if sum == expected => match std::fs::read(path) {
+        Ok(sum) if sum == expected => match read_secret(path) {
             Ok(secret) => (secret, None),
             Err(error) => (Vec::new(), damage(error.to_string())),
         },
@@ -190,6 +189,12 @@ fn check_secret(path: &Path, name: &str, expected: FileSum) -> (Vec<u8>, Option<
         }
         Err(error) => (Vec::new(), damage(error.to_string())),
     }
+}
+
+fn read_secret(path: &Path) -> io::Result<Vec<u8>> {
+    let mut secret = Vec::new();
+    read_regular(path)?.read_to_end(&mut secret)?;
+    Ok(secret)
 }
 
 async fn check_blobs(

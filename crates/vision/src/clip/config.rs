@@ -106,7 +106,11 @@ pub(super) fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, 
 /// Reads a file of at most `max` bytes.
 pub(super) fn read(path: &Path, max: u64) -> Result<Vec<u8>, LoadError> {
     let read = || {
-        let bytes = std::fs::metadata(path)?.len();
+        let metadata = std::fs::metadata(path)?;
+        if !metadata.is_file() {
+            return Err(std::io::Error::other("it is a folder, a pipe or a device"));
+        }
+        let bytes = metadata.len();
         if bytes > max {
             let error = format!("the file has {bytes} bytes; at most {max} are supported");
             return Err(std::io::Error::other(error));
@@ -220,6 +224,13 @@ mod tests {
         let (model, pictures) =
             (serde_json::from_str(model).map_err(message)?, serde_json::from_str(pictures).map_err(message)?);
         ModelConfig::checked(model, pictures)
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_is_not_read() {
+        let error = read(Path::new("/dev/zero"), 5).unwrap_err();
+        assert_eq!(error.0, "/dev/zero: it is a folder, a pipe or a device");
     }
 
     #[test]
