@@ -123,6 +123,12 @@ fn confirm(
     Ok(diesel::update(waiting).set(login_flows::account_id.eq(account.0)).execute(c)? > 0)
 }
 
+/// Ends the flows that an account confirmed, and for which the device has not got its password yet.
+pub(crate) fn end_confirmed(c: &mut SqlConnection, account: AccountId) -> Result<(), SqlError> {
+    diesel::delete(login_flows::table.filter(login_flows::account_id.eq(account.0))).execute(c)?;
+    Ok(())
+}
+
 fn deny(c: &mut SqlConnection, page: &LoginTokenHash) -> Result<bool, SqlError> {
     let waiting = login_flows::table
         .filter(login_flows::page.eq(page.as_slice()))

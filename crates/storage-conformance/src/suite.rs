@@ -56,6 +56,7 @@ macro_rules! each_case {
                 a_flow_expires,
                 a_denied_flow_is_gone,
                 a_flow_needs_an_account,
+                confirmed_flows_end_with_the_sessions,
                 of_concurrent_polls_one_takes_the_flow,
                 too_many_flows_end_the_oldest_that_wait,
                 expired_flows_are_swept_in_batches,

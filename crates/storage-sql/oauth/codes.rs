@@ -69,3 +69,12 @@ pub(super) fn redeem(c: &mut SqlConnection, redemption: &Redemption) -> Result<b
         .execute(c)?;
     Ok(redeemed == 1)
 }
+
+/// Deletes the codes of an account that no app has redeemed.
+pub(crate) fn delete_unredeemed(c: &mut SqlConnection, account: AccountId) -> Result<(), SqlError> {
+    let unredeemed = oauth_grants::table
+        .filter(oauth_grants::account_id.eq(account.0))
+        .filter(oauth_grants::redeemed_at_ms.is_null());
+    diesel::delete(unredeemed).execute(c)?;
+    Ok(())
+}

@@ -6,6 +6,7 @@ mod row;
 mod stored;
 mod sweep;
 
+pub(crate) use codes::delete_unredeemed as delete_unredeemed_codes;
 pub(crate) use row::revoke_all_of as revoke_all_grants;
 
 use async_trait::async_trait;

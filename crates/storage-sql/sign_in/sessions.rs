@@ -7,6 +7,8 @@ use crate::{
     error::{SqlError, is_unique_violation},
     sql::{
         accounts::{AccountRow, is_active},
+        login_flows::end_confirmed as end_confirmed_flows,
+        oauth::delete_unredeemed_codes,
         schema::{accounts, sessions},
         statement,
         value::{Hex, RowReader, row_count},
@@ -136,7 +138,7 @@ pub(super) fn end(c: &mut SqlConnection, hash: &SessionHash) -> Result<bool, Sql
     Ok(diesel::delete(sessions::table.filter(sessions::hash.eq(hash.as_slice()))).execute(c)? > 0)
 }
 
-/// Ends all sessions of an account, except one.
+/// Ends all sessions of an account, except one, and what was allowed in a session and not used yet. Returns the number of sessions.
 pub(crate) fn end_all(
     c: &mut SqlConnection,
     account: AccountId,
@@ -147,6 +149,8 @@ pub(crate) fn end_all(
         Some(hash) => diesel::delete(own.filter(sessions::hash.ne(hash.as_slice()))).execute(c)?,
         None => diesel::delete(own).execute(c)?,
     };
+    end_confirmed_flows(c, account)?;
+    delete_unredeemed_codes(c, account)?;
     Ok(row_count(ended))
 }
 

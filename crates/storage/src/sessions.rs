@@ -71,7 +71,9 @@ pub struct SessionInfo {
 /// Sessions of browsers.
 ///
 /// [`set_password_hash`](crate::AccountStore::set_password_hash) and
-/// [`delete_account`](crate::AccountStore::delete_account) end the sessions of the account.
+/// [`delete_account`](crate::AccountStore::delete_account) end the sessions of the account like [`end_sessions`].
+///
+/// [`end_sessions`]: SessionStore::end_sessions
 #[async_trait]
 pub trait SessionStore: Send + Sync + 'static {
     /// Starts a session; `false` when the account does not exist. The oldest sessions beyond [`MAX_SESSIONS`] end.
@@ -95,7 +97,8 @@ pub trait SessionStore: Send + Sync + 'static {
     /// Ends a session; `false` when there is no such session.
     async fn end_session(&self, hash: &SessionHash) -> Result<bool, StorageError>;
 
-    /// Ends the sessions of an account, except one; returns their number.
+    /// Ends the sessions of an account, except one, with what was allowed in a session and not used yet: confirmed login flows and
+    /// authorization codes. Returns the number of sessions.
     async fn end_sessions(
         &self,
         account: AccountId,

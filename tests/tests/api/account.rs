@@ -1,4 +1,5 @@
-use reqwest::header;
+use domain::KeyName;
+use reqwest::{Method, header};
 use tests::{
     SeedImage, TestApp, TestResponse,
     oauth::{Browser, HtmlForm, PASSWORD, forms},
@@ -136,6 +137,79 @@ async fn a_password_change_needs_the_old_one_and_ends_other_sessions() {
     app.list_tools("/api/mcp/v1", &tokens.access).await.expect(200);
     app.browser().sign_in("/sign-in", &anna, PASSWORD).await.expect(401);
     app.browser().sign_in("/sign-in", &anna, "another password").await.expect(303);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_password_change_devices_keys_and_apps_can_be_ended() {
+    let app = TestApp::start().await;
+    let (anna, browser) = app.signed_in("anna").await;
+    let (bert, _) = app.signed_in("bert").await;
+    let client = app.public_client().await;
+    let (tokens, of_bert) = (app.tokens(&client, &anna).await, app.tokens(&client, &bert).await);
+    let device = KeyName::parse("Anna's phone").unwrap();
+    let device = app.library.create_sync_password(anna.id, device, None).await.unwrap().password;
+    let status = async |path: &str, user: &str, password: &str| {
+        app.send(app.request(Method::GET, path).basic_auth(user, Some(password))).await.status
+    };
+    let statuses = async || {
+        [
+            app.list_tools("/api/mcp/v1", &tokens.access).await.status,
+            app.get("/library", &anna.key).await.status,
+            status("/ocs/v2.php/cloud/user", "anna@example.org", &device).await,
+        ]
+    };
+    let mut password = PASSWORD.to_owned();
+    for (chosen, expect) in [
+        (vec![], [200, 200, 200]),
+        (vec!["keys"], [200, 401, 200]),
+        (vec!["apps", "devices"], [401, 401, 401]),
+    ] {
+        let change = form(&opened(&browser).await, "/account/password", None);
+        let new = format!("{password} and more");
+        let changed =
+            browser.submit(PATH, &change, &[("current", &*password), ("new", &*new)]).await.expect(303);
+        password = new;
+        let page = browser.open(changed.header("location").unwrap()).await.expect(200);
+        let offer = form(&page, "/account/password/end-access", None);
+        let text = page.text();
+        assert!(text.contains("Anna's phone"), "{text}");
+        assert_eq!(text.contains("Your scripts stop working"), !chosen.contains(&"apps"), "{text}");
+        let mut fields = vec![("csrf", &*offer.fields["csrf"])];
+        fields.extend(chosen.iter().map(|name| (*name, "yes")));
+        let send = async |fields: &[(&str, &str)]| {
+            browser.send(browser.request(Method::POST, &offer.action).form(fields)).await
+        };
+        send(&[("csrf", "wrong"), ("apps", "yes"), ("keys", "yes"), ("devices", "yes")]).await.expect(403);
+        let ended = send(&fields).await;
+        if chosen.is_empty() {
+            ended.expect(400);
+        } else {
+            assert_eq!(ended.expect(303).header("location"), Some("/account?done=access-ended"));
+        }
+        assert_eq!(statuses().await, expect, "{chosen:?}");
+    }
+    app.list_tools("/api/mcp/v1", &of_bert.access).await.expect(200);
+    app.get("/library", &bert.key).await.expect(200);
+    // Nothing is left to end.
+    let page = browser.open("/account/password?done=password-changed").await.expect(200);
+    assert!(!page.text().contains("end-access"), "{}", page.text());
+    let activity = browser.open("/account/activity").await.expect(200).text();
+    assert!(activity.contains("Anna's phone"), "{activity}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_code_that_no_app_has_redeemed_ends_with_the_sessions() {
+    let app = TestApp::start().await;
+    let client = app.public_client().await;
+    for action in ["/account/password", "/account/sign-out-everywhere"] {
+        let (anna, browser) = app.signed_in(if action.ends_with("password") { "anna" } else { "bert" }).await;
+        let code = app.code(&client, &anna).await;
+        app.browser().signed_in(&anna).await;
+        let end = form(&opened(&browser).await, action, None);
+        browser.submit(PATH, &end, &[("current", PASSWORD), ("new", "another password")]).await.expect(303);
+        let answer = app.redeem(&client, &code).await.expect(400);
+        assert_eq!(answer.json["error"], "invalid_grant", "{action}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -100,6 +100,25 @@ pub(crate) async fn a_flow_needs_an_account(seed: &Seed) {
     assert_eq!(take(seed, 2, 4).await, None);
 }
 
+pub(crate) async fn confirmed_flows_end_with_the_sessions(seed: &Seed) {
+    let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
+    for number in 1..=5 {
+        begun(seed, number).await;
+    }
+    assert!(confirm(seed, 1, ann.account, 2).await && confirm(seed, 2, ben.account, 2).await);
+    assert!(seed.store().set_password_hash(ann.account, "$argon2id$other".to_owned(), None).await.unwrap());
+    assert_eq!(take(seed, 1, 3).await, None);
+    assert!(confirm(seed, 3, ann.account, 3).await);
+    seed.store().end_sessions(ann.account, Some([1; 32])).await.unwrap();
+    assert_eq!(take(seed, 3, 4).await, None);
+    assert!(confirm(seed, 4, ann.account, 4).await);
+    seed.store().delete_account(ann.account, second(5)).await.unwrap();
+    assert_eq!(seed.store().login_flow(page(4), second(5)).await.unwrap(), None);
+    // Those of others stay, and those that nobody confirmed.
+    assert!(take(seed, 2, 5).await.is_some());
+    assert!(confirm(seed, 5, ben.account, 5).await);
+}
+
 pub(crate) async fn of_concurrent_polls_one_takes_the_flow(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     begun(seed, 1).await;

@@ -6,11 +6,12 @@ use http::{HeaderMap, StatusCode};
 use http_server::reply::{Reply, retry_after, see_other};
 use library::{AccountError, ChangePasswordError, KeyError, SignInError};
 use maud::html;
-use oauth_core::{Grants, UnixMillis};
+use oauth_core::{Connection, Grants, UnixMillis};
 use web_auth::security_log;
 
 use super::{
     AccountPage, AccountSection, Outcome, Person,
+    access::AccessKind,
     lists::app_label,
     page,
     sync::{NewDevice, SHOW, SHOW_CODE},
@@ -33,6 +34,7 @@ pub(super) enum Action {
     ConnectDevice,
     DisconnectDevice,
     ChangePassword,
+    EndAccess,
     EndSession,
     SignOutEverywhere,
     DeleteAccount,
@@ -53,13 +55,14 @@ pub(super) enum Notice {
 }
 
 impl Action {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Disconnect,
         Self::CreateKey,
         Self::RevokeKey,
         Self::ConnectDevice,
         Self::DisconnectDevice,
         Self::ChangePassword,
+        Self::EndAccess,
         Self::EndSession,
         Self::SignOutEverywhere,
         Self::DeleteAccount,
@@ -78,6 +81,7 @@ impl Action {
             Self::ConnectDevice => "/account/sync/connect",
             Self::DisconnectDevice => "/account/sync/disconnect",
             Self::ChangePassword => "/account/password",
+            Self::EndAccess => "/account/password/end-access",
             Self::EndSession => "/account/sessions/end",
             Self::SignOutEverywhere => "/account/sign-out-everywhere",
             Self::DeleteAccount => "/account/delete",
@@ -90,7 +94,7 @@ impl Action {
             Self::Disconnect => AccountSection::Apps,
             Self::CreateKey | Self::RevokeKey => AccountSection::Keys,
             Self::ConnectDevice | Self::DisconnectDevice => AccountSection::Sync,
-            Self::ChangePassword => AccountSection::Password,
+            Self::ChangePassword | Self::EndAccess => AccountSection::Password,
             Self::EndSession | Self::SignOutEverywhere => AccountSection::Sessions,
             Self::DeleteAccount => AccountSection::Delete,
         }
@@ -117,6 +121,7 @@ impl Submission<'_> {
             Action::ConnectDevice => self.connect_device().await,
             Action::DisconnectDevice => self.disconnect_device().await,
             Action::ChangePassword => self.change_password().await,
+            Action::EndAccess => self.end_access().await,
             Action::EndSession => self.end_session().await,
             Action::SignOutEverywhere => self.sign_out_everywhere().await,
             Action::DeleteAccount => self.delete_account().await,
@@ -134,22 +139,25 @@ impl Submission<'_> {
     }
 
     async fn disconnect(&self) -> Result<Reply, Reply> {
+        // A grant that does not exist has been revoked already.
+        self.end_apps(|app| app.grant.id == self.field("grant")).await?;
+        Ok(self.done(Outcome::Disconnected))
+    }
+
+    /// Disconnects apps of this person.
+    async fn end_apps(&self, is_chosen: impl Fn(&Connection) -> bool) -> Result<(), Reply> {
         let grants = self.site.library.grants();
         let subject = self.person.holder.account.id.0.to_string();
         let at = UnixMillis(self.site.library.clock().now().millis());
-        let ended = async {
-            // Only grants of this person. A grant that does not exist has been revoked already.
-            let apps = grants.connections(&subject).await?;
-            match apps.into_iter().find(|app| app.grant.id == self.field("grant")) {
-                Some(app) if grants.revoke(Grants::WithId(&app.grant.id), at).await? > 0 => Ok(Some(app)),
-                _ => Ok::<_, oauth_core::StoreError>(None),
+        let unavailable = |error| messages::unavailable(&error);
+        let apps = grants.connections(&subject).await.map_err(unavailable)?;
+        for app in apps.iter().filter(|app| is_chosen(app)) {
+            if grants.revoke(Grants::WithId(&app.grant.id), at).await.map_err(unavailable)? > 0 {
+                security_log::grant_revoked(self.address, &app.grant.id);
+                self.record(SecurityEventKind::AppDisconnected, Some(&app_label(app))).await;
             }
-        };
-        if let Some(app) = ended.await.map_err(|error| messages::unavailable(&error))? {
-            security_log::grant_revoked(self.address, &app.grant.id);
-            self.record(SecurityEventKind::AppDisconnected, Some(&app_label(&app))).await;
         }
-        Ok(self.done(Outcome::Disconnected))
+        Ok(())
     }
 
     /// The name of a new key or device.
@@ -182,14 +190,20 @@ impl Submission<'_> {
 
     async fn revoke_key(&self) -> Result<Reply, Reply> {
         // An invalid name belongs to no key, so there is nothing to revoke.
-        let Ok(name) = KeyName::parse(self.field("name")) else { return Ok(self.done(Outcome::KeyRevoked)) };
+        if let Ok(name) = KeyName::parse(self.field("name")) {
+            self.end_key(&name).await?;
+        }
+        Ok(self.done(Outcome::KeyRevoked))
+    }
+
+    async fn end_key(&self, name: &KeyName) -> Result<(), Reply> {
         let account = &self.person.holder.account;
-        let revoked = self.site.library.revoke_key(&account.email, &name).await;
+        let revoked = self.site.library.revoke_key(&account.email, name).await;
         if revoked.map_err(|error| messages::unavailable(&error))? {
             security_log::key_changed(self.address, account.id, "key_revoked");
             self.record(SecurityEventKind::KeyRevoked, Some(name.as_str())).await;
         }
-        Ok(self.done(Outcome::KeyRevoked))
+        Ok(())
     }
 
     /// Creates a sync password, or a QR code that an app exchanges for one.
@@ -211,13 +225,44 @@ impl Submission<'_> {
     async fn disconnect_device(&self) -> Result<Reply, Reply> {
         // An invalid name belongs to no device.
         if let Ok(name) = KeyName::parse(self.field("name")) {
-            let account = self.person.holder.account.id;
-            let revoked = self.site.library.revoke_sync_password(account, &name, self.address).await;
-            if revoked.map_err(|error| messages::unavailable(&error))? {
-                security_log::sync_password_changed(self.address, account, "sync_password_revoked");
-            }
+            self.end_device(&name).await?;
         }
         Ok(self.done(Outcome::DeviceDisconnected))
+    }
+
+    async fn end_device(&self, name: &KeyName) -> Result<(), Reply> {
+        let account = self.person.holder.account.id;
+        let revoked = self.site.library.revoke_sync_password(account, name, self.address).await;
+        if revoked.map_err(|error| messages::unavailable(&error))? {
+            security_log::sync_password_changed(self.address, account, "sync_password_revoked");
+        }
+        Ok(())
+    }
+
+    /// Ends the access of the chosen devices, keys and apps.
+    async fn end_access(&self) -> Result<Reply, Reply> {
+        let kinds: Vec<AccessKind> =
+            AccessKind::ALL.into_iter().filter(|kind| self.form.get(kind.name()).is_some()).collect();
+        if kinds.is_empty() {
+            let text = "Nothing was selected, so everything keeps its access.";
+            return Err(self.problem(text.to_owned()).await);
+        }
+        for kind in kinds {
+            match kind {
+                AccessKind::Devices => {
+                    for name in kind.key_names(self.site, &self.person).await? {
+                        self.end_device(&name).await?;
+                    }
+                }
+                AccessKind::Keys => {
+                    for name in kind.key_names(self.site, &self.person).await? {
+                        self.end_key(&name).await?;
+                    }
+                }
+                AccessKind::Apps => self.end_apps(|_| true).await?,
+            }
+        }
+        Ok(self.done(Outcome::AccessEnded))
     }
 
     /// A new password ends every session, so this browser gets a new session.

@@ -5,6 +5,7 @@
 //!
 //! To add a section, add a variant to `AccountSection` in `section.rs`; the compiler names the other places.
 
+mod access;
 mod actions;
 mod browser_name;
 mod form_stream;

@@ -5,15 +5,17 @@ pub(super) enum Outcome {
     KeyRevoked,
     DeviceDisconnected,
     PasswordChanged,
+    AccessEnded,
     SignedOutElsewhere,
 }
 
 impl Outcome {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Disconnected,
         Self::KeyRevoked,
         Self::DeviceDisconnected,
         Self::PasswordChanged,
+        Self::AccessEnded,
         Self::SignedOutElsewhere,
     ];
 
@@ -24,6 +26,7 @@ impl Outcome {
             Self::KeyRevoked => "key-revoked",
             Self::DeviceDisconnected => "device-disconnected",
             Self::PasswordChanged => "password-changed",
+            Self::AccessEnded => "access-ended",
             Self::SignedOutElsewhere => "signed-out",
         }
     }
@@ -39,6 +42,7 @@ impl Outcome {
             Self::KeyRevoked => "The API key is revoked. It no longer works.",
             Self::DeviceDisconnected => "The device is disconnected. Its password no longer works.",
             Self::PasswordChanged => "Your password is changed. You are signed out in all other browsers.",
+            Self::AccessEnded => "Access is ended. What you selected no longer works.",
             Self::SignedOutElsewhere => "Signed out. You stay signed in here.",
         }
     }

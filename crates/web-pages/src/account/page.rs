@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use web_auth::mcp_url;
 
 use super::{
-    AccountPage, AccountSection, PATH, Person,
+    AccountPage, AccountSection, Outcome, PATH, Person,
     actions::{Action, Notice},
     lists::{Sections, confirmation},
     search_progress::search_progress,
@@ -51,6 +51,13 @@ pub(super) async fn page(
             Err(reply) => return reply,
         }
     }
+    let remaining = match notice {
+        Some(Notice::Done(Outcome::PasswordChanged)) => match renderer.remaining_access().await {
+            Ok(remaining) => remaining,
+            Err(reply) => return reply,
+        },
+        _ => html! {},
+    };
     let title = match page {
         AccountPage::Overview => "Your account",
         AccountPage::Section(section) => section.heading(),
@@ -58,6 +65,7 @@ pub(super) async fn page(
     let above = html! {
         @if page == AccountPage::Overview { p { "Signed in as " strong { (account.email) } "." } }
         @if let Some(notice) = &notice { (notice_markup(notice, SyncAddresses::of(site, person))) }
+        (remaining)
     };
     let overview = Link { href: PATH, label: "Overview" };
     let link = |section: AccountSection| Link { href: section.path(), label: section.heading() };
@@ -172,7 +180,7 @@ impl Sections<'_> {
 
     fn password(&self) -> Markup {
         html! {
-            p { "Changing your password signs you out in all other browsers. Connected apps, devices and API keys keep working." }
+            p { "Changing your password signs you out in all other browsers and ends QR codes that no device has used. Connected apps, devices and API keys keep working; you can end them afterwards." }
             (self.form(Action::ChangePassword, &html! {
                 (self.username())
                 div.beside.two {

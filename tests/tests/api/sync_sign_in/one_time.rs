@@ -2,9 +2,12 @@ use std::time::Duration;
 
 use domain::KeyName;
 use reqwest::Method;
-use tests::{TestAccount, TestApp, TestResponse};
+use tests::{
+    TestAccount, TestApp, TestResponse,
+    oauth::{PASSWORD, forms},
+};
 
-use super::{Device, handle_of, listed};
+use super::{ANDROID, Device, Flow, handle_of, listed};
 
 const EXCHANGE: &str = "/ocs/v2.php/core/getapppassword-onetime";
 
@@ -46,6 +49,45 @@ async fn json_is_sent_on_request() {
         exchange(&app, &format!("{EXCHANGE}?format=json"), "anna@example.org", &token).await.expect(200);
     let password = answer.json["ocs"]["data"]["apppassword"].as_str().unwrap().to_owned();
     assert_eq!(Device { user: "anna@example.org".to_owned(), password }.status(&app).await, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unused_codes_and_confirmed_flows_end_with_the_sessions() {
+    let app = TestApp::start().await;
+    for (name, action) in [
+        ("anna", "/account/password"),
+        ("bert", "/account/sign-out-everywhere"),
+        ("carl", "/account/delete"),
+        ("dora", "set-password"),
+    ] {
+        let (person, browser) = app.signed_in(name).await;
+        app.browser().signed_in(&person).await;
+        let user = handle_of(&app, &person).await;
+        let (used, unused) = (token(&app, &person).await, token(&app, &person).await);
+        exchange(&app, EXCHANGE, &user, &used).await.expect(200);
+        let (waiting, confirmed) = (Flow::begin(&app, ANDROID).await, Flow::begin(&app, ANDROID).await);
+        let allowed = confirmed.form(&browser).await;
+        browser.submit(&confirmed.page, &allowed, &[("decision", "allow")]).await.expect(200);
+        if action == "set-password" {
+            let email = format!("{name}@example.org").parse().unwrap();
+            app.library.set_password(&email, Some("another password".to_owned())).await.unwrap();
+        } else {
+            let page = browser.open("/account").await.expect(200);
+            let form = forms(&page.text()).into_iter().find(|form| form.action == action).unwrap();
+            let fields =
+                [("current", PASSWORD), ("new", "another password"), ("password", PASSWORD), ("sure", "yes")];
+            let done = browser.submit("/account", &form, &fields).await;
+            assert!([200, 303].contains(&done.status), "{action}: {}", done.text());
+        }
+        exchange(&app, EXCHANGE, &user, &unused).await.expect(401);
+        Flow::check_waiting(&confirmed.poll(&app).await);
+        // A device that nobody has confirmed can still be confirmed.
+        if action == "/account/password" {
+            let form = waiting.form(&browser).await;
+            browser.submit(&waiting.page, &form, &[("decision", "allow")]).await.expect(200);
+            waiting.poll(&app).await.expect(200);
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
