@@ -1,5 +1,6 @@
 //! The pages that show and correct photos, without JavaScript.
 
+use reqwest::Method;
 use tests::{
     SeedImage, TestAccount, TestApp, TestResponse,
     oauth::{Browser, HtmlForm, forms},
@@ -82,6 +83,69 @@ async fn a_photo_is_shown_with_its_time_place_and_neighbours() {
         others.open(missing).await.expect(404);
     }
     assert!(app.browser().open(&path).await.expect(302).header("location").unwrap().starts_with("/sign-in"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_path_with_an_id_of_another_account_is_not_found() {
+    let app = TestApp::start().await;
+    let (anna, _) = app.signed_in("anna").await;
+    let (bert, browser) = app.signed_in("bert").await;
+    let theirs = app.seed(&anna, vec![harbour()]).await.remove(0);
+    let own = app.seed(&bert, vec![harbour()]).await.remove(0);
+    let album = album(&app, &anna, "Sea", &[&theirs]).await;
+    let edited = corrected(&browser, &own, &with("mine", &[])).await;
+    let token = |path: &str| form(&edited, path, None).fields["csrf"].clone();
+    let last = forms(&edited.text()).into_iter().find(|form| form.fields.contains_key("edit")).unwrap();
+    let edit_page = browser.open(&format!("/photos/{own}/edit")).await.expect(200);
+    let edit = form(&edit_page, "/edit", None).fields["csrf"].clone();
+    let (selection, delete) = (token("/web/selection"), token("/delete"));
+    for (photo, album) in [(&*theirs, &*album), ("unknown", "unknown")] {
+        for path in ["", "/edit", "/undo", "/delete", "/delete?in=x&back=%2F"] {
+            browser.open(&format!("/photos/{photo}{path}")).await.expect(404);
+        }
+        for path in ["", "/delete", "/cover"] {
+            browser.open(&format!("/albums/{album}{path}")).await.expect(404);
+        }
+        let posts = [
+            (format!("/photos/{photo}/edit"), vec![("csrf", &*edit), ("description", "x")]),
+            (format!("/photos/{photo}/delete"), vec![("csrf", &*delete)]),
+            (format!("/photos/{photo}/undo"), vec![("csrf", &*last.fields["csrf"]), ("field", "all")]),
+            (
+                format!("/photos/{photo}/undo"),
+                vec![("csrf", &*last.fields["csrf"]), ("edit", &*last.fields["edit"])],
+            ),
+            (format!("/albums/{album}/cover"), vec![("csrf", &*selection), ("image", &*own)]),
+            (format!("/albums/{album}/cover"), vec![("csrf", &*selection)]),
+            (
+                "/web/selection".to_owned(),
+                vec![("csrf", &*selection), ("action", "add_to_album"), ("image", &*own), ("album", album)],
+            ),
+            (
+                "/web/selection".to_owned(),
+                vec![
+                    ("csrf", &*selection),
+                    ("action", "remove_from_album"),
+                    ("image", &*own),
+                    ("album", album),
+                ],
+            ),
+        ];
+        for (path, mut fields) in posts {
+            browser.send(browser.request(Method::POST, &path).form(&fields)).await.expect(404);
+            fields[0].1 = "wrong";
+            browser.send(browser.request(Method::POST, &path).form(&fields)).await.expect(403);
+        }
+        // The token of an album's own forms is bound to the album.
+        for path in ["", "/delete"] {
+            let fields = [("csrf", &*selection), ("title", "x")];
+            browser
+                .send(browser.request(Method::POST, &format!("/albums/{album}{path}")).form(&fields))
+                .await
+                .expect(403);
+        }
+    }
+    assert!(browser.open(&format!("/photos/{own}")).await.expect(200).text().contains("mine"));
+    app.get(&format!("/images/{theirs}"), &anna.key).await.expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread")]

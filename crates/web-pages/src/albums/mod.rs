@@ -14,7 +14,12 @@ use http_server::{
     reply::{Reply, found, method_not_allowed, not_found},
 };
 
-use crate::{Site, layout::Link, messages::message_with_link, session::Person};
+use crate::{
+    Site,
+    layout::Link,
+    messages::{self, message_with_link},
+    session::Person,
+};
 
 /// The path of the list of albums; also the purpose of the form that creates one.
 const PATH: &str = "/albums";
@@ -51,12 +56,20 @@ pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, addres
             ("delete", true, _) => album::confirm_delete(site, parts, &id).await,
             ("delete", _, true) => change::delete(site, parts, body, address, &id).await,
             // The address bar shows the path of a form after it was rejected.
-            ("cover", true, _) => Ok(found(&path_of(&id))),
+            ("cover", true, _) => lead_to_page(site, parts, &id).await,
             ("" | "delete" | "cover", ..) => Ok(method_not_allowed("GET, HEAD, POST")),
             _ => Ok(not_found()),
         }
     };
     result.unwrap_or_else(|reply| reply)
+}
+
+/// Redirects to the page of an album.
+async fn lead_to_page(site: &Site, parts: &Parts, id: &AlbumId) -> Result<Reply, Reply> {
+    let person = Person::required(site, parts).await?;
+    let album = site.library.album(&person.caller(), id.as_str()).await;
+    album.map_err(|error| messages::unavailable(&error))?.ok_or_else(no_album)?;
+    Ok(found(&path_of(id)))
 }
 
 async fn show(site: &Site, parts: &Parts, id: &AlbumId) -> Result<Reply, Reply> {

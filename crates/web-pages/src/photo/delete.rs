@@ -5,10 +5,9 @@ use http_server::{
     body::RequestBody,
     reply::{Reply, see_other},
 };
-use library::Lookup;
 use maud::{Markup, html};
 
-use super::{Opened, Purpose, no_photo, submission};
+use super::{Opened, Purpose, submission, visible_image};
 use crate::{Site, forms::csrf_field, messages, session::Person};
 
 /// The form that moves a photo to the trash, after a further click.
@@ -36,12 +35,8 @@ pub(super) async fn submit(
     opened: &Opened,
 ) -> Result<Reply, Reply> {
     let (person, _) = submission(site, parts, body, address, Purpose::Delete, &opened.page()).await?;
-    let unavailable = |error| messages::unavailable(&error);
-    let id = opened.id.as_str();
-    let image = match site.library.image(&person.caller(), id).await.map_err(unavailable)? {
-        Lookup::Found(image) => image,
-        Lookup::Foreign | Lookup::Missing => return Err(no_photo()),
-    };
-    site.library.delete_image(&person.caller(), id).await.map_err(unavailable)?;
+    let image = visible_image(site, &person, &opened.id).await?;
+    let deleted = site.library.delete_image(&person.caller(), opened.id.as_str()).await;
+    deleted.map_err(|error| messages::unavailable(&error))?;
     Ok(see_other(&opened.origin.back(&image)))
 }

@@ -17,6 +17,7 @@ use super::{
     facts::field_time,
     no_photo, submission,
     view::Done,
+    visible_image,
 };
 use crate::{
     Site,
@@ -97,13 +98,11 @@ pub(super) async fn submit(
 
 /// A photo and the values that can be corrected.
 async fn load(site: &Site, person: &Person, id: &ImageId) -> Result<(Image, EditableImage), Reply> {
-    let (library, caller) = (&site.library, person.caller());
-    let unavailable = |error| messages::unavailable(&error);
-    let image = library.image(&caller, id.as_str()).await.map_err(unavailable)?;
-    let edits = library.photo_edits(&caller, id).await.map_err(unavailable)?;
-    match (image, edits) {
-        (Lookup::Found(image), Lookup::Found((values, _))) => Ok((image, values)),
-        _ => Err(no_photo()),
+    let image = visible_image(site, person, id).await?;
+    let edits = site.library.photo_edits(&person.caller(), id).await;
+    match edits.map_err(|error| messages::unavailable(&error))? {
+        Lookup::Found((values, _)) => Ok((image, values)),
+        Lookup::Foreign | Lookup::Missing => Err(no_photo()),
     }
 }
 

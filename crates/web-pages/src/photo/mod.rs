@@ -14,13 +14,14 @@ mod view;
 
 use std::net::IpAddr;
 
-use domain::{EditId, ImageId};
+use domain::{EditId, Image, ImageId};
 use http::{Method, StatusCode, request::Parts};
 use http_server::{
     Query,
     body::RequestBody,
     reply::{Reply, found, method_not_allowed, not_found},
 };
+use library::Lookup;
 use web_auth::security_log;
 
 use crate::{
@@ -28,7 +29,7 @@ use crate::{
     form_rejected::form_rejected,
     forms::{Form, read_form},
     layout::{LibraryPage, LibraryTab, Link},
-    messages::message_with_link,
+    messages::{self, message_with_link},
     session::Person,
 };
 pub(crate) use origin::Origin;
@@ -88,7 +89,7 @@ pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, addres
         ("undo", _, true) => undo::submit(site, parts, body, address, &opened).await,
         ("delete", _, true) => delete::submit(site, parts, body, address, &opened).await,
         // The address bar shows the path of a form after it was rejected.
-        ("undo" | "delete", true, _) => Ok(found(&opened.page())),
+        ("undo" | "delete", true, _) => lead_to_page(site, parts, &opened).await,
         ("", ..) => Ok(method_not_allowed("GET, HEAD")),
         ("edit" | "undo" | "delete", ..) => Ok(method_not_allowed("GET, HEAD, POST")),
         _ => Ok(not_found()),
@@ -127,6 +128,22 @@ async fn show(site: &Site, parts: &Parts, opened: &Opened) -> Result<Reply, Repl
         edit: query.get(EDIT).and_then(EditId::parse),
     };
     view::page(site, &person, opened, &request).await
+}
+
+/// Redirects to the page of a photo.
+async fn lead_to_page(site: &Site, parts: &Parts, opened: &Opened) -> Result<Reply, Reply> {
+    let person = Person::required(site, parts).await?;
+    visible_image(site, &person, &opened.id).await?;
+    Ok(found(&opened.page()))
+}
+
+/// The photo, if the person can see it.
+async fn visible_image(site: &Site, person: &Person, id: &ImageId) -> Result<Image, Reply> {
+    let found = site.library.image(&person.caller(), id.as_str()).await;
+    match found.map_err(|error| messages::unavailable(&error))? {
+        Lookup::Found(image) => Ok(image),
+        Lookup::Foreign | Lookup::Missing => Err(no_photo()),
+    }
 }
 
 /// Reads a form and checks that it belongs to the person who sent it.

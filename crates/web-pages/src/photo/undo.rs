@@ -10,7 +10,7 @@ use keys::FormSigner;
 use library::Lookup;
 use maud::{Markup, html};
 
-use super::{EDIT, Opened, Purpose, no_photo, submission, view::Done};
+use super::{EDIT, Opened, Purpose, no_photo, submission, view::Done, visible_image};
 use crate::{Site, forms::csrf_field, messages, session::Person};
 
 /// The name of the field with the corrected field, or [`ALL`].
@@ -57,6 +57,7 @@ pub(super) async fn submit(
     opened: &Opened,
 ) -> Result<Reply, Reply> {
     let (person, form) = submission(site, parts, body, address, Purpose::Undo, &opened.page()).await?;
+    visible_image(site, &person, &opened.id).await?;
     if let Some(edit) = form.get(EDIT).and_then(EditId::parse) {
         let undone = site.library.undo_edit(&person.caller(), &edit).await;
         undone.map_err(|error| messages::unavailable(&error))?;

@@ -165,17 +165,21 @@ async fn run_form(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr
         _ => {}
     }
     let back = ReturnTo::parse(input.return_to.as_deref());
-    let refused = |text: &str| {
+    let refused = |status, text: &str| {
         let link = Link { href: back.as_str(), label: "Go back" };
-        message_with_link(StatusCode::BAD_REQUEST, "Nothing was changed", &sentence(text), link)
+        message_with_link(status, "Nothing was changed", &sentence(text), link)
     };
+    let bad_request = |text: &str| refused(StatusCode::BAD_REQUEST, text);
     let Ok(selection) = input.selection() else { return Ok(nothing_selected(site, &person, &input)) };
-    let action = Action::of(&input).map_err(|invalid| refused(&invalid.to_string()))?;
+    let action = Action::of(&input).map_err(|invalid| bad_request(&invalid.to_string()))?;
     match action.run(&site.library, person.caller(), selection).await {
         Ok(_) => Ok(see_other(back.as_str())),
         Err(Refusal::Storage(error)) => Err(unavailable(error)),
         Err(Refusal::Unavailable(error)) => Err(messages::unavailable(&error)),
-        Err(refusal) => Err(refused(&refusal.to_string())),
+        Err(Refusal::NoAlbum) => Err(refused(StatusCode::NOT_FOUND, &Refusal::NoAlbum.to_string())),
+        Err(refusal @ (Refusal::Invalid(_) | Refusal::TooManyAlbums)) => {
+            Err(bad_request(&refusal.to_string()))
+        }
     }
 }
 
