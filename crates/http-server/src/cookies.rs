@@ -8,13 +8,23 @@ use crate::BaseUrl;
 /// with arbitrary bytes in them.
 pub fn value(base_url: &BaseUrl, headers: &HeaderMap, name: &str) -> Option<String> {
     let name = full_name(base_url, name);
-    let lines = headers.get_all(header::COOKIE).iter();
-    let mut pairs = lines.flat_map(|line| line.as_bytes().split(|byte| *byte == b';'));
-    let value = pairs.find_map(|pair| {
-        let (known, value) = std::str::from_utf8(pair).ok()?.split_once('=')?;
-        (known.trim() == name).then(|| value.trim())
-    });
+    let value = pairs(headers).find_map(|(known, value)| (known == name).then_some(value));
     value.filter(|value| !value.is_empty()).map(str::to_owned)
+}
+
+/// The names and values of all cookies that are text.
+fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
+    let lines = headers.get_all(header::COOKIE).iter();
+    let pairs = lines.flat_map(|line| line.as_bytes().split(|byte| *byte == b';'));
+    pairs.filter_map(|pair| {
+        let (name, value) = std::str::from_utf8(pair).ok()?.split_once('=')?;
+        Some((name.trim(), value.trim()))
+    })
+}
+
+/// Whether a cookie was sent, with the prefix for https or without.
+pub fn has(headers: &HeaderMap, name: &str) -> bool {
+    pairs(headers).any(|(known, _)| known.strip_prefix(HOST_PREFIX).unwrap_or(known) == name)
 }
 
 /// The value of `Set-Cookie` that stores a cookie: for the browser session, or for `max_age_s` seconds.
@@ -25,9 +35,11 @@ pub fn set(base_url: &BaseUrl, name: &str, value: &str, max_age_s: Option<u32>) 
     HeaderValue::try_from(format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{age}")).ok()
 }
 
-/// Over https the prefix `__Host-` makes the browser accept the cookie from this host only, and for all paths.
+/// Makes browsers accept a cookie over https only, from this host only, and for all paths.
+const HOST_PREFIX: &str = "__Host-";
+
 fn full_name(base_url: &BaseUrl, name: &str) -> String {
-    if base_url.is_https() { format!("__Host-{name}") } else { name.to_owned() }
+    if base_url.is_https() { format!("{HOST_PREFIX}{name}") } else { name.to_owned() }
 }
 
 #[cfg(test)]

@@ -7,26 +7,38 @@ use crate::{
     reply::{Reply, error},
 };
 
+/// The values of `Origin` that a path of a loopback service accepts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AllowedOrigins {
+    /// Loopback names.
+    Loopback,
+    /// Also `null`, which a sandboxed frame sends. Only for a path that is protected by a signature.
+    LoopbackAndNull,
+    /// Every origin. Only for documents that hold no data.
+    Any,
+}
+
 /// Whether `Host` and `Origin` allow a request.
 ///
 /// A loopback base URL means that only this machine reaches the service. A web page can resolve its own name to 127.0.0.1
 /// and then read the service's replies (DNS rebinding), so foreign names are rejected. A public service checks neither
 /// header: there the credential decides.
 ///
-/// `allows_null_origin` also accepts `Origin: null`, which a sandboxed frame sends. Only a path that is protected by a
-/// signature should allow it.
-pub fn is_allowed(base_url: &BaseUrl, uri: &Uri, headers: &HeaderMap, allows_null_origin: bool) -> bool {
+/// `origins` widens which values of `Origin` are accepted.
+pub fn is_allowed(base_url: &BaseUrl, uri: &Uri, headers: &HeaderMap, origins: AllowedOrigins) -> bool {
     if !base_url.is_loopback() {
         return true;
     }
     let authority = uri.authority().map(http::uri::Authority::as_str);
     let mut hosts = header_values(headers, header::HOST).chain(authority.map(Some)).peekable();
-    let mut origins = header_values(headers, header::ORIGIN);
+    let mut sent_origins = header_values(headers, header::ORIGIN);
     hosts.peek().is_some()
         && hosts.all(|host| host.is_some_and(|host| is_loopback_host(base_url, host)))
-        && origins.all(|origin| {
-            origin.is_some_and(|origin| is_loopback(origin) || (allows_null_origin && origin == "null"))
-        })
+        && (origins == AllowedOrigins::Any
+            || sent_origins.all(|origin| {
+                let is_null_allowed = origins == AllowedOrigins::LoopbackAndNull;
+                origin.is_some_and(|origin| is_loopback(origin) || (is_null_allowed && origin == "null"))
+            }))
 }
 
 /// The reply to a request that is not allowed.
@@ -64,11 +76,12 @@ mod tests {
         }
         let (parts, ()) = request.body(()).unwrap().into_parts();
         let base_url = BaseUrl::parse(base_url).unwrap();
-        assert_eq!(
-            is_allowed(&base_url, &parts.uri, &parts.headers, parts.uri.path().starts_with("/i/")),
-            expect,
-            "{uri} {headers:?}"
-        );
+        let origins = match parts.uri.path() {
+            path if path.starts_with("/i/") => AllowedOrigins::LoopbackAndNull,
+            path if path.starts_with("/.well-known/") => AllowedOrigins::Any,
+            _ => AllowedOrigins::Loopback,
+        };
+        assert_eq!(is_allowed(&base_url, &parts.uri, &parts.headers, origins), expect, "{uri} {headers:?}");
     }
 
     #[test]
@@ -115,7 +128,10 @@ mod tests {
                 &[("host", "localhost"), ("origin", origin)],
                 is_image,
             );
+            check("http://localhost", "/.well-known/x", &[("host", "localhost"), ("origin", origin)], true);
         }
+        let foreign = [("host", "evil.example"), ("origin", "https://evil.example")];
+        check("http://localhost", "/.well-known/x", &foreign, false);
     }
 
     #[test]

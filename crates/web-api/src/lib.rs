@@ -75,14 +75,17 @@ impl Api {
 
 /// Whether programs call this path, in browsers of any origin. None of these paths reads a cookie.
 pub fn is_api_path(path: &str) -> bool {
-    (path.starts_with("/api/") && path != AUTHORIZE_PATH)
-        || is_signed_image(path)
-        || oauth::is_discovery(path)
+    (path.starts_with("/api/") && path != AUTHORIZE_PATH) || is_signed_image(path) || is_discovery(path)
 }
 
 /// Whether a signature in the URL protects this path.
 pub fn is_signed_image(path: &str) -> bool {
     path.starts_with(signed_images::PREFIX)
+}
+
+/// Whether this path may name a discovery document, which holds no data.
+pub fn is_discovery(path: &str) -> bool {
+    oauth::is_discovery(path)
 }
 
 /// Whether this path is a health check.
@@ -97,7 +100,7 @@ pub async fn handle(api: &Arc<Api>, parts: &Parts, body: RequestBody, address: I
         path if images_api::is_path(path) => images_api::handle(api, parts, body).await,
         path if path.starts_with(mcp::PREFIX) => mcp::handle(api, parts, body, address).await,
         path if path.starts_with(OAUTH_PREFIX) => oauth::handle(api, parts, body, address).await,
-        path if oauth::is_discovery(path) => api.metadata.respond(parts).map_or_else(not_found, oauth::reply),
+        path if is_discovery(path) => api.metadata.respond(parts).map_or_else(not_found, oauth::reply),
         path if is_health_check(path) => match parts.method {
             Method::GET | Method::HEAD => health::handle(&api.library, path).await,
             _ => method_not_allowed("GET, HEAD"),

@@ -17,7 +17,9 @@ use http_body_util::BodyExt as _;
 use http_server::{
     HttpLimits, ServeOptions, UploadSlots,
     body::{RequestBody, ResponseBody},
-    client_address, is_from_trusted_proxy, local_access, prefers_html,
+    client_address, is_from_trusted_proxy,
+    local_access::{self, AllowedOrigins},
+    prefers_html,
     reply::{Reply, WithHeader as _, internal_error, is_compressible},
 };
 use hyper::body::Incoming;
@@ -31,13 +33,13 @@ use tower_http::{
 };
 use tracing::Instrument as _;
 use web_api::Api;
-use web_auth::{Authorization, AuthorizationOptions, BuildError, LOGIN_PAGE_PREFIX};
+use web_auth::{Authorization, AuthorizationOptions, BuildError};
 use web_pages::Site;
 use web_sync::Sync;
 
 use crate::{
     WebConfig,
-    metrics::Metrics,
+    metrics::{Metrics, method_name},
     request_id::{REQUEST_ID, RequestIds},
     traces::{record_response, request_span},
 };
@@ -53,6 +55,7 @@ struct Services {
     library: Library,
     metrics: Metrics,
     request_ids: RequestIds,
+    strict_transport_security: Option<HeaderValue>,
     preflight: Service,
     with_compression: Service,
 }
@@ -86,6 +89,7 @@ impl App {
         let sync = Sync::new(library.clone(), options.base_url.clone(), authorization.clone(), slots.clone());
         let site = Site::new(library.clone(), secret, options.base_url, authorization, slots);
         let has_warned_of_proxy = AtomicBool::new(false);
+        let strict_transport_security = strict_transport_security(&config);
         let state =
             Arc::new(State { api: Arc::new(api), site, sync: Arc::new(sync), config, has_warned_of_proxy });
         let inner = state.clone();
@@ -103,6 +107,7 @@ impl App {
             library,
             metrics: Metrics::new()?,
             request_ids: RequestIds::new(),
+            strict_transport_security,
             preflight: BoxCloneSyncService::new(preflight),
             with_compression: BoxCloneSyncService::new(with_compression),
         })))
@@ -147,20 +152,25 @@ impl Services {
     async fn handle_logged(&self, peer: SocketAddr, mut request: Request<Incoming>) -> Reply {
         let in_progress = self.metrics.begin();
         let method = request.method().clone();
-        let path = logged_path(request.uri().path()).to_owned();
+        // Paths and queries may contain tokens and names of photos, so the log has only the name of the route.
+        let route = self.metrics.route(request.uri().path());
         let config = &self.state.config;
         let client = client_address(peer, request.headers(), &config.trusted_proxies);
         self.state.warn_of_proxy(peer, request.headers());
         request.extensions_mut().insert(ClientAddress(client));
         let reply = self.route(request).await;
         // Browsers must not guess another content type.
-        let reply = reply.with(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        let mut reply = reply.with(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        if let Some(value) = &self.strict_transport_security {
+            reply = reply.with(header::STRICT_TRANSPORT_SECURITY, value.clone());
+        }
         let (status, elapsed_us) = (reply.status().as_u16(), in_progress.elapsed().as_micros());
-        in_progress.answered(&path, &method, reply.status());
+        let method = method_name(&method);
+        in_progress.answered(route, method, reply.status());
         if reply.status().is_server_error() {
-            tracing::warn!(%client, %method, path, status, elapsed_us, "request failed");
+            tracing::warn!(%client, method, route, status, elapsed_us, "request failed");
         } else {
-            tracing::debug!(%client, %method, path, status, elapsed_us, "request");
+            tracing::debug!(%client, method, route, status, elapsed_us, "request");
         }
         reply
     }
@@ -168,9 +178,13 @@ impl Services {
     async fn route(&self, request: Request<Incoming>) -> Reply {
         let base_url = &self.state.config.base_url;
         let path = request.uri().path();
-        // The photo app runs in a sandboxed frame, from which browsers load images with `Origin: null`.
-        let allows_null_origin = web_api::is_signed_image(path);
-        if !local_access::is_allowed(base_url, request.uri(), request.headers(), allows_null_origin) {
+        let origins = match path {
+            path if web_api::is_discovery(path) => AllowedOrigins::Any,
+            // The photo app runs in a sandboxed frame, from which browsers load images with `Origin: null`.
+            path if web_api::is_signed_image(path) => AllowedOrigins::LoopbackAndNull,
+            _ => AllowedOrigins::Loopback,
+        };
+        if !local_access::is_allowed(base_url, request.uri(), request.headers(), origins) {
             return if prefers_html(request.headers()) {
                 web_pages::other_address(base_url, request.headers())
             } else {
@@ -293,9 +307,10 @@ fn boxed(body: CompressionBody<ResponseBody>) -> ResponseBody {
     body.boxed_unsync()
 }
 
-/// The path for the log, without a token. Queries, which may contain a signature, are never logged.
-fn logged_path(path: &str) -> &str {
-    if path.starts_with(LOGIN_PAGE_PREFIX) { LOGIN_PAGE_PREFIX } else { path }
+/// The header that makes browsers use https for this host (RFC 6797). It has no effect over http.
+fn strict_transport_security(config: &WebConfig) -> Option<HeaderValue> {
+    let value = || HeaderValue::try_from(format!("max-age={}", config.hsts_max_age_s)).ok();
+    config.base_url.is_https().then(value).flatten()
 }
 
 /// Whether a request is a CORS preflight (Fetch standard). Any other OPTIONS request is handled like other methods.

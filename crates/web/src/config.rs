@@ -18,11 +18,17 @@ pub struct WebConfig {
     pub oauth_limits: OAuthLimits,
     /// How client ID metadata documents are fetched; `None` rejects apps that use them. Only tests change the default.
     pub client_documents: Option<client_documents::Options>,
+    /// How long browsers use only https for this host after a response, in seconds. It counts if the base URL is https; 0 makes
+    /// them use http again.
+    pub hsts_max_age_s: u32,
     /// TLS of the service; `None` serves http.
     pub tls: Option<Arc<ServerConfig>>,
 }
 
 impl WebConfig {
+    /// A year.
+    const HSTS_MAX_AGE_S: u32 = 31_536_000;
+
     /// A configuration without proxies and with the default limits.
     pub fn new(base_url: BaseUrl) -> Self {
         Self {
@@ -31,6 +37,7 @@ impl WebConfig {
             limits: HttpLimits::default(),
             oauth_limits: OAuthLimits::default(),
             client_documents: Some(client_documents::Options::default()),
+            hsts_max_age_s: Self::HSTS_MAX_AGE_S,
             tls: None,
         }
     }

@@ -2,17 +2,23 @@
 
 use std::io;
 
-use http::Request;
-use http_server::{HttpLimits, ServeOptions, reply::permanent_redirect};
+use http::{HeaderMap, Method, Request, StatusCode, header};
+use http_server::{
+    HttpLimits, ServeOptions, cookies,
+    reply::{Reply, WithHeader as _, error, permanent_redirect},
+};
+use hyper::body::Body;
 use library::{network_prefix, subscriber_prefix};
 use tokio::net::TcpListener;
+use web_auth::SESSION_COOKIE;
 
 use crate::App;
 
 /// Upper bound on connections.
 const CONNECTIONS: usize = 256;
 
-/// Redirects every request to the same path below the base URL of an app, until `shutdown` is ready.
+/// Redirects requests of browsers to the same path below the base URL of an app, until `shutdown` is ready. A client that sends
+/// credentials or a body without encryption is refused: after a redirect it would work, and send them again each time.
 ///
 /// # Errors
 /// The listener's address cannot be read.
@@ -30,10 +36,27 @@ pub async fn serve_redirects(
         tls: None,
     };
     let handler = move |_, request| {
-        let location = location(app.base_url(), &request);
-        async move { permanent_redirect(&location) }
+        let reply = respond(app.base_url(), &request);
+        async move { reply }
     };
     http_server::serve(handler, options, listener, shutdown).await
+}
+
+fn respond<B: Body>(base_url: &str, request: &Request<B>) -> Reply {
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    if is_read && request.body().is_end_stream() && !has_credentials(request.headers()) {
+        return permanent_redirect(&location(base_url, request));
+    }
+    let message = format!(
+        "this address only redirects browsers to https; use {base_url}. Passwords, keys and photos in this request were sent \
+         without encryption: replace passwords and keys that it contained"
+    );
+    error(StatusCode::FORBIDDEN, &message).with(header::CONNECTION, header::HeaderValue::from_static("close"))
+}
+
+/// Cookies of other services on the same host are no credentials of this one.
+fn has_credentials(headers: &HeaderMap) -> bool {
+    headers.contains_key(header::AUTHORIZATION) || cookies::has(headers, SESSION_COOKIE)
 }
 
 /// The base URL with the path and query of a request. The host that the request names is left out, so that nobody is sent to
@@ -47,7 +70,39 @@ fn location<B>(base_url: &str, request: &Request<B>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use http_body_util::{Empty, Full};
+    use hyper::body::Bytes;
+
     use super::*;
+
+    #[test]
+    fn requests_with_credentials_or_a_body_are_refused() {
+        let check = |method: &str, (name, value): (&str, &str), body: &'static str, expect: u16| {
+            let request = Request::builder().method(method).uri("/albums").header(name, value);
+            let request = request.body(Full::<Bytes>::from(body)).unwrap();
+            let reply = respond("https://photos.test", &request);
+            assert_eq!(reply.status(), expect, "{method} {name}: {value} {body}");
+            assert_eq!(reply.headers().contains_key(header::LOCATION), expect == 308, "{method} {name}");
+        };
+        let plain = ("accept", "text/html");
+        check("GET", plain, "", 308);
+        check("HEAD", plain, "", 308);
+        check("GET", ("cookie", "theme=dark; other_session=x"), "", 308);
+        check("GET", plain, "x", 403);
+        for method in ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "MKCOL"] {
+            check(method, plain, "", 403);
+        }
+        for credentials in [
+            ("authorization", "Basic eDp5"),
+            ("authorization", "photos_key"),
+            ("authorization", ""),
+            ("cookie", "photos_session=x"),
+            ("cookie", "a=b; __Host-photos_session=x"),
+        ] {
+            check("GET", credentials, "", 403);
+            check("HEAD", credentials, "", 403);
+        }
+    }
 
     #[test]
     fn only_the_path_and_the_query_are_kept() {
@@ -58,7 +113,7 @@ mod tests {
             ("//other.test/photos", "https://photos.test//other.test/photos"),
             ("*", "https://photos.test/"),
         ] {
-            let request = Request::builder().uri(target).body(()).unwrap();
+            let request = Request::builder().uri(target).body(Empty::<Bytes>::new()).unwrap();
             assert_eq!(location("https://photos.test", &request), expect, "{target}");
         }
     }

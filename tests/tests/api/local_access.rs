@@ -3,7 +3,7 @@
 use reqwest::{Method, RequestBuilder};
 use tests::{SeedImage, TestApp};
 
-const PATHS: [&str; 12] = [
+const PATHS: [&str; 11] = [
     "/",
     "/healthz",
     "/readyz",
@@ -13,7 +13,6 @@ const PATHS: [&str; 12] = [
     "/account/sync",
     "/api/oauth/authorize",
     "/api/oauth/jwks",
-    "/.well-known/oauth-authorization-server",
     "/api/ext/v2/openapi.json",
     "/nothing",
 ];
@@ -48,6 +47,41 @@ async fn every_path_accepts_loopback_names_only() {
             .header("origin", "https://evil.example")
             .header("access-control-request-method", "GET");
         app.send(preflight).await.expect(403);
+    }
+}
+
+/// The discovery documents hold no data.
+#[tokio::test(flavor = "multi_thread")]
+async fn discovery_documents_allow_any_origin_and_loopback_hosts_only() {
+    let app = TestApp::start().await;
+    for path in [
+        "/.well-known/oauth-authorization-server/api",
+        "/.well-known/oauth-authorization-server",
+        "/api/.well-known/oauth-authorization-server",
+        "/.well-known/oauth-protected-resource/api/mcp/v1",
+        "/.well-known/oauth-protected-resource/api/mcp/v2",
+        "/.well-known/oauth-protected-resource/api/mcp/legacy",
+        "/.well-known/oauth-protected-resource",
+    ] {
+        for origin in ["https://evil.example", "null", "http://localhost:3000", "app://x"] {
+            for method in [Method::GET, Method::HEAD] {
+                let answer = app.send(app.request(method, path).header("origin", origin)).await.expect(200);
+                assert_eq!(answer.header("access-control-allow-origin"), Some("*"), "{path} {origin}");
+                assert_eq!(answer.header("cache-control"), Some("public, max-age=3600"), "{path} {origin}");
+            }
+            let preflight = app
+                .request(Method::OPTIONS, path)
+                .header("origin", origin)
+                .header("access-control-request-method", "GET")
+                .header("access-control-request-headers", "mcp-protocol-version");
+            let answer = app.send(preflight).await.expect(200);
+            assert_eq!(answer.header("access-control-allow-origin"), Some("*"), "{path} {origin}");
+        }
+        for (name, value) in [("origin", "https://evil.example"), ("accept", "*/*")] {
+            let request = get(&app, path).header("host", "evil.example").header(name, value);
+            let answer = app.send(request).await.expect(403);
+            assert_eq!(answer.header("access-control-allow-origin"), None, "{path}");
+        }
     }
 }
 

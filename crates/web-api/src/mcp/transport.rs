@@ -11,7 +11,7 @@ use mcp_wire::{Server, http::respond_without_message};
 use http_server::{
     BaseUrl, HttpLimits,
     body::{RequestBody, full},
-    local_access,
+    local_access::{self, AllowedOrigins},
 };
 
 use crate::images_api::json_bytes;
@@ -29,7 +29,7 @@ pub async fn serve_mcp<C: Send + 'static>(
     request: Request<Incoming>,
 ) -> http::Response<impl Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + use<C>> {
     let (parts, incoming) = request.into_parts();
-    if !local_access::is_allowed(base_url, &parts.uri, &parts.headers, false) {
+    if !local_access::is_allowed(base_url, &parts.uri, &parts.headers, AllowedOrigins::Loopback) {
         return local_access::forbidden(base_url);
     }
     if let Some(response) = respond_without_message(&parts.method) {

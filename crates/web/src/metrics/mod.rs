@@ -120,10 +120,9 @@ impl InProgress<'_> {
         self.started.elapsed()
     }
 
-    /// Counts the response.
-    pub(crate) fn answered(&self, path: &str, method: &Method, status: StatusCode) {
-        let route = self.metrics.route(path);
-        let labels = [route, method_name(method), status.as_str()];
+    /// Counts the response. Route and method are names of this module.
+    pub(crate) fn answered(&self, route: &str, method: &str, status: StatusCode) {
+        let labels = [route, method, status.as_str()];
         self.metrics.requests.with_label_values(&labels).inc();
         self.metrics.durations.with_label_values(&[route]).observe(self.elapsed().as_secs_f64());
     }

@@ -33,6 +33,41 @@ async fn the_page_asks_for_sign_in_first_and_names_device_and_account() {
     assert!(policy.contains("frame-ancestors 'none'") && policy.contains("form-action 'self'"), "{policy}");
 }
 
+/// [`TestApp`] fails a test whose log has a token.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_spelling_of_the_path_brings_the_token_into_the_log() {
+    let app = TestApp::start().await;
+    let page = Flow::begin(&app, ANDROID).await.page;
+    let token = page.rsplit('/').next().unwrap();
+    for prefix in [
+        "//index.php/login/v2/flow/",
+        "/index.php//login/v2/flow/",
+        "/index.php/login/v2/flow//",
+        "/./index.php/login/v2/flow/",
+        "/x/../index.php/login/v2/flow/",
+        "/INDEX.PHP/Login/V2/Flow/",
+        "/%69ndex.php/login/v2/flow/",
+        "/index.php/login%2Fv2/flow/",
+        "/index.php%2Flogin/v2/flow/",
+        "/login/v2/flow/",
+        "/nextcloud/index.php/login/v2/flow/",
+        "/s/",
+        "/setup/",
+        "/photos/",
+        "/",
+    ] {
+        for suffix in ["", "/", "//x", "?a=b", ";x"] {
+            let path = format!("{prefix}{token}{suffix}");
+            let response = app
+                .send_raw(format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"))
+                .await;
+            assert!(response.starts_with("HTTP/1.1 "), "{path}: {response}");
+            app.send_raw(format!("{token} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"))
+                .await;
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn only_an_answer_with_the_token_of_the_session_counts() {
     let app = TestApp::start().await;
