@@ -10,6 +10,7 @@ mod addresses;
 mod cli;
 mod commands;
 mod config;
+mod exposed_files;
 mod file_descriptors;
 mod logging;
 mod service_manager;
@@ -76,6 +77,10 @@ fn run(command: LibraryCommand, flags: Layer, file: Option<PathBuf>) -> Result<R
         },
         Ok(config) => config,
     };
+    // Models are public, and another user may run the server.
+    if !matches!(command, LibraryCommand::Model(_)) {
+        keep_new_files_private();
+    }
     let runtime = runtime::Builder::new_multi_thread().enable_all().build().map_err(CommandError::Runtime)?;
     let collector = if is_service(&command) { config.collector(&environment)? } else { None };
     let traces = collector
@@ -89,6 +94,12 @@ fn run(command: LibraryCommand, flags: Layer, file: Option<PathBuf>) -> Result<R
     // Drops the remaining tasks, which closes the store. Decoding in progress is abandoned.
     runtime.shutdown_timeout(EXIT_TIMEOUT);
     outcome
+}
+
+/// Makes every file and folder that this process creates accessible to its user only, whatever creates it.
+fn keep_new_files_private() {
+    #[cfg(unix)]
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
 }
 
 /// The default log level is `info` for servers and workers, and `warn` for commands, which print a report.

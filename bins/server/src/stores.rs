@@ -54,6 +54,12 @@ pub(crate) enum OpenError {
         pending.join(", ")
     )]
     PendingMigrations { database: String, pending: Vec<String> },
+    #[error(
+        "{} is in {}; keep the library and its copies in folders outside each other",
+        inner.display(),
+        outer.display()
+    )]
+    Nested { inner: PathBuf, outer: PathBuf },
     #[error("{}", closed_advice(.0))]
     Closed(LibraryState),
 }
@@ -210,6 +216,48 @@ fn check_database(file: &Path, if_missing: IfMissing) -> Result<(), OpenError> {
         }
         Err(source) => Err(OpenError::Io { path, source }),
     }
+}
+
+/// Checks that a copy of the library is not in a folder of the library.
+///
+/// # Errors
+/// [`OpenError::Nested`] or [`OpenError::Io`].
+pub(crate) fn require_outside(config: &Config, copy: &Path) -> Result<(), OpenError> {
+    folders(config).try_for_each(|library| require_not_inside(copy, library))
+}
+
+/// Checks that neither of the library and its copy is in a folder of the other.
+///
+/// # Errors
+/// [`OpenError::Nested`] or [`OpenError::Io`].
+pub(crate) fn require_apart(config: &Config, copy: &Path) -> Result<(), OpenError> {
+    require_outside(config, copy)?;
+    folders(config).try_for_each(|library| require_not_inside(library, copy))
+}
+
+fn folders(config: &Config) -> impl Iterator<Item = &Path> {
+    [config.data_dir.as_path(), config.blobs.folder()].into_iter()
+}
+
+fn require_not_inside(inner: &Path, outer: &Path) -> Result<(), OpenError> {
+    let (inner, outer) = (resolved(inner)?, resolved(outer)?);
+    if inner.starts_with(&outer) { Err(OpenError::Nested { inner, outer }) } else { Ok(()) }
+}
+
+/// The path without links, also of a folder that does not exist yet.
+fn resolved(path: &Path) -> Result<PathBuf, OpenError> {
+    let path = absolute(path);
+    for existing in path.ancestors() {
+        match fs::canonicalize(existing) {
+            Ok(real) => {
+                let rest = path.strip_prefix(existing).ok().filter(|rest| *rest != Path::new(""));
+                return Ok(rest.map_or(real.clone(), |rest| real.join(rest)));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(source) => return Err(OpenError::Io { path: existing.to_owned(), source }),
+        }
+    }
+    Ok(path)
 }
 
 /// The absolute path, for messages.

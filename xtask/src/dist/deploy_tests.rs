@@ -74,6 +74,11 @@ fn compose_files_run_this_version_unprivileged() {
         assert!(assert_settings_exist(content) > 0, "{}", path.display());
     }
     let cluster = yaml(&files[0].1);
+    let services = &cluster["services"];
+    let shared = &services["worker"]["<<"]["environment"];
+    assert!(shared["PHOTOS_DATABASE_URL"].as_str().is_some() && shared["PHOTOS_SECRET"].as_str().is_none());
+    assert!(!services["worker"].as_mapping().unwrap().keys().any(|key| text(key) == "environment"));
+    assert!(services["replica"]["environment"]["PHOTOS_SECRET"].as_str().is_some());
     assert_eq!(cluster["services"]["replica"]["deploy"]["replicas"].as_integer(), Some(3));
 }
 
@@ -110,6 +115,15 @@ fn manifests_run_replicas_and_workers_unprivileged() {
         let context = &container["securityContext"];
         assert_eq!(context["readOnlyRootFilesystem"].as_bool(), Some(true), "{}", path.display());
         assert_eq!(context["allowPrivilegeEscalation"].as_bool(), Some(false), "{}", path.display());
+        let secrets: Vec<&str> = container["envFrom"]
+            .as_vec()
+            .unwrap()
+            .iter()
+            .filter_map(|source| source["secretRef"]["name"].as_str())
+            .collect();
+        let of_replica = ["photos-stores", "photos-secret"];
+        let needed = if text(&container["args"][0]) == "serve" { &of_replica[..] } else { &of_replica[..1] };
+        assert_eq!(secrets, needed, "{}", path.display());
         if text(&container["args"][0]) == "serve" {
             assert_eq!(text(&container["readinessProbe"]["httpGet"]["path"]), "/readyz");
             assert_eq!(text(&container["livenessProbe"]["httpGet"]["path"]), "/healthz");
@@ -119,8 +133,10 @@ fn manifests_run_replicas_and_workers_unprivileged() {
     let expect: BTreeSet<_> = resources.into_iter().chain(["kustomization.yaml".to_owned()]).collect();
     assert_eq!(found, expect, "the kustomization lists every manifest");
     assert_eq!(commands, BTreeSet::from(["serve".to_owned(), "worker".to_owned()]));
-    for name in ["settings.example.env", "secret.example.env"] {
-        assert!(assert_settings_exist(&fs::read_to_string(folder.join(name)).unwrap()) > 0, "{name}");
+    for name in ["settings.example.env", "stores.example.env", "secret.example.env"] {
+        let content = fs::read_to_string(folder.join(name)).unwrap();
+        assert!(assert_settings_exist(&content) > 0, "{name}");
+        assert_eq!(content.contains("PHOTOS_SECRET="), name == "secret.example.env", "{name}");
     }
 }
 

@@ -26,6 +26,7 @@ pub(super) async fn run(options: &BackupOptions, config: &Config) -> Result<Repo
 }
 
 async fn make(options: &BackupOptions, config: &Config) -> Result<Report, CommandError> {
+    stores::require_apart(config, &options.folder)?;
     let store = stores::open_store(config, IfMissing::Fail).await?;
     stores::migrate(&store, config).await?;
     let state = store.library_state().await?;

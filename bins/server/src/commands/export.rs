@@ -13,6 +13,7 @@ use super::{CommandError, Report};
 use crate::{cli::ExportOptions, config::Config, shutdown, stores};
 
 pub(super) async fn run(options: &ExportOptions, config: &Config) -> Result<Report, CommandError> {
+    stores::require_outside(config, &options.folder)?;
     let library = stores::open_library(config, stores::IfMissing::Fail).await?;
     let account = library.account(&options.email).await?;
     let shutdown = shutdown::signal().map_err(CommandError::Signals)?;

@@ -48,6 +48,7 @@ pub(super) async fn run(options: &RestoreOptions, config: &Config) -> Result<Rep
     let bar = copy::progress_bar();
     let running = async {
         // Before the whole backup is read.
+        stores::require_apart(config, &options.folder)?;
         check_folder(config)?;
         let backup = verify(&options.folder, FILES_AT_ONCE, |progress| copy::update(&bar, progress)).await?;
         let secret = SecretTarget::new(config, &backup)?;

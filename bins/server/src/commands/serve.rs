@@ -15,7 +15,7 @@ use web::{App, BaseUrl, BuildError, HttpLimits, InvalidBaseUrl, WebConfig};
 use crate::{
     addresses::{self, ThisMachine},
     config::{Config, ListenAddress, Switch, TlsSettingsError},
-    file_descriptors, service_manager,
+    exposed_files, file_descriptors, service_manager,
     serving_lock::ServingLock,
     shutdown,
     stores::{self, IfMissing, OpenError},
@@ -68,6 +68,7 @@ pub(crate) enum ServeError {
 pub(super) async fn run(config: &Config) -> Result<(), ServeError> {
     let descriptors = file_descriptors::raise_limit();
     let certificate = config.certificate()?;
+    exposed_files::advice(config).iter().for_each(|advice| tracing::warn!("{advice}"));
     let library = stores::open_library(config, IfMissing::CreateAll).await?;
     let secret = stores::load_secret(config)?;
     let data_dir = stores::absolute(&config.data_dir);
@@ -190,6 +191,9 @@ fn web_config(config: &Config, base_url: &BaseUrl, descriptors: Option<u64>, lis
     let limits = HttpLimits { connections, drain_timeout: shutdown::GRACE, ..default };
     let trusted_proxies = config.trusted_proxies.clone();
     let mut web_config = WebConfig { trusted_proxies, limits, ..WebConfig::new(base_url.clone()) };
+    if let Some(seconds) = config.hsts_max_age_s {
+        web_config.hsts_max_age_s = seconds;
+    }
     if config.client_documents == Switch::Off {
         web_config.client_documents = None;
     }

@@ -5,10 +5,11 @@ use std::io::{Write as _, stdout};
 use library::IndexingScope;
 
 use super::{CommandError, Report};
-use crate::{config::Config, service_manager, shutdown, stores};
+use crate::{config::Config, exposed_files, service_manager, shutdown, stores};
 
 /// Works on the queues until a shutdown signal.
 pub(super) async fn run(config: &Config) -> Result<Report, CommandError> {
+    exposed_files::advice(config).iter().for_each(|advice| tracing::warn!("{advice}"));
     let library = stores::open_library(config, stores::IfMissing::Fail).await?;
     stores::recover(&library).await;
     let shutdown = shutdown::signal().map_err(CommandError::Signals)?;

@@ -136,6 +136,8 @@ pub(crate) struct Config {
     pub(crate) metrics_listen: Option<ListenAddress>,
     /// Where http is redirected to the base URL.
     pub(crate) redirect_listen: Option<ListenAddress>,
+    /// How long browsers use only https, in seconds; `None` is the default.
+    pub(crate) hsts_max_age_s: Option<u32>,
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) log_format: LogFormat,
     pub(crate) client_documents: Switch,
@@ -145,6 +147,8 @@ pub(crate) struct Config {
     pub(crate) model_source: String,
     /// How vision models are run.
     pub(crate) vision: clip::Options,
+    /// The configuration file, if it has the password of the database.
+    pub(crate) file_with_password: Option<PathBuf>,
     base_url: Option<BaseUrl>,
     /// The settings as they were given.
     layer: Layer,
@@ -179,12 +183,15 @@ impl Config {
         file: Option<(&Path, &str)>,
     ) -> Result<Self, ConfigError> {
         let mut layer = flags.or(Layer::read(&mut FromEnvironment(environment))?);
+        let mut file_with_password = None;
         if let Some((path, text)) = file {
             let mut file = FromFile::new(path, text)?;
-            layer = layer.or(Layer::read(&mut file)?);
+            let of_file = Layer::read(&mut file)?;
             file.finish()?;
+            file_with_password = of_file.store.has_password().then(|| path.to_owned());
+            layer = layer.or(of_file);
         }
-        Self::from_layer(layer, environment)
+        Ok(Self { file_with_password, ..Self::from_layer(layer, environment)? })
     }
 
     /// The same configuration for a library in another place, as a flag names it.
@@ -233,12 +240,14 @@ impl Config {
             listen: serve.listen.unwrap_or(ListenAddress::Socket(DEFAULT_LISTEN)),
             metrics_listen: serve.metrics_listen,
             redirect_listen: serve.redirect_listen,
+            hsts_max_age_s: serve.hsts_max_age.map(|seconds| seconds.0),
             trusted_proxies: serve.trusted_proxy.unwrap_or_default().iter().map(|proxy| proxy.0).collect(),
             log_format: serve.log_format.unwrap_or_default(),
             client_documents: serve.client_documents.unwrap_or_default(),
             models,
             model_source: store.model_source.unwrap_or_else(|| DEFAULT_MODEL_SOURCE.to_owned()),
             vision,
+            file_with_password: None,
             base_url: serve.base_url.as_deref().map(BaseUrl::parse).transpose()?,
             layer,
         })

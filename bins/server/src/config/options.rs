@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use ipnet::IpNet;
 use library::{InvalidLanguages, Languages};
 use serde::Deserialize;
+use url::Url;
 
 use super::{ConfigError, ListenAddress, Source};
 use crate::traces::Collector;
@@ -114,6 +115,16 @@ pub(crate) struct StoreOptions {
     pub(crate) onnx_runtime: Option<PathBuf>,
 }
 
+impl StoreOptions {
+    /// Whether the URL of the database has a password.
+    pub(super) fn has_password(&self) -> bool {
+        let url = self.database_url.as_deref().and_then(|url| Url::parse(url).ok());
+        url.is_some_and(|url| {
+            url.password().is_some() || url.query_pairs().any(|(name, _)| name == "password")
+        })
+    }
+}
+
 const STORAGE: &str = "Storage options";
 const PHOTOS: &str = "Photo options";
 const SEARCH: &str = "Search options";
@@ -162,6 +173,13 @@ pub(crate) struct ServeOptions {
     /// [env: PHOTOS_REDIRECT_LISTEN]
     #[arg(long, value_name = "ADDR:PORT", help_heading = TLS, hide_short_help = true)]
     pub(crate) redirect_listen: Option<ListenAddress>,
+    /// How long browsers use only https for the host of the base URL, in seconds [default: 31536000]
+    /// [env: PHOTOS_HSTS_MAX_AGE]
+    ///
+    /// Sent in each response as Strict-Transport-Security, if the base URL begins with https://. 0 turns it off: browsers forget
+    /// it at their next visit.
+    #[arg(long, value_name = "SECONDS", help_heading = TLS, hide_short_help = true)]
+    pub(crate) hsts_max_age: Option<WholeNumber<u32>>,
     /// Network of trusted reverse proxies, such as 10.0.0.0/8 [default: none] [env: PHOTOS_TRUSTED_PROXY]
     ///
     /// Their Forwarded and X-Forwarded-For headers give the client address for logs and rate limits. Repeat the option,
@@ -345,6 +363,7 @@ impl Layer {
                 acme: source.take("acme")?,
                 acme_directory: source.take("acme_directory")?,
                 redirect_listen: source.take("redirect_listen")?,
+                hsts_max_age: source.take("hsts_max_age")?,
                 trusted_proxy: source.take_list("trusted_proxy")?,
                 log_format: source.take("log_format")?,
                 metrics_listen: source.take("metrics_listen")?,
@@ -388,6 +407,7 @@ impl Layer {
                 acme: serve.acme.or(below.serve.acme),
                 acme_directory: serve.acme_directory.or(below.serve.acme_directory),
                 redirect_listen: serve.redirect_listen.or(below.serve.redirect_listen),
+                hsts_max_age: serve.hsts_max_age.or(below.serve.hsts_max_age),
                 trusted_proxy: serve.trusted_proxy.or(below.serve.trusted_proxy),
                 log_format: serve.log_format.or(below.serve.log_format),
                 metrics_listen: serve.metrics_listen.or(below.serve.metrics_listen),

@@ -57,6 +57,7 @@ fn defaults_match_the_manual() {
     assert_eq!(config.library.max_pixels, 200_000_000);
     assert_eq!(config.library.decode_memory_bytes, 300 << 20);
     assert_eq!(config.base_url(&config.listen).unwrap().as_str(), "http://127.0.0.1:8080");
+    assert_eq!(config.hsts_max_age_s, None);
     assert!(config.trusted_proxies.is_empty());
     assert_eq!(config.log_format, LogFormat::Text);
     assert_eq!(config.client_documents, Switch::On);
@@ -92,6 +93,7 @@ fn every_setting_can_be_in_the_file() {
         onnx-runtime = "/opt/libonnxruntime.so"
         listen = "[::]:80"
         base-url = "https://photos.example.org/"
+        hsts-max-age = 0
         trusted-proxy = ["10.0.0.0/8", "::1"]
         log-format = "json"
         client-documents = "off"
@@ -113,6 +115,7 @@ fn every_setting_can_be_in_the_file() {
     assert_eq!(config.vision.library.as_deref(), Some(Path::new("/opt/libonnxruntime.so")));
     assert_eq!(config.listen.to_string(), "[::]:80");
     assert_eq!(config.base_url(&config.listen).unwrap().as_str(), "https://photos.example.org");
+    assert_eq!(config.hsts_max_age_s, Some(0));
     assert_eq!(config.trusted_proxies, ["10.0.0.0/8".parse().unwrap(), "::1/128".parse().unwrap()]);
     assert_eq!(config.log_format, LogFormat::Json);
     assert_eq!(config.client_documents, Switch::Off);

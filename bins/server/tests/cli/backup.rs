@@ -297,6 +297,179 @@ fn a_damaged_backup_is_refused_and_leaves_nothing() {
     assert_failed(&restored.run(["restore", samples.to_str().unwrap()]), "no complete backup");
 }
 
+#[cfg(target_os = "linux")]
+mod planted {
+    use std::{
+        fs, io,
+        os::unix::fs::symlink,
+        path::{Path, PathBuf},
+    };
+
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    use super::{assert_failed, back_up, backup_folder};
+    use crate::{
+        photos,
+        program::{EMAIL, Instance, files_below},
+    };
+
+    /// A library with a backup, and a file outside the backup.
+    fn with_backup() -> (Instance, PathBuf, PathBuf) {
+        let instance = Instance::with_account();
+        let samples = instance.beside("photos");
+        photos::generate(&samples, 2);
+        instance.ok(["import", EMAIL, samples.to_str().unwrap()]);
+        back_up(&instance);
+        let (folder, outside) = (backup_folder(&instance), instance.beside("outside"));
+        fs::write(&outside, "outside").unwrap();
+        (instance, folder, outside)
+    }
+
+    type Plant = fn(&Path, &Path) -> io::Result<()>;
+
+    fn hard_link(to: &Path, at: &Path) -> io::Result<()> {
+        fs::hard_link(to, at)
+    }
+
+    fn symbolic_link(to: &Path, at: &Path) -> io::Result<()> {
+        symlink(to, at)
+    }
+
+    fn pipe(_: &Path, at: &Path) -> io::Result<()> {
+        Ok(mknodat(CWD, at, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?)
+    }
+
+    fn device(_: &Path, at: &Path) -> io::Result<()> {
+        symlink("/dev/zero", at)
+    }
+
+    #[test]
+    fn a_backup_writes_to_no_file_outside() {
+        let (instance, folder, outside) = with_backup();
+        let arguments = ["backup", folder.to_str().unwrap()];
+        let plants: [(Plant, bool); 3] = [(symbolic_link, false), (hard_link, true), (pipe, false)];
+        for name in ["backup.json.new", "blobs/.lock", "backup.lock", "backup.json"] {
+            let path = folder.join(name);
+            for (plant, is_hard_link) in plants {
+                let _ = fs::remove_file(&path);
+                plant(&outside, &path).unwrap();
+                let outcome = instance.run(arguments);
+                assert_eq!(fs::read_to_string(&outside).unwrap(), "outside", "{name}");
+                // A lock file is used as it is.
+                let is_refused = name.ends_with("lock") && !is_hard_link;
+                assert_eq!(outcome.code, Some(i32::from(is_refused)), "{name}: {outcome:?}");
+                if is_refused {
+                    assert!(
+                        outcome.stderr.contains("special file") && outcome.stderr.contains("lock"),
+                        "{outcome:?}"
+                    );
+                    fs::remove_file(&path).unwrap();
+                }
+            }
+        }
+        instance.ok(arguments);
+        instance.ok(["backup", folder.to_str().unwrap(), "--verify"]);
+    }
+
+    #[test]
+    fn a_backup_writes_to_no_folder_outside() {
+        let (instance, folder, _) = with_backup();
+        let elsewhere = instance.beside("elsewhere");
+        let shard = files_below(&folder.join("blobs/originals")).remove(0);
+        let shard = format!("blobs/originals/{}", shard.split('/').next().unwrap());
+        for name in ["blobs", "blobs/originals", "blobs/renditions", "blobs/staging", "blobs/uploads", &shard]
+        {
+            fs::create_dir(&elsewhere).unwrap();
+            let (path, aside) = (folder.join(name), instance.beside("aside"));
+            fs::rename(&path, &aside).unwrap();
+            symlink(&elsewhere, &path).unwrap();
+            let refused = instance.run(["backup", folder.to_str().unwrap()]);
+            assert_failed(&refused, "is not a folder; a backup has no links");
+            assert_eq!(files_below(&elsewhere), [""; 0], "{name}");
+            fs::remove_file(&path).unwrap();
+            fs::rename(&aside, &path).unwrap();
+            fs::remove_dir(&elsewhere).unwrap();
+        }
+        // The folder itself may be a link, because the operator named it.
+        let link = instance.beside("link");
+        symlink(&folder, &link).unwrap();
+        instance.ok(["backup", link.to_str().unwrap()]);
+    }
+
+    #[test]
+    fn a_backup_replaces_what_is_no_file_in_the_place_of_a_photo() {
+        let (instance, folder, _) = with_backup();
+        let names: Vec<String> =
+            files_below(&folder).into_iter().filter(|name| name.starts_with("blobs/originals/")).collect();
+        let same = instance.beside("same");
+        for plant in [symbolic_link as Plant, pipe, device] {
+            for name in &names {
+                let path = folder.join(name);
+                fs::copy(&path, &same).unwrap();
+                fs::remove_file(&path).unwrap();
+                plant(&same, &path).unwrap();
+            }
+            let verified = instance.run(["backup", folder.to_str().unwrap(), "--verify"]);
+            assert_failed(&verified, "is missing");
+            back_up(&instance);
+            assert!(names.iter().all(|name| fs::symlink_metadata(folder.join(name)).unwrap().is_file()));
+            instance.ok(["backup", folder.to_str().unwrap(), "--verify"]);
+        }
+    }
+
+    #[test]
+    fn a_restore_waits_for_no_pipe_or_device() {
+        let (_instance, folder, _) = with_backup();
+        for name in files_below(&folder) {
+            if name == "blobs/.lock" {
+                continue;
+            }
+            let (path, aside) = (folder.join(&name), folder.join("aside"));
+            for plant in [pipe as Plant, device] {
+                fs::rename(&path, &aside).unwrap();
+                plant(&path, &path).unwrap();
+                let target = Instance::without_folder();
+                let outcome = target.run(["restore", folder.to_str().unwrap()]);
+                assert_eq!(outcome.code, Some(1), "{name}: {outcome:?}");
+                fs::remove_file(&path).unwrap();
+                fs::rename(&aside, &path).unwrap();
+            }
+        }
+        Instance::without_folder().ok(["restore", folder.to_str().unwrap()]);
+    }
+
+    #[test]
+    fn a_copy_inside_the_library_is_refused() {
+        let (instance, folder, _) = with_backup();
+        let data = instance.data_dir();
+        let link = instance.beside("link");
+        symlink(&data, &link).unwrap();
+        let at = |path: PathBuf| path.to_str().unwrap().to_owned();
+        for inside in
+            [data.clone(), data.join("backup"), data.join("blobs/a/b"), link.join("new"), data.join("x/../y")]
+        {
+            for arguments in
+                [["backup", &at(inside.clone())].to_vec(), ["export", EMAIL, &at(inside.clone())].to_vec()]
+            {
+                let mut command = instance.command([]);
+                let refused = crate::program::outcome(command.args(arguments), "");
+                assert_failed(&refused, "keep the library and its copies in folders outside each other");
+            }
+        }
+        assert!(!data.join("backup").exists() && !data.join("new").exists());
+        // Photos may be elsewhere.
+        let blobs = instance.beside("blobs");
+        let mut command = instance.command(["backup", &at(blobs.join("backup"))]);
+        command.arg("--blob-url").arg(format!("file:{}", blobs.display()));
+        assert_failed(&crate::program::outcome(&mut command, ""), "outside each other");
+        // The library may not be restored into its backup.
+        let mut command = crate::program::program();
+        command.args(["restore", &at(folder.clone()), "--data-dir", &at(folder.join("data"))]);
+        assert_failed(&crate::program::outcome(&mut command, ""), "outside each other");
+        assert!(!folder.join("data").exists());
+    }
+}
+
 #[test]
 fn an_export_is_imported_into_another_account() {
     let instance = Instance::with_account();

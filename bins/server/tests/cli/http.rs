@@ -35,9 +35,17 @@ pub(crate) fn get_text(address: &str, path: &str) -> (u16, String) {
 
 /// The same with more headers, each with its line end.
 pub(crate) fn get_text_with(address: &str, path: &str, headers: &str) -> (u16, String) {
+    send_text(
+        address,
+        &format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n{headers}Connection: close\r\n\r\n"),
+    )
+}
+
+/// The status and the text of the response to a request that closes the connection.
+pub(crate) fn send_text(address: &str, request: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n{headers}Connection: close\r\n\r\n").unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
     let mut response = Vec::new();
     stream.read_to_end(&mut response).unwrap();
     let text = String::from_utf8_lossy(&response).into_owned();

@@ -50,6 +50,65 @@ fn created_files_are_private() {
     }
 }
 
+/// A folder with everything in it.
+fn all_below(folder: &Path) -> Vec<PathBuf> {
+    let mut paths = vec![folder.to_owned()];
+    let mut next = 0;
+    while let Some(path) = paths.get(next).cloned() {
+        next += 1;
+        if path.is_dir() {
+            paths.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+    }
+    paths
+}
+
+#[test]
+fn everything_in_library_backup_and_export_is_private() {
+    let instance = Instance::without_folder();
+    let run = |arguments: &str| {
+        // The mask of most users.
+        let mut command = std::process::Command::new("sh");
+        let line = format!("umask 022; exec \"$0\" {arguments} --data-dir \"$1\"");
+        command.args(["-c", &line, env!("CARGO_BIN_EXE_server")]).arg(instance.data_dir());
+        let outcome = crate::program::outcome(command.env("PHOTOS_OCR_LANGUAGES", "off"), "");
+        assert_eq!(outcome.code, Some(0), "{arguments}: {outcome:?}");
+    };
+    let at = |name: &str| instance.beside(name).display().to_string();
+    crate::photos::generate(&instance.beside("photos"), 3);
+    drop(instance.serve());
+    run(&format!("account create {EMAIL}"));
+    run(&format!("import {EMAIL} {}", at("photos")));
+    run(&format!("backup {}", at("backup")));
+    run(&format!("export {EMAIL} {}", at("export")));
+    let folders = [instance.data_dir(), instance.beside("backup"), instance.beside("export")];
+    let paths: Vec<PathBuf> = folders.iter().flat_map(|folder| all_below(folder)).collect();
+    assert!(paths.iter().filter(|path| path.is_file()).count() > 20, "{paths:?}");
+    for path in paths {
+        let expect = if path.is_dir() { 0o700 } else { 0o600 };
+        assert_eq!(mode(&path), expect, "{}", path.display());
+    }
+}
+
+#[test]
+fn a_configuration_with_a_password_that_others_can_read_gets_a_warning() {
+    let instance = Instance::new();
+    let file = instance.beside("photos.toml");
+    for (line, file_mode, warns) in [
+        ("database-url = 'postgres://u:hunter2@127.0.0.1:1/d'", 0o644, true),
+        ("database-url = 'postgres://u:hunter2@127.0.0.1:1/d'", 0o600, false),
+        ("database-url = 'postgres://u@127.0.0.1:1/d'", 0o644, false),
+        ("free-window = 5", 0o644, false),
+    ] {
+        fs::write(&file, line).unwrap();
+        set_mode(&file, file_mode);
+        let stdout = instance.run(["doctor", "--config", file.to_str().unwrap()]).stdout;
+        let advice = format!("warn  secrets: {} has mode {file_mode:04o}", file.display());
+        assert_eq!(stdout.contains(&advice), warns, "{line}: {stdout}");
+        assert!(!stdout.contains("hunter2"), "{stdout}");
+    }
+}
+
 #[test]
 fn open_modes_are_corrected_at_the_next_start() {
     let instance = Instance::with_account();

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::{net::TcpStream, runtime};
 
 use crate::{
-    http::get_text,
+    http::{get_text, send_text},
     program::{Instance, Server},
 };
 
@@ -111,6 +111,16 @@ fn http_is_redirected_to_the_base_url() {
         let location = format!("\r\nlocation: https://{}{path}\r\n", server.address);
         assert!(response.contains(&location) && response.contains("no-store"), "{response}");
     }
+    for head in [
+        "GET / HTTP/1.1\r\nauthorization: Basic eDp5",
+        "PUT /dav/a.jpg HTTP/1.1\r\ncontent-length: 1",
+        "PROPFIND /dav/ HTTP/1.1",
+    ] {
+        let (status, response) =
+            send_text(&redirects, &format!("{head}\r\nhost: a\r\nconnection: close\r\n\r\n"));
+        assert_eq!(status, 403, "{response}");
+        assert!(response.contains("without encryption") && !response.contains("\r\nlocation:"), "{response}");
+    }
     let (status, _, _, stderr) = server.stop(Signal::TERM);
     assert!(status.success(), "{stderr}");
 }
@@ -169,6 +179,22 @@ fn doctor_judges_the_certificate() {
         other.starts_with("FAIL  certificate: ") && other.contains("is not for pictures.test"),
         "{other}"
     );
+}
+
+#[test]
+fn a_key_that_other_users_can_read_gets_a_warning() {
+    let instance = Instance::new();
+    let files = Files::create(&instance, &["127.0.0.1"]);
+    for (mode, warns) in [(0o644, true), (0o640, true), (0o604, true), (0o600, false), (0o400, false)] {
+        fs::set_permissions(&files.key, fs::Permissions::from_mode(mode)).unwrap();
+        let doctor = crate::program::outcome(&mut files.command(&instance, ["doctor"]), "").stdout;
+        let advice =
+            format!("{} has mode {mode:04o}, so other users can read the private key", files.key.display());
+        assert_eq!(doctor.contains(&format!("warn  secrets: {advice}")), warns, "{doctor}");
+        let server = Server::start(&mut files.command(&instance, ["serve", "--listen", "127.0.0.1:0"]));
+        let (_, _, _, stderr) = server.stop(Signal::TERM);
+        assert_eq!(stderr.contains(&advice), warns, "{stderr}");
+    }
 }
 
 /// A process that is killed when dropped.

@@ -113,3 +113,13 @@ fn a_worker_needs_a_library() {
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
     assert!(outcome.stderr.contains("There is no library"), "{outcome:?}");
 }
+
+#[test]
+fn a_worker_needs_no_secret_and_makes_none() {
+    let instance = Instance::with_account();
+    let secret = instance.data_dir().join("secret");
+    assert!(!secret.exists());
+    let worker = Worker::start(&instance);
+    assert_eq!(worker.stop(Signal::TERM), Some(0));
+    assert!(!secret.exists());
+}

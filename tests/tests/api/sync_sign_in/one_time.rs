@@ -116,7 +116,7 @@ async fn a_one_time_login_cannot_be_polled_and_the_token_of_a_flow_cannot_be_exc
     let (user, token) = (handle_of(&app, &anna).await, token(&app, &anna).await);
     let poll = app.request(Method::POST, "/index.php/login/v2/poll").form(&[("token", &token)]);
     app.send(poll).await.expect(404);
-    let flow = super::Flow::begin(&app, super::ANDROID).await;
+    let flow = Flow::begin(&app, ANDROID).await;
     flow.answer(&browser, "allow").await.expect(200);
     exchange(&app, EXCHANGE, &user, &flow.token).await.expect(401);
     flow.poll(&app).await.expect(200);

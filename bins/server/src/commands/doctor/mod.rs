@@ -21,6 +21,7 @@ use crate::{
     addresses::{self, ThisMachine},
     cli::{Cli, DoctorOptions},
     config::{Config, ConfigError, Environment},
+    exposed_files,
 };
 use findings::Findings;
 
@@ -47,6 +48,7 @@ pub(super) async fn run(
         base_url::check(&base_url, config.has_tls(), &mut findings).await;
     }
     files::check_data_folder(&config.data_dir, !config.database.is_shared(), &mut findings);
+    exposed_files::advice(config).iter().for_each(|advice| findings.warn("secrets", advice));
     files::check_secret(&config.secret, &mut findings);
     stores::check(config, &mut findings).await;
     photos::check_decoders(&mut findings);
