@@ -636,7 +636,7 @@ proptest! {
         let exif = grid.item(b"Exif", b"\0\0\0\0II*\0\0\0\0\0");
         grid.refer(b"cdsc", exif, &[id]).property(id, b"irot", &[1]).property(id, b"clap", &clap([1; 8]));
         let (phone, primary, _) = tone_mapped();
-        let files = vec![HOPPER_HEIC.to_vec(), HOPPER_AVIF.to_vec(), grid.build(id), phone.build(primary)];
+        let files = [HOPPER_HEIC.to_vec(), HOPPER_AVIF.to_vec(), grid.build(id), phone.build(primary)];
         let mut file = files[which].clone();
         for (at, value) in changes {
             let at = at % file.len();
