@@ -187,8 +187,14 @@ fn exif_block(tags: &Map<String, Value>) -> Vec<u8> {
         let tag = |(name, tag): &(&str, u16)| Some(text_entry(*tag, tags.get(*name)?.as_str().unwrap()));
         known.iter().filter_map(tag).collect()
     };
-    let mut primary =
-        texts(&[("ImageDescription", 0x010E), ("Make", 0x010F), ("Model", 0x0110), ("DateTime", 0x0132)]);
+    let mut primary = texts(&[
+        ("ImageDescription", 0x010E),
+        ("Make", 0x010F),
+        ("Model", 0x0110),
+        ("DateTime", 0x0132),
+        // In the first directory, where programs write it as well.
+        ("IFD0:DateTimeOriginal", 0x9003),
+    ]);
     let exif = texts(&[
         ("DateTimeOriginal", 0x9003),
         ("DateTimeDigitized", 0x9004),

@@ -94,9 +94,11 @@ impl Library {
 
     /// `false` if this worker no longer holds the job.
     async fn index(&self, job: &IndexJob, worker: &str) -> Result<bool, IndexError> {
-        // If these decoders already made the picture, only the metadata is read again.
-        let current =
-            job.picture.as_ref().filter(|picture| picture.decoder_version >= media::DECODER_VERSION);
+        // If these decoders already made the picture, only the metadata is read again. A new sidecar may turn it.
+        let is_turned = media::sidecar_orientation(&job.file.sidecars).is_some();
+        let is_current =
+            |picture: &&DecodedPicture| picture.decoder_version >= media::DECODER_VERSION && !is_turned;
+        let current = job.picture.as_ref().filter(is_current);
         let task = DecodeTask {
             renditions: requested_renditions(job, current),
             read_metadata: Some(job.file.clone()),

@@ -7,7 +7,7 @@ use std::{
 };
 
 use blobs::{BlobError, BlobReader};
-use domain::{BlobKind, ContentHash, ImageId, Rendition};
+use domain::{BlobKind, ContentHash, FileInfo, ImageId, Rendition};
 use sandbox::{DecodeError, DecodeTask, RequestedRenditions, Urgency};
 use storage::{RenditionJob, RenditionSource, StorageError, StoredRendition};
 use tokio::sync::Semaphore;
@@ -310,7 +310,11 @@ impl Library {
         if let Some(reason) = pending.failure((original, rendition), self.parts.clock.monotonic()) {
             return Err(RenditionError::Failed(reason));
         }
-        let task = DecodeTask { renditions: RequestedRenditions::Only(vec![rendition]), read_metadata: None };
+        // A sidecar may turn the picture.
+        let sidecars = self.parts.store.sidecars_of_original(&original).await?;
+        let file = FileInfo { sidecars, ..FileInfo::added_at(self.parts.clock.now()) };
+        let renditions = RequestedRenditions::Only(vec![rendition]);
+        let task = DecodeTask { renditions, read_metadata: (!file.sidecars.is_empty()).then_some(file) };
         let decoded = match self.decode(original, original_bytes, &task, urgency).await {
             Err(DecodeError::File(fault)) => {
                 let reason = fault.to_string();

@@ -44,6 +44,7 @@ mod probe;
 mod render;
 #[cfg(test)]
 mod samples;
+mod text;
 mod tiff;
 
 pub use decoders::{Decoders, check_decoder, decoders, load_decoders};
@@ -52,11 +53,11 @@ pub use format::{Format, is_junk_file_name, is_movie};
 pub use metadata::{
     ApplePhoto, FileValues, PhotoSidecars, SidecarMatches, TakeoutAlbum, TakeoutFile, TakeoutPhoto,
     WrittenSidecar, apple_album_csv, apple_photos_csv, is_sidecar_content, match_sidecars, metadata,
-    photo_prefix, sidecar_corrections, sidecar_kind, sidecar_prefix, takeout_file,
+    photo_prefix, sidecar_corrections, sidecar_kind, sidecar_orientation, sidecar_prefix, takeout_file,
 };
 pub use orientation::Orientation;
-pub use probe::{Limits, Probe, probe, supported_format};
-pub use render::{EncodedRendition, Rendered, RgbPicture, RgbPictures, decode_rgb, render};
+pub use probe::{Limits, Probe, probe, probe_turned, supported_format};
+pub use render::{EncodedRendition, Rendered, RgbPicture, RgbPictures, decode_rgb, render, render_turned};
 
 /// Raise it when a decoder reads files that it refused before, or renders files better. Failed files are then retried,
 /// and the others indexed again.

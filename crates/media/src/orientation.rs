@@ -23,9 +23,10 @@ pub enum Orientation {
 }
 
 impl Orientation {
-    /// The orientation with that EXIF value. Any value except 1 to 8 counts as upright.
-    pub fn from_exif(value: u16) -> Self {
-        match value {
+    /// The orientation with that EXIF value, 1 to 8.
+    pub fn from_exif(value: u16) -> Option<Self> {
+        Some(match value {
+            1 => Self::Normal,
             2 => Self::FlipHorizontal,
             3 => Self::Rotate180,
             4 => Self::FlipVertical,
@@ -33,8 +34,8 @@ impl Orientation {
             6 => Self::Rotate90,
             7 => Self::Transverse,
             8 => Self::Rotate270,
-            _ => Self::Normal,
-        }
+            _ => return None,
+        })
     }
 
     /// Whether width and height are swapped, in either direction.

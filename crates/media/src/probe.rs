@@ -112,7 +112,19 @@ impl Probe {
 /// # Errors
 /// Every [`MediaError`] but [`MediaError::Conversion`].
 pub fn probe(bytes: &[u8], limits: &Limits) -> Result<Probe, MediaError> {
-    parse_headers(bytes, limits).map(|found| found.probe)
+    probe_turned(bytes, None, limits)
+}
+
+/// Like [`probe`], with the orientation in a sidecar, if there is one. It overrides EXIF.
+///
+/// # Errors
+/// As of [`probe`].
+pub fn probe_turned(
+    bytes: &[u8],
+    in_sidecar: Option<Orientation>,
+    limits: &Limits,
+) -> Result<Probe, MediaError> {
+    parse_turned_headers(bytes, in_sidecar, limits).map(|found| found.probe)
 }
 
 /// Everything that is read from a file before its pixels.
@@ -125,6 +137,15 @@ pub(crate) struct ParsedHeaders<'a> {
 
 /// Like [`probe`], with the parsed headers and metadata blocks.
 pub(crate) fn parse_headers<'a>(bytes: &'a [u8], limits: &Limits) -> Result<ParsedHeaders<'a>, MediaError> {
+    parse_turned_headers(bytes, None, limits)
+}
+
+/// Like [`probe_turned`], with the parsed headers and metadata blocks.
+pub(crate) fn parse_turned_headers<'a>(
+    bytes: &'a [u8],
+    in_sidecar: Option<Orientation>,
+    limits: &Limits,
+) -> Result<ParsedHeaders<'a>, MediaError> {
     let format = sniff(bytes)?;
     let header = container::header(format, bytes)?;
     check_size(header.size, limits)?;
@@ -132,11 +153,11 @@ pub(crate) fn parse_headers<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Pars
     check_scans(&header, limits)?;
 
     let blocks = container::blocks(format, bytes);
-    let tagged = || {
-        let tags = Tags::read(blocks.exif.as_deref()?)?;
-        tags.short(Directory::Primary, tag::ORIENTATION).map(Orientation::from_exif)
+    let in_block = |block| {
+        Tags::read(block)?.short(Directory::Primary, tag::ORIENTATION).and_then(Orientation::from_exif)
     };
-    let orientation = header.orientation.or_else(tagged).unwrap_or_default();
+    let tagged = || blocks.exif_blocks().find_map(in_block);
+    let orientation = header.orientation.or(in_sidecar).or_else(tagged).unwrap_or_default();
     let probe = Probe {
         format,
         stored_size: header.size,

@@ -33,6 +33,19 @@ impl ExifBlock {
         self
     }
 
+    /// Values of any type, in the byte order of the block.
+    pub(crate) fn values(
+        mut self,
+        directory: Directory,
+        tag: u16,
+        kind: u16,
+        count: usize,
+        value: &[u8],
+    ) -> Self {
+        self.entries.push((directory, tag, kind, count, value.to_vec()));
+        self
+    }
+
     pub(crate) fn text(self, directory: Directory, tag: u16, text: &str) -> Self {
         self.bytes(directory, tag, 2, format!("{text}\0").as_bytes())
     }

@@ -8,6 +8,8 @@ mod join;
 #[cfg(test)]
 pub(crate) mod writer;
 
+use crate::text;
+
 pub(crate) use self::ifd::{Entry, Ifd, Structure};
 pub(crate) use self::join::join;
 
@@ -19,6 +21,10 @@ pub(crate) mod tag {
     pub(crate) const MODEL: u16 = 0x0110;
     pub(crate) const ORIENTATION: u16 = 0x0112;
     pub(crate) const DATE_TIME: u16 = 0x0132;
+    /// The tags of Windows, with text in UTF-16.
+    pub(crate) const XP_TITLE: u16 = 0x9C9B;
+    pub(crate) const XP_COMMENT: u16 = 0x9C9C;
+    pub(crate) const XP_SUBJECT: u16 = 0x9C9F;
     pub(crate) const EXIF_DIRECTORY: u16 = 0x8769;
     pub(crate) const GPS_DIRECTORY: u16 = 0x8825;
 
@@ -52,13 +58,6 @@ pub(crate) enum Directory {
     Gps,
 }
 
-/// A fraction as stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Rational {
-    pub(crate) numerator: i64,
-    pub(crate) denominator: i64,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ByteOrder {
     Little,
@@ -86,12 +85,6 @@ impl ByteOrder {
             Self::Big => u64::from_be_bytes(bytes),
         }
     }
-}
-
-/// Type numbers of TIFF values.
-mod kind {
-    pub(super) const RATIONAL: u16 = 5;
-    pub(super) const SIGNED_RATIONAL: u16 = 10;
 }
 
 /// The readable tags of an EXIF block. Broken entries are left out.
@@ -125,13 +118,14 @@ impl<'a> Tags<'a> {
         self.order
     }
 
+    /// Programs write tags of the shot into the first directory, and the other way round.
     fn entry(&self, directory: Directory, tag: u16) -> Option<&Entry<'a>> {
-        let entries = match directory {
-            Directory::Primary => &self.primary,
-            Directory::Exif => &self.exif,
-            Directory::Gps => &self.gps,
+        let (entries, others) = match directory {
+            Directory::Primary => (&self.primary, &*self.exif),
+            Directory::Exif => (&self.exif, &*self.primary),
+            Directory::Gps => (&self.gps, &[][..]),
         };
-        entries.iter().find(|entry| entry.tag == tag)
+        entries.iter().chain(others).find(|entry| entry.tag == tag)
     }
 
     /// The value as stored, of any type.
@@ -139,14 +133,10 @@ impl<'a> Tags<'a> {
         self.entry(directory, tag).map(|entry| entry.value)
     }
 
-    /// Text up to the first NUL. The standard says ASCII; cameras also write UTF-8 and Latin-1.
+    /// Text up to the first NUL. The standard says ASCII; programs also write UTF-8 and Windows-1252.
     pub(crate) fn text(&self, directory: Directory, tag: u16) -> Option<String> {
         let bytes = self.bytes(directory, tag)?;
-        let text = bytes.split(|byte| *byte == 0).next().unwrap_or(bytes);
-        Some(
-            String::from_utf8(text.to_vec())
-                .unwrap_or_else(|_| text.iter().copied().map(char::from).collect()),
-        )
+        Some(text::decode(bytes.split(|byte| *byte == 0).next().unwrap_or(bytes)))
     }
 
     /// A number that fits 16 bits.
@@ -154,25 +144,12 @@ impl<'a> Tags<'a> {
         u16::try_from(self.entry(directory, tag)?.number(0)?).ok()
     }
 
-    /// Three fractions: degrees, minutes and seconds, or hours, minutes and seconds.
-    pub(crate) fn three_rationals(&self, directory: Directory, tag: u16) -> Option<[Rational; 3]> {
+    /// The first numbers of any type, at most three: degrees, minutes and seconds, or hours, minutes and seconds. `None`
+    /// if one of them is no number.
+    pub(crate) fn reals(&self, directory: Directory, tag: u16) -> Option<Vec<f64>> {
         let entry = self.entry(directory, tag)?;
-        let signed = match entry.kind {
-            kind::RATIONAL => false,
-            kind::SIGNED_RATIONAL => true,
-            _ => return None,
-        };
-        let number = |bytes: &[u8; 4]| {
-            let number = self.order.u32(*bytes);
-            if signed { i64::from(number.cast_signed()) } else { i64::from(number) }
-        };
-        let (words, _) = entry.value.as_chunks::<4>();
-        let [a, b, c, d, e, f, ..] = words else { return None };
-        let rational = |numerator, denominator| Rational {
-            numerator: number(numerator),
-            denominator: number(denominator),
-        };
-        Some([rational(a, b), rational(c, d), rational(e, f)])
+        let numbers: Option<Vec<f64>> = (0..entry.count().min(3)).map(|place| entry.real(place)).collect();
+        numbers.filter(|numbers| !numbers.is_empty())
     }
 }
 
@@ -193,21 +170,96 @@ mod tests {
             let tags = Tags::read(&block).unwrap();
             assert_eq!(tags.text(Directory::Primary, tag::MAKE).as_deref(), Some("Nikon"));
             assert_eq!(tags.short(Directory::Primary, tag::ORIENTATION), Some(6));
-            let [_, _, seconds] = tags.three_rationals(Directory::Gps, tag::GPS_LATITUDE).unwrap();
-            assert_eq!(seconds, Rational { numerator: 2954, denominator: 100 });
+            assert_eq!(tags.reals(Directory::Gps, tag::GPS_LATITUDE).unwrap(), [48.0, 51.0, 29.54]);
             assert_eq!(tags.text(Directory::Primary, tag::MODEL), None);
         }
     }
 
     #[test]
-    fn text_is_cut_at_nul_and_latin_1_is_understood() {
+    fn numbers_of_every_type() {
+        let long = |number: i32| number.to_le_bytes().to_vec();
+        let check = |kind, value: &[u8], expect: Option<u16>| {
+            let block =
+                ExifBlock::default().values(Directory::Primary, tag::ORIENTATION, kind, 1, value).build();
+            assert_eq!(
+                Tags::read(&block).unwrap().short(Directory::Primary, tag::ORIENTATION),
+                expect,
+                "{kind}"
+            );
+        };
+        check(1, &[6], Some(6));
+        check(3, &[6, 0], Some(6));
+        check(4, &long(6), Some(6));
+        check(6, &[6], Some(6));
+        check(8, &[6, 0], Some(6));
+        check(9, &long(6), Some(6));
+        check(13, &long(6), Some(6));
+        check(16, &6_u64.to_le_bytes(), Some(6));
+        check(17, &6_i64.to_le_bytes(), Some(6));
+        check(18, &6_u64.to_le_bytes(), Some(6));
+        check(5, &[long(6), long(1)].concat(), Some(6));
+        check(5, &[long(12), long(2)].concat(), Some(6));
+        check(10, &[long(-6), long(-1)].concat(), Some(6));
+        check(11, &6_f32.to_le_bytes(), Some(6));
+        check(12, &6_f64.to_le_bytes(), Some(6));
+        for (kind, value) in [
+            (6, vec![0xFA]),
+            (8, vec![0xFA, 0xFF]),
+            (9, long(-6)),
+            (17, (-6_i64).to_le_bytes().to_vec()),
+            (5, [long(6), long(0)].concat()),
+            (5, [long(13), long(2)].concat()),
+            (10, [long(-6), long(1)].concat()),
+            (10, [long(i32::MIN), long(-1)].concat()),
+            (11, 6.5_f32.to_le_bytes().to_vec()),
+            (12, f64::NAN.to_le_bytes().to_vec()),
+            (12, 1e300_f64.to_le_bytes().to_vec()),
+            (2, vec![b'6']),
+            (7, vec![6]),
+        ] {
+            check(kind, &value, None);
+        }
+    }
+
+    #[test]
+    fn pointers_of_every_type() {
+        let block = ExifBlock::default().text(Directory::Exif, tag::DATE_TIME_ORIGINAL, "2019").build();
+        // The type of the pointer, the only entry of the first directory.
+        for kind in [4_u16, 9, 13] {
+            let mut changed = block.clone();
+            changed[12..14].copy_from_slice(&kind.to_le_bytes());
+            let tags = Tags::read(&changed).unwrap();
+            assert_eq!(
+                tags.text(Directory::Exif, tag::DATE_TIME_ORIGINAL).as_deref(),
+                Some("2019"),
+                "{kind}"
+            );
+        }
+    }
+
+    #[test]
+    fn tags_in_the_other_directory_are_found() {
+        let block = ExifBlock::default()
+            .text(Directory::Primary, tag::DATE_TIME_ORIGINAL, "2019")
+            .text(Directory::Exif, tag::MAKE, "Nikon")
+            .text(Directory::Primary, tag::MODEL, "first")
+            .text(Directory::Exif, tag::MODEL, "second")
+            .build();
+        let tags = Tags::read(&block).unwrap();
+        assert_eq!(tags.text(Directory::Exif, tag::DATE_TIME_ORIGINAL).as_deref(), Some("2019"));
+        assert_eq!(tags.text(Directory::Primary, tag::MAKE).as_deref(), Some("Nikon"));
+        assert_eq!(tags.text(Directory::Primary, tag::MODEL).as_deref(), Some("first"));
+    }
+
+    #[test]
+    fn text_is_cut_at_nul_and_windows_1252_is_understood() {
         let block = ExifBlock::default()
             .bytes(Directory::Primary, tag::MAKE, 2, b"Canon\0rest of an older string")
-            .bytes(Directory::Primary, tag::MODEL, 2, b"Caf\xE9 camera\0")
+            .bytes(Directory::Primary, tag::MODEL, 2, b"Caf\xE9 \x96 camera\0")
             .build();
         let tags = Tags::read(&block).unwrap();
         assert_eq!(tags.text(Directory::Primary, tag::MAKE).as_deref(), Some("Canon"));
-        assert_eq!(tags.text(Directory::Primary, tag::MODEL).as_deref(), Some("Café camera"));
+        assert_eq!(tags.text(Directory::Primary, tag::MODEL).as_deref(), Some("Café – camera"));
     }
 
     #[test]
@@ -242,7 +294,7 @@ mod tests {
                     for directory in [Directory::Primary, Directory::Exif, Directory::Gps] {
                         let _ = tags.text(directory, entry.tag);
                         let _ = tags.short(directory, entry.tag);
-                        let _ = tags.three_rationals(directory, entry.tag);
+                        let _ = tags.reals(directory, entry.tag);
                     }
                 }
             }

@@ -34,7 +34,9 @@ use table::Table;
 pub use find::{FoundCity, MAX_FOUND_CITIES, find};
 pub use land::{LAND_WIDTH, Outline, World, world};
 pub use largest::{CityOnMap, largest_cities};
-pub use time_zone::{is_zone, offset_minutes, offset_minutes_at, time_zone, zone_offset_minutes};
+pub use time_zone::{
+    is_offset_in_use, is_zone, offset_minutes, offset_minutes_at, time_zone, zone_offset_minutes,
+};
 
 /// The cities, packed by `cargo xtask places`.
 static CITIES: &[u8] = include_bytes!("../data/cities.bin");

@@ -66,6 +66,21 @@ pub fn offset_minutes_at(position: Position, moment: Timestamp) -> Option<i32> {
     Some(whole_minutes(rules(position)?.to_offset(moment)))
 }
 
+/// Whether clocks somewhere had this offset from UTC at a moment, by the rules of that time. Rounded like
+/// [`offset_minutes`].
+pub fn is_offset_in_use(minutes: i32, moment: Timestamp) -> bool {
+    /// The largest is the local mean time of Manila until 1844.
+    const MAX_MINUTES: u32 = 16 * 60;
+
+    if minutes.unsigned_abs() > MAX_MINUTES {
+        return false;
+    }
+    let Ok(moment) = jiff::Timestamp::from_millisecond(moment.millis()) else { return false };
+    RULES.available().any(|name| {
+        RULES.get(name.as_str()).is_ok_and(|zone| whole_minutes(zone.to_offset(moment)) == minutes)
+    })
+}
+
 fn rules(position: Position) -> Option<TimeZone> {
     RULES.get(time_zone(position)?).ok()
 }
@@ -210,6 +225,28 @@ mod tests {
         assert_eq!(zone_offset_minutes("asia/kolkata", wall), Some(330));
         assert_eq!(zone_offset_minutes("Europe/Nowhere", wall), None);
         assert!(is_zone("America/New_York") && !is_zone("") && !is_zone("Mars/Olympus"));
+    }
+
+    #[test]
+    fn offsets_are_in_use_only_in_their_time() {
+        let check = |minutes, moment: &str, expect| {
+            let moment = Timestamp::parse_iso(moment).unwrap();
+            assert_eq!(is_offset_in_use(minutes, moment), expect, "{minutes} {moment}");
+        };
+        for minutes in [-720, -570, 0, 120, 345, 525, 765, 840] {
+            check(minutes, "2019-07-04T12:00Z", true);
+        }
+        for minutes in [-840, -721, 7, 135, 165, 825, 841, i32::MAX, i32::MIN] {
+            check(minutes, "2019-07-04T12:00Z", false);
+        }
+        // Summer time in Newfoundland, the years of Venezuela's half hour, and Liberia's own time until 1972.
+        check(-210, "2019-01-04T12:00Z", true);
+        check(-210, "2019-07-04T12:00Z", false);
+        check(-270, "2010-07-04T12:00Z", true);
+        check(-270, "2019-07-04T12:00Z", false);
+        check(-44, "1960-01-04T12:00Z", true);
+        check(-44, "2019-01-04T12:00Z", false);
+        check(9, "1880-01-04T12:00Z", true);
     }
 
     #[test]

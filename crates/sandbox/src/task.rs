@@ -51,7 +51,8 @@ impl RequestedRenditions {
 pub struct DecodeTask {
     /// The renditions to make.
     pub renditions: RequestedRenditions,
-    /// Reads the metadata as well, if given: what is known about the file besides its content.
+    /// Reads the metadata as well, if given: what is known about the file besides its content. The orientation in its
+    /// sidecars overrides that of the file.
     pub read_metadata: Option<FileInfo>,
 }
 

@@ -10,7 +10,7 @@ use std::{
 };
 
 use domain::{FileInfo, Rendition, Sidecar, clean_text};
-use media::{Limits, MediaError, RgbPicture, RgbPictures};
+use media::{Limits, MediaError, Orientation, RgbPicture, RgbPictures};
 use ocr::{NotReady, Ocr};
 use serde::{Serialize, de::DeserializeOwned};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -103,6 +103,16 @@ struct ReceivedJob {
     file: Vec<u8>,
 }
 
+impl ReceivedJob {
+    /// The orientation in the sidecars, which come with a file whose metadata are read.
+    fn orientation(&self) -> Option<Orientation> {
+        match &self.spec {
+            JobKind::Render(task) => media::sidecar_orientation(&task.read_metadata.as_ref()?.sidecars),
+            JobKind::Analyze { .. } => None,
+        }
+    }
+}
+
 enum JobKind {
     Render(DecodeTask),
     Analyze { max_side_px: Option<u32>, read_text: Option<Duration> },
@@ -164,7 +174,7 @@ impl ServiceConnection {
     }
 
     fn respond(&mut self, job: &ReceivedJob, ocr: &mut Ocr) -> io::Result<()> {
-        let probe = match media::probe(&job.file, &job.limits) {
+        let probe = match media::probe_turned(&job.file, job.orientation(), &job.limits) {
             Ok(probe) => probe,
             Err(error) => return self.send_message(&Inspection::Refused(refusal(&error))),
         };
@@ -187,7 +197,7 @@ impl ServiceConnection {
     }
 
     fn render(&mut self, job: &ReceivedJob, task: &DecodeTask, renditions: &[Rendition]) -> io::Result<()> {
-        match media::render(&job.file, renditions, &job.limits) {
+        match media::render_turned(&job.file, job.orientation(), renditions, &job.limits) {
             Ok(rendered) => {
                 let webp_bytes =
                     rendered.renditions.iter().map(|rendition| rendition.webp.len() as u64).collect();

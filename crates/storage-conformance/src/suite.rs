@@ -226,6 +226,7 @@ macro_rules! each_case {
                 a_failed_image_is_retried_with_its_new_sidecar,
                 a_restored_image_gets_its_new_sidecar,
                 accounts_have_separate_sidecars_for_one_original,
+                an_original_has_the_sidecars_of_its_newest_image,
                 sidecars_are_purged_with_their_image,
                 of_concurrent_equal_sidecars_one_is_new,
             }

@@ -13,7 +13,9 @@ mod text;
 mod visibility;
 
 use async_trait::async_trait;
-use domain::{AccountId, ContentHash, Image, ImageId, Limit, ListQuery, QueryText, Rendition, Timestamp};
+use domain::{
+    AccountId, ContentHash, Image, ImageId, Limit, ListQuery, QueryText, Rendition, Sidecar, Timestamp,
+};
 use storage::{
     ExportedImage, FoundImage, ImageStore, Lookup, MAX_TEXT_MATCHES, RenditionSource, SearchFilter,
     StorageError, StoredRendition, TextColumns, TextMatch, Viewer, WordIndex,
@@ -129,6 +131,11 @@ impl ImageStore for SqlStore {
     ) -> Result<bool, StorageError> {
         let original = *original;
         self.write(Lock::Nothing, move |c| renditions::add(c, &original, &rendition)).await
+    }
+
+    async fn sidecars_of_original(&self, original: &ContentHash) -> Result<Vec<Sidecar>, StorageError> {
+        let original = *original;
+        self.read(move |c| renditions::sidecars_of_original(c, &original)).await
     }
 
     async fn purge_images(&self, deleted_before: Timestamp, max: u32) -> Result<u32, StorageError> {

@@ -1,5 +1,5 @@
 use diesel::{OptionalExtension, prelude::*};
-use domain::{AccountId, ContentHash, ImageId, Rendition};
+use domain::{AccountId, ContentHash, ImageId, Rendition, Sidecar};
 use storage::{BlobKind, RenditionSource, StoredRendition};
 
 use super::lookup::{ImageWithOwner, owner_columns, visible_to_owner};
@@ -7,7 +7,9 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        blob_registry, rendition_queue,
+        blob_registry,
+        queue::sidecars_of,
+        rendition_queue,
         schema::{accounts, images, renditions},
         value::{RowReader, stored_bytes},
     },
@@ -227,4 +229,20 @@ fn release_unused(c: &mut SqlConnection, blob: &[u8]) -> Result<(), SqlError> {
         blob_registry::release(c, BlobKind::Rendition, blob)?;
     }
     Ok(())
+}
+
+/// The sidecars of the newest undeleted image with this original.
+pub(super) fn sidecars_of_original(
+    c: &mut SqlConnection,
+    original: &ContentHash,
+) -> Result<Vec<Sidecar>, SqlError> {
+    let newest: Option<i64> = images::table
+        .filter(images::original.eq(original.as_bytes().as_slice()))
+        .filter(images::live.eq(true))
+        .order(images::seq.desc())
+        .select(images::seq)
+        .first(c)
+        .optional()?;
+    let Some(seq) = newest else { return Ok(Vec::new()) };
+    Ok(sidecars_of(c, &[seq])?.remove(&seq).unwrap_or_default())
 }

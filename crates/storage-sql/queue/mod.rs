@@ -17,6 +17,7 @@ use storage::{
 };
 
 pub(crate) use jobs::{replace_job, requeue};
+pub(crate) use sidecars::of as sidecars_of;
 
 use crate::{
     Lock, SqlStore,

@@ -51,7 +51,7 @@ pub(super) fn store_missing(c: &mut SqlConnection, seq: i64, sidecars: &[Sidecar
 }
 
 /// The sidecars of images; those of each image in order of kind.
-pub(super) fn of(c: &mut SqlConnection, seqs: &[i64]) -> Result<HashMap<i64, Vec<Sidecar>>, SqlError> {
+pub(crate) fn of(c: &mut SqlConnection, seqs: &[i64]) -> Result<HashMap<i64, Vec<Sidecar>>, SqlError> {
     let rows: Vec<(i64, String, Vec<u8>)> = sidecars::table
         .filter(sidecars::image_seq.eq_any(seqs.iter().copied()))
         .select((sidecars::image_seq, sidecars::kind, sidecars::content))

@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use domain::{
     AccountId, AlbumId, Circle, ContentHash, DateRange, Image, ImageId, Limit, ListQuery, PixelSize,
-    QueryText, Rendition, Timestamp,
+    QueryText, Rendition, Sidecar, Timestamp,
 };
 
 use crate::{ImageEdits, StorageError, Viewer};
@@ -206,6 +206,10 @@ pub trait ImageStore: Send + Sync + 'static {
         original: &ContentHash,
         rendition: StoredRendition,
     ) -> Result<bool, StorageError>;
+
+    /// The sidecars of the newest undeleted image with this original, in the order of their kinds. They may turn its
+    /// renditions.
+    async fn sidecars_of_original(&self, original: &ContentHash) -> Result<Vec<Sidecar>, StorageError>;
 
     /// Permanently removes up to `max` images that were deleted before `deleted_before` or whose account was deleted, and
     /// after those up to `max` files of deleted accounts; releases the blobs that are no longer referenced. Returns the

@@ -10,6 +10,7 @@ use std::{
 use domain::{Rendition, Timestamp};
 use image::GenericImageView as _;
 use library::{ImportReport, IndexingScope};
+use serde_json::{Value, json};
 use tests::{DateCase, TestAccount, TestApp, black_box::StoredCaptureTime, date_cases, fixture};
 
 fn write_case(folder: &Path, case: &DateCase) {
@@ -58,6 +59,37 @@ async fn every_date_case_is_imported_with_its_time() {
         let offset = expect.offset_minutes.map(written_offset);
         assert_eq!(record.result()["utcOffset"].as_str(), offset.as_deref(), "{}", case.name);
     }
+}
+
+/// Whether a field of a record has the expected value.
+fn has_expected(record: &Value, field: &str, expect: &Value) -> bool {
+    match (field, expect.as_f64()) {
+        ("wh", _) => *expect == json!([record["width"], record["height"]]),
+        (_, Some(number)) => record[field].as_f64().is_some_and(|found| (found - number).abs() < 1e-5),
+        (_, None) => record[field] == *expect,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_is_imported_with_what_files_sidecars_and_names_say() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let report = app.import(&ann, &[fixture("import")]).await;
+    let expected: Value = serde_json::from_str(&fs::read_to_string(fixture("import.json")).unwrap()).unwrap();
+    let expected = expected.as_object().unwrap();
+    assert_eq!((report.imported, report.failed), (expected.len() as u64, Vec::new()));
+    let list = app.get("/images?limit=100", &ann.key).await;
+    let records = list.results();
+    let mut wrong = Vec::new();
+    for (name, fields) in expected {
+        let record = records.iter().find(|record| record["fileName"] == name.as_str());
+        for (field, expect) in fields.as_object().unwrap() {
+            if !record.is_some_and(|record| has_expected(record, field, expect)) {
+                wrong.push(format!("{name} {field}: expected {expect}, found {record:?}"));
+            }
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
 }
 
 const XMP: &str = "<x:xmpmeta xmlns:x='adobe:ns:meta/'>\
@@ -119,6 +151,35 @@ async fn a_later_sidecar_updates_the_record() {
     import(&app, &ann, folder.path()).await;
     assert_eq!(app.store.queue_length().await.unwrap().reindexes, 0);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sidecar_turns_every_rendition() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(fixture("samples/wisteria.jpg"), folder.path().join("photo.jpg")).unwrap();
+    let import = || async {
+        app.import(&ann, &[folder.path().to_owned()]).await;
+        let list = app.get("/images", &ann.key).await;
+        let record = app.get(&format!("/images/{}", list.ids()[0]), &ann.key).await;
+        let record = record.result();
+        let size = (record["width"].as_u64().unwrap(), record["height"].as_u64().unwrap());
+        for (name, url) in record["renditions"].as_object().unwrap() {
+            let file = app.fetch(url.as_str().unwrap()).await.expect(200).body;
+            let (width, height) = image::load_from_memory(&file).unwrap().dimensions();
+            assert_eq!(width < height, size.0 < size.1, "{name} {width} {height}");
+        }
+        size
+    };
+    let (width, height) = import().await;
+    assert!(width > height);
+    // The sidecar comes after the photo and after its renditions.
+    fs::write(folder.path().join("photo.xmp"), XMP.replace("exif:GPSLatitude", TURNED)).unwrap();
+    assert_eq!(import().await, (height, width));
+}
+
+/// An attribute before another one.
+const TURNED: &str = "xmlns:tiff='http://ns.adobe.com/tiff/1.0/' tiff:Orientation='6' exif:GPSLatitude";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sidecar_without_a_photo_is_reported() {

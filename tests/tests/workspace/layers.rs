@@ -20,7 +20,7 @@ const LAYERS: [(&str, &[&str]); 39] = [
     ("system-library", &[]),
     ("heif", &["system-library"]),
     ("webp-encoder", &[]),
-    ("media", &["domain", "heif", "webp-encoder"]),
+    ("media", &["domain", "heif", "places", "webp-encoder"]),
     ("places", &["words", "domain"]),
     ("dav-protocol", &["domain"]),
     ("words", &[]),

@@ -15,11 +15,11 @@ use library::{Caller, ExportError, ExportReport};
 
 use crate::{Process, fixture, process};
 
-/// A small photo without metadata whose bytes depend on the comment.
-fn photo(comment: &str) -> Vec<u8> {
+/// A small photo without metadata whose bytes depend on the text.
+fn photo(text: &str) -> Vec<u8> {
     let file = fs::read(fixture("media/grey.jpg")).unwrap();
-    let length = u16::try_from(comment.len() + 2).unwrap().to_be_bytes();
-    [&[0xFF, 0xD8, 0xFF, 0xFE][..], &length, comment.as_bytes(), &file[2..]].concat()
+    let length = u16::try_from(text.len() + 2).unwrap().to_be_bytes();
+    [&[0xFF, 0xD8, 0xFF, 0xEF][..], &length, text.as_bytes(), &file[2..]].concat()
 }
 
 fn sidecar(time: &str, more: &str) -> Vec<u8> {

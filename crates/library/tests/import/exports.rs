@@ -18,11 +18,11 @@ use crate::{Process, decoder, fixture, process, process_with};
 type File = (String, Vec<u8>);
 type Files = Vec<File>;
 
-/// A small photo without metadata whose bytes depend on the comment.
-fn photo(comment: &str) -> Vec<u8> {
+/// A small photo without metadata whose bytes depend on the text.
+fn photo(text: &str) -> Vec<u8> {
     let file = fs::read(fixture("media/grey.jpg")).unwrap();
-    let length = u16::try_from(comment.len() + 2).unwrap().to_be_bytes();
-    [&[0xFF, 0xD8, 0xFF, 0xFE][..], &length, comment.as_bytes(), &file[2..]].concat()
+    let length = u16::try_from(text.len() + 2).unwrap().to_be_bytes();
+    [&[0xFF, 0xD8, 0xFF, 0xEF][..], &length, text.as_bytes(), &file[2..]].concat()
 }
 
 /// A data folder beside the files to import.

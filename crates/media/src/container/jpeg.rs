@@ -17,6 +17,7 @@ const APP1: u8 = 0xE1;
 const APP2: u8 = 0xE2;
 const APP13: u8 = 0xED;
 const APP14: u8 = 0xEE;
+const COMMENT: u8 = 0xFE;
 
 /// Iterates over the marker segments. After a start of scan the caller skips the entropy-coded data with
 /// [`Segments::skip_scan`].
@@ -262,28 +263,40 @@ pub(crate) fn repaired(bytes: &[u8]) -> Repaired {
 /// Maximum number of segments of one block. Profiles count them in a byte.
 const MAX_PARTS: usize = 255;
 
-/// The first block of each kind. XMP that does not fit into one segment (ExtendedXMP) is skipped: it contains depth maps
-/// and thumbnails.
+/// Maximum number of EXIF blocks, and of comments. Programs that add a block leave the older one in the file.
+const MAX_COPIES: usize = 4;
+
+/// The first block of each kind, and the next blocks of EXIF. XMP that does not fit into one segment (ExtendedXMP) is
+/// skipped: it contains depth maps and thumbnails.
 pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
-    let (mut exif, mut xmp) = (None, None);
+    let (mut exif, mut comments, mut xmp) = (Vec::new(), Vec::new(), None);
     let (mut profile, mut resources) = (Vec::new(), Vec::new());
     for Segment { marker, payload } in Segments::new(bytes) {
         match marker {
             START_OF_SCAN => break,
-            APP1 if payload.starts_with(b"Exif\0") => exif = exif.or(Some(payload)),
+            APP1 if payload.starts_with(b"Exif\0") => exif.push(payload),
             APP1 => xmp = xmp.or(payload.strip_prefix(b"http://ns.adobe.com/xap/1.0/\0")),
             APP2 if profile.len() <= MAX_PARTS => profile.extend(payload.strip_prefix(b"ICC_PROFILE\0")),
             APP13 if resources.len() <= MAX_PARTS => {
                 resources.extend(payload.strip_prefix(b"Photoshop 3.0\0"));
             }
+            COMMENT if comments.len() < MAX_COPIES => comments.push(payload),
             _ => {}
         }
     }
+    let resource = |id| resource(&resources, id);
+    let mut exif = exif
+        .into_iter()
+        .take(MAX_COPIES)
+        .map(Cow::Borrowed)
+        .chain(photoshop::EXIF.into_iter().filter_map(resource));
     Blocks {
-        exif: exif.map(Cow::Borrowed),
-        xmp: xmp.map(Cow::Borrowed),
-        iptc: iptc_block(&resources),
+        exif: exif.next(),
+        more_exif: exif.collect(),
+        xmp: xmp.map(Cow::Borrowed).or_else(|| resource(photoshop::XMP)),
+        iptc: resource(photoshop::IPTC),
         colour: profile_block(profile).map(Colour::Icc),
+        comments,
         ..Blocks::default()
     }
 }
@@ -306,11 +319,11 @@ fn profile_block(mut chunks: Vec<&[u8]>) -> Option<Cow<'_, [u8]>> {
     join(&parts).map(Cow::Owned)
 }
 
-/// Joins the resources that were split over several segments.
-fn iptc_block<'a>(parts: &[&'a [u8]]) -> Option<Cow<'a, [u8]>> {
+/// A Photoshop resource. The resources may be split over several segments.
+fn resource<'a>(parts: &[&'a [u8]], id: u16) -> Option<Cow<'a, [u8]>> {
     match parts {
-        [resources] => photoshop::iptc(resources).map(Cow::Borrowed),
-        parts => photoshop::iptc(&join(parts)?).map(|iptc| Cow::Owned(iptc.to_vec())),
+        [resources] => photoshop::resource(resources, id).map(Cow::Borrowed),
+        parts => photoshop::resource(&join(parts)?, id).map(|found| Cow::Owned(found.to_vec())),
     }
 }
 
@@ -385,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn first_block_of_a_kind_counts() {
+    fn first_block_of_a_kind_comes_first() {
         let xmp = b"http://ns.adobe.com/xap/1.0/\0";
         let file = file(&[
             segment(APP1, b"http://ns.adobe.com/xmp/extension/\0", b"more"),
@@ -393,10 +406,36 @@ mod tests {
             segment(APP1, b"Exif\0\0", b"II*\0"),
             segment(APP1, xmp, b"<second/>"),
             segment(APP1, b"Exif\0\0", b"MM\0*"),
+            segment(COMMENT, b"", b"first"),
+            segment(COMMENT, b"", b"second"),
         ]);
         let found = blocks(&file);
         assert!(matches!(found.xmp, Some(Cow::Borrowed(b"<first/>"))));
         assert!(matches!(found.exif, Some(Cow::Borrowed(b"Exif\0\0II*\0"))));
+        let all: Vec<&[u8]> = found.exif_blocks().collect();
+        assert_eq!(all, [b"Exif\0\0II*\0", b"Exif\0\0MM\0*"]);
+        assert_eq!(found.comments, [b"first".as_slice(), b"second"]);
+    }
+
+    #[test]
+    fn copies_are_limited() {
+        let many = [segment(APP1, b"Exif\0\0", b"II*\0"), segment(COMMENT, b"", b"x")].concat();
+        let file = file(&vec![many; 100]);
+        let found = blocks(&file);
+        assert_eq!((found.exif_blocks().count(), found.comments.len()), (MAX_COPIES, MAX_COPIES));
+    }
+
+    #[test]
+    fn exif_and_xmp_are_found_in_resources() {
+        let resource = |id, data: &[u8]| photoshop_resource(id, "", data);
+        let all =
+            [resource(1058, b"II*\0"), resource(1059, b"MM\0*"), resource(1060, b"<resource/>")].concat();
+        let alone = file(&[resources(&all)]);
+        let found = blocks(&alone);
+        assert_eq!(found.exif_blocks().collect::<Vec<_>>(), [b"II*\0", b"MM\0*"]);
+        assert_eq!(found.xmp.as_deref(), Some(&b"<resource/>"[..]));
+        let beside = file(&[resources(&all), segment(APP1, b"Exif\0\0", b"II*\0segment")]);
+        assert_eq!(blocks(&beside).exif.as_deref(), Some(&b"Exif\0\0II*\0segment"[..]));
     }
 
     proptest! {
@@ -404,7 +443,7 @@ mod tests {
         fn arbitrary_segments_never_panic(
             segments in prop::collection::vec(
                 (
-                    prop::sample::select(vec![APP1, APP2, APP13, APP14, START_OF_SCAN, 0xC0, 0xD9]),
+                    prop::sample::select(vec![APP1, APP2, APP13, APP14, COMMENT, START_OF_SCAN, 0xC0, 0xD9]),
                     prop::sample::select(vec![
                         &b"Exif\0\0"[..], b"http://ns.adobe.com/xap/1.0/\0", b"ICC_PROFILE\0", b"Photoshop 3.0\08BIM", b"",
                     ]),

@@ -67,6 +67,8 @@ impl ByteRange {
 pub(crate) struct Blocks<'a> {
     /// EXIF, starting at its TIFF header or at `Exif\0\0`. For a TIFF this is the whole file.
     pub(crate) exif: Option<Cow<'a, [u8]>>,
+    /// Further EXIF blocks, for what the first one lacks.
+    pub(crate) more_exif: Vec<Cow<'a, [u8]>>,
     /// An XMP packet.
     pub(crate) xmp: Option<Cow<'a, [u8]>>,
     /// IPTC-IIM datasets.
@@ -75,6 +77,15 @@ pub(crate) struct Blocks<'a> {
     pub(crate) colour: Option<Colour<'a>>,
     /// The text chunks of a PNG.
     pub(crate) texts: PngTexts<'a>,
+    /// The comments of a JPEG.
+    pub(crate) comments: Vec<&'a [u8]>,
+}
+
+impl Blocks<'_> {
+    /// All EXIF blocks, best first.
+    pub(crate) fn exif_blocks(&self) -> impl Iterator<Item = &[u8]> {
+        self.exif.iter().chain(&self.more_exif).map(|block| &**block)
+    }
 }
 
 /// The text chunks of a PNG that describe the picture, in UTF-8 or Latin-1.

@@ -1,16 +1,20 @@
-//! Finds IPTC in Photoshop image resources ("Image Resources Section" of Adobe's Photoshop File Formats Specification).
-//! JPEG, TIFF and PNG files of ImageMagick contain such resources.
+//! Finds metadata in Photoshop image resources ("Image Resources Section" of Adobe's Photoshop File Formats
+//! Specification). JPEG, TIFF and PNG files of ImageMagick contain such resources.
 
 use super::take;
 
 /// The id of the resource with IPTC-IIM datasets.
-const IPTC: [u8; 2] = 0x0404_u16.to_be_bytes();
+pub(super) const IPTC: u16 = 1028;
+/// The ids of the resources with EXIF blocks, which begin with a TIFF header.
+pub(super) const EXIF: [u16; 2] = [1058, 1059];
+/// The id of the resource with an XMP packet.
+pub(super) const XMP: u16 = 1060;
 
 /// Signatures of a resource. All but the first come from old programs.
 const SIGNATURES: [&[u8]; 5] = [b"8BIM", b"MeSa", b"AgHg", b"PHUT", b"DCSR"];
 
-/// The IPTC-IIM datasets among the resources.
-pub(super) fn iptc(mut resources: &[u8]) -> Option<&[u8]> {
+/// The resource with that id.
+pub(super) fn resource(mut resources: &[u8], wanted: u16) -> Option<&[u8]> {
     loop {
         let signature = take(&mut resources, 4)?;
         if !SIGNATURES.contains(&signature) {
@@ -23,7 +27,7 @@ pub(super) fn iptc(mut resources: &[u8]) -> Option<&[u8]> {
         let length = take(&mut resources, 4)?.try_into().ok().map(u32::from_be_bytes)?;
         let length = usize::try_from(length).ok()?;
         let data = take(&mut resources, length)?;
-        if id == IPTC {
+        if id == wanted.to_be_bytes() {
             return Some(data);
         }
         take(&mut resources, length % 2)?;
@@ -44,23 +48,25 @@ mod tests {
                 photoshop_resource(0x0404, name, b"\x1C\x02\x05\0\x01x"),
             ]
             .concat();
-            assert_eq!(iptc(&resources), Some(&b"\x1C\x02\x05\0\x01x"[..]), "{name:?}");
+            assert_eq!(resource(&resources, IPTC), Some(&b"\x1C\x02\x05\0\x01x"[..]), "{name:?}");
         }
-        assert_eq!(iptc(&photoshop_resource(0x03ED, "", &[1])), None);
-        assert_eq!(iptc(b"not a resource"), None);
+        assert_eq!(resource(&photoshop_resource(0x03ED, "", &[1]), IPTC), None);
+        assert_eq!(resource(b"not a resource", IPTC), None);
     }
 
     #[test]
     fn truncated_resource_is_ignored() {
-        let resource = photoshop_resource(0x0404, "", &[7; 20]);
-        assert_eq!(iptc(&resource[..resource.len() - 1]), None);
+        let whole = photoshop_resource(0x0404, "", &[7; 20]);
+        assert_eq!(resource(&whole[..whole.len() - 1], IPTC), None);
     }
 
     proptest! {
         #[test]
         fn arbitrary_resources_never_panic(rest in prop::collection::vec(any::<u8>(), 0..200)) {
-            let _ = iptc(&[&b"8BIM"[..], &rest].concat());
-            let _ = iptc(&rest);
+            for id in [IPTC, EXIF[0], XMP] {
+                let _ = resource(&[&b"8BIM"[..], &rest].concat(), id);
+                let _ = resource(&rest, id);
+            }
         }
     }
 }

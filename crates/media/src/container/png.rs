@@ -173,6 +173,7 @@ impl<'a> RawBlocks<'a> {
                 comment: words(self.comment),
                 creation_time: words(self.creation_time),
             },
+            ..Blocks::default()
         }
     }
 }
@@ -281,7 +282,11 @@ fn hexadecimal(text: &[u8]) -> Option<Vec<u8>> {
 
 /// Finds the datasets, alone or in Photoshop resources.
 fn iptc_datasets(bytes: Vec<u8>) -> Option<Vec<u8>> {
-    if bytes.starts_with(&[0x1C]) { Some(bytes) } else { photoshop::iptc(&bytes).map(<[u8]>::to_vec) }
+    if bytes.starts_with(&[0x1C]) {
+        Some(bytes)
+    } else {
+        photoshop::resource(&bytes, photoshop::IPTC).map(<[u8]>::to_vec)
+    }
 }
 
 /// Inflates zlib data; `None` if the result has more than `max` bytes.

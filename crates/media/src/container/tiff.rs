@@ -5,7 +5,7 @@ mod picture;
 
 pub(crate) use self::chunks::Chunks;
 pub(crate) use self::picture::{Alpha, ColourSpace, Compression, Fax3, JpegFields, Predictor, TiffImage};
-use super::{Blocks, Colour, Header};
+use super::{Blocks, Colour, Header, photoshop};
 use crate::MediaError;
 use crate::tiff::{Ifd, Structure};
 
@@ -24,6 +24,7 @@ pub(super) fn header_of(picture: &TiffImage<'_>) -> Header {
 pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
     const XMP: u16 = 700;
     const IPTC: u16 = 33_723;
+    const PHOTOSHOP: u16 = 34_377;
     const ICC_PROFILE: u16 = 34_675;
 
     let Some(structure) = Structure::read(bytes) else { return Blocks::default() };
@@ -35,10 +36,12 @@ pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
         let profile = main.bytes(ICC_PROFILE).or_else(|| first.bytes(ICC_PROFILE));
         profile.filter(|_| !device_independent).map(|profile| Colour::Icc(profile.into()))
     };
+    let resource = |id| photoshop::resource(first.bytes(PHOTOSHOP)?, id);
     Blocks {
         exif: Some(bytes.into()),
-        xmp: first.bytes(XMP).map(Into::into),
-        iptc: first.bytes(IPTC).map(Into::into),
+        more_exif: photoshop::EXIF.into_iter().filter_map(resource).map(Into::into).collect(),
+        xmp: first.bytes(XMP).or_else(|| resource(photoshop::XMP)).map(Into::into),
+        iptc: first.bytes(IPTC).or_else(|| resource(photoshop::IPTC)).map(Into::into),
         colour: colour(),
         ..Blocks::default()
     }

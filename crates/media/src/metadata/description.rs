@@ -2,94 +2,83 @@
 
 use domain::clean_text;
 
-use super::{Sources, xmp::Xmp};
+use super::{Sources, boilerplate::is_boilerplate, xmp::Xmp};
+use crate::text;
 use crate::tiff::{ByteOrder, Directory, Tags, tag};
 
-/// Boilerplate of cameras and programs, compared without case.
-const BOILERPLATE: [&str; 42] = [
-    "ASCII",
-    "BINARY COMMENT",
-    "CHARSET=ASCII",
-    "COF",
-    "CREATED WITH GIMP",
-    "CREATED WITH THE GIMP",
-    "DAV",
-    "DCIM",
-    "DEFAULT",
-    "DIGITAL CAMERA",
-    "DIGITAL STILL CAMERA",
-    "DSC",
-    "EDF",
-    "EXIF_JPEG_PICTURE",
-    "FBT",
-    "FBTHDR",
-    "HDR",
-    "HDRPL",
-    "IMAGE",
-    "JPEG",
-    "KODAK DIGITAL STILL CAMERA",
-    "KONICA MINOLTA DIGITAL CAMERA",
-    "MDE",
-    "MDE_SOFT",
-    "MINOLTA DIGITAL CAMERA",
-    "NOR",
-    "OLYMPUS DIGITAL CAMERA",
-    "OZNOR",
-    "OZNORWO",
-    "PHOTO",
-    "PICTURE",
-    "QRF",
-    "RBT",
-    "RHDR",
-    "RPT",
-    "SAMSUNG",
-    "SAMSUNG CAMERA PICTURES",
-    "SANYO DIGITAL CAMERA",
-    "SDR",
-    "SONY DSC",
-    "UNTITLED",
-    "USER COMMENTS",
-];
-
-/// The description from the best source: a sidecar, then XMP and IPTC in the file (photo managers write these, and they
-/// can contain any character), then EXIF, then the text chunks of a PNG. Without any of these, a title counts.
+/// The description from the best source:
+///
+/// 1. XMP in a sidecar, then a Takeout sidecar
+/// 2. XMP and IPTC in the file: photo managers write these, and they can contain any character
+/// 3. EXIF: `ImageDescription`, `UserComment`, `XPComment`, `XPSubject`
+/// 4. the copies of EXIF in XMP
+/// 5. the texts of a PNG, the comments of a JPEG
+/// 6. a headline: XMP in a sidecar, XMP, IPTC
+/// 7. a title: XMP in a sidecar, XMP, IPTC, `XPTitle`, PNG
 ///
 /// Boilerplate counts as missing in every source, because programs copy it from one to the next.
 pub(super) fn description(sources: &Sources<'_>, file_name: Option<&str>) -> Option<String> {
-    let Sources { xmp, iptc, png, sidecars, .. } = sources;
+    let Sources { tags, xmp, iptc, png, comments, sidecars } = sources;
     let in_sidecars =
         sidecars.xmp.iter().flat_map(|xmp| xmp.description().into_iter().chain(xmp.exif_descriptions()));
     let in_takeout = sidecars.takeout.iter().filter_map(|takeout| takeout.description.as_deref());
     let in_file = xmp.description().into_iter().chain(iptc.caption.as_deref());
-    let in_png = [&png.description, &png.comment].into_iter().flatten().map(String::as_str);
-    let titles = sidecars
-        .xmp
-        .iter()
+    let of_tags = |texts: fn(&Tags<'_>) -> Vec<String>| tags.iter().flat_map(texts);
+    let in_texts = [&png.description, &png.comment].into_iter().flatten().chain(comments).map(String::as_str);
+    let all_xmp = || sidecars.xmp.iter().chain([xmp]);
+    let headlines = all_xmp().filter_map(Xmp::headline).chain(iptc.headline.as_deref());
+    let titles = all_xmp()
         .filter_map(Xmp::title)
-        .chain(xmp.title())
-        .chain(iptc.title.as_deref())
-        .chain(png.title.as_deref());
+        .map(str::to_owned)
+        .chain(iptc.title.clone())
+        .chain(of_tags(exif_titles))
+        .chain(png.title.clone());
 
-    let models =
-        [sources.tags.as_ref().and_then(|tags| tags.text(Directory::Primary, tag::MODEL)), xmp.model()];
-    let usable = |text: &str| {
-        // Some cameras write their model.
-        let is_camera = models.iter().flatten().any(|model| model.trim() == text.trim());
-        without_boilerplate(text).filter(|_| !is_camera)
-    };
+    let camera: Vec<String> = of_tags(camera_names).chain(xmp.make()).chain(xmp.model()).collect();
+    let usable = |text: &str| clean_text(text).filter(|text| !is_boilerplate(text, &camera));
     in_sidecars
         .chain(in_takeout)
         .chain(in_file)
         .find_map(usable)
-        .or_else(|| exif_descriptions(sources.tags.as_ref()?).iter().find_map(|text| usable(text)))
-        .or_else(|| xmp.exif_descriptions().chain(in_png).find_map(usable))
-        .or_else(|| titles.filter(|title| !is_file_name(title, file_name)).find_map(usable))
+        .or_else(|| of_tags(exif_descriptions).find_map(|text| usable(&text)))
+        .or_else(|| xmp.exif_descriptions().chain(in_texts).chain(headlines).find_map(usable))
+        .or_else(|| {
+            let mut titles = titles.filter(|title| !is_file_name(title, file_name));
+            titles.find_map(|title| usable(&title))
+        })
 }
 
-/// `ImageDescription`, then `UserComment`.
 fn exif_descriptions(tags: &Tags<'_>) -> Vec<String> {
     let comment = || user_comment(tags.bytes(Directory::Exif, tag::USER_COMMENT)?, tags.byte_order());
-    tags.text(Directory::Primary, tag::IMAGE_DESCRIPTION).into_iter().chain(comment()).collect()
+    let windows = [tag::XP_COMMENT, tag::XP_SUBJECT].into_iter().filter_map(|tag| windows_text(tags, tag));
+    tags.text(Directory::Primary, tag::IMAGE_DESCRIPTION)
+        .into_iter()
+        .chain(comment())
+        .chain(windows)
+        .collect()
+}
+
+fn exif_titles(tags: &Tags<'_>) -> Vec<String> {
+    windows_text(tags, tag::XP_TITLE).into_iter().collect()
+}
+
+fn camera_names(tags: &Tags<'_>) -> Vec<String> {
+    [tag::MAKE, tag::MODEL].into_iter().filter_map(|tag| tags.text(Directory::Primary, tag)).collect()
+}
+
+/// A tag of Windows: UTF-16, whatever the order of the block.
+fn windows_text(tags: &Tags<'_>, tag: u16) -> Option<String> {
+    utf16(tags.bytes(Directory::Primary, tag)?, ByteOrder::Little)
+}
+
+/// Decodes the comments of a JPEG. Binary data that programs keep there is left out.
+pub(super) fn jpeg_comments(comments: &[&[u8]]) -> Vec<String> {
+    let decoded = comments.iter().map(|comment| text::decode(comment).trim_end_matches('\0').to_owned());
+    decoded.filter(|text| !is_binary(text)).collect()
+}
+
+fn is_binary(text: &str) -> bool {
+    text.chars().any(|c| c.is_control() && !c.is_whitespace())
 }
 
 /// Whether a title is the file's name, with or without its extension. Programs fill that in.
@@ -99,30 +88,16 @@ fn is_file_name(title: &str, file_name: Option<&str>) -> bool {
     [name, stem].contains(&title.trim())
 }
 
-/// The cleaned text, unless it is boilerplate.
-fn without_boilerplate(text: &str) -> Option<String> {
-    let text = clean_text(text)?;
-    let uppercase = text.to_ascii_uppercase();
-    let is_boilerplate = BOILERPLATE.contains(&uppercase.as_str())
-        // A path on the camera's card, or settings as JSON.
-        || uppercase.starts_with("DCIM\\")
-        || uppercase.starts_with("DCIM/")
-        || (text.starts_with('{') && text.ends_with('}'))
-        || !text.chars().any(char::is_alphanumeric);
-    (!is_boilerplate).then_some(text)
-}
-
 /// Decodes a `UserComment`: eight bytes name the encoding (EXIF 2.32, table 9), then comes the text. JIS and undefined
-/// encodings are read only if the text is valid UTF-8.
+/// encodings are read only if the text is valid UTF-8, because cameras keep binary data there.
 fn user_comment(value: &[u8], order: ByteOrder) -> Option<String> {
     let (code, text) = value.split_at_checked(8)?;
     if code == b"UNICODE\0" {
         return utf16(text, order);
     }
     let text = text.split(|byte| *byte == 0).next().unwrap_or(text);
-    let text = std::str::from_utf8(text).ok()?;
-    // Binary data that cameras keep here.
-    (!text.chars().any(|c| c.is_control() && !c.is_whitespace())).then(|| text.to_owned())
+    let is_readable = code == b"ASCII\0\0\0" || std::str::from_utf8(text).is_ok();
+    Some(text::decode(text)).filter(|text| is_readable && !is_binary(text))
 }
 
 /// Decodes UTF-16. The byte order comes from the byte order mark, else from the letters, else from the block: many
@@ -158,7 +133,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn in_exif(block: &[u8]) -> Option<String> {
-        description(&Sources { tags: Tags::read(block), ..Sources::default() }, None)
+        description(&Sources { tags: Tags::read(block).into_iter().collect(), ..Sources::default() }, None)
     }
 
     fn check(title: Option<&[u8]>, comment: Option<&[u8]>, expect: Option<&str>) {
@@ -216,6 +191,48 @@ mod tests {
     }
 
     #[test]
+    fn text_that_is_not_utf_8_is_windows_1252() {
+        check(Some(b"Grandma\x92s house \x96 10 \x80\0"), None, Some("Grandma’s house – 10 €"));
+        check(None, Some(b"ASCII\0\0\0Z\xFCrich \x96 See"), Some("Zürich – See"));
+    }
+
+    #[test]
+    fn tags_of_windows() {
+        let check = |texts: &[(u16, &str)], expect: Option<&str>| {
+            for big_endian in [false, true] {
+                let block = texts.iter().fold(ExifBlock::in_order(big_endian), |block, (tag, text)| {
+                    let utf16: Vec<u8> = text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect();
+                    block.bytes(Directory::Primary, *tag, 1, &utf16)
+                });
+                assert_eq!(in_exif(&block.build()).as_deref(), expect, "{texts:?}");
+            }
+        };
+        let (comment, subject, title) =
+            ((tag::XP_COMMENT, "Zürich"), (tag::XP_SUBJECT, "東京"), (tag::XP_TITLE, "A title"));
+        check(&[comment], Some("Zürich"));
+        check(&[title, subject], Some("東京"));
+        check(&[title, subject, comment], Some("Zürich"));
+        check(&[title], Some("A title"));
+        check(&[(tag::XP_COMMENT, "Digital camera"), title], Some("A title"));
+    }
+
+    #[test]
+    fn comments_of_a_jpeg() {
+        let check = |comments: &[&[u8]], expect: Option<&str>| {
+            let sources = Sources { comments: jpeg_comments(comments), ..Sources::default() };
+            assert_eq!(description(&sources, None).as_deref(), expect, "{comments:?}");
+        };
+        check(&[b"Grandmother baking plum cake in Lindau"], Some("Grandmother baking plum cake in Lindau"));
+        check(&[b"Z\xFCrich\0"], Some("Zürich"));
+        check(
+            &[b"CREATOR: gd-jpeg v1.0 (using IJG JPEG v62), quality = 90\n", b"the lake"],
+            Some("the lake"),
+        );
+        check(&[b"\x01\x02binary"], None);
+        check(&[b"", b"  "], None);
+    }
+
+    #[test]
     fn unreadable_comments_are_dropped() {
         check(None, Some(b"ASCII\0\0\0                    "), None);
         check(None, Some(b"ASCII\0\0\0ab\x01\x02"), None);
@@ -246,13 +263,17 @@ mod tests {
         XmpExif,
         Png,
         PngComment,
+        JpegComment,
+        SidecarHeadline,
+        XmpHeadline,
+        IptcHeadline,
         SidecarTitle,
         XmpTitle,
         IptcTitle,
         PngTitle,
     }
 
-    const BEST_FIRST: [Source; 13] = [
+    const BEST_FIRST: [Source; 17] = [
         Source::SidecarXmp,
         Source::SidecarExif,
         Source::Takeout,
@@ -262,6 +283,10 @@ mod tests {
         Source::XmpExif,
         Source::Png,
         Source::PngComment,
+        Source::JpegComment,
+        Source::SidecarHeadline,
+        Source::XmpHeadline,
+        Source::IptcHeadline,
         Source::SidecarTitle,
         Source::XmpTitle,
         Source::IptcTitle,
@@ -285,6 +310,10 @@ mod tests {
                     sources.sidecars.takeout.extend(Takeout::read(file.as_bytes()));
                 }
                 Source::Iptc => sources.iptc.caption = Some((*text).into()),
+                Source::SidecarHeadline => sidecar += &format!("photoshop:Headline='{text}' "),
+                Source::XmpHeadline => packet += &format!("photoshop:Headline='{text}' "),
+                Source::IptcHeadline => sources.iptc.headline = Some((*text).into()),
+                Source::JpegComment => sources.comments.push((*text).into()),
                 Source::IptcTitle => sources.iptc.title = Some((*text).into()),
                 Source::Png => sources.png.description = Some((*text).into()),
                 Source::PngComment => sources.png.comment = Some((*text).into()),
@@ -293,7 +322,7 @@ mod tests {
             }
         }
         let exif = exif.text(Directory::Primary, tag::MODEL, "X-1").build();
-        sources.tags = Tags::read(&exif);
+        sources.tags.extend(Tags::read(&exif));
         sources.xmp = Xmp::read(packet_of(&packet).as_bytes()).unwrap();
         sources.sidecars.xmp.extend(Xmp::read(packet_of(&sidecar).as_bytes()));
         description(&sources, file_name)

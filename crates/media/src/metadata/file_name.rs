@@ -1,12 +1,15 @@
-//! Finds times in file names of cameras, phones and messengers.
+//! Finds times in file names of cameras, phones and messengers, in any language.
 
-use jiff::civil::{Date, DateTime, Time};
+use domain::Timestamp;
+use jiff::civil::{Date, Time};
+
+use super::written_time::{ParsedTime, Precision, parse_offset};
 
 /// A time found in a file name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileNameTime {
     /// Date and time; midnight if the name has only a date.
-    pub(super) wall: DateTime,
+    pub(super) time: ParsedTime,
     /// Whether it is in UTC instead of local time.
     pub(super) utc: bool,
 }
@@ -15,10 +18,17 @@ pub(super) struct FileNameTime {
 /// cameras.
 const FIRST_COMPACT_YEAR: i16 = 1990;
 const LAST_YEAR: i16 = 2199;
+/// Maximum number of characters between a date and its time, such as ` à ` or ` a la(s) `.
+const MAX_GAP_CHARS: usize = 24;
+/// Length of a time in milliseconds since 1970, from September 2001 to May 2033, when it begins with 1.
+const EPOCH_MS_DIGITS: usize = 13;
 
-/// Finds the first date, with the time after it if there is one: `IMG_20180725_163423`,
-/// `2019-07-04 18.03.22`, `Screenshot_20200101-101112`, `IMG-20190704-WA0001` (day only),
-/// `PXL_20210102_030405123` (UTC), `signal-2021-03-04-10-11-12-345`, `Screen Shot 2019-07-04 at 6.03.22 PM`.
+/// Finds the first date, with the time after it if there is one, or the first number of milliseconds since 1970:
+/// `IMG_20180725_163423`, `2019-07-04 18.03.22`, `Screenshot_20200101-101112`, `IMG-20190704-WA0001` (day only),
+/// `PXL_20210102_030405123` (UTC), `signal-2021-03-04-10-11-12-345`, `Screen Shot 2019-07-04 at 6.03.22 PM`,
+/// `photo_1@04-07-2019_18-03-22`, `2019-07-04 180322+0200`, `FB_IMG_1562263402000`.
+///
+/// Words between date and time are not compared with a list, because there is one for every language.
 pub(super) fn parse_file_name(name: &str) -> Option<FileNameTime> {
     let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let bytes = name.as_bytes();
@@ -26,9 +36,68 @@ pub(super) fn parse_file_name(name: &str) -> Option<FileNameTime> {
         let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
         is_digit(*at) && !at.checked_sub(1).is_some_and(is_digit)
     });
-    let wall = starts.filter_map(|at| bytes.get(at..)).find_map(|rest| Scanner { rest }.date_time())?;
+    let scanners = starts.filter_map(|at| bytes.get(at..)).map(|rest| Scanner { rest });
+    let found = scanners.filter_map(|start| start.date_time().or_else(|| start.epoch())).next()?;
     // Pixel phones name their photos in UTC.
-    Some(FileNameTime { wall, utc: name.get(..4).is_some_and(|prefix| prefix.eq_ignore_ascii_case("PXL_")) })
+    let is_pixel = name.get(..4).is_some_and(|prefix| prefix.eq_ignore_ascii_case("PXL_"));
+    Some(FileNameTime { utc: found.utc || is_pixel, ..found })
+}
+
+/// The time of day after a date.
+struct TimeOfDay {
+    time: Time,
+    precision: Precision,
+    offset_minutes: Option<i32>,
+    utc: bool,
+}
+
+/// What is between a date and its time.
+struct Gap {
+    /// Whether it has a word in it. Digits after a word are a time only if they have separators.
+    has_words: bool,
+    /// Whether it is more than a separator of dates. Numbers after such a separator may count photos.
+    ends_date: bool,
+    /// The hours to add, if it says whether it is morning.
+    half: Option<i8>,
+}
+
+impl Gap {
+    fn read(text: &str) -> Option<Self> {
+        let has_words = text.chars().any(char::is_alphabetic) && text != "T";
+        let fits = |c: char| c.is_alphabetic() || " \u{a0}\u{202f}_-.,()@'’:".contains(c) || is_mark(c);
+        let is_gap =
+            text.chars().take(MAX_GAP_CHARS + 1).filter(|c| fits(*c)).count() == text.chars().count();
+        is_gap.then(|| Self {
+            has_words,
+            ends_date: text.chars().any(|c| !matches!(c, '-' | '.')),
+            half: half_day(text),
+        })
+    }
+}
+
+/// Combining marks, which decomposed letters and some scripts have.
+fn is_mark(c: char) -> bool {
+    unicode_normalization::char::is_combining_mark(c)
+}
+
+/// 0 for the words that mean before noon, and 12 for those that mean after noon.
+fn half_day(text: &str) -> Option<i8> {
+    const HALVES: [(&str, i8); 12] = [
+        ("am", 0),
+        ("pm", 12),
+        ("πμ", 0),
+        ("μμ", 12),
+        ("午前", 0),
+        ("午後", 12),
+        ("上午", 0),
+        ("下午", 12),
+        ("오전", 0),
+        ("오후", 12),
+        ("öö", 0),
+        ("ös", 12),
+    ];
+    let letters: String = text.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect();
+    HALVES.iter().find(|(word, _)| *word == letters).map(|(_, hours)| *hours)
 }
 
 #[derive(Clone, Copy)]
@@ -64,14 +133,37 @@ impl<'a> Scanner<'a> {
         Some(byte)
     }
 
-    fn literal(&mut self, text: &[u8]) -> bool {
-        let stripped = self.rest.strip_prefix(text);
-        self.rest = stripped.unwrap_or(self.rest);
-        stripped.is_some()
+    /// Milliseconds since 1970.
+    fn epoch(self) -> Option<FileNameTime> {
+        let digits = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let text = std::str::from_utf8(self.rest.get(..digits)?).ok()?;
+        let millis = text.parse().ok().filter(|_| digits == EPOCH_MS_DIGITS && text.starts_with('1'))?;
+        let wall = Timestamp::from_millis(millis)?.wall(0);
+        let time = ParsedTime { wall, offset_minutes: None, precision: Precision::Millisecond };
+        Some(FileNameTime { time, utc: true })
     }
 
     /// A date with the time after it, or at midnight.
-    fn date_time(mut self) -> Option<DateTime> {
+    fn date_time(self) -> Option<FileNameTime> {
+        let (mut after, date, needs_time) = self.year_first().or_else(|| self.day_first())?;
+        let time = after.time();
+        if time.is_none() && (needs_time || after.at_digit()) {
+            return None;
+        }
+        let (time_of_day, precision) =
+            time.as_ref().map_or((Time::midnight(), Precision::Day), |time| (time.time, time.precision));
+        Some(FileNameTime {
+            time: ParsedTime {
+                wall: date.to_datetime(time_of_day),
+                offset_minutes: time.as_ref().and_then(|time| time.offset_minutes),
+                precision,
+            },
+            utc: time.is_some_and(|time| time.utc),
+        })
+    }
+
+    /// `YYYYMMDD`, or with the same separator twice. Also says whether it is a date only with a time after it.
+    fn year_first(mut self) -> Option<(Self, Date, bool)> {
         let year = self.digits(4).filter(|year| *year <= LAST_YEAR)?;
         let separator = self.one_of(b"-_. ");
         let month = self.two()?;
@@ -82,33 +174,45 @@ impl<'a> Scanner<'a> {
         if separator.is_none() && year < FIRST_COMPACT_YEAR {
             return None;
         }
-        let date = Date::new(year, month, day).ok()?;
-        let time = self.time();
-        if time.is_none() && self.at_digit() {
-            return None;
-        }
-        Some(date.to_datetime(time.unwrap_or(Time::midnight())))
+        Some((self, Date::new(year, month, day).ok()?, false))
+    }
+
+    /// `DD.MM.YYYY`. With other separators, numbers in brackets or counters may look like it.
+    fn day_first(mut self) -> Option<(Self, Date, bool)> {
+        let day = self.two()?;
+        let separator = self.one_of(b"-_.")?;
+        let month = self.two()?;
+        self.one_of(&[separator])?;
+        let year = self.digits(4).filter(|year| *year <= LAST_YEAR && !self.at_digit())?;
+        Some((self, Date::new(year, month, day).ok()?, separator != b'.'))
     }
 
     /// The time after a date.
-    fn time(mut self) -> Option<Time> {
-        let _ = self.literal(b" at ") || self.literal(b", ") || self.one_of(b"_- T.").is_some();
-        let spaced = self;
-        self.separated_time().or_else(|| spaced.compact_time())
+    fn time(&mut self) -> Option<TimeOfDay> {
+        let digit = self.rest.iter().position(u8::is_ascii_digit)?;
+        let (gap, rest) = self.rest.split_at_checked(digit)?;
+        let gap = Gap::read(std::str::from_utf8(gap).ok()?)?;
+        let start = Scanner { rest };
+        let separated = start.separated_time(&gap);
+        separated.or_else(|| if gap.has_words { None } else { start.compact_time() })
     }
 
     /// `HHMMSS`, or with milliseconds `HHMMSSmmm`.
-    fn compact_time(mut self) -> Option<Time> {
+    fn compact_time(mut self) -> Option<TimeOfDay> {
         let (hour, minute, second) = (self.two()?, self.two()?, self.two()?);
-        let millis = self.milliseconds().unwrap_or(0);
+        let millis = self.milliseconds();
         if self.at_digit() {
             return None;
         }
-        Time::new(hour, minute, second, i32::from(millis) * 1_000_000).ok()
+        self.time_of_day(
+            [hour, minute, second],
+            millis.map_or(Precision::Second, |_| Precision::Millisecond),
+            millis,
+        )
     }
 
-    /// `HH.MM.SS` with the same separator twice, then `.mmm`, AM or PM.
-    fn separated_time(mut self) -> Option<Time> {
+    /// `HH.MM.SS` with the same separator twice, then `.mmm`, AM or PM. Also `HH.MM`.
+    fn separated_time(mut self, gap: &Gap) -> Option<TimeOfDay> {
         let mut short = self;
         let hour = match short.digits(1).filter(|_| !short.at_digit()) {
             Some(hour) => {
@@ -119,21 +223,47 @@ impl<'a> Scanner<'a> {
         };
         let separator = self.one_of(b"-_.:")?;
         let minute = self.two()?;
-        self.one_of(&[separator])?;
-        let second = self.two()?;
-        let mut fraction = self;
-        let millis = match fraction.one_of(&[separator]).and_then(|_| fraction.milliseconds()) {
-            Some(millis) => {
-                self = fraction;
-                millis
+        let (mut second, mut millis, mut precision) = (0, None, Precision::Minute);
+        let mut seconds = self;
+        if let Some(number) = seconds.one_of(&[separator]).and_then(|_| seconds.two()) {
+            (self, second, precision) = (seconds, number, Precision::Second);
+            let mut fraction = self;
+            millis = fraction.one_of(&[separator]).and_then(|_| fraction.milliseconds());
+            if millis.is_some() {
+                (self, precision) = (fraction, Precision::Millisecond);
             }
-            None => 0,
-        };
-        if self.at_digit() {
+        }
+        if self.at_digit() || (precision == Precision::Minute && !gap.ends_date) {
             return None;
         }
-        let hour = self.to_24_hours(hour)?;
-        Time::new(hour, minute, second, i32::from(millis) * 1_000_000).ok()
+        let half = self.half_of_day().or(gap.half);
+        let hour = match half {
+            Some(hours) if (1..=12).contains(&hour) => hour % 12 + hours,
+            _ => hour,
+        };
+        self.time_of_day([hour, minute, second], precision, millis)
+    }
+
+    fn time_of_day(
+        mut self,
+        [hour, minute, second]: [i8; 3],
+        precision: Precision,
+        millis: Option<i16>,
+    ) -> Option<TimeOfDay> {
+        let time = Time::new(hour, minute, second, i32::from(millis.unwrap_or(0)) * 1_000_000).ok()?;
+        let utc =
+            self.one_of(b"Zz").is_some() && !self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric());
+        Some(TimeOfDay { time, precision, offset_minutes: self.offset(), utc })
+    }
+
+    /// `+0200`, `+02:00` or `-02:00`. Four digits after a hyphen may also be a size or a number, so those count only if the
+    /// first is 0.
+    fn offset(self) -> Option<i32> {
+        let is_offset = |byte: &u8| matches!(byte, b'+' | b'-' | b':' | b'0'..=b'9');
+        let length = self.rest.iter().take_while(|byte| is_offset(byte)).count();
+        let text = std::str::from_utf8(self.rest.get(..length)?).ok()?;
+        let is_certain = text.starts_with('+') || text.starts_with("-0") || text.contains(':');
+        parse_offset(text).filter(|_| is_certain && text.len() > 4)
     }
 
     /// Exactly three digits.
@@ -144,15 +274,19 @@ impl<'a> Scanner<'a> {
         Some(millis)
     }
 
-    /// Applies AM or PM after the time; macOS puts a narrow no-break space before it.
-    fn to_24_hours(mut self, hour: i8) -> Option<i8> {
-        let _ = self.literal("\u{202F}".as_bytes()) || self.literal(b" ");
-        let half = match self.rest {
-            [b'A' | b'a', b'M' | b'm', ..] => 0,
-            [b'P' | b'p', b'M' | b'm', ..] => 12,
-            _ => return Some(hour),
-        };
-        (1..=12).contains(&hour).then_some(hour % 12 + half)
+    /// AM or PM after the time. macOS puts a narrow no-break space before it, and some languages write points.
+    fn half_of_day(self) -> Option<i8> {
+        const MAX_BYTES: usize = 16;
+
+        let text = std::str::from_utf8(self.rest).unwrap_or_default();
+        let text = text.get(..text.floor_char_boundary(MAX_BYTES))?;
+        let text = text.trim_start_matches([' ', '\u{a0}', '\u{202f}']);
+        let is_inside = |c: char| c.is_alphabetic() || matches!(c, '.' | ' ' | '\u{a0}' | '\u{202f}');
+        // The letters of an extension may follow the last point.
+        let end = text.find(|c| !is_inside(c)).unwrap_or(text.len());
+        let words = text.get(..end)?;
+        let ends = words.char_indices().filter(|(_, c)| !c.is_alphabetic()).map(|(at, _)| at);
+        ends.chain([words.len()]).find_map(|end| half_day(words.get(..end)?))
     }
 }
 
@@ -162,7 +296,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn check(name: &str, expect: Option<&str>) {
-        let found = parse_file_name(name).map(|time| time.wall.to_string());
+        let found = parse_file_name(name).map(|found| found.time.wall.to_string());
         assert_eq!(found.as_deref(), expect, "{name}");
     }
 
@@ -198,6 +332,109 @@ mod tests {
     }
 
     #[test]
+    fn names_in_other_languages() {
+        for before in [
+            "WhatsApp Bild 2019-07-04 um ",
+            "Imagen de WhatsApp 2019-07-04 a las ",
+            "Imagem do WhatsApp de 2019-07-04 à(s) ",
+            "Immagine WhatsApp 2019-07-04 ore ",
+            "Изображение WhatsApp 2019-07-04 в ",
+            "Bildschirmfoto 2019-07-04 um ",
+            "Bildschirmfoto vom 2019-07-04 ",
+            "Capture d’écran 2019-07-04 à ",
+            "Capture d’e\u{301}cran 2019-07-04 a\u{300} ",
+            "Schermafbeelding 2019-07-04 om ",
+            "Schermata 2019-07-04 alle ",
+            "Captura de pantalla 2019-07-04 a la(s) ",
+            "Captura de ecrã 2019-07-04, às ",
+            "Skärmavbild 2019-07-04 kl. ",
+            "Näyttökuva 2019-07-04 kello ",
+            "Zrzut ekranu 2019-07-04 o ",
+            "Képernyőfotó 2019-07-04 - ",
+            "Ekran Resmi 2019-07-04 ",
+            "Снимок экрана 2019-07-04 в ",
+            "スクリーンショット 2019-07-04 ",
+            "截屏2019-07-04 ",
+            "צילום מסך 2019-07-04 ב-",
+            "Ảnh chụp Màn hình 2019-07-04 lúc ",
+            "ภาพหน้าจอ 2019-07-04 เวลา ",
+            "Cuplikan Layar 2019-07-04 pukul ",
+        ] {
+            check(&format!("{before}18.03.22.png"), Some("2019-07-04T18:03:22"));
+            check(&format!("{before}18.03.22 (2).png"), Some("2019-07-04T18:03:22"));
+        }
+    }
+
+    #[test]
+    fn twelve_hours() {
+        for after in [" PM", " p.m.", " p. m.", "\u{202f}PM", "\u{a0}p.\u{a0}m.", " μ.μ.", "pm"] {
+            check(&format!("Foto 2019-07-04 a las 6.03.22{after}.png"), Some("2019-07-04T18:03:22"));
+            check(&format!("Foto 2019-07-04 a las 6.03.22{after} (1).png"), Some("2019-07-04T18:03:22"));
+            check(&format!("Foto 2019-07-04 a las 6.03{after}.png"), Some("2019-07-04T18:03:00"));
+        }
+        for between in [" 午後", " 下午", " 오후 "] {
+            check(&format!("截屏 2019-07-04{between}6.03.22.png"), Some("2019-07-04T18:03:22"));
+        }
+        check("Screenshot 2019-07-04 at 12.03.22 a.m..png", Some("2019-07-04T00:03:22"));
+        check("截屏 2019-07-04 上午12.03.22.png", Some("2019-07-04T00:03:22"));
+        check("2019-07-04 6.03.22 ambulance.png", Some("2019-07-04T06:03:22"));
+        check("2019-07-04 18.03.22 PM.png", Some("2019-07-04T18:03:22"));
+    }
+
+    #[test]
+    fn numbers_of_milliseconds() {
+        for name in [
+            "FB_IMG_1562263402000.jpg",
+            "received_1562263402000.jpeg",
+            "mmexport1562263402000.jpg",
+            "IMG_1562263402000.jpg",
+            "1562263402000.jpg",
+            "1562263402000 (1).jpg",
+        ] {
+            check(name, Some("2019-07-04T18:03:22"));
+            assert!(parse_file_name(name).unwrap().utc, "{name}");
+        }
+        check("1562263402123.jpg", Some("2019-07-04T18:03:22.123"));
+        for none in ["156226340200.jpg", "15622634020000.jpg", "1562263402.jpg", "10155123456789012.jpg"] {
+            check(none, None);
+        }
+    }
+
+    #[test]
+    fn names_with_an_offset() {
+        let check = |name: &str, wall: &str, offset, utc| {
+            let found = parse_file_name(name).unwrap();
+            assert_eq!(found.time.wall.to_string(), wall, "{name}");
+            assert_eq!((found.time.offset_minutes, found.utc), (offset, utc), "{name}");
+        };
+        check("photo-2018-08-23 160104+0200.81.jpg", "2018-08-23T16:01:04", Some(120), false);
+        check("2018-08-23T16:01:04+02:00.jpg", "2018-08-23T16:01:04", Some(120), false);
+        check("2018-08-23T16.01.04-03:30.jpg", "2018-08-23T16:01:04", Some(-210), false);
+        check("20180823_160104-0330.jpg", "2018-08-23T16:01:04", Some(-210), false);
+        check("20180823_160104-1200.jpg", "2018-08-23T16:01:04", None, false);
+        check("20180823_160104-01.jpg", "2018-08-23T16:01:04", None, false);
+        check("20180823T160104Z.jpg", "2018-08-23T16:01:04", None, true);
+        check("Skype_Picture_2018_08_23T16_01_04_123Z.jpeg", "2018-08-23T16:01:04.123", None, true);
+        check("20180823_160104Zoo.jpg", "2018-08-23T16:01:04", None, false);
+    }
+
+    #[test]
+    fn other_orders_and_precisions() {
+        check("photo_12@04-07-2019_18-03-22.jpg", Some("2019-07-04T18:03:22"));
+        check("04.07.2019 Oma.jpg", Some("2019-07-04T00:00:00"));
+        check("04-07-2019.jpg", None);
+        check("2019-07-04-18-03.png", Some("2019-07-04T00:00:00"));
+        check("2019-07-04_18-03.png", Some("2019-07-04T18:03:00"));
+        check("2019-07-04 picnic 2.jpg", Some("2019-07-04T00:00:00"));
+        check("2019-07-04 picnic 123456.jpg", Some("2019-07-04T00:00:00"));
+        let precision = |name: &str| parse_file_name(name).unwrap().time.precision;
+        assert_eq!(precision("2019-07-04.jpg"), Precision::Day);
+        assert_eq!(precision("2019-07-04_18-03.png"), Precision::Minute);
+        assert_eq!(precision("2019-07-04_18-03-22.png"), Precision::Second);
+        assert_eq!(precision("signal-2021-03-04-10-11-12-345.jpg"), Precision::Millisecond);
+    }
+
+    #[test]
     fn names_without_a_time() {
         for name in [
             "",
@@ -226,7 +463,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_panics(name in "[0-9_. -]{0,40}|.*") {
+        fn nothing_panics(name in "[0-9_. +Zapm-]{0,40}|[0-9]{4}-[0-9]{2}-[0-9]{2}\\PC{0,30}[0-9.]{0,9}\\PC{0,9}|.*") {
             let _ = parse_file_name(&name);
         }
     }

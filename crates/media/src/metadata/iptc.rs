@@ -1,6 +1,7 @@
 //! Reads IPTC-IIM datasets (IPTC-IIM 4.2, chapters 1.5 and 6).
 
 use super::written_time::{ParsedTime, parse_iptc};
+use crate::text;
 
 /// Maximum number of datasets; more than any program writes.
 const MAX_DATASETS: usize = 10_000;
@@ -22,6 +23,8 @@ pub(super) struct Iptc {
     pub(super) caption: Option<String>,
     /// Object name, 2:05.
     pub(super) title: Option<String>,
+    /// Headline, 2:105.
+    pub(super) headline: Option<String>,
 }
 
 impl Iptc {
@@ -34,7 +37,13 @@ impl Iptc {
         let is_utf8 = value(1, 90) == Some(UTF_8);
         let text = |number| value(2, number).map(|value| text(value, is_utf8));
         let time = |date, time| parse_iptc(&text(date)?, text(time).as_deref());
-        Self { created: time(55, 60), digitized: time(62, 63), caption: text(120), title: text(5) }
+        Self {
+            created: time(55, 60),
+            digitized: time(62, 63),
+            caption: text(120),
+            title: text(5),
+            headline: text(105),
+        }
     }
 }
 
@@ -68,26 +77,14 @@ impl<'a> Iterator for Datasets<'a> {
     }
 }
 
-/// Decodes text. Valid UTF-8 is read as such. Other text is UTF-8 with a truncated last character if UTF-8 is declared,
-/// else Windows-1252.
-pub(super) fn text(value: &[u8], is_utf8: bool) -> String {
+/// Decodes text. If UTF-8 is declared, other text is UTF-8 with a truncated last character.
+fn text(value: &[u8], is_utf8: bool) -> String {
     match std::str::from_utf8(value) {
-        Ok(text) => text.to_owned(),
         Err(_) if is_utf8 => {
             String::from_utf8_lossy(value).trim_end_matches(char::REPLACEMENT_CHARACTER).to_owned()
         }
-        Err(_) => value.iter().copied().map(windows_1252).collect(),
+        _ => text::decode(value),
     }
-}
-
-fn windows_1252(byte: u8) -> char {
-    /// The characters 0x80 to 0x9F. Unassigned ones are the control characters of Latin-1.
-    const LETTERS: [char; 32] = [
-        '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8D}', 'Ž', '\u{8F}',
-        '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9D}', 'ž', 'Ÿ',
-    ];
-    let index = byte.checked_sub(0x80).map(usize::from);
-    index.and_then(|index| LETTERS.get(index)).copied().unwrap_or(char::from(byte))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Reads a photo's metadata from its file and its sidecars.
 
 mod apple;
+mod boilerplate;
 mod capture;
 mod description;
-mod exif_time;
 mod file_name;
 mod iptc;
 mod png_text;
@@ -17,6 +17,7 @@ mod xmp_writer;
 
 use domain::{FileInfo, Metadata, PhotoDetails, PhotoEdit, Sidecar, SidecarKind, clean_text};
 
+use crate::Orientation;
 use crate::container::{self, Blocks};
 use crate::tiff::{Directory, Tags, tag};
 use iptc::Iptc;
@@ -55,10 +56,16 @@ pub fn sidecar_corrections(content: &[u8]) -> Option<PhotoEdit> {
     Xmp::read(content)?.corrections()
 }
 
+/// How to turn the photo upright, if an XMP sidecar says so.
+pub fn sidecar_orientation(sidecars: &[Sidecar]) -> Option<Orientation> {
+    let xmp = sidecars.iter().filter(|sidecar| sidecar.kind == SidecarKind::Xmp);
+    xmp.filter_map(|sidecar| Xmp::read(&sidecar.content)).find_map(|xmp| xmp.orientation())
+}
+
 fn metadata_of(blocks: &Blocks<'_>, info: &FileInfo) -> Metadata {
     let sources = Sources::read(blocks, &info.sidecars);
     let exif_text =
-        |directory, tag| sources.tags.as_ref()?.text(directory, tag).as_deref().and_then(clean_text);
+        |directory, tag| sources.tags.iter().find_map(|tags| clean_text(&tags.text(directory, tag)?));
     let xmp_text = |property: fn(&Xmp) -> Option<String>| sources.all_xmp().find_map(property);
     Metadata {
         capture: capture::capture_time(&sources, info),
@@ -74,14 +81,16 @@ fn metadata_of(blocks: &Blocks<'_>, info: &FileInfo) -> Metadata {
 /// Everything that describes one photo.
 #[derive(Debug, Default)]
 struct Sources<'a> {
-    /// The EXIF tags in the file.
-    tags: Option<Tags<'a>>,
+    /// The EXIF blocks in the file. Values that belong together come from one block.
+    tags: Vec<Tags<'a>>,
     /// The XMP in the file.
     xmp: Xmp,
     /// The IPTC in the file.
     iptc: Iptc,
     /// The PNG text chunks in the file.
     png: PngText,
+    /// The comments of the JPEG file.
+    comments: Vec<String>,
     sidecars: Sidecars,
 }
 
@@ -101,10 +110,11 @@ impl<'a> Sources<'a> {
                 .map(|sidecar| sidecar.content.as_slice())
         };
         Self {
-            tags: blocks.exif.as_deref().and_then(Tags::read),
+            tags: blocks.exif_blocks().filter_map(Tags::read).collect(),
             xmp: blocks.xmp.as_deref().and_then(Xmp::read).unwrap_or_default(),
             iptc: blocks.iptc.as_deref().map(Iptc::read).unwrap_or_default(),
             png: PngText::read(&blocks.texts),
+            comments: description::jpeg_comments(&blocks.comments),
             sidecars: Sidecars {
                 xmp: of_kind(SidecarKind::Xmp).filter_map(Xmp::read).collect(),
                 takeout: of_kind(SidecarKind::Takeout).filter_map(Takeout::read).collect(),

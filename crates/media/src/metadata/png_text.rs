@@ -4,10 +4,9 @@ use std::borrow::Cow;
 
 use jiff::fmt::rfc2822::DateTimeParser;
 
-use super::exif_time::MAX_OFFSET_MINUTES;
-use super::iptc;
-use super::written_time::{ParsedTime, parse_xmp_date};
+use super::written_time::{MAX_OFFSET_MINUTES, ParsedTime, Precision, parse_time};
 use crate::container::PngTexts;
+use crate::text;
 
 /// Maximum length of an RFC 1123 date, in bytes.
 const MAX_DATE_BYTES: usize = 100;
@@ -28,7 +27,7 @@ pub(super) struct PngText {
 impl PngText {
     /// Decodes the texts as UTF-8, which many programs write into Latin-1 chunks, else as Windows-1252.
     pub(super) fn read(texts: &PngTexts<'_>) -> Self {
-        let text = |bytes: &Option<Cow<'_, [u8]>>| Some(iptc::text(bytes.as_deref()?, false));
+        let text = |bytes: &Option<Cow<'_, [u8]>>| bytes.as_deref().map(text::decode);
         Self {
             title: text(&texts.title),
             description: text(&texts.description),
@@ -40,7 +39,7 @@ impl PngText {
 
 /// Parses a date in the format of RFC 1123, which the standard suggests, or of ISO 8601 or EXIF, which programs write.
 fn parse_creation_time(text: &str) -> Option<ParsedTime> {
-    parse_xmp_date(text).or_else(|| parse_rfc_1123(text))
+    parse_time(text, None).or_else(|| parse_rfc_1123(text))
 }
 
 fn parse_rfc_1123(text: &str) -> Option<ParsedTime> {
@@ -53,7 +52,7 @@ fn parse_rfc_1123(text: &str) -> Option<ParsedTime> {
     (offset_minutes.abs() <= MAX_OFFSET_MINUTES).then(|| ParsedTime {
         wall: zoned.datetime(),
         offset_minutes: Some(offset_minutes),
-        has_time: true,
+        precision: Precision::Second,
     })
 }
 

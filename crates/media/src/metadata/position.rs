@@ -3,7 +3,7 @@
 use domain::Position;
 
 use super::{Sidecars, Sources, xmp::Xmp};
-use crate::tiff::{Directory, Rational, Tags, tag};
+use crate::tiff::{Directory, Tags, tag};
 
 /// The position from a sidecar (somebody placed the photo on a map), else from EXIF, else from XMP.
 pub(super) fn position(sources: &Sources<'_>) -> Option<Position> {
@@ -11,7 +11,7 @@ pub(super) fn position(sources: &Sources<'_>) -> Option<Position> {
     let in_sidecars = xmp.iter().find_map(Xmp::position);
     in_sidecars
         .or_else(|| takeout.iter().find_map(|takeout| takeout.position))
-        .or_else(|| from_tags(sources.tags.as_ref()?))
+        .or_else(|| sources.tags.iter().find_map(from_tags))
         .or_else(|| sources.xmp.position())
 }
 
@@ -35,12 +35,25 @@ fn is_measuring(tags: &Tags<'_>) -> bool {
     tags.text(Directory::Gps, tag::GPS_STATUS).is_some_and(|status| status.trim() == "A")
 }
 
-/// Degrees, minutes and seconds with their hemisphere. `None` without the hemisphere, because the sign is unknown then.
+/// One to three numbers: degrees, minutes and seconds, with their hemisphere. `None` for positive numbers without the
+/// hemisphere, because the sign is unknown then.
 fn degrees(tags: &Tags<'_>, value: u16, hemisphere: u16, [positive, negative]: [char; 2]) -> Option<f64> {
-    let parts = tags.three_rationals(Directory::Gps, value)?;
-    let [degrees, minutes, seconds] = [number(parts[0])?, number(parts[1])?, number(parts[2])?];
-    let angle = degrees + minutes / 60.0 + seconds / 3600.0;
-    signed(angle, tags.text(Directory::Gps, hemisphere)?.trim().chars().next()?, [positive, negative])
+    let parts = tags.reals(Directory::Gps, value)?;
+    let angle = from_sixtieths(&parts);
+    let hemisphere = tags.text(Directory::Gps, hemisphere).and_then(|text| text.trim().chars().next());
+    match (angle, hemisphere) {
+        (angle, _) if parts.iter().skip(1).any(|part| *part < 0.0) || angle.is_nan() => None,
+        // A sign as well as the hemisphere.
+        (angle, hemisphere) if angle < 0.0 => {
+            signed(-angle, hemisphere.unwrap_or(negative), [positive, negative]).filter(|angle| *angle < 0.0)
+        }
+        (angle, hemisphere) => signed(angle, hemisphere?, [positive, negative]),
+    }
+}
+
+/// A number with its sixtieths, and their sixtieths: degrees, minutes and seconds in degrees.
+pub(super) fn from_sixtieths(parts: &[f64]) -> f64 {
+    parts.iter().rev().fold(0.0, |sum, part| sum / 60.0 + part)
 }
 
 fn signed(angle: f64, hemisphere: char, [positive, negative]: [char; 2]) -> Option<f64> {
@@ -87,11 +100,6 @@ fn decimal(text: &str) -> Option<f64> {
     let is_plain = text.starts_with(|c: char| c.is_ascii_digit())
         && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     text.parse().ok().filter(|_| is_plain)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "both come from 32 bits, which a double holds exactly")]
-fn number(Rational { numerator, denominator }: Rational) -> Option<f64> {
-    (denominator > 0 && numerator >= 0).then(|| numerator as f64 / denominator as f64)
 }
 
 #[cfg(test)]
@@ -146,6 +154,49 @@ mod tests {
         check(("N", [(u32::MAX, 1); 3]), east, "", None);
         check(("N", [(0, 1); 3]), ("E", [(0, 1); 3]), "", None);
         check(("N", [(0, 1); 3]), ("E", [(0, 1); 3]), "V", None);
+    }
+
+    #[test]
+    fn one_to_three_numbers_of_any_type() {
+        let reals =
+            |numbers: &[f64]| -> Vec<u8> { numbers.iter().flat_map(|number| number.to_le_bytes()).collect() };
+        let floats =
+            |numbers: &[f32]| -> Vec<u8> { numbers.iter().flat_map(|number| number.to_le_bytes()).collect() };
+        let longs =
+            |numbers: &[i32]| -> Vec<u8> { numbers.iter().flat_map(|number| number.to_le_bytes()).collect() };
+        let check = |kind, count, value: &[u8], hemisphere: &str, expect: Option<f64>| {
+            let block = ExifBlock::default()
+                .text(Directory::Gps, tag::GPS_LATITUDE_REF, hemisphere)
+                .values(Directory::Gps, tag::GPS_LATITUDE, kind, count, value)
+                .build();
+            let tags = Tags::read(&block).unwrap();
+            let found = degrees(&tags, tag::GPS_LATITUDE, tag::GPS_LATITUDE_REF, ['N', 'S']);
+            assert_eq!(
+                found.map(|angle| (angle * 1e6).round() / 1e6),
+                expect,
+                "{kind} {value:?} {hemisphere}"
+            );
+        };
+        check(12, 3, &reals(&[36.0, 26.0, 54.0]), "N", Some(36.448_333));
+        check(12, 2, &reals(&[36.0, 26.9]), "N", Some(36.448_333));
+        check(12, 1, &reals(&[36.448_333]), "S", Some(-36.448_333));
+        check(11, 3, &floats(&[36.0, 26.0, 54.0]), "N", Some(36.448_333));
+        check(4, 3, &longs(&[36, 26, 54]), "N", Some(36.448_333));
+        check(9, 3, &longs(&[36, 26, 54]), "N", Some(36.448_333));
+        check(3, 3, &[36, 0, 26, 0, 54, 0], "N", Some(36.448_333));
+        check(1, 3, &[36, 26, 54], "N", Some(36.448_333));
+        check(5, 1, &longs(&[387_167, 10_000]), "N", Some(38.7167));
+        check(10, 1, &longs(&[387_167, 10_000]), "N", Some(38.7167));
+        // A sign instead of the hemisphere, or in addition to it.
+        check(10, 1, &longs(&[-387_167, 10_000]), "S", Some(-38.7167));
+        check(12, 1, &reals(&[-38.7167]), "", Some(-38.7167));
+        check(12, 1, &reals(&[-38.7167]), "N", None);
+        check(12, 1, &reals(&[38.7167]), "", None);
+        check(12, 2, &reals(&[38.0, -1.0]), "N", None);
+        check(12, 1, &reals(&[f64::NAN]), "N", None);
+        check(12, 1, &reals(&[f64::INFINITY]), "N", None);
+        check(5, 1, &longs(&[387_167, 0]), "N", None);
+        check(2, 3, b"36\0", "N", None);
     }
 
     #[test]

@@ -1,9 +1,13 @@
-use std::collections::HashSet;
+use std::{
+    collections::HashSet,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use domain::{CaptureTime, Position, Timestamp};
 
 use super::*;
-use crate::samples::{ExifBlock, png_chunk};
+use crate::samples::{ExifBlock, Number, png_chunk};
 use date_cases::{DATE_CASES_ADDED, DateCase};
 use xmp::samples::packet_of;
 
@@ -85,6 +89,63 @@ fn cases_can_be_imported() {
     }
 }
 
+/// The files below a folder.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+}
+
+#[test]
+fn every_photo_of_the_import_folder() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
+    let (sidecars, photos): (Vec<_>, Vec<_>) = files_below(&fixtures.join("import"))
+        .into_iter()
+        .partition(|path| sidecar_kind(path.to_str().unwrap()).is_some());
+    let expected = fs::read_to_string(fixtures.join("import.json")).unwrap();
+    let expected: serde_json::Value = serde_json::from_str(&expected).unwrap();
+    assert_eq!(expected.as_object().unwrap().len(), photos.len());
+    let mut wrong = Vec::new();
+    for photo in photos {
+        let name = photo.file_name().unwrap().to_str().unwrap().to_owned();
+        let beside =
+            sidecars.iter().filter(|sidecar| sidecar.to_str().unwrap().starts_with(photo.to_str().unwrap()));
+        let read = |path: &PathBuf| Sidecar {
+            kind: sidecar_kind(path.to_str().unwrap()).unwrap(),
+            content: fs::read(path).unwrap(),
+        };
+        let added_at = Timestamp::parse_iso("2026-11-27T12:00:00Z").unwrap();
+        let info = FileInfo {
+            name: Some(name.clone()),
+            sidecars: beside.map(read).collect(),
+            ..FileInfo::added_at(added_at)
+        };
+        let file = fs::read(&photo).unwrap();
+        let Metadata { capture, details } = metadata(&file, &info);
+        // As an import does, which knows the place.
+        let zone = details.position.zip(capture.wall).filter(|_| capture.offset_minutes.is_none());
+        let zone = zone.and_then(|(position, wall)| places::offset_minutes(position, wall));
+        let at = capture.at.plus_millis(-i64::from(zone.unwrap_or(0)) * 60_000);
+        let offset = capture.offset_minutes.or(zone).and_then(domain::UtcOffset::from_minutes);
+        let rounded = |degrees: f64| (degrees * 1e6).round() / 1e6;
+        let turn = sidecar_orientation(&info.sidecars);
+        let size = crate::probe_turned(&file, turn, &crate::Limits::default()).unwrap().upright_size;
+        let found = serde_json::json!({
+            "capturedAt": at.to_string(),
+            "utcOffset": offset.map(|offset| offset.to_string()),
+            "latitude": details.position.map(|at| rounded(at.latitude())),
+            "longitude": details.position.map(|at| rounded(at.longitude())),
+            "description": details.description,
+            "wh": [size.width, size.height],
+        });
+        for (field, expect) in expected[&name].as_object().unwrap() {
+            if found[field] != *expect {
+                wrong.push(format!("{name} {field}: expected {expect}, found {}", found[field]));
+            }
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+}
+
 /// The metadata of these attributes in EXIF, in XMP and in sidecars.
 fn of(exif: ExifBlock, xmp: &str, sidecars: &[(SidecarKind, &str)]) -> Metadata {
     let sidecar = |(kind, content): &(SidecarKind, &str)| {
@@ -124,6 +185,51 @@ fn positions_in_their_order() {
     check(4, 3, 0, 0, 4.0);
     check(0, 3, 0, 0, 3.0);
     check(0, 0, 0, 0, 0.0);
+}
+
+#[test]
+fn orientation_in_a_sidecar_overrides_exif_and_not_the_container() {
+    use crate::{Limits, probe_turned};
+    let sidecar = |kind, content: String| Sidecar { kind, content: content.into_bytes() };
+    let xmp = |orientation: &str| {
+        sidecar(SidecarKind::Xmp, packet_of(&format!("tiff:Orientation='{orientation}'")))
+    };
+    assert_eq!(sidecar_orientation(&[xmp("6")]), Some(Orientation::Rotate90));
+    assert_eq!(sidecar_orientation(&[xmp("9")]), None);
+    assert_eq!(sidecar_orientation(&[xmp("left")]), None);
+    assert_eq!(sidecar_orientation(&[sidecar(SidecarKind::Takeout, r#"{"geoData":{}}"#.into())]), None);
+    let picture = crate::samples::encode(&crate::samples::quarters(64, 48).into(), crate::Format::Jpeg);
+    let exif = ExifBlock::default().number(Directory::Primary, tag::ORIENTATION, Number::Short(3)).build();
+    let turned = crate::samples::with_exif(crate::Format::Jpeg, &picture, &exif);
+    let check = |in_sidecar, expect| {
+        let probe = probe_turned(&turned, in_sidecar, &Limits::default()).unwrap();
+        assert_eq!(probe.orientation, expect);
+    };
+    check(None, Orientation::Rotate180);
+    check(Some(Orientation::Rotate90), Orientation::Rotate90);
+    check(Some(Orientation::Normal), Orientation::Normal);
+}
+
+#[test]
+fn exif_in_a_second_block() {
+    let block = |orientation| {
+        ExifBlock::default().number(Directory::Primary, tag::ORIENTATION, Number::Short(orientation)).build()
+    };
+    let picture = crate::samples::encode(&crate::samples::quarters(64, 48).into(), crate::Format::Jpeg);
+    let check = |blocks: &[&[u8]], expect| {
+        // The last one that is inserted comes first.
+        let file = blocks.iter().rev().fold(picture.clone(), |file, block| {
+            crate::samples::with_exif(crate::Format::Jpeg, &file, block)
+        });
+        let probe = crate::probe(&file, &crate::Limits::default()).unwrap();
+        assert_eq!(Some(probe.orientation), Orientation::from_exif(expect));
+    };
+    let empty = ExifBlock::default().text(Directory::Primary, tag::MAKE, "Canon").build();
+    check(&[&block(6), &block(3)], 6);
+    check(&[&empty, &block(3)], 3);
+    check(&[b"broken", &block(3)], 3);
+    check(&[&block(0), &block(3)], 3);
+    check(&[&block(0)], 1);
 }
 
 #[test]

@@ -9,9 +9,9 @@ use domain::{
     Correction, EditedField, PhotoEdit, Position, TimeEdit, Timestamp, UtcOffset, Zone, clean_text,
 };
 
-use super::exif_time::{millis_of_fraction, parse_offset};
 use super::position::{parse_angle, plausible};
-use super::written_time::{ParsedTime, parse_xmp_date};
+use super::written_time::{ParsedTime, Precision, parse_offset, parse_time};
+use crate::Orientation;
 use crate::container::MAX_BLOCK_BYTES;
 use packet::{Properties, Property};
 
@@ -34,7 +34,7 @@ impl Xmp {
     /// The copy of the EXIF tag. If people corrected it, what the file says.
     pub(super) fn date_time_original(&self) -> Option<ParsedTime> {
         match self.properties.get(Property::FileDateTime) {
-            Some(text) => parse_xmp_date(text),
+            Some(text) => plain_time(text),
             None => self.present_time(),
         }
     }
@@ -51,22 +51,22 @@ impl Xmp {
     /// `photoshop:DateCreated`: creation of the depicted content.
     pub(super) fn date_created(&self) -> Option<ParsedTime> {
         let is_corrected = self.properties.get(Property::FileDateTime).is_some();
-        self.properties.get(Property::DateCreated).filter(|_| !is_corrected).and_then(parse_xmp_date)
+        self.properties.get(Property::DateCreated).filter(|_| !is_corrected).and_then(plain_time)
     }
 
     /// `xmp:CreateDate`: creation of the file. For a scan or collage this is not the capture time.
     pub(super) fn create_date(&self) -> Option<ParsedTime> {
-        self.properties.get(Property::CreateDate).and_then(parse_xmp_date)
+        self.properties.get(Property::CreateDate).and_then(plain_time)
     }
 
     /// The creation date in an Apple export, in UTC and to the minute.
     pub(super) fn exported_date(&self) -> Option<Timestamp> {
-        self.properties.get(Property::ExportedDate).and_then(parse_xmp_date)?.moment()
+        self.properties.get(Property::ExportedDate).and_then(plain_time)?.moment()
     }
 
     /// The time of the GPS fix, in UTC unless it has an offset.
     pub(super) fn gps_time(&self) -> Option<Timestamp> {
-        self.properties.get(Property::GpsTimeStamp).and_then(parse_xmp_date)?.moment()
+        self.properties.get(Property::GpsTimeStamp).and_then(plain_time)?.moment()
     }
 
     /// The position. If people corrected it, what the file says.
@@ -128,6 +128,16 @@ impl Xmp {
         self.properties.get(Property::Title)
     }
 
+    /// `photoshop:Headline`.
+    pub(super) fn headline(&self) -> Option<&str> {
+        self.properties.get(Property::Headline)
+    }
+
+    /// `tiff:Orientation`.
+    pub(super) fn orientation(&self) -> Option<Orientation> {
+        Orientation::from_exif(self.properties.get(Property::Orientation)?.trim().parse().ok()?)
+    }
+
     /// The manufacturer of the camera.
     pub(super) fn make(&self) -> Option<String> {
         self.properties.get(Property::Make).and_then(clean_text)
@@ -140,15 +150,17 @@ impl Xmp {
 
     /// A time, completed with the separate properties for its fraction and offset.
     fn time(&self, time: Property, fraction: Property, offset: Property) -> Option<ParsedTime> {
-        let text = self.properties.get(time)?;
-        let parsed = parse_xmp_date(text)?;
         let own = |property| self.properties.get(property);
-        let digits = own(fraction).filter(|_| parsed.has_time && !text.contains('.'));
-        let nanos = digits.map(|digits| millis_of_fraction(digits) * 1_000_000);
-        let wall = nanos.and_then(|nanos| parsed.wall.with().subsec_nanosecond(nanos).build().ok());
-        let offset_minutes = parsed.offset_minutes.or_else(|| parse_offset(own(offset)?));
-        Some(ParsedTime { wall: wall.unwrap_or(parsed.wall), offset_minutes, ..parsed })
+        let parsed = parse_time(own(time)?, own(fraction))?;
+        let has_time = parsed.precision > Precision::Day;
+        let separate = || parse_offset(own(offset)?).filter(|_| has_time);
+        Some(ParsedTime { offset_minutes: parsed.offset_minutes.or_else(separate), ..parsed })
     }
+}
+
+/// A time without separate properties.
+fn plain_time(text: &str) -> Option<ParsedTime> {
+    parse_time(text, None)
 }
 
 #[cfg(test)]

@@ -168,15 +168,20 @@ mod tests {
         crate::metadata(b"", &info)
     }
 
+    /// Only offsets that a zone had are read.
+    const ZONES: [&str; 5] =
+        ["Europe/Paris", "America/St_Johns", "Asia/Kathmandu", "Pacific/Chatham", "America/New_York"];
+
     proptest! {
         #[test]
         fn what_is_written_is_read(
             at_ms in -4_000_000_000_000..4_000_000_000_000_i64,
-            offset in proptest::option::of(-14 * 60..14 * 60_i32),
+            zone in proptest::option::of(proptest::sample::select(&ZONES[..])),
             place in proptest::option::of((-90.0..90.0_f64, -180.0..180.0_f64)),
             text in ".{0,40}|[a-z<>&'\"\n ]{0,20}",
         ) {
             let captured_at = Timestamp::from_millis(at_ms).unwrap();
+            let offset = zone.and_then(|zone| places::zone_offset_minutes(zone, captured_at.wall(0)));
             let utc_offset = offset.and_then(UtcOffset::from_minutes);
             let position = place.and_then(|(latitude, longitude)| Position::new(latitude, longitude).ok());
             // Without a word it would count as boilerplate.

@@ -17,7 +17,7 @@ pub use self::rgb::{RgbPicture, RgbPictures, decode_rgb};
 use crate::colour::{self, ProfileError};
 use crate::container::Blocks;
 use crate::decode::{Decoded, decode, decode_planes};
-use crate::probe::{ParsedHeaders, Probe, parse_headers};
+use crate::probe::{ParsedHeaders, Probe, parse_turned_headers};
 use crate::{Limits, MediaError, Orientation};
 
 /// The renditions of a file.
@@ -52,7 +52,20 @@ pub struct EncodedRendition {
 /// # Errors
 /// Any [`MediaError`]. A file that can be read in part is no error; see [`Rendered::damaged`].
 pub fn render(bytes: &[u8], wanted: &[Rendition], limits: &Limits) -> Result<Rendered, MediaError> {
-    let ParsedHeaders { probe, header, blocks } = parse_headers(bytes, limits)?;
+    render_turned(bytes, None, wanted, limits)
+}
+
+/// Like [`render`], with the orientation in a sidecar, if there is one. It overrides EXIF.
+///
+/// # Errors
+/// As of [`render`].
+pub fn render_turned(
+    bytes: &[u8],
+    in_sidecar: Option<Orientation>,
+    wanted: &[Rendition],
+    limits: &Limits,
+) -> Result<Rendered, MediaError> {
+    let ParsedHeaders { probe, header, blocks } = parse_turned_headers(bytes, in_sidecar, limits)?;
     let full_size = probe.upright_size.fit_within(Rendition::Full.longest_side_px());
     let hash_side = wanted.contains(&Rendition::Preview).then_some(thumbhash::LONGEST_SIDE_PX);
     let sides = wanted.iter().map(|rendition| rendition.longest_side_px());

@@ -178,14 +178,61 @@ impl<'a> Entry<'a> {
         unit_length(self.kind).map_or(0, |length| self.value.len() / length)
     }
 
-    /// The value at that index, if the type is an unsigned integer.
+    /// The value at that index, if it is a whole number and not negative. Some programs write fractions and floating
+    /// point numbers.
     pub(crate) fn number(&self, place: usize) -> Option<u64> {
-        let length = match self.kind {
-            1 | 3 | 4 | 13 | 16 | 18 => unit_length(self.kind)?,
+        let bytes = self.unit(place)?;
+        match (self.kind, bytes) {
+            (1 | 3 | 4 | 13 | 16 | 18, bytes) => self.unsigned(bytes),
+            (6 | 8 | 9 | 17, bytes) => u64::try_from(self.signed(bytes)?).ok(),
+            (5 | 10, bytes) => {
+                let (numerator, denominator) = self.fraction(bytes)?;
+                let is_whole = numerator.checked_rem(denominator)? == 0;
+                u64::try_from(numerator.checked_div(denominator)?).ok().filter(|_| is_whole)
+            }
+            (11 | 12, _) => {
+                // `as` cuts nothing of a whole number in this range.
+                const LIMIT: f64 = 9_007_199_254_740_992.0;
+                let real = self.real(place)?;
+                let is_whole = (0.0..LIMIT).contains(&real) && real.fract() == 0.0;
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "whole, not negative, and below 2^53"
+                )]
+                is_whole.then_some(real as u64)
+            }
+            _ => None,
+        }
+    }
+
+    /// The value at that index, if it is a finite number of any type.
+    #[expect(clippy::cast_precision_loss, reason = "no tag needs more than 53 bits")]
+    pub(crate) fn real(&self, place: usize) -> Option<f64> {
+        let bytes = self.unit(place)?;
+        let real = match (self.kind, bytes) {
+            (1 | 3 | 4 | 13 | 16 | 18, bytes) => self.unsigned(bytes)? as f64,
+            (6 | 8 | 9 | 17, bytes) => self.signed(bytes)? as f64,
+            (5 | 10, bytes) => {
+                let (numerator, denominator) = self.fraction(bytes)?;
+                numerator as f64 / denominator as f64
+            }
+            (11, [a, b, c, d]) => f64::from(f32::from_bits(self.order.u32([*a, *b, *c, *d]))),
+            (12, bytes) => f64::from_bits(self.unsigned(bytes)?),
             _ => return None,
         };
+        Some(real).filter(|real| real.is_finite())
+    }
+
+    /// The bytes of the value at that index.
+    fn unit(&self, place: usize) -> Option<&'a [u8]> {
+        let length = unit_length(self.kind)?;
         let start = place.checked_mul(length)?;
-        match *self.value.get(start..start.checked_add(length)?)? {
+        self.value.get(start..start.checked_add(length)?)
+    }
+
+    fn unsigned(&self, bytes: &[u8]) -> Option<u64> {
+        match *bytes {
             [byte] => Some(u64::from(byte)),
             [a, b] => Some(u64::from(self.order.u16([a, b]))),
             [a, b, c, d] => Some(u64::from(self.order.u32([a, b, c, d]))),
@@ -194,7 +241,27 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// All values, if the type is an unsigned integer.
+    fn signed(&self, bytes: &[u8]) -> Option<i64> {
+        match *bytes {
+            [byte] => Some(i64::from(byte.cast_signed())),
+            [a, b] => Some(i64::from(self.order.u16([a, b]).cast_signed())),
+            [a, b, c, d] => Some(i64::from(self.order.u32([a, b, c, d]).cast_signed())),
+            [a, b, c, d, e, f, g, h] => Some(self.order.u64([a, b, c, d, e, f, g, h]).cast_signed()),
+            _ => None,
+        }
+    }
+
+    /// Numerator and denominator of a fraction of either sign.
+    fn fraction(&self, bytes: &[u8]) -> Option<(i64, i64)> {
+        let (numerator, denominator) = bytes.split_at_checked(4)?;
+        let part = |bytes| match self.kind {
+            10 => self.signed(bytes),
+            _ => self.unsigned(bytes).and_then(|number| i64::try_from(number).ok()),
+        };
+        part(numerator).zip(part(denominator))
+    }
+
+    /// All values, up to the first that is no whole number.
     pub(crate) fn numbers(self) -> impl Iterator<Item = u64> + use<'a> {
         (0..).map_while(move |place| self.number(place))
     }

@@ -140,7 +140,7 @@ mod tests {
             assert_eq!(tags.short(Directory::Primary, tag::ORIENTATION), Some(6));
             let time = tags.text(Directory::Exif, tag::DATE_TIME_ORIGINAL);
             assert_eq!(time.as_deref(), Some("2019:07:04 18:03:22"));
-            assert_eq!(tags.three_rationals(Directory::Gps, tag::GPS_LATITUDE).unwrap()[1].numerator, 51);
+            assert_eq!(tags.reals(Directory::Gps, tag::GPS_LATITUDE).unwrap()[1], 51.0);
         }
     }
 

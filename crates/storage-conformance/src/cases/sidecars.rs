@@ -241,6 +241,21 @@ pub(crate) async fn accounts_have_separate_sidecars_for_one_original(seed: &Seed
     assert_eq!(leased(seed).await, [xmp("ben's")], "ann's image is not queued");
 }
 
+pub(crate) async fn an_original_has_the_sidecars_of_its_newest_image(seed: &Seed) {
+    let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
+    let anns = ready_with(seed, ann, &[takeout("ann's"), xmp("ann's")]).await;
+    let of_original = || async { seed.store().sidecars_of_original(&anns.original).await.unwrap() };
+    assert_eq!(of_original().await, [xmp("ann's"), takeout("ann's")]);
+    let bens =
+        NewImage { id: seed.image_id(), account: ben.account, sidecars: vec![xmp("ben's")], ..anns.clone() };
+    assert_eq!(seed.store().add_image(bens.clone()).await.unwrap(), AddOutcome::Added);
+    complete(seed, &bens, Photo::at_second(1)).await;
+    assert_eq!(of_original().await, [xmp("ben's")]);
+    delete(seed, ben, &bens.id, second(5)).await;
+    assert_eq!(of_original().await, [xmp("ann's"), takeout("ann's")]);
+    assert_eq!(seed.store().sidecars_of_original(&seed.hash()).await.unwrap(), []);
+}
+
 pub(crate) async fn sidecars_are_purged_with_their_image(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let image = ready_with(seed, ann, &[xmp("a")]).await;

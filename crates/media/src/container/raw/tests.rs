@@ -260,7 +260,7 @@ fn metadata_of_each_kind() {
         assert_eq!(tags.text(Directory::Primary, tag::MAKE).as_deref(), Some("Camera maker"), "{kind}");
         let time = tags.text(Directory::Exif, tag::DATE_TIME_ORIGINAL);
         assert_eq!(time.as_deref(), Some("2019:07:04 18:03:22"), "{kind}");
-        let has_place = tags.three_rationals(Directory::Gps, tag::GPS_LATITUDE).is_some();
+        let has_place = tags.reals(Directory::Gps, tag::GPS_LATITUDE).is_some();
         assert_eq!(has_place, kind.starts_with("CR3"), "{kind}");
         let has_xmp = blocks.xmp.as_deref() == Some(b"<x:xmpmeta/>");
         assert_eq!(has_xmp, kind.starts_with("CR3") || kind == "DNG", "{kind}");

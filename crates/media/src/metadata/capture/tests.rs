@@ -70,7 +70,7 @@ impl Times<'_> {
             modified_at: (!self.modified.is_empty()).then(|| moment(self.modified)),
             ..FileInfo::added_at(moment(ADDED))
         };
-        capture_time(&Sources { tags: Tags::read(&block), ..Sources::default() }, &info)
+        capture_time(&Sources { tags: Tags::read(&block).into_iter().collect(), ..Sources::default() }, &info)
     }
 
     fn check(&self, at: &str, source: CaptureSource, offset_minutes: Option<i32>) {
@@ -237,7 +237,143 @@ fn fallback_order_of_times() {
     }
 }
 
+#[test]
+fn times_of_one_block_belong_together() {
+    let exif = |time: &str, offset: &str| {
+        let block = ExifBlock::default();
+        let block =
+            if time.is_empty() { block } else { block.text(Directory::Exif, tag::DATE_TIME_ORIGINAL, time) };
+        let block = if offset.is_empty() {
+            block
+        } else {
+            block.text(Directory::Exif, tag::OFFSET_TIME_ORIGINAL, offset)
+        };
+        block.build()
+    };
+    let check = |blocks: &[Vec<u8>], at: &str, offset| {
+        let tags = blocks.iter().filter_map(|block| Tags::read(block)).collect();
+        let info = FileInfo::added_at(moment(ADDED));
+        let found = capture_time(&Sources { tags, ..Sources::default() }, &info);
+        assert_eq!((found.at.to_string().as_str(), found.offset_minutes), (at, offset));
+    };
+    let time = "2019:07:04 18:03:22";
+    check(&[exif("", ""), exif(time, "+02:00")], "2019-07-04T16:03:22.000Z", Some(120));
+    check(&[b"broken".to_vec(), exif(time, "+02:00")], "2019-07-04T16:03:22.000Z", Some(120));
+    check(&[exif(time, ""), exif("2018:01:01 00:00:00", "+02:00")], "2019-07-04T18:03:22.000Z", None);
+    check(&[exif(time, ""), exif("", "+02:00")], "2019-07-04T18:03:22.000Z", None);
+}
+
+#[test]
+fn the_gps_time_has_numbers_of_any_type() {
+    let doubles: Vec<u8> = [16.0_f64, 3.0, 20.5].into_iter().flat_map(f64::to_le_bytes).collect();
+    let longs: Vec<u8> = [16_u32, 3, 20].into_iter().flat_map(u32::to_le_bytes).collect();
+    for (kind, count, value, at) in [
+        (12, 3, doubles, "2019-07-04T16:03:20.500Z"),
+        (4, 3, longs, "2019-07-04T16:03:20.000Z"),
+        (1, 3, vec![16, 3, 20], "2019-07-04T16:03:20.000Z"),
+        (1, 1, vec![16], "2019-07-04T16:00:00.000Z"),
+    ] {
+        let block = ExifBlock::default()
+            .text(Directory::Gps, tag::GPS_DATE_STAMP, "2019:07:04")
+            .values(Directory::Gps, tag::GPS_TIME_STAMP, kind, count, &value)
+            .build();
+        assert_eq!(gps_time(&Tags::read(&block).unwrap()).unwrap().to_string(), at, "{kind}");
+    }
+}
+
+/// Candidates around one moment, so that many of them agree.
+fn any_candidate() -> impl Strategy<Value = Candidate> {
+    use Strength::{
+        Created, Embedded, ExifChanged, ExifDigitized, ExifOriginal, Exported, Gps, Modified, Name,
+        SidecarCreated, SidecarDigitized, SidecarShot, Takeout,
+    };
+    let strength = prop::sample::select(vec![
+        SidecarShot,
+        Takeout,
+        ExifOriginal,
+        SidecarDigitized,
+        ExifDigitized,
+        Embedded,
+        SidecarCreated,
+        Created,
+        Gps,
+        Exported,
+        Name,
+        ExifChanged,
+        Modified,
+    ]);
+    let precision = prop::sample::select(vec![
+        Precision::Day,
+        Precision::Minute,
+        Precision::Second,
+        Precision::Millisecond,
+    ]);
+    let millis = prop::sample::select(vec![0, 250, 1000, 90_000, 900_000, 3_600_000, 86_400_000_i64]);
+    let offset =
+        prop::sample::select(vec![None, Some(0), Some(7), Some(120), Some(135), Some(345), Some(-210)]);
+    (strength, precision, millis, offset, any::<bool>()).prop_map(
+        |(strength, precision, millis, offset, is_wall)| {
+            let at = moment("2019-07-04T16:03:22Z").plus_millis(millis);
+            let unit_ms = precision.unit_ms();
+            let cut = |at: Timestamp| at.plus_millis(-at.millis().rem_euclid(unit_ms));
+            if !is_wall && precision > Precision::Day {
+                return Candidate::moment(strength, cut(at), precision);
+            }
+            let wall = cut(at.plus_millis(i64::from(offset.unwrap_or(120)) * MINUTE_MS)).wall(0);
+            let offset_minutes = offset.filter(|_| precision > Precision::Day);
+            Candidate::written(strength, ParsedTime { wall, offset_minutes, precision }).unwrap()
+        },
+    )
+}
+
 proptest! {
+    #[test]
+    fn the_strongest_source_gives_the_moment(
+        mut candidates in prop::collection::vec(any_candidate(), 1..6),
+        is_in_berlin in any::<bool>(),
+    ) {
+        candidates.sort_by_key(|candidate| candidate.strength);
+        let position = Position::new(52.52, 13.405).ok().filter(|_| is_in_berlin);
+        let found = resolve(candidates.clone(), position, moment(ADDED)).unwrap();
+        let best = strongest(&candidates).unwrap();
+        let unit_ms = best.precision.unit_ms();
+        let same = |one: Timestamp, other: Timestamp| {
+            one.millis().div_euclid(unit_ms) == other.millis().div_euclid(unit_ms)
+        };
+        if let Some(at) = best.moment {
+            prop_assert!(same(found.at, at));
+        }
+        if let Some(clock) = best.clock {
+            prop_assert!(same(Timestamp::from_wall(found.wall.unwrap(), 0).unwrap(), clock));
+        }
+        prop_assert_eq!(found.source, best.strength.source());
+        match (found.wall, found.offset_minutes) {
+            (Some(wall), offset) => {
+                prop_assert_eq!(Timestamp::from_wall(wall, offset.unwrap_or(0)), Some(found.at));
+            }
+            (None, offset) => prop_assert_eq!(offset, None),
+        }
+        prop_assert!(found.offset_minutes.is_none_or(|offset| was_set(offset, found.at)));
+    }
+
+    #[test]
+    fn a_weaker_source_never_changes_what_is_known(
+        mut candidates in prop::collection::vec(any_candidate(), 1..5), weaker in any_candidate(),
+    ) {
+        candidates.sort_by_key(|candidate| candidate.strength);
+        let weakest = Candidate { strength: Strength::ExifChanged, ..weaker };
+        candidates.retain(|candidate| candidate.strength < weakest.strength);
+        prop_assume!(strongest(&candidates).is_some_and(|best| best.precision > Precision::Day));
+        let before = resolve(candidates.clone(), None, moment(ADDED)).unwrap();
+        candidates.push(weakest);
+        let after = resolve(candidates, None, moment(ADDED)).unwrap();
+        prop_assert_eq!(before.source, after.source);
+        if before.offset_minutes.is_some() {
+            prop_assert_eq!(before.offset_minutes, after.offset_minutes);
+            prop_assert!((after.at.millis() - before.at.millis()).abs() < MINUTE_MS);
+        }
+    }
+
     #[test]
     fn there_is_always_a_time_that_is_not_in_the_future(
         original in "[0-9: ]{0,22}", offset in "[+-][0-9:]{0,5}", date in "[0-9:]{0,10}",
