@@ -9,7 +9,7 @@ use storage::{SchemaStore, StorageError};
 
 use super::SqlError;
 use crate::{
-    Backend, SqlConnection, SqlStore,
+    Backend, SqlConnection, SqlStore, classify,
     schema::{FIND_MIGRATIONS_TABLE, MIGRATIONS},
 };
 
@@ -113,5 +113,5 @@ fn applied_versions(c: &mut SqlConnection) -> Result<Vec<String>, SqlError> {
 
 #[expect(clippy::needless_pass_by_value, reason = "the signature that map_err needs")]
 fn migration_error(error: Box<dyn std::error::Error + Send + Sync>) -> SqlError {
-    SqlError::Refused(format!("a migration failed: {}", error))
+    SqlError::Refused(format!("a migration failed: {}", classify::describe(&error)))
 }

@@ -21,26 +21,6 @@ pub struct Fingerprint {
     pub head: Vec<u8>,
 }
 
-/// A checksum that a client sends with its upload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Checksum {
-    /// SHA-256.
-    Sha256(ContentHash),
-    /// SHA-1, which sync clients still use. It only detects broken transfers.
-    Sha1([u8; 20]),
-}
-
-impl Checksum {
-    /// Whether these bytes have the checksum.
-    pub fn matches(&self, bytes: &[u8]) -> bool {
-        let is = |algorithm, expected: &[u8]| digest::digest(algorithm, bytes).as_ref() == expected;
-        match self {
-            Self::Sha256(expected) => is(&digest::SHA256, expected.as_bytes()),
-            Self::Sha1(expected) => is(&digest::SHA1_FOR_LEGACY_USE_ONLY, expected),
-        }
-    }
-}
-
 /// Computes a fingerprint from chunks.
 pub(crate) struct Hasher {
     context: digest::Context,

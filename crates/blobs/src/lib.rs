@@ -19,6 +19,7 @@
 //! [`open_remote`](BlobStore::open_remote). Nothing else depends on the backend.
 #![deny(missing_docs)]
 
+mod checksum;
 mod content;
 mod error;
 mod fingerprint;
@@ -34,9 +35,10 @@ mod store;
 mod sync;
 mod upload;
 
+pub use checksum::ChecksumVerifier;
 pub use content::ContentStore;
 pub use error::{BlobError, PutError, StagingError};
-pub use fingerprint::{Checksum, Fingerprint, HEAD_BYTES, content_hash, fingerprint, fingerprint_of};
+pub use fingerprint::{Fingerprint, HEAD_BYTES, content_hash, fingerprint, fingerprint_of};
 pub use locks::{IndexerLock, ProcessLocks, ServiceLock, WorkerLock};
 pub use owners::{EndedOwner, OwnerLock};
 pub use parts::{PartFile, PartStore, PartWriter};

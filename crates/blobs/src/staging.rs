@@ -3,12 +3,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ring::digest;
+use domain::Checksum;
 use tempfile::NamedTempFile;
 use tokio::io::AsyncWriteExt as _;
 
 use crate::{
-    BlobError, Checksum, Fingerprint, StagingError, content::files_named, fingerprint::Hasher, parts,
+    BlobError, ChecksumVerifier, Fingerprint, StagingError, content::files_named, fingerprint::Hasher, parts,
     permissions::create_private_folder,
 };
 
@@ -28,12 +28,16 @@ impl StagingFolder {
         Ok(Self { path })
     }
 
-    /// Creates a file for an upload, which must match the checksum if there is one. The file is deleted when the writer
+    /// Creates a file for an upload, which must match the checksums. The file is deleted when the writer
     /// is dropped.
     ///
     /// # Errors
     /// [`StagingError::Io`].
-    pub async fn create(&self, checksum: Option<Checksum>) -> Result<StagingWriter, StagingError> {
+    pub async fn create(
+        &self,
+        checksums: impl IntoIterator<Item = Checksum>,
+    ) -> Result<StagingWriter, StagingError> {
+        let verifier = ChecksumVerifier::new(checksums);
         let folder = self.path.clone();
         let created = tokio::task::spawn_blocking(move || {
             let file = tempfile::Builder::new().prefix(PREFIX).tempfile_in(folder)?;
@@ -41,14 +45,7 @@ impl StagingFolder {
             Ok::<_, io::Error>((file, writer))
         });
         let (file, writer) = created.await.map_err(io::Error::other).flatten()?;
-        Ok(StagingWriter {
-            file,
-            writer: tokio::fs::File::from_std(writer),
-            hasher: Hasher::new(),
-            sha1: matches!(checksum, Some(Checksum::Sha1(_)))
-                .then(|| digest::Context::new(&digest::SHA1_FOR_LEGACY_USE_ONLY)),
-            checksum,
-        })
+        Ok(StagingWriter { file, writer: tokio::fs::File::from_std(writer), hasher: Hasher::new(), verifier })
     }
 
     /// The folder.
@@ -67,9 +64,7 @@ pub struct StagingWriter {
     file: NamedTempFile,
     writer: tokio::fs::File,
     hasher: Hasher,
-    checksum: Option<Checksum>,
-    /// Present when the checksum is SHA-1.
-    sha1: Option<digest::Context>,
+    verifier: ChecksumVerifier,
 }
 
 impl StagingWriter {
@@ -79,9 +74,7 @@ impl StagingWriter {
     /// [`StagingError::Io`].
     pub async fn write(&mut self, chunk: &[u8]) -> Result<(), StagingError> {
         self.hasher.update(chunk);
-        if let Some(sha1) = &mut self.sha1 {
-            sha1.update(chunk);
-        }
+        self.verifier.update(chunk);
         Ok(self.writer.write_all(chunk).await?)
     }
 
@@ -102,14 +95,7 @@ impl StagingWriter {
     pub async fn finish(mut self) -> Result<StagedFile, StagingError> {
         self.writer.flush().await?;
         let fingerprint = self.hasher.finish();
-        let matches = match self.checksum {
-            None => true,
-            Some(Checksum::Sha256(expected)) => fingerprint.hash == expected,
-            Some(Checksum::Sha1(expected)) => {
-                self.sha1.is_some_and(|sha1| sha1.finish().as_ref() == expected)
-            }
-        };
-        if !matches {
+        if !self.verifier.matches() {
             return Err(StagingError::ChecksumMismatch);
         }
         Ok(StagedFile { fingerprint, file: self.file })

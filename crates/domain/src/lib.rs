@@ -24,6 +24,7 @@ mod account;
 mod album;
 mod blob;
 mod capture;
+mod checksum;
 mod circle;
 mod edit;
 mod file_info;
@@ -52,6 +53,7 @@ pub use album::{
 };
 pub use blob::BlobKind;
 pub use capture::{CaptureSource, CaptureTime, UtcOffset};
+pub use checksum::{Checksum, ChecksumAlgorithm};
 pub use circle::{Circle, LatLonBox, MAX_RADIUS_M};
 pub use edit::{
     Correction, EditedField, PhotoEdit, ShiftNumbers, TimeEdit, TimeShift, Zone, parse_position,
@@ -67,7 +69,7 @@ pub use map::{MAX_MAP_CLUSTERS, MAX_MAP_LATITUDE, MAX_MAP_LEVEL, MapArea, MapCel
 pub use metadata::{Metadata, PhotoDetails};
 pub use month::Month;
 pub use number::{parse_decimal, parse_digits};
-pub use password::{MIN_PASSWORD_CHARS, PasswordTooShort, check_new_password};
+pub use password::{MIN_PASSWORD_CHARS, PasswordTooShort, check_new_password, normalized_password};
 pub use position::{EARTH_RADIUS_M, Position};
 pub use query::{
     Channel, Channels, DateRange, Limit, ListQuery, MAX_CIRCLE_CANDIDATES, MAX_QUERY_CHARS, Offset,
@@ -75,6 +77,6 @@ pub use query::{
 };
 pub use security_event::SecurityEventKind;
 pub use selection::{MAX_SELECTED_IDS, MAX_SELECTED_RANGES, Selection};
-pub use text::{MAX_TEXT_CHARS, clean_text};
+pub use text::{MAX_TEXT_CHARS, clean_text, composed};
 pub use timestamp::Timestamp;
 pub use traces::{TRACE_TARGET, are_traces_exported, export_traces};

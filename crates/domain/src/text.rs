@@ -1,3 +1,7 @@
+use std::borrow::Cow;
+
+use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
+
 use crate::Invalid;
 
 /// Maximum length of a stored description, file name or OCR text, in characters; longer ones are cut.
@@ -13,6 +17,14 @@ pub fn clean_text(text: &str) -> Option<String> {
         .take(MAX_TEXT_CHARS)
         .collect();
     (!cleaned.is_empty()).then_some(cleaned)
+}
+
+/// A name in composed form (NFC), in which names are stored and compared. macOS decomposes letters.
+pub fn composed(name: &str) -> Cow<'_, str> {
+    match is_nfc_quick(name.chars()) {
+        IsNormalized::Yes => Cow::Borrowed(name),
+        IsNormalized::No | IsNormalized::Maybe => Cow::Owned(name.nfc().collect()),
+    }
 }
 
 /// Refuses NUL and other control characters in a parameter.

@@ -26,7 +26,8 @@ impl Folder {
         let inner = parts.join("/");
         let start = takeout_start(&inner);
         let is_takeout = start.is_some();
-        Self { source, inner: inner.into(), key_start: start.unwrap_or(0), is_export: true, is_takeout }
+        let key_start = start.map_or(0, |start| after_takeout(&inner, start));
+        Self { source, inner: inner.into(), key_start, is_export: true, is_takeout }
     }
 
     /// A folder on disk. `source` gives the number of the export's part that has the given path.
@@ -35,8 +36,19 @@ impl Folder {
         let start = takeout_start(&inner);
         let source = source(start.and_then(|start| inner.get(..start)).unwrap_or_default());
         let is_takeout = start.is_some();
-        let key_start = start.unwrap_or(0);
+        let key_start = start.map_or(0, |start| after_takeout(&inner, start));
         Self { source, key_start, is_export: is_takeout, is_takeout, inner: inner.into() }
+    }
+
+    /// Makes it a folder of a Takeout export whose own folder has another name. `source` gives the number of the export's
+    /// part that has the given path.
+    pub(crate) fn mark_as_takeout(&mut self, source: impl FnOnce(&str) -> usize) {
+        self.key_start = self.inner.len() - self.tail().len();
+        if !self.is_export {
+            self.source = source(self.inner.get(..self.key_start).unwrap_or_default());
+        }
+        self.is_export = true;
+        self.is_takeout = true;
     }
 
     /// The path within the export. Parts of one export have equal paths; other folders on disk have their full path.
@@ -52,6 +64,18 @@ impl Folder {
     /// The folder's own name.
     pub(crate) fn name(&self) -> &str {
         self.inner.rsplit('/').next().unwrap_or(&self.inner)
+    }
+
+    /// The path of the folder above.
+    pub(crate) fn parent(&self) -> &str {
+        self.inner.rsplit_once('/').map_or("", |(parent, _)| parent)
+    }
+
+    /// Its name and that of the folder above, as a path.
+    pub(crate) fn tail(&self) -> &str {
+        let parent = self.parent();
+        let start = parent.rfind('/').map_or(0, |slash| slash + 1);
+        self.inner.get(start..).unwrap_or(&self.inner)
     }
 
     /// The path of a file in it, for messages.
@@ -72,6 +96,11 @@ fn takeout_start(path: &str) -> Option<usize> {
     })
 }
 
+/// Where the path within an export starts: behind the folder `Takeout`, which some people rename.
+fn after_takeout(path: &str, start: usize) -> usize {
+    (start + TAKEOUT.len() + 1).min(path.len())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,7 +110,7 @@ mod tests {
         let archived = Folder::archived(0, &["Takeout", "Google Photos", "Photos from 2019"]);
         let on_disk = |path: &str| Folder::on_disk(Path::new(path), str::len);
         let unpacked = on_disk("/home/ann/part 2/Takeout/Google Photos/Photos from 2019");
-        assert_eq!(archived.key(), "Takeout/Google Photos/Photos from 2019");
+        assert_eq!(archived.key(), "Google Photos/Photos from 2019");
         assert_eq!((unpacked.key(), unpacked.name()), (archived.key(), "Photos from 2019"));
         assert_eq!((unpacked.source, unpacked.is_export), ("/home/ann/part 2/".len(), true));
         let other = on_disk("/home/ann/Pictures");

@@ -13,7 +13,8 @@ pub const MAX_SIDECAR_BYTES: u64 = 1 << 20;
 pub(crate) const MAX_ALBUMS_BYTES: u64 = 128 << 20;
 /// The longest CSV file that is read, in bytes. A row of an Apple export has about 150.
 pub(crate) const MAX_CSV_BYTES: u64 = 16 << 20;
-/// Maximum length of all metadata files that are copied from compressed tar archives to a temporary file, in bytes.
+/// Maximum length of all metadata files that are copied from a compressed tar archive to a temporary file, and of one photo
+/// that is copied because it has several names, in bytes.
 pub(crate) const MAX_COPIED_BYTES: u64 = 2 << 30;
 /// A compressed tar archive may expand to this many bytes, and to this many times its own length.
 pub(crate) const MIN_EXPANDED_BYTES: u64 = 1 << 30;

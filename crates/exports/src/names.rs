@@ -1,8 +1,8 @@
 //! Names of archives, folders and files.
 
-use std::{borrow::Cow, path::Path};
+use std::path::Path;
 
-use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
+pub(crate) use domain::composed;
 
 /// The format of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,14 +59,6 @@ fn without_number(stem: &str) -> Option<&str> {
     let cut = cut.strip_suffix(" of").or_else(|| cut.strip_suffix(" part")).unwrap_or(cut);
     let is_number = (1..=MAX_DIGITS).contains(&(number_end - before.len()));
     (is_number && !cut.is_empty()).then_some(cut)
-}
-
-/// The name in the form in which names are compared. macOS decomposes letters.
-pub(crate) fn composed(name: &str) -> Cow<'_, str> {
-    match is_nfc_quick(name.chars()) {
-        IsNormalized::Yes => Cow::Borrowed(name),
-        _ => Cow::Owned(name.nfc().collect()),
-    }
 }
 
 /// The parts of an entry's path. The names of hostile archives may be absolute, contain `..` or be empty.

@@ -282,6 +282,14 @@ impl Scan {
         None
     }
 
+    /// Makes a folder one of a Takeout export.
+    pub(crate) fn mark_as_takeout(&mut self, folder: usize) {
+        let sources = &mut self.sources;
+        if let Some(folder) = self.folders.get_mut(folder) {
+            folder.mark_as_takeout(|root| source_number(sources, root.to_owned(), root.to_owned()));
+        }
+    }
+
     fn folder_number(&mut self, folder: Folder) -> usize {
         let next = self.folders.len();
         let number = *self.folder_numbers.entry((folder.source, folder.full().to_owned())).or_insert(next);

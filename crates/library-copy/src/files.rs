@@ -2,7 +2,7 @@
 
 use std::io;
 
-use blobs::{BlobError, BlobStore, Checksum, ContentStore, StagingError};
+use blobs::{BlobError, BlobStore, ContentStore};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use storage::{BlobKind, BlobRef, StoredPart};
 
@@ -129,15 +129,15 @@ pub async fn copy_blob(from: &ContentStore, to: &BlobStore, blob: BlobRef) -> Re
         Err(BlobError::Missing { .. }) => return Ok(BlobCopy::Lost),
         reader => reader?,
     };
-    let mut writer = to.staging.create(Some(Checksum::Sha256(hash))).await?;
+    let mut writer = to.staging.create(None).await?;
     let mut chunks = std::pin::pin!(reader.into_stream());
     while let Some(chunk) = chunks.next().await {
         writer.write(&chunk?).await?;
     }
-    let staged = match writer.finish().await {
-        Err(StagingError::ChecksumMismatch) => return Ok(BlobCopy::Lost),
-        staged => staged?,
-    };
+    let staged = writer.finish().await?;
+    if staged.fingerprint().hash != hash {
+        return Ok(BlobCopy::Lost);
+    }
     to.content.put_staged(kind, staged).await?;
     Ok(BlobCopy::Copied)
 }

@@ -6,9 +6,9 @@ use std::{
     time::Duration,
 };
 
-use blobs::{BlobError, Checksum, HEAD_BYTES, PutError, StagedFile, StagingError};
+use blobs::{BlobError, HEAD_BYTES, PutError, StagedFile, StagingError};
 use bytes::Bytes;
-use domain::{AccountId, BlobKind, ContentHash, ImageId, Sidecar, Timestamp, clean_text};
+use domain::{AccountId, BlobKind, Checksum, ContentHash, ImageId, Sidecar, Timestamp, clean_text, composed};
 use exports::EntryError;
 use futures_util::{FutureExt as _, Stream, StreamExt as _, future::BoxFuture};
 use keys::new_id;
@@ -46,8 +46,8 @@ pub struct Upload {
     pub sidecars_if_new: Vec<Sidecar>,
     /// Its length in bytes, if the sender announced it.
     pub bytes: Option<u64>,
-    /// Its checksum, if the sender announced it.
-    pub checksum: Option<Checksum>,
+    /// The checksums that the sender announced.
+    pub checksums: Vec<Checksum>,
     /// What happens to an image with these bytes that the account deleted.
     pub restore_deleted: RestoreDeleted,
 }
@@ -217,7 +217,7 @@ impl Library {
         stream: impl Stream<Item = Result<Bytes, E>> + Send,
     ) -> Result<(Option<Original>, StagedFile), ImportError> {
         let max_bytes = self.parts.settings.max_upload_bytes;
-        let mut file = self.parts.blobs.staging.create(upload.checksum).await?;
+        let mut file = self.parts.blobs.staging.create(upload.checksums.iter().cloned()).await?;
         let mut format = None;
         let mut stream = pin!(stream);
         while let Some(chunk) = stream.next().await {
@@ -392,7 +392,7 @@ impl Library {
             original: original.hash,
             original_bytes: original.bytes,
             media_type: original.format.media_type(),
-            file_name: upload.name.as_deref().and_then(clean_text),
+            file_name: upload.name.as_deref().map(composed).as_deref().and_then(clean_text),
             modified_at: upload.modified_at,
             added_at: self.parts.clock.now(),
             sidecars: upload.sidecars.clone(),

@@ -66,7 +66,7 @@ use storage::{SharedStore, Viewer};
 use tokio::sync::Notify;
 
 pub use accounts::{AccountError, Caller, Credential, KeyError, Unavailable};
-pub use blobs::{BlobError, BlobReader, Checksum};
+pub use blobs::{BlobError, BlobReader};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use dispatcher::Indexing;
 pub use edits::{EditError, EditTotals, FoundCity};

@@ -1,9 +1,10 @@
-use std::sync::Arc;
+use std::{iter, sync::Arc};
 
 use argon2::{
     Argon2, PasswordHasher as _, PasswordVerifier as _,
     password_hash::{self, phc::PasswordHash},
 };
+use domain::normalized_password;
 use keys::{Random, RandomError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -54,6 +55,7 @@ impl Passwords {
         let mut salt = [0; 16];
         random.fill(&mut salt)?;
         self.run_blocking(move || {
+            let password = normalized_password(&password);
             let hashed = Argon2::default().hash_password_with_salt(password.as_bytes(), &salt);
             hashed
                 .map(|hash: PasswordHash| hash.to_string())
@@ -80,11 +82,17 @@ impl Passwords {
             let _slot = slot;
             let failed = |error: &dyn std::fmt::Display| PasswordError::Hash(error.to_string());
             let parsed = PasswordHash::new(hash.as_deref().unwrap_or(DUMMY_HASH)).map_err(|e| failed(&e))?;
-            match Argon2::default().verify_password(password.as_bytes(), &parsed) {
-                Ok(()) => Ok(hash.is_some()),
-                Err(password_hash::Error::PasswordInvalid) => Ok(false),
-                Err(error) => Err(failed(&error)),
+            let normalized = normalized_password(&password);
+            // Hashes of older versions are of passwords as they were sent.
+            let as_sent = (normalized != password).then_some(password.as_str());
+            for password in iter::once(&*normalized).chain(as_sent) {
+                match Argon2::default().verify_password(password.as_bytes(), &parsed) {
+                    Ok(()) => return Ok(hash.is_some()),
+                    Err(password_hash::Error::PasswordInvalid) => {}
+                    Err(error) => return Err(failed(&error)),
+                }
             }
+            Ok(false)
         })
         .await
     }
@@ -120,6 +128,27 @@ mod tests {
         let work = |hash: &str| hash.split('$').take(4).map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(work(DUMMY_HASH), work(&hash));
         assert_eq!(DUMMY_HASH.len(), hash.len());
+    }
+
+    #[tokio::test]
+    async fn composed_and_decomposed_passwords_are_the_same() {
+        let passwords = Passwords::new(1, 0);
+        let verify = async |password: &str, hash: &str| {
+            let verified =
+                passwords.verify(passwords.reserve().unwrap(), password.to_owned(), Some(hash.into()));
+            verified.await.unwrap()
+        };
+        let (composed, decomposed) = ("gr\u{fc}n \u{e9}t\u{e9}", "gru\u{308}n\u{a0}e\u{301}te\u{301}");
+        for password in [composed, decomposed] {
+            let hash = passwords.hash(password.into(), &SeededRandom::new(1)).await.unwrap();
+            assert!(verify(composed, &hash).await && verify(decomposed, &hash).await, "{password}");
+            assert!(!verify("grun ete", &hash).await);
+        }
+        // As an older version hashed it.
+        let old: PasswordHash =
+            Argon2::default().hash_password_with_salt(decomposed.as_bytes(), &[7; 16]).unwrap();
+        assert!(verify(decomposed, &old.to_string()).await);
+        assert!(!verify("gru\u{308}n", &old.to_string()).await);
     }
 
     #[test]

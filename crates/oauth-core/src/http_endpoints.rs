@@ -1,6 +1,6 @@
 //! The endpoints that programs call, as functions from HTTP requests to HTTP responses.
 
-use std::{collections::HashMap, fmt, sync::Arc};
+use std::{collections::HashMap, fmt, iter, sync::Arc};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, header, request::Parts};
@@ -182,13 +182,16 @@ pub struct MetadataDocuments(HashMap<String, Bytes>);
 impl MetadataDocuments {
     /// The documents of a server and of its resources. Clients look for them with and without the path of the issuer or
     /// resource, and some append the well-known part to the issuer; the document of the default resource is at all paths
-    /// that name no other.
+    /// that name no other. Each path is also known with a trailing slash.
     pub fn new(server: &AuthorizationServer) -> Self {
         let mut documents = HashMap::new();
         let mut add = |paths: &[String], document: Vec<u8>| {
             let document = Bytes::from(document);
-            for path in paths {
-                documents.entry(path.clone()).or_insert_with(|| document.clone());
+            // Some clients remove the final slash of a path, or add one.
+            for path in paths.iter().map(|path| path.trim_end_matches('/')) {
+                for path in [path.to_owned(), format!("{path}/")] {
+                    documents.entry(path).or_insert_with(|| document.clone());
+                }
             }
         };
         let well_known = "/.well-known/oauth-authorization-server";
@@ -199,10 +202,7 @@ impl MetadataDocuments {
         for (index, resource) in server.config().resources().iter().enumerate() {
             let document = serde_json::to_vec(&server.resource_metadata(&resource.url)).unwrap_or_default();
             let default = (index == 0).then(|| "/.well-known/oauth-protected-resource".to_owned());
-            let path = path_of(&resource.metadata_url);
-            // RFC 9728 keeps the final slash of a resource's path. Some clients remove it.
-            let paths: Vec<String> =
-                [path.trim_end_matches('/').to_owned(), path].into_iter().chain(default).collect();
+            let paths: Vec<String> = iter::once(path_of(&resource.metadata_url)).chain(default).collect();
             add(&paths, document);
         }
         Self(documents)

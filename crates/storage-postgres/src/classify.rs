@@ -74,9 +74,22 @@ pub(crate) fn is_connection_lost(error: &Error) -> bool {
     }
 }
 
-/// The message of an error.
-pub(crate) fn describe(error: &Error) -> String {
-    error.to_string()
+/// Messages of Postgres about statements that were prepared on another connection.
+const FOREIGN_STATEMENT: [&str; 3] = ["already exists", "does not exist", "bind message supplies"];
+
+/// The message of an error, and what to do about a pooler that mixes up prepared statements.
+pub(crate) fn describe(error: &impl std::fmt::Display) -> String {
+    let message = error.to_string();
+    let is_of_pooler =
+        message.contains("prepared statement") && FOREIGN_STATEMENT.iter().any(|part| message.contains(part));
+    if !is_of_pooler {
+        return message;
+    }
+    format!(
+        "{message}. A pooler between this program and Postgres does not keep prepared statements apart. With PgBouncer 1.21 \
+         or newer, set max_prepared_statements = 200 in its configuration. With an older one, set server_reset_query_always \
+         = 1 there and add statement_cache=off to the database URL. See PgBouncer in docs/scale.md"
+    )
 }
 
 #[cfg(test)]
@@ -98,6 +111,24 @@ mod tests {
         }
         let other = error(DatabaseErrorKind::Unknown, r#"relation "images" does not exist"#);
         assert!(matches!(StorageError::from(SqlError::from(other)), StorageError::Refused(_)));
+    }
+
+    #[test]
+    fn statements_of_other_connections_lead_to_the_settings_of_the_pooler() {
+        for (message, is_of_pooler) in [
+            (r#"prepared statement "s17" already exists"#, true),
+            (r#"prepared statement "s0" does not exist"#, true),
+            (r#"bind message supplies 2 parameters, but prepared statement "s3" requires 1"#, true),
+            ("cannot insert multiple commands into a prepared statement", false),
+            (r#"relation "images" already exists"#, false),
+        ] {
+            let error = StorageError::from(SqlError::from(error(DatabaseErrorKind::Unknown, message)));
+            let text = error.to_string();
+            assert!(text.contains(message), "{text}");
+            for setting in ["max_prepared_statements", "statement_cache=off", "docs/scale.md"] {
+                assert_eq!(text.contains(setting), is_of_pooler, "{text}");
+            }
+        }
     }
 
     #[test]

@@ -27,7 +27,7 @@ use tokio::{
 
 use crate::{
     Lock, SqlConnection,
-    classify::{is_conflict, is_connection_lost, is_lock_timeout},
+    classify::{describe, is_conflict, is_connection_lost, is_lock_timeout},
     connection::{LIMITS, PostgresUrl},
     lock,
     sql::{
@@ -369,7 +369,7 @@ impl Connector {
                 Ok(connection)
             }
             Err(error) => {
-                let reason = format!("{}: {error}", self.url);
+                let reason = format!("{}: {}", self.url, describe(&error));
                 *failed() = Some((Instant::now(), reason.clone()));
                 Err(ConnectionError::BadConnection(reason))
             }

@@ -16,8 +16,9 @@ impl McpResource {
     /// All resources, the current one first.
     pub const ALL: [Self; 3] = [Self::V1, Self::V2, Self::Legacy];
 
-    /// The resource at a path.
+    /// The resource at a path, with or without a trailing slash.
     pub fn at(path: &str) -> Option<Self> {
+        let path = path.strip_suffix('/').unwrap_or(path);
         Self::ALL.into_iter().find(|resource| resource.path() == path)
     }
 
@@ -98,11 +99,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_exact() {
+    fn paths_are_exact_but_for_a_trailing_slash() {
         for resource in McpResource::ALL {
             assert_eq!(McpResource::at(resource.path()), Some(resource));
+            assert_eq!(McpResource::at(&format!("{}/", resource.path())), Some(resource));
         }
-        for path in ["/api/mcp/", "/api/mcp/v3", "/api/mcp/v1/", "/api/mcp/V1", "/api/mcp/v1/x", ""] {
+        for path in ["/api/mcp/", "/api/mcp/v3", "/api/mcp/v1//", "/api/mcp/V1", "/api/mcp/v1/x", "", "/"] {
             assert_eq!(McpResource::at(path), None, "{path}");
         }
     }

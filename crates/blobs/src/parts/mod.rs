@@ -7,10 +7,11 @@ mod writer;
 use std::{io, path::PathBuf, sync::Arc, time::SystemTime};
 
 use bytes::Bytes;
+use domain::Checksum;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream, stream::BoxStream};
 use object_store::ObjectStore;
 
-use crate::{BlobError, Checksum, permissions::create_private_folder};
+use crate::{BlobError, ChecksumVerifier, permissions::create_private_folder};
 
 pub use writer::PartWriter;
 
@@ -61,13 +62,13 @@ impl PartStore {
         Self { folder, place: Place::Objects(objects) }
     }
 
-    /// Creates a local file for a part, which must match the checksum if there is one. The file is deleted when the
-    /// writer is dropped.
+    /// Creates a local file for a part, which must match the checksums. The file is deleted when the writer is dropped.
     ///
     /// # Errors
     /// The folder cannot be written.
-    pub async fn create(&self, checksum: Option<Checksum>) -> io::Result<PartWriter> {
-        PartWriter::create(self.folder.clone(), self.place.clone(), checksum).await
+    pub async fn create(&self, checksums: impl IntoIterator<Item = Checksum>) -> io::Result<PartWriter> {
+        let verifier = ChecksumVerifier::new(checksums);
+        PartWriter::create(self.folder.clone(), self.place.clone(), verifier).await
     }
 
     /// The bytes of parts, one after the other. Each part is its name and length. A part that is missing or has another

@@ -1,11 +1,10 @@
 use std::{io, path::PathBuf};
 
-use ring::digest;
 use tempfile::NamedTempFile;
 use tokio::io::AsyncWriteExt as _;
 
 use super::{PREFIX, Place, RANDOM_CHARS, check_name, folder, objects};
-use crate::{Checksum, StagingError};
+use crate::{ChecksumVerifier, StagingError};
 
 /// Writes a part to a local file. The file is deleted when this value is dropped.
 pub struct PartWriter {
@@ -14,16 +13,14 @@ pub struct PartWriter {
     file: NamedTempFile,
     writer: tokio::fs::File,
     bytes: u64,
-    checksum: Option<Checksum>,
-    /// Present when there is a checksum.
-    hasher: Option<digest::Context>,
+    verifier: ChecksumVerifier,
 }
 
 impl PartWriter {
     pub(super) async fn create(
         folder: PathBuf,
         place: Place,
-        checksum: Option<Checksum>,
+        verifier: ChecksumVerifier,
     ) -> io::Result<Self> {
         let path = folder.clone();
         let (file, writer) = folder::blocking(move || {
@@ -32,9 +29,8 @@ impl PartWriter {
             Ok((file, writer))
         })
         .await?;
-        let hasher = checksum.as_ref().map(|checksum| digest::Context::new(algorithm(checksum)));
         let writer = tokio::fs::File::from_std(writer);
-        Ok(Self { folder, place, file, writer, bytes: 0, checksum, hasher })
+        Ok(Self { folder, place, file, writer, bytes: 0, verifier })
     }
 
     /// Appends bytes.
@@ -42,9 +38,7 @@ impl PartWriter {
     /// # Errors
     /// The file cannot be written.
     pub async fn write(&mut self, chunk: &[u8]) -> io::Result<()> {
-        if let Some(hasher) = &mut self.hasher {
-            hasher.update(chunk);
-        }
+        self.verifier.update(chunk);
         self.bytes += chunk.len() as u64;
         self.writer.write_all(chunk).await
     }
@@ -72,9 +66,7 @@ impl PartWriter {
     pub async fn finish_as(mut self, name: &str) -> Result<(), StagingError> {
         check_name(name)?;
         self.writer.flush().await?;
-        if let (Some(hasher), Some(checksum)) = (self.hasher.take(), &self.checksum)
-            && hasher.finish().as_ref() != expected(checksum)
-        {
+        if !self.verifier.matches() {
             return Err(StagingError::ChecksumMismatch);
         }
         match &self.place {
@@ -82,19 +74,5 @@ impl PartWriter {
             Place::Objects(backend) => objects::store(&**backend, name, self.file.path()).await?,
         }
         Ok(())
-    }
-}
-
-fn algorithm(checksum: &Checksum) -> &'static digest::Algorithm {
-    match checksum {
-        Checksum::Sha256(_) => &digest::SHA256,
-        Checksum::Sha1(_) => &digest::SHA1_FOR_LEGACY_USE_ONLY,
-    }
-}
-
-fn expected(checksum: &Checksum) -> &[u8] {
-    match checksum {
-        Checksum::Sha256(hash) => hash.as_bytes(),
-        Checksum::Sha1(hash) => hash,
     }
 }

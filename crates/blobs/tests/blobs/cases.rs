@@ -2,9 +2,12 @@
 
 use std::time::UNIX_EPOCH;
 
-use blobs::{BlobError, Checksum, PutError, StagingError, content_hash, fingerprint};
+use blobs::{BlobError, PutError, StagingError, content_hash, fingerprint};
 use bytes::Bytes;
-use domain::BlobKind::{Original, Rendition};
+use domain::{
+    BlobKind::{Original, Rendition},
+    Checksum, ChecksumAlgorithm,
+};
 use futures_util::TryStreamExt as _;
 
 use crate::backing::{Backing, part, read, staged};
@@ -72,19 +75,47 @@ async fn an_unfinished_upload_leaves_nothing(it: Backing) {
     assert_eq!(it.files(), Vec::<String>::new());
 }
 
+/// The checksums of `hello`.
+const HELLO: [(ChecksumAlgorithm, &str); 7] = [
+    (ChecksumAlgorithm::Sha1, "aaf4c61ddcc5e8a2dabede0f3b482cd9aea9434d"),
+    (ChecksumAlgorithm::Sha256, "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"),
+    (
+        ChecksumAlgorithm::Sha512,
+        "9b71d224bd62f3785d96d46ad3ea3d73319bfbc2890caadae2dff72519673ca72323c3d99ba5c11d7c7acc6e14b8c5da0c4663475c2e5c3adef46f73bcdec043",
+    ),
+    (ChecksumAlgorithm::Sha3, "3338be694f50c5f338814986cdf0686453a888b84f424d792af4b9202398f392"),
+    (ChecksumAlgorithm::Md5, "5d41402abc4b2a76b9719d911017c592"),
+    (ChecksumAlgorithm::Adler32, "062c0215"),
+    (ChecksumAlgorithm::Crc32, "3610a686"),
+];
+
+fn checksum(algorithm: ChecksumAlgorithm, hexadecimal: &str) -> Checksum {
+    let digits: Vec<char> = hexadecimal.chars().collect();
+    let bytes =
+        digits.chunks(2).map(|pair| u8::from_str_radix(&pair.iter().collect::<String>(), 16).unwrap());
+    Checksum::new(algorithm, bytes.collect()).unwrap()
+}
+
 async fn an_upload_must_match_its_checksum(it: Backing) {
-    let sha1 = |last| {
-        let mut sha1 = *b"\xaa\xf4\xc6\x1d\xdc\xc5\xe8\xa2\xda\xbe\xde\x0f\x3b\x48\x2c\xd9\xae\xa9\x43\x00";
-        sha1[19] = last;
-        Checksum::Sha1(sha1)
+    let right: Vec<Checksum> =
+        HELLO.into_iter().map(|(algorithm, value)| checksum(algorithm, value)).collect();
+    assert_eq!(right.len(), ChecksumAlgorithm::ALL.len());
+    let wrong = |right: &Checksum| {
+        let value = right.value().iter().map(|byte| byte ^ 1).collect();
+        Checksum::new(right.algorithm(), value).unwrap()
     };
-    for (checksum, matches) in [
-        (sha1(0x4d), true),
-        (sha1(0x4e), false),
-        (Checksum::Sha256(content_hash(b"hello")), true),
-        (Checksum::Sha256(content_hash(b"other")), false),
-    ] {
-        let mut writer = it.store.staging.create(Some(checksum)).await.unwrap();
+    let each = right.iter().flat_map(|right| [(vec![right.clone()], true), (vec![wrong(right)], false)]);
+    // Every one of several must match, of one algorithm or of several.
+    let first = || right.first().unwrap();
+    let last = || right.last().unwrap();
+    let several = [
+        (right.clone(), true),
+        (vec![first().clone(), wrong(last())], false),
+        (vec![first().clone(), wrong(first())], false),
+        (vec![wrong(first()), first().clone()], false),
+    ];
+    for (checksum, matches) in each.chain(several) {
+        let mut writer = it.store.staging.create(checksum.clone()).await.unwrap();
         writer.write(b"he").await.unwrap();
         writer.write(b"llo").await.unwrap();
         match writer.finish().await {
@@ -211,8 +242,9 @@ async fn a_store_that_can_be_reached_is_ready(it: Backing) {
 }
 
 async fn a_part_must_match_its_checksum(it: Backing) {
-    let right = Checksum::Sha256(content_hash(b"hello"));
-    for (checksum, is_right) in [(right, true), (Checksum::Sha1([0; 20]), false)] {
+    let right = checksum(ChecksumAlgorithm::Md5, "5d41402abc4b2a76b9719d911017c592");
+    let wrong = checksum(ChecksumAlgorithm::Adler32, "00000000");
+    for (checksum, is_right) in [(right, true), (wrong, false)] {
         let mut writer = it.store.parts.create(Some(checksum)).await.unwrap();
         writer.write(b"hello").await.unwrap();
         match writer.finish().await {

@@ -5,7 +5,7 @@ mod entity_tags;
 mod if_header;
 mod simple;
 
-pub use checksum::{ContentChecksum, content_checksum};
+pub use checksum::{BODY_CHECKSUM_HEADERS, ReadChecksums, oc_checksum};
 pub use entity_tags::{EntityTag, EntityTags};
 pub use if_header::{IfCondition, IfHeader, IfList, IfState};
 pub use simple::{DEFAULT_LOCK_S, Depth, destination_path, is_true, lock_timeout_s, lock_token, overwrite};

@@ -1,5 +1,5 @@
 //! Compressed tar archives. They are read twice from start to end: once for the index, once for the photos. The first
-//! pass copies the metadata files to a temporary file.
+//! pass copies the metadata files to a temporary file. The second one copies photos that have several names.
 
 use std::{
     fs::File,
@@ -13,7 +13,7 @@ use rawzip::FileReader;
 
 use super::{
     Entry, EntryError, OnContent, OnEntry, Range, Verified, range,
-    tar::{Allowance, Limited, described, path_of},
+    tar::{Allowance, HardLinks, Limited, ListedEntry, described},
 };
 use crate::limits::{
     MAX_COPIED_BYTES, MAX_CSV_BYTES, MAX_EXPANSION, MAX_SIDECAR_BYTES, MAX_TAR_HEADERS_BYTES,
@@ -28,11 +28,12 @@ pub(super) struct GzipArchive {
     entries: Vec<Location>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct Location {
-    /// The position in the order of the archive, folders included.
+    /// The position of the content in the order of the archive, folders included.
     ordinal: usize,
     bytes: u64,
+    crc32: Option<u32>,
     /// The start of the copy of a metadata file.
     copy: Option<u64>,
 }
@@ -43,17 +44,32 @@ impl GzipArchive {
     pub(super) fn open(file: File, on_entry: OnEntry<'_>) -> io::Result<(Self, Option<String>)> {
         let copies = tempfile::tempfile()?;
         let mut copying = Copying { file: BufWriter::new(copies.try_clone()?), bytes: 0 };
-        let mut entries = Vec::new();
+        let mut entries: Vec<Location> = Vec::new();
+        let mut links = HardLinks::default();
         let damage = each_entry(&file, |ordinal, entry| {
-            let Some((path, error)) = path_of(entry) else { return Ok(ControlFlow::Continue(())) };
-            let (bytes, mut found) = (entry.size(), described(entry));
-            let copy = if error.is_none() { copying.copy(&path, bytes, entry)? } else { None };
-            let mut content =
-                CrcReader::new(Verified::new(entry, if copy.is_some() { 0 } else { bytes }, None));
-            io::copy(&mut content, &mut io::sink())?;
-            found.crc32 = copy.is_none().then(|| content.crc().sum());
-            let flow = on_entry(entries.len(), Entry { path: &path, error, ..found });
-            entries.push(Location { ordinal, bytes, copy });
+            let Some(file) = ListedEntry::of(entry, &mut links, entries.len()) else {
+                return Ok(ControlFlow::Continue(()));
+            };
+            let found = described(entry);
+            let location = match file.linked.and_then(|linked| entries.get(linked)) {
+                Some(linked) => *linked,
+                None => {
+                    let bytes = entry.size();
+                    let copy = match file.error {
+                        None => copying.copy(&file.path, bytes, entry)?,
+                        Some(_) => None,
+                    };
+                    let left = if copy.is_some() { 0 } else { bytes };
+                    let mut content = CrcReader::new(Verified::new(entry, left, None));
+                    io::copy(&mut content, &mut io::sink())?;
+                    let crc32 = copy.is_none().then(|| content.crc().sum());
+                    Location { ordinal, bytes, crc32, copy }
+                }
+            };
+            let (bytes, crc32) = (location.bytes, location.crc32);
+            let found = Entry { path: &file.path, bytes, crc32, error: file.error, ..found };
+            let flow = on_entry(entries.len(), found);
+            entries.push(location);
             Ok(flow)
         });
         copying.file.flush()?;
@@ -68,28 +84,62 @@ impl GzipArchive {
         Ok(range(&self.copies, start, location.bytes))
     }
 
-    /// Reads entries, in the order of the archive.
+    /// Reads entries, in the order of their contents in the archive.
     pub(super) fn read_each(&self, entries: &[usize], on_content: OnContent<'_>) -> ControlFlow<()> {
-        let location = |entry: &usize| Some((*entry, self.entries.get(*entry)?));
-        let mut wanted = entries.iter().filter_map(location).peekable();
+        let location = |entry: &usize| Some((*entry, *self.entries.get(*entry)?));
+        let mut wanted: Vec<(usize, Location)> = entries.iter().filter_map(location).collect();
+        wanted.sort_by_key(|(_, location)| location.ordinal);
+        let mut unread = wanted.as_slice();
         let mut is_stopped = false;
         // A damaged archive leaves wanted entries unread, which are reported below.
         let _ = each_entry(&self.file, |ordinal, content| {
-            if let Some((entry, location)) = wanted.next_if(|(_, location)| location.ordinal == ordinal) {
+            let names = unread.partition_point(|(_, location)| location.ordinal <= ordinal);
+            let (here, after) = unread.split_at(names);
+            unread = after;
+            if let [(first, location), others @ ..] = here {
                 let mut content = Verified::new(content, location.bytes, None);
-                is_stopped = on_content(entry, Ok(&mut content)).is_break();
+                is_stopped = match others {
+                    [] => on_content(*first, Ok(&mut content)),
+                    _ => read_copied(here, content, on_content),
+                }
+                .is_break();
             }
-            let is_finished = is_stopped || wanted.peek().is_none();
+            let is_finished = is_stopped || unread.is_empty();
             Ok(if is_finished { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         });
         if is_stopped {
             return ControlFlow::Break(());
         }
-        for (entry, _) in wanted {
-            on_content(entry, Err(EntryError::Missing))?;
+        for (entry, _) in unread {
+            on_content(*entry, Err(EntryError::Missing))?;
         }
         ControlFlow::Continue(())
     }
+}
+
+/// Reads one content for several entries, from a temporary copy.
+fn read_copied(
+    entries: &[(usize, Location)],
+    mut content: impl Read,
+    on_content: OnContent<'_>,
+) -> ControlFlow<()> {
+    let bytes = entries.first().map_or(0, |(_, location)| location.bytes);
+    let copied = tempfile::tempfile().and_then(|mut file| {
+        if bytes <= MAX_COPIED_BYTES {
+            io::copy(&mut content, &mut file)?;
+        }
+        Ok(FileReader::from(file))
+    });
+    for (entry, _) in entries {
+        match &copied {
+            _ if bytes > MAX_COPIED_BYTES => on_content(*entry, Err(EntryError::TooLong(MAX_COPIED_BYTES)))?,
+            Ok(copy) => on_content(*entry, Ok(&mut Verified::new(range(copy, 0, bytes), bytes, None)))?,
+            Err(error) => {
+                on_content(*entry, Err(io::Error::new(error.kind(), error.to_string()).into()))?;
+            }
+        }
+    }
+    ControlFlow::Continue(())
 }
 
 /// Calls a function for each entry and skips what it leaves unread.

@@ -36,6 +36,9 @@ pub enum EntryError {
     /// The entry is a link, a device or a sparse file.
     #[error("is not an ordinary file in its archive")]
     NotAFile,
+    /// The entry is a hard link to a file that is not before it.
+    #[error("is a link to a file that is not before it in its archive")]
+    DanglingLink,
     /// The entry is longer than the limit.
     #[error("is longer than the limit of {0} bytes")]
     TooLong(u64),
@@ -129,7 +132,7 @@ impl Archive {
         }
     }
 
-    /// Reads entries, in the order of the archive.
+    /// Reads entries, in the order of the archive. Those that share a content follow each other.
     pub(crate) fn read_each(&self, entries: &[usize], on_content: OnContent<'_>) -> ControlFlow<()> {
         match &self.content {
             Content::Zip(archive) => read_each(entries, |entry| archive.content(entry), on_content),

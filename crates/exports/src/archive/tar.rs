@@ -2,6 +2,7 @@
 
 use std::{
     cell::Cell,
+    collections::HashMap,
     fs::File,
     io::{self, BufReader, Read, Seek, SeekFrom},
     rc::Rc,
@@ -28,20 +29,23 @@ impl TarArchive {
         let allowance = Allowance::default();
         let mut archive = Archive::new(Limited { inner: BufReader::new(file), left: allowance.clone() });
         let mut listed = archive.entries_with_seek()?;
-        let mut entries = Vec::new();
+        let mut entries: Vec<(u64, u64)> = Vec::new();
+        let mut links = HardLinks::default();
         let damage = loop {
             allowance.set(MAX_TAR_HEADERS_BYTES);
-            let entry = match listed.next() {
+            let mut entry = match listed.next() {
                 Some(Ok(entry)) => entry,
                 Some(Err(error)) => break Some(error.to_string()),
                 None => break None,
             };
-            let Some((path, error)) = path_of(&entry) else { continue };
-            let found = Entry { path: &path, error, ..described(&entry) };
+            let Some(file) = ListedEntry::of(&mut entry, &mut links, entries.len()) else { continue };
+            let own = (entry.raw_file_position(), entry.size());
+            let content = file.linked.and_then(|linked| entries.get(linked).copied()).unwrap_or(own);
+            let found = Entry { path: &file.path, bytes: content.1, error: file.error, ..described(&entry) };
             if on_entry(entries.len(), found).is_break() {
                 break None;
             }
-            entries.push((entry.raw_file_position(), entry.size()));
+            entries.push(content);
         };
         Ok((Self { file: reader, entries }, damage))
     }
@@ -52,15 +56,61 @@ impl TarArchive {
     }
 }
 
-/// The path of a file, and why it cannot be read. `None` for folders and records about the archive.
-pub(super) fn path_of<R: Read>(entry: &::tar::Entry<'_, R>) -> Option<(String, Option<EntryError>)> {
-    let error = match entry.header().entry_type() {
-        EntryType::Regular | EntryType::Continuous => None,
-        EntryType::Directory | EntryType::XGlobalHeader => return None,
-        _ => Some(EntryError::NotAFile),
-    };
-    let path = super::zip::name(&entry.path_bytes());
-    (!path.ends_with('/')).then_some((path, error))
+/// The numbers of the entries by path, which hard links name.
+#[derive(Debug, Default)]
+pub(super) struct HardLinks(HashMap<String, usize>);
+
+/// A file in an archive.
+#[derive(Debug)]
+pub(super) struct ListedEntry {
+    pub(super) path: String,
+    /// The number of an earlier entry that has the content of this one.
+    pub(super) linked: Option<usize>,
+    /// Why it cannot be read.
+    pub(super) error: Option<EntryError>,
+}
+
+impl ListedEntry {
+    /// The entry that gets a number. `None` for folders and records about the archive.
+    pub(super) fn of<R: Read>(
+        entry: &mut ::tar::Entry<'_, R>,
+        links: &mut HardLinks,
+        number: usize,
+    ) -> Option<Self> {
+        let path = super::zip::name(&entry.path_bytes());
+        if path.ends_with('/') {
+            return None;
+        }
+        let content = match entry.header().entry_type() {
+            EntryType::Directory | EntryType::XGlobalHeader => return None,
+            EntryType::Regular | EntryType::Continuous if is_sparse(entry) => Err(EntryError::NotAFile),
+            EntryType::Regular | EntryType::Continuous => Ok(None),
+            // Some programs repeat the content.
+            EntryType::Link if entry.size() > 0 => Ok(None),
+            EntryType::Link => {
+                let target = entry.link_name_bytes().map(|name| link_key(&super::zip::name(&name)));
+                let linked = target.and_then(|target| links.0.get(&target).copied());
+                linked.map(Some).ok_or(EntryError::DanglingLink)
+            }
+            _ => Err(EntryError::NotAFile),
+        };
+        if content.is_ok() {
+            links.0.insert(link_key(&path), number);
+        }
+        let (linked, error) = content.map_or_else(|error| (None, Some(error)), |linked| (linked, None));
+        Some(Self { path, linked, error })
+    }
+}
+
+/// A path as hard links and entries have it in common: some programs write one with a leading `./` or `/`.
+fn link_key(path: &str) -> String {
+    crate::names::parts(path).join("/")
+}
+
+/// Whether the content is a sparse file in a form that only extended headers tell from a whole one.
+fn is_sparse<R: Read>(entry: &mut ::tar::Entry<'_, R>) -> bool {
+    let Ok(Some(extensions)) = entry.pax_extensions() else { return false };
+    extensions.flatten().any(|extension| extension.key_bytes().starts_with(b"GNU.sparse."))
 }
 
 pub(super) fn described<R: Read>(entry: &::tar::Entry<'_, R>) -> Entry<'static> {

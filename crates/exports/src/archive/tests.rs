@@ -276,3 +276,90 @@ fn links_in_archives_are_reported() {
         assert_eq!(read(&path).1, [format!("{name}/1.jpg: is not an ordinary file in its archive")]);
     }
 }
+
+/// Writes a tar archive with the content `one` under a name, and these entries behind it: type, name, target.
+fn write_links(path: &Path, first: &str, entries: &[(::tar::EntryType, &str, &str)]) {
+    let mut archive = ::tar::Builder::new(Vec::new());
+    let mut header = ::tar::Header::new_gnu();
+    header.set_size(3);
+    archive.append_data(&mut header, first, b"one".as_slice()).unwrap();
+    for (kind, name, target) in entries {
+        let mut header = ::tar::Header::new_gnu();
+        header.set_entry_type(*kind);
+        header.set_size(0);
+        archive.append_link(&mut header, name, target).unwrap();
+    }
+    let mut header = ::tar::Header::new_gnu();
+    header.set_size(3);
+    archive.append_data(&mut header, "last.jpg", b"two".as_slice()).unwrap();
+    let bytes = archive.into_inner().unwrap();
+    let is_tar = path.extension().is_some_and(|extension| extension == "tar");
+    fs::write(path, if is_tar { bytes } else { samples::gzip(&bytes) }).unwrap();
+}
+
+#[test]
+fn a_hard_link_has_the_content_of_the_earlier_entry() {
+    use ::tar::EntryType::{Link, Symlink};
+    let dir = tempfile::tempdir().unwrap();
+    let long = format!("{}/x.jpg", "n".repeat(150));
+    let long = long.as_str();
+    for archive in ["x.tar", "x.tgz"] {
+        let path = dir.path().join(archive);
+        let links = [
+            (Link, "b/2.jpg", "./a/1.jpg"),
+            (Link, "3.jpg", "b/2.jpg"),
+            (Link, long, "/a/1.jpg"),
+            (Link, "4.jpg", long),
+            (Link, "later.jpg", "last.jpg"),
+            (Link, "outside.jpg", "../../etc/passwd"),
+            (Link, "itself.jpg", "itself.jpg"),
+            (Symlink, "symbolic.jpg", "a/1.jpg"),
+            (Link, "to symbolic.jpg", "symbolic.jpg"),
+        ];
+        write_links(&path, "./a/1.jpg", &links);
+        let (contents, mut reasons) = read(&path);
+        let at = |name: &str| format!("{archive}/{name}");
+        let mut expect: BTreeMap<String, Vec<u8>> =
+            ["a/1.jpg", "b/2.jpg", "3.jpg", long, "4.jpg"].map(|name| (at(name), b"one".to_vec())).into();
+        expect.insert(at("last.jpg"), b"two".to_vec());
+        assert_eq!(contents, expect, "{archive}");
+        reasons.sort();
+        let dangling = EntryError::DanglingLink.to_string();
+        let mut expect = ["later.jpg", "outside.jpg", "itself.jpg", "to symbolic.jpg"]
+            .map(|name| format!("{}: {dangling}", at(name)))
+            .to_vec();
+        expect.push(format!("{}: {}", at("symbolic.jpg"), EntryError::NotAFile));
+        expect.sort();
+        assert_eq!(reasons, expect, "{archive}");
+    }
+}
+
+#[test]
+fn a_sidecar_that_is_a_hard_link_is_used() {
+    let dir = tempfile::tempdir().unwrap();
+    for archive in ["x.tar", "x.tgz"] {
+        let path = dir.path().join(archive);
+        let links = [(::tar::EntryType::Link, "last.jpg.xmp", "first.xmp")];
+        write_links(&path, "first.xmp", &links);
+        let plan = plan(&[path]);
+        let sidecars = &plan.photos.iter().find(|photo| photo.name == "last.jpg").unwrap().sidecars;
+        assert_eq!(plan.read_sidecar(&sidecars[0]).unwrap(), b"one", "{archive}");
+    }
+}
+
+#[test]
+fn a_sparse_file_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.tar");
+    let mut archive = ::tar::Builder::new(Vec::new());
+    archive.append_pax_extensions([("GNU.sparse.major", b"1".as_slice())]).unwrap();
+    let mut header = ::tar::Header::new_ustar();
+    header.set_size(3);
+    archive.append_data(&mut header, "sparse.jpg", b"one".as_slice()).unwrap();
+    archive.append_pax_extensions([("comment", b"whole".as_slice())]).unwrap();
+    archive.append_data(&mut header, "whole.jpg", b"one".as_slice()).unwrap();
+    fs::write(&path, archive.into_inner().unwrap()).unwrap();
+    let (contents, reasons) = read(&path);
+    assert_eq!(contents.keys().collect::<Vec<_>>(), ["x.tar/whole.jpg"]);
+    assert_eq!(reasons, [format!("x.tar/sparse.jpg: {}", EntryError::NotAFile)]);
+}

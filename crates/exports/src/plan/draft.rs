@@ -5,12 +5,15 @@ use std::collections::{HashMap, HashSet};
 use domain::{AlbumTitle, Sidecar, SidecarKind};
 use media::{ApplePhoto, TakeoutFile, TakeoutPhoto};
 
-use super::{Plan, PlannedAlbum, PlannedPhoto, SidecarFile};
+use super::{
+    Plan, PlannedAlbum, PlannedPhoto, SidecarFile,
+    json::{JsonFile, JsonFiles},
+};
 use crate::{
-    ALBUMS_FILE, ListedAlbum, Problem,
+    ListedAlbum, Problem,
     folder::Folder,
-    limits::{MAX_ALBUMS_BYTES, MAX_CSV_BYTES, MAX_SIDECAR_BYTES},
-    names, read_albums_file,
+    limits::{MAX_CSV_BYTES, MAX_SIDECAR_BYTES},
+    names,
     scan::{Item, Place, Scan},
 };
 
@@ -77,7 +80,8 @@ pub(super) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    pub(super) fn of(scan: &'a Scan) -> Self {
+    /// `json` has the content of the JSON files.
+    pub(super) fn of(scan: &'a Scan, mut json: JsonFiles) -> Self {
         let mut draft = Self {
             scan,
             photos: Vec::new(),
@@ -92,9 +96,11 @@ impl<'a> Draft<'a> {
             skipped: Vec::new(),
             ambiguous: Vec::new(),
         };
-        for item in &scan.items {
-            if let Some(folder) = scan.folders.get(item.folder) {
-                draft.add(item, folder);
+        for (number, item) in scan.items.iter().enumerate() {
+            let Some(folder) = scan.folders.get(item.folder) else { continue };
+            match json.remove(&number) {
+                Some(file) => draft.add_json(item, folder, file),
+                None => draft.add(item, folder),
             }
         }
         draft
@@ -102,8 +108,7 @@ impl<'a> Draft<'a> {
 
     fn add(&mut self, item: &'a Item, folder: &'a Folder) {
         match media::sidecar_kind(&item.name) {
-            Some(SidecarKind::Takeout) => self.add_json(item, folder),
-            Some(kind @ SidecarKind::Xmp) => self.add_sidecar(item, folder, kind, None),
+            Some(kind) => self.add_sidecar(item, folder, kind, None),
             None if names::has_extension(&item.name, "csv") => match self.scan.read(item, MAX_CSV_BYTES) {
                 Ok(content) => self.csv_files.push(Csv { item, content }),
                 Err(error) => self.fail(item, &error),
@@ -128,18 +133,13 @@ impl<'a> Draft<'a> {
         self.sidecars.push(SidecarItem { item, folder, kind, described, is_used: false });
     }
 
-    fn add_json(&mut self, item: &'a Item, folder: &'a Folder) {
-        let is_list = &*item.name == ALBUMS_FILE;
-        let max_bytes = if is_list { MAX_ALBUMS_BYTES } else { MAX_SIDECAR_BYTES };
-        let content = match self.scan.read(item, max_bytes) {
-            Ok(content) => content,
-            Err(error) => return self.fail(item, &error),
+    fn add_json(&mut self, item: &'a Item, folder: &'a Folder, file: JsonFile) {
+        let file = match file {
+            JsonFile::Albums(albums) => return self.album_lists.push((item, albums)),
+            JsonFile::Unreadable(error) => return self.fail(item, &error),
+            JsonFile::Takeout(file) => file,
         };
-        if is_list && let Some(albums) = read_albums_file(&content) {
-            self.album_lists.push((item, albums));
-            return;
-        }
-        match media::takeout_file(&content) {
+        match file {
             TakeoutFile::Photo(photo) => self.add_sidecar(item, folder, SidecarKind::Takeout, Some(photo)),
             TakeoutFile::Album(album) if album.is_certain || folder.is_export => {
                 self.album_titles.entry(folder_key(folder)).or_insert((album.title, item));

@@ -3,6 +3,7 @@
 mod apple;
 mod copies;
 mod draft;
+mod json;
 mod members;
 mod own_albums;
 mod pairing;
@@ -12,6 +13,7 @@ mod tests;
 mod years;
 
 use std::{
+    collections::HashMap,
     io::Read,
     ops::ControlFlow,
     path::{Path, PathBuf},
@@ -103,8 +105,10 @@ pub fn plan(paths: &[PathBuf]) -> Plan {
 /// Does the same as [`plan`], and calls a function while it lists archives. The first pass over a big compressed archive
 /// takes minutes.
 pub fn plan_with_progress(paths: &[PathBuf], on_listed: &mut dyn FnMut(ListedArchive<'_>)) -> Plan {
-    let scan = Scan::of(paths, on_listed);
-    let mut draft = Draft::of(&scan);
+    let mut scan = Scan::of(paths, on_listed);
+    let json = json::read_all(&scan);
+    takeout::recognize(&mut scan, &json);
+    let mut draft = Draft::of(&scan, json);
     pair_sidecars(&mut draft);
     takeout::leave_out_trash(&mut draft);
     members::add(&mut draft);
@@ -152,10 +156,10 @@ impl Plan {
         }
         for (archive, wanted) in self.archives.iter().zip(of_archive) {
             let entries: Vec<usize> = wanted.iter().map(|(entry, _)| *entry).collect();
-            let mut positions = wanted.iter().map(|(_, position)| *position);
-            let flow = archive.read_each(&entries, &mut |_, content| match positions.next() {
-                Some(position) => on_photo(position, content),
-                None => ControlFlow::Break(()),
+            let positions: HashMap<usize, usize> = wanted.into_iter().collect();
+            let flow = archive.read_each(&entries, &mut |entry, content| match positions.get(&entry) {
+                Some(position) => on_photo(*position, content),
+                None => ControlFlow::Continue(()),
             });
             if flow.is_break() {
                 return;

@@ -1,11 +1,53 @@
-//! Albums and trash of Google Takeout exports.
+//! Folders, albums and trash of Google Takeout exports.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+use media::TakeoutFile;
 
 use super::{
     PlannedAlbum,
     draft::{Draft, FolderKey, folder_key},
+    json::{JsonFile, JsonFiles},
 };
+use crate::{folder::Folder, names, scan::Scan};
+
+/// Recognizes folders of exports whose own folder was renamed or left out, by the sidecars in them. The folder above these
+/// belongs to the same export, folders beside these if they are those of an album or a year, and folders of other parts if they
+/// have the same names.
+pub(super) fn recognize(scan: &mut Scan, json: &JsonFiles) {
+    let folders_with = |is_wanted: fn(&TakeoutFile) -> bool| -> HashSet<usize> {
+        let files =
+            json.iter().filter(|(_, file)| matches!(file, JsonFile::Takeout(file) if is_wanted(file)));
+        files.filter_map(|(item, _)| Some(scan.items.get(*item)?.folder)).collect()
+    };
+    let of_photos = folders_with(|file| matches!(file, TakeoutFile::Photo(_)));
+    let of_albums = folders_with(|file| matches!(file, TakeoutFile::Album(_)));
+    let roots: HashSet<(usize, &str)> =
+        of_photos.iter().filter_map(|number| scan.folders.get(*number)).map(root).collect();
+    let is_member = |number: usize, folder: &Folder| {
+        of_photos.contains(&number)
+            || roots.contains(&(folder.source, folder.full()))
+            || (roots.contains(&root(folder))
+                && (of_albums.contains(&number) || names::is_year_title(folder.name())))
+    };
+    let folders = || scan.folders.iter().enumerate();
+    let members: HashSet<&str> = folders()
+        .filter(|(number, folder)| is_member(*number, folder))
+        .map(|(_, folder)| folder.tail())
+        .collect();
+    let found: Vec<usize> = folders()
+        .filter(|(_, folder)| !folder.is_takeout && members.contains(folder.tail()))
+        .map(|(number, _)| number)
+        .collect();
+    for folder in found {
+        scan.mark_as_takeout(folder);
+    }
+}
+
+/// The folder above.
+fn root(folder: &Folder) -> (usize, &str) {
+    (folder.source, folder.parent())
+}
 
 /// Leaves out the photos that were in the trash.
 pub(super) fn leave_out_trash(draft: &mut Draft<'_>) {

@@ -1,7 +1,8 @@
 use std::{io, pin::pin};
 
+use blobs::ChecksumVerifier;
 use bytes::Bytes;
-use domain::FilePath;
+use domain::{Checksum, ChecksumAlgorithm, FilePath};
 use futures_util::{FutureExt as _, Stream, StreamExt as _, TryStreamExt as _, stream};
 use media::MediaError;
 use storage::{
@@ -11,7 +12,7 @@ use storage::{
 
 use super::{FileError, name_kind::NameKind, sidecars::collect};
 use crate::{
-    Caller, Checksum, ImportError, Library, Upload,
+    Caller, ImportError, Library, Upload,
     import::{Original, Source},
     reserved_bytes::Reservation,
 };
@@ -23,8 +24,8 @@ pub struct PutFile {
     pub path: FilePath,
     /// Its length in bytes, if the client announced it.
     pub bytes: Option<u64>,
-    /// Its checksum, if the client announced it.
-    pub checksum: Option<Checksum>,
+    /// The checksums that the client announced.
+    pub checksums: Vec<Checksum>,
     /// Its times as sent.
     pub times: FileTimes,
     /// Whether missing folders above it are created.
@@ -35,6 +36,12 @@ pub struct PutFile {
     pub lock_tokens: Vec<LockToken>,
     /// The bytes of its upload's parts. They count as stored until the upload is finished, so the quota leaves them out.
     pub parts_bytes: u64,
+}
+
+impl PutFile {
+    pub(super) fn verifier(&self) -> ChecksumVerifier {
+        ChecksumVerifier::new(self.checksums.iter().cloned())
+    }
 }
 
 impl Library {
@@ -56,9 +63,7 @@ impl Library {
         let first = next_bytes(&mut stream).await?;
         let Some(first) = first else {
             check_length(&file, 0)?;
-            if file.checksum.is_some_and(|checksum| !checksum.matches(&[])) {
-                return Err(ImportError::ChecksumMismatch.into());
-            }
+            check_checksums(file.verifier())?;
             return self.put_content(caller, &file, NewFileContent::Placeholder, 0).await;
         };
         let stream = stream::iter([Ok(first)]).chain(stream.map_err(Into::into));
@@ -66,8 +71,6 @@ impl Library {
             NameKind::Junk => {
                 drop(room);
                 let bytes = self.skip(&file, stream).await?;
-                // Bytes that are not stored are not hashed either.
-                let file = PutFile { checksum: None, ..file };
                 self.put_content(caller, &file, NewFileContent::Junk, bytes).await
             }
             NameKind::Sidecar(kind) => {
@@ -163,7 +166,7 @@ impl Library {
             quota_bytes: self.parts.settings.account_quota_bytes,
             parts_bytes: file.parts_bytes,
             bytes: file.bytes,
-            checksum: file.checksum,
+            checksums: file.checksums.clone(),
             ..Upload::default()
         }
     }
@@ -190,13 +193,16 @@ impl Library {
         let max_bytes = self.parts.settings.max_upload_bytes;
         let mut stream = pin!(stream);
         let mut bytes = 0;
+        let mut verifier = file.verifier();
         while let Some(chunk) = next_bytes(&mut stream).await? {
+            verifier.update(&chunk);
             bytes += chunk.len() as u64;
             if bytes > max_bytes {
                 return Err(ImportError::TooLarge { max_bytes }.into());
             }
         }
         check_length(file, bytes)?;
+        check_checksums(verifier)?;
         Ok(bytes)
     }
 }
@@ -207,10 +213,11 @@ fn new_file(file: &PutFile, content: NewFileContent, bytes: u64) -> NewFile {
         content,
         bytes,
         times: file.times,
-        sha1: match file.checksum {
-            Some(Checksum::Sha1(sha1)) => Some(sha1),
-            _ => None,
-        },
+        sha1: file
+            .checksums
+            .iter()
+            .find(|checksum| checksum.algorithm() == ChecksumAlgorithm::Sha1)
+            .and_then(|checksum| checksum.value().try_into().ok()),
         create_folders: file.create_folders,
         condition: file.condition.clone(),
     }
@@ -227,6 +234,11 @@ pub(super) async fn next_bytes<E: Into<io::Error>>(
         }
     }
     Ok(None)
+}
+
+/// Checks the checksums of bytes that a verifier has seen.
+pub(super) fn check_checksums(verifier: ChecksumVerifier) -> Result<(), ImportError> {
+    if verifier.matches() { Ok(()) } else { Err(ImportError::ChecksumMismatch) }
 }
 
 pub(super) fn check_length(file: &PutFile, bytes: u64) -> Result<(), ImportError> {

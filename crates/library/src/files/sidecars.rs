@@ -12,7 +12,7 @@ use storage::{
 
 use super::{
     FileError, PutFile,
-    put::{check_length, next_bytes},
+    put::{check_checksums, check_length, next_bytes},
 };
 use crate::{Caller, ImportError, Library};
 
@@ -103,9 +103,9 @@ impl Library {
         kind: SidecarKind,
         content: Vec<u8>,
     ) -> Result<FileWritten, FileError> {
-        if file.checksum.is_some_and(|checksum| !checksum.matches(&content)) {
-            return Err(ImportError::ChecksumMismatch.into());
-        }
+        let mut verifier = file.verifier();
+        verifier.update(&content);
+        check_checksums(verifier)?;
         if !media::is_sidecar_content(kind, &content) {
             // Its name promises a description of a photo, but it is something else.
             return Err(ImportError::Refused(MediaError::UnknownFormat).into());

@@ -1,6 +1,7 @@
 use std::io;
 
 use bytes::Bytes;
+use domain::Checksum;
 use futures_util::Stream;
 use storage::{FileWritten, StorageError, UploadState};
 use tracing::Instrument as _;
@@ -21,6 +22,8 @@ pub struct Chunk {
     pub name: String,
     /// Its length in bytes, if it was announced.
     pub bytes: Option<u64>,
+    /// The checksums that were announced.
+    pub checksums: Vec<Checksum>,
 }
 
 /// Why the chunks of an upload did not become a file.
@@ -77,8 +80,13 @@ impl Library {
         }
         let added = chunk.bytes.unwrap_or_default().saturating_sub(replaced);
         let room = self.reserve_part(caller.account.id, added, replaced).await?;
-        let limits =
-            PartLimits { max_bytes, expected: chunk.bytes, checksum: None, keeps_broken: false, room };
+        let limits = PartLimits {
+            max_bytes,
+            expected: chunk.bytes,
+            checksums: chunk.checksums,
+            keeps_broken: false,
+            room,
+        };
         match self.receive_part(limits, Head::NotJudged, stream).await? {
             Some(received) => self.add_part(upload.id, chunk.number, &chunk.name, &received).await,
             None => Ok(()),

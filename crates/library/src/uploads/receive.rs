@@ -1,12 +1,13 @@
 use std::{io, pin::pin};
 
-use blobs::{HEAD_BYTES, PartWriter, StagingError};
+use blobs::{ChecksumVerifier, HEAD_BYTES, PartWriter, StagingError};
 use bytes::Bytes;
+use domain::Checksum;
 use futures_util::{Stream, StreamExt as _};
 use storage::{AddPart, UploadId, UploadPart};
 
 use super::UploadError;
-use crate::{Checksum, ImportError, Library, import::supported_format, reserved_bytes::Reservation};
+use crate::{ImportError, Library, import::supported_format, reserved_bytes::Reservation};
 
 /// What the received bytes of a request are checked against.
 pub(super) struct PartLimits {
@@ -14,7 +15,7 @@ pub(super) struct PartLimits {
     pub(super) max_bytes: u64,
     /// The announced number of bytes.
     pub(super) expected: Option<u64>,
-    pub(super) checksum: Option<Checksum>,
+    pub(super) checksums: Vec<Checksum>,
     /// Whether the bytes of a broken stream are kept.
     pub(super) keeps_broken: bool,
     pub(super) room: Reservation,
@@ -58,7 +59,8 @@ impl Library {
         mut head: Head,
         stream: impl Stream<Item = io::Result<Bytes>> + Send,
     ) -> Result<Option<Received>, UploadError> {
-        let mut file = self.parts.blobs.parts.create(limits.checksum).await.map_err(ImportError::Staging)?;
+        let checksums = limits.checksums.iter().cloned();
+        let mut file = self.parts.blobs.parts.create(checksums).await.map_err(ImportError::Staging)?;
         let mut stream = pin!(stream);
         let mut broken = None;
         while let Some(chunk) = stream.next().await {
@@ -81,7 +83,10 @@ impl Library {
         let bytes = file.bytes();
         match broken {
             Some(error) if !limits.keeps_broken || bytes == 0 => Err(ImportError::Interrupted(error).into()),
-            None if bytes == 0 => Ok(None),
+            None if bytes == 0 => {
+                let is_right = ChecksumVerifier::new(limits.checksums).matches();
+                if is_right { Ok(None) } else { Err(ImportError::ChecksumMismatch.into()) }
+            }
             broken => {
                 let file = file.finish().await.map_err(ImportError::from)?;
                 Ok(Some(Received { file, bytes, broken }))

@@ -2,7 +2,7 @@ use std::{io, pin::pin};
 
 use blobs::HEAD_BYTES;
 use bytes::Bytes;
-use domain::{AccountId, Timestamp};
+use domain::{AccountId, Checksum, Timestamp};
 use futures_util::{Stream, StreamExt as _};
 use storage::{UploadProtocol, UploadState};
 use tracing::Instrument as _;
@@ -13,17 +13,17 @@ use super::{
     sweep::TUS_EXPIRES_MS,
     unreadable,
 };
-use crate::{Caller, Checksum, ImportError, ImportOutcome, Library, Upload, reserved_bytes::Reservation};
+use crate::{Caller, ImportError, ImportOutcome, Library, Upload, reserved_bytes::Reservation};
 
 /// Bytes that continue a tus upload.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct TusPart {
     /// Where they begin.
     pub offset: u64,
     /// Their number, if it was announced.
     pub bytes: Option<u64>,
-    /// Their checksum, if it was announced.
-    pub checksum: Option<Checksum>,
+    /// The checksums that were announced.
+    pub checksums: Vec<Checksum>,
 }
 
 /// The progress of a tus upload.
@@ -140,8 +140,8 @@ impl Library {
         let limits = PartLimits {
             max_bytes,
             expected: part.bytes,
-            checksum: part.checksum,
-            keeps_broken: part.checksum.is_none(),
+            keeps_broken: part.checksums.is_empty(),
+            checksums: part.checksums,
             room,
         };
         let head = Head::Judged(self.head_of(upload).await?);

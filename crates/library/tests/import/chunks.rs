@@ -30,7 +30,8 @@ impl Client {
     async fn put_chunk(&self, name: &str, number: u64, bytes: &[u8]) -> Result<(), UploadError> {
         let upload = self.chunks(name).await.ok_or(UploadError::NotFound)?;
         let bytes_announced = Some(bytes.len() as u64);
-        let chunk = Chunk { number, name: format!("{number:05}"), bytes: bytes_announced };
+        let chunk =
+            Chunk { number, name: format!("{number:05}"), bytes: bytes_announced, checksums: Vec::new() };
         self.library.put_chunk(self.caller.clone(), upload, chunk, whole(bytes)).await
     }
 
@@ -69,7 +70,7 @@ async fn chunks_are_read_in_order_and_broken_ones_are_dropped() {
     ann.library.begin_upload(&ann.caller, protocol, "a", None, "").await.unwrap();
     let find = async || ann.library.upload(&ann.caller, protocol, "a").await.unwrap().unwrap();
     let put = async |number: u64, announced: Option<u64>, stream: bool, bytes: &'static [u8]| {
-        let chunk = Chunk { number, name: format!("{number:05}"), bytes: announced };
+        let chunk = Chunk { number, name: format!("{number:05}"), bytes: announced, checksums: Vec::new() };
         let (upload, caller) = (find().await, ann.caller.clone());
         if stream {
             ann.library.put_chunk(caller, upload, chunk, whole(bytes)).await

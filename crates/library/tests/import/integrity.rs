@@ -316,7 +316,7 @@ async fn synced(dir: &Path) -> (Process, Account) {
         let file = PutFile {
             path: domain::FilePath::parse(at).unwrap(),
             bytes: None,
-            checksum: None,
+            checksums: Vec::new(),
             times: library::FileTimes::default(),
             create_folders: true,
             condition: library::FileCondition::Any,
@@ -415,7 +415,7 @@ async fn parts_of_uploads_and_their_files_belong_together() {
     let caller = Caller::operator(it.library.account(&ann.email).await.unwrap());
     for name in ["lost", "short", "sound"] {
         it.library.begin_upload(&caller, UploadProtocol::Tus, name, Some(1_000_000), "").await.unwrap();
-        let part = TusPart { offset: 0, bytes: None, checksum: None };
+        let part = TusPart { offset: 0, bytes: None, checksums: Vec::new() };
         let upload = it.library.continue_upload(
             caller.clone(),
             name.to_owned(),

@@ -18,7 +18,7 @@ use std::{
 };
 
 use blobs::BlobStore;
-use domain::{Account, BlobKind, Email, ListQuery, Plan};
+use domain::{Account, BlobKind, Checksum, ChecksumAlgorithm, Email, ListQuery, Plan};
 use keys::SystemRandom;
 use library::{
     Caller, Clock, ImportReport, IndexingScope, Library, ManualClock, Settings, SystemClock, WorkerCommand,
@@ -88,6 +88,11 @@ fn decoder() -> WorkerCommand {
     let program = test.ancestors().nth(2).unwrap().join("examples/library_decoder");
     assert!(program.is_file(), "{} is built with all tests of this package", program.display());
     WorkerCommand { program, args: Vec::new(), environment: Vec::new() }
+}
+
+fn sha256(bytes: &[u8]) -> Checksum {
+    let value = blobs::content_hash(bytes).as_bytes().to_vec();
+    Checksum::new(ChecksumAlgorithm::Sha256, value).unwrap()
 }
 
 fn fixture(name: &str) -> PathBuf {

@@ -6,12 +6,12 @@ use bytes::Bytes;
 use domain::{AccountId, BlobKind, Timestamp};
 use futures_util::{Stream, StreamExt as _, stream};
 use library::{
-    Caller, Checksum, Chunk, ImportError, Library, ManualClock, Progress, Settings, TusPart, Upload,
-    UploadError, UploadOutcome, UploadProtocol,
+    Caller, Chunk, ImportError, Library, ManualClock, Progress, Settings, TusPart, Upload, UploadError,
+    UploadOutcome, UploadProtocol,
 };
 use tokio::sync::{mpsc, oneshot};
 
-use crate::{Process, blob_path, decoder, fixture, process, process_at, process_with};
+use crate::{Process, blob_path, decoder, fixture, process, process_at, process_with, sha256};
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
 
@@ -65,7 +65,7 @@ impl Client {
 }
 
 fn at(offset: u64) -> TusPart {
-    TusPart { offset, bytes: None, checksum: None }
+    TusPart { offset, bytes: None, checksums: Vec::new() }
 }
 
 pub(crate) fn part_files(dir: &tempfile::TempDir) -> usize {
@@ -113,10 +113,7 @@ async fn a_broken_stream_keeps_its_bytes_unless_they_have_a_checksum() {
     let sent = ann.send("a", at(0), broken(&bytes[..7000])).await;
     assert!(matches!(sent, Err(UploadError::Import(ImportError::Interrupted(_)))), "{sent:?}");
     assert_eq!(ann.progress("a").await.unwrap().received, 7000);
-    let checked = |offset, part: &[u8]| TusPart {
-        checksum: Some(Checksum::Sha256(blobs::content_hash(part))),
-        ..at(offset)
-    };
+    let checked = |offset, part: &[u8]| TusPart { checksums: vec![sha256(part)], ..at(offset) };
     assert!(ann.send("a", checked(7000, &bytes[7000..]), broken(&bytes[7000..9000])).await.is_err());
     let wrong = ann.send("a", checked(7000, b"other"), whole(&bytes[7000..])).await;
     assert!(matches!(wrong, Err(UploadError::Import(ImportError::ChecksumMismatch))), "{wrong:?}");
@@ -238,7 +235,7 @@ async fn a_kill_between_import_and_finish_gives_one_photo() {
     ann.begin("a", bytes.len() as u64).await.unwrap();
     // All bytes are there, as if the process had been killed after the import and before the finish.
     let upload = ann.library.upload(&ann.caller, UploadProtocol::Tus, "a").await.unwrap().unwrap();
-    let all = Chunk { number: 0, name: "0".to_owned(), bytes: None };
+    let all = Chunk { number: 0, name: "0".to_owned(), bytes: None, checksums: Vec::new() };
     ann.library.put_chunk(ann.caller.clone(), upload, all, whole(&bytes)).await.unwrap();
     let account = ann.caller.account.id;
     ann.library.import_stream(account, Upload::default(), whole(&bytes)).await.unwrap();

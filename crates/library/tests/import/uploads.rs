@@ -9,11 +9,11 @@ use std::{
 
 use blobs::content_hash;
 use bytes::Bytes;
-use domain::{Account, BlobKind};
+use domain::{Account, BlobKind, Checksum, ChecksumAlgorithm};
 use futures_util::{Stream, StreamExt as _, stream};
-use library::{Checksum, ImportError, ImportOutcome, ImportReport, Settings, Upload};
+use library::{ImportError, ImportOutcome, ImportReport, Settings, Upload};
 
-use crate::{Process, decoder, fixture, process, process_with};
+use crate::{Process, decoder, fixture, process, process_with, sha256};
 
 /// A stream of chunks that counts how many were read.
 fn chunks(bytes: &[u8], length: usize) -> (impl Stream<Item = io::Result<Bytes>> + use<>, Arc<AtomicUsize>) {
@@ -59,11 +59,8 @@ async fn the_same_bytes_twice_are_one_image() {
     let it = process(dir.path()).await;
     let ann = it.account("ann").await;
     let bytes = photo();
-    let checked = Upload {
-        bytes: Some(bytes.len() as u64),
-        checksum: Some(Checksum::Sha256(content_hash(&bytes))),
-        ..upload("first.jpg")
-    };
+    let checked =
+        Upload { bytes: Some(bytes.len() as u64), checksums: vec![sha256(&bytes)], ..upload("first.jpg") };
     let (outcome, read) = import(&it, &ann, checked, &bytes).await;
     let ImportOutcome::Queued(id) = outcome.unwrap() else { panic!("not queued") };
     assert_eq!(read, bytes.len().div_ceil(1000));
@@ -123,8 +120,8 @@ async fn a_file_must_have_the_announced_length_and_checksum() {
         let (outcome, _) = import(&it, &ann, wrong, &bytes).await;
         assert!(matches!(outcome, Err(ImportError::WrongLength { .. })), "{outcome:?}");
     }
-    for checksum in [Checksum::Sha1([7; 20]), Checksum::Sha256(content_hash(b"another file"))] {
-        let wrong = Upload { checksum: Some(checksum), ..upload("photo.jpg") };
+    for checksum in [Checksum::new(ChecksumAlgorithm::Sha1, vec![7; 20]).unwrap(), sha256(b"another file")] {
+        let wrong = Upload { checksums: vec![checksum], ..upload("photo.jpg") };
         let (outcome, _) = import(&it, &ann, wrong, &bytes).await;
         assert!(matches!(outcome, Err(ImportError::ChecksumMismatch)), "{outcome:?}");
     }

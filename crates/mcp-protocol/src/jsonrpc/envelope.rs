@@ -1,5 +1,6 @@
 //! The members of a message before its kind is known.
 
+use super::params::is_absent;
 use super::{
     ErrorObject, Incoming, JSONRPC_VERSION, Notification, Params, ParseFailure, ParseFailureKind, Request,
     RequestId, Response,
@@ -75,7 +76,7 @@ impl Envelope {
     }
 
     fn take_call(&mut self, method: String) -> Result<Incoming, ParseFailureKind> {
-        let params = self.params.take().map(Params::try_from).transpose();
+        let params = self.params.take().filter(|params| !is_absent(params)).map(Params::try_from).transpose();
         let params = params.map_err(|_| ParseFailureKind::ParamsNotStructured)?;
         match self.id.take() {
             None => Ok(Incoming::Notification(Notification { method, params })),

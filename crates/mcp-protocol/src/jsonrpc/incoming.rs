@@ -30,7 +30,7 @@ pub enum Incoming {
 impl Incoming {
     /// Reads one message from a whole body.
     ///
-    /// Members that JSON-RPC does not define are ignored. Nesting deeper than 128 levels counts as malformed.
+    /// Members that JSON-RPC does not define are ignored. `params` that is null or an empty array counts as absent. Nesting deeper than 128 levels counts as malformed.
     ///
     /// # Errors
     /// [`PARSE_ERROR`] when the bytes are not JSON, [`INVALID_REQUEST`] when the JSON is not one message.
@@ -84,7 +84,7 @@ pub enum ParseFailureKind {
     /// `id` is not a string or an integer.
     #[error("`id` must be a string or an integer")]
     InvalidId,
-    /// `params` is neither an object nor an array.
+    /// `params` is a string, a number or a boolean.
     #[error("`params` must be an object or an array")]
     ParamsNotStructured,
     /// `method` together with `result` or `error`.

@@ -22,6 +22,7 @@ pub use error::{
 pub use id::{InvalidRequestId, RequestId};
 pub use incoming::{Incoming, ParseFailure, ParseFailureKind};
 pub use message::{Notification, Request};
+pub(crate) use params::is_absent;
 pub use params::{InvalidParams, Params};
 pub use response::{CallError, Response};
 

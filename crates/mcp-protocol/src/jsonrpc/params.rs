@@ -72,6 +72,16 @@ impl Params {
     }
 }
 
+/// Whether a value in the place of an optional object stands for none. Some clients write null, and those in languages
+/// whose arrays are also their maps write an empty array.
+pub(crate) fn is_absent(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    }
+}
+
 impl From<Map<String, Value>> for Params {
     fn from(members: Map<String, Value>) -> Self {
         Self::Object(members)

@@ -6,7 +6,7 @@ use super::{MethodCall, Server, ServerResponse, ToolCall, ToolReply, revision};
 use crate::headers::MessageHeaders;
 use crate::jsonrpc::{
     ErrorObject, HEADER_MISMATCH, INVALID_PARAMS, Incoming, MISSING_REQUIRED_CLIENT_CAPABILITY, Params,
-    ParseFailure, RESOURCE_NOT_FOUND, Request, RequestId,
+    ParseFailure, RESOURCE_NOT_FOUND, Request, RequestId, is_absent,
 };
 use crate::lifecycle::{InitializeParams, InitializeResult};
 use crate::resources::{ReadResourceParams, ReadResourceResult};
@@ -92,7 +92,7 @@ impl<C: Send + 'static> Server<C> {
         id: RequestId,
         params: Option<Params>,
     ) -> ServerResponse {
-        let params = match CallToolParams::from_params(params.map(without_nulls)) {
+        let params = match CallToolParams::from_params(params.map(without_absent)) {
             Ok(params) => params,
             Err(error) => return ServerResponse::failure(version, id, error.into()),
         };
@@ -152,7 +152,7 @@ impl<C: Send + 'static> Server<C> {
         version: ProtocolVersion,
         params: Option<Params>,
     ) -> Result<ReadResourceResult, ErrorObject> {
-        let ReadResourceParams { uri, .. } = Params::read(params.as_ref())?;
+        let ReadResourceParams { uri, .. } = Params::read(params.map(without_absent).as_ref())?;
         let contents = match self.resources.get(&uri) {
             Some(read) => Some(read(context).await),
             None => match self.templates.iter().find_map(|template| template(&context, &uri)) {
@@ -257,7 +257,7 @@ fn single_page(
     params: Option<Params>,
     page: &[u8],
 ) -> ServerResponse {
-    let params = params.map(without_nulls);
+    let params = params.map(without_absent);
     match Params::read::<ListToolsParams>(params.as_ref()) {
         Ok(params) if params.cursor.as_deref().is_none_or(str::is_empty) => {
             ServerResponse::serialised(&id, page)
@@ -270,11 +270,12 @@ fn single_page(
     }
 }
 
-/// Removes null members: some clients write null for absent ones, such as the arguments of a tool without any.
-fn without_nulls(params: Params) -> Params {
+/// Removes members that stand for absent ones, such as the arguments of a tool without any. No optional parameter is an
+/// array.
+fn without_absent(params: Params) -> Params {
     match params {
         Params::Object(mut members) => {
-            members.retain(|_, value| !value.is_null());
+            members.retain(|_, value| !is_absent(value));
             Params::Object(members)
         }
         Params::Array(_) => params,

@@ -5,8 +5,7 @@ use std::{
     collections::{HashMap, HashSet},
 };
 
-use domain::SidecarKind;
-use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
+use domain::{SidecarKind, composed};
 
 /// The part that a Takeout export puts between a photo's name and `.json`, sometimes truncated.
 const SUPPLEMENT: &str = "supplemental-metadata";
@@ -111,14 +110,6 @@ pub fn match_sidecars(photos: &[&str], sidecars: &[&str]) -> SidecarMatches {
     let unmatched = (0..sidecars.len())
         .filter(|position| !matched.contains(index.duplicates.get(position).unwrap_or(position)));
     SidecarMatches { by_photo, unmatched: unmatched.collect() }
-}
-
-/// The name in the composed form. macOS stores names decomposed.
-fn composed(name: &str) -> Cow<'_, str> {
-    match is_nfc_quick(name.chars()) {
-        IsNormalized::Yes => Cow::Borrowed(name),
-        _ => Cow::Owned(name.nfc().collect()),
-    }
 }
 
 /// The name of a photo in both forms of its letters.

@@ -52,10 +52,11 @@ async fn documents_are_at_all_paths_where_clients_look() {
     check("/.well-known/oauth-protected-resource/api/mcp/v1", "resource", Some(V1)).await;
     check("/.well-known/oauth-protected-resource/api/mcp/legacy", "resource", Some(LEGACY)).await;
     check("/.well-known/oauth-protected-resource/api/mcp/v3", "resource", None).await;
-    check("/.well-known/oauth-protected-resource/api/mcp/v1/", "resource", None).await;
+    check("/.well-known/oauth-protected-resource/api/mcp/v1/", "resource", Some(V1)).await;
+    check("/.well-known/oauth-protected-resource/api/mcp/v1//", "resource", None).await;
     check("/api/oauth/authorize", "", None).await;
     let paths: Vec<&str> = endpoints.paths().collect();
-    assert_eq!(paths.len(), 9, "{paths:?}");
+    assert_eq!(paths.len(), 15, "{paths:?}");
 }
 
 #[tokio::test]

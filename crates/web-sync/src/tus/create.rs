@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use domain::Checksum;
 use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 use http_server::{
     body::RequestBody,
@@ -10,8 +11,10 @@ use http_server::{
 use library::{Caller, UploadProtocol};
 
 use super::{
-    PREFIX, UploadMetadata, headers, number,
-    replies::{bad_request, failed, too_many_uploads, with_progress},
+    PREFIX, UploadMetadata,
+    checksum::part_checksums,
+    headers, number,
+    replies::{bad_request, failed, part_failed, too_many_uploads, with_progress},
     resume::continue_upload,
 };
 use crate::{Sync, replies::unavailable};
@@ -20,6 +23,8 @@ use crate::{Sync, replies::unavailable};
 struct NewUpload<'a> {
     bytes: u64,
     metadata: &'a str,
+    /// Of the first bytes.
+    checksums: Vec<Checksum>,
 }
 
 impl<'a> NewUpload<'a> {
@@ -38,7 +43,7 @@ impl<'a> NewUpload<'a> {
             None => "",
         };
         UploadMetadata::parse(metadata).map_err(|invalid| invalid.to_string())?;
-        Ok(Self { bytes, metadata })
+        Ok(Self { bytes, metadata, checksums: part_checksums(headers)? })
     }
 }
 
@@ -67,11 +72,11 @@ pub(super) async fn create(sync: &Sync, caller: Caller, parts: &Parts, body: Req
     }
     let Ok(location) = HeaderValue::try_from(format!("{PREFIX}{name}")) else { return internal_error() };
     let progress = match slot {
-        Some(slot) => continue_upload(sync, caller, &name, 0, parts, body, slot).await,
+        Some(slot) => continue_upload(sync, caller, &name, 0, new.checksums, body, slot).await,
         None => Ok(sync.library.begun()),
     };
     match progress {
         Ok(progress) => with_progress(StatusCode::CREATED, &progress).with(header::LOCATION, location),
-        Err(error) => failed(&error),
+        Err(error) => part_failed(&error, &parts.headers),
     }
 }

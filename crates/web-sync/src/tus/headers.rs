@@ -25,7 +25,6 @@ pub(super) const PHOTO_ID: HeaderName = HeaderName::from_static("photo-id");
 pub(super) const VERSION: HeaderValue = HeaderValue::from_static("1.0.0");
 pub(super) const EXTENSIONS: HeaderValue =
     HeaderValue::from_static("creation,creation-with-upload,expiration,termination,checksum");
-pub(super) const CHECKSUM_ALGORITHMS: HeaderValue = HeaderValue::from_static("sha1,sha256");
 
 /// The content type of the bytes of an upload.
 pub(super) const CONTENT_TYPE: &str = "application/offset+octet-stream";

@@ -87,7 +87,7 @@ fn options(sync: &Sync) -> Reply {
         .with(headers::TUS_VERSION, headers::VERSION)
         .with(headers::TUS_EXTENSION, headers::EXTENSIONS)
         .with(headers::TUS_MAX_SIZE, max.into())
-        .with(headers::TUS_CHECKSUM_ALGORITHM, headers::CHECKSUM_ALGORITHMS)
+        .with(headers::TUS_CHECKSUM_ALGORITHM, checksum::ALGORITHMS)
 }
 
 fn with_version(reply: Reply) -> Reply {

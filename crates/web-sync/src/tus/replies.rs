@@ -3,11 +3,13 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use domain::Timestamp;
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use http_server::reply::{Reply, WithHeader as _, empty, error, retry_after};
 use library::{ImportError, Progress, UploadError};
 
-use super::headers::{PHOTO_ID, PHOTO_RESULT, TUS_VERSION, UPLOAD_EXPIRES, UPLOAD_OFFSET, VERSION};
+use super::headers::{
+    PHOTO_ID, PHOTO_RESULT, TUS_VERSION, UPLOAD_CHECKSUM, UPLOAD_EXPIRES, UPLOAD_OFFSET, VERSION,
+};
 use crate::replies::{BUSY_RETRY_S, RETRY_AFTER_S, unavailable};
 
 /// 412 for another version of the protocol.
@@ -18,6 +20,16 @@ pub(super) fn wrong_version() -> Reply {
 /// 400 with a reason.
 pub(super) fn bad_request(reason: &str) -> Reply {
     error(StatusCode::BAD_REQUEST, reason)
+}
+
+/// The reply to bytes that were not accepted. tus gives a status of its own to a wrong `Upload-Checksum` only.
+pub(super) fn part_failed(failure: &UploadError, headers: &HeaderMap) -> Reply {
+    match failure {
+        UploadError::Import(ImportError::ChecksumMismatch) if !headers.contains_key(UPLOAD_CHECKSUM) => {
+            bad_request(&failure.to_string())
+        }
+        _ => failed(failure),
+    }
 }
 
 /// The progress of an upload, and its result once there is one.

@@ -2,19 +2,20 @@
 
 use std::io;
 
+use domain::Checksum;
 use http::{HeaderValue, StatusCode, header, request::Parts};
 use http_server::{
     UploadSlot,
     body::RequestBody,
     reply::{Reply, WithHeader as _, empty, error},
 };
-use library::{
-    Caller, Checksum, ImportError, Progress, TusPart, Upload, UploadError, UploadProtocol, UploadState,
-};
+use library::{Caller, ImportError, Progress, TusPart, Upload, UploadError, UploadProtocol, UploadState};
 
 use super::{
-    UploadMetadata, headers, number, parse_checksum,
-    replies::{bad_request, failed, too_many_uploads, with_progress},
+    UploadMetadata,
+    checksum::part_checksums,
+    headers, number,
+    replies::{bad_request, failed, part_failed, too_many_uploads, with_progress},
 };
 use crate::Sync;
 
@@ -52,13 +53,14 @@ pub(super) async fn patch(
     let Some(offset) = number(&parts.headers, headers::UPLOAD_OFFSET) else {
         return bad_request("Upload-Offset must be the number of bytes sent before");
     };
-    if checksum(parts).is_err() {
-        return bad_request("Upload-Checksum must be sha1 or sha256 and the checksum in base64");
-    }
+    let checksums = match part_checksums(&parts.headers) {
+        Ok(checksums) => checksums,
+        Err(reason) => return bad_request(&reason),
+    };
     let Some(slot) = sync.slots.take(caller.account.id.0) else { return too_many_uploads() };
-    match continue_upload(sync, caller, name, offset, parts, body, slot).await {
+    match continue_upload(sync, caller, name, offset, checksums, body, slot).await {
         Ok(progress) => with_progress(StatusCode::NO_CONTENT, &progress),
-        Err(error) => failed(&error),
+        Err(error) => part_failed(&error, &parts.headers),
     }
 }
 
@@ -82,13 +84,12 @@ pub(super) async fn continue_upload(
     caller: Caller,
     name: &str,
     offset: u64,
-    parts: &Parts,
+    checksums: Vec<Checksum>,
     body: RequestBody,
     slot: UploadSlot,
 ) -> Result<Progress, UploadError> {
     let upload = find(sync, &caller, name).await?;
-    let checksum = checksum(parts).unwrap_or_default();
-    let part = TusPart { offset, bytes: body.announced_bytes(), checksum };
+    let part = TusPart { offset, bytes: body.announced_bytes(), checksums };
     let stream = body.into_stream(slot).map_err(|error| {
         ImportError::Interrupted(io::Error::other(format!("the body cannot be read: {error:?}")))
     })?;
@@ -98,14 +99,6 @@ pub(super) async fn continue_upload(
 async fn find(sync: &Sync, caller: &Caller, name: &str) -> Result<UploadState, UploadError> {
     let upload = sync.library.upload(caller, UploadProtocol::Tus, name).await?;
     upload.ok_or(UploadError::NotFound)
-}
-
-/// The checksum of the body, if there is one.
-fn checksum(parts: &Parts) -> Result<Option<Checksum>, ()> {
-    match parts.headers.get(headers::UPLOAD_CHECKSUM) {
-        None => Ok(None),
-        Some(value) => value.to_str().ok().and_then(parse_checksum).map(Some).ok_or(()),
-    }
 }
 
 /// What the client said about the file.

@@ -3,20 +3,21 @@
 use std::io;
 
 use bytes::Bytes;
-use dav_protocol::headers::{ContentChecksum, content_checksum};
-use domain::ContentHash;
+use dav_protocol::headers::{BODY_CHECKSUM_HEADERS, ReadChecksums};
+use domain::Checksum;
 use futures_util::Stream;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use http_server::{
     body::{ReadBodyError, RequestBody},
     reply::{Reply, WithHeader as _, empty},
 };
-use library::{Checksum, FileTimes, FileWritten, PutFile};
+use library::{FileTimes, FileWritten, PutFile};
 
 use super::{
     DavError, DavRequest, conditions,
     places::FilePlace,
     properties::{entity_tag, public_file_id},
+    request::text,
 };
 
 /// Creates or replaces a file. The response is sent when the bytes and the file survive a loss of power.
@@ -59,7 +60,7 @@ async fn put_file(
     Ok(PutFile {
         path: place.path.clone(),
         bytes: expected.or_else(|| body.announced_bytes()),
-        checksum: checksum(request)?,
+        checksums: body_checksums(request)?,
         times: request.times(),
         create_folders: request.creates_folders()?,
         condition: conditions.on(&place.path),
@@ -68,13 +69,21 @@ async fn put_file(
     })
 }
 
-/// The checksum that the client sent.
-pub(super) fn checksum(request: &DavRequest<'_>) -> Result<Option<Checksum>, DavError> {
-    let Some(value) = request.header("oc-checksum")? else { return Ok(None) };
-    Ok(content_checksum(value)?.map(|checksum| match checksum {
-        ContentChecksum::Sha1(digest) => Checksum::Sha1(digest),
-        ContentChecksum::Sha256(digest) => Checksum::Sha256(ContentHash::new(digest)),
-    }))
+/// The checksums of the body that the client sent.
+pub(super) fn body_checksums(request: &DavRequest<'_>) -> Result<Vec<Checksum>, DavError> {
+    let headers = BODY_CHECKSUM_HEADERS.into_iter().map(|(name, read)| checksums(request, name, read));
+    Ok(headers.collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+/// The checksums in all headers of a name.
+pub(super) fn checksums(
+    request: &DavRequest<'_>,
+    name: &'static str,
+    read: ReadChecksums,
+) -> Result<Vec<Checksum>, DavError> {
+    let values = request.parts.headers.get_all(name).iter();
+    let read = values.map(|value| Ok(read(text(value, name)?)?));
+    Ok(read.collect::<Result<Vec<_>, DavError>>()?.concat())
 }
 
 /// The response to a change that leaves a file: 201 if it is new, else 204. Nextcloud's apps need its id and tag, and want to

@@ -6,7 +6,7 @@ use dav_protocol::{
     epoch_seconds,
     headers::{Depth, is_true, overwrite},
 };
-use http::{HeaderMap, request::Parts};
+use http::{HeaderValue, request::Parts};
 use http_server::body::{ReadBodyError, RequestBody};
 use library::{Caller, FileTimes, Library};
 
@@ -27,7 +27,7 @@ impl DavRequest<'_> {
 
     /// The text of a header; `None` if it is absent. Of several, the first counts.
     pub(crate) fn header(&self, name: &'static str) -> Result<Option<&str>, DavError> {
-        text(&self.parts.headers, name)
+        self.parts.headers.get(name).map(|value| text(value, name)).transpose()
     }
 
     pub(crate) fn depth(&self) -> Result<Option<Depth>, DavError> {
@@ -59,9 +59,10 @@ impl DavRequest<'_> {
     }
 }
 
-fn text<'a>(headers: &'a HeaderMap, name: &'static str) -> Result<Option<&'a str>, DavError> {
-    let value = headers.get(name).map(|value| std::str::from_utf8(value.as_bytes()));
-    value.transpose().map_err(|_| DavError::BadRequest(format!("the header {name} is not UTF-8")))
+/// The text of a header's value.
+pub(super) fn text<'a>(value: &'a HeaderValue, name: &'static str) -> Result<&'a str, DavError> {
+    std::str::from_utf8(value.as_bytes())
+        .map_err(|_| DavError::BadRequest(format!("the header {name} is not UTF-8")))
 }
 
 /// Reads an XML body.

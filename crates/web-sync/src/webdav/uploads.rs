@@ -1,6 +1,6 @@
 //! Chunked uploads of Nextcloud's clients, version 2: MKCOL of a folder, PUT of chunks, MOVE of `.file` to the file.
 
-use dav_protocol::bodies::PropFind;
+use dav_protocol::{bodies::PropFind, headers::oc_checksum};
 use domain::{FileName, Timestamp};
 use http::StatusCode;
 use http_server::{
@@ -18,7 +18,7 @@ use super::{
     places::FilePlace,
     prop_find::{list_folder, lists_members},
     properties::Selection,
-    put::{body_stream, checksum, written_reply},
+    put::{body_checksums, body_stream, checksums, written_reply},
     request::xml_body,
     transfer::{destination, refused},
 };
@@ -84,7 +84,8 @@ async fn put_chunk(
     let number = chunk_number(chunk.as_str())
         .ok_or_else(|| DavError::BadRequest("the name of a chunk must begin with its number".to_owned()))?;
     let upload = unfinished(request, upload).await?;
-    let chunk = Chunk { number, name: chunk.to_string(), bytes: body.announced_bytes() };
+    let checksums = body_checksums(request)?;
+    let chunk = Chunk { number, name: chunk.to_string(), bytes: body.announced_bytes(), checksums };
     let stream = body_stream(request, body)?;
     request.library().put_chunk(request.caller.clone(), upload, chunk, stream).await?;
     Ok(empty(StatusCode::CREATED))
@@ -193,7 +194,8 @@ async fn whole_file(
     Ok(PutFile {
         path: to.path.clone(),
         bytes: Some(received),
-        checksum: checksum(request)?,
+        // The other headers concern the body of this request, which is empty.
+        checksums: checksums(request, "oc-checksum", oc_checksum)?,
         times: request.times(),
         create_folders: request.creates_folders()?,
         condition,

@@ -104,6 +104,25 @@ async fn get_and_delete_are_405_with_and_without_a_token() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_path_with_a_trailing_slash_is_the_path_without() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    for resource in RESOURCES {
+        let path = format!("{resource}/");
+        request(&app, &path, &ann.key, "ping", &json!({})).await.expect(200);
+        let expect = challenge(&app.base_url, resource);
+        let answer = app.send(app.request(Method::POST, &path)).await.expect(401);
+        assert_eq!(answer.header("www-authenticate"), Some(expect.as_str()));
+        for method in [Method::GET, Method::DELETE] {
+            let answer = app.send(app.request(method, &path)).await.expect(405);
+            assert_eq!(answer.json["error"]["code"], -32000);
+            assert_eq!(answer.header("www-authenticate"), Some(expect.as_str()));
+        }
+        app.send(app.request(Method::OPTIONS, &path)).await.expect(204);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_loopback_base_url_allows_loopback_names_only() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
@@ -174,7 +193,7 @@ async fn an_unavailable_store_is_503_not_401() {
 async fn other_mcp_paths_are_404() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
-    for path in ["/api/mcp", "/api/mcp/", "/api/mcp/v1/", "/api/mcp/v3", "/api/mcp/V1", "/mcp/v1"] {
+    for path in ["/api/mcp", "/api/mcp/", "/api/mcp/v1//", "/api/mcp/v3", "/api/mcp/V1", "/mcp/v1"] {
         request(&app, path, &ann.key, "ping", &json!({})).await.expect(404);
     }
 }

@@ -4,7 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tests::{TestAccount, TestApp, TestResponse};
 
-use super::{RESOURCES, request, send};
+use super::{RESOURCES, message, request, send};
 
 async fn send_text(app: &TestApp, account: &TestAccount, text: impl Into<reqwest::Body>) -> TestResponse {
     let request = app.request(Method::POST, "/api/mcp/v1").bearer_auth(&account.key);
@@ -52,6 +52,46 @@ async fn other_messages_are_400_and_invalid_request() {
     ] {
         let answer = send(&app, "/api/mcp/v1", &ann.key, &body).await.expect(400);
         assert_eq!(answer.json["error"]["code"], -32600, "{body}: {}", answer.json);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn params_that_are_null_or_an_empty_array_are_absent() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    for resource in RESOURCES {
+        for params in [json!(null), json!([])] {
+            for method in ["ping", "tools/list", "resources/list", "resources/templates/list"] {
+                let answer = request(&app, resource, &ann.key, method, &params).await.expect(200);
+                assert!(answer.json["result"].is_object(), "{method} {params}: {}", answer.json);
+            }
+            let notification =
+                json!({"jsonrpc": "2.0", "method": "notifications/initialized", "params": params});
+            send(&app, resource, &ann.key, &notification).await.expect(202);
+            // Required parameters are missing then.
+            for (method, version, status) in
+                [("tools/call", "2025-11-25", 200), ("tools/list", "2026-07-28", 400)]
+            {
+                let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
+                let request =
+                    message(&app, resource, &ann.key, &body).header("mcp-protocol-version", version);
+                check_error(&app.send(request).await.expect(status), -32602, &json!(7));
+            }
+            // Optional members.
+            for (method, params) in [
+                ("tools/call", json!({"name": "get_info", "arguments": params, "_meta": params})),
+                ("tools/list", json!({"cursor": params, "_meta": params})),
+                ("resources/read", json!({"uri": "ui://photo-library/gallery.html", "_meta": params})),
+            ] {
+                let answer = request(&app, resource, &ann.key, method, &params).await.expect(200);
+                assert!(answer.json["result"].is_object(), "{params}: {}", answer.json);
+            }
+        }
+        for params in [json!([1]), json!([null]), json!([[]]), json!("x"), json!(""), json!(0), json!(false)]
+        {
+            let answer = request(&app, resource, &ann.key, "tools/list", &params).await;
+            assert!(answer.json["error"].is_object(), "{params}: {}", answer.json);
+        }
     }
 }
 

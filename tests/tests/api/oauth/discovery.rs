@@ -62,6 +62,18 @@ async fn resource_metadata_lists_resource_server_and_scope() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_document_is_also_at_its_path_with_a_trailing_slash() {
+    let app = TestApp::start().await;
+    for path in SERVER.into_iter().chain(RESOURCES.map(|(path, ..)| path)) {
+        let document = app.fetch(path).await.expect(200).json;
+        let with_slash = format!("{path}/");
+        assert_eq!(app.fetch(&with_slash).await.expect(200).json, document, "{path}");
+        app.send(app.request(Method::POST, &with_slash)).await.expect(405);
+        app.fetch(&format!("{path}//")).await.expect(404);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn metadata_allows_any_origin_and_is_cached_for_an_hour() {
     let app = TestApp::builder().public_base_url("https://photos.example.org").start().await;
     for path in SERVER.into_iter().chain(RESOURCES.map(|(path, ..)| path)) {

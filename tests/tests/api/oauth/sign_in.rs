@@ -75,6 +75,18 @@ async fn a_wrong_password_and_an_unknown_email_look_the_same() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn composed_and_decomposed_passwords_sign_in() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let (composed, decomposed) = ("gr\u{fc}ne \u{e9}t\u{e9}s", "gru\u{308}ne\u{a0}e\u{301}te\u{301}s");
+    for (set, typed) in [(composed, decomposed), (decomposed, composed), (decomposed, decomposed)] {
+        app.library.set_password(&person.email, Some(set.to_owned())).await.unwrap();
+        app.browser().sign_in("/sign-in", &person, typed).await.expect(303);
+        app.browser().sign_in("/sign-in", &person, "grune etes").await.expect(401);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn ten_failures_lock_the_email_at_the_address_for_15_minutes() {
     let app = TestApp::start().await;
     let (anna, bert) = (app.person("anna").await, app.person("bert").await);

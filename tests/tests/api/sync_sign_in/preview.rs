@@ -19,7 +19,7 @@ async fn uploaded(app: &TestApp, account: &TestAccount, fixture_name: &str) -> i
     let file = PutFile {
         path,
         bytes: None,
-        checksum: None,
+        checksums: Vec::new(),
         times: FileTimes::default(),
         create_folders: false,
         condition: FileCondition::Any,

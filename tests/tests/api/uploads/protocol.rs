@@ -13,7 +13,7 @@ async fn options_name_what_the_server_supports() {
         ("tus-version", "1.0.0"),
         ("tus-extension", "creation,creation-with-upload,expiration,termination,checksum"),
         ("tus-max-size", "12345"),
-        ("tus-checksum-algorithm", "sha1,sha256"),
+        ("tus-checksum-algorithm", "sha1,sha256,sha512,sha3-256,md5,crc32,adler32"),
     ] {
         assert_eq!(options.header(name), Some(value), "{name}");
     }
@@ -173,7 +173,23 @@ async fn a_wrong_checksum_is_460_and_keeps_nothing() {
     let right = BASE64.encode(blobs::content_hash(&bytes).as_bytes());
     app.send(with(format!("sha256 {}", BASE64.encode(&[0; 32])))).await.expect(460);
     app.send(with(format!("sha1 {}", BASE64.encode(&[0; 20])))).await.expect(460);
+    for (algorithm, bytes) in [("md5", 16), ("crc32", 4), ("adler32", 4), ("sha512", 64), ("SHA1", 20)] {
+        app.send(with(format!("{algorithm} {}", BASE64.encode(&vec![0; bytes])))).await.expect(460);
+    }
+    for unknown in ["xxhash AAAA", "crc32c AAAAAA==", "sha1", "sha1 %", ""] {
+        app.send(with(unknown.to_owned())).await.expect(400);
+        let first = beginning(&app, &ann, bytes.len(), "a.jpg").header("upload-checksum", unknown);
+        app.send(first.header("content-type", BYTES).body(bytes.clone())).await.expect(400);
+    }
+    let first = beginning(&app, &ann, bytes.len(), "a.jpg").header("content-type", BYTES);
+    let first = first.header("upload-checksum", format!("md5 {}", BASE64.encode(&[0; 16])));
+    app.send(first.body(bytes.clone())).await.expect(460);
+    // The status 460 belongs to the header of tus.
+    let only = tus(&app, &ann, Method::PATCH, &path).header("upload-offset", 0).header("content-type", BYTES);
+    let only = only.header("digest", format!("MD5={}", BASE64.encode(&[0; 16])));
+    app.send(only.body(bytes.clone())).await.expect(400);
     assert_eq!(head(&app, &ann, &path).await.header("upload-offset"), Some("0"));
+    assert_eq!(photos(&app).await, 0);
     let whole = app.send(with(format!("sha256 {right}"))).await.expect(204);
     assert_eq!(whole.header("photo-result"), Some("imported"));
 }

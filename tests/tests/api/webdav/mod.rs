@@ -2,6 +2,7 @@
 
 mod android;
 mod at_once;
+mod checksums;
 mod conditions;
 mod desktop;
 mod file_managers;

@@ -1,4 +1,4 @@
-use unicode_normalization::UnicodeNormalization as _;
+use domain::composed;
 
 use super::{InvalidSearch, Pattern, property};
 use crate::{Name, bodies::InvalidBody, names::DAV, xml::Element};
@@ -129,7 +129,7 @@ fn only_child(element: &Element, left: &mut usize) -> Result<Condition, InvalidS
 /// The value of an operator. The type of a `typed-literal` is not needed: the property decides.
 fn literal(element: &Element) -> Result<String, InvalidBody> {
     let found = element.child(DAV, "literal").or_else(|| element.child(DAV, "typed-literal"));
-    let text: String = found.ok_or(InvalidBody("an operator has no literal"))?.text().nfc().collect();
+    let text = composed(&found.ok_or(InvalidBody("an operator has no literal"))?.text()).into_owned();
     if text.len() > MAX_LITERAL_BYTES {
         return Err(InvalidBody("a literal is too long"));
     }

@@ -189,3 +189,83 @@ fn only_folders_of_takeout_date_photos_by_their_year() {
         it.plan.photos.iter().map(|photo| photo.modified_at.unwrap().to_string()[..4].to_owned()).collect();
     assert_eq!(dates, ["2019", "2020", "2020"], "the year of an album is none");
 }
+
+#[test]
+fn a_takeout_below_a_renamed_folder_is_recognised() {
+    let (a, b) = (sidecar("a.jpg", 1_562_256_202, ""), sidecar("b.jpg", 1_562_256_202, ""));
+    let trip = r#"{"title": "Trip to Rome", "date": {"timestamp": "1"}}"#;
+    let year = r#"{"title": "Photos from 2019"}"#;
+    // The photos of the album are in one part, some of their sidecars in another one.
+    let first = |root: &str| {
+        [
+            (format!("{root}/Photos from 2019/metadata.json"), year.as_bytes().to_vec()),
+            (format!("{root}/Photos from 2019/a.jpg"), b"a".to_vec()),
+            (format!("{root}/Photos from 2019/a.jpg.supplemental-metadata.json"), a.as_bytes().to_vec()),
+            (format!("{root}/Photos from 2019/c.jpg"), b"c".to_vec()),
+            (format!("{root}/Trip/b.jpg"), b"b".to_vec()),
+            (format!("{root}/print-subscriptions.json"), b"{}".to_vec()),
+        ]
+    };
+    let second = |root: &str| {
+        [
+            (format!("{root}/Trip/metadata.json"), trip.as_bytes().to_vec()),
+            (format!("{root}/Trip/b.jpg.supplemental-metadata.json"), b.as_bytes().to_vec()),
+            // A copy whose sidecar is in the folder of its year, and a sidecar whose photo is there.
+            (format!("{root}/Trip/a.jpg"), b"a".to_vec()),
+        ]
+    };
+    for (parts, roots) in [
+        (["one", "two"], ["Takeout/Google Photos", "Takeout/Google Photos"]),
+        (["one", "two"], ["Google Photos", "Google Photos"]),
+        (["one", "two"], ["old phone/Takeout 2/Google Fotos", "Google export/Google Fotos"]),
+        (["one", "two"], ["My Google pictures", "My Google pictures"]),
+        (["one", "two.zip"], ["Google Photos", "Takeout/Google Photos"]),
+        (["one.zip", "two.zip"], ["backup/x/Google Photos", "Google Photos"]),
+        (["one.zip", "two.tgz"], ["backup/Pictures", "Pictures"]),
+        (["one.tar", "two.tgz"], ["renamed/Google Photos", "Takeout/Google Photos"]),
+    ] {
+        let files = [first(roots[0]).to_vec(), second(roots[1]).to_vec()];
+        let files = files.each_ref().map(|files| {
+            files.iter().map(|(path, content)| (path.as_str(), content.as_slice())).collect::<Vec<_>>()
+        });
+        let it = planned(&[(parts[0], &files[0]), (parts[1], &files[1])]);
+        let expect = ("Trip to Rome".to_owned(), vec!["a.jpg".to_owned(), "b.jpg".to_owned()]);
+        assert_eq!(it.albums(), [expect], "{parts:?} {roots:?}");
+        let without: Vec<&str> = it
+            .plan
+            .photos
+            .iter()
+            .filter(|photo| photo.sidecars.is_empty())
+            .map(|photo| photo.name.as_str())
+            .collect();
+        assert_eq!(without, ["c.jpg"], "{parts:?} {roots:?}");
+        let dated = it.plan.photos.iter().find(|photo| photo.name == "c.jpg").unwrap().modified_at;
+        assert_eq!(dated.unwrap().to_string(), "2019-01-01T00:00:00.000Z", "{parts:?} {roots:?}");
+        assert!(it.plan.unmatched.is_empty(), "{:?}", it.problems(&it.plan.unmatched));
+    }
+}
+
+#[test]
+fn folders_beside_an_export_are_not_part_of_it() {
+    let a = sidecar("a.jpg", 1_562_256_202, "");
+    let it = planned(&[(
+        "pictures",
+        &[
+            ("Google Photos/Trip/a.jpg", b"a".as_slice()),
+            ("Google Photos/Trip/a.jpg.json", a.as_bytes()),
+            ("Google Photos/Trip/metadata.json", ALBUM.as_bytes()),
+            ("2018/x.jpg", b"x"),
+            ("Other/Trip/y.jpg", b"y"),
+            ("Google Photos/2017/z.jpg", b"z"),
+        ],
+    )]);
+    assert_eq!(it.albums(), [("Trip".to_owned(), vec!["a.jpg".to_owned()])]);
+    let dated: Vec<&str> = it
+        .plan
+        .photos
+        .iter()
+        .filter(|photo| photo.modified_at.is_some())
+        .map(|photo| photo.name.as_str())
+        .collect();
+    assert_eq!(dated, [""; 0], "files on disk keep their own time");
+}

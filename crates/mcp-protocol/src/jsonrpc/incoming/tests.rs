@@ -43,7 +43,6 @@ fn json_that_is_not_a_message_is_an_invalid_request() {
         (r#"{"jsonrpc":"2.0","id":true,"method":"ping"}"#, InvalidId, None),
         (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, InvalidId, None),
         (r#"{"jsonrpc":"2.0","id":[1],"method":"ping"}"#, InvalidId, None),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":null}"#, ParamsNotStructured, one()),
         (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":1}"#, ParamsNotStructured, one()),
         (r#"{"jsonrpc":"2.0","id":"x","method":"ping","params":"a"}"#, ParamsNotStructured, text()),
         (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping","params":false}"#, ParamsNotStructured, None),
@@ -134,10 +133,10 @@ fn the_kinds_of_messages_are_distinguished() {
             Incoming::Request(Request::new("", "", Some(object))),
         ),
         (
-            r#" {"jsonrpc":"2.0","method":"notifications/initialized","params":[]} "#,
+            r#" {"jsonrpc":"2.0","method":"notifications/initialized","params":[1]} "#,
             Incoming::Notification(Notification::new(
                 "notifications/initialized",
-                Some(Params::Array(Vec::new())),
+                Some(Params::Array(vec![json!(1)])),
             )),
         ),
         (
@@ -154,6 +153,18 @@ fn the_kinds_of_messages_are_distinguished() {
         ),
     ] {
         assert_eq!(Incoming::parse(body.as_bytes()).unwrap(), expect, "{body}");
+    }
+}
+
+#[test]
+fn params_that_are_null_or_an_empty_array_are_absent() {
+    for params in ["null", "[]", " [ ] "] {
+        let request = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{params}}}"#);
+        let expect = Incoming::Request(Request::new(1, "ping", None));
+        assert_eq!(Incoming::parse(request.as_bytes()), Ok(expect), "{request}");
+        let notification = format!(r#"{{"jsonrpc":"2.0","method":"notifications/x","params":{params}}}"#);
+        let expect = Incoming::Notification(Notification::new("notifications/x", None));
+        assert_eq!(Incoming::parse(notification.as_bytes()), Ok(expect), "{notification}");
     }
 }
 
@@ -213,7 +224,8 @@ fn any_id() -> impl Strategy<Value = RequestId> {
 }
 
 fn any_params() -> impl Strategy<Value = Option<Params>> {
-    any_json().prop_map(|value| Params::try_from(value).ok())
+    any_json()
+        .prop_map(|value| Params::try_from(value).ok().filter(|params| *params != Params::Array(Vec::new())))
 }
 
 fn any_message() -> impl Strategy<Value = Incoming> {
