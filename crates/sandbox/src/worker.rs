@@ -174,7 +174,8 @@ impl ServiceConnection {
             JobKind::Analyze { max_side_px, read_text } => {
                 let decoding = probe.rgb_memory_bytes(&sides(*max_side_px, *read_text));
                 // The decoder's memory is free again when the text is read.
-                let reading = read_text.map_or(0, |_| ocr::memory_bytes(size.fit_within(ocr::SIDE_PX).area()));
+                let reading =
+                    read_text.map_or(0, |_| ocr::memory_bytes(size.fit_within(ocr::SIDE_PX).area()));
                 decoding.max(reading)
             }
         };

@@ -68,8 +68,11 @@ impl Display {
     fn update(&mut self, progress: ImportProgress) {
         match self {
             Self::Bar(bar) => update_bar(bar, progress),
-            Self::Lines(timer) if timer.is_due(Instant::now()) => eprintln!("{}", line(&progress)),
-            Self::Lines(_) => {}
+            Self::Lines(timer) => {
+                if timer.is_due(Instant::now()) {
+                    eprintln!("{}", line(&progress));
+                }
+            }
         }
     }
 

@@ -187,7 +187,8 @@ impl Library {
             vectors.extend(previous.and_then(|previous| encode(&previous, &picture).ok()));
             Ok::<_, StageError>(vectors)
         };
-        let vectors = low_priority::run(encode_all).await.map_err(|error| EncodeError(error.to_string()))??;
+        let vectors =
+            low_priority::run(encode_all).await.map_err(|error| EncodeError(error.to_string()))??;
         Ok(StageOutcome::Vectors(vectors))
     }
 
