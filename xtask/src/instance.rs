@@ -27,6 +27,14 @@ pub(crate) enum ServeError {
     Stopped { status: std::process::ExitStatus, log: PathBuf, tail: String },
 }
 
+/// How long an import waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    UntilVisible,
+    /// Until text and subjects are recognised, too.
+    UntilRecognised,
+}
+
 /// Outcome of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Import {
@@ -77,8 +85,11 @@ impl Instance<'_> {
     }
 
     /// Imports a file or a folder and shows the progress.
-    pub(crate) fn import(&self, email: &str, photos: &Path) -> Result<Import, ProcessError> {
+    pub(crate) fn import(&self, email: &str, photos: &Path, wait: Wait) -> Result<Import, ProcessError> {
         let mut command = self.command([OsStr::new("import"), email.as_ref(), photos.as_os_str()]);
+        if wait == Wait::UntilRecognised {
+            command.arg("--wait");
+        }
         let status = self.runner.status(&mut command)?;
         if status.code() == Some(1) {
             return Ok(Import::SomeFailed);

@@ -186,8 +186,12 @@ pub(crate) enum LibraryCommand {
     Model(ModelCommand),
     /// Import photos from files, folders and archives
     ///
-    /// Waits until the photos are indexed. Files that are already in the library are skipped, so an import can be
-    /// repeated. Failed files are listed with the reason; the others are imported, and the exit status is 1.
+    /// Waits until the photos are visible and can be searched. The text and the subjects in them are recognised later, in the
+    /// background, by a running server or worker or the next one that starts; --wait waits for these, too. Files that are
+    /// already in the library are skipped, so an import can be repeated. Failed files are listed with the reason; the others
+    /// are imported, and the exit status is 1.
+    ///
+    /// On a terminal, a bar shows the progress; elsewhere, a line on stderr does so every 30 seconds.
     ///
     /// Exports of Google Photos (Takeout) and iCloud Photos are imported with dates, places, descriptions and albums. Name
     /// all parts of an export in one command.
@@ -560,6 +564,9 @@ pub(crate) struct ImportOptions {
     /// Minutes between full scans of a watched folder, which find changes on network file systems [default: 10]
     #[arg(long, value_name = "MINUTES", hide_default_value = true, default_value_t = 10, requires = "watch")]
     pub(crate) rescan_minutes: u32,
+    /// Wait until text and subjects are recognised, too
+    #[arg(long, conflicts_with = "watch")]
+    pub(crate) wait: bool,
     /// Print the result as JSON: {"imported":n,"duplicates":n,"failed":[{"path":…,"error":…}]}
     #[arg(long)]
     pub(crate) json: bool,

@@ -13,6 +13,7 @@ mod config;
 mod exposed_files;
 mod file_descriptors;
 mod logging;
+mod progress;
 mod service_manager;
 mod serving_lock;
 mod shutdown;

@@ -19,11 +19,13 @@ pub(crate) fn pool(settings: &Settings) -> io::Result<Pool> {
     })
 }
 
-/// The OCR workers, if OCR is on. They share the memory budget of the decoders and are started when they are needed.
+/// The OCR workers, if OCR is on: one for each decoder, as far as the memory budget goes, which they share with the decoders.
+/// They are started when they are needed.
 pub(crate) fn text_reader(settings: &Settings, decoders: &Pool) -> io::Result<Option<TextReader>> {
     let Some(command) = settings.ocr_worker.clone() else { return Ok(None) };
-    let options = PoolOptions { max_pixels: settings.max_pixels, ..PoolOptions::ocr(command) };
-    Ok(Some(TextReader::new(decoders.with_shared_memory(options)?)))
+    let workers = decoders.text_capacity().min(settings.decode_workers.max(1));
+    let options = PoolOptions { workers, max_pixels: settings.max_pixels, ..PoolOptions::ocr(command) };
+    Ok(Some(TextReader::new(decoders.with_shared_memory(options)?, workers)))
 }
 
 /// A blob as a source for the decoders. It is streamed from the content store and never as a whole in this process.
@@ -57,6 +59,11 @@ impl FileSource for BlobSource<'_> {
 }
 
 impl Library {
+    /// How many photos are decoded at once.
+    pub(crate) fn decode_workers(&self) -> usize {
+        self.parts.settings.decode_workers.max(1)
+    }
+
     /// Stops idle workers, so that another process can use their memory.
     pub(crate) async fn stop_idle_workers(&self) {
         self.parts.decoders.stop_idle_workers().await;

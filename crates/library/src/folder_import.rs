@@ -18,7 +18,7 @@ use tokio::{
 };
 
 use crate::{
-    FailedFile, ImportError, ImportOutcome, ImportReport, Library, Upload,
+    FailedFile, ImportError, ImportOutcome, ImportReport, IndexingScope, Library, Upload,
     import_feed::{Content, FedPhoto, PhotoFeed},
     sidecars,
 };
@@ -76,12 +76,13 @@ struct ReadFile {
 
 impl Library {
     /// Imports files, folders with their subfolders, and archives, with the albums of exports. Waits until every image is
-    /// visible and searchable. An indexer must be running (see [`Library::start_indexing`]). Junk files of file managers
-    /// are skipped.
+    /// visible and has all that an indexer of `scope` does to make it searchable. Such an indexer must be running (see
+    /// [`Library::start_indexing`]). Junk files of file managers are skipped.
     pub async fn import_folder(
         &self,
         account: AccountId,
         paths: &[PathBuf],
+        scope: IndexingScope,
         mut progress: impl FnMut(ImportProgress),
     ) -> ImportReport {
         let mut plan = match plan(paths.to_vec(), &mut progress).await {
@@ -92,6 +93,7 @@ impl Library {
         };
         let mut report = ImportReport::of(&mut plan);
         let mut import = FolderImport::new(self, account, Arc::new(plan), &mut report);
+        import.waits_for = Some(scope);
         let stopped = import.run(progress).await.err().map(|error| error.to_string());
         report.stopped = stopped;
         report
@@ -109,7 +111,6 @@ impl Library {
         let mut plan = planned.map_err(|error| ImportError::Read(io::Error::other(error)))?;
         *report = ImportReport::of(&mut plan);
         let mut import = FolderImport::new(self, account, Arc::new(plan), report);
-        import.waits_for_search = false;
         import.restore_deleted = RestoreDeleted::Never;
         import.run(|_| ()).await
     }
@@ -149,7 +150,8 @@ struct FolderImport<'a> {
     waiting: Vec<PendingFile>,
     /// Visible, but not yet searchable.
     unsearchable: Vec<ImageId>,
-    waits_for_search: bool,
+    /// The stages to wait for.
+    waits_for: Option<IndexingScope>,
     restore_deleted: RestoreDeleted,
     /// The visible images of the planned photos, for albums.
     images: Vec<Option<ImageId>>,
@@ -169,7 +171,7 @@ impl<'a> FolderImport<'a> {
             report,
             waiting: Vec::new(),
             unsearchable: Vec::new(),
-            waits_for_search: true,
+            waits_for: None,
             restore_deleted: RestoreDeleted::Always,
             images,
             corrections: HashMap::new(),
@@ -217,15 +219,7 @@ impl<'a> FolderImport<'a> {
                 }
             }
             if is_read && self.waiting.is_empty() && last_progress.elapsed() > SEARCH_WAIT {
-                let jobs: u64 = self
-                    .library
-                    .parts
-                    .store
-                    .stage_progress(None)
-                    .await?
-                    .iter()
-                    .map(|stage| stage.waiting)
-                    .sum();
+                let jobs = self.awaited_jobs().await?;
                 if jobs_before == Some(jobs) {
                     let images = self.unsearchable.len();
                     tracing::warn!(images, "some images are not fully searchable yet");
@@ -285,6 +279,14 @@ impl<'a> FolderImport<'a> {
         }
     }
 
+    /// Records a visible image, also one of an earlier import, whose search stages may be waiting.
+    fn finish(&mut self, position: usize, image: ImageId, is_new: bool) {
+        self.succeed(position, &image, is_new);
+        if self.waits_for.is_some() {
+            self.unsearchable.push(image);
+        }
+    }
+
     fn record_outcome(
         &mut self,
         position: usize,
@@ -305,7 +307,7 @@ impl<'a> FolderImport<'a> {
         };
         match state {
             ImageState::Pending => self.waiting.push(PendingFile { image, position, is_new }),
-            ImageState::Ready => self.succeed(position, &image, is_new),
+            ImageState::Ready => self.finish(position, image, is_new),
             ImageState::Failed { reason, .. } => self.fail(position, reason),
         }
         Ok(())
@@ -325,10 +327,7 @@ impl<'a> FolderImport<'a> {
                 Some(ImageState::Pending) => self.waiting.push(file),
                 Some(ImageState::Ready) if queued.contains(&file.image) => self.waiting.push(file),
                 Some(ImageState::Ready) => {
-                    self.succeed(file.position, &file.image, file.is_new);
-                    if self.waits_for_search {
-                        self.unsearchable.push(file.image);
-                    }
+                    self.finish(file.position, file.image, file.is_new);
                 }
                 Some(ImageState::Failed { reason, .. }) => self.fail(file.position, reason),
                 None => self.fail(file.position, "the account was deleted"),
@@ -337,10 +336,19 @@ impl<'a> FolderImport<'a> {
         Ok(())
     }
 
+    /// How many jobs are queued in the stages that are waited for.
+    async fn awaited_jobs(&self) -> Result<u64, ImportError> {
+        let awaited = self.waits_for.and_then(|scope| self.library.awaited_stages(scope)).unwrap_or_default();
+        let progress = self.library.parts.store.stage_progress(None).await?;
+        let progress = progress.iter().filter(|progress| awaited.contains(&progress.stage.id));
+        Ok(progress.map(|progress| progress.waiting).sum())
+    }
+
     /// Removes images from the front of the list that are searchable now.
     async fn remove_searchable(&mut self) -> Result<(), ImportError> {
+        let Some(scope) = self.waits_for else { return Ok(()) };
         let rest = self.unsearchable.split_off(self.unsearchable.len().min(SEARCH_CHECK_BATCH));
-        self.unsearchable = self.library.not_yet_searchable(&self.unsearchable).await?;
+        self.unsearchable = self.library.not_yet_searchable(&self.unsearchable, scope).await?;
         self.unsearchable.extend(rest);
         Ok(())
     }

@@ -2,11 +2,16 @@
 
 use blobs::{BlobError, IndexerLock, ProcessLocks, ServiceLock, WorkerLock};
 
+use crate::{Library, SearchStage};
+
 /// Which jobs a process takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IndexingScope {
-    /// Only those that make images visible and searchable, for a process that ends afterwards.
+    /// Only those that make images visible and searchable by all but their text and a vision model, for a process that ends
+    /// afterwards.
     Images,
+    /// Those that make images visible and searchable, for a process that ends afterwards.
+    Search,
     /// All jobs, for a long-running process. When no image waits, it also makes full renditions ahead of requests and
     /// repeats the work of older decoders, models and OCR versions.
     Everything,
@@ -18,9 +23,27 @@ impl IndexingScope {
     /// Whether the process also takes jobs that can wait.
     pub(crate) fn includes_upkeep(self) -> bool {
         match self {
-            Self::Images => false,
+            Self::Images | Self::Search => false,
             Self::Everything | Self::Worker => true,
         }
+    }
+
+    /// Whether the process works on a stage.
+    pub(crate) fn includes_stage(self, stage: SearchStage) -> bool {
+        match self {
+            Self::Images => stage.is_quick(),
+            Self::Search | Self::Everything | Self::Worker => true,
+        }
+    }
+}
+
+impl Library {
+    /// Whether a server or a worker runs on this machine.
+    pub fn has_indexing_service(&self) -> bool {
+        self.parts.blobs.locks.has_service().unwrap_or_else(|error| {
+            tracing::debug!(%error, "whether a server runs cannot be determined");
+            false
+        })
     }
 }
 
@@ -76,7 +99,7 @@ impl IndexerRole {
         let may_take = match scope {
             IndexingScope::Worker => true,
             IndexingScope::Everything => !locks.has_worker()?,
-            IndexingScope::Images => !locks.has_service()?,
+            IndexingScope::Images | IndexingScope::Search => !locks.has_service()?,
         };
         if may_take && self.indexer.is_none() {
             self.indexer = locks.try_indexer()?;

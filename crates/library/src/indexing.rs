@@ -103,7 +103,8 @@ impl Library {
             renditions: requested_renditions(job, current),
             read_metadata: Some(job.file.clone()),
         };
-        let decoded = self.decode(job.original, job.original_bytes, &task, Urgency::Background).await?;
+        let urgency = if is_outdated(job) { Urgency::Deferrable } else { Urgency::Background };
+        let decoded = self.decode(job.original, job.original_bytes, &task, urgency).await?;
         let metadata = decoded
             .metadata
             .ok_or_else(|| IndexError::Decoder(io::Error::other("it returned no metadata")))?;
@@ -172,6 +173,11 @@ impl From<StoreFailure> for IndexError {
             StoreFailure::Blob(error) => Self::Blob(error),
         }
     }
+}
+
+/// Whether an image is visible, and is decoded again because older decoders made its picture.
+pub(crate) fn is_outdated(job: &IndexJob) -> bool {
+    job.picture.as_ref().is_some_and(|picture| picture.decoder_version < media::DECODER_VERSION)
 }
 
 /// A new image needs medium, thumb and preview to become visible; full follows later. If older decoders made the picture, all

@@ -334,14 +334,13 @@ impl Library {
         }
     }
 
-    /// Makes a full rendition ahead of requests, unless a request has made it in the meantime, and records the outcome.
+    /// Makes a full rendition ahead of requests, and records the outcome. It does not take the lock of the requests: a request
+    /// for the same rendition makes it at once, and need not wait for a job that can wait.
     pub(crate) async fn run_rendition_job(&self, job: RenditionJob, worker: &str) {
         let RenditionJob { original, original_bytes, .. } = job;
-        let lock = self.parts.pending_renditions.lock((original, Rendition::Full));
-        let _guard = lock.lock().await;
         let store = &self.parts.store;
         let made = match store.holds_rendition_job(&original, worker).await {
-            Ok(true) => self.make(original, original_bytes, Rendition::Full, Urgency::Background).await,
+            Ok(true) => self.make(original, original_bytes, Rendition::Full, Urgency::Deferrable).await,
             Ok(false) => return,
             Err(error) => Err(error.into()),
         };

@@ -15,7 +15,8 @@ pub struct Settings {
     pub account_quota_bytes: Option<u64>,
     /// The most pixels that a photo may have.
     pub max_pixels: u64,
-    /// How many photos are decoded at once in the background. One more is decoded when a request waits for it.
+    /// How many photos are decoded at once in the background. One more is decoded to become visible, and one when a request
+    /// waits for it.
     pub decode_workers: usize,
     /// Memory budget of all decoding and OCR together, in bytes. A photo that alone needs more is decoded alone.
     pub decode_memory_bytes: u64,

@@ -43,8 +43,14 @@ pub const OCR_VERSION: u32 = 2;
 /// The best length, in pixels, of the longest side of a picture to read.
 pub const SIDE_PX: u32 = 2000;
 
-/// The memory that reading such a picture needs besides its pixels, in bytes.
-pub const MEMORY_BYTES: u64 = 256 << 20;
+/// What Tesseract needs for a picture besides its pixels, in bytes.
+const TESSERACT_BYTES: u64 = 40 << 20;
+
+/// The memory that reading a picture of this many pixels needs, in bytes.
+pub fn memory_bytes(pixels: u64) -> u64 {
+    // In colours and in grey.
+    TESSERACT_BYTES + pixels * 4
+}
 
 /// Smaller pictures are enlarged to this side, but at most by this factor.
 const MIN_SIDE_PX: u32 = 1600;

@@ -1,7 +1,8 @@
-//! A counting semaphore with two priorities, for slots and memory.
+//! A counting semaphore with priorities, for slots and memory.
 
 use std::{
     collections::VecDeque,
+    future,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -9,26 +10,37 @@ use tokio::sync::oneshot;
 
 use crate::Urgency;
 
-/// A number of units. Jobs wait for them in two queues: interactive jobs come first, and part of the units is reserved for
-/// them. Each queue is first in, first out.
+/// A number of units. Jobs wait for them in one queue per urgency: urgent jobs come first, and part of the units is reserved
+/// for them. Each queue is first in, first out.
 #[derive(Debug)]
 pub(crate) struct Budget {
     shared: Arc<Shared>,
 }
 
+/// The units that only jobs of higher urgencies can take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reserves {
+    /// Reserved for interactive jobs.
+    pub(crate) interactive: u32,
+    /// Reserved for background jobs, beside deferrable ones.
+    pub(crate) background: u32,
+}
+
 #[derive(Debug)]
 struct Shared {
     total: u32,
-    /// Reserved for interactive jobs.
-    reserve: u32,
+    reserves: Reserves,
     state: Mutex<State>,
 }
 
 #[derive(Debug)]
 struct State {
     free: u32,
-    interactive: VecDeque<Waiter>,
-    background: VecDeque<Waiter>,
+    /// In the order of [`Urgency::ALL`].
+    waiting: [VecDeque<Waiter>; 3],
+    /// The running deferrable jobs, the latest last.
+    deferrable: Vec<DeferrableJob>,
+    next_job: u64,
     closed: bool,
 }
 
@@ -38,25 +50,46 @@ struct Waiter {
     permit: oneshot::Sender<Permit>,
 }
 
+#[derive(Debug)]
+struct DeferrableJob {
+    id: u64,
+    units: u32,
+    /// `None` once the job was told to stop.
+    stop: Option<oneshot::Sender<()>>,
+}
+
 /// Units that are returned when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Permit {
     units: u32,
     shared: Arc<Shared>,
+    /// For a deferrable job: its id, and the signal to stop.
+    deferrable: Option<(u64, oneshot::Receiver<()>)>,
 }
 
 /// The budget is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Closed;
 
+/// A deferrable job was stopped, because a more urgent one needs its units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Preempted;
+
 impl Budget {
-    /// `total` units, `reserve` of them for interactive jobs. At least one is left to background jobs.
-    pub(crate) fn new(total: u32, reserve: u32) -> Self {
+    /// `total` units. At least one is left to jobs of each urgency.
+    pub(crate) fn new(total: u32, reserves: Reserves) -> Self {
         let total = total.max(1);
-        let state =
-            State { free: total, interactive: VecDeque::new(), background: VecDeque::new(), closed: false };
-        let shared = Shared { total, reserve: reserve.min(total - 1), state: Mutex::new(state) };
-        Self { shared: Arc::new(shared) }
+        let interactive = reserves.interactive.min(total - 1);
+        let background = reserves.background.min(total - interactive - 1);
+        let state = State {
+            free: total,
+            waiting: Default::default(),
+            deferrable: Vec::new(),
+            next_job: 0,
+            closed: false,
+        };
+        let reserves = Reserves { interactive, background };
+        Self { shared: Arc::new(Shared { total, reserves, state: Mutex::new(state) }) }
     }
 
     /// All units.
@@ -64,19 +97,19 @@ impl Budget {
         self.shared.total
     }
 
-    /// The units that all background jobs together can take.
-    pub(crate) fn unreserved(&self) -> u32 {
-        self.shared.total - self.shared.reserve
+    /// The units that all jobs up to this urgency together can take.
+    pub(crate) fn share(&self, urgency: Urgency) -> u32 {
+        self.shared.total - self.shared.reserve(urgency)
     }
 
     /// The units in use, and the number of jobs that wait.
     pub(crate) fn load(&self) -> (u32, usize) {
         let state = self.shared.lock();
-        (self.shared.total - state.free, state.interactive.len() + state.background.len())
+        (self.shared.total - state.free, state.waiting.iter().map(VecDeque::len).sum())
     }
 
-    /// Waits for `units`, but at least one and at most all. A background job that needs more than the unreserved units waits
-    /// until none is in use.
+    /// Waits for `units`, but at least one and at most all. A job that needs more than its [`share`](Self::share) waits until
+    /// none is in use. If deferrable jobs leave no room for a more urgent one, the latest of them are stopped.
     pub(crate) async fn take(&self, units: u32, urgency: Urgency) -> Result<Permit, Closed> {
         let units = units.clamp(1, self.shared.total);
         // Dropped after the receiver, so that the jobs behind this one are served if this future is dropped.
@@ -98,8 +131,7 @@ impl Budget {
     pub(crate) fn close(&self) {
         let mut state = self.shared.lock();
         state.closed = true;
-        state.interactive.clear();
-        state.background.clear();
+        state.waiting.iter_mut().for_each(VecDeque::clear);
     }
 }
 
@@ -113,9 +145,27 @@ impl Drop for ServeOnDrop<'_> {
 
 impl State {
     fn queue(&mut self, urgency: Urgency) -> &mut VecDeque<Waiter> {
+        let [interactive, background, deferrable] = &mut self.waiting;
         match urgency {
-            Urgency::Interactive => &mut self.interactive,
-            Urgency::Background => &mut self.background,
+            Urgency::Interactive => interactive,
+            Urgency::Background => background,
+            Urgency::Deferrable => deferrable,
+        }
+    }
+
+    /// Counts a deferrable job as running; returns its id and its signal to stop.
+    fn start_deferrable(&mut self, units: u32) -> (u64, oneshot::Receiver<()>) {
+        let (stop, stopped) = oneshot::channel();
+        let id = self.next_job;
+        self.next_job += 1;
+        self.deferrable.push(DeferrableJob { id, units, stop: Some(stop) });
+        (id, stopped)
+    }
+
+    fn release(&mut self, units: u32, deferrable: Option<u64>) {
+        self.free += units;
+        if let Some(id) = deferrable {
+            self.deferrable.retain(|job| job.id != id);
         }
     }
 }
@@ -128,20 +178,25 @@ impl Shared {
     /// Grants the permits that are possible, in order.
     fn serve(self: &Arc<Self>) {
         let mut state = self.lock();
-        for urgency in [Urgency::Interactive, Urgency::Background] {
+        for urgency in Urgency::ALL {
             while let Some(waiter) = state.queue(urgency).pop_front() {
                 if waiter.permit.is_closed() {
                     continue;
                 }
                 if !self.fits(waiter.units, state.free, urgency) {
+                    if urgency != Urgency::Deferrable {
+                        self.stop_deferrable(&mut state, waiter.units, urgency);
+                    }
                     // No job overtakes it, otherwise it could wait indefinitely.
                     state.queue(urgency).push_front(waiter);
                     return;
                 }
                 state.free -= waiter.units;
-                let permit = Permit { units: waiter.units, shared: Arc::clone(self) };
+                let deferrable =
+                    (urgency == Urgency::Deferrable).then(|| state.start_deferrable(waiter.units));
+                let permit = Permit { units: waiter.units, shared: Arc::clone(self), deferrable };
                 if let Err(mut permit) = waiter.permit.send(permit) {
-                    state.free += permit.units;
+                    state.release(permit.units, permit.deferrable.take().map(|(id, _)| id));
                     // Its drop must not take the lock, which is held here.
                     permit.units = 0;
                 }
@@ -149,10 +204,55 @@ impl Shared {
         }
     }
 
-    fn fits(&self, units: u32, free: u32, urgency: Urgency) -> bool {
+    /// Stops the latest deferrable jobs, if that makes room for these units.
+    fn stop_deferrable(&self, state: &mut State, units: u32, urgency: Urgency) {
+        let held: u32 = state.deferrable.iter().map(|job| job.units).sum();
+        if !self.fits(units, state.free + held, urgency) {
+            return;
+        }
+        let stopped = state.deferrable.iter().filter(|job| job.stop.is_none());
+        let mut free = state.free + stopped.map(|job| job.units).sum::<u32>();
+        for job in state.deferrable.iter_mut().rev() {
+            if self.fits(units, free, urgency) {
+                return;
+            }
+            if let Some(stop) = job.stop.take() {
+                // Fails if the job has just ended.
+                let _ = stop.send(());
+                free += job.units;
+            }
+        }
+    }
+
+    fn reserve(&self, urgency: Urgency) -> u32 {
+        let Reserves { interactive, background } = self.reserves;
         match urgency {
-            Urgency::Interactive => units <= free,
-            Urgency::Background => units <= free.saturating_sub(self.reserve) || free == self.total,
+            Urgency::Interactive => 0,
+            Urgency::Background => interactive,
+            Urgency::Deferrable => interactive + background,
+        }
+    }
+
+    fn fits(&self, units: u32, free: u32, urgency: Urgency) -> bool {
+        units <= free.saturating_sub(self.reserve(urgency)) || free == self.total
+    }
+}
+
+impl Permit {
+    /// Runs `work`. Drops it if a more urgent job needs the units of this deferrable one; the caller then drops the permit.
+    pub(crate) async fn run<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Preempted> {
+        let stopped = async {
+            let is_stopped = match &mut self.deferrable {
+                Some((_, stopped)) => stopped.await.is_ok(),
+                None => false,
+            };
+            if !is_stopped {
+                future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            output = work => Ok(output),
+            () = stopped => Err(Preempted),
         }
     }
 }
@@ -160,7 +260,8 @@ impl Shared {
 impl Drop for Permit {
     fn drop(&mut self) {
         if self.units > 0 {
-            self.shared.lock().free += self.units;
+            let deferrable = self.deferrable.take().map(|(id, _)| id);
+            self.shared.lock().release(self.units, deferrable);
             self.shared.serve();
         }
     }
@@ -176,7 +277,11 @@ mod tests {
     };
 
     use super::*;
-    use Urgency::{Background, Interactive};
+    use Urgency::{Background, Deferrable, Interactive};
+
+    fn budget(total: u32, interactive: u32, background: u32) -> Budget {
+        Budget::new(total, Reserves { interactive, background })
+    }
 
     fn poll<F: Future>(future: Pin<&mut F>) -> Option<F::Output> {
         match future.poll(&mut Context::from_waker(Waker::noop())) {
@@ -187,7 +292,7 @@ mod tests {
 
     #[test]
     fn interactive_jobs_come_first_and_have_a_reserve() {
-        let slots = Budget::new(3, 1);
+        let slots = budget(3, 1, 0);
         let running: Vec<_> =
             (0..2).map(|_| poll(pin!(slots.take(1, Background))).unwrap().unwrap()).collect();
         let mut background = pin!(slots.take(1, Background));
@@ -205,7 +310,7 @@ mod tests {
 
     #[test]
     fn large_job_is_not_overtaken_until_it_is_dropped() {
-        let memory = Budget::new(10, 2);
+        let memory = budget(10, 2, 0);
         let held = poll(pin!(memory.take(4, Background))).unwrap().unwrap();
         let mut small = pin!(memory.take(1, Background));
         {
@@ -219,8 +324,8 @@ mod tests {
 
     #[test]
     fn job_beyond_the_budget_runs_alone() {
-        let memory = Budget::new(10, 4);
-        for urgency in [Interactive, Background] {
+        let memory = budget(10, 4, 0);
+        for urgency in Urgency::ALL {
             let held = poll(pin!(memory.take(1, Interactive))).unwrap().unwrap();
             let mut huge = pin!(memory.take(u32::MAX, urgency));
             assert!(poll(huge.as_mut()).is_none());
@@ -231,12 +336,80 @@ mod tests {
             drop(huge);
             assert!(poll(next).is_some());
         }
-        assert_eq!(Budget::new(0, 9).unreserved(), 1);
+        assert_eq!(budget(0, 9, 9).share(Deferrable), 1);
+    }
+
+    /// Whether the job of this permit was told to stop.
+    fn is_stopped(permit: &mut Permit) -> bool {
+        poll(pin!(permit.run(future::pending::<()>()))).is_some()
+    }
+
+    #[test]
+    fn deferrable_jobs_use_the_rest_and_leave_room_for_others() {
+        let memory = budget(16, 2, 4);
+        let take = |units, urgency| poll(pin!(memory.take(units, urgency))).map(Result::unwrap);
+        assert_eq!([Interactive, Background, Deferrable].map(|urgency| memory.share(urgency)), [16, 14, 10]);
+        let first = take(6, Deferrable).unwrap();
+        assert!(take(5, Deferrable).is_none(), "the share of deferrable jobs is used up");
+        let mut second = take(4, Deferrable).unwrap();
+        let background = take(4, Background).unwrap();
+        let interactive = take(2, Interactive).unwrap();
+        assert!(!is_stopped(&mut second), "the reserves were enough");
+        drop((first, second, background, interactive));
+    }
+
+    #[test]
+    fn latest_deferrable_jobs_are_stopped_for_a_more_urgent_one() {
+        for (urgency, units) in [(Background, 8), (Interactive, 9)] {
+            let memory = budget(16, 2, 4);
+            let take = |units, urgency| poll(pin!(memory.take(units, urgency))).unwrap().unwrap();
+            let mut deferrable: Vec<_> = (0..3).map(|_| take(3, Deferrable)).collect();
+            let mut urgent = pin!(memory.take(units, urgency));
+            assert!(poll(urgent.as_mut()).is_none());
+            let stopped: Vec<_> = deferrable.iter_mut().map(is_stopped).collect();
+            assert_eq!(stopped, [false, false, true], "no more than needed");
+            assert!(poll(urgent.as_mut()).is_none(), "it has not stopped yet");
+            let mut next = pin!(memory.take(3, Deferrable));
+            assert!(poll(next.as_mut()).is_none());
+            deferrable.pop();
+            let urgent = poll(urgent).unwrap().unwrap();
+            assert!(poll(next.as_mut()).is_none() && !deferrable.iter_mut().any(is_stopped));
+            drop(urgent);
+            assert!(poll(next).is_some(), "the stopped job can start again");
+        }
+    }
+
+    #[test]
+    fn no_deferrable_job_is_stopped_in_vain() {
+        let memory = budget(16, 2, 4);
+        let take = |units, urgency| poll(pin!(memory.take(units, urgency))).unwrap().unwrap();
+        let mut deferrable = take(3, Deferrable);
+        let background = take(9, Background);
+        let mut large = pin!(memory.take(13, Background));
+        assert!(poll(large.as_mut()).is_none());
+        assert!(!is_stopped(&mut deferrable), "the background job holds too much anyway");
+        drop(background);
+        assert!(is_stopped(&mut deferrable));
+        drop(deferrable);
+        assert!(poll(large).is_some());
+    }
+
+    #[test]
+    fn deferrable_job_beyond_its_share_runs_alone_until_another_comes() {
+        for urgency in [Background, Interactive] {
+            let memory = budget(16, 2, 4);
+            let mut huge = poll(pin!(memory.take(u32::MAX, Deferrable))).unwrap().unwrap();
+            assert!(!is_stopped(&mut huge));
+            let mut small = pin!(memory.take(1, urgency));
+            assert!(poll(small.as_mut()).is_none() && is_stopped(&mut huge));
+            drop(huge);
+            assert!(poll(small).is_some());
+        }
     }
 
     #[test]
     fn closed_budget_refuses_all_jobs() {
-        let slots = Budget::new(1, 0);
+        let slots = budget(1, 0, 0);
         let held = poll(pin!(slots.take(1, Background))).unwrap().unwrap();
         let mut waiting = pin!(slots.take(1, Interactive));
         assert!(poll(waiting.as_mut()).is_none());
@@ -249,15 +422,23 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn many_jobs_never_exceed_the_budget() {
         const TOTAL: u32 = 100;
-        let memory = Arc::new(Budget::new(TOTAL, 20));
+        let memory = Arc::new(budget(TOTAL, 20, 10));
         let (used, background) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
         let jobs: Vec<_> = (0..400_u32)
             .map(|job| {
                 let (memory, used, background) = (memory.clone(), used.clone(), background.clone());
                 tokio::spawn(async move {
-                    let (units, urgency) =
-                        (job * 37 % 90 + 1, if job % 3 == 0 { Interactive } else { Background });
-                    let background_units = if urgency == Background && units <= 80 { units } else { 0 };
+                    let (units, urgency) = (
+                        job * 37 % 90 + 1,
+                        if job % 3 == 0 {
+                            Interactive
+                        } else if job % 3 == 1 {
+                            Background
+                        } else {
+                            Deferrable
+                        },
+                    );
+                    let background_units = if urgency != Interactive && units <= 80 { units } else { 0 };
                     let permit = memory.take(units, urgency).await.unwrap();
                     assert!(used.fetch_add(units, Ordering::SeqCst) + units <= TOTAL);
                     assert!(

@@ -48,6 +48,8 @@ pub(crate) enum ExchangeError<E> {
     SourceLength,
     /// The pool is closed.
     Closed,
+    /// A more urgent job needs the memory.
+    Preempted,
 }
 
 impl<E> From<WorkerError> for ExchangeError<E> {

@@ -11,9 +11,10 @@
 //! write the library. To prevent this, too, set [`PoolOptions::jobs_per_worker`] to 1.
 //!
 //! The service creates a [`Pool`]. Its own program, started with the arguments of [`WorkerCommand`], calls [`run_worker`]
-//! before anything else. [`PoolOptions::workers`] and memory decide how many jobs run at once. One worker and an eighth of
-//! the memory are reserved for [`Urgency::Interactive`] jobs, which overtake background jobs. A photo that needs more than
-//! the whole memory budget is decoded alone.
+//! before anything else. [`PoolOptions::workers`] and memory decide how many jobs run at once. Jobs have one of three
+//! urgencies ([`Urgency`]); urgent jobs overtake others, and have a worker and part of the memory reserved for them. A deferrable job
+//! that leaves too little for a more urgent one is stopped and starts again later. A photo that needs more than the whole memory
+//! budget is decoded alone.
 //!
 //! There are two kinds of jobs: [`Pool::decode`] renders a new file, and [`Pool::analyze`] returns the RGB pixels and the
 //! text of a stored one, for search. Text is read by workers that call [`run_ocr_worker`], in a pool of their own

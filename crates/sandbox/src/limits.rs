@@ -29,9 +29,8 @@ impl ProcessHandle {
     }
 
     /// Lowers its scheduling priority irrevocably.
-    pub(crate) fn lower_priority(self) -> io::Result<()> {
-        const BACKGROUND_NICENESS: i32 = 10;
-        Ok(rustix::process::setpriority_process(Some(self.pid), BACKGROUND_NICENESS)?)
+    pub(crate) fn lower_priority(self, niceness: i32) -> io::Result<()> {
+        Ok(rustix::process::setpriority_process(Some(self.pid), niceness)?)
     }
 
     pub(crate) fn usage(self) -> io::Result<Usage> {
@@ -91,7 +90,7 @@ impl ProcessHandle {
         Some(Self {})
     }
 
-    pub(crate) fn lower_priority(self) -> io::Result<()> {
+    pub(crate) fn lower_priority(self, _niceness: i32) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 

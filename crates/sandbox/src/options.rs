@@ -35,7 +35,8 @@ impl WorkerCommand {
 pub struct PoolOptions {
     /// The command that starts a worker.
     pub command: WorkerCommand,
-    /// How many photos are decoded at once, at least 1. One additional worker is reserved for interactive jobs.
+    /// How many photos are decoded at once, at least 1. One additional worker is reserved for background jobs beside deferrable
+    /// ones, and another for interactive jobs.
     pub workers: usize,
     /// The memory budget of all workers for photos, in bytes: an eighth for files, the rest for decoding. A photo that needs
     /// more is decoded alone.

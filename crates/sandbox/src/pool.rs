@@ -12,7 +12,7 @@ use tokio::time::{self, Instant};
 use crate::{
     Analysis, AnalysisTask, DecodeError, DecodeTask, DecodedPhoto, FileFault, FileSource, OcrStatus,
     PoolOptions, Protections, Urgency,
-    budget::{Budget, Closed},
+    budget::{Budget, Closed, Preempted, Reserves},
     exchange::{self, ExchangeError, WorkerJob},
     process::{JobLimits, TimeLimit, Worker},
     spawner::Spawner,
@@ -67,8 +67,11 @@ struct Memory {
 impl Memory {
     fn new(bytes: u64) -> Arc<Self> {
         let files_bytes = bytes / 8;
-        // Interactive jobs come first anyway. The reserve lets them start before background jobs end.
-        let budget = |bytes: u64| Budget::new(units(bytes), units(bytes) / 8);
+        // Urgent jobs come first anyway. The reserves let most of them start before any other job ends.
+        let budget = |bytes: u64| {
+            let units = units(bytes);
+            Budget::new(units, Reserves { interactive: units / 8, background: units / 4 })
+        };
         Arc::new(Self { files: budget(files_bytes), decoding: budget(bytes - files_bytes) })
     }
 }
@@ -76,7 +79,7 @@ impl Memory {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Attempt {
     First,
-    /// In a new worker, with all the memory that background jobs may use, and without other background jobs.
+    /// In a new worker, with all the memory that jobs of this urgency may use, and without others of them.
     Retry,
 }
 
@@ -86,6 +89,14 @@ enum AttemptError<E> {
     Final(DecodeError<E>),
     /// The worker failed.
     Worker(FileFault),
+    /// A more urgent job needed the slot or the memory. The worker is killed.
+    Preempted,
+}
+
+impl<E> From<Preempted> for AttemptError<E> {
+    fn from(_: Preempted) -> Self {
+        Self::Preempted
+    }
 }
 
 impl<E> From<Closed> for DecodeError<E> {
@@ -119,8 +130,8 @@ impl Pool {
     }
 
     fn build(memory: Arc<Memory>, options: PoolOptions) -> io::Result<Self> {
-        let slots =
-            Budget::new(u32::try_from(options.workers.max(1)).unwrap_or(u32::MAX - 1).saturating_add(1), 1);
+        let workers = u32::try_from(options.workers.max(1)).unwrap_or(u32::MAX);
+        let slots = Budget::new(workers.saturating_add(2), Reserves { interactive: 1, background: 1 });
         let shared = Shared {
             memory,
             workers: Workers::new(usize::try_from(slots.total()).unwrap_or(usize::MAX)),
@@ -132,6 +143,15 @@ impl Pool {
         let shared = Arc::new(shared);
         tokio::spawn(stop_long_idle(Arc::downgrade(&shared), shared.options.idle_limit));
         Ok(Self { shared })
+    }
+
+    /// How many photos can be read at once in the memory of the pool, at least one.
+    pub fn text_capacity(&self) -> usize {
+        let pixels = u64::from(ocr::SIDE_PX) * u64::from(ocr::SIDE_PX) * 3 / 4;
+        let reading = units(ocr::memory_bytes(pixels) + PROCESS_BYTES);
+        usize::try_from(self.shared.memory.decoding.share(Urgency::Deferrable) / reading)
+            .unwrap_or(usize::MAX)
+            .max(1)
     }
 
     /// Decodes a photo.
@@ -170,28 +190,27 @@ impl Pool {
         urgency: Urgency,
     ) -> Result<J::Outcome, DecodeError<S::Error>> {
         let pool = &*self.shared;
-        let first = {
-            let _slot = pool.slots.take(1, urgency).await?;
-            pool.attempt(file, job, urgency, Attempt::First).await
-        };
-        let fault = match first {
-            Ok(outcome) => return Ok(outcome),
-            Err(AttemptError::Final(error)) => return Err(error),
-            Err(AttemptError::Worker(fault)) => fault,
-        };
-        tracing::warn!(?fault, "a decoder failed on a file; retrying it in a new one");
-        let slots = match urgency {
-            Urgency::Background => pool.slots.unreserved(),
-            // An interactive job does not wait until the background jobs have ended.
-            Urgency::Interactive => 1,
-        };
-        let _slots = pool.slots.take(slots, urgency).await?;
-        match pool.attempt(file, job, urgency, Attempt::Retry).await {
-            Ok(outcome) => Ok(outcome),
-            Err(AttemptError::Final(error)) => Err(error),
-            Err(AttemptError::Worker(fault)) => {
-                tracing::warn!(?fault, "a decoder failed on the same file again");
-                Err(DecodeError::File(fault))
+        let mut attempt = Attempt::First;
+        loop {
+            let slots = match (attempt, urgency) {
+                // An interactive job does not wait until all others have ended.
+                (Attempt::First, _) | (Attempt::Retry, Urgency::Interactive) => 1,
+                (Attempt::Retry, _) => pool.slots.share(urgency),
+            };
+            let mut slots = pool.slots.take(slots, urgency).await?;
+            let outcome = slots.run(pool.attempt(file, job, urgency, attempt)).await;
+            match outcome.unwrap_or_else(|preempted| Err(preempted.into())) {
+                Ok(outcome) => return Ok(outcome),
+                Err(AttemptError::Final(error)) => return Err(error),
+                Err(AttemptError::Preempted) => {}
+                Err(AttemptError::Worker(fault)) if attempt == Attempt::First => {
+                    tracing::warn!(?fault, "a decoder failed on a file; retrying it in a new one");
+                    attempt = Attempt::Retry;
+                }
+                Err(AttemptError::Worker(fault)) => {
+                    tracing::warn!(?fault, "a decoder failed on the same file again");
+                    return Err(DecodeError::File(fault));
+                }
             }
         }
     }
@@ -201,7 +220,7 @@ impl Pool {
     /// # Errors
     /// No worker can be started.
     pub async fn protections(&self) -> io::Result<Protections> {
-        self.with_worker(|worker| worker.protections).await
+        self.with_worker(Urgency::Background, |worker| worker.protections).await
     }
 
     /// Whether the workers read text. Starts a worker if none is idle. A call does not prolong the worker's idle time: after
@@ -210,29 +229,29 @@ impl Pool {
     /// # Errors
     /// No worker can be started.
     pub async fn ocr_status(&self) -> io::Result<OcrStatus> {
-        self.with_worker(|worker| worker.ocr_status.clone()).await
+        self.with_worker(Urgency::Deferrable, |worker| worker.ocr_status.clone()).await
     }
 
-    async fn with_worker<T>(&self, read: impl FnOnce(&Worker) -> T) -> io::Result<T> {
+    /// Reads what a worker of this urgency reports. The next job of that urgency uses the worker, too.
+    async fn with_worker<T>(&self, urgency: Urgency, read: impl FnOnce(&Worker) -> T) -> io::Result<T> {
         let pool = &*self.shared;
         let closed = |_| io::Error::other("the decoders are shut down");
         let _slot = pool.slots.take(1, Urgency::Interactive).await.map_err(closed)?;
-        // A background worker, so that the next background job uses it instead of starting another one.
-        let (guard, idle) = pool.workers.acquire(Urgency::Background);
+        let (guard, idle) = pool.workers.acquire(urgency);
         let worker = match idle {
             Some(worker) => worker,
-            None => pool.start_worker(Urgency::Background).await?,
+            None => pool.start_worker(urgency).await?,
         };
         let value = read(&worker);
         guard.release_unused(worker);
         Ok(value)
     }
 
-    /// Completes the running jobs, refuses the waiting ones, and stops all workers. If the pool is dropped without this,
-    /// the workers are killed.
+    /// Completes all jobs, refuses later ones, and stops all workers. If the pool is dropped without this, the workers are
+    /// killed.
     pub async fn close(&self) {
         let pool = &*self.shared;
-        let all = pool.slots.take(pool.slots.total(), Urgency::Interactive).await;
+        let all = pool.slots.take(pool.slots.total(), Urgency::Deferrable).await;
         // Jobs that wait for memory hold a slot. All slots are free, so there are none.
         pool.slots.close();
         self.stop_idle_workers().await;
@@ -266,7 +285,19 @@ impl Shared {
     ) -> Result<J::Outcome, AttemptError<S::Error>> {
         let sidecar_bytes = job.sidecars().iter().map(|sidecar| sidecar.content.len() as u64).sum();
         let file_bytes = file.length().saturating_add(sidecar_bytes);
-        let _files = self.memory.files.take(units(file_bytes), urgency).await?;
+        let mut files = self.memory.files.take(units(file_bytes), urgency).await?;
+        files.run(self.attempt_with(file, job, file_bytes, urgency, attempt)).await?
+    }
+
+    /// An attempt with memory for the file and its sidecars.
+    async fn attempt_with<S: FileSource, J: WorkerJob>(
+        &self,
+        file: &S,
+        job: &J,
+        file_bytes: u64,
+        urgency: Urgency,
+        attempt: Attempt,
+    ) -> Result<J::Outcome, AttemptError<S::Error>> {
         let chunks = file.open().await.map_err(|error| AttemptError::Final(DecodeError::Source(error)))?;
 
         let mut time_limit = TimeLimit::new(self.options.wall_limit);
@@ -286,13 +317,15 @@ impl Shared {
             let needed = units(plan.memory_bytes.saturating_add(PROCESS_BYTES));
             let requested = match attempt {
                 Attempt::First => needed,
-                Attempt::Retry => needed.max(self.memory.decoding.unreserved()),
+                Attempt::Retry => needed.max(self.memory.decoding.share(urgency)),
             };
             let decoding = &self.memory.decoding;
-            let _memory = decoding.take(requested, urgency).await.map_err(|Closed| ExchangeError::Closed)?;
+            let mut memory =
+                decoding.take(requested, urgency).await.map_err(|Closed| ExchangeError::Closed)?;
             limits = self.limits(file_bytes.saturating_add(plan.memory_bytes), attempt);
             worker.change_memory_limit(before, limits.memory_bytes);
-            Ok(job.finish(&mut worker, plan, &mut time_limit).await?)
+            let finished = memory.run(job.finish(&mut worker, plan, &mut time_limit)).await;
+            Ok(finished.map_err(|Preempted| ExchangeError::Preempted)??)
         };
         match run.await {
             Ok(outcome) => {
@@ -307,6 +340,7 @@ impl Shared {
                 Err(AttemptError::Final(DecodeError::SourceLength { expected: file.length() }))
             }
             Err(ExchangeError::Closed) => Err(Closed.into()),
+            Err(ExchangeError::Preempted) => Err(Preempted.into()),
         }
     }
 

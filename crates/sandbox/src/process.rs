@@ -21,6 +21,9 @@ use crate::{
 const START_TIME_LIMIT: Duration = Duration::from_secs(30);
 /// How long a worker may take to exit after its pipes are closed.
 const EXIT_TIME_LIMIT: Duration = Duration::from_secs(2);
+/// The scheduling priorities. A deferrable job leaves seven eighths of a processor to a background job.
+const BACKGROUND_NICENESS: i32 = 10;
+const DEFERRABLE_NICENESS: i32 = 19;
 /// How much of the end of stderr is kept.
 const MAX_STDERR_BYTES: usize = 4096;
 /// What the runtimes of Rust and C++ print before they abort because an allocation failed.
@@ -148,10 +151,13 @@ impl Worker {
     }
 
     fn set_up(&mut self, reported: Protections) {
-        if self.urgency == Urgency::Background
-            && let Err(error) = self.process.lower_priority()
-        {
-            tracing::debug!(%error, "the priority of a background decoder cannot be lowered");
+        let niceness = match self.urgency {
+            Urgency::Interactive => None,
+            Urgency::Background => Some(BACKGROUND_NICENESS),
+            Urgency::Deferrable => Some(DEFERRABLE_NICENESS),
+        };
+        if let Some(Err(error)) = niceness.map(|niceness| self.process.lower_priority(niceness)) {
+            tracing::debug!(%error, "the priority of a decoder cannot be lowered");
         }
         self.initial_usage = self.process.usage().ok();
         let limits = self.initial_usage.is_some_and(|usage| self.limit_memory(usage, u64::MAX).is_ok());

@@ -12,8 +12,16 @@ use media::Rendered;
 pub enum Urgency {
     /// A user waits for it. It starts before waiting background jobs, and one worker is reserved for such jobs.
     Interactive,
-    /// No user waits for it. It has a low scheduling priority.
+    /// No user waits for it, but a photo becomes visible by it. It has a low scheduling priority.
     Background,
+    /// It can wait for all other jobs. It has the lowest scheduling priority, and uses only a part of the slots and of the
+    /// memory. A job that other jobs leave no room for is stopped, and starts again when there is room.
+    Deferrable,
+}
+
+impl Urgency {
+    /// The most urgent first.
+    pub(crate) const ALL: [Self; 3] = [Self::Interactive, Self::Background, Self::Deferrable];
 }
 
 /// The renditions to make.

@@ -182,8 +182,11 @@ impl ServiceConnection {
         let memory_bytes = match &job.spec {
             JobKind::Render(task) => probe.decode_memory_bytes(&task.renditions.for_size(size)),
             JobKind::Analyze { max_side_px, read_text } => {
-                let ocr_bytes = if read_text.is_some() { ocr::MEMORY_BYTES } else { 0 };
-                probe.rgb_memory_bytes(&sides(*max_side_px, *read_text)).saturating_add(ocr_bytes)
+                let decoding = probe.rgb_memory_bytes(&sides(*max_side_px, *read_text));
+                // The decoder's memory is free again when the text is read.
+                let reading =
+                    read_text.map_or(0, |_| ocr::memory_bytes(size.fit_within(ocr::SIDE_PX).area()));
+                decoding.max(reading)
             }
         };
         self.send_message(&Inspection::Picture { upright_size: (size.width, size.height), memory_bytes })?;

@@ -129,7 +129,20 @@ impl Instance {
     /// # Errors
     /// The program failed; the error has the end of its stderr.
     pub fn import<P: AsRef<Path>>(&self, paths: &[P]) -> Result<ImportOutcome, AnyError> {
+        self.import_with(&[], paths)
+    }
+
+    /// Imports files and folders, with further options of `server import`.
+    ///
+    /// # Errors
+    /// The program failed; the error has the end of its stderr.
+    pub fn import_with<P: AsRef<Path>>(
+        &self,
+        options: &[&str],
+        paths: &[P],
+    ) -> Result<ImportOutcome, AnyError> {
         let mut command = self.command(["import", EMAIL, "--json"]);
+        command.args(options);
         command.args(paths.iter().map(AsRef::as_ref));
         let ProcessOutcome { status, stdout, stderr, took, usage } = run(&mut command)?;
         if !matches!(status.code(), Some(0 | 1)) || stdout.is_empty() {

@@ -36,8 +36,9 @@ async fn an_imported_photo_is_visible_at_once() {
     let other = app.other_process().await;
     app.get("/images", &ann.key).await.expect(409);
 
-    let indexing = other.start_indexing(IndexingScope::Images).unwrap();
-    let report = other.import_folder(ann.id, &[fixture("media/grey.jpg")], |_| {}).await;
+    let indexing = other.start_indexing(IndexingScope::Search).unwrap();
+    let report =
+        other.import_folder(ann.id, &[fixture("media/grey.jpg")], IndexingScope::Search, |_| {}).await;
     assert_eq!(report.imported, 1);
     let list = app.get("/images", &ann.key).await;
     assert_eq!(list.column("fileName"), ["grey.jpg"]);
@@ -50,8 +51,9 @@ async fn a_process_indexes_jobs_of_another() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let other = app.other_process().await;
-    let indexing = other.start_indexing(IndexingScope::Images).unwrap();
-    let report = app.library.import_folder(ann.id, &[fixture("media/grey.jpg")], |_| {}).await;
+    let indexing = other.start_indexing(IndexingScope::Search).unwrap();
+    let report =
+        app.library.import_folder(ann.id, &[fixture("media/grey.jpg")], IndexingScope::Search, |_| {}).await;
     assert_eq!(report.imported, 1);
     indexing.stop().await;
     assert_eq!(app.get("/images", &ann.key).await.ids().len(), 1);

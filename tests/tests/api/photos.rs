@@ -101,7 +101,7 @@ const XMP: &str = "<x:xmpmeta xmlns:x='adobe:ns:meta/'>\
     </rdf:Description></rdf:RDF></x:xmpmeta>";
 
 async fn import(app: &TestApp, account: &TestAccount, path: &Path) -> ImportReport {
-    app.library.import_folder(account.id, &[path.to_owned()], |_| {}).await
+    app.library.import_folder(account.id, &[path.to_owned()], IndexingScope::Search, |_| {}).await
 }
 
 /// Waits until the queue meets a condition.
@@ -134,10 +134,13 @@ async fn a_later_sidecar_updates_the_record() {
     fs::write(folder.path().join("photo.xmp"), XMP).unwrap();
     let (library, path) = (app.library.clone(), folder.path().to_owned());
     let account = ann.id;
-    let importing = tokio::spawn(async move { library.import_folder(account, &[path], |_| {}).await });
+    let importing =
+        tokio::spawn(
+            async move { library.import_folder(account, &[path], IndexingScope::Search, |_| {}).await },
+        );
     until(&app, |queue| queue.reindexes == 1).await;
     assert_eq!(record(app.get("/images", &ann.key).await)["id"], before["id"], "it stays visible");
-    let indexing = app.library.start_indexing(IndexingScope::Images).unwrap();
+    let indexing = app.library.start_indexing(IndexingScope::Search).unwrap();
     let report = importing.await.unwrap();
     assert_eq!((report.imported, report.duplicates, report.failed.len()), (0, 1, 0));
     assert_eq!(app.store.queue_length().await.unwrap().reindexes, 0, "the import waits for it");

@@ -11,7 +11,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::http::{self, HttpError};
-use crate::instance::{Import, Instance, ServeError, free_port};
+use crate::instance::{Import, Instance, ServeError, Wait, free_port};
 use crate::process::{ProcessError, Runner, Running};
 use crate::system::{self, SystemError, Tools};
 use crate::workspace;
@@ -83,7 +83,9 @@ pub(crate) fn run(runner: &Runner, options: &Options) -> Result<(), DemoError> {
     let instance = Instance { runner, program: workspace::target(built), data_dir, uses_ocr: true };
     let mut sign_in = prepare(&instance)?;
     println!("Importing {}", photos.display());
-    if instance.import(EMAIL, &photos)? == Import::SomeFailed {
+    // The samples are few, and the curl lines search for a word in one of them.
+    let wait = if options.photo_dir.is_some() { Wait::UntilVisible } else { Wait::UntilRecognised };
+    if instance.import(EMAIL, &photos, wait)? == Import::SomeFailed {
         println!("Some files could not be imported; they are listed above. The others are in the library");
     }
     let port = choose_port(options.port);

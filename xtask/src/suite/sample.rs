@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::instance::{Import, Instance};
+use crate::instance::{Import, Instance, Wait};
 use crate::password::{self, PasswordError};
 use crate::process::{ProcessError, Runner};
 use crate::workspace;
@@ -34,7 +34,7 @@ pub(super) fn library<'r>(runner: &'r Runner, dir: &Path) -> Result<(Instance<'r
     let password = password::make()?;
     instance.migrate()?;
     instance.ensure_account(EMAIL, &password)?;
-    match instance.import(EMAIL, &workspace::path("fixtures/samples"))? {
+    match instance.import(EMAIL, &workspace::path("fixtures/samples"), Wait::UntilRecognised)? {
         Import::Complete => Ok((instance, password)),
         Import::SomeFailed => Err(SampleError::Import),
     }

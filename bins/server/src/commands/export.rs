@@ -1,23 +1,20 @@
 //! `export`: writes the photos of an account into a folder.
 
-use std::{
-    io::{IsTerminal as _, stderr},
-    path::Path,
-};
+use std::path::Path;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use library::{ExportProgress, ExportReport};
 use serde::Serialize;
 
 use super::{CommandError, Report};
-use crate::{cli::ExportOptions, config::Config, shutdown, stores};
+use crate::{cli::ExportOptions, config::Config, progress, shutdown, stores};
 
 pub(super) async fn run(options: &ExportOptions, config: &Config) -> Result<Report, CommandError> {
     stores::require_outside(config, &options.folder)?;
     let library = stores::open_library(config, stores::IfMissing::Fail).await?;
     let account = library.account(&options.email).await?;
     let shutdown = shutdown::signal().map_err(CommandError::Signals)?;
-    let bar = progress_bar();
+    let bar = progress::bar("{wide_bar} {pos}/{len} photos{left}");
     let exported = tokio::select! {
         exported = library.export(account.id, &options.folder, |progress| update(&bar, progress)) => {
             exported.map_err(CommandError::from)
@@ -28,18 +25,6 @@ pub(super) async fn run(options: &ExportOptions, config: &Config) -> Result<Repo
     let report = exported?;
     let text = if options.json { json(&report)? } else { summary(&report) };
     Ok(Report { text, failed: !report.failed.is_empty() })
-}
-
-/// A progress bar, hidden unless stderr is a terminal.
-fn progress_bar() -> ProgressBar {
-    if !stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-    match ProgressStyle::with_template("{wide_bar} {pos}/{len} photos, {eta} left") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
 }
 
 fn update(bar: &ProgressBar, progress: ExportProgress) {

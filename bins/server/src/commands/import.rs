@@ -1,31 +1,46 @@
 use std::{
     io::{IsTerminal as _, stderr},
     path::Path,
+    time::{Duration, Instant},
 };
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use library::{FailedKind, ImportProgress, ImportReport, IndexingScope, Problem};
 use serde::Serialize;
 
 use super::{CommandError, Report};
-use crate::{cli::ImportOptions, config::Config, shutdown, stores};
+use crate::{cli::ImportOptions, config::Config, progress, shutdown, stores};
+
+/// How often a line reports the progress if stderr is not a terminal.
+const LINE_INTERVAL: Duration = Duration::from_secs(30);
 
 pub(super) async fn run(options: &ImportOptions, config: &Config) -> Result<Report, CommandError> {
     let library = stores::open_library(config, stores::IfMissing::Fail).await?;
     let account = library.account(&options.email).await?;
     stores::recover(&library).await;
     let shutdown = shutdown::signal().map_err(CommandError::Signals)?;
-    let indexing = library.start_indexing(IndexingScope::Images)?;
-    let bar = progress_bar();
+    let scope = if options.wait { IndexingScope::Search } else { IndexingScope::Images };
+    let indexing = library.start_indexing(scope)?;
+    let mut display = Display::new();
     let imported = tokio::select! {
-        imported = library.import_folder(account.id, &options.paths, |progress| update(&bar, progress)) => Ok(imported),
+        imported = library.import_folder(account.id, &options.paths, scope, |progress| display.update(progress)) => {
+            Ok(imported)
+        }
         () = shutdown => Err(CommandError::Interrupted),
     };
-    bar.finish_and_clear();
+    display.finish();
     // Jobs that take longer are abandoned; the next run repeats them.
     let _ = tokio::time::timeout(shutdown::GRACE, indexing.stop()).await;
     let report = imported?;
-    let text = if options.json { json(&report)? } else { summary(&report) };
+    let text = if options.json {
+        json(&report)?
+    } else {
+        let left = library.awaiting_recognition(account.id).await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "the progress of recognition cannot be read");
+            0
+        });
+        summary(&report) + &recognition_note(left, library.has_indexing_service())
+    };
     if let Some(reason) = &report.stopped {
         eprintln!(
             "error: the import stopped early: {reason}\nPhotos imported so far are kept. Run the command again to continue."
@@ -34,27 +49,62 @@ pub(super) async fn run(options: &ImportOptions, config: &Config) -> Result<Repo
     Ok(Report { text, failed: report.stopped.is_some() || !report.failed.is_empty() })
 }
 
-/// A progress bar, hidden unless stderr is a terminal.
-fn progress_bar() -> ProgressBar {
-    if !stderr().is_terminal() {
-        return ProgressBar::hidden();
+/// Shows the progress on stderr.
+enum Display {
+    Bar(ProgressBar),
+    /// For logs: a line now and then.
+    Lines(LineTimer),
+}
+
+impl Display {
+    fn new() -> Self {
+        if stderr().is_terminal() {
+            Self::Bar(progress::bar("{wide_msg}"))
+        } else {
+            Self::Lines(LineTimer { last: Instant::now() })
+        }
     }
-    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-    match ProgressStyle::with_template("{wide_msg}") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
+
+    fn update(&mut self, progress: ImportProgress) {
+        match self {
+            Self::Bar(bar) => update_bar(bar, progress),
+            Self::Lines(timer) => {
+                if timer.is_due(Instant::now()) {
+                    eprintln!("{}", line(&progress));
+                }
+            }
+        }
+    }
+
+    fn finish(self) {
+        if let Self::Bar(bar) = self {
+            bar.finish_and_clear();
+        }
     }
 }
 
-fn update(bar: &ProgressBar, progress: ImportProgress) {
-    match progress {
-        ImportProgress::Listing { archive, entries, bytes } => {
-            bar.set_message(listing(&archive, entries, bytes));
+struct LineTimer {
+    last: Instant,
+}
+
+impl LineTimer {
+    /// Whether the next line is due; then the time to the one after it begins.
+    fn is_due(&mut self, now: Instant) -> bool {
+        let is_due = now.duration_since(self.last) >= LINE_INTERVAL;
+        if is_due {
+            self.last = now;
         }
+        is_due
+    }
+}
+
+fn update_bar(bar: &ProgressBar, progress: ImportProgress) {
+    match progress {
+        ImportProgress::Listing { .. } => bar.set_message(line(&progress)),
         ImportProgress::Importing { settled, total } => {
             // Total 0 marks a bar that was not used yet.
             if bar.length() == Some(0)
-                && let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} files, {eta} left")
+                && let Some(style) = progress::style("{wide_bar} {pos}/{len} files{left}")
             {
                 bar.set_style(style);
                 bar.reset_eta();
@@ -62,6 +112,13 @@ fn update(bar: &ProgressBar, progress: ImportProgress) {
             bar.set_length(total);
             bar.set_position(settled);
         }
+    }
+}
+
+fn line(progress: &ImportProgress) -> String {
+    match progress {
+        ImportProgress::Listing { archive, entries, bytes } => listing(archive, *entries, *bytes),
+        ImportProgress::Importing { settled, total } => format!("Importing: {settled} of {total} files"),
     }
 }
 
@@ -84,6 +141,21 @@ fn summary(report: &ImportReport) -> String {
         text.push_str("No photos were found.\n");
     }
     text
+}
+
+/// What is left to do for photos that are visible, and who does it.
+fn recognition_note(images: u64, has_service: bool) -> String {
+    let photos = match images {
+        0 => return String::new(),
+        1 => "1 photo waits".to_owned(),
+        _ => format!("{images} photos wait"),
+    };
+    let by = if has_service {
+        "A running server or worker does this in the background."
+    } else {
+        "The next `server serve` or `server worker` does this in the background, or add --wait to do it now."
+    };
+    format!("{photos} for text and subjects to be recognised. {by}\n")
 }
 
 /// Adds what was not imported, and why.
@@ -202,6 +274,28 @@ mod tests {
             summary(&report),
             "imported: 1\nduplicates: 0\nfailed: 1\n  1 movie, which is not imported\n"
         );
+    }
+
+    #[test]
+    fn what_is_left_is_said_with_who_does_it() {
+        assert_eq!(recognition_note(0, false), "");
+        assert_eq!(
+            recognition_note(1, true),
+            "1 photo waits for text and subjects to be recognised. A running server or worker does this in the \
+             background.\n"
+        );
+        let note = recognition_note(12, false);
+        assert!(note.starts_with("12 photos wait ") && note.contains("`server serve`"), "{note}");
+    }
+
+    #[test]
+    fn a_line_is_due_every_thirty_seconds() {
+        let start = Instant::now();
+        let mut timer = LineTimer { last: start };
+        let due: Vec<u64> =
+            (0..100).filter(|second| timer.is_due(start + Duration::from_secs(*second))).collect();
+        assert_eq!(due, [30, 60, 90]);
+        assert_eq!(line(&ImportProgress::Importing { settled: 7, total: 90 }), "Importing: 7 of 90 files");
     }
 
     #[test]

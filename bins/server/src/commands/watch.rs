@@ -26,7 +26,7 @@ pub(super) async fn run(
     let account = library.account(&options.email).await?;
     stores::recover(&library).await;
     let shutdown = shutdown::signal().map_err(CommandError::Signals)?;
-    let indexing = library.start_indexing(IndexingScope::Images)?;
+    let indexing = library.start_indexing(IndexingScope::Search)?;
     let output = Output { json: options.json, ..Output::default() };
     let stop = async {
         tokio::select! {

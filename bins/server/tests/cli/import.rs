@@ -70,6 +70,29 @@ fn failed_files_are_reported_and_not_kept() {
 }
 
 #[test]
+fn text_is_read_later_or_with_wait() {
+    let instance = Instance::with_account();
+    let page = photos::samples().join("lorem-ipsum.png");
+    let import = |options: &[&str]| {
+        let mut command = instance.command(["import", EMAIL, page.to_str().unwrap()]);
+        let outcome = crate::program::outcome(command.env("PHOTOS_OCR_LANGUAGES", "eng").args(options), "");
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        outcome.stdout
+    };
+    let key = instance.create_key("test");
+    let is_found = || {
+        let found = instance.serve().get("/api/ext/v2/search?query=consectetur&channels=text", &key);
+        found.body["results"].as_array().unwrap().len() == 1
+    };
+    let report = import(&[]);
+    assert!(report.starts_with("imported: 1\nduplicates: 0\nfailed: 0\n1 photo waits for text"), "{report}");
+    assert!(report.contains("The next `server serve`"), "{report}");
+    assert!(!is_found());
+    assert_eq!(import(&["--wait"]), "imported: 0\nduplicates: 1\nfailed: 0\n");
+    assert!(is_found());
+}
+
+#[test]
 fn an_import_without_photos_says_so() {
     let instance = Instance::with_account();
     let folder = instance.beside("empty");

@@ -10,12 +10,13 @@ use std::{
 };
 
 use domain::{AccountId, ImageId};
+use sandbox::Urgency;
 use storage::{BackfillFilter, Stage, StageId, StageProgress, StorageError, VersionPolicy};
 
 pub(crate) use keeper::StageKeeper;
 pub(crate) use run::TextReader;
 
-use crate::{Library, encoders::SharedEncoder};
+use crate::{Library, encoders::SharedEncoder, indexer_role::IndexingScope};
 
 /// The stage of OCR.
 pub(crate) const TEXT: &str = "text";
@@ -42,6 +43,7 @@ pub(crate) enum StageWork {
 /// A stage that this process works on.
 #[derive(Clone)]
 pub(crate) struct OpenStage {
+    pub(crate) kind: SearchStage,
     pub(crate) id: StageId,
     pub(crate) version: String,
     pub(crate) work: StageWork,
@@ -52,6 +54,11 @@ pub(crate) struct OpenStage {
 }
 
 impl OpenStage {
+    /// An import waits for a quick stage.
+    pub(crate) fn urgency(&self) -> Urgency {
+        if self.kind.is_quick() { Urgency::Background } else { Urgency::Deferrable }
+    }
+
     fn backfill_filter(&self) -> BackfillFilter<'_> {
         match &self.work {
             StageWork::Text => BackfillFilter::All,
@@ -66,7 +73,9 @@ pub(crate) struct RunningStages(Mutex<Stages>);
 
 #[derive(Default)]
 struct Stages {
-    open: Vec<(StageId, String)>,
+    open: Vec<(SearchStage, StageId, String)>,
+    /// Whether an indexer of this process will open them.
+    is_opening: bool,
     /// The paused version of each stage, and the end of the pause by the monotonic clock. Another version is not paused.
     paused: HashMap<StageId, (String, Duration)>,
     /// The stages that were logged as belonging to a newer program.
@@ -86,8 +95,17 @@ impl RunningStages {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Records that the stages will be opened.
+    pub(crate) fn expect(&self) {
+        let mut stages = self.stages();
+        stages.is_opening = stages.open.is_empty();
+    }
+
     fn set(&self, stages: &[OpenStage]) {
-        self.stages().open = stages.iter().map(|stage| (stage.id, stage.version.clone())).collect();
+        let open = stages.iter().map(|stage| (stage.kind, stage.id, stage.version.clone()));
+        let open = open.collect();
+        let mut state = self.stages();
+        (state.open, state.is_opening) = (open, false);
     }
 
     /// Records that a stage belongs to a newer program; `true` the first time.
@@ -113,11 +131,14 @@ impl RunningStages {
         self.stages().is_paused(stage.id, &stage.version, now)
     }
 
-    /// The stages that are not paused.
-    fn ids(&self, now: Duration) -> Vec<StageId> {
+    /// The stages of a scope that are not paused; `None` while they are being opened for the first time.
+    fn ids(&self, scope: IndexingScope, now: Duration) -> Option<Vec<StageId>> {
         let stages = self.stages();
-        let active = stages.open.iter().filter(|(stage, version)| !stages.is_paused(*stage, version, now));
-        active.map(|(stage, _)| *stage).collect()
+        let is_active = |kind: SearchStage, stage, version: &str| {
+            scope.includes_stage(kind) && !stages.is_paused(stage, version, now)
+        };
+        let open = stages.open.iter().filter(|(kind, stage, version)| is_active(*kind, *stage, version));
+        (!stages.is_opening).then(|| open.map(|(_, stage, _)| *stage).collect())
     }
 }
 
@@ -140,6 +161,14 @@ impl SearchStage {
             APPEARANCE => Some(Self::Appearance),
             MODEL => Some(Self::Model),
             _ => None,
+        }
+    }
+
+    /// Whether it takes only milliseconds for each image, and so is part of an import.
+    pub(crate) fn is_quick(self) -> bool {
+        match self {
+            Self::Appearance => true,
+            Self::Text | Self::Model => false,
         }
     }
 
@@ -199,31 +228,67 @@ impl Library {
         Ok(stages.into_iter().filter_map(progress).collect())
     }
 
-    /// The images that still wait for a stage of this process. Paused stages do not count, because the end of the pause is
-    /// unknown.
-    pub(crate) async fn not_yet_searchable(&self, images: &[ImageId]) -> Result<Vec<ImageId>, StorageError> {
-        let stages = self.parts.running_stages.ids(self.parts.clock.monotonic());
-        if stages.is_empty() || images.is_empty() {
-            return Ok(Vec::new());
+    /// How many images of an account wait for their text to be read or for a vision model.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn awaiting_recognition(&self, account: AccountId) -> Result<u64, StorageError> {
+        let parts = &self.parts;
+        // Without a server until now, the stage does not exist yet, and its images are not counted.
+        if let Some(reader) = &parts.text_reader
+            && let Ok(version) = reader.version().await
+        {
+            self.open_stage(SearchStage::Text, &version, VersionPolicy::Keep).await?;
         }
-        self.parts.store.images_with_pending_stages(images, &stages).await
+        let has_model = !parts.encoders.is_built_in_chosen().await;
+        let is_on = |stage: &Stage| match SearchStage::from_name(&stage.name) {
+            Some(SearchStage::Text) => parts.text_reader.is_some(),
+            Some(SearchStage::Model) => has_model,
+            Some(SearchStage::Appearance) | None => false,
+        };
+        let stages = parts.store.stage_progress(Some(account)).await?;
+        let waiting =
+            stages.iter().filter(|progress| is_on(&progress.stage)).map(|progress| progress.waiting);
+        Ok(waiting.max().unwrap_or(0))
     }
 
-    /// Opens the stages that this process can work on. It skips stages that have another version in the store, unless it is
-    /// their keeper.
+    /// The stages of a scope that this process waits for; `None` until it knows them. Paused stages do not count, because the
+    /// end of the pause is unknown.
+    pub(crate) fn awaited_stages(&self, scope: IndexingScope) -> Option<Vec<StageId>> {
+        self.parts.running_stages.ids(scope, self.parts.clock.monotonic())
+    }
+
+    /// The images that still wait for a stage of this scope.
+    pub(crate) async fn not_yet_searchable(
+        &self,
+        images: &[ImageId],
+        scope: IndexingScope,
+    ) -> Result<Vec<ImageId>, StorageError> {
+        match self.awaited_stages(scope) {
+            None => Ok(images.to_vec()),
+            Some(stages) if stages.is_empty() || images.is_empty() => Ok(Vec::new()),
+            Some(stages) => self.parts.store.images_with_pending_stages(images, &stages).await,
+        }
+    }
+
+    /// Opens the stages of a scope that this process can work on. It skips stages that have another version in the store,
+    /// unless it is their keeper.
     pub(crate) async fn open_stages(
         &self,
         keeper: &mut StageKeeper,
+        scope: IndexingScope,
         open: &[OpenStage],
     ) -> Result<Vec<OpenStage>, StorageError> {
         let parts = &self.parts;
         let mut opened = Vec::new();
         let mut add = |(stage, policy): (Stage, VersionPolicy), version: &str, work: StageWork| {
-            let is_ours =
-                SearchStage::from_name(&stage.name).is_some_and(|kind| kind.revision() == stage.revision);
-            if is_ours && stage.version == version {
+            if let Some(kind) = SearchStage::from_name(&stage.name)
+                && kind.revision() == stage.revision
+                && stage.version == version
+            {
                 let before = open.iter().find(|before| before.id == stage.id && before.version == version);
                 opened.push(OpenStage {
+                    kind,
                     id: stage.id,
                     version: stage.version,
                     work,
@@ -241,13 +306,17 @@ impl Library {
         let name = built_in.name().to_owned();
         add(stage, &name, StageWork::Embedding { encoder: built_in, previous: None });
         // The stage of an unusable model stays as it is.
-        if let Ok(Some(model)) = parts.encoders.model(&parts.clock).await {
+        if scope.includes_stage(SearchStage::Model)
+            && let Ok(Some(model)) = parts.encoders.model(&parts.clock).await
+        {
             let stage = open_stage(SearchStage::Model, model.name()).await?;
             let previous = self.previous_model(&stage.0, &model).await?;
             let name = model.name().to_owned();
             add(stage, &name, StageWork::Embedding { encoder: model, previous });
         }
-        if let Some(reader) = &parts.text_reader {
+        if scope.includes_stage(SearchStage::Text)
+            && let Some(reader) = &parts.text_reader
+        {
             match reader.version().await {
                 Ok(version) => {
                     let stage = open_stage(SearchStage::Text, &version).await?;
@@ -263,6 +332,12 @@ impl Library {
             // Computes vectors again that were lost in the meantime.
             if stage.is_kept && matches!(stage.work, StageWork::Embedding { .. }) {
                 parts.store.restart_backfill(stage.id).await?;
+            }
+        }
+        // An import waits for its own images, and some became visible before their stage existed.
+        if !scope.includes_upkeep() {
+            for stage in &mut opened {
+                while self.queue_more(stage).await? {}
             }
         }
         parts.running_stages.set(&opened);

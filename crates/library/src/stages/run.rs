@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 use vision::{EncodeError, Picture};
 
 use super::{OpenStage, StageWork};
-use crate::{Library, decoding::BlobSource, dispatcher::mark_failed, encoders::SharedEncoder};
+use crate::{Library, decoding::BlobSource, dispatcher::mark_failed, encoders::SharedEncoder, low_priority};
 
 /// How long a job or its stage waits after something other than the image failed. Such a job is always retried.
 const RETRY_MS: i64 = 10_000;
@@ -23,13 +23,15 @@ const VERSION_TTL: Duration = Duration::from_secs(600);
 /// The pool of OCR workers.
 pub(crate) struct TextReader {
     pool: Pool,
+    /// How many photos are read at once.
+    pub(crate) workers: usize,
     /// The cached OCR version and when it was read.
     version: Mutex<Option<(Instant, String)>>,
 }
 
 impl TextReader {
-    pub(crate) fn new(pool: Pool) -> Self {
-        Self { pool, version: Mutex::default() }
+    pub(crate) fn new(pool: Pool, workers: usize) -> Self {
+        Self { pool, workers, version: Mutex::default() }
     }
 
     /// Stops idle workers.
@@ -130,8 +132,8 @@ impl Library {
                 // With the previous model's vector, searches find the image before the new model has processed all images.
                 let has_no_vector =
                     |previous: &&SharedEncoder| !job.encoders.iter().any(|name| name == previous.name());
-                self.encode_image(job, encoder.clone(), previous.as_ref().filter(has_no_vector).cloned())
-                    .await
+                let previous = previous.as_ref().filter(has_no_vector).cloned();
+                self.encode_image(job, encoder.clone(), previous, stage.urgency()).await
             }
         }
     }
@@ -142,7 +144,7 @@ impl Library {
         let reader = reader.ok_or_else(|| StageError::Worker(io::Error::other("OCR is off")))?;
         let original = BlobSource::original(&self.parts.blobs.content, job.original, job.original_bytes);
         let task = AnalysisTask { max_side_px: None, read_text: true };
-        Ok(reader.pool.analyze(&original, &task, Urgency::Background).await?.text)
+        Ok(reader.pool.analyze(&original, &task, Urgency::Deferrable).await?.text)
     }
 
     async fn encode_image(
@@ -150,6 +152,7 @@ impl Library {
         job: &StageJob,
         encoder: SharedEncoder,
         previous: Option<SharedEncoder>,
+        urgency: Urgency,
     ) -> Result<StageOutcome, StageError> {
         let encoders = [Some(&encoder), previous.as_ref()];
         let max_side_px = encoders.into_iter().flatten().map(|encoder| encoder.longest_side_px()).max();
@@ -159,27 +162,33 @@ impl Library {
         let is_large = |blob: &&RenditionBlob| blob.rendition.longest_side_px() >= side_px;
         let rendition = job.renditions.iter().find(is_large).or(job.renditions.last());
         let analysis = match rendition {
-            Some(blob) => match self.analyze(BlobKind::Rendition, (blob.blob, blob.bytes), &task).await {
-                // The rendition is lost. The next request for it makes it again.
-                Err(StageError::Image(_)) => None,
-                analysis => Some(analysis?),
-            },
+            Some(blob) => {
+                match self.analyze(BlobKind::Rendition, (blob.blob, blob.bytes), &task, urgency).await {
+                    // The rendition is lost. The next request for it makes it again.
+                    Err(StageError::Image(_)) => None,
+                    analysis => Some(analysis?),
+                }
+            }
             None => None,
         };
         let analysis = match analysis {
             Some(analysis) => analysis,
-            None => self.analyze(BlobKind::Original, (job.original, job.original_bytes), &task).await?,
+            None => {
+                let original = (job.original, job.original_bytes);
+                self.analyze(BlobKind::Original, original, &task, urgency).await?
+            }
         };
         let picture = analysis.picture.and_then(|raw| Picture::new(raw.size.width, raw.size.height, raw.rgb));
         let picture =
             picture.ok_or_else(|| StageError::Worker(io::Error::other("it returned no picture")))?;
-        let encoded = tokio::task::spawn_blocking(move || {
+        let encode_all = move || {
             let mut vectors = vec![encode(&encoder, &picture).map_err(|error| stage_error(&encoder, error))?];
             // If the previous model fails, searches find the image once the new model has processed all images.
             vectors.extend(previous.and_then(|previous| encode(&previous, &picture).ok()));
             Ok::<_, StageError>(vectors)
-        });
-        let vectors = encoded.await.map_err(|error| EncodeError(error.to_string()))??;
+        };
+        let vectors =
+            low_priority::run(encode_all).await.map_err(|error| EncodeError(error.to_string()))??;
         Ok(StageOutcome::Vectors(vectors))
     }
 
@@ -188,9 +197,10 @@ impl Library {
         kind: BlobKind,
         (hash, bytes): (ContentHash, u64),
         task: &AnalysisTask,
+        urgency: Urgency,
     ) -> Result<Analysis, StageError> {
         let blob = BlobSource::new(&self.parts.blobs.content, kind, hash, bytes);
-        Ok(self.parts.decoders.analyze(&blob, task, Urgency::Background).await?)
+        Ok(self.parts.decoders.analyze(&blob, task, urgency).await?)
     }
 }
 

@@ -8,6 +8,7 @@ mod files;
 mod integrity;
 mod parts;
 mod resilience;
+mod scheduling;
 mod tree;
 mod uploads;
 mod watch;
@@ -63,8 +64,8 @@ impl Process {
     }
 
     async fn import(&self, account: &Account, files: &[PathBuf]) -> ImportReport {
-        let indexing = self.library.start_indexing(IndexingScope::Images).unwrap();
-        let report = self.library.import_folder(account.id, files, |_| {}).await;
+        let indexing = self.library.start_indexing(IndexingScope::Search).unwrap();
+        let report = self.library.import_folder(account.id, files, IndexingScope::Search, |_| {}).await;
         indexing.stop().await;
         report
     }
@@ -82,10 +83,14 @@ impl Process {
     }
 }
 
-/// The example `library_decoder`, which is built with the tests.
 fn decoder() -> WorkerCommand {
+    example("library_decoder")
+}
+
+/// An example of this crate, which is built with the tests.
+fn example(name: &str) -> WorkerCommand {
     let test = std::env::current_exe().unwrap();
-    let program = test.ancestors().nth(2).unwrap().join("examples/library_decoder");
+    let program = test.ancestors().nth(2).unwrap().join("examples").join(name);
     assert!(program.is_file(), "{} is built with all tests of this package", program.display());
     WorkerCommand { program, args: Vec::new(), environment: Vec::new() }
 }

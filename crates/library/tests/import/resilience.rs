@@ -16,10 +16,12 @@ async fn blob_store_outage_delays_photos() {
     fs::rename(&renditions, &away).unwrap();
     // A file replaces the folder, so that all writes fail, even for root.
     fs::write(&renditions, b"").unwrap();
-    let indexing = it.library.start_indexing(IndexingScope::Images).unwrap();
+    let indexing = it.library.start_indexing(IndexingScope::Search).unwrap();
     let importing = {
         let (library, ann) = (it.library.clone(), ann.clone());
-        tokio::spawn(async move { library.import_folder(ann.id, &[fixture("media/grey.jpg")], |_| {}).await })
+        tokio::spawn(async move {
+            library.import_folder(ann.id, &[fixture("media/grey.jpg")], IndexingScope::Search, |_| {}).await
+        })
     };
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert!(!importing.is_finished(), "the import waits for the store");

@@ -11,7 +11,7 @@ use blobs::content_hash;
 use bytes::Bytes;
 use domain::{Account, BlobKind, Checksum, ChecksumAlgorithm};
 use futures_util::{Stream, StreamExt as _, stream};
-use library::{ImportError, ImportOutcome, ImportReport, Settings, Upload};
+use library::{ImportError, ImportOutcome, ImportReport, IndexingScope, Settings, Upload};
 
 use crate::{Process, decoder, fixture, process, process_with, sha256};
 
@@ -104,7 +104,8 @@ async fn a_file_above_the_limit_is_refused() {
     let (outcome, read) = import(&it, &ann, announced, &bytes).await;
     assert!(matches!(outcome, Err(ImportError::TooLarge { .. })));
     assert_eq!(read, 0, "the announced length is enough");
-    let report = it.library.import_folder(ann.id, &[fixture("media/grey.jpg")], |_| {}).await;
+    let report =
+        it.library.import_folder(ann.id, &[fixture("media/grey.jpg")], IndexingScope::Search, |_| {}).await;
     assert_eq!(report.failed[0].error, format!("the file is larger than the limit of {max_bytes} bytes"));
     assert_nothing_is_stored(&it, dir.path()).await;
 }

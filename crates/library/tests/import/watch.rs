@@ -52,7 +52,7 @@ impl Watching {
         let (stop, stopped) = oneshot::channel::<()>();
         let (library, account) = (it.library.clone(), ann.id);
         let running = tokio::spawn(async move {
-            let indexing = library.start_indexing(IndexingScope::Images).unwrap();
+            let indexing = library.start_indexing(IndexingScope::Search).unwrap();
             let stopped = async { stopped.await.unwrap_or_default() };
             let send = |event| sender.send(event).unwrap_or_default();
             let totals = library.watch_folder(account, &photos, options, stopped, send).await.unwrap();

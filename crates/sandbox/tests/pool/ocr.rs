@@ -28,7 +28,7 @@ fn sample(name: &str) -> Bytes {
 }
 
 async fn read(pool: &Pool, file: &Bytes) -> Option<String> {
-    pool.analyze(file, &TEXT, Urgency::Background).await.unwrap().text
+    pool.analyze(file, &TEXT, Urgency::Deferrable).await.unwrap().text
 }
 
 #[tokio::test]
@@ -52,7 +52,7 @@ async fn text_is_read_in_a_sandboxed_process() {
     // The same worker has done all of that.
     let both = AnalysisTask { max_side_px: Some(64), read_text: true };
     let analysis =
-        pool.analyze(&sample("samples/orange-lossless.webp"), &both, Urgency::Background).await.unwrap();
+        pool.analyze(&sample("samples/orange-lossless.webp"), &both, Urgency::Deferrable).await.unwrap();
     assert_eq!(analysis.text.as_deref(), Some("webp\nlossless\n123"));
     assert_eq!(analysis.picture.unwrap().size.longest(), 64);
 }
@@ -85,14 +85,14 @@ async fn missing_ocr_is_reported() {
     let check = async |options: PoolOptions, words: &str| {
         let pool = Pool::new(options).unwrap();
         for _ in 0..3 {
-            match pool.analyze(&sample("samples/orange-lossless.webp"), &TEXT, Urgency::Background).await {
+            match pool.analyze(&sample("samples/orange-lossless.webp"), &TEXT, Urgency::Deferrable).await {
                 Err(DecodeError::Unavailable(error)) => assert_eq!(error.to_string(), words),
                 other => panic!("{other:?}"),
             }
         }
         // It still decodes.
         let look = AnalysisTask { max_side_px: Some(64), read_text: false };
-        pool.analyze(&sample("samples/orange-lossless.webp"), &look, Urgency::Background).await.unwrap();
+        pool.analyze(&sample("samples/orange-lossless.webp"), &look, Urgency::Deferrable).await.unwrap();
         pool.ocr_status().await.unwrap()
     };
     let off = check(honest(), "the decoders were started without OCR").await;
@@ -130,7 +130,7 @@ async fn languages_installed_later_are_found() {
         OcrStatus::Off => panic!("OCR was requested"),
     };
     let picture = sample("samples/orange-lossless.webp");
-    let finds_text = async |pool: &Pool| match pool.analyze(&picture, &TEXT, Urgency::Background).await {
+    let finds_text = async |pool: &Pool| match pool.analyze(&picture, &TEXT, Urgency::Deferrable).await {
         Ok(analysis) => analysis.text.is_some(),
         Err(DecodeError::Unavailable(_)) => false,
         Err(other) => panic!("{other:?}"),
@@ -167,9 +167,9 @@ async fn malicious_files_are_refused() {
     let page = sample("samples/lorem-ipsum.png");
     let half = page.slice(..page.len() / 2);
     // A truncated file is read in part or refused; the worker continues.
-    let _ = pool.analyze(&half, &TEXT, Urgency::Background).await;
+    let _ = pool.analyze(&half, &TEXT, Urgency::Deferrable).await;
     for file in [page.slice(..40), bomb(), Bytes::from_static(b"GIF89a")] {
-        match pool.analyze(&file, &TEXT, Urgency::Background).await {
+        match pool.analyze(&file, &TEXT, Urgency::Deferrable).await {
             Err(DecodeError::File(FileFault::Refused { .. })) => {}
             other => panic!("{other:?}"),
         }
@@ -209,7 +209,7 @@ async fn worker_killed_during_ocr_is_replaced() {
     read(&pool, &sample("samples/orange-lossless.webp")).await.unwrap();
     let reading = tokio::spawn({
         let (pool, page) = (Arc::clone(&pool), page.clone());
-        async move { pool.analyze(&page, &TEXT, Urgency::Background).await }
+        async move { pool.analyze(&page, &TEXT, Urgency::Deferrable).await }
     });
     let killed = loop {
         if let [worker] = workers_with(MARK)[..] {

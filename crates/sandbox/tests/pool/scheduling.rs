@@ -45,8 +45,31 @@ async fn photo_beyond_the_budget_is_decoded() {
     assert!(a.is_ok() && b.is_ok() && c.is_ok());
 }
 
+/// The deferrable job never ends by itself, and holds the whole budget.
 #[tokio::test(flavor = "multi_thread")]
-async fn at_most_one_process_more_than_workers() {
+async fn deferrable_job_stops_for_others_and_starts_again() {
+    let pool = Arc::new(Pool::new(PoolOptions { workers: 1, memory_bytes: 1, ..hostile() }).unwrap());
+    let sleeping = {
+        let pool = pool.clone();
+        tokio::spawn(async move { decode(&pool, b"hostile:sleep", Urgency::Deferrable).await })
+    };
+    let started = async || {
+        while pool.load().running == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    let photo = include_bytes!("../../../../fixtures/samples/wisteria.jpg");
+    for urgency in [Urgency::Background, Urgency::Interactive] {
+        started().await;
+        assert!(decode(&pool, photo, urgency).await.is_ok());
+    }
+    started().await;
+    assert!(!sleeping.is_finished(), "it was neither failed nor given up");
+    sleeping.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn at_most_two_processes_more_than_workers() {
     let pool = Arc::new(Pool::new(PoolOptions { workers: 2, ..hostile() }).unwrap());
     let mut processes = Vec::new();
     for urgency in [Urgency::Background, Urgency::Interactive, Urgency::Background, Urgency::Interactive] {
@@ -63,7 +86,7 @@ async fn at_most_one_process_more_than_workers() {
         processes.dedup();
         // Workers that were replaced are killed, and may still be exiting.
         let running = async {
-            while processes.iter().filter(|process| crate::is_running(**process)).count() > 3 {
+            while processes.iter().filter(|process| crate::is_running(**process)).count() > 4 {
                 tokio::time::sleep(std::time::Duration::from_millis(5)).await;
             }
         };
@@ -76,7 +99,9 @@ async fn at_most_one_process_more_than_workers() {
 #[tokio::test]
 async fn background_workers_have_low_priority() {
     let pool = Pool::new(hostile()).unwrap();
-    for (urgency, niceness) in [(Urgency::Background, 10), (Urgency::Interactive, 0)] {
+    for (urgency, niceness) in
+        [(Urgency::Deferrable, 19), (Urgency::Background, 10), (Urgency::Interactive, 0)]
+    {
         let (process, _) = identify(&pool, urgency).await;
         let process = rustix::process::Pid::from_raw(process.try_into().unwrap());
         let own = rustix::process::getpriority_process(None).unwrap();

@@ -76,7 +76,7 @@ pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
         let file = Bytes::from(fs::read(options.dir.join(&picture.file))?);
         let began = Instant::now();
         let analyzed = pool
-            .analyze(&file, &AnalysisTask { max_side_px: None, read_text: true }, Urgency::Background)
+            .analyze(&file, &AnalysisTask { max_side_px: None, read_text: true }, Urgency::Deferrable)
             .await;
         let seconds = began.elapsed().as_secs_f64();
         let text = analyzed.map_err(|error| format!("{}: {error}", picture.file))?.text.unwrap_or_default();

@@ -106,9 +106,9 @@ async fn serve(instance: &Instance, ledger: &mut StoreReader) -> Result<Vec<Stri
 
 fn import(instance: &Instance, folder: &Folder) -> Result<ImportOutcome, AnyError> {
     let mut chunks = folder.paths.chunks(FILES_AT_ONCE);
-    let mut sum = instance.import(chunks.next().unwrap_or_default())?;
+    let mut sum = instance.import_with(&["--wait"], chunks.next().unwrap_or_default())?;
     for chunk in chunks {
-        let next = instance.import(chunk)?;
+        let next = instance.import_with(&["--wait"], chunk)?;
         sum.imported += next.imported;
         sum.duplicates += next.duplicates;
         sum.failed.extend(next.failed);

@@ -3,12 +3,9 @@
 mod http;
 mod hub;
 
-use std::{
-    io::{IsTerminal as _, stderr},
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use vision::{
     clip,
     models::{ActiveModel, BUILT_IN, InstalledModel, Models, ModelsError},
@@ -18,7 +15,7 @@ use super::{CommandError, Report};
 use crate::{
     cli::ModelCommand,
     config::Config,
-    shutdown,
+    progress, shutdown,
     stores::{IfMissing, check_data_dir},
     table::table,
 };
@@ -83,7 +80,7 @@ async fn install(
     let shutdown = shutdown::signal().map_err(CommandError::Signals)?;
     let options = config.vision.clone();
     blocking(move || clip::Runtime::require(&options)).await?;
-    let bar = progress_bar();
+    let bar = progress::bar("{wide_bar} {bytes} of {total_bytes}{left}, {msg}");
     let installed = async {
         if is_folder(model) {
             let (folder, bar, options) = (PathBuf::from(model), bar.clone(), config.vision.clone());
@@ -179,18 +176,6 @@ fn dimensions(model: &InstalledModel) -> String {
 
 fn megabytes(bytes: u64) -> String {
     format!("{} MB", bytes.div_ceil(1_000_000))
-}
-
-/// A progress bar, hidden unless stderr is a terminal.
-fn progress_bar() -> ProgressBar {
-    if !stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-    match ProgressStyle::with_template("{wide_bar} {bytes} of {total_bytes}, {eta} left, {msg}") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
 }
 
 async fn blocking<T: Send + 'static, E: Into<ModelError> + Send + 'static>(

@@ -1,0 +1,168 @@
+//! New photos never wait for work that can wait. OCR is a worker that reads a photo when the test says so.
+
+use std::{path::Path, time::Duration};
+
+use domain::Account;
+use library::{ImportReport, IndexingScope, Settings};
+use tokio::{
+    io::AsyncReadExt as _,
+    net::{TcpListener, TcpStream},
+    time::timeout,
+};
+
+use crate::{Process, example, fixture, process_with};
+
+/// A time-out that is never reached, on any machine, unless a test fails.
+const LONG_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// What a photo needs while it is read, beside another photo that is decoded.
+const LITTLE: u64 = 40 << 20;
+/// The share of the memory budget that is left to work that can wait, less what a process needs.
+const NEARLY_ALL: u64 = 120 << 20;
+/// More than the whole budget.
+const TOO_MUCH: u64 = 1 << 30;
+
+/// OCR that waits for the test.
+struct BlockedOcr {
+    listener: TcpListener,
+}
+
+impl BlockedOcr {
+    /// OCR that needs this memory for each photo, and the settings of a machine that runs it.
+    async fn new(decode_workers: usize, memory_bytes: u64) -> (Self, Settings) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut ocr = example("blocked_reader");
+        ocr.args = vec![address.to_string().into(), memory_bytes.to_string().into()];
+        let settings =
+            Settings { decode_workers, ocr_worker: Some(ocr), ..Settings::new(example("library_decoder")) };
+        (Self { listener }, settings)
+    }
+
+    /// The next photo that is being read, until the connection is dropped.
+    async fn next(&self) -> TcpStream {
+        timeout(LONG_TIMEOUT, self.listener.accept()).await.unwrap().unwrap().0
+    }
+}
+
+/// Whether the worker at the other end was killed.
+fn is_killed(reading: &mut TcpStream) -> bool {
+    !matches!(reading.try_read(&mut [0]), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)
+}
+
+/// Imports a photo, and waits until it is visible.
+async fn add(it: &Process, account: &Account, name: &str) {
+    let paths = [fixture(name)];
+    let import = it.library.import_folder(account.id, &paths, IndexingScope::Images, |_| {});
+    let report = timeout(LONG_TIMEOUT, import).await.unwrap();
+    assert_eq!(report, ImportReport { imported: 1, ..ImportReport::default() }, "{name}");
+}
+
+async fn start(dir: &Path, settings: Settings) -> (Process, Account) {
+    let it = process_with(dir, settings).await;
+    let ann = it.account("ann").await;
+    (it, ann)
+}
+
+async fn text_waits(it: &Process, account: &Account) -> u64 {
+    it.library.awaiting_recognition(account.id).await.unwrap()
+}
+
+/// In a server, in a worker, and in an import that waits for everything; on one processor and on more.
+#[tokio::test(flavor = "multi_thread")]
+async fn photos_become_visible_while_an_earlier_one_is_read() {
+    for scope in [IndexingScope::Everything, IndexingScope::Worker, IndexingScope::Search] {
+        for (decode_workers, memory_bytes) in [(1, LITTLE), (1, NEARLY_ALL), (2, LITTLE)] {
+            let dir = tempfile::tempdir().unwrap();
+            let (ocr, settings) = BlockedOcr::new(decode_workers, memory_bytes).await;
+            let (it, ann) = start(dir.path(), settings).await;
+            let indexing = it.library.start_indexing(scope).unwrap();
+            add(&it, &ann, "media/grey.jpg").await;
+            let mut reading = ocr.next().await;
+            for name in ["media/landscape-6.jpg", "samples/wisteria.jpg", "samples/cyclamen.jpg"] {
+                add(&it, &ann, name).await;
+            }
+            assert!(!is_killed(&mut reading), "there was room for both: {scope:?}");
+            assert_eq!(text_waits(&it, &ann).await, 4);
+            drop((reading, ocr));
+            indexing.stop().await;
+        }
+    }
+}
+
+/// The reader holds all of the memory. It is stopped, and reads the photo again later.
+#[tokio::test(flavor = "multi_thread")]
+async fn reading_stops_for_a_photo_that_needs_its_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    let (ocr, settings) = BlockedOcr::new(1, TOO_MUCH).await;
+    let (it, ann) = start(dir.path(), settings).await;
+    let indexing = it.library.start_indexing(IndexingScope::Everything).unwrap();
+    add(&it, &ann, "media/grey.jpg").await;
+    let mut stopped = ocr.next().await;
+    add(&it, &ann, "samples/wisteria.jpg").await;
+    let read = timeout(LONG_TIMEOUT, stopped.read(&mut [0])).await.unwrap();
+    assert!(matches!(read, Ok(0) | Err(_)), "its process has ended");
+    assert_eq!(text_waits(&it, &ann).await, 2);
+    for _ in 0..2 {
+        drop(ocr.next().await);
+    }
+    let all = it.library.import_folder(ann.id, &[fixture("media/grey.jpg")], IndexingScope::Search, |_| {});
+    assert_eq!(timeout(LONG_TIMEOUT, all).await.unwrap().duplicates, 1);
+    indexing.stop().await;
+    assert_eq!(
+        it.library.search_progress(None).await.unwrap().iter().map(|stage| stage.failed).sum::<u64>(),
+        0
+    );
+}
+
+/// As many photos are read at once as there are processors and memory.
+#[tokio::test(flavor = "multi_thread")]
+async fn idle_processors_read_text() {
+    let dir = tempfile::tempdir().unwrap();
+    let (ocr, settings) = BlockedOcr::new(2, LITTLE / 2).await;
+    let (it, ann) = start(dir.path(), settings).await;
+    let indexing = it.library.start_indexing(IndexingScope::Everything).unwrap();
+    add(&it, &ann, "media/grey.jpg").await;
+    let first = ocr.next().await;
+    add(&it, &ann, "samples/wisteria.jpg").await;
+    let second = ocr.next().await;
+    drop((first, second));
+    indexing.stop().await;
+}
+
+/// An import ends when its photos are visible; the next server reads them.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_leaves_the_text_to_the_next_server() {
+    let dir = tempfile::tempdir().unwrap();
+    let (ocr, settings) = BlockedOcr::new(1, LITTLE).await;
+    let (it, ann) = start(dir.path(), settings).await;
+    let indexing = it.library.start_indexing(IndexingScope::Images).unwrap();
+    add(&it, &ann, "media/grey.jpg").await;
+    indexing.stop().await;
+    assert_eq!((text_waits(&it, &ann).await, it.library.has_indexing_service()), (1, false));
+
+    let server = it.library.start_indexing(IndexingScope::Everything).unwrap();
+    drop(ocr.next().await);
+    let waiting =
+        it.library.import_folder(ann.id, &[fixture("media/grey.jpg")], IndexingScope::Search, |_| {});
+    assert_eq!(timeout(LONG_TIMEOUT, waiting).await.unwrap().duplicates, 1);
+    server.stop().await;
+}
+
+/// With the photo of another process, which notices it by polling.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_beside_a_server_that_reads_does_not_wait() {
+    let dir = tempfile::tempdir().unwrap();
+    let (ocr, settings) = BlockedOcr::new(1, LITTLE).await;
+    let (server, ann) = start(dir.path(), settings.clone()).await;
+    let serving = server.library.start_indexing(IndexingScope::Everything).unwrap();
+    add(&server, &ann, "media/grey.jpg").await;
+    let reading = ocr.next().await;
+    let import = process_with(dir.path(), settings).await;
+    let indexing = import.library.start_indexing(IndexingScope::Images).unwrap();
+    add(&import, &ann, "samples/wisteria.jpg").await;
+    assert!(import.library.has_indexing_service());
+    indexing.stop().await;
+    drop((reading, ocr));
+    serving.stop().await;
+}
