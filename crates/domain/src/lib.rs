@@ -33,6 +33,7 @@ mod hash;
 mod id;
 mod image;
 mod invalid;
+mod listed_enum;
 mod map;
 mod metadata;
 mod month;

@@ -1,49 +1,35 @@
-/// A security event of an account, shown to its owner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SecurityEventKind {
-    /// The account was created.
-    AccountCreated,
-    /// A sign-in succeeded.
-    SignedIn,
-    /// A sign-in failed because the password was wrong.
-    SignInFailed,
-    /// Sessions were ended from another one.
-    SignedOutElsewhere,
-    /// The password was changed.
-    PasswordChanged,
-    /// An app was connected.
-    AppConnected,
-    /// The owner disconnected an app.
-    AppDisconnected,
-    /// The service disconnected an app because an old refresh token was replayed.
-    AppTokenReplayed,
-    /// An API key was created.
-    KeyCreated,
-    /// An API key was revoked.
-    KeyRevoked,
-    /// A sync password was created, or a device was connected.
-    SyncPasswordCreated,
-    /// A sync password was revoked.
-    SyncPasswordRevoked,
+crate::listed_enum! {
+    /// A security event of an account, shown to its owner.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum SecurityEventKind {
+        /// The account was created.
+        AccountCreated,
+        /// A sign-in succeeded.
+        SignedIn,
+        /// A sign-in failed because the password was wrong.
+        SignInFailed,
+        /// Sessions were ended from another one.
+        SignedOutElsewhere,
+        /// The password was changed.
+        PasswordChanged,
+        /// An app was connected.
+        AppConnected,
+        /// The owner disconnected an app.
+        AppDisconnected,
+        /// The service disconnected an app because an old refresh token was replayed.
+        AppTokenReplayed,
+        /// An API key was created.
+        KeyCreated,
+        /// An API key was revoked.
+        KeyRevoked,
+        /// A sync password was created, or a device was connected.
+        SyncPasswordCreated,
+        /// A sync password was revoked.
+        SyncPasswordRevoked,
+    }
 }
 
 impl SecurityEventKind {
-    /// Every kind.
-    pub const ALL: [Self; 12] = [
-        Self::AccountCreated,
-        Self::SignedIn,
-        Self::SignInFailed,
-        Self::SignedOutElsewhere,
-        Self::PasswordChanged,
-        Self::AppConnected,
-        Self::AppDisconnected,
-        Self::AppTokenReplayed,
-        Self::KeyCreated,
-        Self::KeyRevoked,
-        Self::SyncPasswordCreated,
-        Self::SyncPasswordRevoked,
-    ];
-
     /// Its name in stores.
     pub const fn as_str(self) -> &'static str {
         match self {

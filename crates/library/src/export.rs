@@ -283,17 +283,8 @@ fn unnamed(exported: ExportedImage) -> Unnamed {
 }
 
 fn extension(media_type: &str) -> &'static str {
-    match Format::from_media_type(media_type) {
-        Some(Format::Jpeg) => "jpg",
-        Some(Format::Png) => "png",
-        Some(Format::WebP) => "webp",
-        Some(Format::Gif) => "gif",
-        Some(Format::Tiff) => "tif",
-        Some(Format::Heif) => "heic",
-        Some(Format::Avif) => "avif",
-        Some(Format::Raw) => "raw",
-        None => "bin",
-    }
+    let format = Format::from_media_type(media_type);
+    format.and_then(|format| format.extensions().first().copied()).unwrap_or("bin")
 }
 
 /// The month on a clock where the photo was taken.

@@ -88,6 +88,7 @@ pub use integrity::{
     Example, FindingKind, Findings, IntegrityError, IntegrityOptions, IntegrityProgress, IntegrityReport,
 };
 pub use maintenance::{Maintenance, RESTORABLE_MS};
+pub use media::Format as PhotoFormat;
 pub use renditions::{RenditionError, ServedRendition};
 pub use sandbox::{InvalidLanguages, Languages, PoolLoad, WorkerCommand};
 pub use search::{Hit, MatchBy, PhotoFilter, RankedPage, SearchError};
@@ -97,7 +98,7 @@ pub use settings::Settings;
 pub use sign_in::{
     ChangePasswordError, SignInError, SignInSource, SignedIn, network_prefix, subscriber_prefix,
 };
-pub use signing_keys::SigningKeys;
+pub use signing_keys::{SigningKeys, TOKEN_LIFETIMES};
 pub use stages::{SearchProgress, SearchStage};
 pub use storage::{
     AlbumName, AlbumPage, AlbumWrite, CheckDepth, EditableImage, FileCondition, FileContent, FileEntry,

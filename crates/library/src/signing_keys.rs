@@ -11,8 +11,10 @@ use storage::{NewSigningKey, SharedStore, StorageError, StoredSigningKey};
 
 use crate::{Clock, Library, Unavailable};
 
+/// How long codes and tokens of the authorization server are valid.
+pub const TOKEN_LIFETIMES: Lifetimes = Lifetimes::DEFAULT;
 /// How long a retired key still verifies: the lifetime of an access token.
-pub(crate) const RETIRED_KEY_MS: i64 = Lifetimes::DEFAULT.access_token_seconds as i64 * 1000;
+pub(crate) const RETIRED_KEY_MS: i64 = TOKEN_LIFETIMES.access_token_seconds as i64 * 1000;
 /// How long cached keys are used for verifying. A deleted or retired key verifies at most this much longer.
 const CACHE_TTL: Duration = Duration::from_secs(60);
 /// The shortest time between two reads of the store for tokens that name an unknown key.

@@ -54,10 +54,20 @@ pub fn load_decoders() {
 /// # Errors
 /// [`MediaError::NoDecoder`], which names the packages to install.
 pub fn check_decoder(format: Format) -> Result<(), MediaError> {
+    codec(format).map_or(Ok(()), |codec| library(codec).map(|_| ()))
+}
+
+/// The formats whose decoders are built in.
+pub fn built_in_formats() -> impl Iterator<Item = Format> {
+    Format::ALL.into_iter().filter(|format| codec(*format).is_none())
+}
+
+/// The codec of libheif that a format needs; `None` if its decoder is built in.
+const fn codec(format: Format) -> Option<Codec> {
     match format {
-        Format::Heif => library(Codec::Hevc).map(|_| ()),
-        Format::Avif => library(Codec::Av1).map(|_| ()),
-        Format::Jpeg | Format::Png | Format::WebP | Format::Gif | Format::Tiff | Format::Raw => Ok(()),
+        Format::Heif => Some(Codec::Hevc),
+        Format::Avif => Some(Codec::Av1),
+        Format::Jpeg | Format::Png | Format::WebP | Format::Gif | Format::Tiff | Format::Raw => None,
     }
 }
 

@@ -1,22 +1,31 @@
-/// The formats that can be decoded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// JPEG, ITU T.81; also the first picture of an MPO file.
-    Jpeg,
-    /// PNG; the default picture of an animation.
-    Png,
-    /// WebP, lossy or lossless; the first frame of an animation.
-    WebP,
-    /// GIF; the first frame.
-    Gif,
-    /// TIFF; its first picture.
-    Tiff,
-    /// HEIF with HEVC pictures (HEIC); its primary picture, also of a live photo.
-    Heif,
-    /// AVIF; its primary picture.
-    Avif,
-    /// A camera's RAW file; its embedded preview.
-    Raw,
+domain::listed_enum! {
+    /// The formats that can be decoded.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Format {
+        /// JPEG, ITU T.81; also the first picture of an MPO file.
+        Jpeg,
+        /// PNG; the default picture of an animation.
+        Png,
+        /// WebP, lossy or lossless; the first frame of an animation.
+        WebP,
+        /// GIF; the first frame.
+        Gif,
+        /// TIFF; its first picture.
+        Tiff,
+        /// HEIF with HEVC pictures (HEIC); its primary picture, also of a live photo.
+        Heif,
+        /// AVIF; its primary picture.
+        Avif,
+        /// A camera's RAW file; its embedded preview.
+        Raw,
+    }
+}
+
+/// What is known about a format, besides its signature and its decoder.
+struct Facts {
+    name: &'static str,
+    media_type: &'static str,
+    extensions: &'static [&'static str],
 }
 
 impl Format {
@@ -44,25 +53,55 @@ impl Format {
         }
     }
 
+    const fn facts(self) -> Facts {
+        const fn facts(
+            name: &'static str,
+            media_type: &'static str,
+            extensions: &'static [&'static str],
+        ) -> Facts {
+            Facts { name, media_type, extensions }
+        }
+        match self {
+            Self::Jpeg => facts("JPEG", "image/jpeg", &["jpg", "jpeg"]),
+            Self::Png => facts("PNG", "image/png", &["png"]),
+            Self::WebP => facts("WebP", "image/webp", &["webp"]),
+            Self::Gif => facts("GIF", "image/gif", &["gif"]),
+            Self::Tiff => facts("TIFF", "image/tiff", &["tif", "tiff"]),
+            Self::Heif => facts("HEIC", "image/heic", &["heic", "heif"]),
+            Self::Avif => facts("AVIF", "image/avif", &["avif"]),
+            Self::Raw => facts(
+                "RAW",
+                "image/x-raw",
+                &["raw", "arw", "cr2", "cr3", "dng", "nef", "orf", "pef", "raf", "rw2", "srw"],
+            ),
+        }
+    }
+
+    /// The name in messages and documents.
+    pub const fn name(self) -> &'static str {
+        self.facts().name
+    }
+
     /// The media type, for example `image/jpeg`.
     pub const fn media_type(self) -> &'static str {
-        match self {
-            Self::Jpeg => "image/jpeg",
-            Self::Png => "image/png",
-            Self::WebP => "image/webp",
-            Self::Gif => "image/gif",
-            Self::Tiff => "image/tiff",
-            Self::Heif => "image/heic",
-            Self::Avif => "image/avif",
-            Self::Raw => "image/x-raw",
-        }
+        self.facts().media_type
+    }
+
+    /// The extensions of its files in lower case, the one for new files first.
+    pub const fn extensions(self) -> &'static [&'static str] {
+        self.facts().extensions
     }
 
     /// The format with that media type.
     pub fn from_media_type(media_type: &str) -> Option<Self> {
-        let all =
-            [Self::Jpeg, Self::Png, Self::WebP, Self::Gif, Self::Tiff, Self::Heif, Self::Avif, Self::Raw];
-        all.into_iter().find(|format| format.media_type() == media_type)
+        Self::ALL.into_iter().find(|format| format.media_type() == media_type)
+    }
+
+    /// The format that a file with this extension should have. The content of a file may be of another one.
+    pub fn from_extension(extension: &str) -> Option<Self> {
+        let has =
+            |format: &Self| format.extensions().iter().any(|known| extension.eq_ignore_ascii_case(known));
+        Self::ALL.into_iter().find(has)
     }
 }
 
@@ -199,11 +238,17 @@ pub fn is_junk_file_name(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]
     fn formats_are_detected_by_content() {
-        let check = |head: &[u8], expect| assert_eq!(Format::sniff(head), expect, "{head:?}");
+        let mut found = HashSet::new();
+        let mut check = |head: &[u8], expect| {
+            assert_eq!(Format::sniff(head), expect, "{head:?}");
+            found.extend(expect);
+        };
         check(b"\xFF\xD8\xFF\xE0", Some(Format::Jpeg));
         for blank in ["\n", "\r\n", " \t\n\r\n"] {
             check(&[blank.as_bytes(), b"\xFF\xD8\xFF\xE0"].concat(), Some(Format::Jpeg));
@@ -239,6 +284,32 @@ mod tests {
         }
         for other in [&b""[..], b"\xFF\xD8", b"RIFF\0\0\0\0WAVE", b"GIF88a", b"\x89PNG\n\n", b"BM"] {
             check(other, None);
+        }
+        assert_eq!(found, HashSet::from(Format::ALL), "every format has a signature");
+    }
+
+    #[test]
+    fn extensions_and_media_types_name_one_format() {
+        for format in Format::ALL {
+            assert_eq!(Format::from_media_type(format.media_type()), Some(format));
+            for extension in format.extensions() {
+                assert_eq!(Format::from_extension(extension), Some(format));
+                assert_eq!(Format::from_extension(&extension.to_uppercase()), Some(format));
+            }
+        }
+        assert_eq!((Format::from_extension("mov"), Format::from_media_type("video/mp4")), (None, None));
+    }
+
+    #[test]
+    fn the_manual_has_every_format() {
+        let manual = include_str!("../../../docs/photos.md");
+        for format in Format::ALL {
+            let is_in_table = manual.lines().any(|line| {
+                line.strip_prefix("| ").and_then(|row| row.split(" |").next()).is_some_and(|cell| {
+                    cell.split(|c: char| !c.is_alphanumeric()).any(|word| word == format.name())
+                })
+            });
+            assert!(is_in_table, "the table of formats in docs/photos.md lacks {}", format.name());
         }
     }
 

@@ -8,9 +8,10 @@
 //! AVIF need the system's libheif, which may be missing. [`decoders`] reports what is available. [`load_decoders`] loads
 //! it; it is the only function that opens files, and must run before a sandbox forbids that.
 //!
-//! To add a format, add its variant and signature to [`Format`], a module in `container` that reads its header without
-//! decoding (size, memory, position of EXIF, XMP, IPTC and colour profile), and a module in `decode` that gives its
-//! pixels. The compiler names every other place. When a decoder learns to read files that it refused, raise
+//! To add a format, add its variant to [`Format`]. The compiler reports where its names, its decoder and its memory
+//! belong. Then write a module in `container` that reads its header without decoding (size, memory, position of EXIF,
+//! XMP, IPTC and colour profile), and a module in `decode` that gives its pixels. Tests fail until [`Format::sniff`]
+//! detects it and `docs/photos.md` has it. When a decoder learns to read files that it refused, raise
 //! [`DECODER_VERSION`].
 //!
 //! To add a metadata field, see [`domain::Metadata`].
@@ -47,7 +48,7 @@ mod samples;
 mod text;
 mod tiff;
 
-pub use decoders::{Decoders, check_decoder, decoders, load_decoders};
+pub use decoders::{Decoders, built_in_formats, check_decoder, decoders, load_decoders};
 pub use error::MediaError;
 pub use format::{Format, is_junk_file_name, is_movie};
 pub use metadata::{

@@ -87,7 +87,7 @@ impl Probe {
                 GRAPHIC_BYTES_PER_PIXEL
             }
             // RGBA (4), planes (2.5), and what the encoder of alpha needs.
-            _ => 11,
+            Format::Png | Format::WebP | Format::Gif | Format::Tiff | Format::Heif | Format::Avif => 11,
         }
     }
 

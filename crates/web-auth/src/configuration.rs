@@ -1,4 +1,5 @@
-use oauth_core::{Config, ConfigError, Endpoints, Lifetimes};
+use library::TOKEN_LIFETIMES;
+use oauth_core::{Config, ConfigError, Endpoints};
 
 use crate::{OAUTH_PREFIX, mcp_resource::McpResource};
 use http_server::BaseUrl;
@@ -22,7 +23,7 @@ pub(crate) fn configuration(base_url: &BaseUrl) -> Result<Config, ConfigError> {
             jwks: endpoint(base_url, "jwks"),
         },
         resources,
-        Lifetimes::default(),
+        TOKEN_LIFETIMES,
     )
 }
 

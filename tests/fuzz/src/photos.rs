@@ -39,55 +39,72 @@ fn read_metadata(bytes: &[u8], sidecars: Vec<Sidecar>) {
     assert_eq!(details, details.clone().cleaned(), "texts are cleaned");
 }
 
-/// Reads the bytes as a file of one format: adds its signature if it is missing.
-fn read_as(head: &[u8], expected: Format, bytes: &[u8]) {
-    let file = if Format::sniff(bytes) == Some(expected) { bytes.to_vec() } else { [head, bytes].concat() };
-    read(&file);
+/// The target of a format, and the signatures of its files. Add the target to [`TARGETS`](crate::TARGETS), too.
+pub(crate) const fn signatures(format: Format) -> (&'static str, &'static [&'static [u8]]) {
+    match format {
+        Format::Jpeg => ("jpeg", &[b"\xFF\xD8\xFF"]),
+        Format::Png => ("png", &[b"\x89PNG\r\n\x1A\n"]),
+        Format::WebP => ("webp", &[b"RIFF\0\0\0\0WEBP"]),
+        Format::Gif => ("gif", &[b"GIF89a"]),
+        // Little-endian, big-endian and BigTIFF.
+        Format::Tiff => ("tiff", &[b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"]),
+        Format::Heif => ("heif", &[b"\0\0\0\x18ftypheic\0\0\0\0mif1heic"]),
+        Format::Avif => ("avif", &[b"\0\0\0\x18ftypavif\0\0\0\0mif1avif"]),
+        // Each kind that has a signature of its own.
+        Format::Raw => (
+            "raw",
+            &[
+                b"FUJIFILMCCD-RAW ",
+                b"\0\0\0\x18ftypcrx \0\0\0\x01crx isom",
+                b"IIU\0",
+                b"IIRO",
+                b"MMOR",
+                b"II*\0\x10\0\0\0CR\x02\0",
+            ],
+        ),
+    }
+}
+
+/// Reads the bytes as a file of one format, once with each of its signatures that is missing.
+fn read_as(format: Format, bytes: &[u8]) {
+    if Format::sniff(bytes) == Some(format) {
+        return read(bytes);
+    }
+    for signature in signatures(format).1 {
+        read(&[signature, bytes].concat());
+    }
 }
 
 pub(crate) fn jpeg(bytes: &[u8]) {
-    read_as(b"\xFF\xD8\xFF", Format::Jpeg, bytes);
+    read_as(Format::Jpeg, bytes);
 }
 
 pub(crate) fn png(bytes: &[u8]) {
-    read_as(b"\x89PNG\r\n\x1A\n", Format::Png, bytes);
+    read_as(Format::Png, bytes);
 }
 
 pub(crate) fn webp(bytes: &[u8]) {
-    read_as(b"RIFF\0\0\0\0WEBP", Format::WebP, bytes);
+    read_as(Format::WebP, bytes);
 }
 
 pub(crate) fn gif(bytes: &[u8]) {
-    read_as(b"GIF89a", Format::Gif, bytes);
+    read_as(Format::Gif, bytes);
 }
 
-/// Little-endian, big-endian and BigTIFF.
 pub(crate) fn tiff(bytes: &[u8]) {
-    for head in [b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"] {
-        read_as(head, Format::Tiff, bytes);
-    }
+    read_as(Format::Tiff, bytes);
 }
 
 pub(crate) fn heif(bytes: &[u8]) {
-    read_as(b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", Format::Heif, bytes);
+    read_as(Format::Heif, bytes);
 }
 
 pub(crate) fn avif(bytes: &[u8]) {
-    read_as(b"\0\0\0\x18ftypavif\0\0\0\0mif1avif", Format::Avif, bytes);
+    read_as(Format::Avif, bytes);
 }
 
-/// Each kind that has a signature of its own.
 pub(crate) fn raw(bytes: &[u8]) {
-    for head in [
-        &b"FUJIFILMCCD-RAW "[..],
-        b"\0\0\0\x18ftypcrx \0\0\0\x01crx isom",
-        b"IIU\0",
-        b"IIRO",
-        b"MMOR",
-        b"II*\0\x10\0\0\0CR\x02\0",
-    ] {
-        read_as(head, Format::Raw, bytes);
-    }
+    read_as(Format::Raw, bytes);
 }
 
 /// A packet as a sidecar, and inside a JPEG.
@@ -115,4 +132,20 @@ fn jpeg_with(marker: u8, payload: &[u8]) -> Vec<u8> {
     let payload = payload.get(..65_533).unwrap_or(payload);
     let length = u16::try_from(payload.len() + 2).unwrap_or(u16::MAX).to_be_bytes();
     [&[0xFF, 0xD8, 0xFF, marker][..], &length, payload].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_has_a_target() {
+        for format in Format::ALL {
+            let (target, signatures) = signatures(format);
+            assert!(crate::TARGETS.iter().any(|(name, _)| *name == target), "there is no target {target}");
+            for signature in signatures {
+                assert_eq!(Format::sniff(signature), Some(format), "{signature:?}");
+            }
+        }
+    }
 }

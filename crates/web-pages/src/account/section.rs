@@ -2,33 +2,23 @@ use domain::Plan;
 
 use super::{PATH, PREFIX};
 
-/// A section of the account, which also has a page of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AccountSection {
-    Apps,
-    Keys,
-    Sync,
-    Search,
-    Plan,
-    Password,
-    Sessions,
-    Activity,
-    Delete,
+domain::listed_enum! {
+    /// A section of the account, which also has a page of its own.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum AccountSection {
+        Apps,
+        Keys,
+        Sync,
+        Search,
+        Plan,
+        Password,
+        Sessions,
+        Activity,
+        Delete,
+    }
 }
 
 impl AccountSection {
-    const ALL: [Self; 9] = [
-        Self::Apps,
-        Self::Keys,
-        Self::Sync,
-        Self::Search,
-        Self::Plan,
-        Self::Password,
-        Self::Sessions,
-        Self::Activity,
-        Self::Delete,
-    ];
-
     /// The sections for a plan.
     pub(super) fn of_plan(plan: Plan) -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(move |section| *section != Self::Plan || plan == Plan::Free)

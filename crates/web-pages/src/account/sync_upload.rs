@@ -8,7 +8,7 @@ use http_server::{
     body::RequestBody,
     reply::{Reply, found, method_not_allowed, retry_after},
 };
-use library::{ImportError, ImportOutcome, Upload};
+use library::{ImportError, ImportOutcome, PhotoFormat, Upload};
 use maud::{Markup, html};
 use multer::{Constraints, Field, Multipart, SizeLimit};
 use web_auth::{is_same_origin, security_log};
@@ -48,8 +48,11 @@ const MAX_TOKEN_BYTES: u64 = 256;
 /// Maximum number of files that the result names.
 const MAX_NAMED: usize = 200;
 
-/// What a file picker offers. Some systems know no media type for the formats behind `image/*`.
-const ACCEPT: &str = "image/*,.heic,.heif,.avif,.dng,.cr2,.cr3,.nef,.arw,.raf,.orf,.rw2";
+/// What a file picker offers. Some systems know no media type for the newer formats.
+fn accepted_files() -> String {
+    let extensions = PhotoFormat::ALL.into_iter().flat_map(|format| format.extensions());
+    extensions.fold("image/*".to_owned(), |accepted, extension| format!("{accepted},.{extension}"))
+}
 
 impl Sections<'_> {
     /// The upload form, which the script replaces by an area to drop files on.
@@ -62,7 +65,7 @@ impl Sections<'_> {
                     // First, so that a form without the token is rejected before its photos are received.
                     (csrf_field(&self.site.forms, &self.person.token_parts(PURPOSE)))
                     label for="photos" { "Upload photos" }
-                    input #photos type="file" name="photos" multiple required accept=(ACCEPT);
+                    input #photos type="file" name="photos" multiple required accept=(accepted_files());
                     button type="submit" { "Upload" }
                 }
             }

@@ -6,7 +6,7 @@ use http_server::{
     body::full,
     reply::{Reply, WithHeader as _, empty, with_body},
 };
-use library::{FileContent, FileEntry, FileKind};
+use library::{FileContent, FileEntry, FileKind, PhotoFormat};
 
 use super::{
     DavError, DavRequest,
@@ -58,31 +58,6 @@ pub(super) fn folder_hint() -> Reply {
 /// its own is no photo, whatever its name.
 pub(super) fn media_type(entry: &FileEntry) -> String {
     const UNKNOWN: &str = "application/octet-stream";
-    const RAW: &str = "image/x-raw";
-    const BY_EXTENSION: [(&str, &str); 22] = [
-        ("jpg", "image/jpeg"),
-        ("jpeg", "image/jpeg"),
-        ("png", "image/png"),
-        ("webp", "image/webp"),
-        ("gif", "image/gif"),
-        ("tif", "image/tiff"),
-        ("tiff", "image/tiff"),
-        ("heic", "image/heic"),
-        ("heif", "image/heif"),
-        ("avif", "image/avif"),
-        ("arw", RAW),
-        ("cr2", RAW),
-        ("cr3", RAW),
-        ("dng", RAW),
-        ("nef", RAW),
-        ("orf", RAW),
-        ("pef", RAW),
-        ("raf", RAW),
-        ("rw2", RAW),
-        ("srw", RAW),
-        ("xmp", "application/rdf+xml"),
-        ("json", "application/json"),
-    ];
     match &entry.kind {
         FileKind::File(FileContent::Partial { media_type, .. }) => return media_type.clone(),
         FileKind::File(FileContent::Junk | FileContent::Placeholder) => return UNKNOWN.to_owned(),
@@ -90,6 +65,13 @@ pub(super) fn media_type(entry: &FileEntry) -> String {
     }
     let name = entry.name.as_ref().map_or("", |name| name.as_str());
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-    let found = BY_EXTENSION.iter().find(|(known, _)| extension.eq_ignore_ascii_case(known));
-    found.map_or(UNKNOWN, |(_, media_type)| media_type).to_owned()
+    if let Some(format) = PhotoFormat::from_extension(extension) {
+        return format.media_type().to_owned();
+    }
+    match extension.to_ascii_lowercase().as_str() {
+        "xmp" => "application/rdf+xml",
+        "json" => "application/json",
+        _ => UNKNOWN,
+    }
+    .to_owned()
 }

@@ -1,4 +1,4 @@
-use media::Decoders;
+use media::{Decoders, Format};
 use sandbox::{Pool, PoolOptions, WorkerCommand};
 
 use super::Findings;
@@ -12,7 +12,8 @@ pub(super) fn check_decoders(findings: &mut Findings) {
 }
 
 fn report(found: &Decoders, findings: &mut Findings) {
-    findings.ok(DECODERS, "JPEG, PNG, WebP, GIF, TIFF and RAW previews are built in");
+    let built_in: Vec<&str> = media::built_in_formats().map(Format::name).collect();
+    findings.ok(DECODERS, &format!("built in: {}", built_in.join(", ")));
     for (format, decoder) in [("HEIC", &found.heic), ("AVIF", &found.avif)] {
         match decoder {
             Ok(decoder) => findings.ok(DECODERS, &format!("{format} by {decoder}")),

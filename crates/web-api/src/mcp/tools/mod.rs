@@ -16,32 +16,22 @@ pub(crate) use calls::ToolContext;
 
 use super::McpResource;
 
-/// The operation of a tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operation {
-    GetInfo,
-    ListImages,
-    SearchImages,
-    GetImage,
-    ShowImages,
-    ListAlbums,
-    CreateAlbum,
-    UpdateAlbum,
+domain::listed_enum! {
+    /// The operation of a tool.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum Operation {
+        GetInfo,
+        ListImages,
+        SearchImages,
+        GetImage,
+        ShowImages,
+        ListAlbums,
+        CreateAlbum,
+        UpdateAlbum,
+    }
 }
 
 impl Operation {
-    /// All operations, in the order of `tools/list`.
-    const ALL: [Self; 8] = [
-        Self::GetInfo,
-        Self::ListImages,
-        Self::SearchImages,
-        Self::GetImage,
-        Self::ShowImages,
-        Self::ListAlbums,
-        Self::CreateAlbum,
-        Self::UpdateAlbum,
-    ];
-
     fn is_served_at(self, resource: McpResource) -> bool {
         match self {
             Self::GetInfo | Self::ListImages | Self::SearchImages | Self::GetImage | Self::ShowImages => true,

@@ -2,6 +2,7 @@
 
 use http::StatusCode;
 use http_server::reply::Reply;
+use library::PhotoFormat;
 use maud::{Markup, html};
 
 use super::SyncAddresses;
@@ -217,10 +218,11 @@ fn user_name(addresses: SyncAddresses<'_>) -> Markup {
 }
 
 fn limits() -> Markup {
+    let formats = PhotoFormat::ALL.map(PhotoFormat::name);
     html! {
         ul {
             li {
-                "The library keeps photos: JPEG, PNG, WebP, GIF, TIFF, HEIC, AVIF and RAW. Videos are refused, also those of Live Photos."
+                "The library keeps photos in these formats: " (formats.join(", ")) ". Videos are refused, also those of Live Photos."
             }
             li { "Devices upload photos, and can list, move and delete them. Original files cannot be downloaded again, so keep your own backup." }
             li {
