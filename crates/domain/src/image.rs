@@ -46,32 +46,69 @@ impl PixelSize {
     }
 }
 
-/// A form in which clients get an image. They never get the original.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Rendition {
-    /// The full size.
-    Full,
-    /// Longest side 1200 pixels.
-    Medium,
-    /// Longest side 512 pixels.
-    Thumb,
-    /// Longest side 256 pixels. Only the pages of the library use it; clients get no URL of it.
-    Preview,
+crate::listed_enum! {
+    /// A form in which clients get an image, largest first. They never get the original.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Rendition {
+        /// The full size.
+        Full,
+        /// Longest side 1200 pixels.
+        Medium,
+        /// Longest side 512 pixels.
+        Thumb,
+        /// Longest side 256 pixels. Only the pages of the library use it; clients get no URL of it.
+        Preview,
+    }
+}
+
+/// When a rendition is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Creation {
+    /// Before an image becomes visible.
+    AtImport,
+    /// Before an image becomes visible. Images that an older version of the program read lack it until they are read again,
+    /// or it is requested.
+    AtLaterImport,
+    /// In the background, or when it is requested.
+    Later,
 }
 
 impl Rendition {
-    /// Every rendition, largest first.
-    pub const ALL: [Self; 4] = [Self::Full, Self::Medium, Self::Thumb, Self::Preview];
+    /// Whether clients get its URL.
+    pub const fn is_public(self) -> bool {
+        match self {
+            Self::Full | Self::Medium | Self::Thumb => true,
+            Self::Preview => false,
+        }
+    }
+
+    const fn creation(self) -> Creation {
+        match self {
+            Self::Medium | Self::Thumb => Creation::AtImport,
+            Self::Preview => Creation::AtLaterImport,
+            Self::Full => Creation::Later,
+        }
+    }
+
+    /// Whether it is made before an image becomes visible. Others may be made later.
+    pub const fn is_displayable(self) -> bool {
+        !matches!(self.creation(), Creation::Later)
+    }
 
     /// The renditions that clients get, largest first.
-    pub const PUBLIC: [Self; 3] = [Self::Full, Self::Medium, Self::Thumb];
+    pub fn public() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|rendition| rendition.is_public())
+    }
 
-    /// The renditions that are made before an image becomes visible, largest first. Others may be made later.
-    pub const DISPLAYABLE: [Self; 3] = [Self::Medium, Self::Thumb, Self::Preview];
+    /// The renditions that are made before an image becomes visible, largest first.
+    pub fn displayable() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|rendition| rendition.is_displayable())
+    }
 
-    /// The renditions of every visible image. Images that an older version of the program read lack previews until they are
-    /// read again, or one is requested.
-    pub const OF_EVERY_IMAGE: [Self; 2] = [Self::Medium, Self::Thumb];
+    /// The renditions of every visible image, whichever version of the program read it.
+    pub fn of_every_image() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|rendition| rendition.creation() == Creation::AtImport)
+    }
 
     /// The name in responses and URLs.
     pub const fn name(self) -> &'static str {

@@ -27,7 +27,7 @@ impl Urgency {
 /// The renditions to make.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RequestedRenditions {
-    /// The renditions that are made before an image becomes visible: medium, thumb and preview, and full if it has the size of medium.
+    /// The renditions that are made before an image becomes visible, and full if it has the size of medium.
     Displayable,
     /// Only these, in this order.
     Only(Vec<Rendition>),
@@ -40,7 +40,7 @@ impl RequestedRenditions {
             Self::Displayable if upright.longest() <= Rendition::Medium.longest_side_px() => {
                 Rendition::ALL.to_vec()
             }
-            Self::Displayable => Rendition::DISPLAYABLE.to_vec(),
+            Self::Displayable => Rendition::displayable().collect(),
             Self::Only(renditions) => {
                 let mut unique = Vec::with_capacity(renditions.len());
                 for rendition in renditions {
@@ -103,7 +103,7 @@ impl FileSource for Bytes {
 
 #[cfg(test)]
 mod tests {
-    use Rendition::{Full, Medium, Preview, Thumb};
+    use Rendition::{Full, Thumb};
 
     use super::*;
 
@@ -112,8 +112,10 @@ mod tests {
         let check = |requested: RequestedRenditions, side, expect: &[Rendition]| {
             assert_eq!(requested.for_size(PixelSize { width: side, height: 10 }), expect);
         };
-        check(RequestedRenditions::Displayable, 1200, &[Full, Medium, Thumb, Preview]);
-        check(RequestedRenditions::Displayable, 1201, &[Medium, Thumb, Preview]);
+        let displayable: Vec<_> = Rendition::displayable().collect();
+        assert!(!displayable.contains(&Full));
+        check(RequestedRenditions::Displayable, 1200, &[&[Full], &displayable[..]].concat());
+        check(RequestedRenditions::Displayable, 1201, &displayable);
         check(RequestedRenditions::Only(vec![Thumb, Full, Thumb]), 5000, &[Thumb, Full]);
         check(RequestedRenditions::Only(vec![]), 100, &[]);
     }

@@ -289,7 +289,7 @@ impl Seed {
         photo.original = photo.original.or_else(|| Some(self.hash()));
         if photo.renditions.is_empty() {
             photo.renditions =
-                Rendition::DISPLAYABLE.map(|rendition| self.rendition(rendition, photo.size)).into();
+                Rendition::displayable().map(|rendition| self.rendition(rendition, photo.size)).collect();
         }
         photo
     }

@@ -174,7 +174,7 @@ pub(super) fn discard_rendition(
     diesel::delete(of_blob).execute(c)?;
     take_always(c, BlobKind::Rendition, hash, stored_bytes(blob.bytes)?, at)?;
     for (original, name) in &originals {
-        if Rendition::DISPLAYABLE.iter().any(|rendition| rendition.name() == name) {
+        if Rendition::from_name(name).is_some_and(Rendition::is_displayable) {
             requeue_images(c, original, at)?;
         }
         rendition_queue::update_job(c, original)?;

@@ -224,7 +224,7 @@ pub(super) fn check(
         Find::Rows(sql) => statement(sql)
             .bind::<BigInt, _>(after)
             .bind::<BigInt, _>(last)
-            .bind::<Text, _>(json_text(&Rendition::OF_EVERY_IMAGE.map(Rendition::name)))
+            .bind::<Text, _>(json_text(&Rendition::of_every_image().map(Rendition::name).collect::<Vec<_>>()))
             .load(c)?,
         Find::Words => {
             let image = |(seq, detail): (i64, &str)| Found {

@@ -143,16 +143,17 @@ fn displayable<'a>(
     c: &mut SqlConnection,
     originals: impl Iterator<Item = &'a Vec<u8>>,
 ) -> Result<HashSet<Vec<u8>>, SqlError> {
+    let names: Vec<&str> = Rendition::displayable().map(Rendition::name).collect();
     let rows: Vec<Vec<u8>> = renditions::table
         .filter(renditions::original.eq_any(originals))
-        .filter(renditions::name.eq_any(Rendition::DISPLAYABLE.map(Rendition::name)))
+        .filter(renditions::name.eq_any(&names))
         .select(renditions::original)
         .load(c)?;
     let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();
     for original in rows {
         *counts.entry(original).or_default() += 1;
     }
-    counts.retain(|_, count| *count == Rendition::DISPLAYABLE.len());
+    counts.retain(|_, count| *count == names.len());
     Ok(counts.into_keys().collect())
 }
 

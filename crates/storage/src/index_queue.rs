@@ -139,7 +139,7 @@ pub struct IndexJob {
     /// What is known about its file; the sidecars are in the order of their kinds.
     pub file: FileInfo,
     /// The decoded picture of a ready image that is indexed again, if the image has all renditions of
-    /// [`Rendition::DISPLAYABLE`](domain::Rendition::DISPLAYABLE). A
+    /// [`Rendition::displayable`](domain::Rendition::displayable). A
     /// worker whose decoders are not newer can return it in [`IndexedImage`], without renditions, and skip decoding.
     pub picture: Option<DecodedPicture>,
     /// How many times it has been leased, including this time.
@@ -181,7 +181,7 @@ pub struct IndexedImage {
     pub decoder_version: u32,
     /// A preview of a few bytes. `None` keeps the one that the store has.
     pub thumbhash: Option<Thumbhash>,
-    /// Its renditions, announced and written; at least those of [`Rendition::DISPLAYABLE`](domain::Rendition::DISPLAYABLE). When it is indexed again, renditions that are
+    /// Its renditions, announced and written; at least those of [`Rendition::displayable`](domain::Rendition::displayable). When it is indexed again, renditions that are
     /// missing here stay.
     pub renditions: Vec<StoredRendition>,
 }

@@ -46,8 +46,9 @@ export async function useTools(call, url) {
 
   const { result: image } = await use('get_image', { id: newest });
   assert.equal(image.id, newest);
-  assert.deepEqual(Object.keys(image.renditions).sort(), ['webp-full', 'webp-medium', 'webp-thumb']);
-  await checkRendition(image.renditions['webp-thumb']);
+  const renditions = Object.values(image.renditions);
+  assert.ok(renditions.length > 0);
+  for (const url of renditions) await checkRendition(url);
 
   // One of the sample photos was taken in Rome.
   const nearby = await use('search_images', { latitude: 41.9, longitude: 12.5, radiusMeters: 20_000 });

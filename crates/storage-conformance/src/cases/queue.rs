@@ -11,8 +11,9 @@ use crate::{
 
 /// The result of indexing a photo, with announced renditions.
 pub(super) async fn ready_to_complete(seed: &Seed, photo: Photo) -> IndexedImage {
-    let renditions = Rendition::DISPLAYABLE.map(|rendition| seed.rendition(rendition, photo.size));
-    seed.announce(&renditions.each_ref().map(rendition_blob)).await;
+    let renditions: Vec<_> =
+        Rendition::displayable().map(|rendition| seed.rendition(rendition, photo.size)).collect();
+    seed.announce(&renditions.iter().map(rendition_blob).collect::<Vec<_>>()).await;
     indexed(&photo.renditions(&renditions))
 }
 

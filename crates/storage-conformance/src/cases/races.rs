@@ -56,13 +56,16 @@ async fn index_all(seed: &Seed, worker: &str) {
         }
         for job in jobs {
             let photo = Photo::at_second(1).description("sea and sky").position(10.0, 20.0);
-            let made = Rendition::DISPLAYABLE.map(|rendition| {
-                let mut made = seed.rendition(rendition, photo.size);
-                let mut bytes = *job.original.as_bytes();
-                bytes[0] = u8::try_from(rendition.name().len()).unwrap();
-                made.blob = ContentHash::from_slice(&bytes).unwrap();
-                made
-            });
+            let made: Vec<_> = (0..)
+                .zip(Rendition::displayable())
+                .map(|(number, rendition)| {
+                    let mut made = seed.rendition(rendition, photo.size);
+                    let mut bytes = *job.original.as_bytes();
+                    bytes[0] = number;
+                    made.blob = ContentHash::from_slice(&bytes).unwrap();
+                    made
+                })
+                .collect();
             for rendition in &made {
                 let blob = rendition_blob(rendition);
                 while seed.store().announce_blobs(&[blob], second(LATER)).await.unwrap()

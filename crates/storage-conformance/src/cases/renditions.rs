@@ -14,7 +14,7 @@ async fn source(seed: &Seed, id: &domain::ImageId, rendition: Rendition) -> Opti
 pub(crate) async fn renditions_of_indexing_are_stored(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let size = Photo::at(NOW).size;
-    let made = Rendition::DISPLAYABLE.map(|rendition| seed.rendition(rendition, size));
+    let made: Vec<_> = Rendition::displayable().map(|rendition| seed.rendition(rendition, size)).collect();
     let original = seed.hash();
     let id = seed.image(ann.account, Photo::at_second(1).original(original).renditions(&made)).await;
     for stored in made {

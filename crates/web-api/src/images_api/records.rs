@@ -153,7 +153,7 @@ pub(crate) fn image_record(hit: Hit, links: &Links<'_>, all_renditions: bool) ->
     let named = |rendition: Rendition| (rendition.name(), links.rendition(&image.id, rendition));
     ImageRecord {
         url: links.display(&image),
-        renditions: if all_renditions { Rendition::PUBLIC.map(named).into() } else { BTreeMap::new() },
+        renditions: if all_renditions { Rendition::public().map(named).collect() } else { BTreeMap::new() },
         id: image.id.to_string(),
         captured_at: image.captured_at.to_string(),
         utc_offset: image.utc_offset.map(|offset| offset.to_string()),

@@ -75,7 +75,7 @@ async fn open(http: &reqwest::Client, image: &Value, walked: &mut Walked) -> Res
     let name = image["fileName"].as_str().unwrap_or("an image without a name");
     let side = |field: &str| image[field].as_u64().and_then(|side| u32::try_from(side).ok()).unwrap_or(0);
     let full = PixelSize { width: side("width"), height: side("height") };
-    for rendition in Rendition::PUBLIC {
+    for rendition in Rendition::public() {
         let url = image["renditions"][rendition.name()].as_str().unwrap_or_default();
         let response = http.get(url).send().await?;
         let (status, media_type) = (response.status(), response.headers().get("content-type").cloned());

@@ -35,9 +35,8 @@ impl RenditionSet {
 
     /// The longest sides, largest first.
     fn sides(self) -> Vec<u32> {
-        let small = [Rendition::Medium, Rendition::Thumb];
-        let renditions: &[Rendition] = if self == Self::Small { &small } else { &Rendition::PUBLIC };
-        renditions.iter().map(|rendition| rendition.longest_side_px()).collect()
+        let made = Rendition::public().filter(|rendition| self == Self::All || rendition.is_displayable());
+        made.map(Rendition::longest_side_px).collect()
     }
 }
 
