@@ -359,9 +359,8 @@ async fn vectors_of_a_model_are_kept_until_another_is_chosen() {
     index_until(&app, async || is_complete(&app, "model-1").await).await;
     models.clear(false);
     app.advance(Duration::from_secs(3));
-    let indexing = app.library.start_indexing(IndexingScope::Everything).unwrap();
-    tokio::time::sleep(Duration::from_secs(3)).await;
-    indexing.stop().await;
+    // It is indexed after the stages were chosen.
+    import(&app, &ann, &[("2.png", RED)]).await;
     assert!(app.store.encoder("model-1").await.unwrap().is_some(), "its vectors are kept");
     let stages = app.library.search_progress(None).await.unwrap();
     assert!(stages.iter().all(|stage| stage.stage != SearchStage::Model), "its stage is off: {stages:?}");

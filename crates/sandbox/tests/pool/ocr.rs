@@ -197,6 +197,14 @@ fn workers_with(variable: &str) -> Vec<Pid> {
     processes.collect()
 }
 
+/// The processor time that a process has used, in hundredths of a second.
+#[cfg(target_os = "linux")]
+fn used_ticks(process: Pid) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).unwrap();
+    let (_, fields) = status.rsplit_once(") ").unwrap();
+    fields.split(' ').skip(11).take(2).map(|ticks| ticks.parse::<u64>().unwrap()).sum()
+}
+
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
 async fn worker_killed_during_ocr_is_replaced() {
@@ -205,21 +213,17 @@ async fn worker_killed_during_ocr_is_replaced() {
     options.command.environment.push((MARK.into(), "1".into()));
     let pool = Arc::new(Pool::new(options).unwrap());
     let page = sample("samples/lorem-ipsum.png");
-    // The worker has started.
     read(&pool, &sample("samples/orange-lossless.webp")).await.unwrap();
+    let [killed] = workers_with(MARK)[..] else { panic!("one worker has started") };
+    let before = used_ticks(killed);
     let reading = tokio::spawn({
         let (pool, page) = (Arc::clone(&pool), page.clone());
         async move { pool.analyze(&page, &TEXT, Urgency::Deferrable).await }
     });
-    let killed = loop {
-        if let [worker] = workers_with(MARK)[..] {
-            // After half a second it is reading the page.
-            tokio::time::sleep(Duration::from_millis(500)).await;
-            kill_process(worker, Signal::KILL).unwrap();
-            break worker;
-        }
+    while used_ticks(killed) < before + 10 && !reading.is_finished() {
         tokio::time::sleep(Duration::from_millis(5)).await;
-    };
+    }
+    kill_process(killed, Signal::KILL).unwrap();
     let text = reading.await.unwrap().unwrap().text.unwrap();
     assert!(text.starts_with("Lorem"), "{text}");
     assert!(read(&pool, &page).await.is_some());

@@ -17,8 +17,13 @@ async fn interactive_jobs_overtake_background_jobs() {
         let (pool, finished) = (pool.clone(), finished.clone());
         jobs.spawn(async move {
             if urgency == Urgency::Interactive {
-                // The others are queued by now.
-                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                let queued = || {
+                    let load = pool.load();
+                    load.running + load.waiting + finished.lock().unwrap().len() >= 4
+                };
+                while !queued() {
+                    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+                }
             }
             refusal_reason(decode(&pool, b"hostile:nap", urgency).await);
             finished.lock().unwrap().push(index);

@@ -271,7 +271,8 @@ async fn writes_wait_for_a_write_of_another_process() {
     let mut other = SqliteConnection::establish(notes.path.to_str().unwrap()).unwrap();
     sql_query("BEGIN IMMEDIATE").execute(&mut other).unwrap();
     let writes: Vec<_> = (0..8).map(|n| notes.write(note(n))).collect();
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    // The writer has taken one of them.
+    queued(&notes, 7).await;
     assert!(writes.iter().all(|write| !write.is_finished()));
     sql_query("COMMIT").execute(&mut other).unwrap();
     for write in writes {
