@@ -31,7 +31,7 @@ use domain::Position;
 
 use table::Table;
 
-pub use find::{FoundCity, MAX_FOUND_CITIES, find};
+pub use find::{FoundCity, MAX_FOUND_CITIES, find, unambiguous};
 pub use land::{LAND_WIDTH, Outline, World, world};
 pub use largest::{CityOnMap, largest_cities};
 pub use time_zone::{
