@@ -270,7 +270,7 @@ pub enum FileRefusal {
 pub const MAX_COPIED_FILES: u32 = 10_000;
 
 /// Maximum number of entries of an account that store nothing: folders, placeholders and junk. One more is allowed for each of
-/// its images, because Finder writes junk for each photo.
+/// its visible images, because Finder writes junk for each photo.
 pub const MAX_EMPTY_FILES: u32 = 20_000;
 
 /// Maximum number of files of an account that have the same photo.
