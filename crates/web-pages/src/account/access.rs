@@ -86,18 +86,20 @@ impl Sections<'_> {
             return Ok(html! {});
         }
         Ok(html! {
-            p { "These do not use your password and keep their access. If somebody else may have had your password, end what you do not know." }
-            (self.form(Action::EndAccess, &html! {
-                @for (kind, holders) in &remaining {
-                    label.check {
-                        input type="checkbox" name=(kind.name()) value="yes";
-                        span {
-                            strong { (kind.label()) } ": " (listed(holders)) ". " (kind.consequence())
+            div.notice {
+                p { "These do not use your password and keep their access. If somebody else knew it, end them here, or one by one in their sections." }
+                (self.form(Action::EndAccess, &html! {
+                    @for (kind, holders) in &remaining {
+                        label.check {
+                            input type="checkbox" name=(kind.name()) value="yes";
+                            span {
+                                strong { (kind.label()) } ": " (listed(holders)) ". " (kind.consequence())
+                            }
                         }
                     }
-                }
-                button.danger type="submit" { "End the access of the selected" }
-            }))
+                    button.danger type="submit" { "End selected access" }
+                }))
+            }
         })
     }
 }
