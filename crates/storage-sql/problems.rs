@@ -12,7 +12,13 @@ use storage::{ImageKey, IndexingProgress, ProblemImage, ProblemStore, StorageErr
 use crate::{
     Lock, SqlConnection, SqlStore,
     error::SqlError,
-    sql::{accounts::is_active, queue::requeue, schema::images, statement, value::RowReader},
+    sql::{
+        accounts::is_active,
+        queue::requeue,
+        schema::images,
+        statement,
+        value::{RowReader, json_array},
+    },
 };
 
 #[async_trait]
@@ -47,7 +53,12 @@ impl ProblemStore for SqlStore {
         at: Timestamp,
     ) -> Result<bool, StorageError> {
         let id = id.clone();
-        self.write(Lock::Account(account.0), move |c| retry(c, account, &id, at)).await
+        self.write(Lock::Account(account.0), move |c| {
+            let seqs = failed(c, account, &id)?;
+            requeue(c, &seqs, at)?;
+            Ok(!seqs.is_empty())
+        })
+        .await
     }
 
     async fn retry_problems(
@@ -67,8 +78,33 @@ impl ProblemStore for SqlStore {
         .await
     }
 
+    async fn dismiss_problem(&self, account: AccountId, id: &ImageId) -> Result<bool, StorageError> {
+        let id = id.clone();
+        self.write(Lock::Account(account.0), move |c| {
+            let seqs = failed(c, account, &id)?;
+            dismiss(c, &seqs)?;
+            Ok(!seqs.is_empty())
+        })
+        .await
+    }
+
+    async fn dismiss_problems(
+        &self,
+        account: AccountId,
+        before: Option<ImageKey>,
+        max: u32,
+    ) -> Result<Option<(u32, ImageKey)>, StorageError> {
+        self.write(Lock::Account(account.0), move |c| {
+            let seqs: Vec<i64> = rows(c, account, before, max)?.iter().map(|row| row.seq).collect();
+            let Some(last) = seqs.last().copied() else { return Ok(None) };
+            dismiss(c, &seqs)?;
+            Ok(Some((u32::try_from(seqs.len()).unwrap_or(u32::MAX), ImageKey(last))))
+        })
+        .await
+    }
+
     async fn indexing_progress(&self, account: AccountId) -> Result<IndexingProgress, StorageError> {
-        self.query(move |c| progress(c, account)).await
+        self.read(move |c| progress(c, account)).await
     }
 }
 
@@ -105,6 +141,9 @@ const PAGE: &str = concat!(
     FROM images AS i ",
     by_index!("images_problems"),
     " WHERE i.account_id = $1 AND i.state = 'failed' AND i.deleted_at_ms IS NULL AND i.seq < $2
+        AND NOT EXISTS (
+            SELECT 1 FROM dismissed_problems AS d WHERE d.image_seq = i.seq AND d.failure = i.failure
+        )
     ORDER BY i.seq DESC LIMIT $3"
 );
 
@@ -130,9 +169,10 @@ struct Seq {
     seq: i64,
 }
 
-fn retry(c: &mut SqlConnection, account: AccountId, id: &ImageId, at: Timestamp) -> Result<bool, SqlError> {
+/// The row of a photo that could not be indexed, if the account has it.
+fn failed(c: &mut SqlConnection, account: AccountId, id: &ImageId) -> Result<Vec<i64>, SqlError> {
     if !is_active(c, account.0)? {
-        return Ok(false);
+        return Ok(Vec::new());
     }
     let failed: Vec<Seq> = statement(
         "SELECT seq FROM images
@@ -141,35 +181,59 @@ fn retry(c: &mut SqlConnection, account: AccountId, id: &ImageId, at: Timestamp)
     .bind::<Text, _>(id.as_str())
     .bind::<BigInt, _>(account.0)
     .load(c)?;
-    let seqs: Vec<i64> = failed.into_iter().map(|row| row.seq).collect();
-    requeue(c, &seqs, at)?;
-    Ok(!seqs.is_empty())
+    Ok(failed.into_iter().map(|row| row.seq).collect())
+}
+
+const DISMISS: &str = concat!(
+    "INSERT INTO dismissed_problems (image_seq, failure)
+    SELECT i.seq, i.failure FROM ",
+    integers!("$1"),
+    " AS dismissed ",
+    join_after!("images", "i", "i.seq = dismissed.value"),
+    " WHERE i.state = 'failed' AND i.failure IS NOT NULL
+    ON CONFLICT (image_seq) DO UPDATE SET failure = excluded.failure"
+);
+
+fn dismiss(c: &mut SqlConnection, seqs: &[i64]) -> Result<(), SqlError> {
+    statement(DISMISS).bind::<Text, _>(json_array(seqs)).execute(c)?;
+    Ok(())
 }
 
 #[derive(QueryableByName)]
-struct ProgressRow {
+struct CountRow {
     #[diesel(sql_type = BigInt)]
-    waiting: i64,
-    #[diesel(sql_type = BigInt)]
-    failed: i64,
+    number: i64,
 }
 
-// Waiting photos are found through the queue, which has no others of priority 0.
-const PROGRESS: &str = concat!(
-    "SELECT
-        (
-            SELECT count(*) FROM index_jobs AS j ",
-    join_after!("images", "i", "i.seq = j.image_seq"),
-    "
-            WHERE j.priority = 0 AND i.account_id = $1 AND i.deleted_at_ms IS NULL
-        ) AS waiting,
-        (
-            SELECT count(*) FROM images WHERE account_id = $1 AND state = 'failed' AND deleted_at_ms IS NULL
-        ) AS failed"
+impl CountRow {
+    fn read(&self) -> u32 {
+        u32::try_from(self.number).unwrap_or(u32::MAX)
+    }
+}
+
+// The conditions are those of the index, as literals, because SQLite matches a partial index with no parameter.
+const WAITING: &str = concat!(
+    "SELECT count(*) AS number FROM images AS i ",
+    by_index!("images_waiting"),
+    " WHERE i.account_id = $1 AND i.state = 'pending' AND i.deleted_at_ms IS NULL"
+);
+
+/// The number of photos that are queued or being indexed for the first time.
+pub(crate) fn waiting(c: &mut SqlConnection, account: AccountId) -> Result<u32, SqlError> {
+    let row: CountRow = statement(WAITING).bind::<BigInt, _>(account.0).get_result(c)?;
+    Ok(row.read())
+}
+
+const FAILED: &str = concat!(
+    "SELECT count(*) AS number FROM images AS i ",
+    by_index!("images_problems"),
+    " WHERE i.account_id = $1 AND i.state = 'failed' AND i.deleted_at_ms IS NULL
+        AND NOT EXISTS (
+            SELECT 1 FROM dismissed_problems AS d WHERE d.image_seq = i.seq AND d.failure = i.failure
+        )"
 );
 
 fn progress(c: &mut SqlConnection, account: AccountId) -> Result<IndexingProgress, SqlError> {
-    let row: ProgressRow = statement(PROGRESS).bind::<BigInt, _>(account.0).get_result(c)?;
-    let count = |number: i64| u32::try_from(number).unwrap_or(u32::MAX);
-    Ok(IndexingProgress { waiting: count(row.waiting), failed: count(row.failed) })
+    let failed: CountRow = statement(FAILED).bind::<BigInt, _>(account.0).get_result(c)?;
+    Ok(IndexingProgress { waiting: waiting(c, account)?, failed: failed.read() })
 }

@@ -76,6 +76,13 @@ diesel::table! {
 }
 
 diesel::table! {
+    dismissed_problems (image_seq) {
+        image_seq -> BigInt,
+        failure -> Text,
+    }
+}
+
+diesel::table! {
     timeline_months (account_id, month) {
         account_id -> BigInt,
         month -> BigInt,

@@ -7,13 +7,14 @@ use diesel::{
     sql_types::{BigInt, Text},
 };
 use domain::{DateRange, Image, Month};
-use storage::{MonthTotal, StorageError, TimelineOrder, TimelineStore, Viewer};
+use storage::{MonthTotal, StorageError, TimelineOrder, TimelineState, TimelineStore, Viewer};
 
 use crate::{
     SqlConnection, SqlStore,
     error::SqlError,
     sql::{
         images::{ImageRow, Visibility},
+        problems::waiting,
         schema::{images, timeline_months},
         statement,
         value::{RowReader, json_text},
@@ -32,6 +33,13 @@ macro_rules! ratio {
 impl TimelineStore for SqlStore {
     async fn timeline_months(&self, viewer: Viewer) -> Result<Vec<MonthTotal>, StorageError> {
         self.read(move |c| months(c, viewer)).await
+    }
+
+    async fn timeline_state(&self, viewer: Viewer) -> Result<TimelineState, StorageError> {
+        self.read(move |c| {
+            Ok(TimelineState { months: months(c, viewer)?, waiting: waiting(c, viewer.account)? })
+        })
+        .await
     }
 
     async fn timeline_page(

@@ -18,6 +18,22 @@ impl Library {
         self.parts.store.page_albums(self.viewer(caller), limit, offset).await
     }
 
+    /// All albums, newest first.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn all_albums(&self, caller: &Caller) -> Result<Vec<Album>, StorageError> {
+        let mut albums = Vec::new();
+        while let Ok(offset) = Offset::new(u32::try_from(albums.len()).unwrap_or(u32::MAX)) {
+            let page = self.albums(caller, Limit::MAX, offset).await?;
+            if page.albums.is_empty() {
+                break;
+            }
+            albums.extend(page.albums);
+        }
+        Ok(albums)
+    }
+
     /// One album. A malformed id counts as unknown.
     ///
     /// # Errors

@@ -38,6 +38,7 @@ mod localities;
 mod maintenance;
 mod map;
 mod passwords;
+mod problem_words;
 mod renditions;
 mod reserved_bytes;
 mod roles;
@@ -102,8 +103,8 @@ pub use storage::{
     FileId, FileImage, FileKind, FileListing, FileLock, FileRefusal, FileTimes, FileWritten, ImageEdits,
     ImageState, IndexingProgress, KeyInfo, LocatedFile, LoginFlow, Lookup, MapCluster, MonthTotal,
     PhotoContext, ProblemImage, QueueLength, SecurityEvent, SelectionCount, SessionHash, SessionHolder,
-    SessionInfo, StageProgress, StorageError, TimelineOrder, TrashedImage, UploadPart, UploadProtocol,
-    UploadState,
+    SessionInfo, StageProgress, StorageError, TimelineOrder, TimelineState, TrashedImage, UploadPart,
+    UploadProtocol, UploadState,
 };
 pub use store_clock::clock_of;
 pub use sync_sign_in::{ConnectedDevice, LoginFlowTokens, NewSyncPassword, OneTimeLogin, SyncPasswordError};

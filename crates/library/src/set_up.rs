@@ -22,6 +22,14 @@ impl From<StorageError> for SetUpError {
 }
 
 impl Library {
+    /// Whether the service has an account, so that people can sign in.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn has_account(&self) -> Result<bool, StorageError> {
+        self.parts.store.has_account().await
+    }
+
     /// Creates a set-up link for the first account and returns its secret; `None` if an account exists. Only a hash of the
     /// secret is stored.
     ///

@@ -1,5 +1,5 @@
 use domain::{DateRange, Image};
-use storage::{MonthTotal, StorageError, TimelineOrder};
+use storage::{MonthTotal, StorageError, TimelineOrder, TimelineState};
 
 use crate::{Caller, Library};
 
@@ -10,6 +10,14 @@ impl Library {
     /// [`StorageError`].
     pub async fn timeline_months(&self, caller: &Caller) -> Result<Vec<MonthTotal>, StorageError> {
         self.parts.store.timeline_months(self.viewer(caller)).await
+    }
+
+    /// The months as in [`timeline_months`](Self::timeline_months), and the number of photos that will follow.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn timeline_state(&self, caller: &Caller) -> Result<TimelineState, StorageError> {
+        self.parts.store.timeline_state(self.viewer(caller)).await
     }
 
     /// Up to `max` images of the caller in a range, from one of its ends.

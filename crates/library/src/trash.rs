@@ -1,13 +1,13 @@
 use domain::{ImageId, Selection};
 use storage::{IndexingProgress, ProblemImage, StorageError, TrashedImage};
 
-use crate::{Caller, Library, selections::run};
+use crate::{Caller, Library, problem_words, selections::run};
 
 /// Number of images that one step removes. Each needs many statements, so a step is small.
 const IMAGES_PER_STEP: u32 = 50;
 
-/// Number of photos that one step queues again.
-const RETRIES_PER_STEP: u32 = 500;
+/// Number of photos that one step queues again or dismisses.
+const PROBLEMS_PER_STEP: u32 = 500;
 
 impl Library {
     /// Up to `max` deleted images after this one, newest deletion first.
@@ -58,7 +58,8 @@ impl Library {
         }
     }
 
-    /// Up to `max` photos of the caller that could not be indexed and were added before this one, newest first.
+    /// Up to `max` photos of the caller that could not be indexed and were added before this one, newest first. Their reasons are
+    /// in words for people.
     ///
     /// # Errors
     /// [`StorageError`].
@@ -68,7 +69,11 @@ impl Library {
         before: Option<&ImageId>,
         max: u32,
     ) -> Result<Vec<ProblemImage>, StorageError> {
-        self.parts.store.page_problems(caller.account.id, before, max).await
+        let mut problems = self.parts.store.page_problems(caller.account.id, before, max).await?;
+        for problem in &mut problems {
+            problem.reason = problem_words::plain(&problem.reason).to_owned();
+        }
+        Ok(problems)
     }
 
     /// Indexes a photo that failed again; `false` if the caller has no such photo.
@@ -92,13 +97,36 @@ impl Library {
         let (mut queued, mut before) = (0_u32, None);
         // From the newest to the oldest, so that one that fails meanwhile is not queued twice.
         while let Some((count, last)) =
-            self.parts.store.retry_problems(account, before, now, RETRIES_PER_STEP).await?
+            self.parts.store.retry_problems(account, before, now, PROBLEMS_PER_STEP).await?
         {
             queued = queued.saturating_add(count);
             before = Some(last);
         }
         self.parts.queue_changed.notify_one();
         Ok(queued)
+    }
+
+    /// Dismisses a photo that failed, until it fails for another reason; `false` if the caller has no such photo.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn dismiss_problem(&self, caller: &Caller, id: &str) -> Result<bool, StorageError> {
+        let Some(id) = ImageId::parse(id) else { return Ok(false) };
+        self.parts.store.dismiss_problem(caller.account.id, &id).await
+    }
+
+    /// Dismisses all photos of the caller that failed; returns their number.
+    ///
+    /// # Errors
+    /// [`StorageError`]. Some photos may be dismissed then.
+    pub async fn dismiss_problems(&self, caller: &Caller) -> Result<u32, StorageError> {
+        let (store, account) = (&self.parts.store, caller.account.id);
+        let (mut dismissed, mut before) = (0_u32, None);
+        while let Some((count, last)) = store.dismiss_problems(account, before, PROBLEMS_PER_STEP).await? {
+            dismissed = dismissed.saturating_add(count);
+            before = Some(last);
+        }
+        Ok(dismissed)
     }
 
     /// How many photos of the caller are not visible yet.

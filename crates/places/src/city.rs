@@ -20,7 +20,19 @@ pub(crate) struct Nearest<'a> {
 
 /// The city whose edge is nearest, within [`MAX_DISTANCE_M`].
 pub(crate) fn nearest<'a>(table: &Table<'a>, position: Position) -> Option<Nearest<'a>> {
-    let mut search = Search { from: point(position), best: None };
+    nearest_of(table, point(position), |_| true)
+}
+
+/// The nearest city that is clearly larger than this one and has another name.
+pub(crate) fn nearest_larger<'a>(table: &Table<'a>, city: City<'a>) -> Option<City<'a>> {
+    let size = city.size().saturating_mul(2);
+    let name = table.city_name(city);
+    let is_larger = |other: City<'a>| other.size() >= size && table.city_name(other) != name;
+    nearest_of(table, city.at(), is_larger).map(|nearest| nearest.city)
+}
+
+fn nearest_of<'a>(table: &Table<'a>, from: Point, accepts: impl Fn(City<'a>) -> bool) -> Option<Nearest<'a>> {
+    let mut search = Search { from, accepts, best: None };
     search.visit(table.cities, Axis::X);
     search.best
 }
@@ -56,12 +68,13 @@ impl Axis {
     }
 }
 
-struct Search<'a> {
+struct Search<'a, F> {
     from: Point,
+    accepts: F,
     best: Option<Nearest<'a>>,
 }
 
-impl<'a> Search<'a> {
+impl<'a, F: Fn(City<'a>) -> bool> Search<'a, F> {
     /// Searches a branch of the tree, which is split by `axis`. The recursion depth is 18 for 200,000 cities.
     fn visit(&mut self, branch: &'a [Record], axis: Axis) {
         let (before, rest) = branch.split_at(branch.len() / 2);
@@ -82,7 +95,7 @@ impl<'a> Search<'a> {
         let [from_x, from_y, from_z] = self.from;
         let to_centre_m = ((x - from_x).powi(2) + (y - from_y).powi(2) + (z - from_z).powi(2)).sqrt();
         let distance_m = to_centre_m - city.edge_m();
-        if distance_m < self.limit_m() {
+        if distance_m < self.limit_m() && (self.accepts)(city) {
             self.best = Some(Nearest { city, distance_m });
         }
     }
@@ -103,7 +116,7 @@ mod tests {
 
     /// The distance to the nearest city, without the tree.
     fn nearest_of_all(table: &Table<'static>, position: Position) -> Option<f64> {
-        let mut search = Search { from: point(position), best: None };
+        let mut search = Search { from: point(position), accepts: |_| true, best: None };
         table.cities.iter().for_each(|record| search.check(City(record)));
         search.best.map(|best| best.distance_m)
     }
@@ -126,9 +139,8 @@ mod tests {
         let table = table();
         for record in table.cities.iter().step_by(1000) {
             let city = City(record);
-            let mut search = Search { from: city.at(), best: None };
-            search.visit(table.cities, Axis::X);
-            assert!(search.best.is_some_and(|best| best.distance_m <= -city.edge_m()), "{city:?}");
+            let nearest = nearest_of(&table, city.at(), |_| true);
+            assert!(nearest.is_some_and(|nearest| nearest.distance_m <= -city.edge_m()), "{city:?}");
         }
     }
 

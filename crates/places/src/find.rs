@@ -1,9 +1,12 @@
 //! Cities by name.
 
+use std::{collections::HashMap, fmt};
+
 use domain::{EARTH_RADIUS_M, Position};
 
 use crate::{
     CITIES,
+    city::nearest_larger,
     table::{City, Table},
 };
 
@@ -17,28 +20,98 @@ pub struct FoundCity {
     pub name: &'static str,
     /// Its country.
     pub country: &'static str,
+    /// A larger city beside it, if the country has several cities of its name, of which it is not by far the largest.
+    pub near: Option<&'static str>,
     /// Its centre, to about 10 metres.
     pub position: Position,
+    /// Whether the text had its whole name, and not only the beginning.
+    pub is_whole: bool,
+    size: u8,
+}
+
+/// By the text that [`find`] finds it by: `Lisbon, Portugal`, or `Bergen, Germany, near Celle`.
+impl fmt::Display for FoundCity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", self.name, self.country)?;
+        self.near.map_or(Ok(()), |near| write!(f, ", near {near}"))
+    }
 }
 
 /// The cities whose names begin with a text, the most populous first, at most [`MAX_FOUND_CITIES`]. Names that equal the text
-/// come before longer ones. Letter case, accents and separators are ignored. A country may follow after a comma:
-/// `porto, br`.
+/// come before longer ones. Letter case, accents and separators are ignored. A country may follow after a comma, and a
+/// larger city beside it after another one: `porto, br`, `bergen, germany, near celle`.
+///
+/// No two cities have the same text: of cities that even the larger city does not tell apart, the most populous counts.
 ///
 /// Takes about a millisecond.
 pub fn find(text: &str) -> Vec<FoundCity> {
-    let (name, country) = text.split_once(',').unwrap_or((text, ""));
-    let (name, country) = (words::fold(name), words::fold(country));
+    let mut parts = text.splitn(3, ',').map(words::fold);
+    let mut part = || parts.next().unwrap_or_default();
+    let (name, country, near) = (part(), part(), part());
+    let near = near.strip_prefix("near").unwrap_or(&near).trim_start();
     let (Some(first), Some(table)) = (name.chars().next(), Table::read(CITIES)) else { return Vec::new() };
-    let mut found: Vec<(Rank, City<'_>)> = table
+    let mut ranked: Vec<(Rank, City<'_>)> = table
         .cities
         .iter()
         .map(City)
         .filter_map(|city| Some((rank(&table, city, first, &name, &country)?, city)))
         .collect();
-    found.sort_by_key(|(rank, _)| *rank);
-    found.truncate(MAX_FOUND_CITIES);
-    found.into_iter().filter_map(|(_, city)| found_city(&table, city)).collect()
+    ranked.sort_by_key(|(rank, _)| *rank);
+    let namesakes = Namesakes::of(&table, ranked.iter().map(|(_, city)| *city));
+    let mut found: Vec<FoundCity> = Vec::new();
+    for ((is_longer, ..), city) in ranked {
+        if found.len() == MAX_FOUND_CITIES || (is_longer && !near.is_empty()) {
+            break;
+        }
+        let Some(city) = found_city(&table, city, &namesakes, !is_longer) else { continue };
+        let is_near = near.is_empty() || city.near.is_some_and(|name| words::fold(name).starts_with(near));
+        if is_near && found.iter().all(|other| other.to_string() != city.to_string()) {
+            found.push(city);
+        }
+    }
+    found
+}
+
+/// The city that a text means: the only one that [`find`] found by its whole name, or at all, or by far the largest of its name.
+pub fn unambiguous(cities: &[FoundCity]) -> Option<&FoundCity> {
+    let whole: Vec<&FoundCity> = cities.iter().filter(|city| city.is_whole).collect();
+    match (whole.as_slice(), cities) {
+        ([city], _) => Some(city),
+        ([], [city]) => Some(city),
+        ([city, second, ..], _) if is_by_far_larger(city.size, second.size) => Some(city),
+        _ => None,
+    }
+}
+
+/// Whether a city has at least about three times the people of another one, by their radii.
+fn is_by_far_larger(size: u8, other: u8) -> bool {
+    4 * u16::from(size) >= 7 * u16::from(other)
+}
+
+/// The sizes of cities with the same name in the same country, of the largest and of the second largest.
+struct Namesakes(HashMap<(&'static str, &'static str), (u8, u8)>);
+
+impl Namesakes {
+    fn of(table: &Table<'static>, cities: impl Iterator<Item = City<'static>>) -> Self {
+        let mut sizes: HashMap<_, (u8, u8)> = HashMap::new();
+        for city in cities {
+            let (Some(name), Some(country)) = (table.city_name(city), table.country_name(city)) else {
+                continue;
+            };
+            let (largest, second) = sizes.entry((name, country)).or_default();
+            match city.size() {
+                size if size > *largest => (*largest, *second) = (size, *largest),
+                size => *second = size.max(*second),
+            }
+        }
+        Self(sizes)
+    }
+
+    /// Whether a city is the only one of its name in its country, or by far the largest.
+    fn has_no_rival(&self, key: (&'static str, &'static str), size: u8) -> bool {
+        let (largest, second) = self.0.get(&key).copied().unwrap_or_default();
+        size == largest && is_by_far_larger(largest, second)
+    }
 }
 
 /// The order of cities: those whose whole name matches, then large ones, then by name.
@@ -62,20 +135,33 @@ fn rank(table: &Table<'static>, city: City<'_>, first: char, name: &str, country
     Some((folded.len() > name.len(), u32::MAX - u32::from(city.size()), own_name))
 }
 
-fn found_city(table: &Table<'static>, city: City<'_>) -> Option<FoundCity> {
+fn found_city(
+    table: &Table<'static>,
+    city: City<'static>,
+    namesakes: &Namesakes,
+    is_whole: bool,
+) -> Option<FoundCity> {
     let [x, y, z] = city.at();
     let rounded = |degrees: f64| (degrees * 10_000.0).round() / 10_000.0;
     let latitude = rounded((z / EARTH_RADIUS_M).clamp(-1.0, 1.0).asin().to_degrees());
     let longitude = rounded(y.atan2(x).to_degrees());
+    let (name, country) = (table.city_name(city)?, table.country_name(city)?);
+    let needs_near = !namesakes.has_no_rival((name, country), city.size());
+    let near = needs_near.then(|| nearest_larger(table, city)).flatten();
     Some(FoundCity {
-        name: table.city_name(city)?,
-        country: table.country_name(city)?,
+        name,
+        country,
+        near: near.and_then(|near| table.city_name(near)),
         position: Position::new(latitude, longitude).ok()?,
+        is_whole,
+        size: city.size(),
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     fn names(text: &str) -> Vec<String> {
@@ -97,6 +183,47 @@ mod tests {
         check("rio de jan", "Rio de Janeiro, Brazil");
         check("Zürich", "Zürich, Switzerland");
         check("zurich, switz", "Zürich, Switzerland");
+    }
+
+    #[test]
+    fn cities_of_one_name_in_a_country_are_told_apart() {
+        let bergen: Vec<String> = find("bergen, germany").iter().map(ToString::to_string).collect();
+        assert!(bergen.contains(&"Bergen, Germany, near Celle".to_owned()), "{bergen:?}");
+        for text in ["bergen", "springfield", "san jose", "paris", "neustadt", "a"] {
+            let texts: Vec<String> = find(text).iter().map(ToString::to_string).collect();
+            let distinct: HashSet<&String> = texts.iter().collect();
+            assert_eq!(distinct.len(), texts.len(), "{texts:?}");
+        }
+        // The only city of its name, or by far the largest one.
+        for text in ["Lisbon, Portugal", "Paris, France", "London, United Kingdom"] {
+            assert_eq!(find(text)[0].to_string(), text);
+        }
+    }
+
+    #[test]
+    fn a_text_means_a_city_that_is_by_far_the_largest() {
+        let meant = |text: &str| unambiguous(&find(text)).map(ToString::to_string);
+        for (text, expect) in [
+            ("lisbon", Some("Lisbon, Portugal")),
+            ("Paris", Some("Paris, France")),
+            ("london", Some("London, United Kingdom")),
+            ("rio de jan", Some("Rio de Janeiro, Brazil")),
+            ("bergen, germany", None),
+            ("springfield", None),
+            ("sprin", None),
+            ("xqzzy", None),
+        ] {
+            assert_eq!(meant(text).as_deref(), expect, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_city_is_found_by_its_own_text() {
+        for text in ["bergen", "springfield", "san jose", "paris", "neustadt", "lisbon", "york"] {
+            for city in find(text) {
+                assert_eq!(find(&city.to_string())[0].position, city.position, "{city}");
+            }
+        }
     }
 
     #[test]

@@ -31,7 +31,7 @@ use domain::Position;
 
 use table::Table;
 
-pub use find::{FoundCity, MAX_FOUND_CITIES, find};
+pub use find::{FoundCity, MAX_FOUND_CITIES, find, unambiguous};
 pub use land::{LAND_WIDTH, Outline, World, world};
 pub use largest::{CityOnMap, largest_cities};
 pub use time_zone::{is_zone, offset_minutes, offset_minutes_at, time_zone, zone_offset_minutes};

@@ -81,6 +81,7 @@ macro_rules! each_case {
                 a_purged_photo_can_be_added_again,
             }
             problems {
+                dismissed_photos_stay_dismissed_until_another_failure,
                 failed_photos_are_paged_and_counted,
                 failed_photos_are_queued_again,
             }
@@ -281,6 +282,7 @@ macro_rules! each_case {
                 old_versions_and_those_of_deleted_accounts_are_swept_in_batches,
             }
             timeline {
+                the_state_has_the_months_and_the_waiting_photos,
                 months_are_counted,
                 months_follow_every_change,
                 the_free_window_cuts_a_month,

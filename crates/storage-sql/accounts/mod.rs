@@ -106,6 +106,10 @@ impl SetupStore for SqlStore {
         self.write(Lock::Setup, move |c| setup::create_link(c, &link, at)).await
     }
 
+    async fn has_account(&self) -> Result<bool, StorageError> {
+        self.query_inline(setup::has_account).await
+    }
+
     async fn is_setup_link_valid(&self, link: SetupHash) -> Result<bool, StorageError> {
         self.read(move |c| setup::is_valid(c, &link)).await
     }

@@ -15,13 +15,13 @@ use crate::{
     },
 };
 
-fn has_no_account(c: &mut SqlConnection) -> Result<bool, SqlError> {
+pub(super) fn has_account(c: &mut SqlConnection) -> Result<bool, SqlError> {
     let account = accounts::table.filter(accounts::deleted_at_ms.is_null());
-    Ok(!select(exists(account)).get_result::<bool>(c)?)
+    Ok(select(exists(account)).get_result::<bool>(c)?)
 }
 
 pub(super) fn create_link(c: &mut SqlConnection, link: &SetupHash, at: Timestamp) -> Result<bool, SqlError> {
-    if !has_no_account(c)? {
+    if has_account(c)? {
         return Ok(false);
     }
     diesel::insert_into(setup_links::table)
@@ -39,7 +39,7 @@ pub(super) fn create_link(c: &mut SqlConnection, link: &SetupHash, at: Timestamp
 
 pub(super) fn is_valid(c: &mut SqlConnection, link: &SetupHash) -> Result<bool, SqlError> {
     let known = setup_links::table.filter(hash.eq(link.as_slice()));
-    Ok(select(exists(known)).get_result::<bool>(c)? && has_no_account(c)?)
+    Ok(select(exists(known)).get_result::<bool>(c)? && !has_account(c)?)
 }
 
 pub(super) fn create_first_account(

@@ -74,6 +74,10 @@ macro_rules! with_rows {
                 type $row = tables::ImageEdit;
                 $body
             }
+            CopiedTable::DismissedProblems => {
+                type $row = tables::DismissedProblem;
+                $body
+            }
             CopiedTable::IndexJobs => {
                 type $row = tables::IndexJob;
                 $body

@@ -10,10 +10,11 @@ use super::{
 use crate::{
     SqlConnection,
     sql::schema::{
-        accounts, album_images, albums, api_keys, blobs, encoders, file_locks, files, image_edits,
-        image_vectors, images, index_jobs, login_flows, oauth_clients, oauth_grants, rendition_jobs,
-        renditions, security_events, sessions, setup_links, sidecars, sign_in_attempts, signing_keys,
-        stage_failures, stage_jobs, stages, timeline_months, upload_parts, uploads, watched_files,
+        accounts, album_images, albums, api_keys, blobs, dismissed_problems, encoders, file_locks, files,
+        image_edits, image_vectors, images, index_jobs, login_flows, oauth_clients, oauth_grants,
+        rendition_jobs, renditions, security_events, sessions, setup_links, sidecars, sign_in_attempts,
+        signing_keys, stage_failures, stage_jobs, stages, timeline_months, upload_parts, uploads,
+        watched_files,
     },
 };
 
@@ -138,6 +139,12 @@ copied_rows!(
         file_capture_wall: Option<String>, file_capture_offset_min: Option<i64>,
     },
     long "coalesce(length(file_description), 0) + coalesce(length(previous), 0)"
+);
+
+copied_rows!(
+    DismissedProblem of dismissed_problems,
+    key { image_seq: i64 },
+    { failure: String }
 );
 
 copied_rows!(

@@ -130,6 +130,7 @@ copied_tables! {
     Renditions = "renditions",
     Sidecars = "sidecars",
     ImageEdits = "image_edits",
+    DismissedProblems = "dismissed_problems",
     IndexJobs = "index_jobs",
     RenditionJobs = "rendition_jobs",
     Albums = "albums",

@@ -109,7 +109,7 @@ pub use stages::{
     StageQueue, VersionPolicy,
 };
 pub use store_clock::StoreClock;
-pub use timeline::{MonthTotal, TimelineOrder, TimelineStore};
+pub use timeline::{MonthTotal, TimelineOrder, TimelineState, TimelineStore};
 pub use trash::{TrashStore, TrashedImage};
 pub use uploads::{
     AddPart, BeginUpload, MAX_FINISHED_UPLOADS, MAX_UPLOAD_PARTS, MAX_UPLOADS, NewUpload, SweptUploads,

@@ -21,11 +21,12 @@ pub struct ProblemImage {
 pub struct IndexingProgress {
     /// Photos that are queued or being indexed for the first time.
     pub waiting: u32,
-    /// Photos that could not be indexed.
+    /// Photos that could not be indexed, without the dismissed ones.
     pub failed: u32,
 }
 
-/// The photos of an account that could not be indexed. Deleted ones are left out.
+/// The photos of an account that could not be indexed. Deleted ones are left out, and so are those whose failure was dismissed,
+/// until they fail for another reason.
 #[async_trait]
 pub trait ProblemStore: Send + Sync + 'static {
     /// Up to `max` photos that were added before the image `before`, newest first.
@@ -51,6 +52,18 @@ pub trait ProblemStore: Send + Sync + 'static {
         account: AccountId,
         before: Option<ImageKey>,
         at: Timestamp,
+        max: u32,
+    ) -> Result<Option<(u32, ImageKey)>, StorageError>;
+
+    /// Dismisses the failure of a photo; `false` if the account has no such photo.
+    async fn dismiss_problem(&self, account: AccountId, id: &ImageId) -> Result<bool, StorageError>;
+
+    /// Dismisses the failures of up to `max` photos with a lower internal id than `before`. Returns their number and the
+    /// lowest internal id, or `None` when there were none.
+    async fn dismiss_problems(
+        &self,
+        account: AccountId,
+        before: Option<ImageKey>,
         max: u32,
     ) -> Result<Option<(u32, ImageKey)>, StorageError>;
 

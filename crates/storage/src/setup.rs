@@ -14,6 +14,9 @@ pub const MAX_SETUP_LINKS: u32 = 16;
 /// They are valid until the first account exists, however it was created, and never again afterwards.
 #[async_trait]
 pub trait SetupStore: Send + Sync + 'static {
+    /// Whether an account exists.
+    async fn has_account(&self) -> Result<bool, StorageError>;
+
     /// Adds a valid link; returns `false` and changes nothing when an account exists.
     async fn create_setup_link(&self, link: SetupHash, at: Timestamp) -> Result<bool, StorageError>;
 

@@ -14,6 +14,15 @@ pub struct MonthTotal {
     pub ratio_sum: u64,
 }
 
+/// What an open page of the timeline is compared with, of one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TimelineState {
+    /// The months with photos, newest first.
+    pub months: Vec<MonthTotal>,
+    /// Photos that are queued or being indexed for the first time.
+    pub waiting: u32,
+}
+
 /// The order of a page of the timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimelineOrder {
@@ -29,6 +38,10 @@ pub trait TimelineStore: Send + Sync + 'static {
     /// The months with photos, newest first. They are stored and not counted; only a month in which the free window begins is
     /// counted.
     async fn timeline_months(&self, viewer: Viewer) -> Result<Vec<MonthTotal>, StorageError>;
+
+    /// The months as in [`timeline_months`](Self::timeline_months), and the number of photos that will follow. Open pages ask
+    /// every two seconds.
+    async fn timeline_state(&self, viewer: Viewer) -> Result<TimelineState, StorageError>;
 
     /// Up to `max` images of a range, from one of its ends.
     async fn timeline_page(

@@ -24,8 +24,10 @@ pub(crate) enum Asset {
     Style,
     /// Lays out the first photos before they are painted.
     First,
-    /// Everything else that the pages do with a script.
+    /// The timeline, other pages with photos, and the keys of all pages.
     Library,
+    /// In place of [`Library`](Self::Library), the photo page and the map.
+    Viewer,
 }
 
 /// The names and contents of all assets.
@@ -42,20 +44,21 @@ static ASSETS: LazyLock<Assets> = LazyLock::new(|| {
 });
 
 impl Asset {
-    const ALL: [Self; 3] = [Self::Style, Self::First, Self::Library];
+    const ALL: [Self; 4] = [Self::Style, Self::First, Self::Library, Self::Viewer];
 
     const fn name(self) -> &'static str {
         match self {
             Self::Style => "library.css",
             Self::First => "first.js",
             Self::Library => "library.js",
+            Self::Viewer => "viewer.js",
         }
     }
 
     const fn content_type(self) -> &'static str {
         match self {
             Self::Style => "text/css; charset=utf-8",
-            Self::First | Self::Library => "text/javascript; charset=utf-8",
+            Self::First | Self::Library | Self::Viewer => "text/javascript; charset=utf-8",
         }
     }
 
@@ -64,6 +67,7 @@ impl Asset {
             Self::Style => scripts::style(),
             Self::First => scripts::first(),
             Self::Library => scripts::library(),
+            Self::Viewer => scripts::viewer(),
         }
     }
 

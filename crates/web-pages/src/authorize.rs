@@ -62,7 +62,7 @@ pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, addres
     }
     match session(site, &parts.headers).await {
         Ok(Some(session)) => consent::page(site, &parts.headers, &request, &session, &here),
-        Ok(None) => sign_in.show(site, &parts.headers),
+        Ok(None) => sign_in.show(site, &parts.headers).await,
         Err(reply) => reply,
     }
 }

@@ -14,6 +14,7 @@ use maud::{Markup, html};
 
 use crate::{
     Site,
+    assets::Asset,
     forms::{csrf_field, read_signed_form},
     gallery::date_of,
     layout::{LibraryPage, LibraryTab},
@@ -28,6 +29,12 @@ const PATH: &str = "/problems";
 /// Photos on a page.
 const PAGE: u32 = 100;
 
+/// What the buttons do.
+const RETRY: &str = "retry";
+const RETRY_ALL: &str = "retry_all";
+const DISMISS: &str = "dismiss";
+const DISMISS_ALL: &str = "dismiss_all";
+
 /// Whether a path belongs to this module.
 pub(crate) fn is_path(path: &str) -> bool {
     path == PATH
@@ -37,7 +44,7 @@ pub(crate) fn is_path(path: &str) -> bool {
 pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
     let result = match parts.method {
         Method::GET | Method::HEAD => show(site, parts).await,
-        Method::POST => retry(site, parts, body, address).await,
+        Method::POST => submit(site, parts, body, address).await,
         _ => Ok(method_not_allowed("GET, HEAD, POST")),
     };
     result.unwrap_or_else(|reply| reply)
@@ -67,9 +74,13 @@ async fn show(site: &Site, parts: &Parts) -> Result<Reply, Reply> {
     let content = html! {
         p.lead { (summary(progress)) }
         @if !failed.is_empty() {
-            form method="post" action=(PATH) {
+            p { "A dismissed photo stays away from this list, until it fails for another reason." }
+        }
+        @if !failed.is_empty() {
+            form.tools method="post" action=(PATH) {
                 (token)
-                button type="submit" name="all" value="yes" { "Try all again" }
+                button type="submit" name="action" value=(RETRY_ALL) { "Try all again" }
+                button.quiet type="submit" name="action" value=(DISMISS_ALL) { "Dismiss all" }
             }
             ul.entries {
                 @for image in &failed { (entry(image, &token)) }
@@ -88,7 +99,7 @@ async fn show(site: &Site, parts: &Parts) -> Result<Reply, Reply> {
         title: "Problems",
         tab: Some(LibraryTab::Problems),
         shows_heading: true,
-        scripts: &[],
+        scripts: &[Asset::Library],
         can_compress: true,
     };
     Ok(frame.reply(&person.header(site, PATH), "library", &content))
@@ -101,7 +112,7 @@ fn summary(progress: IndexingProgress) -> String {
         photos => Some(format!("{photos} photos are being read.")),
     };
     let failed = match progress.failed {
-        0 => "All photos could be read.".to_owned(),
+        0 => "There are no problems.".to_owned(),
         failed => format!("{} could not be read.", photos(failed)),
     };
     match waiting {
@@ -119,24 +130,31 @@ fn entry(image: &ProblemImage, token: &Markup) -> Markup {
                 p.name { (name) }
                 p.facts { (image.reason) " · Added on " (date_of(image.added_at)) }
             }
-            form method="post" action=(PATH) {
+            form.buttons method="post" action=(PATH) {
                 (token)
-                button.quiet type="submit" name="image" value=(image.id) aria-label={ "Try again: " (name) } { "Try again" }
+                input type="hidden" name="image" value=(image.id);
+                button.quiet type="submit" name="action" value=(RETRY) aria-label={ "Try again: " (name) } { "Try again" }
+                button.quiet type="submit" name="action" value=(DISMISS) aria-label={ "Dismiss: " (name) } { "Dismiss" }
             }
         }
     }
 }
 
-/// `POST /problems`: queues one photo or all photos again.
-async fn retry(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Result<Reply, Reply> {
+/// `POST /problems`: queues one photo or all photos again, or dismisses them.
+async fn submit(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Result<Reply, Reply> {
     let (person, form) = read_signed_form(site, parts, body, address, PATH, PATH).await?;
     let caller = person.caller();
-    let queued = match form.get("image") {
-        // It may be queued already: the form was sent twice.
-        Some(image) => site.library.retry_problem(&caller, image).await.map(|_| ()),
-        None => site.library.retry_problems(&caller).await.map(|_| ()),
+    let image = form.get("image").unwrap_or_default();
+    let library = &site.library;
+    // The form may be sent twice: then the photo is queued or dismissed already.
+    let done = match form.get("action").unwrap_or_default() {
+        RETRY => library.retry_problem(&caller, image).await.map(|_| ()),
+        RETRY_ALL => library.retry_problems(&caller).await.map(|_| ()),
+        DISMISS => library.dismiss_problem(&caller, image).await.map(|_| ()),
+        DISMISS_ALL => library.dismiss_problems(&caller).await.map(|_| ()),
+        _ => Ok(()),
     };
-    queued.map_err(|error| messages::unavailable(&error))?;
+    done.map_err(|error| messages::unavailable(&error))?;
     Ok(see_other(PATH))
 }
 
@@ -147,7 +165,7 @@ mod tests {
     #[test]
     fn the_summary_names_the_counts() {
         let text = |waiting, failed| summary(IndexingProgress { waiting, failed });
-        assert_eq!(text(0, 0), "All photos could be read.");
+        assert_eq!(text(0, 0), "There are no problems.");
         assert_eq!(text(1, 0), "1 photo is being read.");
         assert_eq!(text(5, 1), "5 photos are being read. 1 photo could not be read.");
     }

@@ -124,6 +124,33 @@ async fn submit(site: &Site, headers: &HeaderMap, secret: &str, form: &Form, add
     }
 }
 
+/// Where the first account comes from, without the link itself.
+pub(crate) const NO_ACCOUNT: &str = "There is no account yet. The server printed a link that creates the first one, as the last \
+                                     line when it started.";
+
+/// The start page while no account exists; `None` once there is one.
+pub(crate) async fn pending(site: &Site) -> Option<Reply> {
+    match site.library.has_account().await {
+        Ok(true) => None,
+        Ok(false) => Some(not_set_up()),
+        Err(error) => Some(messages::unavailable(&error)),
+    }
+}
+
+fn not_set_up() -> Reply {
+    let content = html! {
+        p { (NO_ACCOUNT) }
+        p { "Find it where you started the server: in the terminal, or in its log:" }
+        ul {
+            li { "systemd: " code { "journalctl -u photo-library" } }
+            li { "Docker Compose: " code { "docker compose logs" } }
+            li { "Kubernetes: " code { "kubectl logs" } " of the pod" }
+        }
+        p { "A restart prints a new link." }
+    };
+    Page { title: "Set up your photo library", status: StatusCode::OK, form_targets: &[] }.reply(&content)
+}
+
 fn invalid_link() -> Reply {
     let text = "A set-up link works only once, and only until the first account exists. If there is no account yet, restart \
                 the server and open the link that it prints.";

@@ -20,6 +20,7 @@ use crate::{
     messages::{self, minutes},
     return_to::ReturnTo,
     session::{Visitor, session_token, with_session},
+    set_up,
 };
 
 /// The purpose that the token of the form is bound to, beside the visitor.
@@ -44,7 +45,7 @@ pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, addres
     let purpose = html! { p { "Sign in to your photo library." } };
     let page = SignInPage { action: &action, purpose: &purpose, form_targets: &[] };
     match parts.method {
-        Method::GET | Method::HEAD => page.show(site, &parts.headers),
+        Method::GET | Method::HEAD => page.show(site, &parts.headers).await,
         Method::POST => match read_form(site, parts, body, address).await {
             Ok(form) => page.submit(site, &parts.headers, &form, address, &return_to).await,
             Err(reply) => reply,
@@ -60,9 +61,13 @@ pub(crate) fn sign_in_source(headers: &HeaderMap, address: IpAddr) -> SignInSour
 }
 
 impl SignInPage<'_> {
-    /// Shows the empty form.
-    pub(crate) fn show(self, site: &Site, headers: &HeaderMap) -> Reply {
-        self.page(site, headers, StatusCode::OK, "", None)
+    /// Shows the empty form. While there is no account, it says where the set-up link is.
+    pub(crate) async fn show(self, site: &Site, headers: &HeaderMap) -> Reply {
+        match site.library.has_account().await {
+            Ok(true) => self.page(site, headers, StatusCode::OK, "", None),
+            Ok(false) => self.page(site, headers, StatusCode::OK, "", Some(set_up::NO_ACCOUNT)),
+            Err(error) => messages::unavailable(&error),
+        }
     }
 
     /// Signs in: redirects to `return_to` with a new session, or shows the form again.

@@ -242,7 +242,7 @@ async fn problems_are_listed() {
     let app = TestApp::start().await;
     let (_, browser) = app.signed_in("anna").await;
     let page = browser.open("/problems").await.expect(200).text();
-    assert!(page.contains("All photos could be read."), "{page}");
+    assert!(page.contains("There are no problems."), "{page}");
     send_form(&browser, "/problems", &[("all", "yes")]).await.expect(403);
     assert!(
         app.browser().open("/problems").await.expect(302).header("location").unwrap().starts_with("/sign-in")

@@ -5,7 +5,7 @@ use std::{
 
 use vision::{
     VisualEncoder as _,
-    clip::{ClipModel, Options},
+    clip::{ClipModel, Options, Runtime},
     models::{ActiveModel, Models},
 };
 
@@ -40,6 +40,10 @@ impl fmt::Debug for InstalledModels {
 }
 
 impl ModelSource for InstalledModels {
+    fn can_run_models(&self) -> bool {
+        Runtime::require(&self.options).is_ok()
+    }
+
     fn active_model(&self) -> Result<Option<SharedEncoder>, String> {
         let active = self.models.active_model().map_err(|error| error.to_string())?;
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);

@@ -35,6 +35,11 @@ pub trait ModelSource: fmt::Debug + Send + Sync + 'static {
         false
     }
 
+    /// Whether this program could run an installed model.
+    fn can_run_models(&self) -> bool {
+        true
+    }
+
     /// Removes the previous model from memory. Called when the active model has processed every image.
     fn release_previous(&self) {}
 }
@@ -61,6 +66,11 @@ struct CachedModel {
 impl Encoders {
     pub(crate) fn new(built_in: SharedEncoder, source: Option<Arc<dyn ModelSource>>) -> Self {
         Self { built_in, source, cached: Mutex::default(), refreshing: tokio::sync::Mutex::default() }
+    }
+
+    /// Whether this program could run a vision model. Blocks.
+    pub(crate) fn can_run_models(&self) -> bool {
+        self.source.as_ref().is_some_and(|source| source.can_run_models())
     }
 
     /// The built-in encoder.

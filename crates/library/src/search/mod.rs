@@ -146,6 +146,13 @@ impl Library {
         !matches!(self.parts.encoders.model(&self.parts.clock).await, Ok(None))
     }
 
+    /// Whether this program could run a vision model if one were installed.
+    pub async fn can_run_models(&self) -> bool {
+        let encoders = self.parts.encoders.clone();
+        // The runtime is looked for in the file system.
+        tokio::task::spawn_blocking(move || encoders.can_run_models()).await.unwrap_or_default()
+    }
+
     /// Whether this search uses the image channel without a vision model.
     pub async fn lacks_model_for(&self, query: &SearchQuery) -> bool {
         let uses_image_channel = match &query.target {

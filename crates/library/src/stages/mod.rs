@@ -290,11 +290,12 @@ impl Library {
             && stage.version != version
             && self.parts.running_stages.record_other(stage.id, &stage.version)
         {
-            tracing::info!(
+            tracing::warn!(
                 stage = stage.name,
                 version = stage.version,
                 own_version = version,
-                "another process decides on the version of this stage; this process leaves the stage to it"
+                "another process works on this search stage with other settings, and this process leaves it alone; give all \
+                 processes the same --ocr-languages, version of Tesseract and vision model"
             );
         }
         Ok(stage)

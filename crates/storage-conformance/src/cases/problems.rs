@@ -57,3 +57,33 @@ pub(crate) async fn failed_photos_are_queued_again(seed: &Seed) {
     assert_eq!((counts, progress(seed, ann).await), (vec![3, 1], (5, 0)));
     assert_eq!(seed.lease("w", second(6)).await.len(), 5);
 }
+
+pub(crate) async fn dismissed_photos_stay_dismissed_until_another_failure(seed: &Seed) {
+    let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
+    let ids = failed(seed, ann, 5).await;
+    let store = seed.store();
+    assert!(!store.dismiss_problem(ben.account, &ids[0]).await.unwrap());
+    assert!(store.dismiss_problem(ann.account, &ids[0]).await.unwrap());
+    assert!(store.dismiss_problem(ann.account, &ids[0]).await.unwrap(), "it is dismissed already");
+    assert_eq!(problems(seed, ann).await, ids[1..].iter().rev().cloned().collect::<Vec<_>>());
+    assert_eq!(progress(seed, ann).await, (0, 4));
+    assert_eq!(store.retry_problems(ann.account, None, second(5), 9).await.unwrap().unwrap().0, 4);
+    for job in seed.lease("w", second(6)).await {
+        store.fail_job(job.id, "w", "no picture in it", 1).await.unwrap();
+    }
+    let (mut counts, mut before) = (Vec::new(), None);
+    while let Some((count, last)) = store.dismiss_problems(ann.account, before, 3).await.unwrap() {
+        counts.push(count);
+        before = Some(last);
+    }
+    assert_eq!((counts, progress(seed, ann).await), (vec![3, 1], (0, 0)));
+    // A newer decoder reads all of them again.
+    for (reason, shown) in [("no picture in it", 0), ("cut off", 5)] {
+        assert_eq!(store.requeue_failed(9, second(7)).await.unwrap(), 5);
+        assert_eq!(progress(seed, ann).await, (5, 0));
+        for job in seed.lease("w", second(8)).await {
+            store.fail_job(job.id, "w", reason, 1).await.unwrap();
+        }
+        assert_eq!(progress(seed, ann).await, (0, shown), "{reason}");
+    }
+}

@@ -22,6 +22,7 @@ async fn set_up(seed: &Seed, link: SetupHash, email: &str) -> Option<Account> {
 
 pub(crate) async fn a_link_creates_the_first_account_once(seed: &Seed) {
     assert!(!seed.store().is_setup_link_valid(LINK).await.unwrap());
+    assert!(!seed.store().has_account().await.unwrap());
     assert_eq!(set_up(seed, LINK, "ann@example.org").await, None);
     assert!(seed.store().create_setup_link(LINK, NOW).await.unwrap());
     assert!(seed.store().create_setup_link(LINK, NOW).await.unwrap(), "again");
@@ -29,6 +30,7 @@ pub(crate) async fn a_link_creates_the_first_account_once(seed: &Seed) {
     assert_eq!(set_up(seed, [2; 32], "ann@example.org").await, None, "another link");
     let made = set_up(seed, LINK, "ann@example.org").await.unwrap();
     assert_eq!((made.email.as_str(), made.plan), ("ann@example.org", Plan::Paid));
+    assert!(seed.store().has_account().await.unwrap());
     assert!(!seed.store().is_setup_link_valid(LINK).await.unwrap());
     assert_eq!(set_up(seed, LINK, "ben@example.org").await, None);
     assert_eq!(seed.store().accounts().await.unwrap(), [made]);

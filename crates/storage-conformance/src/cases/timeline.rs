@@ -1,5 +1,5 @@
 use domain::{DateRange, Image, Month, PixelSize, Plan, Thumbhash, Timestamp};
-use storage::{IndexedImage, MonthTotal, TimelineOrder, Viewer};
+use storage::{IndexedImage, MonthTotal, TimelineOrder, TimelineState, Viewer};
 
 use crate::{
     DECODERS, NOW, Photo, Seed,
@@ -62,6 +62,19 @@ pub(crate) async fn months_are_counted(seed: &Seed) {
     assert_eq!(found, counted(seed, ann).await);
     assert!(found.len() > 12, "{}", found.len());
     assert_eq!(months(seed, ben).await, []);
+}
+
+pub(crate) async fn the_state_has_the_months_and_the_waiting_photos(seed: &Seed) {
+    let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
+    let state = async |viewer| seed.store().timeline_state(viewer).await.unwrap();
+    assert_eq!(state(ann).await, TimelineState::default());
+    seed.waiting(ann.account, 3).await;
+    seed.waiting(ben.account, 1).await;
+    assert_eq!((state(ann).await.waiting, state(ben).await.waiting), (3, 1));
+    assert_eq!(state(ann).await.months, []);
+    seed.images(ann.account, photos()).await;
+    let found = state(ann).await;
+    assert_eq!((found.months, found.waiting), (counted(seed, ann).await, 3));
 }
 
 pub(crate) async fn months_follow_every_change(seed: &Seed) {

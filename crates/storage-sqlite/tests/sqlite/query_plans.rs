@@ -203,6 +203,9 @@ async fn select(store: &SharedStore, ann: Viewer, album: &AlbumId) {
     store.album_images(ann, album, DateRange::default(), order, Limit::default()).await.unwrap();
     store.page_problems(ann.account, None, 10).await.unwrap();
     store.indexing_progress(ann.account).await.unwrap();
+    store.dismiss_problem(ann.account, &ImageId::parse("none").unwrap()).await.unwrap();
+    store.dismiss_problems(ann.account, None, 10).await.unwrap();
+    store.timeline_state(ann).await.unwrap();
 }
 
 /// Indexes images again: one because of a sidecar, the others because of newer decoders.

@@ -118,7 +118,8 @@ impl Sections<'_> {
                 let progress = library.search_progress(Some(account.id)).await;
                 let info = library.info(&Caller::signed_in(account.clone(), &self.person.token)).await;
                 let info = info.map_err(|error| unavailable(&error))?;
-                search_progress(&progress.map_err(|error| unavailable(&error))?, &info)
+                let can_run_models = info.has_vision_model || library.can_run_models().await;
+                search_progress(&progress.map_err(|error| unavailable(&error))?, &info, can_run_models)
             }
             AccountSection::Plan => free_plan(library.settings().free_window),
             AccountSection::Password => self.password(),

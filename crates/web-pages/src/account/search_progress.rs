@@ -4,7 +4,11 @@ use maud::{Markup, html};
 use super::AccountSection;
 
 /// What search uses, and how many photos of an account are ready for it.
-pub(super) fn search_progress(progress: &[SearchProgress], info: &LibraryInfo) -> Markup {
+pub(super) fn search_progress(
+    progress: &[SearchProgress],
+    info: &LibraryInfo,
+    can_run_models: bool,
+) -> Markup {
     html! {
         @if info.has_vision_model {
             p { "Search matches what photos show, the text in them, descriptions, places and file names." }
@@ -12,9 +16,12 @@ pub(super) fn search_progress(progress: &[SearchProgress], info: &LibraryInfo) -
             p {
                 "Search matches colours, light, the text in photos, descriptions, places and file names. "
                 "It cannot match what photos show, because no vision model is in use. "
-                "The operator of this server can add one:"
+                @if can_run_models { "The operator of this server can add one:" }
+                @else { "This server’s program cannot run one; " code { "server doctor" } " says what it lacks." }
             }
-            pre { code { "server model install ViT-B-32__openai\nserver model use ViT-B-32__openai" } }
+            @if can_run_models {
+                pre { code { "server model install ViT-B-32__openai\nserver model use ViT-B-32__openai" } }
+            }
         }
         @if info.total_images == 0 && progress.iter().all(is_done) {
             p { "There are no photos yet. " a href=(AccountSection::Sync.path()) { "How to import photos" } }

@@ -186,7 +186,7 @@ pub(super) async fn confirm_delete(site: &Site, parts: &Parts, id: &AlbumId) -> 
         title: "Delete album",
         tab: Some(LibraryTab::Albums),
         shows_heading: true,
-        scripts: &[],
+        scripts: &[Asset::Library],
         can_compress: true,
     };
     Ok(frame.reply(&person.header(site, &path), "library step", &content))

@@ -13,6 +13,7 @@ use maud::{Markup, html};
 use super::{PATH, path_of};
 use crate::{
     Site,
+    assets::Asset,
     forms::{csrf_field, read_signed_form},
     gallery::picture_path,
     layout::{LibraryPage, LibraryTab},
@@ -116,7 +117,7 @@ async fn page(
         title: "Albums",
         tab: Some(LibraryTab::Albums),
         shows_heading: true,
-        scripts: &[],
+        scripts: &[Asset::Library],
         can_compress: rejected.is_none(),
     };
     let status = if rejected.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };

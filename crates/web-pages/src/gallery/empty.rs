@@ -1,11 +1,18 @@
 //! The timeline of a library without photos: how photos come in.
 
+use library::TimelineState;
 use maud::{Markup, html};
 
-/// The ways to add photos.
-pub(super) fn ways_to_begin(email: &str) -> Markup {
+use super::{months::generation, timeline::being_read};
+
+/// The ways to add photos. With the script, the page becomes the timeline when there is a photo.
+pub(super) fn ways_to_begin(email: &str, state: &TimelineState) -> Markup {
     html! {
         p.lead { "There are no photos yet. Choose how they come in; you can combine the ways." }
+        div #empty data-gen=(generation(&state.months)) {
+            p #waiting { @if state.waiting > 0 { (being_read(state.waiting)) } }
+            noscript { p { a href="/" { "Show new photos" } } }
+        }
         ul.ways {
             li {
                 h2 { a href="/account/sync" { "From a phone" } }

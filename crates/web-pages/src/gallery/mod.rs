@@ -14,7 +14,7 @@ use http_server::{
     reply::{Reply, error, found, method_not_allowed, not_found},
 };
 
-use crate::{Site, return_to::ReturnTo, session::Person};
+use crate::{Site, return_to::ReturnTo, session::Person, set_up};
 
 pub(crate) use grid::{Tile, tiles};
 pub(crate) use photo_text::{date_of, described};
@@ -22,7 +22,9 @@ pub(crate) use pictures::picture_path;
 
 /// Whether a path belongs to this module.
 pub(crate) fn is_path(path: &str) -> bool {
-    path == "/" || path.starts_with(pictures::PREFIX) || path.starts_with(months::PREFIX)
+    matches!(path, "/" | months::STATE_PATH)
+        || path.starts_with(pictures::PREFIX)
+        || path.starts_with(months::PREFIX)
 }
 
 /// Handles the timeline, its data and its images.
@@ -33,14 +35,18 @@ pub(crate) async fn handle(site: &Site, parts: &Parts) -> Reply {
     let path = parts.uri.path();
     let person = match Person::of(site, &parts.headers).await {
         Ok(Some(person)) => person,
-        Ok(None) if path == "/" => return found(&ReturnTo::start().via_sign_in()),
+        Ok(None) if path == "/" => {
+            return set_up::pending(site).await.unwrap_or_else(|| found(&ReturnTo::start().via_sign_in()));
+        }
         Ok(None) => return unauthorized(),
         Err(reply) => return reply,
     };
     match path {
         "/" => timeline::page(site, &person, &Query::parse(parts.uri.query())).await,
         _ if path.starts_with(pictures::PREFIX) => pictures::handle(site, parts, &person).await,
-        _ if path.starts_with(months::PREFIX) => months::handle(site, parts, &person).await,
+        _ if path == months::STATE_PATH || path.starts_with(months::PREFIX) => {
+            months::handle(site, parts, &person).await
+        }
         _ => not_found(),
     }
 }

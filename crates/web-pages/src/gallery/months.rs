@@ -1,4 +1,4 @@
-//! `/web/months` and `/web/month/{yyyymm}`: the timeline as data for its script.
+//! `/web/months`, `/web/month/{yyyymm}` and `/web/timeline`: the timeline as data for its script.
 
 use std::collections::HashMap;
 
@@ -20,13 +20,18 @@ use crate::{Site, messages, session::Person};
 /// The path prefix of the data.
 pub(super) const PREFIX: &str = "/web/month";
 
+/// What an open page asks for, to know whether it is out of date.
+pub(super) const STATE_PATH: &str = "/web/timeline";
+
 /// Photos in one reply.
 const PAGE: u32 = 500;
 
 pub(super) async fn handle(site: &Site, parts: &Parts, person: &Person) -> Reply {
     let path = parts.uri.path();
-    if path == "/web/months" {
-        return months(site, parts, person).await;
+    match path {
+        "/web/months" => return months(site, parts, person).await,
+        STATE_PATH => return state(site, parts, person).await,
+        _ => {}
     }
     let month = path.strip_prefix("/web/month/").filter(|digits| digits.len() == 6);
     match month.and_then(|digits| digits.parse().ok()).and_then(Month::from_number) {
@@ -47,12 +52,8 @@ struct Months {
 
 impl Months {
     fn of(totals: &[MonthTotal]) -> Self {
-        let mut text = String::new();
-        for total in totals {
-            text.push_str(&format!("{},{},{};", total.month.number(), total.photos, total.ratio_sum));
-        }
         Self {
-            r#gen: short_hash(text.as_bytes()),
+            r#gen: generation(totals),
             total: totals.iter().map(|total| u64::from(total.photos)).sum(),
             m: totals
                 .iter()
@@ -60,6 +61,15 @@ impl Months {
                 .collect(),
         }
     }
+}
+
+/// A text that changes with the photos of the months.
+pub(super) fn generation(totals: &[MonthTotal]) -> String {
+    let mut text = String::new();
+    for total in totals {
+        text.push_str(&format!("{},{},{};", total.month.number(), total.photos, total.ratio_sum));
+    }
+    short_hash(text.as_bytes())
 }
 
 fn short_hash(bytes: &[u8]) -> String {
@@ -74,6 +84,24 @@ fn thousandths(number: u64) -> f64 {
 async fn months(site: &Site, parts: &Parts, person: &Person) -> Reply {
     match site.library.timeline_months(&person.caller()).await {
         Ok(totals) => data(parts, &Months::of(&totals)).await,
+        Err(error) => messages::data_unavailable(&error),
+    }
+}
+
+/// What the timeline shows, in a few bytes.
+#[derive(Serialize)]
+struct StateData {
+    /// As in the months.
+    r#gen: String,
+    /// Photos that are being read.
+    reading: u32,
+}
+
+async fn state(site: &Site, parts: &Parts, person: &Person) -> Reply {
+    match site.library.timeline_state(&person.caller()).await {
+        Ok(state) => {
+            data(parts, &StateData { r#gen: generation(&state.months), reading: state.waiting }).await
+        }
         Err(error) => messages::data_unavailable(&error),
     }
 }

@@ -14,8 +14,8 @@ const STYLES: [&str; 5] = [
 /// A classic script, so that the module below sees what it declares.
 const FIRST: [&str; 2] = [include_str!("scripts/layout.js"), include_str!("scripts/first.js")];
 
-/// One module for all pages. Each part does something on its own pages only.
-const LIBRARY: [&str; 17] = [
+/// The module of the timeline, of other pages with photos, and of forms.
+const LIBRARY: [&str; 14] = [
     include_str!("scripts/library.js"),
     include_str!("scripts/selection.js"),
     include_str!("scripts/scroller.js"),
@@ -23,16 +23,25 @@ const LIBRARY: [&str; 17] = [
     include_str!("scripts/thumbhash.js"),
     include_str!("scripts/tiles.js"),
     include_str!("scripts/timeline.js"),
+    include_str!("scripts/changes.js"),
     include_str!("scripts/status.js"),
     include_str!("scripts/actions.js"),
     include_str!("scripts/scrubber.js"),
     include_str!("scripts/keys.js"),
     include_str!("scripts/letters.js"),
+    include_str!("scripts/list_pages.js"),
+];
+
+/// The module of the photo page and of the map, which also has a list of photos.
+const VIEWER: [&str; 8] = [
+    include_str!("scripts/status.js"),
+    include_str!("scripts/letters.js"),
+    include_str!("scripts/range.js"),
     include_str!("../../../web-scripts/gestures.js"),
     include_str!("../../../web-scripts/zoom.js"),
     include_str!("../map/map.js"),
     include_str!("scripts/photo.js"),
-    include_str!("scripts/pages.js"),
+    include_str!("scripts/viewer_pages.js"),
 ];
 
 pub(crate) fn style() -> String {
@@ -45,6 +54,10 @@ pub(crate) fn first() -> String {
 
 pub(crate) fn library() -> String {
     script(&LIBRARY)
+}
+
+pub(crate) fn viewer() -> String {
+    script(&VIEWER)
 }
 
 /// The lines of a source without the comments that begin a line and without indentation. No source has a text of several lines.
@@ -108,8 +121,9 @@ mod tests {
 
     use super::*;
 
-    /// Upper bound on all scripts of the library's pages together, compressed.
-    const MAX_SCRIPT_BYTES: usize = 20 * 1024;
+    /// Upper bound on the scripts of the timeline, compressed, and on those of all pages.
+    const MAX_TIMELINE_BYTES: usize = 20 * 1024;
+    const MAX_BYTES: usize = 45 * 1024;
 
     fn compressed(text: &str) -> usize {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
@@ -119,8 +133,9 @@ mod tests {
 
     #[test]
     fn all_scripts_together_are_small() {
-        let (first, library) = (compressed(&first()), compressed(&library()));
-        assert!(first + library <= MAX_SCRIPT_BYTES, "{first} + {library} bytes");
+        let [first, library, viewer] = [first(), library(), viewer()].map(|script| compressed(&script));
+        assert!(first + library <= MAX_TIMELINE_BYTES, "{first} + {library} bytes");
+        assert!(first + library + viewer <= MAX_BYTES, "{first} + {library} + {viewer} bytes");
     }
 
     #[test]

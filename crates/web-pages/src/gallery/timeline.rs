@@ -2,12 +2,13 @@
 
 use domain::{DateRange, Image, Month, Timestamp};
 use http_server::{Query, reply::Reply};
-use library::{MonthTotal, StorageError, TimelineOrder};
+use library::{MonthTotal, StorageError, TimelineOrder, TimelineState};
 use maud::{Markup, html};
 
 use super::{
     empty,
     grid::{Tile, tiles},
+    months::generation,
 };
 use crate::{
     Site,
@@ -25,7 +26,7 @@ const PAGE: u32 = 60;
 
 /// What a page shows.
 struct Shown {
-    months: Vec<MonthTotal>,
+    state: TimelineState,
     /// Newest first.
     images: Vec<Image>,
     /// The newest photo of the page with older ones.
@@ -42,16 +43,17 @@ pub(super) async fn page(site: &Site, person: &Person, query: &Query<'_>) -> Rep
         Err(error) => return messages::unavailable(&error),
     };
     let here = at.map_or_else(|| "/".to_owned(), |at| format!("/?at={}", at.millis()));
-    let content = if shown.months.is_empty() {
-        empty::ways_to_begin(person.holder.account.email.as_str())
+    let is_empty = shown.state.months.is_empty();
+    let content = if is_empty {
+        empty::ways_to_begin(person.holder.account.email.as_str(), &shown.state)
     } else {
         content(site, person, &shown, at, &here)
     };
     let page = LibraryPage {
         title: "Photos",
         tab: Some(LibraryTab::Photos),
-        shows_heading: shown.months.is_empty(),
-        scripts: if shown.months.is_empty() { &[] } else { &[Asset::First, Asset::Library] },
+        shows_heading: is_empty,
+        scripts: if is_empty { &[Asset::Library] } else { &[Asset::First, Asset::Library] },
         can_compress: true,
     };
     page.reply(&person.header(site, &here), "library", &content)
@@ -59,7 +61,7 @@ pub(super) async fn page(site: &Site, person: &Person, query: &Query<'_>) -> Rep
 
 async fn load(site: &Site, person: &Person, at: Option<Timestamp>) -> Result<Shown, StorageError> {
     let caller = person.caller();
-    let months = site.library.timeline_months(&caller).await?;
+    let state = site.library.timeline_state(&caller).await?;
     let until = DateRange::new(None, at).unwrap_or_default();
     let mut images = site.library.timeline_page(&caller, until, TimelineOrder::NewestFirst, PAGE + 1).await?;
     let page = usize::try_from(PAGE).unwrap_or(usize::MAX);
@@ -73,16 +75,21 @@ async fn load(site: &Site, person: &Person, at: Option<Timestamp>) -> Result<Sho
             newer.last().map(|image| image.captured_at)
         }
     };
-    Ok(Shown { months, images, older, newer })
+    Ok(Shown { state, images, older, newer })
 }
 
 fn content(site: &Site, person: &Person, shown: &Shown, at: Option<Timestamp>, here: &str) -> Markup {
     let token = site.forms.sign(&person.token_parts(selection::PATH));
+    let at = at.map_or_else(String::new, |at| at.millis().to_string());
     html! {
+        // With the script, new photos appear by themselves.
+        @if shown.state.waiting > 0 {
+            noscript { p.notice { (being_read(shown.state.waiting)) " " a href=(here) { "Show new photos" } } }
+        }
         form #selection method="post" action=(selection::PATH) {
             (csrf_field(&site.forms, &person.token_parts(selection::PATH)))
             input type="hidden" name="return_to" value=(here);
-            div #timeline data-token=(token) data-at=(at.map_or_else(String::new, |at| at.millis().to_string())) {
+            div #timeline data-token=(token) data-at=(at) data-gen=(generation(&shown.state.months)) {
                 @for (first, month, images) in sections(&shown.images) {
                     (section(month, images, first))
                 }
@@ -91,8 +98,13 @@ fn content(site: &Site, person: &Person, shown: &Shown, at: Option<Timestamp>, h
             (selection::actions())
         }
         (pages(shown))
-        (month_links(&shown.months))
+        (month_links(&shown.state.months))
     }
+}
+
+/// `2 photos are being read.`
+pub(super) fn being_read(waiting: u32) -> String {
+    format!("{} {} being read.", selection::photos(waiting), if waiting == 1 { "is" } else { "are" })
 }
 
 /// The photos of each month, with the number of photos before them.

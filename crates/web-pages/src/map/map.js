@@ -1,11 +1,16 @@
 // Moves the map. The page of each view comes from the server; while the map moves, only its clusters are loaded.
 
+const MAP_KEYS = [
+  ['Arrows', 'Move the map that has the focus'],
+  ['+, -', 'Zoom the map that has the focus'],
+];
 const MAX_MAP_ZOOM = 18;
 /** Between requests while the map moves, and until it is at rest. */
 const CLUSTERS_MS = 150;
 const MAP_REST_MS = 350;
 
 function startMap(map) {
+  pageKeys.unshift(...MAP_KEYS);
   const [world, ground, clusters] = ['world', 'ground', 'clusters'].map((id) => document.getElementById(id));
   const viewOf = ({ dataset: { z, x, y } }) => ({ zoom: Number(z), x: Number(x), y: Number(y) });
   /** The view that the outlines were drawn for: zoom, and the centre as shares of the world. */

@@ -98,7 +98,7 @@ pub(super) async fn page(site: &Site, person: &Person, query: &Query<'_>) -> Rep
         title: "Map",
         tab: Some(LibraryTab::Map),
         shows_heading: shown.is_none(),
-        scripts: if shown.is_some() { &[Asset::Library] } else { &[] },
+        scripts: &[Asset::Viewer],
         can_compress: true,
     };
     page.reply(

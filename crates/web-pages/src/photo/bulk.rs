@@ -16,7 +16,7 @@ use tracing::Instrument as _;
 
 use super::{
     BULK_PATH, EDIT,
-    edit_form::{Fields, Scope, label_of},
+    edit_form::{FIND, Fields, Scope, label_of, unsaved},
 };
 use crate::{
     Site,
@@ -83,8 +83,11 @@ impl Chosen<'_> {
         let mut fields = Fields::read(|name| self.input.get(name), Scope::Many);
         if let Some(city) = fields.wanted_city(|name| self.input.get(name)) {
             let cities = self.site.library.find_cities(city).await;
-            fields.choose(&cities);
-            return Ok(self.page(&fields, Some(&cities), None));
+            let is_chosen = fields.choose(&cities);
+            let is_search = self.input.get(FIND).is_some();
+            if is_search || !is_chosen {
+                return Ok(self.page(&fields, Some((cities.as_slice(), !is_search)), None));
+            }
         }
         let invalid = |invalid: Invalid| self.page(&fields, None, Some(&fields.named(invalid)));
         let change = match fields.edit(None) {
@@ -123,7 +126,13 @@ impl Chosen<'_> {
         message_with_link(StatusCode::SERVICE_UNAVAILABLE, "Not all photos are corrected", text, link)
     }
 
-    fn page(&self, fields: &Fields, cities: Option<&[FoundCity]>, invalid: Option<&Invalid>) -> Reply {
+    /// The form, with the cities of which one has to be chosen, and whether that is why nothing was saved.
+    fn page(
+        &self,
+        fields: &Fields,
+        cities: Option<(&[FoundCity], bool)>,
+        invalid: Option<&Invalid>,
+    ) -> Reply {
         let content = html! {
             p { (self.described()) " Each correction can be undone afterwards." }
             @if let Some(invalid) = invalid {
@@ -132,13 +141,14 @@ impl Chosen<'_> {
                     @if invalid.field.is_empty() { (invalid.reason) } @else { (label_of(invalid)) " " (invalid.reason) "." }
                 }
             }
+            @if cities.is_some_and(|(_, is_unsaved)| is_unsaved) { (unsaved()) }
             form.correct method="post" action=(BULK_PATH) {
                 (selection::selected(self.site, self.person, self.input))
                 input type="hidden" name=(EDIT) value=(self.edit);
                 input type="hidden" name="confirmed" value="yes";
                 // Enter presses the first button of a form.
                 button.unseen type="submit" tabindex="-1" aria-hidden="true" { "Correct" }
-                (fields.markup(Scope::Many, cities, invalid))
+                (fields.markup(Scope::Many, cities.map(|(cities, _)| cities), invalid))
                 div.buttons {
                     button type="submit" { "Correct " (photos(self.count.count)) }
                     a.button.quiet href=(self.return_to.as_str()) { "Cancel" }

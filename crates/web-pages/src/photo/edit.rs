@@ -13,7 +13,7 @@ use maud::html;
 
 use super::{
     EDIT, Opened, Purpose,
-    edit_form::{Fields, Present, Scope, label_of},
+    edit_form::{FIND, Fields, Present, Scope, label_of, unsaved},
     facts::field_time,
     no_photo, submission,
     view::Done,
@@ -33,6 +33,8 @@ struct Shown<'a> {
     fields: Fields,
     /// The cities that were found, if the form looked for some.
     cities: Option<Vec<FoundCity>>,
+    /// Whether a city has to be chosen before the form can be saved.
+    is_unsaved: bool,
     invalid: Option<&'a Invalid>,
 }
 
@@ -45,7 +47,7 @@ pub(super) async fn show(site: &Site, parts: &Parts, opened: &Opened) -> Result<
         time: field_time(&values.capture),
         position: values.position,
     });
-    let shown = Shown { image: &image, fields, cities: None, invalid: None };
+    let shown = Shown { image: &image, fields, cities: None, is_unsaved: false, invalid: None };
     let edit = site.library.new_edit_id().map_err(|error| messages::unavailable(&error))?;
     Ok(page(site, &person, opened, &edit, &shown))
 }
@@ -69,18 +71,17 @@ pub(super) async fn submit(
     };
     if let Some(city) = fields.wanted_city(|name| form.get(name)) {
         let cities = site.library.find_cities(city).await;
-        fields.choose(&cities);
-        return Ok(page(
-            site,
-            &person,
-            opened,
-            &edit,
-            &Shown { image, fields, cities: Some(cities), invalid: None },
-        ));
+        let is_chosen = fields.choose(&cities);
+        let is_search = form.get(FIND).is_some();
+        if is_search || !is_chosen {
+            let shown = Shown { image, fields, cities: Some(cities), is_unsaved: !is_search, invalid: None };
+            return Ok(page(site, &person, opened, &edit, &shown));
+        }
     }
     let invalid = |invalid: Invalid, fields: Fields| {
         let invalid = fields.named(invalid);
-        page(site, &person, opened, &edit, &Shown { image, fields, cities: None, invalid: Some(&invalid) })
+        let shown = Shown { image, fields, cities: None, is_unsaved: false, invalid: Some(&invalid) };
+        page(site, &person, opened, &edit, &shown)
     };
     let change = match fields.edit(Some(values.description.as_deref().unwrap_or_default())) {
         Ok(change) => change,
@@ -115,6 +116,7 @@ fn page(site: &Site, person: &Person, opened: &Opened, edit: &str, shown: &Shown
         @if let Some(invalid) = shown.invalid {
             p.notice.warn role="alert" { "Nothing was changed. " (label_of(invalid)) " " (invalid.reason) "." }
         }
+        @if shown.is_unsaved { (unsaved()) }
         form.correct method="post" action=(here) {
             (csrf_field(&site.forms, &person.token_parts(Purpose::Edit.name())))
             input type="hidden" name=(EDIT) value=(edit);

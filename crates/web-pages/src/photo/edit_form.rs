@@ -104,12 +104,11 @@ impl Fields {
         (get(FIND).is_some() || self.place == CITY).then_some(&*self.city)
     }
 
-    /// Selects the only city, or that one is to be chosen.
-    pub(super) fn choose(&mut self, cities: &[FoundCity]) {
-        self.place = match cities {
-            [city] => value_of(city),
-            _ => CITY.to_owned(),
-        };
+    /// Selects the city that the name means; `false` if one has to be chosen first.
+    pub(super) fn choose(&mut self, cities: &[FoundCity]) -> bool {
+        let meant = places::unambiguous(cities);
+        self.place = meant.map_or_else(|| CITY.to_owned(), value_of);
+        meant.is_some()
     }
 
     /// The correction. A description that equals `description` stays.
@@ -183,6 +182,11 @@ impl Fields {
             (show.places(cities))
         }
     }
+}
+
+/// Says that a form was not saved, because the name of a city may mean several.
+pub(super) fn unsaved() -> Markup {
+    html! { p.notice.warn role="alert" { "Nothing was saved yet. Choose the city below or correct its name, then save again." } }
 }
 
 fn value_of(city: &FoundCity) -> String {
@@ -355,7 +359,7 @@ impl Show<'_> {
                                 }
                             }
                             @for city in cities {
-                                (radio(&value_of(city), &html! { (city.name) ", " (city.country) }))
+                                (radio(&value_of(city), &html! { (city) }))
                             }
                         }
                     }

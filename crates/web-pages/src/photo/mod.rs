@@ -26,6 +26,7 @@ use web_auth::security_log;
 
 use crate::{
     Site,
+    assets::Asset,
     form_rejected::form_rejected,
     forms::{Form, read_form},
     layout::{LibraryPage, LibraryTab, Link},
@@ -173,7 +174,7 @@ fn frame(title: &str) -> LibraryPage<'_> {
         title,
         tab: Some(LibraryTab::Photos),
         shows_heading: true,
-        scripts: &[],
+        scripts: &[Asset::Library],
         can_compress: false,
     }
 }

@@ -1,6 +1,6 @@
 //! The page of a photo.
 
-use domain::{Album, AlbumId, AlbumOrder, EditId, EditedField, Image, ImageId, Limit, Offset, Rendition};
+use domain::{Album, AlbumId, AlbumOrder, EditId, EditedField, Image, ImageId, Rendition};
 use http::StatusCode;
 use http_server::reply::Reply;
 use library::{EditableImage, ImageEdits, Lookup, PhotoContext};
@@ -75,7 +75,7 @@ pub(super) async fn page(
         return Err(no_photo());
     };
     let (origin, order) = browsed(site, person, &opened.origin).await?;
-    let own_albums = library.albums(caller, Limit::MAX, Offset::default()).await.map_err(unavailable)?.albums;
+    let own_albums = library.all_albums(caller).await.map_err(unavailable)?;
     let context = library.photo_context(caller, id, origin.album()).await.map_err(unavailable)?;
     let view = View {
         site,
@@ -93,7 +93,7 @@ pub(super) async fn page(
         title: &title,
         tab: Some(view.opened.origin.tab()),
         shows_heading: false,
-        scripts: &[Asset::First, Asset::Library],
+        scripts: &[Asset::First, Asset::Viewer],
         // The links repeat the origin of the request.
         can_compress: false,
     };
@@ -120,7 +120,7 @@ struct View<'a> {
     opened: &'a Opened,
     /// The order of the album or the timeline.
     order: AlbumOrder,
-    /// The newest albums of the person.
+    /// The albums of the person, the newest first.
     own_albums: &'a [Album],
 }
 

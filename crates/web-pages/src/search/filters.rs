@@ -2,7 +2,7 @@
 
 use domain::{Circle, DateRange, QueryText, Timestamp};
 use http_server::Query;
-use library::{Library, MatchBy};
+use library::{FoundCity, Library, MatchBy};
 use url::form_urlencoded;
 
 use super::PATH;
@@ -170,16 +170,12 @@ impl Filters {
 
 /// The area of a city.
 pub(super) async fn circle_of(library: &Library, place: &str) -> Option<Circle> {
-    let city = library.find_cities(place).await.into_iter().next()?;
-    Circle::new(city.position, NEAR_M).ok()
+    near(library.find_cities(place).await.first()?)
 }
 
-/// The most populous city of exactly this name, with its country.
-pub(super) async fn city_named(library: &Library, name: &str) -> Option<String> {
-    let city = library.find_cities(name).await.into_iter().next()?;
-    // The names begin with the text, apart from letter case and accents.
-    let is_whole = city.name.chars().count() == name.chars().count();
-    is_whole.then(|| format!("{}, {}", city.name, city.country))
+/// The photos near a city.
+pub(super) fn near(city: &FoundCity) -> Option<Circle> {
+    Circle::new(city.position, NEAR_M).ok()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use http_server::{
     Query,
     reply::{Reply, method_not_allowed},
 };
-use library::{Hit, MatchBy, PhotoFilter, SearchError, StorageError};
+use library::{FoundCity, Hit, MatchBy, MonthTotal, PhotoFilter, SearchError, StorageError};
 use maud::{Markup, html};
 
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
     session::Person,
 };
 use filters::{Filters, SearchPage};
-use suggestions::{Meaning, camera_of, cameras_with, suggestions};
+use suggestions::{Meaning, camera_of, cameras_with, day_of, suggestions};
 
 /// The path of the page.
 pub(crate) const PATH: &str = "/search";
@@ -41,6 +41,9 @@ const NO_LOOK: &str = "Search by look only needs a vision model, and none is ins
 
 /// Suggested cities.
 const MAX_CITIES: usize = 3;
+
+/// Cities whose photos are looked up for suggestions.
+const MAX_LOOKED_UP: usize = 20;
 
 /// Handles a request to `/search`.
 pub(crate) async fn handle(site: &Site, parts: &Parts) -> Reply {
@@ -96,7 +99,7 @@ async fn page(site: &Site, person: &Person, filters: &Filters, shown: SearchPage
     } else {
         search(site, person, filters, shown, &choices).await.map_err(unavailable)?
     };
-    let suggested = suggested(site, filters, &choices.cameras).await;
+    let suggested = suggested(site, person, filters, &choices.cameras).await.map_err(unavailable)?;
     let here = filters.path_of(shown);
     let content = html! {
         (form(filters, &choices))
@@ -258,36 +261,63 @@ async fn ranked(
     })
 }
 
-/// Filters that the words of the query could become: what they are called, and where they lead.
-async fn suggested(site: &Site, filters: &Filters, cameras: &[String]) -> Vec<(String, String)> {
+/// Filters that the words of the query could become: what they are called, and where they lead. Each of them has photos.
+async fn suggested(
+    site: &Site,
+    person: &Person,
+    filters: &Filters,
+    cameras: &[String],
+) -> Result<Vec<(String, String)>, StorageError> {
     let mut suggested = Vec::new();
-    let mut cities = 0;
     let taken_with = |camera: &String, filters: Filters| {
         (format!("Taken with {camera}"), Filters { camera: Some(camera.clone()), ..filters }.path())
     };
     if let Some(typed) = filters.camera.as_ref().filter(|typed| camera_of(typed, cameras).is_none()) {
         suggested.extend(cameras_with(typed, cameras).map(|camera| taken_with(camera, filters.clone())));
     }
+    let mut months: Option<Vec<MonthTotal>> = None;
+    let (mut cities, mut looked_up) = (0, 0);
     for suggestion in suggestions(&filters.query, cameras) {
         let with = Filters { query: suggestion.rest, ..filters.clone() };
         match suggestion.meaning {
-            Meaning::Days { label, from, to } if filters.from.is_none() && filters.to.is_none() => {
-                suggested.push((
-                    format!("Taken in {label}"),
-                    Filters { from: Some(from), to: Some(to), ..with }.path(),
-                ));
+            Meaning::Days { label, first, last } if filters.from.is_none() && filters.to.is_none() => {
+                let months = match &mut months {
+                    Some(months) => months,
+                    none => none.insert(site.library.timeline_months(&person.caller()).await?),
+                };
+                if months.iter().any(|total| (first..=last).contains(&total.month)) {
+                    let (from, to) = (Some(day_of(first.range().start())), Some(day_of(last.range().end())));
+                    suggested.push((format!("Taken in {label}"), Filters { from, to, ..with }.path()));
+                }
             }
             Meaning::Camera(camera) if filters.camera.is_none() => suggested.push(taken_with(&camera, with)),
-            Meaning::City(name) if filters.place.is_none() && cities < MAX_CITIES => {
-                if let Some(place) = filters::city_named(&site.library, &name).await {
-                    cities += 1;
-                    suggested.push((format!("Near {place}"), Filters { place: Some(place), ..with }.path()));
+            Meaning::City(name) if filters.place.is_none() => {
+                let named = site.library.find_cities(&name).await.into_iter().filter(|city| city.is_whole);
+                for city in named {
+                    if cities == MAX_CITIES || looked_up == MAX_LOOKED_UP {
+                        break;
+                    }
+                    looked_up += 1;
+                    if has_photos_near(site, person, &city).await? {
+                        cities += 1;
+                        let place = city.to_string();
+                        let label = format!("Near {place}");
+                        suggested.push((label, Filters { place: Some(place), ..with.clone() }.path()));
+                    }
                 }
             }
             Meaning::Days { .. } | Meaning::City(_) | Meaning::Camera(_) => {}
         }
     }
-    suggested
+    Ok(suggested)
+}
+
+/// Whether the person sees a photo near a city.
+async fn has_photos_near(site: &Site, person: &Person, city: &FoundCity) -> Result<bool, StorageError> {
+    let circle = filters::near(city);
+    let filter = PhotoFilter { circle, ..PhotoFilter::default() };
+    let one = Limit::new(1).unwrap_or_default();
+    Ok(circle.is_some() && !site.library.newest_photos(&person.caller(), &filter, one).await?.is_empty())
 }
 
 fn form(filters: &Filters, choices: &Choices) -> Markup {
@@ -295,7 +325,8 @@ fn form(filters: &Filters, choices: &Choices) -> Markup {
         form.search method="get" action=(PATH) role="search" {
             div.inline {
                 label for="q" { "Search" }
-                input #q type="search" name="q" value=(filters.query) maxlength="2000" autocomplete="off" spellcheck="false";
+                input #q type="search" name="q" value=(filters.query) maxlength="2000" autocomplete="off" spellcheck="false"
+                    autofocus[filters.is_empty()];
                 button type="submit" { "Search" }
             }
             details open[filters.has_filter() || filters.by != MatchBy::All] {

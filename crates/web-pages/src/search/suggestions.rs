@@ -1,6 +1,6 @@
 //! What a query could mean besides its words: a month, a year, a city or a camera that can become a filter.
 
-use domain::Month;
+use domain::{Month, Timestamp};
 
 /// A query without some of its words, and what these words could mean.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,8 +13,8 @@ pub(super) struct Suggestion {
 /// The meaning of words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// Days from the first to the last, as ISO 8601.
-    Days { label: String, from: String, to: String },
+    /// The days of all months from the first to the last.
+    Days { label: String, first: Month, last: Month },
     /// Perhaps a city of this name.
     City(String),
     /// One of the cameras.
@@ -55,16 +55,14 @@ fn year(word: &str) -> Option<u32> {
 fn days(words: &[&str]) -> Option<Meaning> {
     let of_month = |year: u32, month: u32| {
         let month = Month::from_number(year * 100 + month)?;
-        let (from, to) = (month.range().start().to_string(), month.range().end().to_string());
-        let (from, to) = (from.get(..10)?.to_owned(), to.get(..10)?.to_owned());
-        Some(Meaning::Days { label: month.to_string(), from, to })
+        Some(Meaning::Days { label: month.to_string(), first: month, last: month })
     };
     match words {
         [word] => match (year(word), word.split_once('-')) {
             (Some(year), _) => Some(Meaning::Days {
                 label: year.to_string(),
-                from: format!("{year}-01-01"),
-                to: format!("{year}-12-31"),
+                first: Month::from_number(year * 100 + 1)?,
+                last: Month::from_number(year * 100 + 12)?,
             }),
             (None, Some((first, second))) if second.len() == 2 => {
                 of_month(year(first)?, second.parse().ok()?)
@@ -77,6 +75,11 @@ fn days(words: &[&str]) -> Option<Meaning> {
         },
         _ => None,
     }
+}
+
+/// The day of a time in UTC, as ISO 8601.
+pub(super) fn day_of(at: Timestamp) -> String {
+    at.to_string().chars().take(10).collect()
 }
 
 /// A query without `count` of its words from the one at `first` on.
@@ -154,7 +157,9 @@ mod tests {
 
     fn days_in(query: &str) -> Vec<(String, String, String, String)> {
         let days = |suggestion: Suggestion| match suggestion.meaning {
-            Meaning::Days { label, from, to } => Some((suggestion.rest, label, from, to)),
+            Meaning::Days { label, first, last } => {
+                Some((suggestion.rest, label, day_of(first.range().start()), day_of(last.range().end())))
+            }
             Meaning::City(_) | Meaning::Camera(_) => None,
         };
         suggestions(query, &[]).into_iter().filter_map(days).collect()

@@ -8,7 +8,6 @@ mod steps;
 
 use std::net::IpAddr;
 
-use domain::{Limit, Offset};
 use http::{Method, StatusCode, request::Parts};
 use http_server::{
     body::{BodyKind, MAX_BODY_BYTES, ReadBodyError, RequestBody},
@@ -37,9 +36,6 @@ pub(crate) const PATH: &str = "/web/selection";
 
 const COUNT_PATH: &str = "/web/selection/count";
 const ALBUMS_PATH: &str = "/web/albums";
-
-/// Albums in the reply to a script.
-const MAX_ALBUMS: u32 = 100;
 
 /// The buttons of a form with selected photos.
 pub(crate) fn actions() -> Markup {
@@ -229,17 +225,12 @@ struct MenuAlbum<'a> {
     count: u32,
 }
 
-/// `/web/albums`: the newest albums.
+/// `/web/albums`: all albums.
 async fn albums(site: &Site, parts: &Parts) -> Result<Reply, Reply> {
     let person = Person::of(site, &parts.headers).await?.ok_or_else(unauthorized)?;
-    let limit = Limit::new(MAX_ALBUMS).unwrap_or_default();
-    let page = site
-        .library
-        .albums(&person.caller(), limit, Offset::default())
-        .await
-        .map_err(|error| messages::data_unavailable(&error))?;
-    let albums = page
-        .albums
+    let albums = site.library.all_albums(&person.caller()).await;
+    let albums = albums.map_err(|error| messages::data_unavailable(&error))?;
+    let albums = albums
         .iter()
         .map(|album| MenuAlbum { id: album.id.as_str(), title: &album.title, count: album.image_count })
         .collect();

@@ -1,14 +1,13 @@
 //! Pages between the form with selected photos and what is done with them, for browsers without scripts.
 
-use domain::Limit;
 use http_server::reply::Reply;
 use library::StorageError;
 use maud::{Markup, html};
 
 use super::{PATH, input::Input};
 use crate::{
-    Site, forms::csrf_field, gallery::date_of, layout::LibraryPage, messages, return_to::ReturnTo,
-    session::Person,
+    Site, assets::Asset, forms::csrf_field, gallery::date_of, layout::LibraryPage, messages,
+    return_to::ReturnTo, session::Person,
 };
 
 /// The hidden fields that send the selection again.
@@ -24,7 +23,13 @@ pub(crate) fn selected(site: &Site, person: &Person, input: &Input) -> Markup {
 
 fn page(site: &Site, person: &Person, title: &str, input: &Input, content: &Markup) -> Reply {
     let back = ReturnTo::parse(input.return_to.as_deref());
-    let page = LibraryPage { title, tab: None, shows_heading: true, scripts: &[], can_compress: false };
+    let page = LibraryPage {
+        title,
+        tab: None,
+        shows_heading: true,
+        scripts: &[Asset::Library],
+        can_compress: false,
+    };
     let content = html! {
         (content)
         p { a href=(back.as_str()) { "Back without a change" } }
@@ -93,8 +98,7 @@ pub(super) async fn choose_album(site: &Site, person: &Person, input: &Input) ->
     if input.selection().is_err() {
         return Ok(nothing_selected(site, person, input));
     }
-    let limit = Limit::new(100).unwrap_or_default();
-    let albums = site.library.albums(&person.caller(), limit, domain::Offset::default()).await?.albums;
+    let albums = site.library.all_albums(&person.caller()).await?;
     let content = html! {
         form method="post" action=(PATH) {
             (selected(site, person, input))

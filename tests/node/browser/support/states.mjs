@@ -154,6 +154,7 @@ const openSteps = (page) =>
 /** The name of each state, and the steps to it with a new account. The states of the set-up page use a service without one. */
 const states = {
   [`${SET_UP}`]: (visit) => visit.open(visit.service.setUpPath),
+  [`${SET_UP}-pending`]: (visit) => visit.open('/'),
   [`${SET_UP}-refused`]: async (visit) => {
     await visit.open(visit.service.setUpPath);
     await setUp(visit.page, { email: 'ann@example.org', password: 'short' });

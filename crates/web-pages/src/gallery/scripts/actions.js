@@ -1,6 +1,8 @@
 // The bar with the selected photos, and what can be done with them.
 
 const COUNT_DELAY_MS = 150;
+/** A menu with as many albums has a field to find one. */
+const MANY_ALBUMS = 9;
 
 class Actions {
   #timer;
@@ -109,13 +111,18 @@ class Actions {
       showMessage(`${photosText(answer.count)} added to “${answer.album.title}”.`, 'Open', open);
     };
     const form = dialogForm(title, 'Create', () => add({ title: title.value.trim() }));
-    const dialog = openDialog('Add to album', form, list, makeButton('Cancel', () => dialog.close()));
+    const oninput = () => {
+      for (const item of list.children) item.hidden = !item.querySelector('button').firstChild.data.toLowerCase().includes(search.value.trim().toLowerCase());
+    };
+    const search = make('input', { type: 'search', placeholder: 'Find an album', ariaLabel: 'Find an album', hidden: true, oninput });
+    const dialog = openDialog('Add to album', form, search, list, makeButton('Cancel', () => dialog.close()));
     const { albums, message } = await requestJson('/web/albums').catch((error) => error);
     for (const { id, title: name, count } of albums ?? []) {
-      const button = makeButton(name, () => add({ album: id }), 'album');
+      const button = makeButton(name, () => add({ album: id }));
       button.append(make('span', {}, photosText(count)));
       list.append(make('li', {}, button));
     }
+    search.hidden = list.children.length < MANY_ALBUMS;
     if (message) list.append(make('li', {}, message));
   }
 

@@ -4,7 +4,7 @@ const LONG_PRESS_MS = 400;
 const MOVED_PX = 10;
 /** Height of the strips at the top and bottom of the window in which a drag scrolls. */
 const EDGE_PX = 72;
-const HELP = [
+const TIMELINE_KEYS = [
   ['Arrows', 'Move to another photo'],
   ['Enter', 'Open the photo'],
   ['Space or x', 'Select the photo'],
@@ -13,10 +13,8 @@ const HELP = [
   ['Home, End', 'Newest photos, oldest photos'],
   ['Escape', 'Clear the selection'],
   ['Delete', 'Delete the selected photos'],
-  ['/', 'Search'],
   ['g', 'Go to a date'],
   ['m, Shift m', 'Older month, newer month'],
-  ['?', 'Show these keys'],
 ];
 
 class Keys {
@@ -26,6 +24,7 @@ class Keys {
   /** `changed()` is called after the selection changed. */
   constructor(root, scroller, selection, actions, changed) {
     Object.assign(this, { scroller, selection, actions, changed, range: new Range(selection, changed) });
+    pageKeys.unshift(...TIMELINE_KEYS);
     const listen = (names, body, options) => names.split(' ').forEach((name) => root.addEventListener(name, body, options));
     listen('click', (event) => this.#click(event));
     listen('pointerdown', (event) => this.#pressed(event));
@@ -141,11 +140,9 @@ class Keys {
       End: () => this.scroller.jump(Infinity),
       Delete: isSelecting && (() => this.actions.delete()),
       ...(areLetters && {
-        '/': () => location.assign('/search'),
         g: () => this.#askDate(),
         m: () => this.#month(1),
         M: () => this.#month(-1),
-        '?': showHelp,
       }),
     };
     if (general[key]) return general[key];
@@ -191,12 +188,4 @@ class Keys {
     input.ariaLabel = 'Date';
     openDialog('Go to a date', dialogForm(input, 'Go', () => this.scroller.jumpTo(input.valueAsNumber + 86_400_000 - 1)));
   }
-}
-
-function showHelp() {
-  const rows = HELP.flatMap(([key, text]) => [make('dt', {}, make('kbd', {}, key)), make('dd', {}, text)]);
-  const list = make('dl', { className: 'keys' }, ...rows);
-  const onchange = () => localStorage.setItem(LETTERS, check.checked ? 'on' : 'off');
-  const check = make('input', { type: 'checkbox', checked: areLettersOn(), onchange });
-  const dialog = openDialog('Keys', list, make('label', { className: 'check' }, check, 'Single letters are shortcuts'), makeButton('Close', () => dialog.close()));
 }

@@ -1,6 +1,8 @@
 // Keys on all pages. Single letters as shortcuts can be off, because some people speak to their computer, or hit keys by accident.
 
 const LETTERS = 'photo-library-letters';
+/** The keys of the page, to which its script adds its own. */
+const pageKeys = [['/', 'Search'], ['?', 'Show these keys']];
 
 function areLettersOn() {
   try {
@@ -18,3 +20,26 @@ const hasModifier = ({ ctrlKey, metaKey }) => ctrlKey || metaKey;
 
 /** Whether a click opens a link in this window. */
 const isPlainClick = (event) => !(event.button || event.shiftKey || event.altKey || hasModifier(event));
+
+/** Goes to the field for searches, which the page of searches has. */
+function goToSearch() {
+  const field = document.getElementById('q');
+  if (!field) return location.assign('/search');
+  field.focus();
+  return field.select();
+}
+
+function showHelp() {
+  const rows = pageKeys.flatMap(([key, text]) => [make('dt', {}, make('kbd', {}, key)), make('dd', {}, text)]);
+  const list = make('dl', { className: 'keys' }, ...rows);
+  const onchange = () => localStorage.setItem(LETTERS, check.checked ? 'on' : 'off');
+  const check = make('input', { type: 'checkbox', checked: areLettersOn(), onchange });
+  const dialog = openDialog('Keys', list, make('label', { className: 'check' }, check, 'Single letters are shortcuts'), makeButton('Close', () => dialog.close()));
+}
+
+document.addEventListener('keydown', (event) => {
+  const action = { '/': goToSearch, '?': showHelp }[event.key];
+  if (!action || isTyping(event) || hasModifier(event) || !areLettersOn()) return;
+  event.preventDefault();
+  action();
+});

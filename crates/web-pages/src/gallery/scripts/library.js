@@ -11,6 +11,8 @@ const PAGE_PHOTOS = 500;
 const MAX_JOINED_PHOTOS = 1_000;
 const MAX_REQUESTS = 4;
 
+const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
+
 /** The index of the first item for which `isAfter` is false; it is true for all before it. */
 function indexOfFirst(items, isAfter) {
   let [low, high] = [0, items.length];
@@ -222,6 +224,8 @@ class Library {
   async reload(month, time) {
     if (month.isReloading) return;
     month.isReloading = true;
+    // The month may change again meanwhile.
+    month.isStale = false;
     const page = month.pages.find(({ photos }) => photos.at(-1).t <= time);
     const first = page?.photos[Math.max(0, indexAt(page.photos, time) - PAGE_PHOTOS / 4)];
     const isWhole = month.count <= PAGE_PHOTOS || !first || first === month.parts[0].photos?.[0];
@@ -230,12 +234,12 @@ class Library {
       const answer = await requestJson(`/web/month/${month.key}${query}`);
       month.parts = [new Part(undefined, month.count)];
       this.#replace(month, photosOf(answer), answer.prev === null, answer.next === null);
-      month.isStale = false;
+      month.isReloading = false;
       this.changed(month);
     } catch (error) {
+      Object.assign(month, { isReloading: false, isStale: true });
       this.failed(error, month);
     }
-    month.isReloading = false;
   }
 
   /** Marks a page as shown, so that it is not evicted. */
@@ -292,7 +296,7 @@ class Library {
         sum += month.count;
         continue;
       }
-      if (month.isStale) return undefined;
+      if (month.isStale || month.isReloading) return undefined;
       for (const part of month.parts) {
         if (part.photos) sum += part.photos.filter(({ t }) => t >= from && t <= to).length;
         else if (month.limits(part).above > from && month.limits(part).below < to) return undefined;

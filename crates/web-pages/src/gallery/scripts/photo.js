@@ -3,10 +3,19 @@
 // The pages of both neighbours are requested early, with their images. Moving to one replaces the content of `main` and the entry
 // of the history, so that Back leads to the timeline.
 
+const PHOTO_KEYS = [
+  ['Left, Right', 'Previous photo, next photo'],
+  ['z, +, -', 'Zoom'],
+  ['i', 'About this photo'],
+  ['e', 'Edit'],
+  ['Escape', 'Back to the photos'],
+];
+
 /** Image pixels from which the largest image is loaded. */
 const FULL_FROM_PX = 1_200;
 
 function startPhoto(main) {
+  pageKeys.unshift(...PHOTO_KEYS);
   const find = (selector) => main.querySelector(selector);
   const linkOf = (step) => find(step > 0 ? '[rel="next"]' : '[rel="prev"]');
   /** Requested pages: address to a promise of the document. */

@@ -67,6 +67,9 @@ class Scroller {
       return [Number(section.dataset.month), photos];
     });
     this.library.adopt(lists, !this.#root.dataset.at);
+    // Photos may have come since the server rendered the page.
+    const isOld = this.#root.dataset.gen !== this.library.generation;
+    for (const month of this.library.months) month.isStale = isOld && month.pages.length > 0;
     for (const section of sections) this.#sections.set(Number(section.dataset.month), this.#sectionParts(section));
     this.adopted();
     // A page without photos says so, but others have some.
@@ -316,7 +319,7 @@ class Scroller {
 
   #sectionParts(section) {
     const [list, check] = ['ul', '.all input'].map((selector) => section.querySelector(selector));
-    const button = makeButton('', () => {}, 'load');
+    const button = makeButton('', () => {}, 'load quiet');
     list.before(button);
     return { section, list, check, button };
   }

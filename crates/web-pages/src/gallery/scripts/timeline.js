@@ -48,7 +48,6 @@ async function startTimeline(root) {
   new Keys(root, scroller, selection, actions, update);
   update();
   addEventListener('online', retry);
-  addEventListener('pageshow', ({ persisted }) => persisted && revalidate());
-  document.addEventListener('visibilitychange', () => !document.hidden && revalidate());
+  watchLibrary((generation) => generation === scroller.library.generation, revalidate);
   scroller.focusTile(history.state?.active);
 }

@@ -1,0 +1,55 @@
+// Looks for changes of the library while the page is visible, so that new photos appear by themselves.
+
+const LOOK_MS = 2_000;
+/** The longest pause after failed requests, and the longest wait for one. */
+const MAX_LOOK_MS = 30_000;
+
+/**
+ * Calls `changed()` when the library is not the one that the page shows, which `isShown(generation)` says, and `waiting(count)`
+ * with the number of photos that are being read. A slim bar shows how far that is.
+ */
+function watchLibrary(isShown, changed, waiting = () => {}) {
+  const bar = make('progress', { id: 'reading', hidden: true });
+  document.body.append(bar);
+  let timer;
+  let isLooking = false;
+  let failures = 0;
+  let most = 0;
+
+  function show(count) {
+    most = count && Math.max(most, count);
+    bar.hidden = !count;
+    Object.assign(bar, { max: Math.max(1, most), value: most - count, ariaLabel: beingRead(count) });
+    waiting(count);
+  }
+
+  async function look() {
+    timer = clearTimeout(timer);
+    if (document.hidden || isLooking) return;
+    isLooking = true;
+    try {
+      const { gen, reading } = await requestJson('/web/timeline', { signal: AbortSignal.timeout(MAX_LOOK_MS) });
+      show(reading);
+      if (!isShown(gen)) await changed();
+      failures = 0;
+    } catch {
+      failures += 1;
+    }
+    isLooking = false;
+    timer = setTimeout(look, Math.min(LOOK_MS * 2 ** failures, MAX_LOOK_MS));
+  }
+
+  document.addEventListener('visibilitychange', look);
+  addEventListener('pageshow', look);
+  addEventListener('online', look);
+  look();
+}
+
+const beingRead = (count) => `${photosText(count)} ${count === 1 ? 'is' : 'are'} being read.`;
+
+/** The page of a library without photos. */
+function startEmpty({ dataset }) {
+  const text = document.getElementById('waiting');
+  const reload = () => location.reload();
+  watchLibrary((generation) => generation === dataset.gen, reload, (count) => (text.textContent = count ? beingRead(count) : ''));
+}

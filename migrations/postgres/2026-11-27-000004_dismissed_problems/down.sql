@@ -1,0 +1,2 @@
+DROP INDEX images_waiting;
+DROP TABLE dismissed_problems;
