@@ -5,12 +5,12 @@ use std::{
     path::Path,
 };
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget};
 use library::{ExportProgress, ExportReport};
 use serde::Serialize;
 
 use super::{CommandError, Report};
-use crate::{cli::ExportOptions, config::Config, shutdown, stores};
+use crate::{cli::ExportOptions, config::Config, progress, shutdown, stores};
 
 pub(super) async fn run(options: &ExportOptions, config: &Config) -> Result<Report, CommandError> {
     stores::require_outside(config, &options.folder)?;
@@ -36,7 +36,7 @@ fn progress_bar() -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-    match ProgressStyle::with_template("{wide_bar} {pos}/{len} photos, {eta} left") {
+    match progress::style("{wide_bar} {pos}/{len} photos{left}") {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }

@@ -8,7 +8,7 @@ use library::{FailedKind, ImportProgress, ImportReport, IndexingScope, Problem};
 use serde::Serialize;
 
 use super::{CommandError, Report};
-use crate::{cli::ImportOptions, config::Config, shutdown, stores};
+use crate::{cli::ImportOptions, config::Config, progress, shutdown, stores};
 
 pub(super) async fn run(options: &ImportOptions, config: &Config) -> Result<Report, CommandError> {
     let library = stores::open_library(config, stores::IfMissing::Fail).await?;
@@ -54,7 +54,7 @@ fn update(bar: &ProgressBar, progress: ImportProgress) {
         ImportProgress::Importing { settled, total } => {
             // Total 0 marks a bar that was not used yet.
             if bar.length() == Some(0)
-                && let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} files, {eta} left")
+                && let Ok(style) = progress::style("{wide_bar} {pos}/{len} files{left}")
             {
                 bar.set_style(style);
                 bar.reset_eta();

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget};
 use vision::{
     clip,
     models::{ActiveModel, BUILT_IN, InstalledModel, Models, ModelsError},
@@ -18,7 +18,7 @@ use super::{CommandError, Report};
 use crate::{
     cli::ModelCommand,
     config::Config,
-    shutdown,
+    progress, shutdown,
     stores::{IfMissing, check_data_dir},
     table::table,
 };
@@ -187,7 +187,7 @@ fn progress_bar() -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-    match ProgressStyle::with_template("{wide_bar} {bytes} of {total_bytes}, {eta} left, {msg}") {
+    match progress::style("{wide_bar} {bytes} of {total_bytes}{left}, {msg}") {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }
