@@ -18,6 +18,7 @@ mod service_manager;
 mod serving_lock;
 mod shutdown;
 mod stores;
+mod suggestions;
 mod table;
 mod tls;
 mod traces;
@@ -31,7 +32,7 @@ use std::{
     time::Duration,
 };
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 use tokio::runtime;
 
 use crate::{
@@ -45,7 +46,10 @@ use crate::{
 const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|mut error| {
+        suggestions::add(&mut error, &Cli::command(), env::args_os().skip(1));
+        error.exit()
+    });
     let layer = cli.layer();
     let outcome = match cli.command {
         Command::Decoder(options) => return run_decoder(&options),

@@ -104,8 +104,9 @@ pub(crate) async fn migrate(store: &SharedStore, config: &Config) -> Result<(), 
             return Err(OpenError::PendingMigrations { database: config.database.to_string(), pending });
         }
     } else {
-        for name in store.migrate().await? {
-            tracing::info!(migration = name, "migration applied");
+        let applied = store.migrate().await?;
+        if let Some(latest) = applied.last() {
+            tracing::info!(migrations = applied.len(), latest, "migrations applied");
         }
     }
     let newer = store.newer_migrations().await?;

@@ -64,6 +64,15 @@ impl Library {
         self.parts.settings.decode_workers.max(1)
     }
 
+    /// Starts a decoder and an OCR worker, which log what they lack. Jobs start them as well.
+    pub async fn start_decoders(&self) {
+        // What goes wrong is in the log, also when a job needs them.
+        let _ = self.parts.decoders.ocr_status().await;
+        if let Some(reader) = &self.parts.text_reader {
+            let _ = reader.version().await;
+        }
+    }
+
     /// Stops idle workers, so that another process can use their memory.
     pub(crate) async fn stop_idle_workers(&self) {
         self.parts.decoders.stop_idle_workers().await;

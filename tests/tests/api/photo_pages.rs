@@ -489,3 +489,50 @@ async fn many_photos_are_corrected_and_undone() {
     assert!(page.text().contains("The correction of 249 photos is undone."), "{}", page.text());
     assert_eq!(captured(&ids[0]).await, first);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_city_is_saved_at_once_unless_its_name_means_several() {
+    let app = TestApp::start().await;
+    let (anna, browser) = app.signed_in("anna").await;
+    let id = app.seed(&anna, vec![harbour()]).await.remove(0);
+    let place =
+        async || app.get(&format!("/images/{id}"), &anna.key).await.expect(200).result()["place"].clone();
+    let path = format!("/photos/{id}/edit");
+    let chosen = |city| with("a harbour", &[("time_action", "keep"), ("place", "city"), ("city", city)]);
+    for city in ["xqzzy", "bergen, germany"] {
+        let edit = form(&browser.open(&path).await.expect(200), "/edit", None);
+        let page = browser.submit("/", &edit, &chosen(city)).await.expect(200).text();
+        assert!(page.contains("role=\"alert\">Nothing was saved yet."), "{page}");
+        assert_eq!(place().await, "Paris, France");
+        let labels: Vec<&str> = page.match_indices(">Bergen, Germany").map(|(at, _)| &page[at..]).collect();
+        let labels: Vec<&str> = labels.into_iter().filter_map(|label| label.split("</").next()).collect();
+        assert_eq!(labels.len() > 1, city != "xqzzy", "{page}");
+        assert!(
+            labels.iter().all(|label| labels.iter().filter(|other| other == &label).count() == 1),
+            "{labels:?}"
+        );
+    }
+    let page = corrected(&browser, &id, &chosen("lisbon")).await.text();
+    assert!(page.contains("The photo is corrected."), "{page}");
+    assert_eq!(place().await, "Lisbon, Portugal");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_album_is_offered() {
+    let app = TestApp::start().await;
+    let (anna, browser) = app.signed_in("anna").await;
+    let id = app.seed(&anna, vec![harbour()]).await.remove(0);
+    for number in 0..103 {
+        album(&app, &anna, &format!("Album {number}"), &[]).await;
+    }
+    let albums = browser.open("/web/albums").await.expect(200).json;
+    assert_eq!(albums["albums"].as_array().unwrap().len(), 103);
+    let photo = browser.open(&format!("/photos/{id}")).await.expect(200);
+    let choose = [("action", "choose_album"), ("album", ""), ("title", "")];
+    let step = browser.submit("/", &form(&photo, "/web/selection", None), &choose).await.expect(200);
+    for page in [photo.text(), step.text()] {
+        for oldest in ["Album 0", "Album 102"] {
+            assert!(page.contains(&format!(">{oldest}</option>")), "{oldest}: {page}");
+        }
+    }
+}

@@ -143,3 +143,38 @@ async fn searches_with_words_end_with_their_ranking() {
     let beyond = open(&browser, "/search?q=harbour&page=99999999999").await;
     assert!(beyond.contains("No more photos match"), "{beyond}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_filters_with_photos_are_suggested() {
+    let app = TestApp::start().await;
+    let (anna, browser) = app.signed_in("anna").await;
+    let (ben, other) = app.signed_in("ben").await;
+    let photos = vec![
+        SeedImage::at("2024-07-01T10:00:00Z").position(38.72, -9.14),
+        // Bergen near Celle, which is one of several in Germany.
+        SeedImage::at("2023-02-01T10:00:00Z").position(52.81, 9.96),
+    ];
+    let ids = app.seed(&anna, photos).await;
+    app.seed(&ben, vec![SeedImage::at("2022-01-01T10:00:00Z").camera("Leica", "Q3")]).await;
+    for query in ["cat", "snow", "lisbon", "paris", "bergen", "July+2024", "2024", "2024-07", "leica"] {
+        let page = open(&other, &format!("/search?q={query}")).await;
+        assert_eq!(page.contains("Did you mean a filter?"), query == "leica", "{query}: {page}");
+    }
+    for query in ["cat", "snow", "paris", "May+2024", "2022", "2024-08", "leica"] {
+        let page = open(&browser, &format!("/search?q={query}")).await;
+        assert!(!page.contains("Did you mean a filter?"), "{query}: {page}");
+    }
+    for (query, label, found) in [
+        ("lisbon", "Near Lisbon, Portugal", &ids[0]),
+        ("bergen", "Near Bergen, Germany, near Celle", &ids[1]),
+        ("July+2024", "Taken in July 2024", &ids[0]),
+        ("2023", "Taken in 2023", &ids[1]),
+    ] {
+        let page = open(&browser, &format!("/search?q={query}")).await;
+        let suggested = link(&page, label).unwrap_or_else(|| panic!("{query}: {page}"));
+        assert_eq!(ids_on(&open(&browser, &suggested).await), [found.clone()], "{query}");
+    }
+    app.delete(&format!("/images/{}", ids[0]), &anna.key).await.expect(204);
+    let page = open(&browser, "/search?q=lisbon+July+2024").await;
+    assert!(!page.contains("Did you mean a filter?"), "{page}");
+}

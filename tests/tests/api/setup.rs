@@ -88,3 +88,17 @@ async fn the_form_is_valid_only_in_its_browser() {
     browser.send(foreign).await.expect(403);
     assert!(app.library.accounts().await.unwrap().is_empty());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn before_set_up_pages_say_where_the_link_is() {
+    let app = TestApp::start().await;
+    let (link, browser) = (setup_link(&app).await, app.browser());
+    let token = link.split_once('=').unwrap().1;
+    for path in ["/", "/sign-in", "/sign-in?return_to=/account"] {
+        let page = browser.open(path).await.expect(200).text();
+        assert!(page.contains("The server printed a link") && !page.contains(token), "{path}: {page}");
+    }
+    app.person("anna").await;
+    browser.open("/").await.expect(302);
+    assert!(!browser.open("/sign-in").await.expect(200).text().contains("no account yet"));
+}

@@ -60,6 +60,32 @@ async fn months_have_counts_and_sums_of_ratios() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_open_page_learns_of_new_photos_from_a_few_bytes() {
+    let app = TestApp::start().await;
+    let (anna, browser) = app.signed_in("anna").await;
+    let empty = browser.open("/").await.expect(200).text();
+    let first = browser.open("/web/timeline").await.expect(200);
+    let generation = |answer: &Value| answer["gen"].as_str().unwrap().to_owned();
+    assert_eq!(first.json["reading"], 0);
+    assert_eq!(first.header("cache-control"), Some("private, no-cache"));
+    assert!(empty.contains("There are no photos yet"), "{empty}");
+    assert!(empty.contains(&format!("data-gen=\"{}\"", generation(&first.json))), "{empty}");
+    let tag = first.header("etag").unwrap().to_owned();
+    let ask = || browser.request(Method::GET, "/web/timeline").header(header::IF_NONE_MATCH, &tag);
+    browser.send(ask()).await.expect(304);
+
+    app.seed(&anna, minutes("2024-03-10", 2)).await;
+    let changed = browser.send(ask()).await.expect(200).json;
+    assert_ne!(generation(&changed), generation(&first.json));
+    assert_eq!(generation(&changed), generation(&data(&browser, "/web/months").await));
+    let page = browser.open("/").await.expect(200).text();
+    assert!(page.contains(&format!("data-gen=\"{}\"", generation(&changed))), "{page}");
+    let (_, others) = app.signed_in("bert").await;
+    assert_eq!(data(&others, "/web/timeline").await["gen"], first.json["gen"]);
+    app.browser().open("/web/timeline").await.expect(401);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_month_of_more_than_500_photos_has_pages_in_both_directions() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;

@@ -1,6 +1,7 @@
 use std::{
     io::{self, Write as _, stdout},
     net::SocketAddr,
+    time::Duration,
 };
 
 use library::{IndexingScope, Library, Unavailable};
@@ -110,13 +111,13 @@ pub(super) async fn run(config: &Config) -> Result<(), ServeError> {
     let shutdown = shutdown::signal().map_err(ServeError::Signals)?;
     let metrics_address = config.metrics_listen.as_ref();
     let metrics_address = metrics_address.map(|address| bound_address(address, &metrics)).transpose()?;
-    print_address(&library, config, &bound, metrics_address.as_ref(), &base_url).await?;
     if let Some(CertificateSource::Acme(order)) = &certificate
         && !order.file(&data_dir).exists()
     {
         let authority = order.directory.as_str();
         tracing::info!(name = %order.name, authority, "a TLS certificate is ordered; until it is there, nobody can connect");
     }
+    print_address(&library, config, &bound, metrics_address.as_ref(), &base_url).await?;
     service_manager::ready();
     let renewal = tls.map(|tls| {
         let app = app.clone();
@@ -200,7 +201,11 @@ fn web_config(config: &Config, base_url: &BaseUrl, descriptors: Option<u64>, lis
     web_config
 }
 
-/// Prints the address, advice about the base URL, and the set-up link. Connections are queued since the bind.
+/// How long the first start waits for the decoders.
+const DECODER_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Prints the address, advice about the base URL, and the set-up link, which is the last line of a first start. Connections are
+/// queued since the bind.
 async fn print_address(
     library: &Library,
     config: &Config,
@@ -220,6 +225,8 @@ async fn print_address(
     }
     // Printed and not logged, because the link gives access to the library.
     if let Some(token) = library.create_setup_link().await? {
+        // What they lack is in the log, and above the link.
+        let _ = timeout(DECODER_TIMEOUT, library.start_decoders()).await;
         let base_url = base_url.as_str();
         text.push_str("There is no account yet. Create the first one in a browser:\n  ");
         text.push_str(&format!("{base_url}/setup?token={token}\n"));

@@ -40,7 +40,7 @@ impl TextReader {
     }
 
     /// The OCR version: release and languages. When it changes, text is read again.
-    pub(super) async fn version(&self) -> io::Result<String> {
+    pub(crate) async fn version(&self) -> io::Result<String> {
         let mut cached = self.version.lock().await;
         if let Some((read_at, version)) = &*cached
             && read_at.elapsed() < VERSION_TTL

@@ -53,7 +53,8 @@ pub(super) async fn run(
     stores::check(config, &mut findings).await;
     photos::check_decoders(&mut findings);
     photos::check_sandbox(&config.library.decoder, &mut findings).await;
-    ocr::check(config.library.ocr_worker.as_ref(), &mut findings).await;
+    let (ocr_worker, languages) = (config.library.ocr_worker.as_ref(), &config.library.ocr_languages);
+    ocr::check(ocr_worker, languages, &mut findings).await;
     models::check(Models::new(&config.models), config.vision.clone(), &mut findings).await;
     report(findings, options)
 }

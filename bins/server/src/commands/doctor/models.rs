@@ -1,6 +1,6 @@
 use vision::{
     VisualEncoder as _,
-    clip::{DetectedRuntime, Options, Runtime},
+    clip::{DetectedRuntime, LoadError, Options, Runtime},
     models::{ActiveModel, Models},
 };
 
@@ -24,11 +24,7 @@ pub(super) async fn check(models: Models, options: Options, findings: &mut Findi
 fn check_models(models: &Models, options: &Options, findings: &mut Findings) {
     match models.active_model() {
         Err(error) => findings.fail(MODEL, &format!("{error}; choose one with `server model use NAME`")),
-        Ok(ActiveModel::BuiltIn) => findings.ok(
-            MODEL,
-            "none; search uses the built-in encoder (colours, light, shapes). To search by what photos show, run `server \
-             model install ViT-B-32__openai` (docs/models.md lists others)",
-        ),
+        Ok(ActiveModel::BuiltIn) => findings.ok(MODEL, &without_model(Runtime::require(options))),
         Ok(ActiveModel::Model { name, .. }) => match Runtime::require(options) {
             Err(error) => findings.fail(MODEL, &format!("{name} is in use and cannot run: {error}")),
             Ok(()) => test_model(models, &name, options, findings),
@@ -44,6 +40,17 @@ fn check_models(models: &Models, options: &Options, findings: &mut Findings) {
             }
         }
     }
+}
+
+/// What searches use without a model, and how to get one if this program could run it.
+fn without_model(runtime: Result<(), LoadError>) -> String {
+    let advice = match runtime {
+        Ok(()) => "run `server model install ViT-B-32__openai` (docs/models.md lists others)".to_owned(),
+        Err(error) => format!("this program first needs a runtime for models: {error}"),
+    };
+    format!(
+        "none; search uses the built-in encoder (colours, light, shapes). To search by what photos show, {advice}"
+    )
 }
 
 fn test_model(models: &Models, name: &str, options: &Options, findings: &mut Findings) {
@@ -71,5 +78,18 @@ fn runtime(found: &DetectedRuntime, findings: &mut Findings) {
             findings.warn(MODEL, &format!("{problem}; it makes vision models faster, see docs/models.md"));
         }
         DetectedRuntime { .. } => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_is_advised_only_to_a_program_that_can_run_it() {
+        assert!(without_model(Ok(())).contains("`server model install ViT-B-32__openai`"));
+        let advice = without_model(Err(LoadError("ONNX Runtime was not found".to_owned())));
+        assert!(advice.ends_with("needs a runtime for models: ONNX Runtime was not found"), "{advice}");
+        assert!(!advice.contains("model install"), "{advice}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sandbox::{OcrStatus, Pool, PoolOptions, WorkerCommand};
+use sandbox::{Languages, OcrStatus, Pool, PoolOptions, WorkerCommand};
 
 use super::Findings;
 
@@ -20,7 +20,7 @@ enum PackageManager {
 }
 
 /// Starts an OCR process, and reports its languages.
-pub(super) async fn check(worker: Option<&WorkerCommand>, findings: &mut Findings) {
+pub(super) async fn check(worker: Option<&WorkerCommand>, languages: &Languages, findings: &mut Findings) {
     let Some(worker) = worker else {
         findings.ok(OCR, &format!("disabled by --ocr-languages; {WITHOUT_OCR}"));
         return;
@@ -33,33 +33,59 @@ pub(super) async fn check(worker: Option<&WorkerCommand>, findings: &mut Finding
     };
     match status.await {
         Err(error) => findings.fail(OCR, &format!("cannot start the OCR process: {error}")),
-        Ok(status) => report(&status, PackageManager::detect(), findings),
+        Ok(status) => report(&status, languages, PackageManager::detect(), findings),
     }
 }
 
-fn report(status: &OcrStatus, packages: PackageManager, findings: &mut Findings) {
+fn report(status: &OcrStatus, configured: &Languages, packages: PackageManager, findings: &mut Findings) {
     match status {
         OcrStatus::Off => findings.fail(OCR, "the OCR process was started without languages"),
         OcrStatus::Unavailable { reason, missing } => {
             let install = packages.install_command(missing);
-            findings.warn(OCR, &format!("{reason}; {WITHOUT_OCR}. To install it, run `{install}`"));
+            let short = short_names(missing);
+            findings.warn(OCR, &format!("{reason}; {WITHOUT_OCR}. To install it, run `{install}`{short}"));
         }
         OcrStatus::Ready { version, languages, missing, installed } => {
             let others: Vec<_> = installed.iter().filter(|name| !languages.contains(name)).cloned().collect();
-            let also = if others.is_empty() {
-                String::new()
-            } else {
-                format!("; also installed, but not named by --ocr-languages: {}", others.join(", "))
-            };
+            let also = unread(&others, configured);
             findings.ok(OCR, &format!("Tesseract {version} reads {}{also}", languages.join(", ")));
             if !missing.is_empty() {
                 let install = packages.install_command(missing);
                 findings.warn(
                     OCR,
-                    &format!("no trained data for {}; to install it, run `{install}`", missing.join(", ")),
+                    &format!(
+                        "--ocr-languages names {0}, but Tesseract has no trained data for {0}; to install it, run \
+                         `{install}`{1}",
+                        missing.join(", "),
+                        short_names(missing)
+                    ),
                 );
             }
         }
+    }
+}
+
+/// The installed languages that are not read, and why; empty if all are read.
+fn unread(others: &[String], configured: &Languages) -> String {
+    if others.is_empty() {
+        return String::new();
+    }
+    let others = others.join(", ");
+    match configured {
+        Languages::Named(_) => format!("; also installed, but not named by --ocr-languages: {others}"),
+        Languages::Installed => format!(
+            "; also installed, but not read by default, because each language takes time: {others}. To read them, name them \
+             with --ocr-languages"
+        ),
+    }
+}
+
+/// A hint for languages that are not named as Tesseract names them.
+fn short_names(missing: &[String]) -> &'static str {
+    if missing.iter().any(|name| name.len() == 2) {
+        ". Tesseract's names have three letters, such as eng and deu"
+    } else {
+        ""
     }
 }
 
@@ -129,14 +155,15 @@ mod tests {
 
     #[test]
     fn the_ocr_state_is_reported() {
-        let check = |status: OcrStatus, expect: &[&str]| {
+        let check = |configured: &str, status: OcrStatus, expect: &[&str]| {
             let mut findings = Findings::default();
-            report(&status, PackageManager::Apt, &mut findings);
+            report(&status, &configured.parse().unwrap(), PackageManager::Apt, &mut findings);
             let report = findings.report();
             assert!(!report.failed);
             assert_eq!(report.text.lines().collect::<Vec<_>>(), expect);
         };
         check(
+            "eng+deu+fra",
             OcrStatus::Ready {
                 version: "5.3.0".into(),
                 languages: names(&["eng", "deu"]),
@@ -146,11 +173,37 @@ mod tests {
             &[
                 "ok    text in photos (OCR): Tesseract 5.3.0 reads eng, deu; also installed, but not named by \
                  --ocr-languages: spa",
-                "warn  text in photos (OCR): no trained data for fra; to install it, run `apt-get install tesseract-ocr \
-                 tesseract-ocr-fra`",
+                "warn  text in photos (OCR): --ocr-languages names fra, but Tesseract has no trained data for fra; to install \
+                 it, run `apt-get install tesseract-ocr tesseract-ocr-fra`",
             ],
         );
         check(
+            "auto",
+            OcrStatus::Ready {
+                version: "5.3.0".into(),
+                languages: names(&["eng"]),
+                missing: Vec::new(),
+                installed: names(&["deu", "eng", "fra", "ita", "spa"]),
+            },
+            &[
+                "ok    text in photos (OCR): Tesseract 5.3.0 reads eng; also installed, but not read by default, because each \
+                 language takes time: deu, fra, ita, spa. To read them, name them with --ocr-languages",
+            ],
+        );
+        check(
+            "en",
+            OcrStatus::Unavailable {
+                reason: "Tesseract has no trained data for en".into(),
+                missing: names(&["en"]),
+            },
+            &[
+                "warn  text in photos (OCR): Tesseract has no trained data for en; text in photos is not searched. To install \
+                 it, run `apt-get install tesseract-ocr tesseract-ocr-en`. Tesseract's names have three letters, such as eng \
+                 and deu",
+            ],
+        );
+        check(
+            "auto",
             OcrStatus::Unavailable { reason: "Tesseract is not installed".into(), missing: Vec::new() },
             &[
                 "warn  text in photos (OCR): Tesseract is not installed; text in photos is not searched. To install it, \
