@@ -126,10 +126,7 @@ async fn a_later_sidecar_updates_the_record() {
     app.import(&ann, &[folder.path().to_owned()]).await;
     let record = |list: tests::TestResponse| list.results()[0].clone();
     let before = record(app.get("/images", &ann.key).await);
-    assert_eq!(
-        (&before["description"], &before["place"]),
-        (&serde_json::Value::Null, &serde_json::Value::Null)
-    );
+    assert_eq!((&before["description"], &before["place"]), (&Value::Null, &Value::Null));
 
     fs::write(folder.path().join("photo.xmp"), XMP).unwrap();
     let (library, path) = (app.library.clone(), folder.path().to_owned());

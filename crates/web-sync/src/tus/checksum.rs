@@ -46,7 +46,8 @@ mod tests {
 
     #[test]
     fn every_announced_algorithm_is_read() {
-        let names: Vec<&str> = ALGORITHMS.to_str().unwrap().split(',').collect();
+        let algorithms = ALGORITHMS;
+        let names: Vec<&str> = algorithms.to_str().unwrap().split(',').collect();
         assert_eq!(names.len(), ChecksumAlgorithm::ALL.len());
         for name in names {
             let algorithm = ChecksumAlgorithm::named(name).unwrap();
