@@ -24,7 +24,7 @@ fn main() {
     service.send(&json!({
         "protocol": 3,
         "decoder_version": media::DECODER_VERSION,
-        "protections": { "files": false, "system_calls": false, "limits": false },
+        "protections": { "files": false, "system_calls": false, "capabilities": false, "limits": false },
         "ocr_status": {
             "ready": { "version": "9.9.9", "languages": ["eng"], "missing": [], "installed": ["eng"] }
         },
