@@ -115,8 +115,12 @@ async fn reading_stops_for_a_photo_that_needs_its_memory() {
             drop(ocr.next().await);
         }
     };
+    let wait_for_both = async {
+        wait_for_text(&it, &ann, "media/grey.jpg").await;
+        wait_for_text(&it, &ann, "samples/wisteria.jpg").await;
+    };
     tokio::select! {
-        () = wait_for_text(&it, &ann, "media/grey.jpg") => {}
+        () = wait_for_both => {}
         () = read_all => {}
     }
     indexing.stop().await;
