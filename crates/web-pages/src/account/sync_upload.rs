@@ -50,7 +50,7 @@ const MAX_NAMED: usize = 200;
 
 /// What a file picker offers. Some systems know no media type for the newer formats.
 fn accepted_files() -> String {
-    let extensions = PhotoFormat::ALL.into_iter().flat_map(|format| format.extensions());
+    let extensions = PhotoFormat::ALL.into_iter().flat_map(PhotoFormat::extensions);
     extensions.fold("image/*".to_owned(), |accepted, extension| format!("{accepted},.{extension}"))
 }
 
