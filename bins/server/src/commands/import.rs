@@ -23,7 +23,7 @@ pub(super) async fn run(options: &ImportOptions, config: &Config) -> Result<Repo
     let indexing = library.start_indexing(scope)?;
     let mut display = Display::new();
     let imported = tokio::select! {
-        imported = library.import_folder(account.id, &options.paths, scope, |progress| display.update(progress)) => {
+        imported = library.import_folder(account.id, &options.paths, scope, |progress| display.update(&progress)) => {
             Ok(imported)
         }
         () = shutdown => Err(CommandError::Interrupted),
@@ -65,12 +65,12 @@ impl Display {
         }
     }
 
-    fn update(&mut self, progress: ImportProgress) {
+    fn update(&mut self, progress: &ImportProgress) {
         match self {
             Self::Bar(bar) => update_bar(bar, progress),
             Self::Lines(timer) => {
                 if timer.is_due(Instant::now()) {
-                    eprintln!("{}", line(&progress));
+                    eprintln!("{}", line(progress));
                 }
             }
         }
@@ -98,9 +98,9 @@ impl LineTimer {
     }
 }
 
-fn update_bar(bar: &ProgressBar, progress: ImportProgress) {
+fn update_bar(bar: &ProgressBar, progress: &ImportProgress) {
     match progress {
-        ImportProgress::Listing { .. } => bar.set_message(line(&progress)),
+        ImportProgress::Listing { .. } => bar.set_message(line(progress)),
         ImportProgress::Importing { settled, total } => {
             // Total 0 marks a bar that was not used yet.
             if bar.length() == Some(0)
@@ -109,8 +109,8 @@ fn update_bar(bar: &ProgressBar, progress: ImportProgress) {
                 bar.set_style(style);
                 bar.reset_eta();
             }
-            bar.set_length(total);
-            bar.set_position(settled);
+            bar.set_length(*total);
+            bar.set_position(*settled);
         }
     }
 }

@@ -1,13 +1,13 @@
 //! The files of an export. Links are never followed, and files are renamed into place when they are complete.
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions},
+    fs::{self, DirBuilder, File},
     io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
 
-use blobs::{BlobError, ContentStore, content_hash, fingerprint};
+use blobs::{BlobError, ContentStore, content_hash, create_private_file, fingerprint};
 use domain::{BlobKind, ContentHash, Timestamp};
 use futures_util::StreamExt as _;
 use ring::digest;
@@ -143,7 +143,8 @@ pub(super) async fn write_original(
     };
     let partial = partial_path(&path);
     let creating = partial.clone();
-    let file = blocking(path.clone(), move || create_new(&creating).map_err(failed(&creating))).await?;
+    let file =
+        blocking(path.clone(), move || create_private_file(&creating).map_err(failed(&creating))).await?;
     let mut file = tokio::fs::File::from_std(file);
     let mut context = digest::Context::new(&digest::SHA256);
     let mut chunks = std::pin::pin!(reader.into_stream());
@@ -184,7 +185,7 @@ pub(super) async fn write_if_different(path: PathBuf, content: Vec<u8>) -> Resul
             return Ok(Written::Present);
         }
         let partial = partial_path(&path);
-        let mut file = create_new(&partial).map_err(failed(&partial))?;
+        let mut file = create_private_file(&partial).map_err(failed(&partial))?;
         file.write_all(&content).map_err(failed(&partial))?;
         complete(&file, &partial, &path)
     })
@@ -206,19 +207,6 @@ fn plain_length(path: &Path) -> Option<u64> {
 fn partial_path(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.partial"))
-}
-
-/// Creates a file that only its owner can read, and replaces what a killed run left.
-fn create_new(path: &Path) -> io::Result<File> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
 }
 
 /// Syncs a file and gives it its name. A link of that name is replaced, not followed.

@@ -233,8 +233,7 @@ fn a_long_decomposed_name_is_truncated_as_it_is_stored() {
     let photo = format!("{name}.jpg");
     let units: Vec<u16> = photo.encode_utf16().collect();
     let stored = format!("{}.json", String::from_utf16(&units[..TAKEOUT_NAME_UNITS]).unwrap());
-    let composed: String =
-        composed(&photo).chars().take(TAKEOUT_NAME_UNITS).chain(".json".chars()).collect();
+    let composed: String = composed(&photo).chars().take(TAKEOUT_NAME_UNITS).chain(".json".chars()).collect();
     for sidecars in
         [vec![stored.as_str()], vec![&composed], vec![&composed, &stored], vec![&stored, &composed]]
     {
