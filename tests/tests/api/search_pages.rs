@@ -172,7 +172,7 @@ async fn only_filters_with_photos_are_suggested() {
     ] {
         let page = open(&browser, &format!("/search?q={query}")).await;
         let suggested = link(&page, label).unwrap_or_else(|| panic!("{query}: {page}"));
-        assert_eq!(ids_on(&open(&browser, &suggested).await), std::slice::from_ref(&found), "{query}");
+        assert_eq!(ids_on(&open(&browser, &suggested).await), std::slice::from_ref(found), "{query}");
     }
     app.delete(&format!("/images/{}", ids[0]), &anna.key).await.expect(204);
     let page = open(&browser, "/search?q=lisbon+July+2024").await;
