@@ -169,13 +169,21 @@ impl ContentStore {
         }
     }
 
-    /// The length of a blob in bytes; `None` if the blob does not exist.
+    /// The length of a blob in bytes; `None` if the blob does not exist. A link, pipe or device in its place is none.
     ///
     /// # Errors
     /// [`BlobError::Unavailable`].
     pub async fn length(&self, kind: BlobKind, hash: ContentHash) -> Result<Option<u64>, BlobError> {
+        if let Some(path) = self.path_of(kind, hash) {
+            // The local backend opens a file to learn its length: it follows links, and waits for the writer of a pipe.
+            let length = run_blocking(move || match fs::symlink_metadata(path) {
+                Ok(metadata) => Ok(metadata.is_file().then_some(metadata.len())),
+                Err(error) if is_missing(&error) => Ok(None),
+                Err(error) => Err(unreadable(error)),
+            });
+            return length.await.flatten();
+        }
         match self.objects.head(&key(kind, hash)).await {
-            Ok(_) if self.is_special_file(kind, hash).await? => Ok(None),
             Ok(meta) => Ok(Some(meta.size)),
             Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(error.into()),
@@ -218,12 +226,6 @@ impl ContentStore {
             Err(object_store::Error::NotFound { .. }) => Ok(false),
             Err(error) => Err(error.into()),
         }
-    }
-
-    /// Whether a link, pipe or device has the path of a blob. The local backend follows links, and takes others for files.
-    async fn is_special_file(&self, kind: BlobKind, hash: ContentHash) -> Result<bool, BlobError> {
-        let Some(path) = self.path_of(kind, hash) else { return Ok(false) };
-        run_blocking(move || fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file())).await
     }
 
     /// The path of a blob in a local folder.
