@@ -178,7 +178,7 @@ impl ContentStore {
             // The local backend opens a file to learn its length: it follows links, and waits for the writer of a pipe.
             let length = run_blocking(move || match fs::symlink_metadata(path) {
                 Ok(metadata) => Ok(metadata.is_file().then_some(metadata.len())),
-                Err(error) if is_missing(&error) => Ok(None),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
                 Err(error) => Err(unreadable(error)),
             });
             return length.await.flatten();
@@ -257,7 +257,9 @@ impl ContentStore {
     ) -> Result<BlobReader, BlobError> {
         if let Some(path) = self.path_of(kind, hash) {
             let opened = run_blocking(move || match BlobReader::of_file(&path, range) {
-                Err(error) if is_missing(&error) => Err(BlobError::Missing { kind, hash }),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    Err(BlobError::Missing { kind, hash })
+                }
                 opened => opened.map_err(unreadable),
             });
             return opened.await.flatten();
@@ -362,11 +364,6 @@ fn list_folder(folder: &Path) -> io::Result<Vec<(ContentHash, u64)>> {
         }
     }
     Ok(blobs)
-}
-
-/// Whether nothing has the path of a file.
-fn is_missing(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// The files of a folder whose names match.

@@ -210,7 +210,7 @@ fn a_response_and_the_log_name_the_request() {
         let line = stderr.lines().find(|line| line.contains(id)).unwrap_or_else(|| panic!("{stderr}"));
         let line: serde_json::Value = serde_json::from_str(line).unwrap();
         assert_eq!(
-            (&line["span"]["id"], &line["fields"]["path"]),
+            (&line["span"]["id"], &line["fields"]["route"]),
             (&id.into(), &"/healthz".into()),
             "{line}"
         );
