@@ -174,14 +174,8 @@ impl ContentStore {
     /// # Errors
     /// [`BlobError::Unavailable`].
     pub async fn length(&self, kind: BlobKind, hash: ContentHash) -> Result<Option<u64>, BlobError> {
-        if let Some(path) = self.path_of(kind, hash) {
-            // The local backend opens a file to learn its length: it follows links, and waits for the writer of a pipe.
-            let length = run_blocking(move || match fs::symlink_metadata(path) {
-                Ok(metadata) => Ok(metadata.is_file().then_some(metadata.len())),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-                Err(error) => Err(unreadable(error)),
-            });
-            return length.await.flatten();
+        if self.is_special_file(kind, hash).await? {
+            return Ok(None);
         }
         match self.objects.head(&key(kind, hash)).await {
             Ok(meta) => Ok(Some(meta.size)),
@@ -226,6 +220,13 @@ impl ContentStore {
             Err(object_store::Error::NotFound { .. }) => Ok(false),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Whether a link, pipe or device has the path of a blob. The local backend opens a file to learn its length: it follows links,
+    /// and waits for the writer of a pipe.
+    async fn is_special_file(&self, kind: BlobKind, hash: ContentHash) -> Result<bool, BlobError> {
+        let Some(path) = self.path_of(kind, hash) else { return Ok(false) };
+        run_blocking(move || fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file())).await
     }
 
     /// The path of a blob in a local folder.

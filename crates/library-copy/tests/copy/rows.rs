@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Cases of the conformance suite that leave rows in all tables together.
-const CASES: [&str; 22] = [
+const CASES: [&str; 23] = [
     "accounts::a_deleted_account_frees_its_address",
     "api_keys::the_last_use_is_recorded",
     "sessions::sessions_are_listed_newest_first",
@@ -36,6 +36,7 @@ const CASES: [&str; 22] = [
     "full_renditions::a_lease_is_exclusive",
     "queue::a_failed_image_has_a_reason_and_is_invisible",
     "edits::corrections_survive_indexing",
+    "problems::dismissed_photos_stay_dismissed_until_another_failure",
     "words::scripts_without_spaces_are_found_by_their_parts",
     "file_locks::a_deep_lock_covers_everything_below",
     "file_model::random_file_operations_agree_with_a_model",
