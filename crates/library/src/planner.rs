@@ -256,39 +256,32 @@ impl Planner {
 
     /// Indexes some words again that an older version tokenized. Until then, searches do not find photos by them.
     async fn reindex_words(&mut self) -> bool {
-        match self.library.parts.store.reindex_words(WORDS_BATCH).await {
-            Ok(0) => {
-                self.has_outdated_words = false;
-                false
-            }
-            Ok(images) => {
-                tracing::debug!(images, "words were indexed again");
-                true
-            }
-            Err(error) => {
-                // The next round retries.
-                tracing::warn!(%error, "words were not indexed again; it will be retried");
-                false
-            }
-        }
+        let indexed = self.library.parts.store.reindex_words(WORDS_BATCH).await;
+        upkeep_has_more("words indexed again", indexed, &mut self.has_outdated_words)
     }
 
     /// Adds some images to the map that are older than it.
     async fn fill_map(&mut self) -> bool {
-        match self.library.parts.store.fill_map(MAP_BATCH).await {
-            Ok(0) => {
-                self.fills_map = false;
-                false
-            }
-            Ok(images) => {
-                tracing::debug!(images, "images were added to the map");
-                true
-            }
-            Err(error) => {
-                // The next round retries.
-                tracing::warn!(%error, "images were not added to the map; it will be retried");
-                false
-            }
+        let added = self.library.parts.store.fill_map(MAP_BATCH).await;
+        upkeep_has_more("images added to the map", added, &mut self.fills_map)
+    }
+}
+
+/// Whether more of this upkeep can be done at once, after a batch of so many images. A failed batch is retried in the next round.
+fn upkeep_has_more(
+    upkeep: &'static str,
+    images: Result<u32, StorageError>,
+    is_unfinished: &mut bool,
+) -> bool {
+    match images {
+        Ok(images) => {
+            *is_unfinished = images > 0;
+            tracing::debug!(upkeep, images, "a batch of upkeep was done");
+            images > 0
+        }
+        Err(error) => {
+            tracing::warn!(upkeep, %error, "a batch of upkeep failed; it will be retried");
+            false
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The bytes that running uploads hold before the store counts them.
+//! Reserves quota for running uploads, whose bytes the store does not count yet.
 
 use std::{
     collections::HashMap,

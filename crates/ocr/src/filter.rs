@@ -6,7 +6,7 @@ use tesseract::{TextLine, TextWord};
 pub(crate) const MIN_CONFIDENCE: f32 = 55.0;
 
 /// The text of the accepted words, line by line.
-pub(crate) fn keep_words<'a>(lines: impl Iterator<Item = &'a TextLine>) -> String {
+pub(crate) fn keep_words(lines: &[TextLine]) -> String {
     let mut text = String::new();
     for line in lines {
         let mut words: Vec<&TextWord> = line.words.iter().filter(|word| is_word(word)).collect();
@@ -106,7 +106,7 @@ mod tests {
     fn single_characters_are_dropped() {
         let check = |words: &[&str], expect: &str| {
             let words: Vec<_> = words.iter().map(|word| (*word, 96.0)).collect();
-            assert_eq!(keep_words([line(&words)].iter()), expect, "{words:?}");
+            assert_eq!(keep_words(&[line(&words)]), expect, "{words:?}");
         };
         for single in ["a", "I", "7", "(7)", "e", "\u{e9}", "\u{416}", "\u{30ce}", "\u{3078}"] {
             check(&[single], "");
@@ -122,10 +122,10 @@ mod tests {
         check(&["\u{306e}", "\u{308a}"], "\u{306e} \u{308a}");
         // Words of low confidence do not count.
         let uncertain = line(&[("wey", 60.0), ("a", 96.0)]);
-        assert_eq!(keep_words([uncertain].iter()), "");
+        assert_eq!(keep_words(&[uncertain]), "");
         // Each line is filtered separately.
         let lines = [line(&[("Platform", 90.0)]), line(&[("9", 96.0)])];
-        assert_eq!(keep_words(lines.iter()), "Platform");
+        assert_eq!(keep_words(&lines), "Platform");
     }
 
     #[test]
@@ -135,7 +135,7 @@ mod tests {
             line(&[("wey", 60.0)]),
             line(&[("Thank", 90.0), ("you", 95.0)]),
         ];
-        assert_eq!(keep_words(lines.iter()), "TOTAL 12.99\nThank you");
-        assert_eq!(keep_words([].iter()), "");
+        assert_eq!(keep_words(&lines), "TOTAL 12.99\nThank you");
+        assert_eq!(keep_words(&[]), "");
     }
 }

@@ -1,8 +1,9 @@
 //! Reads the text in photos with Tesseract.
 //!
-//! Tesseract expects a page, and most photos are not pages. A photo is therefore read twice: as it is, and then as a
-//! page composed of the text lines that the first pass missed. A photo without text lines is not read at all. The lines
-//! are detected in these steps:
+//! Tesseract expects a page, and most photos are not pages. A photo is therefore read twice: as it is, and then as pages
+//! composed of the text lines that the first pass missed. The lines that look most like text come first; if they contain
+//! no word, the others are texture, such as leaves, and are not read. A photo without text lines is not read at all. The
+//! lines are detected in these steps:
 //!
 //! 1. `threshold` marks ink: pixels that are darker or lighter than their surroundings.
 //! 2. `components` joins adjacent ink into connected components, which are letters where there is text.
@@ -37,7 +38,7 @@ use self::{components::Component, gray::GrayBuffer, lines::LineCandidate, thresh
 pub use languages::{InvalidLanguages, Languages};
 pub use status::OcrStatus;
 
-/// Raise this when the same pictures give other text, so that they are read again.
+/// Raise this when the same pictures give better text, so that they are read again.
 pub const OCR_VERSION: u32 = 2;
 
 /// The best length, in pixels, of the longest side of a picture to read.
@@ -67,6 +68,9 @@ const SHRINK_FACTOR: u32 = 4;
 
 /// Upper bound on installed languages that are read together: two more double the time.
 const MAX_INSTALLED: usize = 4;
+
+/// How many lines, those that look most like text, decide whether the others are read.
+const FIRST_LINES: usize = 12;
 
 /// The language that comes first among the installed ones.
 const FIRST_LANGUAGE: &str = "eng";
@@ -99,7 +103,11 @@ impl Ocr {
         let installed = library.available_languages();
         let (chosen, missing) = choose(languages, &installed);
         match library.reader(&chosen) {
-            Ok(reader) => {
+            Ok(mut reader) => {
+                // By default, Tesseract reads each line that it does not understand again with its colours inverted. The lines
+                // of composed pages are dark on light already. Releases differ in the parameter.
+                reader.set(c"tessedit_do_invert", c"0");
+                reader.set(c"invert_threshold", c"0");
                 let version = library.version().to_string();
                 let status = OcrStatus::Ready { version, languages: chosen, missing, installed };
                 Self { reader: Some(reader), status }
@@ -143,7 +151,7 @@ impl Ocr {
     }
 }
 
-/// Reads the picture as a page, then the lines that this missed.
+/// Reads the picture as a page, then the lines that this missed, but only the first ones if they contain no word.
 fn read_twice(reader: &mut TextReader<'_>, gray: &GrayBuffer, time_limit: Duration) -> String {
     let start = Instant::now();
     let mut scales = vec![ScaledLines::at_full_size(gray)];
@@ -156,20 +164,30 @@ fn read_twice(reader: &mut TextReader<'_>, gray: &GrayBuffer, time_limit: Durati
     if scales.is_empty() {
         return String::new();
     }
-    let first = read(reader, gray, PageLayout::Auto, time_limit);
-    // The largest letters come first, so that the page always has room for them.
-    let crops = scales.iter_mut().rev().flat_map(|scale| {
-        scale.lines.retain(|line| !is_read(line, scale.divisor, &first));
-        scale.crops()
-    });
-    let composed = page::compose(&crops.collect::<Vec<_>>());
-    drop(scales);
-    let left = time_limit.saturating_sub(start.elapsed());
-    let second = match composed {
-        Some(page) if !left.is_zero() => read(reader, &page, PageLayout::Block, left),
-        _ => RecognizedText { lines: Vec::new(), complete: true },
-    };
-    filter::keep_words(first.lines.iter().chain(&second.lines))
+    let mut read_lines = read(reader, gray, PageLayout::Auto, time_limit);
+    for scale in &mut scales {
+        scale.lines.retain(|line| !is_read(line, scale.divisor, &read_lines));
+    }
+    let mut scores: Vec<f32> = scales.iter().flat_map(|scale| &scale.lines).map(|line| line.score).collect();
+    scores.sort_by(|a, b| b.total_cmp(a));
+    let least = scores.get(FIRST_LINES).copied().unwrap_or(f32::NEG_INFINITY);
+    for are_first in [true, false] {
+        // The largest letters come first, so that the page always has room for them.
+        let lines = |scale: &ScaledLines<'_>| scale.crops(|line| (line.score > least) == are_first);
+        let crops: Vec<GrayBuffer> = scales.iter().rev().flat_map(lines).collect();
+        let Some(page) = page::compose(&crops) else { continue };
+        let left = time_limit.saturating_sub(start.elapsed());
+        if left.is_zero() {
+            break;
+        }
+        let found = read(reader, &page, PageLayout::Block, left);
+        let has_words = found.lines.iter().flat_map(|line| &line.words).any(filter::is_word);
+        read_lines.lines.extend(found.lines);
+        if !has_words {
+            break;
+        }
+    }
+    filter::keep_words(&read_lines.lines)
 }
 
 /// The text lines detected in a picture at one size.
@@ -201,8 +219,9 @@ impl<'a> ScaledLines<'a> {
         Self { gray, divisor, runs, components, lines }
     }
 
-    fn crops(&self) -> Vec<GrayBuffer> {
-        page::crop_lines(&self.gray, &self.runs, &self.components, &self.lines)
+    fn crops(&self, is_chosen: impl Fn(&LineCandidate) -> bool) -> Vec<GrayBuffer> {
+        let lines = self.lines.iter().filter(|line| is_chosen(line));
+        page::crop_lines(&self.gray, &self.runs, &self.components, lines)
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct LineCandidate {
     /// The median height of its letters.
     pub(crate) letter_height: u32,
     /// How much it looks like text.
-    score: f32,
+    pub(crate) score: f32,
 }
 
 impl LineCandidate {

@@ -22,13 +22,13 @@ const MAX_AREA: u64 = 12_000_000;
 const MIN_CONTRAST: u8 = 15;
 
 /// The cropped lines of a picture.
-pub(crate) fn crop_lines(
+pub(crate) fn crop_lines<'a>(
     gray: &GrayBuffer,
     runs: &[PixelRun],
     components: &[Component],
-    lines: &[LineCandidate],
+    lines: impl Iterator<Item = &'a LineCandidate>,
 ) -> Vec<GrayBuffer> {
-    lines.iter().filter_map(|line| crop(gray, runs, components, line)).collect()
+    lines.filter_map(|line| crop(gray, runs, components, line)).collect()
 }
 
 /// A page of the cropped lines, as many as fit; `None` if there are none.
@@ -197,7 +197,7 @@ mod tests {
     fn page(gray: &GrayBuffer) -> Option<GrayBuffer> {
         let mut runs = threshold::find_ink(gray);
         let components = components::find(&mut runs);
-        compose(&crop_lines(gray, &runs, &components, &lines::find(&components, &(8..=60))))
+        compose(&crop_lines(gray, &runs, &components, lines::find(&components, &(8..=60)).iter()))
     }
 
     #[test]

@@ -143,7 +143,7 @@ fn summary(report: &ImportReport) -> String {
     text
 }
 
-/// What is left to do for photos that are visible, and who does it.
+/// A note on how many visible photos are not yet searchable by text and subjects, and which process continues.
 fn recognition_note(images: u64, has_service: bool) -> String {
     let photos = match images {
         0 => return String::new(),

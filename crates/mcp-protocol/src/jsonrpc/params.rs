@@ -72,8 +72,8 @@ impl Params {
     }
 }
 
-/// Whether a value in the place of an optional object stands for none. Some clients write null, and those in languages
-/// whose arrays are also their maps write an empty array.
+/// Whether a client that sends this value in place of an optional object means that there is none. Some clients send null.
+/// Clients in languages such as PHP, where an array is also a map, send an empty array.
 pub(crate) fn is_absent(value: &Value) -> bool {
     match value {
         Value::Null => true,

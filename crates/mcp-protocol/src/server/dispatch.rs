@@ -270,7 +270,7 @@ fn single_page(
     }
 }
 
-/// Removes members that stand for absent ones, such as the arguments of a tool without any. No optional parameter is an
+/// Removes members with a value that means absent, such as empty `arguments`. No optional parameter of the protocol is an
 /// array.
 fn without_absent(params: Params) -> Params {
     match params {

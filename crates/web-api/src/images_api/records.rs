@@ -11,7 +11,7 @@ use http_server::BaseUrl;
 use crate::links::{Links, install_url};
 
 /// The limits of search without a vision model, and how to add one.
-pub(crate) const NO_MODEL: &str = "Search matches only colours, light and words, not what photos show, because no vision model is in use. The operator of the server can add one with `server model install ViT-B-32__openai` and `server model use ViT-B-32__openai` (see docs/models.md).";
+pub(crate) const NO_MODEL: &str = "Search matches only colours, light and words, not what photos show, because no vision model is in use. The operator of the server can add one as docs/models.md describes; `server doctor` says what is missing.";
 
 /// A single object.
 #[derive(Debug, Serialize, ToSchema)]

@@ -126,7 +126,8 @@ impl Chosen<'_> {
         message_with_link(StatusCode::SERVICE_UNAVAILABLE, "Not all photos are corrected", text, link)
     }
 
-    /// The form, with the cities of which one has to be chosen, and whether that is why nothing was saved.
+    /// The form. `cities` are those of the entered name, of which one must be chosen; its `bool` says whether nothing was saved
+    /// because of that.
     fn page(
         &self,
         fields: &Fields,
