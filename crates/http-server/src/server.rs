@@ -244,7 +244,7 @@ impl Connection {
             matches!(&stream, Stream::Right(tls) if tls.get_ref().1.alpn_protocol() == Some(HTTP2));
         let service = service(handler, self.peer, self.activity.clone());
         if is_http2 {
-            let connection = h2::Builder::new(Streams { limits, connection: self.activity.clone() })
+            let connection = h2::Builder::new(Streams { limits })
                 .timer(TokioTimer::new())
                 .max_concurrent_streams(http2::MAX_STREAMS)
                 .max_header_list_size(MAX_HEAD_BYTES)

@@ -7,18 +7,23 @@ use std::{
     time::Duration,
 };
 
-use tokio::{sync::Notify, time::Instant};
+use tokio::{
+    sync::Notify,
+    time::{Instant, timeout},
+};
 
 use super::http2::Delivery;
 
 /// A connection that has sent no request yet is as hard to close as one that waits for a response to be read, for this long.
 const GRACE: Duration = Duration::from_secs(5);
+/// For this long, a client that reads a response may accept nothing. Until then, its connection is not closed for a new one.
+const PAUSE: Duration = Duration::from_millis(250);
 
 /// The open connections of a server.
 ///
 /// When all slots are taken, a connection that waits for its client is closed for a new one: first those that are idle, then
-/// the one that has waited longest for a first request, for the body of a request or for the client to read a response. A connection
-/// all of whose requests are with the handler, or whose responses are being read, is never closed.
+/// the one that has waited longest for a first request, for the body of a request or for the client to read a response (at least
+/// [`PAUSE`]). A connection all of whose requests are with the handler, or whose responses are being read, is never closed.
 ///
 /// A connection takes one slot. With HTTP/2 it may have several requests in progress; each takes one then.
 pub(super) struct Connections {
@@ -26,8 +31,7 @@ pub(super) struct Connections {
     max_per_client: usize,
     max_per_network: usize,
     open: Mutex<Open>,
-    /// Notified when slots become free, or a connection begins to wait for its client. Only [`Connections::admit`] waits for it, one
-    /// call at a time.
+    /// Notified when slots become free. Only [`Connections::admit`] waits for it, one call at a time.
     changed: Notify,
 }
 
@@ -95,7 +99,8 @@ impl Connection {
         let body = (self.receiving > 0).then_some(self.receiving_since);
         let connection = *self.blocked.since();
         let streams = self.streams.iter().filter_map(|stream| stream.upgrade()?.waiting_since());
-        body.into_iter().chain(connection).chain(streams).min().map(Wait::Client)
+        let unread = connection.into_iter().chain(streams).filter(|since| now >= *since + PAUSE);
+        body.into_iter().chain(unread).min().map(Wait::Client)
     }
 }
 
@@ -140,7 +145,8 @@ impl Connections {
             match self.try_admit(client) {
                 Ok(slot) => return Some(slot),
                 Err(NoSlot::ForClient) => return None,
-                Err(_) => self.changed.notified().await,
+                // Nothing is notified when a client has paused for long enough.
+                Err(_) => _ = timeout(PAUSE, self.changed.notified()).await,
             }
         }
     }
@@ -255,21 +261,12 @@ impl Slot {
         let mut since = self.blocked.since();
         if since.is_some() != is_blocked {
             *since = is_blocked.then(Instant::now);
-            drop(since);
-            if is_blocked {
-                self.waits_for_client();
-            }
         }
     }
 
     /// Whether the client accepts no bytes.
     pub(super) fn is_blocked(&self) -> bool {
         self.blocked.since().is_some()
-    }
-
-    /// Records that this connection or a stream of it began to wait for its client.
-    pub(super) fn waits_for_client(&self) {
-        self.connections.changed.notify_one();
     }
 
     /// Records that a request is in progress, with HTTP/2 if it has a `stream`.
@@ -430,6 +427,7 @@ mod tests {
         let mut rest = Vec::new();
         for (last, expect) in [(6, 4), (7, 0), (8, 2), (9, 3)] {
             let newest = connections.try_admit(client(last)).unwrap();
+            advance(PAUSE / 8).await;
             let evicted: Vec<_> = order.iter().map(is_evicted).collect();
             assert_eq!(evicted.iter().position(|is| *is), Some(expect), "{evicted:?}");
             answered(&newest);
@@ -443,6 +441,7 @@ mod tests {
         advance(GRACE).await;
         rest[0].set_blocked(false);
         rest[0].set_blocked(true);
+        advance(PAUSE).await;
         let _newest = connections.try_admit(client(10)).unwrap();
         assert!(is_evicted(&rest[1]) && !is_evicted(&rest[0]));
     }
@@ -461,6 +460,9 @@ mod tests {
         assert_eq!(connections.try_admit(client(3)).err(), Some(NoSlot::ForAnyone));
         streams[2].give("part".into());
         streams[2].cut_off_at();
+        advance(PAUSE - Duration::from_millis(1)).await;
+        assert_eq!(connections.try_admit(client(3)).err(), Some(NoSlot::ForAnyone));
+        advance(Duration::from_millis(1)).await;
         let new = connections.try_admit(client(3)).unwrap();
         assert!(is_evicted(&many) && !is_evicted(&other));
         assert_eq!(connections.open().slots, 5);
@@ -470,7 +472,7 @@ mod tests {
         assert_eq!(connections.open().by_id[&new.id].wait(Instant::now()), None);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_network_has_a_share() {
         let connections = Connections::new(8);
         let slots: Vec<_> = (0..6)
@@ -483,6 +485,7 @@ mod tests {
         assert_eq!(connections.try_admit(client_in(1, 9)).err(), Some(NoSlot::ForClient));
         let other = connections.try_admit(client_in(2, 9)).unwrap();
         slots[3].set_blocked(true);
+        advance(PAUSE).await;
         assert!(connections.try_admit(client_in(1, 9)).is_ok());
         assert!(is_evicted(&slots[3]) && !is_evicted(&other));
     }
@@ -543,7 +546,7 @@ mod tests {
         assert!(is_evicted(&slots[0]));
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_new_connection_replaces_one_that_begins_to_wait_for_its_client() {
         let connections = Connections::new(1);
         let busy = connections.try_admit(None).unwrap();

@@ -14,7 +14,7 @@ use http_body::Body as _;
 use hyper::rt::Executor;
 use tokio::time::{Instant, sleep};
 
-use super::{activity::Activity, client_stream::WriteAllowance};
+use super::client_stream::WriteAllowance;
 use crate::{HttpLimits, body::full, reply::Reply};
 
 /// Upper bound on the requests in progress on one connection.
@@ -91,19 +91,18 @@ impl Delivery {
 #[derive(Clone)]
 pub(super) struct Streams {
     pub(super) limits: HttpLimits,
-    pub(super) connection: Arc<Activity>,
 }
 
 impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Streams {
     fn execute(&self, stream: F) {
         let delivery = Delivery::new(&self.limits);
-        let stream = run(stream, delivery.clone(), self.connection.clone());
+        let stream = run(stream, delivery.clone());
         tokio::spawn(DELIVERY.scope(delivery, stream));
     }
 }
 
 /// Runs a stream. Dropping it unfinished resets the stream.
-async fn run(stream: impl Future<Output = ()>, delivery: Arc<Delivery>, connection: Arc<Activity>) {
+async fn run(stream: impl Future<Output = ()>, delivery: Arc<Delivery>) {
     let mut stream = pin!(stream);
     let mut deadline = pin!(sleep(Duration::ZERO));
     poll_fn(|cx| {
@@ -113,7 +112,6 @@ async fn run(stream: impl Future<Output = ()>, delivery: Arc<Delivery>, connecti
         let Some(cut_off_at) = delivery.cut_off_at() else { return Poll::Pending };
         if deadline.deadline() != cut_off_at {
             deadline.as_mut().reset(cut_off_at);
-            connection.slot.waits_for_client();
         }
         deadline.as_mut().poll(cx)
     })

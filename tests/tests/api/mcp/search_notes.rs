@@ -8,16 +8,26 @@ use tests::{TestAccount, TestApp};
 
 use super::{RESOURCES, call, payload, request};
 
-/// How the operator adds a model.
-const HOW: &str = "server model install ViT-B-32__openai";
+/// Where the operator learns how to add a model.
+const HOW: &str = "docs/models.md";
 
-/// A source with a model in use; its embeddings do not matter here.
+/// A source whose model, if any, is in use; its embeddings do not matter here.
 #[derive(Debug)]
-struct OneModel;
+struct Models {
+    has_one: bool,
+    can_run: bool,
+}
 
-impl ModelSource for OneModel {
+/// A source with a model.
+const ONE_MODEL: Models = Models { has_one: true, can_run: true };
+
+impl ModelSource for Models {
     fn active_model(&self) -> Result<Option<SharedEncoder>, String> {
-        Ok(Some(Arc::new(vision::BuiltInEncoder)))
+        Ok(self.has_one.then(|| Arc::new(vision::BuiltInEncoder) as SharedEncoder))
+    }
+
+    fn can_run_models(&self) -> bool {
+        self.can_run
     }
 
     fn encoder_by_name(&self, _: &str) -> Option<SharedEncoder> {
@@ -92,7 +102,7 @@ async fn other_calls_have_no_note() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn with_a_model_there_is_no_note() {
-    let app = TestApp::builder().models(Arc::new(OneModel)).start().await;
+    let app = TestApp::builder().models(Arc::new(ONE_MODEL)).start().await;
     let (ann, _, album) = with_image(&app).await;
     for resource in RESOURCES {
         for (tool, arguments) in visual_searches(&album) {
@@ -140,13 +150,17 @@ async fn the_tools_that_search_declare_the_note() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_account_page_says_how_to_add_a_model() {
-    let app = TestApp::start().await;
-    let anna = app.person("anna").await;
-    let page = app.browser().signed_in(&anna).await.open("/account").await.expect(200).text();
-    assert!(page.contains("no vision model is in use") && page.contains(HOW), "{page}");
-
-    let app = TestApp::builder().models(Arc::new(OneModel)).start().await;
-    let anna = app.person("anna").await;
-    let page = app.browser().signed_in(&anna).await.open("/account").await.expect(200).text();
-    assert!(!page.contains(HOW), "{page}");
+    for (models, is_advised) in [
+        (Models { has_one: false, can_run: true }, true),
+        (Models { has_one: false, can_run: false }, false),
+        (ONE_MODEL, false),
+    ] {
+        let has_one = models.has_one;
+        let app = TestApp::builder().models(Arc::new(models)).start().await;
+        let anna = app.person("anna").await;
+        let page = app.browser().signed_in(&anna).await.open("/account").await.expect(200).text();
+        assert_eq!(page.contains("no vision model is in use"), !has_one, "{page}");
+        assert_eq!(page.contains("server model install ViT-B-32__openai"), is_advised, "{page}");
+        assert_eq!(page.contains("<code>server doctor</code>"), !has_one && !is_advised, "{page}");
+    }
 }

@@ -23,7 +23,7 @@ async fn each_refusal_of_an_upload_has_its_status_and_reason() {
             step("PUT /dav/x.jpg", 415).with("Content-Encoding", "gzip").body(jpeg(1)),
             step("HEAD /dav/x.jpg", 404),
             step("PUT /dav/x.jpg", 201)
-                .with("OC-Checksum", "MD5:00")
+                .with("OC-Checksum", "SHA3-512:00")
                 .with("X-OC-Mtime", "yesterday")
                 .body(jpeg(1)),
             step("GET /dav/x.jpg", 403).shows("<d:error "),
