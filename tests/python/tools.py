@@ -78,8 +78,8 @@ async def use_tools(call, url: str) -> int:
     image = (await use("get_image", id=newest))["result"]
     assert image["id"] == newest
     assert image["renditions"]
-    for url in image["renditions"].values():
-        await asyncio.to_thread(check_rendition, url)
+    for rendition_url in image["renditions"].values():
+        await asyncio.to_thread(check_rendition, rendition_url)
 
     # One of the sample photos was taken in Rome.
     nearby = await use("search_images", latitude=41.9, longitude=12.5, radiusMeters=20_000)

@@ -13,7 +13,7 @@
 //! The most common change is a new test: a `#[tokio::test(flavor = "multi_thread")]` in the module of its topic under
 //! `tests/tests/api`, named after the rule that it tests, and that name in `tests/trace.toml`.
 #![deny(missing_docs)]
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod app;
 pub mod black_box;
@@ -30,6 +30,8 @@ mod seed;
 mod stores;
 pub mod tls;
 
+use std::time::Duration;
+
 pub use app::{START_TIME, TestAccount, TestApp, TestAppBuilder, secret};
 pub use date_cases::{DATE_CASES_ADDED, DateCase, ExpectedTime, SidecarFile, date_cases};
 pub use decoder::settings;
@@ -37,3 +39,8 @@ pub use redacted::redacted;
 pub use response::TestResponse;
 pub use seed::{SeedImage, fixture, fixtures};
 pub use stores::Stack;
+
+/// Ends a wait that hangs.
+pub async fn within<T>(wait: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(60), wait).await.expect("it happens within a minute")
+}

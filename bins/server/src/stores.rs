@@ -2,7 +2,7 @@
 
 use std::{
     fs, io,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     sync::Arc,
 };
 
@@ -251,8 +251,14 @@ fn resolved(path: &Path) -> Result<PathBuf, OpenError> {
     for existing in path.ancestors() {
         match fs::canonicalize(existing) {
             Ok(real) => {
-                let rest = path.strip_prefix(existing).ok().filter(|rest| *rest != Path::new(""));
-                return Ok(rest.map_or(real.clone(), |rest| real.join(rest)));
+                let mut resolved = real;
+                for part in path.strip_prefix(existing).unwrap_or(Path::new("")).components() {
+                    match part {
+                        Component::ParentDir => _ = resolved.pop(),
+                        part => resolved.push(part),
+                    }
+                }
+                return Ok(resolved);
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(source) => return Err(OpenError::Io { path: existing.to_owned(), source }),

@@ -30,24 +30,42 @@ pub(crate) fn add(error: &mut Error, program: &Command, arguments: impl Iterator
     if error.kind() != ErrorKind::InvalidSubcommand {
         return;
     }
-    let commands: Vec<&str> =
-        command_of(program, arguments).get_subcommands().map(Command::get_name).collect();
     let means = |(words, _): &&(&[&str], &[&str])| words.contains(&unknown.as_str());
-    let same = SYNONYMS.iter().filter(means).flat_map(|(_, same)| same.iter());
-    let found: Vec<String> = same.filter(|same| commands.contains(same)).map(ToString::to_string).collect();
+    let same: Vec<&str> = SYNONYMS.iter().filter(means).flat_map(|(_, same)| same.iter().copied()).collect();
+    let mut words = arguments.filter_map(|argument| argument.into_string().ok());
+    // The innermost command before the unknown word.
+    let mut command = program;
+    for word in words.by_ref().take_while(|word| word != unknown) {
+        command = command.find_subcommand(word).unwrap_or(command);
+    }
+    let mut found: Vec<String> = Vec::new();
+    if std::ptr::eq(command, program) {
+        found = in_a_later_command(program, unknown, &same, words);
+    }
+    if found.is_empty() {
+        let known = same.into_iter().filter(|name| command.find_subcommand(name).is_some());
+        found = known.map(str::to_owned).collect();
+    }
     if !found.is_empty() {
         error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(found));
     }
 }
 
-/// The innermost command that the arguments name.
-fn command_of(program: &Command, arguments: impl Iterator<Item = OsString>) -> &Command {
-    let mut command = program;
-    for argument in arguments {
-        let named = argument.to_str().and_then(|name| command.find_subcommand(name));
-        command = named.unwrap_or(command);
-    }
-    command
+/// The commands that are meant by words in the wrong order: `account delete` for `delete account`.
+fn in_a_later_command(
+    program: &Command,
+    unknown: &str,
+    same: &[&str],
+    later: impl Iterator<Item = String>,
+) -> Vec<String> {
+    let mut named = later.filter_map(|word| program.find_subcommand(word));
+    let found = named.find_map(|command| {
+        let is_meant = |name: &str| name == unknown || same.contains(&name);
+        let meant = command.get_subcommands().map(Command::get_name).filter(|name| is_meant(name));
+        let found: Vec<String> = meant.map(|name| format!("{} {name}", command.get_name())).collect();
+        (!found.is_empty()).then_some(found)
+    });
+    found.unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -78,6 +96,10 @@ mod tests {
             (&["key", "delete", "ann@example.org", "phone"], "'revoke'"),
             (&["account", "passwd", "ann@example.org"], "'set-password'"),
             (&["model", "download", "x"], "'install'"),
+            (&["delete", "account", "a@b"], "'account delete'"),
+            (&["add", "account", "a@b"], "'account create'"),
+            (&["remove", "key"], "'key revoke'"),
+            (&["add", "a@b", "photos"], "'import'"),
             (&["check"], "'doctor'"),
             (&["serve", "--lisen", "127.0.0.1:1"], "'--listen'"),
             (&["serve", "--base-ulr", "x"], "'--base-url'"),

@@ -97,7 +97,7 @@ where
 {
     let limits = options.limits;
     let acceptor = options.tls.clone().map(TlsAcceptor::from);
-    tracing::info!(address = %listener.local_addr()?, "serving");
+    tracing::debug!(address = %listener.local_addr()?, "serving");
     let connections = Connections::new(limits.connections);
     // Each connection holds a receiver until it has ended.
     let (stop, _) = watch::channel(());

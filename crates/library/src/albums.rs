@@ -26,10 +26,11 @@ impl Library {
         let mut albums = Vec::new();
         while let Ok(offset) = Offset::new(u32::try_from(albums.len()).unwrap_or(u32::MAX)) {
             let page = self.albums(caller, Limit::MAX, offset).await?;
-            if page.albums.is_empty() {
+            let is_empty = page.albums.is_empty();
+            albums.extend(page.albums);
+            if is_empty || u32::try_from(albums.len()).is_ok_and(|read| read >= page.total) {
                 break;
             }
-            albums.extend(page.albums);
         }
         Ok(albums)
     }

@@ -286,13 +286,14 @@ impl Dispatcher {
         }
     }
 
-    /// Starts a round of planning if no image waits or is being indexed; returns whether it did. If another process is the
+    /// Starts a round of planning if no image that is not visible waits or is being indexed; returns whether it did. If another process is the
     /// indexer, only what an import has to know is read.
     fn start_planning(&mut self, is_indexer: bool) -> bool {
         let mut running = RunningCounts::default();
         for job in self.running.values() {
             match job {
-                RunningJob::Image(_) | RunningJob::OutdatedImage(_) => return false,
+                RunningJob::Image(_) => return false,
+                RunningJob::OutdatedImage(_) => running.outdated += 1,
                 RunningJob::FullRendition(_) => running.full_renditions += 1,
                 RunningJob::Embedding(_) => running.embeddings += 1,
                 RunningJob::Text(_) => running.texts += 1,

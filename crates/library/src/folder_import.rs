@@ -93,7 +93,9 @@ impl Library {
         };
         let mut report = ImportReport::of(&mut plan);
         let mut import = FolderImport::new(self, account, Arc::new(plan), &mut report);
-        import.waits_for = Some(scope);
+        // Another process may have the photos of others to do first.
+        let is_done_when_visible = scope == IndexingScope::Images && self.has_indexing_service();
+        import.waits_for = (!is_done_when_visible).then_some(scope);
         let stopped = import.run(progress).await.err().map(|error| error.to_string());
         report.stopped = stopped;
         report
@@ -220,7 +222,7 @@ impl<'a> FolderImport<'a> {
             }
             if is_read && self.waiting.is_empty() && last_progress.elapsed() > SEARCH_WAIT {
                 let jobs = self.awaited_jobs().await?;
-                if jobs_before == Some(jobs) {
+                if jobs_before.is_some_and(|before| jobs >= before) {
                     let images = self.unsearchable.len();
                     tracing::warn!(images, "some images are not fully searchable yet");
                     return Ok(());

@@ -201,8 +201,9 @@ impl Library {
         upload: Upload,
         stream: impl Stream<Item = Result<Bytes, E>> + Send,
     ) -> Result<ImportOutcome, ImportError> {
-        let room = self.reserve_file(account, &upload).await?;
-        let (original, staged) = self.receive(account, &upload, room, stream).await?;
+        // Held until the store counts the file.
+        let mut room = self.reserve_file(account, &upload).await?;
+        let (original, staged) = self.receive(account, &upload, &mut room, stream).await?;
         self.mark_synced(account).await?;
         let original = original.ok_or(ImportError::Refused(MediaError::Empty))?;
         self.store_original(account, original, &upload, Source::Staged(Some(staged))).await
@@ -213,7 +214,7 @@ impl Library {
         &self,
         account: AccountId,
         upload: &Upload,
-        mut room: Reservation,
+        room: &mut Reservation,
         stream: impl Stream<Item = Result<Bytes, E>> + Send,
     ) -> Result<(Option<Original>, StagedFile), ImportError> {
         let max_bytes = self.parts.settings.max_upload_bytes;

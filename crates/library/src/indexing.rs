@@ -94,17 +94,23 @@ impl Library {
 
     /// `false` if this worker no longer holds the job.
     async fn index(&self, job: &IndexJob, worker: &str) -> Result<bool, IndexError> {
-        // If these decoders already made the picture, only the metadata is read again. A new sidecar may turn it.
+        // If these decoders already made the picture, only the metadata is read again, unless a sidecar may turn it.
         let is_turned = media::sidecar_orientation(&job.file.sidecars).is_some();
         let is_current =
             |picture: &&DecodedPicture| picture.decoder_version >= media::DECODER_VERSION && !is_turned;
-        let current = job.picture.as_ref().filter(is_current);
-        let task = DecodeTask {
-            renditions: requested_renditions(job, current),
-            read_metadata: Some(job.file.clone()),
-        };
+        let mut current = job.picture.as_ref().filter(is_current);
         let urgency = if is_outdated(job) { Urgency::Deferrable } else { Urgency::Background };
-        let decoded = self.decode(job.original, job.original_bytes, &task, urgency).await?;
+        let decode = async |current| {
+            let renditions = requested_renditions(job, current);
+            let task = DecodeTask { renditions, read_metadata: Some(job.file.clone()) };
+            self.decode(job.original, job.original_bytes, &task, urgency).await
+        };
+        let mut decoded = decode(current).await?;
+        // The sidecar that turned it is gone.
+        if current.is_some_and(|current| current.size != decoded.rendered.full_size) {
+            current = None;
+            decoded = decode(current).await?;
+        }
         let metadata = decoded
             .metadata
             .ok_or_else(|| IndexError::Decoder(io::Error::other("it returned no metadata")))?;

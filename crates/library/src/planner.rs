@@ -34,6 +34,8 @@ pub(crate) enum PlannedJob {
 /// The running jobs that can wait.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RunningCounts {
+    /// Images that older decoders read.
+    pub(crate) outdated: usize,
     pub(crate) embeddings: usize,
     pub(crate) texts: usize,
     pub(crate) full_renditions: usize,
@@ -41,7 +43,7 @@ pub(crate) struct RunningCounts {
 
 impl RunningCounts {
     fn total(self) -> usize {
-        self.embeddings + self.texts + self.full_renditions
+        self.outdated + self.embeddings + self.texts + self.full_renditions
     }
 }
 

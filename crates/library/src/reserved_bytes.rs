@@ -21,11 +21,11 @@ pub(crate) struct ReservedBytes(Arc<Mutex<HashMap<AccountId, u64>>>);
 pub(crate) enum RoomFor {
     /// A file, which may be one that the account stores already. So while nothing else is reserved, it may be as long as the quota.
     File,
-    /// A part of a file, which replaces this many bytes.
+    /// A part of a file. While nothing else is reserved, it may use the room of the bytes that it replaces.
     Part { replaced_bytes: u64 },
 }
 
-/// The bytes that are reserved for one upload while it is received. Dropping it frees them.
+/// The bytes that are reserved for one upload until the store counts them. Dropping it frees them.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     reserved: ReservedBytes,
@@ -44,23 +44,45 @@ impl ReservedBytes {
 }
 
 impl Reservation {
+    /// The bytes that other uploads of the account have reserved.
+    fn of_others(&self, by_account: &HashMap<AccountId, u64>) -> u64 {
+        by_account.get(&self.account).copied().unwrap_or_default().saturating_sub(self.bytes)
+    }
+
     /// Reserves this many bytes instead of those that are reserved now; `false` if they do not fit beside the stored ones and
-    /// the other uploads.
-    fn try_reserve(&mut self, stored_bytes: u64, bytes: u64) -> bool {
+    /// the other uploads. `of_others_before` had been reserved when the store was asked: an upload that has ended since may
+    /// not be among the stored bytes.
+    fn try_reserve(&mut self, stored_bytes: u64, of_others_before: u64, bytes: u64) -> bool {
         let Some(quota_bytes) = self.quota_bytes else { return true };
         let mut by_account = self.reserved.by_account();
-        let of_account = by_account.get(&self.account).copied().unwrap_or_default();
-        let of_others = of_account.saturating_sub(self.bytes);
+        let of_others_now = self.of_others(&by_account);
+        let of_others = of_others_now.max(of_others_before);
         let fits = stored_bytes.saturating_add(of_others).saturating_add(bytes) <= quota_bytes;
-        let fits = match self.room_for {
-            RoomFor::File => stored_bytes < quota_bytes && (fits || (of_others == 0 && bytes <= quota_bytes)),
-            RoomFor::Part { .. } => fits,
+        let fits_alone = match self.room_for {
+            RoomFor::File => bytes <= quota_bytes,
+            RoomFor::Part { replaced_bytes } => {
+                stored_bytes.saturating_sub(replaced_bytes).saturating_add(bytes) <= quota_bytes
+            }
         };
+        let is_full = matches!(self.room_for, RoomFor::File) && stored_bytes >= quota_bytes;
+        let fits = !is_full && (fits || (of_others == 0 && fits_alone));
         if fits {
             self.bytes = bytes;
-            by_account.insert(self.account, of_others.saturating_add(bytes));
+            by_account.insert(self.account, of_others_now.saturating_add(bytes));
         }
         fits
+    }
+
+    /// Asks the store, and reserves the first of these numbers of bytes that fits.
+    ///
+    /// # Errors
+    /// [`ImportError::QuotaExceeded`], or the store failed.
+    async fn reserve_one_of(&mut self, library: &Library, numbers: &[u64]) -> Result<(), ImportError> {
+        let Some(quota_bytes) = self.quota_bytes else { return Ok(()) };
+        let before = self.of_others(&self.reserved.by_account());
+        let stored = library.parts.store.stored_bytes(self.account).await?;
+        let has_room = numbers.iter().any(|bytes| self.try_reserve(stored, before, *bytes));
+        if has_room { Ok(()) } else { Err(ImportError::QuotaExceeded { quota_bytes }) }
     }
 
     /// Makes sure that the first `received_bytes` of the upload are reserved.
@@ -68,21 +90,11 @@ impl Reservation {
     /// # Errors
     /// [`ImportError::QuotaExceeded`], or the store failed.
     pub(crate) async fn cover(&mut self, library: &Library, received_bytes: u64) -> Result<(), ImportError> {
-        let Some(quota_bytes) = self.quota_bytes else { return Ok(()) };
-        let needed = match self.room_for {
-            RoomFor::File => received_bytes,
-            RoomFor::Part { replaced_bytes } => received_bytes.saturating_sub(replaced_bytes),
-        };
-        if needed <= self.bytes {
+        if self.quota_bytes.is_none() || received_bytes <= self.bytes {
             return Ok(());
         }
-        let stored = library.parts.store.stored_bytes(self.account).await?;
-        let step = needed.checked_next_multiple_of(STEP_BYTES).unwrap_or(needed);
-        if self.try_reserve(stored, step) || self.try_reserve(stored, needed) {
-            Ok(())
-        } else {
-            Err(ImportError::QuotaExceeded { quota_bytes })
-        }
+        let step = received_bytes.checked_next_multiple_of(STEP_BYTES).unwrap_or(received_bytes);
+        self.reserve_one_of(library, &[step, received_bytes]).await
     }
 }
 
@@ -112,13 +124,8 @@ impl Library {
     ) -> Result<Reservation, ImportError> {
         let reserved = self.parts.reserved_bytes.clone();
         let mut reservation = Reservation { reserved, account, quota_bytes, room_for, bytes: 0 };
-        let Some(quota_bytes) = quota_bytes else { return Ok(reservation) };
-        let stored = self.parts.store.stored_bytes(account).await?;
-        if reservation.try_reserve(stored, announced_bytes) {
-            Ok(reservation)
-        } else {
-            Err(ImportError::QuotaExceeded { quota_bytes })
-        }
+        reservation.reserve_one_of(self, &[announced_bytes]).await?;
+        Ok(reservation)
     }
 }
 
@@ -137,14 +144,16 @@ mod tests {
         let reserved = ReservedBytes::default();
         let new = || reservation(&reserved, RoomFor::File);
         let (mut first, mut second) = (new(), new());
-        assert!(first.try_reserve(40, 40) && !second.try_reserve(40, 21) && second.try_reserve(40, 20));
-        assert!(!first.try_reserve(40, 41), "the other one has the rest");
-        assert!(!new().try_reserve(40, 1) && new().try_reserve(40, 0));
+        assert!(
+            first.try_reserve(40, 0, 40) && !second.try_reserve(40, 0, 21) && second.try_reserve(40, 0, 20)
+        );
+        assert!(!first.try_reserve(40, 0, 41), "the other one has the rest");
+        assert!(!new().try_reserve(40, 0, 1) && new().try_reserve(40, 0, 0));
         let mut of_another = new();
         of_another.account = AccountId(2);
-        assert!(of_another.try_reserve(0, 100));
+        assert!(of_another.try_reserve(0, 0, 100));
         drop(first);
-        assert!(second.try_reserve(40, 60));
+        assert!(second.try_reserve(40, 0, 60));
         drop((second, of_another));
         assert!(reserved.by_account().is_empty());
     }
@@ -154,11 +163,23 @@ mod tests {
         let reserved = ReservedBytes::default();
         let (mut alone, mut other) =
             (reservation(&reserved, RoomFor::File), reservation(&reserved, RoomFor::File));
-        assert!(!alone.try_reserve(99, 101) && alone.try_reserve(99, 100));
-        assert!(!other.try_reserve(99, 1));
+        assert!(!alone.try_reserve(99, 0, 101) && alone.try_reserve(99, 0, 100));
+        assert!(!other.try_reserve(99, 0, 1));
         drop(alone);
-        assert!(!other.try_reserve(100, 1), "the account is full");
+        assert!(!other.try_reserve(100, 0, 1), "the account is full");
         let mut part = reservation(&reserved, RoomFor::Part { replaced_bytes: 0 });
-        assert!(!part.try_reserve(99, 2) && part.try_reserve(99, 1));
+        assert!(!part.try_reserve(99, 0, 2) && part.try_reserve(99, 0, 1));
+    }
+
+    #[test]
+    fn a_part_alone_may_use_the_room_of_what_it_replaces() {
+        let reserved = ReservedBytes::default();
+        let new = || reservation(&reserved, RoomFor::Part { replaced_bytes: 50 });
+        let (mut first, mut second) = (new(), new());
+        assert!(!first.try_reserve(90, 0, 61) && first.try_reserve(90, 0, 60));
+        assert!(!second.try_reserve(90, 0, 1), "the part that is replaced is stored until then");
+        drop(first);
+        assert!(!second.try_reserve(90, 60, 50), "an upload that ended meanwhile may not be stored yet");
+        assert!(second.try_reserve(90, 0, 50));
     }
 }

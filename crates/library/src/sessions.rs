@@ -27,6 +27,14 @@ impl Library {
         Ok(holder)
     }
 
+    /// The session with this token; `None` if there is none. Does not extend it: for requests that nobody caused.
+    ///
+    /// # Errors
+    /// [`StorageError`]; it does not mean that the token is wrong.
+    pub async fn session_without_use(&self, token: &str) -> Result<Option<SessionHolder>, StorageError> {
+        self.parts.store.session(&session_hash(token), self.parts.clock.now()).await
+    }
+
     /// Ends a session, from the next request on; `false` if there is none.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ pub struct InitializeParams {
     /// The requested revision, perhaps an unknown one; see [`ProtocolVersion::negotiate`].
     pub protocol_version: String,
     /// The client's capabilities; not typed, because revisions and extensions add to them.
+    #[serde(default)]
     pub capabilities: Map<String, Value>,
     /// The client program.
     pub client_info: Implementation,

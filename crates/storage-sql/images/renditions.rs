@@ -189,19 +189,31 @@ pub(super) fn add(
     Ok(true)
 }
 
-/// Replaces renditions with those that indexing made. The blobs of the new ones can be kept.
+/// Replaces renditions with those that indexing made. The blobs of the new ones can be kept. If they differ, a full rendition that
+/// indexing did not make is removed, to be made again: a sidecar may have turned the picture.
 pub(crate) fn replace(
     c: &mut SqlConnection,
     original: &ContentHash,
     made: &[StoredRendition],
 ) -> Result<(), SqlError> {
+    let mut differ = false;
     for rendition in made {
         let older = blob_of(c, original, rendition.rendition)?;
         insert(c, original, rendition)?;
         blob_registry::keep(c, BlobKind::Rendition, &rendition.blob)?;
         if let Some(older) = older {
+            differ |= older != rendition.blob.as_bytes();
             release_unused(c, &older)?;
         }
+    }
+    let makes_full = made.iter().any(|made| made.rendition == Rendition::Full);
+    if differ
+        && !makes_full
+        && let Some(full) = blob_of(c, original, Rendition::Full)?
+    {
+        let key = (original.as_bytes().as_slice(), Rendition::Full.name());
+        diesel::delete(renditions::table.find(key)).execute(c)?;
+        release_unused(c, &full)?;
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ pub(crate) use web_auth::session_token;
 use crate::{Site, layout::PageHeader, messages, return_to::ReturnTo};
 
 /// Lifetime of the session cookie: the longest that browsers allow. The store decides when the session expires, and every
-/// use extends it.
+/// use extends it, except when an open page looks for changes.
 const SESSION_MAX_AGE_S: u32 = 400 * 24 * 3600;
 
 const VISITOR: &str = "photos_visitor";
@@ -38,7 +38,19 @@ impl Person {
     pub(crate) async fn of(site: &Site, headers: &HeaderMap) -> Result<Option<Self>, Reply> {
         let token = session_token(&site.base_url, headers).unwrap_or_default();
         let holder = session(site, headers).await?;
-        Ok(holder.map(|holder| Self { holder, session: session_hash(&token), token }))
+        Ok(holder.map(|holder| Self::with(holder, token)))
+    }
+
+    /// The sender of a request that an open page sends by itself, which does not extend the session; `None` without a session.
+    pub(crate) async fn of_open_page(site: &Site, headers: &HeaderMap) -> Result<Option<Self>, Reply> {
+        let Some(token) = session_token(&site.base_url, headers) else { return Ok(None) };
+        let holder = site.library.session_without_use(&token).await;
+        let holder = holder.map_err(|error| messages::unavailable(&error))?;
+        Ok(holder.map(|holder| Self::with(holder, token)))
+    }
+
+    fn with(holder: SessionHolder, token: String) -> Self {
+        Self { holder, session: session_hash(&token), token }
     }
 
     /// The sender of a request to a page; leads to sign-in, and back, without a session.

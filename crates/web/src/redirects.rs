@@ -2,12 +2,14 @@
 
 use std::io;
 
-use http::{HeaderMap, Method, Request, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 use http_server::{
-    HttpLimits, ServeOptions, cookies,
+    HttpLimits, ServeOptions,
+    body::RequestBody,
+    cookies,
     reply::{Reply, WithHeader as _, error, permanent_redirect},
 };
-use hyper::body::Body;
+use hyper::body::{Body, Incoming};
 use library::{network_prefix, subscriber_prefix};
 use tokio::net::TcpListener;
 use web_auth::SESSION_COOKIE;
@@ -16,6 +18,9 @@ use crate::App;
 
 /// Upper bound on connections.
 const CONNECTIONS: usize = 256;
+
+/// Deletes the cookie of a session that began without https.
+const NO_SESSION: &str = "photos_session=; Path=/; Max-Age=0";
 
 /// Redirects requests of browsers to the same path below the base URL of an app, until `shutdown` is ready. A client that sends
 /// credentials or a body without encryption is refused: after a redirect it would work, and send them again each time.
@@ -35,8 +40,11 @@ pub async fn serve_redirects(
         network_of: network_prefix,
         tls: None,
     };
-    let handler = move |_, request| {
+    let handler = move |_, request: Request<Incoming>| {
         let reply = respond(app.base_url(), &request);
+        let (parts, body) = request.into_parts();
+        // What is left of the body is discarded, so that a client that is still sending reads the reply.
+        drop(RequestBody::new(&parts, body, &limits));
         async move { reply }
     };
     http_server::serve(handler, options, listener, shutdown).await
@@ -51,7 +59,11 @@ fn respond<B: Body>(base_url: &str, request: &Request<B>) -> Reply {
         "this address only redirects browsers to https; use {base_url}. Passwords, keys and photos in this request were sent \
          without encryption: replace passwords and keys that it contained"
     );
-    error(StatusCode::FORBIDDEN, &message).with(header::CONNECTION, header::HeaderValue::from_static("close"))
+    let reply =
+        error(StatusCode::FORBIDDEN, &message).with(header::CONNECTION, HeaderValue::from_static("close"));
+    // A browser that still has the cookie of a time without https is redirected from now on.
+    let is_of_browser = cookies::has(request.headers(), SESSION_COOKIE);
+    if is_of_browser { reply.with(header::SET_COOKIE, HeaderValue::from_static(NO_SESSION)) } else { reply }
 }
 
 /// Cookies of other services on the same host are no credentials of this one.
@@ -83,6 +95,8 @@ mod tests {
             let reply = respond("https://photos.test", &request);
             assert_eq!(reply.status(), expect, "{method} {name}: {value} {body}");
             assert_eq!(reply.headers().contains_key(header::LOCATION), expect == 308, "{method} {name}");
+            let has_session = name == "cookie" && expect == 403;
+            assert_eq!(reply.headers().contains_key(header::SET_COOKIE), has_session, "{method} {value}");
         };
         let plain = ("accept", "text/html");
         check("GET", plain, "", 308);

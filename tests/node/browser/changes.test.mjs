@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { World } from './support/harness.mjs';
-import { press, words } from './support/pages.mjs';
+import { press, reloadUntil, words } from './support/pages.mjs';
 import { importPhotos, minute } from './support/places.mjs';
 import { choose, isFinished } from './support/upload.mjs';
 
@@ -52,22 +52,56 @@ world.test('new photos appear where they belong, and what is in sight stays', DE
   assert.ok(Math.abs(now - top) <= 1, `${now} instead of ${top}`);
 });
 
+world.test('the number of selected photos follows a selected month', DESK, async (visit) => {
+  const { page } = visit;
+  const person = await world.newAccount();
+  await importPhotos(world.service, person, day('2024-07', 3));
+  await visit.signIn(person, '/');
+  await page.locator('.load').first().waitFor({ state: 'attached' });
+  await page.getByLabel('Select all of July 2024').evaluate((check) => check.click());
+  await page.locator('#selected', { hasText: '3 selected' }).waitFor();
+  // Three of them are there already.
+  await importPhotos(world.service, person, day('2024-07', 5));
+  await page.locator('#selected', { hasText: '5 selected' }).waitFor();
+});
+
+/** Lets the page learn that so many photos are being read. */
+const showReading = (page, count) =>
+  page.route('**/web/timeline', async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ json: { ...(await answer.json()), reading: count() } });
+  });
+
 world.test('a line shows that photos are being read', DESK, async (visit) => {
   const { page } = visit;
   const person = await world.newAccount();
   let reading = 3;
-  await page.route('**/web/timeline', async (route) => {
-    const answer = await route.fetch();
-    await route.fulfill({ json: { ...(await answer.json()), reading } });
-  });
+  await showReading(page, () => reading);
   await visit.signIn(person, '/');
   await page.getByRole('progressbar', { name: '3 photos are being read.' }).waitFor();
   assert.match(await words(page), /3 photos are being read\./);
+  assert.equal(await page.locator('#waiting[role="status"]').textContent(), '3 photos are being read.');
   reading = 1;
   await page.getByRole('progressbar', { name: '1 photo is being read.' }).waitFor();
   assert.deepEqual(await page.locator('#reading').evaluate(({ value, max }) => [value, max]), [2, 3]);
   reading = 0;
   await page.locator('#reading').waitFor({ state: 'hidden' });
+});
+
+world.test('screen readers learn when reading begins and when it ends', DESK, async (visit) => {
+  const { page } = visit;
+  const person = await world.newAccount();
+  await importPhotos(world.service, person, day('2024-07', 2));
+  let reading = 3;
+  await showReading(page, () => reading);
+  const isAnnounced = (text) => page.locator('#status', { hasText: text }).waitFor({ state: 'attached' });
+  await visit.signIn(person, '/');
+  await isAnnounced('3 photos are being read.');
+  reading = 1;
+  await page.getByRole('progressbar', { name: '1 photo is being read.' }).waitFor();
+  await isAnnounced('3 photos are being read.');
+  reading = 0;
+  await isAnnounced('All photos are read.');
 });
 
 world.test('a hidden page asks for nothing', DESK, async (visit) => {
@@ -84,6 +118,7 @@ world.test('a hidden page asks for nothing', DESK, async (visit) => {
       document.dispatchEvent(new Event('visibilitychange'));
     }, hidden);
   await setHidden(true);
+  asked = 0;
   await page.clock.runFor(60_000);
   assert.equal(asked, 0);
   const back = page.waitForRequest('**/web/timeline');
@@ -202,14 +237,15 @@ world.test('a photo that cannot be read is dismissed, with words for people', DE
   await choose(page, files);
   await isFinished(page);
   const entries = page.locator('.entries li');
-  for (await visit.open('/problems'); (await entries.count()) < files.length; ) await page.reload();
+  await visit.open('/problems');
+  await reloadUntil(entries, files.length);
   assert.doesNotMatch(await words(page), /decod|JFIF|marker|Huffman|premature/i);
   await press(page, page.getByRole('button', { name: 'Dismiss: two.jpg' }));
   assert.equal(await entries.count(), 2);
   assert.doesNotMatch(await words(page), /two\.jpg/);
   // It stays dismissed when the others fail again for the same reason.
   await press(page, page.getByRole('button', { name: 'Try all again' }));
-  for (; (await entries.count()) < 2; ) await page.reload();
+  await reloadUntil(entries, 2);
   assert.doesNotMatch(await words(page), /two\.jpg/);
   await press(page, page.getByRole('button', { name: 'Dismiss all' }));
   assert.match(await words(page), /There are no problems\./);

@@ -182,7 +182,12 @@ async fn after_a_password_change_devices_keys_and_apps_can_be_ended() {
         send(&[("csrf", "wrong"), ("apps", "yes"), ("keys", "yes"), ("devices", "yes")]).await.expect(403);
         let ended = send(&fields).await;
         if chosen.is_empty() {
-            ended.expect(400);
+            // The offer stays, with what went wrong.
+            let again = ended.expect(400);
+            assert!(again.text().contains("role=\"alert\""), "{}", again.text());
+            assert!(again.text().contains("Nothing was selected"), "{}", again.text());
+            assert!(again.text().contains("<legend>End the access of</legend>"), "{}", again.text());
+            assert_eq!(form(&again, "/account/password/end-access", None).action, offer.action);
         } else {
             assert_eq!(ended.expect(303).header("location"), Some("/account?done=access-ended"));
         }

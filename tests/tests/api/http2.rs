@@ -11,7 +11,7 @@ use hyper::{
     client::conn::http2::{Builder, SendRequest},
 };
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use tests::TestApp;
+use tests::{TestApp, within};
 use tokio::{
     io::AsyncReadExt as _,
     net::{TcpListener, TcpStream},
@@ -21,7 +21,10 @@ use tokio::{
 use tokio_rustls::TlsConnector;
 use web::HttpLimits;
 
-use super::tls::{SHORT, connect, server_and_client_of};
+use super::{
+    metrics,
+    tls::{SHORT, connect, server_and_client_of},
+};
 
 /// Longer than any limit that a test sets.
 const LONG: Duration = Duration::from_secs(20);
@@ -66,6 +69,13 @@ fn registration() -> (Request<RequestBody>, Sender<Bytes>) {
         .body(Either::Right(body))
         .unwrap();
     (request, sender)
+}
+
+/// Waits until so many requests are in progress.
+async fn until_in_progress(app: &TestApp, count: f64) {
+    let url = app.serve_metrics().await;
+    let reached = async { while metrics::read(&url).await["photos_http_requests_in_progress"] < count {} };
+    within(reached).await;
 }
 
 async fn text(response: Response<Incoming>) -> String {
@@ -224,8 +234,7 @@ async fn an_idle_connection_is_closed_and_a_busy_one_is_not() {
     timeout(LONG, silent_ended).await.expect("it is closed").unwrap().unwrap();
 }
 
-/// On one thread, the server begins the requests of a connection in their order.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn requests_beyond_the_share_of_an_address_get_503() {
     let (app, client) = start(|limits| limits.connections = 8).await;
     let (connection, _) = open(&app, &client, 1 << 20).await;
@@ -235,6 +244,7 @@ async fn requests_beyond_the_share_of_an_address_get_503() {
         let answer = tokio::spawn(connection.clone().send_request(request));
         unfinished.push((body, answer));
     }
+    until_in_progress(&app, 6.0).await;
     let refused = connection.clone().send_request(get(OPENAPI)).await.unwrap();
     assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(refused.headers()["retry-after"], "5");
@@ -279,16 +289,14 @@ async fn a_head_that_is_too_long_is_refused() {
     assert_eq!(answer.status(), StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
 }
 
-/// On one thread, the server begins the requests of a connection in their order.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_shutdown_waits_for_requests_only() {
     let (mut app, client) = start(|_| ()).await;
     let (mut busy, _) = open(&app, &client, 1 << 20).await;
     let (_idle, idle_ended) = open(&app, &client, 1 << 20).await;
     let (request, mut body) = registration();
     let answer = tokio::spawn(busy.send_request(request));
-    let other = busy.send_request(get("https://localhost/healthz")).await.unwrap();
-    assert_eq!(other.status(), StatusCode::OK);
+    until_in_progress(&app, 1.0).await;
     let ended = app.shut_down();
     timeout(LONG, idle_ended).await.expect("it is closed").unwrap().unwrap();
     body.send_data(Bytes::from_static(b"{")).await.unwrap();

@@ -11,7 +11,7 @@ use library::Upload;
 use tests::{TestApp, fixture};
 
 /// The value of each time series.
-async fn read(url: &str) -> BTreeMap<String, f64> {
+pub(crate) async fn read(url: &str) -> BTreeMap<String, f64> {
     let response = reqwest::get(format!("{url}/metrics")).await.unwrap();
     assert_eq!(response.status(), 200);
     assert_eq!(response.headers()["content-type"], "text/plain; version=0.0.4");

@@ -157,13 +157,16 @@ async fn a_later_sidecar_updates_the_record() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sidecar_turns_every_rendition() {
     let app = TestApp::start().await;
-    let ann = app.account("ann").await;
+    let (ann, bob) = (app.account("ann").await, app.account("bob").await);
     let folder = tempfile::tempdir().unwrap();
     fs::copy(fixture("samples/wisteria.jpg"), folder.path().join("photo.jpg")).unwrap();
-    let import = || async {
-        app.import(&ann, &[folder.path().to_owned()]).await;
-        let list = app.get("/images", &ann.key).await;
-        let record = app.get(&format!("/images/{}", list.ids()[0]), &ann.key).await;
+    let import = async |account: &TestAccount, sidecar: Option<String>| {
+        if let Some(sidecar) = sidecar {
+            fs::write(folder.path().join("photo.xmp"), sidecar).unwrap();
+        }
+        app.import(account, &[folder.path().to_owned()]).await;
+        let list = app.get("/images", &account.key).await;
+        let record = app.get(&format!("/images/{}", list.ids()[0]), &account.key).await;
         let record = record.result();
         let size = (record["width"].as_u64().unwrap(), record["height"].as_u64().unwrap());
         for (name, url) in record["renditions"].as_object().unwrap() {
@@ -173,11 +176,14 @@ async fn a_sidecar_turns_every_rendition() {
         }
         size
     };
-    let (width, height) = import().await;
+    let (width, height) = import(&ann, None).await;
     assert!(width > height);
     // The sidecar comes after the photo and after its renditions.
-    fs::write(folder.path().join("photo.xmp"), XMP.replace("exif:GPSLatitude", TURNED)).unwrap();
-    assert_eq!(import().await, (height, width));
+    let turned = XMP.replace("exif:GPSLatitude", TURNED);
+    assert_eq!(import(&ann, Some(turned.clone())).await, (height, width));
+    assert_eq!(import(&ann, Some(XMP.to_owned())).await, (width, height), "the new sidecar turns nothing");
+    // A photo of another account with the same file has the same renditions.
+    assert_eq!(import(&bob, Some(turned)).await, (height, width));
 }
 
 /// An attribute before another one.

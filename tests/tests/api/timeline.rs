@@ -1,5 +1,7 @@
 //! The timeline: its months, their photos as data, its pages and its pictures, for the session of their owner.
 
+use std::time::Duration;
+
 use domain::Plan;
 use reqwest::{Method, header};
 use serde_json::{Value, json};
@@ -83,6 +85,19 @@ async fn an_open_page_learns_of_new_photos_from_a_few_bytes() {
     let (_, others) = app.signed_in("bert").await;
     assert_eq!(data(&others, "/web/timeline").await["gen"], first.json["gen"]);
     app.browser().open("/web/timeline").await.expect(401);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_page_does_not_extend_its_session() {
+    const DAY: Duration = Duration::from_secs(24 * 3600);
+    let app = TestApp::start().await;
+    let (_, browser) = app.signed_in("anna").await;
+    for _ in 0..2 {
+        app.advance(14 * DAY);
+        browser.open("/web/timeline").await.expect(200);
+    }
+    app.advance(3 * DAY);
+    browser.open("/web/timeline").await.expect(401);
 }
 
 #[tokio::test(flavor = "multi_thread")]

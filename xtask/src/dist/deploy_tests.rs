@@ -76,7 +76,9 @@ fn compose_files_run_this_version_unprivileged() {
     let cluster = yaml(&files[0].1);
     let services = &cluster["services"];
     let shared = &services["worker"]["<<"]["environment"];
-    assert!(shared["PHOTOS_DATABASE_URL"].as_str().is_some() && !shared.contains_mapping_key("PHOTOS_SECRET"));
+    assert!(
+        shared["PHOTOS_DATABASE_URL"].as_str().is_some() && !shared.contains_mapping_key("PHOTOS_SECRET")
+    );
     assert!(!services["worker"].as_mapping().unwrap().keys().any(|key| text(key) == "environment"));
     assert!(services["replica"]["environment"]["PHOTOS_SECRET"].as_str().is_some());
     assert_eq!(cluster["services"]["replica"]["deploy"]["replicas"].as_integer(), Some(3));

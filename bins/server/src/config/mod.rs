@@ -1,7 +1,7 @@
 //! The configuration: flags override the environment, which overrides the file, which overrides the defaults.
 //!
 //! To add a setting, add a field to [`StoreOptions`] or [`ServeOptions`], a line to each of [`Layer`]'s two functions,
-//! and its default to [`Config::resolve`].
+//! and its default to [`Config::from_layer`].
 
 mod blob_location;
 mod database_location;

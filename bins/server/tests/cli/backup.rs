@@ -445,9 +445,16 @@ mod planted {
         let link = instance.beside("link");
         symlink(&data, &link).unwrap();
         let at = |path: PathBuf| path.to_str().unwrap().to_owned();
-        for inside in
-            [data.clone(), data.join("backup"), data.join("blobs/a/b"), link.join("new"), data.join("x/../y")]
-        {
+        // By a folder that does not exist.
+        let dotted = instance.beside("new").join("..").join(data.file_name().unwrap()).join("x");
+        for inside in [
+            data.clone(),
+            data.join("backup"),
+            data.join("blobs/a/b"),
+            link.join("new"),
+            data.join("x/../y"),
+            dotted,
+        ] {
             for arguments in
                 [["backup", &at(inside.clone())].to_vec(), ["export", EMAIL, &at(inside.clone())].to_vec()]
             {

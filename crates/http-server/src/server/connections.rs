@@ -1,4 +1,4 @@
-//! The open connections with the requests in progress on them, and which idle one is closed for a new one.
+//! The open connections with the requests in progress on them, and which one is closed for a new one.
 
 use std::{
     collections::HashMap,
@@ -16,14 +16,15 @@ use super::http2::Delivery;
 
 /// A connection that has sent no request yet is as hard to close as one that waits for a response to be read, for this long.
 const GRACE: Duration = Duration::from_secs(5);
-/// For this long, a client that reads a response may accept nothing. Until then, its connection is not closed for a new one.
-const PAUSE: Duration = Duration::from_millis(250);
+/// For this long, a client that reads a response may accept nothing. Until then, its connection is not closed for one of
+/// another client.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// The open connections of a server.
 ///
 /// When all slots are taken, a connection that waits for its client is closed for a new one: first those that are idle, then
-/// the one that has waited longest for a first request, for the body of a request or for the client to read a response (at least
-/// [`PAUSE`]). A connection all of whose requests are with the handler, or whose responses are being read, is never closed.
+/// the one that has waited longest for a first request, for the body of a request or for the client to read a response. A connection
+/// all of whose requests are with the handler, or whose responses are being read, is never closed.
 ///
 /// A connection takes one slot. With HTTP/2 it may have several requests in progress; each takes one then.
 pub(super) struct Connections {
@@ -90,8 +91,8 @@ impl Connection {
         self.receiving == 0 && self.answering == 0
     }
 
-    /// What it waits for; `None` if that is not its client.
-    fn wait(&self, now: Instant) -> Option<Wait> {
+    /// What it waits for; `None` if that is not its client. A client that reads a response may pause for less than `pause`.
+    fn wait(&self, now: Instant, pause: Duration) -> Option<Wait> {
         if self.is_idle() {
             let is_new = !self.is_used && now < self.idle_since + GRACE;
             return Some(if is_new { Wait::Client(self.idle_since) } else { Wait::Idle(self.idle_since) });
@@ -99,7 +100,7 @@ impl Connection {
         let body = (self.receiving > 0).then_some(self.receiving_since);
         let connection = *self.blocked.since();
         let streams = self.streams.iter().filter_map(|stream| stream.upgrade()?.waiting_since());
-        let unread = connection.into_iter().chain(streams).filter(|since| now >= *since + PAUSE);
+        let unread = connection.into_iter().chain(streams).filter(|since| now >= *since + pause);
         body.into_iter().chain(unread).min().map(Wait::Client)
     }
 }
@@ -184,7 +185,7 @@ impl Connections {
             open.keep_share(self.max_per_network, on, |other| other.network == client.network)?;
         }
         if open.slots >= self.max {
-            open.evict(on, |_| true).ok_or(NoSlot::ForAnyone)?;
+            open.evict(on, PAUSE, |_| true).ok_or(NoSlot::ForAnyone)?;
         }
         Ok(())
     }
@@ -205,15 +206,20 @@ impl Open {
     ) -> Result<(), NoSlot> {
         let among = |connection: &Connection| connection.client.as_ref().is_some_and(&among);
         let slots: usize = self.by_id.values().filter(|it| among(it)).map(Connection::slots).sum();
-        if slots >= max { self.evict(kept, among).ok_or(NoSlot::ForClient) } else { Ok(()) }
+        if slots >= max { self.evict(kept, Duration::ZERO, among).ok_or(NoSlot::ForClient) } else { Ok(()) }
     }
 
     /// Closes the connection among these that has waited longest for its client, idle ones first; never the one with the id
-    /// `kept`.
-    fn evict(&mut self, kept: Option<u64>, among: impl Fn(&Connection) -> bool) -> Option<()> {
+    /// `kept`, and none whose client reads a response and has paused for less than `pause`.
+    fn evict(
+        &mut self,
+        kept: Option<u64>,
+        pause: Duration,
+        among: impl Fn(&Connection) -> bool,
+    ) -> Option<()> {
         let now = Instant::now();
         let candidates = self.by_id.iter().filter(|(id, connection)| Some(**id) != kept && among(connection));
-        let waiting = candidates.filter_map(|(id, connection)| Some((connection.wait(now)?, *id)));
+        let waiting = candidates.filter_map(|(id, connection)| Some((connection.wait(now, pause)?, *id)));
         let (_, id) = waiting.min()?;
         self.remove(id)?.evicted.notify_one();
         Some(())
@@ -469,7 +475,7 @@ mod tests {
         // A stream that has ended waits for nobody.
         new.begin_request(false, Some(&streams[2])).unwrap();
         drop(streams);
-        assert_eq!(connections.open().by_id[&new.id].wait(Instant::now()), None);
+        assert_eq!(connections.open().by_id[&new.id].wait(Instant::now(), Duration::ZERO), None);
     }
 
     #[tokio::test(start_paused = true)]
@@ -485,7 +491,6 @@ mod tests {
         assert_eq!(connections.try_admit(client_in(1, 9)).err(), Some(NoSlot::ForClient));
         let other = connections.try_admit(client_in(2, 9)).unwrap();
         slots[3].set_blocked(true);
-        advance(PAUSE).await;
         assert!(connections.try_admit(client_in(1, 9)).is_ok());
         assert!(is_evicted(&slots[3]) && !is_evicted(&other));
     }

@@ -127,11 +127,11 @@ impl Library {
         caller: &Caller,
         file: PutFile,
         is_partial: bool,
-        room: Reservation,
+        mut room: Reservation,
         stream: impl Stream<Item = io::Result<Bytes>> + Send,
     ) -> Result<FileWritten, FileError> {
         let upload = self.upload_of(&file);
-        let (original, staged) = self.receive(caller.account.id, &upload, room, stream).await?;
+        let (original, staged) = self.receive(caller.account.id, &upload, &mut room, stream).await?;
         let original = original.ok_or(ImportError::Refused(MediaError::Empty))?;
         let content = if is_partial {
             let media_type = original.format.media_type();
@@ -151,6 +151,8 @@ impl Library {
             .boxed()
         });
         let written = written.await??;
+        // The store counts the file now.
+        drop(room);
         self.parts.queue_changed.notify_one();
         if let NewFileContent::Photo(image) = &new.content {
             // A sidecar that arrived in between found no photo.

@@ -78,8 +78,8 @@ impl Library {
         if chunk.bytes.is_some_and(|bytes| bytes > max_bytes) {
             return Err(ImportError::TooLarge { max_bytes: settings.max_upload_bytes }.into());
         }
-        let added = chunk.bytes.unwrap_or_default().saturating_sub(replaced);
-        let room = self.reserve_part(caller.account.id, added, replaced).await?;
+        let announced = chunk.bytes.unwrap_or_default();
+        let room = self.reserve_part(caller.account.id, announced, replaced).await?;
         let limits = PartLimits {
             max_bytes,
             expected: chunk.bytes,

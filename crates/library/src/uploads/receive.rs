@@ -27,6 +27,8 @@ pub(super) struct Received {
     pub(super) bytes: u64,
     /// Why the stream broke, if it did.
     pub(super) broken: Option<io::Error>,
+    /// Held until the store counts the part.
+    _room: Reservation,
 }
 
 /// The first bytes of a file while they arrive.
@@ -89,7 +91,7 @@ impl Library {
             }
             broken => {
                 let file = file.finish().await.map_err(ImportError::from)?;
-                Ok(Some(Received { file, bytes, broken }))
+                Ok(Some(Received { file, bytes, broken, _room: limits.room }))
             }
         }
     }

@@ -7,11 +7,13 @@ use domain::{BlobKind, FilePath, Sidecar};
 use futures_util::{Stream, stream};
 use library::{FileCondition, FileError, FileRefusal, FileWritten, ImportError, MoveFile, PutFile, Settings};
 use storage::{IndexQueue as _, LeaseRequest};
+use tokio::time::timeout;
 
 use crate::{
     Process, decoder,
     parts::{Client, photo},
     process, process_with,
+    scheduling::LONG_TIMEOUT,
 };
 
 const XMP: &str = "<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'/></x:xmpmeta>";
@@ -148,7 +150,10 @@ async fn the_rest_of_a_large_folder_is_deleted_in_the_background() {
     ann.put("large/2.jpg", &numbered(2)).await.unwrap();
     ann.delete("large").await;
     assert!(ann.library.file(&ann.caller, &path("large")).await.unwrap().is_none());
-    while known(2).await {
-        tokio::task::yield_now().await;
-    }
+    let deleted = async {
+        while known(2).await {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(LONG_TIMEOUT, deleted).await.unwrap();
 }

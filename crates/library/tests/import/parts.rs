@@ -9,9 +9,14 @@ use library::{
     Caller, Chunk, ImportError, Library, ManualClock, Progress, Settings, TusPart, Upload, UploadError,
     UploadOutcome, UploadProtocol,
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::timeout,
+};
 
-use crate::{Process, blob_path, decoder, fixture, process, process_at, process_with, sha256};
+use crate::{
+    Process, blob_path, decoder, fixture, process, process_at, process_with, scheduling::LONG_TIMEOUT, sha256,
+};
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
 
@@ -145,13 +150,15 @@ async fn a_caller_that_stops_waiting_loses_nothing() {
     caller.abort();
     assert!(caller.await.unwrap_err().is_cancelled());
     sender.send(Err(io::ErrorKind::ConnectionReset.into())).unwrap();
-    let received = loop {
-        match ann.progress("a").await.unwrap().received {
-            0 => tokio::task::yield_now().await,
-            received => break received,
+    let received = async {
+        loop {
+            match ann.progress("a").await.unwrap().received {
+                0 => tokio::task::yield_now().await,
+                received => break received,
+            }
         }
     };
-    assert_eq!(received, 6000);
+    assert_eq!(timeout(LONG_TIMEOUT, received).await.unwrap(), 6000);
 }
 
 #[tokio::test(flavor = "multi_thread")]

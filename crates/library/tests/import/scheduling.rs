@@ -13,7 +13,7 @@ use tokio::{
 use crate::{Process, example, fixture, process_with};
 
 /// A time-out that is never reached, on any machine, unless a test fails.
-const LONG_TIMEOUT: Duration = Duration::from_secs(600);
+pub(crate) const LONG_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// What a photo needs while it is read, beside another photo that is decoded.
 const LITTLE: u64 = 40 << 20;

@@ -12,8 +12,9 @@ use bytes::Bytes;
 use domain::{Account, BlobKind, Checksum, ChecksumAlgorithm};
 use futures_util::{Stream, StreamExt as _, stream};
 use library::{ImportError, ImportOutcome, ImportReport, IndexingScope, Settings, Upload};
+use tokio::time::timeout;
 
-use crate::{Process, decoder, fixture, process, process_with, sha256};
+use crate::{Process, decoder, fixture, process, process_with, scheduling::LONG_TIMEOUT, sha256};
 
 /// A stream of chunks that counts how many were read.
 fn chunks(bytes: &[u8], length: usize) -> (impl Stream<Item = io::Result<Bytes>> + use<>, Arc<AtomicUsize>) {
@@ -146,14 +147,21 @@ async fn an_interrupted_upload_leaves_nothing() {
     let mut endless =
         Box::pin(it.library.import_stream(ann.id, upload("photo.jpg"), start.chain(stream::pending())));
     let staging = dir.path().join("blobs/staging");
-    while std::fs::read_dir(&staging).unwrap().count() == 0 {
-        assert!(futures_util::poll!(&mut endless).is_pending());
-        tokio::task::yield_now().await;
-    }
+    let staged = || std::fs::read_dir(&staging).unwrap().count();
+    let begun = async {
+        while staged() == 0 {
+            assert!(futures_util::poll!(&mut endless).is_pending());
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(LONG_TIMEOUT, begun).await.unwrap();
     drop(endless);
     // A write that has begun ends before its file is deleted.
-    while std::fs::read_dir(&staging).unwrap().count() > 0 {
-        tokio::task::yield_now().await;
-    }
+    let deleted = async {
+        while staged() > 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(LONG_TIMEOUT, deleted).await.unwrap();
     assert_nothing_is_stored(&it, dir.path()).await;
 }

@@ -52,7 +52,7 @@ impl<C: Send + 'static> Server<C> {
         let has_resources = self.capabilities.resources.is_some();
         let results = &self.static_results;
         match method.as_str() {
-            methods::INITIALIZE if is_legacy => match self.initialize(params.as_ref()) {
+            methods::INITIALIZE if is_legacy => match self.initialize(params) {
                 Ok(result) => ServerResponse::success(id, result),
                 Err(error) => ServerResponse::failure(version, id, error),
             },
@@ -76,8 +76,8 @@ impl<C: Send + 'static> Server<C> {
         }
     }
 
-    fn initialize(&self, params: Option<&Params>) -> Result<InitializeResult, ErrorObject> {
-        let params: InitializeParams = Params::read(params)?;
+    fn initialize(&self, params: Option<Params>) -> Result<InitializeResult, ErrorObject> {
+        let params: InitializeParams = Params::read(params.map(without_absent).as_ref())?;
         let version = ProtocolVersion::negotiate(&params.protocol_version);
         let mut result = InitializeResult::new(version, self.capabilities.clone(), self.info.clone());
         result.instructions.clone_from(&self.instructions);
@@ -92,10 +92,15 @@ impl<C: Send + 'static> Server<C> {
         id: RequestId,
         params: Option<Params>,
     ) -> ServerResponse {
-        let params = match CallToolParams::from_params(params.map(without_absent)) {
+        let mut params = match CallToolParams::from_params(params.map(without_absent)) {
             Ok(params) => params,
             Err(error) => return ServerResponse::failure(version, id, error.into()),
         };
+        let capabilities =
+            params.meta.as_mut().and_then(|meta| meta.get_mut(request_meta::CLIENT_CAPABILITIES));
+        if let Some(capabilities) = capabilities.filter(|value| is_absent(value)) {
+            *capabilities = json!({});
+        }
         let Some(tool) = self.tools.get(&params.name) else {
             let shown: String = params.name.chars().take(64).collect();
             let error = ErrorObject::invalid_params(format!("unknown tool: {shown}"));

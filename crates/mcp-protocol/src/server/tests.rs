@@ -86,6 +86,11 @@ async fn a_server_describes_itself_in_each_era() {
     let opening = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
     let (status, opened) = old("initialize", opening).await;
     assert_eq!((status, &opened["protocolVersion"]), (200, &json!("2025-06-18")));
+    for absent in [json!(null), json!([])] {
+        let client = json!({"name": "c", "version": "1"});
+        let opening = json!({"protocolVersion": "2025-06-18", "capabilities": absent, "clientInfo": client, "_meta": absent});
+        assert_eq!(old("initialize", opening).await, (200, opened.clone()), "{absent}");
+    }
     let capabilities = json!({"tools": {}, "resources": {}, "prompts": {}});
     assert_eq!(opened["capabilities"], capabilities);
     let (status, discovered) = new("server/discover", json!({})).await;
@@ -125,7 +130,7 @@ async fn input_is_only_required_from_capable_clients() {
     let (_, asked) = asking(json!({"roots": {}})).await;
     assert_eq!((&asked["resultType"], &asked["requestState"]), (&json!("input_required"), &json!("s1")));
     assert_eq!(asked["inputRequests"]["q"]["method"], "roots/list");
-    for capabilities in [json!({}), json!({"sampling": {}})] {
+    for capabilities in [json!({}), json!([]), json!({"sampling": {}})] {
         let (status, refused) = asking(capabilities).await;
         assert_eq!((status, &refused["code"]), (400, &json!(-32021)));
         assert_eq!(refused["data"], json!({"requiredCapabilities": {"roots": {}}}));

@@ -222,7 +222,11 @@ pub(crate) fn repaired(bytes: &[u8]) -> Repaired {
             // Huffman tables, arithmetic conditioning, quantisation tables, restart interval.
             0xC4 | 0xCC | 0xDB | 0xDD | START_OF_SCAN => {}
             APP0 if payload.starts_with(b"JFIF\0") => {}
-            APP14 if payload.starts_with(b"Adobe") => adobe_transform_at = Some(file.len() + 4 + 11),
+            APP14 if payload.starts_with(b"Adobe") => {
+                if payload.len() > 11 {
+                    adobe_transform_at = Some(file.len() + 4 + 11);
+                }
+            }
             _ => continue,
         }
         let [high, low] = u16::try_from(payload.len() + 2).unwrap_or(u16::MAX).to_be_bytes();
@@ -436,6 +440,23 @@ mod tests {
         assert_eq!(found.xmp.as_deref(), Some(&b"<resource/>"[..]));
         let beside = file(&[resources(&all), segment(APP1, b"Exif\0\0", b"II*\0segment")]);
         assert_eq!(blocks(&beside).exif.as_deref(), Some(&b"Exif\0\0II*\0segment"[..]));
+    }
+
+    #[test]
+    fn short_adobe_segment_changes_no_other() {
+        let frame = segment(0xC0, b"", &[8, 0, 16, 0, 16, 3, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0]);
+        let tables = segment(0xDB, b"", &[9; 65]);
+        for length in 0..8 {
+            let adobe = segment(APP14, b"Adobe", &vec![7; length]);
+            let expect = [&b"\xFF\xD8"[..], &frame, &adobe, &tables, b"\xFF\xDA\0\x02\xFF\xD9"].concat();
+            let mut repaired = repaired(&file(&[frame.clone(), adobe, tables.clone()])).file;
+            if length == 7 {
+                let transform = 2 + frame.len() + 4 + 11;
+                assert_eq!(repaired[transform], 1);
+                repaired[transform] = 7;
+            }
+            assert_eq!(repaired, expect, "{length}");
+        }
     }
 
     proptest! {

@@ -56,9 +56,25 @@ pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
     Ok(Header::plain(size, 4))
 }
 
-/// The rows in the picture data of each pass, as their number and their length in bytes with the filter type. There is
-/// one pass without interlacing. `None` if the values of the header are unknown. Section 8.
-pub(crate) fn passes(header: &[u8]) -> Option<Vec<(u32, usize)>> {
+/// A pass over the picture. Its pixels are a grid.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pass {
+    /// The place of its first pixel.
+    pub(crate) left: u32,
+    pub(crate) top: u32,
+    /// The distances to the next column and row.
+    pub(crate) across: u32,
+    pub(crate) down: u32,
+    /// Number of rows in the picture data.
+    pub(crate) rows: u32,
+    /// Length of such a row in bytes, with the filter type.
+    pub(crate) row_bytes: usize,
+    pub(crate) bits_per_pixel: usize,
+}
+
+/// The passes that have pixels. There is one pass without interlacing. `None` if the values of the header are unknown.
+/// Section 8.
+pub(crate) fn passes(header: &[u8]) -> Option<Vec<Pass>> {
     const PLAIN: &[[u32; 4]] = &[[0, 0, 1, 1]];
     /// Left, top, and the distances to the next column and row.
     const ADAM7: &[[u32; 4]] =
@@ -66,7 +82,7 @@ pub(crate) fn passes(header: &[u8]) -> Option<Vec<(u32, usize)>> {
     let [w3, w2, w1, w0, h3, h2, h1, h0, depth, colour, _, _, interlaced] = header else { return None };
     let (width, height) =
         (u32::from_be_bytes([*w3, *w2, *w1, *w0]), u32::from_be_bytes([*h3, *h2, *h1, *h0]));
-    let channels = match colour {
+    let channels: u8 = match colour {
         0 | 3 => 1,
         2 => 3,
         4 => 2,
@@ -78,14 +94,16 @@ pub(crate) fn passes(header: &[u8]) -> Option<Vec<(u32, usize)>> {
         1 => ADAM7,
         _ => return None,
     };
-    let rows = passes.iter().map(|[left, top, across, down]| {
-        let columns = width.saturating_sub(*left).div_ceil(*across);
-        let rows = if columns == 0 { 0 } else { height.saturating_sub(*top).div_ceil(*down) };
-        let bytes = (u64::from(columns) * channels * u64::from(*depth)).div_ceil(8) + 1;
-        Some((rows, usize::try_from(bytes).ok()?))
+    let bits_per_pixel = u16::from(channels) * u16::from(*depth);
+    let passes = passes.iter().map(|&[left, top, across, down]| {
+        let columns = width.saturating_sub(left).div_ceil(across);
+        let rows = if columns == 0 { 0 } else { height.saturating_sub(top).div_ceil(down) };
+        let bytes = (u64::from(columns) * u64::from(bits_per_pixel)).div_ceil(8) + 1;
+        let (row_bytes, bits_per_pixel) = (usize::try_from(bytes).ok()?, bits_per_pixel.into());
+        Some(Pass { left, top, across, down, rows, row_bytes, bits_per_pixel })
     });
-    let rows: Option<Vec<_>> = rows.collect();
-    rows.map(|rows| rows.into_iter().filter(|(rows, _)| *rows > 0).collect())
+    let passes: Option<Vec<_>> = passes.collect();
+    passes.map(|passes| passes.into_iter().filter(|pass| pass.rows > 0).collect())
 }
 
 /// The chunks with metadata blocks, the first of each kind. Only these are uncompressed.

@@ -37,7 +37,7 @@ const MAX_ATTEMPTS: usize = 6;
 pub(super) fn decode(bytes: &[u8], header: &Header, at_least: PixelSize) -> Result<Decoded, MediaError> {
     let bytes = jpeg_start(bytes);
     match turbo(bytes, header, at_least) {
-        Ok(decoded) => keep(decoded),
+        Ok(decoded) => keep(decoded, bytes, |file| turbo(file, header, at_least).ok()),
         Err(Refusal { reason, rows }) => {
             drop(rows);
             let decoded = repair(&repaired(bytes), header, at_least)?;
@@ -50,14 +50,15 @@ pub(super) fn decode(bytes: &[u8], header: &Header, at_least: PixelSize) -> Resu
 fn repair(repaired: &Repaired, header: &Header, at_least: PixelSize) -> Result<Decoded, MediaError> {
     let Repaired { file, scan_ends } = repaired;
     let Refusal { reason, rows } = match turbo(file, header, at_least) {
-        Ok(decoded) => return keep(decoded),
+        // Its end is not missing.
+        Ok(decoded) => return keep(decoded, file, |_| None),
         Err(refusal) => refusal,
     };
     let corrupt = || MediaError::Corrupt(reason.clone());
-    if header.scans == 1 {
-        return salvage(rows.ok_or_else(corrupt)?, reason);
+    // There are no rows if the decoder needs all scans for them. The header of a damaged file may show too few scans.
+    if let Some(Ok(decoded)) = rows.map(|rows| salvage(rows, reason.clone())) {
+        return Ok(decoded);
     }
-    drop(rows);
     let until = |end: usize| file.get(..end).map(|file| turbo(file, header, at_least));
     let (mut readable, mut unreadable) = (None, scan_ends.as_slice());
     for _ in 0..MAX_ATTEMPTS {
@@ -83,13 +84,25 @@ pub(super) fn decode_planes(
     header: &Header,
     at_least: PixelSize,
 ) -> Option<Result<Decoded<Planes>, MediaError>> {
-    turbo_planes(jpeg_start(bytes), header, at_least).map(keep)
+    let bytes = jpeg_start(bytes);
+    let decoded = turbo_planes(bytes, header, at_least)?;
+    Some(keep(decoded, bytes, |file| turbo_planes(file, header, at_least)))
 }
 
-/// Keeps the picture, also after a warning.
-fn keep<P: Raster>((pixels, warning): WithWarning<P>) -> Result<Decoded<P>, MediaError> {
+/// Keeps the picture, also after a warning. If data are missing and all pixels have the same colour, it is kept only if the
+/// file decodes without a warning once its end is added.
+fn keep<P: Raster>(
+    (pixels, warning): WithWarning<P>,
+    file: &[u8],
+    decode: impl FnOnce(&[u8]) -> Option<WithWarning<P>>,
+) -> Result<Decoded<P>, MediaError> {
     match warning {
-        Some(warning) if warning.contains(MISSING_DATA) => salvage(pixels, warning),
+        Some(warning) if warning.contains(MISSING_DATA) => {
+            salvage(pixels, warning.clone()).or_else(|refused| match decode(&[file, b"\xFF\xD9"].concat()) {
+                Some((pixels, None)) => Ok(Decoded { pixels, damaged: Some(warning) }),
+                _ => Err(refused),
+            })
+        }
         damaged => Ok(Decoded { pixels, damaged }),
     }
 }
@@ -340,6 +353,45 @@ mod tests {
                 "{kept}"
             );
         }
+    }
+
+    #[test]
+    fn picture_of_one_colour_without_its_end_is_kept() {
+        let pixels = [90, 120, 200].repeat(64 * 64);
+        let image = turbojpeg::Image {
+            pixels: pixels.as_slice(),
+            width: 64,
+            pitch: 3 * 64,
+            height: 64,
+            format: PixelFormat::RGB,
+        };
+        let file = turbojpeg::compress(image, 90, Subsamp::None).unwrap().to_vec();
+        let header = container::header(Format::Jpeg, &file).unwrap();
+        let whole = decoded(&file).unwrap();
+        let planes = |file: &[u8]| decode_planes(file, &header, header.size).unwrap();
+        assert_eq!((whole.damaged, planes(&file).unwrap().damaged), (None, None));
+        for missing in [1, 2] {
+            let read = decoded(&file[..file.len() - missing]).unwrap();
+            assert_eq!((read.damaged.is_some(), read.pixels == whole.pixels), (true, true), "{missing}");
+            assert!(planes(&file[..file.len() - missing]).unwrap().damaged.is_some(), "{missing}");
+        }
+        // Without its data, the picture may also have one colour.
+        let warned = || (whole.pixels.clone(), Some("Premature end of JPEG file".to_owned()));
+        assert!(keep(warned(), &file, |_| Some((whole.pixels.clone(), None))).is_ok());
+        assert!(keep(warned(), &file, |_| Some(warned())).is_err());
+        assert!(keep(warned(), &file, |_| None).is_err());
+    }
+
+    /// The number of scans cannot be counted after an unknown marker in the first of them.
+    #[test]
+    fn scans_are_kept_also_if_their_number_is_unknown() {
+        let repaired = repaired(PROGRESSIVE);
+        let [first, .., broken, _] = repaired.scan_ends.as_slice() else { panic!("too few scans") };
+        let mut file = repaired.file.clone();
+        file[broken + 4..broken + 6].fill(0xEE);
+        file.splice(first - 9..first - 9, *b"\xFF\x02\xFF\xFF");
+        assert_eq!(container::header(Format::Jpeg, &file).unwrap().scans, 1);
+        assert!(decoded(&file).unwrap().damaged.is_some());
     }
 
     #[test]

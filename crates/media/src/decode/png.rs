@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Cursor, Seek};
 use domain::PixelSize;
 use png::{BitDepth, ColorType, Decoder, Limits, Transformations};
 
-use self::repair::RepairedPng;
+use self::repair::{RepairedPng, has_early_transparency};
 use super::{Decoded, salvage, zeroed};
 use crate::MediaError;
 use crate::container::Header;
@@ -20,6 +20,9 @@ const MAX_AUXILIARY_BYTES: usize = 64 << 20;
 /// The reason for a file with a wrong checksum.
 const WRONG_CHECKSUM: &str = "a checksum is wrong";
 
+/// The reason for transparent colours before the palette.
+const EARLY_TRANSPARENCY: &str = "the transparent colours come before the palette";
+
 /// Whether the decoder stops at a wrong checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Checksums {
@@ -27,19 +30,24 @@ enum Checksums {
     Ignored,
 }
 
-/// Decodes a PNG. If the decoder finds an error, the file is decoded again with all data that inflate.
+/// Decodes a PNG. If the decoder finds an error or ignores transparency, the file is decoded again with all data that
+/// inflate.
 pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaError> {
     let reason = match read(Cursor::new(bytes), header, Checksums::Verified) {
         Ok(Decoded { damaged: Some(reason), .. }) | Err(MediaError::Corrupt(reason)) => reason,
+        Ok(_) if has_early_transparency(bytes) => EARLY_TRANSPARENCY.to_owned(),
         decoded => return decoded,
     };
     let corrupt = || MediaError::Corrupt(reason.clone());
     let mut repaired = RepairedPng::new(bytes).ok_or_else(corrupt)?;
-    let decoded = read(BufReader::new(&mut repaired), header, Checksums::Ignored)?;
+    let mut decoded = read(BufReader::new(&mut repaired), header, Checksums::Ignored)?;
     if repaired.is_incomplete {
+        repaired.fill_gaps(&mut decoded.pixels);
         return salvage(decoded.pixels, reason);
     }
-    let is_harmless = repaired.had_long_palette && !repaired.had_unknown_filter && reason != WRONG_CHECKSUM;
+    let is_harmless = repaired.had_long_palette
+        && !repaired.had_unknown_filter
+        && ![WRONG_CHECKSUM, EARLY_TRANSPARENCY].contains(&reason.as_str());
     Ok(Decoded { damaged: (!is_harmless).then_some(reason), ..decoded })
 }
 
@@ -287,6 +295,58 @@ mod tests {
             // Each row has a filter type besides its pixels.
             let pixels = (inflated.len() - made.rows().len()) / made.bytes_per_pixel();
             assert!(same >= pixels, "{made:?}: {same} of {pixels}");
+        }
+    }
+
+    #[test]
+    fn missing_rows_of_later_passes_get_the_pixels_of_earlier_ones() {
+        let side = usize::try_from(SIDE).unwrap();
+        for made in pictures().filter(|made| made.interlaced) {
+            let whole = made.decoded(&made.chunks(&made.packed())).pixels.bytes;
+            let rows = made.rows();
+            // Rows of passes 1 to 4, and the distances of the pixels that they have.
+            for (kept, across, down) in [(19, 8, 8), (38, 4, 8), (57, 4, 4), (95, 2, 4)] {
+                let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+                encoder.write_all(&rows[..kept].concat()).unwrap();
+                let packed = encoder.finish().unwrap();
+                let read = made.decoded(&made.chunks(&packed[..packed.len() - 4]));
+                assert!(read.damaged.is_some(), "{made:?} {kept}");
+                let channels = read.pixels.layout.channels();
+                for (place, pixel) in read.pixels.bytes.chunks(channels).enumerate() {
+                    let (x, y) = (place % side, place / side);
+                    let source = (y / down * down * side + x / across * across) * channels;
+                    assert_eq!(*pixel, whole[source..source + channels], "{made:?} {kept}: {x}, {y}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn palette_and_transparency_in_any_order_and_number() {
+        let made = TestPicture { color: PALETTE, depth: 8, interlaced: false };
+        let plain = made.chunks(&made.packed());
+        let transparency = png_chunk(b"tRNS", &[9; 100]);
+        let other_palette = png_chunk(b"PLTE", &[77; 768]);
+        let other_transparency = png_chunk(b"tRNS", &[200; 300]);
+        let with = |before: &[&Vec<u8>], after: &[&Vec<u8>]| {
+            let mut chunks = plain.clone();
+            chunks.splice(2..2, after.iter().map(|chunk| (*chunk).clone()));
+            chunks.splice(1..1, before.iter().map(|chunk| (*chunk).clone()));
+            made.decoded(&chunks)
+        };
+        let expect = with(&[], &[&transparency]);
+        assert_eq!((expect.damaged, expect.pixels.layout), (None, Layout::Rgba));
+        for (before, after) in [
+            (&[][..], &[&transparency, &other_palette][..]),
+            (&[], &[&other_palette, &transparency]),
+            (&[], &[&other_palette, &transparency, &other_transparency]),
+            (&[&transparency], &[]),
+            (&[&transparency], &[&other_transparency]),
+            (&[&transparency], &[&other_palette]),
+        ] {
+            let read = with(before, after);
+            assert!(read.damaged.is_some(), "{} {}", before.len(), after.len());
+            assert!(read.pixels == expect.pixels, "{} {}", before.len(), after.len());
         }
     }
 

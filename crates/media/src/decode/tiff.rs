@@ -48,14 +48,17 @@ fn decode_picture(bytes: &[u8], header: &Header, picture: &TiffImage<'_>) -> Res
         decompressor: Decompressor::new(picture.compression),
         allowance: bytes.len().saturating_mul(MAX_PASSES),
         damaged: None,
+        has_fax_row: false,
         file: bytes,
         picture,
     };
     decoder.read_chunks(&mut pixels.bytes);
-    let damaged = decoder.damaged;
+    let (damaged, has_fax_row) = (decoder.damaged, decoder.has_fax_row);
     samples::divide_by_alpha(picture, &mut pixels.bytes);
     match damaged {
         None => Ok(Decoded { pixels, damaged: None }),
+        // A blank page has only one colour.
+        Some(_) if has_fax_row => Ok(Decoded { pixels, damaged }),
         Some(reason) => salvage(pixels, reason),
     }
 }
@@ -70,6 +73,8 @@ struct TiffDecoder<'a> {
     allowance: usize,
     /// The first error.
     damaged: Option<String>,
+    /// Whether a row of a Group 3 fax was whole.
+    has_fax_row: bool,
 }
 
 impl TiffDecoder<'_> {
@@ -116,7 +121,11 @@ impl TiffDecoder<'_> {
         };
         let (unpacked, damage) = match picture.compression {
             Compression::Jpeg => jpeg::unpack(&stored, picture, height)?,
-            Compression::Fax3(kind) => fax::group_3(&stored, size.width, height, kind),
+            Compression::Fax3(kind) => {
+                let (unpacked, has_whole_row) = fax::group_3(&stored, size.width, height, kind);
+                self.has_fax_row |= has_whole_row;
+                unpacked
+            }
             Compression::Fax4 => fax::group_4(&stored, size.width, height),
             _ => {
                 self.decompressor.restart(&stored);

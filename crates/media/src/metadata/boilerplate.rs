@@ -143,11 +143,11 @@ pub(super) fn is_boilerplate(text: &str, camera: &[String]) -> bool {
         || is_settings(&text)
 }
 
-/// JSON, a list or a tag.
+/// JSON, a list or a tag. People write words in brackets, so a list has digits, quotation marks or commas.
 fn is_structured(text: &str) -> bool {
-    [('{', '}'), ('[', ']'), ('<', '>')]
-        .into_iter()
-        .any(|(start, end)| text.starts_with(start) && text.ends_with(end))
+    let is_inside = |start, end| text.starts_with(start) && text.ends_with(end);
+    let is_list = text.contains(|c: char| c.is_ascii_digit() || matches!(c, '"' | ','));
+    is_inside('{', '}') || is_inside('<', '>') || (is_inside('[', ']') && is_list)
 }
 
 /// A path on a memory card.
@@ -177,7 +177,10 @@ fn is_of_camera(text: &str, camera: &[String]) -> bool {
 
 /// Names of settings with their values, such as `filter: 0; sceneMode: 8` or `charset=Ascii`.
 fn is_settings(text: &str) -> bool {
-    let is_single = !text.contains(char::is_whitespace) && text.contains('=');
+    // Addresses of web pages have colons and slashes.
+    let is_name = |name: &str| !name.contains([':', '/']);
+    let is_single =
+        !text.contains(char::is_whitespace) && text.split_once('=').is_some_and(|(name, _)| is_name(name));
     let separator = [';', '\n', ','].into_iter().find(|separator| text.contains(*separator)).unwrap_or(' ');
     let parts: Vec<&str> = text.split(separator).map(str::trim).filter(|part| !part.is_empty()).collect();
     let values: Option<Vec<&str>> = parts.iter().map(|part| setting_value(part)).collect();
@@ -191,7 +194,8 @@ fn setting_value(part: &str) -> Option<&str> {
     let (name, value) = part.split_once([':', '='])?;
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let starts_with_letter = name.starts_with(|c: char| c.is_ascii_alphabetic());
-    (starts_with_letter && name.trim_end().chars().all(is_name)).then_some(value.trim())
+    let is_address = value.starts_with("//");
+    (starts_with_letter && !is_address && name.trim_end().chars().all(is_name)).then_some(value.trim())
 }
 
 /// A value that people do not write.
@@ -277,6 +281,9 @@ mod tests {
             "HDRPL",
             "{\"filter\":0}",
             "[1, 2]",
+            "[7]",
+            "[\"left\"]",
+            "[auto,off]",
             "<xml/>",
             "charset=Ascii",
             "x=y",
@@ -322,6 +329,11 @@ mod tests {
             "In the north",
             "Soft light",
             "Bob (left) and {Carl}",
+            "[Anna and Bob]",
+            "[Anna's birthday]",
+            "https://example.org/album?id=5",
+            "https://example.org/album?id=5;page=2",
+            "example.org/album?id=5",
             "東京",
         ] {
             assert!(!is_boilerplate(text, &camera()), "{text:?}");

@@ -88,15 +88,20 @@ fn is_file_name(title: &str, file_name: Option<&str>) -> bool {
     [name, stem].contains(&title.trim())
 }
 
-/// Decodes a `UserComment`: eight bytes name the encoding (EXIF 2.32, table 9), then comes the text. JIS and undefined
-/// encodings are read only if the text is valid UTF-8, because cameras keep binary data there.
+/// Decodes a `UserComment`: eight bytes name the encoding (EXIF 2.32, table 9), then comes the text. Some programs leave
+/// them out. Text that is not declared as ASCII or UTF-16 is read only if it is valid UTF-8, because cameras keep binary
+/// data there.
 fn user_comment(value: &[u8], order: ByteOrder) -> Option<String> {
-    let (code, text) = value.split_at_checked(8)?;
-    if code == b"UNICODE\0" {
-        return utf16(text, order);
-    }
+    let (code, after_code) = value.split_at_checked(8).unwrap_or((value, &[]));
+    let end = code.iter().rposition(|byte| !matches!(byte, 0 | b' ')).map_or(0, |last| last + 1);
+    let name = code.get(..end)?.to_ascii_uppercase();
+    let text = match name.as_slice() {
+        b"UNICODE" => return utf16(after_code, order),
+        b"ASCII" | b"JIS" | b"" => after_code,
+        _ => value,
+    };
     let text = text.split(|byte| *byte == 0).next().unwrap_or(text);
-    let is_readable = code == b"ASCII\0\0\0" || std::str::from_utf8(text).is_ok();
+    let is_readable = name == b"ASCII" || std::str::from_utf8(text).is_ok();
     Some(text::decode(text)).filter(|text| is_readable && !is_binary(text))
 }
 
@@ -184,10 +189,25 @@ mod tests {
     fn comments_in_every_encoding() {
         check(None, Some(b"ASCII\0\0\0a comment\0\0\0\0"), Some("a comment"));
         check(None, Some("\0\0\0\0\0\0\0\0Zürich".as_bytes()), Some("Zürich"));
+        check(None, Some("        Zürich".as_bytes()), Some("Zürich"));
+        check(None, Some(b"ascii   Z\xFCrich"), Some("Zürich"));
+        check(None, Some(b"JIS\0\0\0\0\0a comment"), Some("a comment"));
+        check(None, Some(b"Unicode \0Z\0\xFC\0r"), Some("Zür"));
         check(None, Some(&unicode("Zürich", u16::to_le_bytes)), Some("Zürich"));
         check(None, Some(&unicode("Zürich", u16::to_be_bytes)), Some("Zürich"));
         check(None, Some(&unicode("\u{FEFF}東京", u16::to_le_bytes)), Some("東京"));
         check(None, Some(&unicode("\u{FEFF}東京", u16::to_be_bytes)), Some("東京"));
+    }
+
+    #[test]
+    fn comments_without_an_encoding() {
+        check(None, Some(b"Grandma at the lake"), Some("Grandma at the lake"));
+        check(None, Some("Großmutter am See\0\0".as_bytes()), Some("Großmutter am See"));
+        check(None, Some(b"the lake"), Some("the lake"));
+        check(None, Some(b"beach"), Some("beach"));
+        check(None, Some(b"Z\xFCrich by night"), None);
+        check(None, Some(b"binary\x01\x02 data"), None);
+        check(None, Some(b"ASCII\0\x01\x02\0\0"), None);
     }
 
     #[test]

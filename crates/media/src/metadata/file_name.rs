@@ -3,7 +3,7 @@
 use domain::Timestamp;
 use jiff::civil::{Date, Time};
 
-use super::written_time::{ParsedTime, Precision, parse_offset};
+use super::written_time::{ParsedTime, Precision, existing_second, millis_of_fraction, parse_offset};
 
 /// A time found in a file name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -197,10 +197,10 @@ impl<'a> Scanner<'a> {
         separated.or_else(|| if gap.has_words { None } else { start.compact_time() })
     }
 
-    /// `HHMMSS`, or with milliseconds `HHMMSSmmm`.
+    /// `HHMMSS`, or with milliseconds `HHMMSSmmm`, or with a fraction and a zone.
     fn compact_time(mut self) -> Option<TimeOfDay> {
         let (hour, minute, second) = (self.two()?, self.two()?, self.two()?);
-        let millis = self.milliseconds();
+        let millis = self.milliseconds().or_else(|| self.fraction());
         if self.at_digit() {
             return None;
         }
@@ -211,7 +211,7 @@ impl<'a> Scanner<'a> {
         )
     }
 
-    /// `HH.MM.SS` with the same separator twice, then `.mmm`, AM or PM. Also `HH.MM`.
+    /// `HH.MM.SS` with the same separator twice, then `.mmm`, a fraction and a zone, AM or PM. Also `HH.MM`.
     fn separated_time(mut self, gap: &Gap) -> Option<TimeOfDay> {
         let mut short = self;
         let hour = match short.digits(1).filter(|_| !short.at_digit()) {
@@ -230,7 +230,12 @@ impl<'a> Scanner<'a> {
             let mut fraction = self;
             millis = fraction.one_of(&[separator]).and_then(|_| fraction.milliseconds());
             if millis.is_some() {
-                (self, precision) = (fraction, Precision::Millisecond);
+                self = fraction;
+            } else {
+                millis = self.fraction();
+            }
+            if millis.is_some() {
+                precision = Precision::Millisecond;
             }
         }
         if self.at_digit() || (precision == Precision::Minute && !gap.ends_date) {
@@ -250,10 +255,15 @@ impl<'a> Scanner<'a> {
         precision: Precision,
         millis: Option<i16>,
     ) -> Option<TimeOfDay> {
-        let time = Time::new(hour, minute, second, i32::from(millis.unwrap_or(0)) * 1_000_000).ok()?;
-        let utc =
-            self.one_of(b"Zz").is_some() && !self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric());
+        let nanos = i32::from(millis.unwrap_or(0)) * 1_000_000;
+        let time = Time::new(hour, minute, existing_second(second), nanos).ok()?;
+        let utc = self.is_utc();
         Some(TimeOfDay { time, precision, offset_minutes: self.offset(), utc })
+    }
+
+    /// Takes a `Z` if one follows. Returns whether it is the whole word.
+    fn is_utc(&mut self) -> bool {
+        self.one_of(b"Zz").is_some() && !self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric())
     }
 
     /// `+0200`, `+02:00` or `-02:00`. Four digits after a hyphen may also be a size or a number, so those count only if the
@@ -264,6 +274,23 @@ impl<'a> Scanner<'a> {
         let text = std::str::from_utf8(self.rest.get(..length)?).ok()?;
         let is_certain = text.starts_with('+') || text.starts_with("-0") || text.contains(':');
         parse_offset(text).filter(|_| is_certain && text.len() > 4)
+    }
+
+    /// A fraction of a second after a point or comma, in milliseconds. Without a zone after it, it may be an extension or
+    /// a counter.
+    fn fraction(&mut self) -> Option<i16> {
+        let mut ahead = *self;
+        ahead.one_of(b".,")?;
+        let count = ahead.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (digits, rest) = ahead.rest.split_at_checked(count)?;
+        let millis = millis_of_fraction(std::str::from_utf8(digits).ok()?)?;
+        ahead.rest = rest;
+        let mut zone = ahead;
+        if ahead.offset().is_none() && !zone.is_utc() {
+            return None;
+        }
+        *self = ahead;
+        i16::try_from(millis).ok()
     }
 
     /// Exactly three digits.
@@ -329,6 +356,8 @@ mod tests {
         check("a/2001-01-01/IMG_20180725_163423.jpg", Some("2018-07-25T16:34:23"));
         check("IMG_99999999 20190704.jpg", Some("2019-07-04T00:00:00"));
         check("20190704_256199.jpg", Some("2019-07-04T00:00:00"));
+        check("20161231_235960.jpg", Some("2016-12-31T23:59:59"));
+        check("2016-12-31 23.59.60.jpg", Some("2016-12-31T23:59:59"));
     }
 
     #[test]
@@ -416,6 +445,16 @@ mod tests {
         check("20180823T160104Z.jpg", "2018-08-23T16:01:04", None, true);
         check("Skype_Picture_2018_08_23T16_01_04_123Z.jpeg", "2018-08-23T16:01:04.123", None, true);
         check("20180823_160104Zoo.jpg", "2018-08-23T16:01:04", None, false);
+        check("20180823T160104.123Z.jpg", "2018-08-23T16:01:04.123", None, true);
+        check("20180823T160104,5z.jpg", "2018-08-23T16:01:04.5", None, true);
+        check("20180823T160104.123456-0330.jpg", "2018-08-23T16:01:04.123", Some(-210), false);
+        check("2018-08-23T16:01:04.123+02:00.jpg", "2018-08-23T16:01:04.123", Some(120), false);
+        check("2018-08-23T16.01.04.123456Z.jpg", "2018-08-23T16:01:04.123", None, true);
+        // No zone follows.
+        check("2018-08-23T16:01:04.123.jpg", "2018-08-23T16:01:04", None, false);
+        check("20180823_160104.12.jpg", "2018-08-23T16:01:04", None, false);
+        check("20180823_160104.2-edited.jpg", "2018-08-23T16:01:04", None, false);
+        check("20180823_160104.1Zoo.jpg", "2018-08-23T16:01:04", None, false);
     }
 
     #[test]

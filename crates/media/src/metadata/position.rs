@@ -35,20 +35,24 @@ fn is_measuring(tags: &Tags<'_>) -> bool {
     tags.text(Directory::Gps, tag::GPS_STATUS).is_some_and(|status| status.trim() == "A")
 }
 
-/// One to three numbers: degrees, minutes and seconds, with their hemisphere. `None` for positive numbers without the
-/// hemisphere, because the sign is unknown then.
+/// One to three numbers: degrees, minutes and seconds, with their hemisphere. The sign of the degrees is that of the whole.
+/// `None` for positive numbers without the hemisphere, because the sign is unknown then.
 fn degrees(tags: &Tags<'_>, value: u16, hemisphere: u16, [positive, negative]: [char; 2]) -> Option<f64> {
     let parts = tags.reals(Directory::Gps, value)?;
+    let is_negative = parts.first()?.is_sign_negative();
+    let has_negative_fraction = parts.iter().skip(1).any(|part| *part < 0.0);
+    let parts: Vec<f64> = parts.iter().map(|part| part.abs()).collect();
     let angle = from_sixtieths(&parts);
-    let hemisphere = tags.text(Directory::Gps, hemisphere).and_then(|text| text.trim().chars().next());
-    match (angle, hemisphere) {
-        (angle, _) if parts.iter().skip(1).any(|part| *part < 0.0) || angle.is_nan() => None,
-        // A sign as well as the hemisphere.
-        (angle, hemisphere) if angle < 0.0 => {
-            signed(-angle, hemisphere.unwrap_or(negative), [positive, negative]).filter(|angle| *angle < 0.0)
-        }
-        (angle, hemisphere) => signed(angle, hemisphere?, [positive, negative]),
+    if angle.is_nan() || (has_negative_fraction && !is_negative) {
+        return None;
     }
+    let hemisphere = tags.text(Directory::Gps, hemisphere).and_then(|text| text.trim().chars().next());
+    if is_negative {
+        // With a sign, the hemisphere may be missing, but must not contradict it.
+        let hemisphere = hemisphere.unwrap_or(negative);
+        return signed(angle, hemisphere, [positive, negative]).filter(|angle| *angle <= 0.0);
+    }
+    signed(angle, hemisphere?, [positive, negative])
 }
 
 /// A number with its sixtieths, and their sixtieths: degrees, minutes and seconds in degrees.
@@ -193,6 +197,15 @@ mod tests {
         check(12, 1, &reals(&[-38.7167]), "N", None);
         check(12, 1, &reals(&[38.7167]), "", None);
         check(12, 2, &reals(&[38.0, -1.0]), "N", None);
+        check(12, 3, &reals(&[-36.0, 26.0, 54.0]), "S", Some(-36.448_333));
+        check(12, 3, &reals(&[-36.0, 26.0, 54.0]), "", Some(-36.448_333));
+        check(12, 3, &reals(&[-36.0, 26.0, 54.0]), "N", None);
+        check(12, 3, &reals(&[-36.0, -26.0, -54.0]), "S", Some(-36.448_333));
+        check(12, 3, &reals(&[-36.0, -26.0, -54.0]), "", Some(-36.448_333));
+        check(12, 3, &reals(&[-0.0, 26.0, 54.0]), "", Some(-0.448_333));
+        check(12, 3, &reals(&[-0.0, 26.0, 54.0]), "N", None);
+        check(12, 3, &reals(&[-0.0, 0.0, 0.0]), "N", Some(0.0));
+        check(12, 3, &reals(&[0.0, -26.0, 0.0]), "S", None);
         check(12, 1, &reals(&[f64::NAN]), "N", None);
         check(12, 1, &reals(&[f64::INFINITY]), "N", None);
         check(5, 1, &longs(&[387_167, 0]), "N", None);

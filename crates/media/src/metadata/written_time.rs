@@ -84,7 +84,12 @@ fn date_of(numbers: &[i16]) -> Option<Date> {
 
 fn time_of_day(hour: i16, minute: i16, second: i16, millis: i32) -> Option<Time> {
     let part = |number: i16| i8::try_from(number).ok();
-    Time::new(part(hour)?, part(minute)?, part(second)?, millis * 1_000_000).ok()
+    Time::new(part(hour)?, part(minute)?, existing_second(part(second)?), millis * 1_000_000).ok()
+}
+
+/// The second before a leap second, which the calendar here does not have; any other second as it is.
+pub(super) fn existing_second(second: i8) -> i8 {
+    if second == 60 { 59 } else { second }
 }
 
 /// At most six numbers: four digits, then one or two each. And the text after them.
@@ -121,7 +126,7 @@ fn split_fraction(rest: &str) -> (Option<&str>, &str) {
 }
 
 /// Milliseconds from the digits after a decimal point, up to the first other character; `None` without a digit.
-fn millis_of_fraction(digits: &str) -> Option<i32> {
+pub(super) fn millis_of_fraction(digits: &str) -> Option<i32> {
     let mut digits = digits.trim().chars().map_while(|c| c.to_digit(10)).peekable();
     digits.peek()?;
     Some((0..3).fold(0, |millis, _| {
@@ -204,6 +209,8 @@ mod tests {
         check("2019:07:04 18:03:22+02:00", None, Some("2019-07-04T18:03:22"));
         check("2003: 1: 4  9:05: 3", None, Some("2003-01-04T09:05:03"));
         check("2019:07:04 18:03", None, Some("2019-07-04T18:03:00"));
+        check("2016:12:31 23:59:60", None, Some("2016-12-31T23:59:59"));
+        check("2016:12:31 23:59:60", Some("25"), Some("2016-12-31T23:59:59.25"));
         check("2019:07:04", None, Some("2019-07-04T00:00:00"));
         check("2019:07:04   :  :  ", None, Some("2019-07-04T00:00:00"));
         for missing in [
@@ -214,6 +221,7 @@ mod tests {
             "2019:13:01 10:00:00",
             "2019:07:04 24:00:00",
             "2019:07:04 10:60:00",
+            "2019:07:04 10:00:61",
             "2019:07:04 10",
             "04:07:2019 10:00:00",
             "20190704 101112",

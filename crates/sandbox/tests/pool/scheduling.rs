@@ -21,9 +21,12 @@ async fn interactive_jobs_overtake_background_jobs() {
                     let load = pool.load();
                     load.running + load.waiting + finished.lock().unwrap().len() >= 4
                 };
-                while !queued() {
-                    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-                }
+                let all_queued = async {
+                    while !queued() {
+                        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+                    }
+                };
+                tokio::time::timeout(crate::LONG_TIMEOUT, all_queued).await.unwrap();
             }
             refusal_reason(decode(&pool, b"hostile:nap", urgency).await);
             finished.lock().unwrap().push(index);
@@ -59,9 +62,12 @@ async fn deferrable_job_stops_for_others_and_starts_again() {
         tokio::spawn(async move { decode(&pool, b"hostile:sleep", Urgency::Deferrable).await })
     };
     let started = async || {
-        while pool.load().running == 0 {
-            tokio::task::yield_now().await;
-        }
+        let running = async {
+            while pool.load().running == 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(crate::LONG_TIMEOUT, running).await.unwrap();
     };
     let photo = include_bytes!("../../../../fixtures/samples/wisteria.jpg");
     for urgency in [Urgency::Background, Urgency::Interactive] {

@@ -89,11 +89,14 @@ impl Sections<'_> {
             div.notice {
                 p { "These do not use your password and keep their access. If somebody else knew it, end them here, or one by one in their sections." }
                 (self.form(Action::EndAccess, &html! {
-                    @for (kind, holders) in &remaining {
-                        label.check {
-                            input type="checkbox" name=(kind.name()) value="yes";
-                            span {
-                                strong { (kind.label()) } ": " (listed(holders)) ". " (kind.consequence())
+                    fieldset {
+                        legend { "End the access of" }
+                        @for (kind, holders) in &remaining {
+                            label.check {
+                                input type="checkbox" name=(kind.name()) value="yes";
+                                span {
+                                    strong { (kind.label()) } ": " (listed(holders)) ". " (kind.consequence())
+                                }
                             }
                         }
                     }

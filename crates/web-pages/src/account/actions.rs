@@ -48,6 +48,8 @@ pub(super) enum Notice {
     NewDevice(NewDevice),
     /// An error.
     Problem(String),
+    /// No access was selected to be ended.
+    NoAccessSelected,
     /// An error in the name of a new key or device.
     InvalidName { name: String, text: String },
     /// A success.
@@ -244,8 +246,7 @@ impl Submission<'_> {
         let kinds: Vec<AccessKind> =
             AccessKind::ALL.into_iter().filter(|kind| self.form.get(kind.name()).is_some()).collect();
         if kinds.is_empty() {
-            let text = "Nothing was selected, so everything keeps its access.";
-            return Err(self.problem(text.to_owned()).await);
+            return Err(self.page(StatusCode::BAD_REQUEST, Notice::NoAccessSelected).await);
         }
         for kind in kinds {
             match kind {

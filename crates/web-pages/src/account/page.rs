@@ -52,10 +52,12 @@ pub(super) async fn page(
         }
     }
     let remaining = match notice {
-        Some(Notice::Done(Outcome::PasswordChanged)) => match renderer.remaining_access().await {
-            Ok(remaining) => remaining,
-            Err(reply) => return reply,
-        },
+        Some(Notice::Done(Outcome::PasswordChanged) | Notice::NoAccessSelected) => {
+            match renderer.remaining_access().await {
+                Ok(remaining) => remaining,
+                Err(reply) => return reply,
+            }
+        }
         _ => html! {},
     };
     let title = match page {
@@ -84,11 +86,14 @@ fn notice_markup(notice: &Notice, addresses: SyncAddresses<'_>) -> Markup {
             }
         },
         Notice::NewDevice(device) => new_device(device, addresses),
-        Notice::Problem(text) | Notice::InvalidName { text, .. } => {
-            html! { div.notice.warn role="alert" { p { (text) } } }
-        }
+        Notice::Problem(text) | Notice::InvalidName { text, .. } => problem(text),
+        Notice::NoAccessSelected => problem("Nothing was selected, so everything keeps its access."),
         Notice::Done(outcome) => html! { div.notice role="status" { p { (outcome.text()) } } },
     }
+}
+
+fn problem(text: &str) -> Markup {
+    html! { div.notice.warn role="alert" { p { (text) } } }
 }
 
 impl Sections<'_> {

@@ -10,7 +10,7 @@ pub(super) fn ways_to_begin(email: &str, state: &TimelineState) -> Markup {
     html! {
         p.lead { "There are no photos yet. Choose how they come in; you can combine the ways." }
         div #empty data-gen=(generation(&state.months)) {
-            p #waiting { @if state.waiting > 0 { (being_read(state.waiting)) } }
+            p #waiting role="status" { @if state.waiting > 0 { (being_read(state.waiting)) } }
             noscript { p { a href="/" { "Show new photos" } } }
         }
         ul.ways {

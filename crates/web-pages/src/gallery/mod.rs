@@ -33,7 +33,12 @@ pub(crate) async fn handle(site: &Site, parts: &Parts) -> Reply {
         return method_not_allowed("GET, HEAD");
     }
     let path = parts.uri.path();
-    let person = match Person::of(site, &parts.headers).await {
+    let person = if path == months::STATE_PATH {
+        Person::of_open_page(site, &parts.headers).await
+    } else {
+        Person::of(site, &parts.headers).await
+    };
+    let person = match person {
         Ok(Some(person)) => person,
         Ok(None) if path == "/" => {
             return set_up::pending(site).await.unwrap_or_else(|| found(&ReturnTo::start().via_sign_in()));

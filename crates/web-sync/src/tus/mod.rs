@@ -35,7 +35,7 @@ pub(crate) fn is_path(path: &str) -> bool {
 }
 
 /// Handles a request.
-pub(crate) async fn handle(sync: &Sync, parts: &Parts, body: RequestBody) -> Reply {
+pub(crate) async fn handle(sync: &Sync, parts: &Parts, mut body: RequestBody) -> Reply {
     let method = method(parts);
     if method == Method::OPTIONS {
         return options(sync);
@@ -44,6 +44,8 @@ pub(crate) async fn handle(sync: &Sync, parts: &Parts, body: RequestBody) -> Rep
         Ok(caller) => caller,
         Err(reply) => return reply,
     };
+    // A client that is still sending reads why its file is refused.
+    body.discard_up_to(sync.library.settings().max_upload_bytes);
     let path = parts.uri.path();
     if path == KNOWN_PATH {
         return match method {

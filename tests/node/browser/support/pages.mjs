@@ -1,9 +1,20 @@
 // Finds controls on the pages by role, label, field name and form action.
 
+import { TIMEOUT_MS } from './watch.mjs';
+
 /** Clicks a button that submits a form and returns the final response. */
 export async function press(page, button) {
   const [answer] = await Promise.all([page.waitForNavigation(), button.click()]);
   return answer;
+}
+
+/** Reloads a page until it has as many of these elements. */
+export async function reloadUntil(elements, count) {
+  const end = Date.now() + TIMEOUT_MS;
+  while ((await elements.count()) < count) {
+    if (Date.now() > end) throw new Error(`fewer than ${count} elements after ${TIMEOUT_MS / 1000} s`);
+    await elements.page().reload();
+  }
 }
 
 /** Waits until a control has the focus: autofocus runs some time after the page has loaded. */

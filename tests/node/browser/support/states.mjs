@@ -10,6 +10,7 @@ import {
   consentForm,
   openConfirmation,
   press,
+  reloadUntil,
   setUp,
   signIn,
   syncPage,
@@ -144,7 +145,8 @@ async function atProblems(visit, person) {
   const files = ['one.jpg', `${LONG}.jpg`].map((name, place) => ({ name, mimeType: 'image/jpeg', buffer: Buffer.concat([broken, Buffer.alloc(place)]) }));
   await choose(visit.page, files);
   await isFinished(visit.page);
-  for (await visit.open('/problems'); (await visit.page.locator('.entries li').count()) < files.length; ) await visit.page.reload();
+  await visit.open('/problems');
+  await reloadUntil(visit.page.locator('.entries li'), files.length);
 }
 
 /** Opens the steps for every platform. */

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use reqwest::Method;
-use tests::{TestApp, oauth::PASSWORD};
+use tests::{TestApp, oauth::PASSWORD, within};
 
 use super::{ANDROID, Device, Flow, IPHONE, handle_of, listed};
 
@@ -117,9 +117,12 @@ async fn the_last_use_is_listed() {
     // The use is recorded in the background, before any later one.
     let used =
         async || browser.open(super::SYNC).await.text().contains("last used <time datetime=\"2024-06-03");
-    while !used().await {
-        tokio::task::yield_now().await;
-    }
+    within(async {
+        while !used().await {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,7 +1,7 @@
 use std::{future::pending, time::Duration};
 
 use reqwest::Method;
-use tests::{TestAccount, TestApp};
+use tests::{TestAccount, TestApp, within};
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
     net::TcpStream,
@@ -32,27 +32,24 @@ pub(super) async fn half_sent(
 
 /// Waits until no request writes to an upload; returns the number of bytes received.
 async fn received(app: &TestApp, account: &TestAccount, path: &str) -> usize {
-    loop {
-        let probe = patch(app, account, path, 999_999, b"").await;
-        if probe.status != 423 {
-            return head(app, account, path)
-                .await
-                .expect(200)
-                .header("upload-offset")
-                .unwrap()
-                .parse()
-                .unwrap();
+    within(async {
+        while patch(app, account, path, 999_999, b"").await.status == 423 {
+            tokio::task::yield_now().await;
         }
-        tokio::task::yield_now().await;
-    }
+    })
+    .await;
+    head(app, account, path).await.expect(200).header("upload-offset").unwrap().parse().unwrap()
 }
 
 /// Waits until a request writes the first part of an upload: until the part has a local file. A request that asked would
 /// lock the upload itself, and the service would refuse the one that it waits for.
 pub(super) async fn is_written(app: &TestApp) {
-    while local_parts(app) == 0 {
-        tokio::task::yield_now().await;
-    }
+    within(async {
+        while local_parts(app) == 0 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
 }
 
 /// Parts in a bucket are staged beside uploads of other kinds.
@@ -93,7 +90,7 @@ async fn a_second_writer_is_423() {
     assert_eq!(head(&app, &ann, &path).await.expect(200).header("upload-offset"), Some("0"));
     connection.write_all(&bytes[10_000..]).await.unwrap();
     let mut answer = [0; 12];
-    connection.read_exact(&mut answer).await.unwrap();
+    within(connection.read_exact(&mut answer)).await.unwrap();
     assert_eq!(&answer, b"HTTP/1.1 204");
     assert_eq!((photos(&app).await, part_files(&app).await), (1, 0));
 }
@@ -114,7 +111,7 @@ async fn a_further_upload_of_an_account_is_503_while_others_run() {
     let busy = app.send(with_bytes()).await.expect(503);
     assert_eq!((busy.header("retry-after"), busy.header("location")), (Some("5"), None));
     connection.write_all(&bytes[10_000..]).await.unwrap();
-    connection.read_exact(&mut [0; 12]).await.unwrap();
+    within(connection.read_exact(&mut [0; 12])).await.unwrap();
     app.send(with_bytes()).await.expect(201);
     patch(&app, &ann, &other, 0, &bytes).await.expect(204);
 }
@@ -173,10 +170,13 @@ async fn an_upload_that_trickles_is_ended_and_keeps_its_bytes() {
     };
     let mut reader = BufReader::new(reader);
     let mut status = String::new();
-    tokio::select! {
-        read = reader.read_line(&mut status) => assert!(read.is_ok(), "{read:?}"),
-        () = trickle => {}
-    }
+    within(async {
+        tokio::select! {
+            read = reader.read_line(&mut status) => assert!(read.is_ok(), "{read:?}"),
+            () = trickle => {}
+        }
+    })
+    .await;
     assert!(status.starts_with("HTTP/1.1 503 "), "{status}");
     let kept = received(&app, &ann, &path).await;
     assert!((10_000..bytes.len()).contains(&kept), "{kept}");

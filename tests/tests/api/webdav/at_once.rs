@@ -1,6 +1,6 @@
 //! Uploads that run at once: their number, and their bytes in the quota.
 
-use tests::TestApp;
+use tests::{TestApp, within};
 use tokio::{io::AsyncWriteExt as _, net::TcpStream};
 
 use super::{
@@ -33,7 +33,7 @@ impl Client {
 
     /// Repeats a request until no other upload is in its way.
     async fn put_when_free(&mut self, path: &'static str, body: &[u8], status: u16) {
-        while self.send(&step(path, 201).body(body)).await.status == status {}
+        within(async { while self.send(&step(path, 201).body(body)).await.status == status {} }).await;
     }
 }
 

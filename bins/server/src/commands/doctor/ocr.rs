@@ -41,25 +41,29 @@ fn report(status: &OcrStatus, configured: &Languages, packages: PackageManager, 
     match status {
         OcrStatus::Off => findings.fail(OCR, "the OCR process was started without languages"),
         OcrStatus::Unavailable { reason, missing } => {
-            let install = packages.install_command(missing);
-            let short = short_names(missing);
-            findings.warn(OCR, &format!("{reason}; {WITHOUT_OCR}. To install it, run `{install}`{short}"));
+            let (misnamed, missing) = misnamed(missing);
+            let install = (misnamed.is_empty() || !missing.is_empty())
+                .then(|| format!("To install it, run `{}`", packages.install_command(&missing)));
+            let advice: Vec<String> = install.into_iter().chain(correction(&misnamed)).collect();
+            findings.warn(OCR, &format!("{reason}; {WITHOUT_OCR}. {}", advice.join(". ")));
         }
         OcrStatus::Ready { version, languages, missing, installed } => {
             let others: Vec<_> = installed.iter().filter(|name| !languages.contains(name)).cloned().collect();
             let also = unread(&others, configured);
             findings.ok(OCR, &format!("Tesseract {version} reads {}{also}", languages.join(", ")));
+            let (misnamed, missing) = misnamed(missing);
             if !missing.is_empty() {
-                let install = packages.install_command(missing);
+                let install = packages.install_command(&missing);
                 findings.warn(
                     OCR,
                     &format!(
-                        "--ocr-languages names {0}, but Tesseract has no trained data for {0}; to install it, run \
-                         `{install}`{1}",
-                        missing.join(", "),
-                        short_names(missing)
+                        "--ocr-languages names {0}, but Tesseract has no trained data for {0}; to install it, run `{install}`",
+                        missing.join(", ")
                     ),
                 );
+            }
+            if let Some(correction) = correction(&misnamed) {
+                findings.warn(OCR, &correction);
             }
         }
     }
@@ -80,13 +84,19 @@ fn unread(others: &[String], configured: &Languages) -> String {
     }
 }
 
-/// A hint for languages that are not named as Tesseract names them.
-fn short_names(missing: &[String]) -> &'static str {
-    if missing.iter().any(|name| name.len() == 2) {
-        ". Tesseract's names have three letters, such as eng and deu"
-    } else {
-        ""
-    }
+/// Languages that are not named as Tesseract names them, for which no package exists, and the others.
+fn misnamed(missing: &[String]) -> (Vec<String>, Vec<String>) {
+    missing.iter().cloned().partition(|name| name.len() == 2)
+}
+
+/// The advice for misnamed languages; `None` if there are none.
+fn correction(misnamed: &[String]) -> Option<String> {
+    (!misnamed.is_empty()).then(|| {
+        format!(
+            "--ocr-languages names {}; Tesseract's names have three letters, such as eng and deu. Correct the setting.",
+            misnamed.join(", ")
+        )
+    })
 }
 
 impl PackageManager {
@@ -197,9 +207,24 @@ mod tests {
                 missing: names(&["en"]),
             },
             &[
-                "warn  text in photos (OCR): Tesseract has no trained data for en; text in photos is not searched. To install \
-                 it, run `apt-get install tesseract-ocr tesseract-ocr-en`. Tesseract's names have three letters, such as eng \
-                 and deu",
+                "warn  text in photos (OCR): Tesseract has no trained data for en; text in photos is not searched. \
+                 --ocr-languages names en; Tesseract's names have three letters, such as eng and deu. Correct the setting.",
+            ],
+        );
+        check(
+            "eng+de+fra",
+            OcrStatus::Ready {
+                version: "5.3.0".into(),
+                languages: names(&["eng"]),
+                missing: names(&["de", "fra"]),
+                installed: names(&["eng"]),
+            },
+            &[
+                "ok    text in photos (OCR): Tesseract 5.3.0 reads eng",
+                "warn  text in photos (OCR): --ocr-languages names fra, but Tesseract has no trained data for fra; to install \
+                 it, run `apt-get install tesseract-ocr tesseract-ocr-fra`",
+                "warn  text in photos (OCR): --ocr-languages names de; Tesseract's names have three letters, such as eng and \
+                 deu. Correct the setting.",
             ],
         );
         check(

@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::RangeInclusive;
 
 use flate2::{Decompress, FlushDecompress, Status};
 
-use crate::container::png::{Chunks, passes};
+use crate::container::png::{Chunks, Pass, passes};
+use crate::render::Pixels;
 
 /// Number of picture bytes in a chunk of the stream. Fits into a block without compression, whose length has 16 bits.
 const CHUNK_BYTES: usize = 32 << 10;
@@ -18,11 +20,15 @@ pub(super) struct RepairedPng<'a> {
     input: &'a [u8],
     chunks: Chunks<'a>,
     inflate: Decompress,
-    /// Rows of each pass that are not yet written, as their number and their length in bytes with the filter type.
-    passes: VecDeque<(u32, usize)>,
+    /// All passes.
+    passes: Vec<Pass>,
+    /// The passes whose rows are not yet written, with only those rows.
+    left: VecDeque<Pass>,
     /// Number of bytes of the current row that are not yet written.
     left_in_row: usize,
     is_first: bool,
+    /// Number of bytes in the rows that inflated.
+    inflated: usize,
     /// Whether data are missing.
     pub(super) is_incomplete: bool,
     /// Whether a row had an unknown filter type.
@@ -38,41 +44,69 @@ impl<'a> RepairedPng<'a> {
         let (b"IHDR", header) = chunks.next()? else { return None };
         let header = header.get(..13)?;
         let (depth, colour) = (*header.get(8)?, *header.get(9)?);
+        let passes = passes(header)?;
         let mut repaired = Self {
             output: b"\x89PNG\r\n\x1A\n".iter().copied().collect(),
             input: &[],
             chunks: chunks.clone(),
             inflate: Decompress::new(true),
-            passes: passes(header)?.into(),
+            left: passes.clone().into(),
+            passes,
             left_in_row: 0,
             is_first: true,
+            inflated: 0,
             is_incomplete: false,
             had_unknown_filter: false,
             had_long_palette: false,
         };
         repaired.write_chunk(b"IHDR", header);
-        let mut colours = 0;
-        for (kind, data) in chunks.take_while(|(kind, _)| *kind != b"IDAT") {
-            let lengths = match (kind, colour) {
-                (b"PLTE", 3) => 3..=3 << depth.min(8),
-                // A suggestion for other displays.
-                (b"PLTE", _) => 3..=3 << 8,
-                (b"tRNS", 3) => 1..=colours,
-                (b"tRNS", 0) => 2..=2,
-                (b"tRNS", 2) => 6..=6,
-                _ => continue,
-            };
-            repaired.had_long_palette |= data.len() > *lengths.end();
-            let data = data.get(..*lengths.end()).unwrap_or(data);
-            if lengths.contains(&data.len()) {
-                if kind == b"PLTE" {
-                    colours = data.len() / 3;
+        // In other pictures, the palette is a suggestion for displays.
+        let most_colours = if colour == 3 { 1 << depth.min(8) } else { 1 << 8 };
+        let palette = repaired.write_first(b"PLTE", chunks.clone(), 3..=3 * most_colours);
+        match colour {
+            3 => repaired.write_first(b"tRNS", chunks, 1..=palette / 3),
+            0 => repaired.write_first(b"tRNS", chunks, 2..=2),
+            2 => repaired.write_first(b"tRNS", chunks, 6..=6),
+            _ => 0,
+        };
+        Some(repaired)
+    }
+
+    /// Writes the first chunk of a kind that is before the picture data and long enough. What is too long is cut off.
+    /// Returns the length of the data in it, 0 if there is none.
+    fn write_first(&mut self, kind: &[u8; 4], chunks: Chunks<'_>, lengths: RangeInclusive<usize>) -> usize {
+        let mut before_data = chunks.take_while(|(kind, _)| *kind != b"IDAT");
+        let found = before_data.find(|(found, data)| found == kind && data.len() >= *lengths.start());
+        let Some((_, data)) = found.filter(|_| !lengths.is_empty()) else { return 0 };
+        self.had_long_palette |= data.len() > *lengths.end();
+        let data = data.get(..*lengths.end()).unwrap_or(data);
+        let whole_colours = data.len() / 3 * 3;
+        let data = if kind == b"PLTE" { data.get(..whole_colours).unwrap_or(data) } else { data };
+        self.write_chunk(kind, data);
+        data.len()
+    }
+
+    /// Fills the pixels that did not inflate, in an interlaced picture. Each gets the colour of the pixel of an earlier pass
+    /// that covers it. The first pass has none before it.
+    pub(super) fn fill_gaps(&self, pixels: &mut Pixels) {
+        let mut left = self.inflated;
+        for pass in &self.passes {
+            for row in 0..pass.rows {
+                let in_row = left.min(pass.row_bytes);
+                left -= in_row;
+                if in_row == pass.row_bytes {
+                    continue;
                 }
-                let data = if kind == b"PLTE" { data.get(..colours * 3)? } else { data };
-                repaired.write_chunk(kind.try_into().ok()?, data);
+                // One byte is the filter type.
+                let known = in_row.saturating_sub(1) * 8 / pass.bits_per_pixel.max(1);
+                let y = pass.top + row * pass.down;
+                let columns =
+                    (pass.left..pixels.size.width).step_by(usize::try_from(pass.across).unwrap_or(1));
+                for x in columns.skip(known) {
+                    copy_pixel(pixels, (x - pass.left, y - pass.top), (x, y));
+                }
             }
         }
-        Some(repaired)
     }
 
     fn write_chunk(&mut self, kind: &[u8; 4], data: &[u8]) {
@@ -88,7 +122,7 @@ impl<'a> RepairedPng<'a> {
         if rows.is_empty() {
             return self.write_chunk(b"IEND", &[]);
         }
-        let is_last = self.left_in_row == 0 && self.passes.is_empty();
+        let is_last = self.left_in_row == 0 && self.left.is_empty();
         let length = u16::try_from(rows.len()).unwrap_or(u16::MAX);
         // RFC 1950: a window of 32 KiB. RFC 1951, 3.2.4: a block without compression.
         let head: &[u8] = if self.is_first { &[0x78, 0x01] } else { &[] };
@@ -106,11 +140,11 @@ impl<'a> RepairedPng<'a> {
         let mut at = 0;
         while at < rows.len() {
             if self.left_in_row == 0 {
-                let Some((count, length)) = self.passes.front_mut() else { break };
-                self.left_in_row = *length;
-                *count -= 1;
-                if *count == 0 {
-                    self.passes.pop_front();
+                let Some(pass) = self.left.front_mut() else { break };
+                self.left_in_row = pass.row_bytes;
+                pass.rows -= 1;
+                if pass.rows == 0 {
+                    self.left.pop_front();
                 }
                 if let Some(filter @ 5..) = rows.get_mut(at) {
                     *filter = 0;
@@ -122,6 +156,7 @@ impl<'a> RepairedPng<'a> {
             at += length;
         }
         self.is_incomplete |= at > inflated;
+        self.inflated += at.min(inflated);
         rows.truncate(at);
         rows
     }
@@ -151,6 +186,30 @@ impl<'a> RepairedPng<'a> {
             }
         }
         filled
+    }
+}
+
+/// Whether transparent colours come before the palette to which they belong. The decoder ignores them there.
+pub(super) fn has_early_transparency(bytes: &[u8]) -> bool {
+    let mut chunks = Chunks::new(bytes);
+    let has_palette = chunks.next().is_some_and(|(_, header)| header.get(9) == Some(&3));
+    let mut kinds = chunks.map(|(kind, _)| kind);
+    has_palette && kinds.find(|kind| matches!(*kind, b"PLTE" | b"tRNS" | b"IDAT")) == Some(b"tRNS")
+}
+
+/// Copies a pixel to another place.
+fn copy_pixel(pixels: &mut Pixels, from: (u32, u32), to: (u32, u32)) {
+    let channels = pixels.layout.channels();
+    let offset = |(x, y): (u32, u32)| {
+        let place = u64::from(y) * u64::from(pixels.size.width) + u64::from(x);
+        usize::try_from(place).unwrap_or(usize::MAX).saturating_mul(channels)
+    };
+    let (from, to) = (offset(from), offset(to));
+    for channel in 0..channels {
+        let Some(value) = pixels.bytes.get(from.saturating_add(channel)).copied() else { return };
+        if let Some(target) = pixels.bytes.get_mut(to.saturating_add(channel)) {
+            *target = value;
+        }
     }
 }
 

@@ -51,11 +51,12 @@ pub(super) fn group_4(chunk: &[u8], width: u32, height: u32) -> Unpacked {
     (rows, damaged)
 }
 
-/// Decodes Group 3. After a row that ends too early, decoding continues at the next end-of-line code.
-pub(super) fn group_3(chunk: &[u8], width: u32, height: u32, kind: Fax3) -> Unpacked {
+/// Decodes Group 3. After a row that ends too early, decoding continues at the next end-of-line code. Also returns whether
+/// any row was whole.
+pub(super) fn group_3(chunk: &[u8], width: u32, height: u32, kind: Fax3) -> (Unpacked, bool) {
     let feed = chunk.iter().chain(iter::repeat_n(&0, PADDING)).map(|byte| Ok::<_, Infallible>(*byte));
     let Ok(mut reader) = ByteReader::new(feed);
-    let (mut rows, mut damaged) = (Vec::new(), None);
+    let (mut rows, mut damaged, mut has_whole_row) = (Vec::new(), None, false);
     let (mut before, mut changes) = (Vec::new(), Vec::new());
     for _ in 0..height {
         let is_at_row = match kind {
@@ -80,6 +81,7 @@ pub(super) fn group_3(chunk: &[u8], width: u32, height: u32, kind: Fax3) -> Unpa
         } else {
             row_in_one_dimension(&mut reader, width, &mut changes)
         };
+        has_whole_row |= read.is_some();
         if read.is_none() {
             damaged.get_or_insert_with(|| DAMAGED.to_owned());
             // The rest of the row is white.
@@ -96,7 +98,7 @@ pub(super) fn group_3(chunk: &[u8], width: u32, height: u32, kind: Fax3) -> Unpa
         }
     }
     fill_up(&mut rows, width, height);
-    (rows, damaged)
+    ((rows, damaged), has_whole_row)
 }
 
 /// Skips the end-of-line code before a row, if there is one: at least eleven zeros and a one.

@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 
+use crate::text;
+
 /// Decodes the packet. The byte order mark decides the encoding, else the zero bytes in the first character. Text that
-/// is not valid Unicode is read as Latin-1; broken characters become U+FFFD.
+/// is not valid UTF-8 is read as Windows-1252; broken characters of the other encodings become U+FFFD.
 pub(super) fn decode(packet: &[u8]) -> Cow<'_, str> {
     match packet {
-        [0xEF, 0xBB, 0xBF, rest @ ..] => utf8_or_latin1(rest),
+        [0xEF, 0xBB, 0xBF, rest @ ..] => utf8_or_windows_1252(rest),
         [0xFF, 0xFE, 0, 0, rest @ ..] => utf32(rest, u32::from_le_bytes),
         [0, 0, 0xFE, 0xFF, rest @ ..] => utf32(rest, u32::from_be_bytes),
         [0xFF, 0xFE, rest @ ..] => utf16(rest, u16::from_le_bytes),
@@ -15,16 +17,16 @@ pub(super) fn decode(packet: &[u8]) -> Cow<'_, str> {
         [0, 0, 0, 1..=0xFF, ..] => utf32(packet, u32::from_be_bytes),
         [1..=0xFF, 0, ..] => utf16(packet, u16::from_le_bytes),
         [0, 1..=0xFF, ..] => utf16(packet, u16::from_be_bytes),
-        _ => utf8_or_latin1(packet),
+        _ => utf8_or_windows_1252(packet),
     }
 }
 
-fn utf8_or_latin1(text: &[u8]) -> Cow<'_, str> {
+fn utf8_or_windows_1252(text: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(text) {
         Ok(text) => text.into(),
         // Cut off within the last character.
         Err(error) if error.error_len().is_none() => String::from_utf8_lossy(text),
-        Err(_) => text.iter().copied().map(char::from).collect::<String>().into(),
+        Err(_) => text::decode(text).into(),
     }
 }
 
@@ -67,6 +69,7 @@ mod tests {
     #[test]
     fn broken_text_is_read_as_far_as_possible() {
         assert_eq!(decode(b"<x>Z\xFCrich"), "<x>Zürich");
+        assert_eq!(decode(b"<x>Grandma\x92s house \x96 10 \x80"), "<x>Grandma’s house – 10 €");
         assert_eq!(decode(b"<x>Z\xC3"), "<x>Z\u{FFFD}");
         assert_eq!(decode(b"<\0x\0\0\xD8>\0y"), "<x\u{FFFD}>");
         assert_eq!(decode(b"<\0\0\0\0\0\x11\0"), "<\u{FFFD}");

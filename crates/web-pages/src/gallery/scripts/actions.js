@@ -6,6 +6,7 @@ const MANY_ALBUMS = 9;
 
 class Actions {
   #timer;
+  #announced;
 
   /** `changed()` is called after the selection was cleared here. */
   constructor(selection, scroller, token, changed) {
@@ -26,7 +27,7 @@ class Actions {
   update() {
     this.#timer = clearTimeout(this.#timer);
     this.bar.hidden = this.selection.isEmpty;
-    if (this.bar.hidden) return;
+    if (this.bar.hidden) return void (this.#announced = undefined);
     const count = this.selection.countIn(this.scroller.library);
     if (count !== undefined) return this.#showCount(count);
     this.count.textContent = 'Counting…';
@@ -39,7 +40,8 @@ class Actions {
 
   #showCount(count) {
     this.count.replaceChildren(numberFormat.format(count), make('span', {}, ' selected'));
-    announce(`${photosText(count)} selected`);
+    if (count !== this.#announced) announce(`${photosText(count)} selected`);
+    this.#announced = count;
   }
 
   #post(path, body = this.selection.body) {

@@ -6,9 +6,10 @@ const MAX_LOOK_MS = 30_000;
 
 /**
  * Calls `changed()` when the library is not the one that the page shows, which `isShown(generation)` says, and `waiting(count)`
- * with the number of photos that are being read. A slim bar shows how far that is.
+ * with the number of photos that are being read. Without `waiting`, screen readers learn when reading begins and ends. A slim
+ * bar shows how far that is.
  */
-function watchLibrary(isShown, changed, waiting = () => {}) {
+function watchLibrary(isShown, changed, waiting) {
   const bar = make('progress', { id: 'reading', hidden: true });
   document.body.append(bar);
   let timer;
@@ -17,10 +18,11 @@ function watchLibrary(isShown, changed, waiting = () => {}) {
   let most = 0;
 
   function show(count) {
+    if (waiting) waiting(count);
+    else if (!count !== !most) announce(count ? beingRead(count) : 'All photos are read.');
     most = count && Math.max(most, count);
     bar.hidden = !count;
     Object.assign(bar, { max: Math.max(1, most), value: most - count, ariaLabel: beingRead(count) });
-    waiting(count);
   }
 
   async function look() {
@@ -50,6 +52,11 @@ const beingRead = (count) => `${photosText(count)} ${count === 1 ? 'is' : 'are'}
 /** The page of a library without photos. */
 function startEmpty({ dataset }) {
   const text = document.getElementById('waiting');
-  const reload = () => location.reload();
-  watchLibrary((generation) => generation === dataset.gen, reload, (count) => (text.textContent = count ? beingRead(count) : ''));
+  // It never ends, because another look could reload again and so cancel the reload on a slow server.
+  const reload = () => new Promise(() => location.reload());
+  const waiting = (count) => {
+    const words = count ? beingRead(count) : '';
+    if (text.textContent !== words) text.textContent = words;
+  };
+  watchLibrary((generation) => generation === dataset.gen, reload, waiting);
 }

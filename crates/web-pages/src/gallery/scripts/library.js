@@ -285,6 +285,8 @@ class Library {
       this.#joinGaps(month);
     }
     this.months = this.months.filter(({ parts }) => parts.length);
+    // The totals may have been without these photos already, so the next refresh sets them again.
+    this.generation = undefined;
   }
 
   /** The number of photos of these times, inclusive, or undefined if it takes photos that are not loaded. */

@@ -37,6 +37,7 @@ async function startTimeline(root) {
   /** Shows what has changed since: uploads, and edits on other pages. */
   const revalidate = async () => {
     await actions.refresh();
+    actions.update();
     scrubber?.update();
   };
   await scroller.start().catch((error) => {

@@ -42,6 +42,40 @@ fn with_pixels_last(tiff: &TestTiff) -> (Vec<u8>, usize) {
 }
 
 #[test]
+fn blank_fax_with_a_short_row_is_kept() {
+    for compression in [2, 3] {
+        let tiff = TestTiff {
+            value: |_, _, _| 0,
+            bits: 1,
+            samples: 1,
+            photometric: 0,
+            compression,
+            rows_per_strip: 18,
+            ..TestTiff::default()
+        };
+        let mut file = tiff.file();
+        let whole = unpack_file(&file).unwrap();
+        assert_eq!(whole.damaged, None);
+        if compression == 2 {
+            // Each row is one byte.
+            assert_eq!(file[8..26], [0b0001_0000; 18]);
+            file[8 + 5] = 0;
+        } else {
+            // Each row is an end-of-line code of 12 bits and the code for 20 white pixels, 0001000. It becomes the code for 2.
+            for bit in [5 * 19 + 13, 5 * 19 + 14] {
+                file[8 + bit / 8] |= 0x80 >> (bit % 8);
+            }
+        }
+        let read = unpack_file(&file).unwrap();
+        assert_eq!(read.damaged.as_deref(), Some("the fax data are damaged"), "{compression}");
+        assert!(read.pixels == whole.pixels, "{compression}");
+        let strip_bytes = if compression == 2 { 18 } else { 43 };
+        file[8..8 + strip_bytes].fill(0);
+        assert!(unpack_file(&file).is_err(), "{compression}: no row is whole");
+    }
+}
+
+#[test]
 fn unsupported_features_are_named() {
     let check = |more: Vec<(u16, Value)>, expect: &str| {
         let error = unpack_file(&TestTiff { more, ..TestTiff::default() }.file()).unwrap_err();
@@ -187,7 +221,7 @@ proptest! {
             0..40,
         ),
     ) {
-        let (rows, _) = fax::group_3(&parts.concat(), width, height, kind);
+        let ((rows, _), _) = fax::group_3(&parts.concat(), width, height, kind);
         prop_assert_eq!(rows.len(), usize::try_from(width.div_ceil(8) * height).unwrap());
     }
 
