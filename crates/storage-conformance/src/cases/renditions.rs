@@ -50,6 +50,7 @@ pub(crate) async fn a_rendition_can_be_added_later(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     let photo = Photo::at_second(1).original(seed.hash());
     let original = photo.original.unwrap();
+    let photo = photo.clone().renditions(&[seed.rendition(Rendition::Thumb, photo.size)]);
     let anns = seed.image(ann.account, photo.clone()).await;
     let full = seed.rendition(Rendition::Full, photo.size);
     assert!(!seed.store().add_rendition(&original, full).await.unwrap(), "it was not announced");
@@ -98,12 +99,16 @@ pub(crate) async fn new_renditions_replace_older_ones(seed: &Seed) {
     let older = [seed.rendition(Rendition::Thumb, photo.size)];
     let newer = [seed.rendition(Rendition::Thumb, photo.size)];
     let anns = seed.image(ann.account, photo.clone().renditions(&older)).await;
-    seed.announce(&[rendition_blob(&newer[0])]).await;
+    let full = seed.rendition(Rendition::Full, photo.size);
+    seed.announce(&[rendition_blob(&newer[0]), rendition_blob(&full)]).await;
+    assert!(seed.store().add_rendition(&photo.original.unwrap(), full).await.unwrap());
     let image = seed.new_image(ben.account, &photo);
     seed.store().add_image(image).await.unwrap();
     let job = seed.lease("w", NOW).await.remove(0);
     assert!(seed.store().complete_job(job.id, "w", indexed(&photo.renditions(&newer))).await.unwrap());
     assert_eq!(source(seed, &anns, Rendition::Thumb).await.unwrap().stored, Some(newer[0]));
+    assert_eq!(source(seed, &anns, Rendition::Full).await.unwrap().stored, None, "it may show another turn");
     let taken = seed.store().take_unreferenced_blobs(NOW, second(1), 10).await.unwrap();
-    assert_eq!(taken, [rendition_blob(&older[0])], "the older blob is released");
+    let released = [&older[0], &full].map(rendition_blob);
+    assert!(taken.len() == 2 && released.iter().all(|blob| taken.contains(blob)), "{taken:?}");
 }
