@@ -1,5 +1,6 @@
 //! `check`: checks the work tree without running the tests.
 
+mod alone;
 mod generated;
 mod promises;
 mod publish;
@@ -13,6 +14,7 @@ use clap::{Args, ValueEnum};
 use crate::process::{ProcessError, Runner};
 use crate::system::{self, SystemError, Tools};
 use crate::workspace;
+use alone::AloneError;
 use generated::GeneratedError;
 use promises::PromisesError;
 use publish::PublishError;
@@ -47,6 +49,8 @@ enum Step {
     Promises,
     /// Every rule in tests/trace.toml names a test that exists
     Trace,
+    /// Each library crate compiles without the others
+    Alone,
     /// The public crates could be published, and compile with their lowest Rust version and for WebAssembly
     Publish,
     /// The versions of the public crates allow the changes of their interfaces. Only if chosen by --only, because the tool
@@ -67,6 +71,8 @@ pub(crate) enum CheckError {
     Promises(#[from] PromisesError),
     #[error(transparent)]
     Trace(#[from] TraceError),
+    #[error(transparent)]
+    Alone(#[from] AloneError),
     #[error(transparent)]
     Publish(#[from] PublishError),
     #[error("failed: {0}")]
@@ -109,13 +115,12 @@ fn run_step(runner: &Runner, step: Step, write: bool) -> Result<(), CheckError> 
             let arguments =
                 ["--workspace", "--all-targets", "--features", "fuzz/binaries", "--", "-D", "warnings"];
             runner.run(&mut workspace::compile("clippy", arguments))?;
-            // Dev-dependencies enable tract in the whole workspace, but `demo` builds without it.
-            runner.run(&mut workspace::cargo(["clippy", "-p", "vision", "--lib", "--", "-D", "warnings"]))?;
         }
         Step::Deny => deny(runner)?,
         Step::Generated => generated::run(runner, write)?,
         Step::Promises => promises::run(runner)?,
         Step::Trace => trace::run(runner)?,
+        Step::Alone => alone::run(runner)?,
         Step::Publish => publish::run(runner)?,
         Step::Semver => semver::run(runner)?,
     }
