@@ -20,6 +20,9 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long a grandchild may keep the output open after its program has exited.
 const OPEN_OUTPUT_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// A program whose lines are read hangs if it writes none for this long.
+const SILENCE_LIMIT: Duration = Duration::from_secs(15 * 60);
+
 /// Why a program failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProcessError {
@@ -31,6 +34,8 @@ pub(crate) enum ProcessError {
     Io { command: String, source: std::io::Error },
     #[error("`{command}` failed ({status})")]
     Failed { command: String, status: ExitStatus },
+    #[error("`{command}` wrote nothing for {} minutes, and was stopped", SILENCE_LIMIT.as_secs() / 60)]
+    Silent { command: String },
     #[error("interrupted")]
     Interrupted,
 }
@@ -130,7 +135,7 @@ impl Runner {
         Ok(captured.stdout)
     }
 
-    /// Runs a program and passes on each line of its standard output as it is written.
+    /// Runs a program and passes on each line of its standard output as it is written. A program that hangs is stopped.
     pub(crate) fn lines(
         &self,
         command: &mut Command,
@@ -139,15 +144,22 @@ impl Runner {
         let mut running = Running::start(command.stdin(Stdio::null()).stdout(Stdio::piped()))?;
         let lines = running.child.stdout.take().map(read_lines);
         let mut exited: Option<Instant> = None;
+        let mut last_line = Instant::now();
         while let Some(lines) = &lines {
             self.check_interrupted()?;
             match lines.recv_timeout(POLL) {
-                Ok(line) => each(&line),
+                Ok(line) => {
+                    last_line = Instant::now();
+                    each(&line);
+                }
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) if running.exited()?.is_some() => {
                     if exited.get_or_insert_with(Instant::now).elapsed() > OPEN_OUTPUT_TIMEOUT {
                         break;
                     }
+                }
+                Err(RecvTimeoutError::Timeout) if last_line.elapsed() > SILENCE_LIMIT => {
+                    return Err(ProcessError::Silent { command: describe(command) });
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }

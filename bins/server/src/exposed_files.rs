@@ -24,8 +24,8 @@ pub(crate) fn advice(config: &Config) -> Vec<String> {
     files.filter_map(advice_on).collect()
 }
 
-/// The mode, and the one to set, of a file whose secret users can read who need not: any user, or, if this process owns the file, those of its group.
-/// A file of root is often readable by the group of the service.
+/// The mode of a file that others can read, and the mode to set. Others are all users; if this process owns the file, also those of its
+/// group. A file of root is often readable by the group of the service.
 #[cfg(unix)]
 fn exposed_mode(path: &Path) -> Option<(u32, &'static str)> {
     use std::os::unix::fs::MetadataExt as _;

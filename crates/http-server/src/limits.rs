@@ -16,7 +16,8 @@ pub struct HttpLimits {
     pub min_body_bytes_per_s: u32,
     /// Upper bound on the uploads of one owner at once; those of all together are half of the connections.
     pub uploads_per_owner: usize,
-    /// Longest pause of a client that receives a response, at its start. With HTTP/2 each response has four times as long.
+    /// How long a client may pause when a response begins; what it then accepts adds to this time. With HTTP/2 each response has four
+    /// times as long.
     pub write_timeout: Duration,
     /// Lowest average rate at which a client must accept a response; with HTTP/2 a quarter of it for each.
     pub min_response_bytes_per_s: u32,

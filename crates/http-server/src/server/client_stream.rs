@@ -42,7 +42,7 @@ pub(super) fn limit_buffer(stream: &TcpStream) -> io::Result<()> {
 }
 
 /// The time that a client may let the server wait before it accepts more of a response. Waiting uses up the allowance, and
-/// every accepted byte adds to it, so that a client at the minimum rate is never cut off.
+/// every accepted byte adds to it, so that a client at the minimum rate is not cut off (where the system limits unsent bytes).
 ///
 /// Bytes are written to a buffer. Those that may only fill it add nothing, because the client need not have accepted any.
 #[derive(Debug)]
