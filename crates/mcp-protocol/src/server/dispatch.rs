@@ -92,15 +92,10 @@ impl<C: Send + 'static> Server<C> {
         id: RequestId,
         params: Option<Params>,
     ) -> ServerResponse {
-        let mut params = match CallToolParams::from_params(params.map(without_absent)) {
+        let params = match CallToolParams::from_params(params.map(without_absent)) {
             Ok(params) => params,
             Err(error) => return ServerResponse::failure(version, id, error.into()),
         };
-        let capabilities =
-            params.meta.as_mut().and_then(|meta| meta.get_mut(request_meta::CLIENT_CAPABILITIES));
-        if let Some(capabilities) = capabilities.filter(|value| is_absent(value)) {
-            *capabilities = json!({});
-        }
         let Some(tool) = self.tools.get(&params.name) else {
             let shown: String = params.name.chars().take(64).collect();
             let error = ErrorObject::invalid_params(format!("unknown tool: {shown}"));

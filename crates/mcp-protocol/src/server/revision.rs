@@ -89,8 +89,6 @@ fn check_modern(
     check_name(headers, method, params)?;
     match member(request_meta::CLIENT_CAPABILITIES) {
         Some(Value::Object(_)) => Ok(version),
-        // The form of an empty object in languages such as PHP.
-        Some(Value::Array(items)) if items.is_empty() => Ok(version),
         Some(_) => Err(bad_request(invalid_meta(request_meta::CLIENT_CAPABILITIES, "must be an object"))),
         None => Err(bad_request(invalid_meta(request_meta::CLIENT_CAPABILITIES, "is required"))),
     }
@@ -232,8 +230,7 @@ mod tests {
     fn client_capabilities_are_required() {
         for (capabilities, method, expect) in [
             (json!({}), "tools/list", Ok(ProtocolVersion::V2026_07_28)),
-            (json!([]), "tools/list", Ok(ProtocolVersion::V2026_07_28)),
-            (json!(["roots"]), "tools/list", Err((400, -32602))),
+            (json!([]), "tools/list", Err((400, -32602))),
             (json!(null), "tools/list", Err((400, -32602))),
         ] {
             let meta = json!({"_meta": {
