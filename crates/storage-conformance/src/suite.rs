@@ -569,12 +569,8 @@ macro_rules! each_case {
                 all_locks_are_listed_with_their_paths,
                 an_account_has_a_limited_number_of_locks,
             }
-            file_model {
-                random_file_operations_agree_with_a_model,
-            }
-            model {
-                random_operations_agree_with_a_model,
-            }
+            file_model { random_file_operations_agree_with_a_model, }
+            model { random_operations_agree_with_a_model, }
         }
     };
 }
