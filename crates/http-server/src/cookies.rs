@@ -35,6 +35,11 @@ pub fn set(base_url: &BaseUrl, name: &str, value: &str, max_age_s: Option<u32>) 
     HeaderValue::try_from(format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{age}")).ok()
 }
 
+/// The value of `Set-Cookie` that deletes a cookie that was set without https.
+pub fn delete_plain(name: &str) -> Option<HeaderValue> {
+    HeaderValue::try_from(format!("{name}=; Path=/; Max-Age=0")).ok()
+}
+
 /// Makes browsers accept a cookie over https only, from this host only, and for all paths.
 const HOST_PREFIX: &str = "__Host-";
 

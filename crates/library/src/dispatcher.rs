@@ -286,7 +286,7 @@ impl Dispatcher {
         }
     }
 
-    /// Starts a round of planning if no image that is not visible waits or is being indexed; returns whether it did. If another process is the
+    /// Starts a round of planning, unless an image is being made visible; returns whether it did. If another process is the
     /// indexer, only what an import has to know is read.
     fn start_planning(&mut self, is_indexer: bool) -> bool {
         let mut running = RunningCounts::default();

@@ -16,18 +16,19 @@ impl Library {
     /// # Errors
     /// [`StorageError`]; it does not mean that the token is wrong.
     pub async fn session(&self, token: &str) -> Result<Option<SessionHolder>, StorageError> {
-        let (hash, now) = (session_hash(token), self.parts.clock.now());
-        let holder = self.parts.store.session(&hash, now).await?;
+        let holder = self.session_without_use(token).await?;
+        let now = self.parts.clock.now();
         if let Some(holder) = &holder
             && now.millis() - holder.last_seen_at.millis() >= SESSION_USE_RESOLUTION_MS
         {
-            let (store, expires_at) = (self.parts.store.clone(), now.plus_millis(SESSION_MS));
+            let (store, hash) = (self.parts.store.clone(), session_hash(token));
+            let expires_at = now.plus_millis(SESSION_MS);
             self.parts.session_uses.spawn(async move { store.touch_session(&hash, now, expires_at).await });
         }
         Ok(holder)
     }
 
-    /// The session with this token; `None` if there is none. Does not extend it: for requests that nobody caused.
+    /// The session with this token; `None` if there is none. Does not extend it: for requests that a page sends by itself.
     ///
     /// # Errors
     /// [`StorageError`]; it does not mean that the token is wrong.

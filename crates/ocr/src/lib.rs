@@ -1,6 +1,6 @@
 //! Reads the text in photos with Tesseract.
 //!
-//! Tesseract expects a page, and most photos are not pages. A photo is therefore read twice: as it is, and then as pages
+//! Tesseract expects a page, and most photos are not pages. A photo is therefore first read as it is, and then as pages
 //! composed of the text lines that the first pass missed. The lines that look most like text come first; if they contain
 //! no word, the others are texture, such as leaves, and are not read. A photo without text lines is not read at all. The
 //! lines are detected in these steps:
@@ -147,12 +147,12 @@ impl Ocr {
             true => gray.resize(enlarged(width), enlarged(height)).unwrap_or(gray),
             false => gray,
         };
-        Ok(read_twice(reader, &gray, time_limit))
+        Ok(read_picture(reader, &gray, time_limit))
     }
 }
 
 /// Reads the picture as a page, then the lines that this missed, but only the first ones if they contain no word.
-fn read_twice(reader: &mut TextReader<'_>, gray: &GrayBuffer, time_limit: Duration) -> String {
+fn read_picture(reader: &mut TextReader<'_>, gray: &GrayBuffer, time_limit: Duration) -> String {
     let start = Instant::now();
     let mut scales = vec![ScaledLines::at_full_size(gray)];
     let mut divisor = 1;

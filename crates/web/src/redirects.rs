@@ -19,9 +19,6 @@ use crate::App;
 /// Upper bound on connections.
 const CONNECTIONS: usize = 256;
 
-/// Deletes the cookie of a session that began without https.
-const NO_SESSION: &str = "photos_session=; Path=/; Max-Age=0";
-
 /// Redirects requests of browsers to the same path below the base URL of an app, until `shutdown` is ready. A client that sends
 /// credentials or a body without encryption is refused: after a redirect it would work, and send them again each time.
 ///
@@ -43,7 +40,7 @@ pub async fn serve_redirects(
     let handler = move |_, request: Request<Incoming>| {
         let reply = respond(app.base_url(), &request);
         let (parts, body) = request.into_parts();
-        // What is left of the body is discarded, so that a client that is still sending reads the reply.
+        // This discards the rest of the body. Without that, a client that is still sending would not receive the reply.
         drop(RequestBody::new(&parts, body, &limits));
         async move { reply }
     };
@@ -61,9 +58,11 @@ fn respond<B: Body>(base_url: &str, request: &Request<B>) -> Reply {
     );
     let reply =
         error(StatusCode::FORBIDDEN, &message).with(header::CONNECTION, HeaderValue::from_static("close"));
-    // A browser that still has the cookie of a time without https is redirected from now on.
-    let is_of_browser = cookies::has(request.headers(), SESSION_COOKIE);
-    if is_of_browser { reply.with(header::SET_COOKIE, HeaderValue::from_static(NO_SESSION)) } else { reply }
+    // A browser may still have the cookie of a session that began before the service used https. Its next request is redirected.
+    match cookies::delete_plain(SESSION_COOKIE).filter(|_| cookies::has(request.headers(), SESSION_COOKIE)) {
+        Some(deletion) => reply.with(header::SET_COOKIE, deletion),
+        None => reply,
+    }
 }
 
 /// Cookies of other services on the same host are no credentials of this one.

@@ -18,45 +18,25 @@ pub(crate) enum AloneError {
     Process(#[from] ProcessError),
     #[error("cannot read {}: {source}", path.display())]
     Read { path: PathBuf, source: io::Error },
-    #[error("{} is not the manifest of a package: {source}", path.display())]
-    Manifest { path: PathBuf, source: toml::de::Error },
-}
-
-#[derive(serde::Deserialize)]
-struct Manifest {
-    package: Package,
-}
-
-#[derive(serde::Deserialize)]
-struct Package {
-    name: String,
 }
 
 pub(super) fn run(runner: &Runner) -> Result<(), AloneError> {
-    for name in packages(&workspace::path("crates"))? {
-        println!("{name}");
-        let arguments = ["clippy", "--quiet", "--package", &name, "--lib", "--", "-D", "warnings"];
-        runner.run(&mut workspace::cargo(arguments))?;
+    for manifest in manifests(&workspace::path("crates"))? {
+        println!("{}", manifest.display());
+        let mut clippy = workspace::cargo(["clippy", "--quiet", "--lib", "--manifest-path"]);
+        runner.run(clippy.arg(manifest).args(["--", "-D", "warnings"]))?;
     }
     Ok(())
 }
 
-/// The packages in these folders, by name. Folders without a manifest have sources that packages include.
-fn packages(folder: &Path) -> Result<Vec<String>, AloneError> {
-    let read = |path: &Path, source| AloneError::Read { path: path.to_owned(), source };
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder).map_err(|source| read(folder, source))? {
-        let path = entry.map_err(|source| read(folder, source))?.path().join("Cargo.toml");
-        if !path.exists() {
-            continue;
-        }
-        let content = fs::read_to_string(&path).map_err(|source| read(&path, source))?;
-        let manifest: Manifest =
-            toml::from_str(&content).map_err(|source| AloneError::Manifest { path, source })?;
-        names.push(manifest.package.name);
-    }
-    names.sort_unstable();
-    Ok(names)
+/// The manifests in these folders. Folders without one have sources that packages include.
+fn manifests(folder: &Path) -> Result<Vec<PathBuf>, AloneError> {
+    let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    let entries = entries.map_err(|source| AloneError::Read { path: folder.to_owned(), source })?;
+    let manifests = entries.iter().map(|entry| entry.path().join("Cargo.toml"));
+    let mut manifests: Vec<_> = manifests.filter(|manifest| manifest.exists()).collect();
+    manifests.sort_unstable();
+    Ok(manifests)
 }
 
 #[cfg(test)]
@@ -65,8 +45,10 @@ mod tests {
 
     #[test]
     fn every_library_crate_is_found() {
-        let names = packages(&workspace::path("crates")).unwrap();
-        assert!(names.len() > 30 && names.contains(&"mcp-wire".to_owned()), "{names:?}");
-        assert!(!names.contains(&"storage-sql".to_owned()), "both adapters include it");
+        let crates = workspace::path("crates");
+        let found = manifests(&crates).unwrap();
+        let has = |folder: &str| found.contains(&crates.join(folder).join("Cargo.toml"));
+        assert!(found.len() > 30 && has("mcp-protocol"), "{found:?}");
+        assert!(!has("storage-sql"), "both adapters include it");
     }
 }

@@ -126,8 +126,8 @@ impl Chosen<'_> {
         message_with_link(StatusCode::SERVICE_UNAVAILABLE, "Not all photos are corrected", text, link)
     }
 
-    /// The form. `cities` are those of the entered name, of which one must be chosen; its `bool` says whether nothing was saved
-    /// because of that.
+    /// The form. `cities` has the cities of the entered name if one of them must be chosen, and whether nothing was saved for this
+    /// reason.
     fn page(
         &self,
         fields: &Fields,

@@ -1,7 +1,7 @@
 //! The tools: description, arguments, payload, and the library call of each.
 //!
-//! To add a tool, add a variant to [`Operation`], its description to `catalogue`, its arguments to
-//! `arguments`, and its call to `calls`.
+//! To add a tool, add a variant to [`Operation`], its description to `catalogue`, its arguments to `arguments`, and its
+//! call to `calls`.
 
 mod arguments;
 mod calls;
