@@ -1,6 +1,7 @@
 //! Checks rules for the source of every crate.
 #![expect(clippy::unwrap_used, reason = "a test that cannot continue must fail")]
 
+mod circles;
 mod layers;
 mod source;
 
