@@ -24,6 +24,7 @@ use tokio::{net::TcpListener, runtime::Handle, sync::oneshot, task::JoinHandle};
 use web::{App, HttpLimits, OAuthLimits};
 
 use crate::{
+    account::{PASSWORD, TestAccount},
     black_box::StoredCaptureTime,
     log_watch,
     stores::{Stack, Stores},
@@ -33,17 +34,6 @@ pub use builder::TestAppBuilder;
 
 /// The initial time of the clock of every test.
 pub const START_TIME: &str = "2024-06-01T12:00:00.000Z";
-
-/// An account with an API key.
-#[derive(Debug, Clone)]
-pub struct TestAccount {
-    /// The id of the account.
-    pub id: AccountId,
-    /// Its email address.
-    pub email: Email,
-    /// Its API key.
-    pub key: String,
-}
 
 /// The secret of every service in tests.
 ///
@@ -235,10 +225,10 @@ impl TestApp {
         self.account_on(name, Plan::Paid).await
     }
 
-    /// Creates an account on the paid plan with photo sync and [`PASSWORD`](crate::oauth::PASSWORD).
+    /// Creates an account on the paid plan with photo sync and [`PASSWORD`].
     pub async fn person(&self, name: &str) -> TestAccount {
         let email = Email::parse(&format!("{name}@example.org")).unwrap();
-        let password = Some(crate::oauth::PASSWORD.to_owned());
+        let password = Some(PASSWORD.to_owned());
         let (account, _) = self.library.create_account(email.clone(), Plan::Paid, password).await.unwrap();
         self.store.mark_synced(account.id, self.library.clock().now()).await.unwrap();
         let key = self.library.create_key(&email, KeyName::parse("test").unwrap()).await.unwrap();

@@ -15,6 +15,7 @@
 #![deny(missing_docs)]
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+mod account;
 mod app;
 pub mod black_box;
 mod date_cases;
@@ -32,7 +33,8 @@ pub mod tls;
 
 use std::time::Duration;
 
-pub use app::{START_TIME, TestAccount, TestApp, TestAppBuilder, secret};
+pub use account::TestAccount;
+pub use app::{START_TIME, TestApp, TestAppBuilder, secret};
 pub use date_cases::{DATE_CASES_ADDED, DateCase, ExpectedTime, SidecarFile, date_cases};
 pub use decoder::settings;
 pub use redacted::redacted;

@@ -5,7 +5,7 @@ use std::{
 
 use tracing_subscriber::{filter::Targets, fmt, layer::SubscriberExt as _, util::SubscriberInitExt as _};
 
-use crate::oauth::PASSWORD;
+use crate::account::PASSWORD;
 
 /// Prefixes of the log targets of the service; `web` includes `web_api` and the like.
 const TARGETS: [&str; 14] = [

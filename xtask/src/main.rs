@@ -7,7 +7,6 @@
 //! its help text, and a line in [`dispatch`].
 
 mod check;
-mod date;
 mod demo;
 mod dist;
 mod http;

@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::{Args, Subcommand};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use crate::process::{ProcessError, Runner};
 use crate::system::{self, SystemError, Tools};
-use crate::{date, workspace};
+use crate::workspace;
 
 /// The server's default.
 const DATA_DIR: &str = "data";
@@ -59,7 +61,7 @@ pub(crate) enum MigrateError {
 pub(crate) fn run(runner: &Runner, options: &Options) -> Result<(), MigrateError> {
     match &options.action {
         Action::New { name } => {
-            for file in create(&workspace::path("migrations"), &date::today(), name)? {
+            for file in create(&workspace::path("migrations"), &today(), name)? {
                 println!("{}", file.display());
             }
             Ok(())
@@ -89,6 +91,12 @@ fn run_server(runner: &Runner, flags: &[&str], store: &Store) -> Result<(), Migr
         make(&dir, std::fs::create_dir_all(&dir))?;
     }
     Ok(runner.run(&mut command)?)
+}
+
+/// Today in UTC, as `2026-03-09`.
+#[expect(clippy::disallowed_methods, reason = "a developer's tool has no library clock")]
+fn today() -> String {
+    Timestamp::now().to_zoned(TimeZone::UTC).date().to_string()
 }
 
 /// Creates `{store}/{date}-{number}_{name}/up.sql` and `down.sql` for each store's folder under `migrations`.

@@ -10,8 +10,7 @@ pub use client::{Authorize, OauthClient, Tokens, challenge};
 pub use document_host::{DocumentHost, PUBLIC_ADDRESS};
 pub use html::{HtmlForm, forms};
 
-/// The password of every account in these flows.
-pub const PASSWORD: &str = "correct horse battery staple";
+pub use crate::account::PASSWORD;
 
 /// The PKCE verifier of these flows.
 pub const VERIFIER: &str = "a-verifier-of-fifty-characters.is_long~enough-1234";

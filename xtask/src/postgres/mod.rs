@@ -4,7 +4,6 @@
 
 mod folder;
 mod pgbouncer;
-mod programs;
 mod user;
 
 use std::io;
@@ -21,8 +20,6 @@ use crate::system::{self, SystemError, Tools};
 use folder::{ServerFolder, append};
 use pgbouncer::PgBouncer;
 use user::ServerUser;
-
-pub(crate) use programs::postgres as programs_folder;
 
 /// Tests read the URL of the server from this variable.
 pub(crate) const SERVER_VARIABLE: &str = "PHOTOS_TEST_POSTGRES";
@@ -128,7 +125,7 @@ impl Postgres {
     /// Installs the programs where that is allowed, and starts a server without databases. Only one of each name can run.
     pub(crate) fn start(runner: &Runner, name: &str, durability: Durability) -> Result<Self, PostgresError> {
         system::ensure(runner, Tools::Postgres)?;
-        let programs = programs::postgres().ok_or(PostgresError::NotFound("Postgres"))?;
+        let programs = system::postgres_programs().ok_or(PostgresError::NotFound("Postgres"))?;
         let user = ServerUser::find().ok_or(PostgresError::NoUser)?;
         let folder = ServerFolder::create(runner, name, durability, user, &programs)?;
         let mut initdb = user.command(&programs.join("initdb"));

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use super::counts::Counts;
 use super::sync::{self, SyncError};
-use crate::postgres::{self, PostgresError};
+use crate::postgres::PostgresError;
 use crate::process::Runner;
 use crate::system::{self, Tools};
 use crate::workspace;
@@ -23,7 +23,7 @@ pub(super) fn run_in(
 ) -> Result<Counts, SyncError> {
     system::ensure(runner, Tools::Postgres)?;
     system::ensure(runner, Tools::Machines)?;
-    let programs = postgres::programs_folder().ok_or(PostgresError::NotFound("Postgres"))?;
+    let programs = system::postgres_programs().ok_or(PostgresError::NotFound("Postgres"))?;
     let faketime = system::faketime().ok_or(SyncError::NoFaketime)?;
     let folder = sync::empty_folder(workspace::target(folder))?;
     let variables = [

@@ -3,13 +3,15 @@
 //! To add a package, add a row to the table in `packages`.
 
 mod packages;
+mod postgres;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::postgres;
 use crate::process::{ProcessError, Runner};
 use packages::{Manager, Missing, Plan, Privilege};
+
+pub(crate) use postgres::programs as postgres_programs;
 
 /// What the tools are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +103,7 @@ fn find_missing(tools: Tools) -> Missing {
         packages::Probe::OnPath => !on_path(tool.name),
         packages::Probe::Chromium => chromium().is_none(),
         packages::Probe::Firefox => firefox().is_none(),
-        packages::Probe::Postgres => postgres::programs_folder().is_none(),
+        packages::Probe::Postgres => postgres::programs().is_none(),
         packages::Probe::OnSystemPath => find_system_program(tool.name).is_none(),
         packages::Probe::Faketime => faketime().is_none(),
         packages::Probe::OpenSsl => !has_openssl(),

@@ -3,18 +3,18 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::system;
+use super::find_program;
 
 /// Folders with one folder for each major version, which has the programs in `bin`: Debian's, and Homebrew's on macOS.
 const VERSIONED: [(&str, &str); 3] =
     [("/usr/lib/postgresql", ""), ("/opt/homebrew/opt", "postgresql@"), ("/usr/local/opt", "postgresql@")];
 
 /// The folder with `initdb` and `postgres`: of the newest installed version, otherwise on the path.
-pub(crate) fn postgres() -> Option<PathBuf> {
+pub(crate) fn programs() -> Option<PathBuf> {
     let versioned = VERSIONED.iter().find_map(|(folder, prefix)| newest(Path::new(folder), prefix));
     versioned.or_else(|| {
         // A link on the path leads to a folder with all programs.
-        let program = system::find_program("initdb")?.canonicalize().ok()?;
+        let program = find_program("initdb")?.canonicalize().ok()?;
         program.parent().map(Path::to_owned)
     })
 }
