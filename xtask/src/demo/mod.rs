@@ -6,7 +6,7 @@ mod sign_in;
 mod verify;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 
@@ -22,6 +22,8 @@ use verify::VerifyError;
 const EMAIL: &str = "demo@example.org";
 const SAMPLES: &str = "fixtures/samples";
 const POLL: Duration = Duration::from_millis(200);
+/// Processor time of a first build, in seconds, on a processor of 2021.
+const FIRST_BUILD_CPU_S: u64 = 800;
 
 #[derive(Args, Debug)]
 pub(crate) struct Options {
@@ -69,29 +71,58 @@ pub(crate) enum DemoError {
 pub(crate) fn run(runner: &Runner, options: &Options) -> Result<(), DemoError> {
     let photos = options.photo_dir.clone().unwrap_or_else(|| workspace::path(SAMPLES));
     let photos = photos.canonicalize().map_err(|source| DemoError::Folder { path: photos, source })?;
+    let relative = if options.debug { "debug/server" } else { "release/server" };
+    println!("{}", plan(workspace::target(relative).exists(), &photos, options.once));
     system::ensure(runner, if options.once { Tools::Curl } else { Tools::Build })?;
-    println!("Building the server (several minutes the first time)");
-    let built = if options.debug {
+    println!("\n[1/3] Building the server");
+    let started = Instant::now();
+    if options.debug {
         workspace::build_programs(runner, &["server"])?;
-        "debug/server"
     } else {
         workspace::build_release(runner, &[])?;
-        "release/server"
-    };
+    }
+    println!("Built in {}", minutes(started.elapsed().as_secs()));
 
     let data_dir = make_data_dir(&options.data_dir)?;
-    let instance = Instance { runner, program: workspace::target(built), data_dir, uses_ocr: true };
+    let instance = Instance { runner, program: workspace::target(relative), data_dir, uses_ocr: true };
     let mut sign_in = prepare(&instance)?;
-    println!("Importing {}", photos.display());
+    println!("\n[2/3] Importing {}", photos.display());
     // The samples are few, and the curl lines search for a word in one of them.
     let wait = if options.photo_dir.is_some() { Wait::UntilVisible } else { Wait::UntilRecognised };
     if instance.import(EMAIL, &photos, wait)? == Import::SomeFailed {
         println!("Some files could not be imported; they are listed above. The others are in the library");
     }
     let port = choose_port(options.port);
+    println!("\n[3/3] Starting the server");
     let mut server = instance.serve(port)?;
     ensure_key(&instance, port, &mut sign_in)?;
     present(&instance, &mut server, port, &sign_in, &photos, options.once)
+}
+
+/// Says what the demo will do, and how long it takes.
+fn plan(is_built: bool, photos: &Path, once: bool) -> String {
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as u64;
+    let build = if is_built {
+        "seconds if nothing has changed".to_owned()
+    } else {
+        format!("the first time about {} on {processors} processors", minutes(FIRST_BUILD_CPU_S / processors))
+    };
+    let serve = if once { "runs the printed commands against it and stops it" } else { "serves until Ctrl-C" };
+    format!(
+        "The demo
+  1. builds the server ({build})
+  2. imports the photos in {}
+  3. starts the server, prints how to use it, and {serve}",
+        photos.display()
+    )
+}
+
+/// A duration in words: whole seconds below a minute, else whole minutes.
+fn minutes(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        _ => format!("{} min", (seconds + 30) / 60),
+    }
 }
 
 fn make_data_dir(dir: &Path) -> Result<PathBuf, DemoError> {
