@@ -23,6 +23,7 @@ mod login_flows;
 mod map;
 mod migrations;
 mod oauth;
+pub(crate) mod operation;
 mod originals;
 mod photo_context;
 pub(crate) mod pool;

@@ -14,7 +14,10 @@ use tokio::{
     time::timeout,
 };
 
-use super::SqlError;
+use super::{
+    SqlError,
+    operation::{Operation, Outcome, Output},
+};
 use crate::SqlConnection;
 
 /// The limits of a pool.
@@ -64,11 +67,11 @@ impl Pool {
     }
 
     /// Runs an operation on this thread, which may block.
-    pub(crate) fn run_here<T>(
+    pub(crate) fn run_here(
         &self,
         permit: OwnedSemaphorePermit,
-        operation: impl FnOnce(&mut SqlConnection) -> Result<T, SqlError>,
-    ) -> Result<T, SqlError> {
+        operation: impl FnOnce(&mut SqlConnection) -> Outcome,
+    ) -> Outcome {
         let _permit = permit;
         self.connections.run(self.limits, operation)
     }
@@ -77,11 +80,7 @@ impl Pool {
     ///
     /// The thread owns connection and permit: a caller that is cancelled cannot return a connection to the pool while
     /// its operation is running.
-    pub(crate) async fn run<T, F>(&self, operation: F) -> Result<T, StorageError>
-    where
-        T: Send + 'static,
-        F: FnOnce(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
-    {
+    pub(crate) async fn run(&self, operation: Operation) -> Result<Output, StorageError> {
         let permit = self.permit().await?;
         let pool = self.clone();
         let running = spawn_blocking(move || pool.run_here(permit, operation));
@@ -108,11 +107,7 @@ struct Pooled {
 impl IdleConnections {
     /// Runs an operation on an idle or a new connection. A connection whose operation panics or leaves a transaction
     /// open is closed.
-    fn run<T>(
-        &self,
-        limits: PoolLimits,
-        operation: impl FnOnce(&mut SqlConnection) -> Result<T, SqlError>,
-    ) -> Result<T, SqlError> {
+    fn run(&self, limits: PoolLimits, operation: impl FnOnce(&mut SqlConnection) -> Outcome) -> Outcome {
         let mut pooled = match self.pop() {
             Some(pooled) => pooled,
             None => {

@@ -1,47 +1,42 @@
 //! Spans of operations in traces.
 
-use std::any::type_name;
-
 use domain::{TRACE_TARGET, are_traces_exported};
 use storage::StorageError;
 use tracing::{Instrument as _, Span, field::Empty};
 
 use crate::dialect::SYSTEM;
 
-/// Runs an operation in a span of its own, named after the function that contains the closure `F`. Outside of a trace there is no
-/// span: background tasks look for work every second.
-pub(crate) async fn traced<F, T>(
+/// Runs an operation in a span of its own, named after the function that contains the closure with this type name. Outside of a
+/// trace there is no span: background tasks look for work every second.
+pub(crate) async fn traced<T>(
+    closure: &'static str,
     work: impl Future<Output = Result<T, StorageError>>,
 ) -> Result<T, StorageError> {
-    let span = operation_span::<F>();
+    let span = operation_span(closure);
     let outcome = work.instrument(span.clone()).await;
-    record(&span, &outcome);
+    if outcome.is_err() {
+        span.record("otel.status_code", "ERROR");
+    }
     outcome
 }
 
 /// As [`traced`], for an operation on this thread.
-pub(crate) fn traced_here<F, T>(work: impl FnOnce() -> T) -> T {
-    operation_span::<F>().in_scope(work)
+pub(crate) fn traced_here<T>(closure: &'static str, work: impl FnOnce() -> T) -> T {
+    operation_span(closure).in_scope(work)
 }
 
-fn operation_span<F>() -> Span {
+fn operation_span(closure: &'static str) -> Span {
     if !are_traces_exported() || Span::current().is_none() {
         return Span::none();
     }
     tracing::info_span!(
         target: TRACE_TARGET,
         "operation",
-        otel.name = function_name(type_name::<F>()),
+        otel.name = function_name(closure),
         otel.kind = "client",
         otel.status_code = Empty,
         db.system.name = SYSTEM,
     )
-}
-
-fn record<T>(span: &Span, outcome: &Result<T, StorageError>) {
-    if outcome.is_err() {
-        span.record("otel.status_code", "ERROR");
-    }
 }
 
 /// The name of the function in the type name of a closure, such as `list` in `store::<impl Images>::list::{{closure}}`.
@@ -52,6 +47,8 @@ fn function_name(closure: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use std::any::type_name;
+
     use super::*;
 
     async fn in_this_function<F>(_: F) -> &'static str {

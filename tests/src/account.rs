@@ -8,7 +8,6 @@ pub const PASSWORD: &str = "correct horse battery staple";
 /// An account with an API key.
 #[derive(Debug, Clone)]
 pub struct TestAccount {
-    /// The id of the account.
     pub id: AccountId,
     /// Its email address.
     pub email: Email,

@@ -249,7 +249,6 @@ impl TestApp {
         TestAccount { id, email, key }
     }
 
-    /// Sets the plan of an account.
     pub async fn set_plan(&self, account: &TestAccount, plan: Plan) {
         self.library.set_plan(&account.email, plan).await.unwrap();
     }
@@ -261,7 +260,6 @@ impl TestApp {
         }
     }
 
-    /// Sets the clock back.
     pub fn set_clock_back(&self, time: Duration) {
         let back = i64::try_from(time.as_millis()).unwrap();
         self.clock.set(self.library.clock().now().plus_millis(-back));

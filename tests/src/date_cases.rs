@@ -27,7 +27,6 @@ pub struct DateCase {
     pub xmp: Option<Vec<u8>>,
     /// Its IPTC datasets.
     pub iptc: Option<Vec<u8>>,
-    /// Its sidecars.
     pub sidecars: Vec<SidecarFile>,
     /// The modification time. For `None`, set a copy on disk to 1970-01-01T00:00:00Z, which counts as missing.
     pub modified: Option<Timestamp>,
@@ -40,11 +39,8 @@ pub struct DateCase {
 /// A sidecar of a photo.
 #[derive(Debug, Clone)]
 pub struct SidecarFile {
-    /// The file name.
     pub name: String,
-    /// The kind.
     pub kind: SidecarKind,
-    /// The content.
     pub content: Vec<u8>,
 }
 

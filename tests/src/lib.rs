@@ -12,7 +12,6 @@
 //!
 //! The most common change is a new test: a `#[tokio::test(flavor = "multi_thread")]` in the module of its topic under
 //! `tests/tests/api`, named after the rule that it tests, and that name in `tests/trace.toml`.
-#![deny(missing_docs)]
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod account;

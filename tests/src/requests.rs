@@ -18,7 +18,6 @@ impl TestApp {
         self.request(method, &format!("{API}{path}")).bearer_auth(key)
     }
 
-    /// Sends a request.
     pub async fn send(&self, request: RequestBuilder) -> TestResponse {
         TestResponse::read(request.send().await.unwrap()).await
     }

@@ -7,7 +7,6 @@ use serde_json::Value;
 pub struct TestResponse {
     /// The status code.
     pub status: u16,
-    /// The headers.
     pub headers: HeaderMap,
     /// The body as received.
     pub body: Bytes,

@@ -185,7 +185,6 @@ impl TestApp {
         ids
     }
 
-    /// Seeds one image.
     pub async fn seed_one(&self, account: &TestAccount, image: SeedImage) -> String {
         self.seed(account, [image]).await.remove(0)
     }

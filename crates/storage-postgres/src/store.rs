@@ -1,4 +1,5 @@
 use std::{
+    any::type_name,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, PoisonError,
@@ -32,6 +33,7 @@ use crate::{
     lock,
     sql::{
         CLOSED, SqlError,
+        operation::{Outcome, Output},
         pool::{Pool, PoolLimits},
         traced, traced_here,
     },
@@ -119,8 +121,12 @@ impl PostgresStore {
         T: Send + 'static,
         F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
     {
+        self.read_boxed(type_name::<F>(), repeatable(operation)).await?.into_type()
+    }
+
+    async fn read_boxed(&self, name: &'static str, operation: Repeatable) -> Result<Output, StorageError> {
         let begin = format!("{BEGIN_SNAPSHOT}; SET LOCAL {LIMITS}");
-        traced::<F, _>(self.run(move |c| in_transaction(c, &begin, &operation))).await
+        traced(name, self.run(Box::new(move |c| in_transaction(c, &begin, &operation)))).await
     }
 
     /// As [`read`](Self::read), for an operation that may take minutes: only each of its statements has a limit of time.
@@ -133,11 +139,11 @@ impl PostgresStore {
         let begin = format!(
             "{BEGIN_SNAPSHOT}; SET LOCAL {LIMITS}; SET LOCAL idle_in_transaction_session_timeout = '10min'"
         );
-        let store = self.clone();
-        let reading = self
-            .pool
-            .run(move |c| store.run_on(c, &|c: &mut SqlConnection| in_transaction(c, &begin, &operation)));
-        traced::<F, _>(reading).await
+        let (store, operation) = (self.clone(), repeatable(operation));
+        let reading = self.pool.run(Box::new(move |c| {
+            store.run_on(c, &|c: &mut SqlConnection| in_transaction(c, &begin, &operation))
+        }));
+        traced(type_name::<F>(), reading).await?.into_type()
     }
 
     /// Runs a read-only operation of one statement, which needs no transaction.
@@ -147,7 +153,7 @@ impl PostgresStore {
         F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
     {
         if self.connector.url.caches_statements() {
-            traced::<F, _>(self.run(operation)).await
+            traced(type_name::<F>(), self.run(repeatable(operation))).await?.into_type()
         } else {
             // A pooler may give the execution of a statement another connection than its preparation.
             self.read(operation).await
@@ -167,11 +173,15 @@ impl PostgresStore {
             self.is_slow.store(began.elapsed() > SLOW_LOOK_UP, Ordering::Relaxed);
             return outcome;
         }
+        self.query_here(type_name::<F>(), repeatable(operation)).await?.into_type()
+    }
+
+    async fn query_here(&self, name: &'static str, operation: Repeatable) -> Result<Output, StorageError> {
         let permit = self.pool.permit().await?;
         let began = Instant::now();
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let look_up = || self.pool.run_here(permit, |c| self.run_on(c, &operation));
-            traced_here::<F, _>(|| block_in_place(look_up))
+            traced_here(name, || block_in_place(look_up))
         }));
         if began.elapsed() > SLOW_LOOK_UP {
             self.is_slow.store(true, Ordering::Relaxed);
@@ -192,7 +202,8 @@ impl PostgresStore {
         F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
     {
         // After the lock: a write that waited for a change of the state sees the new state.
-        traced::<F, _>(self.write_after(lock, REQUIRE_OPEN, operation)).await
+        let writing = self.write_after(lock, REQUIRE_OPEN, repeatable(operation));
+        traced(type_name::<F>(), writing).await?.into_type()
     }
 
     /// As [`write`](Self::write), also while the library is not open.
@@ -201,15 +212,16 @@ impl PostgresStore {
         T: Send + 'static,
         F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        traced::<F, _>(self.write_after(lock, "", operation)).await
+        traced(type_name::<F>(), self.write_after(lock, "", repeatable(operation))).await?.into_type()
     }
 
     /// Runs an operation that writes after taking a lock and executing a statement.
-    async fn write_after<T, F>(&self, lock: Lock, first: &str, operation: F) -> Result<T, StorageError>
-    where
-        T: Send + 'static,
-        F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
-    {
+    async fn write_after(
+        &self,
+        lock: Lock,
+        first: &str,
+        operation: Repeatable,
+    ) -> Result<Output, StorageError> {
         let locks = match lock {
             Lock::Everything => lock::statement(lock),
             lock => Some(
@@ -241,7 +253,7 @@ impl PostgresStore {
             },
             None => None,
         };
-        self.run(move |c| {
+        self.run(Box::new(move |c| {
             let mut conflicts = 0;
             loop {
                 match in_transaction(c, &begin, &operation) {
@@ -252,7 +264,7 @@ impl PostgresStore {
                     outcome => return outcome,
                 }
             }
-        })
+        }))
         .await
     }
 
@@ -265,16 +277,16 @@ impl PostgresStore {
     {
         let begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = '3s'; SET LOCAL statement_timeout = 0";
         let store = self.clone();
-        let migrating = self.pool.run(move |c| {
+        let migrating = self.pool.run(Box::new(move |c| {
             for _ in 0..MAX_MIGRATION_POLLS {
                 // Waiting for the lock in a transaction would hold up what waits for old transactions to end.
                 let attempt = |c: &mut SqlConnection| {
-                    in_transaction(c, begin, |c| {
+                    in_transaction(c, begin, &|c: &mut SqlConnection| {
                         if lock::try_migrations(c)? { operation(c).map(Some) } else { Ok(None) }
                     })
                 };
                 match store.run_on(c, &attempt) {
-                    Ok(Some(done)) => return Ok(done),
+                    Ok(Some(done)) => return Ok(Output::new(done)),
                     Ok(None) => {}
                     Err(SqlError::Refused(reason)) if is_lock_timeout(&reason) => {}
                     Err(SqlError::Query(error)) if is_lock_timeout(&error.to_string()) => {}
@@ -283,19 +295,15 @@ impl PostgresStore {
                 thread::sleep(MIGRATION_POLL * fastrand::u32(1..4));
             }
             Err(SqlError::Unavailable("the tables have been in use for too long".to_owned()))
-        });
-        traced::<F, _>(migrating).await
+        }));
+        traced(type_name::<F>(), migrating).await?.into_type()
     }
 
     /// Runs an operation on a connection of the pool. When the connection turns out to be lost, the operation is run
     /// again on a new one.
-    async fn run<T, F>(&self, operation: F) -> Result<T, StorageError>
-    where
-        T: Send + 'static,
-        F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
-    {
+    async fn run(&self, operation: Repeatable) -> Result<Output, StorageError> {
         let store = self.clone();
-        let running = self.pool.run(move |c| store.run_on(c, &operation));
+        let running = self.pool.run(Box::new(move |c| store.run_on(c, &operation)));
         match timeout(OPERATION_LIMIT, running).await {
             Ok(outcome) => outcome,
             Err(_) => {
@@ -338,6 +346,17 @@ impl PostgresStore {
             outcome => outcome,
         }
     }
+}
+
+/// An operation that may run again, without its types.
+type Repeatable = Box<dyn Fn(&mut SqlConnection) -> Outcome + Send>;
+
+fn repeatable<T, F>(operation: F) -> Repeatable
+where
+    T: Send + 'static,
+    F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
+{
+    Box::new(move |c| operation(c).map(Output::new))
 }
 
 #[derive(QueryableByName)]

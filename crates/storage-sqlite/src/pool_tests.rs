@@ -14,10 +14,21 @@ use diesel::{
 use diesel::SqliteConnection;
 use storage::StorageError;
 
-use crate::sql::{
-    SqlError,
-    pool::{Pool, PoolLimits},
+use crate::{
+    sql::{
+        SqlError,
+        pool::{Pool, PoolLimits},
+    },
+    store::boxed,
 };
+
+async fn run<T, F>(pool: &Pool, operation: F) -> Result<T, StorageError>
+where
+    T: Send + 'static,
+    F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
+{
+    pool.run(boxed(operation)).await?.into_type()
+}
 
 fn limits(connections: usize) -> PoolLimits {
     let (wait, long) = (std::time::Duration::from_secs(30), std::time::Duration::MAX);
@@ -39,7 +50,7 @@ fn pool(max_connections: usize) -> (Pool, Arc<AtomicUsize>) {
 async fn connections_are_reused() {
     let (pool, opened) = pool(2);
     for number in 0..5 {
-        assert_eq!(pool.run(move |_| Ok(number)).await.unwrap(), number);
+        assert_eq!(run(&pool, move |_| Ok(number)).await.unwrap(), number);
     }
     assert_eq!(opened.load(Ordering::SeqCst), 1);
 }
@@ -53,7 +64,7 @@ async fn concurrent_operations_share_the_allowed_connections() {
         .map(|_| {
             let (pool, released) = (pool.clone(), Arc::clone(&released));
             tokio::spawn(async move {
-                pool.run(move |_| {
+                run(&pool, move |_| {
                     released.lock().unwrap().recv().unwrap();
                     Ok(())
                 })
@@ -73,19 +84,19 @@ async fn concurrent_operations_share_the_allowed_connections() {
 #[tokio::test]
 async fn a_failed_operation_keeps_its_connection() {
     let (pool, opened) = pool(1);
-    let refused = pool.run(|_| Err::<(), _>(SqlError::Refused("no".to_owned()))).await;
+    let refused = run(&pool, |_| Err::<(), _>(SqlError::Refused("no".to_owned()))).await;
     assert!(matches!(refused, Err(StorageError::Refused(_))));
-    pool.run(|_| Ok(())).await.unwrap();
+    run(&pool, |_| Ok(())).await.unwrap();
     assert_eq!(opened.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]
 async fn a_connection_is_closed_after_a_panic_or_an_open_transaction() {
     let (pool, opened) = pool(1);
-    let panicked = pool.run::<(), _>(|_| panic!("a test of panics")).await;
+    let panicked = run::<(), _>(&pool, |_| panic!("a test of panics")).await;
     assert!(matches!(panicked, Err(StorageError::Refused(_))));
-    pool.run(|c| Ok(AnsiTransactionManager::begin_transaction(c)?)).await.unwrap();
-    pool.run(|c| Ok(c.batch_execute("BEGIN; COMMIT")?)).await.unwrap();
+    run(&pool, |c| Ok(AnsiTransactionManager::begin_transaction(c)?)).await.unwrap();
+    run(&pool, |c| Ok(c.batch_execute("BEGIN; COMMIT")?)).await.unwrap();
     assert_eq!(opened.load(Ordering::SeqCst), 3);
 }
 
@@ -93,7 +104,7 @@ async fn a_connection_is_closed_after_a_panic_or_an_open_transaction() {
 async fn a_failed_connection_is_unavailable_and_returns_its_permit() {
     let pool = Pool::new(limits(1), || SqliteConnection::establish("/nowhere/library.sqlite"));
     for _ in 0..2 {
-        let outcome = pool.run(|_| Ok(())).await;
+        let outcome = run(&pool, |_| Ok(())).await;
         assert!(matches!(outcome, Err(StorageError::Unavailable(_))), "{outcome:?}");
     }
 }
@@ -107,7 +118,7 @@ async fn old_connections_are_closed() {
         SqliteConnection::establish(":memory:")
     });
     for _ in 0..3 {
-        pool.run(|_| Ok(())).await.unwrap();
+        run(&pool, |_| Ok(())).await.unwrap();
     }
     assert_eq!(opened.load(Ordering::SeqCst), 3);
 }

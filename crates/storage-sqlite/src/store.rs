@@ -1,4 +1,5 @@
 use std::{
+    any::type_name,
     fs, io,
     path::{Path, PathBuf},
     time::Duration,
@@ -15,6 +16,7 @@ use crate::{
     library_state::require_open,
     sql::{
         Lock, SqlError,
+        operation::{Operation, Output},
         pool::{Pool, PoolLimits},
         traced, traced_here,
     },
@@ -81,7 +83,11 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        traced::<F, _>(self.readers.run(move |c| c.transaction(operation))).await
+        self.read_boxed(type_name::<F>(), boxed(operation)).await?.into_type()
+    }
+
+    async fn read_boxed(&self, name: &'static str, operation: Operation) -> Result<Output, StorageError> {
+        traced(name, self.readers.run(Box::new(move |c| c.transaction(operation)))).await
     }
 
     /// As [`read`](Self::read), for an operation that may take minutes. Meanwhile the WAL only grows.
@@ -99,7 +105,7 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        traced::<F, _>(self.readers.run(operation)).await
+        traced(type_name::<F>(), self.readers.run(boxed(operation))).await?.into_type()
     }
 
     /// Runs a frequent look-up on the calling thread if possible. The operation must find a single row by key, or read a
@@ -109,7 +115,7 @@ impl SqliteStore {
         T: Send + 'static,
         F: Fn(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        match traced_here::<F, _>(|| self.inline.try_run(&operation)) {
+        match traced_here(type_name::<F>(), || self.inline.try_run(&operation)) {
             Some(outcome) => outcome,
             None => self.query(operation).await,
         }
@@ -122,11 +128,12 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        let operation_if_open = |c: &mut SqliteConnection| {
+        let operation = boxed(operation);
+        let operation_if_open = Box::new(|c: &mut SqliteConnection| {
             require_open(c)?;
             operation(c)
-        };
-        traced::<F, _>(self.writer.write(operation_if_open)).await
+        });
+        self.write_boxed(type_name::<F>(), operation_if_open).await?.into_type()
     }
 
     /// As [`write`](Self::write), also while the library is not open.
@@ -135,7 +142,11 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        traced::<F, _>(self.writer.write(operation)).await
+        self.write_boxed(type_name::<F>(), boxed(operation)).await?.into_type()
+    }
+
+    async fn write_boxed(&self, name: &'static str, operation: Operation) -> Result<Output, StorageError> {
+        traced(name, self.writer.write(operation)).await
     }
 
     /// Runs migrations.
@@ -151,6 +162,14 @@ impl SqliteStore {
     pub(crate) fn queued_writes(&self) -> usize {
         self.writer.queued()
     }
+}
+
+pub(crate) fn boxed<T, F>(operation: F) -> Operation
+where
+    T: Send + 'static,
+    F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
+{
+    Box::new(move |c| operation(c).map(Output::new))
 }
 
 /// Adds the file's path and a hint to an error of SQLite about the file.

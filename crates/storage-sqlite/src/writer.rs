@@ -15,7 +15,11 @@ use diesel::{
 use storage::StorageError;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::sql::{SqlError, pool::Connect};
+use crate::sql::{
+    SqlError,
+    operation::{Operation, Outcome, Output},
+    pool::Connect,
+};
 
 /// How long an operation waits for its turn to write, or for a connection to read with.
 pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -40,7 +44,7 @@ const MAX_BATCH_TIME: Duration = Duration::from_millis(3);
 #[derive(Clone)]
 pub(crate) struct Writer {
     // Dropped before `_thread`: the thread ends when all senders are dropped.
-    queue: mpsc::Sender<Box<dyn Write>>,
+    queue: mpsc::Sender<Write>,
     _thread: Arc<JoinOnDrop>,
 }
 
@@ -81,17 +85,12 @@ impl Writer {
     /// Runs a write, isolated as if in a transaction of its own.
     ///
     /// If the caller is cancelled while the write is queued, the write is not run.
-    pub(crate) async fn write<T, F>(&self, operation: F) -> Result<T, StorageError>
-    where
-        T: Send + 'static,
-        F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
-    {
+    pub(crate) async fn write(&self, operation: Operation) -> Result<Output, StorageError> {
         let (reply, mut response) = oneshot::channel();
         let claimed = Arc::new(AtomicBool::new(false));
-        let write =
-            QueuedWrite { operation: Some(operation), outcome: None, reply, claimed: claimed.clone() };
+        let write = Write { operation: Some(operation), outcome: None, reply, claimed: claimed.clone() };
         let queued = async {
-            self.queue.send(Box::new(write)).await.ok()?;
+            self.queue.send(write).await.ok()?;
             (&mut response).await.ok()
         };
         let outcome = match tokio::time::timeout(WAIT_TIMEOUT, queued).await {
@@ -113,34 +112,21 @@ enum WriteStatus {
     Panicked,
 }
 
-/// A [`QueuedWrite`] without its types.
-trait Write: Send {
-    /// Claims the write for the thread; `false` when its caller has been cancelled or timed out.
-    fn claim(&self) -> bool;
-
-    /// Runs the write, once.
-    fn run(&mut self, c: &mut SqliteConnection) -> WriteStatus;
-
-    /// Sends the outcome to the caller, given the outcome of the surrounding transaction.
-    fn reply(self: Box<Self>, transaction: Result<(), &SqlError>);
-}
-
-struct QueuedWrite<T, F> {
-    operation: Option<F>,
-    outcome: Option<Result<T, SqlError>>,
-    reply: oneshot::Sender<Result<T, StorageError>>,
+/// A write in the queue.
+struct Write {
+    operation: Option<Operation>,
+    outcome: Option<Outcome>,
+    reply: oneshot::Sender<Result<Output, StorageError>>,
     claimed: Arc<AtomicBool>,
 }
 
-impl<T, F> Write for QueuedWrite<T, F>
-where
-    T: Send,
-    F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send,
-{
+impl Write {
+    /// Claims the write for the thread; `false` when its caller has been cancelled or timed out.
     fn claim(&self) -> bool {
         !self.reply.is_closed() && !self.claimed.swap(true, Ordering::AcqRel)
     }
 
+    /// Runs the write, once.
     fn run(&mut self, c: &mut SqliteConnection) -> WriteStatus {
         let Some(operation) = self.operation.take() else { return WriteStatus::Failed };
         let (status, outcome) = match catch_unwind(AssertUnwindSafe(|| operation(c))) {
@@ -152,7 +138,8 @@ where
         status
     }
 
-    fn reply(self: Box<Self>, transaction: Result<(), &SqlError>) {
+    /// Sends the outcome to the caller, given the outcome of the surrounding transaction.
+    fn reply(self, transaction: Result<(), &SqlError>) {
         let response = match (self.outcome, transaction) {
             (Some(Ok(value)), Ok(())) => Ok(value),
             (Some(Err(error)), _) => Err(StorageError::from(&error)),
@@ -165,7 +152,7 @@ where
 }
 
 struct WriterThread {
-    queue: mpsc::Receiver<Box<dyn Write>>,
+    queue: mpsc::Receiver<Write>,
     connect: Box<Connect>,
     /// `None` after an error broke the connection.
     connection: Option<SqliteConnection>,
@@ -181,7 +168,7 @@ impl WriterThread {
     }
 
     /// Runs one transaction with a write and those queued behind it.
-    fn transaction(&mut self, first: Box<dyn Write>) {
+    fn transaction(&mut self, first: Write) {
         let queued = self.queue.len();
         let mut c = match self.begin() {
             Ok(connection) => connection,
@@ -225,7 +212,7 @@ impl WriterThread {
 
     /// Fails a write whose transaction could not begin, and the writes that were queued behind it at that time. Later
     /// writes get another attempt.
-    fn reject(&mut self, first: Box<dyn Write>, queued: usize, error: &SqlError) {
+    fn reject(&mut self, first: Write, queued: usize, error: &SqlError) {
         first.reply(Err(error));
         for _ in 0..queued {
             let Ok(write) = self.queue.try_recv() else { return };
@@ -239,13 +226,13 @@ impl WriterThread {
     fn run_batch(
         &mut self,
         c: &mut SqliteConnection,
-        first: Box<dyn Write>,
-        writes: &mut Vec<Box<dyn Write>>,
+        first: Write,
+        writes: &mut Vec<Write>,
     ) -> QueryResult<WriteStatus> {
         let started = Instant::now();
         let mut next = Some(first);
         while let Some(mut write) = next.take() {
-            let status = run_in_savepoint(c, write.as_mut());
+            let status = run_in_savepoint(c, &mut write);
             writes.push(write);
             // After a panic the connection may be in any state, so the batch ends; the writes before it are committed.
             if status? == WriteStatus::Panicked {
@@ -258,12 +245,12 @@ impl WriterThread {
         Ok(WriteStatus::Succeeded)
     }
 
-    fn next_queued(&mut self) -> Option<Box<dyn Write>> {
+    fn next_queued(&mut self) -> Option<Write> {
         std::iter::from_fn(|| self.queue.try_recv().ok()).find(|write| write.claim())
     }
 }
 
-fn run_in_savepoint(c: &mut SqliteConnection, write: &mut dyn Write) -> QueryResult<WriteStatus> {
+fn run_in_savepoint(c: &mut SqliteConnection, write: &mut Write) -> QueryResult<WriteStatus> {
     c.batch_execute("SAVEPOINT one_write")?;
     let status = write.run(c);
     c.batch_execute(match status {

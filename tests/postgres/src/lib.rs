@@ -68,7 +68,6 @@ fn new_name() -> String {
 }
 
 impl TestDatabase {
-    /// An empty database.
     pub async fn empty() -> Self {
         let name = new_name();
         connect("postgres").await.batch_execute(&format!("CREATE DATABASE {name}")).await.unwrap();

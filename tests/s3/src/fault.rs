@@ -26,7 +26,6 @@ pub enum Fault {
 /// A request that the server received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeenRequest {
-    /// Its method.
     pub method: Method,
     /// The path with the bucket.
     pub path: String,

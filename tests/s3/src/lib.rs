@@ -69,7 +69,6 @@ impl S3Server {
         format!("http://{}", self.address)
     }
 
-    /// The port.
     pub fn port(&self) -> u16 {
         self.address.port()
     }

@@ -24,7 +24,6 @@ pub struct Instance {
 /// A file that was not imported.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct FailedFile {
-    /// The path of the file.
     pub path: PathBuf,
     /// The reason, as shown to the user.
     #[serde(rename = "error")]
@@ -38,7 +37,6 @@ pub struct ImportOutcome {
     pub imported: u64,
     /// Number of files that were in the library already.
     pub duplicates: u64,
-    /// The files that failed.
     pub failed: Vec<FailedFile>,
     /// The program's stderr.
     pub stderr: String,

@@ -9,11 +9,8 @@ use super::{Usage, UsageMonitor, usage::cpu_of_waited_children};
 /// The result of a process, with its cost.
 #[derive(Debug)]
 pub struct ProcessOutcome {
-    /// The exit status.
     pub status: ExitStatus,
-    /// The stdout.
     pub stdout: Vec<u8>,
-    /// The stderr.
     pub stderr: String,
     /// The running time.
     pub took: Duration,

@@ -7,7 +7,6 @@ pub struct Reasons {
 }
 
 impl Reasons {
-    /// Adds a file with its reason.
     pub fn add(&mut self, reason: &str, file: String) {
         self.files.entry(without_numbers(reason)).or_default().push(file);
     }

@@ -56,7 +56,6 @@ impl Server {
         Ok(Self { child, watch, log, base_url, _stdout: stdout })
     }
 
-    /// The base URL.
     pub fn base_url(&self) -> &str {
         &self.base_url
     }

@@ -20,9 +20,7 @@ const MAX_SOURCE_BYTES: u64 = 300_000;
 /// A valid file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceFile {
-    /// Its name.
     pub name: String,
-    /// Its bytes.
     pub bytes: Vec<u8>,
 }
 
@@ -145,7 +143,6 @@ impl Mutations {
         Ok(Self::new(seed, corpus))
     }
 
-    /// The source files.
     pub fn corpus(&self) -> &[SourceFile] {
         &self.corpus
     }

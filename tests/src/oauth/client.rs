@@ -14,7 +14,6 @@ pub fn challenge(verifier: &str) -> String {
 /// A registered client.
 #[derive(Debug, Clone)]
 pub struct OauthClient {
-    /// Its `client_id`.
     pub id: String,
     /// Its secret, if it is confidential.
     pub secret: Option<String>,
@@ -25,7 +24,6 @@ pub struct OauthClient {
 /// A response of the token endpoint.
 #[derive(Debug, Clone)]
 pub struct Tokens {
-    /// The access token.
     pub access: String,
     /// The refresh token; empty when there is none.
     pub refresh: String,
@@ -120,7 +118,6 @@ impl TestApp {
         }
     }
 
-    /// A public client.
     pub async fn public_client(&self) -> OauthClient {
         self.client_with(&["https://app.example/callback"], json!({})).await
     }

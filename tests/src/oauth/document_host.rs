@@ -95,7 +95,6 @@ impl DocumentHost {
         }
     }
 
-    /// The `client_id` of the client whose document is at that path.
     pub fn client_id(&self, path: &str) -> String {
         format!("https://app.example{path}")
     }

@@ -16,7 +16,6 @@ const BROWSER_ACCEPT: &str =
 /// The sections of the account page on every plan.
 const SECTIONS: [&str; 8] = ["apps", "keys", "sync", "search", "password", "sessions", "activity", "delete"];
 
-/// The values of an attribute in a page.
 fn values(page: &str, attribute: &str) -> Vec<String> {
     let begin = format!(" {attribute}=\"");
     page.split(&begin).skip(1).map(|rest| rest.split('"').next().unwrap().replace("&amp;", "&")).collect()

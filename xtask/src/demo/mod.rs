@@ -107,7 +107,8 @@ fn plan(is_built: bool, photos: &Path, once: bool) -> String {
     } else {
         format!("the first time about {} on {processors} processors", minutes(FIRST_BUILD_CPU_S / processors))
     };
-    let serve = if once { "runs the printed commands against it and stops it" } else { "serves until Ctrl-C" };
+    let serve =
+        if once { "runs the printed commands against it and stops it" } else { "serves until Ctrl-C" };
     format!(
         "The demo
   1. builds the server ({build})

@@ -92,7 +92,6 @@ impl Drop for ServerFolder {
     }
 }
 
-/// A log to append to.
 pub(super) fn append(log: &Path) -> Result<File, PostgresError> {
     let opened = File::options().append(true).open(log);
     opened.map_err(|source| PostgresError::File { path: log.to_owned(), source })

@@ -20,7 +20,6 @@ pub(crate) enum OnnxRuntimeError {
     NoLibrary,
 }
 
-/// The path of the library.
 pub(super) fn library(runner: &Runner) -> Result<PathBuf, OnnxRuntimeError> {
     // Only the library is needed, not the dependencies of the Python package.
     let venv = Venv::ensure_without_dependencies(runner, "onnxruntime", PACKAGE)?;

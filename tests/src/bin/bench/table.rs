@@ -53,7 +53,6 @@ impl Table {
         }
     }
 
-    /// The median of each figure.
     fn median(&self, name: &str) -> Option<Figures> {
         let rows: Vec<&Figures> =
             self.rows.iter().filter(|(of, _)| of == name).map(|(_, figures)| figures).collect();

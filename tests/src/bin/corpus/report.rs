@@ -30,7 +30,6 @@ impl Table {
         self.failed().map(|file| file.path.clone()).collect()
     }
 
-    /// Every file.
     pub(crate) fn every_file(&self) -> Vec<PathBuf> {
         self.rows.iter().flat_map(|row| row.folder.files.clone()).collect()
     }

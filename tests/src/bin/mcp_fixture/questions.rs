@@ -12,7 +12,6 @@ use serde_json::{Map, Value, json};
 
 use crate::content::{done, simple};
 
-/// The prompt that requires input.
 pub(crate) const PROMPT: &str = "test_input_required_result_prompt";
 
 type Object = Map<String, Value>;

@@ -174,7 +174,6 @@ impl ServerBench<'_> {
     }
 }
 
-/// Measures one round of the peer.
 fn measure_peer(peer: &Peer, options: &Options, round: u32, table: &mut Table) -> Result<(), AnyError> {
     let running = peer.serve(2 * options.connections())?;
     let endpoint = running.endpoint();

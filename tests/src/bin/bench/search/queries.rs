@@ -1,6 +1,5 @@
 use super::vocabulary::Vocabulary;
 
-/// A kind of search.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum SearchKind {
     Text,

@@ -7,7 +7,6 @@ use image::{DynamicImage, ImageFormat};
 
 use super::paint::{Scene, paint};
 
-/// A generated picture.
 pub(super) struct GeneratedPicture {
     pub(super) name: &'static str,
     scene: Scene,

@@ -11,7 +11,6 @@ use serde::Deserialize;
 
 use super::generated;
 
-/// The labelled data.
 pub(super) struct LabelledData {
     /// Photos by name, with their paths in the fixtures or in the folder of photos.
     photos: BTreeMap<String, String>,

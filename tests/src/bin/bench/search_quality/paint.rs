@@ -8,32 +8,55 @@ type Colour = [f32; 3];
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Scene {
     /// A sky from one colour to another above dark hills.
-    Hills { top: Colour, bottom: Colour, ground: Colour },
+    Hills {
+        top: Colour,
+        bottom: Colour,
+        ground: Colour,
+    },
     /// Lamps in the dark.
     Lamps,
     /// Snow under a pale sky.
     Snow,
     /// Lines of dark marks on paper.
-    Paper { paper: Colour },
+    Paper {
+        paper: Colour,
+    },
     /// Stripes of two colours.
-    Stripes { one: Colour, other: Colour, angle: f32 },
+    Stripes {
+        one: Colour,
+        other: Colour,
+        angle: f32,
+    },
     /// A ball before a wall that is not quite even.
-    Ball { wall: Colour, ball: Colour, radius: f32 },
+    Ball {
+        wall: Colour,
+        ball: Colour,
+        radius: f32,
+    },
     /// A ball full of detail before soft colours.
-    CloseUp { one: Colour, other: Colour },
+    CloseUp {
+        one: Colour,
+        other: Colour,
+    },
     /// Soft waves of two colours.
-    Waves { one: Colour, other: Colour },
+    Waves {
+        one: Colour,
+        other: Colour,
+    },
     /// Rough ground, in light and shadow, tinted.
-    Rocks { tint: Colour },
-    /// Leaves in light and shadow.
-    Leaves { light: Colour, shadow: Colour },
+    Rocks {
+        tint: Colour,
+    },
+    Leaves {
+        light: Colour,
+        shadow: Colour,
+    },
     /// A light haze that darkens downwards.
     Fog,
     /// Rectangles of many colours.
     Blocks,
 }
 
-/// Paints a scene.
 pub(super) fn paint(scene: Scene, width: u32, height: u32) -> RgbImage {
     let mut noise = Noise(7);
     RgbImage::from_fn(width, height, |column, row| {

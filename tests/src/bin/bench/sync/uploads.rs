@@ -53,7 +53,6 @@ pub(crate) fn photo(number: u32) -> Result<Vec<u8>, AnyError> {
     Ok(distinct(&original, 1 + number / count))
 }
 
-/// The figures of one upload.
 #[derive(Debug, Clone, Copy)]
 struct UploadFigures {
     mb_per_s: f64,
