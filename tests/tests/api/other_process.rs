@@ -52,8 +52,11 @@ async fn a_process_indexes_jobs_of_another() {
     let ann = app.account("ann").await;
     let other = app.other_process().await;
     let indexing = other.start_indexing(IndexingScope::Search).unwrap();
-    let report =
-        app.library.import_folder(ann.id, &[fixture("media/grey.jpg")], IndexingScope::Search, |_| {}).await;
+    let report = app
+        .library
+        .ingest
+        .import_folder(ann.id, &[fixture("media/grey.jpg")], IndexingScope::Search, |_| {})
+        .await;
     assert_eq!(report.imported, 1);
     indexing.stop().await;
     assert_eq!(app.get("/images", &ann.key).await.ids().len(), 1);

@@ -43,7 +43,7 @@ async fn process(dir: &Path, clock: Arc<ManualClock>, seed: u64, waiting: usize)
     store.migrate().await.unwrap();
     let no_decoder =
         WorkerCommand { program: "/nonexistent".into(), args: Vec::new(), environment: Vec::new() };
-    let settings = Settings { decode_workers: 1, passwords_waiting: waiting, ..Settings::new(no_decoder) };
+    let settings = Settings { passwords_waiting: waiting, ..Settings::new(no_decoder) };
     let blobs = BlobStore::open_folder(&dir.join("blobs")).unwrap();
     let random = Arc::new(SeededRandom::new(seed));
     let library = Library::new(Arc::new(store.clone()), blobs, clock.clone(), random, settings).unwrap();
@@ -61,11 +61,11 @@ async fn with_ann() -> (TempDir, Process, Account) {
 impl Process {
     async fn account(&self, name: &str, password: &str) -> Account {
         let email = Email::parse(&format!("{name}@example.org")).unwrap();
-        self.library.create_account(email, Plan::Paid, Some(password.into())).await.unwrap().0
+        self.library.accounts.create_account(email, Plan::Paid, Some(password.into())).await.unwrap().0
     }
 
     async fn sign_in(&self, email: &str, password: &str, address: &str) -> Result<SignedIn, SignInError> {
-        self.library.sign_in(email, password, from(address)).await
+        self.library.accounts.sign_in(email, password, from(address)).await
     }
 
     /// Ann's token.
@@ -74,7 +74,7 @@ impl Process {
     }
 
     async fn is_signed_in(&self, token: &str) -> bool {
-        self.library.session(token).await.unwrap().is_some()
+        self.library.accounts.session(token).await.unwrap().is_some()
     }
 
     fn now(&self) -> Timestamp {

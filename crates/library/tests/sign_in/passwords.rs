@@ -12,7 +12,7 @@ async fn right_password_signs_in_whatever_the_case_of_the_email() {
     for email in [ANN, " Ann@Example.ORG "] {
         let signed_in = it.sign_in(email, "right", HOME).await.unwrap();
         assert_eq!(signed_in.account, ann);
-        let holder = it.library.session(&signed_in.token).await.unwrap().unwrap();
+        let holder = it.library.accounts.session(&signed_in.token).await.unwrap().unwrap();
         assert_eq!((holder.account, holder.expires_at), (ann.clone(), signed_in.expires_at));
         let shown = format!("{signed_in:?}");
         assert!(!shown.contains(&signed_in.token) && !shown.contains("ann@"), "{shown}");
@@ -90,7 +90,9 @@ async fn concurrent_failures_are_counted() {
     let guesses: Vec<_> = (0..40)
         .map(|number| {
             let library = it.library.clone();
-            tokio::spawn(async move { library.sign_in(ANN, &format!("guess{number}"), from(HOME)).await })
+            tokio::spawn(
+                async move { library.accounts.sign_in(ANN, &format!("guess{number}"), from(HOME)).await },
+            )
         })
         .collect();
     let (mut wrong, mut locked_out) = (0, 0);
@@ -130,9 +132,9 @@ async fn count_busy(it: &Process, email: &'static str, password: &'static str) -
     let sign_ins: Vec<_> = (1..=32)
         .map(|number| {
             let library = it.library.clone();
-            tokio::spawn(
-                async move { library.sign_in(email, password, from(&format!("192.0.2.{number}"))).await },
-            )
+            tokio::spawn(async move {
+                library.accounts.sign_in(email, password, from(&format!("192.0.2.{number}"))).await
+            })
         })
         .collect();
     let mut busy = 0;

@@ -237,7 +237,7 @@ async fn a_token_of_a_deleted_user_is_refused() {
     let person = app.person("anna").await;
     let tokens = tokens_for(&app, &person, "/api/mcp/v1").await;
     app.list_tools("/api/mcp/v1", &tokens.access).await.expect(200);
-    app.library.delete_account(person.id).await.unwrap();
+    app.library.accounts.delete_account(person.id).await.unwrap();
     unauthorized(&app, &app.list_tools("/api/mcp/v1", &tokens.access).await, "/api/mcp/v1", "mcp:images");
 }
 
@@ -272,7 +272,7 @@ async fn a_token_without_the_scope_is_403_in_header_and_body() {
             expires_at: now.plus_ms(600_000),
             redeemed_at: None,
         };
-        let grants = app.library.grants();
+        let grants = app.library.accounts.grants();
         assert_eq!(
             grants.issue_code(NewCode { hash, code, grant, client: None }).await.unwrap(),
             CodeStatus::Pending
@@ -280,7 +280,7 @@ async fn a_token_without_the_scope_is_403_in_header_and_body() {
         let redemption =
             Redemption { code: hash, at: now, refresh: None, access_expires_at: now.plus_ms(3_600_000) };
         assert!(grants.redeem_code(redemption).await.unwrap());
-        let signing_keys = app.library.signing_keys(tests::secret());
+        let signing_keys = app.library.accounts.signing_keys(tests::secret());
         let token = signing_keys.sign(claims.to_string().as_bytes()).await.unwrap();
         let answer = app.list_tools(resource, &token).await;
         assert_eq!(answer.status, 403, "{}", answer.text());
@@ -359,7 +359,7 @@ async fn a_token_with_a_long_lifetime_or_from_the_future_is_refused() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let tokens = tokens_for(&app, &person, "/api/mcp/v1").await;
-    let keys = app.library.signing_keys(tests::secret());
+    let keys = app.library.accounts.signing_keys(tests::secret());
     let now = app.library.clock().now().millis() / 1000;
     for (iat, exp, expect) in [
         (now, now + 3600, 200),
