@@ -11,7 +11,7 @@ use library::{
 };
 
 use crate::{
-    decoder, limited,
+    limited,
     parts::{Client, broken, part_files, photo, whole},
     process, process_with,
 };

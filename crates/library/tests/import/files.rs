@@ -12,7 +12,7 @@ use storage::{IndexQueue as _, LeaseRequest};
 use tokio::time::timeout;
 
 use crate::{
-    Process, decoder, limited,
+    Process, limited,
     parts::{Client, photo},
     process, process_with,
     scheduling::LONG_TIMEOUT,

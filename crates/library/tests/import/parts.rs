@@ -15,8 +15,7 @@ use tokio::{
 };
 
 use crate::{
-    Process, blob_path, decoder, fixture, limited, process, process_at, process_with,
-    scheduling::LONG_TIMEOUT, sha256,
+    Process, blob_path, fixture, limited, process, process_at, process_with, scheduling::LONG_TIMEOUT, sha256,
 };
 
 const DAY_MS: i64 = 24 * 3600 * 1000;

@@ -14,7 +14,7 @@ use futures_util::{Stream, StreamExt as _, stream};
 use library::{ImportError, ImportOutcome, ImportReport, IndexingScope, IngestLimits, Upload};
 use tokio::time::timeout;
 
-use crate::{Process, decoder, fixture, limited, process, process_with, scheduling::LONG_TIMEOUT, sha256};
+use crate::{Process, fixture, limited, process, process_with, scheduling::LONG_TIMEOUT, sha256};
 
 /// A stream of chunks that counts how many were read.
 fn chunks(bytes: &[u8], length: usize) -> (impl Stream<Item = io::Result<Bytes>> + use<>, Arc<AtomicUsize>) {

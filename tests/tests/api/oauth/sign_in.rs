@@ -224,7 +224,7 @@ async fn a_session_ends_by_sign_out_new_password_or_age() {
     assert!(asks_for_password(&browser).await, "the session ended in the store, not only in the browser");
 
     let browser = app.browser().signed_in(&person).await;
-    app.other_process().await.set_password(&person.email, Some("another".to_owned())).await.unwrap();
+    app.other_process().await.accounts.set_password(&person.email, Some("another".to_owned())).await.unwrap();
     assert!(asks_for_password(&browser).await);
 
     app.library.accounts.set_password(&person.email, Some(PASSWORD.to_owned())).await.unwrap();

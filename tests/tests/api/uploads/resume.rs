@@ -211,8 +211,8 @@ async fn another_process_continues_an_upload() {
     let path = begin(&app, &ann, bytes.len()).await;
     patch(&app, &ann, &path, 0, &bytes[..9_000]).await.expect(204);
     let other = app.other_process().await;
-    let caller = other.caller_by_key(&ann.key).await.unwrap().unwrap();
+    let caller = other.accounts.caller_by_key(&ann.key).await.unwrap().unwrap();
     let name = path.strip_prefix("/upload/").unwrap();
-    let progress = other.upload_progress(&caller, name, library::Upload::default()).await.unwrap();
+    let progress = other.ingest.upload_progress(&caller, name, library::Upload::default()).await.unwrap();
     assert_eq!(progress.received, 9_000);
 }

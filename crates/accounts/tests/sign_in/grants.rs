@@ -1,5 +1,5 @@
+use accounts::{Caller, Credential};
 use domain::KeyName;
-use library::{Caller, Credential};
 use oauth_core::{
     AuthMethod, Client, ClientMetadata, ClientStore as _, Grant, GrantStore as _, GrantType, Grants,
     IssuedCode, NewClient, NewCode, SecretHash, UnixMillis,
@@ -47,18 +47,18 @@ async fn grant(it: &Process, account: &domain::Account) -> Grant {
 async fn grant_identifies_its_account() {
     let (_dir, it, ann) = with_ann().await;
     let grant = grant(&it, &ann).await;
-    let caller = it.library.accounts.caller_by_grant("grant").await.unwrap().unwrap();
+    let caller = it.accounts.caller_by_grant("grant").await.unwrap().unwrap();
     assert_eq!(caller.credential.scopes(), Some(&grant.scopes[..]));
     assert_eq!(caller, Caller { account: ann.clone(), credential: Credential::AccessToken(grant) });
-    assert!(it.library.accounts.caller_by_grant("other").await.unwrap().is_none());
+    assert!(it.accounts.caller_by_grant("other").await.unwrap().is_none());
 
     let revoked_at = UnixMillis(it.now().millis());
     it.store.revoke(Grants::WithId("grant"), revoked_at).await.unwrap();
-    let caller = it.library.accounts.caller_by_grant("grant").await.unwrap().unwrap();
+    let caller = it.accounts.caller_by_grant("grant").await.unwrap().unwrap();
     let found = caller.credential.grant().unwrap().revoked_at;
     assert_eq!(found, Some(revoked_at), "revocation is left to the caller to check");
-    it.library.accounts.delete_account(ann.id).await.unwrap();
-    assert!(it.library.accounts.caller_by_grant("grant").await.unwrap().is_none());
+    it.accounts.delete_account(ann.id).await.unwrap();
+    assert!(it.accounts.caller_by_grant("grant").await.unwrap().is_none());
 }
 
 #[tokio::test]
@@ -67,31 +67,31 @@ async fn use_of_a_grant_is_recorded_once_a_minute() {
     grant(&it, &ann).await;
     let recorded = async || it.store.grant_holder("grant").await.unwrap().unwrap().last_used_at;
     assert_eq!(recorded().await, None);
-    it.library.accounts.caller_by_grant("grant").await.unwrap();
+    it.accounts.caller_by_grant("grant").await.unwrap();
     let first = it.now();
     eventually("the use is recorded", || async { recorded().await == Some(first) }).await;
     it.later(59 * SECOND_MS);
-    it.library.accounts.caller_by_grant("grant").await.unwrap();
+    it.accounts.caller_by_grant("grant").await.unwrap();
     it.later(SECOND_MS);
     let second = it.now();
-    it.library.accounts.caller_by_grant("grant").await.unwrap();
+    it.accounts.caller_by_grant("grant").await.unwrap();
     eventually("the next use is recorded", || async { recorded().await == Some(second) }).await;
 
     it.store.revoke(Grants::WithId("grant"), UnixMillis(second.millis())).await.unwrap();
     it.later(HOUR_MS);
-    it.library.accounts.caller_by_grant("grant").await.unwrap();
+    it.accounts.caller_by_grant("grant").await.unwrap();
     assert_eq!(recorded().await, Some(second));
 }
 
 #[tokio::test]
 async fn a_caller_carries_its_credential() {
     let (_dir, it, ann) = with_ann().await;
-    let key = it.library.accounts.create_key(&ann.email, KeyName::parse("test").unwrap()).await.unwrap();
-    let by_key = it.library.accounts.caller_by_key(&key).await.unwrap().unwrap();
+    let key = it.accounts.create_key(&ann.email, KeyName::parse("test").unwrap()).await.unwrap();
+    let by_key = it.accounts.caller_by_key(&key).await.unwrap().unwrap();
     assert!(matches!(by_key.credential, Credential::ApiKey(_)) && by_key.credential.scopes().is_none());
     assert_eq!(by_key.account, ann);
     let token = it.token().await;
     let signed_in = Caller::signed_in(ann.clone(), &token);
-    let session = it.library.accounts.sessions(ann.id).await.unwrap().remove(0);
+    let session = it.accounts.sessions(ann.id).await.unwrap().remove(0);
     assert_eq!(signed_in.credential, Credential::Session(session.hash));
 }

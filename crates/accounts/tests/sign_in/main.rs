@@ -12,12 +12,10 @@ mod signing_keys;
 
 use std::{net::IpAddr, path::Path, sync::Arc, time::Duration};
 
-use blobs::BlobStore;
+use accounts::{Accounts, SignInError, SignInSource, SignedIn};
+use clock::{Clock as _, ManualClock};
 use domain::{Account, Email, Plan, Timestamp};
 use keys::SeededRandom;
-use library::{
-    Clock as _, Library, ManualClock, Settings, SignInError, SignInSource, SignedIn, WorkerCommand,
-};
 use storage::SchemaStore as _;
 use storage_sqlite::{SqliteOptions, SqliteStore};
 use tempfile::TempDir;
@@ -27,9 +25,9 @@ const MINUTE_MS: i64 = 60 * SECOND_MS;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// A library with its own connection to the store, like that of another process. Processes can share a clock.
+/// Accounts with their own connection to the store, like that of another process. Processes can share a clock.
 struct Process {
-    library: Library,
+    accounts: Accounts,
     store: SqliteStore,
     clock: Arc<ManualClock>,
 }
@@ -41,13 +39,9 @@ fn clock() -> Arc<ManualClock> {
 async fn process(dir: &Path, clock: Arc<ManualClock>, seed: u64, waiting: usize) -> Process {
     let store = SqliteStore::open(&dir.join("library.sqlite"), SqliteOptions::default()).await.unwrap();
     store.migrate().await.unwrap();
-    let no_decoder =
-        WorkerCommand { program: "/nonexistent".into(), args: Vec::new(), environment: Vec::new() };
-    let settings = Settings { passwords_waiting: waiting, ..Settings::new(no_decoder) };
-    let blobs = BlobStore::open_folder(&dir.join("blobs")).unwrap();
     let random = Arc::new(SeededRandom::new(seed));
-    let library = Library::new(Arc::new(store.clone()), blobs, clock.clone(), random, settings).unwrap();
-    Process { library, store, clock }
+    let accounts = Accounts::new(Arc::new(store.clone()), clock.clone(), random, waiting);
+    Process { accounts, store, clock }
 }
 
 /// One process in a new folder, with the account ann and the password `right`.
@@ -61,11 +55,11 @@ async fn with_ann() -> (TempDir, Process, Account) {
 impl Process {
     async fn account(&self, name: &str, password: &str) -> Account {
         let email = Email::parse(&format!("{name}@example.org")).unwrap();
-        self.library.accounts.create_account(email, Plan::Paid, Some(password.into())).await.unwrap().0
+        self.accounts.create_account(email, Plan::Paid, Some(password.into())).await.unwrap().0
     }
 
     async fn sign_in(&self, email: &str, password: &str, address: &str) -> Result<SignedIn, SignInError> {
-        self.library.accounts.sign_in(email, password, from(address)).await
+        self.accounts.sign_in(email, password, from(address)).await
     }
 
     /// Ann's token.
@@ -74,7 +68,7 @@ impl Process {
     }
 
     async fn is_signed_in(&self, token: &str) -> bool {
-        self.library.accounts.session(token).await.unwrap().is_some()
+        self.accounts.session(token).await.unwrap().is_some()
     }
 
     fn now(&self) -> Timestamp {

@@ -1,4 +1,4 @@
-use library::SignInError;
+use accounts::SignInError;
 use storage::AccountStore as _;
 
 use crate::{MINUTE_MS, Process, SECOND_MS, clock, from, process, with_ann};
@@ -12,7 +12,7 @@ async fn right_password_signs_in_whatever_the_case_of_the_email() {
     for email in [ANN, " Ann@Example.ORG "] {
         let signed_in = it.sign_in(email, "right", HOME).await.unwrap();
         assert_eq!(signed_in.account, ann);
-        let holder = it.library.accounts.session(&signed_in.token).await.unwrap().unwrap();
+        let holder = it.accounts.session(&signed_in.token).await.unwrap().unwrap();
         assert_eq!((holder.account, holder.expires_at), (ann.clone(), signed_in.expires_at));
         let shown = format!("{signed_in:?}");
         assert!(!shown.contains(&signed_in.token) && !shown.contains("ann@"), "{shown}");
@@ -89,10 +89,8 @@ async fn concurrent_failures_are_counted() {
     let (_dir, it, _) = with_ann().await;
     let guesses: Vec<_> = (0..40)
         .map(|number| {
-            let library = it.library.clone();
-            tokio::spawn(
-                async move { library.accounts.sign_in(ANN, &format!("guess{number}"), from(HOME)).await },
-            )
+            let accounts = it.accounts.clone();
+            tokio::spawn(async move { accounts.sign_in(ANN, &format!("guess{number}"), from(HOME)).await })
         })
         .collect();
     let (mut wrong, mut locked_out) = (0, 0);
@@ -131,9 +129,9 @@ async fn unknown_email_costs_a_hash() {
 async fn count_busy(it: &Process, email: &'static str, password: &'static str) -> u32 {
     let sign_ins: Vec<_> = (1..=32)
         .map(|number| {
-            let library = it.library.clone();
+            let accounts = it.accounts.clone();
             tokio::spawn(async move {
-                library.accounts.sign_in(email, password, from(&format!("192.0.2.{number}"))).await
+                accounts.sign_in(email, password, from(&format!("192.0.2.{number}"))).await
             })
         })
         .collect();

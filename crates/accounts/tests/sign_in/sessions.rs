@@ -11,7 +11,7 @@ async fn a_session_lasts_thirty_days_from_its_last_use() {
 
     // Uses within the hour are not recorded.
     it.later(HOUR_MS - 1);
-    let holder = it.library.accounts.session(&token).await.unwrap().unwrap();
+    let holder = it.accounts.session(&token).await.unwrap().unwrap();
     assert_eq!((holder.last_seen_at, holder.expires_at), (began, began.plus_millis(30 * DAY_MS)));
     it.later(1);
     assert!(it.is_signed_in(&token).await);
@@ -39,7 +39,7 @@ async fn wrong_token_has_no_session() {
     let token = it.token().await;
     for wrong in ["", "x", &token[1..], &format!("{token}="), &token.to_uppercase(), &"x".repeat(100_000)] {
         assert!(!it.is_signed_in(wrong).await, "{wrong}");
-        assert!(!it.library.accounts.sign_out(wrong).await.unwrap());
+        assert!(!it.accounts.sign_out(wrong).await.unwrap());
     }
     assert!(it.is_signed_in(&token).await);
 }
@@ -59,24 +59,24 @@ async fn signing_out_ends_one_session_or_all_or_all_others() {
         }
         left
     };
-    assert!(it.library.accounts.sign_out(&tokens[0]).await.unwrap());
-    assert!(!it.library.accounts.sign_out(&tokens[0]).await.unwrap());
+    assert!(it.accounts.sign_out(&tokens[0]).await.unwrap());
+    assert!(!it.accounts.sign_out(&tokens[0]).await.unwrap());
     assert_eq!(left().await, [1, 2, 3]);
-    assert_eq!(it.library.accounts.end_sessions(ann.id, Some(&tokens[2])).await.unwrap(), 2);
+    assert_eq!(it.accounts.end_sessions(ann.id, Some(&tokens[2])).await.unwrap(), 2);
     assert_eq!(left().await, [2]);
-    assert_eq!(it.library.accounts.end_sessions(ann.id, None).await.unwrap(), 1);
+    assert_eq!(it.accounts.end_sessions(ann.id, None).await.unwrap(), 1);
     assert_eq!(left().await, [0_usize; 0]);
-    assert_eq!(it.library.accounts.session(&bobs).await.unwrap().unwrap().account, bob);
+    assert_eq!(it.accounts.session(&bobs).await.unwrap().unwrap().account, bob);
 }
 
 #[tokio::test]
 async fn new_password_and_deletion_end_sessions() {
     let (_dir, it, ann) = with_ann().await;
     let before = it.token().await;
-    it.library.accounts.set_password(&ann.email, Some("right".into())).await.unwrap();
+    it.accounts.set_password(&ann.email, Some("right".into())).await.unwrap();
     assert!(!it.is_signed_in(&before).await);
     let after = it.token().await;
-    it.library.accounts.delete_account(ann.id).await.unwrap();
+    it.accounts.delete_account(ann.id).await.unwrap();
     assert!(!it.is_signed_in(&after).await);
 }
 
@@ -85,16 +85,16 @@ async fn password_change_ends_concurrent_sign_ins() {
     let (_dir, it, ann) = with_ann().await;
     for round in 0..8 {
         let signing_in = {
-            let library = it.library.clone();
+            let accounts = it.accounts.clone();
             tokio::spawn(async move {
-                library.accounts.sign_in("ann@example.org", "right", crate::from("192.0.2.1")).await
+                accounts.sign_in("ann@example.org", "right", crate::from("192.0.2.1")).await
             })
         };
-        it.library.accounts.set_password(&ann.email, Some(format!("other{round}"))).await.unwrap();
+        it.accounts.set_password(&ann.email, Some(format!("other{round}"))).await.unwrap();
         if let Ok(signed_in) = signing_in.await.unwrap() {
             assert!(!it.is_signed_in(&signed_in.token).await, "{round}");
         }
-        it.library.accounts.set_password(&ann.email, Some("right".into())).await.unwrap();
+        it.accounts.set_password(&ann.email, Some("right".into())).await.unwrap();
         it.later(20 * MINUTE_MS);
     }
 }
@@ -112,7 +112,7 @@ async fn expired_rows_are_deleted() {
     it.later(DAY_MS);
     assert_eq!(it.store.sessions(ann.id).await.unwrap().len(), 2);
     it.later(1);
-    it.library.accounts.delete_expired(|| false).await.unwrap();
+    it.accounts.delete_expired(|| false).await.unwrap();
     assert_eq!(it.store.sessions(ann.id).await.unwrap().len(), 1);
     assert!(it.is_signed_in(&new).await && !it.is_signed_in(&old).await);
 
@@ -121,7 +121,7 @@ async fn expired_rows_are_deleted() {
         it.sign_in("ann@example.org", "wrong", address).await.unwrap_err();
     }
     it.later(15 * MINUTE_MS - 1);
-    it.library.accounts.delete_expired(|| false).await.unwrap();
+    it.accounts.delete_expired(|| false).await.unwrap();
     it.sign_in("ann@example.org", "right", address).await.unwrap_err();
     it.later(1);
     it.sign_in("ann@example.org", "right", address).await.unwrap();

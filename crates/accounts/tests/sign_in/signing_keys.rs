@@ -1,7 +1,7 @@
 use std::path::Path;
 
+use accounts::{SigningKeys, Unavailable};
 use keys::Secret;
-use library::{SigningKeys, Unavailable};
 use oauth_core::jwt::UnverifiedToken;
 use storage::SigningKeyStore as _;
 
@@ -17,7 +17,7 @@ fn secret(letter: &str) -> Secret {
 async fn two(dir: &Path) -> [(Process, SigningKeys); 2] {
     let clock = clock();
     let (one, two) = (process(dir, clock.clone(), 1, 64).await, process(dir, clock, 2, 64).await);
-    let keys = |it: &Process| it.library.accounts.signing_keys(secret("a"));
+    let keys = |it: &Process| it.accounts.signing_keys(secret("a"));
     let (first, second) = (keys(&one), keys(&two));
     [(one, first), (two, second)]
 }
@@ -85,14 +85,14 @@ async fn new_key_signs_at_once_and_old_key_verifies_for_an_hour() {
     assert_eq!(published(&ours).await, [new_kid.clone(), kid(&old)]);
 
     it.later(HOUR_MS - 1);
-    it.library.accounts.delete_expired(|| false).await.unwrap();
+    it.accounts.delete_expired(|| false).await.unwrap();
     assert!(reads(&ours, &old).await && reads(&theirs, &old).await);
     it.later(1);
     assert!(!reads(&ours, &old).await && !reads(&theirs, &old).await);
     assert!(reads(&ours, &new).await && reads(&theirs, &new).await);
     assert_eq!(published(&ours).await, [new_kid]);
     it.later(1);
-    it.library.accounts.delete_expired(|| false).await.unwrap();
+    it.accounts.delete_expired(|| false).await.unwrap();
     assert_eq!(it.store.signing_keys().await.unwrap().len(), 1);
 }
 
@@ -135,7 +135,7 @@ async fn wrong_secret_is_an_error_and_not_a_wrong_token() {
     let dir = tempfile::tempdir().unwrap();
     let [(it, ours), _] = two(dir.path()).await;
     let token = ours.sign(CLAIMS).await.unwrap();
-    let changed = it.library.accounts.signing_keys(secret("b"));
+    let changed = it.accounts.signing_keys(secret("b"));
     let check = |outcome: Result<(), Unavailable>| {
         let error = outcome.unwrap_err().to_string();
         assert!(error.contains("differs from the one that the key was sealed with"), "{error}");
