@@ -229,9 +229,10 @@ impl TestApp {
     pub async fn person(&self, name: &str) -> TestAccount {
         let email = Email::parse(&format!("{name}@example.org")).unwrap();
         let password = Some(PASSWORD.to_owned());
-        let (account, _) = self.library.create_account(email.clone(), Plan::Paid, password).await.unwrap();
+        let (account, _) =
+            self.library.accounts.create_account(email.clone(), Plan::Paid, password).await.unwrap();
         self.store.mark_synced(account.id, self.library.clock().now()).await.unwrap();
-        let key = self.library.create_key(&email, KeyName::parse("test").unwrap()).await.unwrap();
+        let key = self.library.accounts.create_key(&email, KeyName::parse("test").unwrap()).await.unwrap();
         TestAccount { id: account.id, email, key }
     }
 
@@ -245,12 +246,12 @@ impl TestApp {
         let sync_handle = SyncHandle::parse(&HEXLOWER.encode(&digest[..12])).unwrap();
         let account = NewAccount { email: email.clone(), password_hash, plan, sync_handle, created_at };
         let id = self.store.create_account(account).await.unwrap().id;
-        let key = self.library.create_key(&email, KeyName::parse("test").unwrap()).await.unwrap();
+        let key = self.library.accounts.create_key(&email, KeyName::parse("test").unwrap()).await.unwrap();
         TestAccount { id, email, key }
     }
 
     pub async fn set_plan(&self, account: &TestAccount, plan: Plan) {
-        self.library.set_plan(&account.email, plan).await.unwrap();
+        self.library.accounts.set_plan(&account.email, plan).await.unwrap();
     }
 
     /// Moves the clock of the service, and that of the store.

@@ -247,8 +247,9 @@ impl TestApp {
     /// If the import stops early.
     pub async fn import(&self, account: &TestAccount, paths: &[PathBuf]) -> ImportReport {
         self.indexed.store(true, Ordering::SeqCst);
-        let indexing = self.library.start_indexing(IndexingScope::Search).unwrap();
-        let report = self.library.import_folder(account.id, paths, IndexingScope::Search, |_| {}).await;
+        let indexing = self.library.indexer.start_indexing(IndexingScope::Search).unwrap();
+        let report =
+            self.library.ingest.import_folder(account.id, paths, IndexingScope::Search, |_| {}).await;
         assert_eq!(report.stopped, None);
         indexing.stop().await;
         report

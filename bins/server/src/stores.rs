@@ -136,7 +136,7 @@ pub(crate) fn load_secret(config: &Config) -> Result<Secret, OpenError> {
 
 /// Removes temporary files of killed processes. The library works without this cleanup.
 pub(crate) async fn recover(library: &Library) {
-    if let Err(error) = library.recover().await {
+    if let Err(error) = library.roles.recover().await {
         tracing::warn!(error, "cleanup after killed processes failed; the next start retries");
     }
 }

@@ -44,17 +44,17 @@ async fn ready(library: &Library) -> Reply {
 /// Why the service is not ready.
 async fn obstacle(library: &Library) -> Option<&'static str> {
     const NO_METADATA: &str = "the metadata store cannot be reached";
-    match library.pending_migrations().await {
+    match library.upkeep.pending_migrations().await {
         Err(error) => return Some(logged(&error, NO_METADATA)),
         Ok(pending) if !pending.is_empty() => return Some("migrations are pending: run `server migrate`"),
         Ok(_) => {}
     }
-    match library.is_open().await {
+    match library.upkeep.is_open().await {
         Err(error) => return Some(logged(&error, NO_METADATA)),
         Ok(false) => return Some("the library is being moved or was moved to another store"),
         Ok(true) => {}
     }
-    let probed = library.probe_blobs().await;
+    let probed = library.upkeep.probe_blobs().await;
     probed.err().map(|error| logged(&error, "the blob store cannot be reached"))
 }
 

@@ -32,7 +32,7 @@ pub(crate) async fn handle(api: &Api, request: &Parts) -> Reply {
     if request.method != Method::GET && request.method != Method::HEAD {
         return method_not_allowed("GET, HEAD");
     }
-    let found = api.library.rendition(signed.image, signed.rendition).await;
+    let found = api.library.catalogue.rendition(signed.image, signed.rendition).await;
     let reply = rendition_reply(request, signed.image, signed.rendition, found).await;
     if reply.status().is_server_error() || reply.status() == StatusCode::NOT_FOUND {
         return reply;

@@ -65,14 +65,14 @@ impl Authorization {
     ) -> Result<Self, BuildError> {
         let failed = |error: &dyn std::fmt::Display| BuildError(format!("the authorization server: {error}"));
         let config = configuration(&options.base_url).map_err(|error| failed(&error))?;
-        let keys = library.signing_keys(secret.clone());
+        let keys = library.accounts.signing_keys(secret.clone());
         let monotonic = library.clone();
         let client_documents = options.client_documents.clone().map(|options| {
             HttpClientDocuments::new(options, Arc::new(move || monotonic.clock().monotonic()), USER_AGENT)
         });
         let client_documents = client_documents.transpose().map_err(|error| failed(&error))?.map(Arc::new);
         let key = secret.derive("authorization server");
-        let mut server = AuthorizationServer::builder(config, library.grants(), &key)
+        let mut server = AuthorizationServer::builder(config, library.accounts.grants(), &key)
             .access_tokens(Arc::new(ports::Tokens(keys.clone())))
             .clock(Arc::new(ports::Clock(library.clone())))
             .random(Arc::new(ports::Random(library.clone())));

@@ -51,7 +51,8 @@ pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, addres
 }
 
 async fn show(site: &Site, parts: &Parts, here: &str, token: &str) -> Result<Reply, Reply> {
-    let flow = site.library.login_flow(token).await.map_err(|error| messages::unavailable(&error))?;
+    let flow =
+        site.library.accounts.login_flow(token).await.map_err(|error| messages::unavailable(&error))?;
     let Some(flow) = flow else { return Err(expired()) };
     Ok(match session(site, &parts.headers).await? {
         Some(session) => page(site, &parts.headers, &session, here, &flow),
@@ -129,18 +130,18 @@ impl Submission<'_> {
     async fn allow(&self, session: &SessionHolder) -> Result<Reply, Reply> {
         let (library, account) = (&self.site.library, session.account.id);
         let unavailable = |error: StorageError| messages::unavailable(&error);
-        if library.confirm_login_flow(self.token, account).await.map_err(unavailable)? {
+        if library.accounts.confirm_login_flow(self.token, account).await.map_err(unavailable)? {
             security_log::sync_password_changed(self.address, account, "device_allowed");
             return Ok(connected());
         }
         // The second of two clicks.
-        let flow = library.login_flow(self.token).await.map_err(unavailable)?;
+        let flow = library.accounts.login_flow(self.token).await.map_err(unavailable)?;
         let is_connected = flow.is_some_and(|flow| flow.account == Some(account));
         if is_connected { Ok(connected()) } else { Err(expired()) }
     }
 
     async fn deny(&self, session: &SessionHolder) -> Result<Reply, Reply> {
-        let denied = self.site.library.deny_login_flow(self.token).await;
+        let denied = self.site.library.accounts.deny_login_flow(self.token).await;
         if !denied.map_err(|error| messages::unavailable(&error))? {
             return Err(expired());
         }

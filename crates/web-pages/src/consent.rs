@@ -141,7 +141,10 @@ pub(crate) async fn submit(
                         app_name(client_id, &request.client.metadata.client_name),
                     );
                     let library = &site.library;
-                    library.record_security_event(session.account.id, kind, Some(address), Some(&name)).await;
+                    library
+                        .accounts
+                        .record_security_event(session.account.id, kind, Some(address), Some(&name))
+                        .await;
                     see_other(&redirect.to)
                 }
                 Err(AllowError::Unavailable(error)) => messages::unavailable(&error),

@@ -56,8 +56,8 @@ async fn load(
     before: Option<&ImageId>,
 ) -> Result<(IndexingProgress, Vec<ProblemImage>), StorageError> {
     let caller = person.caller();
-    let progress = site.library.indexing_progress(&caller).await?;
-    Ok((progress, site.library.problems(&caller, before, PAGE + 1).await?))
+    let progress = site.library.catalogue.indexing_progress(&caller).await?;
+    Ok((progress, site.library.catalogue.problems(&caller, before, PAGE + 1).await?))
 }
 
 /// `GET /problems?before=`: the photos that were added before the photo `before`.
@@ -148,10 +148,10 @@ async fn submit(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) 
     let library = &site.library;
     // The form may be sent twice: then the photo is queued or dismissed already.
     let done = match form.get("action").unwrap_or_default() {
-        RETRY => library.retry_problem(&caller, image).await.map(|_| ()),
-        RETRY_ALL => library.retry_problems(&caller).await.map(|_| ()),
-        DISMISS => library.dismiss_problem(&caller, image).await.map(|_| ()),
-        DISMISS_ALL => library.dismiss_problems(&caller).await.map(|_| ()),
+        RETRY => library.catalogue.retry_problem(&caller, image).await.map(|_| ()),
+        RETRY_ALL => library.catalogue.retry_problems(&caller).await.map(|_| ()),
+        DISMISS => library.catalogue.dismiss_problem(&caller, image).await.map(|_| ()),
+        DISMISS_ALL => library.catalogue.dismiss_problems(&caller).await.map(|_| ()),
         _ => Ok(()),
     };
     done.map_err(|error| messages::unavailable(&error))?;

@@ -22,7 +22,7 @@ const VISITOR: &str = "photos_visitor";
 /// The session of a request; `None` if there is none or it has expired.
 pub(crate) async fn session(site: &Site, headers: &HeaderMap) -> Result<Option<SessionHolder>, Reply> {
     let Some(token) = session_token(&site.base_url, headers) else { return Ok(None) };
-    site.library.session(&token).await.map_err(|error| messages::unavailable(&error))
+    site.library.accounts.session(&token).await.map_err(|error| messages::unavailable(&error))
 }
 
 /// A signed-in person and their session.
@@ -44,7 +44,7 @@ impl Person {
     /// The sender of a request that an open page sends by itself, which does not extend the session; `None` without a session.
     pub(crate) async fn of_open_page(site: &Site, headers: &HeaderMap) -> Result<Option<Self>, Reply> {
         let Some(token) = session_token(&site.base_url, headers) else { return Ok(None) };
-        let holder = site.library.session_without_use(&token).await;
+        let holder = site.library.accounts.session_without_use(&token).await;
         let holder = holder.map_err(|error| messages::unavailable(&error))?;
         Ok(holder.map(|holder| Self::with(holder, token)))
     }

@@ -32,7 +32,7 @@ pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, addres
     let query = Query::parse(parts.uri.query());
     let secret = query.get("token").unwrap_or_default();
     match parts.method {
-        Method::GET | Method::HEAD => match site.library.is_setup_link_valid(secret).await {
+        Method::GET | Method::HEAD => match site.library.accounts.is_setup_link_valid(secret).await {
             Ok(true) => show(site, &parts.headers, secret, StatusCode::OK, "", None),
             Ok(false) => invalid_link(),
             Err(error) => messages::unavailable(&error),
@@ -103,22 +103,24 @@ async fn submit(site: &Site, headers: &HeaderMap, secret: &str, form: &Form, add
         return again(&error.to_string());
     }
     let source = || sign_in_source(headers, address);
-    match site.library.create_first_account(secret, email, password.to_owned(), source()).await {
+    match site.library.accounts.create_first_account(secret, email, password.to_owned(), source()).await {
         Ok(session) => {
             security_log::set_up(address);
             with_session(base_url, see_other("/"), session.as_ref())
         }
         // The form was sent twice, and the first one created the account.
-        Err(SetUpError::InvalidLink) => match site.library.sign_in(typed, password, source()).await {
-            Ok(session) => {
-                security_log::signed_in(address, session.account.id);
-                with_session(base_url, see_other("/"), Some(&session))
+        Err(SetUpError::InvalidLink) => {
+            match site.library.accounts.sign_in(typed, password, source()).await {
+                Ok(session) => {
+                    security_log::signed_in(address, session.account.id);
+                    with_session(base_url, see_other("/"), Some(&session))
+                }
+                Err(_) => {
+                    security_log::sign_in_failed(address, "invalid or expired set-up link");
+                    invalid_link()
+                }
             }
-            Err(_) => {
-                security_log::sign_in_failed(address, "invalid or expired set-up link");
-                invalid_link()
-            }
-        },
+        }
         Err(SetUpError::Account(AccountError::Unavailable(error))) => messages::unavailable(&error),
         Err(SetUpError::Account(error)) => again(&error.to_string()),
     }
@@ -130,7 +132,7 @@ pub(crate) const NO_ACCOUNT: &str = "There is no account yet. The server printed
 
 /// The start page while no account exists; `None` once there is one.
 pub(crate) async fn pending(site: &Site) -> Option<Reply> {
-    match site.library.has_account().await {
+    match site.library.accounts.has_account().await {
         Ok(true) => None,
         Ok(false) => Some(not_set_up()),
         Err(error) => Some(messages::unavailable(&error)),

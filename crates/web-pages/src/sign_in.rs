@@ -63,7 +63,7 @@ pub(crate) fn sign_in_source(headers: &HeaderMap, address: IpAddr) -> SignInSour
 impl SignInPage<'_> {
     /// Shows the empty form. While there is no account, it says where the set-up link is.
     pub(crate) async fn show(self, site: &Site, headers: &HeaderMap) -> Reply {
-        match site.library.has_account().await {
+        match site.library.accounts.has_account().await {
             Ok(true) => self.page(site, headers, StatusCode::OK, "", None),
             Ok(false) => self.page(site, headers, StatusCode::OK, "", Some(set_up::NO_ACCOUNT)),
             Err(error) => messages::unavailable(&error),
@@ -89,7 +89,7 @@ impl SignInPage<'_> {
         let email = form.get("email").unwrap_or_default();
         let password = form.get("password").unwrap_or_default();
         let again = |status, problem: &str| self.page(site, headers, status, email, Some(problem));
-        match site.library.sign_in(email, password, sign_in_source(headers, address)).await {
+        match site.library.accounts.sign_in(email, password, sign_in_source(headers, address)).await {
             Ok(signed_in) => {
                 security_log::signed_in(address, signed_in.account.id);
                 end_previous_session(site, headers).await;
@@ -150,7 +150,7 @@ impl SignInPage<'_> {
 /// Ends the session whose cookie the new one replaces.
 async fn end_previous_session(site: &Site, headers: &HeaderMap) {
     if let Some(previous) = session_token(&site.base_url, headers)
-        && let Err(error) = site.library.sign_out(&previous).await
+        && let Err(error) = site.library.accounts.sign_out(&previous).await
     {
         tracing::warn!(%error, "a replaced session could not be ended; it expires later");
     }

@@ -56,7 +56,7 @@ pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, addres
         security_log::form_refused(address, "sign-out without its token");
         return form_rejected(&site.base_url, &parts.headers, page_of(parts));
     }
-    if let Err(error) = site.library.sign_out(&token).await {
+    if let Err(error) = site.library.accounts.sign_out(&token).await {
         return messages::unavailable(&error);
     }
     security_log::signed_out(address);

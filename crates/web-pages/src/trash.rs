@@ -59,11 +59,11 @@ struct Shown {
 
 async fn load(site: &Site, person: &Person, after: Option<&ImageId>) -> Result<Shown, StorageError> {
     let caller = person.caller();
-    let mut images = site.library.trash(&caller, after, PAGE + 1).await?;
+    let mut images = site.library.catalogue.trash(&caller, after, PAGE + 1).await?;
     let page = usize::try_from(PAGE).unwrap_or(usize::MAX);
     let has_more = images.len() > page;
     images.truncate(page);
-    Ok(Shown { images, total: site.library.count_trash(&caller).await?, has_more })
+    Ok(Shown { images, total: site.library.catalogue.count_trash(&caller).await?, has_more })
 }
 
 /// `GET /trash?after=`: the photos deleted before the photo `after`.
@@ -149,7 +149,7 @@ fn tile_of(trashed: &TrashedImage) -> Option<Tile<'_>> {
 /// `GET /trash/empty`: asks before the trash is emptied.
 async fn confirm(site: &Site, parts: &Parts) -> Result<Reply, Reply> {
     let person = Person::required(site, parts).await?;
-    let total = site.library.count_trash(&person.caller()).await;
+    let total = site.library.catalogue.count_trash(&person.caller()).await;
     let total = total.map_err(|error| messages::unavailable(&error))?;
     let content = html! {
         p { (photos(total)) " are deleted for good. They cannot be restored." }
@@ -167,7 +167,8 @@ async fn empty(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -
     let (person, _) = read_signed_form(site, parts, body, address, EMPTY_PATH, PATH).await?;
     let (library, caller) = (site.library.clone(), person.caller());
     // In a task of its own, so that it is finished even if the browser does not wait.
-    let emptied = tokio::spawn(async move { library.empty_trash(&caller).await }.in_current_span()).await;
+    let emptied =
+        tokio::spawn(async move { library.catalogue.empty_trash(&caller).await }.in_current_span()).await;
     match emptied {
         Ok(Ok(_)) => Ok(see_other(PATH)),
         Ok(Err(error)) => Err(messages::unavailable(&error)),

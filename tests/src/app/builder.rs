@@ -125,16 +125,16 @@ impl TestAppBuilder {
     /// Sets the source of vision models.
     #[must_use]
     pub fn models(mut self, models: Arc<dyn ModelSource>) -> Self {
-        self.settings.models = Some(models);
+        self.settings.indexer.models = Some(models);
         self
     }
 
     /// Reads text in photos by OCR, in these languages.
     #[must_use]
     pub fn ocr(mut self, languages: &str) -> Self {
-        let mut reader = self.settings.decoder.clone();
+        let mut reader = self.settings.indexer.decoder.clone();
         reader.args.push(languages.into());
-        self.settings.ocr_worker = Some(reader);
+        self.settings.indexer.ocr_worker = Some(reader);
         self
     }
 

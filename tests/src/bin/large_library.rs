@@ -69,7 +69,7 @@ async fn fill(samples: &Path, folder: &Path) -> Result<(), AnyError> {
         Settings::new(no_decoder),
     )?;
     let email = Email::parse("ann@example.org")?;
-    let (account, _) = library.create_account(email, Plan::Paid, None).await?;
+    let (account, _) = library.accounts.create_account(email, Plan::Paid, None).await?;
     store.mark_synced(account.id, Timestamp::MIN).await?;
     for first in (0..PHOTOS).step_by(BATCH as usize) {
         let numbers = first..PHOTOS.min(first + BATCH);

@@ -35,9 +35,9 @@ async fn a_missing_wrong_or_revoked_key_is_401_with_a_message() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let name = domain::KeyName::parse("lost").unwrap();
-    let lost = app.library.create_key(&ann.email, name.clone()).await.unwrap();
+    let lost = app.library.accounts.create_key(&ann.email, name.clone()).await.unwrap();
     app.get("/images", &lost).await.expect(200);
-    app.library.revoke_key(&ann.email, &name).await.unwrap();
+    app.library.accounts.revoke_key(&ann.email, &name).await.unwrap();
 
     let mut wrong = ann.key.clone();
     wrong.pop();
@@ -80,7 +80,7 @@ async fn the_key_of_a_deleted_account_is_401() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     app.get("/library", &ann.key).await.expect(200);
-    app.library.delete_account(ann.id).await.unwrap();
+    app.library.accounts.delete_account(ann.id).await.unwrap();
     app.get("/library", &ann.key).await.expect(401);
 }
 

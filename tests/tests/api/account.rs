@@ -147,7 +147,7 @@ async fn after_a_password_change_devices_keys_and_apps_can_be_ended() {
     let client = app.public_client().await;
     let (tokens, of_bert) = (app.tokens(&client, &anna).await, app.tokens(&client, &bert).await);
     let device = KeyName::parse("Anna's phone").unwrap();
-    let device = app.library.create_sync_password(anna.id, device, None).await.unwrap().password;
+    let device = app.library.accounts.create_sync_password(anna.id, device, None).await.unwrap().password;
     let status = async |path: &str, user: &str, password: &str| {
         app.send(app.request(Method::GET, path).basic_auth(user, Some(password))).await.status
     };

@@ -40,7 +40,9 @@ async fn a_deleted_image_is_404_everywhere_and_can_be_restored() {
         app.patch(&format!("/albums/{album}"), &ann.key, &body).await.expect(404).error();
     }
 
-    assert!(app.library.restore_image(ann.id, &ImageId::parse(ids[0].as_str()).unwrap()).await.unwrap());
+    assert!(
+        app.library.catalogue.restore_image(ann.id, &ImageId::parse(ids[0].as_str()).unwrap()).await.unwrap()
+    );
     let after = app.get(&path, &ann.key).await.expect(200);
     assert_eq!(after.json, before.json);
     assert_eq!(app.get(&format!("/search?albumId={album}"), &ann.key).await.ids(), ids);

@@ -66,7 +66,11 @@ async fn deleted_images_are_not_counted_in_the_window() {
     check_visible(&app, &ann, &album, &ids, &[0, 2, 3]).await;
     // A restored image returns to its position, and a newer image pushes the oldest out.
     assert!(
-        app.library.restore_image(ann.id, &domain::ImageId::parse(ids[1].as_str()).unwrap()).await.unwrap()
+        app.library
+            .catalogue
+            .restore_image(ann.id, &domain::ImageId::parse(ids[1].as_str()).unwrap())
+            .await
+            .unwrap()
     );
     check_visible(&app, &ann, &album, &ids, &[0, 1, 2]).await;
     app.seed_one(&ann, SeedImage::at("2024-05-31")).await;

@@ -53,7 +53,7 @@ async fn queues_stores_and_caches_are_reported() {
     // Nothing indexes it.
     let photo = fs::read(fixture("media/landscape-6.jpg")).unwrap();
     let bytes = stream::iter([Ok::<_, io::Error>(photo.into())]);
-    app.library.import_stream(ann.id, Upload::default(), bytes).await.unwrap();
+    app.library.ingest.import_stream(ann.id, Upload::default(), bytes).await.unwrap();
     app.clock.advance_ms(90_000);
     let metrics = read(&url).await;
     assert_eq!(metrics[r#"photos_queue_jobs{queue="new"}"#], 1.0);

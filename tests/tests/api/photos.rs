@@ -103,7 +103,7 @@ const XMP: &str = "<x:xmpmeta xmlns:x='adobe:ns:meta/'>\
     </rdf:Description></rdf:RDF></x:xmpmeta>";
 
 async fn import(app: &TestApp, account: &TestAccount, path: &Path) -> ImportReport {
-    app.library.import_folder(account.id, &[path.to_owned()], IndexingScope::Search, |_| {}).await
+    app.library.ingest.import_folder(account.id, &[path.to_owned()], IndexingScope::Search, |_| {}).await
 }
 
 /// Waits until the queue meets a condition.
@@ -133,13 +133,12 @@ async fn a_later_sidecar_updates_the_record() {
     fs::write(folder.path().join("photo.xmp"), XMP).unwrap();
     let (library, path) = (app.library.clone(), folder.path().to_owned());
     let account = ann.id;
-    let importing =
-        tokio::spawn(
-            async move { library.import_folder(account, &[path], IndexingScope::Search, |_| {}).await },
-        );
+    let importing = tokio::spawn(async move {
+        library.ingest.import_folder(account, &[path], IndexingScope::Search, |_| {}).await
+    });
     until(&app, |queue| queue.reindexes == 1).await;
     assert_eq!(record(app.get("/images", &ann.key).await)["id"], before["id"], "it stays visible");
-    let indexing = app.library.start_indexing(IndexingScope::Search).unwrap();
+    let indexing = app.library.indexer.start_indexing(IndexingScope::Search).unwrap();
     let report = importing.await.unwrap();
     assert_eq!((report.imported, report.duplicates, report.failed.len()), (0, 1, 0));
     assert_eq!(app.store.queue_length().await.unwrap().reindexes, 0, "the import waits for it");
@@ -208,7 +207,7 @@ async fn full_renditions_are_created_in_the_background() {
     let ann = app.account("ann").await;
     let ids = app.import_fixtures(&ann, &["samples/wisteria.jpg", "samples/autumn-leaf.jpg"]).await;
     assert_eq!(app.store.queue_length().await.unwrap().renditions, 2);
-    let indexing = app.library.start_indexing(IndexingScope::Everything).unwrap();
+    let indexing = app.library.indexer.start_indexing(IndexingScope::Everything).unwrap();
     until(&app, |queue| queue.renditions == 0).await;
     indexing.stop().await;
     for id in ids.values() {
@@ -226,7 +225,7 @@ async fn a_request_and_the_background_create_a_full_rendition_once() {
     let id = &ids["wisteria.jpg"];
     let record = app.get(&format!("/images/{id}"), &ann.key).await;
     let url = record.result()["renditions"]["webp-full"].as_str().unwrap().to_owned();
-    let indexing = app.library.start_indexing(IndexingScope::Everything).unwrap();
+    let indexing = app.library.indexer.start_indexing(IndexingScope::Everything).unwrap();
     let (first, second) = tokio::join!(app.fetch(&url), app.fetch(&url));
     assert_eq!(first.expect(200).body, second.expect(200).body);
     until(&app, |queue| queue.renditions == 0).await;

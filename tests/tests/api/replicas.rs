@@ -85,7 +85,7 @@ async fn a_sign_in_form_and_a_set_up_link_of_one_replica_work_at_the_other() {
     for flip in [false, true] {
         let (one, ahead) = replicas(Clocks::Followed).await;
         let (makes, uses) = if flip { (&ahead, &one) } else { (&one, &ahead) };
-        let token = makes.library.create_setup_link().await.unwrap().unwrap();
+        let token = makes.library.accounts.create_setup_link().await.unwrap().unwrap();
         let link = format!("/setup?token={token}");
         let browser = makes.browser();
         let form = forms(&browser.open(&link).await.expect(200).text()).remove(0);
@@ -124,7 +124,7 @@ async fn a_lease_of_one_replica_is_valid_at_the_other() {
         let photo = tests::fixture("media/grey.jpg");
         let photo = bytes(&photo);
         let stream = futures_util::stream::iter([Ok::<_, std::io::Error>(photo)]);
-        one.library.import_stream(person.id, library::Upload::default(), stream).await.unwrap();
+        one.library.ingest.import_stream(person.id, library::Upload::default(), stream).await.unwrap();
         let lease = async |app: &TestApp, worker: &str| {
             let at = app.library.clock().now();
             let until = at.plus_millis(15_000);

@@ -241,7 +241,7 @@ async fn until(condition: impl AsyncFn() -> bool) {
 
 /// Indexes until a condition is met.
 async fn index_until(app: &TestApp, condition: impl AsyncFn() -> bool) {
-    let indexing = app.library.start_indexing(IndexingScope::Everything).unwrap();
+    let indexing = app.library.indexer.start_indexing(IndexingScope::Everything).unwrap();
     until(condition).await;
     indexing.stop().await;
 }
@@ -284,7 +284,7 @@ async fn previous_model_serves_until_the_new_one_is_complete() {
     // Searches refresh the active model, whose stage is not indexed yet.
     until(async || {
         found("sky").await;
-        let stages = app.library.search_progress(Some(ann.id)).await.unwrap();
+        let stages = app.library.indexer.search_progress(Some(ann.id)).await.unwrap();
         stages.iter().any(|stage| stage.stage == SearchStage::Model)
     })
     .await;
@@ -293,7 +293,7 @@ async fn previous_model_serves_until_the_new_one_is_complete() {
     assert_eq!((found("sky").await, found("heaven").await), (vec![], vec!["1.png".to_owned()]));
     index_until(&app, async || app.store.encoder("model-1").await.unwrap().is_none()).await;
     assert_eq!(found("heaven").await, ["1.png"]);
-    let stages = app.library.search_progress(None).await.unwrap();
+    let stages = app.library.indexer.search_progress(None).await.unwrap();
     assert!(stages.iter().all(|stage| stage.waiting == 0 && stage.failed == 0), "{stages:?}");
 }
 
@@ -327,7 +327,7 @@ async fn accounts_have_separate_indexes() {
 
 /// How many images wait for the vision model, and how many failed.
 async fn model_progress(app: &TestApp) -> (u64, u64) {
-    let stages = app.library.search_progress(None).await.unwrap();
+    let stages = app.library.indexer.search_progress(None).await.unwrap();
     let model = stages.into_iter().find(|stage| stage.stage == SearchStage::Model).unwrap();
     (model.waiting, model.failed)
 }
@@ -362,7 +362,7 @@ async fn vectors_of_a_model_are_kept_until_another_is_chosen() {
     // It is indexed after the stages were chosen.
     import(&app, &ann, &[("2.png", RED)]).await;
     assert!(app.store.encoder("model-1").await.unwrap().is_some(), "its vectors are kept");
-    let stages = app.library.search_progress(None).await.unwrap();
+    let stages = app.library.indexer.search_progress(None).await.unwrap();
     assert!(stages.iter().all(|stage| stage.stage != SearchStage::Model), "its stage is off: {stages:?}");
 
     models.clear(true);
@@ -407,7 +407,7 @@ async fn stage_of_a_newer_program_is_left_unchanged() {
         // This program imports a photo, and completes all of its own work.
         let name = format!("more-{turn}.png");
         import(&app, &ann, &[(&name, RED)]).await;
-        let indexing = app.library.start_indexing(IndexingScope::Everything).unwrap();
+        let indexing = app.library.indexer.start_indexing(IndexingScope::Everything).unwrap();
         until(async || app.store.queue_length().await.unwrap().renditions == 0).await;
         indexing.stop().await;
         let stage = app.store.stage("appearance").await.unwrap().unwrap();

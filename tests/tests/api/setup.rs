@@ -5,7 +5,7 @@ use tests::{
 
 /// The path of a valid link.
 async fn setup_link(app: &TestApp) -> String {
-    let token = app.library.create_setup_link().await.unwrap().unwrap();
+    let token = app.library.accounts.create_setup_link().await.unwrap().unwrap();
     format!("/setup?token={token}")
 }
 
@@ -39,8 +39,8 @@ async fn a_link_creates_the_first_account_and_signs_in() {
     browser.open(&link).await.expect(404);
     let other = [("email", "bert@example.org"), ("password", PASSWORD)];
     browser.submit(&link, &form, &other).await.expect(404);
-    assert_eq!(app.library.accounts().await.unwrap().len(), 1);
-    assert!(app.library.create_setup_link().await.unwrap().is_none());
+    assert_eq!(app.library.accounts.accounts().await.unwrap().len(), 1);
+    assert!(app.library.accounts.create_setup_link().await.unwrap().is_none());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -54,7 +54,7 @@ async fn only_the_printed_link_works() {
     let mut form = form(&browser.open(&link).await.expect(200));
     form.action = "/setup?token=x".to_owned();
     browser.submit(&link, &form, &FIELDS).await.expect(404);
-    assert!(app.library.accounts().await.unwrap().is_empty());
+    assert!(app.library.accounts.accounts().await.unwrap().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -86,7 +86,7 @@ async fn the_form_is_valid_only_in_its_browser() {
     app.browser().submit(&link, &shown, &FIELDS).await.expect(403);
     let foreign = browser.form_request(&link, &shown, &FIELDS).header("origin", "https://evil.example");
     browser.send(foreign).await.expect(403);
-    assert!(app.library.accounts().await.unwrap().is_empty());
+    assert!(app.library.accounts.accounts().await.unwrap().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -123,7 +123,7 @@ async fn only_the_signed_spelling_of_a_url_is_accepted() {
 async fn urls_of_a_deleted_account_are_404() {
     let (app, ann, ids) = seeded().await;
     let url = urls(&app, &ann, &ids[0]).await.remove(0);
-    app.library.delete_account(ann.id).await.unwrap();
+    app.library.accounts.delete_account(ann.id).await.unwrap();
     app.fetch(&url).await.expect(404);
 }
 

@@ -24,23 +24,24 @@ pub(super) async fn run(command: AccountCommand, config: &Config) -> Result<Repo
     let library = open_library(config, if_missing).await?;
     let text = match command {
         AccountCommand::Create { email, plan, password } => {
-            let (account, generated) = library.create_account(email, plan, given_password(password)?).await?;
+            let (account, generated) =
+                library.accounts.create_account(email, plan, given_password(password)?).await?;
             let plan = if plan == Plan::Free { " on the free plan" } else { "" };
             format!("Created the account {}{plan}.\n{}", account.email, password_line(generated))
         }
         AccountCommand::List => list(&library).await?,
         AccountCommand::SetPlan { email, plan } => {
-            library.set_plan(&email, plan).await?;
+            library.accounts.set_plan(&email, plan).await?;
             format!("The account {email} is on the {plan} plan.\n")
         }
         AccountCommand::SetPassword { email, password } => {
-            let generated = library.set_password(&email, given_password(password)?).await?;
+            let generated = library.accounts.set_password(&email, given_password(password)?).await?;
             format!("Changed the password of {email}.\n{}", password_line(generated))
         }
         AccountCommand::Delete { email, .. } => {
-            let account = library.account(&email).await?;
-            library.delete_account(account.id).await?;
-            if let Err(error) = library.purge_deleted().await {
+            let account = library.accounts.account(&email).await?;
+            library.accounts.delete_account(account.id).await?;
+            if let Err(error) = library.upkeep.purge_deleted().await {
                 tracing::warn!(
                     error,
                     "some files of the account are not deleted yet; a running server deletes them"
@@ -62,7 +63,7 @@ fn password_line(generated: Option<String>) -> String {
 }
 
 async fn list(library: &Library) -> Result<String, CommandError> {
-    let rows = library.accounts().await?.into_iter().map(|account| {
+    let rows = library.accounts.accounts().await?.into_iter().map(|account| {
         let sync = if account.synced_at.is_some() { "yes" } else { "no" };
         [account.email.to_string(), account.plan.to_string(), sync.to_owned(), account.created_at.to_string()]
     });

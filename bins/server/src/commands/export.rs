@@ -12,11 +12,11 @@ use crate::{cli::ExportOptions, config::Config, progress, shutdown, stores};
 pub(super) async fn run(options: &ExportOptions, config: &Config) -> Result<Report, CommandError> {
     stores::require_outside(config, &options.folder)?;
     let library = stores::open_library(config, stores::IfMissing::Fail).await?;
-    let account = library.account(&options.email).await?;
+    let account = library.accounts.account(&options.email).await?;
     let shutdown = shutdown::signal().map_err(CommandError::Signals)?;
     let bar = progress::bar("{wide_bar} {pos}/{len} photos{left}");
     let exported = tokio::select! {
-        exported = library.export(account.id, &options.folder, |progress| update(&bar, progress)) => {
+        exported = library.ingest.export(account.id, &options.folder, |progress| update(&bar, progress)) => {
             exported.map_err(CommandError::from)
         }
         () = shutdown => Err(CommandError::ExportInterrupted),

@@ -20,7 +20,7 @@ pub(super) async fn run(options: &FsckOptions, config: &Config) -> Result<Report
     let shutdown = shutdown::signal().map_err(CommandError::Signals)?;
     let bar = progress_bar();
     let checked = tokio::select! {
-        checked = library.check_integrity(integrity_options(options), |progress| update(&bar, progress)) => {
+        checked = library.upkeep.check_integrity(integrity_options(options), |progress| update(&bar, progress)) => {
             checked.map_err(CommandError::from)
         }
         () = shutdown => Err(CommandError::CheckInterrupted),

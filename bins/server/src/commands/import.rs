@@ -16,14 +16,14 @@ const LINE_INTERVAL: Duration = Duration::from_secs(30);
 
 pub(super) async fn run(options: &ImportOptions, config: &Config) -> Result<Report, CommandError> {
     let library = stores::open_library(config, stores::IfMissing::Fail).await?;
-    let account = library.account(&options.email).await?;
+    let account = library.accounts.account(&options.email).await?;
     stores::recover(&library).await;
     let shutdown = shutdown::signal().map_err(CommandError::Signals)?;
     let scope = if options.wait { IndexingScope::Search } else { IndexingScope::Images };
-    let indexing = library.start_indexing(scope)?;
+    let indexing = library.indexer.start_indexing(scope)?;
     let mut display = Display::new();
     let imported = tokio::select! {
-        imported = library.import_folder(account.id, &options.paths, scope, |progress| display.update(&progress)) => {
+        imported = library.ingest.import_folder(account.id, &options.paths, scope, |progress| display.update(&progress)) => {
             Ok(imported)
         }
         () = shutdown => Err(CommandError::Interrupted),
@@ -35,11 +35,11 @@ pub(super) async fn run(options: &ImportOptions, config: &Config) -> Result<Repo
     let text = if options.json {
         json(&report)?
     } else {
-        let left = library.awaiting_recognition(account.id).await.unwrap_or_else(|error| {
+        let left = library.indexer.awaiting_recognition(account.id).await.unwrap_or_else(|error| {
             tracing::warn!(%error, "the progress of recognition cannot be read");
             0
         });
-        summary(&report) + &recognition_note(left, library.has_indexing_service())
+        summary(&report) + &recognition_note(left, library.indexer.has_indexing_service())
     };
     if let Some(reason) = &report.stopped {
         eprintln!(

@@ -10,7 +10,7 @@ use crate::{
 };
 
 pub(super) async fn run(options: &McpConfigOptions, config: &Config) -> Result<Report, CommandError> {
-    let email = open_library(config, IfMissing::Fail).await?.account(&options.email).await?.email;
+    let email = open_library(config, IfMissing::Fail).await?.accounts.account(&options.email).await?.email;
     let base_url = config.base_url(&config.listen).map_err(ConfigError::BaseUrl)?;
     let ConnectionGuide { app, steps, snippet, obstacle, .. } = ConnectionGuide::new(options.app, &base_url);
     if config.base_url_is_default() {

@@ -224,9 +224,9 @@ async fn print_address(
         tracing::warn!("{warning}");
     }
     // Printed and not logged, because the link gives access to the library.
-    if let Some(token) = library.create_setup_link().await? {
+    if let Some(token) = library.accounts.create_setup_link().await? {
         // What they lack is in the log, and above the link.
-        let _ = timeout(DECODER_TIMEOUT, library.start_decoders()).await;
+        let _ = timeout(DECODER_TIMEOUT, library.indexer.start_decoders()).await;
         let base_url = base_url.as_str();
         text.push_str("There is no account yet. Create the first one in a browser:\n  ");
         text.push_str(&format!("{base_url}/setup?token={token}\n"));
@@ -249,8 +249,8 @@ async fn serve_until(
     app: App,
     listeners: Listeners,
 ) -> Result<(), ServeError> {
-    let indexing = library.start_indexing(IndexingScope::Everything)?;
-    let maintenance = library.start_maintenance();
+    let indexing = library.indexer.start_indexing(IndexingScope::Everything)?;
+    let maintenance = library.upkeep.start_maintenance();
     let (stop, stopped) = watch::channel(false);
     let background = tokio::spawn({
         let stopped = wait_for(stopped.clone());

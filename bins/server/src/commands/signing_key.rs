@@ -11,7 +11,7 @@ pub(super) async fn run(command: SigningKeyCommand, config: &Config) -> Result<R
     let SigningKeyCommand::Rotate { lost_secret } = command;
     let library = open_library(config, IfMissing::Fail).await?;
     let secret = load_secret(config)?;
-    match library.signing_keys(secret).rotate(lost_secret).await {
+    match library.accounts.signing_keys(secret).rotate(lost_secret).await {
         Ok(kid) => Ok(format!("Access tokens are now signed with a new key. Its ID:\n{kid}\n").into()),
         Err(error @ Unavailable::SigningKey(_)) => Err(CommandError::WrongSecret(error)),
         Err(error) => Err(CommandError::Unavailable(error)),

@@ -23,10 +23,10 @@ pub(super) async fn run(
     config: &Config,
 ) -> Result<Report, CommandError> {
     let library = stores::open_library(config, stores::IfMissing::Fail).await?;
-    let account = library.account(&options.email).await?;
+    let account = library.accounts.account(&options.email).await?;
     stores::recover(&library).await;
     let shutdown = shutdown::signal().map_err(CommandError::Signals)?;
-    let indexing = library.start_indexing(IndexingScope::Search)?;
+    let indexing = library.indexer.start_indexing(IndexingScope::Search)?;
     let output = Output { json: options.json, ..Output::default() };
     let stop = async {
         tokio::select! {
@@ -35,6 +35,7 @@ pub(super) async fn run(
         }
     };
     let watched = library
+        .ingest
         .watch_folder(account.id, folder, watch_options(options), stop, |event| output.print(&event))
         .await;
     // Jobs that take longer are abandoned; the next indexer repeats them.

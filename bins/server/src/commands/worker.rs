@@ -13,7 +13,7 @@ pub(super) async fn run(config: &Config) -> Result<Report, CommandError> {
     let library = stores::open_library(config, stores::IfMissing::Fail).await?;
     stores::recover(&library).await;
     let shutdown = shutdown::signal().map_err(CommandError::Signals)?;
-    let indexing = library.start_indexing(IndexingScope::Worker)?;
+    let indexing = library.indexer.start_indexing(IndexingScope::Worker)?;
     let mut out = stdout().lock();
     out.write_all(b"waiting for photos to index\n")
         .and_then(|()| out.flush())

@@ -23,7 +23,9 @@ use std::{
 
 use ipnet::IpNet;
 use keys::{Random, Secret, SecretError};
-use library::{InstalledModels, Languages, Settings, WorkerCommand};
+use library::{
+    IndexerSettings, IngestLimits, InstalledModels, Languages, SearchSettings, Settings, WorkerCommand,
+};
 use vision::{clip, models::Models};
 use web::{BaseUrl, InvalidBaseUrl};
 
@@ -229,7 +231,7 @@ impl Config {
             library: store.onnx_runtime.or_else(|| environment.onnx_runtime()),
             ..clip::Options::default()
         };
-        library.models = Some(Arc::new(InstalledModels::new(Models::new(&models), vision.clone())));
+        library.indexer.models = Some(Arc::new(InstalledModels::new(Models::new(&models), vision.clone())));
         Ok(Self {
             database,
             migrate: serve.migrate.unwrap_or(Switch::Off),
@@ -330,27 +332,34 @@ fn worker(args: &[String], variables: &[&str]) -> io::Result<WorkerCommand> {
 }
 
 fn settings(options: &StoreOptions) -> Result<Settings, ConfigError> {
-    let defaults = Settings::new(decoder().map_err(ConfigError::Program)?);
+    let Settings { free_window, passwords_waiting, limits, indexer, search } =
+        Settings::new(decoder().map_err(ConfigError::Program)?);
     let languages = match options.ocr_languages.clone() {
-        None => Some(defaults.ocr_languages.clone()),
+        None => Some(indexer.ocr_languages.clone()),
         Some(OcrLanguages::On(languages)) => Some(languages),
         Some(OcrLanguages::Off) => None,
     };
     let ocr_worker = languages.as_ref().map(ocr_worker).transpose().map_err(ConfigError::Program)?;
-    Ok(Settings {
-        free_window: options.free_window.map_or(defaults.free_window, |photos| photos.0),
-        max_upload_bytes: options.max_upload_bytes.map_or(defaults.max_upload_bytes, |bytes| bytes.0.get()),
+    let limits = IngestLimits {
+        max_upload_bytes: options.max_upload_bytes.map_or(limits.max_upload_bytes, |bytes| bytes.0.get()),
         account_quota_bytes: options.account_quota_bytes.map(|bytes| bytes.0.get()),
-        max_pixels: options.max_pixels.map_or(defaults.max_pixels, |pixels| pixels.0.get()),
-        decode_workers: options.decode_workers.map_or(defaults.decode_workers, |workers| workers.0.get()),
+    };
+    let indexer = IndexerSettings {
+        max_pixels: options.max_pixels.map_or(indexer.max_pixels, |pixels| pixels.0.get()),
+        decode_workers: options.decode_workers.map_or(indexer.decode_workers, |workers| workers.0.get()),
         decode_memory_bytes: options
             .decode_memory_mb
-            .map_or(defaults.decode_memory_bytes, |mebibytes| mebibytes.0.get().saturating_mul(1 << 20)),
+            .map_or(indexer.decode_memory_bytes, |mebibytes| mebibytes.0.get().saturating_mul(1 << 20)),
         ocr_worker,
-        ocr_languages: languages.unwrap_or_else(|| defaults.ocr_languages.clone()),
-        search_memory_bytes: options
+        ocr_languages: languages.unwrap_or_else(|| indexer.ocr_languages.clone()),
+        ..indexer
+    };
+    let search = SearchSettings {
+        memory_bytes: options
             .search_memory_mb
-            .map_or(defaults.search_memory_bytes, |mebibytes| mebibytes.0.get().saturating_mul(1 << 20)),
-        ..defaults
-    })
+            .map_or(search.memory_bytes, |mebibytes| mebibytes.0.get().saturating_mul(1 << 20)),
+        ..search
+    };
+    let free_window = options.free_window.map_or(free_window, |photos| photos.0);
+    Ok(Settings { free_window, passwords_waiting, limits, indexer, search })
 }

@@ -6,12 +6,12 @@ use bytes::Bytes;
 use domain::FilePath;
 use futures_util::StreamExt as _;
 use library::{
-    AssembleError, Chunk, FileError, FileWritten, ImportError, PutFile, Settings, UploadError,
+    AssembleError, Chunk, FileError, FileWritten, ImportError, IngestLimits, PutFile, UploadError,
     UploadProtocol, UploadState,
 };
 
 use crate::{
-    decoder,
+    limited,
     parts::{Client, broken, part_files, photo, whole},
     process, process_with,
 };
@@ -20,11 +20,11 @@ const CHUNKED: UploadProtocol = UploadProtocol::Chunked;
 
 impl Client {
     async fn begin_chunks(&self, name: &str) {
-        self.library.begin_upload(&self.caller, CHUNKED, name, None, "").await.unwrap();
+        self.library.ingest.begin_upload(&self.caller, CHUNKED, name, None, "").await.unwrap();
     }
 
     async fn chunks(&self, name: &str) -> Option<UploadState> {
-        self.library.upload(&self.caller, CHUNKED, name).await.unwrap()
+        self.library.ingest.upload(&self.caller, CHUNKED, name).await.unwrap()
     }
 
     async fn put_chunk(&self, name: &str, number: u64, bytes: &[u8]) -> Result<(), UploadError> {
@@ -32,18 +32,18 @@ impl Client {
         let bytes_announced = Some(bytes.len() as u64);
         let chunk =
             Chunk { number, name: format!("{number:05}"), bytes: bytes_announced, checksums: Vec::new() };
-        self.library.put_chunk(self.caller.clone(), upload, chunk, whole(bytes)).await
+        self.library.ingest.put_chunk(self.caller.clone(), upload, chunk, whole(bytes)).await
     }
 
     /// Puts the file that the chunks make together at a path.
     async fn assemble(&self, name: &str, to: &str) -> Result<FileWritten, AssembleError> {
-        let upload = self.library.lock_upload(&self.caller, CHUNKED, name).await?;
+        let upload = self.library.ingest.lock_upload(&self.caller, CHUNKED, name).await?;
         let file = PutFile {
             path: FilePath::parse(to).unwrap(),
             bytes: Some(upload.state.received_bytes()),
             ..PutFile::default()
         };
-        self.library.assemble(self.caller.clone(), upload, file).await
+        self.library.ingest.assemble(self.caller.clone(), upload, file).await
     }
 
     /// An upload whose chunks make a photo.
@@ -67,15 +67,15 @@ async fn chunks_are_read_in_order_and_broken_ones_are_dropped() {
     let it = process(dir.path()).await;
     let ann = Client::of(&it, "ann").await;
     let protocol = UploadProtocol::Chunked;
-    ann.library.begin_upload(&ann.caller, protocol, "a", None, "").await.unwrap();
-    let find = async || ann.library.upload(&ann.caller, protocol, "a").await.unwrap().unwrap();
+    ann.library.ingest.begin_upload(&ann.caller, protocol, "a", None, "").await.unwrap();
+    let find = async || ann.library.ingest.upload(&ann.caller, protocol, "a").await.unwrap().unwrap();
     let put = async |number: u64, announced: Option<u64>, stream: bool, bytes: &'static [u8]| {
         let chunk = Chunk { number, name: format!("{number:05}"), bytes: announced, checksums: Vec::new() };
         let (upload, caller) = (find().await, ann.caller.clone());
         if stream {
-            ann.library.put_chunk(caller, upload, chunk, whole(bytes)).await
+            ann.library.ingest.put_chunk(caller, upload, chunk, whole(bytes)).await
         } else {
-            ann.library.put_chunk(caller, upload, chunk, broken(bytes)).await
+            ann.library.ingest.put_chunk(caller, upload, chunk, broken(bytes)).await
         }
     };
     put(10, Some(6), true, b" world").await.unwrap();
@@ -86,17 +86,17 @@ async fn chunks_are_read_in_order_and_broken_ones_are_dropped() {
     let upload = find().await;
     let names: Vec<&str> = upload.parts.iter().map(|part| part.name.as_str()).collect();
     assert_eq!((names, upload.received_bytes()), (vec!["00002", "00010"], 11));
-    let read: Vec<Bytes> = ann.library.upload_content(&upload).map(Result::unwrap).collect().await;
+    let read: Vec<Bytes> = ann.library.ingest.upload_content(&upload).map(Result::unwrap).collect().await;
     assert_eq!(read.concat(), b"hello world");
     assert_eq!((part_files(&dir), ann.stored().await), (2, 11));
-    ann.library.finish_upload(&upload, "done").await.unwrap();
+    ann.library.ingest.finish_upload(&upload, "done").await.unwrap();
     assert_eq!((part_files(&dir), find().await.result.as_deref()), (0, Some("done")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refused_file_leaves_no_chunks() {
     let dir = tempfile::tempdir().unwrap();
-    let settings = Settings { max_upload_bytes: 50_000, ..Settings::new(decoder()) };
+    let settings = limited(IngestLimits { max_upload_bytes: 50_000, ..IngestLimits::default() });
     let it = process_with(dir.path(), settings).await;
     let ann = Client::of(&it, "ann").await;
     let movie = [b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom".to_vec(), vec![0; 20_000]].concat();
@@ -156,14 +156,14 @@ async fn of_two_requests_that_complete_an_upload_one_waits() {
     let (it, other) = (process(dir.path()).await, process(dir.path()).await);
     let ann = Client::of(&it, "ann").await;
     ann.photo_in_chunks("a", &photo()).await;
-    let locked = ann.library.lock_upload(&ann.caller, CHUNKED, "a").await.unwrap();
+    let locked = ann.library.ingest.lock_upload(&ann.caller, CHUNKED, "a").await.unwrap();
     let second = ann.assemble("a", "a.jpg").await;
     assert!(matches!(second, Err(AssembleError::Upload(UploadError::Busy))), "{second:?}");
     // Another process knows nothing of the lock, and finishes the upload.
     let there = Client { library: other.library.clone(), caller: ann.caller.clone() };
     let written = there.assemble("a", "a.jpg").await.unwrap();
     let file = PutFile { path: FilePath::parse("a.jpg").unwrap(), ..PutFile::default() };
-    let late = ann.library.assemble(ann.caller.clone(), locked, file).await;
+    let late = ann.library.ingest.assemble(ann.caller.clone(), locked, file).await;
     assert!(matches!(late, Err(AssembleError::Upload(UploadError::Busy))), "{late:?}");
     let finished = ann.chunks("a").await.unwrap();
     assert_eq!(finished.result, Some(written.entry.id.0.to_string()), "its result stays");
@@ -174,7 +174,7 @@ async fn a_kill_before_the_end_of_an_upload_needs_no_further_room() {
     let dir = tempfile::tempdir().unwrap();
     let bytes = photo();
     let quota = bytes.len() as u64;
-    let settings = Settings { account_quota_bytes: Some(quota), ..Settings::new(decoder()) };
+    let settings = limited(IngestLimits { account_quota_bytes: Some(quota), ..IngestLimits::default() });
     let it = process_with(dir.path(), settings).await;
     let ann = Client::of(&it, "ann").await;
     ann.photo_in_chunks("a", &bytes).await;
@@ -182,7 +182,12 @@ async fn a_kill_before_the_end_of_an_upload_needs_no_further_room() {
     let path = FilePath::parse("a.jpg").unwrap();
     let put = PutFile { path, bytes: Some(quota), parts_bytes: quota, ..PutFile::default() };
     let upload = ann.chunks("a").await.unwrap();
-    let first = ann.library.put_file(&ann.caller, put, ann.library.upload_content(&upload)).await.unwrap();
+    let first = ann
+        .library
+        .ingest
+        .put_file(&ann.caller, put, ann.library.ingest.upload_content(&upload))
+        .await
+        .unwrap();
     let again = ann.assemble("a", "a.jpg").await.unwrap();
     assert_eq!(again.entry.id, first.entry.id);
     assert_eq!((part_files(&dir), ann.stored().await), (0, quota));
@@ -191,7 +196,7 @@ async fn a_kill_before_the_end_of_an_upload_needs_no_further_room() {
 #[tokio::test(flavor = "multi_thread")]
 async fn chunks_count_in_the_quota_but_for_what_they_replace() {
     let dir = tempfile::tempdir().unwrap();
-    let settings = Settings { account_quota_bytes: Some(10_000), ..Settings::new(decoder()) };
+    let settings = limited(IngestLimits { account_quota_bytes: Some(10_000), ..IngestLimits::default() });
     let it = process_with(dir.path(), settings).await;
     let ann = Client::of(&it, "ann").await;
     ann.begin_chunks("a").await;

@@ -61,12 +61,12 @@ fn photos(folder: &Path) {
 }
 
 async fn caller(it: &Process, account: &Account) -> Caller {
-    Caller::operator(it.library.account(&account.email).await.unwrap())
+    Caller::operator(it.library.accounts.account(&account.email).await.unwrap())
 }
 
 async fn images(it: &Process, account: &Account) -> Vec<Image> {
     let query = ListQuery { limit: Limit::new(100).unwrap(), ..ListQuery::default() };
-    let hits = it.library.list(&caller(it, account).await, &query).await.unwrap();
+    let hits = it.library.catalogue.list(&caller(it, account).await, &query).await.unwrap();
     hits.into_iter().map(|hit| hit.image).collect()
 }
 
@@ -100,7 +100,7 @@ async fn albums(it: &Process, account: &Account) -> BTreeMap<String, KeptAlbum> 
         .map(|image| (image.id.to_string(), image.captured_at.to_string()))
         .collect();
     let caller = caller(it, account).await;
-    let page = it.library.albums(&caller, Limit::default(), Offset::default()).await.unwrap();
+    let page = it.library.catalogue.albums(&caller, Limit::default(), Offset::default()).await.unwrap();
     let mut albums = BTreeMap::new();
     for album in page.albums {
         let filter = storage::SearchFilter { album: Some(&album.id), ..storage::SearchFilter::default() };
@@ -114,7 +114,7 @@ async fn albums(it: &Process, account: &Account) -> BTreeMap<String, KeptAlbum> 
 }
 
 async fn export(it: &Process, account: &Account, folder: &Path) -> ExportReport {
-    it.library.export(account.id, folder, |_| ()).await.unwrap()
+    it.library.ingest.export(account.id, folder, |_| ()).await.unwrap()
 }
 
 fn files_below(folder: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -152,9 +152,9 @@ async fn correct(it: &Process, caller: &Caller, ids: &[String]) {
         },
     ];
     for (id, edit) in ids.iter().rev().zip(edits) {
-        let edit_id = EditId::parse(it.library.new_edit_id().unwrap()).unwrap();
+        let edit_id = EditId::parse(it.library.catalogue.new_edit_id().unwrap()).unwrap();
         let id = ImageId::parse(id.clone()).unwrap();
-        assert!(it.library.edit_photo(caller, &id, &edit_id, edit).await.unwrap());
+        assert!(it.library.catalogue.edit_photo(caller, &id, &edit_id, edit).await.unwrap());
     }
 }
 
@@ -163,7 +163,7 @@ async fn corrections(it: &Process, account: &Account) -> Vec<Option<(Vec<EditedF
     let caller = caller(it, account).await;
     let mut corrections = Vec::new();
     for image in images(it, account).await {
-        let found = it.library.photo_edits(&caller, &image.id).await.unwrap();
+        let found = it.library.catalogue.photo_edits(&caller, &image.id).await.unwrap();
         let storage::Lookup::Found((_, edits)) = found else { panic!("{found:?}") };
         corrections.push(edits.map(|edits| {
             let file = edits.of_file;
@@ -190,7 +190,7 @@ async fn filled(dir: &Path) -> (Process, Account) {
     for (title, ids) in [("Trip / \"quoted\"", all[..5].to_vec()), ("Everything", all.clone())] {
         let title = AlbumTitle::parse(title).unwrap();
         let cover = AlbumCover::Image(ids[1].clone());
-        let written = it.library.create_album(&caller, title, ids).await.unwrap();
+        let written = it.library.catalogue.create_album(&caller, title, ids).await.unwrap();
         let storage::AlbumWrite::Done(album) = written else { panic!("{written:?}") };
         let change = AlbumChange {
             order: Some(AlbumOrder::OldestFirst),
@@ -198,7 +198,7 @@ async fn filled(dir: &Path) -> (Process, Account) {
             ..AlbumChange::default()
         };
         if album.title == "Everything" {
-            it.library.change_album(&caller, album.id.as_str(), change).await.unwrap();
+            it.library.catalogue.change_album(&caller, album.id.as_str(), change).await.unwrap();
         }
     }
     (it, ann)
@@ -281,7 +281,7 @@ async fn a_second_export_writes_only_what_is_missing_or_different() {
     // A deleted photo is not exported; photos that are added later do not rename others.
     let caller = caller(&it, &ann).await;
     let first = images(&it, &ann).await.remove(0).id.to_string();
-    it.library.delete_image(&caller, &first).await.unwrap();
+    it.library.catalogue.delete_image(&caller, &first).await.unwrap();
     let later = dir.path().join("later");
     fs::create_dir(&later).unwrap();
     fs::write(later.join("IMG_1.jpg"), photo("later")).unwrap();
@@ -329,7 +329,7 @@ async fn links_in_the_folder_are_not_followed() {
     // A link to a folder is refused.
     fs::remove_dir_all(folder.join("2021")).unwrap();
     std::os::unix::fs::symlink(&outside, folder.join("2021")).unwrap();
-    let refused = it.library.export(ann.id, &folder, |_| ()).await;
+    let refused = it.library.ingest.export(ann.id, &folder, |_| ()).await;
     assert!(matches!(refused, Err(ExportError::NotAFolder(_))), "{refused:?}");
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
 }

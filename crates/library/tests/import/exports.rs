@@ -9,11 +9,11 @@ use std::{
 
 use domain::{Account, Limit, ListQuery, Offset};
 use flate2::{Compression, write::DeflateEncoder, write::GzEncoder};
-use library::{Caller, FailedKind, ImportReport, Settings};
+use library::{Caller, FailedKind, ImportReport, IngestLimits, Settings};
 use rawzip::{CompressionMethod, ZipArchiveWriter, path::EntryPath};
 use storage::IndexQueue as _;
 
-use crate::{Process, decoder, fixture, process, process_with};
+use crate::{Process, decoder, fixture, limited, process, process_with};
 
 type File = (String, Vec<u8>);
 type Files = Vec<File>;
@@ -72,12 +72,12 @@ fn folder(path: &Path, files: &[File]) {
 type Seen = (String, Option<(f64, f64)>, Option<String>);
 
 async fn caller(it: &Process, account: &Account) -> Caller {
-    Caller::operator(it.library.account(&account.email).await.unwrap())
+    Caller::operator(it.library.accounts.account(&account.email).await.unwrap())
 }
 
 async fn seen(it: &Process, account: &Account) -> BTreeMap<String, Seen> {
     let query = ListQuery { limit: Limit::new(100).unwrap(), ..ListQuery::default() };
-    let images = it.library.list(&caller(it, account).await, &query).await.unwrap();
+    let images = it.library.catalogue.list(&caller(it, account).await, &query).await.unwrap();
     let seen = |image: domain::Image| {
         let position = image.details.position.map(|at| (at.latitude(), at.longitude()));
         let seen = (image.captured_at.to_string(), position, image.details.description);
@@ -89,7 +89,7 @@ async fn seen(it: &Process, account: &Account) -> BTreeMap<String, Seen> {
 /// The titles of the albums with their numbers of images, and when they last changed.
 async fn albums(it: &Process, account: &Account) -> BTreeMap<String, (u32, String)> {
     let caller = caller(it, account).await;
-    let page = it.library.albums(&caller, Limit::default(), Offset::default()).await.unwrap();
+    let page = it.library.catalogue.albums(&caller, Limit::default(), Offset::default()).await.unwrap();
     let album = |album: domain::Album| (album.title, (album.image_count, album.updated_at.to_string()));
     page.albums.into_iter().map(album).collect()
 }
@@ -324,7 +324,7 @@ async fn albums_are_complete_on_the_free_plan_and_above_the_limit_of_a_call() {
     let settings = Settings { free_window: 2, ..Settings::new(decoder()) };
     let it = process_with(&data(dir.path()), settings).await;
     let ann = it.account("ann").await;
-    it.library.set_plan(&ann.email, domain::Plan::Free).await.unwrap();
+    it.library.accounts.set_plan(&ann.email, domain::Plan::Free).await.unwrap();
     let mut files: Files = (0..103)
         .map(|number| (format!("Takeout/Fotos/Big/{number}.jpg"), photo(&number.to_string())))
         .collect();
@@ -334,7 +334,7 @@ async fn albums_are_complete_on_the_free_plan_and_above_the_limit_of_a_call() {
     let report = it.import(&ann, &[path]).await;
     assert_eq!((report.imported, report.albums), (103, 1), "{report:?}");
     assert_eq!(counts(&albums(&it, &ann).await), [("Big", 2)]);
-    it.library.set_plan(&ann.email, domain::Plan::Paid).await.unwrap();
+    it.library.accounts.set_plan(&ann.email, domain::Plan::Paid).await.unwrap();
     assert_eq!(counts(&albums(&it, &ann).await), [("Big", 103)]);
 }
 
@@ -342,7 +342,8 @@ async fn albums_are_complete_on_the_free_plan_and_above_the_limit_of_a_call() {
 async fn an_entry_above_the_limit_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let bytes = photo("x");
-    let settings = Settings { max_upload_bytes: bytes.len() as u64 - 1, ..Settings::new(decoder()) };
+    let settings =
+        limited(IngestLimits { max_upload_bytes: bytes.len() as u64 - 1, ..IngestLimits::default() });
     let it = process_with(&data(dir.path()), settings).await;
     let ann = it.account("ann").await;
     let files: Files = vec![("x.jpg".into(), bytes)];

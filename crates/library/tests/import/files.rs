@@ -5,12 +5,14 @@ use std::io;
 use bytes::Bytes;
 use domain::{BlobKind, FilePath, Sidecar};
 use futures_util::{Stream, stream};
-use library::{FileCondition, FileError, FileRefusal, FileWritten, ImportError, MoveFile, PutFile, Settings};
+use library::{
+    FileCondition, FileError, FileRefusal, FileWritten, ImportError, IngestLimits, MoveFile, PutFile,
+};
 use storage::{IndexQueue as _, LeaseRequest};
 use tokio::time::timeout;
 
 use crate::{
-    Process, decoder,
+    Process, limited,
     parts::{Client, photo},
     process, process_with,
     scheduling::LONG_TIMEOUT,
@@ -35,15 +37,15 @@ impl Client {
     async fn put(&self, at: &str, bytes: &[u8]) -> Result<FileWritten, FileError> {
         let announced = Some(bytes.len() as u64);
         let file = PutFile { path: path(at), bytes: announced, create_folders: true, ..PutFile::default() };
-        self.library.put_file(&self.caller, file, body(bytes)).await
+        self.library.ingest.put_file(&self.caller, file, body(bytes)).await
     }
 
     async fn rename(&self, from: &str, to: &str) {
-        self.library.move_file(&self.caller, transfer(from, to)).await.unwrap();
+        self.library.ingest.move_file(&self.caller, transfer(from, to)).await.unwrap();
     }
 
     async fn delete(&self, at: &str) {
-        self.library.delete_file(&self.caller, &path(at), FileCondition::Any, &[]).await.unwrap();
+        self.library.ingest.delete_file(&self.caller, &path(at), FileCondition::Any, &[]).await.unwrap();
     }
 }
 
@@ -97,7 +99,7 @@ async fn files_find_each_other_when_they_are_moved_together() {
     ann.rename("1.xmp.tacitpart", "1.xmp").await;
     assert_eq!(queued(&it).await.concat().len(), 1, "the sidecar has its final name");
     ann.put("2.jpg", &numbered(2)).await.unwrap();
-    ann.library.copy_file(&ann.caller, transfer("1.xmp", "2.xmp")).await.unwrap();
+    ann.library.ingest.copy_file(&ann.caller, transfer("1.xmp", "2.xmp")).await.unwrap();
     assert_eq!(queued(&it).await.concat().len(), 2, "the copy of a sidecar is one, too");
     ann.put("a/3.xmp", XMP.as_bytes()).await.unwrap();
     ann.put("3.jpg.part", &numbered(3)).await.unwrap();
@@ -111,7 +113,7 @@ async fn files_find_each_other_when_they_are_moved_together() {
 async fn an_almost_full_account_accepts_what_it_has() {
     let dir = tempfile::tempdir().unwrap();
     let quota = numbered(1).len() as u64 + 100;
-    let settings = Settings { account_quota_bytes: Some(quota), ..Settings::new(decoder()) };
+    let settings = limited(IngestLimits { account_quota_bytes: Some(quota), ..IngestLimits::default() });
     let it = process_with(dir.path(), settings).await;
     let ann = Client::of(&it, "ann").await;
     ann.put("1.jpg.part", &numbered(1)).await.unwrap();
@@ -144,12 +146,12 @@ async fn the_rest_of_a_large_folder_is_deleted_in_the_background() {
     }
     // Each copy doubles the folder.
     for number in 0..9 {
-        ann.library.copy_file(&ann.caller, transfer("large", &format!("{number}"))).await.unwrap();
+        ann.library.ingest.copy_file(&ann.caller, transfer("large", &format!("{number}"))).await.unwrap();
         ann.rename(&format!("{number}"), &format!("large/copy {number}")).await;
     }
     ann.put("large/2.jpg", &numbered(2)).await.unwrap();
     ann.delete("large").await;
-    assert!(ann.library.file(&ann.caller, &path("large")).await.unwrap().is_none());
+    assert!(ann.library.ingest.file(&ann.caller, &path("large")).await.unwrap().is_none());
     let deleted = async {
         while known(2).await {
             tokio::task::yield_now().await;

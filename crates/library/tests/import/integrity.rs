@@ -25,7 +25,7 @@ fn repair(options: IntegrityOptions) -> IntegrityOptions {
 }
 
 async fn check(it: &Process, options: IntegrityOptions) -> IntegrityReport {
-    it.library.check_integrity(options, |_| {}).await.unwrap()
+    it.library.upkeep.check_integrity(options, |_| {}).await.unwrap()
 }
 
 /// The kinds of findings with the numbers found and repaired.
@@ -44,7 +44,7 @@ async fn library(dir: &Path) -> (Process, Account) {
 
 async fn thumb(it: &Process, ann: &Account) -> ContentHash {
     let id = it.first_image(ann).await;
-    it.library.rendition(&id, Rendition::Thumb).await.unwrap().hash()
+    it.library.catalogue.rendition(&id, Rendition::Thumb).await.unwrap().hash()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -179,7 +179,7 @@ async fn orphan_files_are_handed_to_the_clean_up() {
     assert_eq!(found(&check(&it, QUICK).await), [(FindingKind::OrphanFile, 1, 0)]);
     assert_eq!(found(&check(&it, repair(QUICK)).await), [(FindingKind::OrphanFile, 1, 1)]);
     assert_eq!(found(&check(&it, QUICK).await), [], "it is registered now");
-    it.library.purge_deleted().await.unwrap();
+    it.library.upkeep.purge_deleted().await.unwrap();
     assert!(path.exists(), "it is younger than the idle time");
     let later = later();
     let taken = it.store.take_unreferenced_blobs(later, later, 10).await.unwrap();
@@ -222,10 +222,10 @@ async fn a_check_beside_a_working_library_finds_nothing() {
             for name in ["media/landscape-1.jpg", "media/landscape-3.jpg", "media/landscape-8.jpg"] {
                 other.import(&ann, &[fixture(name)]).await;
                 let id = other.first_image(&ann).await;
-                let caller = Caller::operator(other.library.account(&ann.email).await.unwrap());
-                other.library.delete_image(&caller, &id).await.unwrap();
+                let caller = Caller::operator(other.library.accounts.account(&ann.email).await.unwrap());
+                other.library.catalogue.delete_image(&caller, &id).await.unwrap();
                 other.store.purge_images(later(), 10).await.unwrap();
-                other.library.purge_deleted().await.unwrap();
+                other.library.upkeep.purge_deleted().await.unwrap();
             }
         }
     });
@@ -307,7 +307,7 @@ async fn a_wrong_length_in_the_store_does_not_set_a_sound_original_aside() {
 async fn synced(dir: &Path) -> (Process, Account) {
     let it = process(dir).await;
     let ann = it.account("ann").await;
-    let caller = Caller::operator(it.library.account(&ann.email).await.unwrap());
+    let caller = Caller::operator(it.library.accounts.account(&ann.email).await.unwrap());
     for (at, source) in [
         ("a/b/1.jpg", "media/grey.jpg"),
         ("a/2.jpg", "media/cmyk.jpg"),
@@ -323,7 +323,7 @@ async fn synced(dir: &Path) -> (Process, Account) {
             lock_tokens: Vec::new(),
             parts_bytes: 0,
         };
-        it.library.put_file(&caller, file, bytes_of(source)).await.unwrap();
+        it.library.ingest.put_file(&caller, file, bytes_of(source)).await.unwrap();
     }
     it.import(&ann, &[fixture("media/grey.jpg"), fixture("media/cmyk.jpg")]).await;
     (it, ann)
@@ -412,11 +412,15 @@ async fn the_original_of_an_unfinished_upload_is_checked() {
 async fn parts_of_uploads_and_their_files_belong_together() {
     let dir = tempfile::tempdir().unwrap();
     let (it, ann) = synced(dir.path()).await;
-    let caller = Caller::operator(it.library.account(&ann.email).await.unwrap());
+    let caller = Caller::operator(it.library.accounts.account(&ann.email).await.unwrap());
     for name in ["lost", "short", "sound"] {
-        it.library.begin_upload(&caller, UploadProtocol::Tus, name, Some(1_000_000), "").await.unwrap();
+        it.library
+            .ingest
+            .begin_upload(&caller, UploadProtocol::Tus, name, Some(1_000_000), "")
+            .await
+            .unwrap();
         let part = TusPart { offset: 0, bytes: None, checksums: Vec::new() };
-        let upload = it.library.continue_upload(
+        let upload = it.library.ingest.continue_upload(
             caller.clone(),
             name.to_owned(),
             part,

@@ -22,7 +22,8 @@ use blobs::BlobStore;
 use domain::{Account, BlobKind, Checksum, ChecksumAlgorithm, Email, ListQuery, Plan};
 use keys::SystemRandom;
 use library::{
-    Caller, Clock, ImportReport, IndexingScope, Library, ManualClock, Settings, SystemClock, WorkerCommand,
+    Caller, Clock, ImportReport, IndexingScope, IngestLimits, Library, ManualClock, Settings, SystemClock,
+    WorkerCommand,
 };
 use storage::{BlobRegistry as _, SchemaStore as _};
 use storage_sqlite::{SqliteOptions, SqliteStore};
@@ -40,6 +41,10 @@ async fn process(dir: &Path) -> Process {
 
 async fn process_with(dir: &Path, settings: Settings) -> Process {
     process_of(dir, settings, Arc::new(SystemClock)).await
+}
+
+fn limited(limits: IngestLimits) -> Settings {
+    Settings { limits, ..Settings::new(decoder()) }
 }
 
 /// A process with a clock that the test moves.
@@ -60,12 +65,13 @@ async fn process_of(dir: &Path, settings: Settings, clock: Arc<dyn Clock>) -> Pr
 impl Process {
     async fn account(&self, name: &str) -> Account {
         let email = Email::parse(&format!("{name}@example.org")).unwrap();
-        self.library.create_account(email, Plan::Paid, Some("password".into())).await.unwrap().0
+        self.library.accounts.create_account(email, Plan::Paid, Some("password".into())).await.unwrap().0
     }
 
     async fn import(&self, account: &Account, files: &[PathBuf]) -> ImportReport {
-        let indexing = self.library.start_indexing(IndexingScope::Search).unwrap();
-        let report = self.library.import_folder(account.id, files, IndexingScope::Search, |_| {}).await;
+        let indexing = self.library.indexer.start_indexing(IndexingScope::Search).unwrap();
+        let report =
+            self.library.ingest.import_folder(account.id, files, IndexingScope::Search, |_| {}).await;
         indexing.stop().await;
         report
     }
@@ -77,8 +83,8 @@ impl Process {
 
     /// The first image's id, as its owner sees it now.
     async fn first_image(&self, account: &Account) -> String {
-        let caller = Caller::operator(self.library.account(&account.email).await.unwrap());
-        let page = self.library.list(&caller, &ListQuery::default()).await.unwrap();
+        let caller = Caller::operator(self.library.accounts.account(&account.email).await.unwrap());
+        let page = self.library.catalogue.list(&caller, &ListQuery::default()).await.unwrap();
         page.first().unwrap().image.id.to_string()
     }
 }

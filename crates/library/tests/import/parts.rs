@@ -6,7 +6,7 @@ use bytes::Bytes;
 use domain::{AccountId, BlobKind, Timestamp};
 use futures_util::{Stream, StreamExt as _, stream};
 use library::{
-    Caller, Chunk, ImportError, Library, ManualClock, Progress, Settings, TusPart, Upload, UploadError,
+    Caller, Chunk, ImportError, IngestLimits, Library, ManualClock, Progress, TusPart, Upload, UploadError,
     UploadOutcome, UploadProtocol,
 };
 use tokio::{
@@ -15,7 +15,7 @@ use tokio::{
 };
 
 use crate::{
-    Process, blob_path, decoder, fixture, process, process_at, process_with, scheduling::LONG_TIMEOUT, sha256,
+    Process, blob_path, fixture, limited, process, process_at, process_with, scheduling::LONG_TIMEOUT, sha256,
 };
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
@@ -47,7 +47,7 @@ impl Client {
     }
 
     async fn begin(&self, name: &str, bytes: u64) -> Result<(), UploadError> {
-        self.library.begin_upload(&self.caller, UploadProtocol::Tus, name, Some(bytes), "").await
+        self.library.ingest.begin_upload(&self.caller, UploadProtocol::Tus, name, Some(bytes), "").await
     }
 
     async fn send(
@@ -57,15 +57,15 @@ impl Client {
         stream: impl Stream<Item = io::Result<Bytes>> + Send + 'static,
     ) -> Result<Progress, UploadError> {
         let file = Upload { name: Some(format!("{name}.jpg")), ..Upload::default() };
-        self.library.continue_upload(self.caller.clone(), name.to_owned(), part, file, stream).await
+        self.library.ingest.continue_upload(self.caller.clone(), name.to_owned(), part, file, stream).await
     }
 
     async fn progress(&self, name: &str) -> Result<Progress, UploadError> {
-        self.library.upload_progress(&self.caller, name, Upload::default()).await
+        self.library.ingest.upload_progress(&self.caller, name, Upload::default()).await
     }
 
     pub(crate) async fn stored(&self) -> u64 {
-        self.library.storage_use(&self.caller).await.unwrap().0
+        self.library.ingest.storage_use(&self.caller).await.unwrap().0
     }
 }
 
@@ -105,7 +105,7 @@ async fn parts_become_one_photo_and_leave_nothing() {
     let progress = ann.send("b", at(0), whole(&bytes)).await.unwrap();
     assert_eq!(outcome(&progress), Some(UploadOutcome::Duplicate));
     let hash = blobs::content_hash(&bytes);
-    assert_eq!(ann.library.known_originals(&ann.caller, &[hash]).await.unwrap(), [hash]);
+    assert_eq!(ann.library.ingest.known_originals(&ann.caller, &[hash]).await.unwrap(), [hash]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -189,7 +189,7 @@ async fn the_first_bytes_of_all_parts_decide() {
 #[tokio::test(flavor = "multi_thread")]
 async fn lengths_and_offsets_are_checked() {
     let dir = tempfile::tempdir().unwrap();
-    let settings = Settings { max_upload_bytes: 40_000, ..Settings::new(decoder()) };
+    let settings = limited(IngestLimits { max_upload_bytes: 40_000, ..IngestLimits::default() });
     let it = process_with(dir.path(), settings).await;
     let (ann, ben) = (Client::of(&it, "ann").await, Client::of(&it, "ben").await);
     let bytes = photo();
@@ -218,7 +218,7 @@ async fn the_quota_counts_received_bytes_and_a_photo_may_fill_it() {
     let dir = tempfile::tempdir().unwrap();
     let bytes = photo();
     let total = bytes.len() as u64;
-    let settings = Settings { account_quota_bytes: Some(total), ..Settings::new(decoder()) };
+    let settings = limited(IngestLimits { account_quota_bytes: Some(total), ..IngestLimits::default() });
     let it = process_with(dir.path(), settings).await;
     let ann = Client::of(&it, "ann").await;
     let full = |result: Result<(), UploadError>| matches!(result, Err(UploadError::Import(ImportError::QuotaExceeded { quota_bytes })) if quota_bytes == total);
@@ -236,20 +236,21 @@ async fn a_kill_between_import_and_finish_gives_one_photo() {
     let dir = tempfile::tempdir().unwrap();
     let bytes = photo();
     // The photo fills the quota.
-    let settings = || Settings { account_quota_bytes: Some(bytes.len() as u64), ..Settings::new(decoder()) };
+    let settings =
+        || limited(IngestLimits { account_quota_bytes: Some(bytes.len() as u64), ..IngestLimits::default() });
     let it = process_with(dir.path(), settings()).await;
     let ann = Client::of(&it, "ann").await;
     ann.begin("a", bytes.len() as u64).await.unwrap();
     // All bytes are there, as if the process had been killed after the import and before the finish.
-    let upload = ann.library.upload(&ann.caller, UploadProtocol::Tus, "a").await.unwrap().unwrap();
+    let upload = ann.library.ingest.upload(&ann.caller, UploadProtocol::Tus, "a").await.unwrap().unwrap();
     let all = Chunk { number: 0, name: "0".to_owned(), bytes: None, checksums: Vec::new() };
-    ann.library.put_chunk(ann.caller.clone(), upload, all, whole(&bytes)).await.unwrap();
+    ann.library.ingest.put_chunk(ann.caller.clone(), upload, all, whole(&bytes)).await.unwrap();
     let account = ann.caller.account.id;
-    ann.library.import_stream(account, Upload::default(), whole(&bytes)).await.unwrap();
+    ann.library.ingest.import_stream(account, Upload::default(), whole(&bytes)).await.unwrap();
     let caller = ann.caller;
     drop((ann.library, it));
     let restarted = process_with(dir.path(), settings()).await;
-    restarted.library.recover().await.unwrap();
+    restarted.library.roles.recover().await.unwrap();
     let ann = Client { library: restarted.library.clone(), caller };
     let progress = ann.progress("a").await.unwrap();
     assert_eq!(outcome(&progress), Some(UploadOutcome::Duplicate));
@@ -282,7 +283,7 @@ async fn idle_uploads_and_orphaned_files_are_swept() {
     let bytes = photo();
     ann.begin("tus", bytes.len() as u64).await.unwrap();
     ann.send("tus", at(0), whole(&bytes[..10_000])).await.unwrap();
-    ann.library.begin_upload(&ann.caller, UploadProtocol::Chunked, "chunked", None, "").await.unwrap();
+    ann.library.ingest.begin_upload(&ann.caller, UploadProtocol::Chunked, "chunked", None, "").await.unwrap();
     let folder = dir.path().join("blobs/uploads");
     // Left over from a process that was killed before the store named them.
     for (name, age_ms) in [("part-old", DAY_MS + 1000), ("part-new", 1000)] {
@@ -297,19 +298,19 @@ async fn idle_uploads_and_orphaned_files_are_swept() {
             file.set_modified(std::time::UNIX_EPOCH).unwrap();
         }
     }
-    ann.library.delete_expired_uploads().await.unwrap();
+    ann.library.upkeep.delete_expired_uploads().await.unwrap();
     assert_eq!(part_files(&dir), 2);
     assert!(!folder.join("part-old").exists());
     assert_eq!(ann.progress("tus").await.unwrap().received, 10_000);
 
     clock.advance_ms(DAY_MS + 1);
-    ann.library.delete_expired_uploads().await.unwrap();
+    ann.library.upkeep.delete_expired_uploads().await.unwrap();
     assert!(matches!(ann.progress("tus").await, Err(UploadError::NotFound)));
     assert_eq!((part_files(&dir), ann.stored().await), (0, 0));
-    let chunked = || ann.library.upload(&ann.caller, UploadProtocol::Chunked, "chunked");
+    let chunked = || ann.library.ingest.upload(&ann.caller, UploadProtocol::Chunked, "chunked");
     assert!(chunked().await.unwrap().is_some());
     clock.advance_ms(2 * DAY_MS);
-    ann.library.delete_expired_uploads().await.unwrap();
+    ann.library.upkeep.delete_expired_uploads().await.unwrap();
     assert_eq!(chunked().await.unwrap(), None);
 }
 
@@ -323,11 +324,11 @@ async fn a_lost_original_is_not_known_and_stored_again() {
     for (name, is_lost) in [("a", false), ("b", true)] {
         if is_lost {
             std::fs::remove_file(blob_path(dir.path(), "originals", hash)).unwrap();
-            assert_eq!(ann.library.known_originals(&ann.caller, &[hash]).await.unwrap(), []);
+            assert_eq!(ann.library.ingest.known_originals(&ann.caller, &[hash]).await.unwrap(), []);
         }
         ann.begin(name, bytes.len() as u64).await.unwrap();
         ann.send(name, at(0), whole(&bytes)).await.unwrap();
-        assert_eq!(ann.library.known_originals(&ann.caller, &[hash]).await.unwrap(), [hash]);
+        assert_eq!(ann.library.ingest.known_originals(&ann.caller, &[hash]).await.unwrap(), [hash]);
     }
 }
 

@@ -16,11 +16,14 @@ async fn blob_store_outage_delays_photos() {
     fs::rename(&renditions, &away).unwrap();
     // A file replaces the folder, so that all writes fail, even for root.
     fs::write(&renditions, b"").unwrap();
-    let indexing = it.library.start_indexing(IndexingScope::Search).unwrap();
+    let indexing = it.library.indexer.start_indexing(IndexingScope::Search).unwrap();
     let importing = {
         let (library, ann) = (it.library.clone(), ann.clone());
         tokio::spawn(async move {
-            library.import_folder(ann.id, &[fixture("media/grey.jpg")], IndexingScope::Search, |_| {}).await
+            library
+                .ingest
+                .import_folder(ann.id, &[fixture("media/grey.jpg")], IndexingScope::Search, |_| {})
+                .await
         })
     };
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -54,7 +57,7 @@ async fn lost_rendition_is_made_again() {
     it.import(&ann, &[fixture("media/landscape-6.jpg")]).await;
     let id = it.first_image(&ann).await;
     let read = async |it: &Process| {
-        let served = it.library.rendition(&id, Rendition::Medium).await.unwrap();
+        let served = it.library.catalogue.rendition(&id, Rendition::Medium).await.unwrap();
         match served.content(None).await.unwrap() {
             RenditionContent::InMemory(bytes) => bytes,
             RenditionContent::Reader(reader) => reader.into_bytes().await.unwrap(),
@@ -76,7 +79,7 @@ async fn damaged_rendition_is_never_sent_from_memory() {
     let ann = it.account("ann").await;
     it.import(&ann, &[fixture("media/landscape-6.jpg")]).await;
     let id = it.first_image(&ann).await;
-    let served = it.library.rendition(&id, Rendition::Thumb).await.unwrap();
+    let served = it.library.catalogue.rendition(&id, Rendition::Thumb).await.unwrap();
     let file = blob_path(dir.path(), "renditions", served.hash());
     let whole = fs::read(&file).unwrap();
     fs::write(&file, &whole[..whole.len() / 2]).unwrap();
@@ -124,7 +127,7 @@ async fn only_one_sweeper_removes_blobs() {
         .await
         .unwrap();
     assert!(taken.iter().any(|blob| blob.hash == original));
-    quick.library.purge_deleted().await.unwrap();
+    quick.library.upkeep.purge_deleted().await.unwrap();
     assert!(
         slow.blobs.content.contains(BlobKind::Original, original).await.unwrap(),
         "only the slow sweeper may remove it"
@@ -143,10 +146,10 @@ async fn import_into_a_deleted_account_fails() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path()).await;
     let ann = it.account("ann").await;
-    it.library.delete_account(ann.id).await.unwrap();
+    it.library.accounts.delete_account(ann.id).await.unwrap();
     let report = it.import(&ann, &[fixture("media/grey.jpg")]).await;
     assert_eq!(report.stopped.as_deref(), Some("the account was deleted"));
-    it.library.purge_deleted().await.unwrap();
+    it.library.upkeep.purge_deleted().await.unwrap();
     assert_eq!(it.stored(BlobKind::Original).await, []);
 }
 

@@ -34,8 +34,9 @@ impl BlockedOcr {
         let address = listener.local_addr().unwrap();
         let mut ocr = example("blocked_reader");
         ocr.args = vec![address.to_string().into(), memory_bytes.to_string().into()];
-        let settings =
-            Settings { decode_workers, ocr_worker: Some(ocr), ..Settings::new(example("library_decoder")) };
+        let mut settings = Settings::new(example("library_decoder"));
+        settings.indexer.decode_workers = decode_workers;
+        settings.indexer.ocr_worker = Some(ocr);
         (Self { listener }, settings)
     }
 
@@ -53,7 +54,7 @@ fn is_killed(reading: &mut TcpStream) -> bool {
 /// Imports a photo, and waits until it is visible.
 async fn add(it: &Process, account: &Account, name: &str) {
     let paths = [fixture(name)];
-    let import = it.library.import_folder(account.id, &paths, IndexingScope::Images, |_| {});
+    let import = it.library.ingest.import_folder(account.id, &paths, IndexingScope::Images, |_| {});
     let report = timeout(LONG_TIMEOUT, import).await.unwrap();
     assert_eq!(report, ImportReport { imported: 1, ..ImportReport::default() }, "{name}");
 }
@@ -61,7 +62,7 @@ async fn add(it: &Process, account: &Account, name: &str) {
 /// Imports a photo again, and waits until its text is read.
 async fn wait_for_text(it: &Process, account: &Account, name: &str) {
     let paths = [fixture(name)];
-    let import = it.library.import_folder(account.id, &paths, IndexingScope::Search, |_| {});
+    let import = it.library.ingest.import_folder(account.id, &paths, IndexingScope::Search, |_| {});
     assert_eq!(timeout(LONG_TIMEOUT, import).await.unwrap().duplicates, 1);
 }
 
@@ -72,7 +73,7 @@ async fn start(dir: &Path, settings: Settings) -> (Process, Account) {
 }
 
 async fn text_waits(it: &Process, account: &Account) -> u64 {
-    it.library.awaiting_recognition(account.id).await.unwrap()
+    it.library.indexer.awaiting_recognition(account.id).await.unwrap()
 }
 
 /// In a server, in a worker, and in an import that waits for everything; on one processor and on more.
@@ -83,7 +84,7 @@ async fn photos_become_visible_while_an_earlier_one_is_read() {
             let dir = tempfile::tempdir().unwrap();
             let (ocr, settings) = BlockedOcr::new(decode_workers, memory_bytes).await;
             let (it, ann) = start(dir.path(), settings).await;
-            let indexing = it.library.start_indexing(scope).unwrap();
+            let indexing = it.library.indexer.start_indexing(scope).unwrap();
             add(&it, &ann, "media/grey.jpg").await;
             let mut reading = ocr.next().await;
             for name in ["media/landscape-6.jpg", "samples/wisteria.jpg", "samples/cyclamen.jpg"] {
@@ -103,7 +104,7 @@ async fn reading_stops_for_a_photo_that_needs_its_memory() {
     let dir = tempfile::tempdir().unwrap();
     let (ocr, settings) = BlockedOcr::new(1, TOO_MUCH).await;
     let (it, ann) = start(dir.path(), settings).await;
-    let indexing = it.library.start_indexing(IndexingScope::Everything).unwrap();
+    let indexing = it.library.indexer.start_indexing(IndexingScope::Everything).unwrap();
     add(&it, &ann, "media/grey.jpg").await;
     let mut stopped = ocr.next().await;
     add(&it, &ann, "samples/wisteria.jpg").await;
@@ -125,7 +126,7 @@ async fn reading_stops_for_a_photo_that_needs_its_memory() {
     }
     indexing.stop().await;
     assert_eq!(
-        it.library.search_progress(None).await.unwrap().iter().map(|stage| stage.failed).sum::<u64>(),
+        it.library.indexer.search_progress(None).await.unwrap().iter().map(|stage| stage.failed).sum::<u64>(),
         0
     );
 }
@@ -136,7 +137,7 @@ async fn idle_processors_read_text() {
     let dir = tempfile::tempdir().unwrap();
     let (ocr, settings) = BlockedOcr::new(2, LITTLE / 2).await;
     let (it, ann) = start(dir.path(), settings).await;
-    let indexing = it.library.start_indexing(IndexingScope::Everything).unwrap();
+    let indexing = it.library.indexer.start_indexing(IndexingScope::Everything).unwrap();
     add(&it, &ann, "media/grey.jpg").await;
     let first = ocr.next().await;
     add(&it, &ann, "samples/wisteria.jpg").await;
@@ -151,12 +152,12 @@ async fn an_import_leaves_the_text_to_the_next_server() {
     let dir = tempfile::tempdir().unwrap();
     let (ocr, settings) = BlockedOcr::new(1, LITTLE).await;
     let (it, ann) = start(dir.path(), settings).await;
-    let indexing = it.library.start_indexing(IndexingScope::Images).unwrap();
+    let indexing = it.library.indexer.start_indexing(IndexingScope::Images).unwrap();
     add(&it, &ann, "media/grey.jpg").await;
     indexing.stop().await;
-    assert_eq!((text_waits(&it, &ann).await, it.library.has_indexing_service()), (1, false));
+    assert_eq!((text_waits(&it, &ann).await, it.library.indexer.has_indexing_service()), (1, false));
 
-    let server = it.library.start_indexing(IndexingScope::Everything).unwrap();
+    let server = it.library.indexer.start_indexing(IndexingScope::Everything).unwrap();
     drop(ocr.next().await);
     wait_for_text(&it, &ann, "media/grey.jpg").await;
     server.stop().await;
@@ -168,13 +169,13 @@ async fn an_import_beside_a_server_that_reads_does_not_wait() {
     let dir = tempfile::tempdir().unwrap();
     let (ocr, settings) = BlockedOcr::new(1, LITTLE).await;
     let (server, ann) = start(dir.path(), settings.clone()).await;
-    let serving = server.library.start_indexing(IndexingScope::Everything).unwrap();
+    let serving = server.library.indexer.start_indexing(IndexingScope::Everything).unwrap();
     add(&server, &ann, "media/grey.jpg").await;
     let reading = ocr.next().await;
     let import = process_with(dir.path(), settings).await;
-    let indexing = import.library.start_indexing(IndexingScope::Images).unwrap();
+    let indexing = import.library.indexer.start_indexing(IndexingScope::Images).unwrap();
     add(&import, &ann, "samples/wisteria.jpg").await;
-    assert!(import.library.has_indexing_service());
+    assert!(import.library.indexer.has_indexing_service());
     indexing.stop().await;
     drop((reading, ocr));
     serving.stop().await;

@@ -11,10 +11,10 @@ use blobs::content_hash;
 use bytes::Bytes;
 use domain::{Account, BlobKind, Checksum, ChecksumAlgorithm};
 use futures_util::{Stream, StreamExt as _, stream};
-use library::{ImportError, ImportOutcome, ImportReport, IndexingScope, Settings, Upload};
+use library::{ImportError, ImportOutcome, ImportReport, IndexingScope, IngestLimits, Upload};
 use tokio::time::timeout;
 
-use crate::{Process, decoder, fixture, process, process_with, scheduling::LONG_TIMEOUT, sha256};
+use crate::{Process, fixture, limited, process, process_with, scheduling::LONG_TIMEOUT, sha256};
 
 /// A stream of chunks that counts how many were read.
 fn chunks(bytes: &[u8], length: usize) -> (impl Stream<Item = io::Result<Bytes>> + use<>, Arc<AtomicUsize>) {
@@ -44,7 +44,7 @@ async fn import(
     bytes: &[u8],
 ) -> (Result<ImportOutcome, ImportError>, usize) {
     let (stream, read) = chunks(bytes, 1000);
-    let outcome = it.library.import_stream(account.id, upload, stream).await;
+    let outcome = it.library.ingest.import_stream(account.id, upload, stream).await;
     (outcome, read.load(Ordering::SeqCst))
 }
 
@@ -96,8 +96,11 @@ async fn a_file_above_the_limit_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let bytes = photo();
     let max_bytes = bytes.len() as u64 - 1;
-    let it =
-        process_with(dir.path(), Settings { max_upload_bytes: max_bytes, ..Settings::new(decoder()) }).await;
+    let it = process_with(
+        dir.path(),
+        limited(IngestLimits { max_upload_bytes: max_bytes, ..IngestLimits::default() }),
+    )
+    .await;
     let ann = it.account("ann").await;
     let (outcome, _) = import(&it, &ann, upload("photo.jpg"), &bytes).await;
     assert!(matches!(outcome, Err(ImportError::TooLarge { max_bytes: limit }) if limit == max_bytes));
@@ -105,8 +108,11 @@ async fn a_file_above_the_limit_is_refused() {
     let (outcome, read) = import(&it, &ann, announced, &bytes).await;
     assert!(matches!(outcome, Err(ImportError::TooLarge { .. })));
     assert_eq!(read, 0, "the announced length is enough");
-    let report =
-        it.library.import_folder(ann.id, &[fixture("media/grey.jpg")], IndexingScope::Search, |_| {}).await;
+    let report = it
+        .library
+        .ingest
+        .import_folder(ann.id, &[fixture("media/grey.jpg")], IndexingScope::Search, |_| {})
+        .await;
     assert_eq!(report.failed[0].error, format!("the file is larger than the limit of {max_bytes} bytes"));
     assert_nothing_is_stored(&it, dir.path()).await;
 }
@@ -138,14 +144,17 @@ async fn an_interrupted_upload_leaves_nothing() {
     let (start, _) = chunks(&photo()[..20_000], 1000);
     let reset = stream::iter([Err(io::Error::from(io::ErrorKind::ConnectionReset))]);
     let broken = start.chain(reset);
-    let outcome = it.library.import_stream(ann.id, upload("photo.jpg"), broken).await;
+    let outcome = it.library.ingest.import_stream(ann.id, upload("photo.jpg"), broken).await;
     assert!(matches!(outcome, Err(ImportError::Interrupted(_))), "{outcome:?}");
     assert_nothing_is_stored(&it, dir.path()).await;
 
     // The sender disconnects, and the request is dropped.
     let (start, _) = chunks(&photo()[..20_000], 1000);
-    let mut endless =
-        Box::pin(it.library.import_stream(ann.id, upload("photo.jpg"), start.chain(stream::pending())));
+    let mut endless = Box::pin(it.library.ingest.import_stream(
+        ann.id,
+        upload("photo.jpg"),
+        start.chain(stream::pending()),
+    ));
     let staging = dir.path().join("blobs/staging");
     let staged = || std::fs::read_dir(&staging).unwrap().count();
     let begun = async {

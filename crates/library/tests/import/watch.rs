@@ -52,10 +52,10 @@ impl Watching {
         let (stop, stopped) = oneshot::channel::<()>();
         let (library, account) = (it.library.clone(), ann.id);
         let running = tokio::spawn(async move {
-            let indexing = library.start_indexing(IndexingScope::Search).unwrap();
+            let indexing = library.indexer.start_indexing(IndexingScope::Search).unwrap();
             let stopped = async { stopped.await.unwrap_or_default() };
             let send = |event| sender.send(event).unwrap_or_default();
-            let totals = library.watch_folder(account, &photos, options, stopped, send).await.unwrap();
+            let totals = library.ingest.watch_folder(account, &photos, options, stopped, send).await.unwrap();
             indexing.stop().await;
             totals
         });
@@ -137,8 +137,12 @@ async fn existing_new_and_changed_files_are_imported_once() {
     it.wait_for_imports(1).await;
     let (it, ann, totals) = it.stop().await;
     assert_eq!(totals, WatchTotals { imported: 6, duplicates: 0, failed: 0 });
-    let ann = library::Caller::operator(it.library.account(&ann.email).await.unwrap());
-    assert_eq!(it.library.info(&ann).await.unwrap().total_images, 6, "a vanished file stays in the library");
+    let ann = library::Caller::operator(it.library.accounts.account(&ann.email).await.unwrap());
+    assert_eq!(
+        it.library.catalogue.info(&ann).await.unwrap().total_images,
+        6,
+        "a vanished file stays in the library"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -163,10 +167,10 @@ async fn a_sidecar_that_arrives_later_is_applied() {
     let mut it = Watching::start(&[("a.jpg", "media/grey.jpg")], OPTIONS).await;
     fs::write(it.path("a.jpg.xmp"), XMP).unwrap();
     it.wait_for(|event| matches!(event, WatchEvent::Imported { report, .. } if report.duplicates == 1)).await;
-    let caller = library::Caller::operator(it.it.library.account(&it.ann.email).await.unwrap());
+    let caller = library::Caller::operator(it.it.library.accounts.account(&it.ann.email).await.unwrap());
     let described = async {
         loop {
-            let page = it.it.library.list(&caller, &domain::ListQuery::default()).await.unwrap();
+            let page = it.it.library.catalogue.list(&caller, &domain::ListQuery::default()).await.unwrap();
             if page[0].image.details.description.as_deref() == Some("Harbour at dawn") {
                 return;
             }
@@ -250,11 +254,11 @@ async fn refused_files_are_reported_again_after_a_restart() {
 async fn a_deleted_photo_stays_deleted_until_it_is_imported_by_hand() {
     let it = Watching::start(&[("a.jpg", "media/grey.jpg")], OPTIONS).await;
     let (dir, it, ann, _) = it.pause().await;
-    let caller = library::Caller::operator(it.library.account(&ann.email).await.unwrap());
+    let caller = library::Caller::operator(it.library.accounts.account(&ann.email).await.unwrap());
     let id = it.first_image(&ann).await;
-    it.library.delete_image(&caller, &id).await.unwrap();
+    it.library.catalogue.delete_image(&caller, &id).await.unwrap();
     let mut it = Watching::resume(dir, it, ann, OPTIONS).await;
-    let number = async |it: &Process| it.library.info(&caller).await.unwrap().total_images;
+    let number = async |it: &Process| it.library.catalogue.info(&caller).await.unwrap().total_images;
     assert_eq!(number(&it.it).await, 0, "a restart restores nothing");
     copy(&it.path("b.jpg"), "media/grey.jpg");
     it.wait_for(|event| matches!(event, WatchEvent::Imported { report, .. } if report.duplicates == 1)).await;

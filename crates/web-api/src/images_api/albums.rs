@@ -39,7 +39,7 @@ pub(super) struct AlbumChangeBody {
 
 pub(super) async fn list(call: &Call<'_>) -> Result<Reply, ApiError> {
     let (limit, offset) = album_page(&call.query)?;
-    let page = call.api.library.albums(&call.caller, limit, offset).await?;
+    let page = call.api.library.catalogue.albums(&call.caller, limit, offset).await?;
     let links = call.api.links();
     let results: Vec<AlbumRecord> =
         page.albums.into_iter().map(|album| album_record(album, &links)).collect();
@@ -50,24 +50,24 @@ pub(super) async fn list(call: &Call<'_>) -> Result<Reply, ApiError> {
 pub(super) async fn create(call: &Call<'_>, body: &Map<String, Value>) -> Result<Reply, ApiError> {
     let body: NewAlbumBody = parse_arguments(body)?;
     let (title, images) = AlbumChange::creation(body.title.as_deref(), body.image_ids)?;
-    let written = call.api.library.create_album(&call.caller, title, images).await?;
+    let written = call.api.library.catalogue.create_album(&call.caller, title, images).await?;
     album(call, written, StatusCode::CREATED)
 }
 
 pub(super) async fn get(call: &Call<'_>) -> Result<Reply, ApiError> {
-    let album = call.api.library.album(&call.caller, &call.id).await?.ok_or(ApiError::NoAlbum)?;
+    let album = call.api.library.catalogue.album(&call.caller, &call.id).await?.ok_or(ApiError::NoAlbum)?;
     Ok(json(StatusCode::OK, &Envelope { result: album_record(album, &call.api.links()) }))
 }
 
 pub(super) async fn change(call: &Call<'_>, body: &Map<String, Value>) -> Result<Reply, ApiError> {
     let body: AlbumChangeBody = parse_arguments(body)?;
     let change = AlbumChange::new(body.title.as_deref(), body.add_image_ids, body.remove_image_ids)?;
-    let written = call.api.library.change_album(&call.caller, &call.id, change).await?;
+    let written = call.api.library.catalogue.change_album(&call.caller, &call.id, change).await?;
     album(call, written, StatusCode::OK)
 }
 
 pub(super) async fn delete(call: &Call<'_>) -> Result<Reply, ApiError> {
-    if call.api.library.delete_album(&call.caller, &call.id).await? {
+    if call.api.library.catalogue.delete_album(&call.caller, &call.id).await? {
         Ok(empty(StatusCode::NO_CONTENT))
     } else {
         Err(ApiError::NoAlbum)

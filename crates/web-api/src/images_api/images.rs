@@ -8,20 +8,20 @@ use super::{
 use http_server::reply::{Reply, empty, json};
 
 pub(super) async fn library_info(call: &Call<'_>) -> Result<Reply, ApiError> {
-    let info = call.api.library.info(&call.caller).await?;
+    let info = call.api.library.catalogue.info(&call.caller).await?;
     let result = library_record(&info, call.caller.account.plan, &call.api.base_url);
     Ok(json(StatusCode::OK, &Envelope { result }))
 }
 
 pub(super) async fn list(call: &Call<'_>) -> Result<Reply, ApiError> {
     let query = list_query(&call.query)?;
-    let hits = call.api.library.list(&call.caller, &query).await?;
+    let hits = call.api.library.catalogue.list(&call.caller, &query).await?;
     Ok(page(call, hits, query.limit.get()))
 }
 
 pub(super) async fn search(call: &Call<'_>) -> Result<Reply, ApiError> {
     let query = search_query(&call.query)?;
-    let hits = call.api.library.search(&call.caller, &query).await?;
+    let hits = call.api.library.catalogue.search(&call.caller, &query).await?;
     Ok(page(call, hits, query.limit.get()))
 }
 
@@ -32,13 +32,13 @@ fn page(call: &Call<'_>, hits: Vec<library::Hit>, limit: u32) -> Reply {
 }
 
 pub(super) async fn get(call: &Call<'_>) -> Result<Reply, ApiError> {
-    let image = found(call.api.library.image(&call.caller, &call.id).await?)?;
+    let image = found(call.api.library.catalogue.image(&call.caller, &call.id).await?)?;
     let result = ImageRecord::whole(image, &call.api.links());
     Ok(json(StatusCode::OK, &Envelope { result }))
 }
 
 pub(super) async fn delete(call: &Call<'_>) -> Result<Reply, ApiError> {
-    found(call.api.library.delete_image(&call.caller, &call.id).await?)?;
+    found(call.api.library.catalogue.delete_image(&call.caller, &call.id).await?)?;
     Ok(empty(StatusCode::NO_CONTENT))
 }
 

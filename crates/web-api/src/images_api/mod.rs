@@ -121,7 +121,7 @@ pub(crate) async fn handle(api: &Api, parts: &Parts, body: RequestBody) -> Reply
 
 async fn respond(api: &Api, parts: &Parts, body: RequestBody) -> Result<Reply, ApiError> {
     let key = bearer_or_bare(&parts.headers).ok_or(ApiError::Unauthorized)?;
-    let caller = api.library.caller_by_key(key).await?.ok_or(ApiError::Unauthorized)?;
+    let caller = api.library.accounts.caller_by_key(key).await?.ok_or(ApiError::Unauthorized)?;
     let path = parts.uri.path().strip_prefix(PREFIX).unwrap_or_default();
     let matched = api.images_api.0.at(path).map_err(|_| ApiError::NoPath)?;
     let method = if parts.method == Method::HEAD { &Method::GET } else { &parts.method };

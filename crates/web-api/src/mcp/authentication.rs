@@ -45,6 +45,7 @@ pub(super) async fn authenticate(
         return by_access_token(api, resource, token).await;
     }
     api.library
+        .accounts
         .caller_by_key(token)
         .await
         .map_err(|error| unavailable(&error))?
@@ -60,7 +61,8 @@ async fn by_access_token(
     let authorization = &api.authorization;
     let claims = authorization.verified_tokens.read(token).await.map_err(|error| unavailable(&error))?;
     let claims = claims.ok_or(AuthenticationError::NoValidToken)?;
-    let caller = api.library.caller_by_grant(&claims.grant_id).await.map_err(|error| unavailable(&error))?;
+    let caller =
+        api.library.accounts.caller_by_grant(&claims.grant_id).await.map_err(|error| unavailable(&error))?;
     let caller = caller.ok_or(AuthenticationError::NoValidToken)?;
     let url = resource.url(&api.base_url);
     let now = UnixMillis(api.library.clock().now().millis());

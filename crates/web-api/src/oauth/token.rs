@@ -49,7 +49,7 @@ pub(super) async fn handle(api: &Api, parts: &Parts, body: RequestBody, address:
 
 /// Shows the owner of a grant on their account page that it was revoked for safety.
 async fn notify_owner(api: &Api, grant_id: &str, address: IpAddr) {
-    let grants = api.library.grants();
+    let grants = api.library.accounts.grants();
     let recorded = async {
         let Some(found) = grants.grant(GrantKey::Id(grant_id)).await? else { return Ok(()) };
         let grant = found.grant;
@@ -57,7 +57,7 @@ async fn notify_owner(api: &Api, grant_id: &str, address: IpAddr) {
         let name = client.map(|client| app_name(&client.id, &client.metadata.client_name));
         if let Ok(account) = grant.subject.parse().map(AccountId) {
             let kind = SecurityEventKind::AppTokenReplayed;
-            api.library.record_security_event(account, kind, Some(address), name.as_deref()).await;
+            api.library.accounts.record_security_event(account, kind, Some(address), name.as_deref()).await;
         }
         Ok::<_, StoreError>(())
     };

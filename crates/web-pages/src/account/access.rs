@@ -49,12 +49,16 @@ impl AccessKind {
         let keys = match self {
             Self::Devices => site
                 .library
+                .accounts
                 .sync_passwords(account.id)
                 .await
                 .map_err(|error| messages::unavailable(&error))?,
-            Self::Keys => {
-                site.library.keys(&account.email).await.map_err(|error| messages::unavailable(&error))?
-            }
+            Self::Keys => site
+                .library
+                .accounts
+                .keys(&account.email)
+                .await
+                .map_err(|error| messages::unavailable(&error))?,
             Self::Apps => Vec::new(),
         };
         Ok(keys.into_iter().filter(|key| key.revoked_at.is_none()).map(|key| key.name).collect())
@@ -66,7 +70,7 @@ impl AccessKind {
             let names = self.key_names(site, person).await?;
             return Ok(names.iter().map(ToString::to_string).collect());
         }
-        let apps = site.library.grants().connections(&person.holder.account.id.0.to_string()).await;
+        let apps = site.library.accounts.grants().connections(&person.holder.account.id.0.to_string()).await;
         let apps = apps.map_err(|error| messages::unavailable(&error))?;
         Ok(apps.iter().map(super::lists::app_label).collect())
     }

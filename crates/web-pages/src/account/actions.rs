@@ -137,7 +137,7 @@ impl Submission<'_> {
 
     async fn record(&self, kind: SecurityEventKind, detail: Option<&str>) {
         let account = self.person.holder.account.id;
-        self.site.library.record_security_event(account, kind, Some(self.address), detail).await;
+        self.site.library.accounts.record_security_event(account, kind, Some(self.address), detail).await;
     }
 
     async fn disconnect(&self) -> Result<Reply, Reply> {
@@ -148,7 +148,7 @@ impl Submission<'_> {
 
     /// Disconnects apps of this person.
     async fn end_apps(&self, is_chosen: impl Fn(&Connection) -> bool) -> Result<(), Reply> {
-        let grants = self.site.library.grants();
+        let grants = self.site.library.accounts.grants();
         let subject = self.person.holder.account.id.0.to_string();
         let at = UnixMillis(self.site.library.clock().now().millis());
         let unavailable = |error| messages::unavailable(&error);
@@ -175,7 +175,7 @@ impl Submission<'_> {
     async fn create_key(&self) -> Result<Reply, Reply> {
         let name = self.new_name().await?;
         let account = &self.person.holder.account;
-        match self.site.library.create_key(&account.email, name.clone()).await {
+        match self.site.library.accounts.create_key(&account.email, name.clone()).await {
             Ok(key) => {
                 security_log::key_changed(self.address, account.id, "key_created");
                 self.record(SecurityEventKind::KeyCreated, Some(name.as_str())).await;
@@ -200,7 +200,7 @@ impl Submission<'_> {
 
     async fn end_key(&self, name: &KeyName) -> Result<(), Reply> {
         let account = &self.person.holder.account;
-        let revoked = self.site.library.revoke_key(&account.email, name).await;
+        let revoked = self.site.library.accounts.revoke_key(&account.email, name).await;
         if revoked.map_err(|error| messages::unavailable(&error))? {
             security_log::key_changed(self.address, account.id, "key_revoked");
             self.record(SecurityEventKind::KeyRevoked, Some(name.as_str())).await;
@@ -213,10 +213,10 @@ impl Submission<'_> {
         let device = self.new_name().await?;
         let (library, account) = (&self.site.library, self.person.holder.account.id);
         let new = if self.field(SHOW) == SHOW_CODE {
-            let login = library.create_one_time_login(account, &device).await;
+            let login = library.accounts.create_one_time_login(account, &device).await;
             NewDevice::Code { device, login: login.map_err(|error| messages::unavailable(&error))? }
         } else {
-            let created = library.create_sync_password(account, device, Some(self.address)).await;
+            let created = library.accounts.create_sync_password(account, device, Some(self.address)).await;
             let created = created.map_err(|error| messages::unavailable(&error))?;
             security_log::sync_password_changed(self.address, account, "sync_password_created");
             NewDevice::Password(created)
@@ -234,7 +234,7 @@ impl Submission<'_> {
 
     async fn end_device(&self, name: &KeyName) -> Result<(), Reply> {
         let account = self.person.holder.account.id;
-        let revoked = self.site.library.revoke_sync_password(account, name, self.address).await;
+        let revoked = self.site.library.accounts.revoke_sync_password(account, name, self.address).await;
         if revoked.map_err(|error| messages::unavailable(&error))? {
             security_log::sync_password_changed(self.address, account, "sync_password_revoked");
         }
@@ -274,7 +274,8 @@ impl Submission<'_> {
         }
         let source = sign_in_source(self.headers, self.address);
         let new = self.field("new").to_owned();
-        let changed = self.site.library.change_password(account, self.field("current"), new, source).await;
+        let changed =
+            self.site.library.accounts.change_password(account, self.field("current"), new, source).await;
         match changed {
             Ok(session) => {
                 security_log::password_changed(self.address, account.id);
@@ -292,7 +293,7 @@ impl Submission<'_> {
             return Ok(self.done(Outcome::SignedOutElsewhere));
         };
         let account = self.person.holder.account.id;
-        let ended = self.site.library.end_session(account, &hash).await;
+        let ended = self.site.library.accounts.end_session(account, &hash).await;
         if ended.map_err(|error| messages::unavailable(&error))? {
             self.signed_out_elsewhere().await;
         }
@@ -302,7 +303,7 @@ impl Submission<'_> {
     /// Ends all other sessions.
     async fn sign_out_everywhere(&self) -> Result<Reply, Reply> {
         let account = self.person.holder.account.id;
-        let ended = self.site.library.end_sessions(account, Some(&self.person.token)).await;
+        let ended = self.site.library.accounts.end_sessions(account, Some(&self.person.token)).await;
         if ended.map_err(|error| messages::unavailable(&error))? > 0 {
             self.signed_out_elsewhere().await;
         }
@@ -320,16 +321,16 @@ impl Submission<'_> {
             return Err(self.problem("Select the checkbox to delete your account.".to_owned()).await);
         }
         let confirmed =
-            self.site.library.confirm_password(account, self.field("password"), self.address).await;
+            self.site.library.accounts.confirm_password(account, self.field("password"), self.address).await;
         if let Err(error) = confirmed {
             return Err(self.wrong_password(error).await);
         }
-        match self.site.library.delete_account(account.id).await {
+        match self.site.library.accounts.delete_account(account.id).await {
             Ok(()) => {
                 security_log::account_deleted(self.address, account.id);
                 let library = self.site.library.clone();
                 tokio::spawn(async move {
-                    if let Err(error) = library.purge_deleted().await {
+                    if let Err(error) = library.upkeep.purge_deleted().await {
                         tracing::warn!(
                             error,
                             "the data of a deleted account could not be deleted; it will be retried"

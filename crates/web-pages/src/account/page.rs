@@ -103,7 +103,7 @@ impl Sections<'_> {
         let is_overview = self.page == AccountPage::Overview;
         Ok(match section {
             AccountSection::Apps => {
-                let apps = library.grants().connections(&account.id.0.to_string()).await;
+                let apps = library.accounts.grants().connections(&account.id.0.to_string()).await;
                 let apps = apps.map_err(|error| unavailable(&error))?;
                 html! {
                     (self.apps(&apps))
@@ -111,7 +111,8 @@ impl Sections<'_> {
                 }
             }
             AccountSection::Keys => {
-                let keys = library.keys(&account.email).await.map_err(|error| unavailable(&error))?;
+                let keys =
+                    library.accounts.keys(&account.email).await.map_err(|error| unavailable(&error))?;
                 html! {
                     (self.keys(&keys))
                     @if !is_overview { (self.key_use()) }
@@ -120,20 +121,22 @@ impl Sections<'_> {
             AccountSection::Sync if is_overview => self.sync_summary().await?,
             AccountSection::Sync => self.sync().await?,
             AccountSection::Search => {
-                let progress = library.search_progress(Some(account.id)).await;
-                let info = library.info(&Caller::signed_in(account.clone(), &self.person.token)).await;
+                let progress = library.indexer.search_progress(Some(account.id)).await;
+                let info =
+                    library.catalogue.info(&Caller::signed_in(account.clone(), &self.person.token)).await;
                 let info = info.map_err(|error| unavailable(&error))?;
-                let can_run_models = info.has_vision_model || library.can_run_models().await;
+                let can_run_models = info.has_vision_model || library.indexer.can_run_models().await;
                 search_progress(&progress.map_err(|error| unavailable(&error))?, &info, can_run_models)
             }
             AccountSection::Plan => free_plan(library.settings().free_window),
             AccountSection::Password => self.password(),
             AccountSection::Sessions => {
-                let sessions = library.sessions(account.id).await.map_err(|error| unavailable(&error))?;
+                let sessions =
+                    library.accounts.sessions(account.id).await.map_err(|error| unavailable(&error))?;
                 self.sessions(&sessions)
             }
             AccountSection::Activity => {
-                let events = library.security_events(account.id, ACTIVITY_EVENTS).await;
+                let events = library.accounts.security_events(account.id, ACTIVITY_EVENTS).await;
                 self.activity(&events.map_err(|error| unavailable(&error))?)
             }
             AccountSection::Delete => self.delete(),

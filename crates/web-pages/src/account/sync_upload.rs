@@ -58,7 +58,7 @@ impl Sections<'_> {
     /// The upload form, which the script replaces by an area to drop files on.
     pub(super) fn upload_area(&self) -> Markup {
         let account = &self.person.holder.account;
-        let max_bytes = self.site.library.settings().max_upload_bytes;
+        let max_bytes = self.site.library.settings().limits.max_upload_bytes;
         html! {
             div #upload data-account=(account.sync_handle.as_str()) data-max-bytes=(max_bytes) {
                 form method="post" action=(PATH) enctype="multipart/form-data" {
@@ -131,7 +131,7 @@ async fn receive(
     address: IpAddr,
 ) -> Result<(Person, Outcome), Reply> {
     // Browsers send the whole form before they read the reply.
-    body.discard_up_to(site.library.settings().max_upload_bytes);
+    body.discard_up_to(site.library.settings().limits.max_upload_bytes);
     let reject = |reason| {
         security_log::form_refused(address, reason);
         form_rejected(&site.base_url, &parts.headers, AccountSection::Sync.path())
@@ -210,11 +210,11 @@ async fn import_file(
     let upload = Upload {
         // Some browsers send the path of a file in a chosen folder.
         name: name.rsplit(['/', '\\']).next().map(str::to_owned),
-        quota_bytes: site.library.settings().account_quota_bytes,
+        quota_bytes: site.library.settings().limits.account_quota_bytes,
         ..Upload::default()
     };
     let mut bytes = field.map_err(std::io::Error::other).inspect(|_| delivered.reset());
-    let imported = site.library.import_stream(person.holder.account.id, upload, &mut bytes).await;
+    let imported = site.library.ingest.import_stream(person.holder.account.id, upload, &mut bytes).await;
     // The rest of a refused file. An error of the form shows again at the next field.
     while let Some(Ok(_)) = bytes.next().await {}
     imported

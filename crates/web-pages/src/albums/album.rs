@@ -53,11 +53,11 @@ async fn load(
     at: Option<Timestamp>,
 ) -> Result<Option<Shown>, StorageError> {
     let caller = person.caller();
-    let Some(album) = site.library.album(&caller, id.as_str()).await? else { return Ok(None) };
+    let Some(album) = site.library.catalogue.album(&caller, id.as_str()).await? else { return Ok(None) };
     let page = usize::try_from(PAGE).unwrap_or(usize::MAX);
     let limit = Limit::new(PAGE + 1).unwrap_or_default();
     let order = album.order;
-    let found = site.library.album_images(&caller, id, range_from(at, order), order, limit).await?;
+    let found = site.library.catalogue.album_images(&caller, id, range_from(at, order), order, limit).await?;
     let Some(mut images) = found else { return Ok(None) };
     let next = images.get(page).map(|image| image.captured_at);
     images.truncate(page);
@@ -67,7 +67,8 @@ async fn load(
             let step = if order == AlbumOrder::NewestFirst { 1 } else { -1 };
             let before = range_from(Some(at.plus_millis(step)), reversed(order));
             let limit = Limit::new(PAGE).unwrap_or_default();
-            let before = site.library.album_images(&caller, id, before, reversed(order), limit).await?;
+            let before =
+                site.library.catalogue.album_images(&caller, id, before, reversed(order), limit).await?;
             before.and_then(|before| before.last().map(|image| image.captured_at))
         }
     };
@@ -171,7 +172,7 @@ fn grid(site: &Site, person: &Person, shown: &Shown, here: &str) -> Markup {
 /// `GET /albums/{id}/delete`: asks before an album is deleted.
 pub(super) async fn confirm_delete(site: &Site, parts: &Parts, id: &AlbumId) -> Result<Reply, Reply> {
     let person = Person::required(site, parts).await?;
-    let album = site.library.album(&person.caller(), id.as_str()).await;
+    let album = site.library.catalogue.album(&person.caller(), id.as_str()).await;
     let album = album.map_err(|error| messages::unavailable(&error))?.ok_or_else(no_album)?;
     let path = path_of(id);
     let content = html! {

@@ -74,7 +74,7 @@ async fn apply(
     change: AlbumChange,
     back: &str,
 ) -> Result<Reply, Reply> {
-    let changed = site.library.change_album(&person.caller(), id.as_str(), change).await;
+    let changed = site.library.catalogue.change_album(&person.caller(), id.as_str(), change).await;
     match changed.map_err(|error| messages::unavailable(&error))? {
         AlbumWrite::Done(_) => Ok(see_other(back)),
         AlbumWrite::NoAlbum => Err(no_album()),
@@ -95,7 +95,7 @@ pub(super) async fn delete(
 ) -> Result<Reply, Reply> {
     let path = path_of(id);
     let (person, _) = read_signed_form(site, parts, body, address, &path, &path).await?;
-    let deleted = site.library.delete_album(&person.caller(), id.as_str()).await;
+    let deleted = site.library.catalogue.delete_album(&person.caller(), id.as_str()).await;
     // It may be deleted already: the form was sent twice.
     deleted.map_err(|error| messages::unavailable(&error))?;
     Ok(see_other(PATH))

@@ -61,7 +61,7 @@ pub(super) async fn create(
             .await;
         }
     };
-    let created = site.library.create_album(&person.caller(), parsed, Vec::new()).await;
+    let created = site.library.catalogue.create_album(&person.caller(), parsed, Vec::new()).await;
     match created.map_err(|error| messages::unavailable(&error))? {
         AlbumWrite::Done(album) => Ok(see_other(&path_of(&album.id))),
         _ => {
@@ -77,12 +77,12 @@ async fn load(
     offset: Offset,
 ) -> Result<(AlbumPage, HashMap<ImageId, Image>), StorageError> {
     let caller = person.caller();
-    let page = site.library.albums(&caller, Limit::new(PAGE).unwrap_or_default(), offset).await?;
+    let page = site.library.catalogue.albums(&caller, Limit::new(PAGE).unwrap_or_default(), offset).await?;
     let mut ids: Vec<String> =
         page.albums.iter().filter_map(|album| Some(album.cover.as_ref()?.to_string())).collect();
     ids.sort_unstable();
     ids.dedup();
-    let covers = site.library.images(&caller, &ids).await?;
+    let covers = site.library.catalogue.images(&caller, &ids).await?;
     Ok((page, covers.into_iter().flatten().map(|image| (image.id.clone(), image)).collect()))
 }
 

@@ -67,7 +67,7 @@ pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, addres
 /// Redirects to the page of an album.
 async fn lead_to_page(site: &Site, parts: &Parts, id: &AlbumId) -> Result<Reply, Reply> {
     let person = Person::required(site, parts).await?;
-    let album = site.library.album(&person.caller(), id.as_str()).await;
+    let album = site.library.catalogue.album(&person.caller(), id.as_str()).await;
     album.map_err(|error| messages::unavailable(&error))?.ok_or_else(no_album)?;
     Ok(found(&path_of(id)))
 }

@@ -82,7 +82,7 @@ fn thousandths(number: u64) -> f64 {
 }
 
 async fn months(site: &Site, parts: &Parts, person: &Person) -> Reply {
-    match site.library.timeline_months(&person.caller()).await {
+    match site.library.catalogue.timeline_months(&person.caller()).await {
         Ok(totals) => data(parts, &Months::of(&totals)).await,
         Err(error) => messages::data_unavailable(&error),
     }
@@ -98,7 +98,7 @@ struct StateData {
 }
 
 async fn state(site: &Site, parts: &Parts, person: &Person) -> Reply {
-    match site.library.timeline_state(&person.caller()).await {
+    match site.library.catalogue.timeline_state(&person.caller()).await {
         Ok(state) => {
             data(parts, &StateData { r#gen: generation(&state.months), reading: state.waiting }).await
         }
@@ -165,7 +165,7 @@ async fn photos(site: &Site, parts: &Parts, person: &Person, month: Month) -> Re
     let Some((range, order)) = part.range(month) else {
         return data(parts, &columns(&[], &part, false)).await;
     };
-    match site.library.timeline_page(&person.caller(), range, order, PAGE + 1).await {
+    match site.library.catalogue.timeline_page(&person.caller(), range, order, PAGE + 1).await {
         Ok(mut images) => {
             let page = usize::try_from(PAGE).unwrap_or(usize::MAX);
             let has_more = images.len() > page;

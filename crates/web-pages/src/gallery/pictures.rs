@@ -29,7 +29,7 @@ pub(crate) fn picture_path(image: &Image, rendition: Rendition) -> String {
 
 pub(super) async fn handle(site: &Site, parts: &Parts, person: &Person) -> Reply {
     let Some((id, version, rendition)) = parse(parts.uri.path()) else { return not_found() };
-    let found = site.library.own_rendition(&person.caller(), id, rendition).await;
+    let found = site.library.catalogue.own_rendition(&person.caller(), id, rendition).await;
     // The bytes at the address of another version may change.
     let is_current = found.as_ref().is_ok_and(|served| served.picture_version() == version);
     let reply = rendition_reply(parts, id, rendition, found).await;

@@ -61,9 +61,10 @@ pub(super) async fn page(site: &Site, person: &Person, query: &Query<'_>) -> Rep
 
 async fn load(site: &Site, person: &Person, at: Option<Timestamp>) -> Result<Shown, StorageError> {
     let caller = person.caller();
-    let state = site.library.timeline_state(&caller).await?;
+    let state = site.library.catalogue.timeline_state(&caller).await?;
     let until = DateRange::new(None, at).unwrap_or_default();
-    let mut images = site.library.timeline_page(&caller, until, TimelineOrder::NewestFirst, PAGE + 1).await?;
+    let mut images =
+        site.library.catalogue.timeline_page(&caller, until, TimelineOrder::NewestFirst, PAGE + 1).await?;
     let page = usize::try_from(PAGE).unwrap_or(usize::MAX);
     let older = images.get(page).map(|image| image.captured_at);
     images.truncate(page);
@@ -71,7 +72,11 @@ async fn load(site: &Site, person: &Person, at: Option<Timestamp>) -> Result<Sho
         None => None,
         Some(at) => {
             let since = DateRange::new(Some(at.plus_millis(1)), None).unwrap_or_default();
-            let newer = site.library.timeline_page(&caller, since, TimelineOrder::OldestFirst, PAGE).await?;
+            let newer = site
+                .library
+                .catalogue
+                .timeline_page(&caller, since, TimelineOrder::OldestFirst, PAGE)
+                .await?;
             newer.last().map(|image| image.captured_at)
         }
     };

@@ -208,7 +208,8 @@ fn rounded(degrees: f64) -> f64 {
 
 /// The clusters of an area as JSON.
 pub(super) async fn data(site: &Site, person: &Person, request: &Request) -> Reply {
-    let found = site.library.map_clusters(&person.caller(), request.area, level(request.zoom)).await;
+    let found =
+        site.library.catalogue.map_clusters(&person.caller(), request.area, level(request.zoom)).await;
     let clusters = match found {
         Ok(clusters) => clusters,
         Err(error) => return messages::data_unavailable(&error),

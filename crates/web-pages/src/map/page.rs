@@ -128,12 +128,12 @@ async fn load(site: &Site, person: &Person, request: Request) -> Result<Option<S
             None => return Ok(None),
         },
     };
-    let clusters = site.library.map_clusters(&caller, view.area(size), view.level()).await?;
+    let clusters = site.library.catalogue.map_clusters(&caller, view.area(size), view.level()).await?;
     let listed = area.unwrap_or_else(|| view.area(window.unwrap_or(Size::SQUARE)));
     let until = before.map(|before| before.plus_millis(-1));
     let range = DateRange::new(None, until).unwrap_or_default();
     let limit = Limit::new(PAGE + 1).unwrap_or_default();
-    let mut images = site.library.map_images(&caller, listed, range, limit).await?;
+    let mut images = site.library.catalogue.map_images(&caller, listed, range, limit).await?;
     let page = usize::try_from(PAGE).unwrap_or(usize::MAX);
     let has_older = images.len() > page;
     images.truncate(page);
@@ -162,7 +162,7 @@ async fn all_photos(site: &Site, person: &Person) -> Result<Option<View>, Storag
     let centres = |clusters: &[MapCluster]| -> Vec<(f64, f64)> {
         clusters.iter().map(|cluster| super::view::shares(cluster.centre)).collect()
     };
-    let overview = site.library.map_clusters(&caller, MapArea::WORLD, OVERVIEW_LEVEL).await?;
+    let overview = site.library.catalogue.map_clusters(&caller, MapArea::WORLD, OVERVIEW_LEVEL).await?;
     let Some(view) = View::of_points(&centres(&overview)) else { return Ok(None) };
     // The squares of the overview are large, so the photos may be far from the middle of those at the edge.
     let edges: Vec<(f64, f64)> = overview
@@ -176,7 +176,8 @@ async fn all_photos(site: &Site, person: &Person) -> Result<Option<View>, Storag
         .map(super::view::shares)
         .collect();
     let wide = View::of_points(&edges).unwrap_or(view);
-    let closer = site.library.map_clusters(&caller, wide.area(Size::SQUARE), wide.level() + 1).await?;
+    let closer =
+        site.library.catalogue.map_clusters(&caller, wide.area(Size::SQUARE), wide.level() + 1).await?;
     Ok(Some(View::of_points(&centres(&closer)).unwrap_or(wide)))
 }
 

@@ -61,14 +61,14 @@ async fn submit(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) 
     let Ok(selection) = input.selection() else {
         return Err(selection::nothing_selected(site, &person, &input));
     };
-    let count = site.library.count_selection(&person.caller(), &selection).await;
+    let count = site.library.catalogue.count_selection(&person.caller(), &selection).await;
     let count = count.map_err(|error| messages::unavailable(&error))?;
     if count.count == 0 {
         return Err(selection::nothing_selected(site, &person, &input));
     }
     let edit = match input.get(EDIT).and_then(EditId::parse) {
         Some(edit) => edit.as_str().to_owned(),
-        None => site.library.new_edit_id().map_err(|error| messages::unavailable(&error))?,
+        None => site.library.catalogue.new_edit_id().map_err(|error| messages::unavailable(&error))?,
     };
     let chosen = Chosen { site, person: &person, input: &input, selection, count, return_to, edit };
     if input.is_confirmed {
@@ -82,7 +82,7 @@ impl Chosen<'_> {
     async fn submitted(&self) -> Result<Reply, Reply> {
         let mut fields = Fields::read(|name| self.input.get(name), Scope::Many);
         if let Some(city) = fields.wanted_city(|name| self.input.get(name)) {
-            let cities = self.site.library.find_cities(city).await;
+            let cities = self.site.library.catalogue.find_cities(city).await;
             let is_chosen = fields.choose(&cities);
             let is_search = self.input.get(FIND).is_some();
             if is_search || !is_chosen {
@@ -103,7 +103,7 @@ impl Chosen<'_> {
         let (library, caller, selection) =
             (self.site.library.clone(), self.person.caller(), self.selection.clone());
         // It goes on if the browser closes the connection.
-        let edited = async move { library.edit_photos(&caller, &selection, &edit, change).await };
+        let edited = async move { library.catalogue.edit_photos(&caller, &selection, &edit, change).await };
         match tokio::spawn(edited.in_current_span()).await {
             Ok(Ok(totals)) => Ok(see_other(&format!(
                 "{BULK_PATH}?{EDIT}={}&changed={}&refused={}&{RETURN_TO}={}",
@@ -184,7 +184,7 @@ fn in_query(return_to: &ReturnTo) -> String {
 
 async fn undo(site: &Site, person: &Person, edit: &EditId, return_to: &ReturnTo) -> Result<Reply, Reply> {
     let (library, caller, edit) = (site.library.clone(), person.caller(), edit.clone());
-    let undone = async move { library.undo_edit(&caller, &edit).await };
+    let undone = async move { library.catalogue.undo_edit(&caller, &edit).await };
     let undone = match tokio::spawn(undone.in_current_span()).await {
         Ok(undone) => undone.map_err(|error| messages::unavailable(&error))?,
         Err(error) => return Err(messages::unavailable(&error)),

@@ -36,7 +36,7 @@ pub(super) async fn submit(
 ) -> Result<Reply, Reply> {
     let (person, _) = submission(site, parts, body, address, Purpose::Delete, &opened.page()).await?;
     let image = visible_image(site, &person, &opened.id).await?;
-    let deleted = site.library.delete_image(&person.caller(), opened.id.as_str()).await;
+    let deleted = site.library.catalogue.delete_image(&person.caller(), opened.id.as_str()).await;
     deleted.map_err(|error| messages::unavailable(&error))?;
     Ok(see_other(&opened.origin.back(&image)))
 }

@@ -48,7 +48,7 @@ pub(super) async fn show(site: &Site, parts: &Parts, opened: &Opened) -> Result<
         position: values.position,
     });
     let shown = Shown { image: &image, fields, cities: None, is_unsaved: false, invalid: None };
-    let edit = site.library.new_edit_id().map_err(|error| messages::unavailable(&error))?;
+    let edit = site.library.catalogue.new_edit_id().map_err(|error| messages::unavailable(&error))?;
     Ok(page(site, &person, opened, &edit, &shown))
 }
 
@@ -67,10 +67,10 @@ pub(super) async fn submit(
     let mut fields = Fields::read(|name| form.get(name), Scope::One);
     let edit = match form.get(EDIT).and_then(EditId::parse) {
         Some(edit) => edit.as_str().to_owned(),
-        None => site.library.new_edit_id().map_err(|error| messages::unavailable(&error))?,
+        None => site.library.catalogue.new_edit_id().map_err(|error| messages::unavailable(&error))?,
     };
     if let Some(city) = fields.wanted_city(|name| form.get(name)) {
-        let cities = site.library.find_cities(city).await;
+        let cities = site.library.catalogue.find_cities(city).await;
         let is_chosen = fields.choose(&cities);
         let is_search = form.get(FIND).is_some();
         if is_search || !is_chosen {
@@ -88,11 +88,12 @@ pub(super) async fn submit(
         Err(reason) => return Ok(invalid(reason, fields)),
     };
     let Some(edit_id) = EditId::parse(edit.as_str()) else { return Err(no_photo()) };
-    let changed = match site.library.edit_photo(&person.caller(), &opened.id, &edit_id, change).await {
-        Ok(changed) => changed,
-        Err(EditError::Invalid(reason)) => return Ok(invalid(reason, fields)),
-        Err(EditError::Unavailable(error)) => return Err(messages::unavailable(&error)),
-    };
+    let changed =
+        match site.library.catalogue.edit_photo(&person.caller(), &opened.id, &edit_id, change).await {
+            Ok(changed) => changed,
+            Err(EditError::Invalid(reason)) => return Ok(invalid(reason, fields)),
+            Err(EditError::Unavailable(error)) => return Err(messages::unavailable(&error)),
+        };
     let done = if changed { Done::Edited } else { Done::Unchanged };
     Ok(see_other(&opened.page_with(&[("done", done.name()), (EDIT, &edit)])))
 }
@@ -100,7 +101,7 @@ pub(super) async fn submit(
 /// A photo and the values that can be corrected.
 async fn load(site: &Site, person: &Person, id: &ImageId) -> Result<(Image, EditableImage), Reply> {
     let image = visible_image(site, person, id).await?;
-    let edits = site.library.photo_edits(&person.caller(), id).await;
+    let edits = site.library.catalogue.photo_edits(&person.caller(), id).await;
     match edits.map_err(|error| messages::unavailable(&error))? {
         Lookup::Found((values, _)) => Ok((image, values)),
         Lookup::Foreign | Lookup::Missing => Err(no_photo()),

@@ -140,7 +140,7 @@ async fn lead_to_page(site: &Site, parts: &Parts, opened: &Opened) -> Result<Rep
 
 /// The photo, if the person can see it.
 async fn visible_image(site: &Site, person: &Person, id: &ImageId) -> Result<Image, Reply> {
-    let found = site.library.image(&person.caller(), id.as_str()).await;
+    let found = site.library.catalogue.image(&person.caller(), id.as_str()).await;
     match found.map_err(|error| messages::unavailable(&error))? {
         Lookup::Found(image) => Ok(image),
         Lookup::Foreign | Lookup::Missing => Err(no_photo()),

@@ -59,7 +59,7 @@ pub(super) async fn submit(
     let (person, form) = submission(site, parts, body, address, Purpose::Undo, &opened.page()).await?;
     visible_image(site, &person, &opened.id).await?;
     if let Some(edit) = form.get(EDIT).and_then(EditId::parse) {
-        let undone = site.library.undo_edit(&person.caller(), &edit).await;
+        let undone = site.library.catalogue.undo_edit(&person.caller(), &edit).await;
         undone.map_err(|error| messages::unavailable(&error))?;
     } else {
         let field = form.get(FIELD).unwrap_or_default();
@@ -67,7 +67,7 @@ pub(super) async fn submit(
             ALL => EditedField::ALL.to_vec(),
             name => EditedField::from_name(name).into_iter().collect(),
         };
-        let reverted = site.library.revert_photo(&person.caller(), &opened.id, &fields).await;
+        let reverted = site.library.catalogue.revert_photo(&person.caller(), &opened.id, &fields).await;
         match reverted.map_err(|error| messages::unavailable(&error))? {
             Lookup::Found(()) => {}
             Lookup::Foreign | Lookup::Missing => return Err(no_photo()),

@@ -68,15 +68,18 @@ pub(super) async fn page(
     let (library, caller) = (&site.library, person.caller());
     let (caller, id) = (&caller, &opened.id);
     let unavailable = |error| messages::unavailable(&error);
-    let Lookup::Found(image) = library.image(caller, id.as_str()).await.map_err(unavailable)? else {
+    let Lookup::Found(image) = library.catalogue.image(caller, id.as_str()).await.map_err(unavailable)?
+    else {
         return Err(no_photo());
     };
-    let Lookup::Found((values, edits)) = library.photo_edits(caller, id).await.map_err(unavailable)? else {
+    let Lookup::Found((values, edits)) =
+        library.catalogue.photo_edits(caller, id).await.map_err(unavailable)?
+    else {
         return Err(no_photo());
     };
     let (origin, order) = browsed(site, person, &opened.origin).await?;
-    let own_albums = library.all_albums(caller).await.map_err(unavailable)?;
-    let context = library.photo_context(caller, id, origin.album()).await.map_err(unavailable)?;
+    let own_albums = library.catalogue.all_albums(caller).await.map_err(unavailable)?;
+    let context = library.catalogue.photo_context(caller, id, origin.album()).await.map_err(unavailable)?;
     let view = View {
         site,
         person,
@@ -103,7 +106,7 @@ pub(super) async fn page(
 /// The origin, and the order of its photos. An album that the person does not have is the timeline.
 async fn browsed(site: &Site, person: &Person, origin: &Origin) -> Result<(Origin, AlbumOrder), Reply> {
     let Origin::Album(id) = origin else { return Ok((origin.clone(), AlbumOrder::NewestFirst)) };
-    let album = site.library.album(&person.caller(), id.as_str()).await;
+    let album = site.library.catalogue.album(&person.caller(), id.as_str()).await;
     Ok(match album.map_err(|error| messages::unavailable(&error))? {
         Some(album) => (origin.clone(), album.order),
         None => (Origin::Timeline, AlbumOrder::NewestFirst),

@@ -170,7 +170,7 @@ impl Filters {
 
 /// The area of a city.
 pub(super) async fn circle_of(library: &Library, place: &str) -> Option<Circle> {
-    near(library.find_cities(place).await.first()?)
+    near(library.catalogue.find_cities(place).await.first()?)
 }
 
 /// The photos near a city.

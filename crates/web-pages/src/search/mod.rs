@@ -91,8 +91,8 @@ struct Choices {
 async fn page(site: &Site, person: &Person, filters: &Filters, shown: SearchPage) -> Result<Reply, Reply> {
     let unavailable = |error: StorageError| messages::unavailable(&error);
     let choices = Choices {
-        cameras: site.library.cameras(&person.caller()).await.map_err(unavailable)?,
-        has_model: site.library.has_vision_model().await,
+        cameras: site.library.catalogue.cameras(&person.caller()).await.map_err(unavailable)?,
+        has_model: site.library.indexer.has_vision_model().await,
     };
     let results = if filters.is_empty() {
         Results::default()
@@ -201,7 +201,7 @@ async fn newest(
     let filter = PhotoFilter { range, ..filter };
     // One more, to know whether there are older ones.
     let limit = Limit::new(PAGE + 1).unwrap_or_default();
-    let mut hits = site.library.newest_photos(&person.caller(), &filter, limit).await?;
+    let mut hits = site.library.catalogue.newest_photos(&person.caller(), &filter, limit).await?;
     let has_more = hits.len() > PAGE_LEN;
     hits.truncate(PAGE_LEN);
     let last = hits.last().filter(|_| has_more).map(|last| last.image.captured_at);
@@ -228,7 +228,8 @@ async fn ranked(
 ) -> Result<Results, StorageError> {
     let limit = Limit::new(PAGE).unwrap_or_default();
     let first = page.saturating_mul(PAGE_LEN);
-    let found = site.library.ranked_photos(&person.caller(), text, by, filter, (first, limit)).await;
+    let found =
+        site.library.catalogue.ranked_photos(&person.caller(), text, by, filter, (first, limit)).await;
     let found = match found {
         Ok(found) => found,
         Err(SearchError::Storage(error)) => return Err(error),
@@ -283,7 +284,7 @@ async fn suggested(
             Meaning::Days { label, first, last } if filters.from.is_none() && filters.to.is_none() => {
                 let months = match &mut months {
                     Some(months) => months,
-                    none => none.insert(site.library.timeline_months(&person.caller()).await?),
+                    none => none.insert(site.library.catalogue.timeline_months(&person.caller()).await?),
                 };
                 if months.iter().any(|total| (first..=last).contains(&total.month)) {
                     let (from, to) = (Some(day_of(first.range().start())), Some(day_of(last.range().end())));
@@ -292,7 +293,8 @@ async fn suggested(
             }
             Meaning::Camera(camera) if filters.camera.is_none() => suggested.push(taken_with(&camera, with)),
             Meaning::City(name) if filters.place.is_none() => {
-                let named = site.library.find_cities(&name).await.into_iter().filter(|city| city.is_whole);
+                let named =
+                    site.library.catalogue.find_cities(&name).await.into_iter().filter(|city| city.is_whole);
                 for city in named {
                     if cities == MAX_CITIES || looked_up == MAX_LOOKED_UP {
                         break;
@@ -317,7 +319,8 @@ async fn has_photos_near(site: &Site, person: &Person, city: &FoundCity) -> Resu
     let circle = filters::near(city);
     let filter = PhotoFilter { circle, ..PhotoFilter::default() };
     let one = Limit::new(1).unwrap_or_default();
-    Ok(circle.is_some() && !site.library.newest_photos(&person.caller(), &filter, one).await?.is_empty())
+    Ok(circle.is_some()
+        && !site.library.catalogue.newest_photos(&person.caller(), &filter, one).await?.is_empty())
 }
 
 fn form(filters: &Filters, choices: &Choices) -> Markup {

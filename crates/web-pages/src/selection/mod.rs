@@ -100,6 +100,7 @@ async fn count(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -
         input.selection().map_err(|invalid| error(StatusCode::BAD_REQUEST, &invalid.to_string()))?;
     let found = site
         .library
+        .catalogue
         .count_selection(&person.caller(), &selection)
         .await
         .map_err(|error| messages::data_unavailable(&error))?;
@@ -228,7 +229,7 @@ struct MenuAlbum<'a> {
 /// `/web/albums`: all albums.
 async fn albums(site: &Site, parts: &Parts) -> Result<Reply, Reply> {
     let person = Person::of(site, &parts.headers).await?.ok_or_else(unauthorized)?;
-    let albums = site.library.all_albums(&person.caller()).await;
+    let albums = site.library.catalogue.all_albums(&person.caller()).await;
     let albums = albums.map_err(|error| messages::data_unavailable(&error))?;
     let albums = albums
         .iter()

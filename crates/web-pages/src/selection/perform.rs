@@ -114,15 +114,17 @@ impl Action {
     ) -> Result<Done, Refusal> {
         match self {
             Self::Delete => {
-                let deleted = library.delete_selection(caller, selection).await?;
+                let deleted = library.catalogue.delete_selection(caller, selection).await?;
                 Ok(Done { at: Some(deleted.at.millis()), ..Done::count(deleted.count) })
             }
             Self::Restore { deleted_at } => {
-                Ok(Done::count(library.restore_selection(caller, selection, *deleted_at).await?))
+                Ok(Done::count(library.catalogue.restore_selection(caller, selection, *deleted_at).await?))
             }
-            Self::DeleteForever => Ok(Done::count(library.delete_forever(caller, selection).await?)),
+            Self::DeleteForever => {
+                Ok(Done::count(library.catalogue.delete_forever(caller, selection).await?))
+            }
             Self::RemoveFromAlbum(album) => {
-                let removed = library.remove_selection_from_album(caller, selection, album).await?;
+                let removed = library.catalogue.remove_selection_from_album(caller, selection, album).await?;
                 removed.map(Done::count).ok_or(Refusal::NoAlbum)
             }
             Self::AddToAlbum(target) => add(library, caller, selection, target).await,
@@ -137,16 +139,18 @@ async fn add(
     target: &Target,
 ) -> Result<Done, Refusal> {
     let album = match target {
-        Target::Album(id) => library.album(caller, id).await?.ok_or(Refusal::NoAlbum)?,
-        Target::New(title) => match library.create_album(caller, title.clone(), Vec::new()).await? {
-            AlbumWrite::Done(album) => album,
-            AlbumWrite::TooManyAlbums => return Err(Refusal::TooManyAlbums),
-            AlbumWrite::NoAlbum | AlbumWrite::ForeignImage | AlbumWrite::UnknownImage => {
-                return Err(Refusal::NoAlbum);
+        Target::Album(id) => library.catalogue.album(caller, id).await?.ok_or(Refusal::NoAlbum)?,
+        Target::New(title) => {
+            match library.catalogue.create_album(caller, title.clone(), Vec::new()).await? {
+                AlbumWrite::Done(album) => album,
+                AlbumWrite::TooManyAlbums => return Err(Refusal::TooManyAlbums),
+                AlbumWrite::NoAlbum | AlbumWrite::ForeignImage | AlbumWrite::UnknownImage => {
+                    return Err(Refusal::NoAlbum);
+                }
             }
-        },
+        }
     };
-    let added = library.add_selection_to_album(caller, selection, album.id.as_str()).await?;
+    let added = library.catalogue.add_selection_to_album(caller, selection, album.id.as_str()).await?;
     let album_name = AlbumName { id: album.id.to_string(), title: album.title };
     Ok(Done { album: Some(album_name), ..Done::count(added.ok_or(Refusal::NoAlbum)?) })
 }

@@ -51,7 +51,7 @@ pub(super) async fn confirm_delete(site: &Site, person: &Person, input: &Input) 
         Ok(selection) => selection,
         Err(_) => return nothing_selected(site, person, input),
     };
-    let found = match site.library.count_selection(&person.caller(), &selection).await {
+    let found = match site.library.catalogue.count_selection(&person.caller(), &selection).await {
         Ok(found) => found,
         Err(error) => return messages::unavailable(&error),
     };
@@ -98,7 +98,7 @@ pub(super) async fn choose_album(site: &Site, person: &Person, input: &Input) ->
     if input.selection().is_err() {
         return Ok(nothing_selected(site, person, input));
     }
-    let albums = site.library.all_albums(&person.caller()).await?;
+    let albums = site.library.catalogue.all_albums(&person.caller()).await?;
     let content = html! {
         form method="post" action=(PATH) {
             (selected(site, person, input))

@@ -16,7 +16,7 @@ pub(super) async fn user(sync: &Sync, parts: &Parts, ocs: &Ocs<'_>) -> Reply {
         Ok(caller) => caller,
         Err(reply) => return reply,
     };
-    let (used, quota) = match sync.library.storage_use(&caller).await {
+    let (used, quota) = match sync.library.ingest.storage_use(&caller).await {
         Ok(storage_use) => storage_use,
         Err(error) => return replies::unavailable(&error),
     };

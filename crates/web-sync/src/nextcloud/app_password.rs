@@ -21,7 +21,7 @@ pub(super) async fn revoke(sync: &Sync, parts: &Parts, ocs: &Ocs<'_>, address: I
     let Credential::SyncPassword(password) = caller.credential else {
         return ocs.error(StatusCode::FORBIDDEN, "only a sync password can be revoked here");
     };
-    match sync.library.sign_out_device(caller.account.id, password, address).await {
+    match sync.library.accounts.sign_out_device(caller.account.id, password, address).await {
         Ok(()) => {
             security_log::sync_password_changed(address, caller.account.id, "device_disconnected");
             ocs.data(&json!([]))
@@ -33,7 +33,7 @@ pub(super) async fn revoke(sync: &Sync, parts: &Parts, ocs: &Ocs<'_>, address: I
 /// `GET core/getapppassword-onetime`: exchanges a one-time login for a sync password.
 pub(super) async fn exchange(sync: &Sync, parts: &Parts, ocs: &Ocs<'_>, address: IpAddr) -> Reply {
     let Some((user, token)) = authentication::basic(&parts.headers) else { return replies::unauthorized() };
-    match sync.library.redeem_one_time_login(&user, &token, address).await {
+    match sync.library.accounts.redeem_one_time_login(&user, &token, address).await {
         Ok(Some(device)) => {
             security_log::sync_password_changed(address, device.account.id, "device_connected");
             ocs.data(&json!({"apppassword": device.password}))

@@ -24,7 +24,7 @@ pub(super) async fn begin(sync: &Sync, parts: &Parts, address: IpAddr) -> Reply 
         // Apps give up after 429.
         return retry_after(empty(StatusCode::SERVICE_UNAVAILABLE), retry_after_s);
     }
-    let tokens = match sync.library.begin_login_flow(user_agent(&parts.headers).as_deref()).await {
+    let tokens = match sync.library.accounts.begin_login_flow(user_agent(&parts.headers).as_deref()).await {
         Ok(tokens) => tokens,
         Err(error) => return replies::unavailable(&error),
     };
@@ -38,7 +38,7 @@ pub(super) async fn begin(sync: &Sync, parts: &Parts, address: IpAddr) -> Reply 
 /// body: Android gives up on any other answer.
 pub(super) async fn poll(sync: &Sync, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
     let Some(token) = token(parts, body).await else { return empty(StatusCode::NOT_FOUND) };
-    match sync.library.redeem_login_flow(&token, address).await {
+    match sync.library.accounts.redeem_login_flow(&token, address).await {
         Ok(Some(device)) => {
             security_log::sync_password_changed(address, device.account.id, "device_connected");
             let answer = json!({

@@ -54,9 +54,9 @@ async fn rendition_of(
     id: FileId,
     rendition: Rendition,
 ) -> Result<Option<ServedRendition>, RenditionError> {
-    let image = sync.library.image_of_file(caller, id).await?;
+    let image = sync.library.ingest.image_of_file(caller, id).await?;
     let Some(image) = image.filter(|image| image.is_live) else { return Ok(None) };
-    match sync.library.rendition(image.id.as_str(), rendition).await {
+    match sync.library.catalogue.rendition(image.id.as_str(), rendition).await {
         Ok(served) => Ok(Some(served)),
         Err(RenditionError::NoImage | RenditionError::Failed(_)) => Ok(None),
         Err(error) => Err(error),

@@ -19,7 +19,7 @@ pub(super) async fn uploader(sync: &Sync, method: &Method, headers: &HeaderMap) 
         return authentication::caller(sync, headers).await;
     }
     let Some(key) = bearer_or_bare(headers) else { return Err(unauthorized()) };
-    let caller = sync.library.caller_by_upload_key(key).await;
+    let caller = sync.library.accounts.caller_by_any_key(key).await;
     caller.map_err(|error| unavailable(&error))?.ok_or_else(unauthorized)
 }
 
@@ -28,7 +28,7 @@ async fn by_session(sync: &Sync, method: &Method, headers: &HeaderMap) -> Result
     if *method != Method::HEAD && !is_same_origin(&sync.base_url, headers) {
         return Err(error(StatusCode::FORBIDDEN, "a page of another site cannot upload with your session"));
     }
-    let holder = sync.library.session(&token).await.map_err(|error| unavailable(&error))?;
+    let holder = sync.library.accounts.session(&token).await.map_err(|error| unavailable(&error))?;
     let holder = holder.ok_or_else(unauthorized)?;
     Ok(Caller::signed_in(holder.account, &token))
 }

@@ -61,19 +61,19 @@ pub(super) async fn create(sync: &Sync, caller: Caller, parts: &Parts, body: Req
     } else {
         None
     };
-    let name = match sync.library.new_upload_name() {
+    let name = match sync.library.ingest.new_upload_name() {
         Ok(name) => name,
         Err(error) => return unavailable(&error),
     };
     let tus = UploadProtocol::Tus;
-    let begun = sync.library.begin_upload(&caller, tus, &name, Some(new.bytes), new.metadata).await;
+    let begun = sync.library.ingest.begin_upload(&caller, tus, &name, Some(new.bytes), new.metadata).await;
     if let Err(error) = begun {
         return failed(&error);
     }
     let Ok(location) = HeaderValue::try_from(format!("{PREFIX}{name}")) else { return internal_error() };
     let progress = match slot {
         Some(slot) => continue_upload(sync, caller, &name, 0, new.checksums, body, slot).await,
-        None => Ok(sync.library.begun()),
+        None => Ok(sync.library.ingest.begun()),
     };
     match progress {
         Ok(progress) => with_progress(StatusCode::CREATED, &progress).with(header::LOCATION, location),

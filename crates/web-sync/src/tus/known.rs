@@ -36,7 +36,7 @@ pub(super) async fn known(sync: &Sync, caller: &Caller, parts: &Parts, body: Req
     let Some(hashes) = hashes(&body) else {
         return bad_request("send {\"sha256\": […]} with at most 1000 hashes in hexadecimal");
     };
-    match sync.library.known_originals(caller, &hashes).await {
+    match sync.library.ingest.known_originals(caller, &hashes).await {
         Ok(known) => {
             let known = known.iter().map(ToString::to_string).collect();
             json(StatusCode::OK, &Answer { known })

@@ -45,7 +45,7 @@ pub(crate) async fn handle(sync: &Sync, parts: &Parts, mut body: RequestBody) ->
         Err(reply) => return reply,
     };
     // A client that is still sending reads why its file is refused.
-    body.discard_up_to(sync.library.settings().max_upload_bytes);
+    body.discard_up_to(sync.library.settings().limits.max_upload_bytes);
     let path = parts.uri.path();
     if path == KNOWN_PATH {
         return match method {
@@ -84,7 +84,7 @@ fn upload_name(path: &str) -> Option<&str> {
 
 /// What the server supports.
 fn options(sync: &Sync) -> Reply {
-    let max = sync.library.settings().max_upload_bytes;
+    let max = sync.library.settings().limits.max_upload_bytes;
     with_version(empty(StatusCode::NO_CONTENT))
         .with(headers::TUS_VERSION, headers::VERSION)
         .with(headers::TUS_EXTENSION, headers::EXTENSIONS)

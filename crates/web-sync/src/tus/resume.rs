@@ -25,7 +25,7 @@ pub(super) async fn head(sync: &Sync, caller: &Caller, name: &str) -> Reply {
         Ok(upload) => upload,
         Err(error) => return failed(&error),
     };
-    match sync.library.upload_progress(caller, name, file(&upload)).await {
+    match sync.library.ingest.upload_progress(caller, name, file(&upload)).await {
         Ok(progress) => {
             let reply = with_progress(StatusCode::OK, &progress)
                 .with(headers::UPLOAD_LENGTH, upload.total_bytes.unwrap_or_default().into());
@@ -68,7 +68,7 @@ pub(super) async fn patch(
 pub(super) async fn delete(sync: &Sync, caller: &Caller, name: &str) -> Reply {
     let cancelled = async {
         let upload = find(sync, caller, name).await?;
-        Ok::<_, UploadError>(sync.library.cancel_upload(&upload).await?)
+        Ok::<_, UploadError>(sync.library.ingest.cancel_upload(&upload).await?)
     };
     match cancelled.await {
         Ok(()) => {
@@ -93,11 +93,11 @@ pub(super) async fn continue_upload(
     let stream = body.into_stream(slot).map_err(|error| {
         ImportError::Interrupted(io::Error::other(format!("the body cannot be read: {error:?}")))
     })?;
-    sync.library.continue_upload(caller, name.to_owned(), part, file(&upload), stream).await
+    sync.library.ingest.continue_upload(caller, name.to_owned(), part, file(&upload), stream).await
 }
 
 async fn find(sync: &Sync, caller: &Caller, name: &str) -> Result<UploadState, UploadError> {
-    let upload = sync.library.upload(caller, UploadProtocol::Tus, name).await?;
+    let upload = sync.library.ingest.upload(caller, UploadProtocol::Tus, name).await?;
     upload.ok_or(UploadError::NotFound)
 }
 

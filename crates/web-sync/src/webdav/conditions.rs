@@ -115,6 +115,6 @@ fn file_path(request: &DavRequest<'_>, url: &str) -> Option<FilePath> {
 
 async fn state(request: &DavRequest<'_>, path: &FilePath) -> Result<State, DavError> {
     let (library, caller) = (request.library(), &request.caller);
-    let entry = library.file(caller, path).await?;
-    Ok(State { entry, locks: library.file_locks(caller, path).await? })
+    let entry = library.ingest.file(caller, path).await?;
+    Ok(State { entry, locks: library.ingest.file_locks(caller, path).await? })
 }

@@ -16,7 +16,7 @@ pub(super) async fn delete(request: &DavRequest<'_>, place: &FilePlace) -> Resul
     let conditions = conditions::check(request, &place.path).await?;
     let condition = conditions.on(&place.path);
     let (library, caller) = (request.library(), &request.caller);
-    library.delete_file(caller, &place.path, condition, &conditions.lock_tokens).await?;
+    library.ingest.delete_file(caller, &place.path, condition, &conditions.lock_tokens).await?;
     Ok(empty(StatusCode::NO_CONTENT))
 }
 
@@ -25,7 +25,7 @@ pub(super) async fn require_whole(request: &DavRequest<'_>, place: &FilePlace) -
     if matches!(request.depth()?, None | Some(Depth::Infinity)) {
         return Ok(());
     }
-    let entry = request.library().file(&request.caller, &place.path).await?;
+    let entry = request.library().ingest.file(&request.caller, &place.path).await?;
     if entry.is_some_and(|entry| entry.kind == FileKind::Folder) {
         return Err(DavError::BadRequest("the depth of a folder must be infinity".to_owned()));
     }

@@ -21,7 +21,8 @@ const FOLDER_HINT: &str = "<!doctype html><meta charset=utf-8><title>Photo sync<
 
 /// Describes a file to HEAD, and refuses its content to GET: photos leave the service only as renditions.
 pub(super) async fn get(request: &DavRequest<'_>, place: &FilePlace) -> Result<Reply, DavError> {
-    let entry = request.library().file(&request.caller, &place.path).await?.ok_or(DavError::NotFound)?;
+    let entry =
+        request.library().ingest.file(&request.caller, &place.path).await?.ok_or(DavError::NotFound)?;
     if entry.kind == FileKind::Folder {
         return Ok(folder_hint());
     }

@@ -41,7 +41,7 @@ pub(super) async fn lock(
     };
     let tokens = conditions::check(request, &place.path).await?.lock_tokens;
     let lock = LockFile { path: place.path.clone(), is_deep, owner: info.owner, duration_ms };
-    let locked = request.library().lock_file(&request.caller, lock, &tokens).await;
+    let locked = request.library().ingest.lock_file(&request.caller, lock, &tokens).await;
     let (written, lock) = locked.map_err(|error| match error {
         FileError::Refused(FileRefusal::Locked) => DavError::LockConflict,
         error => error.into(),
@@ -57,7 +57,7 @@ async fn refresh(request: &DavRequest<'_>, place: &FilePlace, duration_ms: i64) 
         value.ok_or_else(|| DavError::BadRequest("the body or the header If is missing".to_owned()))?;
     let (library, caller) = (request.library(), &request.caller);
     for token in IfHeader::parse(value)?.tokens() {
-        if let Some(lock) = library.refresh_lock(caller, &place.path, token, duration_ms).await? {
+        if let Some(lock) = library.ingest.refresh_lock(caller, &place.path, token, duration_ms).await? {
             return Ok(lock_reply(request, place, &lock, StatusCode::OK));
         }
     }
@@ -78,7 +78,7 @@ pub(super) async fn unlock(request: &DavRequest<'_>, place: &FilePlace) -> Resul
     let value = request.header("lock-token")?;
     let value = value.ok_or_else(|| DavError::BadRequest("the header Lock-Token is missing".to_owned()))?;
     let (library, caller) = (request.library(), &request.caller);
-    if library.unlock_file(caller, &place.path, lock_token(value)?).await? {
+    if library.ingest.unlock_file(caller, &place.path, lock_token(value)?).await? {
         Ok(empty(StatusCode::NO_CONTENT))
     } else {
         Err(DavError::NoSuchLock(StatusCode::CONFLICT))

@@ -21,7 +21,8 @@ pub(super) async fn make_collection(
     let conditions = conditions::check(request, &place.path).await?;
     let create_folders = request.creates_folders()?;
     let (library, caller) = (request.library(), &request.caller);
-    let entry = library.create_folder(caller, &place.path, create_folders, &conditions.lock_tokens).await?;
+    let entry =
+        library.ingest.create_folder(caller, &place.path, create_folders, &conditions.lock_tokens).await?;
     Ok(written_reply(request, &FileWritten { entry, is_new: true }, FileTimes::default()))
 }
 

@@ -58,7 +58,7 @@ pub(crate) async fn handle(sync: &Sync, parts: &Parts, mut body: RequestBody) ->
         }
         Err(reply) => return reply,
     };
-    body.discard_up_to(sync.library.settings().max_upload_bytes);
+    body.discard_up_to(sync.library.settings().limits.max_upload_bytes);
     let request = DavRequest { sync, caller, parts };
     match respond(&request, body).await {
         Ok(reply) => reply,

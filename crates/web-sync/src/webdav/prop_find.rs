@@ -36,14 +36,14 @@ pub(super) async fn prop_find(
     let (library, caller) = (request.library(), &request.caller);
     let listing = match depth {
         Some(Depth::Infinity) => {
-            let tree = library.file_tree(caller, &place.path, MAX_TREE_FILES).await;
+            let tree = library.ingest.file_tree(caller, &place.path, MAX_TREE_FILES).await;
             let tree = tree.map_err(too_deep)?.ok_or(DavError::NotFound)?;
             let context = Context::load(request, &place.root, &selection).await?;
             return Ok(list(tree.into_iter(), context, selection));
         }
-        Some(Depth::One) | None => library.list_files(caller, &place.path).await?,
+        Some(Depth::One) | None => library.ingest.list_files(caller, &place.path).await?,
         Some(Depth::Zero) => {
-            let entry = library.file(caller, &place.path).await?;
+            let entry = library.ingest.file(caller, &place.path).await?;
             entry.map(|entry| FileListing { entry, members: Vec::new() })
         }
     };

@@ -60,7 +60,7 @@ pub(super) async fn prop_patch(
 ) -> Result<Reply, DavError> {
     let changes = parse_prop_patch(&xml_body(body).await?)?;
     let (library, caller) = (request.library(), &request.caller);
-    let entry = library.file(caller, &place.path).await?.ok_or(DavError::NotFound)?;
+    let entry = library.ingest.file(caller, &place.path).await?.ok_or(DavError::NotFound)?;
     let tokens = conditions::check(request, &place.path).await?.lock_tokens;
     let (refused, accepted): (Vec<_>, Vec<_>) = changes
         .iter()
@@ -68,7 +68,7 @@ pub(super) async fn prop_patch(
         .partition(|(_, effect)| *effect == Effect::Refused);
     let times = times(accepted.iter().map(|(_, effect)| *effect));
     if refused.is_empty() {
-        library.set_file_times(caller, &place.path, times, &tokens).await?;
+        library.ingest.set_file_times(caller, &place.path, times, &tokens).await?;
     }
     let mut href = properties::href(&place.root, &place.path);
     if entry.kind == FileKind::Folder {

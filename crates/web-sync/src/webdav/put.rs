@@ -32,7 +32,7 @@ pub(super) async fn put(
     }
     let file = put_file(request, place, &body).await?;
     let stream = body_stream(request, body)?;
-    let written = request.library().put_file(&request.caller, file, stream).await?;
+    let written = request.library().ingest.put_file(&request.caller, file, stream).await?;
     Ok(written_reply(request, &written, request.times()))
 }
 

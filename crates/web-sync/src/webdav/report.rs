@@ -12,7 +12,7 @@ pub(super) async fn report(
     body: RequestBody,
 ) -> Result<Reply, DavError> {
     let reply = in_collection(body).await?;
-    request.library().file(&request.caller, &place.path).await?.ok_or(DavError::NotFound)?;
+    request.library().ingest.file(&request.caller, &place.path).await?.ok_or(DavError::NotFound)?;
     Ok(reply)
 }
 

@@ -34,7 +34,7 @@ pub(super) async fn transfer(
     let conditions = conditions::check(request, &place.path).await?;
     let (library, caller) = (request.library(), &request.caller);
     if kind == Transfer::Copy && request.depth()? == Some(Depth::Zero) {
-        let entry = library.file(caller, &place.path).await?.ok_or(DavError::NotFound)?;
+        let entry = library.ingest.file(caller, &place.path).await?.ok_or(DavError::NotFound)?;
         if entry.kind == FileKind::Folder {
             return copy_folder_alone(request, &to, &conditions).await;
         }
@@ -50,8 +50,8 @@ pub(super) async fn transfer(
         lock_tokens: conditions.lock_tokens,
     };
     let written = match kind {
-        Transfer::Move => library.move_file(caller, file).await,
-        Transfer::Copy => library.copy_file(caller, file).await,
+        Transfer::Move => library.ingest.move_file(caller, file).await,
+        Transfer::Copy => library.ingest.copy_file(caller, file).await,
     };
     Ok(written_reply(request, &written.map_err(refused)?, FileTimes::default()))
 }
@@ -63,7 +63,7 @@ async fn copy_folder_alone(
     conditions: &Conditions,
 ) -> Result<Reply, DavError> {
     let (library, caller) = (request.library(), &request.caller);
-    let created = library.create_folder(caller, &to.path, false, &conditions.lock_tokens).await;
+    let created = library.ingest.create_folder(caller, &to.path, false, &conditions.lock_tokens).await;
     let written = FileWritten { entry: created.map_err(refused)?, is_new: true };
     Ok(written_reply(request, &written, FileTimes::default()))
 }

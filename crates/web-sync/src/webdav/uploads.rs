@@ -51,7 +51,7 @@ pub(super) async fn handle(
 }
 
 async fn state(request: &DavRequest<'_>, name: &str) -> Result<UploadState, DavError> {
-    let upload = request.library().upload(&request.caller, UploadProtocol::Chunked, name).await?;
+    let upload = request.library().ingest.upload(&request.caller, UploadProtocol::Chunked, name).await?;
     upload.ok_or(DavError::NotFound)
 }
 
@@ -65,13 +65,13 @@ async fn begin(request: &DavRequest<'_>, name: &str, body: RequestBody) -> Resul
     require_no_body(body).await?;
     let total_bytes = request.byte_count("oc-total-length");
     let (library, caller) = (request.library(), &request.caller);
-    library.begin_upload(caller, UploadProtocol::Chunked, name, total_bytes, "").await?;
+    library.ingest.begin_upload(caller, UploadProtocol::Chunked, name, total_bytes, "").await?;
     Ok(empty(StatusCode::CREATED))
 }
 
 async fn cancel(request: &DavRequest<'_>, name: &str) -> Result<Reply, DavError> {
     let upload = unfinished(request, name).await?;
-    request.library().cancel_upload(&upload).await?;
+    request.library().ingest.cancel_upload(&upload).await?;
     Ok(empty(StatusCode::NO_CONTENT))
 }
 
@@ -87,14 +87,14 @@ async fn put_chunk(
     let checksums = body_checksums(request)?;
     let chunk = Chunk { number, name: chunk.to_string(), bytes: body.announced_bytes(), checksums };
     let stream = body_stream(request, body)?;
-    request.library().put_chunk(request.caller.clone(), upload, chunk, stream).await?;
+    request.library().ingest.put_chunk(request.caller.clone(), upload, chunk, stream).await?;
     Ok(empty(StatusCode::CREATED))
 }
 
 async fn delete_chunk(request: &DavRequest<'_>, upload: &str, chunk: &FileName) -> Result<Reply, DavError> {
     let upload = unfinished(request, upload).await?;
     let number = chunk_number(chunk.as_str()).ok_or(DavError::NotFound)?;
-    if request.library().delete_chunk(&upload, number).await? {
+    if request.library().ingest.delete_chunk(&upload, number).await? {
         Ok(empty(StatusCode::NO_CONTENT))
     } else {
         Err(DavError::NotFound)
@@ -161,17 +161,19 @@ fn entry(id: i64, name: Option<FileName>, kind: FileKind, bytes: u64, received_a
 async fn assemble(request: &DavRequest<'_>, name: &str) -> Result<Reply, DavError> {
     let to = destination(request)?;
     let (library, caller) = (request.library(), &request.caller);
-    let upload = library.lock_upload(caller, UploadProtocol::Chunked, name).await?;
+    let upload = library.ingest.lock_upload(caller, UploadProtocol::Chunked, name).await?;
     if let Some(result) = &upload.state.result {
-        let entry = library.file(caller, &to.path).await?.filter(|entry| entry.id.0.to_string() == *result);
+        let entry =
+            library.ingest.file(caller, &to.path).await?.filter(|entry| entry.id.0.to_string() == *result);
         let entry = entry.ok_or(DavError::NotFound)?;
         return Ok(written_reply(request, &FileWritten { entry, is_new: false }, request.times()));
     }
     let file = whole_file(request, &to, &upload.state).await?;
-    let written = library.assemble(caller.clone(), upload, file).await.map_err(|error| match error {
-        AssembleError::File(error) => refused(error),
-        AssembleError::Upload(error) => error.into(),
-    })?;
+    let written =
+        library.ingest.assemble(caller.clone(), upload, file).await.map_err(|error| match error {
+            AssembleError::File(error) => refused(error),
+            AssembleError::Upload(error) => error.into(),
+        })?;
     Ok(written_reply(request, &written, request.times()))
 }
 

@@ -2,7 +2,7 @@
 
 use std::{fmt::Display, time::Duration};
 
-use library::{Library, ProcessFigures, QueueFigures};
+use library::{Library, QueueFigures};
 use prometheus::{Error, IntCounterVec, IntGaugeVec, Opts, Registry, core::Collector, proto::MetricFamily};
 use tokio::time::{error::Elapsed, timeout};
 
@@ -11,8 +11,8 @@ const STORE_LIMIT: Duration = Duration::from_secs(5);
 
 /// The queues, stores and caches of a library. A store that does not answer is reported as such, and its queues are left out.
 pub(super) async fn gather(library: &Library) -> Result<Vec<MetricFamily>, Error> {
-    let queues = timeout(STORE_LIMIT, library.queue_figures());
-    let blobs = timeout(STORE_LIMIT, library.probe_blobs());
+    let queues = timeout(STORE_LIMIT, library.indexer.queue_figures());
+    let blobs = timeout(STORE_LIMIT, library.upkeep.probe_blobs());
     let (queues, blobs) = tokio::join!(queues, blobs);
     let queues = answer(queues, "the metadata store does not answer");
     let blobs_answer = answer(blobs, "the blob store does not answer").is_some();
@@ -27,7 +27,7 @@ pub(super) async fn gather(library: &Library) -> Result<Vec<MetricFamily>, Error
         ("photos_store_up", "Whether a store answers: 1 or 0.", "store"),
         [("metadata", u64::from(queues.is_some())), ("blobs", u64::from(blobs_answer))],
     )?;
-    figures.process(&library.process_figures())?;
+    figures.process(library)?;
     if let Some(queues) = queues {
         figures.queues(&queues)?;
     }
@@ -52,15 +52,15 @@ fn answer<T, E: Display>(outcome: Result<Result<T, E>, Elapsed>, failure: &'stat
 struct Figures(Registry);
 
 impl Figures {
-    fn process(&self, figures: &ProcessFigures) -> Result<(), Error> {
-        let ProcessFigures { decoders, renditions, embeddings_bytes } = figures;
+    fn process(&self, library: &Library) -> Result<(), Error> {
+        let (decoders, renditions) = (library.indexer.decoder_load(), library.catalogue.rendition_cache());
         self.gauges(
             ("photos_decoder_jobs", "Photos that are decoded by this process, or wait for it.", "state"),
             [("running", decoders.running as u64), ("waiting", decoders.waiting as u64)],
         )?;
         self.gauges(
             ("photos_cache_bytes", "Memory of a cache.", "cache"),
-            [("renditions", renditions.bytes), ("embeddings", *embeddings_bytes as u64)],
+            [("renditions", renditions.bytes), ("embeddings", library.catalogue.embeddings_bytes() as u64)],
         )?;
         let name = "photos_rendition_cache_requests_total";
         let look_ups = IntCounterVec::new(Opts::new(name, "Look-ups of renditions in memory."), &["result"])?;

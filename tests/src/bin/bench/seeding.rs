@@ -47,9 +47,10 @@ pub(crate) async fn seed(data_dir: &Path, images: u32) -> Result<SeededLibrary, 
         Settings::new(no_decoder),
     )?;
     let email = Email::parse("bench@example.org")?;
-    let (account, _) = library.create_account(email.clone(), Plan::Paid, Some("bench".into())).await?;
+    let (account, _) =
+        library.accounts.create_account(email.clone(), Plan::Paid, Some("bench".into())).await?;
     store.mark_synced(account.id, Timestamp::MIN).await?;
-    let key = library.create_key(&email, KeyName::parse("bench")?).await?;
+    let key = library.accounts.create_key(&email, KeyName::parse("bench")?).await?;
     let mut ids = Vec::new();
     let seeded = SeededRandom::new(u64::from(images));
     for first in (0..images).step_by(BATCH as usize) {

@@ -59,7 +59,7 @@ async fn a_revoked_key_fails_at_the_next_request() {
     for resource in RESOURCES {
         request(&app, resource, &ann.key, "ping", &json!({})).await.expect(200);
     }
-    assert!(other.revoke_key(&ann.email, &domain::KeyName::parse("test").unwrap()).await.unwrap());
+    assert!(other.accounts.revoke_key(&ann.email, &domain::KeyName::parse("test").unwrap()).await.unwrap());
     for resource in RESOURCES {
         request(&app, resource, &ann.key, "ping", &json!({})).await.expect(401);
     }

@@ -216,7 +216,7 @@ async fn after_rotation_the_new_key_signs_and_the_old_one_verifies() {
     let client = app.public_client().await;
     let old = app.tokens(&client, &person).await;
     let secret = tests::secret();
-    app.other_process().await.signing_keys(secret).rotate(false).await.unwrap();
+    app.other_process().await.accounts.signing_keys(secret).rotate(false).await.unwrap();
     app.list_tools("/api/mcp/v1", &old.access).await.expect(200);
     let new = Tokens::read(&app.refresh(&client, &old.refresh).await);
     assert_ne!(decoded(&old.access).0["kid"], decoded(&new.access).0["kid"]);
@@ -237,7 +237,7 @@ async fn a_token_of_a_deleted_user_is_refused() {
     let person = app.person("anna").await;
     let tokens = tokens_for(&app, &person, "/api/mcp/v1").await;
     app.list_tools("/api/mcp/v1", &tokens.access).await.expect(200);
-    app.library.delete_account(person.id).await.unwrap();
+    app.library.accounts.delete_account(person.id).await.unwrap();
     unauthorized(&app, &app.list_tools("/api/mcp/v1", &tokens.access).await, "/api/mcp/v1", "mcp:images");
 }
 
@@ -272,7 +272,7 @@ async fn a_token_without_the_scope_is_403_in_header_and_body() {
             expires_at: now.plus_ms(600_000),
             redeemed_at: None,
         };
-        let grants = app.library.grants();
+        let grants = app.library.accounts.grants();
         assert_eq!(
             grants.issue_code(NewCode { hash, code, grant, client: None }).await.unwrap(),
             CodeStatus::Pending
@@ -280,7 +280,7 @@ async fn a_token_without_the_scope_is_403_in_header_and_body() {
         let redemption =
             Redemption { code: hash, at: now, refresh: None, access_expires_at: now.plus_ms(3_600_000) };
         assert!(grants.redeem_code(redemption).await.unwrap());
-        let signing_keys = app.library.signing_keys(tests::secret());
+        let signing_keys = app.library.accounts.signing_keys(tests::secret());
         let token = signing_keys.sign(claims.to_string().as_bytes()).await.unwrap();
         let answer = app.list_tools(resource, &token).await;
         assert_eq!(answer.status, 403, "{}", answer.text());
@@ -328,7 +328,7 @@ async fn a_cached_token_is_refused_when_its_key_expires() {
     let person = app.person("anna").await;
     let tokens = tokens_for(&app, &person, "/api/mcp/v1").await;
     let stolen = stolen_key(&app, &tokens.access).await;
-    app.other_process().await.signing_keys(tests::secret()).rotate(false).await.unwrap();
+    app.other_process().await.accounts.signing_keys(tests::secret()).rotate(false).await.unwrap();
     app.advance(Duration::from_secs(3_500));
     let now_s = app.library.clock().now().millis() / 1000;
     let late = with_claims(&tokens.access, &json!({"iat": now_s, "exp": now_s + 3600}));
@@ -348,7 +348,7 @@ async fn a_cached_token_is_refused_when_its_key_is_removed() {
     let person = app.person("anna").await;
     let tokens = tokens_for(&app, &person, "/api/mcp/v1").await;
     app.list_tools("/api/mcp/v1", &tokens.access).await.expect(200);
-    app.other_process().await.signing_keys(tests::secret()).rotate(false).await.unwrap();
+    app.other_process().await.accounts.signing_keys(tests::secret()).rotate(false).await.unwrap();
     app.store.delete_retired_signing_keys(app.library.clock().now().plus_millis(1)).await.unwrap();
     app.advance(Duration::from_secs(60));
     unauthorized(&app, &app.list_tools("/api/mcp/v1", &tokens.access).await, "/api/mcp/v1", "mcp:images");
@@ -359,7 +359,7 @@ async fn a_token_with_a_long_lifetime_or_from_the_future_is_refused() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let tokens = tokens_for(&app, &person, "/api/mcp/v1").await;
-    let keys = app.library.signing_keys(tests::secret());
+    let keys = app.library.accounts.signing_keys(tests::secret());
     let now = app.library.clock().now().millis() / 1000;
     for (iat, exp, expect) in [
         (now, now + 3600, 200),

@@ -262,7 +262,7 @@ async fn a_deleted_user_cannot_consent() {
     let path = Authorize::of(&app, &client).path();
     let browser = app.browser().signed_in(&person).await;
     let form = forms(&browser.open(&path).await.text()).remove(0);
-    app.other_process().await.delete_account(person.id).await.unwrap();
+    app.other_process().await.accounts.delete_account(person.id).await.unwrap();
     browser.submit(&path, &form, &[("decision", "allow")]).await.expect(403);
     let page = browser.open(&path).await.expect(200);
     assert!(forms(&page.text())[0].fields.contains_key("password"), "sign-in is required again");

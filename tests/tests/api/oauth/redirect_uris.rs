@@ -146,11 +146,11 @@ async fn schemes_with_a_system_handler_are_refused() {
 /// Stores a client that earlier rules accepted.
 async fn client_of_earlier_rules(app: &TestApp, uri: &str) -> OauthClient {
     let client = app.client_with(&["https://app.example/callback"], json!({"client_name": uri})).await;
-    let mut stored = app.library.grants().client(&client.id).await.unwrap().unwrap();
+    let mut stored = app.library.accounts.grants().client(&client.id).await.unwrap().unwrap();
     stored.id = format!("old-{}", stored.id);
     stored.metadata.redirect_uris = vec![uri.to_owned(), client.redirect_uri];
     let new = NewClient { client: stored, digest: None, eviction: None };
-    let id = app.library.grants().register_client(new).await.unwrap().id;
+    let id = app.library.accounts.grants().register_client(new).await.unwrap().id;
     OauthClient { id, secret: None, redirect_uri: uri.to_owned() }
 }
 

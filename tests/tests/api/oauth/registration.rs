@@ -224,15 +224,15 @@ async fn registering_again_extends_a_registration_by_ninety_days() {
     let (again, once) = (register("Again").await, register("Once").await);
     let is_known = async |client: &Value| {
         let id = client["client_id"].as_str().unwrap();
-        app.library.grants().client(id).await.unwrap().is_some()
+        app.library.accounts.grants().client(id).await.unwrap().is_some()
     };
     app.advance(60 * day);
     assert_eq!(register("Again").await, again, "the response stays the same");
     app.advance(31 * day);
-    app.library.delete_expired().await.unwrap();
+    app.library.accounts.delete_expired(|| false).await.unwrap();
     assert!(is_known(&again).await);
     assert!(!is_known(&once).await);
     app.advance(60 * day);
-    app.library.delete_expired().await.unwrap();
+    app.library.accounts.delete_expired(|| false).await.unwrap();
     assert!(!is_known(&again).await, "91 days after it came last");
 }

@@ -102,7 +102,7 @@ async fn a_revocation_by_another_process_takes_effect_at_once() {
     let client = app.public_client().await;
     let tokens = app.tokens(&client, &person).await;
     assert!(opens(&app, &tokens.access).await);
-    app.other_process().await.delete_account(person.id).await.unwrap();
+    app.other_process().await.accounts.delete_account(person.id).await.unwrap();
     assert!(!opens(&app, &tokens.access).await);
     refused(&app.refresh(&client, &tokens.refresh).await, 400, "invalid_grant");
 }

@@ -80,7 +80,7 @@ async fn composed_and_decomposed_passwords_sign_in() {
     let person = app.person("anna").await;
     let (composed, decomposed) = ("gr\u{fc}ne \u{e9}t\u{e9}s", "gru\u{308}ne\u{a0}e\u{301}te\u{301}s");
     for (set, typed) in [(composed, decomposed), (decomposed, composed), (decomposed, decomposed)] {
-        app.library.set_password(&person.email, Some(set.to_owned())).await.unwrap();
+        app.library.accounts.set_password(&person.email, Some(set.to_owned())).await.unwrap();
         app.browser().sign_in("/sign-in", &person, typed).await.expect(303);
         app.browser().sign_in("/sign-in", &person, "grune etes").await.expect(401);
     }
@@ -224,10 +224,10 @@ async fn a_session_ends_by_sign_out_new_password_or_age() {
     assert!(asks_for_password(&browser).await, "the session ended in the store, not only in the browser");
 
     let browser = app.browser().signed_in(&person).await;
-    app.other_process().await.set_password(&person.email, Some("another".to_owned())).await.unwrap();
+    app.other_process().await.accounts.set_password(&person.email, Some("another".to_owned())).await.unwrap();
     assert!(asks_for_password(&browser).await);
 
-    app.library.set_password(&person.email, Some(PASSWORD.to_owned())).await.unwrap();
+    app.library.accounts.set_password(&person.email, Some(PASSWORD.to_owned())).await.unwrap();
     let browser = app.browser().signed_in(&person).await;
     app.advance(Duration::from_secs(29 * 86_400));
     assert!(!asks_for_password(&browser).await);

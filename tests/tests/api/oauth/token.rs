@@ -260,7 +260,7 @@ async fn a_code_of_a_deleted_user_is_refused() {
     let person = app.person("anna").await;
     let client = app.public_client().await;
     let code = app.code(&client, &person).await;
-    app.library.delete_account(person.id).await.unwrap();
+    app.library.accounts.delete_account(person.id).await.unwrap();
     refused(&app.redeem(&client, &code).await, 400, "invalid_grant");
 }
 

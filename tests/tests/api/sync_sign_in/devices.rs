@@ -132,7 +132,7 @@ async fn a_deleted_account_ends_its_devices_and_login_flows() {
     let phone = Device::connected(&app, &browser, ANDROID).await;
     let flow = Flow::begin(&app, ANDROID).await;
     flow.answer(&browser, "allow").await.expect(200);
-    app.library.delete_account(anna.id).await.unwrap();
+    app.library.accounts.delete_account(anna.id).await.unwrap();
     assert_eq!(phone.status(&app).await, 401);
     Flow::check_waiting(&flow.poll(&app).await);
 }

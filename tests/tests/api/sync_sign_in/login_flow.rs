@@ -68,7 +68,7 @@ async fn a_login_flow_expires_after_20_minutes() {
     browser.open(&late.page).await.expect(404);
     browser.submit(&late.page, &form, &[("decision", "allow")]).await.expect(404);
     Flow::check_waiting(&late.poll(&app).await);
-    app.library.delete_expired().await.unwrap();
+    app.library.accounts.delete_expired(|| false).await.unwrap();
     Flow::check_waiting(&confirmed.poll(&app).await);
 }
 

@@ -13,7 +13,7 @@ const EXCHANGE: &str = "/ocs/v2.php/core/getapppassword-onetime";
 
 async fn token(app: &TestApp, account: &TestAccount) -> String {
     let device = KeyName::parse("Anna's phone").unwrap();
-    app.library.create_one_time_login(account.id, &device).await.unwrap().token
+    app.library.accounts.create_one_time_login(account.id, &device).await.unwrap().token
 }
 
 async fn exchange(app: &TestApp, path: &str, user: &str, token: &str) -> TestResponse {
@@ -70,7 +70,7 @@ async fn unused_codes_and_confirmed_flows_end_with_the_sessions() {
         browser.submit(&confirmed.page, &allowed, &[("decision", "allow")]).await.expect(200);
         if action == "set-password" {
             let email = format!("{name}@example.org").parse().unwrap();
-            app.library.set_password(&email, Some("another password".to_owned())).await.unwrap();
+            app.library.accounts.set_password(&email, Some("another password".to_owned())).await.unwrap();
         } else {
             let page = browser.open("/account").await.expect(200);
             let form = forms(&page.text()).into_iter().find(|form| form.action == action).unwrap();

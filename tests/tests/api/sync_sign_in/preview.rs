@@ -29,7 +29,7 @@ async fn uploaded(app: &TestApp, account: &TestAccount, fixture_name: &str) -> i
     let caller = Caller::operator(app.store.account(account.id).await.unwrap().unwrap());
     let bytes = Bytes::from(std::fs::read(fixture(fixture_name)).unwrap());
     let stream = stream::iter([Ok::<_, io::Error>(bytes)]);
-    app.library.put_file(&caller, file, stream).await.unwrap().entry.id.0
+    app.library.ingest.put_file(&caller, file, stream).await.unwrap().entry.id.0
 }
 
 fn device(account: &TestAccount) -> Device {

@@ -6,7 +6,7 @@ use super::{BYTES, TUS, begin, beginning, head, movie, part_files, patch, photo,
 
 #[tokio::test(flavor = "multi_thread")]
 async fn options_name_what_the_server_supports() {
-    let app = TestApp::builder().settings(|settings| settings.max_upload_bytes = 12_345).start().await;
+    let app = TestApp::builder().settings(|settings| settings.limits.max_upload_bytes = 12_345).start().await;
     let options = app.send(app.request(Method::OPTIONS, "/upload/")).await.expect(204);
     for (name, value) in [
         TUS,
@@ -214,8 +214,10 @@ async fn the_first_bytes_decide_and_not_the_name() {
 async fn a_full_quota_is_507_before_the_bytes_are_received() {
     let bytes = photo();
     let quota = bytes.len() as u64;
-    let app =
-        TestApp::builder().settings(|settings| settings.account_quota_bytes = Some(quota)).start().await;
+    let app = TestApp::builder()
+        .settings(|settings| settings.limits.account_quota_bytes = Some(quota))
+        .start()
+        .await;
     let ann = app.account("ann").await;
     app.send(beginning(&app, &ann, bytes.len() + 1, "a.jpg")).await.expect(507);
     let (one, two) = (begin(&app, &ann, bytes.len()).await, begin(&app, &ann, bytes.len()).await);

@@ -120,7 +120,8 @@ async fn a_further_upload_of_an_account_is_503_while_others_run() {
 async fn a_running_upload_keeps_the_room_that_it_announced() {
     let bytes = photo();
     let total = u64::try_from(bytes.len()).unwrap();
-    let builder = TestApp::builder().settings(|settings| settings.account_quota_bytes = Some(2 * total - 1));
+    let builder =
+        TestApp::builder().settings(|settings| settings.limits.account_quota_bytes = Some(2 * total - 1));
     let app = builder.start().await;
     let ann = app.account("ann").await;
     let (one, two) = (begin(&app, &ann, bytes.len()).await, begin(&app, &ann, bytes.len()).await);
@@ -189,14 +190,14 @@ async fn an_idle_upload_expires_after_a_day() {
     let bytes = photo();
     let path = begin(&app, &ann, bytes.len()).await;
     app.advance(DAY - Duration::from_secs(1));
-    app.library.delete_expired_uploads().await.unwrap();
+    app.library.upkeep.delete_expired_uploads().await.unwrap();
     let part = patch(&app, &ann, &path, 0, &bytes[..9_000]).await.expect(204);
     assert_eq!(part.header("upload-expires"), Some("Mon, 03 Jun 2024 11:59:59 GMT"), "a part extends it");
     app.advance(DAY);
-    app.library.delete_expired_uploads().await.unwrap();
+    app.library.upkeep.delete_expired_uploads().await.unwrap();
     head(&app, &ann, &path).await.expect(200);
     app.advance(Duration::from_secs(1));
-    app.library.delete_expired_uploads().await.unwrap();
+    app.library.upkeep.delete_expired_uploads().await.unwrap();
     head(&app, &ann, &path).await.expect(404);
     patch(&app, &ann, &path, 9_000, &bytes[9_000..]).await.expect(404);
     assert_eq!(part_files(&app).await, 0);
@@ -210,8 +211,8 @@ async fn another_process_continues_an_upload() {
     let path = begin(&app, &ann, bytes.len()).await;
     patch(&app, &ann, &path, 0, &bytes[..9_000]).await.expect(204);
     let other = app.other_process().await;
-    let caller = other.caller_by_key(&ann.key).await.unwrap().unwrap();
+    let caller = other.accounts.caller_by_key(&ann.key).await.unwrap().unwrap();
     let name = path.strip_prefix("/upload/").unwrap();
-    let progress = other.upload_progress(&caller, name, library::Upload::default()).await.unwrap();
+    let progress = other.ingest.upload_progress(&caller, name, library::Upload::default()).await.unwrap();
     assert_eq!(progress.received, 9_000);
 }

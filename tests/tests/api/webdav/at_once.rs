@@ -88,7 +88,7 @@ async fn running_uploads_of_an_account_share_its_quota() {
     let photo = jpeg(1);
     let bytes = photo.len();
     let builder = TestApp::builder()
-        .settings(|settings| settings.account_quota_bytes = Some(2 * u64::try_from(bytes).unwrap()));
+        .settings(|settings| settings.limits.account_quota_bytes = Some(2 * u64::try_from(bytes).unwrap()));
     let mut client = Client::start_with(builder).await;
     let first = client.begin_put("/dav/1.jpg", &announced(bytes)).await;
     let second = client
@@ -163,7 +163,8 @@ async fn too_many_files_that_take_no_room_are_507() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_body_without_a_length_ends_at_the_quota() {
-    let builder = TestApp::builder().settings(|settings| settings.account_quota_bytes = Some(1_000_000));
+    let builder =
+        TestApp::builder().settings(|settings| settings.limits.account_quota_bytes = Some(1_000_000));
     let client = Client::start_with(builder).await;
     let begin = async |path: &str| {
         let mut stream = client.begin_put(path, "Transfer-Encoding: chunked").await;

@@ -54,7 +54,7 @@ async fn names_are_normalised_so_that_macos_finds_them() {
 async fn wrong_credentials_are_401_and_another_account_is_404() {
     let mut client = Client::start().await;
     let other = client.app.account("bob").await;
-    let other_handle = client.app.library.account(&other.email).await.unwrap().sync_handle;
+    let other_handle = client.app.library.accounts.account(&other.email).await.unwrap().sync_handle;
     for (method, path) in [
         ("HEAD", "/remote.php/dav"),
         ("PROPFIND", "/remote.php/dav/files/x/"),

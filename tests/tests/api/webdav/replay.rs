@@ -91,7 +91,7 @@ impl Client {
     pub(super) async fn start_with(builder: TestAppBuilder) -> Self {
         let app = builder.start().await;
         let account = app.account("ann").await;
-        let handle = app.library.account(&account.email).await.unwrap().sync_handle.to_string();
+        let handle = app.library.accounts.account(&account.email).await.unwrap().sync_handle.to_string();
         Self { app, account, handle, tag: String::new(), lock: String::new() }
     }
 

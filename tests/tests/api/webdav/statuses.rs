@@ -39,8 +39,8 @@ async fn a_file_beyond_the_limit_is_413_and_beyond_the_quota_507() {
     let photo = jpeg(1);
     let limit = photo.len() as u64;
     let mut client = Client::start_with(TestApp::builder().settings(|settings| {
-        settings.max_upload_bytes = limit;
-        settings.account_quota_bytes = Some(limit + 10);
+        settings.limits.max_upload_bytes = limit;
+        settings.limits.account_quota_bytes = Some(limit + 10);
     }))
     .await;
     let mut longer = photo.clone();

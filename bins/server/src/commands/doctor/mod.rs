@@ -52,8 +52,9 @@ pub(super) async fn run(
     files::check_secret(&config.secret, &mut findings);
     stores::check(config, &mut findings).await;
     photos::check_decoders(&mut findings);
-    photos::check_sandbox(&config.library.decoder, &mut findings).await;
-    let (ocr_worker, languages) = (config.library.ocr_worker.as_ref(), &config.library.ocr_languages);
+    photos::check_sandbox(&config.library.indexer.decoder, &mut findings).await;
+    let (ocr_worker, languages) =
+        (config.library.indexer.ocr_worker.as_ref(), &config.library.indexer.ocr_languages);
     ocr::check(ocr_worker, languages, &mut findings).await;
     models::check(Models::new(&config.models), config.vision.clone(), &mut findings).await;
     report(findings, options)

@@ -88,7 +88,7 @@ async fn check_search(
     findings: &mut Findings,
 ) -> Result<(), StorageError> {
     let is_disabled = |name: &str| match SearchStage::from_name(name) {
-        Some(SearchStage::Text) => config.library.ocr_worker.is_none(),
+        Some(SearchStage::Text) => config.library.indexer.ocr_worker.is_none(),
         Some(SearchStage::Model) => {
             matches!(Models::new(&config.models).active_model(), Ok(ActiveModel::BuiltIn))
         }

@@ -60,27 +60,27 @@ impl ToolContext {
     }
 
     async fn get_info(&self) -> Outcome {
-        let info = self.api.library.info(&self.caller).await?;
+        let info = self.api.library.catalogue.info(&self.caller).await?;
         let record = library_record(&info, self.caller.account.plan, &self.api.base_url);
         self.result(&ObjectPayload::without_urls(record))
     }
 
     async fn list_images(&self, arguments: Arguments) -> Outcome {
         let query: ListQuery = read::<ListImages>(arguments)?.try_into()?;
-        let hits = self.api.library.list(&self.caller, &query).await?;
+        let hits = self.api.library.catalogue.list(&self.caller, &query).await?;
         self.result(&self.image_list(hits, query.limit.get()))
     }
 
     async fn search_images(&self, arguments: Arguments) -> Outcome {
         let query: SearchQuery = read::<SearchImages>(arguments)?.try_into()?;
-        let hits = self.api.library.search(&self.caller, &query).await?;
-        let lacks_model = self.api.library.lacks_model_for(&query).await;
+        let hits = self.api.library.catalogue.search(&self.caller, &query).await?;
+        let lacks_model = self.api.library.catalogue.lacks_model_for(&query).await;
         self.result(&SearchPayload::new(self.image_list(hits, query.limit.get()), lacks_model))
     }
 
     async fn get_image(&self, arguments: Arguments) -> Outcome {
         let GetImage { id } = read(arguments)?;
-        let image = match self.api.library.image(&self.caller, &id).await? {
+        let image = match self.api.library.catalogue.image(&self.caller, &id).await? {
             Lookup::Found(image) => image,
             Lookup::Foreign => return Err(ToolError::ForeignImage),
             Lookup::Missing => return Err(ToolError::NoImage),
@@ -93,11 +93,11 @@ impl ToolContext {
         let library = &self.api.library;
         let (hits, limit, lacks_model) = match read::<ShowImages>(arguments)?.selection()? {
             Selection::Search(query) => {
-                let hits = library.search(&self.caller, &query).await?;
-                (hits, query.limit.get(), library.lacks_model_for(&query).await)
+                let hits = library.catalogue.search(&self.caller, &query).await?;
+                (hits, query.limit.get(), library.catalogue.lacks_model_for(&query).await)
             }
             Selection::Ids(ids) => {
-                let images = library.images(&self.caller, &ids).await?;
+                let images = library.catalogue.images(&self.caller, &ids).await?;
                 let unknown: Vec<_> = ids
                     .into_iter()
                     .zip(&images)
@@ -119,7 +119,7 @@ impl ToolContext {
 
     async fn list_albums(&self, arguments: Arguments) -> Outcome {
         let (limit, offset) = read::<ListAlbums>(arguments)?.page()?;
-        let page = self.api.library.albums(&self.caller, limit, offset).await?;
+        let page = self.api.library.catalogue.albums(&self.caller, limit, offset).await?;
         let links = self.api.links();
         let results = page.albums.into_iter().map(|album| album_record(album, &links)).collect();
         let pagination = Pagination { total: page.total, offset: offset.get(), limit: limit.get() };
@@ -128,13 +128,13 @@ impl ToolContext {
 
     async fn create_album(&self, arguments: Arguments) -> Outcome {
         let (title, images) = read::<CreateAlbum>(arguments)?.album()?;
-        self.album(self.api.library.create_album(&self.caller, title, images).await?)
+        self.album(self.api.library.catalogue.create_album(&self.caller, title, images).await?)
     }
 
     async fn update_album(&self, arguments: Arguments) -> Outcome {
         let update: UpdateAlbum = read(arguments)?;
         let id = update.album_id.clone();
-        self.album(self.api.library.change_album(&self.caller, &id, update.change()?).await?)
+        self.album(self.api.library.catalogue.change_album(&self.caller, &id, update.change()?).await?)
     }
 
     fn image_list(&self, hits: Vec<Hit>, limit: u32) -> ListPayload<ListedImage> {

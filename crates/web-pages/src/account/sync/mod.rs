@@ -56,7 +56,7 @@ impl Sections<'_> {
     /// The section with its own page.
     pub(super) async fn sync(&self) -> Result<Markup, Reply> {
         let account = &self.person.holder.account;
-        let passwords = self.site.library.sync_passwords(account.id).await;
+        let passwords = self.site.library.accounts.sync_passwords(account.id).await;
         let passwords = passwords.map_err(|error| messages::unavailable(&error))?;
         let addresses = SyncAddresses::of(self.site, self.person);
         Ok(html! {
@@ -69,7 +69,7 @@ impl Sections<'_> {
     /// The section on the overview.
     pub(super) async fn sync_summary(&self) -> Result<Markup, Reply> {
         let account = self.person.holder.account.id;
-        let passwords = self.site.library.sync_passwords(account).await;
+        let passwords = self.site.library.accounts.sync_passwords(account).await;
         let devices = passwords.map_err(|error| messages::unavailable(&error))?.len();
         Ok(html! {
             p { "Phones and computers can upload your photos by themselves." }

@@ -40,8 +40,10 @@ impl Context {
         selection: &Selection,
     ) -> Result<Self, DavError> {
         let (library, caller) = (request.library(), &request.caller);
-        let usage = if selection.needs_usage() { Some(library.storage_use(caller).await?) } else { None };
-        let locks = if selection.needs_locks() { library.account_locks(caller).await? } else { Vec::new() };
+        let usage =
+            if selection.needs_usage() { Some(library.ingest.storage_use(caller).await?) } else { None };
+        let locks =
+            if selection.needs_locks() { library.ingest.account_locks(caller).await? } else { Vec::new() };
         Ok(Self {
             root: root.to_owned(),
             handle: caller.account.sync_handle.to_string(),

@@ -56,7 +56,7 @@ async fn find(
         skip: count(query.skip),
         limit: count(query.limit.unwrap_or(u64::MAX)),
     };
-    Ok(request.library().search_files(&request.caller, &search).await?)
+    Ok(request.library().ingest.search_files(&request.caller, &search).await?)
 }
 
 fn count(number: u64) -> usize {

@@ -34,7 +34,7 @@ pub(super) async fn run(inputs: &Inputs<'_>) -> Result<(), AnyError> {
         Settings::new(no_decoder),
     )?;
     let secret = Secret::load_or_create(&inputs.data_dir.join("secret"), &*random)?;
-    let signing_keys = library.signing_keys(secret);
+    let signing_keys = library.accounts.signing_keys(secret);
     let claims_of = async |token: &str| -> Result<AccessTokenClaims, AnyError> {
         let token = UnverifiedToken::parse(token).ok_or("a malformed token")?;
         let claims = signing_keys.verify(token).await?.ok_or("a valid token was refused")?;
@@ -63,18 +63,18 @@ pub(super) async fn run(inputs: &Inputs<'_>) -> Result<(), AnyError> {
     })
     .await?;
     each("grant and account, always the same", async |_| {
-        library.caller_by_grant(&claims.grant_id).await?.ok_or("no grant")?;
+        library.accounts.caller_by_grant(&claims.grant_id).await?.ok_or("no grant")?;
         Ok(())
     })
     .await?;
     each("grant and account, 1000 in turn", async |call| {
         let place = usize::try_from(call)? % grants.len();
-        library.caller_by_grant(grants.get(place).ok_or("no grant")?).await?.ok_or("no grant")?;
+        library.accounts.caller_by_grant(grants.get(place).ok_or("no grant")?).await?.ok_or("no grant")?;
         Ok(())
     })
     .await?;
     each("account of an API key", async |_| {
-        library.caller_by_key(inputs.key).await?.ok_or("no key")?;
+        library.accounts.caller_by_key(inputs.key).await?.ok_or("no key")?;
         Ok(())
     })
     .await?;

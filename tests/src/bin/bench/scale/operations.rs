@@ -108,7 +108,7 @@ impl Subject {
         key: &str,
     ) -> Result<Arc<Self>, AnyError> {
         let library = serving::library(store.clone(), &tempfile::tempdir()?.keep())?;
-        let caller = library.caller_by_key(key).await?.ok_or("the key is unknown")?;
+        let caller = library.accounts.caller_by_key(key).await?.ok_or("the key is unknown")?;
         let viewer = Viewer { account: caller.account.id, plan: caller.account.plan, free_window: 1000 };
         let newest = ListQuery { limit: Limit::new(100)?, range: DateRange::default(), circle: None };
         let ids: Vec<ImageId> =
@@ -261,7 +261,7 @@ impl Subject {
             range: DateRange::default(),
             limit: Limit::new(50)?,
         };
-        self.library.search(&self.caller, &query).await?;
+        self.library.catalogue.search(&self.caller, &query).await?;
         Ok(())
     }
 

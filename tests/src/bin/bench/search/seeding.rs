@@ -125,9 +125,10 @@ pub(crate) async fn libraries(folder: &Path, count: u32, accounts: u32) -> Resul
     SqliteStore::open(&folder.join("library.sqlite"), options).await?.migrate().await?;
     let (library, store) = open(folder, options).await?;
     let email = Email::parse(EMAIL)?;
-    let (account, _) = library.create_account(email.clone(), Plan::Paid, Some(PASSWORD.into())).await?;
+    let (account, _) =
+        library.accounts.create_account(email.clone(), Plan::Paid, Some(PASSWORD.into())).await?;
     store.mark_synced(account.id, Timestamp::MIN).await?;
-    let key = library.create_key(&email, KeyName::parse("bench")?).await?;
+    let key = library.accounts.create_key(&email, KeyName::parse("bench")?).await?;
 
     let began = Instant::now();
     let path = folder.join("library.sqlite");

@@ -27,7 +27,8 @@ pub(super) async fn open(
 pub(crate) fn library(store: SharedStore, data_dir: &Path) -> Result<Library, AnyError> {
     let blobs = BlobStore::open_folder(&data_dir.join("blobs"))?;
     let no_decoder = WorkerCommand { program: "none".into(), args: Vec::new(), environment: Vec::new() };
-    let settings = Settings { models: Some(Arc::new(StubModelSource)), ..Settings::new(no_decoder) };
+    let mut settings = Settings::new(no_decoder);
+    settings.indexer.models = Some(Arc::new(StubModelSource));
     Ok(Library::new(store, blobs, Arc::new(SystemClock), Arc::new(SystemRandom::new()), settings)?)
 }
 

@@ -1,0 +1,364 @@
+use std::sync::Arc;
+
+use accounts::{Caller, Unavailable};
+use domain::{
+    AccountId, AlbumId, CaptureTime, Correction, DateRange, EditId, EditedField, ImageId, Invalid, PhotoEdit,
+    Position, Selection, TimeEdit, Zone,
+};
+use jiff::civil;
+use keys::{RandomError, new_id};
+pub use places::FoundCity;
+use storage::{
+    ChangeImage, ChangedPlace, ChangedTime, EditableImage, EditedImages, ImageChange, ImageEdits,
+    ImageToChange, ImagesToEdit, Lookup, PhotoContext, StorageError,
+};
+
+use crate::Catalogue;
+
+/// Number of images that one write changes. It takes some hundredths of a second, in which other writes wait.
+const BATCH: u32 = 100;
+
+/// The result of correcting many photos.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct EditTotals {
+    /// How many photos changed.
+    pub changed: u64,
+    /// How many photos stayed as they were, because their time would lie outside the years 0001 to 9999.
+    pub refused: u64,
+}
+
+impl EditTotals {
+    fn add(&mut self, edited: EditedImages) {
+        self.changed += u64::from(edited.changed);
+        self.refused += u64::from(edited.refused);
+    }
+}
+
+/// Why photos were not corrected.
+#[derive(Debug, thiserror::Error)]
+pub enum EditError {
+    /// A value is invalid. Nothing was changed.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// The service is unavailable. Photos of a selection may be changed; the same call continues.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+}
+
+impl From<StorageError> for EditError {
+    fn from(error: StorageError) -> Self {
+        Self::Unavailable(error.into())
+    }
+}
+
+impl Catalogue {
+    /// An id for a correction. The form of a correction contains it, so that a form that is sent twice counts once.
+    ///
+    /// # Errors
+    /// The random source failed.
+    pub fn new_edit_id(&self) -> Result<String, RandomError> {
+        new_id(self.random())
+    }
+
+    /// The fields of a photo that can be corrected, with its corrections.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn photo_edits(
+        &self,
+        caller: &Caller,
+        id: &ImageId,
+    ) -> Result<Lookup<(EditableImage, Option<ImageEdits>)>, StorageError> {
+        self.parts.store.image_edits(self.viewer(caller), id).await
+    }
+
+    /// The albums of a photo, and its neighbours in the timeline or in an album.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn photo_context(
+        &self,
+        caller: &Caller,
+        id: &ImageId,
+        album: Option<&AlbumId>,
+    ) -> Result<PhotoContext, StorageError> {
+        self.parts.store.photo_context(self.viewer(caller), id, album).await
+    }
+
+    /// Corrects a photo; returns whether anything changed. A photo that the caller cannot see does not change.
+    ///
+    /// # Errors
+    /// [`EditError`].
+    pub async fn edit_photo(
+        &self,
+        caller: &Caller,
+        id: &ImageId,
+        edit: &EditId,
+        change: PhotoEdit,
+    ) -> Result<bool, EditError> {
+        let change = prepared(change).await?;
+        let images = ImagesToEdit::Ids(vec![id.clone()]);
+        let edited = self.parts.store.edit_images(self.viewer(caller), edit, images, change).await?;
+        if edited.refused > 0 {
+            return Err(Invalid::new("time", "would lie outside the years 0001 to 9999").into());
+        }
+        Ok(edited.changed > 0)
+    }
+
+    /// Corrects all photos of a selection in batches. The same call with the same id continues an interrupted one, and
+    /// shifts no photo twice.
+    ///
+    /// # Errors
+    /// [`EditError`].
+    pub async fn edit_photos(
+        &self,
+        caller: &Caller,
+        selection: &Selection,
+        edit: &EditId,
+        change: PhotoEdit,
+    ) -> Result<EditTotals, EditError> {
+        // Photos that move to later times are not met again from the newest to the oldest.
+        let newest_first = !matches!(&change.time, Some(TimeEdit::Shift(shift)) if shift.seconds() < 0);
+        let change = prepared(change).await?;
+        let (store, viewer) = (&self.parts.store, self.viewer(caller));
+        let mut totals = EditTotals::default();
+        for (first, last) in selection.ranges() {
+            let mut rest = DateRange::new(Some(*first), Some(*last)).ok();
+            while let Some(range) = rest {
+                let selection = selection.clone();
+                let images = ImagesToEdit::Range { range, newest_first, selection, max: BATCH };
+                let edited = store.edit_images(viewer, edit, images, change.clone()).await?;
+                totals.add(edited);
+                rest = edited.rest;
+            }
+        }
+        for ids in selection.ids().chunks(usize::try_from(BATCH).unwrap_or(1)) {
+            let images = ImagesToEdit::Ids(ids.to_vec());
+            totals.add(store.edit_images(viewer, edit, images, change.clone()).await?);
+        }
+        Ok(totals)
+    }
+
+    /// Corrects imported photos as their export says. Photos that have corrections stay as they are.
+    ///
+    /// # Errors
+    /// [`Unavailable`].
+    pub async fn restore_corrections(
+        &self,
+        account: AccountId,
+        corrections: Vec<(ImageId, PhotoEdit)>,
+    ) -> Result<(), Unavailable> {
+        let viewer = self.full_viewer(account);
+        for (id, correction) in corrections {
+            let Lookup::Found((_, None)) = self.parts.store.image_edits(viewer, &id).await? else { continue };
+            let Some(edit) = EditId::parse(self.new_edit_id()?) else { continue };
+            let change = match prepared(correction).await {
+                Ok(change) => change,
+                Err(EditError::Unavailable(error)) => return Err(error),
+                // Only names of time zones can be invalid, and sidecars have offsets.
+                Err(EditError::Invalid(error)) => {
+                    tracing::warn!(%error, "a correction in an export is invalid");
+                    continue;
+                }
+            };
+            self.parts.store.edit_images(viewer, &edit, ImagesToEdit::Ids(vec![id]), change).await?;
+        }
+        Ok(())
+    }
+
+    /// Gives fields of a photo the values of its file again.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn revert_photo(
+        &self,
+        caller: &Caller,
+        id: &ImageId,
+        fields: &[EditedField],
+    ) -> Result<Lookup<()>, StorageError> {
+        self.parts.store.revert_fields(self.viewer(caller), id, fields).await
+    }
+
+    /// Undoes a correction; returns the number of photos. A photo that was corrected again later stays as it is.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn undo_edit(&self, caller: &Caller, edit: &EditId) -> Result<u64, StorageError> {
+        let mut undone = 0;
+        loop {
+            match self.parts.store.undo_edit(self.viewer(caller), edit, BATCH).await? {
+                0 => return Ok(undone),
+                more => undone += u64::from(more),
+            }
+        }
+    }
+
+    /// The cities whose names begin with a text, the most populous first.
+    pub async fn find_cities(&self, text: &str) -> Vec<FoundCity> {
+        let text: String = text.chars().take(MAX_CITY_CHARS).collect();
+        tokio::task::spawn_blocking(move || places::find(&text)).await.unwrap_or_default()
+    }
+}
+
+/// Longer than every name of a city with its country.
+const MAX_CITY_CHARS: usize = 200;
+
+/// Checks a correction, and computes what is the same for all photos.
+async fn prepared(edit: PhotoEdit) -> Result<ChangeImage, EditError> {
+    // On a blocking thread, because the first look-up of a time zone unpacks the data.
+    let prepared = tokio::task::spawn_blocking(move || prepare(edit)).await;
+    match prepared {
+        Ok(change) => Ok(change?),
+        Err(error) => Err(StorageError::Unavailable(format!("a correction: {error}")).into()),
+    }
+}
+
+fn prepare(edit: PhotoEdit) -> Result<ChangeImage, Invalid> {
+    let zone = match &edit.time {
+        Some(TimeEdit::Zone(zone)) => Some(zone),
+        Some(TimeEdit::Set { zone, .. }) => zone.as_ref(),
+        Some(TimeEdit::Shift(_)) | None => None,
+    };
+    if let Some(Zone::Named(name)) = zone
+        && !places::is_zone(name)
+    {
+        let reason =
+            "is not the name of a time zone; try one such as Europe/Lisbon, or an offset such as +01:00";
+        return Err(Invalid::new("zone", reason));
+    }
+    let description = match edit.description {
+        Correction::Keep => None,
+        Correction::Clear => Some(None),
+        Correction::Set(text) => Some(Some(text)),
+    };
+    let place = match edit.position {
+        Correction::Keep => None,
+        Correction::Clear => Some(ChangedPlace { position: None, place: None }),
+        Correction::Set(position) => {
+            // So that the first look-up is not made in a transaction.
+            places::time_zone(position);
+            Some(ChangedPlace { position: Some(position), place: places::place(position) })
+        }
+    };
+    let time = edit.time;
+    Ok(Arc::new(move |image| {
+        Some(ImageChange {
+            description: description.clone(),
+            time: changed_time(time.as_ref(), place.as_ref(), image)?,
+            place: place.clone(),
+        })
+    }))
+}
+
+/// The new capture time of a photo; `Some(None)` if it stays, `None` if it cannot be corrected so.
+#[expect(clippy::option_option, reason = "the outer one is the result of a closure that may refuse")]
+fn changed_time(
+    edit: Option<&TimeEdit>,
+    place: Option<&ChangedPlace>,
+    image: &ImageToChange,
+) -> Option<Option<ChangedTime>> {
+    let position = place.map_or(image.present.position, |place| place.position);
+    if let Some(edit) = edit {
+        let capture = corrected_time(edit, image.present.capture, position)?;
+        return Some(Some(ChangedTime { capture, follows_position: false }));
+    }
+    let Some(place) = place else { return Some(None) };
+    let capture = indexer::locate(image.time_without_place, place.position).capture;
+    Some((capture != image.present.capture).then_some(ChangedTime { capture, follows_position: true }))
+}
+
+fn corrected_time(edit: &TimeEdit, capture: CaptureTime, position: Option<Position>) -> Option<CaptureTime> {
+    let offset_of = |zone: &Zone, wall: civil::DateTime| match zone {
+        Zone::Offset(offset) => Some(offset.minutes()),
+        Zone::Named(name) => places::zone_offset_minutes(name, wall),
+    };
+    let corrected = edit.applied(capture, offset_of)?;
+    let (TimeEdit::Set { wall, zone: None }, Some(position)) = (edit, position) else {
+        return Some(corrected);
+    };
+    // A clock that showed the time of its place also did so at the corrected time, when summer time may differ.
+    let had_time_of_place = capture.offset_minutes.is_none()
+        || capture.offset_minutes == places::offset_minutes(position, capture.wall_clock());
+    if !had_time_of_place {
+        return Some(corrected);
+    }
+    let offset = places::offset_minutes(position, *wall);
+    let zone = offset.and_then(domain::UtcOffset::from_minutes).map(Zone::Offset);
+    TimeEdit::Set { wall: *wall, zone }.applied(capture, offset_of)
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{CaptureSource, ShiftNumbers, TimeShift, Timestamp, parse_wall_time};
+
+    use super::*;
+
+    fn image(wall: &str, offset_minutes: Option<i32>, position: Option<Position>) -> ImageToChange {
+        let wall: civil::DateTime = wall.parse().unwrap();
+        let at = Timestamp::from_wall(wall, offset_minutes.unwrap_or(0)).unwrap();
+        let source = CaptureSource::ExifOriginal;
+        let capture = CaptureTime { at, wall: Some(wall), offset_minutes, source };
+        let present = EditableImage { capture, position, place: None, description: None };
+        ImageToChange { present, time_without_place: capture }
+    }
+
+    fn changed(edit: PhotoEdit, image: &ImageToChange) -> ImageChange {
+        prepare(edit).unwrap()(image).unwrap()
+    }
+
+    fn at(change: &ImageChange) -> (String, Option<i32>, bool) {
+        let time = change.time.unwrap();
+        (time.capture.at.to_string(), time.capture.offset_minutes, time.follows_position)
+    }
+
+    #[test]
+    fn a_time_is_set_in_the_zone_of_the_place() {
+        let paris = Position::new(48.8566, 2.3522).ok();
+        let set = |zone: Option<&str>| PhotoEdit {
+            time: Some(TimeEdit::Set {
+                wall: parse_wall_time("2024-01-15T12:00").unwrap(),
+                zone: zone.map(|zone| Zone::parse(zone).unwrap()),
+            }),
+            ..PhotoEdit::default()
+        };
+        let check = |zone, photo: &ImageToChange, expect: &str, offset| {
+            assert_eq!(at(&changed(set(zone), photo)), (expect.to_owned(), offset, false), "{photo:?}");
+        };
+        let summer = "2024-07-15T12:00:00";
+        check(None, &image(summer, Some(120), paris), "2024-01-15T11:00:00.000Z", Some(60));
+        check(None, &image(summer, None, paris), "2024-01-15T11:00:00.000Z", Some(60));
+        check(None, &image(summer, Some(-300), paris), "2024-01-15T17:00:00.000Z", Some(-300));
+        check(None, &image(summer, Some(120), None), "2024-01-15T10:00:00.000Z", Some(120));
+        check(None, &image(summer, None, None), "2024-01-15T12:00:00.000Z", None);
+        check(Some("Asia/Tokyo"), &image(summer, Some(120), paris), "2024-01-15T03:00:00.000Z", Some(540));
+        let invalid = prepare(set(Some("Mars/Olympus"))).err().unwrap();
+        assert_eq!(invalid.field, "zone");
+    }
+
+    #[test]
+    fn a_position_gives_the_place_and_a_missing_zone() {
+        let lisbon = Position::new(38.7223, -9.1393).unwrap();
+        let edit = || PhotoEdit { position: Correction::Set(lisbon), ..PhotoEdit::default() };
+        let change = changed(edit(), &image("2024-07-15T12:00:00", None, None));
+        assert_eq!(change.place.as_ref().unwrap().place.as_deref(), Some("Lisbon, Portugal"));
+        assert_eq!(at(&change), ("2024-07-15T11:00:00.000Z".to_owned(), Some(60), true));
+        let known = changed(edit(), &image("2024-07-15T12:00:00", Some(-300), None));
+        assert_eq!(known.time, None);
+        // Another position: the zone of the former one does not count.
+        let placed = ImageToChange {
+            present: image("2024-07-15T12:00:00", Some(540), None).present,
+            ..image("2024-07-15T12:00:00", None, None)
+        };
+        assert_eq!(at(&changed(edit(), &placed)).1, Some(60));
+        let cleared = PhotoEdit { position: Correction::Clear, ..PhotoEdit::default() };
+        assert_eq!(at(&changed(cleared, &placed)).1, None);
+    }
+
+    #[test]
+    fn an_impossible_time_is_refused() {
+        let numbers = ShiftNumbers { days: "3000000", ..ShiftNumbers::default() };
+        let shift = TimeEdit::Shift(TimeShift::parse(true, numbers).unwrap());
+        let edit = PhotoEdit { time: Some(shift), ..PhotoEdit::default() };
+        assert_eq!(prepare(edit).unwrap()(&image("2024-07-15T12:00:00", None, None)), None);
+    }
+}

@@ -1,0 +1,99 @@
+//! What people and programs see of an account's photos: lists, searches, the timeline, the map, albums, corrections, the
+//! trash, and renditions.
+//!
+//! The most common change is another way to look at photos: add a module with its method on [`Catalogue`].
+
+mod albums;
+mod edits;
+mod hot_renditions;
+mod images;
+mod map;
+mod problem_words;
+mod renditions;
+mod search;
+mod selections;
+mod timeline;
+mod trash;
+
+use std::sync::Arc;
+
+use accounts::Caller;
+use blobs::BlobStore;
+use clock::Clock;
+use domain::{AccountId, Plan};
+use hot_renditions::HotRenditions;
+use indexer::Indexer;
+use keys::Random;
+use search::EmbeddingCache;
+use storage::{SharedStore, Viewer};
+
+pub use edits::{EditError, EditTotals, FoundCity};
+pub use hot_renditions::{RenditionCacheFigures, RenditionContent};
+pub use images::LibraryInfo;
+pub use renditions::ServedRendition;
+pub use search::{Hit, MatchBy, PhotoFilter, RankedPage, SearchError, SearchSettings};
+pub use selections::DeletedSelection;
+pub use trash::RESTORABLE_MS;
+
+/// The photos of all accounts, as their owners see them. Clones share it.
+#[derive(Clone)]
+pub struct Catalogue {
+    parts: Arc<Parts>,
+}
+
+impl std::fmt::Debug for Catalogue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Catalogue")
+    }
+}
+
+struct Parts {
+    store: SharedStore,
+    blobs: BlobStore,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+    indexer: Indexer,
+    free_window: u32,
+    embeddings: EmbeddingCache,
+    hot_renditions: HotRenditions,
+}
+
+impl Catalogue {
+    /// An account on the free plan sees its newest `free_window` photos.
+    pub fn new(
+        store: SharedStore,
+        blobs: BlobStore,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+        indexer: Indexer,
+        free_window: u32,
+        search: SearchSettings,
+    ) -> Self {
+        let (embeddings, hot_renditions) = (EmbeddingCache::new(search), HotRenditions::default());
+        let parts = Parts { store, blobs, clock, random, indexer, free_window, embeddings, hot_renditions };
+        Self { parts: Arc::new(parts) }
+    }
+
+    /// The renditions that are kept in memory.
+    pub fn rendition_cache(&self) -> RenditionCacheFigures {
+        self.parts.hot_renditions.figures()
+    }
+
+    /// The memory of embeddings, in bytes.
+    pub fn embeddings_bytes(&self) -> usize {
+        self.parts.embeddings.bytes()
+    }
+
+    /// The view of all photos of an account. The window of the free plan hides some, also from their owner.
+    pub fn full_viewer(&self, account: AccountId) -> Viewer {
+        Viewer { account, plan: Plan::Paid, free_window: self.parts.free_window }
+    }
+
+    fn viewer(&self, caller: &Caller) -> Viewer {
+        caller.viewer(self.parts.free_window)
+    }
+
+    fn random(&self) -> &dyn Random {
+        self.parts.random.as_ref()
+    }
+}

@@ -1,0 +1,34 @@
+use accounts::Caller;
+use domain::{DateRange, Image, Limit, MapArea};
+use storage::{MapCluster, StorageError};
+
+use crate::Catalogue;
+
+impl Catalogue {
+    /// The caller's photos in the squares of a level that an area touches, or in larger squares if these are too many.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn map_clusters(
+        &self,
+        caller: &Caller,
+        area: MapArea,
+        level: u8,
+    ) -> Result<Vec<MapCluster>, StorageError> {
+        self.parts.store.map_clusters(self.viewer(caller), area, level).await
+    }
+
+    /// The caller's newest photos of an area in a range.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn map_images(
+        &self,
+        caller: &Caller,
+        area: MapArea,
+        range: DateRange,
+        limit: Limit,
+    ) -> Result<Vec<Image>, StorageError> {
+        self.parts.store.map_images(self.viewer(caller), area, range, limit).await
+    }
+}

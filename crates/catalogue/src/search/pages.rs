@@ -1,0 +1,111 @@
+//! Searches of people, page by page.
+
+use accounts::Caller;
+use domain::{Circle, DateRange, Limit, QueryText};
+use storage::{MAX_TEXT_MATCHES, SearchFilter, StorageError, TextColumns};
+
+use super::{Appearance, Hit, Matching, SearchError};
+use crate::Catalogue;
+
+/// As many images as a ranking has. Its pages end there, because each page computes the ranking again.
+const MAX_RANKED: usize = 300;
+
+/// Cameras of an account that are offered.
+const MAX_CAMERAS: u32 = 500;
+
+/// What a search compares with its words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MatchBy {
+    /// Texts and appearance.
+    #[default]
+    All,
+    /// Description, words read by OCR, place and file name.
+    Words,
+    /// Visual appearance.
+    Look,
+}
+
+/// Restricts a search besides its words.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PhotoFilter {
+    /// Only these places.
+    pub circle: Option<Circle>,
+    /// Only the camera of this name, as [`Catalogue::cameras`] lists it.
+    pub camera: Option<String>,
+    /// Only these capture times.
+    pub range: DateRange,
+}
+
+impl PhotoFilter {
+    fn as_search_filter(&self) -> SearchFilter<'_> {
+        SearchFilter { album: None, circle: self.circle, camera: self.camera.as_deref(), range: self.range }
+    }
+}
+
+/// A page of a ranking.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RankedPage {
+    /// The images, best first.
+    pub hits: Vec<Hit>,
+    /// The number of images in the whole ranking.
+    pub ranked: usize,
+    /// Whether images beyond the end of the ranking may match as well.
+    pub is_cut: bool,
+}
+
+impl Catalogue {
+    /// The names of the cameras of the caller's photos, the camera of the newest photo first.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn cameras(&self, caller: &Caller) -> Result<Vec<String>, StorageError> {
+        self.parts.store.cameras(self.viewer(caller), MAX_CAMERAS).await
+    }
+
+    /// The newest photos that pass a filter.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn newest_photos(
+        &self,
+        caller: &Caller,
+        filter: &PhotoFilter,
+        limit: Limit,
+    ) -> Result<Vec<Hit>, StorageError> {
+        let filter = filter.as_search_filter();
+        let found = self.parts.store.filter_images(self.viewer(caller), filter, limit).await?;
+        Ok(found.into_iter().map(Hit::from).collect())
+    }
+
+    /// The photos that match words best: those from `skip` on, at most `limit`. The ranking is the same for each page as
+    /// long as the photos stay the same.
+    ///
+    /// # Errors
+    /// [`SearchError`].
+    pub async fn ranked_photos(
+        &self,
+        caller: &Caller,
+        text: &QueryText,
+        by: MatchBy,
+        filter: &PhotoFilter,
+        (skip, limit): (usize, Limit),
+    ) -> Result<RankedPage, SearchError> {
+        let matching = Matching {
+            text,
+            columns: (by != MatchBy::Look).then_some(TextColumns::ContentAndContext),
+            max_text_results: MAX_TEXT_MATCHES,
+            appearance: match by {
+                MatchBy::All => Some(Appearance::Optional),
+                MatchBy::Words => None,
+                MatchBy::Look => Some(Appearance::Required),
+            },
+        };
+        let ranking = self.rank(caller, &matching, filter.as_search_filter(), MAX_RANKED).await?;
+        let ranked = ranking.images.len();
+        let has_all_texts =
+            ranking.text_matches.len() < usize::try_from(MAX_TEXT_MATCHES).unwrap_or(usize::MAX);
+        let end = skip.saturating_add(usize::try_from(limit.get()).unwrap_or(usize::MAX));
+        let hits = self.hits(caller, ranking, filter.circle, skip..end).await?;
+        Ok(RankedPage { hits, ranked, is_cut: ranked >= MAX_RANKED || !has_all_texts })
+    }
+}

@@ -1,0 +1,114 @@
+use accounts::Caller;
+use domain::{AlbumId, Selection, Timestamp};
+use storage::{SelectionCount, SelectionCursor, SelectionStep, StorageError};
+
+use crate::Catalogue;
+
+/// Number of images that one step changes. Other writes wait for a step, so it takes a fraction of a second.
+const IMAGES_PER_STEP: u32 = 250;
+
+/// A deletion that can be undone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeletedSelection {
+    /// Number of deleted images.
+    pub count: u32,
+    /// Its time, which tells it from other deletions.
+    pub at: Timestamp,
+}
+
+/// Runs the steps of an operation to the end; returns the number of changed images, or `None` as soon as a step does.
+pub(crate) async fn run<S, F>(mut step: S) -> Result<Option<u32>, StorageError>
+where
+    S: FnMut(SelectionCursor) -> F,
+    F: Future<Output = Result<Option<SelectionStep>, StorageError>>,
+{
+    let (mut changed, mut next) = (0_u32, Some(SelectionCursor::default()));
+    while let Some(cursor) = next {
+        let Some(done) = step(cursor).await? else { return Ok(None) };
+        changed = changed.saturating_add(done.changed);
+        next = done.next;
+    }
+    Ok(Some(changed))
+}
+
+impl Catalogue {
+    /// Counts the visible images of a selection.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn count_selection(
+        &self,
+        caller: &Caller,
+        selection: &Selection,
+    ) -> Result<SelectionCount, StorageError> {
+        self.parts.store.count_selection(self.viewer(caller), selection).await
+    }
+
+    /// Deletes any number of images; their owner can restore them for 30 days. Images added meanwhile may be left out.
+    ///
+    /// # Errors
+    /// [`StorageError`]. Some images may be deleted then.
+    pub async fn delete_selection(
+        &self,
+        caller: &Caller,
+        selection: &Selection,
+    ) -> Result<DeletedSelection, StorageError> {
+        let (viewer, at) = (self.viewer(caller), self.parts.clock.now());
+        let store = &self.parts.store;
+        let deleted = run(async |cursor| {
+            store.delete_selection(viewer, selection, at, cursor, IMAGES_PER_STEP).await.map(Some)
+        });
+        Ok(DeletedSelection { count: deleted.await?.unwrap_or(0), at })
+    }
+
+    /// Restores deleted images; with `deleted_at` only images that were deleted at this time. Returns their number.
+    ///
+    /// # Errors
+    /// [`StorageError`]. Some images may be restored then.
+    pub async fn restore_selection(
+        &self,
+        caller: &Caller,
+        selection: &Selection,
+        deleted_at: Option<Timestamp>,
+    ) -> Result<u32, StorageError> {
+        let (store, account) = (&self.parts.store, caller.account.id);
+        let restored = run(async |cursor| {
+            store.restore_selection(account, selection, deleted_at, cursor, IMAGES_PER_STEP).await.map(Some)
+        });
+        Ok(restored.await?.unwrap_or(0))
+    }
+
+    /// Adds images to an album; returns how many were not in it. `None` if the caller has no such album.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn add_selection_to_album(
+        &self,
+        caller: &Caller,
+        selection: &Selection,
+        album: &str,
+    ) -> Result<Option<u32>, StorageError> {
+        let (store, viewer, at) = (&self.parts.store, self.viewer(caller), self.parts.clock.now());
+        let Some(album) = AlbumId::parse(album) else { return Ok(None) };
+        run(|cursor| store.add_selection_to_album(viewer, selection, &album, at, cursor, IMAGES_PER_STEP))
+            .await
+    }
+
+    /// Removes images from an album; returns how many were in it. `None` if the caller has no such album.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn remove_selection_from_album(
+        &self,
+        caller: &Caller,
+        selection: &Selection,
+        album: &str,
+    ) -> Result<Option<u32>, StorageError> {
+        let (store, viewer, at) = (&self.parts.store, self.viewer(caller), self.parts.clock.now());
+        let Some(album) = AlbumId::parse(album) else { return Ok(None) };
+        run(|cursor| {
+            store.remove_selection_from_album(viewer, selection, &album, at, cursor, IMAGES_PER_STEP)
+        })
+        .await
+    }
+}

@@ -1,0 +1,112 @@
+use std::time::Duration;
+
+use catalogue::RESTORABLE_MS;
+use ingest::FORGET_MS;
+use roles::{HeldRole, Role, StoreFailure};
+use storage::StorageError;
+use tokio::{sync::watch, task::JoinHandle, time};
+
+use crate::Upkeep;
+
+/// How often a running service cleans up.
+const INTERVAL: Duration = Duration::from_secs(600);
+/// How many rows one write covers, so that other writes wait only briefly.
+const BATCH: u32 = 200;
+
+/// The periodic clean-up of a running service, until it is stopped.
+#[derive(Debug)]
+pub struct Maintenance {
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+impl Maintenance {
+    /// Stops after the current batch.
+    pub async fn stop(self) {
+        // Fails only if the task has already ended.
+        let _ = self.stop.send(true);
+        if let Err(error) = self.task.await {
+            tracing::error!(%error, "the maintenance task failed");
+        }
+    }
+}
+
+impl Upkeep {
+    /// Starts the periodic clean-up. It forgets expired uploads, purges images that were deleted more than 30 days ago and the data of deleted
+    /// accounts, and deletes expired rows.
+    pub fn start_maintenance(&self) -> Maintenance {
+        let (stop, mut stopped) = watch::channel(false);
+        let upkeep = self.clone();
+        let task = tokio::spawn(async move {
+            let mut interval = time::interval(INTERVAL);
+            loop {
+                tokio::select! {
+                    _ = stopped.changed() => return,
+                    _ = interval.tick() => {}
+                }
+                let cleaned = upkeep.clean_up(|| *stopped.borrow()).await;
+                if let Err(error) = cleaned {
+                    tracing::warn!(%error, "clean-up failed; it will be retried");
+                }
+            }
+        });
+        Maintenance { stop, task }
+    }
+
+    /// Purges the data of deleted accounts completely.
+    ///
+    /// # Errors
+    /// A store failed; a running service retries.
+    pub async fn purge_deleted(&self) -> Result<(), String> {
+        self.parts.ingest.sweep_uploads(|| false).await.map_err(|error| error.to_string())?;
+        self.purge().await.map_err(|error| error.to_string())?;
+        self.parts.roles.finish_removals().await.map_err(|error| error.to_string())
+    }
+
+    /// Forgets expired uploads, and deletes parts of uploads that nothing refers to.
+    ///
+    /// # Errors
+    /// A store failed; a running service retries.
+    pub async fn delete_expired_uploads(&self) -> Result<(), String> {
+        self.parts.ingest.sweep_uploads(|| false).await.map_err(|error| error.to_string())
+    }
+
+    /// One process of all machines does this at a time. If it takes so long that another one begins as well, they share the
+    /// rows between them.
+    async fn clean_up(&self, stopped: impl Fn() -> bool) -> Result<(), StoreFailure> {
+        // The folder of parts may belong to this machine.
+        self.parts.ingest.sweep_part_files().await?;
+        let Some(mut sweeper) = self.parts.roles.try_role(Role::SWEEPER).await? else { return Ok(()) };
+        let cleaned = async {
+            self.parts.accounts.delete_expired(&stopped).await?;
+            // Before the purge, which deletes the rows of deleted accounts.
+            self.parts.ingest.sweep_expired_uploads(&stopped).await?;
+            // Before the purge, which can take long: imports of the same bytes wait for removals that have begun.
+            self.parts.roles.remove_idle_blobs(&mut sweeper, &stopped).await?;
+            self.purge_as(&mut sweeper, &stopped).await?;
+            self.parts.roles.remove_idle_blobs(&mut sweeper, stopped).await
+        };
+        let cleaned = cleaned.await;
+        sweeper.release().await;
+        cleaned
+    }
+
+    /// Purges while this process has the sweeper's role. It renews the role, because deleting an account can take hours.
+    async fn purge_as(&self, sweeper: &mut HeldRole, stopped: impl Fn() -> bool) -> Result<(), StorageError> {
+        while !stopped() && sweeper.is_valid().await? && self.purge_batch().await? {}
+        Ok(())
+    }
+
+    async fn purge(&self) -> Result<(), StorageError> {
+        while self.purge_batch().await? {}
+        Ok(())
+    }
+
+    /// Deletes one batch of rows; `false` when none is left.
+    async fn purge_batch(&self) -> Result<bool, StorageError> {
+        let (store, now) = (&self.parts.store, self.parts.clock.now());
+        Ok(store.sweep_watched_files(now.plus_millis(-FORGET_MS), BATCH).await? > 0
+            || store.sweep_deleted_files(None, now, BATCH).await? > 0
+            || store.purge_images(now.plus_millis(-RESTORABLE_MS), BATCH).await? > 0)
+    }
+}
