@@ -8,7 +8,7 @@ use domain::normalized_password;
 use keys::{Random, RandomError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use blocking::run_limited;
+use threads::run_limited;
 
 /// A hash that no password matches, with the parameters of [`Passwords::hash`]. Verifying against it takes as long for an
 /// unknown email as for a known one, so that timing does not reveal accounts.

@@ -10,6 +10,7 @@ mod folder_import;
 mod folder_watch;
 mod import;
 mod import_albums;
+mod import_error;
 mod import_feed;
 mod import_report;
 mod reserved_bytes;
@@ -33,7 +34,8 @@ pub use exports::Problem;
 pub use files::{FileError, FileSearch, LockFile, MoveFile, PutFile, SearchDepth};
 pub use folder_import::ImportProgress;
 pub use folder_watch::{FORGET_MS, WatchError, WatchEvent, WatchOptions, WatchTotals};
-pub use import::{ImportError, ImportOutcome, Upload};
+pub use import::{ImportOutcome, Upload};
+pub use import_error::ImportError;
 pub use import_report::{FailedFile, FailedKind, ImportReport};
 pub use media::Format as PhotoFormat;
 pub use uploads::{

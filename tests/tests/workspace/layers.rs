@@ -31,21 +31,21 @@ const LAYERS: [(&str, &[&str]); 47] = [
     ("sandbox", &["domain", "media", "ocr"]),
     ("exports", &["domain", "media"]),
     ("clock", &["domain", "storage"]),
-    ("blocking", &["domain"]),
+    ("threads", &["domain"]),
     ("roles", &["clock", "domain", "storage", "blobs", "keys"]),
     // Each use case has its own crate. The formats of photos, their sandbox and vision models stay in those that list them.
-    ("accounts", &["clock", "blocking", "domain", "storage", "keys", "oauth-core"]),
+    ("accounts", &["clock", "threads", "domain", "storage", "keys", "oauth-core"]),
     (
         "indexer",
         &[
-            "clock", "blocking", "roles", "domain", "storage", "blobs", "keys", "media", "places", "sandbox",
+            "clock", "threads", "roles", "domain", "storage", "blobs", "keys", "media", "places", "sandbox",
             "vectors", "vision",
         ],
     ),
     (
         "catalogue",
         &[
-            "accounts", "indexer", "clock", "blocking", "domain", "storage", "blobs", "keys", "places",
+            "accounts", "indexer", "clock", "threads", "domain", "storage", "blobs", "keys", "places",
             "vectors", "vision",
         ],
     ),

@@ -40,7 +40,7 @@ async fn record_event(library: &Library, email: &Email, kind: SecurityEventKind,
     // The key is changed already, so a failure here does not fail the command.
     match library.accounts.account(email).await {
         Ok(account) => {
-            library.accounts.record_security_event(account.id, kind, None, Some(name.as_str())).await
+            library.accounts.record_security_event(account.id, kind, None, Some(name.as_str())).await;
         }
         Err(error) => tracing::warn!(%error, "security event not recorded"),
     }

@@ -6,7 +6,6 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use blocking::run_limited;
 use domain::{AccountId, Circle, Position, QueryText, Timestamp};
 use futures_util::{StreamExt as _, stream::FuturesOrdered};
 use indexer::SharedEncoder;
@@ -14,6 +13,7 @@ use storage::{
     EncoderId, ImageKey, SearchFilter, SharedStore, StorageError, StoredVector, VectorId, Viewer,
     VisibleVector,
 };
+use threads::run_limited;
 use tokio::{sync::Semaphore, task::JoinError};
 use vectors::{Area, Cache, Index, IndexKey, KeySet, Row, RowFilter, ScanOptions, dot_f16};
 use vision::{EncodeError, EncodedQuery};

@@ -1,10 +1,10 @@
 use std::{io, time::Duration};
 
 use blobs::BlobError;
-use blocking::run_low_priority;
 use domain::{BlobKind, ContentHash};
 use sandbox::{Analysis, AnalysisTask, DecodeError, Urgency};
 use storage::{NewVector, RenditionBlob, StageJob, StageOutcome, StorageError};
+use threads::run_low_priority;
 use vision::{EncodeError, Picture};
 
 use super::{OpenStage, StageWork};
