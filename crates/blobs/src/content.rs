@@ -15,9 +15,9 @@ use object_store::{
 use tokio::time::timeout;
 
 use crate::{
-    BlobError, BlobReader, PutError, StagedFile, content_hash, error::system_error, fingerprint::Hasher,
-    permissions::create_private_folder, reading::unreadable, s3::S3Failure, store::run_blocking,
-    sync::sync_folder, upload::put_file,
+    BlobError, BlobReader, PutError, StagedFile, blocking::run_blocking, content_hash, error::system_error,
+    fingerprint::Hasher, listing::files_named, permissions::create_private_folder, reading::unreadable,
+    s3_failure::S3Failure, sync::sync_folder, upload::put_file,
 };
 
 /// How long a check that the backend can be reached may take. Load balancers wait about as long.
@@ -365,18 +365,6 @@ fn list_folder(folder: &Path) -> io::Result<Vec<(ContentHash, u64)>> {
         }
     }
     Ok(blobs)
-}
-
-/// The files of a folder whose names match.
-pub(crate) fn files_named(folder: &Path, matches: impl Fn(&str) -> bool) -> io::Result<Vec<fs::DirEntry>> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_type()?.is_file() && entry.file_name().to_str().is_some_and(&matches) {
-            files.push(entry);
-        }
-    }
-    Ok(files)
 }
 
 /// The local backend writes `HASH#1` and renames it to `HASH`.

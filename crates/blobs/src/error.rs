@@ -6,7 +6,7 @@ use std::{
 
 use domain::{BlobKind, ContentHash};
 
-use crate::s3::S3Failure;
+use crate::s3_failure::S3Failure;
 
 /// Why a blob operation failed.
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +56,12 @@ impl BlobError {
 impl From<tokio::task::JoinError> for BlobError {
     fn from(source: tokio::task::JoinError) -> Self {
         object_store::Error::JoinError { source }.into()
+    }
+}
+
+impl From<S3Failure> for BlobError {
+    fn from(failure: S3Failure) -> Self {
+        Self::Unavailable(failure.into())
     }
 }
 

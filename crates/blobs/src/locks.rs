@@ -8,9 +8,10 @@ use std::{
 };
 
 use crate::{
-    BlobError, open_regular,
+    BlobError,
+    lock_file::lock_file,
     owners::{EndedOwner, OwnerLock, ended_owners},
-    permissions::{create_private_folder, restrict_permissions},
+    permissions::create_private_folder,
 };
 
 /// Every process that uses the folder holds this lock shared. The process that cleans up holds it exclusively and writes
@@ -255,18 +256,6 @@ impl Drop for ExclusiveLock {
             tracing::warn!(%error, "the blob folder is not locked; another process may treat it as unused");
         }
     }
-}
-
-pub(crate) fn lock_file(root: &Path, name: &str) -> io::Result<File> {
-    let path = root.join(name);
-    let mut options = File::options();
-    options.create(true).truncate(false).read(true).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let named = |error: io::Error| io::Error::new(error.kind(), format!("{name}: {error}"));
-    let file = open_regular(&path, &mut options).map_err(named)?;
-    restrict_permissions(&path, 0o600)?;
-    Ok(file)
 }
 
 #[cfg(test)]

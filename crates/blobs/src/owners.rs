@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::locks::lock_file;
+use crate::lock_file::lock_file;
 
 /// The prefix of the names of the files.
 const PREFIX: &str = "owner-";

@@ -8,7 +8,7 @@ use tempfile::NamedTempFile;
 use tokio::io::AsyncWriteExt as _;
 
 use crate::{
-    BlobError, ChecksumVerifier, Fingerprint, StagingError, content::files_named, fingerprint::Hasher, parts,
+    BlobError, ChecksumVerifier, Fingerprint, StagingError, fingerprint::Hasher, listing::files_named, parts,
     permissions::create_private_folder,
 };
 

@@ -9,6 +9,7 @@ use object_store::ObjectStore;
 
 use crate::{
     BlobError, ContentStore, PartStore, ProcessLocks, S3Options, StagingFolder,
+    blocking::run_blocking,
     s3::{self, IncompleteUpload, IncompleteUploads, S3},
 };
 
@@ -216,11 +217,4 @@ fn describe(entries: Vec<fs::DirEntry>) -> io::Result<Vec<TemporaryFile>> {
         }
     }
     Ok(files)
-}
-
-/// Runs blocking work.
-pub(crate) async fn run_blocking<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, BlobError> {
-    Ok(tokio::task::spawn_blocking(work).await?)
 }

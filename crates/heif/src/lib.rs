@@ -27,7 +27,9 @@
 
 mod decoding;
 mod functions;
+mod image;
 mod libheif;
 
-pub use libheif::{Codec, DecodeOptions, DecodedImage, Error, Libheif, PixelFormat};
+pub use image::{DecodeOptions, DecodedImage, Error, PixelFormat};
+pub use libheif::{Codec, Libheif};
 pub use system_library::{LoadError, Version};

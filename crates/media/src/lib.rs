@@ -41,6 +41,7 @@ mod error;
 mod format;
 mod metadata;
 mod orientation;
+mod pixels;
 mod probe;
 mod render;
 #[cfg(test)]

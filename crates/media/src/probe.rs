@@ -1,20 +1,18 @@
 use domain::{PixelSize, Rendition};
 
-use crate::container::{Blocks, Header};
+use crate::container::{Blocks, Header, MAX_SCANS};
 use crate::format::is_movie;
-use crate::render::MAX_GRAPHIC_AREA;
 use crate::tiff::{Directory, Tags, tag};
 use crate::{Format, MediaError, Orientation, check_decoder, colour, container};
 
 /// The largest picture whose memory is estimated by its planes, in pixels.
 const MAX_PLANES_AREA: u64 = 32_000_000;
 
+/// The largest picture that is encoded without loss, in pixels. Screenshots of phones have three million.
+pub(crate) const MAX_GRAPHIC_AREA: u64 = 4 << 20;
+
 /// RGBA (4) and what the lossless encoder needs.
 const GRAPHIC_BYTES_PER_PIXEL: u64 = 32;
-
-/// Maximum number of scans in a JPEG. Encoders write about ten. Each scan costs a pass over the whole picture, so a few
-/// hundred kilobytes of empty scans could keep a decoder busy for hours.
-pub(crate) const MAX_SCANS: u32 = 500;
 
 /// Maximum work of all scans together, in passes over a picture of the largest allowed size.
 const MAX_FULL_PASSES: u64 = 20;

@@ -35,9 +35,9 @@ mod reader;
 mod tesseract;
 mod text;
 
-pub use reader::TextReader;
+pub use reader::{ReaderError, TextReader};
 pub use system_library::{LoadError, Version};
-pub use tesseract::{ReaderError, Tesseract};
+pub use tesseract::Tesseract;
 pub use text::{
     BoundingBox, GrayImage, PageLayout, ReadError, ReadOptions, RecognizedText, TextLine, TextWord,
 };

@@ -11,6 +11,7 @@
 mod appearance;
 pub mod clip;
 mod encoder;
+mod model_files;
 pub mod models;
 mod picture;
 

@@ -11,10 +11,13 @@
 //! This crate does no I/O, never panics, and its work is proportional to its input.
 #![deny(missing_docs)]
 
+mod char_table;
 mod chars;
 mod english;
 mod fields;
 mod fold;
+mod hits;
+mod letters;
 mod passage;
 mod query;
 mod score;

@@ -1,7 +1,8 @@
 //! The words of a query.
 
 use crate::{
-    chars::{Class, class, has_hiragana, is_hiragana},
+    char_table::class,
+    chars::{Class, has_hiragana, is_hiragana},
     stop::is_stop_word,
     tokens::{Token, TokenKind, each_token},
 };

@@ -1,7 +1,8 @@
 //! The tokenizer.
 
 use crate::{
-    chars::{Class, class, is_apostrophe, is_regional_indicator},
+    char_table::class,
+    chars::{Class, is_apostrophe, is_regional_indicator},
     fold::{cluster_length, fold_char, fold_cluster},
 };
 

@@ -8,7 +8,7 @@ use std::{
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use url::{Host, Url};
 
-use super::S3Failure;
+use crate::s3_failure::S3Failure;
 
 /// The region when none is configured.
 const DEFAULT_REGION: &str = "us-east-1";

@@ -24,7 +24,7 @@ use moxcms::{ColorProfile, Transform8BitExecutor};
 use self::hdr::ToneMap;
 use self::table::Table;
 use crate::container::Colour;
-use crate::render::{Layout, Pixels};
+use crate::pixels::{Layout, Pixels};
 
 /// Number of pixels converted at a time. Both copies fit into the processor's cache.
 const CHUNK_PIXELS: usize = 4096;

@@ -18,6 +18,10 @@ use crate::{Format, MediaError, Orientation};
 /// Maximum size of a metadata block, 4 MiB. Colour profiles of printing presses have 2 MiB.
 pub(crate) const MAX_BLOCK_BYTES: usize = 4 << 20;
 
+/// Maximum number of scans in a JPEG. Encoders write about ten. Each scan costs a pass over the whole picture, so a few
+/// hundred kilobytes of empty scans could keep a decoder busy for hours.
+pub(crate) const MAX_SCANS: u32 = 500;
+
 /// The parameters of decoding and of the memory budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {

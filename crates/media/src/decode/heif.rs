@@ -9,7 +9,7 @@ use crate::container::Header;
 use crate::container::bmff::{self, Coding};
 use crate::decoders::{CURRENT, any_library, is_outdated, library};
 use crate::error::CUT_OFF;
-use crate::render::{Layout, Pixels};
+use crate::pixels::{Layout, Pixels};
 
 /// Maximum difference of a side from the declared one, in pixels: releases of libheif round the edges of a crop
 /// differently.

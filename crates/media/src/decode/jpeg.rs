@@ -4,14 +4,13 @@
 use domain::PixelSize;
 use turbojpeg::{Colorspace, DecompressHeader, Decompressor, PixelFormat, ScalingFactor, Subsamp};
 
-use super::{Decoded, salvage, zeroed};
+use super::{Decoded, salvage};
 use crate::MediaError;
-use crate::container::Header;
 use crate::container::jpeg::{Repaired, repaired};
+use crate::container::{Header, MAX_SCANS};
 use crate::error::SIZE_MISMATCH;
 use crate::format::jpeg_start;
-use crate::probe::MAX_SCANS;
-use crate::render::{Layout, Pixels, Planes, Raster};
+use crate::pixels::{Layout, Pixels, Planes, Raster, zeroed};
 
 /// Prefixes of libjpeg's warnings (jerror.h, `JWRN_`). The binding reports warnings as errors, and only the text
 /// distinguishes them. After a warning the pixels are complete, with grey where data were missing.

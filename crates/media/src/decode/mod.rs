@@ -11,7 +11,7 @@ mod tiff;
 use domain::PixelSize;
 
 use crate::container::{Header, Preview};
-use crate::render::{Pixels, Planes, Raster};
+use crate::pixels::{Pixels, Planes, Raster};
 use crate::{Format, MediaError};
 
 /// A decoded picture.
@@ -68,10 +68,4 @@ fn salvage<P: Raster>(pixels: P, reason: String) -> Result<Decoded<P>, MediaErro
         return Err(MediaError::Corrupt(reason));
     }
     Ok(Decoded { pixels, damaged: Some(reason) })
-}
-
-/// A zeroed buffer for `size` pixels. The size was checked against the limits before.
-pub(crate) fn zeroed(size: PixelSize, channels: usize) -> Result<Vec<u8>, MediaError> {
-    let bytes = usize::try_from(size.area()).ok().and_then(|pixels| pixels.checked_mul(channels));
-    bytes.map(|bytes| vec![0; bytes]).ok_or_else(MediaError::out_of_memory)
 }

@@ -9,10 +9,10 @@ use domain::PixelSize;
 use png::{BitDepth, ColorType, Decoder, Limits, Transformations};
 
 use self::repair::{RepairedPng, has_early_transparency};
-use super::{Decoded, salvage, zeroed};
+use super::{Decoded, salvage};
 use crate::MediaError;
 use crate::container::Header;
-use crate::render::{Layout, Pixels};
+use crate::pixels::{Layout, Pixels, zeroed};
 
 /// Memory limit for other chunks and unfinished rows.
 const MAX_AUXILIARY_BYTES: usize = 64 << 20;

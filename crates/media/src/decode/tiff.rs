@@ -13,12 +13,12 @@ use std::borrow::Cow;
 
 use self::samples::RowWriter;
 use self::unpack::Decompressor;
-use super::{Decoded, salvage, zeroed};
+use super::{Decoded, salvage};
 use crate::MediaError;
 use crate::container::Header;
 use crate::container::tiff::{Compression, TiffImage};
 use crate::error::CUT_OFF;
-use crate::render::Pixels;
+use crate::pixels::{Pixels, zeroed};
 
 /// Maximum number of bytes to read, as a multiple of the file's length. Each byte of a real file belongs to one strip. A
 /// hostile file may have a million strips with the same bytes.

@@ -1,22 +1,17 @@
 //! Makes the WebP renditions of a file.
 
 mod encode;
-mod orient;
-mod pixels;
-mod planes;
 mod rgb;
 mod thumbhash;
 
 use domain::{PixelSize, Rendition, Thumbhash};
 
 use self::encode::Encoding;
-pub(crate) use self::encode::MAX_GRAPHIC_AREA;
-pub(crate) use self::pixels::{Layout, Pixels, Raster};
-pub(crate) use self::planes::Planes;
 pub use self::rgb::{RgbPicture, RgbPictures, decode_rgb};
 use crate::colour::{self, ProfileError};
 use crate::container::Blocks;
 use crate::decode::{Decoded, decode, decode_planes};
+use crate::pixels::{Pixels, Planes, Raster, orient};
 use crate::probe::{ParsedHeaders, Probe, parse_turned_headers};
 use crate::{Limits, MediaError, Orientation};
 
@@ -177,7 +172,7 @@ fn convert(
 ) -> Pixels {
     let (pixels, error) = colour::to_srgb(pixels, blocks.colour.as_ref());
     *unconverted = error;
-    orient::orient(pixels, probe.orientation)
+    orient(pixels, probe.orientation)
 }
 
 #[cfg(test)]

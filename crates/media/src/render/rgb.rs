@@ -2,8 +2,9 @@
 
 use domain::PixelSize;
 
-use super::{Layout, Pixels, convert, join_damage, resize_steps, steps};
+use super::{convert, join_damage, resize_steps, steps};
 use crate::decode::{Decoded, decode};
+use crate::pixels::{Layout, Pixels};
 use crate::probe::{ParsedHeaders, parse_headers};
 use crate::{Limits, MediaError};
 

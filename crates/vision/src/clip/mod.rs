@@ -35,7 +35,7 @@ use self::{
     runtime::{ElementType, Graph, TensorData, TensorInfo},
     text::TextTokenizer,
 };
-use crate::{Calibration, EncodeError, EncodedQuery, Picture, VisualEncoder, models::Manifest};
+use crate::{Calibration, EncodeError, EncodedQuery, Picture, VisualEncoder, model_files::Manifest};
 
 /// The number of cached search texts. Users page through results and repeat searches.
 const CACHED_QUERIES: usize = 256;

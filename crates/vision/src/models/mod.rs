@@ -3,9 +3,7 @@
 //! Installation is atomic. Unfinished installations are in folders whose names start with a dot. Every change holds a
 //! lock and first cleans up after interrupted commands.
 
-mod files;
 mod install;
-mod manifest;
 
 use std::{
     fs::{self, File},
@@ -14,14 +12,12 @@ use std::{
     time::SystemTime,
 };
 
-pub(crate) use self::manifest::Manifest;
-pub use self::{
-    files::{is_model_file, missing_file},
-    install::{Progress, StagedModel},
-};
+pub use self::install::{Progress, StagedModel};
+pub use crate::model_files::{ModelsError, is_model_file, missing_file};
 use crate::{
     VisualEncoder,
     clip::{ClipModel, LoadError, Options},
+    model_files::{self, MANIFEST, Manifest},
 };
 
 /// The name of the built-in encoder, which needs no model.
@@ -31,17 +27,6 @@ const IN_USE: &str = "in-use";
 const LOCK: &str = ".lock";
 const INSTALLING: &str = ".installing-";
 const REPLACED: &str = ".replaced-";
-
-/// An operation on the models failed.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct ModelsError(pub String);
-
-impl ModelsError {
-    fn file(path: &Path, error: &io::Error) -> Self {
-        Self(format!("{}: {error}", path.display()))
-    }
-}
 
 /// The folder of installed models.
 #[derive(Debug, Clone)]
@@ -101,7 +86,7 @@ impl Models {
         };
         let path = self.folder.join(IN_USE);
         check_name(&name).map_err(|error| ModelsError(format!("{}: {error}", path.display())))?;
-        let written = fs::metadata(self.folder.join(&name).join(manifest::MANIFEST));
+        let written = fs::metadata(self.folder.join(&name).join(MANIFEST));
         Ok(ActiveModel::Model { installed: written.and_then(|written| written.modified()).ok(), name })
     }
 
@@ -175,7 +160,8 @@ impl Models {
             model.self_test().map_err(|error| ModelsError(error.0))?;
         }
         let path = self.folder.join(IN_USE);
-        files::write(&path, format!("{name}\n").as_bytes()).map_err(|error| ModelsError::file(&path, &error))
+        model_files::write(&path, format!("{name}\n").as_bytes())
+            .map_err(|error| ModelsError::file(&path, &error))
     }
 
     /// Removes an installed model that is not in use.

@@ -2,7 +2,7 @@ use domain::PixelSize;
 
 use super::{Chunks, main_directory};
 use crate::MediaError;
-use crate::render::Layout;
+use crate::pixels::Layout;
 use crate::tiff::{ByteOrder, Entry, Ifd, Structure};
 
 /// Tag numbers of a picture.

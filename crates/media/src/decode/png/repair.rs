@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use flate2::{Decompress, FlushDecompress, Status};
 
 use crate::container::png::{Chunks, Pass, passes};
-use crate::render::Pixels;
+use crate::pixels::Pixels;
 
 /// Number of picture bytes in a chunk of the stream. Fits into a block without compression, whose length has 16 bits.
 const CHUNK_BYTES: usize = 32 << 10;

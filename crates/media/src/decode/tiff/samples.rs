@@ -5,7 +5,7 @@ use std::mem;
 use super::lab::Lab;
 use crate::MediaError;
 use crate::container::tiff::{Alpha, ColourSpace, Predictor, TiffImage};
-use crate::render::Layout;
+use crate::pixels::Layout;
 use crate::tiff::{ByteOrder, Entry};
 
 /// Writes rows into the picture.

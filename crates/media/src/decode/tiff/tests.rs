@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::Format;
 use crate::container::{self};
-use crate::render::Layout;
+use crate::pixels::Layout;
 use crate::samples::{encode, quarters};
 use crate::tiff::writer::{Value, Writer};
 
