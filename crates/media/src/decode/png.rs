@@ -103,7 +103,6 @@ mod tests {
     use flate2::write::ZlibEncoder;
 
     use super::*;
-    use crate::Format;
     use crate::container;
     use crate::samples::png_chunk;
 
@@ -203,7 +202,7 @@ mod tests {
     }
 
     fn decoded(file: &[u8]) -> Result<Decoded, MediaError> {
-        decode(file, &container::header(Format::Png, file)?)
+        decode(file, &container::read(file).unwrap().1.picture?.header)
     }
 
     /// Corrupts the checksum of a chunk.

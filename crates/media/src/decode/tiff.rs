@@ -15,7 +15,6 @@ use self::samples::RowWriter;
 use self::unpack::Decompressor;
 use super::{Decoded, salvage};
 use crate::MediaError;
-use crate::container::Header;
 use crate::container::tiff::{Compression, TiffImage};
 use crate::error::CUT_OFF;
 use crate::pixels::{Pixels, zeroed};
@@ -24,23 +23,7 @@ use crate::pixels::{Pixels, zeroed};
 /// hostile file may have a million strips with the same bytes.
 const MAX_PASSES: usize = 4;
 
-pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaError> {
-    decode_picture(bytes, header, &TiffImage::read(bytes)?)
-}
-
-/// Decodes the picture of one of the directories.
-pub(super) fn decode_directory(
-    bytes: &[u8],
-    header: &Header,
-    directory: usize,
-) -> Result<Decoded, MediaError> {
-    decode_picture(bytes, header, &TiffImage::read_directory(bytes, directory)?)
-}
-
-fn decode_picture(bytes: &[u8], header: &Header, picture: &TiffImage<'_>) -> Result<Decoded, MediaError> {
-    if picture.size != header.size {
-        return Err(MediaError::size_mismatch());
-    }
+pub(super) fn decode(bytes: &[u8], picture: &TiffImage<'_>) -> Result<Decoded, MediaError> {
     let layout = picture.layout();
     let mut pixels = Pixels { size: picture.size, layout, bytes: zeroed(picture.size, layout.channels())? };
     let mut decoder = TiffDecoder {

@@ -4,8 +4,8 @@ use domain::PixelSize;
 use webp_encoder::{EncodeError, Picture, Samples, Settings};
 
 use crate::MediaError;
+use crate::photo::MAX_GRAPHIC_AREA;
 use crate::pixels::{Layout, Pixels, Planes};
-use crate::probe::MAX_GRAPHIC_AREA;
 
 /// How renditions are encoded.
 pub(super) type Encoding = Settings;

@@ -39,13 +39,6 @@ impl<'a> Boxes<'a> {
     pub(super) fn rest(&self) -> &'a [u8] {
         self.rest
     }
-
-    /// Whether the bytes end within the last box.
-    pub(super) fn are_cut(mut self) -> bool {
-        let last = self.by_ref().last();
-        // A few more bytes are the start of another box.
-        last.is_none_or(|last| last.cut) || matches!(self.rest.len(), 1..8)
-    }
 }
 
 impl<'a> Iterator for Boxes<'a> {

@@ -2,7 +2,7 @@
 
 use domain::PixelSize;
 
-use super::super::{ByteRange, Header, jpeg};
+use super::super::{Blocks, ByteRange, Container, Picture, jpeg};
 
 /// A JPEG whose longest side is shorter than this is only a thumbnail.
 const THUMBNAIL_PX: u32 = 640;
@@ -16,8 +16,12 @@ const MAX_TRIES: usize = 4096;
 /// Maximum number of broken previews that are tried.
 const MAX_BROKEN: usize = 4;
 
-/// The largest JPEG by pixels: among the listed ones, or in the whole file if those are only thumbnails.
-pub(super) fn largest(bytes: &[u8], listed: Vec<ByteRange>, may_scan: bool) -> Option<(ByteRange, Header)> {
+/// The largest JPEG by pixels, with its metadata: among the listed ones, or in the whole file if those are only thumbnails.
+pub(super) fn largest(
+    bytes: &[u8],
+    listed: Vec<ByteRange>,
+    may_scan: bool,
+) -> Option<(Picture<'_>, Blocks<'_>)> {
     let mut found: Vec<(PixelSize, ByteRange)> =
         listed.into_iter().filter_map(|range| candidate(bytes, range)).collect();
     if may_scan && found.iter().all(|(size, _)| size.longest() < THUMBNAIL_PX) {
@@ -26,8 +30,8 @@ pub(super) fn largest(bytes: &[u8], listed: Vec<ByteRange>, may_scan: bool) -> O
     // Of equal sizes a listed one comes first; its end is known.
     found.sort_by_key(|(size, _)| std::cmp::Reverse(size.area()));
     found.into_iter().take(MAX_BROKEN).find_map(|(_, range)| {
-        let header = jpeg::header(range.of(bytes)?).ok()?;
-        Some((range, header))
+        let Container { picture, blocks } = jpeg::read(range.of(bytes)?);
+        Some((picture.ok()?, blocks))
     })
 }
 
