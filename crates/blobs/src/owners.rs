@@ -24,7 +24,6 @@ pub struct OwnerLock {
 /// An owner that ended without releasing what it held.
 #[derive(Debug)]
 pub struct EndedOwner {
-    /// Its id.
     pub id: String,
     /// The lock of its file. Remove it when the leases and roles of the owner are released.
     pub lock: OwnerLock,

@@ -66,7 +66,6 @@ impl Checksum {
         (value.len() == algorithm.bytes()).then_some(Self { algorithm, value })
     }
 
-    /// Its algorithm.
     pub fn algorithm(&self) -> ChecksumAlgorithm {
         self.algorithm
     }

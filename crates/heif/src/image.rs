@@ -12,7 +12,6 @@ pub enum Error {
     /// The file is damaged, according to libheif.
     #[error("libheif says: {0}")]
     Damaged(String),
-    /// An allocation failed.
     #[error("there is not enough memory for it")]
     NoMemory,
 }

@@ -28,7 +28,6 @@ impl Codec {
     }
 }
 
-/// The system's libheif.
 pub struct Libheif {
     pub(crate) functions: Functions,
     version: Version,
@@ -55,7 +54,6 @@ impl Libheif {
         Ok(Self { functions, version })
     }
 
-    /// The installed release.
     pub fn version(&self) -> Version {
         self.version
     }
@@ -69,9 +67,6 @@ impl Libheif {
     /// Deeper channels are reduced to 8 bits, and grey becomes RGB. Colours stay in the colour space of the file.
     ///
     /// Tiles are decoded one after the other on this thread; a decoder may still start threads of its own.
-    ///
-    /// # Errors
-    /// Any [`Error`].
     pub fn decode(&self, bytes: &[u8], options: &DecodeOptions) -> Result<DecodedImage, Error> {
         decoding::decode(&self.functions, self.version, bytes, options)
     }

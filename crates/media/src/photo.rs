@@ -38,7 +38,6 @@ pub struct Probe {
     pub format: Format,
     /// The size of the picture as stored.
     pub stored_size: PixelSize,
-    /// The size of the upright picture.
     pub upright_size: PixelSize,
     /// How to turn the stored pixels upright.
     pub orientation: Orientation,
@@ -113,7 +112,6 @@ pub struct Photo<'a> {
     tagged: Option<Orientation>,
 }
 
-/// A checked picture.
 #[derive(Debug)]
 pub(crate) struct CheckedPicture<'a> {
     pub(crate) probe: Probe,
@@ -174,24 +172,17 @@ impl<'a> Photo<'a> {
         Ok(CheckedPicture { probe, picture, colour })
     }
 
-    /// The metadata blocks.
     pub(crate) fn blocks(&self) -> &Blocks<'a> {
         &self.container.blocks
     }
 }
 
 /// As [`Photo::probe`].
-///
-/// # Errors
-/// As of [`Photo::open`] and [`Photo::probe`].
 pub fn probe(bytes: &[u8], limits: &Limits) -> Result<Probe, MediaError> {
     Photo::open(bytes)?.probe(limits)
 }
 
 /// Detects the format from the first bytes (64 are enough) and checks that its decoder is available.
-///
-/// # Errors
-/// [`MediaError::Empty`], [`MediaError::UnknownFormat`], [`MediaError::Movie`] or [`MediaError::NoDecoder`].
 pub fn supported_format(head: &[u8]) -> Result<Format, MediaError> {
     let format = container::format(head).ok_or_else(|| unknown(head))?;
     check_decoder(format)?;

@@ -90,13 +90,11 @@ fn die_with_parent() -> io::Result<()> {
     Ok(())
 }
 
-/// The pipes to the service.
 struct ServiceConnection {
     input: File,
     output: File,
 }
 
-/// A received photo and its job.
 struct ReceivedJob {
     spec: JobKind,
     limits: Limits,

@@ -28,7 +28,6 @@
 //! assert_eq!(text.lines, []);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-#![deny(missing_docs)]
 
 mod functions;
 mod reader;

@@ -28,17 +28,13 @@ pub enum ReaderError {
     NoLanguage,
     /// The trained data for a language is not installed.
     #[error("Tesseract has no trained data for the language `{language}`")]
-    Missing {
-        /// Its name.
-        language: String,
-    },
+    Missing { language: String },
     /// Tesseract cannot load the trained data.
     #[error("Tesseract cannot load its trained data for {languages}")]
     Refused {
         /// The names of the languages, with `+` between them.
         languages: String,
     },
-    /// An allocation failed.
     #[error("there is not enough memory for the trained data")]
     NoMemory,
 }
@@ -98,9 +94,6 @@ impl<'a> TextReader<'a> {
     }
 
     /// Reads an upright picture.
-    ///
-    /// # Errors
-    /// Any [`ReadError`].
     pub fn read(
         &mut self,
         picture: &GrayImage<'_>,

@@ -15,7 +15,6 @@ const MAX_NAME_BYTES: usize = 64;
 /// Trained data for other purposes than languages: orientation and script detection, and formulas.
 const NON_LANGUAGES: [&str; 2] = ["osd", "equ"];
 
-/// The system's Tesseract.
 pub struct Tesseract {
     pub(crate) functions: Functions,
     version: Version,
@@ -40,7 +39,6 @@ impl Tesseract {
         Ok(Self { functions, version })
     }
 
-    /// The installed release.
     pub fn version(&self) -> Version {
         self.version
     }
@@ -57,9 +55,6 @@ impl Tesseract {
 
     /// Loads the trained data for these languages. Reading opens no files afterwards. The first language has priority, and
     /// each one makes reading slower.
-    ///
-    /// # Errors
-    /// Any [`ReaderError`].
     pub fn reader(&self, languages: &[impl AsRef<str>]) -> Result<TextReader<'_>, ReaderError> {
         let languages: Vec<&str> = languages.iter().map(AsRef::as_ref).collect();
         if languages.is_empty() {

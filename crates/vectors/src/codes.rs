@@ -21,7 +21,6 @@ pub(crate) fn blocks(dimensions: usize) -> usize {
     dimensions.div_ceil(LANES).max(1)
 }
 
-/// The numbers of a row's vector.
 #[derive(Clone, Copy)]
 pub(crate) enum Vector<'a> {
     Single(&'a [f32]),
@@ -104,7 +103,6 @@ fn code(units: f32) -> i8 {
     code.cast_signed()
 }
 
-/// A quantized query.
 pub(crate) struct Query {
     codes: Vec<Numbers>,
     /// The value of code 1.

@@ -7,7 +7,6 @@ pub(crate) const LANES: usize = 32;
 
 /// A block of a query's codes.
 pub(crate) type Numbers = [i16; LANES];
-/// A block of a row's codes.
 pub(crate) type Codes = [i8; LANES];
 
 /// The dot products of a query with some rows of a segment, in the order of `rows`.

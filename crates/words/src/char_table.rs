@@ -47,7 +47,6 @@ pub(crate) fn char_info(c: char) -> Option<&'static CharInfo> {
     TABLE.get(usize::try_from(u32::from(c)).ok()?)
 }
 
-/// The class of a character.
 pub(crate) fn class(c: char) -> Class {
     match c {
         '\u{4E00}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}' => Class::Gram,

@@ -2,7 +2,6 @@
 
 use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
 
-/// The class of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
     /// A letter or digit of a script with spaces between words.
@@ -13,7 +12,6 @@ pub(crate) enum Class {
     Extend,
     /// A token of its own.
     Emoji,
-    /// A separator.
     Other,
 }
 
@@ -85,7 +83,6 @@ pub(crate) fn is_apostrophe(c: char) -> bool {
     matches!(c, '\'' | '\u{2019}' | '\u{2BC}' | '\u{FF07}')
 }
 
-/// Whether a text contains Hiragana.
 pub(crate) fn has_hiragana(text: &str) -> bool {
     text.chars().any(|c| matches!(c, '\u{3041}'..='\u{309F}'))
 }

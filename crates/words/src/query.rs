@@ -10,7 +10,6 @@ use crate::{
 /// The maximum number of distinct words in a query; further ones are ignored.
 const MAX_QUERY_WORDS: usize = 64;
 
-/// A word of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueryWord {
     /// The word, folded.

@@ -22,7 +22,6 @@ pub struct Alternative {
 /// A word of a query with the stored words that match it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryTerm {
-    /// The word.
     pub word: QueryWord,
     /// The stored words that match; empty if no text contains one.
     pub alternatives: Vec<Alternative>,
@@ -46,7 +45,6 @@ pub enum Tier {
 /// How well an image's texts match a query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
-    /// The tier.
     pub tier: Tier,
     /// The strength within the tier, above 0 and at most 1. It is comparable between queries.
     pub strength: f64,
@@ -111,7 +109,6 @@ impl Scorer {
         }
     }
 
-    /// The matches in a text.
     pub(crate) fn hits(&self, text: &str) -> Hits {
         let mut found = Hits::default();
         each_token(text, |token| {

@@ -13,7 +13,6 @@ use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt as _, path::Path as K
 use super::{PartFile, check_name, wrong_length};
 use crate::{PutError, StagingError, s3_failure::io_error, upload::put_file};
 
-/// The folder of the parts.
 const UPLOADS: &str = "uploads";
 /// How many parts are deleted at once.
 const DELETIONS_AT_ONCE: usize = 8;

@@ -14,7 +14,6 @@ use crate::MediaError;
 use crate::container::{Coded, Picture};
 use crate::pixels::{Pixels, Planes, Raster};
 
-/// A decoded picture.
 #[derive(Debug)]
 pub(crate) struct Decoded<P = Pixels> {
     /// The pixels as stored, not yet upright; those of a JPEG may be scaled down.

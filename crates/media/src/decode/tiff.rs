@@ -46,7 +46,6 @@ pub(super) fn decode(bytes: &[u8], picture: &TiffImage<'_>) -> Result<Decoded, M
     }
 }
 
-/// The state of decoding.
 struct TiffDecoder<'a> {
     file: &'a [u8],
     picture: &'a TiffImage<'a>,

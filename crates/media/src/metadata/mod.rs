@@ -91,13 +91,9 @@ fn metadata_of(blocks: &Blocks<'_>, info: &FileInfo) -> Metadata {
 struct Sources<'a> {
     /// The EXIF blocks in the file. Values that belong together come from one block.
     tags: Vec<Tags<'a>>,
-    /// The XMP in the file.
     xmp: Xmp,
-    /// The IPTC in the file.
     iptc: Iptc,
-    /// The PNG text chunks in the file.
     png: PngText,
-    /// The comments of the JPEG file.
     comments: Vec<String>,
     sidecars: Sidecars,
 }

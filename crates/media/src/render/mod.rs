@@ -15,7 +15,6 @@ use crate::photo::{CheckedPicture, Photo, Probe};
 use crate::pixels::{Pixels, Planes, Raster, orient};
 use crate::{Limits, MediaError, Orientation};
 
-/// The renditions of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rendered {
     /// The size of the upright full rendition, even if it was not requested.
@@ -31,9 +30,7 @@ pub struct Rendered {
 /// One rendition as a WebP file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EncodedRendition {
-    /// The kind of rendition.
     pub rendition: Rendition,
-    /// Its size.
     pub size: PixelSize,
     /// The file, without EXIF, XMP or colour profile.
     pub webp: Vec<u8>,
@@ -53,9 +50,6 @@ impl Photo<'_> {
 }
 
 /// As [`Photo::render`].
-///
-/// # Errors
-/// As of [`Photo::open`] and [`Photo::render`].
 pub fn render(bytes: &[u8], wanted: &[Rendition], limits: &Limits) -> Result<Rendered, MediaError> {
     Photo::open(bytes)?.render(wanted, limits)
 }

@@ -11,13 +11,11 @@ use crate::{Limits, MediaError};
 /// The pixels of an upright picture in sRGB, transparent ones on white.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RgbPicture {
-    /// Its size.
     pub size: PixelSize,
     /// Red, green and blue of each pixel, 8 bits each, rows from top to bottom without gaps.
     pub rgb: Vec<u8>,
 }
 
-/// A picture at several sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RgbPictures {
     /// The damage, if a part of the picture or its colour profile could not be read.
@@ -31,18 +29,12 @@ impl Photo<'_> {
     /// JPEG is decoded at the smallest sufficient fraction of its size.
     ///
     /// The headers are checked as in [`probe`](Self::probe) before any pixel is decoded.
-    ///
-    /// # Errors
-    /// As of [`render`](Self::render).
     pub fn decode_rgb(&self, longest_sides_px: &[u32], limits: &Limits) -> Result<RgbPictures, MediaError> {
         decode_checked(&self.checked(limits)?, longest_sides_px)
     }
 }
 
 /// As [`Photo::decode_rgb`].
-///
-/// # Errors
-/// As of [`Photo::open`] and [`Photo::decode_rgb`].
 pub fn decode_rgb(
     bytes: &[u8],
     longest_sides_px: &[u32],

@@ -19,7 +19,6 @@ const MAX_MANIFEST_BYTES: u64 = 4 << 20;
 /// The files of a model, with their digests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
-    /// The version of this format.
     version: u32,
     /// Sorted by path.
     files: Vec<Entry>,

@@ -11,7 +11,6 @@ use std::{
 
 pub(crate) use self::manifest::{MANIFEST, Manifest};
 
-/// An operation on the models failed.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct ModelsError(pub String);

@@ -28,7 +28,6 @@ const LOCK: &str = ".lock";
 const INSTALLING: &str = ".installing-";
 const REPLACED: &str = ".replaced-";
 
-/// The folder of installed models.
 #[derive(Debug, Clone)]
 pub struct Models {
     folder: PathBuf,
@@ -37,23 +36,17 @@ pub struct Models {
 /// The selected encoder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ActiveModel {
-    /// The built-in encoder.
     BuiltIn,
-    /// An installed model.
     Model {
-        /// Its folder's name.
         name: String,
         /// When it was installed; changes when it is replaced. `None` if it is missing.
         installed: Option<SystemTime>,
     },
 }
 
-/// An installed model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstalledModel {
-    /// Its folder's name.
     pub name: String,
-    /// The dimensions of its vectors.
     pub dimensions: Option<usize>,
     /// Its size on disk.
     pub bytes: u64,
@@ -69,7 +62,6 @@ impl Models {
         Self { folder: folder.into() }
     }
 
-    /// The folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -107,9 +99,6 @@ impl Models {
     }
 
     /// Loads an installed model.
-    ///
-    /// # Errors
-    /// [`LoadError`].
     pub fn load(&self, name: &str, options: &Options) -> Result<ClipModel, LoadError> {
         ClipModel::load(&self.existing(name).map_err(|error| LoadError(error.0))?, options)
     }
@@ -165,9 +154,6 @@ impl Models {
     }
 
     /// Removes an installed model that is not in use.
-    ///
-    /// # Errors
-    /// [`ModelsError`].
     pub fn remove(&self, name: &str) -> Result<(), ModelsError> {
         let _lock = self.lock()?;
         let folder = self.existing(name)?;
@@ -182,7 +168,6 @@ impl Models {
         remove().map_err(|error| ModelsError::file(&folder, &error))
     }
 
-    /// The folder of an installed model.
     fn existing(&self, name: &str) -> Result<PathBuf, ModelsError> {
         check_name(name).map_err(ModelsError)?;
         let folder = self.folder.join(name);

@@ -20,7 +20,6 @@ pub(super) struct RepairedPng<'a> {
     input: &'a [u8],
     chunks: Chunks<'a>,
     inflate: Decompress,
-    /// All passes.
     passes: Vec<Pass>,
     /// The passes whose rows are not yet written, with only those rows.
     left: VecDeque<Pass>,

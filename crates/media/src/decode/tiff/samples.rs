@@ -116,7 +116,6 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    /// Writes a row of samples.
     fn write_row(&mut self, plane: usize, samples: usize, target: &mut [u8]) {
         if self.picture.colours == ColourSpace::Palette {
             return self.write_palette_row(samples, target);
