@@ -244,7 +244,6 @@ pub(crate) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
     Head::read(bytes).header()
 }
 
-/// The metadata blocks alone.
 pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
     Head::read(bytes).into_blocks()
 }

@@ -1,6 +1,7 @@
 //! Reads the headers of each format without decoding pixels.
 
 pub(crate) mod bmff;
+mod boxes;
 mod gif;
 pub(crate) mod jpeg;
 mod photoshop;
@@ -52,7 +53,6 @@ pub(crate) struct Container<'a> {
     pub(crate) blocks: Blocks<'a>,
 }
 
-/// A coded picture and its parameters.
 #[derive(Debug, Clone)]
 pub(crate) struct Picture<'a> {
     pub(crate) header: Header,
@@ -70,20 +70,6 @@ pub(crate) enum Coded<'a> {
     Heif(&'a [u8], HeifImage),
 }
 
-/// A range of bytes in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct ByteRange {
-    start: usize,
-    length: usize,
-}
-
-impl ByteRange {
-    /// The bytes, if the file has them.
-    fn of(self, bytes: &[u8]) -> Option<&[u8]> {
-        bytes.get(self.start..self.start.checked_add(self.length)?)
-    }
-}
-
 /// The metadata blocks of a file, in the format of their standards.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Blocks<'a> {
@@ -91,15 +77,12 @@ pub(crate) struct Blocks<'a> {
     pub(crate) exif: Option<Cow<'a, [u8]>>,
     /// Further EXIF blocks, for what the first one lacks.
     pub(crate) more_exif: Vec<Cow<'a, [u8]>>,
-    /// An XMP packet.
     pub(crate) xmp: Option<Cow<'a, [u8]>>,
     /// IPTC-IIM datasets.
     pub(crate) iptc: Option<Cow<'a, [u8]>>,
     /// The colour space of the pixels.
     pub(crate) colour: Option<Colour<'a>>,
-    /// The text chunks of a PNG.
     pub(crate) texts: PngTexts<'a>,
-    /// The comments of a JPEG.
     pub(crate) comments: Vec<&'a [u8]>,
 }
 
@@ -122,10 +105,12 @@ pub(crate) struct PngTexts<'a> {
 /// The colour space of the pixels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Colour<'a> {
-    /// An ICC profile.
     Icc(Cow<'a, [u8]>),
     /// Code points of ITU-T H.273. The decoder has already applied the matrix.
-    Cicp { primaries: u8, transfer: u8 },
+    Cicp {
+        primaries: u8,
+        transfer: u8,
+    },
     /// Measured values.
     Measured(MeasuredColours),
 }

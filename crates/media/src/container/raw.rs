@@ -4,7 +4,7 @@ mod cr3;
 mod preview;
 
 use super::tiff::{self, ColourSpace, TiffImage};
-use super::{Blocks, ByteRange, Container, Picture, jpeg};
+use super::{Blocks, Container, Picture, jpeg};
 use crate::MediaError;
 use crate::tiff::{Directories, tag};
 
@@ -58,7 +58,7 @@ pub(super) fn read_tiff<'a>(bytes: &'a [u8], directories: &Directories<'a>) -> C
     let first = &directories.first;
     // A DNG lists its previews. Any other JPEG in it may be a tile of the raw picture.
     let may_scan = first.entry(raw_tag::DNG_VERSION).is_none();
-    let listed = previews_in_directories(directories);
+    let listed = previews_in_directories(bytes, directories);
     let preview = largest(bytes, listed, may_scan, largest_uncompressed(bytes, directories));
     let Container { picture, blocks: in_preview } = preview;
     let has_no_exif = first.entry(tag::EXIF_DIRECTORY).is_none();
@@ -85,22 +85,30 @@ fn read_boxes(bytes: &[u8]) -> Container<'_> {
 /// Reads a header with the position of the preview (Fujifilm's RAF). The first preview has the metadata, whichever preview
 /// is decoded.
 fn read_fujifilm(bytes: &[u8]) -> Container<'_> {
-    let listed = preview_in_fujifilm_header(bytes);
-    let first = listed.and_then(|range| bytes.get(range.start..));
+    let location = preview_in_fujifilm_header(bytes);
+    let first = location.and_then(|(start, _)| bytes.get(start..));
     let exif = first.and_then(|first| jpeg::blocks(first).exif);
-    let Container { picture, blocks } = largest(bytes, listed.into_iter().collect(), true, None);
+    let listed = location.map(|(start, length)| part(bytes, start, length)).into_iter().collect();
+    let Container { picture, blocks } = largest(bytes, listed, true, None);
     Container { picture, blocks: Blocks { exif: exif.or(blocks.exif), ..blocks } }
 }
 
-/// The largest preview with its metadata: a JPEG, or these uncompressed pixels.
+/// The bytes from an offset on, up to the end of the file; `None` if the file ends before.
+fn part(bytes: &[u8], start: usize, length: usize) -> Option<&[u8]> {
+    let rest = bytes.get(start..).filter(|rest| !rest.is_empty())?;
+    Some(rest.get(..length).unwrap_or(rest))
+}
+
+/// The largest preview with its metadata: a JPEG, or these uncompressed pixels. A listed one is `None` if the file ends
+/// before it.
 fn largest<'a>(
     bytes: &'a [u8],
-    listed: Vec<ByteRange>,
+    listed: Vec<Option<&'a [u8]>>,
     may_scan: bool,
     uncompressed: Option<Picture<'a>>,
 ) -> Container<'a> {
-    let is_cut = listed.iter().any(|range| range.start >= bytes.len());
-    let (jpeg, blocks) = preview::largest(bytes, listed, may_scan).unzip();
+    let is_cut = listed.contains(&None);
+    let (jpeg, blocks) = preview::largest(bytes, listed.into_iter().flatten(), may_scan).unzip();
     // Of equal sizes the JPEG counts, because it may have metadata.
     match (jpeg, uncompressed) {
         (Some(jpeg), Some(pixels)) if pixels.header.size.area() > jpeg.header.size.area() => {
@@ -116,13 +124,13 @@ fn largest<'a>(
 }
 
 /// The JPEG files in the directories: separate ones, and pictures whose only strip is one.
-fn previews_in_directories(directories: &Directories<'_>) -> Vec<ByteRange> {
+fn previews_in_directories<'a>(bytes: &'a [u8], directories: &Directories<'a>) -> Vec<Option<&'a [u8]>> {
     let mut found = Vec::new();
     for ifd in directories.all() {
         let mut add = |start: Option<u64>, length: Option<u64>| {
             let number = |number: Option<u64>| number.and_then(|number| usize::try_from(number).ok());
             if let Some((start, length)) = number(start).zip(number(length)) {
-                found.push(ByteRange { start, length });
+                found.push(part(bytes, start, length));
             }
         };
         add(ifd.number(raw_tag::JPEG_START), ifd.number(raw_tag::JPEG_LENGTH));
@@ -132,7 +140,7 @@ fn previews_in_directories(directories: &Directories<'_>) -> Vec<ByteRange> {
             add(ifd.number(raw_tag::STRIP_OFFSETS), ifd.number(raw_tag::STRIP_BYTE_COUNTS));
         }
         if let Some(entry) = ifd.entry(raw_tag::JPG_FROM_RAW) {
-            found.push(ByteRange { start: entry.start, length: entry.value.len() });
+            found.push(Some(entry.value));
         }
     }
     found
@@ -149,12 +157,13 @@ fn largest_uncompressed<'a>(bytes: &'a [u8], directories: &Directories<'a>) -> O
     images.max_by_key(|image| image.size.area()).map(|image| tiff::picture(bytes, image))
 }
 
-fn preview_in_fujifilm_header(bytes: &[u8]) -> Option<ByteRange> {
+/// Offset and length.
+fn preview_in_fujifilm_header(bytes: &[u8]) -> Option<(usize, usize)> {
     let number = |at: usize| {
         let number = bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes)?;
         usize::try_from(number).ok()
     };
-    number(84).zip(number(88)).map(|(start, length)| ByteRange { start, length })
+    number(84).zip(number(88))
 }
 
 #[cfg(test)]

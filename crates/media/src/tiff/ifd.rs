@@ -34,8 +34,6 @@ pub(crate) struct Entry<'a> {
     pub(crate) tag: u16,
     /// The number of the value's type.
     pub(crate) kind: u16,
-    /// Offset of the value in the structure.
-    pub(crate) start: usize,
     pub(crate) value: &'a [u8],
     order: ByteOrder,
 }
@@ -155,7 +153,7 @@ impl<'a> Structure<'a> {
         } else {
             usize::try_from(self.u32_at(inline_at)?).ok()?
         };
-        Some(Entry { tag, kind, start, value: self.slice(start, length)?, order: self.order })
+        Some(Entry { tag, kind, value: self.slice(start, length)?, order: self.order })
     }
 
     fn slice(&self, offset: usize, length: usize) -> Option<&'a [u8]> {
@@ -192,7 +190,6 @@ impl<'a> Ifd<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// The number of values.
     pub(crate) fn count(&self) -> usize {
         unit_length(self.kind).map_or(0, |length| self.value.len() / length)
     }

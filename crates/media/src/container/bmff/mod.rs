@@ -3,7 +3,6 @@
 //! The decoder reads the same boxes again. They are read here first, because sizes must be checked before decoding and
 //! because metadata must be found even on machines without the decoder.
 
-mod boxes;
 mod coded;
 mod meta;
 mod references;
@@ -19,8 +18,8 @@ use domain::PixelSize;
 pub(crate) use self::coded::Coding;
 pub(crate) use self::references::with_needed_references;
 
-use self::boxes::{Boxes, Reader};
 use self::meta::Meta;
+use super::boxes::{self, Boxes, Reader};
 use super::{Blocks, Coded, Colour, Container, Header, Picture};
 use crate::{MediaError, Orientation};
 

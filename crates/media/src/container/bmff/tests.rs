@@ -1,7 +1,7 @@
 mod hostile;
 
-use super::boxes::FourCc;
 use super::*;
+use crate::container::boxes::FourCc;
 use crate::decode::decode;
 use crate::pixels::Layout;
 use crate::samples::ExifBlock;

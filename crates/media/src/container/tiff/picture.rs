@@ -46,7 +46,6 @@ const MAX_SAMPLES: usize = 8;
 /// Maximum size of JPEG tables, in bytes.
 const MAX_JPEG_TABLES: usize = 64 << 10;
 
-/// The colour space of the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ColourSpace {
     Gray {
@@ -66,7 +65,6 @@ pub(crate) enum ColourSpace {
     },
 }
 
-/// The compression of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Compression {
     None,
@@ -100,7 +98,6 @@ pub(crate) enum Predictor {
     FloatingPoint,
 }
 
-/// The format of the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Samples {
     /// Samples in each pixel: colours and others.
