@@ -82,27 +82,16 @@ impl std::error::Error for FileFault {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RefusalKind {
-    /// [`MediaError::Empty`]
     Empty,
-    /// [`MediaError::UnknownFormat`]
     UnknownFormat,
-    /// [`MediaError::NoPixels`]
     NoPixels,
-    /// [`MediaError::TooManyPixels`]
     TooManyPixels,
-    /// [`MediaError::TooManyScans`]
     TooManyScans,
-    /// [`MediaError::Truncated`]
     Truncated,
-    /// [`MediaError::Corrupt`]
     Corrupt,
-    /// [`MediaError::NoDecoder`]
     NoDecoder,
-    /// [`MediaError::Movie`]
     Movie,
-    /// [`MediaError::NoPreview`]
     NoPreview,
-    /// [`MediaError::Conversion`]
     Conversion,
 }
 
