@@ -15,15 +15,14 @@ use object_store::{
 use tokio::time::timeout;
 
 use crate::{
-    BlobError, BlobReader, PutError, StagedFile, content_hash, error::system_error, fingerprint::Hasher,
-    permissions::create_private_folder, reading::unreadable, s3::S3Failure, store::run_blocking,
-    sync::sync_folder, upload::put_file,
+    BlobError, BlobReader, PutError, StagedFile, blocking::run_blocking, content_hash, error::system_error,
+    fingerprint::Hasher, listing::files_named, permissions::create_private_folder, reading::unreadable,
+    s3_failure::S3Failure, sync::sync_folder, upload::put_file,
 };
 
 /// How long a check that the backend can be reached may take. Load balancers wait about as long.
 const PROBE_LIMIT: Duration = Duration::from_secs(5);
 
-/// The folders of the blobs.
 const ORIGINALS: &str = "originals";
 const RENDITIONS: &str = "renditions";
 
@@ -120,9 +119,6 @@ impl ContentStore {
     }
 
     /// Stores bytes and returns their address.
-    ///
-    /// # Errors
-    /// [`BlobError::Unavailable`].
     pub async fn put_bytes(&self, kind: BlobKind, bytes: Bytes) -> Result<ContentHash, BlobError> {
         let hash = content_hash(&bytes);
         if !self.is_stored(kind, hash).await? {
@@ -148,17 +144,11 @@ impl ContentStore {
     }
 
     /// Whether a blob exists.
-    ///
-    /// # Errors
-    /// [`BlobError::Unavailable`].
     pub async fn contains(&self, kind: BlobKind, hash: ContentHash) -> Result<bool, BlobError> {
         Ok(self.length(kind, hash).await?.is_some())
     }
 
     /// Checks that the backend can be reached, in at most 5 seconds.
-    ///
-    /// # Errors
-    /// [`BlobError::Unavailable`].
     pub async fn probe(&self) -> Result<(), BlobError> {
         // The response to a HEAD request does not tell a missing bucket from a missing blob.
         let read = self.open(BlobKind::Original, ContentHash::new([0; 32]), None);
@@ -170,9 +160,6 @@ impl ContentStore {
     }
 
     /// The length of a blob in bytes; `None` if the blob does not exist. A link, pipe or device in its place is none.
-    ///
-    /// # Errors
-    /// [`BlobError::Unavailable`].
     pub async fn length(&self, kind: BlobKind, hash: ContentHash) -> Result<Option<u64>, BlobError> {
         if self.is_special_file(kind, hash).await? {
             return Ok(None);
@@ -200,9 +187,6 @@ impl ContentStore {
     /// Renames a damaged blob to `HASH.damaged`, or `HASH.damaged-2` and so on if that exists, and returns its new
     /// [`location`](Self::location). The blob then counts as missing, so the same bytes can be stored again, and what is
     /// left of it is not lost.
-    ///
-    /// # Errors
-    /// [`BlobError::Unavailable`].
     pub async fn set_aside(&self, kind: BlobKind, hash: ContentHash) -> Result<String, BlobError> {
         let mut aside = Key::from(format!("{}.damaged", key(kind, hash)));
         let mut number = 2_u64;
@@ -274,9 +258,6 @@ impl ContentStore {
     }
 
     /// Deletes a blob. It is no error if the blob does not exist.
-    ///
-    /// # Errors
-    /// [`BlobError::Unavailable`].
     pub async fn delete(&self, kind: BlobKind, hash: ContentHash) -> Result<(), BlobError> {
         match self.objects.delete(&key(kind, hash)).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
@@ -365,18 +346,6 @@ fn list_folder(folder: &Path) -> io::Result<Vec<(ContentHash, u64)>> {
         }
     }
     Ok(blobs)
-}
-
-/// The files of a folder whose names match.
-pub(crate) fn files_named(folder: &Path, matches: impl Fn(&str) -> bool) -> io::Result<Vec<fs::DirEntry>> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_type()?.is_file() && entry.file_name().to_str().is_some_and(&matches) {
-            files.push(entry);
-        }
-    }
-    Ok(files)
 }
 
 /// The local backend writes `HASH#1` and renames it to `HASH`.

@@ -6,19 +6,14 @@ use std::{
 
 use domain::{BlobKind, ContentHash};
 
-use crate::s3::S3Failure;
+use crate::s3_failure::S3Failure;
 
 /// Why a blob operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BlobError {
     /// The blob does not exist.
     #[error("the {} {hash} is missing from the blob store", kind.as_str())]
-    Missing {
-        /// The kind of the blob.
-        kind: BlobKind,
-        /// Its address.
-        hash: ContentHash,
-    },
+    Missing { kind: BlobKind, hash: ContentHash },
     /// The blob store failed; the same call may succeed later.
     #[error("the blob store is unavailable: {}", reason(_0))]
     Unavailable(#[from] object_store::Error),
@@ -28,7 +23,6 @@ pub enum BlobError {
     /// A local folder of the store cannot be used.
     #[error("the blob folder {path} cannot be used: {source}")]
     Folder {
-        /// The folder.
         path: PathBuf,
         /// The error of the system.
         source: io::Error,
@@ -40,7 +34,6 @@ pub enum BlobError {
         holder.map(|id| format!(" by process {id}")).unwrap_or_default()
     )]
     Locked {
-        /// The lock file.
         path: PathBuf,
         /// The id of the process, if it is known.
         holder: Option<u32>,
@@ -56,6 +49,12 @@ impl BlobError {
 impl From<tokio::task::JoinError> for BlobError {
     fn from(source: tokio::task::JoinError) -> Self {
         object_store::Error::JoinError { source }.into()
+    }
+}
+
+impl From<S3Failure> for BlobError {
+    fn from(failure: S3Failure) -> Self {
+        Self::Unavailable(failure.into())
     }
 }
 
@@ -94,7 +93,6 @@ pub enum PutError {
     /// The file changed after its fingerprint was computed.
     #[error("the file changed while it was read")]
     Changed,
-    /// The file cannot be read.
     #[error("the file cannot be read: {0}")]
     Read(io::Error),
     /// The blob store failed.

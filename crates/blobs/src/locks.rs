@@ -8,9 +8,10 @@ use std::{
 };
 
 use crate::{
-    BlobError, open_regular,
+    BlobError,
+    lock_file::lock_file,
     owners::{EndedOwner, OwnerLock, ended_owners},
-    permissions::{create_private_folder, restrict_permissions},
+    permissions::create_private_folder,
 };
 
 /// Every process that uses the folder holds this lock shared. The process that cleans up holds it exclusively and writes
@@ -102,26 +103,17 @@ impl ProcessLocks {
 
     /// The permission to work on the queues; `None` while another process of the machine holds it. One process decodes at
     /// a time, so that its memory budget is the budget of the machine.
-    ///
-    /// # Errors
-    /// [`BlobError::Folder`].
     pub fn try_indexer(&self) -> Result<Option<IndexerLock>, BlobError> {
         Ok(self.try_lock(INDEXER, File::try_lock)?.map(|file| IndexerLock { _file: file }))
     }
 
     /// Marks this process as long-running, so that others leave the [indexer](Self::try_indexer) to it. `None` while
     /// another process checks [`has_service`](Self::has_service); try again then.
-    ///
-    /// # Errors
-    /// [`BlobError::Folder`].
     pub fn try_service(&self) -> Result<Option<ServiceLock>, BlobError> {
         Ok(self.try_lock(SERVICE, File::try_lock_shared)?.map(|file| ServiceLock { _file: file }))
     }
 
     /// Whether there is a long-running process. A process that holds a [`ServiceLock`] must not call this.
-    ///
-    /// # Errors
-    /// [`BlobError::Folder`].
     pub fn has_service(&self) -> Result<bool, BlobError> {
         Ok(self.try_lock(SERVICE, File::try_lock)?.is_none())
     }
@@ -129,26 +121,17 @@ impl ProcessLocks {
     /// Marks this process as one that only works on the queues, so that long-running processes leave the
     /// [indexer](Self::try_indexer) to it. `None` while another process checks [`has_worker`](Self::has_worker); try again
     /// then.
-    ///
-    /// # Errors
-    /// [`BlobError::Folder`].
     pub fn try_worker(&self) -> Result<Option<WorkerLock>, BlobError> {
         Ok(self.try_lock(WORKER, File::try_lock_shared)?.map(|file| WorkerLock { _file: file }))
     }
 
     /// Whether there is a process that only works on the queues. A process that holds a [`WorkerLock`] must not call this.
-    ///
-    /// # Errors
-    /// [`BlobError::Folder`].
     pub fn has_worker(&self) -> Result<bool, BlobError> {
         Ok(self.try_lock(WORKER, File::try_lock)?.is_none())
     }
 
     /// Marks an owner of leases or roles in the metadata store as alive, until this process ends or drops the value. `id`
     /// consists of ASCII letters and digits.
-    ///
-    /// # Errors
-    /// [`BlobError::Folder`].
     pub fn register_owner(&self, id: &str) -> Result<OwnerLock, BlobError> {
         self.create_folder()?;
         OwnerLock::register(&self.processes, id).map_err(|error| self.failed_processes(error))
@@ -156,9 +139,6 @@ impl ProcessLocks {
 
     /// The owners of this machine that ended without releasing what they held, for example because they were killed.
     /// No other process gets them while these values exist.
-    ///
-    /// # Errors
-    /// [`BlobError::Folder`].
     pub fn ended_owners(&self) -> Result<Vec<EndedOwner>, BlobError> {
         match ended_owners(&self.processes) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -188,7 +168,6 @@ impl ProcessLocks {
         BlobError::folder(&self.processes, source)
     }
 
-    /// An error of the folder.
     pub(crate) fn failed(&self, source: io::Error) -> BlobError {
         self.folder.failed(source)
     }
@@ -255,18 +234,6 @@ impl Drop for ExclusiveLock {
             tracing::warn!(%error, "the blob folder is not locked; another process may treat it as unused");
         }
     }
-}
-
-pub(crate) fn lock_file(root: &Path, name: &str) -> io::Result<File> {
-    let path = root.join(name);
-    let mut options = File::options();
-    options.create(true).truncate(false).read(true).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let named = |error: io::Error| io::Error::new(error.kind(), format!("{name}: {error}"));
-    let file = open_regular(&path, &mut options).map_err(named)?;
-    restrict_permissions(&path, 0o600)?;
-    Ok(file)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::locks::lock_file;
+use crate::lock_file::lock_file;
 
 /// The prefix of the names of the files.
 const PREFIX: &str = "owner-";
@@ -24,7 +24,6 @@ pub struct OwnerLock {
 /// An owner that ended without releasing what it held.
 #[derive(Debug)]
 pub struct EndedOwner {
-    /// Its id.
     pub id: String,
     /// The lock of its file. Remove it when the leases and roles of the owner are released.
     pub lock: OwnerLock,

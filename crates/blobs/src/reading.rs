@@ -69,9 +69,6 @@ impl BlobReader {
     }
 
     /// All bytes of the range.
-    ///
-    /// # Errors
-    /// [`BlobError::Unavailable`].
     pub async fn into_bytes(self) -> Result<Bytes, BlobError> {
         match self.source {
             Source::Object(result) => Ok(result.bytes().await?),

@@ -8,7 +8,7 @@ use tempfile::NamedTempFile;
 use tokio::io::AsyncWriteExt as _;
 
 use crate::{
-    BlobError, ChecksumVerifier, Fingerprint, StagingError, content::files_named, fingerprint::Hasher, parts,
+    BlobError, ChecksumVerifier, Fingerprint, StagingError, fingerprint::Hasher, listing::files_named, parts,
     permissions::create_private_folder,
 };
 
@@ -30,9 +30,6 @@ impl StagingFolder {
 
     /// Creates a file for an upload, which must match the checksums. The file is deleted when the writer
     /// is dropped.
-    ///
-    /// # Errors
-    /// [`StagingError::Io`].
     pub async fn create(
         &self,
         checksums: impl IntoIterator<Item = Checksum>,
@@ -48,7 +45,6 @@ impl StagingFolder {
         Ok(StagingWriter { file, writer: tokio::fs::File::from_std(writer), hasher: Hasher::new(), verifier })
     }
 
-    /// The folder.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -69,9 +65,6 @@ pub struct StagingWriter {
 
 impl StagingWriter {
     /// Appends bytes.
-    ///
-    /// # Errors
-    /// [`StagingError::Io`].
     pub async fn write(&mut self, chunk: &[u8]) -> Result<(), StagingError> {
         self.hasher.update(chunk);
         self.verifier.update(chunk);
@@ -115,7 +108,6 @@ impl StagedFile {
         &self.fingerprint
     }
 
-    /// The path of the file.
     pub fn path(&self) -> &Path {
         self.file.path()
     }

@@ -9,17 +9,16 @@ use object_store::ObjectStore;
 
 use crate::{
     BlobError, ContentStore, PartStore, ProcessLocks, S3Options, StagingFolder,
+    blocking::run_blocking,
     s3::{self, IncompleteUpload, IncompleteUploads, S3},
 };
 
 /// The store of originals and renditions, with the staging folder and the locks of this machine. Clones share it.
 #[derive(Debug, Clone)]
 pub struct BlobStore {
-    /// The blobs.
     pub content: ContentStore,
     /// Uploads that are not complete yet.
     pub staging: StagingFolder,
-    /// The received parts of uploads.
     pub parts: PartStore,
     /// Locks between the processes of this machine.
     pub locks: ProcessLocks,
@@ -46,7 +45,6 @@ enum TemporaryPlace {
 }
 
 impl TemporaryFile {
-    /// A local file.
     pub fn local(path: PathBuf, bytes: u64, modified: SystemTime) -> Self {
         let location = path.display().to_string();
         Self { location, bytes: Some(bytes), modified, place: TemporaryPlace::File(path) }
@@ -60,9 +58,6 @@ impl TemporaryFile {
 
 impl BlobStore {
     /// Opens a store whose parts are all in one local folder, which is created if it does not exist. It may block.
-    ///
-    /// # Errors
-    /// [`BlobError::Folder`], or [`BlobError::Locked`].
     pub fn open_folder(root: &Path) -> Result<Self, BlobError> {
         let locks = ProcessLocks::open(root)?;
         let (content, staging) = (ContentStore::in_folder(root)?, staging(root)?);
@@ -90,9 +85,6 @@ impl BlobStore {
 
     /// Opens a store with its blobs and the parts of uploads on another backend. The local folder holds staged uploads
     /// and locks. It may block.
-    ///
-    /// # Errors
-    /// [`BlobError::Folder`], or [`BlobError::Locked`].
     pub fn open_remote(objects: Arc<dyn ObjectStore>, folder: &Path) -> Result<Self, BlobError> {
         let locks = ProcessLocks::open(folder)?;
         let staging = staging(folder)?;
@@ -112,9 +104,6 @@ impl BlobStore {
 
     /// Deletes the temporary files of killed processes and then runs `work`, while other processes that open the store
     /// wait. Returns `None`, and does nothing, if another process uses the store.
-    ///
-    /// # Errors
-    /// [`BlobError::Folder`].
     pub async fn run_exclusively<T>(&self, work: impl Future<Output = T>) -> Result<Option<T>, BlobError> {
         let store = self.clone();
         let lock = run_blocking(move || {
@@ -147,9 +136,6 @@ impl BlobStore {
 
     /// The temporary files of running uploads and writes, and of killed processes. In an S3 store also the incomplete
     /// uploads of all machines.
-    ///
-    /// # Errors
-    /// [`BlobError::Folder`] or [`BlobError::Unavailable`].
     pub async fn temporary_files(&self) -> Result<Vec<TemporaryFile>, BlobError> {
         let store = self.clone();
         let found = run_blocking(move || {
@@ -164,9 +150,6 @@ impl BlobStore {
     }
 
     /// Deletes a temporary file of a killed process. It is no error if the file does not exist.
-    ///
-    /// # Errors
-    /// [`BlobError::Folder`] or [`BlobError::Unavailable`].
     pub async fn delete_temporary_file(&self, file: &TemporaryFile) -> Result<(), BlobError> {
         match (&file.place, &self.incomplete) {
             (TemporaryPlace::File(path), _) => delete_file(path.clone()).await,
@@ -177,9 +160,6 @@ impl BlobStore {
 
     /// Aborts the uploads to S3 that began before a time and are still not complete, and returns their number. Does
     /// nothing with another backend.
-    ///
-    /// # Errors
-    /// [`BlobError::Unavailable`].
     pub async fn abort_uploads(&self, began_before: SystemTime) -> Result<u64, BlobError> {
         let Some(incomplete) = &self.incomplete else { return Ok(0) };
         let mut aborted = 0;
@@ -216,11 +196,4 @@ fn describe(entries: Vec<fs::DirEntry>) -> io::Result<Vec<TemporaryFile>> {
         }
     }
     Ok(files)
-}
-
-/// Runs blocking work.
-pub(crate) async fn run_blocking<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, BlobError> {
-    Ok(tokio::task::spawn_blocking(work).await?)
 }

@@ -23,7 +23,6 @@ const STALE_IF_ERROR: Duration = Duration::from_secs(3600);
 pub struct Options {
     /// Name resolution and connections.
     pub network: Arc<dyn Network>,
-    /// The trusted root certificates.
     pub roots: Roots,
     /// The time limit of one fetch, from name resolution to the last byte.
     pub timeout: Duration,
@@ -80,9 +79,6 @@ impl fmt::Debug for HttpClientDocuments {
 
 impl HttpClientDocuments {
     /// Fetches documents with this `user_agent`. Cached ones expire by `clock`.
-    ///
-    /// # Errors
-    /// [`BuildError`].
     pub fn new(options: Options, clock: MonotonicClock, user_agent: &str) -> Result<Self, BuildError> {
         let Options { network, roots, timeout, max_concurrent } = options;
         let client = HttpsClient::new(&roots, user_agent, limits(timeout))?;

@@ -22,7 +22,6 @@ pub trait Network: Send + Sync + 'static {
     async fn dial(&self, address: SocketAddr) -> io::Result<TcpStream>;
 }
 
-/// The system's network and resolver.
 #[derive(Debug, Clone)]
 pub struct SystemNetwork {
     lookups: Arc<Semaphore>,

@@ -6,7 +6,6 @@ use crate::{Invalid, Timestamp, text::refuse_control};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccountId(pub i64);
 
-/// The plan of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Plan {
     /// Only the newest images are visible; older ones are kept.
@@ -142,7 +141,6 @@ impl SyncHandle {
         is_valid.then(|| Self(handle.to_owned()))
     }
 
-    /// The handle.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -161,7 +159,6 @@ pub struct Account {
     pub id: AccountId,
     /// The address its owner signs in with.
     pub email: Email,
-    /// The plan.
     pub plan: Plan,
     /// Its name in sync apps.
     pub sync_handle: SyncHandle,

@@ -56,7 +56,6 @@ pub enum AlbumCover {
 pub struct Album {
     /// The public id.
     pub id: AlbumId,
-    /// The title.
     pub title: String,
     /// Number of visible images.
     pub image_count: u32,
@@ -75,7 +74,6 @@ pub struct Album {
 /// A change to an album. The ids are unchecked: the store decides whether each exists and who owns it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AlbumChange {
-    /// The new title.
     pub title: Option<AlbumTitle>,
     /// Ids to add, each once, in the order sent.
     pub add: Vec<String>,
@@ -83,7 +81,6 @@ pub struct AlbumChange {
     pub remove: Vec<String>,
     /// The new order of its images.
     pub order: Option<AlbumOrder>,
-    /// The new cover.
     pub cover: Option<AlbumCover>,
 }
 

@@ -1,4 +1,3 @@
-/// The kind of a blob.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BlobKind {
     /// An imported file, unchanged.

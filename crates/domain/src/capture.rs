@@ -17,11 +17,8 @@ pub enum CaptureSource {
     ExifDigitized,
     /// XMP or IPTC creation date.
     Embedded,
-    /// The time of the GPS fix.
     Gps,
-    /// The file's name.
     FileName,
-    /// The file's modification time.
     FileModified,
     /// The time the file was added to the library.
     Added,
@@ -110,7 +107,6 @@ pub struct CaptureTime {
     pub wall: Option<civil::DateTime>,
     /// The UTC offset of that clock in minutes east, if known.
     pub offset_minutes: Option<i32>,
-    /// The source of the time.
     pub source: CaptureSource,
 }
 

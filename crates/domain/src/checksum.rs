@@ -2,15 +2,11 @@
 /// transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChecksumAlgorithm {
-    /// SHA-1.
     Sha1,
-    /// SHA-256.
     Sha256,
-    /// SHA-512.
     Sha512,
     /// SHA3-256.
     Sha3,
-    /// MD5.
     Md5,
     /// Adler-32 (RFC 1950).
     Adler32,
@@ -66,7 +62,6 @@ impl Checksum {
         (value.len() == algorithm.bytes()).then_some(Self { algorithm, value })
     }
 
-    /// Its algorithm.
     pub fn algorithm(&self) -> ChecksumAlgorithm {
         self.algorithm
     }

@@ -61,7 +61,6 @@ impl Circle {
         }
     }
 
-    /// The centre.
     pub const fn centre(self) -> Position {
         self.centre
     }

@@ -7,7 +7,6 @@ use crate::{CaptureTime, Invalid, Position, Timestamp, UtcOffset, clean_text, pa
 /// A field that people can correct.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EditedField {
-    /// The description.
     Description,
     /// The capture time with its UTC offset.
     Time,
@@ -64,9 +63,7 @@ impl Correction<String> {
 /// A correction of one or many photos.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PhotoEdit {
-    /// The description.
     pub description: Correction<String>,
-    /// The capture time.
     pub time: Option<TimeEdit>,
     /// Where it was taken.
     pub position: Correction<Position>,
@@ -79,7 +76,6 @@ impl PhotoEdit {
     }
 }
 
-/// A correction of a capture time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TimeEdit {
     /// The clock showed `wall`, in this zone; without a zone, in the one that the photo has.
@@ -150,13 +146,9 @@ pub struct TimeShift {
 /// The numbers of a shift as a person types them. An empty number is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ShiftNumbers<'a> {
-    /// Days.
     pub days: &'a str,
-    /// Hours.
     pub hours: &'a str,
-    /// Minutes.
     pub minutes: &'a str,
-    /// Seconds.
     pub seconds: &'a str,
 }
 
@@ -203,7 +195,6 @@ impl TimeShift {
     }
 }
 
-/// A time zone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Zone {
     /// A fixed offset from UTC.

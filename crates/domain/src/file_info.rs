@@ -11,7 +11,6 @@ pub struct FileInfo {
     pub modified_at: Option<Timestamp>,
     /// When it was added to the library.
     pub added_at: Timestamp,
-    /// Its sidecars.
     pub sidecars: Vec<Sidecar>,
 }
 
@@ -25,13 +24,10 @@ impl FileInfo {
 /// A file with metadata of the photo beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sidecar {
-    /// Its format.
     pub kind: SidecarKind,
-    /// Its content.
     pub content: Vec<u8>,
 }
 
-/// The format of a sidecar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SidecarKind {

@@ -28,7 +28,6 @@ impl FileName {
         }
     }
 
-    /// The name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -45,7 +44,6 @@ impl fmt::Display for FileName {
 pub struct FilePath(Vec<FileName>);
 
 impl FilePath {
-    /// The root folder.
     pub const ROOT: Self = Self(Vec::new());
 
     /// Maximum number of names.

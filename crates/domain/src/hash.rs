@@ -15,7 +15,6 @@ impl ContentHash {
         bytes.try_into().ok().map(Self)
     }
 
-    /// The digest.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }

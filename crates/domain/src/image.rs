@@ -161,7 +161,6 @@ impl Thumbhash {
         (5..=Self::MAX_BYTES).contains(&bytes.len()).then_some(Self(bytes))
     }
 
-    /// Its bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
@@ -186,7 +185,6 @@ pub struct Image {
     pub place: Option<String>,
     /// The words read in it by OCR.
     pub text: Option<String>,
-    /// The name of the imported file.
     pub file_name: Option<String>,
     /// The version of the decoders that made its renditions. Their bytes change only with it.
     pub picture_version: u32,

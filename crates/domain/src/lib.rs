@@ -18,7 +18,6 @@
 //! assert!(fiji.contains(Position::new(-17.0, -179.9)?));
 //! # Ok::<(), domain::Invalid>(())
 //! ```
-#![deny(missing_docs)]
 
 mod account;
 mod album;

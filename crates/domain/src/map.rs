@@ -38,7 +38,6 @@ fn coordinate(share: f64) -> u32 {
 }
 
 impl MapPoint {
-    /// The point of a position.
     pub fn of(position: Position) -> Self {
         let latitude = position.latitude().clamp(-MAX_MAP_LATITUDE, MAX_MAP_LATITUDE).to_radians();
         Self {
@@ -146,7 +145,6 @@ impl MapCell {
         self.0
     }
 
-    /// Its level.
     pub fn level(self) -> u8 {
         u8::try_from(self.0.max(1).ilog2() / 2).unwrap_or(MAX_MAP_LEVEL)
     }
@@ -176,7 +174,6 @@ impl MapCell {
         Self::at(BITS.saturating_sub(differing.div_ceil(2)), first)
     }
 
-    /// The area of the square.
     pub fn area(self) -> MapArea {
         let (first, last) = self.codes();
         let corner = |code: i64| MapPoint { x: gather(code), y: gather(code >> 1) };
@@ -194,13 +191,9 @@ impl MapCell {
 /// 180° meridian.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MapArea {
-    /// The western meridian.
     pub west: f64,
-    /// The southern parallel.
     pub south: f64,
-    /// The eastern meridian.
     pub east: f64,
-    /// The northern parallel.
     pub north: f64,
 }
 

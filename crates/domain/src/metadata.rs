@@ -23,9 +23,7 @@ pub struct PhotoDetails {
     pub position: Option<Position>,
     /// The description, written by a person.
     pub description: Option<String>,
-    /// The manufacturer of the camera.
     pub camera_make: Option<String>,
-    /// The camera's model.
     pub camera_model: Option<String>,
 }
 

@@ -31,7 +31,6 @@ impl Month {
         "December",
     ];
 
-    /// The month of a moment.
     pub fn of(moment: Timestamp) -> Self {
         let date = moment.wall(0).date();
         Self { year: date.year(), month: date.month() }
@@ -48,7 +47,6 @@ impl Month {
         u32::from(self.year.unsigned_abs()) * 100 + u32::from(self.month.unsigned_abs())
     }
 
-    /// The year.
     pub const fn year(self) -> i16 {
         self.year
     }

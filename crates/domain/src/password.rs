@@ -25,9 +25,6 @@ fn is_other_space(c: char) -> bool {
 }
 
 /// Checks the length of a new password, without leading and trailing white space.
-///
-/// # Errors
-/// [`PasswordTooShort`].
 pub fn check_new_password(password: &str) -> Result<(), PasswordTooShort> {
     if normalized_password(password).trim().chars().count() < MIN_PASSWORD_CHARS {
         Err(PasswordTooShort)

@@ -40,7 +40,6 @@ impl Limit {
         Self::new(parse_digits("limit", digits)?)
     }
 
-    /// The number of results.
     pub const fn get(self) -> u32 {
         self.0
     }
@@ -71,7 +70,6 @@ impl Offset {
         Self::new(parse_digits("offset", digits)?)
     }
 
-    /// The number of albums.
     pub const fn get(self) -> u32 {
         self.0
     }
@@ -129,7 +127,6 @@ impl DateRange {
 /// The parameters of List images.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ListQuery {
-    /// The size of the page.
     pub limit: Limit,
     /// Only these capture times.
     pub range: DateRange,
@@ -221,12 +218,10 @@ impl QueryText {
     }
 }
 
-/// The target of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SearchTarget {
     /// Images that match words, best match first.
     Words {
-        /// The words.
         text: QueryText,
         /// The channels it is limited to; with `None` the service chooses.
         channels: Option<Channels>,

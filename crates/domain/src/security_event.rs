@@ -2,19 +2,14 @@ crate::listed_enum! {
     /// A security event of an account, shown to its owner.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum SecurityEventKind {
-        /// The account was created.
         AccountCreated,
-        /// A sign-in succeeded.
         SignedIn,
         /// A sign-in failed because the password was wrong.
         SignInFailed,
         /// Sessions were ended from another one.
         SignedOutElsewhere,
-        /// The password was changed.
         PasswordChanged,
-        /// An app was connected.
         AppConnected,
-        /// The owner disconnected an app.
         AppDisconnected,
         /// The service disconnected an app because an old refresh token was replayed.
         AppTokenReplayed,
@@ -24,7 +19,6 @@ crate::listed_enum! {
         KeyRevoked,
         /// A sync password was created, or a device was connected.
         SyncPasswordCreated,
-        /// A sync password was revoked.
         SyncPasswordRevoked,
     }
 }

@@ -67,7 +67,6 @@ impl Selection {
         Ok(Self(Arc::new(Parts { ids, ranges: merged(ranges), except })))
     }
 
-    /// One image.
     pub fn of_image(id: ImageId) -> Self {
         Self(Arc::new(Parts { ids: vec![id], ranges: Vec::new(), except: HashSet::new() }))
     }
@@ -99,7 +98,6 @@ impl Selection {
         self.0.ranges.get(later).is_some_and(|(_, last)| captured_at <= *last)
     }
 
-    /// Whether the id is excluded.
     pub fn excludes(&self, id: &ImageId) -> bool {
         self.0.except.contains(id)
     }

@@ -16,9 +16,7 @@ const MIN_MS: i64 = -62_135_596_800_000;
 const MAX_MS: i64 = 253_402_300_799_999;
 
 impl Timestamp {
-    /// The earliest moment.
     pub const MIN: Self = Self(MIN_MS);
-    /// The latest moment.
     pub const MAX: Self = Self(MAX_MS);
 
     /// Milliseconds since 1970-01-01T00:00:00Z; `None` outside the years 0001 to 9999.

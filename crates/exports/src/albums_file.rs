@@ -41,10 +41,8 @@ impl From<ListedOrder> for AlbumOrder {
     }
 }
 
-/// An album in the list.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ListedAlbum {
-    /// Its title.
     pub title: String,
     /// The order of its photos.
     #[serde(default)]

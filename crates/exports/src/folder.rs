@@ -21,7 +21,6 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// A folder in an archive.
     pub(crate) fn archived(source: usize, parts: &[&str]) -> Self {
         let inner = parts.join("/");
         let start = takeout_start(&inner);
@@ -61,7 +60,6 @@ impl Folder {
         &self.inner
     }
 
-    /// The folder's own name.
     pub(crate) fn name(&self) -> &str {
         self.inner.rsplit('/').next().unwrap_or(&self.inner)
     }

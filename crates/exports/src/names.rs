@@ -4,7 +4,6 @@ use std::path::Path;
 
 pub(crate) use domain::composed;
 
-/// The format of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ArchiveKind {
     Zip,

@@ -41,7 +41,6 @@ pub(crate) struct Item {
 /// What is known of an archive while it is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListedArchive<'a> {
-    /// Its path.
     pub path: &'a Path,
     /// How many entries are listed so far.
     pub entries: u64,

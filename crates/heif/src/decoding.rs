@@ -87,7 +87,6 @@ fn check_size(width: c_int, height: c_int, options: &DecodeOptions) -> Result<(u
     Ok((width, height))
 }
 
-/// A file to be read.
 struct Context<'a> {
     functions: &'a Functions,
     /// Created by `heif_context_alloc`, not freed yet.
@@ -142,7 +141,6 @@ struct File<'a> {
 }
 
 impl<'a> File<'a> {
-    /// The primary picture.
     fn primary(self) -> Result<PictureHandle<'a>, Error> {
         let functions = self.context.functions;
         let mut raw = ptr::null_mut();

@@ -7,7 +7,10 @@ use std::ffi::{c_char, c_int, c_void};
 
 use system_library::SystemLibrary;
 
-use crate::{LoadError, libheif::NAME};
+use crate::LoadError;
+
+/// The name in messages.
+pub(crate) const NAME: &str = "libheif";
 
 /// The file names that the loader tries. The major version has been 1 since release 1.0.
 #[cfg(not(target_os = "macos"))]

@@ -23,11 +23,12 @@
 //! assert_eq!(image.bytes.len(), 128 * 128 * image.format.channels());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-#![deny(missing_docs)]
 
 mod decoding;
 mod functions;
+mod image;
 mod libheif;
 
-pub use libheif::{Codec, DecodeOptions, DecodedImage, Error, Libheif, PixelFormat};
+pub use image::{DecodeOptions, DecodedImage, Error, PixelFormat};
+pub use libheif::{Codec, Libheif};
 pub use system_library::{LoadError, Version};

@@ -3,11 +3,8 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-use crate::functions::Functions;
-use crate::{LoadError, Version, decoding};
-
-/// The name in messages.
-pub(crate) const NAME: &str = "libheif";
+use crate::functions::{Functions, NAME};
+use crate::{DecodeOptions, DecodedImage, Error, LoadError, Version, decoding};
 
 /// The oldest supported release.
 const OLDEST: Version = Version { major: 1, minor: 12, patch: 0 };
@@ -31,63 +28,6 @@ impl Codec {
     }
 }
 
-/// Why a file was not decoded.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
-    /// It has more pixels than [`DecodeOptions::max_pixels`] or libheif itself allows.
-    #[error("it has more pixels than its header says, or than libheif allows")]
-    TooManyPixels,
-    /// libheif does not support the codec or a feature of it.
-    #[error("the installed libheif cannot read it ({0})")]
-    Unsupported(String),
-    /// The file is damaged, according to libheif.
-    #[error("libheif says: {0}")]
-    Damaged(String),
-    /// An allocation failed.
-    #[error("there is not enough memory for it")]
-    NoMemory,
-}
-
-/// Limits of decoding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DecodeOptions {
-    /// The most pixels that the picture may have.
-    pub max_pixels: u64,
-}
-
-/// The channels of a pixel, 8 bits each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PixelFormat {
-    /// Red, green, blue.
-    Rgb,
-    /// Red, green, blue, and straight (not premultiplied) alpha.
-    Rgba,
-}
-
-impl PixelFormat {
-    /// Bytes per pixel.
-    pub const fn channels(self) -> usize {
-        match self {
-            Self::Rgb => 3,
-            Self::Rgba => 4,
-        }
-    }
-}
-
-/// A decoded picture, with the rotation and mirroring of its container applied.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DecodedImage {
-    /// Pixels per row; at least 1.
-    pub width: u32,
-    /// Rows; at least 1.
-    pub height: u32,
-    /// The channels of each pixel.
-    pub format: PixelFormat,
-    /// The pixels: rows from top to bottom without gaps, 8 bits a channel.
-    pub bytes: Vec<u8>,
-}
-
-/// The system's libheif.
 pub struct Libheif {
     pub(crate) functions: Functions,
     version: Version,
@@ -114,7 +54,6 @@ impl Libheif {
         Ok(Self { functions, version })
     }
 
-    /// The installed release.
     pub fn version(&self) -> Version {
         self.version
     }
@@ -128,9 +67,6 @@ impl Libheif {
     /// Deeper channels are reduced to 8 bits, and grey becomes RGB. Colours stay in the colour space of the file.
     ///
     /// Tiles are decoded one after the other on this thread; a decoder may still start threads of its own.
-    ///
-    /// # Errors
-    /// Any [`Error`].
     pub fn decode(&self, bytes: &[u8], options: &DecodeOptions) -> Result<DecodedImage, Error> {
         decoding::decode(&self.functions, self.version, bytes, options)
     }

@@ -100,9 +100,6 @@ impl std::fmt::Debug for HttpsClient {
 
 impl HttpsClient {
     /// A client that trusts these roots.
-    ///
-    /// # Errors
-    /// [`BuildError`].
     pub fn new(roots: &Roots, user_agent: &str, limits: Limits) -> Result<Self, BuildError> {
         let mut tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()?
@@ -116,9 +113,6 @@ impl HttpsClient {
     }
 
     /// Encrypts a connection to the host of this name, or IP address, and checks its certificate.
-    ///
-    /// # Errors
-    /// [`Error::HostName`], [`Error::Tls`] or [`Error::Timeout`].
     pub async fn encrypt<S>(&self, host: &str, stream: S) -> Result<TlsStream<S>, Error>
     where
         S: AsyncRead + AsyncWrite + Unpin,
@@ -129,9 +123,6 @@ impl HttpsClient {
 
     /// Sends a GET request over a connection of its own and reads the head of the response. `target` is the path with
     /// the query; `host` is the value of the `Host` header.
-    ///
-    /// # Errors
-    /// [`Error::Request`], [`Error::Response`] or [`Error::Timeout`].
     pub async fn get<S>(
         &self,
         stream: S,
@@ -148,9 +139,6 @@ impl HttpsClient {
 
     /// Sends a request over a connection of its own and reads the head of the response. The URI of the request is the path with
     /// the query; `host` is the value of the `Host` header.
-    ///
-    /// # Errors
-    /// [`Error::Request`], [`Error::Response`] or [`Error::Timeout`].
     pub async fn send<S>(&self, stream: S, host: &str, request: Request<Bytes>) -> Result<Response, Error>
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,

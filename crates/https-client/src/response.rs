@@ -46,20 +46,15 @@ pub(crate) fn new_response(
 }
 
 impl Response {
-    /// The status.
     pub fn status(&self) -> StatusCode {
         self.head.status
     }
 
-    /// The headers.
     pub fn headers(&self) -> &HeaderMap {
         &self.head.headers
     }
 
     /// The next part of the body; `None` at its end.
-    ///
-    /// # Errors
-    /// [`Error::Body`] or [`Error::Timeout`].
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
         loop {
             let frame = timeout(self.step_timeout, self.body.frame()).await.map_err(|_| Error::Timeout)?;
@@ -76,9 +71,6 @@ impl Response {
     }
 
     /// The whole body. A body that is announced as longer than `max` bytes is not read.
-    ///
-    /// # Errors
-    /// [`Error::BodyTooLong`], [`Error::Body`] or [`Error::Timeout`].
     pub async fn bytes(mut self, max: u64) -> Result<Vec<u8>, Error> {
         let too_long = || Error::BodyTooLong { max };
         if self.body.size_hint().lower() > max {

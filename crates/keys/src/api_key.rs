@@ -4,9 +4,6 @@ use crate::{Random, RandomError, parts::sha256, random::base32};
 pub const API_KEY_PREFIX: &str = "photos_";
 
 /// A new API key: the prefix and 160 random bits. Only its hash is stored.
-///
-/// # Errors
-/// [`RandomError`].
 pub fn new_api_key(random: &dyn Random) -> Result<String, RandomError> {
     let mut bytes = [0; 20];
     random.fill(&mut bytes)?;
@@ -15,9 +12,6 @@ pub fn new_api_key(random: &dyn Random) -> Result<String, RandomError> {
 
 /// A new sync password: 160 random bits as 32 letters and digits, because apps put it into URLs without encoding it. Only
 /// its hash is stored.
-///
-/// # Errors
-/// [`RandomError`].
 pub fn new_sync_password(random: &dyn Random) -> Result<String, RandomError> {
     let mut bytes = [0; 20];
     random.fill(&mut bytes)?;
@@ -31,9 +25,6 @@ pub fn api_key_hash(key: &str) -> [u8; 32] {
 }
 
 /// A strong password that is easy to read aloud and type: 100 random bits in four groups of five characters.
-///
-/// # Errors
-/// [`RandomError`].
 pub fn new_password(random: &dyn Random) -> Result<String, RandomError> {
     let mut bytes = [0; 13];
     random.fill(&mut bytes)?;

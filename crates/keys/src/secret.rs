@@ -13,17 +13,11 @@ const MIN_CHARS: usize = 32;
 /// Why the secret cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
-    /// The secret is too short.
     #[error("the secret must have at least {MIN_CHARS} characters")]
     TooShort,
     /// The secret file cannot be read or created.
     #[error("the secret file {path} cannot be used: {source}")]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
+    File { path: PathBuf, source: io::Error },
     /// No random bytes for a new one.
     #[error("no secret could be created: {0}")]
     Random(#[from] crate::RandomError),
@@ -41,9 +35,6 @@ impl fmt::Debug for Secret {
 
 impl Secret {
     /// A secret of at least 32 characters, without surrounding white space.
-    ///
-    /// # Errors
-    /// [`SecretError::TooShort`].
     pub fn from_text(text: &str) -> Result<Self, SecretError> {
         let text = text.trim();
         if text.chars().count() < MIN_CHARS {

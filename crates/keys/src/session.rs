@@ -3,9 +3,6 @@ use data_encoding::BASE64URL_NOPAD;
 use crate::{Random, RandomError, parts::sha256};
 
 /// A new session token for a browser's cookie: 256 random bits as 43 characters of base64url. Only its hash is stored.
-///
-/// # Errors
-/// [`RandomError`].
 pub fn new_session_token(random: &dyn Random) -> Result<String, RandomError> {
     let mut bytes = [0; 32];
     random.fill(&mut bytes)?;

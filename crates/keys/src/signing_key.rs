@@ -18,36 +18,23 @@ pub enum OpenKeyError {
     #[error(
         "the signing key {kid} cannot be opened: the service's secret differs from the one that the key was sealed with"
     )]
-    WrongSecret {
-        /// The key.
-        kid: String,
-    },
+    WrongSecret { kid: String },
     /// It is stored in an unknown format.
     #[error("the signing key {kid} is stored in a format that this version of the program does not know")]
-    UnknownFormat {
-        /// The key.
-        kid: String,
-    },
+    UnknownFormat { kid: String },
     /// The cryptographic library refused it.
     #[error("the signing key {kid} cannot be used: {reason}")]
-    Unusable {
-        /// The key.
-        kid: String,
-        /// The library's message.
-        reason: String,
-    },
+    Unusable { kid: String, reason: String },
 }
 
 /// Why a token was not signed.
 #[derive(Debug, thiserror::Error)]
 pub enum SignError {
-    /// The claims cannot be signed.
     #[error(transparent)]
     Claims(#[from] ClaimsError),
     /// No random bytes for a new key.
     #[error(transparent)]
     Random(#[from] RandomError),
-    /// The cryptographic library failed.
     #[error("the cryptographic library failed: {0}")]
     Failed(String),
 }
@@ -109,9 +96,6 @@ impl SigningKey {
     }
 
     /// Signs a token with these claims, one JSON object.
-    ///
-    /// # Errors
-    /// [`SignError::Claims`].
     pub fn sign(&self, claims: &[u8]) -> Result<String, SignError> {
         Ok(self.key.sign(claims)?)
     }
@@ -140,9 +124,6 @@ impl SigningKey {
     }
 
     /// Opens a [sealed](Self::seal) key.
-    ///
-    /// # Errors
-    /// [`OpenKeyError`].
     pub fn open(kid: &str, sealed: &[u8], secret: &Secret) -> Result<Self, OpenKeyError> {
         let unknown = || OpenKeyError::UnknownFormat { kid: kid.to_owned() };
         let (nonce, encrypted) = match sealed {

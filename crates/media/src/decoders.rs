@@ -57,7 +57,6 @@ pub fn check_decoder(format: Format) -> Result<(), MediaError> {
     codec(format).map_or(Ok(()), |codec| library(codec).map(|_| ()))
 }
 
-/// The formats whose decoders are built in.
 pub fn built_in_formats() -> impl Iterator<Item = Format> {
     Format::ALL.into_iter().filter(|format| codec(*format).is_none())
 }
@@ -80,12 +79,12 @@ pub(crate) fn library(codec: Codec) -> Result<&'static Libheif, MediaError> {
 fn missing(codec: Codec) -> MediaError {
     match codec {
         Codec::Hevc => MediaError::NoDecoder {
-            format: "HEIC",
+            format: Format::Heif.name(),
             missing: "libheif with an HEVC decoder",
             install: "libheif1 (with libheif-plugin-libde265 if that is a separate package)",
         },
         Codec::Av1 => MediaError::NoDecoder {
-            format: "AVIF",
+            format: Format::Avif.name(),
             missing: "libheif with an AV1 decoder",
             install: "libheif1 (with libheif-plugin-dav1d if that is a separate package)",
         },

@@ -1,3 +1,5 @@
+use crate::Format;
+
 /// Why a file cannot be decoded. Its owner sees the message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MediaError {
@@ -5,7 +7,7 @@ pub enum MediaError {
     #[error("the file is empty")]
     Empty,
     /// The content has no known format.
-    #[error("this is not a JPEG, PNG, WebP, GIF, TIFF, HEIC, AVIF or RAW picture")]
+    #[error("this is not a {} picture", Format::names())]
     UnknownFormat,
     /// The width or height is 0.
     #[error("the picture has no width or no height")]

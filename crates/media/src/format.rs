@@ -82,6 +82,15 @@ impl Format {
         self.facts().name
     }
 
+    /// The names of all formats, for a sentence.
+    pub(crate) fn names() -> String {
+        let names = Self::ALL.map(Self::name);
+        match names.split_last() {
+            Some((last, others)) => format!("{} or {last}", others.join(", ")),
+            None => String::new(),
+        }
+    }
+
     /// The media type, for example `image/jpeg`.
     pub const fn media_type(self) -> &'static str {
         self.facts().media_type
@@ -241,6 +250,14 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+
+    #[test]
+    fn message_about_an_unknown_format_has_all_formats() {
+        assert_eq!(
+            crate::MediaError::UnknownFormat.to_string(),
+            "this is not a JPEG, PNG, WebP, GIF, TIFF, HEIC, AVIF or RAW picture"
+        );
+    }
 
     #[test]
     fn formats_are_detected_by_content() {

@@ -1,8 +1,10 @@
 //! Reads photo files: detects the format, reads the metadata, makes the renditions.
 //!
-//! Every function maps bytes to values: [`probe`] reads the headers, [`metadata`] reads when, where and with which
-//! camera a photo was taken, [`render`] makes the WebP renditions, [`decode_rgb`] gives RGB pixels. The content decides
-//! the format, never the file name. Every size is checked before anything is decoded.
+//! [`Photo::open`] parses the container of a file once. [`Photo::probe`] then checks the headers, [`Photo::metadata`] reads
+//! when, where and with which camera the photo was taken, [`Photo::render`] makes the WebP renditions, and
+//! [`Photo::decode_rgb`] gives RGB pixels. [`probe`], [`metadata`], [`render`] and [`decode_rgb`] do the same for a file
+//! that is needed for nothing else. The content decides the format, never the file name. Every size is checked before
+//! anything is decoded.
 //!
 //! This crate uses no file system, clock, thread or runtime, so that a sandboxed worker process can run it. HEIC and
 //! AVIF need the system's libheif, which may be missing. [`decoders`] reports what is available. [`load_decoders`] loads
@@ -18,20 +20,19 @@
 //!
 //! ```
 //! use domain::{FileInfo, Rendition, Timestamp};
-//! use media::Limits;
+//! use media::{Limits, Photo};
 //!
 //! # let file = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/media/gps-time.jpg"))?;
-//! let probe = media::probe(&file, &Limits::default())?;
-//! assert_eq!(probe.format.media_type(), "image/jpeg");
+//! let photo = Photo::open(&file)?;
+//! assert_eq!(photo.probe(&Limits::default())?.format.media_type(), "image/jpeg");
 //!
 //! let added = Timestamp::parse_iso("2024-05-01")?;
-//! assert_eq!(media::metadata(&file, &FileInfo::added_at(added)).capture.at.to_string(), "2022-01-10T21:15:44.310Z");
+//! assert_eq!(photo.metadata(&FileInfo::added_at(added)).capture.at.to_string(), "2022-01-10T21:15:44.310Z");
 //!
-//! let rendered = media::render(&file, &[Rendition::Thumb], &Limits::default())?;
+//! let rendered = photo.render(&[Rendition::Thumb], &Limits::default())?;
 //! assert!(rendered.renditions.iter().all(|thumb| thumb.size.longest() <= 512));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-#![deny(missing_docs)]
 
 mod colour;
 mod container;
@@ -41,7 +42,8 @@ mod error;
 mod format;
 mod metadata;
 mod orientation;
-mod probe;
+mod photo;
+mod pixels;
 mod render;
 #[cfg(test)]
 mod samples;
@@ -57,8 +59,8 @@ pub use metadata::{
     photo_prefix, sidecar_corrections, sidecar_kind, sidecar_orientation, sidecar_prefix, takeout_file,
 };
 pub use orientation::Orientation;
-pub use probe::{Limits, Probe, probe, probe_turned, supported_format};
-pub use render::{EncodedRendition, Rendered, RgbPicture, RgbPictures, decode_rgb, render, render_turned};
+pub use photo::{Limits, Photo, Probe, probe, supported_format};
+pub use render::{EncodedRendition, Rendered, RgbPicture, RgbPictures, decode_rgb, render};
 
 /// Raise it when a decoder reads files that it refused before, or renders files better. Failed files are then retried,
 /// and the others indexed again.

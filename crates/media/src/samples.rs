@@ -148,7 +148,6 @@ pub(crate) fn encode(picture: &DynamicImage, format: Format) -> Vec<u8> {
     file.into_inner()
 }
 
-/// A small file of each format.
 pub(crate) fn small_files() -> Vec<(Format, Vec<u8>)> {
     let picture = DynamicImage::from(quarters(48, 32));
     [Format::Jpeg, Format::Png, Format::WebP, Format::Gif]
@@ -202,7 +201,6 @@ pub(crate) fn riff_file(chunks: &[u8]) -> Vec<u8> {
     [b"RIFF", &length[..], b"WEBP", chunks].concat()
 }
 
-/// A Photoshop image resource.
 pub(crate) fn photoshop_resource(id: u16, name: &str, data: &[u8]) -> Vec<u8> {
     let padding = |odd: bool| if odd { &[0][..] } else { &[] };
     let length = u32::try_from(data.len()).unwrap().to_be_bytes();

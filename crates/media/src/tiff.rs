@@ -10,7 +10,7 @@ pub(crate) mod writer;
 
 use crate::text;
 
-pub(crate) use self::ifd::{Entry, Ifd, Structure};
+pub(crate) use self::ifd::{Directories, Entry, Ifd, Structure};
 pub(crate) use self::join::join;
 
 /// Tag numbers.

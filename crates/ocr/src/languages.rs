@@ -26,7 +26,6 @@ pub enum InvalidLanguages {
     /// The list or one of its names is empty.
     #[error("languages are expected, for example eng+deu, or `{INSTALLED}` for the installed ones")]
     Empty,
-    /// A name is malformed.
     #[error("`{0}` is not the name of a language; examples of names are eng, deu and chi_sim")]
     Name(String),
     /// There are too many.

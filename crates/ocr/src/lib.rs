@@ -12,7 +12,6 @@
 //!
 //! The threshold finds letters up to a certain height; larger letters are found in smaller copies of the photo. `filter`
 //! drops words that are probably noise.
-#![deny(missing_docs)]
 
 mod components;
 mod filter;

@@ -26,7 +26,6 @@ pub(crate) struct LineCandidate {
     pub(crate) top: u32,
     pub(crate) right: u32,
     pub(crate) bottom: u32,
-    /// The median height of its letters.
     pub(crate) letter_height: u32,
     /// How much it looks like text.
     pub(crate) score: f32,

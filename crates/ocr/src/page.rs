@@ -21,7 +21,6 @@ const MAX_AREA: u64 = 12_000_000;
 /// The smallest difference between ink and background, in levels.
 const MIN_CONTRAST: u8 = 15;
 
-/// The cropped lines of a picture.
 pub(crate) fn crop_lines<'a>(
     gray: &GrayBuffer,
     runs: &[PixelRun],
@@ -157,7 +156,6 @@ impl Mask {
     }
 }
 
-/// The median level.
 fn median(levels: impl Iterator<Item = u8>) -> Option<u8> {
     let mut counts = [0_u32; 256];
     let mut total = 0;

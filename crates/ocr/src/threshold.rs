@@ -9,7 +9,6 @@ const RADIUS: u32 = 20;
 const MIN_DEVIATIONS: f32 = 0.5;
 const MIN_LEVELS: f32 = 10.0;
 
-/// The polarity of ink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Polarity {
     /// Darker than its surroundings.

@@ -10,7 +10,6 @@ use crate::table::{City, MAX_EDGE_M, Point, Record, Table};
 /// The maximum distance to the edge of the nearest city.
 const MAX_DISTANCE_M: f64 = 100_000.0;
 
-/// The result of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Nearest<'a> {
     pub(crate) city: City<'a>,

@@ -16,9 +16,7 @@ pub const MAX_FOUND_CITIES: usize = 20;
 /// A city with its country, in English.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundCity {
-    /// Its name.
     pub name: &'static str,
-    /// Its country.
     pub country: &'static str,
     /// A larger city beside it, if the country has several cities of its name, of which it is not by far the largest.
     pub near: Option<&'static str>,

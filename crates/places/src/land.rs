@@ -21,7 +21,6 @@ pub struct Outline {
     pub high: (i32, i32),
 }
 
-/// The outlines of the world.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct World {
     /// The shores of continents, islands and inland seas. Each line is closed, and its last point equals the first. What is

@@ -6,12 +6,10 @@ use domain::{EARTH_RADIUS_M, MapArea, MapPoint, Position};
 
 use crate::table::{City, Table};
 
-/// A city on the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CityOnMap {
     /// Its name in English, without the country.
     pub name: &'static str,
-    /// Its centre.
     pub at: MapPoint,
 }
 

@@ -18,7 +18,6 @@ pub(crate) type Record = [u8; 15];
 /// A reference to a name: offset (3 bytes, little-endian) and length.
 type NameRef = [u8; 4];
 
-/// A packed city.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct City<'a>(pub(crate) &'a Record);
 
@@ -55,7 +54,6 @@ fn coordinate_m([low, middle, high]: [u8; 3]) -> f64 {
     f64::from(i32::from_le_bytes([0, low, middle, high]) >> 8) * STEP_M
 }
 
-/// The parts of the file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Table<'a> {
     /// An implicit k-d tree: the middle record splits the others, and each half is split by the next coordinate.

@@ -67,7 +67,6 @@ pub(crate) struct Permit {
     deferrable: Option<(u64, oneshot::Receiver<()>)>,
 }
 
-/// The budget is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Closed;
 

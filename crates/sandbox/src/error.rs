@@ -16,10 +16,7 @@ pub enum DecodeError<E> {
     Source(E),
     /// The source has more or fewer bytes than announced.
     #[error("the stored file does not have its {expected} bytes")]
-    SourceLength {
-        /// The announced length.
-        expected: u64,
-    },
+    SourceLength { expected: u64 },
     /// The system is at fault: no worker could be started, or it ended before it received the file. A later call may succeed.
     #[error("no decoder is available: {0}")]
     Unavailable(io::Error),
@@ -28,9 +25,7 @@ pub enum DecodeError<E> {
 /// Why a file cannot be decoded, for its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileFault {
-    /// The decoder refused the file.
     Refused {
-        /// The kind of refusal.
         kind: RefusalKind,
         /// The reason: one line, at most [`MAX_REASON_CHARS`] characters.
         reason: String,
@@ -44,7 +39,6 @@ pub enum FileFault {
     TimedOut {
         /// Which limit it was.
         kind: TimeKind,
-        /// The limit.
         limit: Duration,
     },
     /// Twice, the decoder exceeded its memory limit.
@@ -88,27 +82,16 @@ impl std::error::Error for FileFault {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RefusalKind {
-    /// [`MediaError::Empty`]
     Empty,
-    /// [`MediaError::UnknownFormat`]
     UnknownFormat,
-    /// [`MediaError::NoPixels`]
     NoPixels,
-    /// [`MediaError::TooManyPixels`]
     TooManyPixels,
-    /// [`MediaError::TooManyScans`]
     TooManyScans,
-    /// [`MediaError::Truncated`]
     Truncated,
-    /// [`MediaError::Corrupt`]
     Corrupt,
-    /// [`MediaError::NoDecoder`]
     NoDecoder,
-    /// [`MediaError::Movie`]
     Movie,
-    /// [`MediaError::NoPreview`]
     NoPreview,
-    /// [`MediaError::Conversion`]
     Conversion,
 }
 

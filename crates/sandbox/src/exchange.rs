@@ -16,7 +16,6 @@ use crate::{
 
 /// A job that a worker does with a file.
 pub(crate) trait WorkerJob: Sync {
-    /// Its result.
     type Outcome: Send;
 
     /// Whether it needs a worker with OCR.
@@ -46,7 +45,6 @@ pub(crate) enum ExchangeError<E> {
     Source(E),
     /// The file is not as long as it should be.
     SourceLength,
-    /// The pool is closed.
     Closed,
     /// A more urgent job needs the memory.
     Preempted,

@@ -37,7 +37,6 @@
 //! # Ok(())
 //! # }
 //! ```
-#![deny(missing_docs)]
 
 mod analysis;
 mod budget;

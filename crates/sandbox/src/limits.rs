@@ -2,14 +2,12 @@
 
 use std::{io, time::Duration};
 
-/// The process of a running worker.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ProcessHandle {
     #[cfg(target_os = "linux")]
     pid: rustix::process::Pid,
 }
 
-/// The resource usage of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Usage {
     /// Mapped address space, in bytes.

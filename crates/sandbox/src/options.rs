@@ -5,9 +5,7 @@ use std::{ffi::OsString, io, path::PathBuf, time::Duration};
 /// The command that starts a worker: a program that calls [`run_worker`](crate::run_worker) before anything else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerCommand {
-    /// The program.
     pub program: PathBuf,
-    /// The arguments.
     pub args: Vec<OsString>,
     /// Its environment variables. Only settings of the memory allocator and of Tesseract are added. Decoders may need
     /// `LD_LIBRARY_PATH`.
@@ -30,7 +28,6 @@ impl WorkerCommand {
     }
 }
 
-/// Options of a pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolOptions {
     /// The command that starts a worker.

@@ -20,7 +20,6 @@ use crate::{
     workers::{BusyGuard, Workers},
 };
 
-/// The unit of the memory budgets.
 const UNIT_BYTES: u64 = 1 << 20;
 
 /// The memory of a worker besides its photo: unshared code and data, and its heap.
@@ -36,7 +35,6 @@ pub struct Pool {
     shared: Arc<Shared>,
 }
 
-/// The jobs of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PoolLoad {
     /// Jobs that are being decoded.
@@ -87,7 +85,6 @@ enum Attempt {
 enum AttemptError<E> {
     /// A retry would not help.
     Final(DecodeError<E>),
-    /// The worker failed.
     Worker(FileFault),
     /// A more urgent job needed the slot or the memory. The worker is killed.
     Preempted,
@@ -158,9 +155,6 @@ impl Pool {
     ///
     /// If the worker crashes or exceeds a limit, it is replaced and the file is retried once in a new worker, without other
     /// background jobs. The second failure is the file's fault. Dropping the future kills the worker.
-    ///
-    /// # Errors
-    /// [`DecodeError`].
     pub async fn decode<S: FileSource>(
         &self,
         file: &S,

@@ -87,7 +87,6 @@ pub(crate) fn text(text: Option<String>, task: &AnalysisTask) -> Result<Option<S
     }
 }
 
-/// A validated rendition.
 pub(crate) fn rendition(
     rendition: Rendition,
     size: PixelSize,

@@ -24,7 +24,6 @@ impl Urgency {
     pub(crate) const ALL: [Self; 3] = [Self::Interactive, Self::Background, Self::Deferrable];
 }
 
-/// The renditions to make.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RequestedRenditions {
     /// The renditions that are made before an image becomes visible, and full if it has the size of medium.
@@ -57,7 +56,6 @@ impl RequestedRenditions {
 /// Renders a file and reads its metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecodeTask {
-    /// The renditions to make.
     pub renditions: RequestedRenditions,
     /// Reads the metadata as well, if given: what is known about the file besides its content. The orientation in its
     /// sidecars overrides that of the file.
@@ -68,7 +66,6 @@ pub struct DecodeTask {
 /// wrong picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecodedPhoto {
-    /// The renditions.
     pub rendered: Rendered,
     /// The metadata, if they were requested.
     pub metadata: Option<Metadata>,
@@ -76,7 +73,6 @@ pub struct DecodedPhoto {
 
 /// The source of a file's bytes. It is opened again for a retry.
 pub trait FileSource: Sync {
-    /// The error of reading.
     type Error: Error + Send + Sync + 'static;
 
     /// The file's length in bytes.
@@ -88,7 +84,6 @@ pub trait FileSource: Sync {
     ) -> impl Future<Output = Result<impl Stream<Item = Result<Bytes, Self::Error>> + Send, Self::Error>> + Send;
 }
 
-/// A file in memory.
 impl FileSource for Bytes {
     type Error = std::convert::Infallible;
 

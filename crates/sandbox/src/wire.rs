@@ -23,7 +23,6 @@ pub(crate) const PROTOCOL: u32 = 3;
 /// The longest JSON of a message. Its content is bounded: at most five texts of 10,000 characters.
 pub(crate) const MAX_HEAD_BYTES: u32 = 256 << 10;
 
-/// The worker is ready.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Hello {

@@ -9,8 +9,8 @@ use std::{
     time::Duration,
 };
 
-use domain::{FileInfo, Rendition, Sidecar, clean_text};
-use media::{Limits, MediaError, Orientation, RgbPicture, RgbPictures};
+use domain::{FileInfo, PixelSize, Rendition, Sidecar, clean_text};
+use media::{Limits, MediaError, Orientation, Photo, RgbPicture, RgbPictures};
 use ocr::{NotReady, Ocr};
 use serde::{Serialize, de::DeserializeOwned};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -90,13 +90,11 @@ fn die_with_parent() -> io::Result<()> {
     Ok(())
 }
 
-/// The pipes to the service.
 struct ServiceConnection {
     input: File,
     output: File,
 }
 
-/// A received photo and its job.
 struct ReceivedJob {
     spec: JobKind,
     limits: Limits,
@@ -174,8 +172,12 @@ impl ServiceConnection {
     }
 
     fn respond(&mut self, job: &ReceivedJob, ocr: &mut Ocr) -> io::Result<()> {
-        let probe = match media::probe_turned(&job.file, job.orientation(), &job.limits) {
-            Ok(probe) => probe,
+        let opened = Photo::open(&job.file).and_then(|photo| {
+            let photo = photo.turned(job.orientation());
+            Ok((photo.probe(&job.limits)?, photo))
+        });
+        let (probe, photo) = match opened {
+            Ok(opened) => opened,
             Err(error) => return self.send_message(&Inspection::Refused(refusal(&error))),
         };
         let size = probe.upright_size;
@@ -194,17 +196,26 @@ impl ServiceConnection {
             return Ok(());
         }
         match &job.spec {
-            JobKind::Render(task) => self.render(job, task, &task.renditions.for_size(size)),
-            JobKind::Analyze { max_side_px, read_text } => self.analyze(job, *max_side_px, *read_text, ocr),
+            JobKind::Render(task) => self.render(&photo, task, size, &job.limits),
+            JobKind::Analyze { max_side_px, read_text } => {
+                let decoded = photo.decode_rgb(&sides(*max_side_px, *read_text), &job.limits);
+                self.analyze(decoded, *read_text, ocr)
+            }
         }
     }
 
-    fn render(&mut self, job: &ReceivedJob, task: &DecodeTask, renditions: &[Rendition]) -> io::Result<()> {
-        match media::render_turned(&job.file, job.orientation(), renditions, &job.limits) {
+    fn render(
+        &mut self,
+        photo: &Photo<'_>,
+        task: &DecodeTask,
+        size: PixelSize,
+        limits: &Limits,
+    ) -> io::Result<()> {
+        match photo.render(&task.renditions.for_size(size), limits) {
             Ok(rendered) => {
                 let webp_bytes =
                     rendered.renditions.iter().map(|rendition| rendition.webp.len() as u64).collect();
-                let metadata = task.read_metadata.as_ref().map(|info| media::metadata(&job.file, info));
+                let metadata = task.read_metadata.as_ref().map(|info| photo.metadata(info));
                 let damaged = rendered.damaged.as_deref().and_then(crate::response::reason);
                 let thumbhash = rendered.thumbhash.as_ref().map(|preview| preview.as_bytes().to_vec());
                 self.send_message(&Response::Rendered { damaged, webp_bytes, metadata, thumbhash })?;
@@ -216,12 +227,10 @@ impl ServiceConnection {
 
     fn analyze(
         &mut self,
-        job: &ReceivedJob,
-        max_side_px: Option<u32>,
+        decoded: Result<RgbPictures, MediaError>,
         read_text: Option<Duration>,
         ocr: &mut Ocr,
     ) -> io::Result<()> {
-        let decoded = media::decode_rgb(&job.file, &sides(max_side_px, read_text), &job.limits);
         let RgbPictures { mut pictures, .. } = match decoded {
             Ok(decoded) => decoded,
             Err(error) => return self.send_message(&Response::Refused(refusal(&error))),

@@ -8,7 +8,10 @@ use std::ffi::{c_char, c_float, c_int, c_uchar};
 
 use system_library::SystemLibrary;
 
-use crate::{LoadError, tesseract::NAME};
+use crate::LoadError;
+
+/// The name in messages.
+pub(crate) const NAME: &str = "Tesseract";
 
 /// The file names that the loader tries: releases 5 and 4.
 #[cfg(not(target_os = "macos"))]

@@ -28,16 +28,15 @@
 //! assert_eq!(text.lines, []);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-#![deny(missing_docs)]
 
 mod functions;
 mod reader;
 mod tesseract;
 mod text;
 
-pub use reader::TextReader;
+pub use reader::{ReaderError, TextReader};
 pub use system_library::{LoadError, Version};
-pub use tesseract::{ReaderError, Tesseract};
+pub use tesseract::Tesseract;
 pub use text::{
     BoundingBox, GrayImage, PageLayout, ReadError, ReadOptions, RecognizedText, TextLine, TextWord,
 };

@@ -9,9 +9,7 @@ use crate::functions::{
     ENGINE_LSTM_ONLY, Functions, RawEngine, RawMonitor, RawResultIterator, level, segmentation,
 };
 use crate::text::Lines;
-use crate::{
-    BoundingBox, GrayImage, PageLayout, ReadError, ReadOptions, ReaderError, RecognizedText, TextWord,
-};
+use crate::{BoundingBox, GrayImage, PageLayout, ReadError, ReadOptions, RecognizedText, TextWord};
 
 /// The longest side of a picture: Tesseract's coordinates have 16 bits.
 const MAX_SIDE: u32 = 32_767;
@@ -21,6 +19,25 @@ const MAX_WORDS: usize = 20_000;
 const MAX_NAMES: usize = 1000;
 /// Pixels per inch passed to Tesseract, which derives only text sizes from it; it estimates these from the letters anyway.
 const RESOLUTION: c_int = 300;
+
+/// Why a reader cannot be created.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReaderError {
+    /// No language was given.
+    #[error("no language is given")]
+    NoLanguage,
+    /// The trained data for a language is not installed.
+    #[error("Tesseract has no trained data for the language `{language}`")]
+    Missing { language: String },
+    /// Tesseract cannot load the trained data.
+    #[error("Tesseract cannot load its trained data for {languages}")]
+    Refused {
+        /// The names of the languages, with `+` between them.
+        languages: String,
+    },
+    #[error("there is not enough memory for the trained data")]
+    NoMemory,
+}
 
 pub(crate) fn version(functions: &Functions) -> String {
     // SAFETY: takes nothing and returns a constant.
@@ -77,9 +94,6 @@ impl<'a> TextReader<'a> {
     }
 
     /// Reads an upright picture.
-    ///
-    /// # Errors
-    /// Any [`ReadError`].
     pub fn read(
         &mut self,
         picture: &GrayImage<'_>,

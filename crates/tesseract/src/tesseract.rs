@@ -3,11 +3,8 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-use crate::functions::Functions;
-use crate::{LoadError, TextReader, Version, reader};
-
-/// The name in messages.
-pub(crate) const NAME: &str = "Tesseract";
+use crate::functions::{Functions, NAME};
+use crate::{LoadError, ReaderError, TextReader, Version, reader};
 
 /// The oldest supported release.
 const OLDEST: Version = Version { major: 4, minor: 0, patch: 0 };
@@ -18,30 +15,6 @@ const MAX_NAME_BYTES: usize = 64;
 /// Trained data for other purposes than languages: orientation and script detection, and formulas.
 const NON_LANGUAGES: [&str; 2] = ["osd", "equ"];
 
-/// Why a reader cannot be created.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ReaderError {
-    /// No language was given.
-    #[error("no language is given")]
-    NoLanguage,
-    /// The trained data for a language is not installed.
-    #[error("Tesseract has no trained data for the language `{language}`")]
-    Missing {
-        /// Its name.
-        language: String,
-    },
-    /// Tesseract cannot load the trained data.
-    #[error("Tesseract cannot load its trained data for {languages}")]
-    Refused {
-        /// The names of the languages, with `+` between them.
-        languages: String,
-    },
-    /// An allocation failed.
-    #[error("there is not enough memory for the trained data")]
-    NoMemory,
-}
-
-/// The system's Tesseract.
 pub struct Tesseract {
     pub(crate) functions: Functions,
     version: Version,
@@ -66,7 +39,6 @@ impl Tesseract {
         Ok(Self { functions, version })
     }
 
-    /// The installed release.
     pub fn version(&self) -> Version {
         self.version
     }
@@ -83,9 +55,6 @@ impl Tesseract {
 
     /// Loads the trained data for these languages. Reading opens no files afterwards. The first language has priority, and
     /// each one makes reading slower.
-    ///
-    /// # Errors
-    /// Any [`ReaderError`].
     pub fn reader(&self, languages: &[impl AsRef<str>]) -> Result<TextReader<'_>, ReaderError> {
         let languages: Vec<&str> = languages.iter().map(AsRef::as_ref).collect();
         if languages.is_empty() {

@@ -18,7 +18,6 @@ pub struct GrayImage<'a> {
 pub enum PageLayout {
     /// A page with columns, headings and pictures.
     Auto,
-    /// A single block of lines.
     Block,
     /// Scattered text, in no particular order.
     Sparse,
@@ -35,7 +34,6 @@ pub struct ReadOptions {
     pub min_confidence: f32,
 }
 
-/// The text of a picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecognizedText {
     /// The lines that have words, in reading order.
@@ -44,12 +42,10 @@ pub struct RecognizedText {
     pub complete: bool,
 }
 
-/// A line of text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextLine {
     /// Its words, at least one.
     pub words: Vec<TextWord>,
-    /// Whether it starts a paragraph.
     pub begins_paragraph: bool,
 }
 
@@ -60,7 +56,6 @@ pub struct TextWord {
     pub text: String,
     /// Tesseract's confidence, 0 to 100.
     pub confidence: f32,
-    /// Its position in the picture.
     pub bounds: BoundingBox,
 }
 
@@ -93,7 +88,6 @@ pub enum ReadError {
     /// Recognition failed.
     #[error("Tesseract cannot read the picture")]
     Refused,
-    /// An allocation failed.
     #[error("Tesseract has not enough memory to read the picture")]
     NoMemory,
 }

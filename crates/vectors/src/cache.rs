@@ -14,7 +14,6 @@ const EMPTY_BYTES: usize = 500;
 /// While an index grows, its size in the cache is updated after this many bytes.
 const STEP_BYTES: usize = 4 << 20;
 
-/// The key of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct IndexKey {
     /// The id of the account in the store.
@@ -97,7 +96,6 @@ impl Cache {
         index
     }
 
-    /// The number of indexes.
     pub fn len(&self) -> usize {
         self.lock().by_key.len()
     }
@@ -179,7 +177,6 @@ impl IndexWriter {
         self.index.last()
     }
 
-    /// The number of rows.
     pub fn len(&self) -> usize {
         self.index.len()
     }

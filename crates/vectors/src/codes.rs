@@ -4,10 +4,10 @@
 
 use fearless_simd::{Level, Simd, dispatch};
 
-use crate::{Error, half, products};
-
-/// The number of codes in a block. The last block of a vector is padded with zeros.
-pub(crate) const LANES: usize = 32;
+use crate::{
+    Error, half,
+    products::{self, Codes, LANES, Numbers},
+};
 
 /// Codes range from -127 to 127, so that a number and its negative are rounded alike.
 const MAX_CODE: f32 = 127.0;
@@ -16,17 +16,11 @@ const MIN_MAGNITUDE: f32 = 1e-30;
 /// With more dimensions, sums would overflow or the query would have too few bits.
 pub(crate) const MAX_DIMENSIONS: usize = 65_536;
 
-/// A block of a query's codes.
-pub(crate) type Numbers = [i16; LANES];
-/// A block of a row's codes.
-pub(crate) type Codes = [i8; LANES];
-
 /// The number of blocks of a vector; at least one.
 pub(crate) fn blocks(dimensions: usize) -> usize {
     dimensions.div_ceil(LANES).max(1)
 }
 
-/// The numbers of a row's vector.
 #[derive(Clone, Copy)]
 pub(crate) enum Vector<'a> {
     Single(&'a [f32]),
@@ -109,7 +103,6 @@ fn code(units: f32) -> i8 {
     code.cast_signed()
 }
 
-/// A quantized query.
 pub(crate) struct Query {
     codes: Vec<Numbers>,
     /// The value of code 1.

@@ -6,7 +6,6 @@ pub enum Error {
     /// It does not have as many numbers as the vectors of the index.
     #[error("a vector has {given} numbers instead of {expected}")]
     Dimensions {
-        /// The dimensions of the index.
         expected: usize,
         /// The dimensions of the vector; for stored bytes, half their count.
         given: usize,

@@ -32,7 +32,6 @@ impl Index {
         self.dimensions
     }
 
-    /// The number of rows.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -47,7 +46,6 @@ impl Index {
         self.full_bytes + self.segments.last().map_or(0, |segment| segment.bytes())
     }
 
-    /// The id of the last row.
     pub fn last(&self) -> Option<RowId> {
         self.last
     }

@@ -14,12 +14,10 @@ pub struct KeySet {
 }
 
 impl KeySet {
-    /// The number of ids.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

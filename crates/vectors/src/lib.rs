@@ -33,7 +33,6 @@
 //! # }
 //! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(search()).unwrap();
 //! ```
-#![deny(missing_docs)]
 
 mod best;
 mod cache;

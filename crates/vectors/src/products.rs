@@ -2,7 +2,12 @@
 
 use fearless_simd::{Level, Simd, dispatch};
 
-use crate::codes::{Codes, Numbers};
+/// The number of codes in a block. The last block of a vector is padded with zeros.
+pub(crate) const LANES: usize = 32;
+
+/// A block of a query's codes.
+pub(crate) type Numbers = [i16; LANES];
+pub(crate) type Codes = [i8; LANES];
 
 /// The dot products of a query with some rows of a segment, in the order of `rows`.
 pub(crate) fn dot_products(

@@ -7,13 +7,11 @@ pub struct RowId(pub i64);
 /// A row of an index, without the numbers of its vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// The id of the vector.
     pub vector: RowId,
     /// The id of its image in the store.
     pub image: i64,
     /// The capture time of the image, in milliseconds since 1970.
     pub captured_at_ms: i64,
-    /// The position of the image.
     pub position: Option<PositionE7>,
 }
 
@@ -51,9 +49,7 @@ impl PositionE7 {
 /// A bounding box, edges included. A box that crosses the 180° meridian has to be split in two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Area {
-    /// The south-western corner.
     pub south_west: PositionE7,
-    /// The north-eastern corner.
     pub north_east: PositionE7,
 }
 
@@ -72,7 +68,6 @@ impl Area {
         }
     }
 
-    /// Whether a position is in the area.
     pub fn contains(&self, position: PositionE7) -> bool {
         // Without short-circuit: the branches would be hard to predict.
         (self.south_west.latitude_e7 <= position.latitude_e7)
@@ -93,7 +88,6 @@ fn e7(units: f64) -> i32 {
 /// A row with its similarity to a query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScoredRow {
-    /// The id of the vector.
     pub vector: RowId,
     /// The id of its image in the store.
     pub image: i64,

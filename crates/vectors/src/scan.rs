@@ -14,7 +14,6 @@ use crate::{
 /// A thread is started for at least this many rows.
 const MIN_ROWS_PER_THREAD: usize = 25_000;
 
-/// The options of a scan.
 #[derive(Debug, Clone, Copy)]
 pub struct ScanOptions {
     /// The number of most similar rows to return.
@@ -23,7 +22,6 @@ pub struct ScanOptions {
     pub threads: usize,
 }
 
-/// The result of a scan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScanResult {
     /// The most similar rows, [best first](ScoredRow::best_first).

@@ -2,7 +2,8 @@ use std::{mem::size_of, ops::RangeInclusive};
 
 use crate::{
     Error, PositionE7, Row, RowId,
-    codes::{self, Codes, Vector},
+    codes::{self, Vector},
+    products::Codes,
 };
 
 /// The maximum number of rows in a segment. With 512 numbers each, this is one megabyte: the amount that is copied when a

@@ -8,22 +8,15 @@ pub trait VisualEncoder: Send + Sync + 'static {
     /// Identifies the encoder, its version and its weights. Only vectors of the same name can be compared.
     fn name(&self) -> &str;
 
-    /// The number of dimensions of a vector.
     fn dimensions(&self) -> usize;
 
     /// The useful length of a picture's longest side, in pixels. Larger pictures give no better vectors.
     fn longest_side_px(&self) -> u32;
 
     /// Encodes a picture.
-    ///
-    /// # Errors
-    /// [`EncodeError`].
     fn encode_picture(&self, picture: &Picture) -> Result<Vec<f32>, EncodeError>;
 
     /// Encodes the text of a search; `None` if the encoder knows none of the words.
-    ///
-    /// # Errors
-    /// [`EncodeError`].
     fn encode_query(&self, words: &str) -> Result<Option<EncodedQuery>, EncodeError>;
 
     /// Whether [`encode_query`](Self::encode_query) takes a fraction of a millisecond, so that it may run on an async
@@ -33,12 +26,10 @@ pub trait VisualEncoder: Send + Sync + 'static {
     }
 }
 
-/// An encoder failed.
 #[derive(Debug, thiserror::Error)]
 #[error("the vision model failed: {0}")]
 pub struct EncodeError(pub String);
 
-/// The encoded text of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EncodedQuery {
     /// Its dot product with a picture's vector is their similarity.

@@ -6,11 +6,11 @@
 //!
 //! There is a built-in encoder ([`BuiltInEncoder`]) that needs no model, and models of the CLIP family ([`clip`]) that
 //! are installed on disk ([`models`]).
-#![deny(missing_docs)]
 
 mod appearance;
 pub mod clip;
 mod encoder;
+mod model_files;
 pub mod models;
 mod picture;
 

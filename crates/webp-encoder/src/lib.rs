@@ -17,7 +17,6 @@
 //! assert!(file.starts_with(b"RIFF"));
 //! # Ok::<(), webp_encoder::EncodeError>(())
 //! ```
-#![deny(missing_docs)]
 
 mod memory;
 
@@ -45,7 +44,6 @@ pub struct Picture<'a> {
     pub width: u32,
     /// In pixels.
     pub height: u32,
-    /// The content.
     pub samples: Samples<'a>,
 }
 
@@ -85,9 +83,6 @@ pub enum EncodeError {
 }
 
 /// Encodes a picture as WebP. The result depends on nothing but the arguments.
-///
-/// # Errors
-/// [`EncodeError`].
 pub fn encode(picture: &Picture<'_>, settings: Settings) -> Result<Vec<u8>, EncodeError> {
     let mut config = WebPConfig::new().map_err(|()| EncodeError::Settings)?;
     config.quality = settings.quality;

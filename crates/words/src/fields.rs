@@ -7,13 +7,11 @@ use crate::tokens::each_token;
 /// The searchable texts of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Fields<'a> {
-    /// The description in its metadata.
     pub description: Option<&'a str>,
     /// The text that OCR read in it.
     pub ocr_text: Option<&'a str>,
     /// The nearest city and country.
     pub place: Option<&'a str>,
-    /// The file name.
     pub file_name: Option<&'a str>,
 }
 

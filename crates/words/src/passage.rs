@@ -1,6 +1,6 @@
 //! The part of a text that matched.
 
-use crate::{score::Hit, tokens::each_token};
+use crate::{hits::Hit, tokens::each_token};
 
 /// The maximum length of a passage in words.
 const MAX_WORDS: u32 = 32;

@@ -1,7 +1,8 @@
 //! The words of a query.
 
 use crate::{
-    chars::{Class, class, has_hiragana, is_hiragana},
+    char_table::class,
+    chars::{Class, has_hiragana, is_hiragana},
     stop::is_stop_word,
     tokens::{Token, TokenKind, each_token},
 };
@@ -9,7 +10,6 @@ use crate::{
 /// The maximum number of distinct words in a query; further ones are ignored.
 const MAX_QUERY_WORDS: usize = 64;
 
-/// A word of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueryWord {
     /// The word, folded.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::{
     fields::{CONTENT_FIELDS, Fields},
+    hits::{Hit, Hits},
     passage,
     query::QueryWord,
     tokens::each_token,
@@ -21,7 +22,6 @@ pub struct Alternative {
 /// A word of a query with the stored words that match it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryTerm {
-    /// The word.
     pub word: QueryWord,
     /// The stored words that match; empty if no text contains one.
     pub alternatives: Vec<Alternative>,
@@ -45,30 +45,9 @@ pub enum Tier {
 /// How well an image's texts match a query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
-    /// The tier.
     pub tier: Tier,
     /// The strength within the tier, above 0 and at most 1. It is comparable between queries.
     pub strength: f64,
-}
-
-/// An occurrence of a word of the query in a text.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Hit {
-    pub(crate) word: usize,
-    quality: f32,
-    pub(crate) position: u32,
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-}
-
-/// The matches of a query in one field.
-#[derive(Default)]
-pub(crate) struct Hits {
-    pub(crate) hits: Vec<Hit>,
-    /// The number of words in the field.
-    pub(crate) length: u32,
-    /// The query's words that occur in the field, as a bit set.
-    pub(crate) words: u64,
 }
 
 struct WeightedTerm {
@@ -130,7 +109,6 @@ impl Scorer {
         }
     }
 
-    /// The matches in a text.
     pub(crate) fn hits(&self, text: &str) -> Hits {
         let mut found = Hits::default();
         each_token(text, |token| {

@@ -1,7 +1,8 @@
 //! The tokenizer.
 
 use crate::{
-    chars::{Class, class, is_apostrophe, is_regional_indicator},
+    char_table::class,
+    chars::{Class, is_apostrophe, is_regional_indicator},
     fold::{cluster_length, fold_char, fold_cluster},
 };
 
@@ -11,7 +12,6 @@ pub const MAX_WORD_CHARS: usize = 40;
 /// The maximum number of words (or of characters of a script without spaces) in a text; the rest is ignored.
 pub const MAX_TOKENS: usize = 4096;
 
-/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenKind {
     /// A word or a number.
@@ -23,11 +23,9 @@ pub enum TokenKind {
     },
     /// Two neighbouring characters of a script without spaces.
     Pair,
-    /// An emoji.
     Emoji,
 }
 
-/// A token of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token<'a> {
     /// The folded token; never empty, without white space and ASCII punctuation.
@@ -38,7 +36,6 @@ pub struct Token<'a> {
     pub end: usize,
     /// The number of the word in the text. A pair has the number of its first character.
     pub position: u32,
-    /// The kind of the token.
     pub kind: TokenKind,
 }
 

@@ -12,7 +12,7 @@ use tempfile::NamedTempFile;
 use tokio::task::spawn_blocking;
 
 use super::{PREFIX, PartFile, wrong_length};
-use crate::{content::files_named, reading::file_stream, sync::sync_folder};
+use crate::{listing::files_named, reading::file_stream, sync::sync_folder};
 
 /// Syncs a part and the folder to disk, and keeps the part under this name.
 pub(super) async fn keep(file: NamedTempFile, folder: PathBuf, name: String) -> io::Result<()> {

@@ -15,7 +15,6 @@ use crate::{BlobError, ChecksumVerifier, permissions::create_private_folder};
 
 pub use writer::PartWriter;
 
-/// The prefix of the names of parts.
 pub(crate) const PREFIX: &str = "part-";
 
 /// Number of random characters in the name of a part.
@@ -44,7 +43,6 @@ enum Place {
 /// A stored part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartFile {
-    /// Its name.
     pub name: String,
     /// When it was last written to.
     pub modified: SystemTime,

@@ -11,9 +11,8 @@ use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt as _, path::Path as Key};
 
 use super::{PartFile, check_name, wrong_length};
-use crate::{PutError, StagingError, s3::io_error, upload::put_file};
+use crate::{PutError, StagingError, s3_failure::io_error, upload::put_file};
 
-/// The folder of the parts.
 const UPLOADS: &str = "uploads";
 /// How many parts are deleted at once.
 const DELETIONS_AT_ONCE: usize = 8;

@@ -14,8 +14,11 @@ use object_store::{
     signer::{SignedUrlOptions, Signer as _},
 };
 
-use super::{ListedUpload, S3Failure, UploadsPage, failure::classified};
-use crate::BlobError;
+use super::{ListedUpload, UploadsPage};
+use crate::{
+    BlobError,
+    s3_failure::{S3Failure, classified},
+};
 
 /// How long a signed request may be under way.
 const REQUEST_EXPIRES: Duration = Duration::from_secs(60);

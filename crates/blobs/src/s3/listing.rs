@@ -29,9 +29,7 @@ pub struct UploadsPage {
 pub struct ListedUpload {
     /// The key that it writes.
     pub key: String,
-    /// Its id.
     pub id: String,
-    /// When it began.
     pub began: SystemTime,
 }
 
@@ -49,9 +47,6 @@ struct Fields {
 
 impl UploadsPage {
     /// Parses a response. Unknown elements are skipped.
-    ///
-    /// # Errors
-    /// [`InvalidListing`].
     pub fn parse(xml: &str) -> Result<Self, InvalidListing> {
         let mut parser = Parser::default();
         let mut reader = Reader::from_str(xml);

@@ -1,12 +1,11 @@
 //! S3 and stores that are compatible with it.
 //!
 //! The client is the one of `object_store`. This module decides what it connects to ([`options`]), how long it waits
-//! ([`connection`]), what its errors mean ([`failure`]), and finds the uploads that a killed process left
+//! ([`connection`]), and finds the uploads that a killed process left
 //! ([`incomplete`]). It uses only what every S3-compatible store has: no conditional writes, no appends, no renames of
 //! the server. Only the clean-up and the integrity check list keys.
 
 mod connection;
-mod failure;
 mod incomplete;
 mod listing;
 mod options;
@@ -20,11 +19,13 @@ use object_store::{
     prefix::PrefixStore,
 };
 
-use crate::BlobError;
+use crate::{
+    BlobError,
+    s3_failure::{S3Failure, classified},
+};
 use connection::Connections;
 use store::S3Store;
 
-pub(crate) use failure::{S3Failure, io_error};
 pub(crate) use incomplete::{IncompleteUpload, IncompleteUploads};
 pub use listing::{InvalidListing, ListedUpload, UploadsPage};
 pub use options::{
@@ -60,7 +61,7 @@ pub(crate) fn open(options: &S3Options) -> Result<S3, BlobError> {
     if let Some(url) = options.endpoint_url() {
         builder = builder.with_endpoint(url);
     }
-    let client = credentials.add_to(builder).build().map_err(|error| failure::classified(&error))?;
+    let client = credentials.add_to(builder).build().map_err(|error| classified(&error))?;
     let incomplete = IncompleteUploads::new(client.clone(), connections.client(), &location.prefix);
     let store = S3Store::new(client, limits.answer);
     let objects: Arc<dyn ObjectStore> = match location.prefix.as_str() {

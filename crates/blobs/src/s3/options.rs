@@ -8,7 +8,7 @@ use std::{
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use url::{Host, Url};
 
-use super::S3Failure;
+use crate::s3_failure::S3Failure;
 
 /// The region when none is configured.
 const DEFAULT_REGION: &str = "us-east-1";
@@ -33,7 +33,6 @@ pub const S3_CREDENTIAL_VARIABLES: [&str; 12] = [
 /// A bucket, and the prefix of all keys in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct S3Location {
-    /// The name of the bucket.
     pub bucket: String,
     /// The prefix without slashes at its ends; may be empty.
     pub prefix: String,
@@ -105,7 +104,6 @@ impl FromStr for S3Endpoint {
 }
 
 impl S3Endpoint {
-    /// Whether connections are encrypted.
     pub fn is_encrypted(&self) -> bool {
         self.0.scheme() == "https"
     }
@@ -148,7 +146,6 @@ impl S3Credentials {
         Self(values.filter_map(|name| Some((*name, variable(name)?.to_owned()))).collect())
     }
 
-    /// A key and its secret.
     pub fn key(id: &str, secret: &str) -> Self {
         Self::from_variables(|name| match name {
             "AWS_ACCESS_KEY_ID" => Some(id),
@@ -220,7 +217,6 @@ impl Default for S3Limits {
 /// An S3 store and how to use it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct S3Options {
-    /// The bucket.
     pub location: S3Location,
     /// The server; `None` means AWS.
     pub endpoint: Option<S3Endpoint>,

@@ -10,7 +10,7 @@ use object_store::{
 };
 use tokio::time::timeout;
 
-use super::{S3Failure, failure::classified};
+use crate::s3_failure::{S3Failure, classified};
 
 /// The objects of a bucket. Every error is a [`S3Failure`], every wait is bounded, and no short response counts as whole.
 #[derive(Debug)]

@@ -20,7 +20,6 @@ use crate::limits::{
     MIN_EXPANDED_BYTES,
 };
 
-/// A compressed tar archive.
 #[derive(Debug)]
 pub(super) struct GzipArchive {
     file: File,

@@ -25,7 +25,6 @@ use zip::ZipArchive;
 /// Why an entry of an archive cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum EntryError {
-    /// The entry is encrypted.
     #[error("is encrypted; unpack the archive with its password, then import the folder")]
     Encrypted,
     /// The entry is compressed in a way that is not supported.

@@ -46,7 +46,6 @@ pub(super) fn entries(file: &FileReader, file_bytes: u64, on_entry: OnEntry<'_>)
     entries
 }
 
-/// The header of an entry.
 struct Header {
     flags: u16,
     method: u16,

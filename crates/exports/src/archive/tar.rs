@@ -15,7 +15,6 @@ use rawzip::FileReader;
 use super::{Entry, EntryError, OnEntry, Range, Verified, range};
 use crate::limits::MAX_TAR_HEADERS_BYTES;
 
-/// An uncompressed tar archive.
 #[derive(Debug)]
 pub(super) struct TarArchive {
     file: FileReader,
@@ -60,7 +59,6 @@ impl TarArchive {
 #[derive(Debug, Default)]
 pub(super) struct HardLinks(HashMap<String, usize>);
 
-/// A file in an archive.
 #[derive(Debug)]
 pub(super) struct ListedEntry {
     pub(super) path: String,

@@ -20,7 +20,6 @@ const SEARCH_BYTES: u64 = 128 << 10;
 /// Names, extra fields and comments of an entry have at most 64 KB each.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// A ZIP archive.
 #[derive(Debug)]
 pub(super) struct ZipArchive {
     directory: Option<Directory<FileReader>>,
@@ -65,7 +64,6 @@ impl ZipArchive {
         }
     }
 
-    /// The uncompressed content of an entry.
     pub(super) fn content(&self, entry: usize) -> Result<Box<dyn Read + '_>, EntryError> {
         let location = self.entries.get(entry).ok_or(EntryError::Missing)?;
         if location.is_encrypted {

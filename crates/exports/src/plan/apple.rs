@@ -16,7 +16,6 @@ use crate::{
     scan::Item,
 };
 
-/// The folder of the albums.
 const ALBUMS: &str = "Albums";
 
 /// Uses the lists of photos, and returns the albums. CSV files of any other kind are left out of exports; on disk they

@@ -20,7 +20,6 @@ use crate::{
 /// The length of an album's title, in characters.
 const MAX_TITLE_CHARS: usize = 100;
 
-/// A photo and what belongs to it.
 #[derive(Debug)]
 pub(super) struct Photo<'a> {
     pub(super) item: &'a Item,
@@ -44,7 +43,6 @@ pub(super) struct SidecarItem<'a> {
     pub(super) is_used: bool,
 }
 
-/// A CSV file.
 #[derive(Debug)]
 pub(super) struct Csv<'a> {
     pub(super) item: &'a Item,

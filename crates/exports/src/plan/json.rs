@@ -12,7 +12,6 @@ use crate::{
     scan::{Item, Scan},
 };
 
-/// The content of a JSON file.
 #[derive(Debug)]
 pub(super) enum JsonFile {
     /// The list of albums in an export of this library.

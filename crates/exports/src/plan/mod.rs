@@ -40,7 +40,6 @@ pub struct PlannedPhoto {
     pub archived_bytes: Option<u64>,
     /// When it was last modified, or the first day of the year that its folder is for. `None` for the file's own time.
     pub modified_at: Option<Timestamp>,
-    /// Its sidecars.
     pub sidecars: Vec<SidecarFile>,
     /// A sidecar made from the list of an export. It must not replace a sidecar that an image in the library has.
     pub listed: Option<Sidecar>,
@@ -54,7 +53,6 @@ impl PlannedPhoto {
     }
 }
 
-/// A sidecar to read.
 #[derive(Debug)]
 pub struct SidecarFile {
     /// Its format, judged by its name.
@@ -64,7 +62,6 @@ pub struct SidecarFile {
     place: Place,
 }
 
-/// An album of an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedAlbum {
     /// The title, not blank.

@@ -13,7 +13,6 @@ const CAPACITY: usize = 8;
 /// Maximum number of nodes of a cached table, 1.5 MiB. Profiles of printing presses have up to 194,481 nodes.
 const MAX_NODES: usize = 1 << 18;
 
-/// The source of a conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Key {
     /// Hash and length of a profile.

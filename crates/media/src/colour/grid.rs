@@ -43,7 +43,6 @@ impl Grid {
         (count > 0 && count == nodes.len()).then_some(Self { strides, nodes })
     }
 
-    /// The number of nodes.
     pub(super) fn len(&self) -> usize {
         self.nodes.len()
     }

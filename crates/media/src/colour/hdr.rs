@@ -15,7 +15,6 @@ const PEAK: f32 = 1000.0;
 /// Start of the shoulder, relative to white.
 const KNEE: f32 = 0.75;
 
-/// The transfer function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Signal {
     /// Values encode display light.

@@ -20,7 +20,6 @@ type Tag = [u8; 12];
 /// parsed: that takes time, and errors in them do not matter.
 const NEEDED: [&[u8; 4]; 8] = [b"rXYZ", b"gXYZ", b"bXYZ", b"rTRC", b"gTRC", b"bTRC", b"kTRC", b"A2B0"];
 
-/// The conversion of a profile.
 pub(super) fn conversion(profile: &[u8]) -> Result<Conversion, ProfileError> {
     let read = || {
         let needed = without_unused_tags(profile)?;

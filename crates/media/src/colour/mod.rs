@@ -24,7 +24,7 @@ use moxcms::{ColorProfile, Transform8BitExecutor};
 use self::hdr::ToneMap;
 use self::table::Table;
 use crate::container::Colour;
-use crate::render::{Layout, Pixels};
+use crate::pixels::{Layout, Pixels};
 
 /// Number of pixels converted at a time. Both copies fit into the processor's cache.
 const CHUNK_PIXELS: usize = 4096;
@@ -75,7 +75,6 @@ pub(crate) fn to_srgb(pixels: Pixels, colour: Option<&Colour<'_>>) -> (Pixels, O
     }
 }
 
-/// A conversion to sRGB.
 enum Conversion {
     /// From grey, by a table.
     Gray(Box<[u8; 256]>),
@@ -87,7 +86,6 @@ enum Conversion {
     Cmyk(Box<Table>),
 }
 
-/// A conversion of RGB.
 enum RgbConversion {
     Identity,
     /// Primaries and curves.
@@ -97,7 +95,6 @@ enum RgbConversion {
 }
 
 impl Conversion {
-    /// The number of nodes in its table.
     fn nodes(&self) -> usize {
         match self {
             Self::Rgb(RgbConversion::Table(table)) | Self::Cmyk(table) => table.nodes(),

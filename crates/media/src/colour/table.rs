@@ -301,7 +301,6 @@ fn grid([a, b, c, d]: [u8; 4], channels: usize, store: &LutStore) -> Option<([us
     Some((sides, Grid::new(sides, nodes)?))
 }
 
-/// The identity.
 fn identity_grid() -> Option<([usize; 4], Grid)> {
     let sides = [1, 2, 2, 2];
     let ends = [0, u16::MAX];

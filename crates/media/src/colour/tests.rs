@@ -34,10 +34,10 @@ fn read(path: &str) -> Vec<u8> {
 
 /// The pixels as stored, with their colour space.
 fn stored(file: &[u8]) -> (Pixels, Option<Colour<'_>>) {
-    let crate::probe::ParsedHeaders { probe, header, blocks } =
-        crate::probe::parse_headers(file, &Limits::default()).unwrap();
-    let decoded = crate::decode::decode(probe.format, file, &header, header.size).unwrap();
-    (decoded.pixels, blocks.colour)
+    let (_, container) = crate::container::read(file).unwrap();
+    let picture = container.picture.unwrap();
+    let decoded = crate::decode::decode(&picture, picture.header.size).unwrap();
+    (decoded.pixels, container.blocks.colour)
 }
 
 fn profile(name: &str) -> Vec<u8> {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use domain::PixelSize;
 
-use super::{Blocks, Colour, Header, MAX_BLOCK_BYTES, photoshop, take};
+use super::{Blocks, Coded, Colour, Container, Header, MAX_BLOCK_BYTES, Picture, photoshop, take};
 use crate::MediaError;
 use crate::format::jpeg_start;
 
@@ -138,43 +138,114 @@ fn is_start_of_frame(marker: u8) -> bool {
     matches!(marker, 0xC0..=0xC3 | 0xC5..=0xC7 | 0xC9..=0xCB | 0xCD..=0xCF)
 }
 
-pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
-    let mut segments = Segments::new(bytes);
-    let mut inverted_cmyk = false;
-    let mut is_jfif = false;
-    let mut adobe_transform = None;
-    let mut frame = None;
-    while let Some(Segment { marker, payload }) = segments.next() {
-        match marker {
-            APP0 if payload.starts_with(b"JFIF\0") && payload.len() >= 14 => is_jfif = true,
-            APP14 if payload.starts_with(b"Adobe") => {
-                inverted_cmyk = true;
-                // Adobe Technical Note 5116, section 18.
-                adobe_transform = payload.get(11).copied().or(adobe_transform);
+/// The segments before the first scan.
+#[derive(Default)]
+struct Head<'a> {
+    is_jfif: bool,
+    has_adobe: bool,
+    adobe_transform: Option<u8>,
+    /// The first frame header; `None` in it if it is cut off.
+    frame: Option<Option<Frame>>,
+    exif: Vec<&'a [u8]>,
+    comments: Vec<&'a [u8]>,
+    xmp: Option<&'a [u8]>,
+    profile: Vec<&'a [u8]>,
+    resources: Vec<&'a [u8]>,
+    /// The header of the first scan.
+    scan: Option<&'a [u8]>,
+    /// What follows.
+    rest: &'a [u8],
+}
+
+impl<'a> Head<'a> {
+    fn read(bytes: &'a [u8]) -> Self {
+        let mut segments = Segments::new(bytes);
+        let mut head = Self::default();
+        for Segment { marker, payload } in segments.by_ref() {
+            match marker {
+                START_OF_SCAN => {
+                    head.scan = Some(payload);
+                    break;
+                }
+                APP0 if payload.starts_with(b"JFIF\0") && payload.len() >= 14 => head.is_jfif = true,
+                APP1 if payload.starts_with(b"Exif\0") => head.exif.push(payload),
+                APP1 => head.xmp = head.xmp.or(payload.strip_prefix(b"http://ns.adobe.com/xap/1.0/\0")),
+                APP2 if head.profile.len() <= MAX_PARTS => {
+                    head.profile.extend(payload.strip_prefix(b"ICC_PROFILE\0"));
+                }
+                APP13 if head.resources.len() <= MAX_PARTS => {
+                    head.resources.extend(payload.strip_prefix(b"Photoshop 3.0\0"));
+                }
+                APP14 if payload.starts_with(b"Adobe") => {
+                    head.has_adobe = true;
+                    // Adobe Technical Note 5116, section 18.
+                    head.adobe_transform = payload.get(11).copied().or(head.adobe_transform);
+                }
+                COMMENT if head.comments.len() < MAX_COPIES => head.comments.push(payload),
+                marker if is_start_of_frame(marker) && head.frame.is_none() => {
+                    head.frame = Some(Frame::read(marker, payload));
+                }
+                _ => {}
             }
-            marker if is_start_of_frame(marker) && frame.is_none() => {
-                let read = Frame::read(marker, payload);
-                frame = Some(read.ok_or_else(|| MediaError::Corrupt("the JPEG header is cut off".into()))?);
-            }
-            START_OF_SCAN => {
-                let Some(frame) = frame else { break };
-                // As libjpeg decides.
-                let is_rgb = !is_jfif && adobe_transform.map_or(frame.named_rgb, |transform| transform == 0);
-                let header = Header {
-                    inverted_cmyk,
-                    has_planes: frame.has_planes && !is_rgb,
-                    ..Header::plain(frame.size, frame.components.clamp(3, 4))
-                };
-                return Ok(with_scans(header, &frame, payload, segments));
-            }
-            _ => {}
+        }
+        head.rest = segments.rest;
+        head
+    }
+
+    fn header(&self) -> Result<Header, MediaError> {
+        let frame = match &self.frame {
+            Some(Some(frame)) => frame,
+            Some(None) => return Err(MediaError::Corrupt("the JPEG header is cut off".into())),
+            None if self.rest.is_empty() => return Err(MediaError::Truncated),
+            None => return Err(MediaError::Corrupt("the JPEG header has no size".into())),
+        };
+        let scan = self.scan.ok_or(MediaError::Truncated)?;
+        // As libjpeg decides.
+        let is_rgb =
+            !self.is_jfif && self.adobe_transform.map_or(frame.named_rgb, |transform| transform == 0);
+        let header = Header {
+            inverted_cmyk: self.has_adobe,
+            has_planes: frame.has_planes && !is_rgb,
+            ..Header::plain(frame.size, frame.components.clamp(3, 4))
+        };
+        Ok(with_scans(header, frame, scan, Segments { rest: self.rest }))
+    }
+
+    /// The first block of each kind, and the next blocks of EXIF. XMP that does not fit into one segment (ExtendedXMP) is
+    /// skipped: it contains depth maps and thumbnails.
+    fn into_blocks(self) -> Blocks<'a> {
+        let resource = |id| resource(&self.resources, id);
+        let mut exif = self
+            .exif
+            .into_iter()
+            .take(MAX_COPIES)
+            .map(Cow::Borrowed)
+            .chain(photoshop::EXIF.into_iter().filter_map(resource));
+        Blocks {
+            exif: exif.next(),
+            more_exif: exif.collect(),
+            xmp: self.xmp.map(Cow::Borrowed).or_else(|| resource(photoshop::XMP)),
+            iptc: resource(photoshop::IPTC),
+            colour: profile_block(self.profile).map(Colour::Icc),
+            comments: self.comments,
+            ..Blocks::default()
         }
     }
-    Err(match frame {
-        Some(_) => MediaError::Truncated,
-        None if segments.rest.is_empty() => MediaError::Truncated,
-        None => MediaError::Corrupt("the JPEG header has no size".into()),
-    })
+}
+
+pub(super) fn read(bytes: &[u8]) -> Container<'_> {
+    let head = Head::read(bytes);
+    let picture = head.header().map(|header| Picture { header, coded: Coded::Jpeg(bytes) });
+    Container { picture, blocks: head.into_blocks() }
+}
+
+/// The parameters of decoding alone.
+pub(crate) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
+    Head::read(bytes).header()
+}
+
+pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
+    Head::read(bytes).into_blocks()
 }
 
 /// Counts the scans if there is more than one. Only then a decoder keeps all coefficients and passes over the picture
@@ -269,41 +340,6 @@ const MAX_PARTS: usize = 255;
 
 /// Maximum number of EXIF blocks, and of comments. Programs that add a block leave the older one in the file.
 const MAX_COPIES: usize = 4;
-
-/// The first block of each kind, and the next blocks of EXIF. XMP that does not fit into one segment (ExtendedXMP) is
-/// skipped: it contains depth maps and thumbnails.
-pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
-    let (mut exif, mut comments, mut xmp) = (Vec::new(), Vec::new(), None);
-    let (mut profile, mut resources) = (Vec::new(), Vec::new());
-    for Segment { marker, payload } in Segments::new(bytes) {
-        match marker {
-            START_OF_SCAN => break,
-            APP1 if payload.starts_with(b"Exif\0") => exif.push(payload),
-            APP1 => xmp = xmp.or(payload.strip_prefix(b"http://ns.adobe.com/xap/1.0/\0")),
-            APP2 if profile.len() <= MAX_PARTS => profile.extend(payload.strip_prefix(b"ICC_PROFILE\0")),
-            APP13 if resources.len() <= MAX_PARTS => {
-                resources.extend(payload.strip_prefix(b"Photoshop 3.0\0"));
-            }
-            COMMENT if comments.len() < MAX_COPIES => comments.push(payload),
-            _ => {}
-        }
-    }
-    let resource = |id| resource(&resources, id);
-    let mut exif = exif
-        .into_iter()
-        .take(MAX_COPIES)
-        .map(Cow::Borrowed)
-        .chain(photoshop::EXIF.into_iter().filter_map(resource));
-    Blocks {
-        exif: exif.next(),
-        more_exif: exif.collect(),
-        xmp: xmp.map(Cow::Borrowed).or_else(|| resource(photoshop::XMP)),
-        iptc: resource(photoshop::IPTC),
-        colour: profile_block(profile).map(Colour::Icc),
-        comments,
-        ..Blocks::default()
-    }
-}
 
 /// Joins the chunks of a profile. Each starts with its number from 1 and the number of chunks. The order does not matter,
 /// but every chunk must be there exactly once.

@@ -1,6 +1,7 @@
 //! Reads the headers of each format without decoding pixels.
 
 pub(crate) mod bmff;
+mod boxes;
 mod gif;
 pub(crate) mod jpeg;
 mod photoshop;
@@ -13,10 +14,17 @@ use std::borrow::Cow;
 
 use domain::PixelSize;
 
+use self::bmff::HeifImage;
+use self::tiff::TiffImage;
+use crate::tiff::Directories;
 use crate::{Format, MediaError, Orientation};
 
 /// Maximum size of a metadata block, 4 MiB. Colour profiles of printing presses have 2 MiB.
 pub(crate) const MAX_BLOCK_BYTES: usize = 4 << 20;
+
+/// Maximum number of scans in a JPEG. Encoders write about ten. Each scan costs a pass over the whole picture, so a few
+/// hundred kilobytes of empty scans could keep a decoder busy for hours.
+pub(crate) const MAX_SCANS: u32 = 500;
 
 /// The parameters of decoding and of the memory budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,31 +43,31 @@ pub(crate) struct Header {
     pub(crate) has_planes: bool,
     /// The orientation that the container declares, after what the decoder does itself. It overrides EXIF.
     pub(crate) orientation: Option<Orientation>,
-    /// The embedded picture of a RAW file, which is decoded instead.
-    pub(crate) preview: Option<Preview>,
 }
 
-/// An embedded picture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Preview {
-    /// A JPEG file.
-    Jpeg(ByteRange),
-    /// Pixels that a TIFF directory describes, by its place among all directories.
-    Pixels { directory: usize },
+/// The content of a file, parsed once.
+#[derive(Debug, Clone)]
+pub(crate) struct Container<'a> {
+    /// The picture to decode, or why there is none.
+    pub(crate) picture: Result<Picture<'a>, MediaError>,
+    pub(crate) blocks: Blocks<'a>,
 }
 
-/// A range of bytes in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ByteRange {
-    pub(crate) start: usize,
-    pub(crate) length: usize,
+#[derive(Debug, Clone)]
+pub(crate) struct Picture<'a> {
+    pub(crate) header: Header,
+    pub(crate) coded: Coded<'a>,
 }
 
-impl ByteRange {
-    /// The bytes, if the file has them.
-    pub(crate) fn of(self, bytes: &[u8]) -> Option<&[u8]> {
-        bytes.get(self.start..self.start.checked_add(self.length)?)
-    }
+/// The file or the embedded file that a decoder reads, with what the container says about it.
+#[derive(Debug, Clone)]
+pub(crate) enum Coded<'a> {
+    Jpeg(&'a [u8]),
+    Png(&'a [u8]),
+    WebP(&'a [u8]),
+    Gif(&'a [u8]),
+    Tiff(&'a [u8], Box<TiffImage<'a>>),
+    Heif(&'a [u8], HeifImage),
 }
 
 /// The metadata blocks of a file, in the format of their standards.
@@ -69,15 +77,12 @@ pub(crate) struct Blocks<'a> {
     pub(crate) exif: Option<Cow<'a, [u8]>>,
     /// Further EXIF blocks, for what the first one lacks.
     pub(crate) more_exif: Vec<Cow<'a, [u8]>>,
-    /// An XMP packet.
     pub(crate) xmp: Option<Cow<'a, [u8]>>,
     /// IPTC-IIM datasets.
     pub(crate) iptc: Option<Cow<'a, [u8]>>,
     /// The colour space of the pixels.
     pub(crate) colour: Option<Colour<'a>>,
-    /// The text chunks of a PNG.
     pub(crate) texts: PngTexts<'a>,
-    /// The comments of a JPEG.
     pub(crate) comments: Vec<&'a [u8]>,
 }
 
@@ -100,10 +105,12 @@ pub(crate) struct PngTexts<'a> {
 /// The colour space of the pixels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Colour<'a> {
-    /// An ICC profile.
     Icc(Cow<'a, [u8]>),
     /// Code points of ITU-T H.273. The decoder has already applied the matrix.
-    Cicp { primaries: u8, transfer: u8 },
+    Cicp {
+        primaries: u8,
+        transfer: u8,
+    },
     /// Measured values.
     Measured(MeasuredColours),
 }
@@ -128,7 +135,6 @@ impl Header {
             inverted_cmyk: false,
             has_planes: false,
             orientation: None,
-            preview: None,
         }
     }
 }
@@ -136,35 +142,32 @@ impl Header {
 /// Detects the format. Looks deeper than [`Format::sniff`] into files that start like a TIFF.
 pub(crate) fn format(bytes: &[u8]) -> Option<Format> {
     match Format::sniff(bytes)? {
-        Format::Tiff if raw::is_raw_tiff(bytes) => Some(Format::Raw),
+        Format::Tiff if Directories::read(bytes).is_some_and(|found| raw::is_raw(&found)) => {
+            Some(Format::Raw)
+        }
         format => Some(format),
     }
 }
 
-/// Reads the header.
-pub(crate) fn header(format: Format, bytes: &[u8]) -> Result<Header, MediaError> {
-    match format {
-        Format::Jpeg => jpeg::header(bytes),
-        Format::Png => png::header(bytes),
-        Format::WebP => webp::header(bytes),
-        Format::Gif => gif::header(bytes),
-        Format::Tiff => tiff::header(bytes),
-        Format::Heif | Format::Avif => bmff::header(bytes),
-        Format::Raw => raw::header(bytes),
-    }
-}
-
-/// Finds the metadata blocks.
-pub(crate) fn blocks(format: Format, bytes: &[u8]) -> Blocks<'_> {
-    match format {
-        Format::Jpeg => jpeg::blocks(bytes),
-        Format::Png => png::blocks(bytes),
-        Format::WebP => webp::blocks(bytes),
-        Format::Gif => Blocks::default(),
-        Format::Tiff => tiff::blocks(bytes),
-        Format::Heif | Format::Avif => bmff::blocks(bytes),
-        Format::Raw => raw::blocks(bytes),
-    }
+/// Parses a file, and detects its format as [`format`].
+pub(crate) fn read(bytes: &[u8]) -> Option<(Format, Container<'_>)> {
+    let format = Format::sniff(bytes)?;
+    let container = match format {
+        Format::Jpeg => jpeg::read(bytes),
+        Format::Png => png::read(bytes),
+        Format::WebP => webp::read(bytes),
+        Format::Gif => {
+            let picture = gif::header(bytes).map(|header| Picture { header, coded: Coded::Gif(bytes) });
+            Container { picture, blocks: Blocks::default() }
+        }
+        Format::Tiff => match Directories::read(bytes) {
+            Some(found) if raw::is_raw(&found) => return Some((Format::Raw, raw::read_tiff(bytes, &found))),
+            found => tiff::read(bytes, found.as_ref()),
+        },
+        Format::Heif | Format::Avif => bmff::read(bytes),
+        Format::Raw => raw::read(bytes),
+    };
+    Some((format, container))
 }
 
 /// Splits `count` bytes off the front.

@@ -7,7 +7,10 @@ use std::io::Read as _;
 use domain::PixelSize;
 use flate2::bufread::ZlibDecoder;
 
-use super::{Blocks, Colour, Header, MAX_BLOCK_BYTES, MeasuredColours, PngTexts, photoshop, take};
+use super::{
+    Blocks, Coded, Colour, Container, Header, MAX_BLOCK_BYTES, MeasuredColours, Picture, PngTexts, photoshop,
+    take,
+};
 use crate::MediaError;
 
 /// Maximum length of a text, in bytes. Far less is kept.
@@ -40,8 +43,9 @@ impl<'a> Iterator for Chunks<'a> {
     }
 }
 
-pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
-    let Some((kind, data)) = Chunks::new(bytes).next() else { return Err(MediaError::Truncated) };
+/// The header of a file with this first chunk.
+fn header(first: Option<(&[u8], &[u8])>) -> Result<Header, MediaError> {
+    let (kind, data) = first.ok_or(MediaError::Truncated)?;
     let (b"IHDR", [w3, w2, w1, w0, h3, h2, h1, h0, ..]) = (kind, data) else {
         return Err(match kind {
             b"IHDR" => MediaError::Truncated,
@@ -125,10 +129,13 @@ struct RawBlocks<'a> {
     creation_time: Option<TextChunk<'a>>,
 }
 
-/// Reads the standard blocks and others: ImageMagick and ExifTool write EXIF, IPTC and XMP as text in hexadecimal digits.
-pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
+/// Reads the header, the standard blocks and others: ImageMagick and ExifTool write EXIF, IPTC and XMP as text in
+/// hexadecimal digits.
+pub(super) fn read(bytes: &[u8]) -> Container<'_> {
     let mut found = RawBlocks::default();
+    let mut first = None;
     for (kind, data) in Chunks::new(bytes) {
+        first.get_or_insert((kind, data));
         match kind {
             b"eXIf" => found.exif = found.exif.or(Some(data)),
             b"cICP" => found.code_points = found.code_points.or(Some(data)),
@@ -142,7 +149,8 @@ pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
             _ => {}
         }
     }
-    found.into_blocks()
+    let picture = header(first).map(|header| Picture { header, coded: Coded::Png(bytes) });
+    Container { picture, blocks: found.into_blocks() }
 }
 
 impl<'a> RawBlocks<'a> {
@@ -356,7 +364,7 @@ mod tests {
 
     #[test]
     fn code_points_override_a_profile() {
-        let check = |chunks: &[Vec<u8>], expect| assert_eq!(blocks(&file(chunks)).colour, expect);
+        let check = |chunks: &[Vec<u8>], expect| assert_eq!(read(&file(chunks)).blocks.colour, expect);
         let profile = || Some(Colour::Icc(b"profile"[..].into()));
         let codes = |codes: [u8; 4]| png_chunk(b"cICP", &codes);
         check(&[iccp(b"profile")], profile());
@@ -372,7 +380,7 @@ mod tests {
     fn gamma_and_chromaticities_come_last() {
         const SRGB: [[u32; 2]; 4] = [[31_270, 32_900], [64_000, 33_000], [30_000, 60_000], [15_000, 6_000]];
         const ADOBE: [[u32; 2]; 4] = [[31_270, 32_900], [64_000, 33_000], [21_000, 71_000], [15_000, 6_000]];
-        let check = |chunks: &[Vec<u8>], expect| assert_eq!(blocks(&file(chunks)).colour, expect);
+        let check = |chunks: &[Vec<u8>], expect| assert_eq!(read(&file(chunks)).blocks.colour, expect);
         let gamma = |exponent: u32| png_chunk(b"gAMA", &exponent.to_be_bytes());
         let chromaticities = |pairs: [[u32; 2]; 4]| {
             png_chunk(b"cHRM", &pairs.as_flattened().iter().flat_map(|x| x.to_be_bytes()).collect::<Vec<_>>())
@@ -404,8 +412,8 @@ mod tests {
 
     #[test]
     fn too_large_profile_is_ignored() {
-        assert!(blocks(&file(&[iccp(&vec![0; MAX_BLOCK_BYTES])])).colour.is_some());
-        assert_eq!(blocks(&file(&[iccp(&vec![0; MAX_BLOCK_BYTES + 1])])).colour, None);
+        assert!(read(&file(&[iccp(&vec![0; MAX_BLOCK_BYTES])])).blocks.colour.is_some());
+        assert_eq!(read(&file(&[iccp(&vec![0; MAX_BLOCK_BYTES + 1])])).blocks.colour, None);
     }
 
     #[test]
@@ -413,7 +421,7 @@ mod tests {
         let check = |rest: &[u8]| {
             let chunk = png_chunk(b"iTXt", &[b"XML:com.adobe.xmp\0", rest].concat());
             let comment = png_chunk(b"iTXt", b"Comment\0\0\0\0\0<other/>");
-            assert_eq!(blocks(&file(&[comment, chunk])).xmp.as_deref(), Some(&b"<x/>"[..]));
+            assert_eq!(read(&file(&[comment, chunk])).blocks.xmp.as_deref(), Some(&b"<x/>"[..]));
         };
         check(b"\0\0\0\0<x/>");
         check(b"\0\0en\0keyword\0<x/>");
@@ -428,17 +436,17 @@ mod tests {
             let resources = photoshop_resource(0x0404, "", iptc);
             let chunks = [raw(kind, "exif", &exif), raw(kind, "iptc", &resources), raw(kind, "xmp", b"<x/>")];
             let found = file(&chunks);
-            let found = blocks(&found);
+            let found = read(&found).blocks;
             assert_eq!(found.exif.as_deref(), Some(exif.as_slice()));
             assert_eq!(found.iptc.as_deref(), Some(&iptc[..]));
             assert_eq!(found.xmp.as_deref(), Some(&b"<x/>"[..]));
         }
         let both = file(&[raw(b"tEXt", "exif", &exif), png_chunk(b"eXIf", b"MM\0*")]);
-        assert_eq!(blocks(&both).exif.as_deref(), Some(&b"MM\0*"[..]));
-        assert_eq!(blocks(&file(&[raw(b"tEXt", "iptc", iptc)])).iptc.as_deref(), Some(&iptc[..]));
+        assert_eq!(read(&both).blocks.exif.as_deref(), Some(&b"MM\0*"[..]));
+        assert_eq!(read(&file(&[raw(b"tEXt", "iptc", iptc)])).blocks.iptc.as_deref(), Some(&iptc[..]));
         for broken in ["\nexif\n 3\n0102", "\nexif\n many\n0102", "\nexif\n 2\n01zz", "\nexif", ""] {
             let chunk = png_chunk(b"tEXt", format!("Raw profile type exif\0{broken}").as_bytes());
-            assert_eq!(blocks(&file(&[chunk])).exif, None, "{broken:?}");
+            assert_eq!(read(&file(&[chunk])).blocks.exif, None, "{broken:?}");
         }
     }
 
@@ -473,7 +481,7 @@ mod tests {
                 let at = at.index(file.len());
                 file[at] = value;
             }
-            let _ = blocks(&file);
+            let _ = read(&file).blocks;
         }
     }
 }

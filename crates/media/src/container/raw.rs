@@ -4,21 +4,9 @@ mod cr3;
 mod preview;
 
 use super::tiff::{self, ColourSpace, TiffImage};
-use super::{Blocks, ByteRange, Header, Preview, jpeg};
+use super::{Blocks, Container, Picture, jpeg};
 use crate::MediaError;
-use crate::tiff::{Structure, tag};
-
-/// The structure of the file.
-enum Kind<'a> {
-    /// TIFF directories, with any signature.
-    Tiff(Structure<'a>),
-    /// MP4 boxes (Canon's CR3).
-    Boxes,
-    /// A header with the position of the preview (Fujifilm's RAF).
-    Fujifilm,
-    /// Only the signature is known. The whole file is searched for a preview.
-    Other,
-}
+use crate::tiff::{Directories, tag};
 
 /// Tag numbers of RAW files.
 mod raw_tag {
@@ -37,14 +25,13 @@ mod raw_tag {
     pub(super) const DNG_PRIVATE_DATA: u16 = 0xC634;
 }
 
-/// Whether a file that starts like a TIFF contains sensor data.
-pub(super) fn is_raw_tiff(bytes: &[u8]) -> bool {
-    let Some(structure) = Structure::read(bytes) else { return false };
-    let first = structure.first();
+/// Whether directories of a file that starts like a TIFF describe sensor data.
+pub(super) fn is_raw(directories: &Directories<'_>) -> bool {
+    let first = &directories.first;
     if first.entry(raw_tag::DNG_VERSION).is_some() || first.entry(raw_tag::DNG_PRIVATE_DATA).is_some() {
         return true;
     }
-    structure.directories().iter().any(|ifd| {
+    directories.all().any(|ifd| {
         // A colour filter array or linear raw; the compression of Sony, Epson, Samsung, Nikon, Kodak, Pentax.
         matches!(ifd.number(raw_tag::PHOTOMETRIC), Some(32_803 | 34_892))
             || matches!(
@@ -54,87 +41,96 @@ pub(super) fn is_raw_tiff(bytes: &[u8]) -> bool {
     })
 }
 
-fn kind(bytes: &[u8]) -> Kind<'_> {
+pub(super) fn read(bytes: &[u8]) -> Container<'_> {
     match bytes {
-        [_, _, _, _, b'f', b't', b'y', b'p', ..] => Kind::Boxes,
-        [b'F', b'U', b'J', b'I', ..] => Kind::Fujifilm,
-        _ => Structure::read(bytes).map_or(Kind::Other, Kind::Tiff),
-    }
-}
-
-pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
-    find_preview(bytes, &kind(bytes))
-}
-
-pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
-    let kind = kind(bytes);
-    let preview = find_preview(bytes, &kind).ok().and_then(|header| header.preview);
-    let in_preview = match preview {
-        Some(Preview::Jpeg(range)) => range.of(bytes).map(jpeg::blocks).unwrap_or_default(),
-        _ => Blocks::default(),
-    };
-    match kind {
-        Kind::Tiff(structure) => {
-            let first = structure.first();
-            let has_no_exif = first.entry(tag::EXIF_DIRECTORY).is_none();
-            Blocks {
-                exif: in_preview.exif.filter(|_| has_no_exif).or_else(|| Some(bytes.into())),
-                xmp: first.bytes(raw_tag::XMP).map(Into::into).or(in_preview.xmp),
-                iptc: first.bytes(raw_tag::IPTC).map(Into::into).or(in_preview.iptc),
-                ..in_preview
-            }
-        }
-        Kind::Boxes => Blocks {
-            exif: cr3::exif(bytes).map(Into::into).or(in_preview.exif),
-            xmp: cr3::xmp(bytes).map(Into::into).or(in_preview.xmp),
-            ..in_preview
+        [_, _, _, _, b'f', b't', b'y', b'p', ..] => read_boxes(bytes),
+        [b'F', b'U', b'J', b'I', ..] => read_fujifilm(bytes),
+        _ => match Directories::read(bytes) {
+            Some(directories) => read_tiff(bytes, &directories),
+            // Only the signature is known. The whole file is searched for a preview.
+            None => largest(bytes, Vec::new(), true, None),
         },
-        // The first preview has the metadata, whichever preview is decoded.
-        Kind::Fujifilm => {
-            let first = previews_in_fujifilm_header(bytes).first().and_then(|range| bytes.get(range.start..));
-            let exif = first.and_then(|first| jpeg::blocks(first).exif);
-            Blocks { exif: exif.or(in_preview.exif), ..in_preview }
-        }
-        Kind::Other => in_preview,
     }
 }
 
-/// The header of the largest preview.
-fn find_preview(bytes: &[u8], kind: &Kind<'_>) -> Result<Header, MediaError> {
-    let listed = match kind {
-        Kind::Tiff(structure) => previews_in_directories(structure),
-        Kind::Boxes => cr3::previews(bytes),
-        Kind::Fujifilm => previews_in_fujifilm_header(bytes),
-        Kind::Other => Vec::new(),
-    };
+/// Reads TIFF directories, with any signature.
+pub(super) fn read_tiff<'a>(bytes: &'a [u8], directories: &Directories<'a>) -> Container<'a> {
+    let first = &directories.first;
     // A DNG lists its previews. Any other JPEG in it may be a tile of the raw picture.
-    let may_scan = match kind {
-        Kind::Tiff(structure) => structure.first().entry(raw_tag::DNG_VERSION).is_none(),
-        Kind::Boxes | Kind::Fujifilm | Kind::Other => true,
+    let may_scan = first.entry(raw_tag::DNG_VERSION).is_none();
+    let listed = previews_in_directories(bytes, directories);
+    let preview = largest(bytes, listed, may_scan, largest_uncompressed(bytes, directories));
+    let Container { picture, blocks: in_preview } = preview;
+    let has_no_exif = first.entry(tag::EXIF_DIRECTORY).is_none();
+    let blocks = Blocks {
+        exif: in_preview.exif.filter(|_| has_no_exif).or_else(|| Some(bytes.into())),
+        xmp: first.bytes(raw_tag::XMP).map(Into::into).or(in_preview.xmp),
+        iptc: first.bytes(raw_tag::IPTC).map(Into::into).or(in_preview.iptc),
+        ..in_preview
     };
-    let is_cut = listed.iter().any(|range| range.start >= bytes.len());
-    let jpeg = preview::largest(bytes, listed, may_scan)
-        .map(|(range, header)| Header { preview: Some(Preview::Jpeg(range)), ..header });
-    let pixels = match kind {
-        Kind::Tiff(structure) => largest_uncompressed(structure),
-        Kind::Boxes | Kind::Fujifilm | Kind::Other => None,
+    Container { picture, blocks }
+}
+
+/// Reads MP4 boxes (Canon's CR3).
+fn read_boxes(bytes: &[u8]) -> Container<'_> {
+    let Container { picture, blocks: in_preview } = largest(bytes, cr3::previews(bytes), true, None);
+    let blocks = Blocks {
+        exif: cr3::exif(bytes).map(Into::into).or(in_preview.exif),
+        xmp: cr3::xmp(bytes).map(Into::into).or(in_preview.xmp),
+        ..in_preview
     };
+    Container { picture, blocks }
+}
+
+/// Reads a header with the position of the preview (Fujifilm's RAF). The first preview has the metadata, whichever preview
+/// is decoded.
+fn read_fujifilm(bytes: &[u8]) -> Container<'_> {
+    let location = preview_in_fujifilm_header(bytes);
+    let first = location.and_then(|(start, _)| bytes.get(start..));
+    let exif = first.and_then(|first| jpeg::blocks(first).exif);
+    let listed = location.map(|(start, length)| part(bytes, start, length)).into_iter().collect();
+    let Container { picture, blocks } = largest(bytes, listed, true, None);
+    Container { picture, blocks: Blocks { exif: exif.or(blocks.exif), ..blocks } }
+}
+
+/// The bytes from an offset on, up to the end of the file; `None` if the file ends before.
+fn part(bytes: &[u8], start: usize, length: usize) -> Option<&[u8]> {
+    let rest = bytes.get(start..).filter(|rest| !rest.is_empty())?;
+    Some(rest.get(..length).unwrap_or(rest))
+}
+
+/// The largest preview with its metadata: a JPEG, or these uncompressed pixels. A listed one is `None` if the file ends
+/// before it.
+fn largest<'a>(
+    bytes: &'a [u8],
+    listed: Vec<Option<&'a [u8]>>,
+    may_scan: bool,
+    uncompressed: Option<Picture<'a>>,
+) -> Container<'a> {
+    let is_cut = listed.contains(&None);
+    let (jpeg, blocks) = preview::largest(bytes, listed.into_iter().flatten(), may_scan).unzip();
     // Of equal sizes the JPEG counts, because it may have metadata.
-    match jpeg.into_iter().chain(pixels).reduce(|a, b| if b.size.area() > a.size.area() { b } else { a }) {
-        Some(header) => Ok(header),
-        None if is_cut => Err(MediaError::Truncated),
-        None => Err(MediaError::NoPreview),
+    match (jpeg, uncompressed) {
+        (Some(jpeg), Some(pixels)) if pixels.header.size.area() > jpeg.header.size.area() => {
+            Container { picture: Ok(pixels), blocks: Blocks::default() }
+        }
+        (Some(jpeg), _) => Container { picture: Ok(jpeg), blocks: blocks.unwrap_or_default() },
+        (None, Some(pixels)) => Container { picture: Ok(pixels), blocks: Blocks::default() },
+        (None, None) => {
+            let error = if is_cut { MediaError::Truncated } else { MediaError::NoPreview };
+            Container { picture: Err(error), blocks: Blocks::default() }
+        }
     }
 }
 
 /// The JPEG files in the directories: separate ones, and pictures whose only strip is one.
-fn previews_in_directories(structure: &Structure<'_>) -> Vec<ByteRange> {
+fn previews_in_directories<'a>(bytes: &'a [u8], directories: &Directories<'a>) -> Vec<Option<&'a [u8]>> {
     let mut found = Vec::new();
-    for ifd in structure.directories() {
+    for ifd in directories.all() {
         let mut add = |start: Option<u64>, length: Option<u64>| {
             let number = |number: Option<u64>| number.and_then(|number| usize::try_from(number).ok());
             if let Some((start, length)) = number(start).zip(number(length)) {
-                found.push(ByteRange { start, length });
+                found.push(part(bytes, start, length));
             }
         };
         add(ifd.number(raw_tag::JPEG_START), ifd.number(raw_tag::JPEG_LENGTH));
@@ -144,32 +140,30 @@ fn previews_in_directories(structure: &Structure<'_>) -> Vec<ByteRange> {
             add(ifd.number(raw_tag::STRIP_OFFSETS), ifd.number(raw_tag::STRIP_BYTE_COUNTS));
         }
         if let Some(entry) = ifd.entry(raw_tag::JPG_FROM_RAW) {
-            found.push(ByteRange { start: entry.start, length: entry.value.len() });
+            found.push(Some(entry.value));
         }
     }
     found
 }
 
-/// The header of the largest uncompressed picture in colour. Sensor data have other colour spaces, or more bits.
-fn largest_uncompressed(structure: &Structure<'_>) -> Option<Header> {
-    let directories = structure.directories();
-    let uncompressed =
-        directories.iter().enumerate().filter(|(_, ifd)| ifd.number(raw_tag::COMPRESSION) == Some(1));
-    let headers = uncompressed.filter_map(|(directory, ifd)| {
-        let picture = TiffImage::describe(structure, ifd).ok()?;
-        let is_colour = matches!(picture.colours, ColourSpace::Rgb | ColourSpace::YCbCr { .. });
-        let preview = Some(Preview::Pixels { directory });
-        (is_colour && picture.samples.bits == 8).then(|| Header { preview, ..tiff::header_of(&picture) })
+/// The largest uncompressed picture in colour. Sensor data have other colour spaces, or more bits.
+fn largest_uncompressed<'a>(bytes: &'a [u8], directories: &Directories<'a>) -> Option<Picture<'a>> {
+    let uncompressed = directories.all().filter(|ifd| ifd.number(raw_tag::COMPRESSION) == Some(1));
+    let images = uncompressed.filter_map(|ifd| {
+        let image = TiffImage::describe(&directories.structure, ifd).ok()?;
+        let is_colour = matches!(image.colours, ColourSpace::Rgb | ColourSpace::YCbCr { .. });
+        (is_colour && image.samples.bits == 8).then_some(image)
     });
-    headers.max_by_key(|header| header.size.area())
+    images.max_by_key(|image| image.size.area()).map(|image| tiff::picture(bytes, image))
 }
 
-fn previews_in_fujifilm_header(bytes: &[u8]) -> Vec<ByteRange> {
+/// Offset and length.
+fn preview_in_fujifilm_header(bytes: &[u8]) -> Option<(usize, usize)> {
     let number = |at: usize| {
         let number = bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes)?;
         usize::try_from(number).ok()
     };
-    number(84).zip(number(88)).map(|(start, length)| ByteRange { start, length }).into_iter().collect()
+    number(84).zip(number(88))
 }
 
 #[cfg(test)]

@@ -5,34 +5,46 @@ mod picture;
 
 pub(crate) use self::chunks::Chunks;
 pub(crate) use self::picture::{Alpha, ColourSpace, Compression, Fax3, JpegFields, Predictor, TiffImage};
-use super::{Blocks, Colour, Header, photoshop};
+use self::picture::{is_full, is_lab, is_picture};
+use super::{Blocks, Coded, Colour, Container, Header, Picture, photoshop};
 use crate::MediaError;
-use crate::tiff::{Ifd, Structure};
+use crate::tiff::{Directories, Ifd};
 
-pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
-    Ok(header_of(&TiffImage::read(bytes)?))
+/// Reads a file by its directories; `None` if it has none.
+pub(crate) fn read<'a>(bytes: &'a [u8], directories: Option<&Directories<'a>>) -> Container<'a> {
+    let Some(directories) = directories else {
+        let picture = Err(MediaError::Corrupt("the TIFF header is malformed".into()));
+        return Container { picture, blocks: Blocks::default() };
+    };
+    let main = main_directory(directories);
+    let image = main.ok_or(MediaError::Truncated);
+    let image = image.and_then(|main| TiffImage::describe(&directories.structure, main));
+    Container { picture: image.map(|image| picture(bytes, image)), blocks: blocks(bytes, directories, main) }
+}
+
+pub(super) fn picture<'a>(bytes: &'a [u8], image: TiffImage<'a>) -> Picture<'a> {
+    Picture { header: header_of(&image), coded: Coded::Tiff(bytes, image.into()) }
 }
 
 /// The header for decoding a picture.
-pub(super) fn header_of(picture: &TiffImage<'_>) -> Header {
+fn header_of(picture: &TiffImage<'_>) -> Header {
     let channels = u64::try_from(picture.layout().channels()).unwrap_or(u64::MAX);
     let header = Header::plain(picture.size, channels);
     let decode_bytes = header.decode_bytes.saturating_add(picture.working_bytes());
     Header { decode_bytes, ..header }
 }
 
-pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
+fn blocks<'a>(bytes: &'a [u8], directories: &Directories<'a>, main: Option<&Ifd<'a>>) -> Blocks<'a> {
     const XMP: u16 = 700;
     const IPTC: u16 = 33_723;
     const PHOTOSHOP: u16 = 34_377;
     const ICC_PROFILE: u16 = 34_675;
 
-    let Some(structure) = Structure::read(bytes) else { return Blocks::default() };
-    let first = structure.first();
+    let first = &directories.first;
     let colour = || {
-        let main = main_directory(&structure)?;
+        let main = main?;
         // Lab is converted to sRGB when it is decoded, without the profile.
-        let device_independent = picture::is_lab(&main);
+        let device_independent = is_lab(main);
         let profile = main.bytes(ICC_PROFILE).or_else(|| first.bytes(ICC_PROFILE));
         profile.filter(|_| !device_independent).map(|profile| Colour::Icc(profile.into()))
     };
@@ -47,15 +59,12 @@ pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
     }
 }
 
-/// The directory of the picture that is decoded.
-fn main_directory<'a>(structure: &Structure<'a>) -> Option<Ifd<'a>> {
-    let first = structure.first();
-    if picture::is_full(&first) {
-        return Some(first);
-    }
-    // The picture may follow a thumbnail. Without one, the thumbnail is the picture.
-    let full = structure.directories().into_iter().find(picture::is_full);
-    full.or_else(|| picture::is_picture(&first).then_some(first))
+/// The directory of the picture that is decoded. It may follow a thumbnail; without one, the thumbnail is the picture.
+fn main_directory<'f, 'a>(directories: &'f Directories<'a>) -> Option<&'f Ifd<'a>> {
+    directories
+        .all()
+        .find(|ifd| is_full(ifd))
+        .or_else(|| Some(&directories.first).filter(|first| is_picture(first)))
 }
 
 #[cfg(test)]

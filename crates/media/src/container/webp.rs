@@ -3,7 +3,7 @@
 
 use domain::PixelSize;
 
-use super::{Blocks, Colour, Header, take};
+use super::{Blocks, Coded, Colour, Container, Header, Picture, take};
 use crate::MediaError;
 
 /// The chunks of a RIFF file or of an animation frame.
@@ -32,16 +32,40 @@ impl<'a> Iterator for Chunks<'a> {
     }
 }
 
-pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
-    let mut chunks = Chunks::of_file(bytes);
-    let (kind, data) = chunks.next().ok_or(MediaError::Truncated)?;
+/// Reads the header and the first block of each kind.
+pub(super) fn read(bytes: &[u8]) -> Container<'_> {
+    let mut blocks = Blocks::default();
+    let (mut first, mut stream) = (None, None);
+    for (kind, data) in Chunks::of_file(bytes) {
+        if first.is_none() {
+            first = Some((kind, data));
+        } else if stream.is_none() {
+            stream = picture((kind, data));
+        }
+        match kind {
+            b"EXIF" => _ = blocks.exif.get_or_insert(data.into()),
+            b"XMP " => _ = blocks.xmp.get_or_insert(data.into()),
+            b"ICCP" => _ = blocks.colour.get_or_insert(Colour::Icc(data.into())),
+            _ => {}
+        }
+    }
+    let picture = header(first, stream).map(|header| Picture { header, coded: Coded::WebP(bytes) });
+    Container { picture, blocks }
+}
+
+/// The header of a file with this first chunk, and this stream in one of the others.
+fn header(
+    first: Option<(&[u8], &[u8])>,
+    stream: Option<(PixelSize, Option<Placement>)>,
+) -> Result<Header, MediaError> {
+    let (kind, data) = first.ok_or(MediaError::Truncated)?;
     if kind != b"VP8X" {
         let size = stream_size(kind, data).ok_or_else(|| unreadable(data))?;
         return Ok(Header::plain(size, stream_bytes_per_pixel(kind)));
     }
     let canvas = canvas_size(data).ok_or_else(|| unreadable(data))?;
     // Compared here because the decoders unpack a stream before they compare its size with the canvas.
-    let (stream, placed) = chunks.find_map(picture).ok_or(MediaError::Truncated)?;
+    let (stream, placed) = stream.ok_or(MediaError::Truncated)?;
     let header = Header { decoded_size: stream, ..Header::plain(canvas, 12) };
     match placed {
         None if stream == canvas => Ok(header),
@@ -128,20 +152,6 @@ fn le24([b0, b1, b2]: [u8; 3]) -> u32 {
     u32::from_le_bytes([b0, b1, b2, 0])
 }
 
-/// The first block of each kind.
-pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
-    let mut blocks = Blocks::default();
-    for (kind, data) in Chunks::of_file(bytes) {
-        match kind {
-            b"EXIF" => _ = blocks.exif.get_or_insert(data.into()),
-            b"XMP " => _ = blocks.xmp.get_or_insert(data.into()),
-            b"ICCP" => _ = blocks.colour.get_or_insert(Colour::Icc(data.into())),
-            _ => {}
-        }
-    }
-    blocks
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,7 +170,7 @@ mod tests {
             ]
             .concat(),
         );
-        let found = blocks(&file);
+        let found = read(&file).blocks;
         assert_eq!(found.exif.as_deref(), Some(&b"II*\0"[..]));
         assert_eq!(found.xmp.as_deref(), Some(&b"<first/>"[..]));
         assert_eq!(found.colour, Some(Colour::Icc(b"profile"[..].into())));
@@ -181,7 +191,7 @@ mod tests {
         ) {
             let chunks: Vec<_> =
                 chunks.iter().map(|(kind, length, data)| [&kind[..], &length.to_le_bytes(), data].concat()).collect();
-            let _ = blocks(&riff_file(&chunks.concat()));
+            let _ = read(&riff_file(&chunks.concat()));
         }
     }
 }

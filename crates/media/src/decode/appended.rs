@@ -49,7 +49,7 @@ fn appended_data_are_no_damage() {
 fn scans_of_appended_pictures_are_not_counted() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/media/");
     let still = std::fs::read(format!("{folder}progressive.jpg")).unwrap();
-    let scans = |file: &[u8]| crate::container::header(Format::Jpeg, file).unwrap().scans;
+    let scans = |file: &[u8]| crate::container::jpeg::header(file).unwrap().scans;
     let appended = still.repeat(30);
     assert_eq!(scans(&[&still[..], &appended].concat()), scans(&still));
     let rendered = crate::render(&[&still[..], &appended].concat(), &[Rendition::Thumb], &Limits::default());

@@ -6,26 +6,24 @@ use heif::{Codec, DecodeOptions, DecodedImage, Error, Libheif};
 use super::Decoded;
 use crate::MediaError;
 use crate::container::Header;
-use crate::container::bmff::{self, Coding};
+use crate::container::bmff::{Coding, HeifImage, with_needed_references};
 use crate::decoders::{CURRENT, any_library, is_outdated, library};
 use crate::error::CUT_OFF;
-use crate::render::{Layout, Pixels};
+use crate::pixels::{Layout, Pixels};
 
 /// Maximum difference of a side from the declared one, in pixels: releases of libheif round the edges of a crop
 /// differently.
 const MAX_ROUNDING: u32 = 1;
 
-pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaError> {
-    let coding = bmff::coding(bytes);
-    let library = library_for(coding)?;
+pub(super) fn decode(bytes: &[u8], file: HeifImage, header: &Header) -> Result<Decoded, MediaError> {
+    let library = library_for(file.coding)?;
     // Tiles may extend over the edges of the picture.
     let max_pixels = header.size.area().max(header.decoded_size.area());
-    let missing = bmff::missing_tail(bytes);
-    let padded = missing.filter(|missing| *missing > 0).map(|missing| padded(bytes, missing));
+    let padded = file.missing_tail.filter(|missing| *missing > 0).map(|missing| padded(bytes, missing));
     let decoded = read(library, padded.as_deref().unwrap_or(bytes), &DecodeOptions { max_pixels });
     drop(padded);
     let DecodedImage { width, height, format, bytes } =
-        decoded.map_err(|error| refusal(&error, coding, library, bytes))?;
+        decoded.map_err(|error| refusal(&error, file, library))?;
     let size = PixelSize { width, height };
     if !is_close(size, header.size) {
         return Err(MediaError::size_mismatch());
@@ -34,7 +32,7 @@ pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaErro
         heif::PixelFormat::Rgb => Layout::Rgb,
         heif::PixelFormat::Rgba => Layout::Rgba,
     };
-    let damaged = missing.map(|_| CUT_OFF.to_owned());
+    let damaged = file.missing_tail.map(|_| CUT_OFF.to_owned());
     Ok(Decoded { pixels: Pixels { size, layout, bytes }, damaged })
 }
 
@@ -43,7 +41,7 @@ pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaErro
 fn read(library: &Libheif, file: &[u8], options: &DecodeOptions) -> Result<DecodedImage, Error> {
     let decoded = library.decode(file, options);
     match &decoded {
-        Err(Error::Damaged(_) | Error::Unsupported(_)) => match bmff::with_needed_references(file) {
+        Err(Error::Damaged(_) | Error::Unsupported(_)) => match with_needed_references(file) {
             Some(simplified) => library.decode(&simplified, options),
             None => decoded,
         },
@@ -73,10 +71,10 @@ fn is_close(size: PixelSize, expected: PixelSize) -> bool {
         && size.height.abs_diff(expected.height) <= MAX_ROUNDING
 }
 
-fn refusal(error: &Error, coding: Coding, library: &Libheif, bytes: &[u8]) -> MediaError {
-    match (error, coding) {
+fn refusal(error: &Error, file: HeifImage, library: &Libheif) -> MediaError {
+    match (error, file.coding) {
         (Error::NoMemory, _) => MediaError::out_of_memory(),
-        (Error::Damaged(_), _) if bmff::is_cut(bytes) => MediaError::Corrupt(CUT_OFF.into()),
+        (Error::Damaged(_), _) if file.is_cut => MediaError::Corrupt(CUT_OFF.into()),
         // Other codecs depend on the release of libheif.
         (Error::Damaged(_) | Error::Unsupported(_), Coding::Other) => MediaError::NoDecoder {
             format: "these HEIF",

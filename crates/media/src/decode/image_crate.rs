@@ -7,11 +7,11 @@ use image::codecs::gif::GifDecoder;
 use image::codecs::webp::WebPDecoder;
 use image::{ColorType, ImageDecoder, ImageError, ImageResult};
 
-use super::{Decoded, salvage, zeroed};
+use super::{Decoded, salvage};
 use crate::MediaError;
 use crate::container::Header;
 use crate::error::CUT_OFF;
-use crate::render::{Layout, Pixels};
+use crate::pixels::{Layout, Pixels, zeroed};
 
 pub(super) fn webp(bytes: &[u8], header: &Header) -> Result<Decoded, MediaError> {
     decode(WebPDecoder::new(Cursor::new(bytes)), header)

@@ -4,14 +4,13 @@
 use domain::PixelSize;
 use turbojpeg::{Colorspace, DecompressHeader, Decompressor, PixelFormat, ScalingFactor, Subsamp};
 
-use super::{Decoded, salvage, zeroed};
+use super::{Decoded, salvage};
 use crate::MediaError;
-use crate::container::Header;
 use crate::container::jpeg::{Repaired, repaired};
+use crate::container::{Header, MAX_SCANS};
 use crate::error::SIZE_MISMATCH;
 use crate::format::jpeg_start;
-use crate::probe::MAX_SCANS;
-use crate::render::{Layout, Pixels, Planes, Raster};
+use crate::pixels::{Layout, Pixels, Planes, Raster, zeroed};
 
 /// Prefixes of libjpeg's warnings (jerror.h, `JWRN_`). The binding reports warnings as errors, and only the text
 /// distinguishes them. After a warning the pixels are complete, with grey where data were missing.
@@ -240,7 +239,7 @@ fn scale_for(size: PixelSize, at_least: PixelSize) -> ScalingFactor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Format, container};
+    use crate::container::jpeg::header;
 
     #[test]
     fn smallest_sufficient_scale() {
@@ -268,7 +267,7 @@ mod tests {
     const PROGRESSIVE: &[u8] = include_bytes!("../../../../fixtures/media/progressive.jpg");
 
     fn decoded(file: &[u8]) -> Result<Decoded, MediaError> {
-        let header = container::header(Format::Jpeg, file)?;
+        let header = header(file)?;
         decode(file, &header, header.size)
     }
 
@@ -366,7 +365,7 @@ mod tests {
             format: PixelFormat::RGB,
         };
         let file = turbojpeg::compress(image, 90, Subsamp::None).unwrap().to_vec();
-        let header = container::header(Format::Jpeg, &file).unwrap();
+        let header = header(&file).unwrap();
         let whole = decoded(&file).unwrap();
         let planes = |file: &[u8]| decode_planes(file, &header, header.size).unwrap();
         assert_eq!((whole.damaged, planes(&file).unwrap().damaged), (None, None));
@@ -390,7 +389,7 @@ mod tests {
         let mut file = repaired.file.clone();
         file[broken + 4..broken + 6].fill(0xEE);
         file.splice(first - 9..first - 9, *b"\xFF\x02\xFF\xFF");
-        assert_eq!(container::header(Format::Jpeg, &file).unwrap().scans, 1);
+        assert_eq!(header(&file).unwrap().scans, 1);
         assert!(decoded(&file).unwrap().damaged.is_some());
     }
 

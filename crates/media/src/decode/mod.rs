@@ -10,11 +10,10 @@ mod tiff;
 
 use domain::PixelSize;
 
-use crate::container::{Header, Preview};
-use crate::render::{Pixels, Planes, Raster};
-use crate::{Format, MediaError};
+use crate::MediaError;
+use crate::container::{Coded, Picture};
+use crate::pixels::{Pixels, Planes, Raster};
 
-/// A decoded picture.
 #[derive(Debug)]
 pub(crate) struct Decoded<P = Pixels> {
     /// The pixels as stored, not yet upright; those of a JPEG may be scaled down.
@@ -24,42 +23,28 @@ pub(crate) struct Decoded<P = Pixels> {
 }
 
 /// Decodes the picture, at its own size or a smaller one that is at least `at_least`.
-pub(crate) fn decode(
-    format: Format,
-    bytes: &[u8],
-    header: &Header,
-    at_least: PixelSize,
-) -> Result<Decoded, MediaError> {
-    match format {
-        Format::Jpeg => jpeg::decode(bytes, header, at_least),
-        Format::Png => png::decode(bytes, header),
-        Format::WebP => image_crate::webp(bytes, header),
-        Format::Gif => image_crate::gif(bytes, header),
-        Format::Tiff => tiff::decode(bytes, header),
-        Format::Heif | Format::Avif => heif::decode(bytes, header),
-        Format::Raw => match header.preview {
-            Some(Preview::Jpeg(range)) => {
-                jpeg::decode(range.of(bytes).ok_or(MediaError::Truncated)?, header, at_least)
-            }
-            Some(Preview::Pixels { directory }) => tiff::decode_directory(bytes, header, directory),
-            None => Err(MediaError::NoPreview),
-        },
+pub(crate) fn decode(picture: &Picture<'_>, at_least: PixelSize) -> Result<Decoded, MediaError> {
+    let header = &picture.header;
+    match &picture.coded {
+        Coded::Jpeg(file) => jpeg::decode(file, header, at_least),
+        Coded::Png(file) => png::decode(file, header),
+        Coded::WebP(file) => image_crate::webp(file, header),
+        Coded::Gif(file) => image_crate::gif(file, header),
+        Coded::Tiff(file, image) => tiff::decode(file, image),
+        Coded::Heif(file, image) => heif::decode(file, *image, header),
     }
 }
 
-/// Decodes a picture with [`has_planes`](Header::has_planes) to these planes, at a size as of [`decode`]. `None` if the
-/// decoder for planes refuses it.
+/// Decodes a picture with [`has_planes`](crate::container::Header::has_planes) to these planes, at a size as of [`decode`].
+/// `None` if the decoder for planes refuses it.
 pub(crate) fn decode_planes(
-    bytes: &[u8],
-    header: &Header,
+    picture: &Picture<'_>,
     at_least: PixelSize,
 ) -> Option<Result<Decoded<Planes>, MediaError>> {
-    let jpeg = match header.preview {
-        None => bytes,
-        Some(Preview::Jpeg(range)) => range.of(bytes)?,
-        Some(Preview::Pixels { .. }) => return None,
-    };
-    jpeg::decode_planes(jpeg, header, at_least)
+    match picture.coded {
+        Coded::Jpeg(file) => jpeg::decode_planes(file, &picture.header, at_least),
+        _ => None,
+    }
 }
 
 /// Keeps the pixels that a decoder gave before an error. Pixels of a single colour mean that it decoded nothing.
@@ -68,10 +53,4 @@ fn salvage<P: Raster>(pixels: P, reason: String) -> Result<Decoded<P>, MediaErro
         return Err(MediaError::Corrupt(reason));
     }
     Ok(Decoded { pixels, damaged: Some(reason) })
-}
-
-/// A zeroed buffer for `size` pixels. The size was checked against the limits before.
-pub(crate) fn zeroed(size: PixelSize, channels: usize) -> Result<Vec<u8>, MediaError> {
-    let bytes = usize::try_from(size.area()).ok().and_then(|pixels| pixels.checked_mul(channels));
-    bytes.map(|bytes| vec![0; bytes]).ok_or_else(MediaError::out_of_memory)
 }

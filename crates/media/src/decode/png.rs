@@ -9,10 +9,10 @@ use domain::PixelSize;
 use png::{BitDepth, ColorType, Decoder, Limits, Transformations};
 
 use self::repair::{RepairedPng, has_early_transparency};
-use super::{Decoded, salvage, zeroed};
+use super::{Decoded, salvage};
 use crate::MediaError;
 use crate::container::Header;
-use crate::render::{Layout, Pixels};
+use crate::pixels::{Layout, Pixels, zeroed};
 
 /// Memory limit for other chunks and unfinished rows.
 const MAX_AUXILIARY_BYTES: usize = 64 << 20;
@@ -103,7 +103,6 @@ mod tests {
     use flate2::write::ZlibEncoder;
 
     use super::*;
-    use crate::Format;
     use crate::container;
     use crate::samples::png_chunk;
 
@@ -203,7 +202,7 @@ mod tests {
     }
 
     fn decoded(file: &[u8]) -> Result<Decoded, MediaError> {
-        decode(file, &container::header(Format::Png, file)?)
+        decode(file, &container::read(file).unwrap().1.picture?.header)
     }
 
     /// Corrupts the checksum of a chunk.

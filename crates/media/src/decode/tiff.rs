@@ -13,34 +13,17 @@ use std::borrow::Cow;
 
 use self::samples::RowWriter;
 use self::unpack::Decompressor;
-use super::{Decoded, salvage, zeroed};
+use super::{Decoded, salvage};
 use crate::MediaError;
-use crate::container::Header;
 use crate::container::tiff::{Compression, TiffImage};
 use crate::error::CUT_OFF;
-use crate::render::Pixels;
+use crate::pixels::{Pixels, zeroed};
 
 /// Maximum number of bytes to read, as a multiple of the file's length. Each byte of a real file belongs to one strip. A
 /// hostile file may have a million strips with the same bytes.
 const MAX_PASSES: usize = 4;
 
-pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaError> {
-    decode_picture(bytes, header, &TiffImage::read(bytes)?)
-}
-
-/// Decodes the picture of one of the directories.
-pub(super) fn decode_directory(
-    bytes: &[u8],
-    header: &Header,
-    directory: usize,
-) -> Result<Decoded, MediaError> {
-    decode_picture(bytes, header, &TiffImage::read_directory(bytes, directory)?)
-}
-
-fn decode_picture(bytes: &[u8], header: &Header, picture: &TiffImage<'_>) -> Result<Decoded, MediaError> {
-    if picture.size != header.size {
-        return Err(MediaError::size_mismatch());
-    }
+pub(super) fn decode(bytes: &[u8], picture: &TiffImage<'_>) -> Result<Decoded, MediaError> {
     let layout = picture.layout();
     let mut pixels = Pixels { size: picture.size, layout, bytes: zeroed(picture.size, layout.channels())? };
     let mut decoder = TiffDecoder {
@@ -63,7 +46,6 @@ fn decode_picture(bytes: &[u8], header: &Header, picture: &TiffImage<'_>) -> Res
     }
 }
 
-/// The state of decoding.
 struct TiffDecoder<'a> {
     file: &'a [u8],
     picture: &'a TiffImage<'a>,

@@ -14,7 +14,6 @@ const MAX_ROWS: usize = 1_000_000;
 /// What an Apple export says about a photo.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ApplePhoto {
-    /// The photo's file name.
     pub name: String,
     /// When it was taken, in UTC and to the minute. `None` if the export does not say so.
     pub taken_at: Option<Timestamp>,

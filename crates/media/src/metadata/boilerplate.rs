@@ -150,7 +150,6 @@ fn is_structured(text: &str) -> bool {
     is_inside('{', '}') || is_inside('<', '>') || (is_inside('[', ']') && is_list)
 }
 
-/// A path on a memory card.
 fn is_on_card(text: &str) -> bool {
     text.starts_with("dcim\\") || text.starts_with("dcim/")
 }

@@ -50,11 +50,9 @@ enum Strength {
     SidecarCreated,
     /// `xmp:CreateDate` in the file, then `Creation Time` of a PNG.
     Created,
-    /// The time of the GPS fix.
     Gps,
     /// The list of an Apple export. It has no seconds and no local time.
     Exported,
-    /// The file's name.
     Name,
     /// EXIF `DateTime`.
     ExifChanged,
@@ -352,7 +350,6 @@ fn offset_to_fix(clock: Timestamp, fix: Timestamp, position: Option<Position>) -
     (from_place == 0 || from_place >= MIN_ZONE_DIFFERENCE_MINUTES).then_some(offset)
 }
 
-/// The tags of one time.
 struct TimeTags {
     strength: Strength,
     /// The directory of the `time` tag. The other two tags are in the EXIF directory.

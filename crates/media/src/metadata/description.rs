@@ -271,7 +271,6 @@ mod tests {
         assert_eq!(in_exif(&block).as_deref(), Some("東京"));
     }
 
-    /// A source of a description.
     #[derive(Clone, Copy)]
     enum Source {
         SidecarXmp,

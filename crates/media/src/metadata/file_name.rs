@@ -5,7 +5,6 @@ use jiff::civil::{Date, Time};
 
 use super::written_time::{ParsedTime, Precision, existing_second, millis_of_fraction, parse_offset};
 
-/// A time found in a file name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileNameTime {
     /// Date and time; midnight if the name has only a date.

@@ -17,9 +17,9 @@ mod xmp_writer;
 
 use domain::{FileInfo, Metadata, PhotoDetails, PhotoEdit, Sidecar, SidecarKind, clean_text};
 
-use crate::Orientation;
-use crate::container::{self, Blocks};
+use crate::container::Blocks;
 use crate::tiff::{Directory, Tags, tag};
+use crate::{Orientation, Photo};
 use iptc::Iptc;
 use png_text::PngText;
 use takeout::Takeout;
@@ -31,15 +31,23 @@ pub use sidecar_prefix::{photo_prefix, sidecar_prefix};
 pub use takeout::{TakeoutAlbum, TakeoutFile, TakeoutPhoto, takeout_file};
 pub use xmp_writer::{FileValues, WrittenSidecar};
 
-/// Reads the metadata. It never fails: a broken, blank or implausible value counts as missing. A file without a capture
-/// time gets the time when it was added.
-///
-/// Sidecars come before the file, and XMP sidecars before those of a Takeout export. A capture time without an offset
-/// is read as UTC; a caller that knows time zones can complete it.
+impl Photo<'_> {
+    /// Reads the metadata. A broken, blank or implausible value counts as missing. A file without a capture time gets the
+    /// time when it was added.
+    ///
+    /// Sidecars come before the file, and XMP sidecars before those of a Takeout export. A capture time without an offset
+    /// is read as UTC; a caller that knows time zones can complete it.
+    pub fn metadata(&self, info: &FileInfo) -> Metadata {
+        metadata_of(self.blocks(), info)
+    }
+}
+
+/// As [`Photo::metadata`], also for a file of an unknown format.
 pub fn metadata(content: &[u8], info: &FileInfo) -> Metadata {
-    let blocks =
-        container::format(content).map(|format| container::blocks(format, content)).unwrap_or_default();
-    metadata_of(&blocks, info)
+    match Photo::open(content) {
+        Ok(photo) => photo.metadata(info),
+        Err(_) => metadata_of(&Blocks::default(), info),
+    }
 }
 
 /// Whether the content is a sidecar of that kind. Exports and folders contain other `.json` and `.xmp` files as well.
@@ -83,13 +91,9 @@ fn metadata_of(blocks: &Blocks<'_>, info: &FileInfo) -> Metadata {
 struct Sources<'a> {
     /// The EXIF blocks in the file. Values that belong together come from one block.
     tags: Vec<Tags<'a>>,
-    /// The XMP in the file.
     xmp: Xmp,
-    /// The IPTC in the file.
     iptc: Iptc,
-    /// The PNG text chunks in the file.
     png: PngText,
-    /// The comments of the JPEG file.
     comments: Vec<String>,
     sidecars: Sidecars,
 }

@@ -11,7 +11,6 @@ use crate::text;
 /// Maximum length of an RFC 1123 date, in bytes.
 const MAX_DATE_BYTES: usize = 100;
 
-/// The texts in the chunks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct PngText {
     /// `Title`.

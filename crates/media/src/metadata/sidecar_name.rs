@@ -38,9 +38,7 @@ const EDITED: [&str; 14] = [
 /// The sidecars of one photo, as indexes into the given list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PhotoSidecars {
-    /// The XMP file.
     pub xmp: Option<usize>,
-    /// The file of a Takeout export.
     pub takeout: Option<usize>,
 }
 

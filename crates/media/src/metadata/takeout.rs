@@ -8,7 +8,6 @@ use super::position::plausible;
 /// Maximum size of a sidecar. Real ones have a few kilobytes.
 const MAX_FILE_BYTES: usize = 1 << 20;
 
-/// A sidecar of a Takeout export.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Takeout {
     /// The capture time, without the local time.
@@ -47,17 +46,13 @@ pub enum TakeoutFile {
 pub struct TakeoutPhoto {
     /// The photo's file name before the export shortened it.
     pub title: Option<String>,
-    /// The capture time.
     pub taken_at: Option<Timestamp>,
     /// The time of the upload to Google Photos.
     pub uploaded_at: Option<Timestamp>,
-    /// The position.
     pub position: Option<Position>,
-    /// Whether the photo is in the trash.
     pub is_trashed: bool,
 }
 
-/// The file of an album.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TakeoutAlbum {
     /// The title, not blank.

@@ -128,7 +128,8 @@ fn every_photo_of_the_import_folder() {
         let offset = capture.offset_minutes.or(zone).and_then(domain::UtcOffset::from_minutes);
         let rounded = |degrees: f64| (degrees * 1e6).round() / 1e6;
         let turn = sidecar_orientation(&info.sidecars);
-        let size = crate::probe_turned(&file, turn, &crate::Limits::default()).unwrap().upright_size;
+        let size =
+            Photo::open(&file).unwrap().turned(turn).probe(&crate::Limits::default()).unwrap().upright_size;
         let found = serde_json::json!({
             "capturedAt": at.to_string(),
             "utcOffset": offset.map(|offset| offset.to_string()),
@@ -189,7 +190,7 @@ fn positions_in_their_order() {
 
 #[test]
 fn orientation_in_a_sidecar_overrides_exif_and_not_the_container() {
-    use crate::{Limits, probe_turned};
+    use crate::Limits;
     let sidecar = |kind, content: String| Sidecar { kind, content: content.into_bytes() };
     let xmp = |orientation: &str| {
         sidecar(SidecarKind::Xmp, packet_of(&format!("tiff:Orientation='{orientation}'")))
@@ -202,7 +203,7 @@ fn orientation_in_a_sidecar_overrides_exif_and_not_the_container() {
     let exif = ExifBlock::default().number(Directory::Primary, tag::ORIENTATION, Number::Short(3)).build();
     let turned = crate::samples::with_exif(crate::Format::Jpeg, &picture, &exif);
     let check = |in_sidecar, expect| {
-        let probe = probe_turned(&turned, in_sidecar, &Limits::default()).unwrap();
+        let probe = Photo::open(&turned).unwrap().turned(in_sidecar).probe(&Limits::default()).unwrap();
         assert_eq!(probe.orientation, expect);
     };
     check(None, Orientation::Rotate180);

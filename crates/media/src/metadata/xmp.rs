@@ -138,12 +138,10 @@ impl Xmp {
         Orientation::from_exif(self.properties.get(Property::Orientation)?.trim().parse().ok()?)
     }
 
-    /// The manufacturer of the camera.
     pub(super) fn make(&self) -> Option<String> {
         self.properties.get(Property::Make).and_then(clean_text)
     }
 
-    /// The camera's model.
     pub(super) fn model(&self) -> Option<String> {
         self.properties.get(Property::Model).and_then(clean_text)
     }

@@ -13,7 +13,6 @@ pub struct WrittenSidecar<'a> {
     pub utc_offset: Option<UtcOffset>,
     /// Where it was taken.
     pub position: Option<Position>,
-    /// Its description.
     pub description: Option<&'a str>,
     /// What its file says, if people corrected the photo.
     pub file: Option<FileValues<'a>>,
@@ -22,15 +21,12 @@ pub struct WrittenSidecar<'a> {
 /// What the file of a corrected photo says.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FileValues<'a> {
-    /// The corrected fields.
     pub corrected: &'a [EditedField],
     /// When it was taken. The present time may also differ because it follows from a corrected place.
     pub captured_at: Timestamp,
-    /// The UTC offset.
     pub utc_offset: Option<UtcOffset>,
     /// Where it was taken.
     pub position: Option<Position>,
-    /// Its description.
     pub description: Option<&'a str>,
 }
 

@@ -4,7 +4,8 @@ use domain::PixelSize;
 use webp_encoder::{EncodeError, Picture, Samples, Settings};
 
 use crate::MediaError;
-use crate::render::{Layout, Pixels, Planes};
+use crate::photo::MAX_GRAPHIC_AREA;
+use crate::pixels::{Layout, Pixels, Planes};
 
 /// How renditions are encoded.
 pub(super) type Encoding = Settings;
@@ -16,9 +17,6 @@ pub(super) const DISPLAY: Encoding = Settings { quality: 80.0, method: 2, lossle
 pub(super) const PREVIEW: Encoding = Settings { quality: 70.0, method: 4, lossless: false };
 /// For graphics, which are smaller without loss. More effort gains little.
 const GRAPHIC: Encoding = Settings { quality: 20.0, method: 2, lossless: true };
-
-/// The largest picture that is encoded without loss, in pixels. Screenshots of phones have three million.
-pub(crate) const MAX_GRAPHIC_AREA: u64 = 4 << 20;
 
 /// Encodes RGB or RGBA pixels as WebP: without loss if that may be and is smaller. Deterministic.
 pub(super) fn pixels(

@@ -1,26 +1,20 @@
 //! Makes the WebP renditions of a file.
 
 mod encode;
-mod orient;
-mod pixels;
-mod planes;
 mod rgb;
 mod thumbhash;
 
 use domain::{PixelSize, Rendition, Thumbhash};
 
 use self::encode::Encoding;
-pub(crate) use self::encode::MAX_GRAPHIC_AREA;
-pub(crate) use self::pixels::{Layout, Pixels, Raster};
-pub(crate) use self::planes::Planes;
 pub use self::rgb::{RgbPicture, RgbPictures, decode_rgb};
 use crate::colour::{self, ProfileError};
-use crate::container::Blocks;
+use crate::container::Colour;
 use crate::decode::{Decoded, decode, decode_planes};
-use crate::probe::{ParsedHeaders, Probe, parse_turned_headers};
+use crate::photo::{CheckedPicture, Photo, Probe};
+use crate::pixels::{Pixels, Planes, Raster, orient};
 use crate::{Limits, MediaError, Orientation};
 
-/// The renditions of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rendered {
     /// The size of the upright full rendition, even if it was not requested.
@@ -36,36 +30,32 @@ pub struct Rendered {
 /// One rendition as a WebP file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EncodedRendition {
-    /// The kind of rendition.
     pub rendition: Rendition,
-    /// Its size.
     pub size: PixelSize,
     /// The file, without EXIF, XMP or colour profile.
     pub webp: Vec<u8>,
 }
 
-/// Makes the renditions: upright, never larger than the original, in sRGB, with deterministic encoding. Renditions of the
-/// same size have the same bytes and are encoded once.
-///
-/// The headers are checked as in [`probe`](crate::probe()) before any pixel is decoded.
-///
-/// # Errors
-/// Any [`MediaError`]. A file that can be read in part is no error; see [`Rendered::damaged`].
-pub fn render(bytes: &[u8], wanted: &[Rendition], limits: &Limits) -> Result<Rendered, MediaError> {
-    render_turned(bytes, None, wanted, limits)
+impl Photo<'_> {
+    /// Makes the renditions: upright, never larger than the original, in sRGB, with deterministic encoding. Renditions of
+    /// the same size have the same bytes and are encoded once.
+    ///
+    /// The headers are checked as in [`probe`](Self::probe) before any pixel is decoded.
+    ///
+    /// # Errors
+    /// Any [`MediaError`]. A file that can be read in part is no error; see [`Rendered::damaged`].
+    pub fn render(&self, wanted: &[Rendition], limits: &Limits) -> Result<Rendered, MediaError> {
+        render_checked(&self.checked(limits)?, wanted)
+    }
 }
 
-/// Like [`render`], with the orientation in a sidecar, if there is one. It overrides EXIF.
-///
-/// # Errors
-/// As of [`render`].
-pub fn render_turned(
-    bytes: &[u8],
-    in_sidecar: Option<Orientation>,
-    wanted: &[Rendition],
-    limits: &Limits,
-) -> Result<Rendered, MediaError> {
-    let ParsedHeaders { probe, header, blocks } = parse_turned_headers(bytes, in_sidecar, limits)?;
+/// As [`Photo::render`].
+pub fn render(bytes: &[u8], wanted: &[Rendition], limits: &Limits) -> Result<Rendered, MediaError> {
+    Photo::open(bytes)?.render(wanted, limits)
+}
+
+fn render_checked(checked: &CheckedPicture<'_>, wanted: &[Rendition]) -> Result<Rendered, MediaError> {
+    let CheckedPicture { probe, picture, colour } = *checked;
     let full_size = probe.upright_size.fit_within(Rendition::Full.longest_side_px());
     let hash_side = wanted.contains(&Rendition::Preview).then_some(thumbhash::LONGEST_SIDE_PX);
     let sides = wanted.iter().map(|rendition| rendition.longest_side_px());
@@ -88,7 +78,7 @@ pub fn render_turned(
         Ok(Step { webp, thumbhash: if hash_size == Some(size) { hash() } else { None } })
     };
     let at_least = probe.orientation.apply(*largest);
-    let planes = if probe.uses_planes { decode_planes(bytes, &header, at_least) } else { None };
+    let planes = if probe.uses_planes { decode_planes(picture, at_least) } else { None };
     let (made, damaged) = match planes {
         Some(decoded) => {
             let Decoded { pixels, damaged } = decoded?;
@@ -99,9 +89,9 @@ pub fn render_turned(
             (made, damaged)
         }
         None => {
-            let Decoded { pixels, damaged } = decode(probe.format, bytes, &header, at_least)?;
+            let Decoded { pixels, damaged } = decode(picture, at_least)?;
             let mut unconverted = None;
-            let prepare = |pixels| convert(pixels, &probe, &blocks, &mut unconverted);
+            let prepare = |pixels| convert(pixels, &probe, colour, &mut unconverted);
             let made = resize_steps(pixels, probe.orientation, &steps, prepare, |pixels, size| {
                 let webp = |encoding| encode::pixels(pixels, encoding, probe.may_be_graphic());
                 step(size, &webp, &|| thumbhash::of(pixels))
@@ -172,12 +162,12 @@ fn resize_steps<P: Raster, T>(
 fn convert(
     pixels: Pixels,
     probe: &Probe,
-    blocks: &Blocks<'_>,
+    colour: Option<&Colour<'_>>,
     unconverted: &mut Option<ProfileError>,
 ) -> Pixels {
-    let (pixels, error) = colour::to_srgb(pixels, blocks.colour.as_ref());
+    let (pixels, error) = colour::to_srgb(pixels, colour);
     *unconverted = error;
-    orient::orient(pixels, probe.orientation)
+    orient(pixels, probe.orientation)
 }
 
 #[cfg(test)]

@@ -2,21 +2,20 @@
 
 use domain::PixelSize;
 
-use super::{Layout, Pixels, convert, join_damage, resize_steps, steps};
+use super::{convert, join_damage, resize_steps, steps};
 use crate::decode::{Decoded, decode};
-use crate::probe::{ParsedHeaders, parse_headers};
+use crate::photo::{CheckedPicture, Photo};
+use crate::pixels::{Layout, Pixels};
 use crate::{Limits, MediaError};
 
 /// The pixels of an upright picture in sRGB, transparent ones on white.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RgbPicture {
-    /// Its size.
     pub size: PixelSize,
     /// Red, green and blue of each pixel, 8 bits each, rows from top to bottom without gaps.
     pub rgb: Vec<u8>,
 }
 
-/// A picture at several sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RgbPictures {
     /// The damage, if a part of the picture or its colour profile could not be read.
@@ -25,27 +24,35 @@ pub struct RgbPictures {
     pub pictures: Vec<RgbPicture>,
 }
 
-/// Decodes a picture once and resizes it so that its longest side is at most each of these lengths; never enlarged. A JPEG
-/// is decoded at the smallest sufficient fraction of its size.
-///
-/// The headers are checked as in [`probe`](crate::probe()) before any pixel is decoded.
-///
-/// # Errors
-/// As of [`render`](crate::render).
+impl Photo<'_> {
+    /// Decodes a picture once and resizes it so that its longest side is at most each of these lengths; never enlarged. A
+    /// JPEG is decoded at the smallest sufficient fraction of its size.
+    ///
+    /// The headers are checked as in [`probe`](Self::probe) before any pixel is decoded.
+    pub fn decode_rgb(&self, longest_sides_px: &[u32], limits: &Limits) -> Result<RgbPictures, MediaError> {
+        decode_checked(&self.checked(limits)?, longest_sides_px)
+    }
+}
+
+/// As [`Photo::decode_rgb`].
 pub fn decode_rgb(
     bytes: &[u8],
     longest_sides_px: &[u32],
     limits: &Limits,
 ) -> Result<RgbPictures, MediaError> {
-    let ParsedHeaders { probe, header, blocks } = parse_headers(bytes, limits)?;
+    Photo::open(bytes)?.decode_rgb(longest_sides_px, limits)
+}
+
+fn decode_checked(checked: &CheckedPicture<'_>, longest_sides_px: &[u32]) -> Result<RgbPictures, MediaError> {
+    let CheckedPicture { probe, picture, colour } = *checked;
     let steps = steps(&probe, longest_sides_px.iter().copied());
     let Some(largest) = steps.first() else {
         return Ok(RgbPictures { damaged: None, pictures: Vec::new() });
     };
     let at_least = probe.orientation.apply(*largest);
-    let Decoded { pixels, damaged } = decode(probe.format, bytes, &header, at_least)?;
+    let Decoded { pixels, damaged } = decode(picture, at_least)?;
     let mut unconverted = None;
-    let prepare = |pixels| convert(pixels, &probe, &blocks, &mut unconverted);
+    let prepare = |pixels| convert(pixels, &probe, colour, &mut unconverted);
     let made =
         resize_steps(pixels, probe.orientation, &steps, prepare, |pixels, _| Ok(flatten_on_white(pixels)))?;
     let pictures = longest_sides_px.iter().filter_map(|side| {

@@ -2,7 +2,7 @@
 
 use domain::Thumbhash;
 
-use super::{Layout, Pixels};
+use crate::pixels::{Layout, Pixels};
 
 /// The largest picture that a preview is made of.
 pub(super) const LONGEST_SIDE_PX: u32 = 100;

@@ -34,10 +34,50 @@ pub(crate) struct Entry<'a> {
     pub(crate) tag: u16,
     /// The number of the value's type.
     pub(crate) kind: u16,
-    /// Offset of the value in the structure.
-    pub(crate) start: usize,
     pub(crate) value: &'a [u8],
     order: ByteOrder,
+}
+
+/// A TIFF structure with all its directories.
+#[derive(Debug)]
+pub(crate) struct Directories<'a> {
+    pub(crate) structure: Structure<'a>,
+    /// Empty if the file is cut off before it.
+    pub(crate) first: Ifd<'a>,
+    rest: Vec<Ifd<'a>>,
+}
+
+impl<'a> Directories<'a> {
+    /// Reads the first directory and all that are reachable from it: the rest of its chain, sub-directories and the EXIF
+    /// directory. Each is read once. `None` if the signature is unknown.
+    pub(crate) fn read(data: &'a [u8]) -> Option<Self> {
+        let structure = Structure::read(data)?;
+        let mut seen: Vec<u64> = structure.first_offset().into_iter().collect();
+        let mut queue: VecDeque<u64> = seen.iter().copied().collect();
+        let mut found = Vec::new();
+        while let Some(offset) = queue.pop_front() {
+            let ifd = structure.directory(offset);
+            let children = [tag::SUB_DIRECTORIES, tag::EXIF_DIRECTORY]
+                .into_iter()
+                .filter_map(|tag| ifd.entry(tag))
+                .flat_map(Entry::numbers);
+            for child in children.chain(ifd.next).take(MAX_DIRECTORIES) {
+                if seen.len() < MAX_DIRECTORIES && !seen.contains(&child) {
+                    seen.push(child);
+                    queue.push_back(child);
+                }
+            }
+            found.push(ifd);
+        }
+        let mut found = found.into_iter();
+        let first = found.next().unwrap_or_default();
+        Some(Self { structure, first, rest: found.collect() })
+    }
+
+    /// All of them, the first one first.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Ifd<'a>> {
+        std::iter::once(&self.first).chain(&self.rest)
+    }
 }
 
 impl<'a> Structure<'a> {
@@ -73,29 +113,6 @@ impl<'a> Structure<'a> {
 
     fn first_offset(&self) -> Option<u64> {
         if self.big { self.u64_at(8) } else { self.u32_at(4).map(u64::from) }
-    }
-
-    /// The first directory and all that are reachable from it: the rest of its chain, sub-directories and the EXIF
-    /// directory. Each is read once.
-    pub(crate) fn directories(&self) -> Vec<Ifd<'a>> {
-        let mut seen: Vec<u64> = self.first_offset().into_iter().collect();
-        let mut queue: VecDeque<u64> = seen.iter().copied().collect();
-        let mut found = Vec::new();
-        while let Some(offset) = queue.pop_front() {
-            let ifd = self.directory(offset);
-            let children = [tag::SUB_DIRECTORIES, tag::EXIF_DIRECTORY]
-                .into_iter()
-                .filter_map(|tag| ifd.entry(tag))
-                .flat_map(Entry::numbers);
-            for child in children.chain(ifd.next).take(MAX_DIRECTORIES) {
-                if seen.len() < MAX_DIRECTORIES && !seen.contains(&child) {
-                    seen.push(child);
-                    queue.push_back(child);
-                }
-            }
-            found.push(ifd);
-        }
-        found
     }
 
     /// The directory at that offset, with its readable entries.
@@ -136,7 +153,7 @@ impl<'a> Structure<'a> {
         } else {
             usize::try_from(self.u32_at(inline_at)?).ok()?
         };
-        Some(Entry { tag, kind, start, value: self.slice(start, length)?, order: self.order })
+        Some(Entry { tag, kind, value: self.slice(start, length)?, order: self.order })
     }
 
     fn slice(&self, offset: usize, length: usize) -> Option<&'a [u8]> {
@@ -173,7 +190,6 @@ impl<'a> Ifd<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// The number of values.
     pub(crate) fn count(&self) -> usize {
         unit_length(self.kind).map_or(0, |length| self.value.len() / length)
     }

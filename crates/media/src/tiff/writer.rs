@@ -1,6 +1,5 @@
 //! TIFF structures for tests.
 
-/// A value of an entry.
 #[derive(Debug, Clone)]
 pub(crate) enum Value {
     Bytes(Vec<u8>),

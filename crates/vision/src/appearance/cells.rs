@@ -140,7 +140,6 @@ impl Cells {
 #[derive(Debug, Clone)]
 pub(super) struct Distribution {
     sorted: Vec<f32>,
-    /// The mean.
     pub(super) mean: f32,
     /// The standard deviation.
     pub(super) deviation: f32,

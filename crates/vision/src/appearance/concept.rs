@@ -15,33 +15,24 @@ macro_rules! concepts {
 }
 
 concepts! {
-    /// Red.
     Red,
-    /// Orange.
     Orange,
-    /// Yellow.
     Yellow,
-    /// Green.
     Green,
     /// Turquoise, teal or cyan: between green and blue.
     Turquoise,
-    /// Blue.
     Blue,
     /// Purple or violet.
     Purple,
     /// Pink or magenta.
     Pink,
-    /// Brown.
     Brown,
     /// Beige, tan or cream.
     Beige,
     /// The colour of gold.
     Gold,
-    /// Black.
     Black,
-    /// White.
     White,
-    /// Gray.
     Gray,
     /// Dark red, such as maroon.
     DarkRed,
@@ -55,9 +46,7 @@ concepts! {
     DarkYellow,
     /// Light yellow, such as lemon cream.
     LightYellow,
-    /// Dark green.
     DarkGreen,
-    /// Light green.
     LightGreen,
     /// Dark turquoise, such as petrol.
     DarkTurquoise,
@@ -73,15 +62,10 @@ concepts! {
     LightPurple,
     /// Dark or strong pink.
     DarkPink,
-    /// Light pink.
     LightPink,
-    /// Dark brown.
     DarkBrown,
-    /// Light brown.
     LightBrown,
-    /// Dark gray.
     DarkGray,
-    /// Light gray.
     LightGray,
     /// Pale, light colours.
     Pastel,
@@ -160,7 +144,6 @@ concepts! {
 }
 
 impl Concept {
-    /// Its index in the vector.
     pub(super) const fn index(self) -> usize {
         self as usize
     }
@@ -206,12 +189,10 @@ impl Activations {
         }
     }
 
-    /// The activation of a concept.
     pub(super) fn get(&self, concept: Concept) -> f32 {
         self.0.get(concept.index()).copied().unwrap_or_default()
     }
 
-    /// The vector.
     pub(super) fn into_vec(self) -> Vec<f32> {
         self.0
     }

@@ -72,7 +72,6 @@ pub(super) struct Block {
     steps: u32,
     /// The number of steps that are edges.
     edges: u32,
-    /// The sum of all steps.
     step_sum: u32,
     /// The sum of the steps that are large enough to measure sharpness.
     clear_sum: u32,
@@ -110,7 +109,6 @@ impl Block {
         }
     }
 
-    /// The share of edges.
     pub(super) fn edges(&self) -> f32 {
         self.edges as f32 / self.steps.max(1) as f32
     }

@@ -8,7 +8,6 @@ use crate::{Calibration, EncodedQuery};
 
 /// Longer texts are truncated, in characters.
 const MAX_QUERY_CHARS: usize = 2000;
-/// The weight of an ambiguous word.
 const AMBIGUOUS_WEIGHT: f32 = 0.6;
 
 /// The concepts in the text of a search.
@@ -20,12 +19,10 @@ pub(super) struct ParsedQuery {
     pub(super) known: f32,
 }
 
-/// A part of the parsed text.
 #[derive(Debug, Clone, Copy)]
 enum QueryPart {
     /// A phrase of the vocabulary.
     Known(Meaning),
-    /// An unknown word.
     Unknown,
     /// A punctuation mark that ends a phrase.
     Break,

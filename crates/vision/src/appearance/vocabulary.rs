@@ -19,7 +19,6 @@ pub(super) enum Shade {
     Plain,
 }
 
-/// The possible meanings of a phrase.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Meaning {
     pub(super) concept: Option<Concept>,
@@ -33,7 +32,6 @@ pub(super) struct Meaning {
     pub(super) ignored: bool,
 }
 
-/// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
     /// A normalised word: lower case, without accents and apostrophes.

@@ -15,10 +15,8 @@ const MIN_TOKENS: usize = 4;
 /// The largest settings file.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The settings of a model.
 #[derive(Debug, Clone)]
 pub(super) struct ModelConfig {
-    /// The number of dimensions of its vectors.
     pub(super) dimensions: usize,
     /// The number of tokens to which a text is truncated or padded, if the graph leaves that open.
     pub(super) context_length: usize,
@@ -26,7 +24,6 @@ pub(super) struct ModelConfig {
     pub(super) cleaning: Cleaning,
     /// Whether it was trained with the sigmoid loss, as SigLIP was.
     pub(super) sigmoid: bool,
-    /// The preprocessing of pictures.
     pub(super) preprocessing: Preprocessing,
 }
 
@@ -39,7 +36,6 @@ pub(super) struct Preprocessing {
     pub(super) height: usize,
     /// How a picture of another aspect ratio is fitted.
     pub(super) fit: Fit,
-    /// The resampling filter.
     pub(super) filter: Filter,
     /// Subtracted from each channel (0 to 1).
     pub(super) mean: [f32; 3],

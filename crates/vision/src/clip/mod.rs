@@ -35,7 +35,7 @@ use self::{
     runtime::{ElementType, Graph, TensorData, TensorInfo},
     text::TextTokenizer,
 };
-use crate::{Calibration, EncodeError, EncodedQuery, Picture, VisualEncoder, models::Manifest};
+use crate::{Calibration, EncodeError, EncodedQuery, Picture, VisualEncoder, model_files::Manifest};
 
 /// The number of cached search texts. Users page through results and repeat searches.
 const CACHED_QUERIES: usize = 256;
@@ -67,7 +67,6 @@ struct ImageEncoder {
 struct TextEncoder {
     graph: Arc<dyn Graph>,
     tokenizer: TextTokenizer,
-    /// The element type of its inputs.
     element_type: ElementType,
     /// For each input, whether it takes the attention mask.
     is_mask: Vec<bool>,
@@ -103,9 +102,6 @@ impl ClipModel {
     }
 
     /// Tests the model: loads both encoders and encodes a picture and a text. Returns the name of the runtime.
-    ///
-    /// # Errors
-    /// [`LoadError`].
     pub fn self_test(&self) -> Result<&'static str, LoadError> {
         let side = self.longest_side_px().min(64);
         let byte = |value: u32| u8::try_from(value).unwrap_or(u8::MAX);

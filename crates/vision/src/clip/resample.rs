@@ -9,7 +9,6 @@ use std::{f64::consts::PI, ops::Range};
 
 use crate::Picture;
 
-/// The resampling filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Filter {
     /// Two pixels.

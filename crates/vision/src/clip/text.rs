@@ -26,7 +26,6 @@ pub(super) enum Cleaning {
 }
 
 impl Cleaning {
-    /// The cleaned text.
     pub(super) fn clean(self, text: &str) -> String {
         let text = text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or_default();
         // Python also treats the separators of files, groups, records and units as white space.
@@ -51,7 +50,6 @@ pub(super) struct TextTokenizer {
     length: usize,
 }
 
-/// The tokens of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tokens {
     /// As many as the context length.

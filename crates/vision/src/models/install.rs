@@ -6,8 +6,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{INSTALLING, InstalledModel, Manifest, Models, ModelsError, REPLACED, check_name, files};
-use crate::clip::{ClipModel, Options};
+use super::{INSTALLING, InstalledModel, Models, ModelsError, REPLACED, check_name};
+use crate::{
+    clip::{ClipModel, Options},
+    model_files::{self, Manifest},
+};
 
 /// Called with a file's path, the number of bytes copied, and its size.
 pub type Progress<'a> = &'a mut dyn FnMut(&str, u64, u64);
@@ -52,7 +55,7 @@ impl Models {
         let folder_name =
             folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let name = name.unwrap_or(&folder_name);
-        let paths = files::list(&folder)?;
+        let paths = model_files::list(&folder)?;
         // Checked first, because copying takes long.
         ClipModel::check_settings(&folder).map_err(|error| ModelsError(error.0))?;
         let staged = self.stage(name)?;
@@ -79,11 +82,11 @@ impl StagedModel {
     pub fn finish(self, options: &Options) -> Result<InstalledModel, ModelsError> {
         let manifest = Manifest::create(&self.folder)?;
         let sync = || {
-            for path in files::list(&self.folder).map_err(io::Error::other)? {
-                files::sync(&self.folder.join(path))?;
+            for path in model_files::list(&self.folder).map_err(io::Error::other)? {
+                model_files::sync(&self.folder.join(path))?;
             }
             manifest.write(&self.folder)?;
-            ["visual", "textual", ""].iter().try_for_each(|part| files::sync(&self.folder.join(part)))
+            ["visual", "textual", ""].iter().try_for_each(|part| model_files::sync(&self.folder.join(part)))
         };
         sync().map_err(|error| ModelsError::file(&self.folder, &error))?;
         let model = ClipModel::load(&self.folder, options).map_err(|error| self.with_model_name(&error.0))?;
@@ -102,7 +105,7 @@ impl StagedModel {
             fs::rename(target, &replaced)?;
         }
         fs::rename(&self.folder, target)?;
-        files::sync(&self.models.folder)?;
+        model_files::sync(&self.models.folder)?;
         if replaces { fs::remove_dir_all(&replaced) } else { Ok(()) }
     }
 

@@ -3,9 +3,7 @@
 //! Installation is atomic. Unfinished installations are in folders whose names start with a dot. Every change holds a
 //! lock and first cleans up after interrupted commands.
 
-mod files;
 mod install;
-mod manifest;
 
 use std::{
     fs::{self, File},
@@ -14,14 +12,12 @@ use std::{
     time::SystemTime,
 };
 
-pub(crate) use self::manifest::Manifest;
-pub use self::{
-    files::{is_model_file, missing_file},
-    install::{Progress, StagedModel},
-};
+pub use self::install::{Progress, StagedModel};
+pub use crate::model_files::{ModelsError, is_model_file, missing_file};
 use crate::{
     VisualEncoder,
     clip::{ClipModel, LoadError, Options},
+    model_files::{self, MANIFEST, Manifest},
 };
 
 /// The name of the built-in encoder, which needs no model.
@@ -32,18 +28,6 @@ const LOCK: &str = ".lock";
 const INSTALLING: &str = ".installing-";
 const REPLACED: &str = ".replaced-";
 
-/// An operation on the models failed.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct ModelsError(pub String);
-
-impl ModelsError {
-    fn file(path: &Path, error: &io::Error) -> Self {
-        Self(format!("{}: {error}", path.display()))
-    }
-}
-
-/// The folder of installed models.
 #[derive(Debug, Clone)]
 pub struct Models {
     folder: PathBuf,
@@ -52,23 +36,17 @@ pub struct Models {
 /// The selected encoder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ActiveModel {
-    /// The built-in encoder.
     BuiltIn,
-    /// An installed model.
     Model {
-        /// Its folder's name.
         name: String,
         /// When it was installed; changes when it is replaced. `None` if it is missing.
         installed: Option<SystemTime>,
     },
 }
 
-/// An installed model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstalledModel {
-    /// Its folder's name.
     pub name: String,
-    /// The dimensions of its vectors.
     pub dimensions: Option<usize>,
     /// Its size on disk.
     pub bytes: u64,
@@ -84,7 +62,6 @@ impl Models {
         Self { folder: folder.into() }
     }
 
-    /// The folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -101,7 +78,7 @@ impl Models {
         };
         let path = self.folder.join(IN_USE);
         check_name(&name).map_err(|error| ModelsError(format!("{}: {error}", path.display())))?;
-        let written = fs::metadata(self.folder.join(&name).join(manifest::MANIFEST));
+        let written = fs::metadata(self.folder.join(&name).join(MANIFEST));
         Ok(ActiveModel::Model { installed: written.and_then(|written| written.modified()).ok(), name })
     }
 
@@ -122,9 +99,6 @@ impl Models {
     }
 
     /// Loads an installed model.
-    ///
-    /// # Errors
-    /// [`LoadError`].
     pub fn load(&self, name: &str, options: &Options) -> Result<ClipModel, LoadError> {
         ClipModel::load(&self.existing(name).map_err(|error| LoadError(error.0))?, options)
     }
@@ -175,13 +149,11 @@ impl Models {
             model.self_test().map_err(|error| ModelsError(error.0))?;
         }
         let path = self.folder.join(IN_USE);
-        files::write(&path, format!("{name}\n").as_bytes()).map_err(|error| ModelsError::file(&path, &error))
+        model_files::write(&path, format!("{name}\n").as_bytes())
+            .map_err(|error| ModelsError::file(&path, &error))
     }
 
     /// Removes an installed model that is not in use.
-    ///
-    /// # Errors
-    /// [`ModelsError`].
     pub fn remove(&self, name: &str) -> Result<(), ModelsError> {
         let _lock = self.lock()?;
         let folder = self.existing(name)?;
@@ -196,7 +168,6 @@ impl Models {
         remove().map_err(|error| ModelsError::file(&folder, &error))
     }
 
-    /// The folder of an installed model.
     fn existing(&self, name: &str) -> Result<PathBuf, ModelsError> {
         check_name(name).map_err(ModelsError)?;
         let folder = self.folder.join(name);

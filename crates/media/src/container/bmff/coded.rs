@@ -4,8 +4,8 @@
 
 use domain::PixelSize;
 
-use super::boxes::Reader;
 use super::larger;
+use crate::container::boxes::Reader;
 
 /// Maximum number of bitstream units that are read.
 const MAX_UNITS: usize = 1000;

@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::boxes::{Boxes, FourCc, Reader};
 use crate::container::MAX_BLOCK_BYTES;
+use crate::container::boxes::{Boxes, FourCc, Reader};
 
 /// Maximum number of items. A picture of 200 megapixels in tiles of 256 × 256 has 3,100.
 const MAX_ITEMS: usize = 20_000;
@@ -28,7 +28,6 @@ pub(super) struct Item<'a> {
     properties: Vec<u16>,
 }
 
-/// The location of an item's data.
 #[derive(Debug, Clone)]
 struct Location {
     in_idat: bool,

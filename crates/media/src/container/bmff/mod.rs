@@ -3,7 +3,6 @@
 //! The decoder reads the same boxes again. They are read here first, because sizes must be checked before decoding and
 //! because metadata must be found even on machines without the decoder.
 
-mod boxes;
 mod coded;
 mod meta;
 mod references;
@@ -19,9 +18,9 @@ use domain::PixelSize;
 pub(crate) use self::coded::Coding;
 pub(crate) use self::references::with_needed_references;
 
-use self::boxes::{Boxes, Reader};
 use self::meta::Meta;
-use super::{Blocks, Colour, Header};
+use super::boxes::{self, Boxes, Reader};
+use super::{Blocks, Coded, Colour, Container, Header, Picture};
 use crate::{MediaError, Orientation};
 
 /// Maximum depth of derived pictures. An identity of a grid of tiles has depth two.
@@ -45,18 +44,60 @@ const BYTES_PER_DEEP_PIXEL: u64 = 30;
 /// Additional memory for transparency.
 const BYTES_PER_PIXEL_OF_ALPHA: u64 = 4;
 
-pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
-    let missing = |what: &str| {
-        if is_cut(bytes) { MediaError::Truncated } else { MediaError::Corrupt(what.into()) }
+/// What the decoder needs to know about a file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HeifImage {
+    /// The codec of the primary picture, or of its first tile.
+    pub(crate) coding: Coding,
+    /// Whether the file ends within its last box.
+    pub(crate) is_cut: bool,
+    /// The number of bytes missing from a file that is cut off after its primary picture; 0 if all items are there. The
+    /// decoder refuses such a file unless padding replaces the missing bytes. `None` if the file is complete, or if a part
+    /// of the primary picture is missing.
+    pub(crate) missing_tail: Option<usize>,
+}
+
+/// The boxes at the top of a file.
+struct TopBoxes<'a> {
+    meta: Option<boxes::Box<'a>>,
+    last: Option<boxes::Box<'a>>,
+    /// Whether the file ends within the last box.
+    is_cut: bool,
+}
+
+impl<'a> TopBoxes<'a> {
+    fn read(bytes: &'a [u8]) -> Self {
+        let mut boxes = Boxes::new(bytes);
+        let (mut meta, mut last) = (None, None);
+        for found in boxes.by_ref() {
+            if found.kind == *b"meta" {
+                meta.get_or_insert(found);
+            }
+            last = Some(found);
+        }
+        // A few more bytes are the start of another box.
+        let is_cut = last.is_none_or(|last| last.cut) || matches!(boxes.rest().len(), 1..8);
+        Self { meta, last, is_cut }
+    }
+}
+
+pub(super) fn read(bytes: &[u8]) -> Container<'_> {
+    let top = TopBoxes::read(bytes);
+    let Some(meta) = top.meta.map(|found| Meta::read(bytes, found.body)) else {
+        return Container { picture: Err(top.missing("it has no still picture")), blocks: Blocks::default() };
     };
-    let meta = find_meta(bytes).ok_or_else(|| missing("it has no still picture"))?;
+    let picture = picture(bytes, &top, &meta);
+    Container { picture, blocks: blocks(&meta) }
+}
+
+fn picture<'a>(bytes: &'a [u8], top: &TopBoxes<'_>, meta: &Meta<'_>) -> Result<Picture<'a>, MediaError> {
     let primary = meta.primary.filter(|id| meta.item(*id).is_some_and(|item| item.kind != [0; 4]));
-    let primary = primary.ok_or_else(|| missing("it does not name its primary picture"))?;
-    let stored = stored_size(&meta, primary)?;
-    let stored = stored.ok_or_else(|| missing("the size of its picture is missing"))?;
+    let primary = primary.ok_or_else(|| top.missing("it does not name its primary picture"))?;
+    let stored = stored_size(meta, primary)?;
+    let stored = stored.ok_or_else(|| top.missing("the size of its picture is missing"))?;
     let display = transform::display_size(stored, meta.properties(primary));
 
-    let parts = CodedItems::of(&meta, primary);
+    let parts = CodedItems::of(meta, primary);
     let largest = larger(stored, parts.largest.unwrap_or(stored));
     let (times, more) = MAX_PARTS_AREA;
     // The largest item has a separate limit.
@@ -66,67 +107,55 @@ pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
     }
     let bytes_per_pixel = if parts.deep { BYTES_PER_DEEP_PIXEL } else { BYTES_PER_PIXEL }
         + if parts.alpha { BYTES_PER_PIXEL_OF_ALPHA } else { 0 };
-    Ok(Header {
+    let missing_tail = top.missing_tail(bytes, meta, &parts);
+    let header = Header {
         decoded_size: largest,
         // libheif rotates the pixels itself, and the container overrides EXIF.
         orientation: display.turned.then_some(Orientation::Normal),
-        decode_bytes: largest
-            .area()
-            .saturating_mul(bytes_per_pixel)
-            .saturating_add(copied_bytes(bytes, &meta)),
+        decode_bytes: largest.area().saturating_mul(bytes_per_pixel).saturating_add(copied_bytes(
+            bytes,
+            missing_tail,
+            meta,
+        )),
         ..Header::plain(display.size, bytes_per_pixel)
-    })
+    };
+    let coding = parts.coding.unwrap_or(Coding::Other);
+    Ok(Picture { header, coded: Coded::Heif(bytes, HeifImage { coding, is_cut: top.is_cut, missing_tail }) })
 }
 
-pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
-    let Some(meta) = find_meta(bytes) else { return Blocks::default() };
+fn blocks<'a>(meta: &Meta<'a>) -> Blocks<'a> {
     let exif = meta.describing(|item| item.kind == *b"Exif");
     let xmp = meta.describing(|item| item.kind == *b"mime" && item.content_type == b"application/rdf+xml");
     Blocks {
         exif: exif.and_then(|id| meta.data(id)).and_then(tiff_block),
         xmp: xmp.and_then(|id| meta.data(id)),
-        colour: meta.primary.and_then(|id| colour(&meta, id)),
+        colour: meta.primary.and_then(|id| colour(meta, id)),
         ..Blocks::default()
     }
 }
 
-/// The codec of the primary picture, or of its first tile.
-pub(crate) fn coding(bytes: &[u8]) -> Coding {
-    let meta = find_meta(bytes);
-    let coding = meta.and_then(|meta| CodedItems::of(&meta, meta.primary?).coding);
-    coding.unwrap_or(Coding::Other)
-}
+impl TopBoxes<'_> {
+    /// Why something is not in the file.
+    fn missing(&self, what: &str) -> MediaError {
+        if self.is_cut { MediaError::Truncated } else { MediaError::Corrupt(what.into()) }
+    }
 
-/// Whether the file ends within its last box.
-pub(crate) fn is_cut(bytes: &[u8]) -> bool {
-    Boxes::new(bytes).are_cut()
-}
-
-/// The number of bytes missing from a file that is cut off after its primary picture; 0 if all items are there. The
-/// decoder refuses such a file unless padding replaces the missing bytes. `None` if the file is complete, or if a part of
-/// the primary picture is missing.
-pub(crate) fn missing_tail(bytes: &[u8]) -> Option<usize> {
-    let top = Boxes::new(bytes);
-    let found = top.clone().find(|found| found.kind == *b"meta").filter(|found| !found.cut)?;
-    let meta = Meta::read(bytes, found.body);
-    let missing = meta.end_of_data().saturating_sub(u64::try_from(bytes.len()).ok()?);
-    let is_cut = missing > 0 || top.last().is_some_and(|last| last.cut && LAST_BOXES.contains(&last.kind));
-    let is_whole = !CodedItems::of(&meta, meta.primary?).cut;
-    let missing = usize::try_from(missing).ok().filter(|missing| *missing <= MAX_MISSING_BYTES)?;
-    (is_cut && is_whole).then_some(missing)
+    /// As [`HeifImage::missing_tail`].
+    fn missing_tail(&self, bytes: &[u8], meta: &Meta<'_>, primary: &CodedItems) -> Option<usize> {
+        let _whole = self.meta.filter(|meta| !meta.cut)?;
+        let missing = meta.end_of_data().saturating_sub(u64::try_from(bytes.len()).ok()?);
+        let is_cut = missing > 0 || self.last.is_some_and(|last| last.cut && LAST_BOXES.contains(&last.kind));
+        let missing = usize::try_from(missing).ok().filter(|missing| *missing <= MAX_MISSING_BYTES)?;
+        (is_cut && !primary.cut).then_some(missing)
+    }
 }
 
 /// The size of the copies of the file that decoding may require: a padded one, and one with fewer references.
-fn copied_bytes(bytes: &[u8], meta: &Meta<'_>) -> u64 {
-    let missing = missing_tail(bytes).filter(|missing| *missing > 0);
+fn copied_bytes(bytes: &[u8], missing_tail: Option<usize>, meta: &Meta<'_>) -> u64 {
+    let missing = missing_tail.filter(|missing| *missing > 0);
     let padded = missing.map_or(0, |missing| bytes.len().saturating_add(missing));
     let simplified = if meta.has_descriptions() { padded.max(bytes.len()) } else { 0 };
     u64::try_from(padded.saturating_add(simplified)).unwrap_or(u64::MAX)
-}
-
-fn find_meta(bytes: &[u8]) -> Option<Meta<'_>> {
-    let meta = Boxes::new(bytes).find(|found| found.kind == *b"meta")?;
-    Some(Meta::read(bytes, meta.body))
 }
 
 /// The size with more pixels.

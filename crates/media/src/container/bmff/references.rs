@@ -3,9 +3,9 @@
 //! Releases before 1.18 refuse a file if a thumbnail, an auxiliary picture or metadata in it refer to several items, or to
 //! an item that is no picture to them. Phones write such references for tone-mapped pictures (`tmap`).
 
-use super::boxes::{Boxes, FourCc};
 use super::is_alpha_item;
 use super::meta::Meta;
+use crate::container::boxes::{Boxes, FourCc};
 
 /// The file with only the references that its primary picture needs: the parts of derived pictures, and the alpha of the
 /// primary one. Its length stays the same, because it contains the positions of its data. `None` if it has no `meta` box

@@ -1,13 +1,12 @@
 mod hostile;
 
-use super::boxes::FourCc;
 use super::*;
+use crate::container::boxes::FourCc;
 use crate::decode::decode;
-use crate::probe::parse_headers;
-use crate::render::Layout;
+use crate::pixels::Layout;
 use crate::samples::ExifBlock;
 use crate::tiff::{Directory, Tags, tag};
-use crate::{Format, Limits};
+use crate::{Format, Limits, Photo};
 
 const HOPPER_HEIC: &[u8] = include_bytes!("../../../../../fixtures/media/hopper.heif");
 const HOPPER_AVIF: &[u8] = include_bytes!("../../../../../fixtures/media/hopper.avif");
@@ -137,9 +136,13 @@ fn clap(numbers: [i32; 8]) -> Vec<u8> {
 
 /// The decoder configuration and data of a file's primary picture.
 fn coded(file: &[u8], configuration: &FourCc) -> (Vec<u8>, Vec<u8>) {
-    let meta = find_meta(file).unwrap();
+    let meta = meta_of(file);
     let primary = meta.primary.unwrap();
     (meta.property(primary, configuration).unwrap().to_vec(), meta.data(primary).unwrap().into_owned())
+}
+
+fn meta_of(file: &[u8]) -> Meta<'_> {
+    Meta::read(file, TopBoxes::read(file).meta.unwrap().body)
 }
 
 fn size(width: u32, height: u32) -> PixelSize {
@@ -147,7 +150,14 @@ fn size(width: u32, height: u32) -> PixelSize {
 }
 
 fn probed(file: &[u8]) -> Result<Header, MediaError> {
-    parse_headers(file, &Limits::default()).map(|found| found.header)
+    Photo::open(file)?.checked(&Limits::default()).map(|checked| checked.picture.header)
+}
+
+fn coding(file: &[u8]) -> Coding {
+    match read(file).picture.unwrap().coded {
+        Coded::Heif(_, image) => image.coding,
+        other => panic!("{other:?}"),
+    }
 }
 
 fn corrupt(reason: &str) -> Result<Header, MediaError> {
@@ -184,7 +194,7 @@ fn header_predicts_crops_and_rotations() {
             }
             let file = file.build(id);
             let header = probed(&file).unwrap();
-            let decoded = decode(Format::Heif, &file, &header, header.size).unwrap();
+            let decoded = decoded(&file).unwrap();
             assert_eq!(decoded.pixels.size, header.size, "{properties:?}");
             if !grid {
                 assert_eq!(header.size, size(expect.0, expect.1), "{properties:?}");
@@ -289,8 +299,7 @@ fn missing_parts_are_reported() {
 #[test]
 fn decoder_errors_are_reported() {
     let check = |file: &[u8], expect: MediaError| {
-        let header = probed(file).unwrap();
-        assert_eq!(decode(Format::Heif, file, &header, header.size).unwrap_err(), expect);
+        assert_eq!(decoded(file).unwrap_err(), expect);
     };
     check(&HOPPER_HEIC[..HOPPER_HEIC.len() - 100], MediaError::Corrupt("the file is cut off".into()));
     let mut file = File::default();
@@ -322,14 +331,14 @@ fn with_trailing_items() -> Vec<u8> {
 
 /// The end of the data of the primary picture.
 fn end_of_picture(file: &[u8]) -> usize {
-    let meta = find_meta(file).unwrap();
+    let meta = meta_of(file);
     let data = meta.head(meta.primary.unwrap());
     data.as_ptr() as usize - file.as_ptr() as usize + data.len()
 }
 
 fn decoded(file: &[u8]) -> Result<crate::decode::Decoded, MediaError> {
-    let header = probed(file)?;
-    decode(Format::Heif, file, &header, header.size)
+    let picture = read(file).picture?;
+    decode(&picture, picture.header.size)
 }
 
 #[test]
@@ -462,7 +471,7 @@ fn exif_is_found_at_wrong_offsets() {
             for in_idat in [false, true] {
                 file.entry(exif).in_idat = in_idat;
                 let file = file.build(picture);
-                let found = blocks(&file).exif;
+                let found = read(&file).blocks.exif;
                 let make = found.and_then(|exif| Tags::read(&exif)?.text(Directory::Primary, tag::MAKE));
                 assert_eq!(make.as_deref(), expect.then_some("Nikon"), "{offset} {before:?}");
             }
@@ -489,11 +498,11 @@ fn metadata_of_the_primary_picture_come_first() {
     let _text = xmp("text/plain", b"text");
     let of_other = xmp("application/rdf+xml", b"other");
     let of_picture = xmp("application/rdf+xml", b"picture");
-    assert_eq!(blocks(&file.build(picture)).xmp.as_deref(), Some(&b"other"[..]));
+    assert_eq!(read(&file.build(picture)).blocks.xmp.as_deref(), Some(&b"other"[..]));
     file.refer(b"cdsc", of_other, &[other]).refer(b"cdsc", of_picture, &[picture]);
-    assert_eq!(blocks(&file.build(picture)).xmp.as_deref(), Some(&b"picture"[..]));
-    assert_eq!(blocks(&file.build(other)).xmp.as_deref(), Some(&b"other"[..]));
-    assert_eq!(blocks(&file.build(picture)).exif, None);
+    assert_eq!(read(&file.build(picture)).blocks.xmp.as_deref(), Some(&b"picture"[..]));
+    assert_eq!(read(&file.build(other)).blocks.xmp.as_deref(), Some(&b"other"[..]));
+    assert_eq!(read(&file.build(picture)).blocks.exif, None);
 }
 
 #[test]
@@ -504,11 +513,11 @@ fn colours_come_from_profile_or_code_points() {
         for body in boxes {
             file.property(picture, b"colr", body);
         }
-        assert_eq!(blocks(&file.build(picture)).colour, expect, "{boxes:?}");
+        assert_eq!(read(&file.build(picture)).blocks.colour, expect, "{boxes:?}");
         // A grid without a colour space has that of its tiles.
         let grid = file.item(b"grid", &[]);
         file.refer(b"dimg", grid, &[picture]);
-        assert_eq!(blocks(&file.build(grid)).colour, expect, "{boxes:?}");
+        assert_eq!(read(&file.build(grid)).blocks.colour, expect, "{boxes:?}");
     };
     let numbers = b"nclx\0\x0C\0\x0D\0\x01\x80";
     let cicp = Some(Colour::Cicp { primaries: 12, transfer: 13 });

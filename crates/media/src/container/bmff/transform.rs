@@ -3,10 +3,9 @@
 
 use domain::PixelSize;
 
-use super::boxes::Reader;
 use super::meta::Property;
+use crate::container::boxes::Reader;
 
-/// The displayed picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DisplaySize {
     pub(super) size: PixelSize,

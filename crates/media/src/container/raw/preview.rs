@@ -2,7 +2,7 @@
 
 use domain::PixelSize;
 
-use super::super::{ByteRange, Header, jpeg};
+use super::super::{Blocks, Container, Picture, jpeg};
 
 /// A JPEG whose longest side is shorter than this is only a thumbnail.
 const THUMBNAIL_PX: u32 = 640;
@@ -16,44 +16,41 @@ const MAX_TRIES: usize = 4096;
 /// Maximum number of broken previews that are tried.
 const MAX_BROKEN: usize = 4;
 
-/// The largest JPEG by pixels: among the listed ones, or in the whole file if those are only thumbnails.
-pub(super) fn largest(bytes: &[u8], listed: Vec<ByteRange>, may_scan: bool) -> Option<(ByteRange, Header)> {
-    let mut found: Vec<(PixelSize, ByteRange)> =
-        listed.into_iter().filter_map(|range| candidate(bytes, range)).collect();
+/// The largest JPEG by pixels, with its metadata: among the listed ones, or in the whole file if those are only thumbnails.
+pub(super) fn largest<'a>(
+    bytes: &'a [u8],
+    listed: impl Iterator<Item = &'a [u8]>,
+    may_scan: bool,
+) -> Option<(Picture<'a>, Blocks<'a>)> {
+    let mut found: Vec<(PixelSize, &[u8])> = listed.filter_map(sized).collect();
     if may_scan && found.iter().all(|(size, _)| size.longest() < THUMBNAIL_PX) {
         found.extend(everywhere(bytes));
     }
     // Of equal sizes a listed one comes first; its end is known.
     found.sort_by_key(|(size, _)| std::cmp::Reverse(size.area()));
-    found.into_iter().take(MAX_BROKEN).find_map(|(_, range)| {
-        let header = jpeg::header(range.of(bytes)?).ok()?;
-        Some((range, header))
+    found.into_iter().take(MAX_BROKEN).find_map(|(_, jpeg)| {
+        let Container { picture, blocks } = jpeg::read(jpeg);
+        Some((picture.ok()?, blocks))
     })
 }
 
-/// Cuts the range at the end of the file.
-fn candidate(bytes: &[u8], range: ByteRange) -> Option<(PixelSize, ByteRange)> {
-    let length = bytes.len().checked_sub(range.start)?.min(range.length);
-    let range = ByteRange { length, ..range };
-    Some((frame_size(range.of(bytes)?)?, range))
+fn sized(jpeg: &[u8]) -> Option<(PixelSize, &[u8])> {
+    Some((frame_size(jpeg)?, jpeg))
 }
 
 /// Every JPEG in the file.
-fn everywhere(bytes: &[u8]) -> impl Iterator<Item = (PixelSize, ByteRange)> {
-    let mut at = 0;
-    let starts = std::iter::from_fn(move || {
+fn everywhere(bytes: &[u8]) -> impl Iterator<Item = (PixelSize, &[u8])> {
+    let mut rest = bytes;
+    let jpegs = std::iter::from_fn(move || {
         loop {
-            at += bytes.get(at..)?.iter().position(|byte| *byte == 0xFF)?;
-            let start = at;
-            at += 1;
-            if bytes.get(start..)?.starts_with(&[0xFF, 0xD8, 0xFF]) {
-                return Some(start);
+            let from = rest.get(rest.iter().position(|byte| *byte == 0xFF)?..)?;
+            rest = from.get(1..)?;
+            if from.starts_with(&[0xFF, 0xD8, 0xFF]) {
+                return Some(from);
             }
         }
     });
-    starts
-        .take(MAX_TRIES)
-        .filter_map(|start| candidate(bytes, ByteRange { start, length: bytes.len().saturating_sub(start) }))
+    jpegs.take(MAX_TRIES).filter_map(sized)
 }
 
 /// The size of a JPEG that is baseline, extended or progressive, with 8 bits, grey or in colour. Raw data are often

@@ -255,7 +255,7 @@ fn largest_preview_is_decoded() {
 #[test]
 fn metadata_of_each_kind() {
     for (kind, file) in files() {
-        let blocks = blocks(&file);
+        let blocks = crate::container::read(&file).unwrap().1.blocks;
         let tags = Tags::read(blocks.exif.as_deref().unwrap()).unwrap();
         assert_eq!(tags.text(Directory::Primary, tag::MAKE).as_deref(), Some("Camera maker"), "{kind}");
         let time = tags.text(Directory::Exif, tag::DATE_TIME_ORIGINAL);
@@ -385,8 +385,7 @@ proptest! {
         }
         file.truncate(file.len() - length.index(file.len() / 4));
         let _ = crate::container::format(&file);
-        let _ = header(&file);
-        let _ = blocks(&file);
+        let _ = read(&file);
     }
 
     #[test]
@@ -402,7 +401,6 @@ proptest! {
         rest in prop::collection::vec(any::<u8>(), 0..400),
     ) {
         let file = [head, &rest].concat();
-        let _ = header(&file);
-        let _ = blocks(&file);
+        let _ = read(&file);
     }
 }

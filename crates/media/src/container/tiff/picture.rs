@@ -1,8 +1,8 @@
 use domain::PixelSize;
 
-use super::{Chunks, main_directory};
+use super::Chunks;
 use crate::MediaError;
-use crate::render::Layout;
+use crate::pixels::Layout;
 use crate::tiff::{ByteOrder, Entry, Ifd, Structure};
 
 /// Tag numbers of a picture.
@@ -46,7 +46,6 @@ const MAX_SAMPLES: usize = 8;
 /// Maximum size of JPEG tables, in bytes.
 const MAX_JPEG_TABLES: usize = 64 << 10;
 
-/// The colour space of the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ColourSpace {
     Gray {
@@ -66,7 +65,6 @@ pub(crate) enum ColourSpace {
     },
 }
 
-/// The compression of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Compression {
     None,
@@ -100,7 +98,6 @@ pub(crate) enum Predictor {
     FloatingPoint,
 }
 
-/// The format of the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Samples {
     /// Samples in each pixel: colours and others.
@@ -189,24 +186,8 @@ fn unsupported(what: &str) -> MediaError {
     MediaError::Corrupt(format!("{what} not supported"))
 }
 
-fn read_structure(bytes: &[u8]) -> Result<Structure<'_>, MediaError> {
-    Structure::read(bytes).ok_or_else(|| MediaError::Corrupt("the TIFF header is malformed".into()))
-}
-
 impl<'a> TiffImage<'a> {
-    /// The first picture that is not a thumbnail. Refuses pictures that cannot be decoded.
-    pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, MediaError> {
-        let structure = read_structure(bytes)?;
-        Self::describe(&structure, &main_directory(&structure).ok_or(MediaError::Truncated)?)
-    }
-
-    /// The picture of a directory, by its place among all directories.
-    pub(crate) fn read_directory(bytes: &'a [u8], place: usize) -> Result<Self, MediaError> {
-        let structure = read_structure(bytes)?;
-        Self::describe(&structure, structure.directories().get(place).ok_or(MediaError::Truncated)?)
-    }
-
-    /// The picture that a directory describes.
+    /// The picture that a directory describes. Refuses pictures that cannot be decoded.
     pub(crate) fn describe(structure: &Structure<'a>, ifd: &Ifd<'a>) -> Result<Self, MediaError> {
         let side = |tag| ifd.number(tag).and_then(|side| u32::try_from(side).ok());
         let size = side(tag::IMAGE_WIDTH).zip(side(tag::IMAGE_LENGTH));

@@ -23,6 +23,10 @@ fn file(big_endian: bool, big: bool, more: &[(u16, Value)]) -> Vec<u8> {
     writer.finish(first)
 }
 
+fn read_file(bytes: &[u8]) -> Container<'_> {
+    read(bytes, Directories::read(bytes).as_ref())
+}
+
 #[test]
 fn header_and_metadata_in_every_byte_order() {
     for (big_endian, big) in [(false, false), (true, false), (false, true), (true, true)] {
@@ -32,7 +36,7 @@ fn header_and_metadata_in_every_byte_order() {
         let probe = crate::probe(&file, &crate::Limits::default()).unwrap();
         assert_eq!(probe.stored_size, PixelSize { width: 3, height: 2 });
         assert_eq!(probe.orientation, Orientation::Rotate90);
-        let blocks = blocks(&file);
+        let blocks = read_file(&file).blocks;
         let tags = Tags::read(blocks.exif.as_deref().unwrap()).unwrap();
         assert_eq!(tags.text(Directory::Primary, tag::MODEL).as_deref(), Some("Scanner 3000"));
         let time = tags.text(Directory::Exif, tag::DATE_TIME_ORIGINAL);
@@ -49,7 +53,7 @@ fn metadata_blocks_are_found() {
     ];
     let with_lab = [&more[..], &[(262, Value::Shorts(vec![8]))]].concat();
     let plain = file(false, false, &more);
-    let found = blocks(&plain);
+    let found = read_file(&plain).blocks;
     assert_eq!(found.xmp.as_deref(), Some(&b"<x:xmpmeta/>"[..]));
     assert_eq!(found.iptc.as_deref(), Some(&[0x1C, 2, 2, 0, 0, 0, 0, 0][..]));
     assert_eq!(found.colour, Some(Colour::Icc(b"a profile"[..].into())));
@@ -58,12 +62,12 @@ fn metadata_blocks_are_found() {
     let lab = file(false, false, &with_lab);
     let at = lab.windows(8).position(|entry| entry == [6, 1, 3, 0, 1, 0, 0, 0]).unwrap();
     let lab = [&lab[..at], &[0xFF, 0xFF], &lab[at + 2..]].concat();
-    assert_eq!(blocks(&lab).colour, None);
-    assert_eq!(blocks(b"II*\0").colour, None);
+    assert_eq!(read_file(&lab).blocks.colour, None);
+    assert_eq!(read_file(b"II*\0").blocks.colour, None);
 }
 
 #[test]
 fn memory_estimate_is_bounded() {
-    let bytes = header(&file(false, false, &[])).unwrap().decode_bytes;
+    let bytes = read_file(&file(false, false, &[])).picture.unwrap().header.decode_bytes;
     assert!((6..=2 << 20).contains(&bytes), "{bytes}");
 }

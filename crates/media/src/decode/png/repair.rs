@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use flate2::{Decompress, FlushDecompress, Status};
 
 use crate::container::png::{Chunks, Pass, passes};
-use crate::render::Pixels;
+use crate::pixels::Pixels;
 
 /// Number of picture bytes in a chunk of the stream. Fits into a block without compression, whose length has 16 bits.
 const CHUNK_BYTES: usize = 32 << 10;
@@ -20,7 +20,6 @@ pub(super) struct RepairedPng<'a> {
     input: &'a [u8],
     chunks: Chunks<'a>,
     inflate: Decompress,
-    /// All passes.
     passes: Vec<Pass>,
     /// The passes whose rows are not yet written, with only those rows.
     left: VecDeque<Pass>,

@@ -1,7 +1,7 @@
 //! Decodes strips and tiles that are JPEG files (TIFF Technical Note 2) or the data of such (TIFF 6.0, section 22).
 
 use crate::container::tiff::{JpegFields, TiffImage};
-use crate::{Format, MediaError, container, decode};
+use crate::{MediaError, container, decode};
 
 /// Maximum number of scans in a strip.
 const MAX_SCANS: u32 = 20;
@@ -20,7 +20,7 @@ pub(super) fn unpack(chunk: &[u8], picture: &TiffImage<'_>, height: u32) -> Resu
         MediaError::Corrupt(text) => text,
         error => error.to_string(),
     };
-    let header = container::header(Format::Jpeg, &file).map_err(reason)?;
+    let header = container::jpeg::header(&file).map_err(reason)?;
     let (size, most) = (header.size, picture.chunks.size);
     if size.width != most.width || size.height == 0 || size.height > most.height || header.scans > MAX_SCANS {
         return Err("a strip or tile has a wrong size".into());

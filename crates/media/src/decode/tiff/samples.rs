@@ -5,7 +5,7 @@ use std::mem;
 use super::lab::Lab;
 use crate::MediaError;
 use crate::container::tiff::{Alpha, ColourSpace, Predictor, TiffImage};
-use crate::render::Layout;
+use crate::pixels::Layout;
 use crate::tiff::{ByteOrder, Entry};
 
 /// Writes rows into the picture.
@@ -116,7 +116,6 @@ impl<'a> RowWriter<'a> {
         }
     }
 
-    /// Writes a row of samples.
     fn write_row(&mut self, plane: usize, samples: usize, target: &mut [u8]) {
         if self.picture.colours == ColourSpace::Palette {
             return self.write_palette_row(samples, target);

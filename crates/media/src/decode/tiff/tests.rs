@@ -4,9 +4,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Format;
-use crate::container::{self};
-use crate::render::Layout;
+use crate::container::{self, Coded};
+use crate::pixels::Layout;
 use crate::samples::{encode, quarters};
+use crate::tiff::Directories;
 use crate::tiff::writer::{Value, Writer};
 
 mod broken;
@@ -197,8 +198,11 @@ fn compress(compression: u16, rows: &[Vec<u8>], width: u32) -> Vec<u8> {
 }
 
 fn unpack_file(file: &[u8]) -> Result<Decoded, MediaError> {
-    let header = container::header(Format::Tiff, file)?;
-    decode(file, &header)
+    let found = Directories::read(file);
+    match container::tiff::read(file, found.as_ref()).picture?.coded {
+        Coded::Tiff(file, image) => decode(file, &image),
+        other => panic!("{other:?}"),
+    }
 }
 
 fn check(tiff: &TestTiff, layout: Layout, expect: &[u8]) {

@@ -131,7 +131,6 @@ impl Properties {
     }
 }
 
-/// An open element.
 enum Element {
     /// An element around the RDF.
     Outside,

@@ -1,6 +1,5 @@
 //! XMP packets for tests.
 
-/// The usual namespace prefixes.
 const PREFIXES: &str = "xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' \
     xmlns:dc='http://purl.org/dc/elements/1.1/' xmlns:exif='http://ns.adobe.com/exif/1.0/' \
     xmlns:exifEX='http://cipa.jp/exif/1.0/' xmlns:photoshop='http://ns.adobe.com/photoshop/1.0/' \

@@ -89,7 +89,6 @@ fn require_onnx_runtime(options: &Options) -> Result<&'static onnx_runtime::Load
     })
 }
 
-/// The type of a tensor's elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ElementType {
     F32,
@@ -129,7 +128,6 @@ impl fmt::Display for TensorInfo {
     }
 }
 
-/// The content of an input.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum TensorData {
     F32(Vec<f32>),
@@ -143,7 +141,6 @@ pub(super) trait Graph: Send + Sync {
     /// Executes the graph with all of its inputs, and returns its only output.
     fn run(&self, inputs: Vec<TensorData>) -> Result<Vec<f32>, String>;
 
-    /// The name of the runtime.
     fn runtime(&self) -> &'static str;
 }
 

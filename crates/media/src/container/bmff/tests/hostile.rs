@@ -26,7 +26,7 @@ fn padding_is_limited() {
         |window: &[u8]| window.starts_with(&[0, 2, 0, 0, 0, 0, 0, 1]) && window.ends_with(&[0, 0, 0, 64]);
     let at = bytes.windows(16).position(is_it).unwrap() + 8;
     bytes[at..at + 4].copy_from_slice(&[0xFF; 4]);
-    assert_eq!(find_meta(&bytes).unwrap().head(u32::from(exif)), b"");
+    assert_eq!(meta_of(&bytes).head(u32::from(exif)), b"");
     assert!(decoded(&bytes).is_err());
     assert!(probed(&bytes).unwrap().decode_bytes < 10 << 20);
 }
@@ -38,7 +38,7 @@ fn reused_tiles_are_bounded() {
     let exif = file.item(b"Exif", &vec![1; 1 << 20]);
     let big = file.entry(exif).parts[0].clone();
     file.entry(exif).parts = vec![big; 8];
-    assert_eq!(blocks(&file.build(picture)).exif, None);
+    assert_eq!(read(&file.build(picture)).blocks.exif, None);
 }
 
 #[test]
@@ -81,14 +81,10 @@ fn declared_counts_do_not_allocate() {
 
 /// Calls every function that needs no decoder.
 fn call_everything(file: &[u8]) {
-    let _ = header(file);
-    let _ = coding(file);
-    let _ = is_cut(file);
     if let Some(simplified) = with_needed_references(file) {
         assert_eq!(simplified.len(), file.len());
     }
-    let found = blocks(file);
-    let _ = found.exif.as_deref().map(Tags::read);
+    let _ = read(file).blocks.exif.as_deref().map(Tags::read);
 }
 
 proptest! {

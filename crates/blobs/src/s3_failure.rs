@@ -8,8 +8,6 @@ use std::{error::Error, io, str::FromStr as _};
 use http::StatusCode;
 use object_store::client::{HttpError, HttpErrorKind};
 
-use crate::BlobError;
-
 /// Why an S3 request failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum S3Failure {
@@ -58,12 +56,12 @@ pub(crate) enum S3Failure {
 }
 
 impl S3Failure {
-    pub(super) fn tls(error: &rustls::Error) -> BlobError {
-        Self::Other(format!("TLS cannot be set up: {error}")).into()
+    pub(crate) fn tls(error: &rustls::Error) -> Self {
+        Self::Other(format!("TLS cannot be set up: {error}"))
     }
 
     /// Classifies an error of a connection.
-    pub(super) fn of_connection(error: &HttpError) -> Self {
+    pub(crate) fn of_connection(error: &HttpError) -> Self {
         let reason = causes(error).last().map(ToString::to_string).unwrap_or_default();
         match error.kind() {
             HttpErrorKind::Timeout => Self::TimedOut,
@@ -73,7 +71,7 @@ impl S3Failure {
     }
 
     /// Classifies a response by its code, else by its status.
-    pub(super) fn of_response(status: StatusCode, body: &str) -> Self {
+    pub(crate) fn of_response(status: StatusCode, body: &str) -> Self {
         match between(body, "<Code>", "</Code>").filter(|code| is_word(code)) {
             Some(code) => of_code(code, status),
             // Every response to a HEAD request.
@@ -96,14 +94,8 @@ impl From<S3Failure> for object_store::Error {
     }
 }
 
-impl From<S3Failure> for BlobError {
-    fn from(failure: S3Failure) -> Self {
-        Self::Unavailable(failure.into())
-    }
-}
-
 /// Replaces an error of the client by what it means.
-pub(super) fn classified(error: &object_store::Error) -> object_store::Error {
+pub(crate) fn classified(error: &object_store::Error) -> object_store::Error {
     classify(error).into()
 }
 

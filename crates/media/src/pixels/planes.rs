@@ -34,7 +34,7 @@ impl Raster for Planes {
 impl Planes {
     /// Turns the picture upright and compresses the range of its samples from that of JPEG, 0 to 255, to that of WebP, 16 to
     /// 235 for luma and 16 to 240 for chroma (ITU-R BT.601).
-    pub(super) fn into_upright_video_range(self, orientation: Orientation) -> Self {
+    pub(crate) fn into_upright_video_range(self, orientation: Orientation) -> Self {
         let upright = |mut plane: Pixels, range: Range| {
             range.compress(&mut plane.bytes);
             orient(plane, orientation)
@@ -43,7 +43,7 @@ impl Planes {
     }
 
     /// RGB pixels of planes with the range of WebP. Made for small pictures: chroma is not interpolated.
-    pub(super) fn to_rgb(&self) -> Pixels {
+    pub(crate) fn to_rgb(&self) -> Pixels {
         let mut bytes = Vec::with_capacity(self.y.bytes.len() * 3);
         fn row_of(plane: &Pixels, row: usize) -> &[u8] {
             let width = usize::try_from(plane.size.width).unwrap_or_default();
@@ -62,7 +62,7 @@ impl Planes {
     }
 
     /// The samples of chroma for 4:2:0: one for each square of four pixels.
-    pub(super) fn halved_chroma(&self) -> [Cow<'_, [u8]>; 2] {
+    pub(crate) fn halved_chroma(&self) -> [Cow<'_, [u8]>; 2] {
         [&self.cb, &self.cr].map(|plane| {
             if plane.size == self.y.size { halved(plane).into() } else { plane.bytes.as_slice().into() }
         })

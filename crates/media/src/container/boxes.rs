@@ -7,44 +7,36 @@ pub(crate) type FourCc = [u8; 4];
 
 /// Iterates over the boxes in a file or in another box.
 #[derive(Debug, Clone)]
-pub(super) struct Boxes<'a> {
+pub(in crate::container) struct Boxes<'a> {
     rest: &'a [u8],
 }
 
-/// A box.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Box<'a> {
-    pub(super) kind: FourCc,
+pub(in crate::container) struct Box<'a> {
+    pub(in crate::container) kind: FourCc,
     /// Its content, up to the end of the file.
-    pub(super) body: &'a [u8],
+    pub(in crate::container) body: &'a [u8],
     /// Header and content.
-    pub(super) whole: &'a [u8],
+    pub(in crate::container) whole: &'a [u8],
     /// Whether the file ends within it.
-    pub(super) cut: bool,
+    pub(in crate::container) cut: bool,
 }
 
 impl<'a> Box<'a> {
     /// Length and type.
-    pub(super) fn header(&self) -> &'a [u8] {
+    pub(in crate::container) fn header(&self) -> &'a [u8] {
         self.whole.get(..self.whole.len() - self.body.len()).unwrap_or_default()
     }
 }
 
 impl<'a> Boxes<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub(in crate::container) fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
     }
 
     /// The bytes after the last box that was read.
-    pub(super) fn rest(&self) -> &'a [u8] {
+    pub(in crate::container) fn rest(&self) -> &'a [u8] {
         self.rest
-    }
-
-    /// Whether the bytes end within the last box.
-    pub(super) fn are_cut(mut self) -> bool {
-        let last = self.by_ref().last();
-        // A few more bytes are the start of another box.
-        last.is_none_or(|last| last.cut) || matches!(self.rest.len(), 1..8)
     }
 }
 
@@ -74,48 +66,48 @@ impl<'a> Iterator for Boxes<'a> {
 
 /// Reads a box from the front. Numbers are big-endian. A read with too few bytes consumes none.
 #[derive(Debug, Clone)]
-pub(super) struct Reader<'a> {
-    pub(super) rest: &'a [u8],
+pub(in crate::container) struct Reader<'a> {
+    pub(in crate::container) rest: &'a [u8],
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(rest: &'a [u8]) -> Self {
+    pub(in crate::container) fn new(rest: &'a [u8]) -> Self {
         Self { rest }
     }
 
-    pub(super) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+    pub(in crate::container) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         take(&mut self.rest, count)
     }
 
-    pub(super) fn u8(&mut self) -> Option<u8> {
+    pub(in crate::container) fn u8(&mut self) -> Option<u8> {
         self.take(1)?.first().copied()
     }
 
-    pub(super) fn u16(&mut self) -> Option<u16> {
+    pub(in crate::container) fn u16(&mut self) -> Option<u16> {
         self.take(2)?.try_into().ok().map(u16::from_be_bytes)
     }
 
-    pub(super) fn u32(&mut self) -> Option<u32> {
+    pub(in crate::container) fn u32(&mut self) -> Option<u32> {
         self.take(4)?.try_into().ok().map(u32::from_be_bytes)
     }
 
-    pub(super) fn u64(&mut self) -> Option<u64> {
+    pub(in crate::container) fn u64(&mut self) -> Option<u64> {
         self.take(8)?.try_into().ok().map(u64::from_be_bytes)
     }
 
-    pub(super) fn four_cc(&mut self) -> Option<FourCc> {
+    pub(in crate::container) fn four_cc(&mut self) -> Option<FourCc> {
         self.take(4)?.try_into().ok()
     }
 
     /// The version and flags at the start of a full box.
-    pub(super) fn version_and_flags(&mut self) -> Option<(u8, u32)> {
+    pub(in crate::container) fn version_and_flags(&mut self) -> Option<(u8, u32)> {
         let [version, flags @ ..] = self.u32()?.to_be_bytes();
         let [f2, f1, f0] = flags;
         Some((version, u32::from_be_bytes([0, f2, f1, f0])))
     }
 
     /// A number in 0, 4 or 8 bytes.
-    pub(super) fn number(&mut self, bytes: u8) -> Option<u64> {
+    pub(in crate::container) fn number(&mut self, bytes: u8) -> Option<u64> {
         match bytes {
             0 => Some(0),
             4 => self.u32().map(u64::from),
@@ -125,12 +117,12 @@ impl<'a> Reader<'a> {
     }
 
     /// An item id; newer versions of a box have 4 bytes.
-    pub(super) fn item(&mut self, long: bool) -> Option<u32> {
+    pub(in crate::container) fn item(&mut self, long: bool) -> Option<u32> {
         if long { self.u32() } else { self.u16().map(u32::from) }
     }
 
     /// Text up to NUL or the end.
-    pub(super) fn text(&mut self) -> &'a [u8] {
+    pub(in crate::container) fn text(&mut self) -> &'a [u8] {
         let end = self.rest.iter().position(|byte| *byte == 0);
         let text = self.rest.get(..end.unwrap_or(self.rest.len())).unwrap_or_default();
         self.rest = end.and_then(|end| self.rest.get(end + 1..)).unwrap_or_default();

@@ -1,10 +1,10 @@
 //! Turns pixels upright.
 
 use crate::Orientation;
-use crate::render::Pixels;
+use crate::pixels::Pixels;
 
 /// Turns the picture upright. Mirroring and rotation by 180° work in place; other rotations need a second copy.
-pub(super) fn orient(pixels: Pixels, orientation: Orientation) -> Pixels {
+pub(crate) fn orient(pixels: Pixels, orientation: Orientation) -> Pixels {
     match pixels.layout.channels() {
         1 => orient_channels::<1>(pixels, orientation),
         2 => orient_channels::<2>(pixels, orientation),
@@ -57,7 +57,7 @@ fn columns_as_rows<const N: usize>(grid: &[[u8; N]], width: usize, orientation: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::Layout;
+    use crate::pixels::Layout;
     use domain::PixelSize;
 
     #[test]

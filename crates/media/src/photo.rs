@@ -1,20 +1,18 @@
 use domain::{PixelSize, Rendition};
 
-use crate::container::{Blocks, Header};
+use crate::container::{self, Blocks, Colour, Container, Header, MAX_SCANS, Picture};
 use crate::format::is_movie;
-use crate::render::MAX_GRAPHIC_AREA;
 use crate::tiff::{Directory, Tags, tag};
-use crate::{Format, MediaError, Orientation, check_decoder, colour, container};
+use crate::{Format, MediaError, Orientation, check_decoder, colour};
 
 /// The largest picture whose memory is estimated by its planes, in pixels.
 const MAX_PLANES_AREA: u64 = 32_000_000;
 
+/// The largest picture that is encoded without loss, in pixels. Screenshots of phones have three million.
+pub(crate) const MAX_GRAPHIC_AREA: u64 = 4 << 20;
+
 /// RGBA (4) and what the lossless encoder needs.
 const GRAPHIC_BYTES_PER_PIXEL: u64 = 32;
-
-/// Maximum number of scans in a JPEG. Encoders write about ten. Each scan costs a pass over the whole picture, so a few
-/// hundred kilobytes of empty scans could keep a decoder busy for hours.
-pub(crate) const MAX_SCANS: u32 = 500;
 
 /// Maximum work of all scans together, in passes over a picture of the largest allowed size.
 const MAX_FULL_PASSES: u64 = 20;
@@ -40,7 +38,6 @@ pub struct Probe {
     pub format: Format,
     /// The size of the picture as stored.
     pub stored_size: PixelSize,
-    /// The size of the upright picture.
     pub upright_size: PixelSize,
     /// How to turn the stored pixels upright.
     pub orientation: Orientation,
@@ -96,7 +93,7 @@ impl Probe {
         matches!(self.format, Format::Png | Format::Gif | Format::WebP | Format::Tiff)
     }
 
-    /// The same for [`decode_rgb`](crate::decode_rgb).
+    /// The same for [`decode_rgb`](Photo::decode_rgb).
     pub fn rgb_memory_bytes(&self, longest_sides_px: &[u32]) -> u64 {
         // The pixels before (4) and after (4) colour conversion, and without transparency (3).
         const BYTES_PER_PIXEL: u64 = 11;
@@ -106,89 +103,101 @@ impl Probe {
     }
 }
 
-/// Reads the headers. Refuses pictures without pixels, with more pixels than `limits` allow (also in a frame that is
-/// larger than its canvas), or with too many scans.
-///
-/// # Errors
-/// Every [`MediaError`] but [`MediaError::Conversion`].
-pub fn probe(bytes: &[u8], limits: &Limits) -> Result<Probe, MediaError> {
-    probe_turned(bytes, None, limits)
+/// A photo whose container is parsed. The pixels are decoded on request.
+#[derive(Debug, Clone)]
+pub struct Photo<'a> {
+    format: Format,
+    container: Container<'a>,
+    /// The orientation in a sidecar, else in EXIF.
+    tagged: Option<Orientation>,
 }
 
-/// Like [`probe`], with the orientation in a sidecar, if there is one. It overrides EXIF.
-///
-/// # Errors
-/// As of [`probe`].
-pub fn probe_turned(
-    bytes: &[u8],
-    in_sidecar: Option<Orientation>,
-    limits: &Limits,
-) -> Result<Probe, MediaError> {
-    parse_turned_headers(bytes, in_sidecar, limits).map(|found| found.probe)
-}
-
-/// Everything that is read from a file before its pixels.
-pub(crate) struct ParsedHeaders<'a> {
+#[derive(Debug)]
+pub(crate) struct CheckedPicture<'a> {
     pub(crate) probe: Probe,
-    /// The parameters of the decoder.
-    pub(crate) header: Header,
-    pub(crate) blocks: Blocks<'a>,
+    pub(crate) picture: &'a Picture<'a>,
+    pub(crate) colour: Option<&'a Colour<'a>>,
 }
 
-/// Like [`probe`], with the parsed headers and metadata blocks.
-pub(crate) fn parse_headers<'a>(bytes: &'a [u8], limits: &Limits) -> Result<ParsedHeaders<'a>, MediaError> {
-    parse_turned_headers(bytes, None, limits)
+impl<'a> Photo<'a> {
+    /// Detects the format and parses the container, for [`probe`](Self::probe), [`metadata`](Self::metadata),
+    /// [`render`](Self::render) and [`decode_rgb`](Self::decode_rgb).
+    ///
+    /// # Errors
+    /// [`MediaError::Empty`], [`MediaError::UnknownFormat`] or [`MediaError::Movie`]. Damage behind the signature is
+    /// reported when the picture is needed.
+    pub fn open(bytes: &'a [u8]) -> Result<Self, MediaError> {
+        let (format, container) = container::read(bytes).ok_or_else(|| unknown(bytes))?;
+        let in_block = |block| {
+            Tags::read(block)?.short(Directory::Primary, tag::ORIENTATION).and_then(Orientation::from_exif)
+        };
+        let tagged = container.blocks.exif_blocks().find_map(in_block);
+        Ok(Self { format, container, tagged })
+    }
+
+    /// Uses the orientation in a sidecar, if there is one. It overrides EXIF.
+    #[must_use]
+    pub fn turned(self, in_sidecar: Option<Orientation>) -> Self {
+        Self { tagged: in_sidecar.or(self.tagged), ..self }
+    }
+
+    /// Checks the headers. Refuses pictures without pixels, with more pixels than `limits` allow (also in a frame that is
+    /// larger than its canvas), or with too many scans.
+    ///
+    /// # Errors
+    /// Every [`MediaError`] but [`MediaError::Conversion`].
+    pub fn probe(&self, limits: &Limits) -> Result<Probe, MediaError> {
+        self.checked(limits).map(|checked| checked.probe)
+    }
+
+    /// As [`probe`](Self::probe), with the picture.
+    pub(crate) fn checked(&self, limits: &Limits) -> Result<CheckedPicture<'_>, MediaError> {
+        let picture = self.container.picture.as_ref().map_err(Clone::clone)?;
+        let header = &picture.header;
+        check_size(header.size, limits)?;
+        check_size(header.decoded_size, limits)?;
+        check_scans(header, limits)?;
+        let orientation = header.orientation.or(self.tagged).unwrap_or_default();
+        let colour = self.container.blocks.colour.as_ref();
+        let probe = Probe {
+            format: self.format,
+            stored_size: header.size,
+            upright_size: orientation.apply(header.size),
+            orientation,
+            decode_bytes: header.decode_bytes,
+            uses_planes: header.has_planes
+                && header.size.longest() > Rendition::Medium.longest_side_px()
+                && colour::is_srgb(colour),
+        };
+        Ok(CheckedPicture { probe, picture, colour })
+    }
+
+    pub(crate) fn blocks(&self) -> &Blocks<'a> {
+        &self.container.blocks
+    }
 }
 
-/// Like [`probe_turned`], with the parsed headers and metadata blocks.
-pub(crate) fn parse_turned_headers<'a>(
-    bytes: &'a [u8],
-    in_sidecar: Option<Orientation>,
-    limits: &Limits,
-) -> Result<ParsedHeaders<'a>, MediaError> {
-    let format = sniff(bytes)?;
-    let header = container::header(format, bytes)?;
-    check_size(header.size, limits)?;
-    check_size(header.decoded_size, limits)?;
-    check_scans(&header, limits)?;
-
-    let blocks = container::blocks(format, bytes);
-    let in_block = |block| {
-        Tags::read(block)?.short(Directory::Primary, tag::ORIENTATION).and_then(Orientation::from_exif)
-    };
-    let tagged = || blocks.exif_blocks().find_map(in_block);
-    let orientation = header.orientation.or(in_sidecar).or_else(tagged).unwrap_or_default();
-    let probe = Probe {
-        format,
-        stored_size: header.size,
-        upright_size: orientation.apply(header.size),
-        orientation,
-        decode_bytes: header.decode_bytes,
-        uses_planes: header.has_planes
-            && header.size.longest() > Rendition::Medium.longest_side_px()
-            && colour::is_srgb(blocks.colour.as_ref()),
-    };
-    Ok(ParsedHeaders { probe, header, blocks })
+/// As [`Photo::probe`].
+pub fn probe(bytes: &[u8], limits: &Limits) -> Result<Probe, MediaError> {
+    Photo::open(bytes)?.probe(limits)
 }
 
 /// Detects the format from the first bytes (64 are enough) and checks that its decoder is available.
-///
-/// # Errors
-/// [`MediaError::Empty`], [`MediaError::UnknownFormat`], [`MediaError::Movie`] or [`MediaError::NoDecoder`].
 pub fn supported_format(head: &[u8]) -> Result<Format, MediaError> {
-    let format = sniff(head)?;
+    let format = container::format(head).ok_or_else(|| unknown(head))?;
     check_decoder(format)?;
     Ok(format)
 }
 
-fn sniff(bytes: &[u8]) -> Result<Format, MediaError> {
+/// Why a file has no known format.
+fn unknown(bytes: &[u8]) -> MediaError {
     if bytes.is_empty() {
-        return Err(MediaError::Empty);
+        MediaError::Empty
+    } else if is_movie(bytes) {
+        MediaError::Movie
+    } else {
+        MediaError::UnknownFormat
     }
-    container::format(bytes).ok_or_else(|| match is_movie(bytes) {
-        true => MediaError::Movie,
-        false => MediaError::UnknownFormat,
-    })
 }
 
 fn check_size(size: PixelSize, limits: &Limits) -> Result<(), MediaError> {

@@ -10,16 +10,15 @@ use data_encoding::HEXLOWER;
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 
-use super::{ModelsError, files};
+use super::{ModelsError, list};
 
 /// The file with the manifest, written when the model is installed.
-pub(super) const MANIFEST: &str = "manifest.json";
+pub(crate) const MANIFEST: &str = "manifest.json";
 const MAX_MANIFEST_BYTES: u64 = 4 << 20;
 
 /// The files of a model, with their digests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
-    /// The version of this format.
     version: u32,
     /// Sorted by path.
     files: Vec<Entry>,
@@ -73,19 +72,19 @@ impl Manifest {
     }
 
     /// Reads all files of a model and computes their digests.
-    pub(super) fn create(folder: &Path) -> Result<Self, ModelsError> {
+    pub(crate) fn create(folder: &Path) -> Result<Self, ModelsError> {
         let entry = |path: String| {
             let file = folder.join(&path);
             let (bytes, sha256) = digest(&file).map_err(|error| ModelsError::file(&file, &error))?;
             Ok(Entry { path, bytes, sha256 })
         };
-        let files = files::list(folder)?.into_iter().map(entry).collect::<Result<_, ModelsError>>()?;
+        let files = list(folder)?.into_iter().map(entry).collect::<Result<_, ModelsError>>()?;
         Ok(Self { version: 1, files })
     }
 
-    pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
+    pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
         let text = serde_json::to_vec_pretty(self).map_err(io::Error::other)?;
-        files::write(&folder.join(MANIFEST), &text)
+        super::write(&folder.join(MANIFEST), &text)
     }
 
     /// Checks that the installed files are unchanged, judging by their sizes.
@@ -111,7 +110,7 @@ impl Manifest {
     }
 
     /// The size of the model in bytes.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.files.iter().fold(0, |sum, entry| sum.saturating_add(entry.bytes))
     }
 

@@ -1,3 +1,8 @@
+//! Decoded pictures in memory.
+
+mod orient;
+mod planes;
+
 use std::fmt::Display;
 
 use domain::PixelSize;
@@ -5,8 +10,9 @@ use fast_image_resize::images::TypedImage;
 use fast_image_resize::pixels::{InnerPixel, U8, U8x2, U8x3, U8x4};
 use fast_image_resize::{FilterType, MulDiv, PixelTrait, ResizeAlg, ResizeOptions, Resizer};
 
+pub(crate) use self::orient::orient;
+pub(crate) use self::planes::Planes;
 use crate::MediaError;
-use crate::decode::zeroed;
 
 /// The channels of a pixel, 8 bits each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,6 +130,12 @@ impl Raster for Pixels {
             Layout::Rgba | Layout::Cmyk { .. } => self.resize_typed::<U8x4>(size),
         }
     }
+}
+
+/// A zeroed buffer for `size` pixels. The size was checked against the limits before.
+pub(crate) fn zeroed(size: PixelSize, channels: usize) -> Result<Vec<u8>, MediaError> {
+    let bytes = usize::try_from(size.area()).ok().and_then(|pixels| pixels.checked_mul(channels));
+    bytes.map(|bytes| vec![0; bytes]).ok_or_else(MediaError::out_of_memory)
 }
 
 fn typed<P: InnerPixel>(size: PixelSize, bytes: &mut [u8]) -> Result<TypedImage<'_, P>, MediaError> {

@@ -1,5 +1,7 @@
 //! The files in a model's folder.
 
+mod manifest;
+
 use std::{
     collections::BTreeSet,
     fs::{self, File},
@@ -7,7 +9,17 @@ use std::{
     path::Path,
 };
 
-use super::ModelsError;
+pub(crate) use self::manifest::{MANIFEST, Manifest};
+
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct ModelsError(pub String);
+
+impl ModelsError {
+    pub(crate) fn file(path: &Path, error: &io::Error) -> Self {
+        Self(format!("{}: {error}", path.display()))
+    }
+}
 
 /// The files that every model has.
 const REQUIRED: [&str; 6] = [
@@ -44,7 +56,7 @@ pub fn missing_file<'a>(paths: impl IntoIterator<Item = &'a str>) -> Option<&'st
 }
 
 /// The paths of a model's files in its folder, sorted, separated by slashes. Links are followed.
-pub(super) fn list(folder: &Path) -> Result<Vec<String>, ModelsError> {
+pub(crate) fn list(folder: &Path) -> Result<Vec<String>, ModelsError> {
     let mut paths = Vec::new();
     for part in ["", "textual", "visual"] {
         let inside = folder.join(part);
@@ -73,7 +85,7 @@ pub(super) fn list(folder: &Path) -> Result<Vec<String>, ModelsError> {
 }
 
 /// Writes a small file atomically and syncs it.
-pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let new = path.with_extension("new");
     let mut file = File::create(&new)?;
     file.write_all(bytes)?;
@@ -83,7 +95,7 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Syncs a file or folder to disk.
-pub(super) fn sync(path: &Path) -> io::Result<()> {
+pub(crate) fn sync(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
