@@ -22,9 +22,9 @@ mod date;
 pub mod headers;
 mod name;
 mod path;
-mod xml;
+mod xml_writer;
 
 pub use date::{epoch_seconds, http_date, parse_http_date, parse_time, parse_time_clamped};
 pub use name::{Name, names};
 pub use path::{InvalidPath, decode_name, decode_path, encode_name, encode_path, single_slashes};
-pub use xml::XmlWriter;
+pub use xml_writer::XmlWriter;

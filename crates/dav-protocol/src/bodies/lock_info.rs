@@ -1,9 +1,8 @@
-use super::InvalidBody;
-use crate::{
-    XmlWriter,
-    names::DAV,
+use super::{
+    InvalidBody,
     xml::{self, Element, Node},
 };
+use crate::{XmlWriter, names::DAV};
 
 /// Maximum length of the owner as XML, in bytes.
 const MAX_OWNER_BYTES: usize = 2048;

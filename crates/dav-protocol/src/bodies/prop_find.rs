@@ -1,5 +1,5 @@
-use super::InvalidBody;
-use crate::{Name, names::DAV, xml};
+use super::{InvalidBody, xml};
+use crate::{Name, names::DAV};
 
 /// Maximum number of properties of one request, because each is repeated for every file of the response.
 pub const MAX_PROPERTIES: usize = 200;

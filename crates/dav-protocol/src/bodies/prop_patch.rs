@@ -1,5 +1,5 @@
-use super::{InvalidBody, MAX_PROPERTIES};
-use crate::{Name, names::DAV, xml};
+use super::{InvalidBody, MAX_PROPERTIES, xml};
+use crate::{Name, names::DAV};
 
 /// A property to change (RFC 4918 §14.19).
 #[derive(Debug, Clone, PartialEq, Eq)]

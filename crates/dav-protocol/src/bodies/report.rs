@@ -1,5 +1,5 @@
-use super::InvalidBody;
-use crate::{names::OWNCLOUD, xml};
+use super::{InvalidBody, xml};
+use crate::names::OWNCLOUD;
 
 /// A REPORT (RFC 3253 §3.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

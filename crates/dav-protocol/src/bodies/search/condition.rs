@@ -1,7 +1,11 @@
 use domain::composed;
 
 use super::{InvalidSearch, Pattern, property};
-use crate::{Name, bodies::InvalidBody, names::DAV, xml::Element};
+use crate::{
+    Name,
+    bodies::{InvalidBody, xml::Element},
+    names::DAV,
+};
 
 /// Maximum number of operators of a search, because each is evaluated for many files.
 pub const MAX_CONDITIONS: usize = 50;

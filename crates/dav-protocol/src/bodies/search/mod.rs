@@ -3,12 +3,15 @@
 mod condition;
 mod pattern;
 
-use super::{InvalidBody, PropFind, prop_find::property_names};
+use super::{
+    InvalidBody, PropFind,
+    prop_find::property_names,
+    xml::{self, Element},
+};
 use crate::{
     Name,
     headers::Depth,
     names::{DAV, SEARCH_DAV},
-    xml::{self, Element},
 };
 
 pub use condition::{Comparison, Condition, MAX_CONDITIONS};
