@@ -19,6 +19,7 @@ mod limits;
 pub mod local_access;
 mod query;
 pub mod reply;
+pub mod response_body;
 mod server;
 mod upload_slots;
 

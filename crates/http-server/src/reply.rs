@@ -3,7 +3,7 @@
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use serde::Serialize;
 
-use crate::body::{ResponseBody, full};
+use crate::response_body::{ResponseBody, full};
 
 /// A response.
 pub type Reply = Response<ResponseBody>;

@@ -1,9 +1,9 @@
 use domain::Rendition;
 use http::{HeaderValue, StatusCode, header, request::Parts};
 use http_server::{
-    body::{ResponseBody, full, try_streamed},
     file::{File, serve_file},
     reply::{Reply, WithHeader as _, error, retry_after},
+    response_body::{ResponseBody, full, try_streamed},
 };
 use library::{BlobError, RenditionContent, RenditionError, ServedRendition};
 

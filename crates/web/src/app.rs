@@ -16,11 +16,12 @@ use http::{Extensions, HeaderMap, HeaderValue, Method, Request, StatusCode, Vers
 use http_body_util::BodyExt as _;
 use http_server::{
     HttpLimits, ServeOptions, UploadSlots,
-    body::{RequestBody, ResponseBody},
+    body::RequestBody,
     client_address, is_from_trusted_proxy,
     local_access::{self, AllowedOrigins},
     prefers_html,
     reply::{Reply, WithHeader as _, internal_error, is_compressible},
+    response_body::ResponseBody,
 };
 use hyper::body::Incoming;
 use keys::Secret;

@@ -10,6 +10,7 @@
 mod app;
 mod config;
 mod metrics;
+mod metrics_server;
 mod redirects;
 mod request_id;
 mod traces;
@@ -17,7 +18,7 @@ mod traces;
 pub use app::{App, serve};
 pub use config::WebConfig;
 pub use http_server::{BaseUrl, HttpLimits, InvalidBaseUrl};
-pub use metrics::serve_metrics;
+pub use metrics_server::serve_metrics;
 pub use redirects::serve_redirects;
 pub use traces::REQUEST_TARGET;
 pub use web_api::{mcp_tools_document, openapi_document, serve_mcp};

@@ -7,8 +7,9 @@ use dav_protocol::{
 };
 use http::{HeaderName, StatusCode};
 use http_server::{
-    body::{RequestBody, full},
+    body::RequestBody,
     reply::{Reply, WithHeader as _, empty, with_body},
+    response_body::full,
 };
 use library::{FileError, FileLock, FileRefusal, LockFile};
 
