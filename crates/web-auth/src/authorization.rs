@@ -13,16 +13,6 @@ use crate::{
     verified_tokens::VerifiedTokens,
 };
 
-/// The path prefix of the endpoints.
-pub const OAUTH_PREFIX: &str = "/api/oauth/";
-
-/// The authorization endpoint: the page that asks for sign-in and consent.
-pub const AUTHORIZE_PATH: &str = "/api/oauth/authorize";
-
-/// The path prefix of the page that confirms the login flow of a sync app; the token of the flow follows. Nextcloud's apps
-/// expect this path.
-pub const LOGIN_PAGE_PREFIX: &str = "/index.php/login/v2/flow/";
-
 /// Sent when client ID metadata documents are fetched.
 const USER_AGENT: &str = concat!("photo-library/", env!("CARGO_PKG_VERSION"));
 

@@ -1,7 +1,7 @@
 use library::TOKEN_LIFETIMES;
 use oauth_core::{Config, ConfigError, Endpoints};
 
-use crate::{OAUTH_PREFIX, mcp_resource::McpResource};
+use crate::{mcp_resource::McpResource, paths::OAUTH_PREFIX};
 use http_server::BaseUrl;
 
 /// The issuer of the authorization server at a base URL (RFC 8414, section 2).
