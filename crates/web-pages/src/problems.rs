@@ -15,10 +15,11 @@ use maud::{Markup, html};
 use crate::{
     Site,
     assets::Asset,
-    forms::{csrf_field, read_signed_form},
-    gallery::date_of,
+    form_reader::read_signed_form,
+    forms::csrf_field,
     layout::{LibraryPage, LibraryTab},
     messages,
+    photo_text::date_of,
     selection::photos,
     session::Person,
 };

@@ -21,8 +21,7 @@ use crate::{
     forms::Form,
     layout::Page,
     messages::{self, minutes},
-    session::{with_session, without_session},
-    sign_in::sign_in_source,
+    session::{sign_in_source, with_session, without_session},
 };
 
 /// The action of a form.

@@ -5,7 +5,7 @@ use http_server::Query;
 use library::{FoundCity, Library, MatchBy};
 use url::form_urlencoded;
 
-use super::PATH;
+use crate::paths;
 
 /// Photos this far from a city's centre are near it.
 const NEAR_M: f64 = 15_000.0;
@@ -112,8 +112,8 @@ impl Filters {
             }
         }
         match query.finish() {
-            query if query.is_empty() => PATH.to_owned(),
-            query => format!("{PATH}?{query}"),
+            query if query.is_empty() => paths::SEARCH.to_owned(),
+            query => format!("{}?{query}", paths::SEARCH),
         }
     }
 
