@@ -10,7 +10,6 @@ use crate::{
     public_hosts::is_public_host,
 };
 
-/// The addresses of a machine.
 pub(crate) trait Machine {
     /// The address at which other devices in the local network reach the machine.
     fn lan_address(&self) -> Option<IpAddr>;

@@ -23,7 +23,6 @@ pub(crate) enum IfMissing {
     CreateAll,
     /// Create the library if the data folder exists, else fail.
     CreateLibrary,
-    /// Fail.
     Fail,
 }
 

@@ -15,7 +15,6 @@
 //! assert_eq!(PropFind::parse(body)?, PropFind::Prop(vec![Name::new(names::DAV, "getetag")]));
 //! # Ok::<(), dav_protocol::bodies::InvalidBody>(())
 //! ```
-#![deny(missing_docs)]
 
 pub mod bodies;
 mod date;

@@ -125,9 +125,6 @@ impl RequestBody {
     }
 
     /// Reads the body if it has at most `max_bytes`. A longer declared length is rejected before reading.
-    ///
-    /// # Errors
-    /// [`ReadBodyError`].
     pub async fn read(mut self, max_bytes: usize) -> Result<Bytes, ReadBodyError> {
         let Some(incoming) = &mut self.incoming else { return Ok(Bytes::new()) };
         if incoming.size_hint().lower() > max_bytes as u64 {

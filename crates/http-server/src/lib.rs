@@ -6,7 +6,6 @@
 //! This crate knows no photos, no accounts and no paths.
 //!
 //! The most common change is a new limit: a field in [`HttpLimits`], applied in `server` or [`body`].
-#![deny(missing_docs)]
 
 mod accept;
 pub mod authorization_header;

@@ -5,7 +5,6 @@ use serde::Serialize;
 
 use crate::response_body::{ResponseBody, full};
 
-/// A response.
 pub type Reply = Response<ResponseBody>;
 
 /// The content type of JSON.

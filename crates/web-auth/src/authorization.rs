@@ -21,7 +21,6 @@ const USER_AGENT: &str = concat!("photo-library/", env!("CARGO_PKG_VERSION"));
 pub struct AuthorizationOptions {
     /// The public URL of the service.
     pub base_url: BaseUrl,
-    /// Rate limits.
     pub limits: OAuthLimits,
     /// How client ID metadata documents are fetched; `None` rejects such clients.
     pub client_documents: Option<client_documents::Options>,
@@ -34,20 +33,15 @@ pub struct BuildError(pub String);
 
 /// The authorization server with its caches and rate limits.
 pub struct Authorization {
-    /// The authorization server.
     pub server: AuthorizationServer,
     /// Access tokens with a verified signature.
     pub verified_tokens: VerifiedTokens,
-    /// Rate limits.
     pub limits: RateLimits,
     client_documents: Option<Arc<HttpClientDocuments>>,
 }
 
 impl Authorization {
     /// The authorization server of a library. Tokens are signed with keys derived from `secret`.
-    ///
-    /// # Errors
-    /// [`BuildError`].
     pub fn new(
         library: &Library,
         secret: &Secret,

@@ -27,7 +27,6 @@ pub(crate) fn configuration(base_url: &BaseUrl) -> Result<Config, ConfigError> {
     )
 }
 
-/// The URL of an endpoint.
 fn endpoint(base_url: &BaseUrl, name: &str) -> String {
     format!("{}{OAUTH_PREFIX}{name}", base_url.as_str())
 }

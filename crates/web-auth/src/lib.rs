@@ -8,7 +8,6 @@
 //! This crate contains no endpoint and no page.
 //!
 //! The most common change is a new event of the security log: a function in [`security_log`].
-#![deny(missing_docs)]
 
 mod app_name;
 mod authorization;

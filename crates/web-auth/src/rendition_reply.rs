@@ -40,9 +40,6 @@ async fn serve(request: &Parts, served: &ServedRendition) -> Reply {
 }
 
 /// Serves the bytes of a rendition to GET or HEAD, with validators and ranges.
-///
-/// # Errors
-/// [`BlobError`].
 pub async fn rendition_file(request: &Parts, served: &ServedRendition) -> Result<Reply, BlobError> {
     let tag = served.hash().to_string();
     let file = File { tag: &tag, bytes: served.bytes(), content_type: "image/webp" };

@@ -218,7 +218,6 @@ impl PageHeader<'_> {
     }
 }
 
-/// A section of a page.
 pub(crate) struct Section {
     /// The id of its element.
     pub(crate) id: &'static str,

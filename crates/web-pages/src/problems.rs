@@ -41,7 +41,6 @@ pub(crate) fn is_path(path: &str) -> bool {
     path == PATH
 }
 
-/// Handles a request to `/problems`.
 pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
     let result = match parts.method {
         Method::GET | Method::HEAD => show(site, parts).await,

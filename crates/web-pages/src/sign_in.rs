@@ -32,7 +32,6 @@ const PURPOSE: &[u8] = b"sign in";
 pub(crate) struct SignInPage<'a> {
     /// The path that the form is sent to.
     pub(crate) action: &'a str,
-    /// What the sign-in is for.
     pub(crate) purpose: &'a Markup,
     /// See [`Page::form_targets`].
     pub(crate) form_targets: &'a [String],

@@ -5,7 +5,6 @@
 //! IDs. [`serve`] runs it on `http-server`, and [`serve_metrics`] runs the metrics. [`serve_redirects`] leads from http to https. All share the authorization server of `web-auth`.
 //!
 //! This crate contains no endpoint of its own. A new endpoint belongs in `web-api`, a new page in `web-pages`.
-#![deny(missing_docs)]
 
 mod app;
 mod config;

@@ -15,7 +15,6 @@ use tokio::net::TcpListener;
 
 use crate::App;
 
-/// The path of the metrics.
 const PATH: &str = "/metrics";
 /// Upper bound on connections. A client may hold half of them.
 const CONNECTIONS: usize = 16;

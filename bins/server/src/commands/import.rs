@@ -195,7 +195,6 @@ fn add_group<'a>(text: &mut String, title: &str, lines: impl Iterator<Item = (&'
     }
 }
 
-/// The report of an import as JSON.
 #[derive(Serialize)]
 pub(super) struct JsonReport {
     imported: u64,

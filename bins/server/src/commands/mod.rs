@@ -169,9 +169,6 @@ pub(crate) fn document(command: &DocumentCommand) -> Report {
 }
 
 /// Runs a command that needs the configuration.
-///
-/// # Errors
-/// [`CommandError`].
 pub(crate) async fn run(
     command: LibraryCommand,
     config: &Config,

@@ -122,7 +122,6 @@ impl SecretSource {
     }
 }
 
-/// All settings.
 #[derive(Debug, Clone)]
 pub(crate) struct Config {
     pub(crate) data_dir: PathBuf,
@@ -156,9 +155,6 @@ pub(crate) struct Config {
 
 impl Config {
     /// Resolves the configuration from flags, environment, and the file that `--config` or `PHOTOS_CONFIG` names.
-    ///
-    /// # Errors
-    /// [`ConfigError`].
     pub(crate) fn load(
         flags: Layer,
         file: Option<PathBuf>,
@@ -174,9 +170,6 @@ impl Config {
     }
 
     /// Resolves the configuration from flags, environment, and the path and text of a file.
-    ///
-    /// # Errors
-    /// [`ConfigError`].
     pub(crate) fn resolve(
         flags: Layer,
         environment: &Environment,
@@ -195,9 +188,6 @@ impl Config {
     }
 
     /// The same configuration for a library in another place, as a flag names it.
-    ///
-    /// # Errors
-    /// [`ConfigError`].
     pub(crate) fn at_place(
         &self,
         flag: &'static str,
@@ -254,9 +244,6 @@ impl Config {
     }
 
     /// Where the TLS certificate comes from; `None` serves http. Only the server and `doctor` need it.
-    ///
-    /// # Errors
-    /// [`TlsSettingsError`].
     pub(crate) fn certificate(&self) -> Result<Option<CertificateSource>, TlsSettingsError> {
         tls::certificate(&self.layer.serve, self.base_url.as_ref())
     }

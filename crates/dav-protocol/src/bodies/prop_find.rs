@@ -20,9 +20,6 @@ pub enum PropFind {
 
 impl PropFind {
     /// Parses a body. An empty one asks for all properties.
-    ///
-    /// # Errors
-    /// [`InvalidBody`].
     pub fn parse(body: &[u8]) -> Result<Self, InvalidBody> {
         if body.is_empty() {
             return Ok(Self::AllProp { include: Vec::new() });

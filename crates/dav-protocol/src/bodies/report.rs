@@ -11,9 +11,6 @@ pub enum Report {
 }
 
 /// Parses the body of a REPORT.
-///
-/// # Errors
-/// [`InvalidBody`].
 pub fn parse_report(body: &[u8]) -> Result<Report, InvalidBody> {
     let root = xml::parse(body)?;
     Ok(if root.name.parts() == (OWNCLOUD, "filter-files") { Report::FilterFiles } else { Report::Other })

@@ -42,7 +42,6 @@ pub(crate) fn is_path(path: &str) -> bool {
     path.strip_prefix(PREFIX).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// An operation of the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operation {
     LibraryInfo,

@@ -23,7 +23,6 @@ pub(super) enum AuthenticationError {
     NoValidToken,
     /// An access token without the scope of this resource.
     InsufficientScope {
-        /// The client that has the token.
         client_id: String,
         /// The grant that the token belongs to.
         grant_id: String,

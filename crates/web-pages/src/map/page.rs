@@ -59,7 +59,6 @@ impl Request {
     }
 }
 
-/// What the page shows.
 struct Shown {
     view: View,
     area: Option<MapArea>,
@@ -72,7 +71,6 @@ struct Shown {
     is_continued: bool,
 }
 
-/// The page.
 pub(super) async fn page(site: &Site, person: &Person, query: &Query<'_>) -> Reply {
     let request = match Request::parse(query) {
         Ok(request) => request,

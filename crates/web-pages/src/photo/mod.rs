@@ -47,7 +47,6 @@ pub(crate) fn is_path(path: &str) -> bool {
     path.starts_with(paths::PHOTOS)
 }
 
-/// The purpose of a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     Edit,

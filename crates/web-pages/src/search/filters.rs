@@ -26,7 +26,6 @@ pub(super) struct Filters {
     pub(super) to: Option<String>,
 }
 
-/// A page of a search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum SearchPage {
     #[default]

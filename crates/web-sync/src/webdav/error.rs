@@ -235,7 +235,6 @@ impl DavError {
         }
     }
 
-    /// The response.
     pub(crate) fn reply(&self, method: &Method) -> Reply {
         let status = self.status();
         if matches!(self, Self::AccountGone) {
