@@ -4,10 +4,11 @@ use client_documents::HttpClientDocuments;
 use http_server::BaseUrl;
 use keys::Secret;
 use library::Library;
-use oauth_core::{AuthorizationServer, ClientDocuments as _, ClientUrl};
+use oauth_core::{AuthorizationServer, ClientDocuments as _, ClientUrl, ProtectedResource};
 
 use crate::{
     configuration::configuration,
+    mcp_resource::McpResource,
     ports,
     rate_limits::{OAuthLimits, RateLimits},
     verified_tokens::VerifiedTokens,
@@ -34,10 +35,11 @@ pub struct BuildError(pub String);
 /// The authorization server with its caches and rate limits.
 pub struct Authorization {
     pub server: AuthorizationServer,
-    /// Access tokens with a verified signature.
-    pub verified_tokens: VerifiedTokens,
     pub limits: RateLimits,
     client_documents: Option<Arc<HttpClientDocuments>>,
+    v1: ProtectedResource,
+    v2: ProtectedResource,
+    legacy: ProtectedResource,
 }
 
 impl Authorization {
@@ -57,18 +59,34 @@ impl Authorization {
         let client_documents = client_documents.transpose().map_err(|error| failed(&error))?.map(Arc::new);
         let key = secret.derive("authorization server");
         let mut server = AuthorizationServer::builder(config, library.grants(), &key)
-            .access_tokens(Arc::new(ports::Tokens(keys.clone())))
+            .access_tokens(Arc::new(VerifiedTokens::new(keys)))
             .clock(Arc::new(ports::Clock(library.clone())))
             .random(Arc::new(ports::Random(library.clone())));
         if let Some(documents) = &client_documents {
             server = server.client_documents(documents.clone());
         }
+        let server = server.build();
+        let protect = |resource: McpResource| {
+            let protected = server.protect(&resource.url(&options.base_url));
+            protected.ok_or_else(|| failed(&format_args!("{} is no resource", resource.path())))
+        };
         Ok(Self {
-            server: server.build(),
-            verified_tokens: VerifiedTokens::new(keys),
+            v1: protect(McpResource::V1)?,
+            v2: protect(McpResource::V2)?,
+            legacy: protect(McpResource::Legacy)?,
+            server,
             limits: RateLimits::new(library, &options.limits),
             client_documents,
         })
+    }
+
+    /// The MCP server as a resource, to check requests to it.
+    pub fn protected(&self, resource: McpResource) -> &ProtectedResource {
+        match resource {
+            McpResource::V1 => &self.v1,
+            McpResource::V2 => &self.v2,
+            McpResource::Legacy => &self.legacy,
+        }
     }
 
     /// Applies the rate limit on fetching client ID metadata documents. A cached document is free.

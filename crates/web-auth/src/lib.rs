@@ -29,4 +29,3 @@ pub use mcp_resource::{McpResource, mcp_url};
 pub use paths::{AUTHORIZE_PATH, LOGIN_PAGE_PREFIX, OAUTH_PREFIX};
 pub use rate_limits::{OAuthLimits, RateLimit, RateLimits};
 pub use rendition_reply::{rendition_file, rendition_reply};
-pub use verified_tokens::VerifiedTokens;
