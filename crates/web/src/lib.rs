@@ -8,6 +8,7 @@
 
 mod app;
 mod config;
+mod cors;
 mod metrics;
 mod metrics_server;
 mod redirects;
