@@ -1,13 +1,15 @@
 //! Checks that browsers can reach the server at its base URL, and suggests settings when they cannot.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 
 use url::{Host, Url};
 use web::BaseUrl;
 
-use crate::config::{Config, ListenAddress};
+use crate::{
+    config::{Config, ListenAddress},
+    public_hosts::is_public_host,
+};
 
-/// The addresses of a machine.
 pub(crate) trait Machine {
     /// The address at which other devices in the local network reach the machine.
     fn lan_address(&self) -> Option<IpAddr>;
@@ -101,11 +103,7 @@ pub(crate) fn reachability_advice(
 /// Warns about a public base URL without https, which sends passwords and photos unencrypted over the internet.
 pub(crate) fn encryption_advice(base_url: &BaseUrl) -> Option<String> {
     let base = base_url.as_str();
-    let is_public = match Url::parse(base).ok()?.host()? {
-        Host::Ipv4(ip) => is_public_v4(ip),
-        Host::Ipv6(ip) => is_public_v6(ip),
-        Host::Domain(name) => is_public_name(name),
-    };
+    let is_public = is_public_host(&Url::parse(base).ok()?.host()?);
     (is_public && !base_url.is_https()).then(|| {
         let authority = base_url.authority();
         format!(
@@ -124,26 +122,6 @@ pub(crate) fn proxy_advice(config: &Config, base_url: &BaseUrl) -> Option<String
          sign-ins and requests. Name the proxy with --trusted-proxy"
             .to_owned()
     })
-}
-
-fn is_public_v4(ip: Ipv4Addr) -> bool {
-    // 100.64.0.0/10 is shared address space for carrier-grade NAT and overlay networks (RFC 6598).
-    let is_shared = matches!(ip.octets(), [100, 64..=127, ..]);
-    !(ip.is_private() || ip.is_loopback() || ip.is_link_local() || ip.is_unspecified() || is_shared)
-}
-
-fn is_public_v6(ip: Ipv6Addr) -> bool {
-    !(ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local() || ip.is_unspecified())
-}
-
-/// A name is not public if it has no dot or a local top-level domain.
-pub(crate) fn is_public_name(name: &str) -> bool {
-    const LOCAL: [&str; 9] =
-        ["local", "lan", "home", "internal", "intranet", "localdomain", "localhost", "test", "arpa"];
-    match name.trim_end_matches('.').rsplit_once('.') {
-        Some((_, top)) => !LOCAL.contains(&top),
-        None => false,
-    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,10 @@ use domain::{Email, KeyName, Plan};
 use library::Languages;
 use web::McpApp;
 
-use crate::config::{Layer, ServeOptions, StoreOptions};
+use crate::{
+    config::{Layer, ServeOptions, StoreOptions},
+    decoder::{DECODER, READ_TEXT},
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -125,11 +128,6 @@ impl Cli {
         Layer { store: self.store.clone(), serve }
     }
 }
-
-/// The command that runs this program as a decoder process.
-pub(crate) const DECODER: &str = "decode-photos";
-/// The flag of [`DECODER`] that turns on OCR.
-pub(crate) const READ_TEXT: &str = "read-text";
 
 /// All commands.
 #[derive(Debug, Subcommand)]

@@ -15,9 +15,6 @@ use crate::{config::LogFormat, traces::Traces};
 pub(crate) struct InvalidLogFilter(#[from] ParseError);
 
 /// Starts logging with a filter in the syntax of `RUST_LOG`, and passes spans to the export of traces.
-///
-/// # Errors
-/// [`InvalidLogFilter`].
 pub(crate) fn start(
     format: LogFormat,
     filter: &str,

@@ -44,7 +44,6 @@ const STEP_TIMEOUT: Duration = Duration::from_secs(5);
 const LIMITS: Limits = Limits { max_head_bytes: 16 * 1024, max_headers: 100, step_timeout: STEP_TIMEOUT };
 const MAX_RESPONSE_BYTES: u64 = 64 * 1024;
 
-/// The URL of a collector.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Collector(Url);
@@ -96,9 +95,6 @@ pub(crate) struct Traces(SdkTracerProvider);
 
 impl Traces {
     /// Starts the export to this URL.
-    ///
-    /// # Errors
-    /// [`TracesError`].
     pub(crate) fn start(
         collector: &Collector,
         service: Option<&str>,

@@ -27,9 +27,6 @@ pub(crate) enum RequestError {
 }
 
 /// Sends a GET request with one more header.
-///
-/// # Errors
-/// [`RequestError`].
 pub(crate) async fn get(
     client: &HttpsClient,
     url: &Url,
@@ -43,9 +40,6 @@ pub(crate) async fn get(
 
 /// Sends a request to a URL, which replaces the URI of the request. The connection, with the resolution of the name, may take
 /// `connect_timeout`.
-///
-/// # Errors
-/// [`RequestError`].
 pub(crate) async fn send(
     client: &HttpsClient,
     url: &Url,

@@ -15,16 +15,15 @@
 //! assert_eq!(PropFind::parse(body)?, PropFind::Prop(vec![Name::new(names::DAV, "getetag")]));
 //! # Ok::<(), dav_protocol::bodies::InvalidBody>(())
 //! ```
-#![deny(missing_docs)]
 
 pub mod bodies;
 mod date;
 pub mod headers;
 mod name;
 mod path;
-mod xml;
+mod xml_writer;
 
 pub use date::{epoch_seconds, http_date, parse_http_date, parse_time, parse_time_clamped};
 pub use name::{Name, names};
 pub use path::{InvalidPath, decode_name, decode_path, encode_name, encode_path, single_slashes};
-pub use xml::XmlWriter;
+pub use xml_writer::XmlWriter;

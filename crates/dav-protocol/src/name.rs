@@ -1,12 +1,10 @@
 use std::borrow::Cow;
 
-/// Namespaces.
 pub mod names {
     /// WebDAV (RFC 4918).
     pub const DAV: &str = "DAV:";
     /// ownCloud.
     pub const OWNCLOUD: &str = "http://owncloud.org/ns";
-    /// Nextcloud.
     pub const NEXTCLOUD: &str = "http://nextcloud.org/ns";
     /// Errors of sabre/dav, which Nextcloud's apps read.
     pub const SABRE: &str = "http://sabredav.org/ns";

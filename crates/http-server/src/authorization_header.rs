@@ -1,5 +1,6 @@
 //! Credentials in the `Authorization` header.
 
+use data_encoding::BASE64;
 use http::{HeaderMap, header};
 
 /// The token after `Bearer`, in any letter case.
@@ -15,6 +16,17 @@ pub fn bearer_or_bare(headers: &HeaderMap) -> Option<&str> {
         value if value.contains(' ') => bearer(headers),
         value => Some(value).filter(|key| !key.is_empty()),
     }
+}
+
+/// User and password after `Basic` (RFC 7617), in any letter case.
+pub fn basic(headers: &HeaderMap) -> Option<(String, String)> {
+    let (scheme, encoded) = single_value(headers)?.split_once(' ')?;
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return None;
+    }
+    let decoded = String::from_utf8(BASE64.decode(encoded.trim().as_bytes()).ok()?).ok()?;
+    let (user, password) = decoded.split_once(':')?;
+    Some((user.to_owned(), password.to_owned()))
 }
 
 /// The value of a header that is sent once. Two credentials in one request are ambiguous, so neither counts.
@@ -48,5 +60,25 @@ mod tests {
         check(&["Basic k"], None, None);
         check(&[""], None, None);
         check(&["Bearer k", "Bearer k"], None, None);
+    }
+
+    #[test]
+    fn user_and_password_are_read_from_a_single_header() {
+        let check = |values: &[&str], expect: Option<(&str, &str)>| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(header::AUTHORIZATION, HeaderValue::from_str(value).unwrap());
+            }
+            let found = basic(&headers);
+            let found = found.as_ref().map(|(user, password)| (user.as_str(), password.as_str()));
+            assert_eq!(found, expect, "{values:?}");
+        };
+        check(&["Basic YW5uOnBhc3M6d29yZA=="], Some(("ann", "pass:word")));
+        check(&["basic  YW5uOg=="], Some(("ann", "")));
+        check(&["Basic YW5u"], None);
+        check(&["Basic %%%"], None);
+        check(&["Bearer YW5uOnA="], None);
+        check(&["Basic YW5uOnA=", "Basic YW5uOnA="], None);
+        check(&[], None);
     }
 }

@@ -17,9 +17,6 @@ pub struct InvalidBaseUrl;
 
 impl BaseUrl {
     /// Parses an http or https URL without path, query, fragment and user. A trailing slash is ignored.
-    ///
-    /// # Errors
-    /// [`InvalidBaseUrl`].
     pub fn parse(text: &str) -> Result<Self, InvalidBaseUrl> {
         let url = Url::parse(text).map_err(|_| InvalidBaseUrl)?;
         let bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();

@@ -1,39 +1,16 @@
-//! Bodies of requests and responses.
+//! Bodies of requests.
 
 use std::{io, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
-use futures_util::{Stream, StreamExt as _, TryStreamExt as _, stream};
+use futures_util::{Stream, stream};
 use http::{HeaderMap, header, request::Parts};
-use http_body::{Body, Frame};
-use http_body_util::{BodyExt as _, Full, StreamBody, combinators::UnsyncBoxBody};
+use http_body::Body;
+use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use tokio::time::{self, Instant};
 
 use crate::{HttpLimits, UploadSlot, server::RequestActivity};
-
-/// The error of a response body. It closes the connection, or with HTTP/2 the stream, because the head has been sent already.
-pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
-
-/// The body of every response.
-pub type ResponseBody = UnsyncBoxBody<Bytes, BodyError>;
-
-/// A body that is in memory.
-pub fn full(bytes: impl Into<Bytes>) -> ResponseBody {
-    Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
-}
-
-/// A body that is made while it is sent.
-pub fn streamed(chunks: impl Stream<Item = Bytes> + Send + 'static) -> ResponseBody {
-    StreamBody::new(chunks.map(|chunk| Ok(Frame::data(chunk)))).boxed_unsync()
-}
-
-/// A body that is sent while it is read from a stream. An error of the stream is an error of the body.
-pub fn try_streamed<E: Into<BodyError> + 'static>(
-    stream: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
-) -> ResponseBody {
-    StreamBody::new(stream.map_ok(Frame::data).map_err(Into::into)).boxed_unsync()
-}
 
 /// Why a request body could not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,9 +125,6 @@ impl RequestBody {
     }
 
     /// Reads the body if it has at most `max_bytes`. A longer declared length is rejected before reading.
-    ///
-    /// # Errors
-    /// [`ReadBodyError`].
     pub async fn read(mut self, max_bytes: usize) -> Result<Bytes, ReadBodyError> {
         let Some(incoming) = &mut self.incoming else { return Ok(Bytes::new()) };
         if incoming.size_hint().lower() > max_bytes as u64 {
@@ -270,7 +244,12 @@ where
 
 #[cfg(test)]
 mod tests {
+    use futures_util::stream;
+    use http_body::Frame;
+    use http_body_util::StreamBody;
+
     use super::*;
+    use crate::response_body::BodyError;
 
     #[tokio::test]
     async fn a_body_is_collected_up_to_its_limit() {

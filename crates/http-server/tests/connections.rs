@@ -13,8 +13,8 @@ use std::{
 use http::{Request, StatusCode};
 use http_server::{
     HttpLimits, ServeOptions,
-    body::full,
     reply::{Reply, with_body},
+    response_body::full,
 };
 use hyper::body::Incoming;
 use tokio::{

@@ -108,6 +108,11 @@ fn encoded_part(value: &str) -> Option<&str> {
     value.strip_prefix(ENCODED.0)?.strip_suffix(ENCODED.1)
 }
 
+/// A media type without parameters.
+pub(crate) fn essence(value: &str) -> &str {
+    value.split(';').next().unwrap_or_default().trim()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -129,21 +129,41 @@ impl ProtectedResource {
     /// # Errors
     /// [`AccessError`].
     pub async fn grant(&self, authorization: Option<&str>) -> Result<Grant, AccessError> {
-        let refuse = |refused: AccessRefused| {
-            let challenge = refused.www_authenticate(&self.resource);
-            AccessError::Refused { refused, challenge }
-        };
         let bearer = authorization.and_then(|header| header.split_once(' '));
         let token = bearer.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
         let token = token.map(|(_, token)| token.trim()).filter(|token| !token.is_empty());
-        let token = token.ok_or_else(|| refuse(AccessRefused::NoToken))?;
-        let Self { server, resource } = self;
-        let claims = server.tokens.read(token).await.map_err(Unavailable::from)?;
-        let claims = claims.ok_or_else(|| refuse(AccessRefused::InvalidToken))?;
-        let found = server.store.grant(GrantKey::Id(&claims.grant_id)).await.map_err(Unavailable::from)?;
+        let claims = self.claims(token.ok_or_else(|| self.refuse(AccessRefused::NoToken))?).await?;
+        let found =
+            self.server.store.grant(GrantKey::Id(&claims.grant_id)).await.map_err(Unavailable::from)?;
         let grant = found.map(|found| found.grant);
-        server.check_access(&claims, grant.as_ref(), &resource.url, server.now()).map_err(refuse)?;
-        grant.ok_or_else(|| refuse(AccessRefused::InvalidToken))
+        self.check(&claims, grant.as_ref())?;
+        grant.ok_or_else(|| self.refuse(AccessRefused::InvalidToken))
+    }
+
+    /// The claims of a token that this server made. They alone give no access: look the grant up by its id, and
+    /// [`check`](Self::check) both. For a service that reads more than the grant by one query; others call
+    /// [`grant`](Self::grant).
+    ///
+    /// # Errors
+    /// [`AccessRefused::InvalidToken`], or the signing keys are unavailable.
+    pub async fn claims(&self, token: &str) -> Result<AccessTokenClaims, AccessError> {
+        let claims = self.server.tokens.read(token).await.map_err(Unavailable::from)?;
+        claims.ok_or_else(|| self.refuse(AccessRefused::InvalidToken))
+    }
+
+    /// Checks that a token with these claims gives access now. `grant` is what the store has for its `grant_id`.
+    ///
+    /// # Errors
+    /// [`AccessRefused`], never `NoToken`.
+    pub fn check(&self, claims: &AccessTokenClaims, grant: Option<&Grant>) -> Result<(), AccessError> {
+        let Self { server, resource } = self;
+        server
+            .check_access(claims, grant, &resource.url, server.now())
+            .map_err(|refused| self.refuse(refused))
+    }
+
+    fn refuse(&self, refused: AccessRefused) -> AccessError {
+        AccessError::Refused { refused, challenge: refused.www_authenticate(&self.resource) }
     }
 
     /// Checks that a grant, as returned by [`grant`](Self::grant), has this scope. The challenge of the error names it, so

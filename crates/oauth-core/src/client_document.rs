@@ -1,47 +1,14 @@
 //! Clients whose `client_id` is the URL of a metadata document, instead of a registration
 //! (draft-ietf-oauth-client-id-metadata-document).
 
-use std::sync::Arc;
-
-use async_trait::async_trait;
 use serde_json::Value;
 
 use crate::{
-    AuthorizationServer, Client, ClientMetadata, ClientUrl, Config, PageError, json,
+    AuthorizationServer, Client, ClientDocuments, ClientMetadata, ClientUrl, Config, DocumentError,
+    PageError, json,
     parameters::Parameters,
     registration::{MAX_NAME_CHARS, list, metadata_from_members, text},
 };
-
-/// Fetches clients' metadata documents. Anyone can choose the URL, so the implementation must guard against server-side
-/// request forgery.
-#[async_trait]
-pub trait ClientDocuments: Send + Sync + 'static {
-    /// The document at that URL, perhaps from a cache as its response headers allow.
-    async fn document(&self, url: &ClientUrl) -> Result<Arc<[u8]>, DocumentError>;
-
-    /// Whether [`document`](Self::document) would return from the cache. A caller limits the rate of requests that
-    /// cause a fetch.
-    fn is_cached(&self, url: &ClientUrl) -> bool;
-
-    /// Marks the document at that URL as invalid: it is cached only as long as a failure.
-    fn reject(&self, url: &ClientUrl);
-}
-
-/// Why a document could not be fetched.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DocumentError {
-    /// Too many fetches at once.
-    #[error("too many documents are being fetched")]
-    Busy,
-    /// The fetch failed.
-    #[error("{message}")]
-    Failed {
-        /// The reason, for the user. It must not reveal anything about the service's own network.
-        message: &'static str,
-        /// The cause, for the log only.
-        detail: String,
-    },
-}
 
 impl AuthorizationServer {
     /// The URL of the metadata document that [`authorize`](Self::authorize) would fetch for this query, if any.

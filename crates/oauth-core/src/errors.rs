@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use crate::Unavailable;
+use crate::{RandomError, StoreError, TokensUnavailable};
 
 /// The JSON body of an error response (RFC 6749, section 5.2).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -16,6 +16,22 @@ impl ErrorBody {
     pub fn new(error: &'static str, error_description: impl Into<String>) -> Self {
         Self { error, error_description: error_description.into() }
     }
+}
+
+/// A temporary failure of a dependency. If the store failed, it may have made the change all the same; see
+/// [`StoreError`]. The caller responds with 503 and `Retry-After`, never with `invalid_grant`, on which clients discard
+/// their tokens.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Unavailable {
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The signing keys.
+    #[error(transparent)]
+    Tokens(#[from] TokensUnavailable),
+    /// Randomness.
+    #[error(transparent)]
+    Random(#[from] RandomError),
 }
 
 impl Unavailable {

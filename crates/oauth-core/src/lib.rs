@@ -121,6 +121,7 @@
 #![deny(missing_docs)]
 
 mod access;
+mod access_tokens;
 mod attempt;
 mod authorize;
 #[cfg(feature = "axum")]
@@ -128,6 +129,7 @@ mod axum_service;
 mod builder;
 mod claims;
 mod client_document;
+mod client_documents;
 mod client_url;
 mod clock;
 mod config;
@@ -152,10 +154,8 @@ mod parameters;
 pub mod policies {}
 #[cfg(test)]
 mod policy_tests;
-mod ports;
 #[cfg(test)]
 mod property_tests;
-mod public_keys;
 mod random;
 mod redirect_uri;
 mod registration;
@@ -169,18 +169,19 @@ mod token;
 mod visible_name;
 
 pub use access::{AccessError, AccessRefused, ProtectedResource};
+pub use access_tokens::{AccessTokens, Jwk, JwkSet, PublicKeys, TokensUnavailable};
 /// The macro that implementations of the traits of this crate need, of the crate `async-trait`.
 pub use async_trait::async_trait;
 pub use attempt::Attempt;
 pub use authorize::{AuthorizationRequest, AuthorizeError, PageError, Redirect};
 pub use builder::AuthorizationServerBuilder;
 pub use claims::AccessTokenClaims;
-pub use client_document::{ClientDocuments, DocumentError};
+pub use client_documents::{ClientDocuments, DocumentError};
 pub use client_url::{ClientUrl, RefusedClientUrl};
 pub use clock::{Clock, SystemClock};
 pub use config::{Config, ConfigError, Endpoints, Lifetimes, Policies, Resource};
 pub use consent::{AllowError, CodeRedirect};
-pub use errors::ErrorBody;
+pub use errors::{ErrorBody, Unavailable};
 #[cfg(feature = "http")]
 pub use http_endpoints::{Endpoint, HttpEndpoints, MAX_BODY_BYTES, MetadataDocuments, UnreadableBody};
 #[cfg(feature = "memory")]
@@ -191,8 +192,6 @@ pub use model::{
     MAX_RECENT_ROTATIONS, SecretHash, StoredGrant, UnixMillis,
 };
 pub use opaque_tokens::OpaqueTokens;
-pub use ports::{AccessTokens, TokensUnavailable, Unavailable};
-pub use public_keys::{Jwk, JwkSet, PublicKeys};
 pub use random::{Random, RandomError, SystemRandom, new_id, new_key};
 pub use redirect_uri::{MAX_REDIRECT_URI_CHARS, RefusedRedirectUri, check_redirect_uri};
 pub use registration::{MAX_REDIRECT_URIS, RegisterError, Registration};

@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use crate::{AuthMethod, AuthorizationServer, GrantType};
+use crate::{AuthMethod, AuthorizationServer, GrantType, JwkSet, Unavailable};
 
 /// Authorization server metadata (RFC 8414).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -78,6 +78,18 @@ impl AuthorizationServer {
             bearer_methods_supported: vec!["header"],
             resource_name: resource.name.clone(),
         })
+    }
+
+    /// The document at [`Endpoints::jwks`](crate::Endpoints::jwks); `None` if the access tokens have no public keys.
+    /// Caches may keep it for five minutes, so that other services soon know a new key.
+    ///
+    /// # Errors
+    /// [`Unavailable::Tokens`].
+    pub async fn jwk_set(&self) -> Result<Option<JwkSet>, Unavailable> {
+        match self.tokens.public_keys() {
+            Some(keys) => Ok(Some(keys.jwk_set().await?)),
+            None => Ok(None),
+        }
     }
 }
 

@@ -4,24 +4,15 @@ use client_documents::HttpClientDocuments;
 use http_server::BaseUrl;
 use keys::Secret;
 use library::Library;
-use oauth_core::{AuthorizationServer, ClientDocuments as _, ClientUrl};
+use oauth_core::{AuthorizationServer, ClientDocuments as _, ClientUrl, ProtectedResource};
 
 use crate::{
     configuration::configuration,
+    mcp_resource::McpResource,
     ports,
     rate_limits::{OAuthLimits, RateLimits},
     verified_tokens::VerifiedTokens,
 };
-
-/// The path prefix of the endpoints.
-pub const OAUTH_PREFIX: &str = "/api/oauth/";
-
-/// The authorization endpoint: the page that asks for sign-in and consent.
-pub const AUTHORIZE_PATH: &str = "/api/oauth/authorize";
-
-/// The path prefix of the page that confirms the login flow of a sync app; the token of the flow follows. Nextcloud's apps
-/// expect this path.
-pub const LOGIN_PAGE_PREFIX: &str = "/index.php/login/v2/flow/";
 
 /// Sent when client ID metadata documents are fetched.
 const USER_AGENT: &str = concat!("photo-library/", env!("CARGO_PKG_VERSION"));
@@ -31,7 +22,6 @@ const USER_AGENT: &str = concat!("photo-library/", env!("CARGO_PKG_VERSION"));
 pub struct AuthorizationOptions {
     /// The public URL of the service.
     pub base_url: BaseUrl,
-    /// Rate limits.
     pub limits: OAuthLimits,
     /// How client ID metadata documents are fetched; `None` rejects such clients.
     pub client_documents: Option<client_documents::Options>,
@@ -44,20 +34,16 @@ pub struct BuildError(pub String);
 
 /// The authorization server with its caches and rate limits.
 pub struct Authorization {
-    /// The authorization server.
     pub server: AuthorizationServer,
-    /// Access tokens with a verified signature.
-    pub verified_tokens: VerifiedTokens,
-    /// Rate limits.
     pub limits: RateLimits,
     client_documents: Option<Arc<HttpClientDocuments>>,
+    v1: ProtectedResource,
+    v2: ProtectedResource,
+    legacy: ProtectedResource,
 }
 
 impl Authorization {
     /// The authorization server of a library. Tokens are signed with keys derived from `secret`.
-    ///
-    /// # Errors
-    /// [`BuildError`].
     pub fn new(
         library: &Library,
         secret: &Secret,
@@ -73,18 +59,34 @@ impl Authorization {
         let client_documents = client_documents.transpose().map_err(|error| failed(&error))?.map(Arc::new);
         let key = secret.derive("authorization server");
         let mut server = AuthorizationServer::builder(config, library.accounts.grants(), &key)
-            .access_tokens(Arc::new(ports::Tokens(keys.clone())))
+            .access_tokens(Arc::new(VerifiedTokens::new(keys)))
             .clock(Arc::new(ports::Clock(library.clone())))
             .random(Arc::new(ports::Random(library.clone())));
         if let Some(documents) = &client_documents {
             server = server.client_documents(documents.clone());
         }
+        let server = server.build();
+        let protect = |resource: McpResource| {
+            let protected = server.protect(&resource.url(&options.base_url));
+            protected.ok_or_else(|| failed(&format_args!("{} is no resource", resource.path())))
+        };
         Ok(Self {
-            server: server.build(),
-            verified_tokens: VerifiedTokens::new(keys),
+            v1: protect(McpResource::V1)?,
+            v2: protect(McpResource::V2)?,
+            legacy: protect(McpResource::Legacy)?,
+            server,
             limits: RateLimits::new(library, &options.limits),
             client_documents,
         })
+    }
+
+    /// The MCP server as a resource, to check requests to it.
+    pub fn protected(&self, resource: McpResource) -> &ProtectedResource {
+        match resource {
+            McpResource::V1 => &self.v1,
+            McpResource::V2 => &self.v2,
+            McpResource::Legacy => &self.legacy,
+        }
     }
 
     /// Applies the rate limit on fetching client ID metadata documents. A cached document is free.

@@ -1,7 +1,7 @@
 use library::TOKEN_LIFETIMES;
 use oauth_core::{Config, ConfigError, Endpoints};
 
-use crate::{OAUTH_PREFIX, mcp_resource::McpResource};
+use crate::{mcp_resource::McpResource, paths::OAUTH_PREFIX};
 use http_server::BaseUrl;
 
 /// The issuer of the authorization server at a base URL (RFC 8414, section 2).
@@ -27,7 +27,6 @@ pub(crate) fn configuration(base_url: &BaseUrl) -> Result<Config, ConfigError> {
     )
 }
 
-/// The URL of an endpoint.
 fn endpoint(base_url: &BaseUrl, name: &str) -> String {
     format!("{}{OAUTH_PREFIX}{name}", base_url.as_str())
 }

@@ -8,13 +8,13 @@
 //! This crate contains no endpoint and no page.
 //!
 //! The most common change is a new event of the security log: a function in [`security_log`].
-#![deny(missing_docs)]
 
 mod app_name;
 mod authorization;
 mod browser;
 mod configuration;
 mod mcp_resource;
+mod paths;
 mod ports;
 mod rate_limits;
 mod rendition_reply;
@@ -22,12 +22,10 @@ pub mod security_log;
 mod verified_tokens;
 
 pub use app_name::{app_name, display_name};
-pub use authorization::{
-    AUTHORIZE_PATH, Authorization, AuthorizationOptions, BuildError, LOGIN_PAGE_PREFIX, OAUTH_PREFIX,
-};
+pub use authorization::{Authorization, AuthorizationOptions, BuildError};
 pub use browser::{SESSION_COOKIE, is_same_origin, session_token};
 pub use configuration::issuer;
 pub use mcp_resource::{McpResource, mcp_url};
+pub use paths::{AUTHORIZE_PATH, LOGIN_PAGE_PREFIX, OAUTH_PREFIX};
 pub use rate_limits::{OAuthLimits, RateLimit, RateLimits};
 pub use rendition_reply::{rendition_file, rendition_reply};
-pub use verified_tokens::VerifiedTokens;

@@ -22,7 +22,6 @@ impl McpResource {
         Self::ALL.into_iter().find(|resource| resource.path() == path)
     }
 
-    /// Its path.
     pub const fn path(self) -> &'static str {
         match self {
             Self::V1 => "/api/mcp/v1",
@@ -31,7 +30,6 @@ impl McpResource {
         }
     }
 
-    /// Its URL.
     pub fn url(self, base_url: &BaseUrl) -> String {
         format!("{}{}", base_url.as_str(), self.path())
     }

@@ -1,9 +1,9 @@
 use domain::Rendition;
 use http::{HeaderValue, StatusCode, header, request::Parts};
 use http_server::{
-    body::{ResponseBody, full, try_streamed},
     file::{File, serve_file},
     reply::{Reply, WithHeader as _, error, retry_after},
+    response_body::{ResponseBody, full, try_streamed},
 };
 use library::{BlobError, RenditionContent, RenditionError, ServedRendition};
 
@@ -40,9 +40,6 @@ async fn serve(request: &Parts, served: &ServedRendition) -> Reply {
 }
 
 /// Serves the bytes of a rendition to GET or HEAD, with validators and ranges.
-///
-/// # Errors
-/// [`BlobError`].
 pub async fn rendition_file(request: &Parts, served: &ServedRendition) -> Result<Reply, BlobError> {
     let tag = served.hash().to_string();
     let file = File { tag: &tag, bytes: served.bytes(), content_type: "image/webp" };

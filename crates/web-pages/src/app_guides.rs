@@ -27,7 +27,6 @@ pub enum McpApp {
     ChatGpt,
     /// Visual Studio Code.
     VsCode,
-    /// Cursor.
     Cursor,
     /// The developer tool of the MCP project.
     Inspector,
@@ -39,7 +38,6 @@ pub enum McpApp {
 pub struct UnknownApp;
 
 impl McpApp {
-    /// All apps.
     pub const ALL: [Self; 7] = [
         Self::Claude,
         Self::ClaudeDesktop,
@@ -99,7 +97,6 @@ impl fmt::Display for McpApp {
 /// How to connect one app to the library at one base URL. It contains no secret, because apps sign in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectionGuide {
-    /// The app.
     pub app: McpApp,
     /// The steps, in plain text.
     pub steps: Vec<String>,
@@ -195,7 +192,6 @@ impl ConnectionGuide {
         Self { app, steps, snippet, language, obstacle: obstacle(app, base_url) }
     }
 
-    /// The guides for all apps.
     pub fn all(base_url: &BaseUrl) -> Vec<Self> {
         McpApp::ALL.into_iter().map(|app| Self::new(app, base_url)).collect()
     }

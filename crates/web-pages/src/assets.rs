@@ -2,17 +2,17 @@
 //!
 //! The hash is that of all assets together, so an address always names the same bytes and browsers never ask again.
 
+mod scripts;
+
 use std::sync::LazyLock;
 
 use data_encoding::HEXLOWER;
 use http::{HeaderName, HeaderValue, Method, header, request::Parts};
 use http_server::{
-    body::full,
     file::{File, serve_file},
     reply::{Reply, WithHeader as _, compressible, method_not_allowed, not_found},
+    response_body::full,
 };
-
-use crate::gallery::scripts;
 
 /// The path prefix of the assets.
 pub(crate) const PREFIX: &str = "/assets/";

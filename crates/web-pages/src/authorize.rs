@@ -15,8 +15,8 @@ use web_auth::security_log;
 use crate::{
     Site,
     consent::{self, app_by_redirect, form_targets, name_entry},
+    form_reader::read_form,
     form_rejected::form_rejected,
-    forms::read_form,
     messages::{self, message},
     return_to::ReturnTo,
     session::session,

@@ -15,13 +15,14 @@ use web_auth::{LOGIN_PAGE_PREFIX, security_log};
 use crate::{
     Site,
     consent::DECISION,
+    form_reader::read_form,
     form_rejected::form_rejected,
-    forms::{Form, csrf_field, read_form},
+    forms::{Form, csrf_field},
     layout::Page,
     messages::{self, message},
     return_to::ReturnTo,
     session::{session, session_token},
-    sign_out::sign_out_button,
+    sign_out_button::sign_out_button,
 };
 
 /// The purpose that the token of the form is bound to, beside the session and the page.

@@ -18,7 +18,7 @@ use crate::{
     layout::Page,
     messages::{self, message},
     session::{session, session_token},
-    sign_out::sign_out_button,
+    sign_out_button::sign_out_button,
 };
 
 /// The name of the buttons.

@@ -18,11 +18,11 @@ pub(crate) use library::{LibraryPage, LibraryTab};
 pub(crate) use time::{day, format_wall, minute};
 
 use http_server::{
-    body::full,
     reply::{Reply, WithHeader as _, with_body},
+    response_body::full,
 };
 
-use crate::sign_out::sign_out_button;
+use crate::sign_out_button::sign_out_button;
 
 const STYLE: &str = include_str!("layout/style.css");
 const SCRIPT: &str = include_str!("layout/page.js");
@@ -218,7 +218,6 @@ impl PageHeader<'_> {
     }
 }
 
-/// A section of a page.
 pub(crate) struct Section {
     /// The id of its element.
     pub(crate) id: &'static str,

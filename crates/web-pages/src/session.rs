@@ -1,12 +1,14 @@
 //! The session of a browser, and the visitor before it.
 
+use std::net::IpAddr;
+
 use http::{HeaderMap, HeaderName, HeaderValue, header, request::Parts, uri::PathAndQuery};
 use http_server::{
     BaseUrl, cookies,
     reply::{Reply, WithHeader as _, found},
 };
 use keys::{Random, RandomError, new_session_token, session_hash};
-use library::{Caller, SessionHolder, SignedIn};
+use library::{Caller, SessionHolder, SignInSource, SignedIn};
 use web_auth::SESSION_COOKIE;
 
 pub(crate) use web_auth::session_token;
@@ -73,6 +75,12 @@ impl Person {
     pub(crate) fn token_parts<'a>(&'a self, purpose: &'a str) -> [&'a [u8]; 2] {
         [purpose.as_bytes(), &self.session]
     }
+}
+
+/// The client and browser of a sign-in.
+pub(crate) fn sign_in_source(headers: &HeaderMap, address: IpAddr) -> SignInSource {
+    let user_agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
+    SignInSource { address, user_agent: user_agent.map(str::to_owned) }
 }
 
 /// Sets the session cookie, if there is a new session.

@@ -16,12 +16,12 @@ use web_auth::security_log;
 
 use crate::{
     Site,
+    form_reader::read_form,
     form_rejected::form_rejected,
-    forms::{Form, csrf_field, read_form},
+    forms::{Form, csrf_field},
     layout::{Link, Page},
     messages::{self, message_with_link},
-    session::{Visitor, with_session},
-    sign_in::sign_in_source,
+    session::{Visitor, sign_in_source, with_session},
 };
 
 /// The purpose that the token of the form is bound to, beside the visitor.

@@ -2,24 +2,25 @@
 
 use std::net::IpAddr;
 
-use http::{HeaderMap, Method, StatusCode, header, request::Parts};
+use http::{HeaderMap, Method, StatusCode, request::Parts};
 use http_server::{
     Query,
     body::RequestBody,
     reply::{Reply, method_not_allowed, retry_after, see_other},
 };
-use library::{SignInError, SignInSource};
+use library::SignInError;
 use maud::{Markup, html};
 use web_auth::security_log;
 
 use crate::{
     Site,
+    form_reader::read_form,
     form_rejected::form_rejected,
-    forms::{Form, csrf_field, read_form},
+    forms::{Form, csrf_field},
     layout::Page,
     messages::{self, minutes},
     return_to::ReturnTo,
-    session::{Visitor, session_token, with_session},
+    session::{Visitor, session_token, sign_in_source, with_session},
     set_up,
 };
 
@@ -31,7 +32,6 @@ const PURPOSE: &[u8] = b"sign in";
 pub(crate) struct SignInPage<'a> {
     /// The path that the form is sent to.
     pub(crate) action: &'a str,
-    /// What the sign-in is for.
     pub(crate) purpose: &'a Markup,
     /// See [`Page::form_targets`].
     pub(crate) form_targets: &'a [String],
@@ -52,12 +52,6 @@ pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, addres
         },
         _ => method_not_allowed("GET, HEAD, POST"),
     }
-}
-
-/// The client and browser of a sign-in.
-pub(crate) fn sign_in_source(headers: &HeaderMap, address: IpAddr) -> SignInSource {
-    let user_agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
-    SignInSource { address, user_agent: user_agent.map(str::to_owned) }
 }
 
 impl SignInPage<'_> {

@@ -1,4 +1,4 @@
-//! The sign-out button and its form.
+//! Signing out.
 
 use std::net::IpAddr;
 
@@ -7,40 +7,18 @@ use http_server::{
     body::RequestBody,
     reply::{Reply, method_not_allowed, see_other},
 };
-use keys::{FormSigner, session_hash};
-use maud::{Markup, html};
+use keys::session_hash;
 use web_auth::security_log;
 
 use crate::{
     Site,
+    form_reader::{page_of, read_form},
     form_rejected::form_rejected,
-    forms::{csrf_field, page_of, read_form},
     messages,
     return_to::ReturnTo,
     session::{session_token, without_session},
+    sign_out_button::PURPOSE,
 };
-
-/// The path that the button is sent to.
-pub(crate) const PATH: &str = "/sign-out";
-
-/// The purpose that the token of the button is bound to, beside the session.
-const PURPOSE: &[u8] = b"sign out";
-
-/// A button that ends the session of this browser and leads back to `return_to`.
-pub(crate) fn sign_out_button(
-    forms: &FormSigner,
-    session_token: &str,
-    return_to: &str,
-    label: &str,
-) -> Markup {
-    html! {
-        form.aside method="post" action=(PATH) {
-            (csrf_field(forms, &[PURPOSE, &session_hash(session_token)]))
-            input type="hidden" name="return_to" value=(return_to);
-            button.quiet type="submit" { (label) }
-        }
-    }
-}
 
 /// `POST /sign-out`: ends the session of this browser.
 pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {

@@ -16,12 +16,15 @@ use tracing::Instrument as _;
 use crate::{
     Site,
     assets::Asset,
-    forms::{csrf_field, read_signed_form},
-    gallery::{Tile, date_of, picture_path, tiles},
+    form_reader::read_signed_form,
+    forms::csrf_field,
     layout::{LibraryPage, LibraryTab},
     messages,
+    photo_text::date_of,
+    pictures::picture_path,
     selection::{self, photos},
     session::Person,
+    tiles::{Tile, tiles},
 };
 
 const PATH: &str = "/trash";

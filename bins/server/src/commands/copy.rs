@@ -17,7 +17,7 @@ use super::{CommandError, Report};
 use crate::{
     cli::CopyOptions,
     config::{Config, Environment, SecretSource},
-    shutdown,
+    io_messages, shutdown,
     stores::{self, IfMissing, OpenError},
     table::table,
 };
@@ -39,7 +39,7 @@ pub(crate) enum CopyFailure {
         .0.display(), .1.display()
     )]
     OtherSecret(PathBuf, PathBuf),
-    #[error("{}", stores::io_advice(path, source))]
+    #[error("{}", io_messages::io_advice(path, source))]
     Secret { path: PathBuf, source: io::Error },
     #[error(transparent)]
     Copy(#[from] CopyError),
@@ -190,9 +190,9 @@ pub(super) async fn create_schema(target: &SharedStore, name: &str) -> Result<()
 
 /// What messages call a library. The same in every run, and without a password.
 pub(super) fn name(config: &Config) -> String {
-    let folder = stores::absolute(&config.data_dir);
+    let folder = io_messages::absolute(&config.data_dir);
     let is_inside =
-        |path: Option<&Path>| path.is_some_and(|path| stores::absolute(path).starts_with(&folder));
+        |path: Option<&Path>| path.is_some_and(|path| io_messages::absolute(path).starts_with(&folder));
     if is_inside(config.database.file())
         && !config.blobs.is_remote()
         && is_inside(Some(config.blobs.folder()))
@@ -219,7 +219,7 @@ fn blobs(config: &Config) -> String {
 
 /// The path without symbolic links, as far as it exists.
 fn real_path(path: &Path) -> PathBuf {
-    let path = stores::absolute(path);
+    let path = io_messages::absolute(path);
     match (fs::canonicalize(&path), path.parent(), path.file_name()) {
         (Ok(real), ..) => real,
         (Err(_), Some(parent), Some(name)) => real_path(parent).join(name),

@@ -7,7 +7,7 @@ use library::{ExportProgress, ExportReport};
 use serde::Serialize;
 
 use super::{CommandError, Report};
-use crate::{cli::ExportOptions, config::Config, progress, shutdown, stores};
+use crate::{cli::ExportOptions, config::Config, io_messages, progress, shutdown, stores};
 
 pub(super) async fn run(options: &ExportOptions, config: &Config) -> Result<Report, CommandError> {
     stores::require_outside(config, &options.folder)?;
@@ -43,7 +43,11 @@ fn summary(report: &ExportReport) -> String {
         report.failed.len()
     );
     for file in &report.failed {
-        text.push_str(&format!("  {}: {}\n", file.path.display(), stores::without_error_number(&file.error)));
+        text.push_str(&format!(
+            "  {}: {}\n",
+            file.path.display(),
+            io_messages::without_error_number(&file.error)
+        ));
     }
     text
 }
@@ -68,7 +72,7 @@ fn json(report: &ExportReport) -> Result<String, serde_json::Error> {
     let failed = report
         .failed
         .iter()
-        .map(|file| JsonFailure { path: &file.path, error: stores::without_error_number(&file.error) });
+        .map(|file| JsonFailure { path: &file.path, error: io_messages::without_error_number(&file.error) });
     let report = JsonReport {
         photos: report.photos,
         written: report.written,

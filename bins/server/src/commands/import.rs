@@ -9,7 +9,7 @@ use library::{FailedKind, ImportProgress, ImportReport, IndexingScope, Problem};
 use serde::Serialize;
 
 use super::{CommandError, Report};
-use crate::{cli::ImportOptions, config::Config, progress, shutdown, stores};
+use crate::{cli::ImportOptions, config::Config, io_messages, progress, shutdown, stores};
 
 /// How often a line reports the progress if stderr is not a terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(30);
@@ -162,7 +162,7 @@ fn recognition_note(images: u64, has_service: bool) -> String {
 pub(super) fn add_details(text: &mut String, report: &ImportReport) {
     let of_kind = |kind: FailedKind| report.failed.iter().filter(move |file| file.kind == kind);
     for file in of_kind(FailedKind::File).chain(of_kind(FailedKind::Unread)) {
-        add_line(text, &file.path, stores::without_error_number(&file.error));
+        add_line(text, &file.path, io_messages::without_error_number(&file.error));
     }
     let movies = of_kind(FailedKind::Movie).count();
     if movies > 0 {
@@ -195,7 +195,6 @@ fn add_group<'a>(text: &mut String, title: &str, lines: impl Iterator<Item = (&'
     }
 }
 
-/// The report of an import as JSON.
 #[derive(Serialize)]
 pub(super) struct JsonReport {
     imported: u64,

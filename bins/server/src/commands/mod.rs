@@ -30,14 +30,14 @@ use library::{
 use crate::{
     cli::{DocumentCommand, LibraryCommand},
     config::{Config, ConfigError, Environment},
+    io_messages::absolute,
     logging::InvalidLogFilter,
-    stores::{OpenError, absolute},
+    stores::OpenError,
     traces::TracesError,
 };
 use copy::CopyFailure;
 pub(crate) use doctor::invalid_configuration;
 use library_backup::BackupError;
-pub(crate) use model::DEFAULT_SOURCE as DEFAULT_MODEL_SOURCE;
 use model::ModelError;
 use password_input::PasswordInputError;
 use restore::RestoreFailure;
@@ -169,9 +169,6 @@ pub(crate) fn document(command: &DocumentCommand) -> Report {
 }
 
 /// Runs a command that needs the configuration.
-///
-/// # Errors
-/// [`CommandError`].
 pub(crate) async fn run(
     command: LibraryCommand,
     config: &Config,

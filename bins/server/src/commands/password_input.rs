@@ -19,9 +19,6 @@ pub(crate) enum PasswordInputError {
 }
 
 /// Reads a new password from the first line of the input.
-///
-/// # Errors
-/// [`PasswordInputError`].
 pub(super) fn read_password(input: impl Read) -> Result<String, PasswordInputError> {
     let mut line = String::new();
     // Room for the line ending, and one byte more to detect a line that is too long.

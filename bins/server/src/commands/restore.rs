@@ -14,7 +14,7 @@ use super::{
 use crate::{
     cli::RestoreOptions,
     config::{Config, SecretSource},
-    shutdown,
+    io_messages, shutdown,
     stores::{self, IfMissing},
 };
 
@@ -35,9 +35,9 @@ pub(crate) enum RestoreFailure {
     NoSecretFile,
     #[error("{} has other files, such as {name}; choose an empty folder for the library", folder.display())]
     OtherFiles { folder: PathBuf, name: String },
-    #[error("{}", stores::io_advice(path, source))]
+    #[error("{}", io_messages::io_advice(path, source))]
     Folder { path: PathBuf, source: io::Error },
-    #[error("{}", stores::io_advice(path, source))]
+    #[error("{}", io_messages::io_advice(path, source))]
     Secret { path: PathBuf, source: io::Error },
     #[error("interrupted; the library is not usable yet. Run the command again to continue")]
     Interrupted,
@@ -79,7 +79,7 @@ pub(super) async fn run(options: &RestoreOptions, config: &Config) -> Result<Rep
 fn check_folder(config: &Config) -> Result<(), RestoreFailure> {
     // They may be there before: of an administrator, or of the file system.
     const OTHERS: [&str; 3] = ["secret", "models", "lost+found"];
-    let folder = stores::absolute(&config.data_dir);
+    let folder = io_messages::absolute(&config.data_dir);
     if config
         .database
         .file()
@@ -119,9 +119,9 @@ impl SecretTarget {
             SecretSource::Missing => Err(RestoreFailure::NoSecretFile),
             SecretSource::File(path) | SecretSource::ExistingFile(path) => match fs::read(path) {
                 Ok(present) if present.trim_ascii() == restored => Ok(Self::Present),
-                Ok(_) => Err(RestoreFailure::OtherSecretFile(stores::absolute(path))),
+                Ok(_) => Err(RestoreFailure::OtherSecretFile(io_messages::absolute(path))),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::File(path.clone())),
-                Err(source) => Err(RestoreFailure::Secret { path: stores::absolute(path), source }),
+                Err(source) => Err(RestoreFailure::Secret { path: io_messages::absolute(path), source }),
             },
         }
     }
@@ -131,7 +131,7 @@ impl SecretTarget {
         let mut text = backup.secret().to_owned();
         text.push(b'\n');
         copy::write_secret(path, &text)
-            .map_err(|source| RestoreFailure::Secret { path: stores::absolute(path), source })
+            .map_err(|source| RestoreFailure::Secret { path: io_messages::absolute(path), source })
     }
 }
 

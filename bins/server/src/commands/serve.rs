@@ -16,7 +16,7 @@ use web::{App, BaseUrl, BuildError, HttpLimits, InvalidBaseUrl, WebConfig};
 use crate::{
     addresses::{self, ThisMachine},
     config::{Config, ListenAddress, Switch, TlsSettingsError},
-    exposed_files, file_descriptors, service_manager,
+    exposed_files, file_descriptors, io_messages, service_manager,
     serving_lock::ServingLock,
     shutdown,
     stores::{self, IfMissing, OpenError},
@@ -72,7 +72,7 @@ pub(super) async fn run(config: &Config) -> Result<(), ServeError> {
     exposed_files::advice(config).iter().for_each(|advice| tracing::warn!("{advice}"));
     let library = stores::open_library(config, IfMissing::CreateAll).await?;
     let secret = stores::load_secret(config)?;
-    let data_dir = stores::absolute(&config.data_dir);
+    let data_dir = io_messages::absolute(&config.data_dir);
     let lock = ServingLock::try_acquire(&data_dir)
         .map_err(|source| OpenError::Io { path: data_dir.clone(), source })?;
     let other_server = lock.other_server(&data_dir);

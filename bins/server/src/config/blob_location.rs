@@ -45,7 +45,6 @@ impl BlobLocation {
         Ok(Self::S3 { options: Box::new(options), folder })
     }
 
-    /// The local folder.
     pub(crate) fn folder(&self) -> &Path {
         match self {
             Self::Folder(folder) | Self::S3 { folder, .. } => folder,

@@ -37,7 +37,6 @@ impl DatabaseLocation {
         Ok(Self::File(file.unwrap_or_else(|| data_dir.join("library.sqlite"))))
     }
 
-    /// The SQLite file.
     pub(crate) fn file(&self) -> Option<&Path> {
         match self {
             Self::File(file) => Some(file),

@@ -1,7 +1,6 @@
 //! The configuration: flags override the environment, which overrides the file, which overrides the defaults.
 //!
-//! To add a setting, add a field to [`StoreOptions`] or [`ServeOptions`], a line to each of [`Layer`]'s two functions,
-//! and its default to [`Config::from_layer`].
+//! To add a setting, declare it in `options`, and add its default to [`Config::from_layer`].
 
 mod blob_location;
 mod database_location;
@@ -23,16 +22,13 @@ use std::{
 
 use ipnet::IpNet;
 use keys::{Random, Secret, SecretError};
-use library::{
-    IndexerSettings, IngestLimits, InstalledModels, Languages, SearchSettings, Settings, WorkerCommand,
-};
+use library::{IndexerSettings, IngestLimits, InstalledModels, SearchSettings, Settings};
 use vision::{clip, models::Models};
 use web::{BaseUrl, InvalidBaseUrl};
 
 use crate::{
-    cli::{DECODER, READ_TEXT},
-    commands::DEFAULT_MODEL_SOURCE,
-    stores::io_message,
+    decoder::{decoder, ocr_worker},
+    io_messages::io_message,
     tls::CertificateSource,
     traces::Collector,
 };
@@ -48,6 +44,8 @@ pub(crate) use tls::TlsSettingsError;
 
 /// The default data folder.
 pub(crate) const DEFAULT_DATA_DIR: &str = "./data";
+/// The default hub of vision models.
+pub(crate) const DEFAULT_MODEL_SOURCE: &str = "https://huggingface.co";
 const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 
 /// Why the configuration is invalid. No message quotes a value that may be secret.
@@ -124,7 +122,6 @@ impl SecretSource {
     }
 }
 
-/// All settings.
 #[derive(Debug, Clone)]
 pub(crate) struct Config {
     pub(crate) data_dir: PathBuf,
@@ -158,9 +155,6 @@ pub(crate) struct Config {
 
 impl Config {
     /// Resolves the configuration from flags, environment, and the file that `--config` or `PHOTOS_CONFIG` names.
-    ///
-    /// # Errors
-    /// [`ConfigError`].
     pub(crate) fn load(
         flags: Layer,
         file: Option<PathBuf>,
@@ -176,9 +170,6 @@ impl Config {
     }
 
     /// Resolves the configuration from flags, environment, and the path and text of a file.
-    ///
-    /// # Errors
-    /// [`ConfigError`].
     pub(crate) fn resolve(
         flags: Layer,
         environment: &Environment,
@@ -197,9 +188,6 @@ impl Config {
     }
 
     /// The same configuration for a library in another place, as a flag names it.
-    ///
-    /// # Errors
-    /// [`ConfigError`].
     pub(crate) fn at_place(
         &self,
         flag: &'static str,
@@ -256,9 +244,6 @@ impl Config {
     }
 
     /// Where the TLS certificate comes from; `None` serves http. Only the server and `doctor` need it.
-    ///
-    /// # Errors
-    /// [`TlsSettingsError`].
     pub(crate) fn certificate(&self) -> Result<Option<CertificateSource>, TlsSettingsError> {
         tls::certificate(&self.layer.serve, self.base_url.as_ref())
     }
@@ -305,30 +290,6 @@ impl Config {
         self.database.file().is_some_and(|file| file.starts_with(&self.data_dir))
             || self.blobs.folder().starts_with(&self.data_dir)
     }
-}
-
-/// Variables that add search paths for shared libraries and libheif plug-ins.
-const LIBRARY_PATHS: [&str; 2] = ["LD_LIBRARY_PATH", "LIBHEIF_PLUGIN_PATH"];
-
-/// Variable that names the folder of Tesseract's trained data.
-const TRAINED_DATA: &str = "TESSDATA_PREFIX";
-
-/// The command of a decoder process. Its environment has only what it needs to load libraries.
-fn decoder() -> io::Result<WorkerCommand> {
-    worker(&[DECODER.to_owned()], &LIBRARY_PATHS)
-}
-
-/// The command of a decoder process that runs OCR.
-fn ocr_worker(languages: &Languages) -> io::Result<WorkerCommand> {
-    let [libraries, plugins] = LIBRARY_PATHS;
-    let args = [DECODER.to_owned(), format!("--{READ_TEXT}={languages}")];
-    worker(&args, &[libraries, plugins, TRAINED_DATA])
-}
-
-fn worker(args: &[String], variables: &[&str]) -> io::Result<WorkerCommand> {
-    let variable = |name: &&str| std::env::var_os(name).map(|value| (name.into(), value));
-    let environment = variables.iter().filter_map(variable).collect();
-    Ok(WorkerCommand { environment, ..WorkerCommand::this_program(args)? })
 }
 
 fn settings(options: &StoreOptions) -> Result<Settings, ConfigError> {

@@ -60,9 +60,6 @@ impl std::fmt::Debug for Environment {
 
 impl Environment {
     /// Keeps the variables that this program reads and that are not empty.
-    ///
-    /// # Errors
-    /// [`ConfigError::NotUnicode`].
     pub(crate) fn new(
         variables: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Result<Self, ConfigError> {
@@ -82,12 +79,10 @@ impl Environment {
         Ok(Self(kept))
     }
 
-    /// The secret.
     pub(crate) fn secret(&self) -> Option<&str> {
         self.0.get(SECRET).map(String::as_str)
     }
 
-    /// The configuration file.
     pub(crate) fn config_file(&self) -> Option<PathBuf> {
         self.0.get("PHOTOS_CONFIG").map(PathBuf::from)
     }
@@ -97,15 +92,11 @@ impl Environment {
         self.0.get(ORT_DYLIB_PATH).map(PathBuf::from)
     }
 
-    /// A variable of AWS.
     pub(crate) fn aws(&self, name: &str) -> Option<&str> {
         self.0.get(name).filter(|_| name.starts_with(AWS_PREFIX)).map(String::as_str)
     }
 
     /// The OpenTelemetry collector for traces.
-    ///
-    /// # Errors
-    /// [`ConfigError::Variable`].
     pub(super) fn collector(&self) -> Result<Option<Collector>, ConfigError> {
         let is_off = |(name, off): &(&str, &str)| {
             self.0.get(*name).is_some_and(|value| value.eq_ignore_ascii_case(off))

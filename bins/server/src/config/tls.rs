@@ -5,7 +5,7 @@ use web::BaseUrl;
 
 use super::{ServeOptions, Switch};
 use crate::{
-    addresses::is_public_name,
+    public_hosts::is_public_name,
     tls::{AcmeOrder, CertificateFiles, CertificateSource},
 };
 

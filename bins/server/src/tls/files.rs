@@ -59,9 +59,6 @@ struct Contents {
 
 impl CertificateFiles {
     /// The certificate with its chain, its own certificate first, and the key.
-    ///
-    /// # Errors
-    /// [`CertificateError`].
     pub(crate) fn load(&self) -> Result<CertifiedKey, CertificateError> {
         self.parse(&self.read()?)
     }

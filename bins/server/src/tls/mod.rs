@@ -55,9 +55,6 @@ type Report = Arc<dyn Fn(Timestamp) + Send + Sync>;
 impl Tls {
     /// Loads certificate files. A certificate of an authority is loaded or ordered by [`Self::renew`]; until then, connections
     /// fail.
-    ///
-    /// # Errors
-    /// [`TlsError`].
     pub(crate) fn new(
         source: &CertificateSource,
         base_url: &BaseUrl,

@@ -44,9 +44,6 @@ impl fmt::Display for Flaw {
 }
 
 /// When a certificate for the host of this URL expires.
-///
-/// # Errors
-/// [`Flaw`].
 pub(crate) fn valid_until(
     certificate: &CertificateDer<'_>,
     base_url: &BaseUrl,
@@ -69,9 +66,6 @@ pub(crate) fn valid_until(
 }
 
 /// Begin and end of the lifetime of a certificate.
-///
-/// # Errors
-/// [`Flaw::Unreadable`].
 pub(super) fn lifetime(certificate: &CertificateDer<'_>) -> Result<(Timestamp, Timestamp), Flaw> {
     let (_, parsed) = parse_x509_certificate(certificate).map_err(|_| Flaw::Unreadable)?;
     let validity = parsed.validity();

@@ -1,9 +1,8 @@
-use super::InvalidBody;
-use crate::{
-    XmlWriter,
-    names::DAV,
+use super::{
+    InvalidBody,
     xml::{self, Element, Node},
 };
+use crate::{XmlWriter, names::DAV};
 
 /// Maximum length of the owner as XML, in bytes.
 const MAX_OWNER_BYTES: usize = 2048;
@@ -20,7 +19,6 @@ pub enum LockScope {
 /// The lock that a LOCK asks for (RFC 4918 §14.11).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockInfo {
-    /// Its scope.
     pub scope: LockScope,
     /// The content of the owner element as XML, written anew from what was parsed. The prefix `d` must be declared around
     /// it. Attributes are dropped.
@@ -28,10 +26,6 @@ pub struct LockInfo {
 }
 
 impl LockInfo {
-    /// Parses a body.
-    ///
-    /// # Errors
-    /// [`InvalidBody`].
     pub fn parse(body: &[u8]) -> Result<Self, InvalidBody> {
         let root = xml::parse(body)?;
         if root.name.parts() != (DAV, "lockinfo") {

@@ -1,5 +1,5 @@
-use super::InvalidBody;
-use crate::{Name, names::DAV, xml};
+use super::{InvalidBody, xml};
+use crate::{Name, names::DAV};
 
 /// Maximum number of properties of one request, because each is repeated for every file of the response.
 pub const MAX_PROPERTIES: usize = 200;
@@ -20,9 +20,6 @@ pub enum PropFind {
 
 impl PropFind {
     /// Parses a body. An empty one asks for all properties.
-    ///
-    /// # Errors
-    /// [`InvalidBody`].
     pub fn parse(body: &[u8]) -> Result<Self, InvalidBody> {
         if body.is_empty() {
             return Ok(Self::AllProp { include: Vec::new() });

@@ -1,19 +1,15 @@
-use super::{InvalidBody, MAX_PROPERTIES};
-use crate::{Name, names::DAV, xml};
+use super::{InvalidBody, MAX_PROPERTIES, xml};
+use crate::{Name, names::DAV};
 
 /// A property to change (RFC 4918 §14.19).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PropertyChange {
-    /// Its name.
     pub name: Name,
     /// Its new value as text; `None` to remove it.
     pub value: Option<String>,
 }
 
 /// Parses the body of a PROPPATCH: the changes in the order of the document.
-///
-/// # Errors
-/// [`InvalidBody`].
 pub fn parse_prop_patch(body: &[u8]) -> Result<Vec<PropertyChange>, InvalidBody> {
     let root = xml::parse(body)?;
     if root.name.parts() != (DAV, "propertyupdate") {

@@ -1,5 +1,5 @@
-use super::InvalidBody;
-use crate::{names::OWNCLOUD, xml};
+use super::{InvalidBody, xml};
+use crate::names::OWNCLOUD;
 
 /// A REPORT (RFC 3253 §3.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,9 +11,6 @@ pub enum Report {
 }
 
 /// Parses the body of a REPORT.
-///
-/// # Errors
-/// [`InvalidBody`].
 pub fn parse_report(body: &[u8]) -> Result<Report, InvalidBody> {
     let root = xml::parse(body)?;
     Ok(if root.name.parts() == (OWNCLOUD, "filter-files") { Report::FilterFiles } else { Report::Other })

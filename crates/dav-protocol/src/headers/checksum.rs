@@ -3,7 +3,6 @@ use domain::{Checksum, ChecksumAlgorithm};
 
 use super::InvalidHeader;
 
-/// Reads the checksums in one header.
 pub type ReadChecksums = fn(&str) -> Result<Vec<Checksum>, InvalidHeader>;
 
 /// The headers with checksums of a body: their names in lower case, and what reads them.

@@ -1,7 +1,6 @@
 /// An entity tag (RFC 9110 §8.8.3).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntityTag {
-    /// Whether it is weak.
     pub is_weak: bool,
     /// What is between the quotes.
     pub opaque: String,

@@ -25,7 +25,6 @@ pub struct IfList {
 pub struct IfCondition {
     /// Whether the resource must not have the state.
     pub is_negated: bool,
-    /// The state.
     pub state: IfState,
 }
 
@@ -39,10 +38,6 @@ pub enum IfState {
 }
 
 impl IfHeader {
-    /// Parses the header.
-    ///
-    /// # Errors
-    /// [`InvalidHeader`].
     pub fn parse(value: &str) -> Result<Self, InvalidHeader> {
         let mut lists = Vec::new();
         let mut resource = None;

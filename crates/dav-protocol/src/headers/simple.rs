@@ -16,10 +16,6 @@ pub enum Depth {
 }
 
 impl Depth {
-    /// Parses the header.
-    ///
-    /// # Errors
-    /// [`InvalidHeader`].
     pub fn parse(value: &str) -> Result<Self, InvalidHeader> {
         match value.trim() {
             "0" => Ok(Self::Zero),
@@ -31,9 +27,6 @@ impl Depth {
 }
 
 /// `Overwrite` (RFC 4918 §10.6): whether an entry at the destination may be replaced.
-///
-/// # Errors
-/// [`InvalidHeader`].
 pub fn overwrite(value: &str) -> Result<bool, InvalidHeader> {
     match value.trim() {
         value if value.eq_ignore_ascii_case("t") => Ok(true),
@@ -65,9 +58,6 @@ pub fn lock_timeout_s(value: &str) -> u32 {
 }
 
 /// `Lock-Token` (RFC 4918 §10.5): the token between the angle brackets.
-///
-/// # Errors
-/// [`InvalidHeader`].
 pub fn lock_token(value: &str) -> Result<&str, InvalidHeader> {
     let token = value.trim().strip_prefix('<').and_then(|value| value.strip_suffix('>'));
     token.filter(|token| !token.is_empty() && !token.contains(['<', '>'])).ok_or(InvalidHeader("Lock-Token"))
@@ -75,9 +65,6 @@ pub fn lock_token(value: &str) -> Result<&str, InvalidHeader> {
 
 /// The encoded path of `Destination` (RFC 4918 §10.3), which is a URL or an absolute path. Scheme and host are ignored,
 /// because they are wrong behind many reverse proxies.
-///
-/// # Errors
-/// [`InvalidHeader`].
 pub fn destination_path(value: &str) -> Result<&str, InvalidHeader> {
     let value = value.trim();
     let path = match value.split_once("://") {

@@ -22,7 +22,7 @@ use super::{
     connections::{NoSlot, Slot},
     http2::{Delivery, PART_BYTES},
 };
-use crate::body::{BodyError, ResponseBody};
+use crate::response_body::{BodyError, ResponseBody};
 
 /// The state of a connection.
 pub(super) struct Activity {
@@ -236,7 +236,7 @@ mod tests {
     use super::*;
     use crate::{
         HttpLimits,
-        body::{full, streamed, try_streamed},
+        response_body::{full, streamed, try_streamed},
     };
 
     /// The parts that an HTTP/2 stream takes of a body, and whether the last one was known to be the last.

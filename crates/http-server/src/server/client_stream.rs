@@ -54,7 +54,6 @@ pub(super) struct WriteAllowance {
     /// Upper bound on the allowance.
     max: Duration,
     bytes_per_s: u32,
-    /// The size of the buffer.
     buffer_bytes: usize,
     /// How many further bytes of this response may only fill the buffer.
     unfilled_bytes: usize,

@@ -15,7 +15,7 @@ use hyper::rt::Executor;
 use tokio::time::{Instant, sleep};
 
 use super::client_stream::WriteAllowance;
-use crate::{HttpLimits, body::full, reply::Reply};
+use crate::{HttpLimits, reply::Reply, response_body::full};
 
 /// Upper bound on the requests in progress on one connection.
 pub(super) const MAX_STREAMS: u32 = 100;

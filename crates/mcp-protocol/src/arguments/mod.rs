@@ -11,7 +11,6 @@ mod error;
 
 pub use error::ArgumentError;
 
-use crate::jsonrpc::ErrorObject;
 use deserializer::ArgumentDeserializer;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -44,12 +43,6 @@ pub fn parse_arguments<T: DeserializeOwned>(arguments: &Map<String, Value>) -> R
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(description = ""))]
 pub struct NoArguments {}
-
-impl From<ArgumentError> for ErrorObject {
-    fn from(error: ArgumentError) -> Self {
-        Self::invalid_params(error.to_string())
-    }
-}
 
 #[cfg(test)]
 mod tests;

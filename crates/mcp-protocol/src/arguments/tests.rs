@@ -1,4 +1,5 @@
 use super::*;
+use crate::jsonrpc::ErrorObject;
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::HashMap;

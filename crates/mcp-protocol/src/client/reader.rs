@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{EventParser, EventTooLong, HttpRequest};
-use crate::headers::SESSION_ID;
+use crate::headers::{SESSION_ID, essence};
 use crate::jsonrpc::{CallError, ErrorObject, Incoming, ParseFailure, Request, RequestId, Response};
 use crate::{EmptyResult, methods};
 
@@ -105,8 +105,8 @@ impl ResponseReader {
         self.session_id = header(SESSION_ID);
         self.www_authenticate = header("www-authenticate");
         let content_type: Option<String> = header("content-type");
-        let essence = content_type.as_deref().and_then(|value| value.split(';').next()).unwrap_or_default();
-        self.body = if essence.trim().eq_ignore_ascii_case("text/event-stream") {
+        let content_type = content_type.unwrap_or_default();
+        self.body = if essence(&content_type).eq_ignore_ascii_case("text/event-stream") {
             Body::Stream(EventParser::new(MAX_MESSAGE_BYTES))
         } else {
             Body::Whole(Vec::new())

@@ -21,6 +21,7 @@ use http::{Method, Response, StatusCode};
 
 use self::origin::Origins;
 use crate::Server;
+use crate::headers::essence;
 use crate::jsonrpc::{self, ErrorObject, SERVER_ERROR};
 use crate::server::ServerResponse;
 
@@ -196,11 +197,6 @@ fn accepts_messages(headers: &HeaderMap) -> bool {
         headers.get_all(ACCEPT).iter().flat_map(|line| line.to_str().unwrap_or("*/*").split(','));
     !headers.contains_key(ACCEPT)
         || ranges.any(|range| ACCEPTED.iter().any(|known| essence(range).eq_ignore_ascii_case(known)))
-}
-
-/// A media type without parameters.
-fn essence(value: &str) -> &str {
-    value.split(';').next().unwrap_or_default().trim()
 }
 
 /// The value of a header. Repeated values are joined, so that they match no value in a message.

@@ -1,5 +1,6 @@
 //! The error object of a response, and the error codes of JSON-RPC and MCP.
 
+use crate::ArgumentError;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -85,6 +86,12 @@ impl ErrorObject {
         let code = members.get("code")?.as_i64()?;
         let Some(Value::String(message)) = members.remove("message") else { return None };
         Some(Self { code, message, data: members.remove("data") })
+    }
+}
+
+impl From<ArgumentError> for ErrorObject {
+    fn from(error: ArgumentError) -> Self {
+        Self::invalid_params(error.to_string())
     }
 }
 

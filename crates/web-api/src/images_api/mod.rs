@@ -28,8 +28,9 @@ pub(crate) use records::{
 use http_server::{
     Query,
     authorization_header::bearer_or_bare,
-    body::{BodyKind, MAX_BODY_BYTES, ReadBodyError, RequestBody, full},
+    body::{BodyKind, MAX_BODY_BYTES, ReadBodyError, RequestBody},
     reply::{JSON, Reply, WithHeader as _, method_not_allowed, with_body},
+    response_body::full,
 };
 
 use crate::{Api, BuildError};
@@ -41,7 +42,6 @@ pub(crate) fn is_path(path: &str) -> bool {
     path.strip_prefix(PREFIX).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// An operation of the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operation {
     LibraryInfo,

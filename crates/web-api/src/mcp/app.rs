@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use super::McpResource;
 use http_server::BaseUrl;
 
-/// The URI of the page.
 pub(super) const URI: &str = "ui://photo-library/gallery.html";
 /// The MIME type of such pages (MCP Apps, revision 2026-01-26).
 const MIME_TYPE: &str = "text/html;profile=mcp-app";
@@ -28,7 +27,6 @@ pub(super) fn resource(resource: McpResource, base_url: &BaseUrl) -> mcp_wire::R
         .with_meta(page_meta(base_url))
 }
 
-/// The page.
 pub(super) fn page(resource: McpResource, base_url: &BaseUrl) -> ResourceContents {
     let text = document::of(resource.has_albums());
     ResourceContents::Text(

@@ -4,7 +4,7 @@ use std::{fmt::Display, net::IpAddr};
 
 use http::{HeaderValue, StatusCode, header, request::Parts};
 use library::Caller;
-use oauth_core::{AccessRefused, UnixMillis};
+use oauth_core::{AccessError, AccessRefused, AccessTokenClaims, ProtectedResource};
 use serde::Serialize;
 use web_auth::security_log;
 
@@ -23,10 +23,11 @@ pub(super) enum AuthenticationError {
     NoValidToken,
     /// An access token without the scope of this resource.
     InsufficientScope {
-        /// The client that has the token.
         client_id: String,
         /// The grant that the token belongs to.
         grant_id: String,
+        /// The value of `WWW-Authenticate`.
+        challenge: String,
     },
     /// The store cannot be read now.
     Unavailable,
@@ -42,7 +43,7 @@ pub(super) async fn authenticate(
     let token = bearer(&parts.headers).ok_or(AuthenticationError::NoValidToken)?;
     // A JWT has dots, an API key has none.
     if token.contains('.') {
-        return by_access_token(api, resource, token).await;
+        return by_access_token(api, api.authorization.protected(resource), token).await;
     }
     api.library
         .accounts
@@ -52,27 +53,30 @@ pub(super) async fn authenticate(
         .ok_or(AuthenticationError::NoValidToken)
 }
 
-/// Verifies the signature once per token, and reads the grant at every request.
+/// Reads the grant, with its account, at every request.
 async fn by_access_token(
     api: &Api,
-    resource: McpResource,
+    resource: &ProtectedResource,
     token: &str,
 ) -> Result<Caller, AuthenticationError> {
-    let authorization = &api.authorization;
-    let claims = authorization.verified_tokens.read(token).await.map_err(|error| unavailable(&error))?;
-    let claims = claims.ok_or(AuthenticationError::NoValidToken)?;
+    let claims = resource.claims(token).await.map_err(refused)?;
     let caller =
         api.library.accounts.caller_by_grant(&claims.grant_id).await.map_err(|error| unavailable(&error))?;
     let caller = caller.ok_or(AuthenticationError::NoValidToken)?;
-    let url = resource.url(&api.base_url);
-    let now = UnixMillis(api.library.clock().now().millis());
-    match authorization.server.check_access(&claims, caller.credential.grant(), &url, now) {
+    match resource.check(&claims, caller.credential.grant()) {
         Ok(()) => Ok(caller),
-        Err(AccessRefused::InsufficientScope) => {
-            let (client_id, grant_id) = (claims.client_id.clone(), claims.grant_id.clone());
-            Err(AuthenticationError::InsufficientScope { client_id, grant_id })
+        Err(AccessError::Refused { refused: AccessRefused::InsufficientScope, challenge }) => {
+            let AccessTokenClaims { client_id, grant_id, .. } = claims;
+            Err(AuthenticationError::InsufficientScope { client_id, grant_id, challenge })
         }
-        Err(_) => Err(AuthenticationError::NoValidToken),
+        Err(error) => Err(refused(error)),
+    }
+}
+
+fn refused(error: AccessError) -> AuthenticationError {
+    match error {
+        AccessError::Refused { .. } => AuthenticationError::NoValidToken,
+        AccessError::Unavailable(error) => unavailable(&error),
     }
 }
 
@@ -97,12 +101,10 @@ impl AuthenticationError {
                 json(StatusCode::UNAUTHORIZED, &body)
                     .with(header::WWW_AUTHENTICATE, challenge(base_url, resource))
             }
-            Self::InsufficientScope { client_id, grant_id } => {
+            Self::InsufficientScope { client_id, grant_id, challenge } => {
                 security_log::scope_refused(address, &client_id, &grant_id);
-                json(StatusCode::FORBIDDEN, &ErrorBody { error: "insufficient_scope" }).with(
-                    header::WWW_AUTHENTICATE,
-                    challenge_for(AccessRefused::InsufficientScope, base_url, resource),
-                )
+                json(StatusCode::FORBIDDEN, &ErrorBody { error: "insufficient_scope" })
+                    .with(header::WWW_AUTHENTICATE, header_value(challenge))
             }
             Self::Unavailable => ApiError::Unavailable.into_reply(),
         }
@@ -112,13 +114,12 @@ impl AuthenticationError {
 /// `WWW-Authenticate` for a request without a valid token. It never names an error, because clients expect one and the
 /// same header whether the token is missing or wrong.
 pub(super) fn challenge(base_url: &BaseUrl, resource: McpResource) -> HeaderValue {
-    challenge_for(AccessRefused::NoToken, base_url, resource)
+    header_value(AccessRefused::NoToken.www_authenticate(&resource.protected(base_url)))
 }
 
-fn challenge_for(refused: AccessRefused, base_url: &BaseUrl, resource: McpResource) -> HeaderValue {
-    let text = refused.www_authenticate(&resource.protected(base_url));
-    // A URL has only ASCII characters.
-    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("Bearer"))
+fn header_value(challenge: String) -> HeaderValue {
+    // Its URL has only ASCII characters.
+    HeaderValue::try_from(challenge).unwrap_or(HeaderValue::from_static("Bearer"))
 }
 
 #[cfg(test)]

@@ -28,8 +28,9 @@ use self::{
 };
 use crate::{Api, images_api::json_bytes};
 use http_server::{
-    body::{RequestBody, full},
+    body::RequestBody,
     reply::{Reply, WithHeader as _, not_found},
+    response_body::full,
 };
 
 pub(crate) const PREFIX: &str = "/api/mcp/";

@@ -10,8 +10,9 @@ use mcp_wire::{Server, http::respond_without_message};
 
 use http_server::{
     BaseUrl, HttpLimits,
-    body::{RequestBody, full},
+    body::RequestBody,
     local_access::{self, AllowedOrigins},
+    response_body::full,
 };
 
 use crate::images_api::json_bytes;

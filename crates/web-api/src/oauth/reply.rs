@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::Response;
-use http_server::{body::full, reply::Reply};
+use http_server::{reply::Reply, response_body::full};
 use oauth_core::{ErrorBody, Unavailable};
 
 /// A complete response of `oauth-core`.

@@ -21,11 +21,9 @@ use crate::{
     forms::Form,
     layout::Page,
     messages::{self, minutes},
-    session::{with_session, without_session},
-    sign_in::sign_in_source,
+    session::{sign_in_source, with_session, without_session},
 };
 
-/// The action of a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     Disconnect,
@@ -43,16 +41,20 @@ pub(super) enum Action {
 /// The message above the sections after a form.
 pub(super) enum Notice {
     /// A new API key, which is shown only now.
-    NewKey { name: KeyName, key: String },
+    NewKey {
+        name: KeyName,
+        key: String,
+    },
     /// The password or code of a new device, which is shown only now.
     NewDevice(NewDevice),
-    /// An error.
     Problem(String),
     /// No access was selected to be ended.
     NoAccessSelected,
     /// An error in the name of a new key or device.
-    InvalidName { name: String, text: String },
-    /// A success.
+    InvalidName {
+        name: String,
+        text: String,
+    },
     Done(Outcome),
 }
 

@@ -29,7 +29,6 @@ pub(super) struct Sections<'a> {
 }
 
 impl Sections<'_> {
-    /// A form for an action.
     pub(super) fn form(&self, action: Action, content: &Markup) -> Markup {
         html! {
             form method="post" action=(action.path()) {
@@ -274,7 +273,6 @@ fn event_text(event: &SecurityEvent) -> String {
     }
 }
 
-/// The label of an app.
 pub(super) fn app_label(app: &Connection) -> String {
     app_name(&app.grant.client_id, app.client_name.as_deref().unwrap_or(&app.grant.client_id))
 }

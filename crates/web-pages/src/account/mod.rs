@@ -29,7 +29,7 @@ use http_server::{
 use web_auth::security_log;
 
 use crate::{
-    Site, form_rejected::form_rejected, forms::read_form, layout::PageHeader, return_to::ReturnTo,
+    Site, form_reader::read_form, form_rejected::form_rejected, layout::PageHeader, return_to::ReturnTo,
     session::Person,
 };
 

@@ -58,12 +58,10 @@ impl AccountSection {
     }
 }
 
-/// A page of the account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AccountPage {
     /// All sections, long ones abbreviated.
     Overview,
-    /// One section.
     Section(AccountSection),
 }
 

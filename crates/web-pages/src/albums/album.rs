@@ -4,17 +4,18 @@ use http_server::{Query, reply::Reply};
 use library::StorageError;
 use maud::{Markup, html};
 
-use super::{no_album, path_of};
+use super::no_album;
 use crate::{
     Site,
     assets::Asset,
     forms::csrf_field,
-    gallery::{Tile, tiles},
     layout::{LibraryPage, LibraryTab},
     messages,
-    photo::Origin,
+    origin::Origin,
+    paths,
     selection::{self, photos},
     session::Person,
+    tiles::{Tile, tiles},
 };
 
 /// Photos on a page.
@@ -86,7 +87,7 @@ pub(super) async fn page(
     let at = query.get("at").and_then(|text| text.parse().ok()).and_then(Timestamp::from_millis);
     let shown = load(site, person, id, at).await.map_err(|error| messages::unavailable(&error))?;
     let shown = shown.ok_or_else(no_album)?;
-    let path = path_of(id);
+    let path = paths::album(id);
     let here = at.map_or_else(|| path.clone(), |at| format!("{path}?at={}", at.millis()));
     let content = html! {
         @if let Some(problem) = problem { p.notice.warn role="alert" { (problem) } }
@@ -160,7 +161,7 @@ fn grid(site: &Site, person: &Person, shown: &Shown, here: &str) -> Markup {
             (tiles(shown.images.iter().map(|image| Tile::of(image, &origin)), 0))
             div.actions {
                 button.quiet type="submit" name="action" value="remove_from_album" { "Remove from album" }
-                button.quiet type="submit" formaction={ (path_of(id)) "/cover" } { "Use as the cover" }
+                button.quiet type="submit" formaction={ (paths::album(id)) "/cover" } { "Use as the cover" }
                 button.quiet type="submit" name="action" value="choose_album" { "Add to another album" }
                 button.quiet type="submit" formaction="/photos/edit" { "Edit" }
                 button.danger type="submit" name="action" value="delete" { "Delete" }
@@ -174,7 +175,7 @@ pub(super) async fn confirm_delete(site: &Site, parts: &Parts, id: &AlbumId) -> 
     let person = Person::required(site, parts).await?;
     let album = site.library.catalogue.album(&person.caller(), id.as_str()).await;
     let album = album.map_err(|error| messages::unavailable(&error))?.ok_or_else(no_album)?;
-    let path = path_of(id);
+    let path = paths::album(id);
     let content = html! {
         p { "The album “" (album.title) "” is deleted. Its " (photos(album.image_count)) " stay in the library." }
         form method="post" action={ (path) "/delete" } {

@@ -9,11 +9,12 @@ use http_server::{
 };
 use library::AlbumWrite;
 
-use super::{PATH, album, no_album, path_of};
+use super::{album, no_album};
 use crate::{
     Site,
-    forms::{Form, read_signed_form},
-    messages,
+    form_reader::read_signed_form,
+    forms::Form,
+    messages, paths,
     return_to::ReturnTo,
     selection::{self, sentence},
     session::Person,
@@ -41,7 +42,7 @@ pub(super) async fn submit(
     address: IpAddr,
     id: &AlbumId,
 ) -> Result<Reply, Reply> {
-    let path = path_of(id);
+    let path = paths::album(id);
     let (person, form) = read_signed_form(site, parts, body, address, &path, &path).await?;
     match change_of(&form) {
         Ok(change) => apply(site, &person, id, change, &path).await,
@@ -93,10 +94,10 @@ pub(super) async fn delete(
     address: IpAddr,
     id: &AlbumId,
 ) -> Result<Reply, Reply> {
-    let path = path_of(id);
+    let path = paths::album(id);
     let (person, _) = read_signed_form(site, parts, body, address, &path, &path).await?;
     let deleted = site.library.catalogue.delete_album(&person.caller(), id.as_str()).await;
     // It may be deleted already: the form was sent twice.
     deleted.map_err(|error| messages::unavailable(&error))?;
-    Ok(see_other(PATH))
+    Ok(see_other(paths::ALBUMS))
 }

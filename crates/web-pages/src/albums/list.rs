@@ -10,14 +10,14 @@ use http_server::{
 use library::{AlbumPage, AlbumWrite, StorageError};
 use maud::{Markup, html};
 
-use super::{PATH, path_of};
 use crate::{
     Site,
     assets::Asset,
-    forms::{csrf_field, read_signed_form},
-    gallery::picture_path,
+    form_reader::read_signed_form,
+    forms::csrf_field,
     layout::{LibraryPage, LibraryTab},
-    messages,
+    messages, paths,
+    pictures::picture_path,
     selection::{photos, sentence},
     session::Person,
 };
@@ -46,7 +46,7 @@ pub(super) async fn create(
     body: RequestBody,
     address: IpAddr,
 ) -> Result<Reply, Reply> {
-    let (person, form) = read_signed_form(site, parts, body, address, PATH, PATH).await?;
+    let (person, form) = read_signed_form(site, parts, body, address, paths::ALBUMS, paths::ALBUMS).await?;
     let title = form.get("title").unwrap_or_default();
     let rejected = |reason: &str| Some(Rejected { title, reason: sentence(reason) });
     let parsed = match AlbumTitle::parse(title) {
@@ -63,7 +63,7 @@ pub(super) async fn create(
     };
     let created = site.library.catalogue.create_album(&person.caller(), parsed, Vec::new()).await;
     match created.map_err(|error| messages::unavailable(&error))? {
-        AlbumWrite::Done(album) => Ok(see_other(&path_of(&album.id))),
+        AlbumWrite::Done(album) => Ok(see_other(&paths::album(&album.id))),
         _ => {
             let reason = "there are 500 albums already; delete one first";
             page(site, &person, Offset::default(), rejected(reason)).await
@@ -107,9 +107,9 @@ async fn page(
         @if offset.get() > 0 || shown < page.total {
             nav.pages aria-label="Pages" {
                 @if offset.get() > 0 {
-                    a rel="prev" href={ (PATH) "?offset=" (offset.get().saturating_sub(PAGE)) } { "Newer albums" }
+                    a rel="prev" href={ (paths::ALBUMS) "?offset=" (offset.get().saturating_sub(PAGE)) } { "Newer albums" }
                 }
-                @if shown < page.total { a rel="next" href={ (PATH) "?offset=" (shown) } { "Older albums" } }
+                @if shown < page.total { a rel="next" href={ (paths::ALBUMS) "?offset=" (shown) } { "Older albums" } }
             }
         }
     };
@@ -121,7 +121,7 @@ async fn page(
         can_compress: rejected.is_none(),
     };
     let status = if rejected.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-    Ok(frame.reply_with(status, &person.header(site, PATH), "library", &content))
+    Ok(frame.reply_with(status, &person.header(site, paths::ALBUMS), "library", &content))
 }
 
 fn create_form(site: &Site, person: &Person, rejected: Option<&Rejected<'_>>, is_open: bool) -> Markup {
@@ -129,8 +129,8 @@ fn create_form(site: &Site, person: &Person, rejected: Option<&Rejected<'_>>, is
         div.tools {
             details.ask open[is_open || rejected.is_some()] {
                 summary { "New album" }
-                form.asked method="post" action=(PATH) {
-                    (csrf_field(&site.forms, &person.token_parts(PATH)))
+                form.asked method="post" action=(paths::ALBUMS) {
+                    (csrf_field(&site.forms, &person.token_parts(paths::ALBUMS)))
                     label for="new-title" { "Title" }
                     input #new-title type="text" name="title" required maxlength="100" autocomplete="off"
                         value=[rejected.map(|rejected| rejected.title)] aria-invalid=[rejected.map(|_| "true")]
@@ -148,7 +148,7 @@ fn create_form(site: &Site, person: &Person, rejected: Option<&Rejected<'_>>, is
 fn entry(album: &Album, cover: Option<&Image>) -> Markup {
     html! {
         li {
-            a href=(path_of(&album.id)) {
+            a href=(paths::album(&album.id)) {
                 @match cover {
                     Some(image) => {
                         @let size = image.size.fit_within(Rendition::Thumb.longest_side_px());

@@ -18,25 +18,19 @@ use crate::{
     Site,
     layout::Link,
     messages::{self, message_with_link},
+    paths,
     session::Person,
 };
 
 /// The path of the list of albums; also the purpose of the form that creates one.
-const PATH: &str = "/albums";
-
 /// Whether a path belongs to this module.
 pub(crate) fn is_path(path: &str) -> bool {
-    path.strip_prefix(PATH).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-/// The path of an album; also the purpose of its forms.
-pub(crate) fn path_of(id: &AlbumId) -> String {
-    format!("{PATH}/{id}")
+    path.strip_prefix(paths::ALBUMS).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Handles a request to `/albums…`.
 pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
-    let rest = parts.uri.path().strip_prefix(PATH).unwrap_or_default();
+    let rest = parts.uri.path().strip_prefix(paths::ALBUMS).unwrap_or_default();
     let is_get = matches!(parts.method, Method::GET | Method::HEAD);
     let is_post = parts.method == Method::POST;
     let result = if rest.is_empty() {
@@ -69,7 +63,7 @@ async fn lead_to_page(site: &Site, parts: &Parts, id: &AlbumId) -> Result<Reply,
     let person = Person::required(site, parts).await?;
     let album = site.library.catalogue.album(&person.caller(), id.as_str()).await;
     album.map_err(|error| messages::unavailable(&error))?.ok_or_else(no_album)?;
-    Ok(found(&path_of(id)))
+    Ok(found(&paths::album(id)))
 }
 
 async fn show(site: &Site, parts: &Parts, id: &AlbumId) -> Result<Reply, Reply> {
@@ -83,6 +77,6 @@ fn no_album() -> Reply {
         StatusCode::NOT_FOUND,
         "Album not found",
         "There is no album at this address. It may have been deleted.",
-        Link { href: PATH, label: "Go to your albums" },
+        Link { href: paths::ALBUMS, label: "Go to your albums" },
     )
 }

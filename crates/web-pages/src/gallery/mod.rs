@@ -1,24 +1,16 @@
 //! The photo library as pages: the timeline, and what its scripts load.
 
 mod empty;
-mod grid;
 mod months;
-mod photo_text;
-mod pictures;
-pub(crate) mod scripts;
 mod timeline;
 
-use http::{Method, StatusCode, request::Parts};
+use http::{Method, request::Parts};
 use http_server::{
     Query,
-    reply::{Reply, error, found, method_not_allowed, not_found},
+    reply::{Reply, found, method_not_allowed, not_found},
 };
 
-use crate::{Site, return_to::ReturnTo, session::Person, set_up};
-
-pub(crate) use grid::{Tile, tiles};
-pub(crate) use photo_text::{date_of, described};
-pub(crate) use pictures::picture_path;
+use crate::{Site, messages::unauthorized, pictures, return_to::ReturnTo, session::Person, set_up};
 
 /// Whether a path belongs to this module.
 pub(crate) fn is_path(path: &str) -> bool {
@@ -54,9 +46,4 @@ pub(crate) async fn handle(site: &Site, parts: &Parts) -> Reply {
         }
         _ => not_found(),
     }
-}
-
-/// 401 for a script or an image.
-pub(crate) fn unauthorized() -> Reply {
-    error(StatusCode::UNAUTHORIZED, "sign in to see your photos")
 }

@@ -7,15 +7,14 @@ use domain::{DateRange, Image, Month, Timestamp, UtcOffset};
 use http::{HeaderValue, StatusCode, header, request::Parts};
 use http_server::{
     Query,
-    body::full,
     file::{File, serve_file},
     reply::{Reply, WithHeader as _, compressible, error, internal_error, not_found},
+    response_body::full,
 };
 use library::{MonthTotal, TimelineOrder};
 use serde::Serialize;
 
-use super::{grid::tile_ratio, photo_text::shortened};
-use crate::{Site, messages, session::Person};
+use crate::{Site, messages, photo_text::shortened, session::Person, tiles::tile_ratio};
 
 /// The path prefix of the data.
 pub(super) const PREFIX: &str = "/web/month";

@@ -5,20 +5,17 @@ use http_server::{Query, reply::Reply};
 use library::{MonthTotal, StorageError, TimelineOrder, TimelineState};
 use maud::{Markup, html};
 
-use super::{
-    empty,
-    grid::{Tile, tiles},
-    months::generation,
-};
+use super::{empty, months::generation};
 use crate::{
     Site,
     assets::Asset,
     forms::csrf_field,
     layout::{LibraryPage, LibraryTab},
     messages,
-    photo::Origin,
+    origin::Origin,
     selection,
     session::Person,
+    tiles::{Tile, tiles},
 };
 
 /// Photos on a page.

@@ -2,13 +2,13 @@
 
 use http::{HeaderValue, StatusCode, header as names};
 use http_server::{
-    body::full,
     reply::{Reply, WithHeader as _, compressible, with_body},
+    response_body::full,
 };
 use maud::{DOCTYPE, Markup, html};
 
 use super::{NAME, PageHeader};
-use crate::assets::Asset;
+use crate::{assets::Asset, paths};
 
 /// A part of the library that the header of every page leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,9 +27,9 @@ impl LibraryTab {
     const fn path(self) -> &'static str {
         match self {
             Self::Photos => "/",
-            Self::Albums => "/albums",
-            Self::Map => "/map",
-            Self::Search => "/search",
+            Self::Albums => paths::ALBUMS,
+            Self::Map => paths::MAP,
+            Self::Search => paths::SEARCH,
             Self::Trash => "/trash",
             Self::Problems => "/problems",
         }

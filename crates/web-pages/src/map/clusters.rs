@@ -15,7 +15,6 @@ use super::{
 };
 use crate::{Site, messages, session::Person};
 
-/// A request for clusters.
 pub(super) struct Request {
     zoom: f64,
     area: MapArea,

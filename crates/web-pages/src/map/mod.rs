@@ -16,22 +16,19 @@ use http_server::{
     reply::{Reply, error, found, method_not_allowed},
 };
 
-use crate::{Site, gallery::unauthorized, return_to::ReturnTo, session::Person};
-
-/// The path of the page.
-pub(crate) const PATH: &str = "/map";
+use crate::{Site, messages::unauthorized, paths, return_to::ReturnTo, session::Person};
 
 /// The path of the clusters.
 const DATA_PATH: &str = "/web/map";
 
 /// Whether a path belongs to this module.
 pub(crate) fn is_path(path: &str) -> bool {
-    path == PATH || path == DATA_PATH
+    path == paths::MAP || path == DATA_PATH
 }
 
 /// The address of the map around a place.
 pub(crate) fn around(position: Position) -> String {
-    format!("{PATH}?{}", view::View::around(position).parameters())
+    format!("{}?{}", paths::MAP, view::View::around(position).parameters())
 }
 
 /// Handles the page and its data.
@@ -39,11 +36,11 @@ pub(crate) async fn handle(site: &Site, parts: &Parts) -> Reply {
     if parts.method != Method::GET && parts.method != Method::HEAD {
         return method_not_allowed("GET, HEAD");
     }
-    let is_page = parts.uri.path() == PATH;
+    let is_page = parts.uri.path() == paths::MAP;
     let person = match Person::of(site, &parts.headers).await {
         Ok(Some(person)) => person,
         Ok(None) if is_page => {
-            let here = parts.uri.path_and_query().map_or(PATH, http::uri::PathAndQuery::as_str);
+            let here = parts.uri.path_and_query().map_or(paths::MAP, http::uri::PathAndQuery::as_str);
             return found(&ReturnTo::here(here).via_sign_in());
         }
         Ok(None) => return unauthorized(),

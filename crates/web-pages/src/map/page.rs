@@ -16,12 +16,12 @@ use crate::{
     Site,
     assets::Asset,
     forms::csrf_field,
-    gallery::{Tile, tiles},
     layout::{LibraryPage, LibraryTab, Link},
     messages,
-    photo::Origin,
-    selection,
+    origin::Origin,
+    paths, selection,
     session::Person,
+    tiles::{Tile, tiles},
 };
 
 /// Photos in the list.
@@ -59,7 +59,6 @@ impl Request {
     }
 }
 
-/// What the page shows.
 struct Shown {
     view: View,
     area: Option<MapArea>,
@@ -72,7 +71,6 @@ struct Shown {
     is_continued: bool,
 }
 
-/// The page.
 pub(super) async fn page(site: &Site, person: &Person, query: &Query<'_>) -> Reply {
     let request = match Request::parse(query) {
         Ok(request) => request,
@@ -81,7 +79,7 @@ pub(super) async fn page(site: &Site, person: &Person, query: &Query<'_>) -> Rep
                 StatusCode::BAD_REQUEST,
                 "There is no such map",
                 &format!("The address has an invalid part. {invalid}."),
-                Link { href: super::PATH, label: "Show the map of all photos" },
+                Link { href: paths::MAP, label: "Show the map of all photos" },
             );
         }
     };
@@ -89,7 +87,7 @@ pub(super) async fn page(site: &Site, person: &Person, query: &Query<'_>) -> Rep
         Ok(shown) => shown,
         Err(error) => return messages::unavailable(&error),
     };
-    let here = shown.as_ref().map_or_else(|| super::PATH.to_owned(), Shown::here);
+    let here = shown.as_ref().map_or_else(|| paths::MAP.to_owned(), Shown::here);
     let content = match &shown {
         None => nothing(),
         Some(shown) => content(site, person, shown, &here),
@@ -190,7 +188,7 @@ impl Shown {
 }
 
 fn address(view: View) -> String {
-    format!("{}?{}", super::PATH, view.parameters())
+    format!("{}?{}", paths::MAP, view.parameters())
 }
 
 /// The page of a library without positions.
@@ -286,7 +284,7 @@ fn controls(view: View) -> Markup {
             @for (class, label, sign, moved) in moves {
                 @if moved != view { a class=(class) href=(address(moved)) aria-label=(label) { (sign) } }
             }
-            a.all href=(super::PATH) { "All photos" }
+            a.all href=(paths::MAP) { "All photos" }
         }
     }
 }
@@ -314,7 +312,7 @@ fn photos(site: &Site, person: &Person, shown: &Shown, here: &str) -> Markup {
             h2 #photos-heading { @if shown.area.is_some() { "Photos of this place" } @else { "Photos on this map" } }
             @if shown.area.is_some() { p { a href=(address(shown.view)) { "Show all photos on this map" } } }
             @if shown.images.is_empty() {
-                p { "There are no photos here. Zoom out, or " a href=(super::PATH) { "show all photos" } "." }
+                p { "There are no photos here. Zoom out, or " a href=(paths::MAP) { "show all photos" } "." }
             } @else {
                 form #selection method="post" action=(selection::PATH) {
                     (csrf_field(&site.forms, &person.token_parts(selection::PATH)))

@@ -193,7 +193,6 @@ impl View {
         (latitude(self.y), (self.x - 0.5) * 360.0)
     }
 
-    /// Its parameters.
     pub(super) fn parameters(self) -> String {
         let (latitude, longitude) = self.centre();
         format!("z={}&lat={latitude:.5}&lon={longitude:.5}", rounded(self.zoom))

@@ -21,9 +21,9 @@ use super::{
 use crate::{
     Site,
     forms::csrf_field,
-    gallery::date_of,
     layout::Link,
     messages::{self, message_with_link},
+    photo_text::date_of,
     return_to::ReturnTo,
     selection::{self, Input, photos},
     session::Person,

@@ -20,11 +20,7 @@ use super::{
     visible_image,
 };
 use crate::{
-    Site,
-    forms::csrf_field,
-    gallery::{described, picture_path},
-    messages,
-    session::Person,
+    Site, forms::csrf_field, messages, photo_text::described, pictures::picture_path, session::Person,
 };
 
 /// A form to show.

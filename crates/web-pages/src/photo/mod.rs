@@ -8,7 +8,6 @@ mod delete;
 mod edit;
 mod edit_form;
 mod facts;
-mod origin;
 mod undo;
 mod view;
 
@@ -27,15 +26,15 @@ use web_auth::security_log;
 use crate::{
     Site,
     assets::Asset,
+    form_reader::read_form,
     form_rejected::form_rejected,
-    forms::{Form, read_form},
+    forms::Form,
     layout::{LibraryPage, LibraryTab, Link},
     messages::{self, message_with_link},
+    origin::Origin,
+    paths,
     session::Person,
 };
-pub(crate) use origin::Origin;
-
-const PREFIX: &str = "/photos/";
 
 /// The page that corrects many photos.
 pub(crate) const BULK_PATH: &str = "/photos/edit";
@@ -45,10 +44,9 @@ const EDIT: &str = "edit";
 
 /// Whether a path belongs to the pages of photos.
 pub(crate) fn is_path(path: &str) -> bool {
-    path.starts_with(PREFIX)
+    path.starts_with(paths::PHOTOS)
 }
 
-/// The purpose of a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     Edit,
@@ -66,18 +64,13 @@ impl Purpose {
     }
 }
 
-/// The path of the page of a photo.
-fn path_of(id: &ImageId) -> String {
-    format!("{PREFIX}{id}")
-}
-
 /// Handles a request to `/photos/…`.
 pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
     let path = parts.uri.path();
     if path == BULK_PATH {
         return bulk::handle(site, parts, body, address).await;
     }
-    let rest = path.strip_prefix(PREFIX).unwrap_or_default();
+    let rest = path.strip_prefix(paths::PHOTOS).unwrap_or_default();
     let (id, action) = rest.split_once('/').unwrap_or((rest, ""));
     let Some(id) = ImageId::parse(id) else { return not_found() };
     let opened = Opened { origin: Origin::parse(&Query::parse(parts.uri.query())), id };
@@ -112,12 +105,12 @@ impl Opened {
 
     /// The address of its page with the outcome of a form.
     fn page_with(&self, outcome: &[(&str, &str)]) -> String {
-        self.origin.address(&path_of(&self.id), outcome)
+        self.origin.address(&paths::photo(&self.id), outcome)
     }
 
     /// The address of the page or form that performs an action.
     fn action(&self, action: &str) -> String {
-        self.origin.address(&format!("{}/{action}", path_of(&self.id)), &[])
+        self.origin.address(&format!("{}/{action}", paths::photo(&self.id)), &[])
     }
 }
 

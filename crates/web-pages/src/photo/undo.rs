@@ -21,7 +21,6 @@ const ALL: &str = "all";
 pub(super) enum Undone<'a> {
     /// The corrections of a field; of all fields without one.
     Field(Option<EditedField>),
-    /// A correction.
     Edit(&'a EditId),
 }
 

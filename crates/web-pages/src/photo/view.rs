@@ -7,14 +7,14 @@ use library::{EditableImage, ImageEdits, Lookup, PhotoContext};
 use maud::{Markup, html};
 
 use super::{
-    Opened, Origin, delete,
+    Opened, delete,
     facts::{coordinates, wall_time, zone},
     no_photo,
     undo::{Undone, button},
 };
 use crate::{
-    Site, albums, assets::Asset, forms::csrf_field, gallery::picture_path, layout::LibraryPage, map,
-    messages, selection, session::Person,
+    Site, assets::Asset, forms::csrf_field, layout::LibraryPage, map, messages, origin::Origin, paths,
+    pictures::picture_path, selection, session::Person,
 };
 
 /// What a request asks the page to show.
@@ -267,7 +267,7 @@ impl View<'_> {
                 ul.albums {
                     @for (id, title) in &self.context.albums {
                         li {
-                            a href=(albums::path_of(id)) { (title) }
+                            a href=(paths::album(id)) { (title) }
                             (self.album_form("remove_from_album", &html! {
                                 input type="hidden" name="album" value=(id);
                                 button.quiet type="submit" aria-label=(format!("Remove from the album {title}")) { "Remove" }

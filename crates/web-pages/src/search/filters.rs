@@ -5,7 +5,7 @@ use http_server::Query;
 use library::{FoundCity, Library, MatchBy};
 use url::form_urlencoded;
 
-use super::PATH;
+use crate::paths;
 
 /// Photos this far from a city's centre are near it.
 const NEAR_M: f64 = 15_000.0;
@@ -26,7 +26,6 @@ pub(super) struct Filters {
     pub(super) to: Option<String>,
 }
 
-/// A page of a search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum SearchPage {
     #[default]
@@ -112,8 +111,8 @@ impl Filters {
             }
         }
         match query.finish() {
-            query if query.is_empty() => PATH.to_owned(),
-            query => format!("{PATH}?{query}"),
+            query if query.is_empty() => paths::SEARCH.to_owned(),
+            query => format!("{}?{query}", paths::SEARCH),
         }
     }
 

@@ -16,18 +16,15 @@ use crate::{
     Site,
     assets::Asset,
     forms::csrf_field,
-    gallery::{Tile, tiles},
     layout::{LibraryPage, LibraryTab},
     messages,
-    photo::Origin,
-    selection,
+    origin::Origin,
+    paths, selection,
     session::Person,
+    tiles::{Tile, tiles},
 };
 use filters::{Filters, SearchPage};
 use suggestions::{Meaning, camera_of, cameras_with, day_of, suggestions};
-
-/// The path of the page.
-pub(crate) const PATH: &str = "/search";
 
 /// Photos of a page.
 const PAGE: u32 = 60;
@@ -325,7 +322,7 @@ async fn has_photos_near(site: &Site, person: &Person, city: &FoundCity) -> Resu
 
 fn form(filters: &Filters, choices: &Choices) -> Markup {
     html! {
-        form.search method="get" action=(PATH) role="search" {
+        form.search method="get" action=(paths::SEARCH) role="search" {
             div.inline {
                 label for="q" { "Search" }
                 input #q type="search" name="q" value=(filters.query) maxlength="2000" autocomplete="off" spellcheck="false"

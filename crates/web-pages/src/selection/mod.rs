@@ -21,9 +21,8 @@ use crate::{
     Site,
     form_rejected::form_rejected,
     forms::FormError,
-    gallery::unauthorized,
     layout::Link,
-    messages::{self, message_with_link},
+    messages::{self, message_with_link, unauthorized},
     return_to::ReturnTo,
     session::Person,
 };

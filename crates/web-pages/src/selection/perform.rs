@@ -31,7 +31,6 @@ pub(super) struct AlbumName {
     title: String,
 }
 
-/// What was done.
 #[derive(Debug, Serialize)]
 pub(super) struct Done {
     /// Number of photos that changed.
@@ -89,9 +88,6 @@ impl Action {
     }
 
     /// Runs the action to its end, also if the sender of the request does not wait for it.
-    ///
-    /// # Errors
-    /// [`Refusal`].
     pub(super) async fn run(
         self,
         library: &Library,

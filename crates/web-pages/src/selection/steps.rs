@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::{PATH, input::Input};
 use crate::{
-    Site, assets::Asset, forms::csrf_field, gallery::date_of, layout::LibraryPage, messages,
+    Site, assets::Asset, forms::csrf_field, layout::LibraryPage, messages, photo_text::date_of,
     return_to::ReturnTo, session::Person,
 };
 

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use http::{StatusCode, request::Parts};
-use http_server::reply::Reply;
+use http_server::{authorization_header::basic, reply::Reply};
 use library::Credential;
 use serde_json::json;
 use web_auth::security_log;
@@ -32,7 +32,7 @@ pub(super) async fn revoke(sync: &Sync, parts: &Parts, ocs: &Ocs<'_>, address: I
 
 /// `GET core/getapppassword-onetime`: exchanges a one-time login for a sync password.
 pub(super) async fn exchange(sync: &Sync, parts: &Parts, ocs: &Ocs<'_>, address: IpAddr) -> Reply {
-    let Some((user, token)) = authentication::basic(&parts.headers) else { return replies::unauthorized() };
+    let Some((user, token)) = basic(&parts.headers) else { return replies::unauthorized() };
     match sync.library.accounts.redeem_one_time_login(&user, &token, address).await {
         Ok(Some(device)) => {
             security_log::sync_password_changed(address, device.account.id, "device_connected");

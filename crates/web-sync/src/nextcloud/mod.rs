@@ -31,7 +31,6 @@ pub(crate) fn is_path(path: &str) -> bool {
         || (path.starts_with("/index.php/") && !path.starts_with(LOGIN_PAGE_PREFIX))
 }
 
-/// Handles a request.
 pub(crate) async fn handle(sync: &Sync, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
     let path = parts.uri.path();
     if let Some((version, path)) = OcsVersion::of(path) {

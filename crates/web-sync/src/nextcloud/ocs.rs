@@ -5,9 +5,9 @@ mod xml;
 use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 use http_server::{
     Query,
-    body::full,
     file::{File, serve_file},
     reply::{Reply, WithHeader as _, with_body},
+    response_body::full,
 };
 use serde_json::{Value, json};
 use std::convert::Infallible;

@@ -2,7 +2,7 @@
 
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use http_server::{
-    authorization_header::bearer_or_bare,
+    authorization_header::{basic, bearer_or_bare},
     reply::{Reply, WithHeader as _, error},
 };
 use library::Caller;
@@ -15,7 +15,7 @@ pub(super) async fn uploader(sync: &Sync, method: &Method, headers: &HeaderMap) 
     if !headers.contains_key(header::AUTHORIZATION) {
         return by_session(sync, method, headers).await;
     }
-    if authentication::basic(headers).is_some() {
+    if basic(headers).is_some() {
         return authentication::caller(sync, headers).await;
     }
     let Some(key) = bearer_or_bare(headers) else { return Err(unauthorized()) };

@@ -7,7 +7,6 @@ use http::{HeaderMap, HeaderValue};
 
 use super::headers::UPLOAD_CHECKSUM;
 
-/// The algorithms that are announced.
 pub(super) const ALGORITHMS: HeaderValue =
     HeaderValue::from_static("sha1,sha256,sha512,sha3-256,md5,crc32,adler32");
 

@@ -21,7 +21,6 @@ pub(super) const PHOTO_RESULT: HeaderName = HeaderName::from_static("photo-resul
 /// The id of its image.
 pub(super) const PHOTO_ID: HeaderName = HeaderName::from_static("photo-id");
 
-/// The version of the protocol.
 pub(super) const VERSION: HeaderValue = HeaderValue::from_static("1.0.0");
 pub(super) const EXTENSIONS: HeaderValue =
     HeaderValue::from_static("creation,creation-with-upload,expiration,termination,checksum");

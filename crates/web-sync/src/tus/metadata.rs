@@ -26,9 +26,6 @@ pub struct InvalidMetadata;
 impl UploadMetadata {
     /// Reads the header: pairs of a key and a base64 value, separated by commas. A value may be missing. Unknown keys
     /// are ignored.
-    ///
-    /// # Errors
-    /// [`InvalidMetadata`].
     pub fn parse(header: &str) -> Result<Self, InvalidMetadata> {
         if header.len() > MAX_BYTES {
             return Err(InvalidMetadata);

@@ -34,7 +34,6 @@ pub(crate) fn is_path(path: &str) -> bool {
     path == "/upload" || path.starts_with(PREFIX)
 }
 
-/// Handles a request.
 pub(crate) async fn handle(sync: &Sync, parts: &Parts, mut body: RequestBody) -> Reply {
     let method = method(parts);
     if method == Method::OPTIONS {

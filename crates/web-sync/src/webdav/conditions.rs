@@ -56,7 +56,6 @@ impl State {
     }
 }
 
-/// Checks the conditions of a request for `path`.
 pub(super) async fn check(request: &DavRequest<'_>, path: &FilePath) -> Result<Conditions, DavError> {
     let mut conditions = Conditions::default();
     if let Some(value) = request.header("if")? {

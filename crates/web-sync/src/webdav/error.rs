@@ -7,8 +7,8 @@ use dav_protocol::{
 };
 use http::{HeaderValue, Method, StatusCode, header};
 use http_server::{
-    body::full,
     reply::{Reply, WithHeader as _, empty, retry_after, with_body},
+    response_body::full,
 };
 use library::{FileError, FileRefusal, ImportError, StorageError, UploadError};
 
@@ -235,7 +235,6 @@ impl DavError {
         }
     }
 
-    /// The response.
     pub(crate) fn reply(&self, method: &Method) -> Reply {
         let status = self.status();
         if matches!(self, Self::AccountGone) {

@@ -3,8 +3,8 @@
 use dav_protocol::{headers::EntityTags, http_date};
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use http_server::{
-    body::full,
     reply::{Reply, WithHeader as _, empty, with_body},
+    response_body::full,
 };
 use library::{FileContent, FileEntry, FileKind, PhotoFormat};
 

@@ -7,8 +7,9 @@ use dav_protocol::{
 };
 use http::{HeaderName, StatusCode};
 use http_server::{
-    body::{RequestBody, full},
+    body::RequestBody,
     reply::{Reply, WithHeader as _, empty, with_body},
+    response_body::full,
 };
 use library::{FileError, FileLock, FileRefusal, LockFile};
 
@@ -73,7 +74,6 @@ fn lock_reply(request: &DavRequest<'_>, place: &FilePlace, lock: &FileLock, stat
     with_body(status, full(xml.take())).with(http::header::CONTENT_TYPE, XML)
 }
 
-/// Ends a lock.
 pub(super) async fn unlock(request: &DavRequest<'_>, place: &FilePlace) -> Result<Reply, DavError> {
     let value = request.header("lock-token")?;
     let value = value.ok_or_else(|| DavError::BadRequest("the header Lock-Token is missing".to_owned()))?;

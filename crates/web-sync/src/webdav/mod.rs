@@ -45,7 +45,6 @@ pub(crate) fn is_request(method: &Method, path: &str) -> bool {
         || (path == "/" && (method == Method::OPTIONS || method.as_str() == "PROPFIND"))
 }
 
-/// Handles a request.
 pub(crate) async fn handle(sync: &Sync, parts: &Parts, mut body: RequestBody) -> Reply {
     // File managers send OPTIONS before they ask for a password. The reply says nothing about an account.
     if parts.method == Method::OPTIONS {

@@ -3,8 +3,8 @@
 use dav_protocol::XmlWriter;
 use http::{HeaderValue, StatusCode, header};
 use http_server::{
-    body::{ResponseBody, full},
     reply::{Reply, WithHeader as _, with_body},
+    response_body::{ResponseBody, full},
 };
 
 /// The content type of XML. The desktop client compares it as text.

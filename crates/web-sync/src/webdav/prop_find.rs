@@ -5,10 +5,7 @@ use std::iter;
 use bytes::Bytes;
 use dav_protocol::{XmlWriter, bodies::PropFind, headers::Depth};
 use futures_util::stream;
-use http_server::{
-    body::{RequestBody, streamed},
-    reply::Reply,
-};
+use http_server::{body::RequestBody, reply::Reply, response_body::streamed};
 use library::{FileError, FileListing, FileRefusal, LocatedFile};
 
 use super::{

@@ -27,7 +27,6 @@ enum Effect {
     CreatedAt(Timestamp),
     /// Nothing. It is accepted because the client would otherwise report the upload as failed.
     None,
-    /// It is refused.
     Refused,
 }
 

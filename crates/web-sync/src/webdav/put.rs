@@ -36,7 +36,6 @@ pub(super) async fn put(
     Ok(written_reply(request, &written, request.times()))
 }
 
-/// The body as a stream.
 pub(super) fn body_stream(
     request: &DavRequest<'_>,
     body: RequestBody,

@@ -13,7 +13,6 @@ use library::{Caller, FileTimes, Library};
 use super::error::DavError;
 use crate::Sync;
 
-/// An authenticated request.
 pub(crate) struct DavRequest<'a> {
     pub(crate) sync: &'a Sync,
     pub(crate) caller: Caller,

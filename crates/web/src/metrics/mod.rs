@@ -1,4 +1,4 @@
-//! Metrics for Prometheus, on a listener of their own.
+//! Metrics for Prometheus.
 //!
 //! The values of all labels are known in advance, so the number of time series is bounded, and no metric names a person, a
 //! photo or an address.
@@ -6,33 +6,17 @@
 mod figures;
 mod routes;
 
-use std::{
-    io,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
-use http::{HeaderValue, Method, Request, StatusCode, header};
-use http_server::{
-    HttpLimits, ServeOptions,
-    body::full,
-    reply::{Reply, WithHeader as _, internal_error, method_not_allowed, not_found, with_body},
-};
-use hyper::body::Incoming;
-use library::{Library, network_prefix, subscriber_prefix};
+use http::{Method, StatusCode};
+use library::Library;
 use prometheus::{
-    Error, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, Opts, Registry, TEXT_FORMAT, TextEncoder,
-    core::Collector,
+    Error, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, Opts, Registry, TextEncoder, core::Collector,
 };
-use tokio::net::TcpListener;
 use web_auth::BuildError;
 
 use self::routes::Routes;
-use crate::App;
 
-/// The path of the metrics.
-const PATH: &str = "/metrics";
-/// Upper bound on connections. A client may hold half of them.
-const CONNECTIONS: usize = 16;
 /// Upper bounds of the histogram, in seconds. Most requests take less than a millisecond, and uploads take minutes.
 const SECONDS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0];
 
@@ -101,7 +85,7 @@ impl Metrics {
     }
 
     /// The metrics in Prometheus' text format.
-    async fn text(&self, library: &Library) -> Result<String, Error> {
+    pub(crate) async fn text(&self, library: &Library) -> Result<String, Error> {
         let mut families = self.registry.gather();
         families.extend(figures::gather(library).await?);
         TextEncoder::new().encode_to_string(&families)
@@ -147,46 +131,5 @@ pub(crate) fn method_name(method: &Method) -> &str {
         | Method::DELETE
         | Method::OPTIONS => method.as_str(),
         _ => OF_WEBDAV.into_iter().find(|name| *name == method.as_str()).unwrap_or("other"),
-    }
-}
-
-/// Serves the metrics of an app at `/metrics`, until `shutdown` is ready. Requests need no sign-in.
-///
-/// # Errors
-/// The listener's address cannot be read.
-pub async fn serve_metrics(
-    app: App,
-    listener: TcpListener,
-    shutdown: impl Future<Output = ()> + Send,
-) -> io::Result<()> {
-    let options = ServeOptions {
-        limits: HttpLimits { connections: CONNECTIONS, ..app.limits() },
-        trusted_proxies: Vec::new(),
-        client_of: subscriber_prefix,
-        network_of: network_prefix,
-        tls: None,
-    };
-    let handler = move |_, request| {
-        let app = app.clone();
-        async move { respond(&app, &request).await }
-    };
-    http_server::serve(handler, options, listener, shutdown).await
-}
-
-async fn respond(app: &App, request: &Request<Incoming>) -> Reply {
-    if request.uri().path() != PATH {
-        return not_found();
-    }
-    if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        return method_not_allowed("GET, HEAD");
-    }
-    match app.metrics().text(app.library()).await {
-        Ok(text) => with_body(StatusCode::OK, full(text))
-            .with(header::CONTENT_TYPE, HeaderValue::from_static(TEXT_FORMAT))
-            .with(header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
-        Err(error) => {
-            tracing::error!(%error, "the metrics cannot be written");
-            internal_error()
-        }
     }
 }

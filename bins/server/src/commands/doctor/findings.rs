@@ -26,7 +26,6 @@ enum Verdict {
     Fail,
 }
 
-/// The JSON document.
 #[derive(Serialize)]
 struct Document<'a> {
     /// No check failed.

@@ -120,7 +120,6 @@ impl Downloader {
 }
 
 impl DownloadResponse {
-    /// A header.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.response.headers().get(name).and_then(|value| value.to_str().ok())
     }

@@ -14,8 +14,6 @@ use vision::models::{is_model_file, missing_file};
 
 use super::http::{DownloadError, Downloader, shown};
 
-/// The default hub.
-pub(crate) const DEFAULT_SOURCE: &str = "https://huggingface.co";
 /// The account at the hub that publishes the models.
 const OWNER: &str = "immich-app";
 /// Maximum size of one page of the file list.

@@ -20,7 +20,6 @@ use crate::{
     table::table,
 };
 use http::Downloader;
-pub(crate) use hub::DEFAULT_SOURCE;
 use hub::{Hub, HubError};
 
 /// Why a `model` command failed.

@@ -1,7 +1,11 @@
 use domain::composed;
 
 use super::{InvalidSearch, Pattern, property};
-use crate::{Name, bodies::InvalidBody, names::DAV, xml::Element};
+use crate::{
+    Name,
+    bodies::{InvalidBody, xml::Element},
+    names::DAV,
+};
 
 /// Maximum number of operators of a search, because each is evaluated for many files.
 pub const MAX_CONDITIONS: usize = 50;
@@ -20,7 +24,6 @@ pub enum Condition {
     Not(Box<Condition>),
     /// A property compared with a value.
     Compare {
-        /// The property.
         property: Name,
         /// How it is compared.
         comparison: Comparison,
@@ -28,12 +31,7 @@ pub enum Condition {
         literal: String,
     },
     /// A property that matches a pattern.
-    Like {
-        /// The property.
-        property: Name,
-        /// The pattern.
-        pattern: Pattern,
-    },
+    Like { property: Name, pattern: Pattern },
     /// A folder.
     IsCollection,
     /// A property that the file has.
@@ -43,15 +41,10 @@ pub enum Condition {
 /// How a property is compared with a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparison {
-    /// It is equal.
     Equal,
-    /// It is less.
     Less,
-    /// It is less or equal.
     LessOrEqual,
-    /// It is greater.
     Greater,
-    /// It is greater or equal.
     GreaterOrEqual,
 }
 

@@ -3,12 +3,15 @@
 mod condition;
 mod pattern;
 
-use super::{InvalidBody, PropFind, prop_find::property_names};
+use super::{
+    InvalidBody, PropFind,
+    prop_find::property_names,
+    xml::{self, Element},
+};
 use crate::{
     Name,
     headers::Depth,
     names::{DAV, SEARCH_DAV},
-    xml::{self, Element},
 };
 
 pub use condition::{Comparison, Condition, MAX_CONDITIONS};
@@ -17,7 +20,6 @@ pub use pattern::Pattern;
 /// Maximum number of properties by which results are ordered.
 const MAX_SORT_KEYS: usize = 10;
 
-/// A search in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BasicSearch {
     /// The properties of each result.
@@ -39,7 +41,6 @@ pub struct BasicSearch {
 /// A property by which results are ordered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SortKey {
-    /// The property.
     pub property: Name,
     /// Whether high values come first.
     pub is_descending: bool,
@@ -63,10 +64,6 @@ pub enum InvalidSearch {
 }
 
 impl BasicSearch {
-    /// Parses a body.
-    ///
-    /// # Errors
-    /// [`InvalidSearch`].
     pub fn parse(body: &[u8]) -> Result<Self, InvalidSearch> {
         let root = xml::parse(body)?;
         if root.name.parts() != (DAV, "searchrequest") {

@@ -17,7 +17,6 @@ pub(crate) use calls::ToolContext;
 use super::McpResource;
 
 domain::listed_enum! {
-    /// The operation of a tool.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(super) enum Operation {
         GetInfo,

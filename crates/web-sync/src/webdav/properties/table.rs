@@ -32,7 +32,6 @@ pub(super) enum Inclusion {
     ByName,
 }
 
-/// A property.
 pub(super) struct Property {
     /// Its name with the prefix.
     pub(super) tag: &'static str,

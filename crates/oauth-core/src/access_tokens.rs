@@ -1,6 +1,10 @@
-use async_trait::async_trait;
+//! The port that makes and reads access tokens.
 
-use crate::{AccessTokenClaims, PublicKeys, RandomError, StoreError};
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::AccessTokenClaims;
 
 /// The signing keys are temporarily unavailable.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -25,18 +29,22 @@ pub trait AccessTokens: Send + Sync + 'static {
     }
 }
 
-/// A temporary failure of a dependency. If the store failed, it may have made the change all the same; see
-/// [`StoreError`]. The caller responds with 503 and `Retry-After`, never with `invalid_grant`, on which clients discard
-/// their tokens.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum Unavailable {
-    /// The store.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The signing keys.
-    #[error(transparent)]
-    Tokens(#[from] TokensUnavailable),
-    /// Randomness.
-    #[error(transparent)]
-    Random(#[from] RandomError),
+/// The members of a public key (JWK, RFC 7517).
+pub type Jwk = Map<String, Value>;
+
+/// A document of public keys (RFC 7517, section 5).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JwkSet {
+    /// The keys, each with the `kid` that tokens name. They have no private members: everyone may read them.
+    pub keys: Vec<Jwk>,
+}
+
+/// The public keys of access tokens, with which other services verify them.
+#[async_trait]
+pub trait PublicKeys: Send + Sync {
+    /// All keys whose tokens are valid now or soon.
+    ///
+    /// # Errors
+    /// [`TokensUnavailable`].
+    async fn jwk_set(&self) -> Result<JwkSet, TokensUnavailable>;
 }

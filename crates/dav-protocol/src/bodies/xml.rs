@@ -1,3 +1,5 @@
+//! A bounded XML reader.
+
 use quick_xml::{
     NsReader,
     escape::{resolve_predefined_entity, unescape},
@@ -5,10 +7,11 @@ use quick_xml::{
     name::{Namespace, ResolveResult},
 };
 
-use crate::{Name, bodies::InvalidBody};
+use super::InvalidBody;
+use crate::Name;
 
 /// Maximum length of a body in bytes.
-pub(crate) const MAX_BODY_BYTES: usize = 64 << 10;
+pub const MAX_BODY_BYTES: usize = 64 << 10;
 /// Maximum nesting of elements.
 const MAX_DEPTH: usize = 32;
 /// Maximum number of elements.
@@ -16,21 +19,21 @@ const MAX_ELEMENTS: usize = 2000;
 
 /// An element with its content. Attributes are not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Element {
-    pub(crate) name: Name,
-    pub(crate) content: Vec<Node>,
+pub(super) struct Element {
+    pub(super) name: Name,
+    pub(super) content: Vec<Node>,
 }
 
 /// A part of an element's content.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Node {
+pub(super) enum Node {
     Element(Element),
     Text(String),
 }
 
 impl Element {
     /// The direct child elements.
-    pub(crate) fn children(&self) -> impl Iterator<Item = &Self> {
+    pub(super) fn children(&self) -> impl Iterator<Item = &Self> {
         self.content.iter().filter_map(|node| match node {
             Node::Element(element) => Some(element),
             Node::Text(_) => None,
@@ -38,12 +41,12 @@ impl Element {
     }
 
     /// The first direct child with this name.
-    pub(crate) fn child(&self, namespace: &str, local: &str) -> Option<&Self> {
+    pub(super) fn child(&self, namespace: &str, local: &str) -> Option<&Self> {
         self.children().find(|child| child.name.parts() == (namespace, local))
     }
 
     /// All text in the element.
-    pub(crate) fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let mut text = String::new();
         for node in &self.content {
             match node {
@@ -63,7 +66,7 @@ impl Element {
 }
 
 /// Parses a document.
-pub(crate) fn parse(body: &[u8]) -> Result<Element, InvalidBody> {
+pub(super) fn parse(body: &[u8]) -> Result<Element, InvalidBody> {
     if body.len() > MAX_BODY_BYTES {
         return Err(InvalidBody("it is too long"));
     }
@@ -161,6 +164,8 @@ fn name(start: &BytesStart<'_>, reader: &NsReader<&[u8]>) -> Result<Name, Invali
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::XmlWriter;
+    use proptest::prelude::*;
 
     fn is_refused(body: &str, reason: &str) {
         assert_eq!(parse(body.as_bytes()), Err(InvalidBody(reason.to_owned().leak())), "{body}");
@@ -202,5 +207,23 @@ mod tests {
         is_refused(r#"<x:a xmlns:x=""/>"#, "a prefix has no namespace");
         is_refused("<a$/>", "an element has an invalid name");
         assert!(parse(b"<a>\xff</a>").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn text_is_read_back(text in "[^\\p{Cc}\\u{fffe}\\u{ffff}]{0,60}") {
+            let mut writer = XmlWriter::document("d:a");
+            writer.escaped(&text);
+            writer.close("d:a");
+            prop_assert_eq!(parse(writer.take().as_bytes()).unwrap().text(), text);
+        }
+
+        #[test]
+        fn any_text_gives_well_formed_xml(text in "\\PC{0,20}[\\x00-\\x20]{0,5}") {
+            let mut writer = XmlWriter::document("d:a");
+            writer.element("d:b", &text);
+            writer.close("d:a");
+            prop_assert!(parse(writer.take().as_bytes()).is_ok());
+        }
     }
 }

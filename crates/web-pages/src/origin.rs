@@ -4,8 +4,7 @@ use domain::{AlbumId, Image, ImageId};
 use http_server::Query;
 use url::form_urlencoded;
 
-use super::path_of;
-use crate::{albums, layout::LibraryTab, map, return_to::ReturnTo, search};
+use crate::{layout::LibraryTab, paths, return_to::ReturnTo};
 
 /// The parameter with the id of an album.
 const ALBUM: &str = "in";
@@ -30,7 +29,7 @@ pub(crate) enum Origin {
 
 impl Origin {
     /// The origin of an address. An unknown one is the timeline.
-    pub(super) fn parse(query: &Query<'_>) -> Self {
+    pub(crate) fn parse(query: &Query<'_>) -> Self {
         match query.get(ALBUM).and_then(AlbumId::parse) {
             Some(album) => Self::Album(album),
             None => query.get(BACK).map(Self::of_page).unwrap_or_default(),
@@ -44,19 +43,19 @@ impl Origin {
             return Self::Timeline;
         }
         match back.as_str().split('?').next() {
-            Some(search::PATH) => Self::Search(back),
-            Some(map::PATH) => Self::Map(back),
+            Some(paths::SEARCH) => Self::Search(back),
+            Some(paths::MAP) => Self::Map(back),
             _ => Self::Timeline,
         }
     }
 
     /// The page of a photo.
     pub(crate) fn link(&self, id: &ImageId) -> String {
-        self.address(&path_of(id), &[])
+        self.address(&paths::photo(id), &[])
     }
 
     /// The address of a page or a form of a photo, with further parameters.
-    pub(super) fn address(&self, path: &str, further: &[(&str, &str)]) -> String {
+    pub(crate) fn address(&self, path: &str, further: &[(&str, &str)]) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         match self {
             Self::Timeline => {}
@@ -75,7 +74,7 @@ impl Origin {
     }
 
     /// The album that the neighbours are in; `None` for the timeline.
-    pub(super) const fn album(&self) -> Option<&AlbumId> {
+    pub(crate) const fn album(&self) -> Option<&AlbumId> {
         match self {
             Self::Album(album) => Some(album),
             Self::Timeline | Self::Search(_) | Self::Map(_) => None,
@@ -83,16 +82,16 @@ impl Origin {
     }
 
     /// The page that a photo leads back to.
-    pub(super) fn back(&self, image: &Image) -> String {
+    pub(crate) fn back(&self, image: &Image) -> String {
         match self {
             Self::Timeline => format!("/?at={}", image.captured_at.millis()),
-            Self::Album(album) => albums::path_of(album),
+            Self::Album(album) => paths::album(album),
             Self::Search(back) | Self::Map(back) => back.as_str().to_owned(),
         }
     }
 
     /// What that page is called.
-    pub(super) const fn label(&self) -> &'static str {
+    pub(crate) const fn label(&self) -> &'static str {
         match self {
             Self::Timeline => "Back to the timeline",
             Self::Album(_) => "Back to the album",
@@ -102,7 +101,7 @@ impl Origin {
     }
 
     /// The part of the library that it belongs to.
-    pub(super) const fn tab(&self) -> LibraryTab {
+    pub(crate) const fn tab(&self) -> LibraryTab {
         match self {
             Self::Timeline => LibraryTab::Photos,
             Self::Album(_) => LibraryTab::Albums,

@@ -5,43 +5,44 @@
 
 const STYLES: [&str; 5] = [
     include_str!("../layout/style.css"),
-    include_str!("gallery.css"),
-    include_str!("timeline.css"),
+    include_str!("../gallery/gallery.css"),
+    include_str!("../gallery/timeline.css"),
     include_str!("../photo/photo.css"),
     include_str!("../map/map.css"),
 ];
 
 /// A classic script, so that the module below sees what it declares.
-const FIRST: [&str; 2] = [include_str!("scripts/layout.js"), include_str!("scripts/first.js")];
+const FIRST: [&str; 2] =
+    [include_str!("../gallery/scripts/layout.js"), include_str!("../gallery/scripts/first.js")];
 
 /// The module of the timeline, of other pages with photos, and of forms.
 const LIBRARY: [&str; 14] = [
-    include_str!("scripts/library.js"),
-    include_str!("scripts/selection.js"),
-    include_str!("scripts/scroller.js"),
-    include_str!("scripts/range.js"),
-    include_str!("scripts/thumbhash.js"),
-    include_str!("scripts/tiles.js"),
-    include_str!("scripts/timeline.js"),
-    include_str!("scripts/changes.js"),
-    include_str!("scripts/status.js"),
-    include_str!("scripts/actions.js"),
-    include_str!("scripts/scrubber.js"),
-    include_str!("scripts/keys.js"),
-    include_str!("scripts/letters.js"),
-    include_str!("scripts/list_pages.js"),
+    include_str!("../gallery/scripts/library.js"),
+    include_str!("../gallery/scripts/selection.js"),
+    include_str!("../gallery/scripts/scroller.js"),
+    include_str!("../gallery/scripts/range.js"),
+    include_str!("../gallery/scripts/thumbhash.js"),
+    include_str!("../gallery/scripts/tiles.js"),
+    include_str!("../gallery/scripts/timeline.js"),
+    include_str!("../gallery/scripts/changes.js"),
+    include_str!("../gallery/scripts/status.js"),
+    include_str!("../gallery/scripts/actions.js"),
+    include_str!("../gallery/scripts/scrubber.js"),
+    include_str!("../gallery/scripts/keys.js"),
+    include_str!("../gallery/scripts/letters.js"),
+    include_str!("../gallery/scripts/list_pages.js"),
 ];
 
 /// The module of the photo page and of the map, which also has a list of photos.
 const VIEWER: [&str; 8] = [
-    include_str!("scripts/status.js"),
-    include_str!("scripts/letters.js"),
-    include_str!("scripts/range.js"),
+    include_str!("../gallery/scripts/status.js"),
+    include_str!("../gallery/scripts/letters.js"),
+    include_str!("../gallery/scripts/range.js"),
     include_str!("../../../web-scripts/gestures.js"),
     include_str!("../../../web-scripts/zoom.js"),
     include_str!("../map/map.js"),
-    include_str!("scripts/photo.js"),
-    include_str!("scripts/viewer_pages.js"),
+    include_str!("../gallery/scripts/photo.js"),
+    include_str!("../gallery/scripts/viewer_pages.js"),
 ];
 
 pub(crate) fn style() -> String {

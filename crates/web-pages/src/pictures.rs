@@ -10,7 +10,7 @@ use web_auth::rendition_reply;
 use crate::{Site, session::Person};
 
 /// The path prefix of the images.
-pub(super) const PREFIX: &str = "/p/";
+pub(crate) const PREFIX: &str = "/p/";
 
 /// The name of a rendition in the address of an image.
 const fn size_name(rendition: Rendition) -> &'static str {
@@ -27,7 +27,7 @@ pub(crate) fn picture_path(image: &Image, rendition: Rendition) -> String {
     format!("{PREFIX}{}/{}/{}.webp", image.id, image.picture_version, size_name(rendition))
 }
 
-pub(super) async fn handle(site: &Site, parts: &Parts, person: &Person) -> Reply {
+pub(crate) async fn handle(site: &Site, parts: &Parts, person: &Person) -> Reply {
     let Some((id, version, rendition)) = parse(parts.uri.path()) else { return not_found() };
     let found = site.library.catalogue.own_rendition(&person.caller(), id, rendition).await;
     // The bytes at the address of another version may change.

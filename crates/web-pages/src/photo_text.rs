@@ -31,7 +31,7 @@ pub(crate) fn described(image: &Image) -> String {
 const MAX_DESCRIPTION_CHARS: usize = 200;
 
 /// A text on one line, cut after [`MAX_DESCRIPTION_CHARS`] characters.
-pub(super) fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     let mut words: Vec<&str> = Vec::new();
     let mut chars = 0;
     for word in text.split_whitespace() {

@@ -4,15 +4,14 @@ use data_encoding::BASE64;
 use domain::{Image, Rendition};
 use maud::{Markup, html};
 
-use super::{described, picture_path};
-use crate::photo::Origin;
+use crate::{origin::Origin, photo_text::described, pictures::picture_path};
 
 /// Photos whose images are loaded with the page, because they are in the first screen also of phones. Others load when they are
 /// placed.
 const EAGER: usize = 12;
 
 /// The ratio of width to height of a tile, in thousandths. Wider and narrower photos are cut to it.
-pub(super) fn tile_ratio(image: &Image) -> u64 {
+pub(crate) fn tile_ratio(image: &Image) -> u64 {
     let ratio = u64::from(image.size.width) * 1000 / u64::from(image.size.height).max(1);
     ratio.clamp(400, 2600)
 }
