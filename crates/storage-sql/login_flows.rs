@@ -7,7 +7,7 @@ use crate::{
     Lock, SqlConnection, SqlStore,
     error::{SqlError, is_unique_violation},
     sql::{
-        accounts::is_active,
+        account_rows::is_active,
         schema::{accounts, login_flows},
         statement,
         value::row_count,

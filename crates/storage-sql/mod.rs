@@ -6,14 +6,20 @@
 //! line in the topic's `impl` that runs it with `read`, `query`, `query_inline` or `write`. On Postgres an operation that
 //! failed because of others, or of a lost connection, is run again. So it is a function of its arguments and the database
 //! and has no other effect.
+mod account_rows;
 mod accounts;
 mod albums;
 mod blob_registry;
+mod capture_time;
 mod copy;
+mod deletion;
 mod edits;
 pub(crate) mod error;
 pub(crate) mod expression;
 mod files;
+mod filter;
+mod image_change;
+mod image_rows;
 mod images;
 mod integrity;
 mod lease;
@@ -22,20 +28,23 @@ mod lock;
 mod login_flows;
 mod map;
 mod migrations;
+mod months;
 mod oauth;
 mod originals;
 mod photo_context;
 pub(crate) mod pool;
 mod problems;
 mod queue;
-mod quota;
 mod rendition_queue;
+mod renditions;
 mod roles;
 mod schema;
 mod selection;
+mod sidecars;
 mod sign_in;
 mod stages;
 mod statement;
+mod text;
 mod timeline;
 mod traces;
 mod trash;
@@ -51,10 +60,10 @@ use crate::{SqlConnection, SqlStore};
 #[cfg(test)]
 pub(crate) use copy::assert_complete;
 pub(crate) use error::SqlError;
-pub(crate) use images::{AddedWords, IndexedWords, encode_word_ids};
 pub(crate) use library_state::CLOSED;
 pub(crate) use lock::Lock;
 pub(crate) use statement::statement;
+pub(crate) use text::{AddedWords, IndexedWords, encode_word_ids};
 pub(crate) use traces::{traced, traced_here};
 pub(crate) use value::{json_array, json_text};
 

@@ -13,7 +13,7 @@ use crate::{
     Lock, SqlConnection, SqlStore,
     error::SqlError,
     sql::{
-        accounts::is_active,
+        account_rows::is_active,
         queue::requeue,
         schema::images,
         statement,

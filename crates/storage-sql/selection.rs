@@ -16,9 +16,10 @@ use crate::{
     Lock, SqlConnection, SqlStore,
     error::SqlError,
     sql::{
-        accounts::is_active,
+        account_rows::is_active,
         albums,
-        images::{Visibility, mark_deleted, undelete},
+        deletion::{mark_deleted, undelete},
+        image_rows::Visibility,
         statement,
         value::{RowReader, json_array, json_text},
     },

@@ -13,8 +13,10 @@ use crate::{
     Lock, SqlConnection, SqlStore,
     error::SqlError,
     sql::{
-        accounts::is_active,
-        images::{load_in_order, remove_forever, trashed_source},
+        account_rows::is_active,
+        image_rows::load_in_order,
+        images::remove_forever,
+        renditions::trashed_source,
         schema::images,
         selection::{self, Selectable},
         statement,

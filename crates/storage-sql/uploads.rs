@@ -16,9 +16,8 @@ use crate::{
     error::SqlError,
     lock,
     sql::{
-        accounts::{adjust_stored_bytes, is_active},
+        account_rows::{adjust_stored_bytes, is_active, store_bytes},
         originals,
-        quota::store_bytes,
         schema::{accounts, upload_parts, uploads},
         value::{RowReader, stored_bytes},
     },

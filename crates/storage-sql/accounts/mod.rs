@@ -2,8 +2,6 @@ mod api_keys;
 mod rows;
 mod setup;
 
-pub(crate) use rows::{AccountRow, adjust_live_images, adjust_stored_bytes, is_active};
-
 use async_trait::async_trait;
 use domain::{Account, AccountId, Email, KeyName, Plan, Timestamp};
 use storage::{

@@ -12,7 +12,7 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        images::{ImageRow, Visibility, resolve_images},
+        image_rows::{ImageRow, Visibility, resolve_images},
         schema::{album_images, albums, images},
         statement,
         value::{RowReader, json_array},

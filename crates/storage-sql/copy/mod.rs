@@ -16,8 +16,7 @@ use storage::{
 #[cfg(test)]
 pub(crate) use completeness::assert_complete;
 
-use super::images::reindex;
-use crate::{Lock, SqlStore, id_sequence};
+use crate::{Lock, SqlStore, id_sequence, sql::text::reindex};
 
 #[async_trait]
 impl CopyStore for SqlStore {

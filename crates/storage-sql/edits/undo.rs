@@ -12,7 +12,7 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        images::resolve_image,
+        image_rows::resolve_image,
         schema::{image_edits, images},
         value::RowReader,
     },

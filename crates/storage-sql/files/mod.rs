@@ -25,7 +25,6 @@ use storage::{
 
 use crate::{Lock, SqlStore};
 
-pub(crate) use content::link_files;
 pub(crate) use folders::create_root_folder;
 pub(crate) use sweep::remove_all_files;
 

@@ -1,16 +1,6 @@
-pub(crate) mod cameras;
-mod change;
-mod details;
 mod exported;
-mod filter;
-mod lookup;
 mod page;
-mod places;
 mod removal;
-mod renditions;
-mod row;
-mod text;
-mod visibility;
 
 use async_trait::async_trait;
 use domain::{
@@ -21,39 +11,36 @@ use storage::{
     StorageError, StoredRendition, TextColumns, TextMatch, Viewer, WordIndex,
 };
 
-use crate::{Lock, SqlStore};
-
-pub(crate) use change::change_indexed;
-pub(crate) use details::DetailsRow;
-pub(crate) use filter::OwnedFilter;
-pub(crate) use lookup::{VisibleImage, resolve_image, resolve_images};
-pub(crate) use places::latitudes;
-pub(crate) use removal::{delete_without_files, mark_deleted, remove_forever, undelete};
-pub(crate) use renditions::{replace as replace_renditions, trashed_source};
-pub(crate) use row::{ImageRow, ImageRowWithOwner, load_in_order};
-pub(crate) use text::{
-    AddedWords, IndexedWords, add_text, encode_word_ids, forget_words, outdated_words, reindex, remove_text,
+use crate::{
+    Lock, SqlStore,
+    sql::{
+        filter::{OwnedFilter, cameras},
+        image_rows, renditions, text,
+    },
 };
-pub(crate) use visibility::Visibility;
+
+pub(crate) use removal::remove_forever;
 
 #[async_trait]
 impl ImageStore for SqlStore {
     async fn count_images(&self, viewer: Viewer) -> Result<u32, StorageError> {
-        self.query_inline(move |c| visibility::count(c, viewer)).await
+        self.query_inline(move |c| image_rows::count(c, viewer)).await
     }
 
     async fn image(&self, viewer: Viewer, id: &ImageId) -> Result<Lookup<Image>, StorageError> {
         let id = id.clone();
         let same = id.clone();
-        if let Some(found) = self.query_inline(move |c| lookup::image_by_one_query(c, viewer, &same)).await? {
+        if let Some(found) =
+            self.query_inline(move |c| image_rows::image_by_one_query(c, viewer, &same)).await?
+        {
             return Ok(found);
         }
-        self.read(move |c| lookup::image(c, viewer, &id)).await
+        self.read(move |c| image_rows::image(c, viewer, &id)).await
     }
 
     async fn images(&self, viewer: Viewer, ids: &[ImageId]) -> Result<Vec<Image>, StorageError> {
         let ids = ids.to_vec();
-        self.read(move |c| lookup::visible_images(c, viewer, &ids)).await
+        self.read(move |c| image_rows::visible_images(c, viewer, &ids)).await
     }
 
     async fn page_images(&self, viewer: Viewer, query: &ListQuery) -> Result<Vec<FoundImage>, StorageError> {
@@ -169,6 +156,6 @@ impl WordIndex for SqlStore {
             }
             self.write(Lock::Everything, text::begin).await?;
         }
-        self.write(Lock::Nothing, move |c| reindex(c, max)).await
+        self.write(Lock::Nothing, move |c| text::reindex(c, max)).await
     }
 }

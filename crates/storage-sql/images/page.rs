@@ -2,17 +2,12 @@ use diesel::{dsl::exists, prelude::*};
 use domain::{AccountId, Circle, DateRange, Limit, ListQuery, MAX_CIRCLE_CANDIDATES};
 use storage::{FoundImage, Viewer};
 
-use super::{
-    cameras,
-    filter::{OwnedFilter, ResolvedFilter},
-    places,
-    row::{ImageRow, found_image, load_in_order},
-    visibility::Visibility,
-};
 use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
+        filter::{OwnedFilter, ResolvedFilter, cameras, places},
+        image_rows::{ImageRow, Visibility, found_image, load_in_order},
         schema::{accounts, album_images, images},
         value::RowReader,
     },

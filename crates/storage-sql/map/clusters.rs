@@ -13,7 +13,7 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        images::Visibility,
+        image_rows::Visibility,
         schema::map_points,
         statement,
         value::{RowReader, json_array, json_text},

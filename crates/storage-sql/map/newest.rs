@@ -12,7 +12,7 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        images::{Visibility, load_in_order},
+        image_rows::{Visibility, load_in_order},
         schema::map_points,
     },
 };

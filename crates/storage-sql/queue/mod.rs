@@ -1,13 +1,10 @@
 mod add;
-mod capture_time;
 mod complete;
 mod jobs;
 mod lease;
-mod sidecars;
 mod states;
 
 pub(crate) use add::add;
-pub(crate) use capture_time::{free_capture_time, is_free};
 
 use async_trait::async_trait;
 use domain::{AccountId, ContentHash, ImageId, Sidecar, Timestamp};
@@ -17,7 +14,6 @@ use storage::{
 };
 
 pub(crate) use jobs::{replace_job, requeue};
-pub(crate) use sidecars::of as sidecars_of;
 
 use crate::{
     Lock, SqlStore,

@@ -8,7 +8,7 @@ use storage::{
     VisitVector,
 };
 
-use crate::{SqlStore, sql::images::OwnedFilter};
+use crate::{SqlStore, sql::filter::OwnedFilter};
 
 pub(crate) use rows::{any_prunable, encoders_of, prune, renumber, store};
 

@@ -12,7 +12,8 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        images::{ImageRow, ImageRowWithOwner, OwnedFilter, Visibility, cameras, latitudes},
+        filter::{OwnedFilter, cameras, places::latitudes},
+        image_rows::{ImageRow, ImageRowWithOwner, Visibility},
         schema::{album_images, albums, images},
         statement,
         value::{RowReader, json_array},

@@ -17,7 +17,6 @@ mod blob_registry;
 mod copy;
 mod edits;
 mod error;
-mod file_order;
 mod file_rules;
 mod files;
 mod grants;
@@ -26,6 +25,7 @@ mod index_queue;
 mod integrity;
 mod library_state;
 mod login_flows;
+mod lookup;
 mod map;
 mod photo_context;
 mod problems;
@@ -67,17 +67,16 @@ pub use edits::{
     ImageToChange, ImagesToEdit,
 };
 pub use error::StorageError;
-pub use file_order::{FilePosition, LocatedFile, RecentFiles};
 pub use file_rules::{LockPosition, LockedAction, exceeds_quota};
 pub use files::{
     FileChange, FileCondition, FileContent, FileEntry, FileId, FileImage, FileKind, FileListing, FileLock,
-    FileMove, FileRefusal, FileStore, FileTimes, FileWritten, LockToken, MAX_COPIED_FILES,
-    MAX_COPIED_SIDECAR_BYTES, MAX_EMPTY_FILES, MAX_FILE_LOCKS, MAX_FILES_PER_PHOTO, NewFile, NewFileContent,
-    PairedKind,
+    FileMove, FilePosition, FileRefusal, FileStore, FileTimes, FileWritten, LocatedFile, LockToken,
+    MAX_COPIED_FILES, MAX_COPIED_SIDECAR_BYTES, MAX_EMPTY_FILES, MAX_FILE_LOCKS, MAX_FILES_PER_PHOTO,
+    NewFile, NewFileContent, PairedKind, RecentFiles,
 };
 pub use grants::{GrantHolder, GrantHolderStore};
 pub use images::{
-    ExportedImage, FoundImage, ImageKey, ImageStore, Lookup, MAX_TEXT_MATCHES, RenditionSource, SearchFilter,
+    ExportedImage, FoundImage, ImageKey, ImageStore, MAX_TEXT_MATCHES, RenditionSource, SearchFilter,
     StoredRendition, TextColumns, TextMatch, TextTier,
 };
 pub use index_queue::{
@@ -90,6 +89,7 @@ pub use integrity::{
 };
 pub use library_state::{LibraryState, LibraryStateStore, Transfer};
 pub use login_flows::{LoginFlow, LoginFlowStore, LoginTokenHash, MAX_LOGIN_FLOWS, NewLoginFlow};
+pub use lookup::Lookup;
 pub use map::{MapCluster, MapStore};
 pub use photo_context::{MAX_ALBUMS_OF_PHOTO, PhotoContext, PhotoContextStore};
 pub use problems::{IndexingProgress, ProblemImage, ProblemStore};

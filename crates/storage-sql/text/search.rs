@@ -5,19 +5,19 @@ use domain::{ImageId, QueryText};
 use storage::{ImageKey, TextColumns, TextMatch, TextTier, Viewer};
 use words::{QueryTerm, Score, Scorer, Tier, query_words};
 
-use super::{super::filter::OwnedFilter, add::ImageText, candidates::candidates, expand::expand};
+use super::{add::ImageText, candidates::candidates, expand::expand};
 use crate::{
     SqlConnection,
     error::SqlError,
-    sql::{schema::accounts, value::RowReader},
+    sql::{filter::OwnedFilter, schema::accounts, value::RowReader},
 };
 
 /// A search for words.
-pub(in super::super) struct TextQuery {
-    pub(in super::super) text: QueryText,
-    pub(in super::super) columns: TextColumns,
+pub(crate) struct TextQuery {
+    pub(crate) text: QueryText,
+    pub(crate) columns: TextColumns,
     /// Maximum number of results.
-    pub(in super::super) max: usize,
+    pub(crate) max: usize,
 }
 
 struct ScoredImage {
@@ -26,7 +26,7 @@ struct ScoredImage {
 }
 
 /// The images that match best.
-pub(in super::super) fn matches(
+pub(crate) fn matches(
     c: &mut SqlConnection,
     viewer: Viewer,
     query: &TextQuery,

@@ -8,11 +8,15 @@ use diesel::{
 use domain::Limit;
 use storage::Viewer;
 
-use super::{filter::ResolvedFilter, row::ImageRow, visibility::Visibility};
+use super::ResolvedFilter;
 use crate::{
     SqlConnection,
     error::SqlError,
-    sql::{schema::images, statement},
+    sql::{
+        image_rows::{ImageRow, Visibility},
+        schema::images,
+        statement,
+    },
 };
 
 #[derive(QueryableByName)]
@@ -47,7 +51,7 @@ WHERE used.newest_ms >= $3 ORDER BY used.newest_ms DESC"
 );
 
 /// The cameras of the viewer's images, the camera of the newest image first.
-pub(super) fn names(c: &mut SqlConnection, viewer: Viewer, max: u32) -> Result<Vec<String>, SqlError> {
+pub(crate) fn names(c: &mut SqlConnection, viewer: Viewer, max: u32) -> Result<Vec<String>, SqlError> {
     let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(Vec::new()) };
     let rows: Vec<CameraRow> = statement(NAMES)
         .bind::<BigInt, _>(visibility.account)
@@ -58,7 +62,7 @@ pub(super) fn names(c: &mut SqlConnection, viewer: Viewer, max: u32) -> Result<V
 }
 
 /// The images of a camera that pass a filter without an album and a circle, the newest first.
-pub(super) fn page(
+pub(crate) fn page(
     c: &mut SqlConnection,
     camera: &str,
     filter: &ResolvedFilter,

@@ -7,7 +7,7 @@ use diesel::{
 };
 use domain::{Circle, Limit};
 
-use super::filter::ResolvedFilter;
+use super::ResolvedFilter;
 use crate::{
     SqlConnection,
     error::SqlError,
@@ -26,7 +26,7 @@ struct Seq {
 }
 
 /// The rows of the newest images in a circle.
-pub(super) fn in_circle(
+pub(crate) fn in_circle(
     c: &mut SqlConnection,
     filter: &ResolvedFilter,
     circle: Circle,
@@ -46,7 +46,7 @@ pub(super) fn in_circle(
 
 /// The account's places in the bounding boxes of the circle: all of them if there are at most `max`, otherwise more
 /// than `max` of them.
-pub(super) fn in_bounding_boxes(
+pub(crate) fn in_bounding_boxes(
     c: &mut SqlConnection,
     account: i64,
     circle: Circle,

@@ -76,7 +76,7 @@ impl TryFrom<ImageRow> for Image {
 }
 
 /// An image with its distance from the circle's centre.
-pub(super) fn found_image(row: ImageRow, circle: Option<Circle>) -> Result<FoundImage, SqlError> {
+pub(crate) fn found_image(row: ImageRow, circle: Option<Circle>) -> Result<FoundImage, SqlError> {
     let image = Image::try_from(row)?;
     let distance_m =
         circle.and_then(|circle| image.details.position.map(|position| circle.centre().distance_m(position)));

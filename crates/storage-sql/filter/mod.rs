@@ -1,9 +1,17 @@
+//! Which images a search considers.
+
+pub(crate) mod cameras;
+pub(crate) mod places;
+
 use diesel::{OptionalExtension, prelude::*};
 use domain::{AlbumId, Circle, DateRange};
 use storage::{SearchFilter, Viewer};
 
-use super::visibility::Visibility;
-use crate::{SqlConnection, error::SqlError, sql::schema::albums};
+use crate::{
+    SqlConnection,
+    error::SqlError,
+    sql::{image_rows::Visibility, schema::albums},
+};
 
 /// A [`SearchFilter`] that can be sent to another thread.
 pub(crate) struct OwnedFilter {

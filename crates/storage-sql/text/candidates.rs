@@ -10,17 +10,13 @@ use domain::{Circle, Position};
 use storage::MAX_TEXT_MATCHES;
 use words::{EXACT, SAME_STEM};
 
-use super::{
-    super::{filter::ResolvedFilter, places::latitudes},
-    add::ImageText,
-    expand::ExpandedWord,
-    scan,
-};
+use super::{add::ImageText, expand::ExpandedWord, scan};
 use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
         expression::{AnyWord, Expression},
+        filter::{ResolvedFilter, places::latitudes},
         statement,
         value::json_array,
     },

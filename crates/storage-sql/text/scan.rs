@@ -9,20 +9,16 @@ use diesel::{
 };
 use domain::{Circle, Position};
 
-use super::{
-    super::{
-        cameras,
-        filter::ResolvedFilter,
-        places::{self, latitudes},
-    },
-    candidates::POOL,
-    expand::ExpandedWord,
-    word_ids,
-};
+use super::{candidates::POOL, expand::ExpandedWord, word_ids};
 use crate::{
     SqlConnection,
     error::SqlError,
-    sql::{schema::album_images, statement, value::json_array},
+    sql::{
+        filter::{ResolvedFilter, cameras, places, places::latitudes},
+        schema::album_images,
+        statement,
+        value::json_array,
+    },
 };
 
 /// Albums, circles and cameras with at most this many images are scanned.
