@@ -6,6 +6,9 @@
 //! line in the topic's `impl` that runs it with `read`, `query`, `query_inline` or `write`. On Postgres an operation that
 //! failed because of others, or of a lost connection, is run again. So it is a function of its arguments and the database
 //! and has no other effect.
+#[macro_use]
+mod operations;
+
 mod account_rows;
 mod accounts;
 mod albums;

@@ -1,12 +1,11 @@
 //! The months of the timeline, and pages of it.
 
-use async_trait::async_trait;
 use diesel::prelude::*;
 use domain::{DateRange, Image};
-use storage::{MonthTotal, StorageError, TimelineOrder, TimelineState, TimelineStore, Viewer};
+use storage::{MonthTotal, TimelineOrder, TimelineState, TimelineStore, Viewer};
 
 use crate::{
-    SqlConnection, SqlStore,
+    SqlConnection,
     error::SqlError,
     sql::{
         image_rows::{ImageRow, Visibility},
@@ -16,27 +15,15 @@ use crate::{
     },
 };
 
-#[async_trait]
-impl TimelineStore for SqlStore {
-    async fn timeline_months(&self, viewer: Viewer) -> Result<Vec<MonthTotal>, StorageError> {
-        self.read(move |c| months(c, viewer)).await
-    }
-
-    async fn timeline_state(&self, viewer: Viewer) -> Result<TimelineState, StorageError> {
-        self.read(move |c| {
-            Ok(TimelineState { months: months(c, viewer)?, waiting: waiting(c, viewer.account)? })
-        })
-        .await
-    }
-
-    async fn timeline_page(
-        &self,
-        viewer: Viewer,
-        range: DateRange,
-        order: TimelineOrder,
-        max: u32,
-    ) -> Result<Vec<Image>, StorageError> {
-        self.read(move |c| page(c, viewer, range, order, i64::from(max))).await
+operations! {
+    impl TimelineStore {
+        read timeline_months(viewer: Viewer) -> Vec<MonthTotal> = months;
+        read timeline_state(viewer: Viewer) -> TimelineState {
+            |c| Ok(TimelineState { months: months(c, viewer)?, waiting: waiting(c, viewer.account)? })
+        }
+        read timeline_page(viewer: Viewer, range: DateRange, order: TimelineOrder, max: u32) -> Vec<Image> {
+            |c| page(c, viewer, range, order, i64::from(max))
+        }
     }
 }
 
