@@ -29,6 +29,12 @@ operations! {
         query trashed_rendition(
             account: AccountId, id: &ImageId, rendition: Rendition
         ) -> Option<RenditionSource> = trashed_source;
+        write(Lock::Account(account.0)) purge_selection(
+            account: AccountId, selection: &Selection, cursor: SelectionCursor, max: u32
+        ) -> SelectionStep = purge_selection;
+        write(Lock::Account(account.0)) empty_trash(
+            account: AccountId, deleted_until: Timestamp, max: u32
+        ) -> u32 = empty;
     }
     by hand {
         async fn page_trash(
@@ -40,36 +46,29 @@ operations! {
             let after = after.cloned();
             self.read(move |c| page(c, account, after.as_ref(), max)).await
         }
-
-        async fn purge_selection(
-            &self,
-            account: AccountId,
-            selection: &Selection,
-            cursor: SelectionCursor,
-            max: u32,
-        ) -> Result<SelectionStep, StorageError> {
-            let selection = selection.clone();
-            self.write(Lock::Account(account.0), move |c| {
-                let from = Selectable::Deleted { account: account.0, at_ms: None };
-                let batch = selection::batch(c, from, &selection, cursor, max)?;
-                Ok(SelectionStep { changed: remove_forever(c, &batch.seqs())?, next: batch.next })
-            })
-            .await
-        }
-
-        async fn empty_trash(
-            &self,
-            account: AccountId,
-            deleted_until: Timestamp,
-            max: u32,
-        ) -> Result<u32, StorageError> {
-            self.write(Lock::Account(account.0), move |c| {
-                let rows = rows(c, account, (deleted_until.millis(), i64::MAX), max)?;
-                remove_forever(c, &rows.iter().map(|row| row.seq).collect::<Vec<_>>())
-            })
-            .await
-        }
     }
+}
+
+fn purge_selection(
+    c: &mut SqlConnection,
+    account: AccountId,
+    selection: &Selection,
+    cursor: SelectionCursor,
+    max: u32,
+) -> Result<SelectionStep, SqlError> {
+    let from = Selectable::Deleted { account: account.0, at_ms: None };
+    let batch = selection::batch(c, from, selection, cursor, max)?;
+    Ok(SelectionStep { changed: remove_forever(c, &batch.seqs())?, next: batch.next })
+}
+
+fn empty(
+    c: &mut SqlConnection,
+    account: AccountId,
+    deleted_until: Timestamp,
+    max: u32,
+) -> Result<u32, SqlError> {
+    let rows = rows(c, account, (deleted_until.millis(), i64::MAX), max)?;
+    remove_forever(c, &rows.iter().map(|row| row.seq).collect::<Vec<_>>())
 }
 
 #[derive(QueryableByName)]

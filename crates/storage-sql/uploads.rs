@@ -29,9 +29,20 @@ operations! {
     impl UploadStore {
         write(Lock::Account(upload.account.0)) begin_upload(upload: NewUpload as ref) -> BeginUpload = begin;
         read upload(account: AccountId, protocol: UploadProtocol, name: &str) -> Option<UploadState> = upload;
+        write_of_account(move |c| account_of(c, upload)) finish_upload(
+            upload: UploadId, result: &str, at: Timestamp
+        ) -> Vec<String> = finish;
+        write_of_account(move |c| account_of(c, upload)) delete_upload(upload: UploadId) -> Vec<String> {
+            |c| delete(c, upload.0)
+        }
+        write_of_account(move |c| account_of(c, upload)) remove_part(
+            upload: UploadId, number: u64
+        ) -> Option<String> { |c| remove_counted_part(c, upload.0, number) }
         write(Lock::Nothing) sweep_uploads(
             protocol: UploadProtocol, before: Timestamp, max: u32
         ) -> SweptUploads = sweep;
+        query known_part_files(files: &[String]) -> Vec<String> = known_part_files;
+        query stored_bytes(account: AccountId) -> u64 = bytes_of_account;
         read stores_original(account: AccountId, original: &ContentHash) -> bool {
             |c| originals::is_held(c, account.0, original.as_bytes())
         }
@@ -46,59 +57,23 @@ operations! {
             let added = self
                 .write_of_account(
                     move |c| account_of(c, upload),
-                    move |c| add_part(c, upload, &part, quota_bytes),
+                    move |c| add_part(c, upload, &part, quota_bytes).map(Some),
                 )
                 .await?;
             Ok(added.unwrap_or(AddPart::NoUpload))
         }
-
-        async fn finish_upload(
-            &self,
-            upload: UploadId,
-            result: &str,
-            at: Timestamp,
-        ) -> Result<Vec<String>, StorageError> {
-            let result = result.to_owned();
-            let files = self
-                .write_of_account(move |c| account_of(c, upload), move |c| finish(c, upload, &result, at))
-                .await?;
-            Ok(files.unwrap_or_default())
-        }
-
-        async fn delete_upload(&self, upload: UploadId) -> Result<Vec<String>, StorageError> {
-            let files =
-                self.write_of_account(move |c| account_of(c, upload), move |c| delete(c, upload.0)).await?;
-            Ok(files.unwrap_or_default())
-        }
-
-        async fn remove_part(&self, upload: UploadId, number: u64) -> Result<Option<String>, StorageError> {
-            let file = self
-                .write_of_account(
-                    move |c| account_of(c, upload),
-                    move |c| remove_counted_part(c, upload.0, number),
-                )
-                .await?;
-            Ok(file.flatten())
-        }
-
-        async fn known_part_files(&self, files: &[String]) -> Result<Vec<String>, StorageError> {
-            let files = files.to_vec();
-            self.query(move |c| {
-                let known = upload_parts::table.filter(upload_parts::file.eq_any(&files));
-                Ok(known.select(upload_parts::file).load(c)?)
-            })
-            .await
-        }
-
-        async fn stored_bytes(&self, account: AccountId) -> Result<u64, StorageError> {
-            self.query(move |c| {
-                let stored = accounts::table.find(account.0).select(accounts::stored_bytes);
-                let stored: i64 = stored.get_result(c).optional()?.unwrap_or_default();
-                RowReader::new("accounts", &account.0).unsigned("stored_bytes", stored)
-            })
-            .await
-        }
     }
+}
+
+fn known_part_files(c: &mut SqlConnection, files: &[String]) -> Result<Vec<String>, SqlError> {
+    let known = upload_parts::table.filter(upload_parts::file.eq_any(files));
+    Ok(known.select(upload_parts::file).load(c)?)
+}
+
+fn bytes_of_account(c: &mut SqlConnection, account: AccountId) -> Result<u64, SqlError> {
+    let stored = accounts::table.find(account.0).select(accounts::stored_bytes);
+    let stored: i64 = stored.get_result(c).optional()?.unwrap_or_default();
+    RowReader::new("accounts", &account.0).unsigned("stored_bytes", stored)
 }
 
 #[derive(Queryable, Selectable)]

@@ -21,6 +21,12 @@ use crate::{
 
 operations! {
     impl IndexQueue {
+        write_of_account(move |c| jobs::account_of(c, job)) complete_job(
+            job: JobId, worker: &str, indexed: IndexedImage as ref
+        ) -> bool = complete::complete;
+        write_of_account(move |c| jobs::account_of(c, job)) fail_job(
+            job: JobId, worker: &str, reason: &str, decoder_version: u32
+        ) -> () = jobs::fail;
         read image_by_original(account: AccountId, original: &ContentHash) -> Option<ExistingImage>
             = states::existing;
         query known_originals(account: AccountId, originals: &[ContentHash]) -> Vec<ContentHash>
@@ -56,7 +62,12 @@ operations! {
             self.write(Lock::Nothing, move |c| lease::lease(c, &request, decoder_version)).await
         }
 
-        async fn renew_leases(&self, worker: &str, jobs: &[JobId], until: Timestamp) -> Result<(), StorageError> {
+        async fn renew_leases(
+            &self,
+            worker: &str,
+            jobs: &[JobId],
+            until: Timestamp,
+        ) -> Result<(), StorageError> {
             let worker = worker.to_owned();
             let jobs: Vec<i64> = jobs.iter().map(|job| job.0).collect();
             self.write(Lock::Nothing, move |c| lease::renew(c, &worker, &jobs, until)).await
@@ -80,38 +91,6 @@ operations! {
                 stages::abandon(c, &worker)
             })
             .await
-        }
-
-        async fn complete_job(
-            &self,
-            job: JobId,
-            worker: &str,
-            indexed: IndexedImage,
-        ) -> Result<bool, StorageError> {
-            let worker = worker.to_owned();
-            let completed = self
-                .write_of_account(
-                    move |c| jobs::account_of(c, job),
-                    move |c| complete::complete(c, job, &worker, &indexed),
-                )
-                .await?;
-            Ok(completed.unwrap_or(false))
-        }
-
-        async fn fail_job(
-            &self,
-            job: JobId,
-            worker: &str,
-            reason: &str,
-            decoder_version: u32,
-        ) -> Result<(), StorageError> {
-            let (worker, reason) = (worker.to_owned(), reason.to_owned());
-            self.write_of_account(
-                move |c| jobs::account_of(c, job),
-                move |c| jobs::fail(c, job, &worker, &reason, decoder_version),
-            )
-            .await?;
-            Ok(())
         }
     }
 }

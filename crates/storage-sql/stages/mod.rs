@@ -17,6 +17,9 @@ pub(crate) use jobs::{abandon, release, requeue_image};
 
 operations! {
     impl StageQueue {
+        write_of_account(move |c| jobs::account_of(c, job)) complete_stage_job(
+            job: JobId, worker: &str, version: &str, outcome: StageOutcome as ref
+        ) -> bool = jobs::complete;
         query_inline stage(name: &str) -> Option<Stage> = registry::stage;
         write(Lock::Stages) restart_backfill(stage: StageId) -> () = registry::restart_backfill;
         write(Lock::Nothing) retry_stage_job(job: JobId, worker: &str, not_before: Timestamp) -> () {
@@ -46,7 +49,8 @@ operations! {
             if let Some(known) = known {
                 return Ok(known);
             }
-            self.write(Lock::Stages, move |c| registry::open(c, &name, (&version, revision), other_version)).await
+            self.write(Lock::Stages, move |c| registry::open(c, &name, (&version, revision), other_version))
+                .await
         }
 
         async fn backfill_stage(
@@ -88,23 +92,6 @@ operations! {
             let worker = worker.to_owned();
             let jobs: Vec<i64> = jobs.iter().map(|job| job.0).collect();
             self.write(Lock::Nothing, move |c| jobs::renew(c, &worker, &jobs, until)).await
-        }
-
-        async fn complete_stage_job(
-            &self,
-            job: JobId,
-            worker: &str,
-            version: &str,
-            outcome: StageOutcome,
-        ) -> Result<bool, StorageError> {
-            let (worker, version) = (worker.to_owned(), version.to_owned());
-            let completed = self
-                .write_of_account(
-                    move |c| jobs::account_of(c, job),
-                    move |c| jobs::complete(c, job, &worker, &version, &outcome),
-                )
-                .await?;
-            Ok(completed.unwrap_or(false))
         }
 
         async fn prune_vectors(&self, names: &[&str], max: u32) -> Result<u32, StorageError> {
