@@ -247,7 +247,6 @@ fn set_state(
     Ok(())
 }
 
-/// Whether the blob is kept.
 pub(crate) fn is_kept(c: &mut SqlConnection, kind: BlobKind, hash: &ContentHash) -> Result<bool, SqlError> {
     Ok(state(c, kind, hash)?.as_deref() == Some(KEPT))
 }

@@ -82,7 +82,7 @@ pub(crate) use copy::assert_complete;
 pub(crate) use error::SqlError;
 pub(crate) use library_state::CLOSED;
 pub(crate) use lock::Lock;
-pub(crate) use statement::statement;
+pub(crate) use statement::{statement, unprepared};
 pub(crate) use text::{AddedWords, IndexedWords, encode_word_ids};
 pub(crate) use traces::{traced, traced_here};
 pub(crate) use value::{json_array, json_text};

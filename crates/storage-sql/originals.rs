@@ -124,7 +124,6 @@ pub(crate) fn is_held(c: &mut SqlConnection, account: i64, original: &[u8]) -> R
     Ok(partial.is_some())
 }
 
-/// Whether an image of the account has the original.
 pub(crate) fn account_has_image(
     c: &mut SqlConnection,
     account: i64,

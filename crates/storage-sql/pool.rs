@@ -17,7 +17,6 @@ use tokio::{
 use super::SqlError;
 use crate::SqlConnection;
 
-/// The limits of a pool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PoolLimits {
     /// Maximum number of connections; at least 1.

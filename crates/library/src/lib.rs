@@ -92,7 +92,7 @@ pub use maintenance::{Maintenance, RESTORABLE_MS};
 pub use media::Format as PhotoFormat;
 pub use renditions::{RenditionError, ServedRendition};
 pub use sandbox::{InvalidLanguages, Languages, PoolLoad, WorkerCommand};
-pub use search::{Hit, MatchBy, PhotoFilter, RankedPage, SearchError};
+pub use search::{Hit, MatchBy, RankedPage, SearchError};
 pub use selections::DeletedSelection;
 pub use set_up::SetUpError;
 pub use settings::Settings;

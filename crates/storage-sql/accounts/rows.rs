@@ -69,7 +69,6 @@ pub(super) fn by_id(c: &mut SqlConnection, account: AccountId) -> Result<Option<
         .transpose()
 }
 
-/// The account of an address, with its password hash.
 pub(super) fn password_hash(
     c: &mut SqlConnection,
     email: &Email,

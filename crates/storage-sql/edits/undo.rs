@@ -18,7 +18,6 @@ use crate::{
     },
 };
 
-/// The visible image of that id.
 fn visible(c: &mut SqlConnection, viewer: Viewer, id: &ImageId) -> Result<Lookup<EditedImage>, SqlError> {
     Ok(match resolve_image(c, viewer, id)? {
         Lookup::Found(found) => Lookup::Found(image(c, found.seq)?),

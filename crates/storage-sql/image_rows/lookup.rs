@@ -29,7 +29,6 @@ pub(crate) struct ImageWithOwner {
     live_images: i64,
 }
 
-/// The columns of [`ImageWithOwner`].
 macro_rules! owner_columns {
     () => {
         (
@@ -56,7 +55,6 @@ pub(crate) fn image_with_owner(c: &mut SqlConnection, id: &str) -> Result<Option
 }
 
 impl ImageWithOwner {
-    /// Its owner as a viewer.
     fn owner(&self, free_window: u32) -> Result<Viewer, SqlError> {
         let plan: Plan =
             self.plan.parse().map_err(|_| RowReader::new("accounts", &self.account).unreadable("plan"))?;
@@ -81,7 +79,6 @@ fn live_capture_ms(image: &ImageWithOwner) -> Option<i64> {
     image.captured_at_ms.filter(|_| image.live && image.deleted_at_ms.is_none())
 }
 
-/// The visibility of images to the owner of this one.
 fn owner_visibility(
     c: &mut SqlConnection,
     image: &ImageWithOwner,
@@ -184,7 +181,6 @@ pub(crate) fn image_by_one_query(
     })
 }
 
-/// One image.
 pub(crate) fn image(c: &mut SqlConnection, viewer: Viewer, id: &ImageId) -> Result<Lookup<Image>, SqlError> {
     let found = match resolve_image(c, viewer, id)? {
         Lookup::Found(found) => found,

@@ -43,7 +43,6 @@ pub(crate) struct ImageRowWithOwner {
 }
 
 impl ImageRowWithOwner {
-    /// The row, if it is visible.
     pub(crate) fn if_visible(self, visibility: Visibility) -> Option<ImageRow> {
         let recent =
             self.row.captured_at_ms.is_some_and(|captured_at_ms| captured_at_ms >= visibility.oldest_ms);
@@ -83,7 +82,6 @@ pub(crate) fn found_image(row: ImageRow, circle: Option<Circle>) -> Result<Found
     Ok(FoundImage { image, distance_m })
 }
 
-/// Loads rows in this order.
 pub(crate) fn load_in_order(c: &mut SqlConnection, seqs: &[i64]) -> Result<Vec<ImageRow>, SqlError> {
     if seqs.is_empty() {
         return Ok(Vec::new());

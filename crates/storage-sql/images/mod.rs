@@ -1,21 +1,20 @@
+mod cameras;
 mod exported;
 mod page;
 mod removal;
 
 use domain::{
-    AccountId, ContentHash, Image, ImageId, Limit, ListQuery, QueryText, Rendition, Sidecar, Timestamp,
+    AccountId, ContentHash, Filter, Image, ImageId, Limit, ListQuery, QueryText, Rendition, Sidecar,
+    Timestamp,
 };
 use storage::{
-    ExportedImage, FoundImage, ImageStore, Lookup, MAX_TEXT_MATCHES, RenditionSource, SearchFilter,
-    StorageError, StoredRendition, TextColumns, TextMatch, Viewer, WordIndex,
+    ExportedImage, FoundImage, ImageStore, Lookup, RenditionSource, StorageError, StoredRendition,
+    TextColumns, TextMatch, Viewer, WordIndex,
 };
 
 use crate::{
     Lock,
-    sql::{
-        filter::{OwnedFilter, cameras},
-        image_rows, renditions, text,
-    },
+    sql::{image_rows, renditions, text},
 };
 
 pub(crate) use removal::remove_forever;
@@ -24,6 +23,10 @@ operations! {
     impl ImageStore {
         query_inline count_images(viewer: Viewer) -> u32 = image_rows::count;
         read images(viewer: Viewer, ids: &[ImageId]) -> Vec<Image> = image_rows::visible_images;
+        read filter_images(viewer: Viewer, filter: &Filter, limit: Limit) -> Vec<FoundImage> = page::search;
+        read match_text(
+            viewer: Viewer, text: &QueryText, columns: TextColumns, filter: &Filter, max: u32
+        ) -> Vec<TextMatch> = text::matches;
         read cameras(viewer: Viewer, max: u32) -> Vec<String> = cameras::names;
         write(Lock::Account(viewer.account.0)) delete_image(
             viewer: Viewer, id: &ImageId, at: Timestamp
@@ -49,36 +52,17 @@ operations! {
             self.read(move |c| image_rows::image(c, viewer, &id)).await
         }
 
-        async fn page_images(&self, viewer: Viewer, query: &ListQuery) -> Result<Vec<FoundImage>, StorageError> {
+        async fn page_images(
+            &self,
+            viewer: Viewer,
+            query: &ListQuery,
+        ) -> Result<Vec<FoundImage>, StorageError> {
             let query = *query;
             if viewer.window().is_none() && query.circle.is_none() {
-                return self.query(move |c| page::unlimited(c, viewer.account, query.range, query.limit)).await;
+                let (range, limit) = (query.range, query.limit);
+                return self.query(move |c| page::unlimited(c, viewer.account, range, limit)).await;
             }
             self.read(move |c| page::page(c, viewer, &query)).await
-        }
-
-        async fn filter_images(
-            &self,
-            viewer: Viewer,
-            filter: SearchFilter<'_>,
-            limit: Limit,
-        ) -> Result<Vec<FoundImage>, StorageError> {
-            let filter = OwnedFilter::from(filter);
-            self.read(move |c| page::search(c, viewer, &filter, limit)).await
-        }
-
-        async fn match_text(
-            &self,
-            viewer: Viewer,
-            text: &QueryText,
-            columns: TextColumns,
-            filter: SearchFilter<'_>,
-            max: u32,
-        ) -> Result<Vec<TextMatch>, StorageError> {
-            let filter = OwnedFilter::from(filter);
-            let max = usize::try_from(max.min(MAX_TEXT_MATCHES)).unwrap_or(usize::MAX);
-            let query = text::TextQuery { text: text.clone(), columns, max };
-            self.read(move |c| text::matches(c, viewer, &query, &filter)).await
         }
 
         async fn rendition(

@@ -38,7 +38,6 @@ impl Group {
     }
 }
 
-/// The clusters of an area.
 pub(super) fn clusters(
     c: &mut SqlConnection,
     viewer: Viewer,

@@ -19,5 +19,5 @@ pub(crate) use add::{AddedWords, IndexedWords, add_text, remove_text};
 pub(crate) use check::{forget_words, outdated_words};
 pub(crate) use reindex::{begin, delete_older_stems, is_older, reindex};
 pub(crate) use reindex::{is_newer, outdated};
-pub(crate) use search::{TextQuery, matches};
+pub(crate) use search::matches;
 pub(crate) use word_ids::write as encode_word_ids;

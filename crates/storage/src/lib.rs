@@ -9,7 +9,6 @@
 //!
 //! The most common change is a new operation: add it to the trait of its topic with its outcome as an enum, write
 //! its cases in `storage-conformance`, then implement it in the folder `storage-sql`, which both adapters compile.
-#![deny(missing_docs)]
 
 mod accounts;
 mod albums;
@@ -76,8 +75,8 @@ pub use files::{
 };
 pub use grants::{GrantHolder, GrantHolderStore};
 pub use images::{
-    ExportedImage, FoundImage, ImageKey, ImageStore, MAX_TEXT_MATCHES, RenditionSource, SearchFilter,
-    StoredRendition, TextColumns, TextMatch, TextTier,
+    ExportedImage, FoundImage, ImageKey, ImageStore, MAX_TEXT_MATCHES, RenditionSource, StoredRendition,
+    TextColumns, TextMatch, TextTier,
 };
 pub use index_queue::{
     AddOutcome, DecodedPicture, ExistingImage, FailedImage, ImageState, IndexJob, IndexQueue, IndexedImage,
@@ -204,9 +203,7 @@ pub type SharedStore = Arc<dyn Store>;
 /// The account that an operation runs for, and which of its images are visible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Viewer {
-    /// The account.
     pub account: AccountId,
-    /// Its plan.
     pub plan: Plan,
     /// Number of newest images that are visible on the free plan. It also applies to other accounts when their images
     /// are looked up.

@@ -6,14 +6,14 @@ mod pages;
 
 use std::{collections::HashMap, ops::Range};
 
-use domain::{AlbumId, Channels, Circle, Image, Limit, QueryText, SearchQuery, SearchTarget};
-use storage::{EncoderId, FoundImage, ImageKey, SearchFilter, StorageError, TextColumns, TextMatch};
+use domain::{AlbumId, Channels, Circle, Filter, Image, Limit, QueryText, SearchQuery, SearchTarget};
+use storage::{EncoderId, FoundImage, ImageKey, StorageError, TextColumns, TextMatch};
 
 use crate::{Caller, Library, encoders::SharedEncoder, stages};
 pub(crate) use appearance::EmbeddingCache;
 use appearance::{AppearanceError, EncoderResults, ImageResult, Scope};
 use merge::{Ranked, TextResult, merge};
-pub use pages::{MatchBy, PhotoFilter, RankedPage};
+pub use pages::{MatchBy, RankedPage};
 
 /// At least this many text results are merged with the image results.
 const MIN_TEXT_RESULTS: u32 = 200;
@@ -124,8 +124,7 @@ impl Library {
     /// [`SearchError`].
     pub async fn search(&self, caller: &Caller, query: &SearchQuery) -> Result<Vec<Hit>, SearchError> {
         let album = self.searched_album(caller, query.album.as_deref()).await?;
-        let filter =
-            SearchFilter { album: album.as_ref(), circle: query.circle, camera: None, range: query.range };
+        let filter = &Filter { album, ..query.filter.clone() };
         match &query.target {
             SearchTarget::Everything => {
                 let found = self.parts.store.filter_images(self.viewer(caller), filter, query.limit).await?;
@@ -177,7 +176,7 @@ impl Library {
         &self,
         caller: &Caller,
         matching: &Matching<'_>,
-        filter: SearchFilter<'_>,
+        filter: &Filter,
         max: usize,
     ) -> Result<Ranking, SearchError> {
         let scope = Scope { viewer: self.viewer(caller), filter, limit: max };

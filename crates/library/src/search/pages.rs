@@ -1,7 +1,7 @@
 //! Searches of people, page by page.
 
-use domain::{Circle, DateRange, Limit, QueryText};
-use storage::{MAX_TEXT_MATCHES, SearchFilter, StorageError, TextColumns};
+use domain::{Filter, Limit, QueryText};
+use storage::{MAX_TEXT_MATCHES, StorageError, TextColumns};
 
 use super::{Appearance, Hit, Matching, SearchError};
 use crate::{Caller, Library};
@@ -22,23 +22,6 @@ pub enum MatchBy {
     Words,
     /// Visual appearance.
     Look,
-}
-
-/// Restricts a search besides its words.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct PhotoFilter {
-    /// Only these places.
-    pub circle: Option<Circle>,
-    /// Only the camera of this name, as [`Library::cameras`] lists it.
-    pub camera: Option<String>,
-    /// Only these capture times.
-    pub range: DateRange,
-}
-
-impl PhotoFilter {
-    fn as_search_filter(&self) -> SearchFilter<'_> {
-        SearchFilter { album: None, circle: self.circle, camera: self.camera.as_deref(), range: self.range }
-    }
 }
 
 /// A page of a ranking.
@@ -68,10 +51,9 @@ impl Library {
     pub async fn newest_photos(
         &self,
         caller: &Caller,
-        filter: &PhotoFilter,
+        filter: &Filter,
         limit: Limit,
     ) -> Result<Vec<Hit>, StorageError> {
-        let filter = filter.as_search_filter();
         let found = self.parts.store.filter_images(self.viewer(caller), filter, limit).await?;
         Ok(found.into_iter().map(Hit::from).collect())
     }
@@ -86,7 +68,7 @@ impl Library {
         caller: &Caller,
         text: &QueryText,
         by: MatchBy,
-        filter: &PhotoFilter,
+        filter: &Filter,
         (skip, limit): (usize, Limit),
     ) -> Result<RankedPage, SearchError> {
         let matching = Matching {
@@ -99,7 +81,7 @@ impl Library {
                 MatchBy::Look => Some(Appearance::Required),
             },
         };
-        let ranking = self.rank(caller, &matching, filter.as_search_filter(), MAX_RANKED).await?;
+        let ranking = self.rank(caller, &matching, filter, MAX_RANKED).await?;
         let ranked = ranking.images.len();
         let has_all_texts =
             ranking.text_matches.len() < usize::try_from(MAX_TEXT_MATCHES).unwrap_or(usize::MAX);

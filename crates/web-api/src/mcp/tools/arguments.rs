@@ -193,8 +193,11 @@ impl TryFrom<SearchImages> for SearchQuery {
             arguments.query.as_deref().map(QueryText::parse).transpose()?,
             channels(&arguments.channels.unwrap_or_default())?,
             arguments.album_id,
-            Circle::from_parts(arguments.latitude, arguments.longitude, arguments.radius_meters)?,
-            DateRange::parse(arguments.start_date.as_deref(), arguments.end_date.as_deref())?,
+            Filter {
+                circle: Circle::from_parts(arguments.latitude, arguments.longitude, arguments.radius_meters)?,
+                range: DateRange::parse(arguments.start_date.as_deref(), arguments.end_date.as_deref())?,
+                ..Filter::default()
+            },
             limit(arguments.limit)?,
         )
     }
