@@ -9,8 +9,9 @@
 //! operations! {
 //!     impl AlbumStore {
 //!         read album(viewer: Viewer, id: &AlbumId) -> Option<Album> = rows::album;
-//!         write(Lock::Account(viewer.account.0)) create_album(viewer: Viewer, album: NewAlbum as ref) -> AlbumWrite
-//!             = writes::create;
+//!         write(Lock::Account(viewer.account.0)) create_album(
+//!             viewer: Viewer, album: NewAlbum as ref
+//!         ) -> AlbumWrite = writes::create;
 //!         write(Lock::Nothing) touch_key(key: KeyId, at: Timestamp) -> () { |c| api_keys::touch(c, key, at) }
 //!     }
 //!     by hand { /* methods written out, such as those that run two operations */ }

@@ -51,7 +51,8 @@ operations! {
 
 operations! {
     impl SetupStore {
-        write(Lock::Setup) create_setup_link(link: SetupHash as ref, at: Timestamp) -> bool = setup::create_link;
+        write(Lock::Setup) create_setup_link(link: SetupHash as ref, at: Timestamp) -> bool
+            = setup::create_link;
         query_inline has_account() -> bool = setup::has_account;
         read is_setup_link_valid(link: SetupHash as ref) -> bool = setup::is_valid;
         write(Lock::Setup) create_first_account(

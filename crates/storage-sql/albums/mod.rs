@@ -17,8 +17,9 @@ operations! {
             viewer: Viewer, id: &AlbumId, range: DateRange, order: AlbumOrder, limit: Limit
         ) -> Option<Vec<Image>> = rows::contents;
         read albums_of_image(viewer: Viewer, image: &ImageId) -> Vec<AlbumName> = rows::of_image;
-        write(Lock::Account(viewer.account.0)) create_album(viewer: Viewer, album: NewAlbum as ref) -> AlbumWrite
-            = writes::create;
+        write(Lock::Account(viewer.account.0)) create_album(
+            viewer: Viewer, album: NewAlbum as ref
+        ) -> AlbumWrite = writes::create;
         write(Lock::Account(viewer.account.0)) change_album(
             viewer: Viewer, id: &AlbumId, change: AlbumChange as ref, at: Timestamp
         ) -> AlbumWrite = writes::change;

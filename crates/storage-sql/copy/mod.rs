@@ -26,8 +26,9 @@ operations! {
             |c| rows::read_snapshot(c, limit, &*receiver)
         }
         read last_copied_key(table: CopiedTable) -> Option<RowKey> = rows::last_key;
-        write_in_any_state(Lock::Nothing) add_copied_rows(table: CopiedTable, rows: Vec<CopiedRow> as ref) -> ()
-            = rows::add;
+        write_in_any_state(Lock::Nothing) add_copied_rows(
+            table: CopiedTable, rows: Vec<CopiedRow> as ref
+        ) -> () = rows::add;
         write_in_any_state(Lock::Nothing) index_copied_words(max: u32) -> u32 = reindex;
     }
     by hand {

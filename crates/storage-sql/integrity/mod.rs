@@ -27,9 +27,7 @@ operations! {
             = blobs::kept_without_use;
         write(Lock::Everything) release_blobs_without_use(
             kind: BlobKind, hashes: &[ContentHash], at: Timestamp
-        ) -> () {
-            |c| blobs::kept_without_use(c, kind, &hashes)? .iter() .try_for_each(|hash| blob_registry::release_at(c, kind, hash, at))
-        }
+        ) -> () = blobs::release_without_use;
         write(Lock::Everything) correct_length(original: &ContentHash, bytes: u64) -> ()
             = blobs::correct_length;
         read blob_uses(kind: BlobKind, hash: &ContentHash, max: u32) -> Vec<BlobUse> = blobs::uses;

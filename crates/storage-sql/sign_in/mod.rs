@@ -17,7 +17,8 @@ use crate::Lock;
 
 operations! {
     impl SessionStore {
-        write(Lock::Account(session.account.0)) add_session(session: NewSession as ref) -> bool = sessions::add;
+        write(Lock::Account(session.account.0)) add_session(session: NewSession as ref) -> bool
+            = sessions::add;
         query_inline session(hash: &SessionHash, at: Timestamp) -> Option<SessionHolder> = sessions::holder;
         write(Lock::Nothing) touch_session(hash: &SessionHash, at: Timestamp, expires_at: Timestamp) -> ()
             = sessions::touch;
@@ -42,8 +43,8 @@ operations! {
             limits: SignInLimits,
         ) -> Result<SignInDecision, StorageError> {
             let attempt = *attempt;
-            // A locked-out attempt is refused without the write lock, so that guessing passwords does not delay
-            // other writes.
+            // A locked-out attempt is refused without the write lock, so that guessing passwords does not
+            // delay other writes.
             if let Some(until) = self.read(move |c| attempts::locked_until(c, &attempt, at, limits)).await? {
                 return Ok(SignInDecision::LockedUntil(until));
             }

@@ -3,7 +3,7 @@
 //! Names and rules are those of the image API's parameters, but numbers are JSON numbers and lists are JSON arrays.
 
 use domain::{
-    AlbumChange, AlbumTitle, Channel, Channels, Circle, DateRange, Invalid, Limit, ListQuery, Offset,
+    AlbumChange, AlbumTitle, Channel, Channels, Circle, DateRange, Filter, Invalid, Limit, ListQuery, Offset,
     QueryText, SearchQuery, distinct_image_ids,
 };
 use mcp_wire::{ArgumentError, parse_arguments};
