@@ -1,10 +1,9 @@
-use async_trait::async_trait;
 use diesel::{OptionalExtension, dsl::sql, prelude::*, sql_types::Bool};
 use domain::{ContentHash, Timestamp};
-use storage::{AnnounceOutcome, BlobKind, BlobRef, BlobRegistry, StorageError};
+use storage::{AnnounceOutcome, BlobKind, BlobRef, BlobRegistry};
 
 use crate::{
-    Lock, SqlConnection, SqlStore,
+    Lock, SqlConnection,
     error::SqlError,
     sql::{
         schema::{blobs, images},
@@ -19,42 +18,15 @@ const REMOVING: &str = "removing";
 /// The idle time of a kept blob that was not announced again: once nothing refers to it, it can be taken at once.
 const LONG_AGO_MS: i64 = 0;
 
-#[async_trait]
-impl BlobRegistry for SqlStore {
-    async fn announce_blobs(
-        &self,
-        blobs: &[BlobRef],
-        at: Timestamp,
-    ) -> Result<AnnounceOutcome, StorageError> {
-        let blobs = blobs.to_vec();
-        self.write(Lock::Nothing, move |c| announce(c, &blobs, at)).await
-    }
-
-    async fn take_unreferenced_blobs(
-        &self,
-        idle_since: Timestamp,
-        at: Timestamp,
-        max: u32,
-    ) -> Result<Vec<BlobRef>, StorageError> {
-        self.write(Lock::Nothing, move |c| take(c, idle_since, at, max)).await
-    }
-
-    async fn taken_blobs(&self, max: u32) -> Result<Vec<BlobRef>, StorageError> {
-        self.read(move |c| taken(c, max)).await
-    }
-
-    async fn forget_blobs(&self, blobs: &[BlobRef]) -> Result<(), StorageError> {
-        let blobs = blobs.to_vec();
-        self.write(Lock::Nothing, move |c| forget(c, &blobs)).await
-    }
-
-    async fn kept_blobs(
-        &self,
-        kind: BlobKind,
-        after: Option<ContentHash>,
-        max: u32,
-    ) -> Result<Vec<BlobRef>, StorageError> {
-        self.read(move |c| kept(c, kind, after, max)).await
+operations! {
+    impl BlobRegistry {
+        write(Lock::Nothing) announce_blobs(blobs: &[BlobRef], at: Timestamp) -> AnnounceOutcome = announce;
+        write(Lock::Nothing) take_unreferenced_blobs(
+            idle_since: Timestamp, at: Timestamp, max: u32
+        ) -> Vec<BlobRef> = take;
+        read taken_blobs(max: u32) -> Vec<BlobRef> = taken;
+        write(Lock::Nothing) forget_blobs(blobs: &[BlobRef]) -> () = forget;
+        read kept_blobs(kind: BlobKind, after: Option<ContentHash>, max: u32) -> Vec<BlobRef> = kept;
     }
 }
 
@@ -275,7 +247,6 @@ fn set_state(
     Ok(())
 }
 
-/// Whether the blob is kept.
 pub(crate) fn is_kept(c: &mut SqlConnection, kind: BlobKind, hash: &ContentHash) -> Result<bool, SqlError> {
     Ok(state(c, kind, hash)?.as_deref() == Some(KEPT))
 }

@@ -50,7 +50,6 @@ pub(crate) trait LeasableJob: Sized {
     /// How many times the job has been leased.
     fn attempts(&self) -> i64;
 
-    /// Leases jobs.
     fn lease(
         c: &mut SqlConnection,
         jobs: &[Self],

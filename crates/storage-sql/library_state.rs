@@ -1,42 +1,35 @@
 //! The state of the library as a whole.
 
-use async_trait::async_trait;
 use diesel::{
     QueryableByName,
     prelude::*,
     sql_types::{BigInt, Nullable, Text},
 };
-use storage::{LibraryState, LibraryStateStore, StorageError, Transfer};
+use storage::{LibraryState, LibraryStateStore, Transfer};
 
 use super::{SqlError, statement, value::RowReader};
-use crate::{Lock, SqlConnection, SqlStore};
+use crate::{Lock, SqlConnection};
 
 /// Why a write fails while the library is not open.
 pub(crate) const CLOSED: &str =
     "the library is closed, because it is being moved or was moved to another store";
 
-#[async_trait]
-impl LibraryStateStore for SqlStore {
-    async fn library_state(&self) -> Result<LibraryState, StorageError> {
-        self.query(load).await
+operations! {
+    impl LibraryStateStore {
+        query library_state() -> LibraryState = load;
+        write_in_any_state(Lock::Everything) change_library_state(
+            expected: &LibraryState, new: &LibraryState
+        ) -> bool = change;
     }
+}
 
-    async fn change_library_state(
-        &self,
-        expected: &LibraryState,
-        new: &LibraryState,
-    ) -> Result<bool, StorageError> {
-        let (expected, new) = (expected.clone(), new.clone());
-        // All other writes have ended when this one begins, and look at the state when they begin.
-        self.write_in_any_state(Lock::Everything, move |c| {
-            if load(c)? != expected {
-                return Ok(false);
-            }
-            save(c, &new)?;
-            Ok(true)
-        })
-        .await
+/// All other writes have ended when this one begins, and look at the state when they begin.
+fn change(c: &mut SqlConnection, expected: &LibraryState, new: &LibraryState) -> Result<bool, SqlError> {
+    if load(c)? != *expected {
+        return Ok(false);
     }
+    save(c, new)?;
+    Ok(true)
 }
 
 #[derive(QueryableByName)]

@@ -1,60 +1,40 @@
-use async_trait::async_trait;
 use diesel::{OptionalExtension, prelude::*, sql_types::BigInt};
 use domain::{AccountId, Timestamp};
 use storage::{LoginFlow, LoginFlowStore, LoginTokenHash, MAX_LOGIN_FLOWS, NewLoginFlow, StorageError};
 
 use crate::{
-    Lock, SqlConnection, SqlStore,
+    Lock, SqlConnection,
     error::{SqlError, is_unique_violation},
     sql::{
-        accounts::is_active,
+        account_rows::is_active,
         schema::{accounts, login_flows},
         statement,
         value::row_count,
     },
 };
 
-#[async_trait]
-impl LoginFlowStore for SqlStore {
-    async fn begin_login_flow(&self, flow: NewLoginFlow) -> Result<(), StorageError> {
-        self.write(Lock::Nothing, move |c| begin(c, &flow)).await
+operations! {
+    impl LoginFlowStore {
+        write(Lock::Nothing) begin_login_flow(flow: NewLoginFlow as ref) -> () = begin;
+        query_inline login_flow(page: LoginTokenHash as ref, at: Timestamp) -> Option<LoginFlow> = of_page;
+        write(Lock::Nothing) confirm_login_flow(
+            page: LoginTokenHash as ref, account: AccountId, at: Timestamp
+        ) -> bool = confirm;
+        write(Lock::Nothing) deny_login_flow(page: LoginTokenHash as ref) -> bool = deny;
+        write(Lock::Nothing) sweep_login_flows(before: Timestamp, max: u32) -> u64 = sweep;
     }
-
-    async fn login_flow(
-        &self,
-        page: LoginTokenHash,
-        at: Timestamp,
-    ) -> Result<Option<LoginFlow>, StorageError> {
-        self.query_inline(move |c| of_page(c, &page, at)).await
-    }
-
-    async fn confirm_login_flow(
-        &self,
-        page: LoginTokenHash,
-        account: AccountId,
-        at: Timestamp,
-    ) -> Result<bool, StorageError> {
-        self.write(Lock::Nothing, move |c| confirm(c, &page, account, at)).await
-    }
-
-    async fn deny_login_flow(&self, page: LoginTokenHash) -> Result<bool, StorageError> {
-        self.write(Lock::Nothing, move |c| deny(c, &page)).await
-    }
-
-    async fn take_login_flow(
-        &self,
-        poll: LoginTokenHash,
-        at: Timestamp,
-    ) -> Result<Option<(AccountId, String)>, StorageError> {
-        // Apps poll every second, so waiting must not need the write lock.
-        if self.query_inline(move |c| confirmed(c, &poll, at)).await?.is_none() {
-            return Ok(None);
+    by hand {
+        async fn take_login_flow(
+            &self,
+            poll: LoginTokenHash,
+            at: Timestamp,
+        ) -> Result<Option<(AccountId, String)>, StorageError> {
+            // Apps poll every second, so waiting must not need the write lock.
+            if self.query_inline(move |c| confirmed(c, &poll, at)).await?.is_none() {
+                return Ok(None);
+            }
+            self.write(Lock::Nothing, move |c| take(c, &poll, at)).await
         }
-        self.write(Lock::Nothing, move |c| take(c, &poll, at)).await
-    }
-
-    async fn sweep_login_flows(&self, before: Timestamp, max: u32) -> Result<u64, StorageError> {
-        self.write(Lock::Nothing, move |c| sweep(c, before, max)).await
     }
 }
 

@@ -11,9 +11,8 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        accounts::adjust_stored_bytes,
+        account_rows::{adjust_stored_bytes, store_bytes},
         blob_registry,
-        quota::store_bytes,
         schema::{files, images},
         statement,
     },
@@ -125,7 +124,6 @@ pub(crate) fn is_held(c: &mut SqlConnection, account: i64, original: &[u8]) -> R
     Ok(partial.is_some())
 }
 
-/// Whether an image of the account has the original.
 pub(crate) fn account_has_image(
     c: &mut SqlConnection,
     account: i64,
@@ -155,4 +153,19 @@ pub(crate) fn has_partial_file(c: &mut SqlConnection, original: &[u8]) -> Result
         .first::<i64>(c)
         .optional()?;
     Ok(partial.is_some())
+}
+
+/// Gives a new image to the account's files with its bytes, whose former image was purged.
+pub(crate) fn link_files(
+    c: &mut SqlConnection,
+    account: i64,
+    original: &ContentHash,
+    image: i64,
+) -> Result<(), SqlError> {
+    let of_original = files::table
+        .filter(files::original.eq(original.as_bytes().as_slice()))
+        .filter(files::account_id.eq(account))
+        .filter(files::kind.eq("photo"));
+    diesel::update(of_original).set(files::image_seq.eq(image)).execute(c)?;
+    Ok(())
 }

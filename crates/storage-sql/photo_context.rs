@@ -9,7 +9,7 @@ use crate::{
     SqlConnection, SqlStore,
     error::SqlError,
     sql::{
-        images::{Visibility, VisibleImage, resolve_image},
+        image_rows::{Visibility, VisibleImage, resolve_image},
         schema::{album_images, albums, images},
         value::RowReader,
     },

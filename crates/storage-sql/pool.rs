@@ -20,7 +20,6 @@ use super::{
 };
 use crate::SqlConnection;
 
-/// The limits of a pool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PoolLimits {
     /// Maximum number of connections; at least 1.

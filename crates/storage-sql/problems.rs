@@ -1,6 +1,5 @@
 //! The photos of an account that could not be indexed.
 
-use async_trait::async_trait;
 use diesel::{
     OptionalExtension, QueryableByName,
     prelude::*,
@@ -10,10 +9,10 @@ use domain::{AccountId, ImageId, Timestamp};
 use storage::{ImageKey, IndexingProgress, ProblemImage, ProblemStore, StorageError};
 
 use crate::{
-    Lock, SqlConnection, SqlStore,
+    Lock, SqlConnection,
     error::SqlError,
     sql::{
-        accounts::is_active,
+        account_rows::is_active,
         queue::requeue,
         schema::images,
         statement,
@@ -21,91 +20,88 @@ use crate::{
     },
 };
 
-#[async_trait]
-impl ProblemStore for SqlStore {
-    async fn page_problems(
-        &self,
-        account: AccountId,
-        before: Option<&ImageId>,
-        max: u32,
-    ) -> Result<Vec<ProblemImage>, StorageError> {
-        let before = before.cloned();
-        self.read(move |c| {
-            let before = match &before {
-                None => None,
-                Some(id) => images::table
-                    .filter(images::id.eq(id.as_str()))
-                    .filter(images::account_id.eq(account.0))
-                    .select(images::seq)
-                    .get_result(c)
-                    .optional()?
-                    .map(ImageKey),
-            };
-            rows(c, account, before, max)?.into_iter().map(ProblemImage::try_from).collect()
-        })
-        .await
+operations! {
+    impl ProblemStore {
+        write(Lock::Account(account.0)) retry_problem(account: AccountId, id: &ImageId, at: Timestamp) -> bool
+            = retry;
+        write(Lock::Account(account.0)) retry_problems(
+            account: AccountId, before: Option<ImageKey>, at: Timestamp, max: u32
+        ) -> Option<(u32, ImageKey)> = retry_page;
+        write(Lock::Account(account.0)) dismiss_problem(account: AccountId, id: &ImageId) -> bool
+            = dismiss_one;
+        write(Lock::Account(account.0)) dismiss_problems(
+            account: AccountId, before: Option<ImageKey>, max: u32
+        ) -> Option<(u32, ImageKey)> = dismiss_page;
+        read indexing_progress(account: AccountId) -> IndexingProgress = progress;
     }
+    by hand {
+        async fn page_problems(
+            &self,
+            account: AccountId,
+            before: Option<&ImageId>,
+            max: u32,
+        ) -> Result<Vec<ProblemImage>, StorageError> {
+            let before = before.cloned();
+            self.read(move |c| page(c, account, before.as_ref(), max)).await
+        }
+    }
+}
 
-    async fn retry_problem(
-        &self,
-        account: AccountId,
-        id: &ImageId,
-        at: Timestamp,
-    ) -> Result<bool, StorageError> {
-        let id = id.clone();
-        self.write(Lock::Account(account.0), move |c| {
-            let seqs = failed(c, account, &id)?;
-            requeue(c, &seqs, at)?;
-            Ok(!seqs.is_empty())
-        })
-        .await
-    }
+fn page(
+    c: &mut SqlConnection,
+    account: AccountId,
+    before: Option<&ImageId>,
+    max: u32,
+) -> Result<Vec<ProblemImage>, SqlError> {
+    let before = match before {
+        None => None,
+        Some(id) => images::table
+            .filter(images::id.eq(id.as_str()))
+            .filter(images::account_id.eq(account.0))
+            .select(images::seq)
+            .get_result(c)
+            .optional()?
+            .map(ImageKey),
+    };
+    rows(c, account, before, max)?.into_iter().map(ProblemImage::try_from).collect()
+}
 
-    async fn retry_problems(
-        &self,
-        account: AccountId,
-        before: Option<ImageKey>,
-        at: Timestamp,
-        max: u32,
-    ) -> Result<Option<(u32, ImageKey)>, StorageError> {
-        self.write(Lock::Account(account.0), move |c| {
-            let mut seqs: Vec<i64> = rows(c, account, before, max)?.iter().map(|row| row.seq).collect();
-            let Some(last) = seqs.last().copied() else { return Ok(None) };
-            seqs.reverse();
-            requeue(c, &seqs, at)?;
-            Ok(Some((u32::try_from(seqs.len()).unwrap_or(u32::MAX), ImageKey(last))))
-        })
-        .await
-    }
+fn retry(c: &mut SqlConnection, account: AccountId, id: &ImageId, at: Timestamp) -> Result<bool, SqlError> {
+    let seqs = failed(c, account, id)?;
+    requeue(c, &seqs, at)?;
+    Ok(!seqs.is_empty())
+}
 
-    async fn dismiss_problem(&self, account: AccountId, id: &ImageId) -> Result<bool, StorageError> {
-        let id = id.clone();
-        self.write(Lock::Account(account.0), move |c| {
-            let seqs = failed(c, account, &id)?;
-            dismiss(c, &seqs)?;
-            Ok(!seqs.is_empty())
-        })
-        .await
-    }
+fn retry_page(
+    c: &mut SqlConnection,
+    account: AccountId,
+    before: Option<ImageKey>,
+    at: Timestamp,
+    max: u32,
+) -> Result<Option<(u32, ImageKey)>, SqlError> {
+    let mut seqs: Vec<i64> = rows(c, account, before, max)?.iter().map(|row| row.seq).collect();
+    let Some(last) = seqs.last().copied() else { return Ok(None) };
+    seqs.reverse();
+    requeue(c, &seqs, at)?;
+    Ok(Some((u32::try_from(seqs.len()).unwrap_or(u32::MAX), ImageKey(last))))
+}
 
-    async fn dismiss_problems(
-        &self,
-        account: AccountId,
-        before: Option<ImageKey>,
-        max: u32,
-    ) -> Result<Option<(u32, ImageKey)>, StorageError> {
-        self.write(Lock::Account(account.0), move |c| {
-            let seqs: Vec<i64> = rows(c, account, before, max)?.iter().map(|row| row.seq).collect();
-            let Some(last) = seqs.last().copied() else { return Ok(None) };
-            dismiss(c, &seqs)?;
-            Ok(Some((u32::try_from(seqs.len()).unwrap_or(u32::MAX), ImageKey(last))))
-        })
-        .await
-    }
+fn dismiss_one(c: &mut SqlConnection, account: AccountId, id: &ImageId) -> Result<bool, SqlError> {
+    let seqs = failed(c, account, id)?;
+    dismiss(c, &seqs)?;
+    Ok(!seqs.is_empty())
+}
 
-    async fn indexing_progress(&self, account: AccountId) -> Result<IndexingProgress, StorageError> {
-        self.read(move |c| progress(c, account)).await
-    }
+fn dismiss_page(
+    c: &mut SqlConnection,
+    account: AccountId,
+    before: Option<ImageKey>,
+    max: u32,
+) -> Result<Option<(u32, ImageKey)>, SqlError> {
+    let seqs: Vec<i64> = rows(c, account, before, max)?.iter().map(|row| row.seq).collect();
+    let Some(last) = seqs.last().copied() else { return Ok(None) };
+    dismiss(c, &seqs)?;
+    Ok(Some((u32::try_from(seqs.len()).unwrap_or(u32::MAX), ImageKey(last))))
 }
 
 #[derive(QueryableByName)]

@@ -1,6 +1,5 @@
 use std::collections::{HashMap, HashSet};
 
-use async_trait::async_trait;
 use diesel::{
     prelude::*,
     sql_types::{Binary, Text},
@@ -9,7 +8,7 @@ use domain::{ContentHash, Rendition, Timestamp};
 use storage::{LeaseRequest, RenditionJob, RenditionQueue, StorageError};
 
 use crate::{
-    Lock, SqlConnection, SqlStore,
+    Lock, SqlConnection,
     error::SqlError,
     sql::{
         blob_registry,
@@ -20,63 +19,53 @@ use crate::{
     },
 };
 
-#[async_trait]
-impl RenditionQueue for SqlStore {
-    async fn lease_rendition_jobs(
-        &self,
-        request: LeaseRequest<'_>,
-    ) -> Result<Vec<RenditionJob>, StorageError> {
-        let request = OwnedLeaseRequest::from(request);
-        let at = request.at;
-        // As in `lease_jobs`: check for a queued job without the write lock first.
-        if !self.query(move |c| RenditionJobRow::is_any_available(c, (), at)).await? {
-            return Ok(Vec::new());
+operations! {
+    impl RenditionQueue {
+        write(Lock::Nothing) renew_rendition_leases(
+            worker: &str, originals: &[ContentHash], until: Timestamp
+        ) -> () { |c| renew(c, &worker, &bytes_of(&originals), until) }
+        read holds_rendition_job(original: &ContentHash, worker: &str) -> bool = holds_job;
+        write(Lock::Nothing) retry_rendition_job(
+            original: &ContentHash, worker: &str, not_before: Timestamp
+        ) -> () { |c| retry(c, &original.as_bytes().to_vec(), &worker, not_before) }
+        write(Lock::Nothing) drop_rendition_job(original: &ContentHash, worker: &str) -> () = drop_leased_job;
+    }
+    by hand {
+        async fn lease_rendition_jobs(
+            &self,
+            request: LeaseRequest<'_>,
+        ) -> Result<Vec<RenditionJob>, StorageError> {
+            let request = OwnedLeaseRequest::from(request);
+            let at = request.at;
+            // As in `lease_jobs`: check for a queued job without the write lock first.
+            if !self.query(move |c| RenditionJobRow::is_any_available(c, (), at)).await? {
+                return Ok(Vec::new());
+            }
+            self.write(Lock::Nothing, move |c| lease(c, (), &request, drop_jobs)).await
         }
-        self.write(Lock::Nothing, move |c| lease(c, (), &request, drop_jobs)).await
     }
+}
 
-    async fn renew_rendition_leases(
-        &self,
-        worker: &str,
-        originals: &[ContentHash],
-        until: Timestamp,
-    ) -> Result<(), StorageError> {
-        let worker = worker.to_owned();
-        let originals: Vec<Vec<u8>> = originals.iter().map(|hash| hash.as_bytes().to_vec()).collect();
-        self.write(Lock::Nothing, move |c| renew(c, &worker, &originals, until)).await
-    }
+fn bytes_of(originals: &[ContentHash]) -> Vec<Vec<u8>> {
+    originals.iter().map(|hash| hash.as_bytes().to_vec()).collect()
+}
 
-    async fn holds_rendition_job(&self, original: &ContentHash, worker: &str) -> Result<bool, StorageError> {
-        let (original, worker) = (*original, worker.to_owned());
-        self.read(move |c| {
-            let job =
-                rendition_jobs::table.filter(rendition_jobs::original.eq(original.as_bytes().as_slice()));
-            Ok(diesel::select(diesel::dsl::exists(job.filter(rendition_jobs::leased_by.eq(&worker))))
-                .get_result(c)?)
-        })
-        .await
-    }
+/// The job of an original, if the worker holds its lease.
+macro_rules! leased_job {
+    ($original:expr, $worker:expr) => {
+        rendition_jobs::table
+            .filter(rendition_jobs::original.eq($original.as_bytes().as_slice()))
+            .filter(rendition_jobs::leased_by.eq($worker))
+    };
+}
 
-    async fn retry_rendition_job(
-        &self,
-        original: &ContentHash,
-        worker: &str,
-        not_before: Timestamp,
-    ) -> Result<(), StorageError> {
-        let (original, worker) = (original.as_bytes().to_vec(), worker.to_owned());
-        self.write(Lock::Nothing, move |c| retry(c, &original, &worker, not_before)).await
-    }
+fn holds_job(c: &mut SqlConnection, original: &ContentHash, worker: &str) -> Result<bool, SqlError> {
+    Ok(diesel::select(diesel::dsl::exists(leased_job!(original, worker))).get_result(c)?)
+}
 
-    async fn drop_rendition_job(&self, original: &ContentHash, worker: &str) -> Result<(), StorageError> {
-        let (original, worker) = (*original, worker.to_owned());
-        self.write(Lock::Nothing, move |c| {
-            let job =
-                rendition_jobs::table.filter(rendition_jobs::original.eq(original.as_bytes().as_slice()));
-            diesel::delete(job.filter(rendition_jobs::leased_by.eq(&worker))).execute(c)?;
-            Ok(())
-        })
-        .await
-    }
+fn drop_leased_job(c: &mut SqlConnection, original: &ContentHash, worker: &str) -> Result<(), SqlError> {
+    diesel::delete(leased_job!(original, worker)).execute(c)?;
+    Ok(())
 }
 
 lease_statements!(rendition_jobs by original: Vec<u8>);

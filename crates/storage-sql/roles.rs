@@ -1,6 +1,5 @@
 //! Roles. Each operation is one statement, so it needs no lock; SQLite and Postgres both understand it.
 
-use async_trait::async_trait;
 use diesel::{
     OptionalExtension, QueryableByName,
     prelude::*,
@@ -9,34 +8,21 @@ use diesel::{
 use domain::Timestamp;
 use storage::{RoleFence, RoleRequest, RoleStore, StorageError};
 
-use crate::{Lock, SqlConnection, SqlStore, error::SqlError, sql::statement};
+use crate::{Lock, SqlConnection, error::SqlError, sql::statement};
 
-#[async_trait]
-impl RoleStore for SqlStore {
-    async fn take_role(&self, request: RoleRequest<'_>) -> Result<Option<RoleFence>, StorageError> {
-        let (role, holder) = (request.role.to_owned(), request.holder.to_owned());
-        let (at, until) = (request.at, request.until);
-        self.write(Lock::Nothing, move |c| take(c, &role, &holder, at, until)).await
+operations! {
+    impl RoleStore {
+        write(Lock::Nothing) renew_role(role: &str, fence: RoleFence, until: Timestamp) -> bool = renew;
+        query_inline holds_role(role: &str, fence: RoleFence) -> bool = holds;
+        write(Lock::Nothing) release_role(role: &str, fence: RoleFence) -> () = release;
+        write(Lock::Nothing) release_roles_of(holder: &str) -> () = release_all_of;
     }
-
-    async fn renew_role(&self, role: &str, fence: RoleFence, until: Timestamp) -> Result<bool, StorageError> {
-        let role = role.to_owned();
-        self.write(Lock::Nothing, move |c| renew(c, &role, fence, until)).await
-    }
-
-    async fn holds_role(&self, role: &str, fence: RoleFence) -> Result<bool, StorageError> {
-        let role = role.to_owned();
-        self.query_inline(move |c| holds(c, &role, fence)).await
-    }
-
-    async fn release_role(&self, role: &str, fence: RoleFence) -> Result<(), StorageError> {
-        let role = role.to_owned();
-        self.write(Lock::Nothing, move |c| release(c, &role, fence)).await
-    }
-
-    async fn release_roles_of(&self, holder: &str) -> Result<(), StorageError> {
-        let holder = holder.to_owned();
-        self.write(Lock::Nothing, move |c| release_all_of(c, &holder)).await
+    by hand {
+        async fn take_role(&self, request: RoleRequest<'_>) -> Result<Option<RoleFence>, StorageError> {
+            let (role, holder) = (request.role.to_owned(), request.holder.to_owned());
+            let (at, until) = (request.at, request.until);
+            self.write(Lock::Nothing, move |c| take(c, &role, &holder, at, until)).await
+        }
     }
 }
 

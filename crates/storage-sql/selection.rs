@@ -1,6 +1,5 @@
 //! Selections: images chosen by ids and ranges of capture times, visited in batches.
 
-use async_trait::async_trait;
 use diesel::{
     QueryableByName,
     prelude::*,
@@ -8,102 +7,58 @@ use diesel::{
 };
 use domain::{AccountId, AlbumId, ImageId, Selection, Timestamp};
 use storage::{
-    ImageKey, SelectedImage, SelectionCount, SelectionCursor, SelectionStep, SelectionStore, StorageError,
-    Viewer,
+    ImageKey, SelectedImage, SelectionCount, SelectionCursor, SelectionStep, SelectionStore, Viewer,
 };
 
 use crate::{
-    Lock, SqlConnection, SqlStore,
+    Lock, SqlConnection,
     error::SqlError,
     sql::{
-        accounts::is_active,
+        account_rows::is_active,
         albums,
-        images::{Visibility, mark_deleted, undelete},
+        deletion::{mark_deleted, undelete},
+        image_rows::Visibility,
         statement,
         value::{RowReader, json_array, json_text},
     },
 };
 
-#[async_trait]
-impl SelectionStore for SqlStore {
-    async fn count_selection(
-        &self,
-        viewer: Viewer,
-        selection: &Selection,
-    ) -> Result<SelectionCount, StorageError> {
-        let selection = selection.clone();
-        self.read(move |c| count(c, viewer, &selection)).await
-    }
-
-    async fn selected_images(
-        &self,
-        viewer: Viewer,
-        selection: &Selection,
-        cursor: SelectionCursor,
-        max: u32,
-    ) -> Result<(Vec<SelectedImage>, Option<SelectionCursor>), StorageError> {
-        let selection = selection.clone();
-        self.read(move |c| page(c, viewer, &selection, cursor, max)).await
-    }
-
-    async fn delete_selection(
-        &self,
-        viewer: Viewer,
-        selection: &Selection,
-        at: Timestamp,
-        cursor: SelectionCursor,
-        max: u32,
-    ) -> Result<SelectionStep, StorageError> {
-        let selection = selection.clone();
-        self.write(Lock::Account(viewer.account.0), move |c| delete(c, viewer, &selection, at, cursor, max))
-            .await
-    }
-
-    async fn restore_selection(
-        &self,
-        account: AccountId,
-        selection: &Selection,
-        deleted_at: Option<Timestamp>,
-        cursor: SelectionCursor,
-        max: u32,
-    ) -> Result<SelectionStep, StorageError> {
-        let selection = selection.clone();
-        self.write(Lock::Account(account.0), move |c| {
-            restore(c, account.0, &selection, deleted_at, cursor, max)
-        })
-        .await
-    }
-
-    async fn add_selection_to_album(
-        &self,
-        viewer: Viewer,
-        selection: &Selection,
-        album: &AlbumId,
-        at: Timestamp,
-        cursor: SelectionCursor,
-        max: u32,
-    ) -> Result<Option<SelectionStep>, StorageError> {
-        let (selection, album) = (selection.clone(), album.clone());
-        self.write(Lock::Account(viewer.account.0), move |c| {
-            change_album(c, viewer, &selection, (&album, albums::add, at), cursor, max)
-        })
-        .await
-    }
-
-    async fn remove_selection_from_album(
-        &self,
-        viewer: Viewer,
-        selection: &Selection,
-        album: &AlbumId,
-        at: Timestamp,
-        cursor: SelectionCursor,
-        max: u32,
-    ) -> Result<Option<SelectionStep>, StorageError> {
-        let (selection, album) = (selection.clone(), album.clone());
-        self.write(Lock::Account(viewer.account.0), move |c| {
-            change_album(c, viewer, &selection, (&album, albums::remove, at), cursor, max)
-        })
-        .await
+operations! {
+    impl SelectionStore {
+        read count_selection(viewer: Viewer, selection: &Selection) -> SelectionCount = count;
+        read selected_images(
+            viewer: Viewer, selection: &Selection, cursor: SelectionCursor, max: u32
+        ) -> (Vec<SelectedImage>, Option<SelectionCursor>) = page;
+        write(Lock::Account(viewer.account.0)) delete_selection(
+            viewer: Viewer, selection: &Selection, at: Timestamp, cursor: SelectionCursor, max: u32
+        ) -> SelectionStep = delete;
+        write(Lock::Account(account.0)) restore_selection(
+            account: AccountId,
+            selection: &Selection,
+            deleted_at: Option<Timestamp>,
+            cursor: SelectionCursor,
+            max: u32,
+        ) -> SelectionStep { |c| restore(c, account.0, &selection, deleted_at, cursor, max) }
+        write(Lock::Account(viewer.account.0)) add_selection_to_album(
+            viewer: Viewer,
+            selection: &Selection,
+            album: &AlbumId,
+            at: Timestamp,
+            cursor: SelectionCursor,
+            max: u32,
+        ) -> Option<SelectionStep> {
+            |c| change_album(c, viewer, &selection, (&album, albums::add, at), cursor, max)
+        }
+        write(Lock::Account(viewer.account.0)) remove_selection_from_album(
+            viewer: Viewer,
+            selection: &Selection,
+            album: &AlbumId,
+            at: Timestamp,
+            cursor: SelectionCursor,
+            max: u32,
+        ) -> Option<SelectionStep> {
+            |c| change_album(c, viewer, &selection, (&album, albums::remove, at), cursor, max)
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! The deleted images of an account.
 
-use async_trait::async_trait;
 use diesel::{
     OptionalExtension, QueryableByName,
     prelude::*,
@@ -10,11 +9,13 @@ use domain::{AccountId, Image, ImageId, Rendition, Selection, Timestamp};
 use storage::{RenditionSource, SelectionCursor, SelectionStep, StorageError, TrashStore, TrashedImage};
 
 use crate::{
-    Lock, SqlConnection, SqlStore,
+    Lock, SqlConnection,
     error::SqlError,
     sql::{
-        accounts::is_active,
-        images::{load_in_order, remove_forever, trashed_source},
+        account_rows::is_active,
+        image_rows::load_in_order,
+        images::remove_forever,
+        renditions::trashed_source,
         schema::images,
         selection::{self, Selectable},
         statement,
@@ -22,60 +23,52 @@ use crate::{
     },
 };
 
-#[async_trait]
-impl TrashStore for SqlStore {
-    async fn page_trash(
-        &self,
-        account: AccountId,
-        after: Option<&ImageId>,
-        max: u32,
-    ) -> Result<Vec<TrashedImage>, StorageError> {
-        let after = after.cloned();
-        self.read(move |c| page(c, account, after.as_ref(), max)).await
+operations! {
+    impl TrashStore {
+        query count_trash(account: AccountId) -> u32 = count;
+        query trashed_rendition(
+            account: AccountId, id: &ImageId, rendition: Rendition
+        ) -> Option<RenditionSource> = trashed_source;
+        write(Lock::Account(account.0)) purge_selection(
+            account: AccountId, selection: &Selection, cursor: SelectionCursor, max: u32
+        ) -> SelectionStep = purge_selection;
+        write(Lock::Account(account.0)) empty_trash(
+            account: AccountId, deleted_until: Timestamp, max: u32
+        ) -> u32 = empty;
     }
+    by hand {
+        async fn page_trash(
+            &self,
+            account: AccountId,
+            after: Option<&ImageId>,
+            max: u32,
+        ) -> Result<Vec<TrashedImage>, StorageError> {
+            let after = after.cloned();
+            self.read(move |c| page(c, account, after.as_ref(), max)).await
+        }
+    }
+}
 
-    async fn count_trash(&self, account: AccountId) -> Result<u32, StorageError> {
-        self.query(move |c| count(c, account)).await
-    }
+fn purge_selection(
+    c: &mut SqlConnection,
+    account: AccountId,
+    selection: &Selection,
+    cursor: SelectionCursor,
+    max: u32,
+) -> Result<SelectionStep, SqlError> {
+    let from = Selectable::Deleted { account: account.0, at_ms: None };
+    let batch = selection::batch(c, from, selection, cursor, max)?;
+    Ok(SelectionStep { changed: remove_forever(c, &batch.seqs())?, next: batch.next })
+}
 
-    async fn trashed_rendition(
-        &self,
-        account: AccountId,
-        id: &ImageId,
-        rendition: Rendition,
-    ) -> Result<Option<RenditionSource>, StorageError> {
-        let id = id.clone();
-        self.query(move |c| trashed_source(c, account, &id, rendition)).await
-    }
-
-    async fn purge_selection(
-        &self,
-        account: AccountId,
-        selection: &Selection,
-        cursor: SelectionCursor,
-        max: u32,
-    ) -> Result<SelectionStep, StorageError> {
-        let selection = selection.clone();
-        self.write(Lock::Account(account.0), move |c| {
-            let from = Selectable::Deleted { account: account.0, at_ms: None };
-            let batch = selection::batch(c, from, &selection, cursor, max)?;
-            Ok(SelectionStep { changed: remove_forever(c, &batch.seqs())?, next: batch.next })
-        })
-        .await
-    }
-
-    async fn empty_trash(
-        &self,
-        account: AccountId,
-        deleted_until: Timestamp,
-        max: u32,
-    ) -> Result<u32, StorageError> {
-        self.write(Lock::Account(account.0), move |c| {
-            let rows = rows(c, account, (deleted_until.millis(), i64::MAX), max)?;
-            remove_forever(c, &rows.iter().map(|row| row.seq).collect::<Vec<_>>())
-        })
-        .await
-    }
+fn empty(
+    c: &mut SqlConnection,
+    account: AccountId,
+    deleted_until: Timestamp,
+    max: u32,
+) -> Result<u32, SqlError> {
+    let rows = rows(c, account, (deleted_until.millis(), i64::MAX), max)?;
+    remove_forever(c, &rows.iter().map(|row| row.seq).collect::<Vec<_>>())
 }
 
 #[derive(QueryableByName)]

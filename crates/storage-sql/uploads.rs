@@ -1,4 +1,3 @@
-use async_trait::async_trait;
 use diesel::{
     OptionalExtension,
     dsl::{count_star, sql},
@@ -12,13 +11,12 @@ use storage::{
 };
 
 use crate::{
-    Lock, SqlConnection, SqlStore,
+    Lock, SqlConnection,
     error::SqlError,
     lock,
     sql::{
-        accounts::{adjust_stored_bytes, is_active},
+        account_rows::{adjust_stored_bytes, is_active, store_bytes},
         originals,
-        quota::store_bytes,
         schema::{accounts, upload_parts, uploads},
         value::{RowReader, stored_bytes},
     },
@@ -27,101 +25,55 @@ use crate::{
 /// How many finished uploads one write forgets.
 const MAX_FORGOTTEN: i64 = 100;
 
-#[async_trait]
-impl UploadStore for SqlStore {
-    async fn begin_upload(&self, upload: NewUpload) -> Result<BeginUpload, StorageError> {
-        self.write(Lock::Account(upload.account.0), move |c| begin(c, &upload)).await
+operations! {
+    impl UploadStore {
+        write(Lock::Account(upload.account.0)) begin_upload(upload: NewUpload as ref) -> BeginUpload = begin;
+        read upload(account: AccountId, protocol: UploadProtocol, name: &str) -> Option<UploadState> = upload;
+        write_of_account(move |c| account_of(c, upload)) finish_upload(
+            upload: UploadId, result: &str, at: Timestamp
+        ) -> Vec<String> = finish;
+        write_of_account(move |c| account_of(c, upload)) delete_upload(upload: UploadId) -> Vec<String> {
+            |c| delete(c, upload.0)
+        }
+        write_of_account(move |c| account_of(c, upload)) remove_part(
+            upload: UploadId, number: u64
+        ) -> Option<String> { |c| remove_counted_part(c, upload.0, number) }
+        write(Lock::Nothing) sweep_uploads(
+            protocol: UploadProtocol, before: Timestamp, max: u32
+        ) -> SweptUploads = sweep;
+        query known_part_files(files: &[String]) -> Vec<String> = known_part_files;
+        query stored_bytes(account: AccountId) -> u64 = bytes_of_account;
+        read stores_original(account: AccountId, original: &ContentHash) -> bool {
+            |c| originals::is_held(c, account.0, original.as_bytes())
+        }
     }
+    by hand {
+        async fn add_part(
+            &self,
+            upload: UploadId,
+            part: UploadPart,
+            quota_bytes: Option<u64>,
+        ) -> Result<AddPart, StorageError> {
+            let added = self
+                .write_of_account(
+                    move |c| account_of(c, upload),
+                    move |c| add_part(c, upload, &part, quota_bytes).map(Some),
+                )
+                .await?;
+            Ok(added.unwrap_or(AddPart::NoUpload))
+        }
+    }
+}
 
-    async fn upload(
-        &self,
-        account: AccountId,
-        protocol: UploadProtocol,
-        name: &str,
-    ) -> Result<Option<UploadState>, StorageError> {
-        let name = name.to_owned();
-        self.read(move |c| upload(c, account, protocol, &name)).await
-    }
+fn known_part_files(c: &mut SqlConnection, files: &[String]) -> Result<Vec<String>, SqlError> {
+    let known = upload_parts::table.filter(upload_parts::file.eq_any(files));
+    Ok(known.select(upload_parts::file).load(c)?)
+}
 
-    async fn add_part(
-        &self,
-        upload: UploadId,
-        part: UploadPart,
-        quota_bytes: Option<u64>,
-    ) -> Result<AddPart, StorageError> {
-        let added = self
-            .write_of_account(
-                move |c| account_of(c, upload),
-                move |c| add_part(c, upload, &part, quota_bytes),
-            )
-            .await?;
-        Ok(added.unwrap_or(AddPart::NoUpload))
-    }
-
-    async fn finish_upload(
-        &self,
-        upload: UploadId,
-        result: &str,
-        at: Timestamp,
-    ) -> Result<Vec<String>, StorageError> {
-        let result = result.to_owned();
-        let files = self
-            .write_of_account(move |c| account_of(c, upload), move |c| finish(c, upload, &result, at))
-            .await?;
-        Ok(files.unwrap_or_default())
-    }
-
-    async fn delete_upload(&self, upload: UploadId) -> Result<Vec<String>, StorageError> {
-        let files =
-            self.write_of_account(move |c| account_of(c, upload), move |c| delete(c, upload.0)).await?;
-        Ok(files.unwrap_or_default())
-    }
-
-    async fn remove_part(&self, upload: UploadId, number: u64) -> Result<Option<String>, StorageError> {
-        let file = self
-            .write_of_account(
-                move |c| account_of(c, upload),
-                move |c| remove_counted_part(c, upload.0, number),
-            )
-            .await?;
-        Ok(file.flatten())
-    }
-
-    async fn sweep_uploads(
-        &self,
-        protocol: UploadProtocol,
-        before: Timestamp,
-        max: u32,
-    ) -> Result<SweptUploads, StorageError> {
-        self.write(Lock::Nothing, move |c| sweep(c, protocol, before, max)).await
-    }
-
-    async fn known_part_files(&self, files: &[String]) -> Result<Vec<String>, StorageError> {
-        let files = files.to_vec();
-        self.query(move |c| {
-            let known = upload_parts::table.filter(upload_parts::file.eq_any(&files));
-            Ok(known.select(upload_parts::file).load(c)?)
-        })
-        .await
-    }
-
-    async fn stored_bytes(&self, account: AccountId) -> Result<u64, StorageError> {
-        self.query(move |c| {
-            let stored = accounts::table.find(account.0).select(accounts::stored_bytes);
-            let stored: i64 = stored.get_result(c).optional()?.unwrap_or_default();
-            RowReader::new("accounts", &account.0).unsigned("stored_bytes", stored)
-        })
-        .await
-    }
-
-    async fn stores_original(
-        &self,
-        account: AccountId,
-        original: &ContentHash,
-    ) -> Result<bool, StorageError> {
-        let original = *original;
-        self.read(move |c| originals::is_held(c, account.0, original.as_bytes())).await
-    }
+fn bytes_of_account(c: &mut SqlConnection, account: AccountId) -> Result<u64, SqlError> {
+    let stored = accounts::table.find(account.0).select(accounts::stored_bytes);
+    let stored: i64 = stored.get_result(c).optional()?.unwrap_or_default();
+    RowReader::new("accounts", &account.0).unsigned("stored_bytes", stored)
 }
 
 #[derive(Queryable, Selectable)]

@@ -1,10 +1,9 @@
-use async_trait::async_trait;
 use diesel::{prelude::*, sql_types::BigInt};
 use domain::{AccountId, Timestamp};
-use storage::{FileVersion, StorageError, WatchedFile, WatchedFileStore};
+use storage::{FileVersion, WatchedFile, WatchedFileStore};
 
 use crate::{
-    Lock, SqlConnection, SqlStore,
+    Lock, SqlConnection,
     error::SqlError,
     sql::{
         schema::watched_files,
@@ -13,32 +12,13 @@ use crate::{
     },
 };
 
-#[async_trait]
-impl WatchedFileStore for SqlStore {
-    async fn watched_files(
-        &self,
-        account: AccountId,
-        versions: &[FileVersion],
-    ) -> Result<Vec<WatchedFile>, StorageError> {
-        let versions = versions.to_vec();
-        self.query(move |c| known(c, account, &versions)).await
-    }
-
-    async fn remember_watched_files(
-        &self,
-        account: AccountId,
-        versions: &[FileVersion],
-        at: Timestamp,
-    ) -> Result<(), StorageError> {
-        let versions = versions.to_vec();
-        self.write(Lock::Nothing, move |c| {
-            versions.iter().try_for_each(|version| remember(c, account, *version, at))
-        })
-        .await
-    }
-
-    async fn sweep_watched_files(&self, before: Timestamp, max: u32) -> Result<u32, StorageError> {
-        self.write(Lock::Nothing, move |c| sweep(c, before, max)).await
+operations! {
+    impl WatchedFileStore {
+        query watched_files(account: AccountId, versions: &[FileVersion]) -> Vec<WatchedFile> = known;
+        write(Lock::Nothing) remember_watched_files(
+            account: AccountId, versions: &[FileVersion], at: Timestamp
+        ) -> () { |c| versions.iter().try_for_each(|version| remember(c, account, *version, at)) }
+        write(Lock::Nothing) sweep_watched_files(before: Timestamp, max: u32) -> u32 = sweep;
     }
 }
 

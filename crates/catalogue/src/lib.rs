@@ -31,7 +31,7 @@ pub use edits::{EditError, EditTotals, FoundCity};
 pub use hot_renditions::{RenditionCacheFigures, RenditionContent};
 pub use images::LibraryInfo;
 pub use renditions::ServedRendition;
-pub use search::{Hit, MatchBy, PhotoFilter, RankedPage, SearchError, SearchSettings};
+pub use search::{Hit, MatchBy, RankedPage, SearchError, SearchSettings};
 pub use selections::DeletedSelection;
 pub use trash::RESTORABLE_MS;
 

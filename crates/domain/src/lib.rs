@@ -72,7 +72,7 @@ pub use number::{parse_decimal, parse_digits};
 pub use password::{MIN_PASSWORD_CHARS, PasswordTooShort, check_new_password, normalized_password};
 pub use position::{EARTH_RADIUS_M, Position};
 pub use query::{
-    Channel, Channels, DateRange, Limit, ListQuery, MAX_CIRCLE_CANDIDATES, MAX_QUERY_CHARS, Offset,
+    Channel, Channels, DateRange, Filter, Limit, ListQuery, MAX_CIRCLE_CANDIDATES, MAX_QUERY_CHARS, Offset,
     QueryText, SearchQuery, SearchTarget,
 };
 pub use security_event::SecurityEventKind;

@@ -1,4 +1,4 @@
-use crate::{Circle, Invalid, Timestamp, parse_digits};
+use crate::{AlbumId, Circle, Invalid, Timestamp, parse_digits};
 
 /// With a circle, List images filters this many of the newest images in the date range.
 pub const MAX_CIRCLE_CANDIDATES: u32 = 1000;
@@ -124,6 +124,19 @@ impl DateRange {
     }
 }
 
+/// Restricts a search besides its words.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Filter {
+    /// Only images of this album of the searching account.
+    pub album: Option<AlbumId>,
+    /// Only these places.
+    pub circle: Option<Circle>,
+    /// Only images of the camera of this name, as [`PhotoDetails::camera`](crate::PhotoDetails::camera) gives it.
+    pub camera: Option<String>,
+    /// Only these capture times.
+    pub range: DateRange,
+}
+
 /// The parameters of List images.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ListQuery {
@@ -230,17 +243,15 @@ pub enum SearchTarget {
     Everything,
 }
 
-/// The parameters of Search images. Without words, at least one of `album` and `circle` is set.
+/// The parameters of Search images. Without words, an album or a circle is set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchQuery {
     /// Images that match words, or all images.
     pub target: SearchTarget,
     /// Only images of this album. The id is unchecked: a malformed one is treated as unknown.
     pub album: Option<String>,
-    /// Only images of these places.
-    pub circle: Option<Circle>,
-    /// Only these capture times.
-    pub range: DateRange,
+    /// All further restrictions; its album is that of the checked id.
+    pub filter: Filter,
     /// Maximum number of results.
     pub limit: Limit,
 }
@@ -255,11 +266,10 @@ impl SearchQuery {
         text: Option<QueryText>,
         channels: Option<Channels>,
         album: Option<String>,
-        circle: Option<Circle>,
-        range: DateRange,
+        filter: Filter,
         limit: Limit,
     ) -> Result<Self, Invalid> {
-        let filtered = album.is_some() || circle.is_some();
+        let filtered = album.is_some() || filter.circle.is_some();
         if channels.is_some() && (text.is_none() || filtered) {
             return Err(Invalid::new(
                 "channels",
@@ -271,7 +281,7 @@ impl SearchQuery {
             None if filtered => SearchTarget::Everything,
             None => return Err(Invalid::new("query", "is missing; give it, or albumId, or a full circle")),
         };
-        Ok(Self { target, album, circle, range, limit })
+        Ok(Self { target, album, filter, limit })
     }
 }
 
@@ -306,15 +316,9 @@ mod tests {
         let text = || Some(QueryText::parse("beach").unwrap());
         let both = Channels::parse("text, image").unwrap();
         let search = |text, channels, album: Option<&str>, circle| {
-            SearchQuery::new(
-                text,
-                channels,
-                album.map(str::to_owned),
-                circle,
-                DateRange::default(),
-                Limit::default(),
-            )
-            .map_err(|invalid| invalid.field)
+            let filter = Filter { circle, ..Filter::default() };
+            SearchQuery::new(text, channels, album.map(str::to_owned), filter, Limit::default())
+                .map_err(|invalid| invalid.field)
         };
         assert_eq!(search(None, None, None, None).unwrap_err(), "query");
         assert_eq!(search(None, Some(both), None, None).unwrap_err(), "channels");

@@ -37,7 +37,6 @@ const LEFT_OUT: [CopiedTable; 2] = [CopiedTable::Uploads, CopiedTable::UploadPar
 pub struct BackupOptions {
     /// The id of the backup: letters, digits, `-` and `_`. It must be unique.
     pub id: String,
-    /// The current time.
     pub at: Timestamp,
     /// The version of this program.
     pub program: String,
@@ -63,7 +62,6 @@ impl BackupOptions {
 /// A backup that was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackupReport {
-    /// Its manifest.
     pub manifest: Manifest,
     /// How many blobs this run copied; the others were in the folder.
     pub copied: u64,

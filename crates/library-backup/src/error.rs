@@ -30,7 +30,6 @@ pub enum BackupError {
     /// A file or folder cannot be read or written.
     #[error("{path} cannot be used: {source}")]
     Io {
-        /// The file or folder.
         path: PathBuf,
         /// The cause.
         source: io::Error,
@@ -69,14 +68,12 @@ pub enum BackupError {
         examples.iter().map(|damage| format!("\n  {damage}")).collect::<String>()
     )]
     Damaged {
-        /// The backup.
         folder: PathBuf,
         /// How many parts are damaged.
         count: u64,
         /// Some of them.
         examples: Vec<Damage>,
     },
-    /// A program with other tables made the backup.
     #[error(
         "version {program} of this program made the backup, and its table {table} has other columns; restore the backup \
          with that version and then update"

@@ -1,11 +1,59 @@
 //! The length and the SHA-256 of files.
 
-use std::io::{self, Write};
+use std::{
+    fmt,
+    io::{self, Write},
+    str::FromStr,
+};
 
 use domain::ContentHash;
 use ring::digest;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-use crate::{FileSum, Hex};
+/// A SHA-256 as 64 lower-case hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hex(pub ContentHash);
+
+impl fmt::Display for Hex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for Hex {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let byte =
+            |at: usize| text.get(2 * at..2 * at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
+        let bytes: Vec<u8> = (0..32).map_while(byte).collect();
+        ContentHash::from_slice(&bytes)
+            .filter(|hash| hash.to_string() == text)
+            .map(Self)
+            .ok_or("a SHA-256 has 64 lower-case hexadecimal digits")
+    }
+}
+
+impl Serialize for Hex {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Hex {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+/// The length and the hash of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileSum {
+    pub bytes: u64,
+    /// Its SHA-256.
+    pub sha256: Hex,
+}
 
 /// Writes bytes on, and counts and hashes them.
 pub(crate) struct SummingWriter<W> {
@@ -40,7 +88,6 @@ impl<W: Write> Write for SummingWriter<W> {
     }
 }
 
-/// The sum of bytes.
 pub(crate) fn sum_of(bytes: &[u8]) -> FileSum {
     FileSum { bytes: bytes.len() as u64, sha256: Hex(blobs::content_hash(bytes)) }
 }

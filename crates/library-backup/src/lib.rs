@@ -16,7 +16,6 @@
 //! This crate knows no SQL, no HTTP and no clock.
 //!
 //! The most common change is another table: add it to [`storage::CopiedTable`], and it is part of all backups.
-#![deny(missing_docs)]
 
 mod back_up;
 mod blob_rows;
@@ -32,8 +31,9 @@ mod verify;
 
 pub use back_up::{BackupOptions, BackupReport, back_up};
 pub use error::{BackupError, Damage};
+pub use file_sum::{FileSum, Hex};
 pub use library_copy::{CopyProgress as BackupProgress, Place};
-pub use manifest::{BlobCount, FileSum, Hex, LostBlob, Manifest, ManifestError, TableSum};
+pub use manifest::{BlobCount, LostBlob, Manifest, ManifestError, TableSum};
 pub use restore::{BegunRestore, RestoreOptions, RestoreReport, begin_restore};
 pub use rows_file::{Record, RowsError, RowsReader, RowsWriter, TableHeader, sum_tables};
 pub use verify::{VerifiedBackup, verify};

@@ -1,11 +1,9 @@
 //! `backup.json`.
 
-use std::{fmt, str::FromStr};
-
 use domain::{BlobKind, ContentHash};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-use crate::file_sum::sum_of;
+use crate::file_sum::{FileSum, Hex, sum_of};
 
 /// The format that this program writes, and the only one so far.
 pub(crate) const FORMAT: u32 = 1;
@@ -14,57 +12,10 @@ pub(crate) const MAX_BYTES: u64 = 16 << 20;
 /// The longest id.
 const MAX_ID_CHARS: usize = 64;
 
-/// A SHA-256 as 64 lower-case hexadecimal digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Hex(pub ContentHash);
-
-impl fmt::Display for Hex {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl FromStr for Hex {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let byte =
-            |at: usize| text.get(2 * at..2 * at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
-        let bytes: Vec<u8> = (0..32).map_while(byte).collect();
-        ContentHash::from_slice(&bytes)
-            .filter(|hash| hash.to_string() == text)
-            .map(Self)
-            .ok_or("a SHA-256 has 64 lower-case hexadecimal digits")
-    }
-}
-
-impl Serialize for Hex {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Hex {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-    }
-}
-
-/// The length and the hash of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FileSum {
-    /// Its length.
-    pub bytes: u64,
-    /// Its SHA-256.
-    pub sha256: Hex,
-}
-
 /// The rows of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableSum {
-    /// The name of the table.
     pub name: String,
     /// The number of rows.
     pub rows: u64,
@@ -76,7 +27,6 @@ pub struct TableSum {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BlobCount {
-    /// Their number.
     pub files: u64,
     /// Their length.
     pub bytes: u64,
@@ -117,15 +67,10 @@ pub struct Manifest {
     pub taken_at: String,
     /// The migrations that were applied to the metadata store.
     pub migrations: Vec<String>,
-    /// The file with the rows.
     pub rows: FileSum,
-    /// The file with the secret.
     pub secret: FileSum,
-    /// The tables.
     pub tables: Vec<TableSum>,
-    /// The originals.
     pub originals: BlobCount,
-    /// The renditions.
     pub renditions: BlobCount,
     /// The blobs that the backup does not have, because the library had lost them.
     pub lost: Vec<LostBlob>,
@@ -139,7 +84,6 @@ pub enum ManifestError {
     /// It is not JSON, or members are missing, unknown or of another type.
     #[error("it is damaged: {0}")]
     Syntax(#[from] serde_json::Error),
-    /// It is too long.
     #[error("it is longer than {MAX_BYTES} bytes")]
     TooLong,
     /// It has another format.
@@ -161,9 +105,6 @@ struct AnyFormat {
 
 impl Manifest {
     /// Reads a manifest.
-    ///
-    /// # Errors
-    /// [`ManifestError`].
     pub fn parse(bytes: &[u8]) -> Result<Self, ManifestError> {
         let AnyFormat { format } = serde_json::from_slice(bytes)?;
         if format != FORMAT {

@@ -14,7 +14,6 @@ use crate::{
 /// How a backup is restored.
 #[derive(Debug, Clone)]
 pub struct RestoreOptions {
-    /// The current time.
     pub at: Timestamp,
     /// How many rows are written at once.
     pub page: PageLimit,

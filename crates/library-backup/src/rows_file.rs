@@ -42,7 +42,6 @@ pub enum RowsError {
 /// The beginning of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableHeader {
-    /// The name of the table.
     pub name: String,
     /// The names of its columns.
     pub columns: Vec<String>,
@@ -142,9 +141,6 @@ pub struct RowsReader<R> {
 
 impl<R: BufRead> RowsReader<R> {
     /// Opens a file.
-    ///
-    /// # Errors
-    /// [`RowsError`].
     pub fn new(input: R) -> Result<Self, RowsError> {
         let mut reader = Self { input, table: None, ended: false };
         let magic: [u8; MAGIC.len()] = reader.array()?;
@@ -152,9 +148,6 @@ impl<R: BufRead> RowsReader<R> {
     }
 
     /// The next record; `None` at the end of the file.
-    ///
-    /// # Errors
-    /// [`RowsError`].
     pub fn next_record(&mut self) -> Result<Option<Record>, RowsError> {
         if self.ended {
             return Ok(None);

@@ -74,14 +74,12 @@ pub enum CopyError {
         /// The names of the tables.
         tables: Vec<&'static str>,
     },
-    /// Files of the source are lost or damaged.
     #[error(
         "{count} photo files are lost or damaged in the source, and everything else was copied. Repair them, or add \
          --skip-lost to complete the copy without them:{}",
         examples.iter().map(|lost| format!("\n  {lost}")).collect::<String>()
     )]
     Lost {
-        /// Their number.
         count: u64,
         /// Some of them.
         examples: Vec<LostFile>,

@@ -108,7 +108,6 @@ impl CopiedFiles {
 pub enum BlobCopy {
     /// The target has a blob of this address and length.
     Present,
-    /// The blob was copied.
     Copied,
     /// The source does not have the blob, or not with its bytes. The target does not have it.
     Lost,

@@ -8,7 +8,6 @@
 //! This crate knows no SQL, no HTTP and no clock.
 //!
 //! The most common change is another table: add it to [`storage::CopiedTable`], and the compiler reports the other place.
-#![deny(missing_docs)]
 
 mod error;
 mod files;
@@ -44,7 +43,6 @@ pub struct Place {
 pub struct CopyOptions {
     /// The id of the transfer if this run begins it. It must be unique.
     pub transfer: String,
-    /// The current time.
     pub at: Timestamp,
     /// The files of both places are in the same folder or bucket, so that none is copied.
     pub same_files: bool,
@@ -75,7 +73,6 @@ impl CopyOptions {
 pub struct CopyReport {
     /// The rows of each table.
     pub rows: Vec<CopiedRows>,
-    /// The files.
     pub files: CopiedFiles,
     /// How many files are lost or damaged in the source.
     pub lost: u64,
@@ -92,9 +89,6 @@ pub struct Begun<'a> {
 }
 
 /// Marks both places, unless an earlier run did. `None` if an earlier run completed the copy.
-///
-/// # Errors
-/// [`CopyError`].
 pub async fn begin<'a>(
     from: &'a Place,
     to: &'a Place,

@@ -129,16 +129,12 @@ pub enum ReopenError {
     /// Another process changed the mark.
     #[error("the mark was changed meanwhile; try again")]
     Changed,
-    /// The store failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
 
 /// Removes the mark of a source, so that it may be used again. A copy of it that is not complete can then no longer be
 /// completed.
-///
-/// # Errors
-/// [`ReopenError`].
 pub async fn reopen(store: &SharedStore) -> Result<Reopened, ReopenError> {
     let state = store.library_state().await?;
     let reopened = match &state {

@@ -12,7 +12,6 @@ const WORDS_BATCH: u32 = 200;
 /// The rows of a table that both places have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopiedRows {
-    /// The table.
     pub table: CopiedTable,
     /// Their number.
     pub rows: u64,

@@ -23,9 +23,8 @@ pub use accounts::{
 };
 pub use blobs::{BlobError, BlobReader};
 pub use catalogue::{
-    Catalogue, DeletedSelection, EditError, EditTotals, FoundCity, Hit, LibraryInfo, MatchBy, PhotoFilter,
-    RESTORABLE_MS, RankedPage, RenditionCacheFigures, RenditionContent, SearchError, SearchSettings,
-    ServedRendition,
+    Catalogue, DeletedSelection, EditError, EditTotals, FoundCity, Hit, LibraryInfo, MatchBy, RESTORABLE_MS,
+    RankedPage, RenditionCacheFigures, RenditionContent, SearchError, SearchSettings, ServedRendition,
 };
 pub use clock::{Clock, ManualClock, SystemClock, clock_of};
 pub use indexer::{

@@ -83,7 +83,6 @@ impl Files {
         self.store().put_file(self.change(), file).await.unwrap()
     }
 
-    /// Announces an original.
     pub(crate) async fn announce(&self, original: &ContentHash) {
         self.seed.announce(&[original_blob(original)]).await;
     }

@@ -16,7 +16,6 @@
 //! The most common change is a new case: write it as an `async fn`, named for the rule that it tests, in the module of
 //! its topic under `cases`, and add its name to the list in `suite.rs`. The compiler reports a case that is missing in
 //! the list as dead code.
-#![deny(missing_docs)]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a case fails by panicking")]
 
 mod cases;

@@ -1,7 +1,7 @@
-use std::collections::HashSet;
+use std::{borrow::Borrow, collections::HashSet};
 
-use domain::{Circle, DateRange, Image, ImageId, Limit, ListQuery, Position, QueryText, Timestamp};
-use storage::{FoundImage, Lookup, SearchFilter, TextColumns, TextMatch, Viewer};
+use domain::{Circle, DateRange, Filter, Image, ImageId, Limit, ListQuery, Position, QueryText, Timestamp};
+use storage::{FoundImage, Lookup, TextColumns, TextMatch, Viewer};
 
 use crate::{NOW, Seed};
 
@@ -64,13 +64,13 @@ pub(crate) async fn list_all(seed: &Seed, viewer: Viewer, page_size: u32) -> Vec
 }
 
 /// The newest hundred images that pass a filter.
-pub(crate) async fn filtered(seed: &Seed, viewer: Viewer, filter: SearchFilter<'_>) -> Vec<ImageId> {
-    ids(&seed.store().filter_images(viewer, filter, limit(100)).await.unwrap())
+pub(crate) async fn filtered(seed: &Seed, viewer: Viewer, filter: impl Borrow<Filter>) -> Vec<ImageId> {
+    ids(&seed.store().filter_images(viewer, filter.borrow(), limit(100)).await.unwrap())
 }
 
 /// The matches of words in all texts, without a filter.
 pub(crate) async fn matches(seed: &Seed, viewer: Viewer, words: &[&str]) -> Vec<TextMatch> {
-    matches_in(seed, viewer, words, TextColumns::ContentAndContext, SearchFilter::default()).await
+    matches_in(seed, viewer, words, TextColumns::ContentAndContext, Filter::default()).await
 }
 
 pub(crate) async fn matches_in(
@@ -78,10 +78,10 @@ pub(crate) async fn matches_in(
     viewer: Viewer,
     words: &[&str],
     columns: TextColumns,
-    filter: SearchFilter<'_>,
+    filter: impl Borrow<Filter>,
 ) -> Vec<TextMatch> {
     let text = QueryText::parse(&words.join(" ")).unwrap();
-    seed.store().match_text(viewer, &text, columns, filter, 100).await.unwrap()
+    seed.store().match_text(viewer, &text, columns, filter.borrow(), 100).await.unwrap()
 }
 
 /// The ids of [`matches`].

@@ -42,11 +42,9 @@ const BATCH: usize = 500;
 pub struct Photo {
     /// The requested capture time; the store makes equal ones unique.
     pub captured_at: Timestamp,
-    /// When it is added.
     pub added_at: Timestamp,
     /// The size of its full rendition.
     pub size: PixelSize,
-    /// Where it was taken.
     pub position: Option<Position>,
     /// The nearest city and country.
     pub place: Option<String>,
@@ -54,7 +52,6 @@ pub struct Photo {
     pub description: Option<String>,
     /// The OCR text.
     pub text: Option<String>,
-    /// The name of its file.
     pub file_name: Option<String>,
     /// The make and the model of its camera.
     pub camera: [Option<&'static str>; 2],
@@ -102,7 +99,6 @@ impl Photo {
         Self { place: Some(place.to_owned()), ..self }
     }
 
-    /// With a description.
     #[must_use]
     pub fn description(self, description: &str) -> Self {
         Self { description: Some(description.to_owned()), ..self }
@@ -114,20 +110,17 @@ impl Photo {
         Self { text: Some(text.to_owned()), ..self }
     }
 
-    /// With the name of its file.
     #[must_use]
     pub fn file_name(self, file_name: &str) -> Self {
         Self { file_name: Some(file_name.to_owned()), ..self }
     }
 
-    /// With the make and the model of its camera.
     #[must_use]
     pub const fn camera(mut self, make: Option<&'static str>, model: Option<&'static str>) -> Self {
         self.camera = [make, model];
         self
     }
 
-    /// With this original.
     #[must_use]
     pub fn original(self, original: ContentHash) -> Self {
         Self { original: Some(original), ..self }
@@ -177,7 +170,6 @@ impl Seed {
         Self { store, tag: tag.to_owned(), next: Arc::new(AtomicU64::new(1)) }
     }
 
-    /// The store.
     pub fn store(&self) -> &SharedStore {
         &self.store
     }
@@ -366,12 +358,10 @@ fn blobs_of(photo: &Photo) -> impl Iterator<Item = BlobRef> {
     original.into_iter().chain(photo.renditions.iter().map(rendition_blob))
 }
 
-/// The blob of an original.
 pub fn original_blob(original: &ContentHash) -> BlobRef {
     BlobRef { kind: BlobKind::Original, hash: *original, bytes: ORIGINAL_BYTES }
 }
 
-/// The blob of a rendition.
 pub fn rendition_blob(rendition: &StoredRendition) -> BlobRef {
     BlobRef { kind: BlobKind::Rendition, hash: rendition.blob, bytes: rendition.bytes }
 }

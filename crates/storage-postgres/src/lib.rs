@@ -23,7 +23,6 @@
 //! # Ok(())
 //! # }
 //! ```
-#![deny(missing_docs)]
 
 #[macro_use]
 mod dialect;

@@ -26,7 +26,6 @@ diesel::table! {
     }
 }
 
-/// The band of a latitude.
 #[expect(clippy::cast_possible_truncation, reason = "between -1800 and 1800")]
 fn band(latitude: f64) -> i32 {
     (latitude * BANDS_PER_DEGREE).floor() as i32

@@ -32,7 +32,6 @@ const ADD_POSTINGS: &str = concat!(
     join_after!("indexed_words", "w", "w.image_seq = added.first")
 );
 
-/// Adds the words of images.
 pub(crate) fn add(c: &mut SqlConnection, images: &[AddedWords]) -> Result<(), SqlError> {
     let mut postings: Vec<(i64, i64, i64)> = Vec::new();
     for AddedWords { seq, captured_at_ms, words } in images {
@@ -53,7 +52,6 @@ const REMOVE_POSTINGS: &str = concat!(
     " AS removed WHERE p.word_id = removed.first AND p.key = removed.second"
 );
 
-/// Removes the words of images.
 pub(crate) fn remove(c: &mut SqlConnection, images: &[IndexedWords]) -> Result<(), SqlError> {
     let postings: Vec<(i64, i64)> =
         images.iter().flat_map(|image| image.words.iter().map(|(id, _)| (*id, image.key))).collect();

@@ -2,11 +2,11 @@ use diesel::{OptionalExtension, prelude::*};
 use domain::{Account, AccountId, KeyName, Timestamp};
 use storage::{KeyHash, KeyHolder, KeyId, KeyInfo, KeyKind, NewKey};
 
-use super::rows::{AccountRow, is_active};
 use crate::{
     SqlConnection,
     error::{SqlError, is_unique_violation},
     sql::{
+        account_rows::{AccountRow, is_active},
         schema::{accounts, api_keys},
         value::RowReader,
     },

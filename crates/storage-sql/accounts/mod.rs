@@ -2,123 +2,61 @@ mod api_keys;
 mod rows;
 mod setup;
 
-pub(crate) use rows::{AccountRow, adjust_live_images, adjust_stored_bytes, is_active};
-
-use async_trait::async_trait;
 use domain::{Account, AccountId, Email, KeyName, Plan, Timestamp};
 use storage::{
     AccountStore, CreateAccountError, CreateKeyError, KeyHash, KeyHolder, KeyId, KeyInfo, KeyKind,
-    NewAccount, NewKey, SetupHash, SetupStore, StorageError,
+    NewAccount, NewKey, SetupHash, SetupStore,
 };
 
-use crate::{Lock, SqlStore};
+use crate::Lock;
 
-#[async_trait]
-impl AccountStore for SqlStore {
-    async fn create_account(&self, account: NewAccount) -> Result<Account, CreateAccountError> {
-        self.write(Lock::Setup, move |c| rows::create(c, &account))
-            .await?
-            .ok_or(CreateAccountError::EmailTaken)
+operations! {
+    impl AccountStore {
+        read accounts() -> Vec<Account> = rows::all;
+        read account_by_email(email: &Email) -> Option<Account> = rows::by_email;
+        query account(account: AccountId) -> Option<Account> = rows::by_id;
+        query password_hash_by_email(email: &Email) -> Option<(Account, String)> = rows::password_hash;
+        write(Lock::Nothing) set_plan(account: AccountId, plan: Plan) -> bool = rows::set_plan;
+        write(Lock::Account(account.0)) set_password_hash(
+            account: AccountId, password_hash: String, expected: Option<String>
+        ) -> bool { |c| rows::set_password_hash(c, account, &password_hash, expected.as_deref()) }
+        write(Lock::Account(account.0)) delete_account(account: AccountId, at: Timestamp) -> bool
+            = rows::delete;
+        write(Lock::Nothing) mark_synced(account: AccountId, at: Timestamp) -> () = rows::mark_synced;
+        read keys(account: AccountId, kind: KeyKind) -> Vec<KeyInfo> = api_keys::all;
+        write(Lock::Nothing) revoke_key(
+            account: AccountId, kind: KeyKind, name: &KeyName, at: Timestamp
+        ) -> bool = api_keys::revoke;
+        write(Lock::Nothing) revoke_key_by_id(key: KeyId, at: Timestamp) -> Option<KeyName>
+            = api_keys::revoke_by_id;
+        query_inline key_holder(hash: &KeyHash) -> Option<KeyHolder> = api_keys::holder;
+        write(Lock::Nothing) touch_key(key: KeyId, at: Timestamp) -> () = api_keys::touch;
     }
-
-    async fn accounts(&self) -> Result<Vec<Account>, StorageError> {
-        self.read(rows::all).await
-    }
-
-    async fn account_by_email(&self, email: &Email) -> Result<Option<Account>, StorageError> {
-        let email = email.clone();
-        self.read(move |c| rows::by_email(c, &email)).await
-    }
-
-    async fn account(&self, account: AccountId) -> Result<Option<Account>, StorageError> {
-        self.query(move |c| rows::by_id(c, account)).await
-    }
-
-    async fn password_hash_by_email(&self, email: &Email) -> Result<Option<(Account, String)>, StorageError> {
-        let email = email.clone();
-        self.query(move |c| rows::password_hash(c, &email)).await
-    }
-
-    async fn set_plan(&self, account: AccountId, plan: Plan) -> Result<bool, StorageError> {
-        self.write(Lock::Nothing, move |c| rows::set_plan(c, account, plan)).await
-    }
-
-    async fn set_password_hash(
-        &self,
-        account: AccountId,
-        password_hash: String,
-        expected: Option<String>,
-    ) -> Result<bool, StorageError> {
-        self.write(Lock::Account(account.0), move |c| {
-            rows::set_password_hash(c, account, &password_hash, expected.as_deref())
-        })
-        .await
-    }
-
-    async fn delete_account(&self, account: AccountId, at: Timestamp) -> Result<bool, StorageError> {
-        self.write(Lock::Account(account.0), move |c| rows::delete(c, account, at)).await
-    }
-
-    async fn mark_synced(&self, account: AccountId, at: Timestamp) -> Result<(), StorageError> {
-        self.write(Lock::Nothing, move |c| rows::mark_synced(c, account, at)).await
-    }
-
-    async fn create_key(&self, key: NewKey) -> Result<(), CreateKeyError> {
-        match self.write(Lock::Account(key.account.0), move |c| api_keys::create(c, &key)).await? {
-            api_keys::Creation::Done => Ok(()),
-            api_keys::Creation::NameTaken => Err(CreateKeyError::NameTaken),
-            api_keys::Creation::NoAccount => Err(CreateKeyError::NoAccount),
+    by hand {
+        async fn create_account(&self, account: NewAccount) -> Result<Account, CreateAccountError> {
+            self.write(Lock::Setup, move |c| rows::create(c, &account))
+                .await?
+                .ok_or(CreateAccountError::EmailTaken)
         }
-    }
 
-    async fn keys(&self, account: AccountId, kind: KeyKind) -> Result<Vec<KeyInfo>, StorageError> {
-        self.read(move |c| api_keys::all(c, account, kind)).await
-    }
-
-    async fn revoke_key(
-        &self,
-        account: AccountId,
-        kind: KeyKind,
-        name: &KeyName,
-        at: Timestamp,
-    ) -> Result<bool, StorageError> {
-        let name = name.clone();
-        self.write(Lock::Nothing, move |c| api_keys::revoke(c, account, kind, &name, at)).await
-    }
-
-    async fn revoke_key_by_id(&self, key: KeyId, at: Timestamp) -> Result<Option<KeyName>, StorageError> {
-        self.write(Lock::Nothing, move |c| api_keys::revoke_by_id(c, key, at)).await
-    }
-
-    async fn key_holder(&self, hash: &KeyHash) -> Result<Option<KeyHolder>, StorageError> {
-        let hash = *hash;
-        self.query_inline(move |c| api_keys::holder(c, &hash)).await
-    }
-
-    async fn touch_key(&self, key: KeyId, at: Timestamp) -> Result<(), StorageError> {
-        self.write(Lock::Nothing, move |c| api_keys::touch(c, key, at)).await
+        async fn create_key(&self, key: NewKey) -> Result<(), CreateKeyError> {
+            match self.write(Lock::Account(key.account.0), move |c| api_keys::create(c, &key)).await? {
+                api_keys::Creation::Done => Ok(()),
+                api_keys::Creation::NameTaken => Err(CreateKeyError::NameTaken),
+                api_keys::Creation::NoAccount => Err(CreateKeyError::NoAccount),
+            }
+        }
     }
 }
 
-#[async_trait]
-impl SetupStore for SqlStore {
-    async fn create_setup_link(&self, link: SetupHash, at: Timestamp) -> Result<bool, StorageError> {
-        self.write(Lock::Setup, move |c| setup::create_link(c, &link, at)).await
-    }
-
-    async fn has_account(&self) -> Result<bool, StorageError> {
-        self.query_inline(setup::has_account).await
-    }
-
-    async fn is_setup_link_valid(&self, link: SetupHash) -> Result<bool, StorageError> {
-        self.read(move |c| setup::is_valid(c, &link)).await
-    }
-
-    async fn create_first_account(
-        &self,
-        link: SetupHash,
-        account: NewAccount,
-    ) -> Result<Option<Account>, StorageError> {
-        self.write(Lock::Setup, move |c| setup::create_first_account(c, &link, &account)).await
+operations! {
+    impl SetupStore {
+        write(Lock::Setup) create_setup_link(link: SetupHash as ref, at: Timestamp) -> bool
+            = setup::create_link;
+        query_inline has_account() -> bool = setup::has_account;
+        read is_setup_link_valid(link: SetupHash as ref) -> bool = setup::is_valid;
+        write(Lock::Setup) create_first_account(
+            link: SetupHash as ref, account: NewAccount as ref
+        ) -> Option<Account> = setup::create_first_account;
     }
 }

@@ -1,5 +1,5 @@
 use diesel::{OptionalExtension, dsl::exists, prelude::*};
-use domain::{Account, AccountId, Email, Plan, SyncHandle, Timestamp};
+use domain::{Account, AccountId, Email, Plan, Timestamp};
 use oauth_core::UnixMillis;
 use storage::NewAccount;
 
@@ -8,42 +8,13 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
+        account_rows::AccountRow,
         files::create_root_folder,
         oauth::revoke_all_grants,
         schema::{accounts, api_keys, images, index_jobs},
         sign_in::{delete_security_events, end_all_sessions},
-        value::RowReader,
     },
 };
-
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = accounts, check_for_backend(crate::Backend))]
-pub(crate) struct AccountRow {
-    id: i64,
-    email: Option<String>,
-    plan: String,
-    sync_handle: Option<String>,
-    synced_at_ms: Option<i64>,
-    created_at_ms: i64,
-}
-
-impl TryFrom<AccountRow> for Account {
-    type Error = SqlError;
-
-    fn try_from(row: AccountRow) -> Result<Self, SqlError> {
-        let reader = RowReader::new("accounts", &row.id);
-        let email = row.email.as_deref().and_then(|email| Email::parse(email).ok());
-        Ok(Self {
-            id: AccountId(row.id),
-            email: reader.required("email", email)?,
-            plan: row.plan.parse().map_err(|_| reader.unreadable("plan"))?,
-            sync_handle: reader
-                .required("sync_handle", row.sync_handle.as_deref().and_then(SyncHandle::parse))?,
-            synced_at: reader.optional_timestamp("synced_at_ms", row.synced_at_ms)?,
-            created_at: reader.timestamp("created_at_ms", row.created_at_ms)?,
-        })
-    }
-}
 
 /// `None` when the address is taken.
 pub(super) fn create(c: &mut SqlConnection, account: &NewAccount) -> Result<Option<Account>, SqlError> {
@@ -98,7 +69,6 @@ pub(super) fn by_id(c: &mut SqlConnection, account: AccountId) -> Result<Option<
         .transpose()
 }
 
-/// The account of an address, with its password hash.
 pub(super) fn password_hash(
     c: &mut SqlConnection,
     email: &Email,
@@ -173,39 +143,4 @@ pub(super) fn delete(c: &mut SqlConnection, account: AccountId, at: Timestamp) -
         images::table.filter(images::seq.eq(index_jobs::image_seq)).filter(images::account_id.eq(account.0));
     diesel::delete(index_jobs::table.filter(exists(own))).execute(c)?;
     Ok(true)
-}
-
-/// Whether the account exists and is not deleted.
-pub(crate) fn is_active(c: &mut SqlConnection, account: i64) -> Result<bool, SqlError> {
-    let found = accounts::table
-        .find(account)
-        .filter(accounts::deleted_at_ms.is_null())
-        .select(accounts::id)
-        .get_result::<i64>(c)
-        .optional()?;
-    Ok(found.is_some())
-}
-
-/// Adds to the count of live images.
-pub(crate) fn adjust_live_images(
-    c: &mut SqlConnection,
-    account: i64,
-    difference: i64,
-) -> Result<(), SqlError> {
-    diesel::update(accounts::table.find(account))
-        .set(accounts::live_images.eq(accounts::live_images + difference))
-        .execute(c)?;
-    Ok(())
-}
-
-/// Adds to the number of bytes that the account stores.
-pub(crate) fn adjust_stored_bytes(
-    c: &mut SqlConnection,
-    account: i64,
-    difference: i64,
-) -> Result<(), SqlError> {
-    diesel::update(accounts::table.find(account))
-        .set(accounts::stored_bytes.eq(accounts::stored_bytes + difference))
-        .execute(c)?;
-    Ok(())
 }

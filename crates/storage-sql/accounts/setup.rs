@@ -9,10 +9,7 @@ use super::rows;
 use crate::{
     SqlConnection,
     error::SqlError,
-    sql::schema::{
-        accounts,
-        setup_links::{self, created_at_ms, hash},
-    },
+    sql::schema::{accounts, setup_links, setup_links::created_at_ms, setup_links::hash},
 };
 
 pub(super) fn has_account(c: &mut SqlConnection) -> Result<bool, SqlError> {

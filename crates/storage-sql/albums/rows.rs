@@ -12,7 +12,7 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        images::{ImageRow, Visibility, resolve_images},
+        image_rows::{ImageRow, Visibility, resolve_images},
         schema::{album_images, albums, images},
         statement,
         value::{RowReader, json_array},
@@ -56,7 +56,6 @@ pub(super) fn album(c: &mut SqlConnection, viewer: Viewer, id: &AlbumId) -> Resu
     row(c, visibility.account, id)?.map(|row| visible_album(c, row, visibility)).transpose()
 }
 
-/// The number of albums of an account.
 pub(super) fn count(c: &mut SqlConnection, account: i64) -> Result<u32, SqlError> {
     let count: i64 = albums::table.filter(albums::account_id.eq(account)).count().get_result(c)?;
     Ok(u32::try_from(count).unwrap_or(u32::MAX))

@@ -11,7 +11,7 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        images::{Visibility, VisibleImage, resolve_images},
+        image_rows::{Visibility, VisibleImage, resolve_images},
         schema::{album_images, albums},
         statement,
         value::json_text,

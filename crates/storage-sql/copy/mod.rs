@@ -8,7 +8,6 @@ mod table;
 mod tables;
 mod value;
 
-use async_trait::async_trait;
 use storage::{
     CopiedColumns, CopiedRow, CopiedTable, CopyStore, PageLimit, RowKey, SnapshotReceiver, StorageError,
 };
@@ -16,48 +15,36 @@ use storage::{
 #[cfg(test)]
 pub(crate) use completeness::assert_complete;
 
-use super::images::reindex;
-use crate::{Lock, SqlStore, id_sequence};
+use crate::{Lock, id_sequence, sql::text::reindex};
 
-#[async_trait]
-impl CopyStore for SqlStore {
-    async fn copied_rows(
-        &self,
-        table: CopiedTable,
-        after: Option<RowKey>,
-        limit: PageLimit,
-    ) -> Result<Vec<CopiedRow>, StorageError> {
-        self.read(move |c| rows::read(c, table, after.as_ref(), limit)).await
+operations! {
+    impl CopyStore {
+        read copied_rows(table: CopiedTable, after: Option<RowKey>, limit: PageLimit) -> Vec<CopiedRow> {
+            |c| rows::read(c, table, after.as_ref(), limit)
+        }
+        read_at_length read_snapshot(limit: PageLimit, receiver: SnapshotReceiver) -> () {
+            |c| rows::read_snapshot(c, limit, &*receiver)
+        }
+        read last_copied_key(table: CopiedTable) -> Option<RowKey> = rows::last_key;
+        write_in_any_state(Lock::Nothing) add_copied_rows(
+            table: CopiedTable, rows: Vec<CopiedRow> as ref
+        ) -> () = rows::add;
+        write_in_any_state(Lock::Nothing) index_copied_words(max: u32) -> u32 = reindex;
     }
+    by hand {
+        fn copied_columns(&self, table: CopiedTable) -> CopiedColumns {
+            let shape = rows::shape(table);
+            CopiedColumns { names: shape.columns, key: shape.key_columns }
+        }
 
-    fn copied_columns(&self, table: CopiedTable) -> CopiedColumns {
-        let shape = rows::shape(table);
-        CopiedColumns { names: shape.columns, key: shape.key_columns }
-    }
+        async fn highest_id(&self, table: CopiedTable) -> Result<Option<i64>, StorageError> {
+            let Some((name, column)) = rows::ids(table) else { return Ok(None) };
+            self.read(move |c| id_sequence::highest(c, name, column)).await.map(Some)
+        }
 
-    async fn read_snapshot(&self, limit: PageLimit, receiver: SnapshotReceiver) -> Result<(), StorageError> {
-        self.read_at_length(move |c| rows::read_snapshot(c, limit, &*receiver)).await
-    }
-
-    async fn last_copied_key(&self, table: CopiedTable) -> Result<Option<RowKey>, StorageError> {
-        self.read(move |c| rows::last_key(c, table)).await
-    }
-
-    async fn add_copied_rows(&self, table: CopiedTable, rows: Vec<CopiedRow>) -> Result<(), StorageError> {
-        self.write_in_any_state(Lock::Nothing, move |c| rows::add(c, table, &rows)).await
-    }
-
-    async fn highest_id(&self, table: CopiedTable) -> Result<Option<i64>, StorageError> {
-        let Some((name, column)) = rows::ids(table) else { return Ok(None) };
-        self.read(move |c| id_sequence::highest(c, name, column)).await.map(Some)
-    }
-
-    async fn raise_highest_id(&self, table: CopiedTable, id: i64) -> Result<(), StorageError> {
-        let Some((name, column)) = rows::ids(table) else { return Ok(()) };
-        self.write_in_any_state(Lock::Nothing, move |c| id_sequence::raise(c, name, column, id)).await
-    }
-
-    async fn index_copied_words(&self, max: u32) -> Result<u32, StorageError> {
-        self.write_in_any_state(Lock::Nothing, move |c| reindex(c, max)).await
+        async fn raise_highest_id(&self, table: CopiedTable, id: i64) -> Result<(), StorageError> {
+            let Some((name, column)) = rows::ids(table) else { return Ok(()) };
+            self.write_in_any_state(Lock::Nothing, move |c| id_sequence::raise(c, name, column, id)).await
+        }
     }
 }

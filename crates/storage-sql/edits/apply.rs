@@ -9,7 +9,7 @@ use super::{
 use crate::{
     SqlConnection,
     error::SqlError,
-    sql::{images::Visibility, schema::images},
+    sql::{image_rows::Visibility, schema::images},
 };
 
 /// Changes images that are visible to the viewer.

@@ -8,55 +8,28 @@ mod rows;
 mod undo;
 mod values;
 
-use async_trait::async_trait;
 use domain::{EditId, EditedField, ImageId};
 use storage::{
-    ChangeImage, EditStore, EditableImage, EditedImages, ImageEdits, ImagesToEdit, Lookup, StorageError,
-    Viewer,
+    ChangeImage, EditStore, EditableImage, EditedImages, ImageEdits, ImagesToEdit, Lookup, Viewer,
 };
 
-use crate::{Lock, SqlStore};
+use crate::Lock;
 
 pub(crate) use rows::with_corrections;
 pub(crate) use undo::of_images;
 pub(crate) use values::CaptureColumns;
 
-#[async_trait]
-impl EditStore for SqlStore {
-    async fn edit_images(
-        &self,
-        viewer: Viewer,
-        edit: &EditId,
-        images: ImagesToEdit,
-        change: ChangeImage,
-    ) -> Result<EditedImages, StorageError> {
-        let edit = edit.clone();
-        self.write(Lock::Account(viewer.account.0), move |c| apply::edit(c, viewer, &edit, &images, &change))
-            .await
-    }
-
-    async fn image_edits(
-        &self,
-        viewer: Viewer,
-        id: &ImageId,
-    ) -> Result<Lookup<(EditableImage, Option<ImageEdits>)>, StorageError> {
-        let id = id.clone();
-        self.read(move |c| undo::image_edits(c, viewer, &id)).await
-    }
-
-    async fn revert_fields(
-        &self,
-        viewer: Viewer,
-        id: &ImageId,
-        fields: &[EditedField],
-    ) -> Result<Lookup<()>, StorageError> {
-        let (id, fields) = (id.clone(), fields.to_vec());
-        self.write(Lock::Account(viewer.account.0), move |c| undo::revert_fields(c, viewer, &id, &fields))
-            .await
-    }
-
-    async fn undo_edit(&self, viewer: Viewer, edit: &EditId, max: u32) -> Result<u32, StorageError> {
-        let edit = edit.clone();
-        self.write(Lock::Account(viewer.account.0), move |c| undo::undo(c, viewer, &edit, max)).await
+operations! {
+    impl EditStore {
+        write(Lock::Account(viewer.account.0)) edit_images(
+            viewer: Viewer, edit: &EditId, images: ImagesToEdit as ref, change: ChangeImage as ref
+        ) -> EditedImages = apply::edit;
+        read image_edits(viewer: Viewer, id: &ImageId) -> Lookup<(EditableImage, Option<ImageEdits>)>
+            = undo::image_edits;
+        write(Lock::Account(viewer.account.0)) revert_fields(
+            viewer: Viewer, id: &ImageId, fields: &[EditedField]
+        ) -> Lookup<()> = undo::revert_fields;
+        write(Lock::Account(viewer.account.0)) undo_edit(viewer: Viewer, edit: &EditId, max: u32) -> u32
+            = undo::undo;
     }
 }

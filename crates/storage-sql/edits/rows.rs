@@ -11,8 +11,8 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        images::change_indexed,
-        queue::{free_capture_time, is_free},
+        capture_time::{free_capture_time, is_free},
+        image_change::change_indexed,
         schema::{image_edits, images},
     },
 };

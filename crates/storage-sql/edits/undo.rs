@@ -12,13 +12,12 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        images::resolve_image,
+        image_rows::resolve_image,
         schema::{image_edits, images},
         value::RowReader,
     },
 };
 
-/// The visible image of that id.
 fn visible(c: &mut SqlConnection, viewer: Viewer, id: &ImageId) -> Result<Lookup<EditedImage>, SqlError> {
     Ok(match resolve_image(c, viewer, id)? {
         Lookup::Found(found) => Lookup::Found(image(c, found.seq)?),

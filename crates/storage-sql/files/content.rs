@@ -7,11 +7,10 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        accounts::adjust_stored_bytes,
-        images::delete_without_files,
+        account_rows::{adjust_stored_bytes, store_bytes},
+        deletion::delete_without_files,
         originals::{self, Hold},
         queue,
-        quota::store_bytes,
         schema::{files, images},
         value::stored_bytes,
     },
@@ -129,21 +128,6 @@ fn is_purged(c: &mut SqlConnection, account: AccountId, original: &ContentHash) 
         .first::<i64>(c)
         .optional()?;
     Ok(file.is_some())
-}
-
-/// Gives a new image to the account's files with its bytes, whose former image was purged.
-pub(crate) fn link_files(
-    c: &mut SqlConnection,
-    account: i64,
-    original: &ContentHash,
-    image: i64,
-) -> Result<(), SqlError> {
-    let of_original = files::table
-        .filter(files::original.eq(original.as_bytes().as_slice()))
-        .filter(files::account_id.eq(account))
-        .filter(files::kind.eq("photo"));
-    diesel::update(of_original).set(files::image_seq.eq(image)).execute(c)?;
-    Ok(())
 }
 
 /// What a file refers to.

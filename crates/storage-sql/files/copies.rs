@@ -11,7 +11,7 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        quota::store_bytes,
+        account_rows::store_bytes,
         statement,
         value::{RowReader, row_count},
     },

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     SqlConnection,
     error::SqlError,
-    sql::{accounts::is_active, schema::file_locks, value::RowReader},
+    sql::{account_rows::is_active, schema::file_locks, value::RowReader},
 };
 
 /// Locks what is at a path, or a new placeholder.

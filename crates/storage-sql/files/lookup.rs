@@ -11,7 +11,7 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        accounts::is_active,
+        account_rows::is_active,
         schema::{files, images},
     },
 };

@@ -16,203 +16,65 @@ mod trail;
 mod transfer;
 mod tree;
 
-use async_trait::async_trait;
 use domain::{AccountId, FilePath, Timestamp};
 use storage::{
     FileChange, FileCondition, FileEntry, FileId, FileListing, FileLock, FileMove, FilePosition, FileRefusal,
-    FileStore, FileTimes, FileWritten, LocatedFile, NewFile, PairedKind, RecentFiles, StorageError,
+    FileStore, FileTimes, FileWritten, LocatedFile, NewFile, PairedKind, RecentFiles,
 };
 
-use crate::{Lock, SqlStore};
+use crate::Lock;
 
-pub(crate) use content::link_files;
 pub(crate) use folders::create_root_folder;
 pub(crate) use sweep::remove_all_files;
 
-#[async_trait]
-impl FileStore for SqlStore {
-    async fn file(&self, account: AccountId, path: &FilePath) -> Result<Option<FileEntry>, StorageError> {
-        let path = path.clone();
-        self.read(move |c| lookup::file(c, account, &path)).await
-    }
-
-    async fn file_by_id(&self, account: AccountId, id: FileId) -> Result<Option<FileEntry>, StorageError> {
-        self.read(move |c| lookup::by_id(c, account, id)).await
-    }
-
-    async fn located_file(
-        &self,
-        account: AccountId,
-        id: FileId,
-    ) -> Result<Option<LocatedFile>, StorageError> {
-        self.read(move |c| lookup::located(c, account, id)).await
-    }
-
-    async fn recent_files(
-        &self,
-        account: AccountId,
-        since: Timestamp,
-        before: FilePosition,
-        max: u32,
-    ) -> Result<RecentFiles, StorageError> {
-        self.read(move |c| recent::page(c, account, since, before, max)).await
-    }
-
-    async fn list_files(
-        &self,
-        account: AccountId,
-        path: &FilePath,
-    ) -> Result<Option<FileListing>, StorageError> {
-        let path = path.clone();
-        self.read(move |c| lookup::list(c, account, &path)).await
-    }
-
-    async fn files_with_prefix(
-        &self,
-        account: AccountId,
-        folder: &FilePath,
-        kind: PairedKind,
-        prefix: &str,
-        max: u32,
-    ) -> Result<Vec<FileEntry>, StorageError> {
-        let (folder, prefix) = (folder.clone(), prefix.to_owned());
-        self.read(move |c| lookup::with_prefix(c, account, &folder, kind, &prefix, max)).await
-    }
-
-    async fn sidecar_content(&self, account: AccountId, id: FileId) -> Result<Option<Vec<u8>>, StorageError> {
-        self.read(move |c| lookup::sidecar(c, account, id)).await
-    }
-
-    async fn put_file(
-        &self,
-        change: FileChange,
-        file: NewFile,
-    ) -> Result<Result<FileWritten, FileRefusal>, StorageError> {
-        self.write(Lock::Account(change.account.0), move |c| {
-            error::change(c, |c| put::put(c, &change, &file))
-        })
-        .await
-    }
-
-    async fn create_folder(
-        &self,
-        change: FileChange,
-        path: &FilePath,
-        create_folders: bool,
-    ) -> Result<Result<FileEntry, FileRefusal>, StorageError> {
-        let path = path.clone();
-        self.write(Lock::Account(change.account.0), move |c| {
-            error::change(c, |c| folders::create(c, &change, &path, create_folders))
-        })
-        .await
-    }
-
-    async fn move_file(
-        &self,
-        change: FileChange,
-        to: FileMove,
-    ) -> Result<Result<FileWritten, FileRefusal>, StorageError> {
-        self.write(Lock::Account(change.account.0), move |c| {
-            error::change(c, |c| transfer::rename(c, &change, &to))
-        })
-        .await
-    }
-
-    async fn copy_file(
-        &self,
-        change: FileChange,
-        to: FileMove,
-    ) -> Result<Result<FileWritten, FileRefusal>, StorageError> {
-        self.write(Lock::Account(change.account.0), move |c| {
-            error::change(c, |c| transfer::copy(c, &change, &to))
-        })
-        .await
-    }
-
-    async fn delete_file(
-        &self,
-        change: FileChange,
-        path: &FilePath,
-        condition: FileCondition,
-    ) -> Result<Result<(), FileRefusal>, StorageError> {
-        let path = path.clone();
-        self.write(Lock::Account(change.account.0), move |c| {
-            error::change(c, |c| removal::delete(c, &change, &path, &condition))
-        })
-        .await
-    }
-
-    async fn sweep_deleted_files(
-        &self,
-        account: Option<AccountId>,
-        at: Timestamp,
-        max: u32,
-    ) -> Result<u32, StorageError> {
-        self.write(account.map_or(Lock::Nothing, |account| Lock::Account(account.0)), move |c| {
-            sweep::sweep(c, account, at, max)
-        })
-        .await
-    }
-
-    async fn set_file_times(
-        &self,
-        change: FileChange,
-        path: &FilePath,
-        times: FileTimes,
-    ) -> Result<Result<FileEntry, FileRefusal>, StorageError> {
-        let path = path.clone();
-        self.write(Lock::Account(change.account.0), move |c| {
-            error::change(c, |c| times::set(c, &change, &path, times))
-        })
-        .await
-    }
-
-    async fn lock_file(
-        &self,
-        change: FileChange,
-        lock: FileLock,
-    ) -> Result<Result<FileWritten, FileRefusal>, StorageError> {
-        self.write(Lock::Account(change.account.0), move |c| {
-            error::change(c, |c| locking::lock(c, &change, &lock))
-        })
-        .await
-    }
-
-    async fn refresh_lock(
-        &self,
-        change: FileChange,
-        path: &FilePath,
-        token: &str,
-        expires_at: Timestamp,
-    ) -> Result<Option<FileLock>, StorageError> {
-        let (path, token) = (path.clone(), token.to_owned());
-        self.write(Lock::Account(change.account.0), move |c| {
-            locking::refresh(c, &change, &path, &token, expires_at)
-        })
-        .await
-    }
-
-    async fn unlock_file(
-        &self,
-        change: FileChange,
-        path: &FilePath,
-        token: &str,
-    ) -> Result<bool, StorageError> {
-        let (path, token) = (path.clone(), token.to_owned());
-        self.write(Lock::Account(change.account.0), move |c| locking::unlock(c, &change, &path, &token)).await
-    }
-
-    async fn file_locks(
-        &self,
-        account: AccountId,
-        path: &FilePath,
-        at: Timestamp,
-    ) -> Result<Vec<FileLock>, StorageError> {
-        let path = path.clone();
-        self.read(move |c| locking::applying(c, account, &path, at)).await
-    }
-
-    async fn account_locks(&self, account: AccountId, at: Timestamp) -> Result<Vec<FileLock>, StorageError> {
-        self.read(move |c| locking::all(c, account, at)).await
+operations! {
+    impl FileStore {
+        read file(account: AccountId, path: &FilePath) -> Option<FileEntry> = lookup::file;
+        read file_by_id(account: AccountId, id: FileId) -> Option<FileEntry> = lookup::by_id;
+        read located_file(account: AccountId, id: FileId) -> Option<LocatedFile> = lookup::located;
+        read recent_files(account: AccountId, since: Timestamp, before: FilePosition, max: u32) -> RecentFiles
+            = recent::page;
+        read list_files(account: AccountId, path: &FilePath) -> Option<FileListing> = lookup::list;
+        read files_with_prefix(
+            account: AccountId, folder: &FilePath, kind: PairedKind, prefix: &str, max: u32
+        ) -> Vec<FileEntry> = lookup::with_prefix;
+        read sidecar_content(account: AccountId, id: FileId) -> Option<Vec<u8>> = lookup::sidecar;
+        write(Lock::Account(change.account.0)) put_file(
+            change: FileChange, file: NewFile
+        ) -> Result<FileWritten, FileRefusal> { |c| error::change(c, |c| put::put(c, &change, &file)) }
+        write(Lock::Account(change.account.0)) create_folder(
+            change: FileChange, path: &FilePath, create_folders: bool
+        ) -> Result<FileEntry, FileRefusal> {
+            |c| error::change(c, |c| folders::create(c, &change, &path, create_folders))
+        }
+        write(Lock::Account(change.account.0)) move_file(
+            change: FileChange, to: FileMove
+        ) -> Result<FileWritten, FileRefusal> { |c| error::change(c, |c| transfer::rename(c, &change, &to)) }
+        write(Lock::Account(change.account.0)) copy_file(
+            change: FileChange, to: FileMove
+        ) -> Result<FileWritten, FileRefusal> { |c| error::change(c, |c| transfer::copy(c, &change, &to)) }
+        write(Lock::Account(change.account.0)) delete_file(
+            change: FileChange, path: &FilePath, condition: FileCondition
+        ) -> Result<(), FileRefusal> {
+            |c| error::change(c, |c| removal::delete(c, &change, &path, &condition))
+        }
+        write(account.map_or(Lock::Nothing, |account| Lock::Account(account.0))) sweep_deleted_files(
+            account: Option<AccountId>, at: Timestamp, max: u32
+        ) -> u32 = sweep::sweep;
+        write(Lock::Account(change.account.0)) set_file_times(
+            change: FileChange, path: &FilePath, times: FileTimes
+        ) -> Result<FileEntry, FileRefusal> { |c| error::change(c, |c| times::set(c, &change, &path, times)) }
+        write(Lock::Account(change.account.0)) lock_file(
+            change: FileChange, lock: FileLock
+        ) -> Result<FileWritten, FileRefusal> { |c| error::change(c, |c| locking::lock(c, &change, &lock)) }
+        write(Lock::Account(change.account.0)) refresh_lock(
+            change: FileChange as ref, path: &FilePath, token: &str, expires_at: Timestamp
+        ) -> Option<FileLock> = locking::refresh;
+        write(Lock::Account(change.account.0)) unlock_file(
+            change: FileChange as ref, path: &FilePath, token: &str
+        ) -> bool = locking::unlock;
+        read file_locks(account: AccountId, path: &FilePath, at: Timestamp) -> Vec<FileLock>
+            = locking::applying;
+        read account_locks(account: AccountId, at: Timestamp) -> Vec<FileLock> = locking::all;
     }
 }

@@ -29,7 +29,6 @@ pub(super) struct FileRow {
     sidecar_kind: Option<String>,
 }
 
-/// The image of a file.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = images, check_for_backend(crate::Backend))]
 pub(super) struct FileImageRow {

@@ -1,18 +1,16 @@
-//! The cameras of an account, and their images.
+//! The cameras of an account.
 
 use diesel::{
     QueryableByName,
     prelude::*,
     sql_types::{BigInt, Text},
 };
-use domain::Limit;
 use storage::Viewer;
 
-use super::{filter::ResolvedFilter, row::ImageRow, visibility::Visibility};
 use crate::{
     SqlConnection,
     error::SqlError,
-    sql::{schema::images, statement},
+    sql::{image_rows::Visibility, statement},
 };
 
 #[derive(QueryableByName)]
@@ -47,7 +45,7 @@ WHERE used.newest_ms >= $3 ORDER BY used.newest_ms DESC"
 );
 
 /// The cameras of the viewer's images, the camera of the newest image first.
-pub(super) fn names(c: &mut SqlConnection, viewer: Viewer, max: u32) -> Result<Vec<String>, SqlError> {
+pub(crate) fn names(c: &mut SqlConnection, viewer: Viewer, max: u32) -> Result<Vec<String>, SqlError> {
     let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(Vec::new()) };
     let rows: Vec<CameraRow> = statement(NAMES)
         .bind::<BigInt, _>(visibility.account)
@@ -55,41 +53,4 @@ pub(super) fn names(c: &mut SqlConnection, viewer: Viewer, max: u32) -> Result<V
         .bind::<BigInt, _>(visibility.oldest_ms)
         .load(c)?;
     Ok(rows.into_iter().map(|row| row.camera).collect())
-}
-
-/// The images of a camera that pass a filter without an album and a circle, the newest first.
-pub(super) fn page(
-    c: &mut SqlConnection,
-    camera: &str,
-    filter: &ResolvedFilter,
-    limit: Limit,
-) -> Result<Vec<ImageRow>, SqlError> {
-    Ok(images::table
-        .filter(images::account_id.eq(filter.account))
-        .filter(images::live.eq(true))
-        .filter(images::camera.eq(camera))
-        .filter(images::captured_at_ms.between(filter.start_ms, filter.end_ms))
-        .order(images::captured_at_ms.desc())
-        .limit(i64::from(limit.get()))
-        .select(ImageRow::as_select())
-        .load(c)?)
-}
-
-/// The newest images of a camera between two times, at most `max`.
-pub(crate) fn newest(
-    c: &mut SqlConnection,
-    account: i64,
-    camera: &str,
-    (start_ms, end_ms): (i64, i64),
-    max: i64,
-) -> Result<Vec<i64>, SqlError> {
-    Ok(images::table
-        .filter(images::account_id.eq(account))
-        .filter(images::live.eq(true))
-        .filter(images::camera.eq(camera))
-        .filter(images::captured_at_ms.between(start_ms, end_ms))
-        .order(images::captured_at_ms.desc())
-        .limit(max)
-        .select(images::seq)
-        .load(c)?)
 }

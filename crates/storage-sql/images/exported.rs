@@ -2,11 +2,10 @@ use diesel::prelude::*;
 use domain::{AccountId, Timestamp};
 use storage::{ExportedImage, ImageEdits};
 
-use super::row::ImageRow;
 use crate::{
     SqlConnection,
     error::SqlError,
-    sql::{edits::of_images, schema::images, value::RowReader},
+    sql::{edits::of_images, image_rows::ImageRow, schema::images, value::RowReader},
 };
 
 #[derive(Queryable, Selectable)]

@@ -1,174 +1,103 @@
-pub(crate) mod cameras;
-mod change;
-mod details;
+mod cameras;
 mod exported;
-mod filter;
-mod lookup;
 mod page;
-mod places;
 mod removal;
-mod renditions;
-mod row;
-mod text;
-mod visibility;
 
-use async_trait::async_trait;
 use domain::{
-    AccountId, ContentHash, Image, ImageId, Limit, ListQuery, QueryText, Rendition, Sidecar, Timestamp,
+    AccountId, ContentHash, Filter, Image, ImageId, Limit, ListQuery, QueryText, Rendition, Sidecar,
+    Timestamp,
 };
 use storage::{
-    ExportedImage, FoundImage, ImageStore, Lookup, MAX_TEXT_MATCHES, RenditionSource, SearchFilter,
-    StorageError, StoredRendition, TextColumns, TextMatch, Viewer, WordIndex,
+    ExportedImage, FoundImage, ImageStore, Lookup, RenditionSource, StorageError, StoredRendition,
+    TextColumns, TextMatch, Viewer, WordIndex,
 };
 
-use crate::{Lock, SqlStore};
-
-pub(crate) use change::change_indexed;
-pub(crate) use details::DetailsRow;
-pub(crate) use filter::OwnedFilter;
-pub(crate) use lookup::{VisibleImage, resolve_image, resolve_images};
-pub(crate) use places::latitudes;
-pub(crate) use removal::{delete_without_files, mark_deleted, remove_forever, undelete};
-pub(crate) use renditions::{replace as replace_renditions, trashed_source};
-pub(crate) use row::{ImageRow, ImageRowWithOwner, load_in_order};
-pub(crate) use text::{
-    AddedWords, IndexedWords, add_text, encode_word_ids, forget_words, outdated_words, reindex, remove_text,
+use crate::{
+    Lock,
+    sql::{image_rows, renditions, text},
 };
-pub(crate) use visibility::Visibility;
 
-#[async_trait]
-impl ImageStore for SqlStore {
-    async fn count_images(&self, viewer: Viewer) -> Result<u32, StorageError> {
-        self.query_inline(move |c| visibility::count(c, viewer)).await
+pub(crate) use removal::remove_forever;
+
+operations! {
+    impl ImageStore {
+        query_inline count_images(viewer: Viewer) -> u32 = image_rows::count;
+        read images(viewer: Viewer, ids: &[ImageId]) -> Vec<Image> = image_rows::visible_images;
+        read filter_images(viewer: Viewer, filter: &Filter, limit: Limit) -> Vec<FoundImage> = page::search;
+        read match_text(
+            viewer: Viewer, text: &QueryText, columns: TextColumns, filter: &Filter, max: u32
+        ) -> Vec<TextMatch> = text::matches;
+        read cameras(viewer: Viewer, max: u32) -> Vec<String> = cameras::names;
+        write(Lock::Account(viewer.account.0)) delete_image(
+            viewer: Viewer, id: &ImageId, at: Timestamp
+        ) -> Lookup<()> = removal::delete;
+        write(Lock::Account(account.0)) restore_image(account: AccountId, id: &ImageId) -> bool
+            = removal::restore;
+        write(Lock::Nothing) add_rendition(original: &ContentHash, rendition: StoredRendition as ref) -> bool
+            = renditions::add;
+        read sidecars_of_original(original: &ContentHash) -> Vec<Sidecar> = renditions::sidecars_of_original;
+        write(Lock::Nothing) purge_images(deleted_before: Timestamp, max: u32) -> u32 = removal::purge;
+        read exported_images(account: AccountId, after: Option<Timestamp>, max: u32) -> Vec<ExportedImage>
+            = exported::page;
     }
-
-    async fn image(&self, viewer: Viewer, id: &ImageId) -> Result<Lookup<Image>, StorageError> {
-        let id = id.clone();
-        let same = id.clone();
-        if let Some(found) = self.query_inline(move |c| lookup::image_by_one_query(c, viewer, &same)).await? {
-            return Ok(found);
+    by hand {
+        async fn image(&self, viewer: Viewer, id: &ImageId) -> Result<Lookup<Image>, StorageError> {
+            let id = id.clone();
+            let same = id.clone();
+            if let Some(found) =
+                self.query_inline(move |c| image_rows::image_by_one_query(c, viewer, &same)).await?
+            {
+                return Ok(found);
+            }
+            self.read(move |c| image_rows::image(c, viewer, &id)).await
         }
-        self.read(move |c| lookup::image(c, viewer, &id)).await
-    }
 
-    async fn images(&self, viewer: Viewer, ids: &[ImageId]) -> Result<Vec<Image>, StorageError> {
-        let ids = ids.to_vec();
-        self.read(move |c| lookup::visible_images(c, viewer, &ids)).await
-    }
-
-    async fn page_images(&self, viewer: Viewer, query: &ListQuery) -> Result<Vec<FoundImage>, StorageError> {
-        let query = *query;
-        if viewer.window().is_none() && query.circle.is_none() {
-            return self.query(move |c| page::unlimited(c, viewer.account, query.range, query.limit)).await;
+        async fn page_images(
+            &self,
+            viewer: Viewer,
+            query: &ListQuery,
+        ) -> Result<Vec<FoundImage>, StorageError> {
+            let query = *query;
+            if viewer.window().is_none() && query.circle.is_none() {
+                let (range, limit) = (query.range, query.limit);
+                return self.query(move |c| page::unlimited(c, viewer.account, range, limit)).await;
+            }
+            self.read(move |c| page::page(c, viewer, &query)).await
         }
-        self.read(move |c| page::page(c, viewer, &query)).await
-    }
 
-    async fn filter_images(
-        &self,
-        viewer: Viewer,
-        filter: SearchFilter<'_>,
-        limit: Limit,
-    ) -> Result<Vec<FoundImage>, StorageError> {
-        let filter = OwnedFilter::from(filter);
-        self.read(move |c| page::search(c, viewer, &filter, limit)).await
-    }
-
-    async fn cameras(&self, viewer: Viewer, max: u32) -> Result<Vec<String>, StorageError> {
-        self.read(move |c| cameras::names(c, viewer, max)).await
-    }
-
-    async fn match_text(
-        &self,
-        viewer: Viewer,
-        text: &QueryText,
-        columns: TextColumns,
-        filter: SearchFilter<'_>,
-        max: u32,
-    ) -> Result<Vec<TextMatch>, StorageError> {
-        let filter = OwnedFilter::from(filter);
-        let max = usize::try_from(max.min(MAX_TEXT_MATCHES)).unwrap_or(usize::MAX);
-        let query = text::TextQuery { text: text.clone(), columns, max };
-        self.read(move |c| text::matches(c, viewer, &query, &filter)).await
-    }
-
-    async fn delete_image(
-        &self,
-        viewer: Viewer,
-        id: &ImageId,
-        at: Timestamp,
-    ) -> Result<Lookup<()>, StorageError> {
-        let id = id.clone();
-        self.write(Lock::Account(viewer.account.0), move |c| removal::delete(c, viewer, &id, at)).await
-    }
-
-    async fn restore_image(&self, account: AccountId, id: &ImageId) -> Result<bool, StorageError> {
-        let id = id.clone();
-        self.write(Lock::Account(account.0), move |c| removal::restore(c, account, &id)).await
-    }
-
-    async fn rendition(
-        &self,
-        id: &ImageId,
-        rendition: Rendition,
-        free_window: u32,
-    ) -> Result<Option<RenditionSource>, StorageError> {
-        let id = id.clone();
-        let same = id.clone();
-        let found = self
-            .query_inline(move |c| renditions::source_by_one_query(c, &same, rendition, free_window))
-            .await?;
-        if let Some(source) = found {
-            return Ok(source);
+        async fn rendition(
+            &self,
+            id: &ImageId,
+            rendition: Rendition,
+            free_window: u32,
+        ) -> Result<Option<RenditionSource>, StorageError> {
+            let id = id.clone();
+            let same = id.clone();
+            let found = self
+                .query_inline(move |c| renditions::source_by_one_query(c, &same, rendition, free_window))
+                .await?;
+            if let Some(source) = found {
+                return Ok(source);
+            }
+            self.read(move |c| renditions::source(c, &id, rendition, free_window)).await
         }
-        self.read(move |c| renditions::source(c, &id, rendition, free_window)).await
-    }
-
-    async fn add_rendition(
-        &self,
-        original: &ContentHash,
-        rendition: StoredRendition,
-    ) -> Result<bool, StorageError> {
-        let original = *original;
-        self.write(Lock::Nothing, move |c| renditions::add(c, &original, &rendition)).await
-    }
-
-    async fn sidecars_of_original(&self, original: &ContentHash) -> Result<Vec<Sidecar>, StorageError> {
-        let original = *original;
-        self.read(move |c| renditions::sidecars_of_original(c, &original)).await
-    }
-
-    async fn purge_images(&self, deleted_before: Timestamp, max: u32) -> Result<u32, StorageError> {
-        self.write(Lock::Nothing, move |c| removal::purge(c, deleted_before, max)).await
-    }
-
-    async fn exported_images(
-        &self,
-        account: AccountId,
-        after: Option<Timestamp>,
-        max: u32,
-    ) -> Result<Vec<ExportedImage>, StorageError> {
-        self.read(move |c| exported::page(c, account, after, max)).await
     }
 }
 
-#[async_trait]
-impl WordIndex for SqlStore {
-    async fn count_outdated_words(&self) -> Result<u64, StorageError> {
-        self.read(text::outdated).await
+operations! {
+    impl WordIndex {
+        read count_outdated_words() -> u64 = text::outdated;
+        read word_index_is_newer() -> bool = text::is_newer;
     }
-
-    async fn word_index_is_newer(&self) -> Result<bool, StorageError> {
-        self.read(text::is_newer).await
-    }
-
-    async fn reindex_words(&self, max: u32) -> Result<u32, StorageError> {
-        if self.query(text::is_older).await? {
-            if self.write(Lock::Nothing, text::delete_older_stems).await? {
-                return Ok(1);
+    by hand {
+        async fn reindex_words(&self, max: u32) -> Result<u32, StorageError> {
+            if self.query(text::is_older).await? {
+                if self.write(Lock::Nothing, text::delete_older_stems).await? {
+                    return Ok(1);
+                }
+                self.write(Lock::Everything, text::begin).await?;
             }
-            self.write(Lock::Everything, text::begin).await?;
+            self.write(Lock::Nothing, move |c| text::reindex(c, max)).await
         }
-        self.write(Lock::Nothing, move |c| reindex(c, max)).await
     }
 }

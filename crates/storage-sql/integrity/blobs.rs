@@ -6,7 +6,7 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        blob_registry::{is_kept, keep_always, take_always},
+        blob_registry::{is_kept, keep_always, release_at, take_always},
         originals,
         queue::replace_job,
         rendition_queue,
@@ -28,6 +28,16 @@ pub(super) fn kept_without_use(
         }
     }
     Ok(unused)
+}
+
+pub(super) fn release_without_use(
+    c: &mut SqlConnection,
+    kind: BlobKind,
+    hashes: &[ContentHash],
+    at: Timestamp,
+) -> Result<(), SqlError> {
+    let unused = kept_without_use(c, kind, hashes)?;
+    unused.iter().try_for_each(|hash| release_at(c, kind, hash, at))
 }
 
 fn is_used(c: &mut SqlConnection, kind: BlobKind, hash: &ContentHash) -> Result<bool, SqlError> {

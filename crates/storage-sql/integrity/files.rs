@@ -12,7 +12,8 @@ use crate::{
     error::SqlError,
     sql::{
         blob_registry::keep_always,
-        files::{create_root_folder, link_files},
+        files::create_root_folder,
+        originals::link_files,
         schema::{accounts, files, images},
         statement,
         value::RowReader,

@@ -13,12 +13,12 @@ use crate::{
     place_index,
     sql::{
         blob_registry::keep_always,
-        images::{add_text, forget_words, remove_text},
-        map,
+        map, months,
         originals::recount_stored_bytes,
         queue::replace_job,
         schema::{image_vectors, images, renditions},
-        statement, timeline,
+        statement,
+        text::{add_text, forget_words, remove_text},
         value::RowReader,
         vectors,
     },
@@ -40,7 +40,7 @@ pub(super) fn repair(
             replace_job(c, row, at)
         }
         StoreRule::ImageCount => count_images(c, row),
-        StoreRule::TimelineMonths => timeline::recount(c, row),
+        StoreRule::TimelineMonths => months::recount(c, row),
         StoreRule::StoredBytes => recount_stored_bytes(c, row),
         StoreRule::RootFolder => files::create_root(c, row, at),
         // Nothing says which of the rows is right.

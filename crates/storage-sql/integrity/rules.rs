@@ -14,11 +14,11 @@ use crate::{
     error::SqlError,
     place_index::place_differs,
     sql::{
-        images::outdated_words,
-        map,
+        map, months,
         originals::WRONG_STORED_BYTES,
         schema::{accounts, images},
-        statement, timeline,
+        statement,
+        text::outdated_words,
         value::{RowReader, json_text},
     },
 };
@@ -109,7 +109,7 @@ const fn query(rule: StoreRule) -> RuleQuery {
         StoreRule::RenditionsAreKept => (IMAGES, Find::Rows(RENDITIONS_ARE_KEPT)),
         StoreRule::PendingImageHasJob => (IMAGES, Find::Rows(PENDING_IMAGE_HAS_JOB)),
         StoreRule::ImageCount => (ACCOUNTS, Find::Rows(IMAGE_COUNT)),
-        StoreRule::TimelineMonths => (ACCOUNTS, Find::Rows(timeline::WRONG_MONTHS)),
+        StoreRule::TimelineMonths => (ACCOUNTS, Find::Rows(months::WRONG_MONTHS)),
         StoreRule::AlbumCopies => (IMAGES, Find::Rows(ALBUM_COPIES)),
         StoreRule::PlaceIndex => (IMAGES, Find::Rows(PLACE_INDEX)),
         StoreRule::MapPoint => (IMAGES, Find::MapPoints),

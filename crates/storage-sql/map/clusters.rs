@@ -13,7 +13,7 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        images::Visibility,
+        image_rows::Visibility,
         schema::map_points,
         statement,
         value::{RowReader, json_array, json_text},
@@ -38,7 +38,6 @@ impl Group {
     }
 }
 
-/// The clusters of an area.
 pub(super) fn clusters(
     c: &mut SqlConnection,
     viewer: Viewer,

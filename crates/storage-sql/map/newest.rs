@@ -12,7 +12,7 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        images::{Visibility, load_in_order},
+        image_rows::{Visibility, load_in_order},
         schema::map_points,
     },
 };
@@ -24,7 +24,6 @@ const MAX_SORTED: i64 = 5000;
 /// The number of points that a step of a scan reads.
 const SCANNED: i64 = 2000;
 
-/// The newest photos of an area.
 pub(super) fn newest(
     c: &mut SqlConnection,
     viewer: Viewer,

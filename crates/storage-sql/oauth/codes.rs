@@ -7,7 +7,7 @@ use crate::{
     Lock, SqlConnection,
     error::SqlError,
     lock,
-    sql::{accounts::is_active, schema::oauth_grants},
+    sql::{account_rows::is_active, schema::oauth_grants},
 };
 
 /// Stores a code, unless its account does not exist.

@@ -8,7 +8,7 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        accounts::AccountRow,
+        account_rows::AccountRow,
         schema::{accounts, oauth_clients, oauth_grants},
         value::RowReader,
     },

@@ -18,11 +18,9 @@ use storage::{GrantHolder, GrantHolderStore, StorageError};
 
 use crate::{Lock, SqlStore};
 
-#[async_trait]
-impl GrantHolderStore for SqlStore {
-    async fn grant_holder(&self, grant_id: &str) -> Result<Option<GrantHolder>, StorageError> {
-        let grant_id = grant_id.to_owned();
-        self.query_inline(move |c| holder::of(c, &grant_id)).await
+operations! {
+    impl GrantHolderStore {
+        query_inline grant_holder(grant_id: &str) -> Option<GrantHolder> = holder::of;
     }
 }
 

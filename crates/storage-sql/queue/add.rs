@@ -4,19 +4,18 @@ use storage::{AddOutcome, BlobKind, ExistingImage, ImageState, NewImage};
 
 use super::{
     jobs::{enqueue, replace_job, requeue},
-    sidecars,
     states::{StateRow, by_original},
 };
 use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        accounts::is_active,
+        account_rows::is_active,
         blob_registry,
-        files::link_files,
-        images::undelete,
-        originals::{self, Hold},
+        deletion::undelete,
+        originals::{self, Hold, link_files},
         schema::images,
+        sidecars,
         value::stored_bytes,
     },
 };

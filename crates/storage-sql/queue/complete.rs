@@ -2,17 +2,19 @@ use diesel::prelude::*;
 use domain::{Metadata, PhotoDetails, Timestamp};
 use storage::{BlobKind, EditableImage, IndexedImage, JobId};
 
-use super::{capture_time::free_capture_time, jobs::lock_leased_image};
+use super::jobs::lock_leased_image;
 use crate::{
     Lock, SqlConnection,
     error::SqlError,
     lock,
     sql::{
-        accounts::adjust_live_images,
+        account_rows::adjust_live_images,
         blob_registry::{self, can_keep},
+        capture_time::free_capture_time,
         edits::{CaptureColumns, with_corrections},
-        images::{DetailsRow, change_indexed, replace_renditions},
-        rendition_queue,
+        image_change::change_indexed,
+        image_rows::DetailsRow,
+        rendition_queue, renditions,
         schema::{images, index_jobs},
         stages::requeue_image,
         value::RowReader,
@@ -58,7 +60,7 @@ pub(super) fn complete(
     }
     let reader = RowReader::new("images", &image.seq);
     let original = reader.hash("original", &image.original)?;
-    replace_renditions(c, &original, &indexed.renditions)?;
+    renditions::replace(c, &original, &indexed.renditions)?;
     diesel::delete(index_jobs::table.find(job.0)).execute(c)?;
     let live: bool = images::table.find(seq).select(images::live).get_result(c)?;
     if live && !was_ready {

@@ -4,16 +4,14 @@ use diesel::{dsl::exists, prelude::*};
 use domain::{FileInfo, ImageId, Rendition, Sidecar, Timestamp};
 use storage::{DecodedPicture, IndexJob, JobId};
 
-use super::{
-    jobs::{FOR_NEWER_DECODERS, fail_image},
-    sidecars,
-};
+use super::jobs::{FOR_NEWER_DECODERS, fail_image};
 use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
         lease::{LeasableJob, OwnedLeaseRequest, available_jobs, lease_statements},
         schema::{images, index_jobs, renditions},
+        sidecars,
         value::RowReader,
     },
 };

@@ -6,7 +6,10 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        schema::sign_in_attempts::{self, address, at_ms, network, pair},
+        schema::{
+            sign_in_attempts, sign_in_attempts::address, sign_in_attempts::at_ms, sign_in_attempts::network,
+            sign_in_attempts::pair,
+        },
         statement,
         value::{RowReader, row_count},
     },

@@ -6,8 +6,11 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        accounts::is_active,
-        schema::security_events::{self, account_id, address, at_ms, detail, kind, seq, times},
+        account_rows::is_active,
+        schema::{
+            security_events, security_events::account_id, security_events::address, security_events::at_ms,
+            security_events::detail, security_events::kind, security_events::seq, security_events::times,
+        },
         statement,
         value::RowReader,
     },

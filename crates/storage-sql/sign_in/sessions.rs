@@ -6,7 +6,7 @@ use crate::{
     SqlConnection,
     error::{SqlError, is_unique_violation},
     sql::{
-        accounts::{AccountRow, is_active},
+        account_rows::{AccountRow, is_active},
         login_flows::end_confirmed as end_confirmed_flows,
         oauth::delete_unredeemed_codes,
         schema::{accounts, sessions},

@@ -9,10 +9,10 @@ use crate::{
     error::SqlError,
     lock,
     sql::{
-        images::{add_text, remove_text},
         lease::{LeasableJob, OwnedLeaseRequest, available_jobs, lease_statements},
         schema::{images, renditions, stage_failures, stage_jobs, stages},
         statement,
+        text::{add_text, remove_text},
         value::RowReader,
         vectors,
     },

@@ -2,7 +2,6 @@ mod jobs;
 mod progress;
 mod registry;
 
-use async_trait::async_trait;
 use domain::{AccountId, ImageId, Timestamp};
 use storage::{
     BackfillFilter, JobId, LeaseRequest, Stage, StageId, StageJob, StageOutcome, StageProgress, StageQueue,
@@ -10,144 +9,103 @@ use storage::{
 };
 
 use crate::{
-    Lock, SqlStore,
+    Lock,
     sql::{lease::OwnedLeaseRequest, vectors},
 };
 
 pub(crate) use jobs::{abandon, release, requeue_image};
 
-#[async_trait]
-impl StageQueue for SqlStore {
-    async fn open_stage(
-        &self,
-        name: &str,
-        version: &str,
-        revision: u32,
-        other_version: VersionPolicy,
-    ) -> Result<Stage, StorageError> {
-        let (name, version) = (name.to_owned(), version.to_owned());
-        // Each process asks every few seconds, and the lock would hold up all who complete jobs.
-        let known = {
-            let (name, version) = (name.clone(), version.clone());
-            self.query(move |c| registry::opened(c, &name, (&version, revision), other_version)).await?
-        };
-        if let Some(known) = known {
-            return Ok(known);
+operations! {
+    impl StageQueue {
+        write_of_account(move |c| jobs::account_of(c, job)) complete_stage_job(
+            job: JobId, worker: &str, version: &str, outcome: StageOutcome as ref
+        ) -> bool = jobs::complete;
+        query_inline stage(name: &str) -> Option<Stage> = registry::stage;
+        write(Lock::Stages) restart_backfill(stage: StageId) -> () = registry::restart_backfill;
+        write(Lock::Nothing) retry_stage_job(job: JobId, worker: &str, not_before: Timestamp) -> () {
+            |c| jobs::retry(c, &job.0, &worker, not_before)
         }
-        self.write(Lock::Stages, move |c| registry::open(c, &name, (&version, revision), other_version)).await
+        write(Lock::SharedStages) fail_stage_job(job: JobId, worker: &str, reason: &str) -> () = jobs::fail;
+        write(Lock::Stages) mark_stage_complete(stage: StageId, version: &str) -> bool
+            = registry::mark_complete;
+        read stage_progress(account: Option<AccountId>) -> Vec<StageProgress> = progress::progress;
+        read images_with_pending_stages(images: &[ImageId], stages: &[StageId]) -> Vec<ImageId>
+            = progress::pending_images;
     }
-
-    async fn stage(&self, name: &str) -> Result<Option<Stage>, StorageError> {
-        let name = name.to_owned();
-        self.query_inline(move |c| registry::stage(c, &name)).await
-    }
-
-    async fn restart_backfill(&self, stage: StageId) -> Result<(), StorageError> {
-        self.write(Lock::Stages, move |c| registry::restart_backfill(c, stage)).await
-    }
-
-    async fn backfill_stage(
-        &self,
-        stage: StageId,
-        undone: BackfillFilter<'_>,
-        max: u32,
-    ) -> Result<bool, StorageError> {
-        let encoder = match undone {
-            BackfillFilter::All => None,
-            BackfillFilter::WithoutVector(encoder) => Some(encoder.to_owned()),
-        };
-        if !self.query(move |c| registry::has_backfill(c, stage)).await? {
-            return Ok(false);
+    by hand {
+        async fn open_stage(
+            &self,
+            name: &str,
+            version: &str,
+            revision: u32,
+            other_version: VersionPolicy,
+        ) -> Result<Stage, StorageError> {
+            let (name, version) = (name.to_owned(), version.to_owned());
+            // Each process asks every few seconds, and the lock would hold up all who complete jobs.
+            let known = {
+                let (name, version) = (name.clone(), version.clone());
+                self.query(move |c| registry::opened(c, &name, (&version, revision), other_version)).await?
+            };
+            if let Some(known) = known {
+                return Ok(known);
+            }
+            self.write(Lock::Stages, move |c| registry::open(c, &name, (&version, revision), other_version))
+                .await
         }
-        self.write(Lock::Stages, move |c| registry::backfill(c, stage, encoder.as_deref(), max)).await
-    }
 
-    async fn lease_stage_jobs(
-        &self,
-        stage: StageId,
-        request: LeaseRequest<'_>,
-    ) -> Result<Vec<StageJob>, StorageError> {
-        let request = OwnedLeaseRequest::from(request);
-        let at = request.at;
-        // As in `lease_jobs`: check for a queued job without the write lock first.
-        if !self.query(move |c| jobs::has_available(c, stage, at)).await? {
-            return Ok(Vec::new());
+        async fn backfill_stage(
+            &self,
+            stage: StageId,
+            undone: BackfillFilter<'_>,
+            max: u32,
+        ) -> Result<bool, StorageError> {
+            let encoder = match undone {
+                BackfillFilter::All => None,
+                BackfillFilter::WithoutVector(encoder) => Some(encoder.to_owned()),
+            };
+            if !self.query(move |c| registry::has_backfill(c, stage)).await? {
+                return Ok(false);
+            }
+            self.write(Lock::Stages, move |c| registry::backfill(c, stage, encoder.as_deref(), max)).await
         }
-        self.write(Lock::SharedStages, move |c| jobs::lease(c, stage, &request)).await
-    }
 
-    async fn renew_stage_leases(
-        &self,
-        worker: &str,
-        jobs: &[JobId],
-        until: Timestamp,
-    ) -> Result<(), StorageError> {
-        let worker = worker.to_owned();
-        let jobs: Vec<i64> = jobs.iter().map(|job| job.0).collect();
-        self.write(Lock::Nothing, move |c| jobs::renew(c, &worker, &jobs, until)).await
-    }
-
-    async fn complete_stage_job(
-        &self,
-        job: JobId,
-        worker: &str,
-        version: &str,
-        outcome: StageOutcome,
-    ) -> Result<bool, StorageError> {
-        let (worker, version) = (worker.to_owned(), version.to_owned());
-        let completed = self
-            .write_of_account(
-                move |c| jobs::account_of(c, job),
-                move |c| jobs::complete(c, job, &worker, &version, &outcome),
-            )
-            .await?;
-        Ok(completed.unwrap_or(false))
-    }
-
-    async fn retry_stage_job(
-        &self,
-        job: JobId,
-        worker: &str,
-        not_before: Timestamp,
-    ) -> Result<(), StorageError> {
-        let worker = worker.to_owned();
-        self.write(Lock::Nothing, move |c| jobs::retry(c, &job.0, &worker, not_before)).await
-    }
-
-    async fn fail_stage_job(&self, job: JobId, worker: &str, reason: &str) -> Result<(), StorageError> {
-        let (worker, reason) = (worker.to_owned(), reason.to_owned());
-        self.write(Lock::SharedStages, move |c| jobs::fail(c, job, &worker, &reason)).await
-    }
-
-    async fn mark_stage_complete(&self, stage: StageId, version: &str) -> Result<bool, StorageError> {
-        let version = version.to_owned();
-        self.write(Lock::Stages, move |c| registry::mark_complete(c, stage, &version)).await
-    }
-
-    async fn stage_progress(&self, account: Option<AccountId>) -> Result<Vec<StageProgress>, StorageError> {
-        self.read(move |c| progress::progress(c, account)).await
-    }
-
-    async fn images_with_pending_stages(
-        &self,
-        images: &[ImageId],
-        stages: &[StageId],
-    ) -> Result<Vec<ImageId>, StorageError> {
-        let (images, stages) = (images.to_vec(), stages.to_vec());
-        self.read(move |c| progress::pending_images(c, &images, &stages)).await
-    }
-
-    async fn prune_vectors(&self, names: &[&str], max: u32) -> Result<u32, StorageError> {
-        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        if !self
-            .read({
-                let names = names.clone();
-                move |c| vectors::any_prunable(c, &names)
-            })
-            .await?
-        {
-            return Ok(0);
+        async fn lease_stage_jobs(
+            &self,
+            stage: StageId,
+            request: LeaseRequest<'_>,
+        ) -> Result<Vec<StageJob>, StorageError> {
+            let request = OwnedLeaseRequest::from(request);
+            let at = request.at;
+            // As in `lease_jobs`: check for a queued job without the write lock first.
+            if !self.query(move |c| jobs::has_available(c, stage, at)).await? {
+                return Ok(Vec::new());
+            }
+            self.write(Lock::SharedStages, move |c| jobs::lease(c, stage, &request)).await
         }
-        self.write(Lock::Nothing, move |c| vectors::prune(c, &names, max)).await
+
+        async fn renew_stage_leases(
+            &self,
+            worker: &str,
+            jobs: &[JobId],
+            until: Timestamp,
+        ) -> Result<(), StorageError> {
+            let worker = worker.to_owned();
+            let jobs: Vec<i64> = jobs.iter().map(|job| job.0).collect();
+            self.write(Lock::Nothing, move |c| jobs::renew(c, &worker, &jobs, until)).await
+        }
+
+        async fn prune_vectors(&self, names: &[&str], max: u32) -> Result<u32, StorageError> {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            if !self
+                .read({
+                    let names = names.clone();
+                    move |c| vectors::any_prunable(c, &names)
+                })
+                .await?
+            {
+                return Ok(0);
+            }
+            self.write(Lock::Nothing, move |c| vectors::prune(c, &names, max)).await
+        }
     }
 }

@@ -8,8 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use domain::{Circle, DateRange, ImageId, Limit, ListQuery, Plan, Position, QueryText, Rendition};
-use storage::{IndexedImage, LeaseRequest, SchemaStore, SearchFilter, SharedStore, TextColumns, Viewer};
+use domain::{Circle, DateRange, Filter, ImageId, Limit, ListQuery, Plan, Position, QueryText, Rendition};
+use storage::{IndexedImage, LeaseRequest, SchemaStore, SharedStore, TextColumns, Viewer};
 use storage_conformance::{DECODERS, NOW, Photo, Seed, indexed, lease, random_photos};
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
 
@@ -85,9 +85,9 @@ async fn places(store: &SharedStore, ann: Viewer) {
         ("5,000 km around the pole", circle(-90.0, 0.0, 5_000_000.0)),
     ];
     for (name, circle) in circles {
-        let filter = SearchFilter { circle, ..SearchFilter::default() };
-        let found = store.filter_images(ann, filter, limit).await.unwrap().len();
-        time(&format!("filter_images, {name}: {found} found"), |_| store.filter_images(ann, filter, limit))
+        let filter = Filter { circle, ..Filter::default() };
+        let found = store.filter_images(ann, &filter, limit).await.unwrap().len();
+        time(&format!("filter_images, {name}: {found} found"), |_| store.filter_images(ann, &filter, limit))
             .await;
     }
     let page = ListQuery { limit, circle: circle(52.52, 13.4, 10_000.0), ..ListQuery::default() };
@@ -95,20 +95,19 @@ async fn places(store: &SharedStore, ann: Viewer) {
 }
 
 async fn words(store: &SharedStore, ann: Viewer, album: &domain::AlbumId) {
-    let any = SearchFilter::default();
     let berlin = Circle::new(Position::new(52.52, 13.4).unwrap(), 10_000.0).unwrap();
-    let cases: [(&str, &str, SearchFilter<'_>); 7] = [
-        ("a rare word", "48271", any),
-        ("a common word", "harbour", any),
-        ("two common words", "harbour dog", any),
-        ("two common words and a rare one", "harbour dog 48271", any),
-        ("a word of half the library", "number", any),
-        ("a common word within 10 km", "harbour", SearchFilter { circle: Some(berlin), ..any }),
-        ("a common word in an album", "harbour", SearchFilter { album: Some(album), ..any }),
+    let cases: [(&str, &str, Filter); 7] = [
+        ("a rare word", "48271", Filter::default()),
+        ("a common word", "harbour", Filter::default()),
+        ("two common words", "harbour dog", Filter::default()),
+        ("two common words and a rare one", "harbour dog 48271", Filter::default()),
+        ("a word of half the library", "number", Filter::default()),
+        ("a common word within 10 km", "harbour", Filter { circle: Some(berlin), ..Filter::default() }),
+        ("a common word in an album", "harbour", Filter { album: Some(album.clone()), ..Filter::default() }),
     ];
     for (name, words, filter) in cases {
         let text = &QueryText::parse(words).unwrap();
-        let search = || store.match_text(ann, text, TextColumns::ContentAndContext, filter, 50);
+        let search = || store.match_text(ann, text, TextColumns::ContentAndContext, &filter, 50);
         let found = search().await.unwrap();
         time(&format!("match_text, {name}: {} found", found.len()), |_| search()).await;
     }

@@ -30,7 +30,6 @@
 //! # Ok(())
 //! # }
 //! ```
-#![deny(missing_docs)]
 
 #[macro_use]
 mod dialect;

@@ -55,7 +55,6 @@ pub(crate) fn add(c: &mut SqlConnection, images: &[AddedWords]) -> Result<(), Sq
     Ok(())
 }
 
-/// Removes the words of images.
 pub(crate) fn remove(c: &mut SqlConnection, images: &[IndexedWords]) -> Result<(), SqlError> {
     let keys: Vec<i64> = images.iter().map(|image| image.key).collect();
     let seqs: Vec<i64> = images.iter().map(|image| image.seq).collect();

@@ -25,7 +25,6 @@ impl KeyKind {
         }
     }
 
-    /// The kind with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Api, Self::Sync].into_iter().find(|kind| kind.as_str() == name)
     }
@@ -35,28 +34,23 @@ impl KeyKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyId(pub i64);
 
-/// An account to create.
 #[derive(Clone)]
 pub struct NewAccount {
     /// The address its owner signs in with.
     pub email: Email,
     /// The argon2id hash of its password in PHC form.
     pub password_hash: String,
-    /// The plan.
     pub plan: Plan,
     /// The name of the account in sync apps; no other account has it.
     pub sync_handle: SyncHandle,
-    /// The current time.
     pub created_at: Timestamp,
 }
 
-/// Why an account was not created.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateAccountError {
     /// Another account uses this address.
     #[error("there is already an account for this email")]
     EmailTaken,
-    /// The store failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
@@ -64,15 +58,11 @@ pub enum CreateAccountError {
 /// An API key or sync password to create.
 #[derive(Clone)]
 pub struct NewKey {
-    /// The account it belongs to.
     pub account: AccountId,
-    /// What it authenticates.
     pub kind: KeyKind,
     /// The name its owner chose.
     pub name: KeyName,
-    /// The hash of the key.
     pub hash: KeyHash,
-    /// The current time.
     pub created_at: Timestamp,
 }
 
@@ -82,10 +72,8 @@ pub enum CreateKeyError {
     /// The account has an unrevoked key of that kind and name.
     #[error("there is already a key of this name; revoke it or choose another name")]
     NameTaken,
-    /// The account does not exist.
     #[error("there is no such account")]
     NoAccount,
-    /// The store failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
@@ -93,24 +81,18 @@ pub enum CreateKeyError {
 /// An API key or sync password as listed for its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyInfo {
-    /// The name.
     pub name: KeyName,
-    /// When it was created.
     pub created_at: Timestamp,
     /// When it was last used, approximately.
     pub last_used_at: Option<Timestamp>,
-    /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
 }
 
 /// An API key or sync password with the account that it authenticates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyHolder {
-    /// The key.
     pub key: KeyId,
-    /// What it authenticates.
     pub kind: KeyKind,
-    /// Its owner.
     pub account: Account,
     /// The last recorded use.
     pub last_used_at: Option<Timestamp>,
@@ -119,7 +101,6 @@ pub struct KeyHolder {
 /// Accounts, their API keys and sync passwords.
 #[async_trait]
 pub trait AccountStore: Send + Sync + 'static {
-    /// Creates an account.
     async fn create_account(&self, account: NewAccount) -> Result<Account, CreateAccountError>;
 
     /// All accounts, by email.
@@ -128,10 +109,8 @@ pub trait AccountStore: Send + Sync + 'static {
     /// The account with this address.
     async fn account_by_email(&self, email: &Email) -> Result<Option<Account>, StorageError>;
 
-    /// The account with this id.
     async fn account(&self, account: AccountId) -> Result<Option<Account>, StorageError>;
 
-    /// The account with this address, and its password hash.
     async fn password_hash_by_email(&self, email: &Email) -> Result<Option<(Account, String)>, StorageError>;
 
     /// Changes the plan of an account; `false` when there is no such account.

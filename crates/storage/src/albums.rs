@@ -8,7 +8,6 @@ use crate::{StorageError, Viewer};
 /// One page of an account's albums, newest first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AlbumPage {
-    /// The albums on the page.
     pub albums: Vec<Album>,
     /// Number of albums that the account has.
     pub total: u32,
@@ -17,22 +16,17 @@ pub struct AlbumPage {
 /// An album without its contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AlbumName {
-    /// The public id.
     pub id: AlbumId,
-    /// The title.
     pub title: String,
 }
 
 /// An album to create.
 #[derive(Debug, Clone)]
 pub struct NewAlbum {
-    /// The new public id.
     pub id: AlbumId,
-    /// The title.
     pub title: AlbumTitle,
     /// The first images; unchecked ids.
     pub images: Vec<String>,
-    /// The current time.
     pub created_at: Timestamp,
 }
 
@@ -64,7 +58,6 @@ pub trait AlbumStore: Send + Sync + 'static {
         offset: Offset,
     ) -> Result<AlbumPage, StorageError>;
 
-    /// One album.
     async fn album(&self, viewer: Viewer, id: &AlbumId) -> Result<Option<Album>, StorageError>;
 
     /// Creates an album with its first images.

@@ -6,11 +6,8 @@ use crate::StorageError;
 /// A blob and its length in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlobRef {
-    /// The kind.
     pub kind: BlobKind,
-    /// The address.
     pub hash: ContentHash,
-    /// The length.
     pub bytes: u64,
 }
 

@@ -15,9 +15,7 @@ pub enum Value {
     Real(f64),
     /// Whether something is so.
     Boolean(bool),
-    /// Text.
     Text(String),
-    /// Bytes.
     Bytes(Vec<u8>),
 }
 
@@ -62,7 +60,6 @@ pub struct CopiedRow {
 }
 
 impl CopiedRow {
-    /// The key.
     pub fn key(&self) -> RowKey {
         RowKey(self.values.iter().take(self.key_columns).cloned().collect())
     }
@@ -107,7 +104,6 @@ macro_rules! copied_tables {
                 }
             }
 
-            /// The table with this name.
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|table| table.name() == name)
             }
@@ -154,7 +150,6 @@ copied_tables! {
 /// The columns of a table, in an order that is the same in all adapters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CopiedColumns {
-    /// Their names.
     pub names: &'static [&'static str],
     /// How many of them are the key.
     pub key: usize,
@@ -167,7 +162,6 @@ pub enum SnapshotPart {
     Begin,
     /// A table begins. The tables come in the order of [`CopiedTable::ALL`].
     Table {
-        /// The table.
         table: CopiedTable,
         /// The highest id that was ever given to a row of the table; `None` if its rows have no such ids.
         highest_id: Option<i64>,
@@ -193,7 +187,6 @@ pub trait CopyStore: Send + Sync + 'static {
         limit: PageLimit,
     ) -> Result<Vec<CopiedRow>, StorageError>;
 
-    /// The columns of a table.
     fn copied_columns(&self, table: CopiedTable) -> CopiedColumns;
 
     /// Reads all tables in one snapshot, in pages, while others read and write. It takes as long as the receiver needs.

@@ -10,29 +10,24 @@ use crate::{Lookup, StorageError, Viewer};
 pub struct EditableImage {
     /// The capture time before it was made unique. Its source is that of the time in the file.
     pub capture: CaptureTime,
-    /// The position.
     pub position: Option<Position>,
     /// The name of the place.
     pub place: Option<String>,
-    /// The description.
     pub description: Option<String>,
 }
 
 /// New values of an image; `None` keeps the present one.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ImageChange {
-    /// The description.
     pub description: Option<Option<String>>,
     /// The capture time. Its source does not count.
     pub time: Option<ChangedTime>,
-    /// Where it was taken.
     pub place: Option<ChangedPlace>,
 }
 
 /// A new capture time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChangedTime {
-    /// The time.
     pub capture: CaptureTime,
     /// Whether it only follows from the new position. It is then undone with the position, unless it is corrected again.
     pub follows_position: bool,
@@ -47,7 +42,6 @@ pub struct ChangedPlace {
     pub place: Option<String>,
 }
 
-/// An image that is to be changed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImageToChange {
     /// Its present values.
@@ -67,7 +61,6 @@ pub enum ImagesToEdit {
     Ids(Vec<ImageId>),
     /// The first of those with a capture time in a range.
     Range {
-        /// The range.
         range: DateRange,
         /// Whether the newest come first. An edit that moves images to later times begins with the newest, so that it does
         /// not meet them again.

@@ -1,4 +1,3 @@
-/// Why an operation of a store failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
     /// The store cannot be reached, is locked, or has no room; the same call may succeed later.
@@ -6,14 +5,7 @@ pub enum StorageError {
     Unavailable(String),
     /// A stored value is invalid; the service never writes such a value.
     #[error("the metadata store holds an unreadable value: table {table}, column {column}, row {row}")]
-    Unreadable {
-        /// The table.
-        table: &'static str,
-        /// The column.
-        column: &'static str,
-        /// The row's key.
-        row: String,
-    },
+    Unreadable { table: &'static str, column: &'static str, row: String },
     /// The store refused a valid operation: a defect of the service or of the schema.
     #[error("the metadata store refused an operation: {0}")]
     Refused(String),

@@ -47,7 +47,6 @@ pub enum LockedAction {
 /// Where a lock is, relative to the entry that a change affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockPosition {
-    /// On the entry.
     Entry,
     /// On the folder that contains the entry.
     Parent,

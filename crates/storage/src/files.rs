@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use domain::{AccountId, ContentHash, FileName, FilePath, ImageId, SidecarKind, Timestamp};
 
-use crate::{FilePosition, LocatedFile, NewImage, RecentFiles, StorageError};
+use crate::{NewImage, StorageError};
 
 /// The id of a synced file or folder. Ids are never reused, and clients may see them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -12,23 +12,18 @@ pub struct FileId(pub i64);
 pub struct FileTimes {
     /// When it was last modified.
     pub modified_at: Option<Timestamp>,
-    /// When it was created.
     pub created_at: Option<Timestamp>,
 }
 
-/// What a file contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileContent {
-    /// A photo.
     Photo {
-        /// Its original.
         original: ContentHash,
         /// Its image; `None` when that was permanently removed after its deletion.
         image: Option<FileImage>,
     },
     /// A photo under the temporary name of an upload. It becomes an image when it is moved to its final name.
     Partial {
-        /// Its original.
         original: ContentHash,
         /// The media type, detected from its content.
         media_type: String,
@@ -41,10 +36,8 @@ pub enum FileContent {
     Placeholder,
 }
 
-/// The image of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileImage {
-    /// Its public id.
     pub id: ImageId,
     /// Whether it is indexed and not deleted, so that it may have renditions.
     pub is_live: bool,
@@ -55,9 +48,7 @@ pub struct FileImage {
 /// A folder, or a file with its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileKind {
-    /// A folder.
     Folder,
-    /// A file.
     File(FileContent),
 }
 
@@ -68,7 +59,6 @@ pub struct FileEntry {
     pub id: FileId,
     /// Its name; `None` for the root folder.
     pub name: Option<FileName>,
-    /// Folder or file.
     pub kind: FileKind,
     /// Its length in bytes; of a folder, the sum of all files below it.
     pub bytes: u64,
@@ -93,9 +83,7 @@ impl FileEntry {
 /// A folder and its direct members, by name. A file has no members.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileListing {
-    /// The file or folder itself.
     pub entry: FileEntry,
-    /// Its members.
     pub members: Vec<FileEntry>,
 }
 
@@ -128,13 +116,11 @@ impl FileCondition {
 /// A lock token, a URI that this service made.
 pub type LockToken = String;
 
-/// Maximum number of locks per account.
 pub const MAX_FILE_LOCKS: u32 = 1000;
 
 /// An exclusive write lock (RFC 4918 §6).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileLock {
-    /// Its token.
     pub token: LockToken,
     /// The path of the locked file or folder.
     pub root: FilePath,
@@ -142,7 +128,6 @@ pub struct FileLock {
     pub is_deep: bool,
     /// The owner element that the client sent, as XML that the caller has checked.
     pub owner: Option<String>,
-    /// When it expires.
     pub expires_at: Timestamp,
 }
 
@@ -156,12 +141,10 @@ impl FileLock {
 /// What every change of files has in common.
 #[derive(Debug, Clone)]
 pub struct FileChange {
-    /// The account.
     pub account: AccountId,
     /// The lock tokens that the client sent. A change that an unexpired lock without its token protects against is
     /// [`Locked`](FileRefusal::Locked).
     pub lock_tokens: Vec<LockToken>,
-    /// The current time.
     pub at: Timestamp,
     /// Maximum number of bytes that the account may store, for sidecars and partial files; `None` for no limit. A new
     /// image has its own limit.
@@ -176,7 +159,6 @@ pub enum NewFileContent {
     Photo(NewImage),
     /// A photo under a temporary name, whose original is announced and written.
     Partial {
-        /// Its original.
         original: ContentHash,
         /// The media type, detected from its content.
         media_type: &'static str,
@@ -189,14 +171,11 @@ pub enum NewFileContent {
     Placeholder,
 }
 
-/// A file to put.
 #[derive(Debug, Clone)]
 pub struct NewFile {
     /// Its path, not the root.
     pub path: FilePath,
-    /// Its content.
     pub content: NewFileContent,
-    /// Its length.
     pub bytes: u64,
     /// Its times as sent.
     pub times: FileTimes,
@@ -229,7 +208,6 @@ pub struct FileMove {
 /// The outcome of a change that leaves an entry at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileWritten {
-    /// The entry after the change.
     pub entry: FileEntry,
     /// Whether nothing was at the path before.
     pub is_new: bool,
@@ -252,7 +230,6 @@ pub enum FileRefusal {
     Condition,
     /// A lock protects the path, its folder or something below it, and its token was not sent.
     Locked,
-    /// The account would exceed its quota.
     QuotaExceeded,
     /// The copied folder has too many entries or too many bytes of sidecars, there are too many locks, or an entry would
     /// have too many folders above it.
@@ -262,7 +239,6 @@ pub enum FileRefusal {
     TooManyEntries,
     /// The original was removed in the meantime: announce and write it again.
     OriginalGone,
-    /// The account was deleted.
     AccountGone,
 }
 
@@ -282,10 +258,50 @@ pub const MAX_COPIED_SIDECAR_BYTES: u64 = 64 * 1024 * 1024;
 /// Kinds of files that belong together by their names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PairedKind {
-    /// Photos.
     Photo,
-    /// Sidecars.
     Sidecar,
+}
+
+/// A file or folder with its path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocatedFile {
+    pub path: FilePath,
+    pub entry: FileEntry,
+}
+
+impl LocatedFile {
+    /// A member of a folder; `None` if its path would be too deep.
+    pub fn in_folder(folder: &FilePath, entry: FileEntry) -> Option<Self> {
+        let names = folder.names().iter().chain(&entry.name).cloned().collect();
+        Some(Self { path: FilePath::new(names).ok()?, entry })
+    }
+}
+
+/// A place in the order of files by [`FileEntry::modified_at`], and among equal times by id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FilePosition {
+    pub modified_at: Timestamp,
+    pub id: FileId,
+}
+
+impl FilePosition {
+    /// The place after all files of this time.
+    pub const fn after(modified_at: Timestamp) -> Self {
+        Self { modified_at, id: FileId(i64::MAX) }
+    }
+
+    pub fn of(entry: &FileEntry) -> Self {
+        Self { modified_at: entry.modified_at(), id: entry.id }
+    }
+}
+
+/// A part of the files and folders of an account, the newest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecentFiles {
+    /// The files and folders, without the root folder. There may be fewer than were asked for.
+    pub files: Vec<LocatedFile>,
+    /// Where the next part begins; `None` if there are no more.
+    pub next: Option<FilePosition>,
 }
 
 /// The synced files and folders of an account, as a tree.
@@ -304,7 +320,6 @@ pub trait FileStore: Send + Sync + 'static {
     /// The entry at a path. The root folder always exists.
     async fn file(&self, account: AccountId, path: &FilePath) -> Result<Option<FileEntry>, StorageError>;
 
-    /// The entry with this id.
     async fn file_by_id(&self, account: AccountId, id: FileId) -> Result<Option<FileEntry>, StorageError>;
 
     /// The entry with this id and its path.

@@ -7,7 +7,6 @@ use crate::StorageError;
 /// A grant with the account that gave it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrantHolder {
-    /// The account that gave it.
     pub account: Account,
     /// The grant. It may have been revoked.
     pub grant: Grant,

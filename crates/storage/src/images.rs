@@ -1,42 +1,17 @@
 use async_trait::async_trait;
 use domain::{
-    AccountId, AlbumId, Circle, ContentHash, DateRange, Image, ImageId, Limit, ListQuery, PixelSize,
-    QueryText, Rendition, Sidecar, Timestamp,
+    AccountId, ContentHash, Filter, Image, ImageId, Limit, ListQuery, PixelSize, QueryText, Rendition,
+    Sidecar, Timestamp,
 };
 
-use crate::{ImageEdits, StorageError, Viewer};
-
-/// The result of looking up an image by id for a viewer.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Lookup<T> {
-    /// It belongs to the viewer and is visible.
-    Found(T),
-    /// It belongs to another account and is visible to its owner.
-    Foreign,
-    /// It is unknown, not ready, deleted, or outside the free window.
-    Missing,
-}
+use crate::{ImageEdits, Lookup, StorageError, Viewer};
 
 /// An image found by place or capture time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundImage {
-    /// The image.
     pub image: Image,
     /// Its distance from the circle's centre in metres, if the query has a circle.
     pub distance_m: Option<f64>,
-}
-
-/// Restricts a search besides its words.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct SearchFilter<'a> {
-    /// Only images of this album of the viewer.
-    pub album: Option<&'a AlbumId>,
-    /// Only these places, without a limit on the images considered.
-    pub circle: Option<Circle>,
-    /// Only images of the camera of this name, as [`PhotoDetails::camera`](domain::PhotoDetails::camera) gives it.
-    pub camera: Option<&'a str>,
-    /// Only these capture times.
-    pub range: DateRange,
 }
 
 /// The texts that are searched for words.
@@ -71,13 +46,9 @@ pub const MAX_TEXT_MATCHES: u32 = 256;
 /// An image found by words.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextMatch {
-    /// The image's public id.
     pub id: ImageId,
-    /// The image's internal id.
     pub image_key: ImageKey,
-    /// When it was taken.
     pub captured_at: Timestamp,
-    /// How well the words match.
     pub tier: TextTier,
     /// How well within the tier: above 0 and at most 1, comparable between searches. It depends on how many of the
     /// words match and how exactly, how close together they are, how long the text is, and how rare the words are.
@@ -93,24 +64,18 @@ pub struct TextMatch {
 /// A rendition in the blob store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredRendition {
-    /// Which one.
     pub rendition: Rendition,
-    /// The address of its blob.
     pub blob: ContentHash,
-    /// Its length.
     pub bytes: u64,
-    /// Its size.
     pub size: PixelSize,
 }
 
 /// What is needed to serve a rendition of a visible image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RenditionSource {
-    /// The account that the image belongs to.
     pub owner: AccountId,
     /// The original that it is made from.
     pub original: ContentHash,
-    /// The original's length.
     pub original_bytes: u64,
     /// The version of the image's renditions, as in [`Image::picture_version`].
     pub picture_version: u32,
@@ -121,13 +86,9 @@ pub struct RenditionSource {
 /// An image and its original, for an export.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExportedImage {
-    /// The image.
     pub image: Image,
-    /// The address of its original.
     pub original: ContentHash,
-    /// The length of its original, in bytes.
     pub original_bytes: u64,
-    /// The media type of its original.
     pub media_type: String,
     /// Its corrections. The source of the file's time is not told.
     pub edits: Option<ImageEdits>,
@@ -141,7 +102,6 @@ pub trait ImageStore: Send + Sync + 'static {
     /// The number of images visible to the viewer.
     async fn count_images(&self, viewer: Viewer) -> Result<u32, StorageError>;
 
-    /// One image.
     async fn image(&self, viewer: Viewer, id: &ImageId) -> Result<Lookup<Image>, StorageError>;
 
     /// The viewer's own visible images among these ids, in the order of the ids. The ids are distinct and at most
@@ -156,7 +116,7 @@ pub trait ImageStore: Send + Sync + 'static {
     async fn filter_images(
         &self,
         viewer: Viewer,
-        filter: SearchFilter<'_>,
+        filter: &Filter,
         limit: Limit,
     ) -> Result<Vec<FoundImage>, StorageError>;
 
@@ -175,7 +135,7 @@ pub trait ImageStore: Send + Sync + 'static {
         viewer: Viewer,
         text: &QueryText,
         columns: TextColumns,
-        filter: SearchFilter<'_>,
+        filter: &Filter,
         max: u32,
     ) -> Result<Vec<TextMatch>, StorageError>;
 

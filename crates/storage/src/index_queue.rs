@@ -8,21 +8,16 @@ use crate::{StorageError, StoredRendition};
 /// An image to add to the library. Its original is in the blob store.
 #[derive(Debug, Clone)]
 pub struct NewImage {
-    /// The new public id.
     pub id: ImageId,
-    /// The account it belongs to.
     pub account: AccountId,
     /// The original, announced and written.
     pub original: ContentHash,
-    /// The original's length.
     pub original_bytes: u64,
     /// The media type of the original, detected from its content.
     pub media_type: &'static str,
-    /// The name of the file.
     pub file_name: Option<String>,
     /// When the file was last modified, according to the client that sent it.
     pub modified_at: Option<Timestamp>,
-    /// The current time.
     pub added_at: Timestamp,
     /// The sidecars that came with the file, stored whole; the caller limits their length. The last of each kind
     /// counts. A kind that is missing here keeps the content that the store has.
@@ -58,7 +53,6 @@ impl RestoreDeleted {
     }
 }
 
-/// The state of an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ImageState {
     /// It is queued for indexing.
@@ -77,15 +71,12 @@ pub enum ImageState {
 /// An image that an account already has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExistingImage {
-    /// Its id.
     pub id: ImageId,
-    /// Its state.
     pub state: ImageState,
     /// Whether its owner deleted it.
     pub deleted: bool,
 }
 
-/// The outcome of adding an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AddOutcome {
     /// It is new and queued for indexing.
@@ -102,11 +93,9 @@ pub enum AddOutcome {
     Retried(ImageId),
     /// Its owner deleted the image with these bytes, and `restore_deleted` does not apply. Nothing changed.
     StaysDeleted(ExistingImage),
-    /// The account would exceed its quota.
     QuotaExceeded,
     /// The original was removed in the meantime: announce and write it again.
     OriginalGone,
-    /// The account was deleted.
     AccountGone,
 }
 
@@ -128,13 +117,9 @@ pub struct DecodedPicture {
 /// An image to index, leased to one worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexJob {
-    /// The job's id.
     pub id: JobId,
-    /// The image.
     pub image: ImageId,
-    /// Its original.
     pub original: ContentHash,
-    /// The original's length.
     pub original_bytes: u64,
     /// What is known about its file; the sidecars are in the order of their kinds.
     pub file: FileInfo,
@@ -155,7 +140,6 @@ pub struct LeaseRequest<'a> {
     pub at: Timestamp,
     /// When the lease expires unless it is renewed.
     pub until: Timestamp,
-    /// Maximum number of jobs.
     pub max: u32,
     /// Jobs that have been leased this often without completing are given up instead of leased.
     pub max_attempts: u32,
@@ -177,7 +161,6 @@ pub struct IndexedImage {
     pub text: Option<String>,
     /// Why the file could be read only in part, if so.
     pub damaged: Option<String>,
-    /// The version of the decoders.
     pub decoder_version: u32,
     /// A preview of a few bytes. `None` keeps the one that the store has.
     pub thumbhash: Option<Thumbhash>,
@@ -189,7 +172,6 @@ pub struct IndexedImage {
 /// An image that could not be indexed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedImage {
-    /// The account it belongs to.
     pub email: Email,
     /// The name of its file, if known.
     pub file_name: Option<String>,
@@ -218,7 +200,6 @@ pub struct QueueLength {
 /// unchanged, until [`complete_job`](Self::complete_job) replaces its data. When indexing fails it stays unchanged.
 #[async_trait]
 pub trait IndexQueue: Send + Sync + 'static {
-    /// The image of an account that has this original.
     async fn image_by_original(
         &self,
         account: AccountId,

@@ -18,7 +18,6 @@ pub enum StoreRule {
     RenditionsExist,
     /// The blobs of an image's renditions are registered as kept, with the renditions' lengths.
     RenditionsAreKept,
-    /// A pending image has a job.
     PendingImageHasJob,
     /// The stored number of live images of an account is right.
     ImageCount,
@@ -101,7 +100,6 @@ pub struct RuleRow(pub i64);
 /// What an operator needs to find a photo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageReference {
-    /// The image.
     pub id: ImageId,
     /// The address of its account; `None` when the account was deleted.
     pub account: Option<String>,
@@ -112,7 +110,6 @@ pub struct ImageReference {
 /// A row that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// The row.
     pub row: RuleRow,
     /// The image concerned, if there is one.
     pub image: Option<ImageReference>,
@@ -134,13 +131,11 @@ pub struct CheckedRows {
 /// What refers to a blob.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlobUser {
-    /// An image.
     Image(ImageReference),
     /// A photo under the temporary name of an upload.
     PartialFile {
         /// The address of its account.
         account: Option<String>,
-        /// Its name.
         name: String,
     },
 }
@@ -150,9 +145,7 @@ pub enum BlobUser {
 pub struct StoredPart {
     /// The file that holds it. Names of files are unique.
     pub file: String,
-    /// Its length.
     pub bytes: u64,
-    /// Its upload.
     pub upload: UploadId,
     /// The address of its account; `None` when the account was deleted.
     pub account: Option<String>,
@@ -165,7 +158,6 @@ pub struct BlobUse {
     pub user: BlobUser,
     /// The user's original.
     pub original: ContentHash,
-    /// The original's length.
     pub original_bytes: u64,
     /// The rendition whose bytes the blob has; `None` for the original itself.
     pub rendition: Option<Rendition>,

@@ -9,7 +9,6 @@
 //!
 //! The most common change is a new operation: add it to the trait of its topic with its outcome as an enum, write
 //! its cases in `storage-conformance`, then implement it in the folder `storage-sql`, which both adapters compile.
-#![deny(missing_docs)]
 
 mod accounts;
 mod albums;
@@ -17,7 +16,6 @@ mod blob_registry;
 mod copy;
 mod edits;
 mod error;
-mod file_order;
 mod file_rules;
 mod files;
 mod grants;
@@ -26,6 +24,7 @@ mod index_queue;
 mod integrity;
 mod library_state;
 mod login_flows;
+mod lookup;
 mod map;
 mod photo_context;
 mod problems;
@@ -67,18 +66,17 @@ pub use edits::{
     ImageToChange, ImagesToEdit,
 };
 pub use error::StorageError;
-pub use file_order::{FilePosition, LocatedFile, RecentFiles};
 pub use file_rules::{LockPosition, LockedAction, exceeds_quota};
 pub use files::{
     FileChange, FileCondition, FileContent, FileEntry, FileId, FileImage, FileKind, FileListing, FileLock,
-    FileMove, FileRefusal, FileStore, FileTimes, FileWritten, LockToken, MAX_COPIED_FILES,
-    MAX_COPIED_SIDECAR_BYTES, MAX_EMPTY_FILES, MAX_FILE_LOCKS, MAX_FILES_PER_PHOTO, NewFile, NewFileContent,
-    PairedKind,
+    FileMove, FilePosition, FileRefusal, FileStore, FileTimes, FileWritten, LocatedFile, LockToken,
+    MAX_COPIED_FILES, MAX_COPIED_SIDECAR_BYTES, MAX_EMPTY_FILES, MAX_FILE_LOCKS, MAX_FILES_PER_PHOTO,
+    NewFile, NewFileContent, PairedKind, RecentFiles,
 };
 pub use grants::{GrantHolder, GrantHolderStore};
 pub use images::{
-    ExportedImage, FoundImage, ImageKey, ImageStore, Lookup, MAX_TEXT_MATCHES, RenditionSource, SearchFilter,
-    StoredRendition, TextColumns, TextMatch, TextTier,
+    ExportedImage, FoundImage, ImageKey, ImageStore, MAX_TEXT_MATCHES, RenditionSource, StoredRendition,
+    TextColumns, TextMatch, TextTier,
 };
 pub use index_queue::{
     AddOutcome, DecodedPicture, ExistingImage, FailedImage, ImageState, IndexJob, IndexQueue, IndexedImage,
@@ -90,6 +88,7 @@ pub use integrity::{
 };
 pub use library_state::{LibraryState, LibraryStateStore, Transfer};
 pub use login_flows::{LoginFlow, LoginFlowStore, LoginTokenHash, MAX_LOGIN_FLOWS, NewLoginFlow};
+pub use lookup::Lookup;
 pub use map::{MapCluster, MapStore};
 pub use photo_context::{MAX_ALBUMS_OF_PHOTO, PhotoContext, PhotoContextStore};
 pub use problems::{IndexingProgress, ProblemImage, ProblemStore};
@@ -204,9 +203,7 @@ pub type SharedStore = Arc<dyn Store>;
 /// The account that an operation runs for, and which of its images are visible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Viewer {
-    /// The account.
     pub account: AccountId,
-    /// Its plan.
     pub plan: Plan,
     /// Number of newest images that are visible on the free plan. It also applies to other accounts when their images
     /// are looked up.

@@ -26,7 +26,6 @@ pub struct Transfer {
     pub id: String,
     /// The other store, as messages name it. It contains no password.
     pub peer: String,
-    /// When it began.
     pub began_at: Timestamp,
 }
 
@@ -54,7 +53,6 @@ impl LibraryState {
 /// [`StorageError::Unavailable`]. Migrations and [`CopyStore`](crate::CopyStore) are not affected.
 #[async_trait]
 pub trait LibraryStateStore: Send + Sync + 'static {
-    /// The current state.
     async fn library_state(&self) -> Result<LibraryState, StorageError>;
 
     /// Replaces the state if it is still `expected`; returns whether it was. Writes that are running end before, and no

@@ -18,9 +18,7 @@ pub struct NewLoginFlow {
     pub page: LoginTokenHash,
     /// The name of the device.
     pub device: String,
-    /// The current time.
     pub at: Timestamp,
-    /// When it expires.
     pub expires_at: Timestamp,
 }
 
@@ -36,10 +34,8 @@ pub struct LoginFlow {
 /// Login flows of sync apps.
 #[async_trait]
 pub trait LoginFlowStore: Send + Sync + 'static {
-    /// Begins a login flow.
     async fn begin_login_flow(&self, flow: NewLoginFlow) -> Result<(), StorageError>;
 
-    /// The login flow of a page.
     async fn login_flow(
         &self,
         page: LoginTokenHash,

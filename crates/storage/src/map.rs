@@ -6,7 +6,6 @@ use crate::{StorageError, Viewer};
 /// The visible photos of a square of the map.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MapCluster {
-    /// The square.
     pub cell: MapCell,
     /// The number of photos; at least 1.
     pub photos: u64,

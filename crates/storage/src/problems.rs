@@ -6,13 +6,11 @@ use crate::{ImageKey, StorageError};
 /// A photo that could not be indexed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProblemImage {
-    /// The public id.
     pub id: ImageId,
     /// The name of its file, if known.
     pub file_name: Option<String>,
     /// Why it could not be indexed, for its owner.
     pub reason: String,
-    /// When it was added.
     pub added_at: Timestamp,
 }
 

@@ -8,7 +8,6 @@ use crate::{LeaseRequest, StorageError};
 pub struct RenditionJob {
     /// The original, which identifies the job.
     pub original: ContentHash,
-    /// The original's length.
     pub original_bytes: u64,
     /// How many times it has been leased, including this time.
     pub attempts: u32,

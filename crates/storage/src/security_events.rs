@@ -9,25 +9,20 @@ pub const MAX_EVENTS_PER_KIND: u32 = 30;
 /// Equal events within this many milliseconds (one hour) are counted as one.
 pub const EVENT_MERGE_WINDOW_MS: i64 = 3_600_000;
 
-/// A security event to record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSecurityEvent {
-    /// The account.
     pub account: AccountId,
-    /// The kind of event.
     pub kind: SecurityEventKind,
     /// The client's address; `None` for commands run on the server itself.
     pub address: Option<String>,
     /// The name of the app or API key concerned.
     pub detail: Option<String>,
-    /// The current time.
     pub at: Timestamp,
 }
 
 /// A recorded security event, which may have happened several times in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecurityEvent {
-    /// The kind of event.
     pub kind: SecurityEventKind,
     /// The client's address; `None` for commands run on the server itself.
     pub address: Option<String>,

@@ -44,14 +44,10 @@ pub struct SelectionStep {
     pub next: Option<SelectionCursor>,
 }
 
-/// One image of a selection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelectedImage {
-    /// The internal id.
     pub image_key: ImageKey,
-    /// The public id.
     pub id: ImageId,
-    /// When it was taken.
     pub captured_at: Timestamp,
 }
 

@@ -9,21 +9,17 @@ use crate::StorageError;
 /// never stored.
 pub type SessionHash = [u8; 32];
 
-/// Maximum number of sessions per account.
 pub const MAX_SESSIONS: u32 = 100;
 
-/// A session to create.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NewSession {
     /// The hash of its secret.
     pub hash: SessionHash,
-    /// The account that signed in.
     pub account: AccountId,
     /// The browser's `User-Agent`.
     pub user_agent: Option<String>,
     /// The client's address.
     pub address: String,
-    /// The current time.
     pub at: Timestamp,
     /// When it expires unless it is extended.
     pub expires_at: Timestamp,
@@ -41,9 +37,7 @@ impl fmt::Debug for NewSession {
 /// A session with the account that it authenticates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionHolder {
-    /// The account that signed in.
     pub account: Account,
-    /// When it signed in.
     pub created_at: Timestamp,
     /// When it was last used, approximately.
     pub last_seen_at: Timestamp,
@@ -60,7 +54,6 @@ pub struct SessionInfo {
     pub user_agent: Option<String>,
     /// The client's address.
     pub address: String,
-    /// When the account signed in.
     pub created_at: Timestamp,
     /// When it was last used, approximately.
     pub last_seen_at: Timestamp,

@@ -20,7 +20,6 @@ pub trait SetupStore: Send + Sync + 'static {
     /// Adds a valid link; returns `false` and changes nothing when an account exists.
     async fn create_setup_link(&self, link: SetupHash, at: Timestamp) -> Result<bool, StorageError>;
 
-    /// Whether a link is valid.
     async fn is_setup_link_valid(&self, link: SetupHash) -> Result<bool, StorageError>;
 
     /// Creates the first account if the link is valid; of several concurrent calls one succeeds. Otherwise returns

@@ -27,7 +27,6 @@ pub struct SignInLimits {
     pub window_ms: i64,
 }
 
-/// The id of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AttemptId(pub i64);
 

@@ -12,7 +12,6 @@ pub struct NewSigningKey {
     pub sealed: Vec<u8>,
 }
 
-/// A signing key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredSigningKey {
     /// Its id in tokens and in the published key set.

@@ -10,9 +10,7 @@ pub struct StageId(pub i64);
 /// A kind of background work that is done once for every visible image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stage {
-    /// The id.
     pub id: StageId,
-    /// The name.
     pub name: String,
     /// What does the work, such as a model. When it changes, all images are processed again.
     pub version: String,
@@ -43,13 +41,9 @@ pub enum BackfillFilter<'a> {
 /// An image that a stage must process, leased to one worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StageJob {
-    /// The job's id.
     pub id: JobId,
-    /// The image.
     pub image: ImageId,
-    /// Its original.
     pub original: ContentHash,
-    /// The original's length.
     pub original_bytes: u64,
     /// The blobs of its renditions medium and thumb that exist, the smaller first.
     pub renditions: Vec<RenditionBlob>,
@@ -57,14 +51,10 @@ pub struct StageJob {
     pub encoders: Vec<String>,
 }
 
-/// The blob of a rendition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RenditionBlob {
-    /// Which rendition.
     pub rendition: Rendition,
-    /// The address of its blob.
     pub blob: ContentHash,
-    /// Its length.
     pub bytes: u64,
 }
 
@@ -80,16 +70,13 @@ pub enum StageOutcome {
 /// The embedding of an image by an encoder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewVector {
-    /// The encoder's name.
     pub encoder: String,
     /// The components in the caller's encoding.
     pub vector: Vec<u8>,
 }
 
-/// The progress of a stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StageProgress {
-    /// The stage.
     pub stage: Stage,
     /// Images that are queued or being processed.
     pub waiting: u64,

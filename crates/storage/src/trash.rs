@@ -6,11 +6,9 @@ use crate::{RenditionSource, SelectionCursor, SelectionStep, StorageError};
 /// A deleted image that can be restored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrashedImage {
-    /// The public id.
     pub id: ImageId,
     /// The name of its file, if known.
     pub file_name: Option<String>,
-    /// When it was deleted.
     pub deleted_at: Timestamp,
     /// The image; `None` if it was never indexed.
     pub image: Option<Image>,
@@ -28,7 +26,6 @@ pub trait TrashStore: Send + Sync + 'static {
         max: u32,
     ) -> Result<Vec<TrashedImage>, StorageError>;
 
-    /// The number of deleted images.
     async fn count_trash(&self, account: AccountId) -> Result<u32, StorageError>;
 
     /// The source of a rendition of a deleted image; `None` if the account has no such deleted image.

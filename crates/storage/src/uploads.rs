@@ -26,12 +26,9 @@ impl UploadProtocol {
     }
 }
 
-/// An upload to begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewUpload {
-    /// The account.
     pub account: AccountId,
-    /// The protocol.
     pub protocol: UploadProtocol,
     /// Its name in URLs, unique per account and protocol.
     pub name: String,
@@ -39,16 +36,12 @@ pub struct NewUpload {
     pub total_bytes: Option<u64>,
     /// What the client said about it, in a form that the caller understands.
     pub metadata: String,
-    /// The current time.
     pub at: Timestamp,
 }
 
-/// The state of an upload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UploadState {
-    /// Its id.
     pub id: UploadId,
-    /// Its protocol.
     pub protocol: UploadProtocol,
     /// Its name in URLs.
     pub name: String,
@@ -81,24 +74,19 @@ pub struct UploadPart {
     pub number: u64,
     /// The name in URLs of a chunk.
     pub name: String,
-    /// Its length.
     pub bytes: u64,
     /// The file that holds it.
     pub file: String,
-    /// When it was received.
     pub received_at: Timestamp,
 }
 
-/// The outcome of beginning an upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BeginUpload {
-    /// It has begun.
     Begun(UploadId),
     /// There is an unfinished one of that name.
     Exists,
     /// The account has too many uploads in progress.
     TooMany,
-    /// The account was deleted.
     AccountGone,
 }
 
@@ -111,7 +99,6 @@ pub const MAX_FINISHED_UPLOADS: u32 = 1000;
 /// Maximum number of parts per upload: enough for 200 MiB in parts of 64 KiB, which some tus clients send.
 pub const MAX_UPLOAD_PARTS: u32 = 4000;
 
-/// The outcome of adding a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AddPart {
     /// It was added. A part of that number that it replaced was in this file, which can be deleted.
@@ -125,7 +112,6 @@ pub enum AddPart {
     WrongOffset(u64),
     /// The upload has too many parts.
     TooMany,
-    /// The account would exceed its quota.
     QuotaExceeded,
 }
 
@@ -145,7 +131,6 @@ pub trait UploadStore: Send + Sync + 'static {
     /// Begins an upload. It replaces a finished one of the same name.
     async fn begin_upload(&self, upload: NewUpload) -> Result<BeginUpload, StorageError>;
 
-    /// An upload of an account by name.
     async fn upload(
         &self,
         account: AccountId,

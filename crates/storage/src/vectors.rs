@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use domain::{AccountId, AlbumId, DateRange, Image, Position, Timestamp};
+use domain::{AccountId, Filter, Image, Position, Timestamp};
 
-use crate::{ImageKey, SearchFilter, StorageError, Viewer};
+use crate::{ImageKey, StorageError, Viewer};
 
 /// The id of an encoder in its store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -16,13 +16,9 @@ pub struct VectorId(pub i64);
 /// The embedding of an image, with the data that searches filter by.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredVector {
-    /// The vector's id.
     pub id: VectorId,
-    /// The image.
     pub image: ImageKey,
-    /// When it was taken.
     pub captured_at: Timestamp,
-    /// Where it was taken.
     pub position: Option<Position>,
     /// The components, as stored by [`StageOutcome::Vectors`](crate::StageOutcome::Vectors).
     pub vector: Vec<u8>,
@@ -31,11 +27,8 @@ pub struct StoredVector {
 /// A vector whose image is visible to the viewer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VisibleVector {
-    /// The image.
     pub image: ImageKey,
-    /// When it was taken.
     pub captured_at: Timestamp,
-    /// The components.
     pub vector: Vec<u8>,
 }
 
@@ -51,7 +44,6 @@ pub trait VectorStore: Send + Sync + 'static {
     /// The encoder of that name; `None` while it has no vectors.
     async fn encoder(&self, name: &str) -> Result<Option<EncoderId>, StorageError>;
 
-    /// The newest vector of an account and encoder.
     async fn newest_vector(
         &self,
         account: AccountId,
@@ -85,21 +77,18 @@ pub trait VectorStore: Send + Sync + 'static {
         viewer: Viewer,
         encoder: EncoderId,
         vectors: &[VectorId],
-        filter: SearchFilter<'_>,
+        filter: &Filter,
     ) -> Result<Vec<VisibleVector>, StorageError>;
 
     /// The capture time of the oldest image that is visible to the viewer; `None` when all its images are visible.
     async fn visible_since(&self, viewer: Viewer) -> Result<Option<Timestamp>, StorageError>;
 
-    /// The visible images of an album of the viewer, in any order.
-    async fn album_image_keys(&self, viewer: Viewer, album: &AlbumId) -> Result<Vec<ImageKey>, StorageError>;
-
-    /// The visible images of a camera in a range, in any order; `None` if there are more than `max`.
-    async fn camera_image_keys(
+    /// The visible images of the album or the camera of a filter, in its range and in any order; `None` if the filter has
+    /// neither, or if there are more than `max` images of the camera.
+    async fn candidate_image_keys(
         &self,
         viewer: Viewer,
-        camera: &str,
-        range: DateRange,
+        filter: &Filter,
         max: u32,
     ) -> Result<Option<Vec<ImageKey>>, StorageError>;
 

@@ -10,7 +10,6 @@ pub struct FileVersion(pub [u8; 16]);
 /// A version of a file that was imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WatchedFile {
-    /// The version.
     pub version: FileVersion,
     /// When it was last remembered.
     pub seen_at: Timestamp,

@@ -6,12 +6,11 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use domain::{AccountId, Circle, Position, QueryText, Timestamp};
+use domain::{AccountId, Circle, Filter, Position, QueryText, Timestamp};
 use futures_util::{StreamExt as _, stream::FuturesOrdered};
 use indexer::SharedEncoder;
 use storage::{
-    EncoderId, ImageKey, SearchFilter, SharedStore, StorageError, StoredVector, VectorId, Viewer,
-    VisibleVector,
+    EncoderId, ImageKey, SharedStore, StorageError, StoredVector, VectorId, Viewer, VisibleVector,
 };
 use threads::run_limited;
 use tokio::{sync::Semaphore, task::JoinError};
@@ -122,7 +121,7 @@ impl EmbeddingCache {
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'a> {
     pub(super) viewer: Viewer,
-    pub(super) filter: SearchFilter<'a>,
+    pub(super) filter: &'a Filter,
     pub(super) limit: usize,
 }
 
@@ -249,13 +248,7 @@ impl Catalogue {
     async fn scan_filter(&self, scope: &Scope<'_>) -> Result<ScanFilter, AppearanceError> {
         let store = &self.parts.store;
         let (range, circle) = (scope.filter.range, scope.filter.circle);
-        let keys = match (scope.filter.album, scope.filter.camera) {
-            (Some(album), _) => Some(store.album_image_keys(scope.viewer, album).await?),
-            (None, Some(camera)) => {
-                store.camera_image_keys(scope.viewer, camera, range, MAX_CAMERA_IMAGES).await?
-            }
-            (None, None) => None,
-        };
+        let keys = store.candidate_image_keys(scope.viewer, scope.filter, MAX_CAMERA_IMAGES).await?;
         let images = keys.map(|keys| Arc::new(keys.iter().map(|key| key.0).collect::<KeySet>()));
         let since = store.visible_since(scope.viewer).await?;
         let first = since.map_or(range.start(), |since| since.max(range.start()));

@@ -7,16 +7,16 @@ mod pages;
 use std::{collections::HashMap, ops::Range};
 
 use accounts::Caller;
-use domain::{AlbumId, Channels, Circle, Image, Limit, QueryText, SearchQuery, SearchTarget};
+use domain::{AlbumId, Channels, Circle, Filter, Image, Limit, QueryText, SearchQuery, SearchTarget};
 use indexer::SharedEncoder;
-use storage::{EncoderId, FoundImage, ImageKey, SearchFilter, StorageError, TextColumns, TextMatch};
+use storage::{EncoderId, FoundImage, ImageKey, StorageError, TextColumns, TextMatch};
 
 use crate::Catalogue;
 pub(crate) use appearance::EmbeddingCache;
 pub use appearance::SearchSettings;
 use appearance::{AppearanceError, EncoderResults, ImageResult, Scope};
 use merge::{Ranked, TextResult, merge};
-pub use pages::{MatchBy, PhotoFilter, RankedPage};
+pub use pages::{MatchBy, RankedPage};
 
 /// At least this many text results are merged with the image results.
 const MIN_TEXT_RESULTS: u32 = 200;
@@ -127,8 +127,7 @@ impl Catalogue {
     /// [`SearchError`].
     pub async fn search(&self, caller: &Caller, query: &SearchQuery) -> Result<Vec<Hit>, SearchError> {
         let album = self.searched_album(caller, query.album.as_deref()).await?;
-        let filter =
-            SearchFilter { album: album.as_ref(), circle: query.circle, camera: None, range: query.range };
+        let filter = &Filter { album, ..query.filter.clone() };
         match &query.target {
             SearchTarget::Everything => {
                 let found = self.parts.store.filter_images(self.viewer(caller), filter, query.limit).await?;
@@ -167,7 +166,7 @@ impl Catalogue {
         &self,
         caller: &Caller,
         matching: &Matching<'_>,
-        filter: SearchFilter<'_>,
+        filter: &Filter,
         max: usize,
     ) -> Result<Ranking, SearchError> {
         let scope = Scope { viewer: self.viewer(caller), filter, limit: max };

@@ -1,8 +1,8 @@
 //! Searches of people, page by page.
 
 use accounts::Caller;
-use domain::{Circle, DateRange, Limit, QueryText};
-use storage::{MAX_TEXT_MATCHES, SearchFilter, StorageError, TextColumns};
+use domain::{Filter, Limit, QueryText};
+use storage::{MAX_TEXT_MATCHES, StorageError, TextColumns};
 
 use super::{Appearance, Hit, Matching, SearchError};
 use crate::Catalogue;
@@ -23,23 +23,6 @@ pub enum MatchBy {
     Words,
     /// Visual appearance.
     Look,
-}
-
-/// Restricts a search besides its words.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct PhotoFilter {
-    /// Only these places.
-    pub circle: Option<Circle>,
-    /// Only the camera of this name, as [`Catalogue::cameras`] lists it.
-    pub camera: Option<String>,
-    /// Only these capture times.
-    pub range: DateRange,
-}
-
-impl PhotoFilter {
-    fn as_search_filter(&self) -> SearchFilter<'_> {
-        SearchFilter { album: None, circle: self.circle, camera: self.camera.as_deref(), range: self.range }
-    }
 }
 
 /// A page of a ranking.
@@ -69,10 +52,9 @@ impl Catalogue {
     pub async fn newest_photos(
         &self,
         caller: &Caller,
-        filter: &PhotoFilter,
+        filter: &Filter,
         limit: Limit,
     ) -> Result<Vec<Hit>, StorageError> {
-        let filter = filter.as_search_filter();
         let found = self.parts.store.filter_images(self.viewer(caller), filter, limit).await?;
         Ok(found.into_iter().map(Hit::from).collect())
     }
@@ -87,7 +69,7 @@ impl Catalogue {
         caller: &Caller,
         text: &QueryText,
         by: MatchBy,
-        filter: &PhotoFilter,
+        filter: &Filter,
         (skip, limit): (usize, Limit),
     ) -> Result<RankedPage, SearchError> {
         let matching = Matching {
@@ -100,7 +82,7 @@ impl Catalogue {
                 MatchBy::Look => Some(Appearance::Required),
             },
         };
-        let ranking = self.rank(caller, &matching, filter.as_search_filter(), MAX_RANKED).await?;
+        let ranking = self.rank(caller, &matching, filter, MAX_RANKED).await?;
         let ranked = ranking.images.len();
         let has_all_texts =
             ranking.text_matches.len() < usize::try_from(MAX_TEXT_MATCHES).unwrap_or(usize::MAX);

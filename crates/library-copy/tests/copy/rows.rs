@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use domain::{Circle, FilePath, Plan, Position, QueryText};
+use domain::{Circle, FilePath, Filter, Plan, Position, QueryText};
 use fastrand::Rng;
 use library_copy::CopyOptions;
 use storage::{
-    CheckDepth, CopiedTable, FileChange, FileCondition, FileMove, LibraryState, RuleRow, SearchFilter,
-    SharedStore, StoreRule, TextColumns,
+    CheckDepth, CopiedTable, FileChange, FileCondition, FileMove, LibraryState, RuleRow, SharedStore,
+    StoreRule, TextColumns,
 };
 use storage_conformance::{NOW, Photo, Seed, random_photos, run_case};
 
@@ -162,10 +162,10 @@ async fn a_copy_answers_searches_and_assigns_higher_ids() {
     let europe = Circle::new(Position::new(50.0, 5.0).unwrap(), 3_000_000.0).unwrap();
     let found = async |store: &SharedStore| {
         let text = QueryText::parse("glaciers").unwrap();
-        let nearby = SearchFilter { circle: Some(europe), ..SearchFilter::default() };
+        let nearby = Filter { circle: Some(europe), ..Filter::default() };
         let mut found = Vec::new();
-        for filter in [SearchFilter::default(), nearby] {
-            found.push(store.match_text(ann, &text, TextColumns::Content, filter, 100).await.unwrap());
+        for filter in [Filter::default(), nearby] {
+            found.push(store.match_text(ann, &text, TextColumns::Content, &filter, 100).await.unwrap());
         }
         (store.images(ann, &ids).await.unwrap(), found)
     };

@@ -103,9 +103,9 @@ async fn albums(it: &Process, account: &Account) -> BTreeMap<String, KeptAlbum> 
     let page = it.library.catalogue.albums(&caller, Limit::default(), Offset::default()).await.unwrap();
     let mut albums = BTreeMap::new();
     for album in page.albums {
-        let filter = storage::SearchFilter { album: Some(&album.id), ..storage::SearchFilter::default() };
+        let filter = domain::Filter { album: Some(album.id.clone()), ..domain::Filter::default() };
         let viewer = storage::Viewer { account: account.id, plan: domain::Plan::Paid, free_window: 1000 };
-        let found = storage::ImageStore::filter_images(&it.store, viewer, filter, Limit::new(100).unwrap());
+        let found = storage::ImageStore::filter_images(&it.store, viewer, &filter, Limit::new(100).unwrap());
         let photos = found.await.unwrap().iter().map(|found| found.image.captured_at.to_string()).collect();
         let cover = album.cover.filter(|_| album.is_cover_chosen).map(|cover| times[cover.as_str()].clone());
         albums.insert(album.title, (photos, album.order, cover));

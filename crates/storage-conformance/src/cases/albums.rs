@@ -1,8 +1,8 @@
 use domain::{
-    AlbumChange, AlbumCover, AlbumId, AlbumOrder, AlbumTitle, DateRange, ImageId, MAX_ALBUMS_PER_ACCOUNT,
-    Offset, Plan,
+    AlbumChange, AlbumCover, AlbumId, AlbumOrder, AlbumTitle, DateRange, Filter, ImageId,
+    MAX_ALBUMS_PER_ACCOUNT, Offset, Plan,
 };
-use storage::{AlbumPage, AlbumWrite, NewAlbum, SearchFilter, Viewer};
+use storage::{AlbumPage, AlbumWrite, NewAlbum, Viewer};
 
 use crate::{
     NOW, Photo, Seed,
@@ -47,7 +47,7 @@ pub(crate) async fn an_album_is_created(seed: &Seed) {
     assert_eq!((&made.id, made.title.as_str(), made.image_count), (&new.id, "New", 3));
     assert_eq!((made.cover.as_ref(), made.created_at, made.updated_at), (Some(&ids[2]), NOW, NOW));
     assert_eq!(album(seed, ann, &new.id).await, made);
-    let filter = SearchFilter { album: Some(&new.id), ..Default::default() };
+    let filter = Filter { album: Some(new.id.clone()), ..Default::default() };
     assert_eq!(filtered(seed, ann, filter).await, newest_first(&ids));
 }
 
@@ -87,7 +87,7 @@ pub(crate) async fn another_accounts_album_is_unknown(seed: &Seed) {
     let retitled = AlbumChange { title: Some(title("Ours")), ..AlbumChange::default() };
     assert_eq!(change(seed, ben, &id, retitled, 1).await, AlbumWrite::NoAlbum);
     assert!(!seed.store().delete_album(ben, &id).await.unwrap());
-    let filter = SearchFilter { album: Some(&id), ..Default::default() };
+    let filter = Filter { album: Some(id.clone()), ..Default::default() };
     assert_eq!(filtered(seed, ben, filter).await, []);
     assert_eq!(album(seed, ann, &id).await.title, "Mine");
 }
@@ -98,7 +98,7 @@ pub(crate) async fn an_unused_id_is_no_album(seed: &Seed) {
     assert_eq!(seed.store().album(ann, &id).await.unwrap(), None);
     assert_eq!(change(seed, ann, &id, add(vec!["nothing".to_owned()]), 1).await, AlbumWrite::NoAlbum);
     assert!(!seed.store().delete_album(ann, &id).await.unwrap());
-    let filter = SearchFilter { album: Some(&id), ..Default::default() };
+    let filter = Filter { album: Some(id.clone()), ..Default::default() };
     assert_eq!(filtered(seed, ann, filter).await, []);
 }
 
@@ -193,7 +193,7 @@ pub(crate) async fn deleting_an_album_keeps_its_images(seed: &Seed) {
     assert!(seed.store().delete_album(ann, &id).await.unwrap());
     assert!(!seed.store().delete_album(ann, &id).await.unwrap());
     assert_eq!(seed.store().album(ann, &id).await.unwrap(), None);
-    assert_eq!(filtered(seed, ann, SearchFilter::default()).await, newest_first(&ids));
+    assert_eq!(filtered(seed, ann, Filter::default()).await, newest_first(&ids));
 }
 
 pub(crate) async fn an_account_has_at_most_500_albums(seed: &Seed) {

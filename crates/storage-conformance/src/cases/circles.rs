@@ -1,6 +1,6 @@
-use domain::{Circle, ImageId, MAX_RADIUS_M, Plan, Position};
+use domain::{Circle, Filter, ImageId, MAX_RADIUS_M, Plan, Position};
 use fastrand::Rng;
-use storage::{SearchFilter, Viewer};
+use storage::Viewer;
 
 use crate::{
     NOW, Photo, Seed,
@@ -16,7 +16,7 @@ async fn at_places(seed: &Seed, viewer: Viewer, places: &[(f64, f64)]) -> Vec<Im
 }
 
 async fn inside(seed: &Seed, viewer: Viewer, circle: Circle) -> Vec<ImageId> {
-    filtered(seed, viewer, SearchFilter { circle: Some(circle), ..Default::default() }).await
+    filtered(seed, viewer, Filter { circle: Some(circle), ..Default::default() }).await
 }
 
 pub(crate) async fn a_circle_includes_its_boundary(seed: &Seed) {
@@ -75,12 +75,12 @@ pub(crate) async fn a_circle_combines_with_range_album_and_deletion(seed: &Seed)
     let album = seed.album(ann, "Some", &[ids[1].clone(), ids[2].clone(), ids[4].clone()]).await;
     let near = Some(circle(10.0, 20.0, 10.0));
     let range = seconds(1, 2);
-    let filter = SearchFilter { circle: near, range, ..Default::default() };
+    let filter = Filter { circle: near, range, ..Default::default() };
     assert_eq!(filtered(seed, ann, filter).await, newest_first(&ids[1..3]));
-    let filter = SearchFilter { circle: near, album: Some(&album), ..Default::default() };
+    let filter = Filter { circle: near, album: Some(album.clone()), ..Default::default() };
     assert_eq!(filtered(seed, ann, filter).await, newest_first(&ids[1..3]));
-    let filter = SearchFilter { circle: near, album: Some(&album), range: seconds(2, 9), camera: None };
-    assert_eq!(filtered(seed, ann, filter).await, ids[2..3]);
+    let filter = Filter { circle: near, album: Some(album.clone()), range: seconds(2, 9), camera: None };
+    assert_eq!(filtered(seed, ann, &filter).await, ids[2..3]);
     delete(seed, ann, &ids[2], second(99)).await;
     assert_eq!(filtered(seed, ann, filter).await, []);
     assert_eq!(inside(seed, ann, circle(10.0, 20.0, 10.0)).await, [3, 1, 0].map(|at| ids[at].clone()));
@@ -105,8 +105,8 @@ async fn check_circle(seed: &Seed, viewer: Viewer, photos: &[(Photo, ImageId)], 
     let counts_and_cameras =
         [(1, None), (20, None), (100, None), (50, Some("NIKON D750")), (1, Some("no camera"))];
     for (count, camera) in counts_and_cameras {
-        let filter = SearchFilter { circle: Some(circle), camera, ..Default::default() };
-        let found = seed.store().filter_images(viewer, filter, limit(count)).await.unwrap();
+        let filter = Filter { circle: Some(circle), camera: camera.map(str::to_owned), ..Default::default() };
+        let found = seed.store().filter_images(viewer, &filter, limit(count)).await.unwrap();
         let found: Vec<ImageId> = found.into_iter().map(|found| found.image.id).collect();
         assert_eq!(found, model(photos, circle, camera, usize::try_from(count).unwrap()), "{circle:?}");
     }

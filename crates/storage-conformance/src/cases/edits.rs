@@ -1,12 +1,12 @@
 use std::sync::Arc;
 
 use domain::{
-    AlbumId, CaptureTime, DateRange, EditId, EditedField, Image, ImageId, Plan, Position, Selection,
+    AlbumId, CaptureTime, DateRange, EditId, EditedField, Filter, Image, ImageId, Plan, Position, Selection,
     Timestamp, UtcOffset,
 };
 use storage::{
     ChangeImage, ChangedPlace, ChangedTime, EditedImages, ImageChange, ImageEdits, ImageToChange,
-    ImagesToEdit, IndexedImage, Lookup, PhotoContext, SearchFilter, Viewer,
+    ImagesToEdit, IndexedImage, Lookup, PhotoContext, Viewer,
 };
 
 use crate::{
@@ -145,7 +145,7 @@ pub(crate) async fn corrected_values_are_used_everywhere(seed: &Seed) {
     assert_eq!(matching(seed, ann, &["there"]).await, [ids[0].clone()]);
     assert_eq!(matching(seed, ann, &["harbour"]).await.len(), 2);
     for (place, finds) in [(circle(10.0, 20.0, 1000.0), 2), (circle(-30.0, 40.0, 1000.0), 1)] {
-        let filter = SearchFilter { circle: Some(place), ..SearchFilter::default() };
+        let filter = Filter { circle: Some(place), ..Filter::default() };
         assert_eq!(filtered(seed, ann, filter).await.len(), finds, "{place:?}");
     }
     assert_eq!(timeline(seed, ann).await[0], ids[0]);

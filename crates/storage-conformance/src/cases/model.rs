@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::{AlbumChange, AlbumId, ContentHash, ImageId, Plan, Sidecar, SidecarKind, Timestamp};
+use domain::{AlbumChange, AlbumId, ContentHash, Filter, ImageId, Plan, Sidecar, SidecarKind, Timestamp};
 use fastrand::Rng;
-use storage::{AddOutcome, AlbumWrite, IndexedImage, Lookup, NewImage, SearchFilter, Viewer};
+use storage::{AddOutcome, AlbumWrite, IndexedImage, Lookup, NewImage, Viewer};
 
 use crate::{
     Photo, Seed, indexed,
@@ -196,7 +196,7 @@ impl ModelTest<'_> {
             let album = self.seed.store().album(self.viewer, id).await.unwrap().unwrap();
             assert_eq!(usize::try_from(album.image_count).unwrap(), expected.len());
             assert_eq!(album.cover.as_ref(), expected.first());
-            let filter = SearchFilter { album: Some(id), ..SearchFilter::default() };
+            let filter = Filter { album: Some(id.clone()), ..Filter::default() };
             let found = filtered(self.seed, self.viewer, filter).await;
             assert_eq!(found, expected[..expected.len().min(100)]);
         }

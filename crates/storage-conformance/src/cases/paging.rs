@@ -1,8 +1,7 @@
 use std::collections::HashSet;
 
-use domain::{DateRange, ListQuery, Plan, Timestamp};
+use domain::{DateRange, Filter, ListQuery, Plan, Timestamp};
 use fastrand::Rng;
-use storage::SearchFilter;
 
 use crate::{
     NOW, Photo, Seed,
@@ -15,7 +14,7 @@ pub(crate) async fn images_are_listed_newest_first(seed: &Seed) {
     let ids = seed.images(ann.account, [3, 1, 2].map(Photo::at_second).to_vec()).await;
     let expected = [0, 2, 1].map(|at| ids[at].clone());
     assert_eq!(timeline(seed, ann).await, expected);
-    assert_eq!(filtered(seed, ann, SearchFilter::default()).await, expected);
+    assert_eq!(filtered(seed, ann, Filter::default()).await, expected);
     assert_eq!(seed.store().count_images(ann).await.unwrap(), 3);
 }
 
@@ -32,7 +31,7 @@ pub(crate) async fn a_page_is_no_longer_than_its_limit(seed: &Seed) {
 pub(crate) async fn an_empty_library_has_empty_pages(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     assert_eq!(timeline(seed, ann).await, []);
-    assert_eq!(filtered(seed, ann, SearchFilter::default()).await, []);
+    assert_eq!(filtered(seed, ann, Filter::default()).await, []);
     assert_eq!(seed.store().count_images(ann).await.unwrap(), 0);
 }
 
@@ -74,9 +73,9 @@ pub(crate) async fn a_range_includes_both_ends(seed: &Seed) {
         let expected = newest_first(&ids[expected]);
         let query = ListQuery { range, ..ListQuery::default() };
         assert_eq!(page(seed, ann, query).await, expected, "{range:?}");
-        let filter = SearchFilter { range, ..SearchFilter::default() };
+        let filter = Filter { range, ..Filter::default() };
         assert_eq!(filtered(seed, ann, filter).await, expected, "{range:?}");
-        let filter = SearchFilter { range, album: Some(&album), ..Default::default() };
+        let filter = Filter { range, album: Some(album.clone()), ..Default::default() };
         assert_eq!(filtered(seed, ann, filter).await, expected, "{range:?}");
     }
 }
@@ -99,7 +98,7 @@ pub(crate) async fn a_listed_circle_filters_the_newest_thousand(seed: &Seed) {
     let found = seed.store().page_images(ann, &query).await.unwrap();
     assert_eq!(found.len(), 1, "one of the two is the thousandth image, the other is older");
     assert_eq!((&found[0].image.id, found[0].distance_m), (&older, Some(0.0)));
-    let filter = SearchFilter { circle: query.circle, ..SearchFilter::default() };
+    let filter = Filter { circle: query.circle, ..Filter::default() };
     assert_eq!(filtered(seed, ann, filter).await, [older, oldest.clone()], "a search checks all images");
     let ranged = ListQuery { range: seconds(0, 0), ..query };
     assert_eq!(page(seed, ann, ranged).await, [oldest], "the thousand newest are those of the range");
@@ -114,8 +113,8 @@ pub(crate) async fn distances_are_returned_with_a_circle_only(seed: &Seed) {
     let near = Some(circle(0.0, 0.0, 200_000.0));
     let listed = store.page_images(ann, &list(near)).await.unwrap()[0].distance_m.unwrap();
     assert!((listed - 111_195.0).abs() < 1.0, "{listed}");
-    let filter = SearchFilter { circle: near, ..SearchFilter::default() };
-    let searched = store.filter_images(ann, filter, limit(5)).await.unwrap()[0].distance_m;
+    let filter = Filter { circle: near, ..Filter::default() };
+    let searched = store.filter_images(ann, &filter, limit(5)).await.unwrap()[0].distance_m;
     assert_eq!(searched, Some(listed));
 }
 

@@ -1,5 +1,5 @@
-use domain::{Plan, Rendition};
-use storage::{AddOutcome, QueueLength, SearchFilter};
+use domain::{Filter, Plan, Rendition};
+use storage::{AddOutcome, QueueLength};
 
 use crate::{
     Photo, Seed, original_blob,
@@ -43,7 +43,7 @@ pub(crate) async fn nothing_of_a_purged_image_is_left(seed: &Seed) {
     assert_eq!(seed.store().purge_images(second(11), 10).await.unwrap(), 1);
 
     assert_eq!(matching(seed, ann, &["sea"]).await, std::slice::from_ref(&other));
-    let filter = SearchFilter { circle: Some(circle(1.0, 1.0, 10.0)), ..Default::default() };
+    let filter = Filter { circle: Some(circle(1.0, 1.0, 10.0)), ..Default::default() };
     assert_eq!(filtered(seed, ann, filter).await, [other]);
     assert_eq!(seed.store().album(ann, &album).await.unwrap().unwrap().image_count, 1);
     assert_eq!(seed.store().image_by_original(ann.account, &original).await.unwrap(), None);

@@ -1,9 +1,9 @@
 use domain::{
-    AlbumId, Image, ImageId, PhotoDetails, Plan, Rendition, Sidecar, SidecarKind, Thumbhash, UtcOffset,
+    AlbumId, Filter, Image, ImageId, PhotoDetails, Plan, Rendition, Sidecar, SidecarKind, Thumbhash,
+    UtcOffset,
 };
 use storage::{
-    AddOutcome, ExistingImage, ImageState, IndexJob, IndexedImage, LeaseRequest, QueueLength, SearchFilter,
-    Viewer,
+    AddOutcome, ExistingImage, ImageState, IndexJob, IndexedImage, LeaseRequest, QueueLength, Viewer,
 };
 
 use crate::{
@@ -85,14 +85,14 @@ pub(crate) async fn metadata_is_replaced_and_ocr_text_kept(seed: &Seed) {
         assert_eq!(!matching(seed, ann, &[word]).await.is_empty(), finds, "{word}");
     }
     for (place, finds) in [(circle(10.0, 20.0, 1000.0), false), (circle(-30.0, 40.0, 1000.0), true)] {
-        let filter = SearchFilter { circle: Some(place), ..SearchFilter::default() };
+        let filter = Filter { circle: Some(place), ..Filter::default() };
         assert_eq!(!filtered(seed, ann, filter).await.is_empty(), finds, "{place:?}");
     }
     assert_eq!(seed.store().count_images(ann).await.unwrap(), 1);
     // A position can be removed and added again.
     for (photo, finds) in [(Photo::at_second(5), 0), (older, 1)] {
         reindex(seed, &id, &photo).await;
-        let filter = SearchFilter { circle: Some(circle(10.0, 20.0, 10.0)), ..SearchFilter::default() };
+        let filter = Filter { circle: Some(circle(10.0, 20.0, 10.0)), ..Filter::default() };
         assert_eq!(filtered(seed, ann, filter).await.len(), finds);
         assert_eq!(matching(seed, ann, &["harbour"]).await.len(), finds);
     }
@@ -180,7 +180,7 @@ pub(crate) async fn albums_use_the_new_capture_time(seed: &Seed) {
     let albums = [seed.album(ann, "All", &ids).await, seed.album(ann, "Some", &ids[..2]).await];
     reindex(seed, &ids[0], &Photo::at_second(9)).await;
     let content = async |album: &AlbumId| {
-        let filter = SearchFilter { album: Some(album), ..SearchFilter::default() };
+        let filter = Filter { album: Some(album.clone()), ..Filter::default() };
         let cover = seed.store().album(ann, album).await.unwrap().unwrap().cover;
         (filtered(seed, ann, filter).await, cover)
     };

@@ -1,5 +1,5 @@
-use domain::{AlbumId, ImageId, Plan, Selection, Timestamp};
-use storage::{SearchFilter, SelectionCount, SelectionCursor, SelectionStep, Viewer};
+use domain::{AlbumId, Filter, ImageId, Plan, Selection, Timestamp};
+use storage::{SelectionCount, SelectionCursor, SelectionStep, Viewer};
 
 use crate::{
     Photo, Seed,
@@ -159,7 +159,7 @@ pub(crate) async fn a_selection_is_added_to_and_removed_from_an_album(seed: &See
     assert_eq!(add(seed, ann, &chosen, &album).await, changed(3));
     assert_eq!(seed.store().album(ann, &album).await.unwrap().unwrap().updated_at, second(70));
     assert_eq!(add(seed, ann, &chosen, &album).await, changed(0));
-    let filter = SearchFilter { album: Some(&album), ..Default::default() };
+    let filter = Filter { album: Some(album.clone()), ..Default::default() };
     let expected: Vec<ImageId> = [4, 3, 1, 0].map(|at| ids[at].clone()).into();
     assert_eq!(filtered(seed, ann, filter).await, expected);
     assert_eq!(remove(seed, ann, &selection(&[], &[(3, 9)], &[]), &album).await, changed(2));

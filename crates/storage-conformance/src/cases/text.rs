@@ -1,5 +1,5 @@
-use domain::{Plan, QueryText};
-use storage::{SearchFilter, TextColumns, TextTier, Viewer};
+use domain::{Filter, Plan, QueryText};
+use storage::{TextColumns, TextTier, Viewer};
 
 use crate::{
     NOW, Photo, Seed,
@@ -42,7 +42,7 @@ pub(crate) async fn content_only_ignores_place_and_file_name(seed: &Seed) {
     ];
     let ids = seed.images(ann.account, photos).await;
     let mut found: Vec<_> =
-        matches_in(seed, ann, &["lisbon", "snow"], TextColumns::Content, SearchFilter::default())
+        matches_in(seed, ann, &["lisbon", "snow"], TextColumns::Content, Filter::default())
             .await
             .into_iter()
             .map(|found| found.id)
@@ -131,7 +131,7 @@ pub(crate) async fn words_are_never_query_syntax(seed: &Seed) {
     for word in words {
         for query in [&[word][..], &["plain", word], &[word, "zebra"]] {
             for columns in [TextColumns::Content, TextColumns::ContentAndContext] {
-                let found = matches_in(seed, ann, query, columns, SearchFilter::default()).await;
+                let found = matches_in(seed, ann, query, columns, Filter::default()).await;
                 assert!(found.len() <= 1, "{query:?}");
             }
         }
@@ -193,16 +193,15 @@ pub(crate) async fn filters_narrow_what_words_find(seed: &Seed) {
     let album = seed.album(ann, "Some", &ids[..3]).await;
     let bens = seed.album(ben, "Bens", &[]).await;
     let near = Some(circle(10.0, 20.0, 100.0));
-    let any = SearchFilter::default();
     let cases = [
-        (SearchFilter { album: Some(&album), ..any }, vec![2, 1, 0]),
-        (SearchFilter { circle: near, ..any }, vec![4, 2, 0]),
-        (SearchFilter { range: seconds(1, 3), ..any }, vec![3, 2, 1]),
-        (SearchFilter { album: Some(&album), circle: near, range: seconds(1, 9), camera: None }, vec![2]),
-        (SearchFilter { album: Some(&bens), ..any }, vec![]),
+        (Filter { album: Some(album.clone()), ..Filter::default() }, vec![2, 1, 0]),
+        (Filter { circle: near, ..Filter::default() }, vec![4, 2, 0]),
+        (Filter { range: seconds(1, 3), ..Filter::default() }, vec![3, 2, 1]),
+        (Filter { album: Some(album.clone()), circle: near, range: seconds(1, 9), camera: None }, vec![2]),
+        (Filter { album: Some(bens.clone()), ..Filter::default() }, vec![]),
     ];
     for (filter, expected) in cases {
-        let found = matches_in(seed, ann, &["sea"], TextColumns::Content, filter).await;
+        let found = matches_in(seed, ann, &["sea"], TextColumns::Content, &filter).await;
         let expected: Vec<_> = expected.into_iter().map(|at: usize| ids[at].clone()).collect();
         assert_eq!(found.iter().map(|found| found.id.clone()).collect::<Vec<_>>(), expected, "{filter:?}");
     }
@@ -213,9 +212,9 @@ pub(crate) async fn the_limit_counts_what_passes_the_filter(seed: &Seed) {
     let near = (0..10).map(|at| Photo::at_second(at).description("sea sand").position(10.0, 20.0));
     let far = (10..60).map(|at| Photo::at_second(at).description("sea").position(50.0, 20.0));
     let ids = seed.images(ann.account, near.chain(far).collect()).await;
-    let filter = SearchFilter { circle: Some(circle(10.0, 20.0, 100.0)), ..Default::default() };
+    let filter = Filter { circle: Some(circle(10.0, 20.0, 100.0)), ..Default::default() };
     let text = QueryText::parse("sea").unwrap();
-    let found = seed.store().match_text(ann, &text, TextColumns::Content, filter, 5).await.unwrap();
+    let found = seed.store().match_text(ann, &text, TextColumns::Content, &filter, 5).await.unwrap();
     let found: Vec<_> = found.into_iter().map(|found| found.id).collect();
     assert_eq!(found, newest_first(&ids[5..10]));
 }

@@ -1,12 +1,12 @@
 use std::{
+    borrow::Borrow,
     mem::take,
     sync::{Arc, Mutex},
 };
 
-use domain::{Circle, ImageId, Plan, Position};
+use domain::{Circle, Filter, ImageId, Plan, Position};
 use storage::{
-    EncoderId, ImageKey, NewVector, SearchFilter, StageOutcome, StoredVector, VectorId,
-    VersionPolicy::Replace, Viewer,
+    EncoderId, ImageKey, NewVector, StageOutcome, StoredVector, VectorId, VersionPolicy::Replace, Viewer,
 };
 
 use super::reindex::{outdated_job, reindexed};
@@ -65,9 +65,9 @@ pub(super) async fn visible(
     viewer: Viewer,
     encoder: EncoderId,
     vectors: &[VectorId],
-    filter: SearchFilter<'_>,
+    filter: impl Borrow<Filter>,
 ) -> Vec<u8> {
-    let found = seed.store().visible_vectors(viewer, encoder, vectors, filter).await.unwrap();
+    let found = seed.store().visible_vectors(viewer, encoder, vectors, filter.borrow()).await.unwrap();
     let mut numbers: Vec<u8> = found.iter().map(|vector| vector.vector[0]).collect();
     numbers.sort_unstable();
     numbers
@@ -105,7 +105,7 @@ pub(crate) async fn vectors_are_ordered_and_separate_by_account(seed: &Seed) {
     let other = add_vectors(seed, "other").await;
     assert_ne!(other, eye);
     assert_eq!(ids_of(&all(seed, ann, eye).await), ids_of(&of_ann));
-    assert!(visible(seed, ann, other, &ids_of(&of_ann), SearchFilter::default()).await.is_empty());
+    assert!(visible(seed, ann, other, &ids_of(&of_ann), Filter::default()).await.is_empty());
     assert_eq!(newest(seed.account(Plan::Paid).await).await, None);
 }
 
@@ -115,9 +115,9 @@ pub(crate) async fn only_visible_vectors_are_returned(seed: &Seed) {
     seed.image(ben.account, Photo::at_second(3)).await;
     let eye = add_vectors(seed, "eye").await;
     let vectors = [ids_of(&all(seed, ann, eye).await), ids_of(&all(seed, ben, eye).await)].concat();
-    let everything = SearchFilter::default();
+    let everything = Filter::default();
     assert_eq!(
-        visible(seed, ann, eye, &vectors, everything).await,
+        visible(seed, ann, eye, &vectors, &everything).await,
         [4, 5, 6, 7, 8],
         "five images are in the window"
     );
@@ -126,11 +126,11 @@ pub(crate) async fn only_visible_vectors_are_returned(seed: &Seed) {
     let new = seed.account(Plan::Free).await;
     assert_eq!(seed.store().visible_since(new).await.unwrap(), None, "all its images are in the window");
     delete(seed, ann, &ids[6], NOW).await;
-    assert_eq!(visible(seed, ann, eye, &vectors, everything).await, [3, 4, 5, 6, 8]);
+    assert_eq!(visible(seed, ann, eye, &vectors, &everything).await, [3, 4, 5, 6, 8]);
     seed.store().restore_image(ann.account, &ids[6]).await.unwrap();
-    assert_eq!(visible(seed, ann, eye, &vectors, everything).await, [4, 5, 6, 7, 8]);
-    assert_eq!(visible(seed, ben, eye, &vectors, everything).await, [9]);
-    assert_eq!(visible(seed, ann, eye, &[VectorId(i64::MAX)], everything).await, [0; 0]);
+    assert_eq!(visible(seed, ann, eye, &vectors, &everything).await, [4, 5, 6, 7, 8]);
+    assert_eq!(visible(seed, ben, eye, &vectors, &everything).await, [9]);
+    assert_eq!(visible(seed, ann, eye, &[VectorId(i64::MAX)], &everything).await, [0; 0]);
 }
 
 pub(crate) async fn filters_apply_to_vectors(seed: &Seed) {
@@ -142,23 +142,23 @@ pub(crate) async fn filters_apply_to_vectors(seed: &Seed) {
     let album = seed.album(ann, "some", &[ids[0].clone(), ids[2].clone()]).await;
     let circle = Some(Circle::new(Position::new(10.0, 10.0).unwrap(), 5.0).unwrap());
     let range = seconds(2, 3);
-    let any = SearchFilter::default();
     for (filter, expect) in [
-        (SearchFilter { album: Some(&album), ..any }, vec![1, 3]),
-        (SearchFilter { circle, ..any }, vec![1, 2, 4]),
-        (SearchFilter { range, ..any }, vec![2, 3]),
-        (SearchFilter { album: Some(&album), circle, ..any }, vec![1]),
-        (SearchFilter { album: Some(&album), circle, range, ..any }, vec![]),
+        (Filter { album: Some(album.clone()), ..Filter::default() }, vec![1, 3]),
+        (Filter { circle, ..Filter::default() }, vec![1, 2, 4]),
+        (Filter { range, ..Filter::default() }, vec![2, 3]),
+        (Filter { album: Some(album.clone()), circle, ..Filter::default() }, vec![1]),
+        (Filter { album: Some(album.clone()), circle, range, ..Filter::default() }, vec![]),
     ] {
         assert_eq!(visible(seed, ann, eye, &vectors, filter).await, expect);
     }
-    let mut keys = seed.store().album_image_keys(ann, &album).await.unwrap();
+    let of_album = Filter { album: Some(album.clone()), ..Filter::default() };
+    let mut keys = seed.store().candidate_image_keys(ann, &of_album, 0).await.unwrap().unwrap();
     keys.sort_unstable();
     let found = seed.store().images_by_key(ann, &keys).await.unwrap();
     let listed: Vec<ImageId> = found.iter().map(|(_, image)| image.id.clone()).collect();
     assert_eq!(listed, [ids[0].clone(), ids[2].clone()]);
     let ben = seed.account(Plan::Paid).await;
-    assert!(seed.store().album_image_keys(ben, &album).await.unwrap().is_empty());
+    assert_eq!(seed.store().candidate_image_keys(ben, &of_album, 0).await.unwrap(), Some(vec![]));
     assert!(seed.store().images_by_key(ben, &keys).await.unwrap().is_empty());
     keys.reverse();
     let reversed =
@@ -181,8 +181,8 @@ pub(crate) async fn a_changed_vector_gets_a_new_id(seed: &Seed) {
     assert_eq!(after.len(), 1);
     assert_eq!((after[0].image, after[0].captured_at), (before[0].image, second(7)));
     assert_eq!(after[0].vector, before[0].vector);
-    assert!(visible(seed, ann, eye, &[before[0].id], SearchFilter::default()).await.is_empty());
-    assert_eq!(visible(seed, ann, eye, &[after[0].id], SearchFilter::default()).await, [1]);
+    assert!(visible(seed, ann, eye, &[before[0].id], Filter::default()).await.is_empty());
+    assert_eq!(visible(seed, ann, eye, &[after[0].id], Filter::default()).await, [1]);
 }
 
 pub(crate) async fn vectors_of_purged_images_and_old_encoders_are_deleted(seed: &Seed) {

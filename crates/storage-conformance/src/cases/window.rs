@@ -1,5 +1,5 @@
-use domain::{Plan, Rendition};
-use storage::{Lookup, SearchFilter, Viewer};
+use domain::{Filter, Plan, Rendition};
+use storage::{Lookup, Viewer};
 
 use crate::{
     Photo, Seed,
@@ -73,10 +73,10 @@ pub(crate) async fn signed_renditions_follow_the_owners_window(seed: &Seed) {
 pub(crate) async fn searches_follow_the_window(seed: &Seed) {
     let (ann, ids) = library(seed).await;
     let seen = newest_first(&ids[3..]);
-    assert_eq!(filtered(seed, ann, SearchFilter::default()).await, seen);
+    assert_eq!(filtered(seed, ann, Filter::default()).await, seen);
     let near = Some(circle(1.0, 1.0, 10.0));
-    assert_eq!(filtered(seed, ann, SearchFilter { circle: near, ..Default::default() }).await, seen);
-    let old = SearchFilter { range: seconds(0, 2), ..Default::default() };
+    assert_eq!(filtered(seed, ann, Filter { circle: near, ..Default::default() }).await, seen);
+    let old = Filter { range: seconds(0, 2), ..Default::default() };
     assert_eq!(filtered(seed, ann, old).await, []);
     assert_eq!(matching(seed, ann, &["sea"]).await, seen);
 }
@@ -93,7 +93,7 @@ pub(crate) async fn albums_follow_the_window(seed: &Seed) {
     assert_eq!((seen.image_count, seen.cover), (0, None));
     let all = store.album(paid, &album).await.unwrap().unwrap();
     assert_eq!((all.image_count, all.cover), (5, Some(ids[4].clone())));
-    let filter = SearchFilter { album: Some(&album), ..Default::default() };
+    let filter = Filter { album: Some(album.clone()), ..Default::default() };
     assert_eq!(filtered(seed, ann, filter).await, newest_first(&ids[3..5]));
     let listed = store.page_albums(ann, Default::default(), Default::default()).await.unwrap();
     assert_eq!(listed.albums.iter().map(|album| album.image_count).collect::<Vec<_>>(), [0, 2]);

@@ -1,5 +1,5 @@
-use domain::{ImageId, Plan, QueryText, Timestamp};
-use storage::{ImageKey, IndexedImage, SearchFilter, TextColumns, TextMatch, TextTier, Viewer};
+use domain::{Filter, ImageId, Plan, QueryText, Timestamp};
+use storage::{ImageKey, IndexedImage, TextColumns, TextMatch, TextTier, Viewer};
 
 use crate::{
     NOW, Photo, Seed, indexed,
@@ -268,7 +268,7 @@ pub(crate) async fn a_common_word_is_found_at_any_time(seed: &Seed) {
     let older = sea_photos(seed, ann, 0..500).await;
     let paid = Viewer { plan: Plan::Paid, ..ann };
     let found = async |viewer, range| {
-        let filter = SearchFilter { range, ..SearchFilter::default() };
+        let filter = Filter { range, ..Filter::default() };
         let found = matches_in(seed, viewer, &["sea"], TextColumns::Content, filter).await;
         found.into_iter().map(|found| found.id).collect::<Vec<_>>()
     };
@@ -296,9 +296,9 @@ pub(crate) async fn a_common_word_is_found_in_a_large_album(seed: &Seed) {
     let change = domain::AlbumChange { add: vec![sun.to_string()], ..Default::default() };
     seed.store().change_album(ann, &album, change, NOW).await.unwrap();
     for circle in [None, Some(circle(10.0, 20.0, 100.0))] {
-        let filter = SearchFilter { album: Some(&album), circle, ..SearchFilter::default() };
+        let filter = Filter { album: Some(album.clone()), circle, ..Filter::default() };
         let found = async |query| {
-            let found = matches_in(seed, ann, &[query], TextColumns::Content, filter).await;
+            let found = matches_in(seed, ann, &[query], TextColumns::Content, &filter).await;
             found.into_iter().map(|found| found.id).collect::<Vec<_>>()
         };
         assert_eq!(found("sea").await, newest_first(&ids[2100..2200]));
@@ -318,7 +318,7 @@ pub(crate) async fn a_rare_word_is_found_beside_a_common_one(seed: &Seed) {
     assert_eq!(matching(seed, ann, &["unheard quay pier"]).await[0], pier);
     let text = QueryText::parse("sea zeppelin").unwrap();
     let columns = TextColumns::ContentAndContext;
-    let found = seed.store().match_text(ann, &text, columns, SearchFilter::default(), 256).await.unwrap();
+    let found = seed.store().match_text(ann, &text, columns, &Filter::default(), 256).await.unwrap();
     assert_eq!(found.len(), 256);
     assert!(found.is_sorted_by_key(|found| found.tier));
     assert_eq!(found[255].id, file, "content matches come first");
@@ -329,8 +329,8 @@ pub(crate) async fn no_more_matches_than_requested_are_returned(seed: &Seed) {
     sea_photos(seed, ann, 0..450).await;
     let text = QueryText::parse("sea").unwrap();
     for (max, expected) in [(0, 0), (1, 1), (50, 50), (256, 256), (u32::MAX, 256)] {
-        let filter = SearchFilter::default();
-        let found = seed.store().match_text(ann, &text, TextColumns::Content, filter, max).await.unwrap();
+        let filter = Filter::default();
+        let found = seed.store().match_text(ann, &text, TextColumns::Content, &filter, max).await.unwrap();
         assert_eq!(found.len(), expected);
     }
 }
@@ -348,7 +348,7 @@ pub(crate) async fn an_exact_word_comes_before_many_prefix_matches(seed: &Seed) 
         let change = domain::AlbumChange { add, ..Default::default() };
         seed.store().change_album(ann, &album, change, NOW).await.unwrap();
     }
-    let filter = SearchFilter { album: Some(&album), ..SearchFilter::default() };
+    let filter = Filter { album: Some(album.clone()), ..Filter::default() };
     let found = matches_in(seed, ann, &["sun"], TextColumns::Content, filter).await;
     assert_eq!([found[0].id.clone(), found[1].id.clone()], [sun, suns]);
 }
@@ -370,7 +370,7 @@ pub(crate) async fn file_names_do_not_prevent_typo_correction(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let quay = seed.image(ann.account, Photo::at_second(1).description("Harbour at dawn")).await;
     let file = seed.image(ann.account, Photo::at_second(2).file_name("harbor.jpg")).await;
-    let content = matches_in(seed, ann, &["harbor"], TextColumns::Content, SearchFilter::default()).await;
+    let content = matches_in(seed, ann, &["harbor"], TextColumns::Content, Filter::default()).await;
     assert_eq!(content.into_iter().map(|found| found.id).collect::<Vec<_>>(), [quay]);
     assert_eq!(matching(seed, ann, &["harbor"]).await, [file], "with file names, it is a known word");
 }
@@ -410,7 +410,7 @@ pub(crate) async fn the_place_or_file_name_that_matched_is_returned(seed: &Seed)
     let described = Photo::at_second(3).description("our garden").place("Évora, Portugal");
     seed.images(ann.account, vec![lisbon, named, described]).await;
     let context = async |words: &str, columns| {
-        let found = matches_in(seed, ann, &[words], columns, SearchFilter::default()).await;
+        let found = matches_in(seed, ann, &[words], columns, Filter::default()).await;
         let mut found: Vec<_> = found
             .into_iter()
             .map(|found| (found.captured_at, found.matched_text, found.matched_context))

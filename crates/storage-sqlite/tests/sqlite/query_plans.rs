@@ -12,8 +12,8 @@ use diesel::{
 };
 use domain::{
     AccountId, AlbumChange, AlbumId, AlbumOrder, BlobKind, Circle, ContentHash, DateRange, EditId,
-    EditedField, FilePath, ImageId, Limit, ListQuery, Plan, Position, QueryText, Rendition, Selection,
-    Sidecar, SidecarKind,
+    EditedField, FilePath, Filter, ImageId, Limit, ListQuery, Plan, Position, QueryText, Rendition,
+    Selection, Sidecar, SidecarKind,
 };
 use oauth_core::{
     AuthMethod, Client, ClientMetadata, CurrentRefreshToken, Eviction, Grant, GrantKey, Grants, IssuedCode,
@@ -23,8 +23,7 @@ use oauth_core::{
 use storage::{
     ChangeImage, FileChange, FileCondition, FileLock, FileMove, FilePosition, FileTimes, ImageChange,
     ImageKey, ImagesToEdit, IndexedImage, NewFile, NewFileContent, NewImage, NewSession, PairedKind,
-    SearchFilter, SelectionCursor, SharedStore, SignInAttempt, SignInDecision, SignInLimits, TextColumns,
-    Viewer,
+    SelectionCursor, SharedStore, SignInAttempt, SignInDecision, SignInLimits, TextColumns, Viewer,
 };
 use storage_conformance::{NOW, Photo, Seed, indexed, original_blob, rendition_blob};
 
@@ -124,16 +123,17 @@ async fn run_hot_operations(store: SharedStore) {
     for circle in [None, circle] {
         store.page_images(ann, &ListQuery { limit: Limit::default(), range, circle }).await.unwrap();
         for (album, camera) in [(None, None), (Some(&album), None), (None, Some("Acme Pinhole 1"))] {
-            let filter = SearchFilter { album, circle, camera, range };
-            store.filter_images(ann, filter, Limit::default()).await.unwrap();
+            let filter = Filter { album: album.cloned(), circle, camera: camera.map(str::to_owned), range };
+            store.filter_images(ann, &filter, Limit::default()).await.unwrap();
             for query in ["red car", "re", "sae reds lighthouse", "lighthouse"] {
                 let (text, columns) = (QueryText::parse(query).unwrap(), TextColumns::ContentAndContext);
-                store.match_text(ann, &text, columns, filter, 50).await.unwrap();
+                store.match_text(ann, &text, columns, &filter, 50).await.unwrap();
             }
         }
     }
     store.cameras(ann, 9).await.unwrap();
-    store.camera_image_keys(ann, "Acme Pinhole 1", range, 9).await.unwrap();
+    let of_camera = Filter { camera: Some("Acme Pinhole 1".to_owned()), ..Filter::default() };
+    store.candidate_image_keys(ann, &of_camera, 9).await.unwrap();
     store.count_images(ann).await.unwrap();
     // As many as a page has.
     store.images(ann, &vec![ids[3].clone(); 50]).await.unwrap();

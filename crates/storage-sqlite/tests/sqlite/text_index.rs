@@ -9,10 +9,9 @@ use diesel::{
     sql_query,
     sql_types::{BigInt, Nullable, Text},
 };
-use domain::{Plan, QueryText};
+use domain::{Filter, Plan, QueryText};
 use storage::{
-    AccountStore, ImageStore, IndexQueue, IndexedImage, SchemaStore, SearchFilter, TextColumns, Viewer,
-    WordIndex,
+    AccountStore, ImageStore, IndexQueue, IndexedImage, SchemaStore, TextColumns, Viewer, WordIndex,
 };
 use storage_conformance::{DECODERS, NOW, Photo, Seed, indexed, random_photos};
 use storage_sqlite::SqliteStore;
@@ -150,7 +149,7 @@ async fn the_word_index_follows_every_change_of_images() {
 async fn found(store: &SqliteStore, viewer: Viewer, query: &str) -> usize {
     let text = QueryText::parse(query).unwrap();
     let columns = TextColumns::ContentAndContext;
-    store.match_text(viewer, &text, columns, SearchFilter::default(), 400).await.unwrap().len()
+    store.match_text(viewer, &text, columns, &Filter::default(), 400).await.unwrap().len()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -296,9 +295,9 @@ async fn images_of_many_accounts_with_one_capture_time_have_distinct_keys() {
     for viewer in viewers {
         let then = Some(NOW.plus_millis(1000));
         let range = domain::DateRange::new(then, then).unwrap();
-        let filter = SearchFilter { range, ..SearchFilter::default() };
+        let filter = Filter { range, ..Filter::default() };
         let text = QueryText::parse("midnight").unwrap();
-        let found = store.match_text(viewer, &text, TextColumns::Content, filter, 10).await.unwrap();
+        let found = store.match_text(viewer, &text, TextColumns::Content, &filter, 10).await.unwrap();
         assert_eq!(found.len(), 1);
     }
     check_index(&mut connection(&folder));

@@ -1,5 +1,6 @@
 use domain::{
-    Channels, Circle, DateRange, Invalid, Limit, ListQuery, Offset, QueryText, SearchQuery, parse_decimal,
+    Channels, Circle, DateRange, Filter, Invalid, Limit, ListQuery, Offset, QueryText, SearchQuery,
+    parse_decimal,
 };
 
 use http_server::Query;
@@ -28,8 +29,7 @@ pub(super) fn search_query(query: &Query<'_>) -> Result<SearchQuery, Invalid> {
         query.get("query").map(QueryText::parse).transpose()?,
         query.get("channels").map(Channels::parse).transpose()?,
         query.get("albumId").map(str::to_owned),
-        circle(query)?,
-        range(query)?,
+        Filter { circle: circle(query)?, range: range(query)?, ..Filter::default() },
         limit(query)?,
     )
 }

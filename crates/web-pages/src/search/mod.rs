@@ -3,13 +3,13 @@
 mod filters;
 mod suggestions;
 
-use domain::{DateRange, Limit, QueryText, Timestamp};
+use domain::{DateRange, Filter, Limit, QueryText, Timestamp};
 use http::{Method, StatusCode, request::Parts};
 use http_server::{
     Query,
     reply::{Reply, method_not_allowed},
 };
-use library::{FoundCity, Hit, MatchBy, MonthTotal, PhotoFilter, SearchError, StorageError};
+use library::{FoundCity, Hit, MatchBy, MonthTotal, SearchError, StorageError};
 use maud::{Markup, html};
 
 use crate::{
@@ -169,7 +169,7 @@ async fn search(
             None => return Ok(Results::problem(format!("You have no photos of a camera named “{typed}”."))),
         },
     };
-    let filter = PhotoFilter { circle, camera, range };
+    let filter = Filter { circle, camera, range, ..Filter::default() };
     match filters.text() {
         Ok(None) => newest(site, person, filter, shown).await,
         Ok(Some(_)) if filters.by == MatchBy::Look && !choices.has_model => Ok(Results::problem(NO_LOOK)),
@@ -187,7 +187,7 @@ async fn search(
 async fn newest(
     site: &Site,
     person: &Person,
-    filter: PhotoFilter,
+    filter: Filter,
     shown: SearchPage,
 ) -> Result<Results, StorageError> {
     let before = if let SearchPage::Before(before) = shown { Some(before) } else { None };
@@ -195,7 +195,7 @@ async fn newest(
     let Some(range) = until(filter.range, before) else {
         return Ok(Results { previous, ..Results::default() });
     };
-    let filter = PhotoFilter { range, ..filter };
+    let filter = Filter { range, ..filter };
     // One more, to know whether there are older ones.
     let limit = Limit::new(PAGE + 1).unwrap_or_default();
     let mut hits = site.library.catalogue.newest_photos(&person.caller(), &filter, limit).await?;
@@ -220,7 +220,7 @@ async fn ranked(
     person: &Person,
     text: &QueryText,
     by: MatchBy,
-    filter: &PhotoFilter,
+    filter: &Filter,
     page: usize,
 ) -> Result<Results, StorageError> {
     let limit = Limit::new(PAGE).unwrap_or_default();
@@ -314,7 +314,7 @@ async fn suggested(
 /// Whether the person sees a photo near a city.
 async fn has_photos_near(site: &Site, person: &Person, city: &FoundCity) -> Result<bool, StorageError> {
     let circle = filters::near(city);
-    let filter = PhotoFilter { circle, ..PhotoFilter::default() };
+    let filter = Filter { circle, ..Filter::default() };
     let one = Limit::new(1).unwrap_or_default();
     Ok(circle.is_some()
         && !site.library.catalogue.newest_photos(&person.caller(), &filter, one).await?.is_empty())

@@ -3,7 +3,7 @@
 //! Names and rules are those of the image API's parameters, but numbers are JSON numbers and lists are JSON arrays.
 
 use domain::{
-    AlbumChange, AlbumTitle, Channel, Channels, Circle, DateRange, Invalid, Limit, ListQuery, Offset,
+    AlbumChange, AlbumTitle, Channel, Channels, Circle, DateRange, Filter, Invalid, Limit, ListQuery, Offset,
     QueryText, SearchQuery, distinct_image_ids,
 };
 use mcp_wire::{ArgumentError, parse_arguments};
@@ -193,8 +193,11 @@ impl TryFrom<SearchImages> for SearchQuery {
             arguments.query.as_deref().map(QueryText::parse).transpose()?,
             channels(&arguments.channels.unwrap_or_default())?,
             arguments.album_id,
-            Circle::from_parts(arguments.latitude, arguments.longitude, arguments.radius_meters)?,
-            DateRange::parse(arguments.start_date.as_deref(), arguments.end_date.as_deref())?,
+            Filter {
+                circle: Circle::from_parts(arguments.latitude, arguments.longitude, arguments.radius_meters)?,
+                range: DateRange::parse(arguments.start_date.as_deref(), arguments.end_date.as_deref())?,
+                ..Filter::default()
+            },
             limit(arguments.limit)?,
         )
     }

@@ -8,7 +8,7 @@ use std::{
 
 use ::tests::black_box::AnyError;
 use domain::{
-    AlbumChange, AlbumTitle, Channels, Circle, DateRange, ImageId, Limit, ListQuery, Plan, Position,
+    AlbumChange, AlbumTitle, Channels, Circle, DateRange, Filter, ImageId, Limit, ListQuery, Plan, Position,
     QueryText, SearchQuery, SearchTarget, Timestamp,
 };
 use library::{Caller, Library};
@@ -16,7 +16,7 @@ use oauth_core::{
     CodeStatus, CurrentRefreshToken, Grant, GrantKey, IssuedCode, NewCode, NewRefreshToken, Redemption,
     Rotation, SecretHash, UnixMillis,
 };
-use storage::{AlbumWrite, Lookup, NewAlbum, SearchFilter, SharedStore, TextColumns, Viewer};
+use storage::{AlbumWrite, Lookup, NewAlbum, SharedStore, TextColumns, Viewer};
 
 use super::postgres::processor_time;
 use crate::search::{serving, vocabulary::Vocabulary};
@@ -233,15 +233,15 @@ impl Subject {
     async fn circle(&self, place: usize, radius_m: f64) -> Result<(), AnyError> {
         let (latitude, longitude) = (u32::try_from(461 + place % 38)?, u32::try_from(91 + place * 7 % 58)?);
         let centre = Position::new(f64::from(latitude) / 10.0, f64::from(longitude) / 10.0)?;
-        let filter = SearchFilter { circle: Some(Circle::new(centre, radius_m)?), ..SearchFilter::default() };
-        self.store.filter_images(self.viewer, filter, Limit::new(50)?).await?;
+        let filter = Filter { circle: Some(Circle::new(centre, radius_m)?), ..Filter::default() };
+        self.store.filter_images(self.viewer, &filter, Limit::new(50)?).await?;
         Ok(())
     }
 
     async fn words(&self, words: &str) -> Result<(), AnyError> {
-        let filter = SearchFilter::default();
+        let filter = Filter::default();
         let text = QueryText::parse(words)?;
-        self.store.match_text(self.viewer, &text, TextColumns::Content, filter, 50).await?;
+        self.store.match_text(self.viewer, &text, TextColumns::Content, &filter, 50).await?;
         Ok(())
     }
 
@@ -257,8 +257,7 @@ impl Subject {
         let query = SearchQuery {
             target: SearchTarget::Words { text: QueryText::parse(words)?, channels },
             album: None,
-            circle: None,
-            range: DateRange::default(),
+            filter: Filter::default(),
             limit: Limit::new(50)?,
         };
         self.library.catalogue.search(&self.caller, &query).await?;

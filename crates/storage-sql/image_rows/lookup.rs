@@ -19,17 +19,16 @@ use crate::{
 
 /// An image with the data that decides its visibility.
 #[derive(Queryable)]
-pub(super) struct ImageWithOwner {
-    pub(super) seq: i64,
+pub(crate) struct ImageWithOwner {
+    pub(crate) seq: i64,
     live: bool,
     captured_at_ms: Option<i64>,
-    pub(super) account: i64,
+    pub(crate) account: i64,
     plan: String,
     deleted_at_ms: Option<i64>,
     live_images: i64,
 }
 
-/// The columns of [`ImageWithOwner`].
 macro_rules! owner_columns {
     () => {
         (
@@ -43,10 +42,10 @@ macro_rules! owner_columns {
         )
     };
 }
-pub(super) use owner_columns;
+pub(crate) use owner_columns;
 
 /// The image of that id, whether visible or not.
-pub(super) fn image_with_owner(c: &mut SqlConnection, id: &str) -> Result<Option<ImageWithOwner>, SqlError> {
+pub(crate) fn image_with_owner(c: &mut SqlConnection, id: &str) -> Result<Option<ImageWithOwner>, SqlError> {
     Ok(images::table
         .inner_join(accounts::table)
         .filter(images::id.eq(id))
@@ -56,7 +55,6 @@ pub(super) fn image_with_owner(c: &mut SqlConnection, id: &str) -> Result<Option
 }
 
 impl ImageWithOwner {
-    /// Its owner as a viewer.
     fn owner(&self, free_window: u32) -> Result<Viewer, SqlError> {
         let plan: Plan =
             self.plan.parse().map_err(|_| RowReader::new("accounts", &self.account).unreadable("plan"))?;
@@ -64,14 +62,14 @@ impl ImageWithOwner {
     }
 
     /// Whether it is visible to its owner, with this free window of the owner; `None` if that depends on other images.
-    pub(super) fn is_visible(&self, window: Option<u32>) -> Option<bool> {
+    pub(crate) fn is_visible(&self, window: Option<u32>) -> Option<bool> {
         let Some(moment) = live_capture_ms(self) else { return Some(false) };
         let visibility = Visibility::without_query(self.account, self.live_images, window)?;
         Some(visibility.includes(moment))
     }
 
     /// As [`is_visible`](Self::is_visible), for the plan of the owner.
-    pub(super) fn is_visible_to_owner(&self, free_window: u32) -> Result<Option<bool>, SqlError> {
+    pub(crate) fn is_visible_to_owner(&self, free_window: u32) -> Result<Option<bool>, SqlError> {
         Ok(self.is_visible(self.owner(free_window)?.window()))
     }
 }
@@ -81,7 +79,6 @@ fn live_capture_ms(image: &ImageWithOwner) -> Option<i64> {
     image.captured_at_ms.filter(|_| image.live && image.deleted_at_ms.is_none())
 }
 
-/// The visibility of images to the owner of this one.
 fn owner_visibility(
     c: &mut SqlConnection,
     image: &ImageWithOwner,
@@ -92,7 +89,7 @@ fn owner_visibility(
 }
 
 /// The image of that id, if it is visible to its owner.
-pub(super) fn visible_to_owner(
+pub(crate) fn visible_to_owner(
     c: &mut SqlConnection,
     id: &ImageId,
     free_window: u32,
@@ -158,7 +155,7 @@ pub(crate) fn resolve_image(
 }
 
 /// One image by a single query; `None` if the free window decides on it.
-pub(super) fn image_by_one_query(
+pub(crate) fn image_by_one_query(
     c: &mut SqlConnection,
     viewer: Viewer,
     id: &ImageId,
@@ -184,8 +181,7 @@ pub(super) fn image_by_one_query(
     })
 }
 
-/// One image.
-pub(super) fn image(c: &mut SqlConnection, viewer: Viewer, id: &ImageId) -> Result<Lookup<Image>, SqlError> {
+pub(crate) fn image(c: &mut SqlConnection, viewer: Viewer, id: &ImageId) -> Result<Lookup<Image>, SqlError> {
     let found = match resolve_image(c, viewer, id)? {
         Lookup::Found(found) => found,
         Lookup::Foreign => return Ok(Lookup::Foreign),
@@ -196,7 +192,7 @@ pub(super) fn image(c: &mut SqlConnection, viewer: Viewer, id: &ImageId) -> Resu
 }
 
 /// The visible images among these, in the order of the ids.
-pub(super) fn visible_images(
+pub(crate) fn visible_images(
     c: &mut SqlConnection,
     viewer: Viewer,
     ids: &[ImageId],

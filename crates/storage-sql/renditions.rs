@@ -2,15 +2,15 @@ use diesel::{OptionalExtension, prelude::*};
 use domain::{AccountId, ContentHash, ImageId, Rendition, Sidecar};
 use storage::{BlobKind, RenditionSource, StoredRendition};
 
-use super::lookup::{ImageWithOwner, owner_columns, visible_to_owner};
 use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
         blob_registry,
-        queue::sidecars_of,
+        image_rows::{ImageWithOwner, owner_columns, visible_to_owner},
         rendition_queue,
         schema::{accounts, images, renditions},
+        sidecars,
         value::{RowReader, stored_bytes},
     },
 };
@@ -64,7 +64,7 @@ macro_rules! source_rows {
 }
 
 /// The source of a rendition by a single query; `None` if the free window decides on it.
-pub(super) fn source_by_one_query(
+pub(crate) fn source_by_one_query(
     c: &mut SqlConnection,
     id: &ImageId,
     rendition: Rendition,
@@ -92,7 +92,7 @@ fn read_source((image, row, stored): SourceRow) -> Result<RenditionSource, SqlEr
 }
 
 /// The source of a rendition, if the image is visible to its owner.
-pub(super) fn source(
+pub(crate) fn source(
     c: &mut SqlConnection,
     id: &ImageId,
     rendition: Rendition,
@@ -162,7 +162,7 @@ fn insert(
 }
 
 /// Adds a rendition that was made after its image became visible; an existing one stays.
-pub(super) fn add(
+pub(crate) fn add(
     c: &mut SqlConnection,
     original: &ContentHash,
     rendition: &StoredRendition,
@@ -219,7 +219,7 @@ pub(crate) fn replace(
 }
 
 /// Removes all renditions of an original.
-pub(super) fn remove_all(c: &mut SqlConnection, original: &[u8]) -> Result<(), SqlError> {
+pub(crate) fn remove_all(c: &mut SqlConnection, original: &[u8]) -> Result<(), SqlError> {
     let of_original = renditions::table.filter(renditions::original.eq(original));
     let blobs: Vec<Vec<u8>> = of_original.select(renditions::blob).load(c)?;
     diesel::delete(of_original).execute(c)?;
@@ -244,7 +244,7 @@ fn release_unused(c: &mut SqlConnection, blob: &[u8]) -> Result<(), SqlError> {
 }
 
 /// The sidecars of the newest undeleted image with this original.
-pub(super) fn sidecars_of_original(
+pub(crate) fn sidecars_of_original(
     c: &mut SqlConnection,
     original: &ContentHash,
 ) -> Result<Vec<Sidecar>, SqlError> {
@@ -256,5 +256,5 @@ pub(super) fn sidecars_of_original(
         .first(c)
         .optional()?;
     let Some(seq) = newest else { return Ok(Vec::new()) };
-    Ok(sidecars_of(c, &[seq])?.remove(&seq).unwrap_or_default())
+    Ok(sidecars::of(c, &[seq])?.remove(&seq).unwrap_or_default())
 }

@@ -18,6 +18,6 @@ mod word_ids;
 pub(crate) use add::{AddedWords, IndexedWords, add_text, remove_text};
 pub(crate) use check::{forget_words, outdated_words};
 pub(crate) use reindex::{begin, delete_older_stems, is_older, reindex};
-pub(super) use reindex::{is_newer, outdated};
-pub(super) use search::{TextQuery, matches};
+pub(crate) use reindex::{is_newer, outdated};
+pub(crate) use search::matches;
 pub(crate) use word_ids::write as encode_word_ids;

@@ -74,7 +74,7 @@ fn live_images(c: &mut SqlConnection, account: i64) -> Result<Option<i64>, SqlEr
 }
 
 /// The number of images visible to the viewer.
-pub(super) fn count(c: &mut SqlConnection, viewer: Viewer) -> Result<u32, SqlError> {
+pub(crate) fn count(c: &mut SqlConnection, viewer: Viewer) -> Result<u32, SqlError> {
     let live = live_images(c, viewer.account.0)?.unwrap_or(0);
     let live = u32::try_from(live).unwrap_or(u32::MAX);
     Ok(viewer.window().map_or(live, |window| live.min(window)))

@@ -17,7 +17,7 @@ INSERT INTO sidecars (image_seq, kind, content) VALUES ($1, $2, $3)
 ON CONFLICT (image_seq, kind) DO UPDATE SET content = excluded.content WHERE sidecars.content <> excluded.content";
 
 /// Stores the sidecars of an image; returns whether any is new or differs.
-pub(super) fn store(c: &mut SqlConnection, seq: i64, sidecars: &[Sidecar]) -> Result<bool, SqlError> {
+pub(crate) fn store(c: &mut SqlConnection, seq: i64, sidecars: &[Sidecar]) -> Result<bool, SqlError> {
     insert(c, STORE, seq, sidecars)
 }
 
@@ -46,7 +46,7 @@ const STORE_MISSING: &str = "
 INSERT INTO sidecars (image_seq, kind, content) VALUES ($1, $2, $3) ON CONFLICT (image_seq, kind) DO NOTHING";
 
 /// Stores sidecars whose kind the image lacks; returns whether there are any.
-pub(super) fn store_missing(c: &mut SqlConnection, seq: i64, sidecars: &[Sidecar]) -> Result<bool, SqlError> {
+pub(crate) fn store_missing(c: &mut SqlConnection, seq: i64, sidecars: &[Sidecar]) -> Result<bool, SqlError> {
     insert(c, STORE_MISSING, seq, sidecars)
 }
 

@@ -116,7 +116,7 @@ pub(crate) fn is_older(c: &mut SqlConnection) -> Result<bool, SqlError> {
 }
 
 /// Whether a newer version made the index.
-pub(in super::super) fn is_newer(c: &mut SqlConnection) -> Result<bool, SqlError> {
+pub(crate) fn is_newer(c: &mut SqlConnection) -> Result<bool, SqlError> {
     Ok(state(c)?.is_newer())
 }
 
@@ -240,7 +240,7 @@ struct Count {
 }
 
 /// Number of images that this version has yet to index; 0 when a newer version made the index.
-pub(in super::super) fn outdated(c: &mut SqlConnection) -> Result<u64, SqlError> {
+pub(crate) fn outdated(c: &mut SqlConnection) -> Result<u64, SqlError> {
     let state = state(c)?;
     let (from, until) = if state.is_older() { (0, i64::MAX) } else { (state.indexed_to, state.until) };
     if state.is_newer() || from >= until {

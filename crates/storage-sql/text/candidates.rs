@@ -4,24 +4,19 @@ use diesel::{
     OptionalExtension, QueryableByName,
     prelude::*,
     sql_query,
-    sql_types::{BigInt, Double, Nullable, Text},
+    sql_types::{BigInt, Text},
 };
-use domain::{Circle, Position};
 use storage::MAX_TEXT_MATCHES;
 use words::{EXACT, SAME_STEM};
 
-use super::{
-    super::{filter::ResolvedFilter, places::latitudes},
-    add::ImageText,
-    expand::ExpandedWord,
-    scan,
-};
+use super::{add::ImageText, expand::ExpandedWord, scan};
 use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
         expression::{AnyWord, Expression},
-        statement,
+        filter::{ResolvedFilter, images_to_scan},
+        statement, unprepared,
         value::json_array,
     },
     word_index,
@@ -52,7 +47,7 @@ pub(super) fn candidates(
     content_only: bool,
     max: usize,
 ) -> Result<Vec<ImageText>, SqlError> {
-    let within = scan::within(c, filter)?;
+    let within = images_to_scan(c, filter, scan::MAX_SCANNED_IMAGES)?;
     if let Some(seqs) = within.as_ref().filter(|seqs| seqs.len() <= scan::MAX_SCANNED_IMAGES) {
         let best = scan::candidates(c, filter, seqs, expanded, content_only)?;
         return load_texts(c, &best);
@@ -101,7 +96,6 @@ fn load_texts(c: &mut SqlConnection, seqs: &[i64]) -> Result<Vec<ImageText>, Sql
     .load(c)?)
 }
 
-/// One query of the index.
 #[derive(Debug, PartialEq, Eq)]
 struct IndexQuery {
     expression: Expression,
@@ -179,28 +173,14 @@ fn all_of(words: &[&ExpandedWord], anywhere: bool, min_quality: f32) -> Option<E
 // The index comes first, with a limit: in the order of its keys it finds hits one by one.
 fn hits_of(newest: &str) -> String {
     format!(
-        "SELECT i.seq, i.id, i.captured_at_ms, i.description, i.ocr_text, i.place, i.file_name
+        "SELECT images.seq, images.id, images.captured_at_ms, images.description, images.ocr_text, images.place,
+            images.file_name
         FROM ({newest}) AS hit {}
-        WHERE {}",
-        join_after!("images", "i", "i.seq = hit.seq"),
-        HIT_CONDITIONS
+        WHERE images.seq NOT IN (SELECT value FROM {} AS known) AND ",
+        join_after!("images", "images", "images.seq = hit.seq"),
+        integers!("$1")
     )
 }
-
-const HIT_CONDITIONS: &str = concat!(
-    "i.seq NOT IN (SELECT value FROM ",
-    integers!("$1"),
-    " AS known)
-    AND i.account_id = $2 AND i.live = TRUE AND i.captured_at_ms BETWEEN $3 AND $4
-    AND ($5 IS NULL OR EXISTS (
-        SELECT 1 FROM album_images AS a WHERE a.album_seq = $5 AND a.image_seq = i.seq
-    ))
-    AND ($6 IS NULL OR (
-        i.latitude BETWEEN $7 AND $8 AND distance_m($9, $10, i.latitude, i.longitude) <= $6
-    ))
-    AND ($11 IS NULL OR i.camera = $11)
-    LIMIT $12"
-);
 
 #[derive(QueryableByName)]
 struct HitKey {
@@ -228,23 +208,13 @@ fn hits(
     (first, last): (i64, i64),
     pool: &[ImageText],
 ) -> Result<Vec<ImageText>, SqlError> {
-    let bounds = filter.circle.map(latitudes);
-    let centre = filter.circle.map(Circle::centre);
     let known: Vec<i64> = pool.iter().map(|image| image.seq).collect();
     let newest = word_index::newest(expression, (first, last), (MAX_HITS, 0));
-    Ok(sql_query(hits_of(&newest))
+    Ok(unprepared(hits_of(&newest))
         .bind::<Text, _>(json_array(&known))
-        .bind::<BigInt, _>(filter.account)
-        .bind::<BigInt, _>(filter.start_ms)
-        .bind::<BigInt, _>(filter.end_ms)
-        .bind::<Nullable<BigInt>, _>(filter.album_seq)
-        .bind::<Nullable<Double>, _>(filter.circle.map(Circle::radius_m))
-        .bind::<Nullable<Double>, _>(bounds.map(|(south, _)| south))
-        .bind::<Nullable<Double>, _>(bounds.map(|(_, north)| north))
-        .bind::<Nullable<Double>, _>(centre.map(Position::latitude))
-        .bind::<Nullable<Double>, _>(centre.map(Position::longitude))
-        .bind::<Nullable<Text>, _>(filter.camera.as_deref())
-        .bind::<BigInt, _>(i64::try_from(remaining(pool)).unwrap_or(i64::MAX))
+        .then(filter.conditions())
+        .then_sql(" LIMIT ")
+        .then_value::<BigInt, _>(i64::try_from(remaining(pool)).unwrap_or(i64::MAX))
         .load(c)?)
 }
 

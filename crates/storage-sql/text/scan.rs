@@ -5,62 +5,18 @@ use std::{cmp::Reverse, collections::HashMap};
 use diesel::{
     QueryableByName,
     prelude::*,
-    sql_types::{BigInt, Binary, Double, Nullable, Text},
+    sql_types::{BigInt, Binary, Text},
 };
-use domain::{Circle, Position};
 
-use super::{
-    super::{
-        cameras,
-        filter::ResolvedFilter,
-        places::{self, latitudes},
-    },
-    candidates::POOL,
-    expand::ExpandedWord,
-    word_ids,
-};
+use super::{candidates::POOL, expand::ExpandedWord, word_ids};
 use crate::{
     SqlConnection,
     error::SqlError,
-    sql::{schema::album_images, statement, value::json_array},
+    sql::{filter::ResolvedFilter, statement, value::json_array},
 };
 
 /// Albums, circles and cameras with at most this many images are scanned.
 pub(super) const MAX_SCANNED_IMAGES: usize = 2000;
-
-/// The images of the album, in the bounding boxes of the circle, or of the camera. If there are more than
-/// [`MAX_SCANNED_IMAGES`], more than that many of them: the newest of the album or the camera, or any in the boxes. Some
-/// may not pass the filter.
-pub(super) fn within(c: &mut SqlConnection, filter: &ResolvedFilter) -> Result<Option<Vec<i64>>, SqlError> {
-    let one_more = i64::try_from(MAX_SCANNED_IMAGES).unwrap_or(i64::MAX).saturating_add(1);
-    match (filter.album_seq, filter.circle, &filter.camera) {
-        (Some(album_seq), ..) => newest_of_album(c, album_seq, filter, one_more).map(Some),
-        (None, Some(circle), _) => {
-            places::in_bounding_boxes(c, filter.account, circle, MAX_SCANNED_IMAGES).map(Some)
-        }
-        (None, None, Some(camera)) => {
-            let range_ms = (filter.start_ms, filter.end_ms);
-            cameras::newest(c, filter.account, camera, range_ms, one_more).map(Some)
-        }
-        (None, None, None) => Ok(None),
-    }
-}
-
-fn newest_of_album(
-    c: &mut SqlConnection,
-    album_seq: i64,
-    filter: &ResolvedFilter,
-    max: i64,
-) -> Result<Vec<i64>, SqlError> {
-    Ok(album_images::table
-        .filter(album_images::album_seq.eq(album_seq))
-        .filter(album_images::live.eq(true))
-        .filter(album_images::captured_at_ms.between(filter.start_ms, filter.end_ms))
-        .order(album_images::captured_at_ms.desc())
-        .limit(max)
-        .select(album_images::image_seq)
-        .load(c)?)
-}
 
 #[derive(QueryableByName)]
 struct CandidateRow {
@@ -73,21 +29,16 @@ struct CandidateRow {
 }
 
 const CANDIDATES: &str = concat!(
-    "SELECT i.seq, i.captured_at_ms, w.words FROM ",
+    "SELECT images.seq AS seq, images.captured_at_ms AS captured_at_ms, w.words AS words FROM ",
     integers!("$1"),
     " AS candidate ",
-    join_after!("images", "i", "i.seq = candidate.value"),
+    join_after!("images", "images", "images.seq = candidate.value"),
     " ",
-    join_after!("indexed_words", "w", "w.image_seq = i.seq"),
-    "
-WHERE i.account_id = $2 AND i.live = TRUE AND i.captured_at_ms BETWEEN $3 AND $4
-    AND ($5 IS NULL OR (
-        i.latitude BETWEEN $6 AND $7 AND distance_m($8, $9, i.latitude, i.longitude) <= $5
-    ))
-    AND ($10 IS NULL OR i.camera = $10)"
+    join_after!("indexed_words", "w", "w.image_seq = images.seq"),
+    " WHERE "
 );
 
-/// The images among these that pass the filter and have any of the words, best first.
+/// The images among these, which are in the album if there is one, that pass the filter and have any of the words, best first.
 pub(super) fn candidates(
     c: &mut SqlConnection,
     filter: &ResolvedFilter,
@@ -95,19 +46,9 @@ pub(super) fn candidates(
     expanded: &[ExpandedWord],
     content_only: bool,
 ) -> Result<Vec<i64>, SqlError> {
-    let bounds = filter.circle.map(latitudes);
-    let centre = filter.circle.map(Circle::centre);
     let indexed: Vec<CandidateRow> = statement(CANDIDATES)
         .bind::<Text, _>(json_array(seqs))
-        .bind::<BigInt, _>(filter.account)
-        .bind::<BigInt, _>(filter.start_ms)
-        .bind::<BigInt, _>(filter.end_ms)
-        .bind::<Nullable<Double>, _>(filter.circle.map(Circle::radius_m))
-        .bind::<Nullable<Double>, _>(bounds.map(|(south, _)| south))
-        .bind::<Nullable<Double>, _>(bounds.map(|(_, north)| north))
-        .bind::<Nullable<Double>, _>(centre.map(Position::latitude))
-        .bind::<Nullable<Double>, _>(centre.map(Position::longitude))
-        .bind::<Nullable<Text>, _>(filter.camera.as_deref())
+        .then(filter.conditions_within_album())
         .load(c)?;
     let required = RequiredWords::of(expanded);
     let mut matching: Vec<_> = indexed
@@ -124,7 +65,6 @@ pub(super) fn candidates(
 struct RequiredWords {
     /// By the id of a vocabulary word: the positions of the words that it matches, with the qualities in thousandths.
     by_id: HashMap<i64, Vec<(usize, u16)>>,
-    /// Their number.
     count: u32,
 }
 

@@ -1,14 +1,16 @@
 use diesel::prelude::*;
 
-use super::{
-    removal::set_capture_time_in_albums,
-    text::{add_text, remove_text},
-};
 use crate::{
     SqlConnection,
     error::SqlError,
     place_index,
-    sql::{map, schema::images, timeline, value::RowReader, vectors},
+    sql::{
+        map, months,
+        schema::{album_images, images},
+        text::{add_text, remove_text},
+        value::RowReader,
+        vectors,
+    },
 };
 
 /// The values of an image that other tables repeat.
@@ -50,14 +52,14 @@ pub(crate) fn change_indexed(
         place_index::remove(c, seq)?;
     }
     if before.live {
-        timeline::remove(c, &[seq])?;
+        months::remove(c, &[seq])?;
     }
     change(c)?;
     add_text(c, &[seq])?;
     map::update(c, seq)?;
     let after = RepeatedValues::of(c, seq)?;
     if after.live {
-        timeline::add(c, &[seq])?;
+        months::add(c, &[seq])?;
     }
     let reader = RowReader::new("images", &seq);
     if let Some(position) = reader.position(after.latitude, after.longitude)? {
@@ -70,5 +72,13 @@ pub(crate) fn change_indexed(
         }
         vectors::renumber(c, seq)?;
     }
+    Ok(())
+}
+
+/// Updates the copies of an image's capture time in albums.
+fn set_capture_time_in_albums(c: &mut SqlConnection, seq: i64, captured_at_ms: i64) -> Result<(), SqlError> {
+    diesel::update(album_images::table.filter(album_images::image_seq.eq(seq)))
+        .set(album_images::captured_at_ms.eq(captured_at_ms))
+        .execute(c)?;
     Ok(())
 }

@@ -1,24 +1,16 @@
 //! Searches images by words.
 
 use diesel::prelude::*;
-use domain::{ImageId, QueryText};
-use storage::{ImageKey, TextColumns, TextMatch, TextTier, Viewer};
+use domain::{Filter, ImageId, QueryText};
+use storage::{ImageKey, MAX_TEXT_MATCHES, TextColumns, TextMatch, TextTier, Viewer};
 use words::{QueryTerm, Score, Scorer, Tier, query_words};
 
-use super::{super::filter::OwnedFilter, add::ImageText, candidates::candidates, expand::expand};
+use super::{add::ImageText, candidates::candidates, expand::expand};
 use crate::{
     SqlConnection,
     error::SqlError,
-    sql::{schema::accounts, value::RowReader},
+    sql::{filter::ResolvedFilter, schema::accounts, value::RowReader},
 };
-
-/// A search for words.
-pub(in super::super) struct TextQuery {
-    pub(in super::super) text: QueryText,
-    pub(in super::super) columns: TextColumns,
-    /// Maximum number of results.
-    pub(in super::super) max: usize,
-}
 
 struct ScoredImage {
     image: ImageText,
@@ -26,23 +18,26 @@ struct ScoredImage {
 }
 
 /// The images that match best.
-pub(in super::super) fn matches(
+pub(crate) fn matches(
     c: &mut SqlConnection,
     viewer: Viewer,
-    query: &TextQuery,
-    filter: &OwnedFilter,
+    text: &QueryText,
+    columns: TextColumns,
+    filter: &Filter,
+    max: u32,
 ) -> Result<Vec<TextMatch>, SqlError> {
-    let Some(filter) = filter.resolve(c, viewer)? else { return Ok(Vec::new()) };
-    let content_only = query.columns == TextColumns::Content;
-    let expanded = expand(c, filter.account, query_words(query.text.as_str()), content_only)?;
+    let Some(filter) = ResolvedFilter::resolve(c, viewer, filter)? else { return Ok(Vec::new()) };
+    let max = usize::try_from(max.min(MAX_TEXT_MATCHES)).unwrap_or(usize::MAX);
+    let content_only = columns == TextColumns::Content;
+    let expanded = expand(c, filter.account, query_words(text.as_str()), content_only)?;
     if !expanded.iter().any(|word| !word.word.optional && word.is_known()) {
         return Ok(Vec::new());
     }
     let images: i64 = accounts::table.find(filter.account).select(accounts::live_images).get_result(c)?;
     let terms: Vec<QueryTerm> = expanded.iter().map(|word| word.term(images)).collect();
     let scorer = Scorer::new(&terms);
-    let candidates = candidates(c, &filter, &expanded, content_only, query.max)?;
-    best(&scorer, candidates, content_only, query.max)
+    let candidates = candidates(c, &filter, &expanded, content_only, max)?;
+    best(&scorer, candidates, content_only, max)
         .into_iter()
         .map(|ScoredImage { image, score }| {
             let reader = RowReader::new("images", &image.seq);

@@ -43,7 +43,6 @@ pub(crate) struct ImageRowWithOwner {
 }
 
 impl ImageRowWithOwner {
-    /// The row, if it is visible.
     pub(crate) fn if_visible(self, visibility: Visibility) -> Option<ImageRow> {
         let recent =
             self.row.captured_at_ms.is_some_and(|captured_at_ms| captured_at_ms >= visibility.oldest_ms);
@@ -76,14 +75,13 @@ impl TryFrom<ImageRow> for Image {
 }
 
 /// An image with its distance from the circle's centre.
-pub(super) fn found_image(row: ImageRow, circle: Option<Circle>) -> Result<FoundImage, SqlError> {
+pub(crate) fn found_image(row: ImageRow, circle: Option<Circle>) -> Result<FoundImage, SqlError> {
     let image = Image::try_from(row)?;
     let distance_m =
         circle.and_then(|circle| image.details.position.map(|position| circle.centre().distance_m(position)));
     Ok(FoundImage { image, distance_m })
 }
 
-/// Loads rows in this order.
 pub(crate) fn load_in_order(c: &mut SqlConnection, seqs: &[i64]) -> Result<Vec<ImageRow>, SqlError> {
     if seqs.is_empty() {
         return Ok(Vec::new());

@@ -1,0 +1,179 @@
+//! The months of the timeline, with the number of their photos.
+
+use diesel::{
+    OptionalExtension, QueryableByName,
+    prelude::*,
+    sql_types::{BigInt, Text},
+};
+use domain::Month;
+use storage::{MonthTotal, Viewer};
+
+use crate::{
+    SqlConnection,
+    error::SqlError,
+    sql::{
+        image_rows::Visibility,
+        schema::timeline_months,
+        statement,
+        value::{RowReader, json_text},
+    },
+};
+
+/// The ratio of width to height of the image `i` in thousandths, within the limits of [`MonthTotal`].
+macro_rules! ratio {
+    () => {
+        "(CASE WHEN i.width * 10 < i.height * 4 THEN 400 WHEN i.width * 10 > i.height * 26 THEN 2600
+            ELSE i.width * 1000 / i.height END)"
+    };
+}
+
+#[derive(Queryable, QueryableByName)]
+struct TotalRow {
+    #[diesel(sql_type = BigInt)]
+    month: i64,
+    #[diesel(sql_type = BigInt)]
+    photos: i64,
+    #[diesel(sql_type = BigInt)]
+    ratio_sum: i64,
+}
+
+impl TotalRow {
+    fn read(self) -> Result<MonthTotal, SqlError> {
+        let reader = RowReader::new("timeline_months", &self.month);
+        let month = u32::try_from(self.month).ok().and_then(Month::from_number);
+        Ok(MonthTotal {
+            month: reader.required("month", month)?,
+            photos: reader.unsigned("photos", self.photos)?,
+            ratio_sum: reader.unsigned("ratio_sum", self.ratio_sum)?,
+        })
+    }
+}
+
+pub(crate) fn months(c: &mut SqlConnection, viewer: Viewer) -> Result<Vec<MonthTotal>, SqlError> {
+    let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(Vec::new()) };
+    let Some(oldest) = domain::Timestamp::from_millis(visibility.oldest_ms) else {
+        return match visibility.oldest_ms {
+            i64::MAX => Ok(Vec::new()),
+            _ => totals(c, visibility.account, 0),
+        };
+    };
+    // The free window begins within a month.
+    let first = Month::of(oldest);
+    let mut months = totals(c, visibility.account, i64::from(first.number()))?;
+    months.retain(|total| total.month != first);
+    let visible_part = (visibility.oldest_ms, first.range().end().millis());
+    months.extend(total_between(c, visibility.account, first, visible_part)?);
+    Ok(months)
+}
+
+fn totals(c: &mut SqlConnection, account: i64, first_month: i64) -> Result<Vec<MonthTotal>, SqlError> {
+    let rows: Vec<TotalRow> = timeline_months::table
+        .filter(timeline_months::account_id.eq(account))
+        .filter(timeline_months::month.ge(first_month))
+        .filter(timeline_months::photos.gt(0))
+        .order(timeline_months::month.desc())
+        .select((timeline_months::month, timeline_months::photos, timeline_months::ratio_sum))
+        .load(c)?;
+    rows.into_iter().map(TotalRow::read).collect()
+}
+
+/// The total of a part of a month; `None` if it has no photos.
+fn total_between(
+    c: &mut SqlConnection,
+    account: i64,
+    month: Month,
+    (start_ms, end_ms): (i64, i64),
+) -> Result<Option<MonthTotal>, SqlError> {
+    let total: Option<TotalRow> = statement(concat!(
+        "SELECT CAST($1 AS BIGINT) AS month, count(*) AS photos, CAST(coalesce(sum(",
+        ratio!(),
+        "), 0) AS BIGINT) AS ratio_sum
+        FROM images AS i
+        WHERE i.account_id = $2 AND i.live = TRUE AND i.captured_at_ms BETWEEN $3 AND $4"
+    ))
+    .bind::<BigInt, _>(i64::from(month.number()))
+    .bind::<BigInt, _>(account)
+    .bind::<BigInt, _>(start_ms)
+    .bind::<BigInt, _>(end_ms)
+    .get_result(c)
+    .optional()?;
+    total.filter(|total| total.photos > 0).map(TotalRow::read).transpose()
+}
+
+/// Counts images that appear in the timeline. Their capture times and sizes are stored already.
+pub(crate) fn add(c: &mut SqlConnection, seqs: &[i64]) -> Result<(), SqlError> {
+    change(c, seqs, 1)
+}
+
+/// Discounts images that leave the timeline, or whose capture time or size is about to change.
+pub(crate) fn remove(c: &mut SqlConnection, seqs: &[i64]) -> Result<(), SqlError> {
+    change(c, seqs, -1)
+}
+
+fn change(c: &mut SqlConnection, seqs: &[i64], sign: i64) -> Result<(), SqlError> {
+    statement(concat!(
+        "INSERT INTO timeline_months (account_id, month, photos, ratio_sum)
+        SELECT i.account_id, ",
+        month_of!("i.captured_at_ms"),
+        " AS month, CAST($1 AS BIGINT) * count(*), CAST($1 AS BIGINT) * CAST(sum(",
+        ratio!(),
+        ") AS BIGINT)
+        FROM ",
+        integers!("$2"),
+        " AS chosen JOIN images AS i ON i.seq = chosen.value
+        WHERE i.captured_at_ms IS NOT NULL AND i.width IS NOT NULL
+        GROUP BY i.account_id, ",
+        month_of!("i.captured_at_ms"),
+        "
+        ON CONFLICT (account_id, month) DO UPDATE SET
+            photos = timeline_months.photos + excluded.photos,
+            ratio_sum = timeline_months.ratio_sum + excluded.ratio_sum"
+    ))
+    .bind::<BigInt, _>(sign)
+    .bind::<Text, _>(json_text(seqs))
+    .execute(c)?;
+    Ok(())
+}
+
+/// Counts all images of an account again.
+pub(crate) fn recount(c: &mut SqlConnection, account: i64) -> Result<(), SqlError> {
+    diesel::delete(timeline_months::table.filter(timeline_months::account_id.eq(account))).execute(c)?;
+    statement(concat!(
+        "INSERT INTO timeline_months (account_id, month, photos, ratio_sum)
+        SELECT i.account_id, ",
+        month_of!("i.captured_at_ms"),
+        " AS month, count(*), CAST(sum(",
+        ratio!(),
+        ") AS BIGINT)
+        FROM images AS i WHERE i.account_id = $1 AND i.live = TRUE
+        GROUP BY i.account_id, ",
+        month_of!("i.captured_at_ms"),
+    ))
+    .bind::<BigInt, _>(account)
+    .execute(c)?;
+    Ok(())
+}
+
+/// The accounts whose stored months differ from their photos, as a query of
+/// [`StoreRule::TimelineMonths`](storage::StoreRule::TimelineMonths).
+pub(crate) const WRONG_MONTHS: &str = concat!(
+    "SELECT a.id AS key, CAST(NULL AS BIGINT) AS image, a.email AS detail
+    FROM accounts AS a
+    WHERE a.id > $1 AND a.id <= $2 AND a.deleted_at_ms IS NULL AND $3 IS NOT NULL AND EXISTS (
+        SELECT 1 FROM (
+            SELECT m.month AS month, m.photos AS photos, m.ratio_sum AS ratio_sum
+            FROM timeline_months AS m WHERE m.account_id = a.id
+            UNION ALL
+            SELECT ",
+    month_of!("i.captured_at_ms"),
+    " AS month, -count(*) AS photos, -CAST(sum(",
+    ratio!(),
+    ") AS BIGINT) AS ratio_sum
+            FROM images AS i WHERE i.account_id = a.id AND i.live = TRUE
+            GROUP BY ",
+    month_of!("i.captured_at_ms"),
+    "
+        ) AS both_sides
+        GROUP BY month HAVING sum(photos) <> 0 OR sum(ratio_sum) <> 0
+    )"
+);
