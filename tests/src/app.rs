@@ -14,7 +14,7 @@ use std::{
 use blobs::BlobStore;
 use client_documents::Options;
 use data_encoding::HEXLOWER;
-use domain::{AccountId, BlobKind, ContentHash, Email, KeyName, Plan, SyncHandle, Timestamp};
+use domain::{BlobKind, ContentHash, Email, KeyName, Plan, SyncHandle, Timestamp};
 use futures_util::TryStreamExt as _;
 use keys::{Secret, SeededRandom};
 use library::{Clock, Library, ManualClock, Settings};
