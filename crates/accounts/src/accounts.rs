@@ -41,9 +41,6 @@ impl From<PasswordError> for AccountError {
 
 impl Accounts {
     /// Creates an account. Without a password it generates a strong one and returns it; only its hash is stored.
-    ///
-    /// # Errors
-    /// [`AccountError`].
     pub async fn create_account(
         &self,
         email: Email,
@@ -66,9 +63,6 @@ impl Accounts {
     }
 
     /// All accounts, by email.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn accounts(&self) -> Result<Vec<Account>, StorageError> {
         self.parts.store.accounts().await
     }
@@ -82,18 +76,12 @@ impl Accounts {
     }
 
     /// Changes the plan of an account, from the next request on.
-    ///
-    /// # Errors
-    /// [`AccountError`].
     pub async fn set_plan(&self, email: &Email, plan: Plan) -> Result<(), AccountError> {
         let account = self.account(email).await?;
         require_account(self.parts.store.set_plan(account.id, plan).await?)
     }
 
     /// Changes an account's password and ends its sessions. Without a password it generates a strong one and returns it.
-    ///
-    /// # Errors
-    /// [`AccountError`].
     pub async fn set_password(
         &self,
         email: &Email,
@@ -108,14 +96,10 @@ impl Accounts {
 
     /// Deletes an account, from the next request on. [`purge_deleted`](Self::purge_deleted) or a running service removes
     /// its images later.
-    ///
-    /// # Errors
-    /// [`AccountError`].
     pub async fn delete_account(&self, account: AccountId) -> Result<(), AccountError> {
         require_account(self.parts.store.delete_account(account, self.parts.clock.now()).await?)
     }
 
-    /// A new sync handle.
     pub(crate) fn new_sync_handle(&self) -> Result<SyncHandle, Unavailable> {
         let id = new_id(self.random())?;
         // A new id is always valid.

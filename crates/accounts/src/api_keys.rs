@@ -26,9 +26,6 @@ impl From<StorageError> for KeyError {
 
 impl Accounts {
     /// Creates an API key and returns it; only its hash is stored.
-    ///
-    /// # Errors
-    /// [`KeyError`].
     pub async fn create_key(&self, email: &Email, name: KeyName) -> Result<String, KeyError> {
         let account = self.key_account(email).await?;
         let key = new_api_key(self.random()).map_err(Unavailable::from)?;
@@ -48,17 +45,11 @@ impl Accounts {
     }
 
     /// The keys of an account, newest first, revoked ones included.
-    ///
-    /// # Errors
-    /// [`KeyError`].
     pub async fn keys(&self, email: &Email) -> Result<Vec<KeyInfo>, KeyError> {
         Ok(self.parts.store.keys(self.key_account(email).await?, KeyKind::Api).await?)
     }
 
     /// Revokes the key of that name, from the next request on; `false` if there is none.
-    ///
-    /// # Errors
-    /// [`KeyError`].
     pub async fn revoke_key(&self, email: &Email, name: &KeyName) -> Result<bool, KeyError> {
         let account = self.key_account(email).await?;
         Ok(self.parts.store.revoke_key(account, KeyKind::Api, name, self.parts.clock.now()).await?)

@@ -32,9 +32,6 @@ impl Accounts {
     }
 
     /// The newest events of an account, newest first.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn security_events(
         &self,
         account: AccountId,

@@ -37,17 +37,11 @@ impl Accounts {
     }
 
     /// Ends a session, from the next request on; `false` if there is none.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn sign_out(&self, token: &str) -> Result<bool, StorageError> {
         self.parts.store.end_session(&session_hash(token)).await
     }
 
     /// The sessions of an account, newest first.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn sessions(&self, account: AccountId) -> Result<Vec<SessionInfo>, StorageError> {
         let now = self.parts.clock.now();
         let mut sessions = self.parts.store.sessions(account).await?;
@@ -56,18 +50,12 @@ impl Accounts {
     }
 
     /// Ends one session of an account, from the next request on; `false` if it has no such session.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn end_session(&self, account: AccountId, session: &SessionHash) -> Result<bool, StorageError> {
         let is_theirs = self.parts.store.sessions(account).await?.iter().any(|own| own.hash == *session);
         if is_theirs { self.parts.store.end_session(session).await } else { Ok(false) }
     }
 
     /// Ends all sessions of an account except the one with this token, from the next request on. Returns how many.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn end_sessions(&self, account: AccountId, except: Option<&str>) -> Result<u64, StorageError> {
         self.parts.store.end_sessions(account, except.map(session_hash)).await
     }

@@ -23,18 +23,12 @@ impl From<StorageError> for SetUpError {
 
 impl Accounts {
     /// Whether the service has an account, so that people can sign in.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn has_account(&self) -> Result<bool, StorageError> {
         self.parts.store.has_account().await
     }
 
     /// Creates a set-up link for the first account and returns its secret; `None` if an account exists. Only a hash of the
     /// secret is stored.
-    ///
-    /// # Errors
-    /// [`Unavailable`].
     pub async fn create_setup_link(&self) -> Result<Option<String>, Unavailable> {
         let secret = new_session_token(self.random())?;
         let offered =

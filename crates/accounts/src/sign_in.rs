@@ -26,7 +26,6 @@ const MAX_USER_AGENT_CHARS: usize = 300;
 /// The origin of a sign-in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignInSource {
-    /// The IP address.
     pub address: IpAddr,
     /// The browser's `User-Agent` header.
     pub user_agent: Option<String>,
@@ -116,9 +115,6 @@ impl Accounts {
     /// After too many failures within 15 minutes even the right password is refused: 10 for one email from one address
     /// (IPv4, or an IPv6 /64), 100 from one address, or 1,000 from one network (an IPv6 /48; for IPv4 the address itself).
     /// It is still accepted from other addresses.
-    ///
-    /// # Errors
-    /// [`SignInError`].
     pub async fn sign_in(
         &self,
         email: &str,
@@ -133,9 +129,6 @@ impl Accounts {
     }
 
     /// Checks the password of a user who is signed in, within the limits of [`sign_in`](Self::sign_in).
-    ///
-    /// # Errors
-    /// [`SignInError`].
     pub async fn confirm_password(
         &self,
         account: &Account,

@@ -106,9 +106,6 @@ impl Accounts {
 
 impl SigningKeys {
     /// An access token with these claims (one JSON object), signed with the active key.
-    ///
-    /// # Errors
-    /// [`Unavailable`].
     pub async fn sign(&self, claims: &[u8]) -> Result<String, Unavailable> {
         Ok(self.current().await?.sign(claims)?)
     }
@@ -123,17 +120,11 @@ impl SigningKeys {
     }
 
     /// Whether tokens of the key with this id are still accepted. Reads the store about once a minute.
-    ///
-    /// # Errors
-    /// [`Unavailable`].
     pub async fn verifies(&self, kid: &str) -> Result<bool, Unavailable> {
         Ok(self.verifier(kid).await?.is_some())
     }
 
     /// The public keys of all keys whose tokens are accepted, the active one first. Creates a key if there is none.
-    ///
-    /// # Errors
-    /// [`Unavailable`].
     pub async fn jwks(&self) -> Result<Vec<Jwk>, Unavailable> {
         let current = self.current().await?;
         let now = self.inner.clock.now();
@@ -149,9 +140,6 @@ impl SigningKeys {
     /// Replaces the active key with a new one and returns its id. Tokens of the old key are accepted until they expire.
     ///
     /// The secret must open the active key, unless `lost_secret` is set: then tokens of the old key become invalid.
-    ///
-    /// # Errors
-    /// [`Unavailable`].
     pub async fn rotate(&self, lost_secret: bool) -> Result<String, Unavailable> {
         if let Some(active) = self.load().await?
             && !lost_secret

@@ -7,9 +7,6 @@ use crate::Catalogue;
 
 impl Catalogue {
     /// A page of albums, newest first.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn albums(
         &self,
         caller: &Caller,
@@ -20,9 +17,6 @@ impl Catalogue {
     }
 
     /// All albums, newest first.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn all_albums(&self, caller: &Caller) -> Result<Vec<Album>, StorageError> {
         let mut albums = Vec::new();
         while let Ok(offset) = Offset::new(u32::try_from(albums.len()).unwrap_or(u32::MAX)) {
@@ -37,9 +31,6 @@ impl Catalogue {
     }
 
     /// One album. A malformed id counts as unknown.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn album(&self, caller: &Caller, id: &str) -> Result<Option<Album>, StorageError> {
         match AlbumId::parse(id) {
             Some(id) => self.parts.store.album(self.viewer(caller), &id).await,
@@ -48,9 +39,6 @@ impl Catalogue {
     }
 
     /// A page of an album's images captured within a range, in an order; `None` if the caller has no such album.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn album_images(
         &self,
         caller: &Caller,
@@ -63,9 +51,6 @@ impl Catalogue {
     }
 
     /// The albums that contain an image.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn albums_of_image(
         &self,
         caller: &Caller,
@@ -75,9 +60,6 @@ impl Catalogue {
     }
 
     /// Creates an album with its first images.
-    ///
-    /// # Errors
-    /// [`Unavailable`].
     pub async fn create_album(
         &self,
         caller: &Caller,
@@ -91,9 +73,6 @@ impl Catalogue {
     }
 
     /// Changes an album's title and images atomically.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn change_album(
         &self,
         caller: &Caller,
@@ -110,9 +89,6 @@ impl Catalogue {
     }
 
     /// Deletes an album but not its images; `false` if the caller has no such album.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn delete_album(&self, caller: &Caller, id: &str) -> Result<bool, StorageError> {
         match AlbumId::parse(id) {
             Some(id) => self.parts.store.delete_album(self.viewer(caller), &id).await,

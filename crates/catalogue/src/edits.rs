@@ -61,9 +61,6 @@ impl Catalogue {
     }
 
     /// The fields of a photo that can be corrected, with its corrections.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn photo_edits(
         &self,
         caller: &Caller,
@@ -73,9 +70,6 @@ impl Catalogue {
     }
 
     /// The albums of a photo, and its neighbours in the timeline or in an album.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn photo_context(
         &self,
         caller: &Caller,
@@ -86,9 +80,6 @@ impl Catalogue {
     }
 
     /// Corrects a photo; returns whether anything changed. A photo that the caller cannot see does not change.
-    ///
-    /// # Errors
-    /// [`EditError`].
     pub async fn edit_photo(
         &self,
         caller: &Caller,
@@ -107,9 +98,6 @@ impl Catalogue {
 
     /// Corrects all photos of a selection in batches. The same call with the same id continues an interrupted one, and
     /// shifts no photo twice.
-    ///
-    /// # Errors
-    /// [`EditError`].
     pub async fn edit_photos(
         &self,
         caller: &Caller,
@@ -140,9 +128,6 @@ impl Catalogue {
     }
 
     /// Corrects imported photos as their export says. Photos that have corrections stay as they are.
-    ///
-    /// # Errors
-    /// [`Unavailable`].
     pub async fn restore_corrections(
         &self,
         account: AccountId,
@@ -167,9 +152,6 @@ impl Catalogue {
     }
 
     /// Gives fields of a photo the values of its file again.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn revert_photo(
         &self,
         caller: &Caller,
@@ -180,9 +162,6 @@ impl Catalogue {
     }
 
     /// Undoes a correction; returns the number of photos. A photo that was corrected again later stays as it is.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn undo_edit(&self, caller: &Caller, edit: &EditId) -> Result<u64, StorageError> {
         let mut undone = 0;
         loop {

@@ -17,9 +17,6 @@ pub struct LibraryInfo {
 
 impl Catalogue {
     /// Facts about the caller's whole library.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn info(&self, caller: &Caller) -> Result<LibraryInfo, StorageError> {
         let total_images = self.parts.store.count_images(self.viewer(caller)).await?;
         let sync_enabled = caller.account.synced_at.is_some();
@@ -31,18 +28,12 @@ impl Catalogue {
     }
 
     /// A page of images, newest first.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn list(&self, caller: &Caller, query: &ListQuery) -> Result<Vec<Hit>, StorageError> {
         let found = self.parts.store.page_images(self.viewer(caller), query).await?;
         Ok(found.into_iter().map(Hit::from).collect())
     }
 
     /// One image. A malformed id counts as unknown.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn image(&self, caller: &Caller, id: &str) -> Result<Lookup<Image>, StorageError> {
         match ImageId::parse(id) {
             Some(id) => self.parts.store.image(self.viewer(caller), &id).await,
@@ -51,9 +42,6 @@ impl Catalogue {
     }
 
     /// Several images in the order of the ids; `None` for an id without an image that the caller can see.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn images(&self, caller: &Caller, ids: &[String]) -> Result<Vec<Option<Image>>, StorageError> {
         let known: Vec<ImageId> = ids.iter().filter_map(ImageId::parse).collect();
         let found = self.parts.store.images(self.viewer(caller), &known).await?;
@@ -62,9 +50,6 @@ impl Catalogue {
     }
 
     /// Deletes an image; its owner can restore it for 30 days.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn delete_image(&self, caller: &Caller, id: &str) -> Result<Lookup<()>, StorageError> {
         match ImageId::parse(id) {
             Some(id) => self.parts.store.delete_image(self.viewer(caller), &id, self.parts.clock.now()).await,
@@ -73,9 +58,6 @@ impl Catalogue {
     }
 
     /// Restores a deleted image; `false` if no such image can be restored.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn restore_image(&self, account: AccountId, id: &ImageId) -> Result<bool, StorageError> {
         self.parts.store.restore_image(account, id).await
     }

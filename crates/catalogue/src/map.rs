@@ -6,9 +6,6 @@ use crate::Catalogue;
 
 impl Catalogue {
     /// The caller's photos in the squares of a level that an area touches, or in larger squares if these are too many.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn map_clusters(
         &self,
         caller: &Caller,
@@ -19,9 +16,6 @@ impl Catalogue {
     }
 
     /// The caller's newest photos of an area in a range.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn map_images(
         &self,
         caller: &Caller,

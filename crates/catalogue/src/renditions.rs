@@ -81,9 +81,6 @@ impl ServedRendition {
 
 impl Catalogue {
     /// A rendition of an image that its owner can see. A missing rendition is made now, once for all concurrent requests.
-    ///
-    /// # Errors
-    /// [`RenditionError`].
     pub async fn rendition(
         &self,
         image: &str,

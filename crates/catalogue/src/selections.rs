@@ -33,9 +33,6 @@ where
 
 impl Catalogue {
     /// Counts the visible images of a selection.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn count_selection(
         &self,
         caller: &Caller,
@@ -79,9 +76,6 @@ impl Catalogue {
     }
 
     /// Adds images to an album; returns how many were not in it. `None` if the caller has no such album.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn add_selection_to_album(
         &self,
         caller: &Caller,
@@ -95,9 +89,6 @@ impl Catalogue {
     }
 
     /// Removes images from an album; returns how many were in it. `None` if the caller has no such album.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn remove_selection_from_album(
         &self,
         caller: &Caller,

@@ -6,25 +6,16 @@ use crate::Catalogue;
 
 impl Catalogue {
     /// The months in which the caller has photos, newest first.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn timeline_months(&self, caller: &Caller) -> Result<Vec<MonthTotal>, StorageError> {
         self.parts.store.timeline_months(self.viewer(caller)).await
     }
 
     /// The months as in [`timeline_months`](Self::timeline_months), and the number of photos that will follow.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn timeline_state(&self, caller: &Caller) -> Result<TimelineState, StorageError> {
         self.parts.store.timeline_state(self.viewer(caller)).await
     }
 
     /// Up to `max` images of the caller in a range, from one of its ends.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn timeline_page(
         &self,
         caller: &Caller,

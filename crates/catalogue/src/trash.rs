@@ -15,9 +15,6 @@ const PROBLEMS_PER_STEP: u32 = 500;
 
 impl Catalogue {
     /// Up to `max` deleted images after this one, newest deletion first.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn trash(
         &self,
         caller: &Caller,
@@ -28,9 +25,6 @@ impl Catalogue {
     }
 
     /// The number of deleted images.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn count_trash(&self, caller: &Caller) -> Result<u32, StorageError> {
         self.parts.store.count_trash(caller.account.id).await
     }
@@ -64,9 +58,6 @@ impl Catalogue {
 
     /// Up to `max` photos of the caller that could not be indexed and were added before this one, newest first. Their reasons are
     /// in words for people.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn problems(
         &self,
         caller: &Caller,
@@ -81,9 +72,6 @@ impl Catalogue {
     }
 
     /// Indexes a photo that failed again; `false` if the caller has no such photo.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn retry_problem(&self, caller: &Caller, id: &str) -> Result<bool, StorageError> {
         let Some(id) = ImageId::parse(id) else { return Ok(false) };
         let now = self.parts.clock.now();
@@ -111,9 +99,6 @@ impl Catalogue {
     }
 
     /// Dismisses a photo that failed, until it fails for another reason; `false` if the caller has no such photo.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn dismiss_problem(&self, caller: &Caller, id: &str) -> Result<bool, StorageError> {
         let Some(id) = ImageId::parse(id) else { return Ok(false) };
         self.parts.store.dismiss_problem(caller.account.id, &id).await
@@ -134,9 +119,6 @@ impl Catalogue {
     }
 
     /// How many photos of the caller are not visible yet.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn indexing_progress(&self, caller: &Caller) -> Result<IndexingProgress, StorageError> {
         self.parts.store.indexing_progress(caller.account.id).await
     }

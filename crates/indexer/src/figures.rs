@@ -16,9 +16,6 @@ pub struct QueueFigures {
 
 impl Indexer {
     /// The work that waits in the store.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn queue_figures(&self) -> Result<QueueFigures, StorageError> {
         let images = self.parts.store.queue_length().await?;
         let stages = self.parts.store.stage_progress(None).await?;

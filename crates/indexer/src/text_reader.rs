@@ -23,7 +23,6 @@ impl TextReader {
         Self { pool, workers, version: Mutex::default() }
     }
 
-    /// Stops idle workers.
     pub(crate) async fn stop_idle_workers(&self) {
         self.pool.stop_idle_workers().await;
     }

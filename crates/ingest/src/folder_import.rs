@@ -41,7 +41,6 @@ const SEARCH_WAIT: Duration = Duration::from_secs(30);
 pub enum ImportProgress {
     /// An archive is being listed. This takes minutes for a big compressed one.
     Listing {
-        /// The archive.
         archive: Arc<Path>,
         /// How many entries are listed so far.
         entries: u64,

@@ -34,7 +34,6 @@ pub struct Upload {
     pub name: Option<String>,
     /// When it was last modified.
     pub modified_at: Option<Timestamp>,
-    /// Its sidecars.
     pub sidecars: Vec<Sidecar>,
     /// Maximum number of bytes that the account may store; `None` for no limit.
     pub quota_bytes: Option<u64>,

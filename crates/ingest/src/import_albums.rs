@@ -15,9 +15,6 @@ use crate::{FailedFile, ImportError, ImportReport, Ingest};
 impl Ingest {
     /// Puts imported images into the albums of their export. An album with the same title gets the images that it lacks.
     /// `images` has the image of each planned photo.
-    ///
-    /// # Errors
-    /// [`ImportError`].
     pub(crate) async fn import_albums(
         &self,
         account: AccountId,

@@ -45,10 +45,7 @@ pub enum ImportError {
     BeingRemoved,
     /// The account would exceed its quota.
     #[error("the account's storage of {quota_bytes} bytes is full")]
-    QuotaExceeded {
-        /// The quota.
-        quota_bytes: u64,
-    },
+    QuotaExceeded { quota_bytes: u64 },
     /// The account was deleted.
     #[error("the account was deleted")]
     AccountGone,

@@ -12,7 +12,6 @@ pub struct FailedFile {
     pub path: PathBuf,
     /// The reason, in words for the user.
     pub error: String,
-    /// The kind of file.
     pub kind: FailedKind,
 }
 

@@ -24,7 +24,6 @@ pub struct LoginFlowTokens {
 /// What a device signs in with.
 #[derive(Clone)]
 pub struct ConnectedDevice {
-    /// The account.
     pub account: Account,
     /// The sync password of the device, which is returned once.
     pub password: String,
@@ -38,9 +37,6 @@ impl fmt::Debug for ConnectedDevice {
 
 impl Accounts {
     /// Begins a login flow of a device with this `User-Agent`. It expires after 20 minutes.
-    ///
-    /// # Errors
-    /// [`Unavailable`].
     pub async fn begin_login_flow(&self, user_agent: Option<&str>) -> Result<LoginFlowTokens, Unavailable> {
         let tokens = LoginFlowTokens {
             poll: new_session_token(self.random())?,
@@ -65,34 +61,22 @@ impl Accounts {
     }
 
     /// The login flow of a page; `None` if there is none or it has expired.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn login_flow(&self, page: &str) -> Result<Option<LoginFlow>, StorageError> {
         self.parts.store.login_flow(page_hash(page), self.parts.clock.now()).await
     }
 
     /// Connects the device of a login flow to an account; `false` if there is no such flow or it was answered already.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn confirm_login_flow(&self, page: &str, account: AccountId) -> Result<bool, StorageError> {
         self.parts.store.confirm_login_flow(page_hash(page), account, self.parts.clock.now()).await
     }
 
     /// Ends a login flow that nobody confirmed; `false` if there is no such flow.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn deny_login_flow(&self, page: &str) -> Result<bool, StorageError> {
         self.parts.store.deny_login_flow(page_hash(page)).await
     }
 
     /// Ends a confirmed login flow and creates the sync password of its device. `None` while it is not confirmed, when it
     /// has expired or was redeemed already, and when there is none.
-    ///
-    /// # Errors
-    /// [`Unavailable`].
     pub async fn redeem_login_flow(
         &self,
         poll: &str,

@@ -24,9 +24,6 @@ pub struct OneTimeLogin {
 
 impl Accounts {
     /// Creates a one-time login for a device of this name. It expires after 10 minutes.
-    ///
-    /// # Errors
-    /// [`Unavailable`].
     pub async fn create_one_time_login(
         &self,
         account: AccountId,
@@ -44,9 +41,6 @@ impl Accounts {
 
     /// Exchanges a one-time login of the account with this email or sync handle for a sync password. `None` if it is
     /// wrong, was redeemed already or has expired.
-    ///
-    /// # Errors
-    /// [`Unavailable`].
     pub async fn redeem_one_time_login(
         &self,
         user: &str,

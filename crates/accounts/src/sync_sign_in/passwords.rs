@@ -39,9 +39,6 @@ impl From<StorageError> for SyncPasswordError {
 
 impl Accounts {
     /// Creates a sync password for a device; only its hash is stored. A number is added to a name that is taken.
-    ///
-    /// # Errors
-    /// [`SyncPasswordError`].
     pub async fn create_sync_password(
         &self,
         account: AccountId,
@@ -69,9 +66,6 @@ impl Accounts {
     }
 
     /// The sync passwords of an account that are not revoked, newest first.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn sync_passwords(&self, account: AccountId) -> Result<Vec<KeyInfo>, StorageError> {
         let mut passwords = self.parts.store.keys(account, KeyKind::Sync).await?;
         passwords.retain(|password| password.revoked_at.is_none());
@@ -79,9 +73,6 @@ impl Accounts {
     }
 
     /// Revokes the sync password of that name, from the next request on; `false` if there is none.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn revoke_sync_password(
         &self,
         account: AccountId,
@@ -98,9 +89,6 @@ impl Accounts {
     }
 
     /// Revokes the sync password that a device of the account signed in with, from the next request on.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn sign_out_device(
         &self,
         account: AccountId,

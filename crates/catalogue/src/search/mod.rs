@@ -24,13 +24,11 @@ const MIN_TEXT_RESULTS: u32 = 200;
 /// An image in a list or in search results.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
-    /// The image.
     pub image: Image,
     /// Its distance from the circle's centre in metres, when there is a circle.
     pub distance_m: Option<f64>,
     /// Its similarity, above 0 and at most 1, on ranked results.
     pub score: Option<f64>,
-    /// The text that matched.
     pub matched_text: Option<String>,
     /// The place or the file name that matched.
     pub matched_context: Option<String>,
@@ -122,9 +120,6 @@ struct ActiveEncoder {
 
 impl Catalogue {
     /// Searches the images that the caller can see. Searches by words return the best first, others the newest first.
-    ///
-    /// # Errors
-    /// [`SearchError`].
     pub async fn search(&self, caller: &Caller, query: &SearchQuery) -> Result<Vec<Hit>, SearchError> {
         let album = self.searched_album(caller, query.album.as_deref()).await?;
         let filter = &Filter { album, ..query.filter.clone() };

@@ -38,17 +38,11 @@ pub struct RankedPage {
 
 impl Catalogue {
     /// The names of the cameras of the caller's photos, the camera of the newest photo first.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn cameras(&self, caller: &Caller) -> Result<Vec<String>, StorageError> {
         self.parts.store.cameras(self.viewer(caller), MAX_CAMERAS).await
     }
 
     /// The newest photos that pass a filter.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn newest_photos(
         &self,
         caller: &Caller,
@@ -61,9 +55,6 @@ impl Catalogue {
 
     /// The photos that match words best: those from `skip` on, at most `limit`. The ranking is the same for each page as
     /// long as the photos stay the same.
-    ///
-    /// # Errors
-    /// [`SearchError`].
     pub async fn ranked_photos(
         &self,
         caller: &Caller,

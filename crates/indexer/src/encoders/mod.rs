@@ -73,7 +73,6 @@ impl Encoders {
         self.source.as_ref().is_some_and(|source| source.can_run_models())
     }
 
-    /// The built-in encoder.
     pub(crate) fn built_in(&self) -> &SharedEncoder {
         &self.built_in
     }

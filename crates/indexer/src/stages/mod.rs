@@ -137,7 +137,6 @@ impl RunningStages {
 /// The progress of a search stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchProgress {
-    /// The stage.
     pub stage: SearchStage,
     /// The version of the encoder or of OCR.
     pub version: String,
@@ -150,9 +149,6 @@ pub struct SearchProgress {
 impl Indexer {
     /// The progress of the search stages for the images of one account, or of all accounts. Stages that are switched off
     /// are left out.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn search_progress(
         &self,
         account: Option<AccountId>,
@@ -172,9 +168,6 @@ impl Indexer {
     }
 
     /// How many images of an account wait for their text to be read or for a vision model.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn awaiting_recognition(&self, account: AccountId) -> Result<u64, StorageError> {
         let parts = &self.parts;
         // Without a server until now, the stage does not exist yet, and its images are not counted.

@@ -26,7 +26,6 @@ pub(super) enum Written {
     Refused(String),
 }
 
-/// The folder of an export.
 pub(super) struct ExportFolder {
     root: PathBuf,
 }

@@ -20,9 +20,6 @@ pub struct LockFile {
 
 impl Ingest {
     /// Locks a file or folder, which is created as a placeholder if nothing is there.
-    ///
-    /// # Errors
-    /// [`FileError`].
     pub async fn lock_file(
         &self,
         caller: &Caller,
@@ -59,9 +56,6 @@ impl Ingest {
     }
 
     /// Extends a lock that applies to a path for this many milliseconds from now; `None` if there is no such lock.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn refresh_lock(
         &self,
         caller: &Caller,
@@ -75,9 +69,6 @@ impl Ingest {
     }
 
     /// Ends a lock that applies to a path; `false` if there is no such lock.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn unlock_file(
         &self,
         caller: &Caller,
@@ -88,17 +79,11 @@ impl Ingest {
     }
 
     /// The locks that apply to a path.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn file_locks(&self, caller: &Caller, path: &FilePath) -> Result<Vec<FileLock>, StorageError> {
         self.parts.store.file_locks(caller.account.id, path, self.parts.clock.now()).await
     }
 
     /// All locks of the caller's account.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn account_locks(&self, caller: &Caller) -> Result<Vec<FileLock>, StorageError> {
         self.parts.store.account_locks(caller.account.id, self.parts.clock.now()).await
     }

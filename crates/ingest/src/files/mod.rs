@@ -69,17 +69,11 @@ fn reason(refusal: FileRefusal) -> &'static str {
 
 impl Ingest {
     /// The file or folder at a path.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn file(&self, caller: &Caller, path: &FilePath) -> Result<Option<FileEntry>, StorageError> {
         self.parts.store.file(caller.account.id, path).await
     }
 
     /// The image of a file; `None` if there is no such file or it has no image.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn image_of_file(
         &self,
         caller: &Caller,
@@ -93,9 +87,6 @@ impl Ingest {
     }
 
     /// The file or folder at a path with its members, by name.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn list_files(
         &self,
         caller: &Caller,
@@ -114,9 +105,6 @@ impl Ingest {
     }
 
     /// The number of bytes that the caller's account stores, and its quota if it has one.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn storage_use(&self, caller: &Caller) -> Result<(u64, Option<u64>), StorageError> {
         let stored = self.parts.store.stored_bytes(caller.account.id).await?;
         Ok((stored, self.parts.limits.account_quota_bytes))

@@ -21,7 +21,6 @@ use crate::{
 /// A file to put.
 #[derive(Debug, Clone, Default)]
 pub struct PutFile {
-    /// Its path.
     pub path: FilePath,
     /// Its length in bytes, if the client announced it.
     pub bytes: Option<u64>,

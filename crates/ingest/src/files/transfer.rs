@@ -47,9 +47,6 @@ enum Transfer {
 
 impl Ingest {
     /// Creates a folder, and those above it if `create_folders`.
-    ///
-    /// # Errors
-    /// [`FileError`].
     pub async fn create_folder(
         &self,
         caller: &Caller,
@@ -62,17 +59,11 @@ impl Ingest {
     }
 
     /// Moves a file or folder. A file that was uploaded under a temporary name becomes an image under its final name.
-    ///
-    /// # Errors
-    /// [`FileError`].
     pub async fn move_file(&self, caller: &Caller, file: MoveFile) -> Result<FileWritten, FileError> {
         self.transfer(caller, file, Transfer::Move).await
     }
 
     /// Copies a file or folder, like [`move_file`](Self::move_file).
-    ///
-    /// # Errors
-    /// [`FileError`].
     pub async fn copy_file(&self, caller: &Caller, file: MoveFile) -> Result<FileWritten, FileError> {
         self.transfer(caller, file, Transfer::Copy).await
     }
@@ -163,9 +154,6 @@ impl Ingest {
     }
 
     /// Deletes a file, or a folder with everything below it, and the images whose last file is gone.
-    ///
-    /// # Errors
-    /// [`FileError`].
     pub async fn delete_file(
         &self,
         caller: &Caller,
@@ -209,9 +197,6 @@ impl Ingest {
     }
 
     /// Changes the times of a file or folder; a time that is `None` stays.
-    ///
-    /// # Errors
-    /// [`FileError`].
     pub async fn set_file_times(
         &self,
         caller: &Caller,
@@ -235,7 +220,6 @@ fn file_move(file: &MoveFile, image: Option<NewImage>) -> FileMove {
     }
 }
 
-/// The original of a partial file.
 fn partial_original(entry: &FileEntry) -> Option<Original> {
     match &entry.kind {
         FileKind::File(FileContent::Partial { original, media_type }) => {

@@ -63,7 +63,6 @@ impl Default for WatchOptions {
 pub enum WatchEvent {
     /// Files of a folder were imported, or failed.
     Imported {
-        /// The folder.
         folder: PathBuf,
         /// Their outcome.
         report: ImportReport,
@@ -79,10 +78,7 @@ pub enum WatchEvent {
         reason: String,
     },
     /// A store failed; it will be retried.
-    Paused {
-        /// The reason.
-        reason: String,
-    },
+    Paused { reason: String },
 }
 
 /// How many files a watch imported in all.

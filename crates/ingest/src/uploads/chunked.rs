@@ -95,9 +95,6 @@ impl Ingest {
     }
 
     /// Deletes a chunk; `false` if there is none of this number.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn delete_chunk(&self, upload: &UploadState, number: u64) -> Result<bool, StorageError> {
         let file = self.parts.store.remove_part(upload.id, number).await?;
         let is_found = file.is_some();

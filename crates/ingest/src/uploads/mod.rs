@@ -77,9 +77,6 @@ impl From<Unavailable> for UploadError {
 
 impl Ingest {
     /// Begins an upload whose length may be announced. Its name in URLs is unique per account and protocol.
-    ///
-    /// # Errors
-    /// [`UploadError`].
     pub async fn begin_upload(
         &self,
         caller: &Caller,
@@ -124,9 +121,6 @@ impl Ingest {
     }
 
     /// An upload of the caller's account.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn upload(
         &self,
         caller: &Caller,
@@ -171,9 +165,6 @@ impl Ingest {
     }
 
     /// Marks an upload as finished with a result, and deletes its parts.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn finish_upload(&self, upload: &UploadState, result: &str) -> Result<(), StorageError> {
         let files = self.parts.store.finish_upload(upload.id, result, self.parts.clock.now()).await?;
         self.delete_part_files(files).await;
@@ -181,9 +172,6 @@ impl Ingest {
     }
 
     /// Forgets an upload and deletes its parts.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn cancel_upload(&self, upload: &UploadState) -> Result<(), StorageError> {
         let files = self.parts.store.delete_upload(upload.id).await?;
         self.delete_part_files(files).await;

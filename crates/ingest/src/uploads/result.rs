@@ -31,7 +31,6 @@ impl UploadOutcome {
 pub struct UploadResult {
     /// What came of it.
     pub outcome: UploadOutcome,
-    /// The image.
     pub image: ImageId,
 }
 

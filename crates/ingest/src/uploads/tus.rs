@@ -106,9 +106,6 @@ impl Ingest {
     }
 
     /// The progress of a tus upload. If all its bytes are there but their import was interrupted, it is imported now.
-    ///
-    /// # Errors
-    /// [`UploadError`].
     pub async fn upload_progress(
         &self,
         caller: &Caller,

@@ -32,7 +32,6 @@ pub enum SearchDepth {
     Below,
 }
 
-/// A search for files.
 pub struct FileSearch<'a> {
     /// Where to search.
     pub folder: FilePath,
@@ -72,9 +71,6 @@ impl Ingest {
     ///
     /// Below a folder, the search visits the newest 100,000 files between the two times at most. It returns at most the
     /// first 10,000 results.
-    ///
-    /// # Errors
-    /// [`StorageError`].
     pub async fn search_files(
         &self,
         caller: &Caller,
