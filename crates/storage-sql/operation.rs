@@ -6,7 +6,6 @@ use storage::StorageError;
 
 use crate::{SqlConnection, sql::SqlError};
 
-/// An operation on a connection.
 pub(crate) type Operation = Box<dyn FnOnce(&mut SqlConnection) -> Outcome + Send>;
 
 pub(crate) type Outcome = Result<Output, SqlError>;

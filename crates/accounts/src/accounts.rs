@@ -13,7 +13,6 @@ pub enum AccountError {
     /// No account has this email.
     #[error("there is no account for this email")]
     NoAccount,
-    /// The password is empty.
     #[error("password: must not be empty")]
     EmptyPassword,
     /// The password could not be hashed.

@@ -2,7 +2,6 @@
 
 use std::{fs, io, path::Path};
 
-/// The files of a folder whose names match.
 pub(crate) fn files_named(folder: &Path, matches: impl Fn(&str) -> bool) -> io::Result<Vec<fs::DirEntry>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {

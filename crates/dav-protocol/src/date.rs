@@ -8,7 +8,6 @@ pub fn http_date(at: Timestamp) -> String {
     printer.timestamp_to_rfc9110_string(&at).unwrap_or_default()
 }
 
-/// Parses an HTTP date.
 pub fn parse_http_date(text: &str) -> Option<Timestamp> {
     // Some clients send a wrong day of the week.
     let parser = DateTimeParser::new().relaxed_weekday(true);

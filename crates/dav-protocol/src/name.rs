@@ -3,7 +3,6 @@ use std::borrow::Cow;
 pub mod names {
     /// WebDAV (RFC 4918).
     pub const DAV: &str = "DAV:";
-    /// ownCloud.
     pub const OWNCLOUD: &str = "http://owncloud.org/ns";
     pub const NEXTCLOUD: &str = "http://nextcloud.org/ns";
     /// Errors of sabre/dav, which Nextcloud's apps read.

@@ -35,10 +35,8 @@ impl AlbumTitle {
 /// The order in which an album shows its images, by capture time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AlbumOrder {
-    /// The newest first.
     #[default]
     NewestFirst,
-    /// The oldest first.
     OldestFirst,
 }
 

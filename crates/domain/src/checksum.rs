@@ -15,7 +15,6 @@ pub enum ChecksumAlgorithm {
 }
 
 impl ChecksumAlgorithm {
-    /// All algorithms.
     pub const ALL: [Self; 7] =
         [Self::Sha1, Self::Sha256, Self::Sha512, Self::Sha3, Self::Md5, Self::Adler32, Self::Crc32];
 

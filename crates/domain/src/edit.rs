@@ -27,7 +27,6 @@ impl EditedField {
         }
     }
 
-    /// The field of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|field| field.name() == name)
     }

@@ -49,7 +49,6 @@ impl SidecarKind {
         }
     }
 
-    /// The kind with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }

@@ -50,7 +50,6 @@ crate::listed_enum! {
     /// A form in which clients get an image, largest first. They never get the original.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Rendition {
-        /// The full size.
         Full,
         /// Longest side 1200 pixels.
         Medium,
@@ -120,7 +119,6 @@ impl Rendition {
         }
     }
 
-    /// The rendition of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|rendition| rendition.name() == name)
     }

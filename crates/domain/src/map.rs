@@ -198,7 +198,6 @@ pub struct MapArea {
 }
 
 impl MapArea {
-    /// All of the map.
     pub const WORLD: Self = Self { west: -180.0, south: -90.0, east: 180.0, north: 90.0 };
 
     /// Checks longitudes of −180 to 180, latitudes of −90 to 90, and that the south is not north of the north.

@@ -42,7 +42,6 @@ impl SecurityEventKind {
         }
     }
 
-    /// The kind of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }

@@ -16,10 +16,8 @@ const VERSION: u32 = 1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ListedOrder {
-    /// The newest first.
     #[default]
     NewestFirst,
-    /// The oldest first.
     OldestFirst,
 }
 

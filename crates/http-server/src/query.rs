@@ -9,7 +9,6 @@ pub struct Query<'a> {
 }
 
 impl<'a> Query<'a> {
-    /// Parses a query string.
     pub fn parse(query: Option<&'a str>) -> Self {
         let mut values = HashMap::new();
         for (key, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {

@@ -18,7 +18,6 @@ pub fn empty(status: StatusCode) -> Reply {
     with_body(status, full(""))
 }
 
-/// A response with this body.
 pub fn with_body(status: StatusCode, body: ResponseBody) -> Reply {
     let mut reply = Response::new(body);
     *reply.status_mut() = status;

@@ -30,7 +30,6 @@ const MAX_OFFSET_MS: i64 = 24 * 3600 * 1000;
 /// How much of an original's hash tells files of the same name apart.
 const SUFFIX_CHARS: usize = 8;
 
-/// The progress of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExportProgress {
     /// Photos that are exported.

@@ -57,7 +57,6 @@ impl Upload {
     }
 }
 
-/// The outcome of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ImportOutcome {
     /// The image is new, or failed before, and is queued for indexing.

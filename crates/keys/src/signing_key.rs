@@ -123,7 +123,6 @@ impl SigningKey {
         Ok([&[FORMAT][..], &nonce, &sealed].concat())
     }
 
-    /// Opens a [sealed](Self::seal) key.
     pub fn open(kid: &str, sealed: &[u8], secret: &Secret) -> Result<Self, OpenKeyError> {
         let unknown = || OpenKeyError::UnknownFormat { kid: kid.to_owned() };
         let (nonce, encrypted) = match sealed {

@@ -101,7 +101,6 @@ impl Format {
         self.facts().extensions
     }
 
-    /// The format with that media type.
     pub fn from_media_type(media_type: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.media_type() == media_type)
     }

@@ -42,10 +42,7 @@ pub enum FileFault {
         limit: Duration,
     },
     /// Twice, the decoder exceeded its memory limit.
-    OutOfMemory {
-        /// The limit in bytes.
-        limit_bytes: u64,
-    },
+    OutOfMemory { limit_bytes: u64 },
 }
 
 /// The longest reason, in characters.
@@ -54,7 +51,6 @@ pub const MAX_REASON_CHARS: usize = 500;
 /// How time is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeKind {
-    /// CPU time.
     Cpu,
     /// Elapsed time.
     Wall,

@@ -44,7 +44,6 @@ impl DecodePlan {
         Ok(Self { upright_size, memory_bytes })
     }
 
-    /// The requested renditions with their sizes.
     pub(crate) fn renditions(&self, requested: &RequestedRenditions) -> Vec<(Rendition, PixelSize)> {
         let size = |rendition: Rendition| self.upright_size.fit_within(rendition.longest_side_px());
         let renditions = requested.for_size(self.upright_size).into_iter();

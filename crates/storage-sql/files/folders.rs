@@ -5,7 +5,6 @@ use storage::{FileChange, FileEntry, FileRefusal, LockedAction};
 use super::{error::FileError, free_entries, locks, rows, trail::Trail, tree::change_folders};
 use crate::{SqlConnection, error::SqlError, sql::schema::files};
 
-/// Creates the root folder of a new account.
 pub(crate) fn create_root_folder(c: &mut SqlConnection, account: i64, at: Timestamp) -> Result<(), SqlError> {
     insert(c, account, None, "", at)?;
     Ok(())

@@ -33,7 +33,6 @@ pub struct NewImage {
 /// What adding the bytes of a deleted image does to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RestoreDeleted {
-    /// It is restored.
     #[default]
     Always,
     /// It is restored if it was deleted because its last file was.

@@ -13,7 +13,6 @@ pub trait VisualEncoder: Send + Sync + 'static {
     /// The useful length of a picture's longest side, in pixels. Larger pictures give no better vectors.
     fn longest_side_px(&self) -> u32;
 
-    /// Encodes a picture.
     fn encode_picture(&self, picture: &Picture) -> Result<Vec<f32>, EncodeError>;
 
     /// Encodes the text of a search; `None` if the encoder knows none of the words.

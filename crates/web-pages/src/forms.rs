@@ -54,7 +54,6 @@ impl From<ReadBodyError> for FormError {
 }
 
 impl Form {
-    /// Reads the body of a request as a form.
     pub(crate) async fn read(parts: &Parts, body: RequestBody) -> Result<Self, FormError> {
         if BodyKind::of(&parts.headers) != Some(BodyKind::Form) {
             return Err(FormError::NotAForm);

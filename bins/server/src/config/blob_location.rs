@@ -17,10 +17,12 @@ const REGION_VARIABLES: [&str; 2] = ["AWS_REGION", "AWS_DEFAULT_REGION"];
 /// Where originals and renditions are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum BlobLocation {
-    /// In a folder.
     Folder(PathBuf),
     /// In an S3 bucket. The folder has staged uploads and lock files.
-    S3 { options: Box<S3Options>, folder: PathBuf },
+    S3 {
+        options: Box<S3Options>,
+        folder: PathBuf,
+    },
 }
 
 impl BlobLocation {

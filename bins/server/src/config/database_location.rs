@@ -19,8 +19,10 @@ use super::{
 pub(crate) enum DatabaseLocation {
     /// In an SQLite file.
     File(PathBuf),
-    /// In a Postgres database.
-    Postgres { url: Box<PostgresUrl>, options: PostgresOptions },
+    Postgres {
+        url: Box<PostgresUrl>,
+        options: PostgresOptions,
+    },
 }
 
 impl DatabaseLocation {

@@ -60,7 +60,6 @@ impl Response {
         self.status == 400 && self.json()["error"] == "invalid_grant"
     }
 
-    /// The tokens of a token response.
     #[track_caller]
     pub(crate) fn tokens(&self) -> Tokens {
         assert_eq!(self.status, 200, "{}", self.text);

@@ -13,7 +13,6 @@ use crate::{Accounts, Unavailable};
 /// How long a one-time login lasts: 10 minutes.
 const ONE_TIME_LOGIN_MS: i64 = 10 * 60 * 1000;
 
-/// A new one-time login.
 #[derive(Clone)]
 pub struct OneTimeLogin {
     /// The token: letters and digits. Only its hash is stored.

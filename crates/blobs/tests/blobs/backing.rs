@@ -44,7 +44,6 @@ impl Backing {
         Self { store, dir, s3: Some(Bucket { server, options, dir: folder }) }
     }
 
-    /// The bucket.
     pub(crate) fn s3(&self) -> &Bucket {
         self.s3.as_ref().unwrap()
     }

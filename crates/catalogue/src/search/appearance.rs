@@ -125,7 +125,6 @@ pub(super) struct Scope<'a> {
     pub(super) limit: usize,
 }
 
-/// The results of one encoder.
 pub(super) struct EncoderResults {
     index: Index,
     query: Arc<EncodedQuery>,
@@ -316,7 +315,6 @@ impl Catalogue {
     }
 }
 
-/// The filters of a scan.
 #[derive(Clone)]
 struct ScanFilter {
     /// The start of the requested range or of the viewer's free window, whichever is later.

@@ -25,7 +25,6 @@ pub enum MatchBy {
     Look,
 }
 
-/// A page of a ranking.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RankedPage {
     /// The images, best first.

@@ -10,7 +10,6 @@ pub enum Report {
     Other,
 }
 
-/// Parses the body of a REPORT.
 pub fn parse_report(body: &[u8]) -> Result<Report, InvalidBody> {
     let root = xml::parse(body)?;
     Ok(if root.name.parts() == (OWNCLOUD, "filter-files") { Report::FilterFiles } else { Report::Other })

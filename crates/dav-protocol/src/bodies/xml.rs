@@ -45,7 +45,6 @@ impl Element {
         self.children().find(|child| child.name.parts() == (namespace, local))
     }
 
-    /// All text in the element.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         for node in &self.content {

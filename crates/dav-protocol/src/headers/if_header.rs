@@ -33,7 +33,6 @@ pub struct IfCondition {
 pub enum IfState {
     /// A lock with this token applies to it.
     Token(String),
-    /// It has this entity tag.
     Tag(EntityTag),
 }
 

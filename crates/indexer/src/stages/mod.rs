@@ -22,7 +22,6 @@ const BACKFILL_BATCH: u32 = 2_000;
 /// How many vectors of unused encoders one write deletes.
 const PRUNE_BATCH: u32 = 2_000;
 
-/// The work of a stage.
 #[derive(Clone)]
 pub(crate) enum StageWork {
     /// OCR.

@@ -18,7 +18,6 @@ use crate::{
     reserved_bytes::Reservation,
 };
 
-/// A file to put.
 #[derive(Debug, Clone, Default)]
 pub struct PutFile {
     pub path: FilePath,

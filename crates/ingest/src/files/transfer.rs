@@ -24,7 +24,6 @@ const SWEEPS_PER_REQUEST: u32 = 5;
 pub struct MoveFile {
     /// The present path.
     pub from: FilePath,
-    /// The new path.
     pub to: FilePath,
     /// Whether an entry at the new path is replaced.
     pub overwrite: bool,

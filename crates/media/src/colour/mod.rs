@@ -80,9 +80,7 @@ enum Conversion {
     Gray(Box<[u8; 256]>),
     /// From grey or RGB with the primaries of sRGB, by a table for each channel.
     Curve(Box<[u8; 256]>),
-    /// From RGB.
     Rgb(RgbConversion),
-    /// From CMYK.
     Cmyk(Box<Table>),
 }
 

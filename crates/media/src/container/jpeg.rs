@@ -269,7 +269,6 @@ fn with_scans(header: Header, frame: &Frame, first_scan: &[u8], mut segments: Se
 /// A file that decoders accept, made of a broken one.
 pub(crate) struct Repaired {
     pub(crate) file: Vec<u8>,
-    /// The end of each scan in it.
     pub(crate) scan_ends: Vec<usize>,
 }
 

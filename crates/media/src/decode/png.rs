@@ -205,7 +205,6 @@ mod tests {
         decode(file, &container::read(file).unwrap().1.picture?.header)
     }
 
-    /// Corrupts the checksum of a chunk.
     fn corrupt_checksum(chunk: &mut [u8]) {
         *chunk.last_mut().unwrap() ^= 1;
     }

@@ -229,7 +229,6 @@ enum Agreement {
     Offset(i32),
 }
 
-/// The capture time from all sources.
 pub(super) fn capture_time(sources: &Sources<'_>, info: &FileInfo) -> CaptureTime {
     let candidates = candidates(sources, info);
     let resolved = resolve(candidates, position::position(sources), info.added_at);

@@ -89,7 +89,6 @@ fn cases_can_be_imported() {
     }
 }
 
-/// The files below a folder.
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()

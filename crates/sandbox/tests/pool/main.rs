@@ -66,7 +66,6 @@ fn fault(outcome: Outcome) -> FileFault {
     }
 }
 
-/// The reason of a refusal.
 fn refusal_reason(outcome: Outcome) -> String {
     match fault(outcome) {
         FileFault::Refused { reason, .. } => reason,

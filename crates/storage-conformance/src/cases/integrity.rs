@@ -32,7 +32,6 @@ pub(super) async fn assert_sound(seed: &Seed) {
     assert_eq!(seed.store().check_references(10).await.unwrap(), [""; 0]);
 }
 
-/// An image with all renditions.
 async fn whole_image(seed: &Seed, viewer: Viewer) -> (ContentHash, [StoredRendition; 4]) {
     let original = seed.hash();
     let photo = Photo::at_second(1).original(original).file_name("a.jpg");

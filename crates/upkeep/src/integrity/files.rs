@@ -13,7 +13,6 @@ const CONCURRENT: usize = 4;
 /// How many photos are named for one file.
 const MAX_USES: u32 = 3;
 
-/// The state of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum FileState {
     Sound,

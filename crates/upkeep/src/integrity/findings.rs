@@ -1,6 +1,5 @@
 use std::collections::BTreeMap;
 
-/// The kind of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FindingKind {
     /// The files of the metadata store are damaged.
@@ -195,7 +194,6 @@ pub struct IntegrityReport {
     pub bytes_read: u64,
     /// Whether renditions are still to be made by a running server when the command ends.
     pub renditions_pending: bool,
-    /// The findings of each kind.
     pub findings: BTreeMap<FindingKind, Findings>,
 }
 

@@ -96,7 +96,6 @@ impl ClipModel {
         })
     }
 
-    /// Checks the settings of the model in a folder.
     pub(crate) fn check_settings(folder: &Path) -> Result<(), LoadError> {
         ModelConfig::read(folder).map(|_| ())
     }

@@ -43,7 +43,6 @@ impl TestModel {
         Self { name: name.to_owned(), folder, _temporary: temporary }
     }
 
-    /// Its folder.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }

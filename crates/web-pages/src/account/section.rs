@@ -19,7 +19,6 @@ domain::listed_enum! {
 }
 
 impl AccountSection {
-    /// The sections for a plan.
     pub(super) fn of_plan(plan: Plan) -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(move |section| *section != Self::Plan || plan == Plan::Free)
     }

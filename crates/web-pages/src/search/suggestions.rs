@@ -13,11 +13,13 @@ pub(super) struct Suggestion {
 /// The meaning of words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// The days of all months from the first to the last.
-    Days { label: String, first: Month, last: Month },
+    Days {
+        label: String,
+        first: Month,
+        last: Month,
+    },
     /// Perhaps a city of this name.
     City(String),
-    /// One of the cameras.
     Camera(String),
 }
 

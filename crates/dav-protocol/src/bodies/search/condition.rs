@@ -20,7 +20,6 @@ pub enum Condition {
     All(Vec<Condition>),
     /// At least one of these.
     Any(Vec<Condition>),
-    /// Not this.
     Not(Box<Condition>),
     /// A property compared with a value.
     Compare {
@@ -31,7 +30,10 @@ pub enum Condition {
         literal: String,
     },
     /// A property that matches a pattern.
-    Like { property: Name, pattern: Pattern },
+    Like {
+        property: Name,
+        pattern: Pattern,
+    },
     /// A folder.
     IsCollection,
     /// A property that the file has.

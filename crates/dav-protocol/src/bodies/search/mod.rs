@@ -133,7 +133,6 @@ fn sort_key(order: &Element) -> Result<SortKey, InvalidSearch> {
     Ok(SortKey { property: property(order)?, is_descending: order.child(DAV, "descending").is_some() })
 }
 
-/// The one property that an element names.
 fn property(parent: &Element) -> Result<Name, InvalidBody> {
     const REASON: InvalidBody = InvalidBody("an operator must have one property");
     let mut names = parent.child(DAV, "prop").ok_or(REASON)?.children();

@@ -17,7 +17,6 @@ const MAX_PARAMETER_BYTES: usize = 512;
 pub(crate) enum Coding {
     /// H.265.
     Hevc,
-    /// AV1.
     Av1,
     /// Any other codec or item type.
     Other,

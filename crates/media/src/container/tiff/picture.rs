@@ -102,7 +102,6 @@ pub(crate) enum Predictor {
 pub(crate) struct Samples {
     /// Samples in each pixel: colours and others.
     pub(crate) count: usize,
-    /// Bits of each sample.
     pub(crate) bits: usize,
     /// Whether they are floating-point numbers.
     pub(crate) float: bool,
