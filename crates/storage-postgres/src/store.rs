@@ -281,7 +281,7 @@ impl PostgresStore {
             for _ in 0..MAX_MIGRATION_POLLS {
                 // Waiting for the lock in a transaction would hold up what waits for old transactions to end.
                 let attempt = |c: &mut SqlConnection| {
-                    in_transaction(c, begin, &|c: &mut SqlConnection| {
+                    in_transaction(c, begin, |c: &mut SqlConnection| {
                         if lock::try_migrations(c)? { operation(c).map(Some) } else { Ok(None) }
                     })
                 };

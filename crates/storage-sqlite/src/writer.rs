@@ -246,7 +246,7 @@ impl WriterThread {
     }
 
     fn next_queued(&mut self) -> Option<Write> {
-        std::iter::from_fn(|| self.queue.try_recv().ok()).find(|write| write.claim())
+        std::iter::from_fn(|| self.queue.try_recv().ok()).find(Write::claim)
     }
 }
 
