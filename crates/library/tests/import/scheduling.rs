@@ -3,7 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use domain::Account;
-use library::{ImportReport, IndexingScope, Settings};
+use library::{ImportReport, IndexingScope, SearchStage, Settings};
 use tokio::{
     io::AsyncReadExt as _,
     net::{TcpListener, TcpStream},
@@ -59,6 +59,17 @@ async fn add(it: &Process, account: &Account, name: &str) {
     assert_eq!(report, ImportReport { imported: 1, ..ImportReport::default() }, "{name}");
 }
 
+/// Waits until no photo waits for its embedding, which would be computed beside the next photo and needs memory, too.
+async fn wait_for_appearance(it: &Process, account: &Account) {
+    let is_done = async || {
+        let stages = it.library.indexer.search_progress(Some(account.id)).await.unwrap();
+        stages.iter().all(|stage| stage.stage != SearchStage::Appearance || stage.waiting == 0)
+    };
+    while !is_done().await {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
 /// Imports a photo again, and waits until its text is read.
 async fn wait_for_text(it: &Process, account: &Account, name: &str) {
     let paths = [fixture(name)];
@@ -89,8 +100,9 @@ async fn photos_become_visible_while_an_earlier_one_is_read() {
             let mut reading = ocr.next().await;
             for name in ["media/landscape-6.jpg", "samples/wisteria.jpg", "samples/cyclamen.jpg"] {
                 add(&it, &ann, name).await;
+                wait_for_appearance(&it, &ann).await;
             }
-            assert!(!is_killed(&mut reading), "there was room for both: {scope:?}");
+            assert!(!is_killed(&mut reading), "there was room for both: {scope:?}, {memory_bytes} bytes");
             assert_eq!(text_waits(&it, &ann).await, 4);
             drop((reading, ocr));
             indexing.stop().await;
