@@ -128,12 +128,15 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        let operation = boxed(operation);
+        self.write_if_open(type_name::<F>(), boxed(operation)).await?.into_type()
+    }
+
+    async fn write_if_open(&self, name: &'static str, operation: Operation) -> Result<Output, StorageError> {
         let operation_if_open = Box::new(|c: &mut SqliteConnection| {
             require_open(c)?;
             operation(c)
         });
-        self.write_boxed(type_name::<F>(), operation_if_open).await?.into_type()
+        traced(name, self.writer.write(operation_if_open)).await
     }
 
     /// As [`write`](Self::write), also while the library is not open.
@@ -142,11 +145,7 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        self.write_boxed(type_name::<F>(), boxed(operation)).await?.into_type()
-    }
-
-    async fn write_boxed(&self, name: &'static str, operation: Operation) -> Result<Output, StorageError> {
-        traced(name, self.writer.write(operation)).await
+        traced(type_name::<F>(), self.writer.write(boxed(operation))).await?.into_type()
     }
 
     /// Runs migrations.
