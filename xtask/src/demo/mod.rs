@@ -22,8 +22,8 @@ use verify::VerifyError;
 const EMAIL: &str = "demo@example.org";
 const SAMPLES: &str = "fixtures/samples";
 const POLL: Duration = Duration::from_millis(200);
-/// Processor time of a first build, in seconds, on a processor of 2021.
-const FIRST_BUILD_CPU_S: u64 = 800;
+/// Processor time of a first build, in seconds: measured on two slow processors. Faster ones finish earlier than the demo says.
+const FIRST_BUILD_CPU_S: u64 = 1500;
 
 #[derive(Args, Debug)]
 pub(crate) struct Options {
