@@ -87,7 +87,7 @@ impl<W: Write> RowsWriter<W> {
         buffer.push(b'T');
         push_name(buffer, name)?;
         push_number(buffer, columns.names.len(), MAX_COLUMNS)?;
-        for column in columns.names {
+        for column in &columns.names {
             push_name(buffer, column)?;
         }
         push_number(buffer, columns.key, columns.names.len())?;
