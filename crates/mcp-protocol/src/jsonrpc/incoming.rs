@@ -108,8 +108,8 @@ impl ParseFailureKind {
 }
 
 impl ParseFailure {
-    /// The error for a response that a server receives although it sends no requests. It has no id, because a
-    /// response's id is not that of a request of its sender.
+    /// The error for a response that a server receives although it sends no requests. The error has no id, because the
+    /// id of a response does not identify a request of its sender.
     pub fn unexpected_response() -> Self {
         ParseFailureKind::UnexpectedResponse.with_id(None)
     }

@@ -42,8 +42,8 @@ pub(super) fn determine(
     }
 }
 
-/// Checks a notification: headers must not contradict the body. None is required, because clients of all revisions omit
-/// some.
+/// Checks a notification: headers must not contradict the body. Headers may be missing, because clients of all
+/// revisions omit some.
 pub(super) fn check_notification(
     headers: &MessageHeaders<'_>,
     method: &str,
