@@ -7,8 +7,7 @@ use crate::{
     secret::base64url,
 };
 
-/// The clock skew allowed between servers on one store, in seconds. A token may have been issued this far in the
-/// future.
+/// The clock skew allowed between servers on one store, in seconds. A token may have been issued this far in the future.
 const CLOCK_SKEW_S: i64 = 10;
 
 /// Why a request gets no access to a resource (RFC 6750, section 3.1).
@@ -115,8 +114,7 @@ impl AccessError {
     }
 }
 
-/// A resource of an [`AuthorizationServer`]. It checks whether requests may access that resource. Clones share
-/// everything.
+/// A resource of an [`AuthorizationServer`]. It checks whether requests may access that resource. Clones share everything.
 #[derive(Debug, Clone)]
 pub struct ProtectedResource {
     server: AuthorizationServer,

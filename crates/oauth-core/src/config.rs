@@ -103,8 +103,7 @@ pub struct Policies {
     pub allows_any_loopback_port: bool,
     /// Whether an authorization request must name its resource. Default: no, and the first resource is used.
     pub requires_resource: bool,
-    /// The maximum number of clients that never had a grant. Default: 20,000. Above it, a registration evicts the
-    /// oldest ones.
+    /// The maximum number of clients that never had a grant. Default: 20,000. Above it, a registration evicts the oldest ones.
     pub max_unused_clients: u32,
     /// Whether the `sub` of access tokens is the user's id, [`Grant::subject`](crate::Grant::subject). Default: no, it
     /// is a pseudonym that differs between clients. A change of this policy invalidates all access tokens; clients get

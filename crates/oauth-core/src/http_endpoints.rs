@@ -66,8 +66,7 @@ impl BodyType {
 const FORM_OR_JSON: &str = "the body must be a form or JSON, with the matching Content-Type";
 
 impl Endpoint {
-    /// Checks method, content encoding and content type. The caller need not read the body of a request that fails this
-    /// check.
+    /// Checks method, content encoding and content type. The caller need not read the body of a request that fails this check.
     ///
     /// # Errors
     /// The response.

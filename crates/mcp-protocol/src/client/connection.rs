@@ -137,8 +137,7 @@ impl ClientError {
 }
 
 /// A connection to a server of any revision, which [`connect`](Self::connect) finds out. It keeps the session of an
-/// older server, opens a new session when the server ends it, reads event streams, and answers the server's pings in
-/// them.
+/// older server, opens a new session when the server ends it, reads event streams, and answers the server's pings in them.
 ///
 /// ```
 /// use mcp_wire::client::{Client, ClientError, Transport};

@@ -30,7 +30,8 @@ pub enum Incoming {
 impl Incoming {
     /// Reads one message from a whole body.
     ///
-    /// Members that JSON-RPC does not define are ignored. `params` that is null or an empty array counts as absent. Nesting deeper than 128 levels counts as malformed.
+    /// Members that JSON-RPC does not define are ignored. `params` that is null or an empty array counts as absent. Nesting
+    /// deeper than 128 levels counts as malformed.
     ///
     /// # Errors
     /// [`PARSE_ERROR`] when the bytes are not JSON, [`INVALID_REQUEST`] when the JSON is not one message.
