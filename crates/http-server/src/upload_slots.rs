@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn few_connections_leave_one_slot() {
+    fn there_is_at_least_one_slot() {
         let slots = UploadSlots::new(&HttpLimits { connections: 1, ..HttpLimits::default() });
         let slot = slots.take(1).unwrap();
         assert!(slots.take(2).is_none());

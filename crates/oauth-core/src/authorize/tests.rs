@@ -36,7 +36,7 @@ async fn required_parameters_suffice() {
 }
 
 #[tokio::test]
-async fn scopes_follow_registration_and_resource() {
+async fn granted_scopes_depend_on_registration_and_resource() {
     let test = TestServer::new();
     let all = test.register(json!({})).await.client_id;
     let images = test.register(json!({"scope": "mcp:images"})).await.client_id;

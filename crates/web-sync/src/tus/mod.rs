@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_below_the_prefix() {
+    fn the_name_of_an_upload_follows_the_prefix() {
         assert!(is_path("/upload") && is_path("/upload/") && !is_path("/uploads"));
         assert_eq!(upload_name("/upload"), None);
         assert_eq!(upload_name("/upload/"), None);
