@@ -139,7 +139,8 @@ fn partial_files(
         .collect()
 }
 
-/// Up to `max` images with this original, as references of its rendition with that name.
+/// Up to `max` images with this original, as uses of its rendition of that name, or of the original itself without a
+/// name.
 fn uses_of_original(
     c: &mut SqlConnection,
     original: &[u8],

@@ -17,7 +17,7 @@ pub(super) fn issue(
     new: &NewCode,
 ) -> Result<CodeStatus, SqlError> {
     let NewCode { code, grant, .. } = new;
-    // So that no registration of others evicts the client meanwhile.
+    // With this lock, no registration of another client evicts this client meanwhile.
     lock::take(c, Lock::Clients)?;
     if !is_active(c, account.0)? {
         return Ok(CodeStatus::Spent);

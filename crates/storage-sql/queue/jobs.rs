@@ -53,7 +53,7 @@ pub(crate) fn replace_job(c: &mut SqlConnection, seq: i64, at: Timestamp) -> Res
             ))
             .on_conflict_do_nothing()
             .execute(c)?;
-        // Otherwise another write has queued it meanwhile, and its job is replaced.
+        // Otherwise another write has queued the image meanwhile, and the next iteration replaces that job.
         if inserted > 0 {
             return Ok(());
         }

@@ -170,7 +170,7 @@ fn all_of(words: &[&ExpandedWord], anywhere: bool, min_quality: f32) -> Option<E
     (!words.is_empty()).then(|| Expression(words.iter().map(any_of).collect()))
 }
 
-// The index comes first, with a limit: in the order of its keys it finds hits one by one.
+// The index is read first and with a limit, because it finds hits one by one in the order of its keys.
 fn hits_of(newest: &str) -> String {
     format!(
         "SELECT images.seq, images.id, images.captured_at_ms, images.description, images.ocr_text, images.place,
