@@ -5,8 +5,8 @@
 /// that account then, and repeats its earlier reads. A write that changes the references to an original first locks the
 /// row of the original's blob.
 ///
-/// Locks are taken in the order of this list, and locks of several accounts by ascending id. Sweeps do not keep this
-/// order, which is safe because only one sweep runs at a time.
+/// Locks are taken in the order of this list, and locks of several accounts by ascending id. Sweeps may use another
+/// order, because only one sweep runs at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lock {
     /// No lock: each statement checks its conditions on the row with its key, and no statement depends on an earlier

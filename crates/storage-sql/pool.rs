@@ -26,7 +26,7 @@ pub(crate) struct PoolLimits {
     pub(crate) connections: usize,
     /// How long an operation waits for a connection.
     pub(crate) wait: Duration,
-    /// How long after it was opened a connection is used; then it is closed.
+    /// Maximum age of a connection. An older one is closed after its operation.
     pub(crate) age: Duration,
     /// How long an unused connection stays open.
     pub(crate) idle: Duration,

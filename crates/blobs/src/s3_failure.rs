@@ -188,7 +188,7 @@ fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn
     })
 }
 
-/// The error of a part that is read or written. Only bytes that are gone for good are missing.
+/// The error of reading or writing a part. It is `NotFound` only if the part does not exist.
 pub(crate) fn io_error(error: object_store::Error) -> io::Error {
     match S3Failure::of(&error) {
         Some(S3Failure::NoObject) => io::Error::new(io::ErrorKind::NotFound, error),

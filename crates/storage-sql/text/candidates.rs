@@ -235,7 +235,8 @@ mod tests {
         expression.0.iter().map(any_of).collect::<Vec<_>>().join(" AND ")
     }
 
-    /// The index queries of a search whose words are in this many images each, which is also their id.
+    /// The index queries of a search whose words are in this many images each. These numbers are also the ids of the
+    /// words.
     fn queries_of(query: &str, images: &[i64], content_only: bool) -> Vec<String> {
         let words: Vec<QueryWord> = query_words(query);
         let expanded: Vec<ExpandedWord> =

@@ -12,9 +12,9 @@
 //!
 //! This crate knows no HTTP, no blob bytes and no clock. The rules of the library are those that the traits state.
 //!
-//! The operations are those of the folder `storage-sql`, which this crate compiles for SQLite. A new operation and a new
-//! column go there. What is here is what only SQLite needs: connections, the writer's thread, the indexes of words and
-//! places, and the classes of errors.
+//! The operations are those of the folder `storage-sql`, which this crate compiles for SQLite. A new operation and a
+//! new column go there. This crate contains only what SQLite needs in particular: connections, the writer's thread, the
+//! indexes of words and places, and the classes of errors.
 //!
 //! Prepared statements are cached with their connection. `.cargo/config.toml` has the options that SQLite is compiled with.
 //!

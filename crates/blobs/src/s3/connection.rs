@@ -209,7 +209,7 @@ fn response_body(body: Incoming, stall: Duration) -> HttpResponseBody {
     HttpResponseBody::new(StreamBody::new(frames))
 }
 
-/// Decides whether a failed request is repeated.
+/// Decides whether a failed request is retried.
 fn request_error_kind(error: &legacy::Error) -> HttpErrorKind {
     if error.is_connect() { HttpErrorKind::Connect } else { error_kind(error) }
 }

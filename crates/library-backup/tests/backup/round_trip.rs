@@ -148,7 +148,7 @@ async fn only_an_empty_place_gets_a_backup() {
     assert!(error.to_string().contains("is not empty"), "{error}");
     assert_eq!(other.tables().await, before);
     assert_eq!(other.place.store.library_state().await.unwrap(), LibraryState::Open);
-    // Neither does another folder get a backup.
+    // A folder with other files gets no backup, either.
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("letter.txt"), "Dear Ann").unwrap();
     let options = crate::places::backup_options("two");

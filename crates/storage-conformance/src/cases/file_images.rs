@@ -66,7 +66,7 @@ pub(crate) async fn bytes_that_are_put_again_restore_the_image_of_a_deleted_file
 
     ann.delete("b.jpg").await.unwrap();
     ann.announce(&original).await;
-    // Also when the caller does not restore images that their owner deleted.
+    // The image is restored even if the caller does not restore images that their owner deleted.
     let outcome = ann.store().add_image(ann.new_image(original)).await.unwrap();
     assert!(matches!(outcome, AddOutcome::Restored(_)), "{outcome:?}");
     assert!(ann.is_visible(&id).await);

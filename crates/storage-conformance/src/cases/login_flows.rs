@@ -4,7 +4,7 @@ use storage::{LoginFlow, LoginTokenHash, MAX_LOGIN_FLOWS, NewLoginFlow};
 use super::concurrently;
 use crate::{Seed, queries::second};
 
-/// The end of the flows of these cases, which begin at second 1.
+/// When the flows of these cases expire, in seconds. They begin at second 1.
 const END: i64 = 100;
 
 fn page(number: u32) -> LoginTokenHash {
@@ -114,7 +114,7 @@ pub(crate) async fn confirmed_flows_end_with_the_sessions(seed: &Seed) {
     assert!(confirm(seed, 4, ann.account, 4).await);
     seed.store().delete_account(ann.account, second(5)).await.unwrap();
     assert_eq!(seed.store().login_flow(page(4), second(5)).await.unwrap(), None);
-    // Those of others stay, and those that nobody confirmed.
+    // Flows of other accounts stay, and so do unconfirmed flows.
     assert!(take(seed, 2, 5).await.is_some());
     assert!(confirm(seed, 5, ben.account, 5).await);
 }

@@ -202,7 +202,7 @@ pub(crate) async fn the_newest_finished_uploads_stay_known(seed: &Seed) {
     finish(ann, Chunked, "0", 1).await;
     begin(seed, ann, Tus, "unfinished").await;
     for number in 0..=MAX_FINISHED_UPLOADS {
-        // Many at one time.
+        // Many of them finish at the same time.
         finish(ann, Tus, &number.to_string(), i64::from(number / 100)).await;
     }
     assert_eq!(state(seed, ann, Tus, "0").await, None);

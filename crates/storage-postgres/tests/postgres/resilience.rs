@@ -76,7 +76,7 @@ async fn a_server_that_is_read_only_is_unavailable_until_it_is_not() {
     database.set_read_only(true).await;
     let refused = loop {
         match store.mark_synced(ann.account, NOW).await {
-            // In a session that a pooler had begun to open before the change.
+            // This write used a session that a pooler had begun to open before the change.
             Ok(()) => database.end_sessions().await,
             Err(error) => break error,
         }

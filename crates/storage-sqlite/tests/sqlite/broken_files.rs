@@ -1,4 +1,4 @@
-//! Rows of files, uploads and the quota that are broken on purpose are found. What can be derived is repaired.
+//! Rows of files, uploads and the quota that are broken on purpose are found. Values that can be derived are repaired.
 
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ async fn upload(store: &SqliteStore, account: AccountId) {
     store.add_part(id, part, None).await.unwrap();
 }
 
-/// The number of a file of the first account.
+/// SQL for the id of a file of the first account.
 fn file(name: &str) -> String {
     format!("(SELECT min(id) FROM files WHERE name = '{name}')")
 }
