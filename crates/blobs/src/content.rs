@@ -393,7 +393,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn a_blob_that_exists_is_stored_once_its_folder_is_synced() {
+    async fn an_existing_blob_counts_as_stored_only_after_its_folder_is_synced() {
         let dir = tempfile::tempdir().unwrap();
         let objects = Arc::new(object_store::memory::InMemory::new());
         let backend = ContentStore::new(objects.clone());

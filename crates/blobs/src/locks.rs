@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn one_process_indexes_and_services_are_visible() {
+    fn only_one_process_is_the_indexer_and_services_are_visible() {
         let dir = tempfile::tempdir().unwrap();
         let (import, server) =
             (ProcessLocks::open(dir.path()).unwrap(), ProcessLocks::open(dir.path()).unwrap());

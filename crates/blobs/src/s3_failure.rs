@@ -254,7 +254,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_response_is_repeated(status in 100_u16..600, body in "(<Code>)?[A-Za-z <>/0-9\n]{0,80}(</Code>)?") {
+        fn messages_never_quote_the_response(status in 100_u16..600, body in "(<Code>)?[A-Za-z <>/0-9\n]{0,80}(</Code>)?") {
             let secret = format!("{body}<Token>hunter2</Token>");
             let error = classified(&response(status, &secret));
             let mut shown = format!("{error:?}");

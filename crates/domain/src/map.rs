@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_squares_become_larger_ones() {
+    fn too_many_squares_are_replaced_by_larger_ones() {
         assert_eq!(MapArea::WORLD.cells(10, 200).len(), 64);
         assert_eq!(MapArea::WORLD.cells(2, 200).len(), 16);
         assert_eq!(MapArea::new(1.0, 2.0, 1.0, 2.0).unwrap().cells(200, 200).len(), 1);

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_of_other_connections_lead_to_the_settings_of_the_pooler() {
+    fn errors_of_foreign_statements_hint_at_the_pooler() {
         for (message, is_of_pooler) in [
             (r#"prepared statement "s17" already exists"#, true),
             (r#"prepared statement "s0" does not exist"#, true),

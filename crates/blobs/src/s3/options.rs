@@ -364,7 +364,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_panics_and_a_location_is_parsed_as_it_is_shown(text in "(s3://)?[a-z./:@ -]{0,20}") {
+        fn no_text_panics_and_locations_round_trip(text in "(s3://)?[a-z./:@ -]{0,20}") {
             if let Ok(location) = text.parse::<S3Location>() {
                 let shown = format!("s3://{}/{}", location.bucket, location.prefix);
                 prop_assert_eq!(shown.parse::<S3Location>(), Ok(location));

@@ -235,7 +235,7 @@ pub(crate) async fn corrections_survive_deletion(seed: &Seed) {
     assert_sound(seed).await;
 }
 
-pub(crate) async fn a_shift_of_many_is_applied_once(seed: &Seed) {
+pub(crate) async fn a_repeated_shift_of_many_images_is_applied_once(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     // Bursts of equal times, and an image after the range whose time a shifted image would get.
     let at = [1, 1, 1, 2, 3, 3, 9].map(Photo::at_second);
@@ -344,7 +344,7 @@ pub(crate) async fn only_visible_images_are_corrected(seed: &Seed) {
     assert_sound(seed).await;
 }
 
-pub(crate) async fn neighbours_and_albums_of_a_photo(seed: &Seed) {
+pub(crate) async fn the_neighbours_and_albums_of_a_photo_are_returned(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Free).await);
     let ids = seed.images(ann.account, (1..=5).map(Photo::at_second).collect()).await;
     let odd = seed.album(ann, "Odd", &[ids[0].clone(), ids[2].clone(), ids[4].clone()]).await;

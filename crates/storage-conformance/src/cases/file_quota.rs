@@ -58,7 +58,7 @@ pub(crate) async fn a_full_account_stores_no_more_sidecars(seed: &Seed) {
     ann.rename(transfer("a/x.xmp", "x.xmp")).await.unwrap();
 }
 
-pub(crate) async fn a_copy_has_few_bytes_of_sidecars(seed: &Seed) {
+pub(crate) async fn the_sidecar_bytes_of_a_copy_are_limited(seed: &Seed) {
     let ann = Files::new(seed).await;
     ann.folders(&["a", "a/b"]).await;
     put(&ann, "a/x.xmp", MAX_COPIED_SIDECAR_BYTES / 2).await.unwrap();

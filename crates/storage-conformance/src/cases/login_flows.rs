@@ -119,7 +119,7 @@ pub(crate) async fn confirmed_flows_end_with_the_sessions(seed: &Seed) {
     assert!(confirm(seed, 5, ben.account, 5).await);
 }
 
-pub(crate) async fn of_concurrent_polls_one_takes_the_flow(seed: &Seed) {
+pub(crate) async fn only_one_concurrent_poll_takes_the_flow(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     begun(seed, 1).await;
     assert!(confirm(seed, 1, ann.account, 2).await);
@@ -130,7 +130,7 @@ pub(crate) async fn of_concurrent_polls_one_takes_the_flow(seed: &Seed) {
     assert_eq!(concurrently(polls).await.into_iter().flatten().count(), 1);
 }
 
-pub(crate) async fn too_many_flows_end_the_oldest_that_wait(seed: &Seed) {
+pub(crate) async fn surplus_flows_replace_the_oldest_unconfirmed_ones(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     begun(seed, 0).await;
     assert!(confirm(seed, 0, ann.account, 1).await);
