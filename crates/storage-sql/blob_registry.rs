@@ -252,7 +252,7 @@ pub(crate) fn is_kept(c: &mut SqlConnection, kind: BlobKind, hash: &ContentHash)
     Ok(state(c, kind, hash)?.as_deref() == Some(KEPT))
 }
 
-/// Those of these blobs that are not registered.
+/// The blobs among these that are not registered.
 pub(crate) fn unregistered(
     c: &mut SqlConnection,
     kind: BlobKind,

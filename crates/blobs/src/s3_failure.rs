@@ -94,7 +94,7 @@ impl From<S3Failure> for object_store::Error {
     }
 }
 
-/// Replaces an error of the client by what it means.
+/// Replaces an error of the client by its [`S3Failure`].
 pub(crate) fn classified(error: &object_store::Error) -> object_store::Error {
     classify(error).into()
 }

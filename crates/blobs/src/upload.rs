@@ -20,7 +20,7 @@ use crate::{BlobError, PutError, content_hash, fingerprint::Hasher};
 const PART_BYTES: usize = 8 * 1024 * 1024;
 /// How many parts of a file are sent at once.
 const PARTS_AT_ONCE: usize = 2;
-/// The most memory that a file takes: the parts that are sent, and the one that is read meanwhile.
+/// Maximum memory for one file: the parts that are being sent, and the part that is read meanwhile.
 const MAX_FILE_MIB: u64 = 8 * (PARTS_AT_ONCE as u64 + 1);
 
 /// How long an upload waits for memory that other uploads hold.

@@ -29,7 +29,7 @@ pub enum RowsError {
     /// The file cannot be read.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The file is not whole.
+    /// The file is damaged or incomplete.
     #[error("it is damaged in the table {table}: {reason}")]
     Damaged {
         /// The table, or what comes before the first one.

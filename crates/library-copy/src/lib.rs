@@ -34,7 +34,7 @@ pub struct Place {
     pub store: SharedStore,
     /// Its files.
     pub blobs: BlobStore,
-    /// What messages call it. It contains no password.
+    /// Its name in messages. It contains no password.
     pub name: String,
 }
 

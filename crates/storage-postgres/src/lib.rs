@@ -8,7 +8,7 @@
 //! - Each operation runs on one connection, on a blocking thread, so that a cancelled caller leaves nothing half done.
 //! - No session state outlives its transaction, so a transaction pooler may be in front of the server.
 //!
-//! This crate knows no HTTP, no blob bytes and no clock. The rules of the library are those that the traits state.
+//! This crate knows no HTTP, no blob bytes and no clock. The traits state the rules of the library.
 //!
 //! ```no_run
 //! # async fn open() -> Result<(), Box<dyn std::error::Error>> {

@@ -61,7 +61,7 @@ struct Folder {
     name: String,
 }
 
-/// What one copy may still create.
+/// How much one copy may still create.
 struct Room {
     entries: u64,
     sidecar_bytes: u64,

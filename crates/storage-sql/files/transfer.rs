@@ -91,7 +91,7 @@ impl Transfer {
         locks::check(c, change, &self.target, action)
     }
 
-    /// Removes what is at the destination; returns its folder.
+    /// Removes the entry at the destination, if there is one; returns the folder of the destination.
     fn clear_target(
         &self,
         c: &mut SqlConnection,

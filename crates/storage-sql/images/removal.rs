@@ -67,8 +67,8 @@ struct RemovableImage {
     live: bool,
 }
 
-/// Permanently removes a batch of images; when none is left, a batch of files of deleted accounts; when none is left,
-/// these accounts.
+/// Permanently removes a batch of images; when no image is left, a batch of files of deleted accounts; when no file is
+/// left, these accounts.
 pub(super) fn purge(c: &mut SqlConnection, deleted_before: Timestamp, max: u32) -> Result<u32, SqlError> {
     let removable = lock_removable_images(c, deleted_before, i64::from(max))?;
     for image in &removable {
@@ -143,7 +143,7 @@ fn removable_images(
     Ok(removable)
 }
 
-/// Permanently removes those of these images that are deleted; returns their number.
+/// Permanently removes the deleted images among these; returns their number.
 pub(crate) fn remove_forever(c: &mut SqlConnection, seqs: &[i64]) -> Result<u32, SqlError> {
     let removable: Vec<RemovableImage> = images::table
         .filter(images::seq.eq_any(seqs))

@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// Those of these blobs that are kept although nothing refers to them.
+/// The blobs among these that are kept although nothing refers to them.
 pub(super) fn kept_without_use(
     c: &mut SqlConnection,
     kind: BlobKind,

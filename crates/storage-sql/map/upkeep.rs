@@ -129,7 +129,7 @@ fn add_point(c: &mut SqlConnection, account: i64, row: &PointRow) -> Result<(), 
     store_full_squares(c, account, path.get(updated..).unwrap_or_default())
 }
 
-/// Stores those of these squares, of ascending levels, that have enough points now.
+/// Stores the squares among these that now have enough points. The levels of the squares are ascending.
 fn store_full_squares(c: &mut SqlConnection, account: i64, cells: &[MapCell]) -> Result<(), SqlError> {
     let Some(largest) = cells.first() else { return Ok(()) };
     let points = points_in(c, account, &[*largest], MIN_STORED)?;

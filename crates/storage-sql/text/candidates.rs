@@ -28,8 +28,8 @@ pub(super) const POOL: usize = MAX_TEXT_MATCHES as usize;
 /// Maximum number of index hits that are checked against a filter. Later hits are found in another way or not at all.
 const MAX_HITS: i64 = 5000;
 
-/// To intersect common words, the index scans all images of the rarest one, even when no image has them all. The scan
-/// ends after this many.
+/// To intersect common words, the index scans all images of the rarest one, even when no image has all the words. The
+/// scan ends after this many images.
 const MAX_SCAN: i64 = 20_000;
 
 /// Maximum number of query words that are looked up one by one, rarest first.
@@ -143,8 +143,8 @@ fn queries(expanded: &[ExpandedWord], content_only: bool) -> Vec<IndexQuery> {
     queries
 }
 
-/// Expressions for images that have each of these words in their content, then in any text, if that may find others.
-/// If there may be more than are scored, exact words come first, then other inflections, then longer words with this
+/// Expressions for images that have each of these words in their content, then in any text, if that may find others. If
+/// more images may match than are scored, exact words come first, then other inflections, then longer words with this
 /// prefix.
 fn content_then_anywhere(words: &[&ExpandedWord], content_only: bool) -> Vec<Expression> {
     let few = words.iter().any(|word| word.images() <= i64::from(MAX_TEXT_MATCHES));

@@ -41,8 +41,8 @@ struct Word {
     word: String,
 }
 
-/// The images in a range whose words in the index are wrong, each with what is wrong. Images that a rebuild has yet to
-/// index are left out.
+/// The images in a range whose words in the index are wrong, each with a description of the error. Images that a
+/// rebuild has yet to index are left out.
 pub(crate) fn outdated_words(
     c: &mut SqlConnection,
     after: i64,

@@ -10,7 +10,7 @@
 //! process may open the same file: the next operation here sees its writes, because nothing is cached between
 //! operations.
 //!
-//! This crate knows no HTTP, no blob bytes and no clock. The rules of the library are those that the traits state.
+//! This crate knows no HTTP, no blob bytes and no clock. The traits state the rules of the library.
 //!
 //! The operations are those of the folder `storage-sql`, which this crate compiles for SQLite. A new operation and a
 //! new column go there. This crate contains only what SQLite needs in particular: connections, the writer's thread, the

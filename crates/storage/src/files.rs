@@ -386,8 +386,8 @@ pub trait FileStore: Send + Sync + 'static {
         to: FileMove,
     ) -> Result<Result<FileWritten, FileRefusal>, StorageError>;
 
-    /// Removes a file or folder from the tree at once. What is below a folder, and the images whose last file is gone,
-    /// are deleted by [`sweep_deleted_files`](Self::sweep_deleted_files).
+    /// Removes a file or folder from the tree at once. [`sweep_deleted_files`](Self::sweep_deleted_files) deletes the
+    /// entries below a removed folder, and the images whose last file was below it.
     async fn delete_file(
         &self,
         change: FileChange,

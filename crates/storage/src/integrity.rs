@@ -182,21 +182,21 @@ pub trait IntegrityStore: Send + Sync + 'static {
         max: u32,
     ) -> Result<CheckedRows, StorageError>;
 
-    /// Repairs those of these rows that still break the rule. For rules about blobs the caller holds the role of the
+    /// Repairs the rows among these that still break the rule. For rules about blobs the caller holds the role of the
     /// sweeper, because the repair keeps a blob again even if it is being removed.
     ///
     /// A missing rendition is queued; `RenditionsExist` holds once a worker has made it.
     async fn repair_rule(&self, rule: StoreRule, rows: &[RuleRow], at: Timestamp)
     -> Result<(), StorageError>;
 
-    /// Those of these blobs that are not registered in any state.
+    /// The blobs among these that are not registered in any state.
     async fn unregistered_blobs(
         &self,
         kind: BlobKind,
         hashes: &[ContentHash],
     ) -> Result<Vec<ContentHash>, StorageError>;
 
-    /// Those of these blobs that are kept although nothing refers to them.
+    /// The blobs among these that are kept although nothing refers to them.
     async fn kept_blobs_without_use(
         &self,
         kind: BlobKind,

@@ -7,7 +7,7 @@ use crate::StorageError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UploadId(pub i64);
 
-/// The protocol of an upload in progress. Each has its own names.
+/// The protocol of an upload in progress. Each protocol has its own names of uploads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum UploadProtocol {
     /// tus 1.0: each part continues the one before.

@@ -72,7 +72,7 @@ impl Connect for Connections {
     }
 }
 
-/// Trusts the certificates of the system, or Mozilla's where it has none, as in a minimal container.
+/// Trusts the certificates of the system. If the system has none, as in a minimal container, trusts those of Mozilla.
 fn with_tls(tcp: HttpConnector) -> Result<HttpsConnector<HttpConnector>, rustls::Error> {
     let builder = match HttpsConnectorBuilder::new().with_provider_and_native_roots(ring::default_provider())
     {

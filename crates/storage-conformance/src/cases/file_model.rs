@@ -119,7 +119,7 @@ impl ModelTest {
         self.replace(&at, Node::Photo(number));
     }
 
-    /// Puts a file into the model; what was there is gone.
+    /// Puts a file into the model, in place of the entry that was there.
     fn replace(&mut self, at: &str, node: Node) {
         let before = self.held();
         self.tree.insert(at.to_owned(), node);

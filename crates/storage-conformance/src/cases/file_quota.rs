@@ -96,7 +96,7 @@ pub(crate) async fn entries_that_store_nothing_are_limited(seed: &Seed) {
     assert_eq!(refusal, FileRefusal::TooManyEntries);
     assert_eq!(copies("a/0", "hundred ").await.1, FileRefusal::TooManyEntries);
     assert_eq!(copies("a/0/0", "single ").await.1, FileRefusal::TooManyEntries);
-    // Every change that adds such an entry is refused. Replacing an entry is allowed, because it adds none.
+    // Every change that adds an entry without content is refused. Replacing an entry is allowed, because it adds none.
     assert_eq!(ann.put(junk_file("more", 1)).await.err(), Some(FileRefusal::TooManyEntries));
     let empty = new_file("more", NewFileContent::Placeholder);
     assert_eq!(ann.put(empty).await.err(), Some(FileRefusal::TooManyEntries));
