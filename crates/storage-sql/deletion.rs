@@ -96,7 +96,7 @@ const RESTORE: &str = concat!(
     " AS chosen)"
 );
 
-/// Restores images of an account, all of them deleted, in all tables. Returns their number.
+/// Restores images of an account in all tables; returns their number. All of them must be deleted.
 pub(crate) fn undelete(c: &mut SqlConnection, account: i64, seqs: &[i64]) -> Result<u32, SqlError> {
     if seqs.is_empty() {
         return Ok(0);

@@ -260,7 +260,8 @@ impl<R: BufRead> RowsReader<R> {
 
 /// Reads a whole file, and returns the header and the sum of each table that could be read. Blocks.
 ///
-/// # Errors A [`RowsError`] is returned together with the tables before the damage.
+/// # Errors
+/// A [`RowsError`] is returned together with the tables before the damage.
 pub fn sum_tables(input: impl BufRead) -> (Vec<(TableHeader, TableSum)>, Result<(), RowsError>) {
     let mut tables = Vec::new();
     let read = sum_into(input, &mut tables);

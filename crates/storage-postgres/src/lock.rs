@@ -7,7 +7,7 @@ use crate::{Lock, SqlConnection, sql::SqlError};
 /// The upper half of all keys of this service, so that other programs in the same database use other keys.
 const NAMESPACE: i64 = 0x5048_4F54 << 32;
 
-/// The first key of the locks that belong to no account. It is above all account ids.
+/// The first key of the locks of topics, such as the registration of clients. It is above all account ids.
 const FIRST_TOPIC: i64 = 0xFFFF_FF00;
 
 /// Takes a lock until the end of the transaction.

@@ -67,7 +67,7 @@ pub(crate) fn candidate_images(
 }
 
 /// The images of the album, in the bounding boxes of the circle, or of the camera; `None` if the filter has none of
-/// these. If there are more than `max` images, more than `max` of them are returned, but not all: the newest of the
+/// these. If there are more than `max` images, more than `max` of them are returned, perhaps not all: the newest of the
 /// album or the camera, or any in the boxes. Some may not pass the filter.
 pub(crate) fn images_to_scan(
     c: &mut SqlConnection,

@@ -26,8 +26,8 @@ struct IndexJobRow {
     attempts: i64,
 }
 
-/// Jobs for decoders of this version. A job that waits for newer decoders is one only if older decoders decoded its
-/// image.
+/// Jobs that decoders of this version can process. Of the jobs for newer decoders, these are the ones whose image was
+/// decoded by an older version.
 macro_rules! is_for {
     ($decoder_version:expr) => {
         index_jobs::priority.lt(FOR_NEWER_DECODERS).or(exists(
