@@ -95,7 +95,7 @@ proptest! {
             }
         }
         prop_assert_eq!(read, tables);
-        // A part of the file is not the file.
+        // A file that was cut off is an error.
         for cut in 0..bytes.len() {
             prop_assert!(sum_tables(&bytes[..cut]).1.is_err());
         }

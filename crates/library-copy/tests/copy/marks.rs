@@ -110,7 +110,7 @@ async fn a_begun_copy_continues_with_its_target_only() {
     assert!(matches!(onward, Err(CopyError::Incomplete { .. })), "an incomplete copy is no library");
     assert!(matches!(reopen(&to.place.store).await, Err(ReopenError::Incomplete(_))));
 
-    // Once the source was changed, what was copied is worthless.
+    // After a change of the source, the copied rows are outdated.
     assert!(matches!(reopen(&from.place.store).await.unwrap(), Reopened::WasMoving(_)));
     fill(&from, "b").await;
     let refused = copy(&from.place, &to.place, &options("third"), |_| ()).await;

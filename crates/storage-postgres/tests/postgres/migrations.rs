@@ -74,7 +74,7 @@ async fn a_filled_database_of_every_earlier_state_upgrades() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_six_programs_that_migrate_at_once_one_applies_all() {
+async fn one_of_six_concurrent_programs_applies_all_migrations() {
     let database = TestDatabase::empty().await;
     let migrating: Vec<_> = (0..6)
         .map(|_| {

@@ -1,4 +1,4 @@
-//! Rows of files, uploads and the quota that are broken on purpose are found. What can be derived is repaired.
+//! Rows of files, uploads and the quota that are broken on purpose are found. Values that can be derived are repaired.
 
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ async fn upload(store: &SqliteStore, account: AccountId) {
     store.add_part(id, part, None).await.unwrap();
 }
 
-/// The number of a file of the first account.
+/// SQL for the id of a file of the first account.
 fn file(name: &str) -> String {
     format!("(SELECT min(id) FROM files WHERE name = '{name}')")
 }
@@ -77,7 +77,7 @@ async fn sound_files_break_no_rule() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_derived_is_repaired() {
+async fn derived_values_are_repaired() {
     let original = format!("(SELECT original FROM files WHERE id = {})", file("5.jpg.part"));
     for (rule, found, sql) in [
         (StoreRule::FolderBytes, 2, format!("UPDATE files SET bytes = bytes + 1 WHERE id = {}", file("b"))),
@@ -118,7 +118,7 @@ async fn what_is_derived_is_repaired() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_derived_is_reported() {
+async fn rows_that_cannot_be_derived_are_reported() {
     let other = "(SELECT max(id) FROM files WHERE name = 'a')";
     for (rule, found, sql) in [
         (

@@ -16,7 +16,7 @@ fn run(path: &Path, sql: &str) {
     connection.batch_execute(sql).unwrap();
 }
 
-/// A photo has a limited number of files.
+/// Several photos, because a photo may have only a limited number of files.
 const PHOTOS: i64 = 30;
 
 /// Inserts this many files of the images into the folder of that name, faster than through the store.
