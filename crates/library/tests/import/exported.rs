@@ -47,7 +47,7 @@ fn photos(folder: &Path) {
     }
     write("img_1.JPG", photo("upper case"));
     write("img_1.JPG.xmp", sidecar("2021-03-04T05:06:00.500-03:30", TOWER));
-    // In local time the first is of January, the second of December.
+    // In local time, the first photo is of January and the second of December.
     write("new year.jpg", photo("new year"));
     write("new year.jpg.xmp", sidecar("2022-01-01T00:30:00+14:00", ""));
     write("old year.jpg", photo("old year"));
@@ -221,7 +221,7 @@ async fn an_export_imports_as_the_same_library() {
     let names: BTreeSet<String> =
         files.keys().filter(|name| name.starts_with("2021/03/")).map(|name| name.to_lowercase()).collect();
     assert_eq!(names.len(), 8, "{names:?}");
-    // One photo keeps the name. The others have the beginning of their SHA-256 in theirs.
+    // One photo keeps the name. The names of the others contain the beginning of their SHA-256.
     let mut kept_names = 0;
     for content in ["one", "two", "three", "upper case"].map(photo) {
         let digits: String = content_hash(&content).to_string().chars().take(8).collect();
@@ -246,7 +246,7 @@ async fn an_export_imports_as_the_same_library() {
     );
     assert_eq!(albums(&it, &bob).await, albums_of_ann);
 
-    // The same from a second export, which is the same but for names.
+    // An export of the imported library has the same files, except for their names.
     let again = dir.path().join("again");
     export(&it, &bob, &again).await;
     let contents = |files: BTreeMap<String, Vec<u8>>| -> BTreeSet<Vec<u8>> {

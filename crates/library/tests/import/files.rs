@@ -89,7 +89,7 @@ async fn a_photo_and_its_sidecar_may_arrive_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_find_each_other_when_they_are_moved_together() {
+async fn photos_and_sidecars_are_matched_when_they_are_moved() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path()).await;
     let ann = Client::of(&it, "ann").await;
@@ -110,7 +110,7 @@ async fn files_find_each_other_when_they_are_moved_together() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_almost_full_account_accepts_what_it_has() {
+async fn an_almost_full_account_accepts_files_that_it_already_stores() {
     let dir = tempfile::tempdir().unwrap();
     let quota = numbered(1).len() as u64 + 100;
     let settings = limited(IngestLimits { account_quota_bytes: Some(quota), ..IngestLimits::default() });

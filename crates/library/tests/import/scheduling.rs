@@ -1,4 +1,4 @@
-//! New photos never wait for work that can wait. OCR is a worker that reads a photo when the test says so.
+//! New photos never wait for work that can wait. The OCR worker has read a photo when the test says so.
 
 use std::{path::Path, time::Duration};
 
@@ -15,7 +15,7 @@ use crate::{Process, example, fixture, process_with};
 /// A time-out that is never reached, on any machine, unless a test fails.
 pub(crate) const LONG_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// What a photo needs while it is read, beside another photo that is decoded.
+/// Memory for reading a photo that leaves room for decoding another one.
 const LITTLE: u64 = 40 << 20;
 /// The share of the memory budget that is left to work that can wait, less what a process needs.
 const NEARLY_ALL: u64 = 120 << 20;
@@ -87,9 +87,9 @@ async fn text_waits(it: &Process, account: &Account) -> u64 {
     it.library.indexer.awaiting_recognition(account.id).await.unwrap()
 }
 
-/// In a server, in a worker, and in an import that waits for everything; on one processor and on more.
+/// Tests a server, a worker, and an import that waits for everything, each with one processor and with more.
 #[tokio::test(flavor = "multi_thread")]
-async fn photos_become_visible_while_an_earlier_one_is_read() {
+async fn photos_become_visible_while_ocr_reads_an_earlier_one() {
     for scope in [IndexingScope::Everything, IndexingScope::Worker, IndexingScope::Search] {
         for (decode_workers, memory_bytes) in [(1, LITTLE), (1, NEARLY_ALL), (2, LITTLE)] {
             let dir = tempfile::tempdir().unwrap();
@@ -110,9 +110,9 @@ async fn photos_become_visible_while_an_earlier_one_is_read() {
     }
 }
 
-/// The reader holds all of the memory. It is stopped, and reads the photo again later.
+/// OCR holds all of the memory. It is stopped, and reads the photo again later.
 #[tokio::test(flavor = "multi_thread")]
-async fn reading_stops_for_a_photo_that_needs_its_memory() {
+async fn ocr_stops_for_a_photo_that_needs_its_memory() {
     let dir = tempfile::tempdir().unwrap();
     let (ocr, settings) = BlockedOcr::new(1, TOO_MUCH).await;
     let (it, ann) = start(dir.path(), settings).await;
@@ -143,9 +143,9 @@ async fn reading_stops_for_a_photo_that_needs_its_memory() {
     );
 }
 
-/// As many photos are read at once as there are processors and memory.
+/// As many photos are read at once as processors and memory allow.
 #[tokio::test(flavor = "multi_thread")]
-async fn idle_processors_read_text() {
+async fn idle_processors_run_ocr() {
     let dir = tempfile::tempdir().unwrap();
     let (ocr, settings) = BlockedOcr::new(2, LITTLE / 2).await;
     let (it, ann) = start(dir.path(), settings).await;
@@ -160,7 +160,7 @@ async fn idle_processors_read_text() {
 
 /// An import ends when its photos are visible; the next server reads them.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_import_leaves_the_text_to_the_next_server() {
+async fn an_import_leaves_ocr_to_the_next_server() {
     let dir = tempfile::tempdir().unwrap();
     let (ocr, settings) = BlockedOcr::new(1, LITTLE).await;
     let (it, ann) = start(dir.path(), settings).await;
@@ -175,9 +175,9 @@ async fn an_import_leaves_the_text_to_the_next_server() {
     server.stop().await;
 }
 
-/// With the photo of another process, which notices it by polling.
+/// The server indexes the photo of the import, another process. It notices the photo by polling.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_import_beside_a_server_that_reads_does_not_wait() {
+async fn an_import_does_not_wait_for_the_ocr_of_a_server() {
     let dir = tempfile::tempdir().unwrap();
     let (ocr, settings) = BlockedOcr::new(1, LITTLE).await;
     let (server, ann) = start(dir.path(), settings.clone()).await;
