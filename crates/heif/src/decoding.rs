@@ -10,10 +10,10 @@ use crate::functions::{
 };
 use crate::{DecodeOptions, DecodedImage, Error, PixelFormat, Version};
 
-/// The longest message of libheif that is passed on, in characters.
+/// Maximum length of a libheif message in an error, in characters.
 const MAX_MESSAGE_CHARS: usize = 200;
 
-/// From this release on, the maximum side limits the area to its square, instead of each side.
+/// From this release on, libheif limits the area to the square of the maximum side. Older releases limit each side.
 const LIMITS_AREA: Version = Version { major: 1, minor: 19, patch: 0 };
 
 pub(crate) fn version_number(functions: &Functions) -> u32 {
@@ -76,7 +76,7 @@ fn message(error: &RawError) -> Option<String> {
     Some(words.collect::<Vec<_>>().join(" ").chars().take(MAX_MESSAGE_CHARS).collect())
 }
 
-/// The sides of a picture, if they are positive and within the limit.
+/// Width and height of a picture, if they are positive and within the limit.
 fn check_size(width: c_int, height: c_int, options: &DecodeOptions) -> Result<(u32, u32), Error> {
     let (Ok(width @ 1..), Ok(height @ 1..)) = (u32::try_from(width), u32::try_from(height)) else {
         return Err(Error::Damaged("the picture has no width or no height".into()));
@@ -136,7 +136,7 @@ impl Drop for Context<'_> {
 /// A file whose boxes have been read.
 struct File<'a> {
     context: Context<'a>,
-    /// The context points into these.
+    /// The context contains pointers into these bytes.
     _bytes: PhantomData<&'a [u8]>,
 }
 
@@ -157,7 +157,7 @@ struct PictureHandle<'a> {
     functions: &'a Functions,
     /// Created by `heif_context_get_primary_image_handle`, not released yet.
     raw: NonNull<RawHandle>,
-    /// Freed after the handle, because it owns the messages of the handle's errors.
+    /// The file is freed after the handle, because the file owns the messages of the handle's errors.
     _file: File<'a>,
 }
 
@@ -183,8 +183,8 @@ impl<'a> PictureHandle<'a> {
             PixelFormat::Rgba => CHROMA_INTERLEAVED_RGBA,
         };
         let mut raw = ptr::null_mut();
-        // SAFETY: the handle is alive, and `raw` can be written to. Null options are allowed: transform the picture as
-        // the file says, and be lenient. A struct of options would depend on the release.
+        // SAFETY: the handle is alive, and `raw` can be written to. Null options are allowed: libheif then transforms the picture
+        // as the file says, and is lenient. The layout of an options struct would depend on the release.
         let error = unsafe {
             (self.functions.decode)(self.raw.as_ptr(), &raw mut raw, COLORSPACE_RGB, chroma, ptr::null())
         };

@@ -9,7 +9,7 @@ use system_library::SystemLibrary;
 
 use crate::LoadError;
 
-/// The name in messages.
+/// The library's name in messages.
 pub(crate) const NAME: &str = "libheif";
 
 /// The file names that the loader tries. The major version has been 1 since release 1.0.
@@ -38,7 +38,8 @@ pub(crate) mod code {
     pub(crate) const MEMORY_ALLOCATION: c_int = 6;
 }
 
-/// `enum heif_suberror_code`: the file exceeds a limit of libheif. The code beside it is that of failed allocations.
+/// `enum heif_suberror_code`: the file exceeds a limit of libheif. libheif combines this suberror with the error code
+/// of a failed allocation.
 pub(crate) const SUBERROR_SECURITY_LIMIT: c_int = 1000;
 
 /// `struct heif_error`, returned by value.

@@ -1,9 +1,9 @@
-//! Decoded pictures, and why a file has none.
+//! Decoded pictures, and why decoding fails.
 
 /// Why a file was not decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// It has more pixels than [`DecodeOptions::max_pixels`] or libheif itself allows.
+    /// The picture has more pixels than [`DecodeOptions::max_pixels`] or libheif itself allows.
     #[error("it has more pixels than its header says, or than libheif allows")]
     TooManyPixels,
     /// libheif does not support the codec or a feature of it.

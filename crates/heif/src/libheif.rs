@@ -19,7 +19,7 @@ pub enum Codec {
 }
 
 impl Codec {
-    /// Its number in `enum heif_compression_format`.
+    /// The codec's number in `enum heif_compression_format`.
     const fn number(self) -> std::ffi::c_int {
         match self {
             Self::Hevc => 1,
@@ -58,7 +58,7 @@ impl Libheif {
         self.version
     }
 
-    /// Whether it has a decoder for this codec.
+    /// Whether libheif has a decoder for this codec.
     pub fn can_decode(&self, codec: Codec) -> bool {
         decoding::have_decoder(&self.functions, codec.number())
     }

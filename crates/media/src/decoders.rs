@@ -4,7 +4,7 @@ use heif::{Codec, Libheif, Version};
 
 use crate::{Format, MediaError};
 
-/// The release of libheif from which on the codecs and layouts of current phones and programs are known.
+/// The first release of libheif that reads the codecs and layouts of current phones and programs.
 pub(crate) const CURRENT: Version = Version { major: 1, minor: 19, patch: 0 };
 
 /// Availability of the decoders that are not built in.

@@ -29,8 +29,8 @@ struct Facts {
 }
 
 impl Format {
-    /// Detects the format from the first bytes; 64 are enough. Many RAW files start like any TIFF and are reported as
-    /// one here; [`probe`](crate::probe()) looks deeper.
+    /// Detects the format from the first bytes; 64 are enough. Many RAW files start like any TIFF and are reported as TIFF here;
+    /// [`probe`](crate::probe()) looks deeper.
     ///
     /// ```
     /// assert_eq!(media::Format::sniff(b"GIF89a\x01\x00\x01\x00"), Some(media::Format::Gif));
@@ -113,7 +113,7 @@ impl Format {
     }
 }
 
-/// Maximum number of stray bytes before and after the start of a JPEG.
+/// Maximum number of stray bytes before the start-of-image marker of a JPEG, and after it.
 const MAX_STRAY_BYTES: usize = 16;
 
 /// A JPEG from its start of image on. Some web servers and programs write a blank line before it.
@@ -122,15 +122,15 @@ pub(crate) fn jpeg_start(bytes: &[u8]) -> &[u8] {
     if bytes.len() - start.len() <= MAX_STRAY_BYTES { start } else { bytes }
 }
 
-/// Start of image, and then a marker, perhaps after a few stray bytes.
+/// Whether a file has a start-of-image marker, and then another marker, perhaps after a few stray bytes.
 fn is_jpeg(head: &[u8]) -> bool {
     let Some(rest) = jpeg_start(head).strip_prefix(&[0xFF, 0xD8]) else { return false };
     let near = rest.get(..MAX_STRAY_BYTES).unwrap_or(rest);
     rest.starts_with(&[0xFF]) || near.windows(2).any(|pair| matches!(pair, [0xFF, 0xC0..=0xFE]))
 }
 
-/// Whether a file is a video, judged by its first bytes; 64 are enough. A picture in a container that videos use as well
-/// is not a video.
+/// Whether a file is a video, judged by its first bytes; 64 are enough. A picture is not a video, even if its container is also
+/// used for videos.
 ///
 /// ```
 /// assert!(media::is_movie(b"\0\0\0\x14ftypqt  \0\0\0\0qt  "));
@@ -178,9 +178,9 @@ enum BrandKind {
 }
 
 impl BrandKind {
-    /// The first known brand decides: a video may also contain pictures, and the reverse.
+    /// The first known brand decides: a video may also declare brands of pictures, and a picture those of videos.
     fn of(head: &[u8]) -> Option<Self> {
-        // Canon's RAW files also declare video brands.
+        // Canon's RAW files also declare video brands, but are neither pictures nor videos here.
         if brands(head).next() == Some(b"crx ") {
             return None;
         }
@@ -229,8 +229,8 @@ fn is_raw(head: &[u8]) -> bool {
     }
 }
 
-/// Whether an operating system creates files of that name in folders (`.DS_Store`, `._*`, `Thumbs.db`, `desktop.ini`).
-/// They are skipped without an error.
+/// Whether an operating system creates files of that name in folders (`.DS_Store`, `._*`, `Thumbs.db`, `desktop.ini`). Such files
+/// are skipped without an error.
 ///
 /// ```
 /// assert!(media::is_junk_file_name("Holidays/THUMBS.DB"));

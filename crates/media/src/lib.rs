@@ -6,9 +6,9 @@
 //! that is needed for nothing else. The content decides the format, never the file name. Every size is checked before
 //! anything is decoded.
 //!
-//! This crate uses no file system, clock, thread or runtime, so that a sandboxed worker process can run it. HEIC and
-//! AVIF need the system's libheif, which may be missing. [`decoders`] reports what is available. [`load_decoders`] loads
-//! it; it is the only function that opens files, and must run before a sandbox forbids that.
+//! This crate uses no file system, clock, thread or runtime, so that a sandboxed worker process can run it. HEIC and AVIF need the
+//! system's libheif, which may be missing. [`decoders`] reports what is available. [`load_decoders`] loads libheif. Only loading
+//! opens files, so it must happen before a sandbox forbids that.
 //!
 //! To add a format, add its variant to [`Format`]. The compiler reports where its names, its decoder and its memory
 //! belong. Then write a module in `container` that reads its header without decoding (size, memory, position of EXIF,

@@ -118,7 +118,8 @@ impl<'a> Tags<'a> {
         self.order
     }
 
-    /// Programs write tags of the shot into the first directory, and the other way round.
+    /// Finds a tag in its directory or, for the first and the EXIF directory, in the other one: programs write tags into the wrong
+    /// one.
     fn entry(&self, directory: Directory, tag: u16) -> Option<&Entry<'a>> {
         let (entries, others) = match directory {
             Directory::Primary => (&self.primary, &*self.exif),
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_every_type() {
+    fn numbers_of_every_type_are_read() {
         let long = |number: i32| number.to_le_bytes().to_vec();
         let check = |kind, value: &[u8], expect: Option<u16>| {
             let block =
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn pointers_of_every_type() {
+    fn pointers_of_every_type_are_followed() {
         let block = ExifBlock::default().text(Directory::Exif, tag::DATE_TIME_ORIGINAL, "2019").build();
         // The type of the pointer, the only entry of the first directory.
         for kind in [4_u16, 9, 13] {

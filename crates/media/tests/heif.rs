@@ -35,7 +35,7 @@ fn difference(a: &RgbImage, b: &RgbImage) -> f64 {
 }
 
 #[test]
-fn formats_and_sizes() {
+fn formats_and_sizes_are_read() {
     let check = |name: &str, format: Format, (width, height): (u32, u32)| {
         let probe = probe(name);
         assert_eq!(probe.format, format, "{name}");
@@ -54,8 +54,8 @@ fn formats_and_sizes() {
     }
 }
 
-/// Each picture is stored in another rotation, which is also written in its middle, and was compressed separately. They
-/// differ by 8; with a wrong rotation they would differ by at least 38.
+/// Each picture is stored in another rotation, and this rotation is written in the middle. The pictures were compressed
+/// separately, so they differ by 8. With a wrong rotation they would differ by at least 38.
 #[test]
 fn rotations_and_mirroring_of_the_container_are_applied() {
     let upright = rgb(&thumb("rot0mir0.avif"));

@@ -77,7 +77,7 @@ fn component(group: &[(usize, PixelRun)], runs: (usize, usize)) -> Option<Compon
 fn join_rows(above: &[PixelRun], above_start: usize, row: &[PixelRun], start: usize, sets: &mut UnionFind) {
     let mut skipped = 0;
     for (index, run) in row.iter().enumerate() {
-        // A run that ends left of this one also ends left of the following ones.
+        // A run above that ends left of `run` also ends left of all later runs in this row.
         skipped += above.iter().skip(skipped).take_while(|other| other.right < run.left).count();
         let reach = above.iter().enumerate().skip(skipped).take_while(|(_, other)| other.left <= run.right);
         for (other_index, _) in reach.filter(|(_, other)| other.polarity == run.polarity) {

@@ -2,7 +2,7 @@
 
 use tesseract::{TextLine, TextWord};
 
-/// The lowest confidence of any word, 0 to 100.
+/// Minimum confidence of every word, 0 to 100. Short words need a higher one.
 pub(crate) const MIN_CONFIDENCE: f32 = 55.0;
 
 /// The text of the accepted words, line by line.
@@ -31,7 +31,7 @@ fn has_text(words: &[&TextWord]) -> bool {
     words.iter().any(|word| single_character(word).is_none()) || singles.filter(|c| is_cjk(*c)).count() > 1
 }
 
-/// The character of a word of one letter or digit.
+/// The only letter or digit of a word; `None` if the word has several or none.
 fn single_character(word: &TextWord) -> Option<char> {
     let mut counted = word.text.chars().filter(|c| c.is_alphanumeric());
     counted.next().filter(|_| counted.next().is_none())
@@ -42,7 +42,7 @@ fn is_word_character(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
 }
 
-/// Whether a character is Chinese, Japanese or Korean. Tesseract splits such lines into single characters.
+/// Whether a character is Chinese, Japanese or Korean. Tesseract splits lines in these scripts into single characters.
 fn is_cjk(c: char) -> bool {
     is_word_character(c) || matches!(c, '\u{3040}'..='\u{30FF}')
 }
@@ -61,7 +61,7 @@ pub(crate) fn is_word(word: &TextWord) -> bool {
         (4, _) => 75.0,
         _ => MIN_CONFIDENCE,
     };
-    // Mostly punctuation is a pattern, not a word.
+    // Text that is mostly punctuation is a pattern, not a word.
     counted * 5 >= all * 3 && word.confidence >= min_confidence
 }
 
@@ -120,7 +120,7 @@ mod tests {
         check(&["\u{bb38}"], "\u{bb38}");
         check(&["\u{65e5}", "\u{306e}", "\u{51fa}"], "\u{65e5} \u{306e} \u{51fa}");
         check(&["\u{306e}", "\u{308a}"], "\u{306e} \u{308a}");
-        // Words of low confidence do not count.
+        // Words of low confidence do not make a line count as text.
         let uncertain = line(&[("wey", 60.0), ("a", 96.0)]);
         assert_eq!(keep_words(&[uncertain]), "");
         // Each line is filtered separately.

@@ -28,7 +28,7 @@ pub enum InvalidLanguages {
     Empty,
     #[error("`{0}` is not the name of a language; examples of names are eng, deu and chi_sim")]
     Name(String),
-    /// There are too many.
+    /// The list has too many languages.
     #[error("there can be at most {MAX_LANGUAGES} languages")]
     TooMany,
 }

@@ -43,24 +43,24 @@ pub const OCR_VERSION: u32 = 2;
 /// The best length, in pixels, of the longest side of a picture to read.
 pub const SIDE_PX: u32 = 2000;
 
-/// What Tesseract needs for a picture besides its pixels, in bytes.
+/// Memory that Tesseract needs for a picture besides the pixels, in bytes.
 const TESSERACT_BYTES: u64 = 40 << 20;
 
 /// The memory that reading a picture of this many pixels needs, in bytes.
 pub fn memory_bytes(pixels: u64) -> u64 {
-    // In colours and in grey.
+    // Three bytes a pixel in colours, and one in grey.
     TESSERACT_BYTES + pixels * 4
 }
 
-/// Smaller pictures are enlarged to this side, but at most by this factor.
+/// Pictures whose longest side is shorter are enlarged to this length, but at most by [`MAX_ENLARGEMENT`].
 const MIN_SIDE_PX: u32 = 1600;
 const MAX_ENLARGEMENT: u32 = 3;
 
 /// Pictures with a shorter side contain no legible text.
 const MIN_SHORT_SIDE_PX: u32 = 12;
 
-/// The height, in pixels, up to which letters are found. The strokes of larger letters are wider than the window of the
-/// threshold.
+/// Maximum height, in pixels, of the letters that are found in one copy of the picture. The strokes of larger letters are wider
+/// than the window of the threshold.
 const MAX_LETTER_HEIGHT: u32 = 240;
 /// The factor between the sizes of the copies in which larger letters are found.
 const SHRINK_FACTOR: u32 = 4;
@@ -68,10 +68,10 @@ const SHRINK_FACTOR: u32 = 4;
 /// Upper bound on installed languages that are read together: two more double the time.
 const MAX_INSTALLED: usize = 4;
 
-/// How many lines, those that look most like text, decide whether the others are read.
+/// Number of lines that are read first: those that look most like text. If they contain no word, the others are not read.
 const FIRST_LINES: usize = 12;
 
-/// The language that comes first among the installed ones.
+/// The language that comes first if all installed languages are read.
 const FIRST_LANGUAGE: &str = "eng";
 
 /// This instance cannot read text. [`Ocr::status`] says why.
@@ -103,8 +103,8 @@ impl Ocr {
         let (chosen, missing) = choose(languages, &installed);
         match library.reader(&chosen) {
             Ok(mut reader) => {
-                // By default, Tesseract reads each line that it does not understand again with its colours inverted. The lines
-                // of composed pages are dark on light already. Releases differ in the parameter.
+                // By default, Tesseract reads a line again with inverted colours if it does not understand the line. The lines of
+                // composed pages are dark on light already. The name of the parameter depends on the release.
                 reader.set(c"tessedit_do_invert", c"0");
                 reader.set(c"invert_threshold", c"0");
                 let version = library.version().to_string();
@@ -150,7 +150,8 @@ impl Ocr {
     }
 }
 
-/// Reads the picture as a page, then the lines that this missed, but only the first ones if they contain no word.
+/// Reads the picture as a page, then the lines that the first pass missed. Only the most text-like of these lines are read if they
+/// contain no word.
 fn read_picture(reader: &mut TextReader<'_>, gray: &GrayBuffer, time_limit: Duration) -> String {
     let start = Instant::now();
     let mut scales = vec![ScaledLines::at_full_size(gray)];
@@ -192,7 +193,7 @@ fn read_picture(reader: &mut TextReader<'_>, gray: &GrayBuffer, time_limit: Dura
 /// The text lines detected in a picture at one size.
 struct ScaledLines<'a> {
     gray: Cow<'a, GrayBuffer>,
-    /// How many times smaller it is than the whole picture.
+    /// How many times the copy is smaller than the whole picture.
     divisor: u32,
     runs: Vec<PixelRun>,
     components: Vec<Component>,
@@ -204,7 +205,7 @@ impl<'a> ScaledLines<'a> {
         Self::detect(Cow::Borrowed(gray), 1, lines::MIN_LETTER_HEIGHT..=MAX_LETTER_HEIGHT)
     }
 
-    /// Lines whose letters are too large at the next larger size; `None` if the picture cannot be resized.
+    /// Detects the lines whose letters are too large for the next larger copy; `None` if the picture cannot be resized.
     fn shrunk(gray: &GrayBuffer, divisor: u32) -> Option<Self> {
         let small = gray.resize((gray.width / divisor).max(1), (gray.height / divisor).max(1))?;
         let heights = MAX_LETTER_HEIGHT / SHRINK_FACTOR + 1..=MAX_LETTER_HEIGHT;
@@ -240,7 +241,8 @@ fn read(
     })
 }
 
-/// Whether accepted words of `text` cover half of a line that was found at 1/`divisor` of the size.
+/// Whether accepted words of `text` cover at least half of the width of a line. The line was found in a copy with 1/`divisor` of
+/// the size.
 fn is_read(line: &LineCandidate, divisor: u32, text: &RecognizedText) -> bool {
     let line = line.scaled(divisor);
     let overlap = |bounds: &BoundingBox| {
@@ -259,7 +261,7 @@ fn choose(languages: &Languages, installed: &[String]) -> (Vec<String>, Vec<Stri
         Languages::Named(names) => names.iter().cloned().partition(|name| installed.contains(name)),
         Languages::Installed => {
             let mut chosen: Vec<_> = installed.iter().filter(|name| !name.contains('/')).cloned().collect();
-            // A stable sort: the others keep their order.
+            // The sort is stable, so the other languages keep their order.
             chosen.sort_by_key(|name| name != FIRST_LANGUAGE);
             // More languages than this were probably installed by one package and not chosen one by one.
             if chosen.len() > MAX_INSTALLED {

@@ -9,11 +9,11 @@ use crate::union_find::UnionFind;
 
 /// The smallest height of a letter, in pixels.
 pub(crate) const MIN_LETTER_HEIGHT: u32 = 8;
-/// Upper bound on components compared with each one, from left to right.
+/// Upper bound on the following components with which each component is compared, from left to right.
 const MAX_NEIGHBOURS: usize = 400;
 /// Upper bound on lines. Those with the highest score are kept.
 const MAX_LINES: usize = 80;
-/// The largest coefficient of variation of the heights of letters, and of two letters.
+/// The largest coefficient of variation of the letter heights in a line, and in a line of two letters.
 const MAX_VARIATION: f32 = 0.45;
 const MAX_VARIATION_OF_PAIR: f32 = 0.2;
 
@@ -85,7 +85,7 @@ fn is_letter(component: &Component, heights: &RangeInclusive<u32>) -> bool {
         && area * 100 <= box_area * 97
 }
 
-/// Whether `b` can be the letter after `a`, perhaps overhanging. `b` must not start left of `a`.
+/// Whether `b` can be the letter after `a`. The two may overlap a little. `b` must not start left of `a`.
 fn are_neighbours(a: &Component, b: &Component) -> bool {
     let (higher, lower) = (a.height().max(b.height()), a.height().min(b.height()));
     let gap = i64::from(b.left) - i64::from(a.right);
@@ -98,7 +98,7 @@ fn are_neighbours(a: &Component, b: &Component) -> bool {
         && common * 2 >= i64::from(lower)
 }
 
-/// The line of these letters, if it looks like text.
+/// The line of these letters; `None` if the group does not look like text.
 #[expect(clippy::cast_precision_loss, reason = "the score need not be exact")]
 fn line(group: &[(usize, usize, &Component)]) -> Option<LineCandidate> {
     let components = || group.iter().map(|(_, _, component)| *component);
@@ -152,10 +152,10 @@ mod tests {
             |left: u32, top: u32| (0..4).map(move |index| letter(left + index * 14, top + index % 2, 10, 20));
         let mut components: Vec<Component> =
             word(100, 50).chain(word(100, 200)).chain(word(300, 52)).collect();
-        // Too large beside the first word, and of the other polarity.
+        // A letter that is too large for the first word, and a letter of the other polarity.
         components.push(letter(156, 20, 60, 80));
         components.push(Component { polarity: Polarity::Light, ..letter(156, 200, 10, 20) });
-        // Single, and too low.
+        // A single letter, and letters that are not high enough.
         components.push(letter(500, 300, 10, 20));
         components.extend((0..9).map(|index| letter(index * 8, 400, 6, 7)));
         let lines = find(&components, &(MIN_LETTER_HEIGHT..=240));

@@ -9,9 +9,9 @@ use crate::threshold::{PixelRun, Polarity};
 const LETTER_HEIGHT: u32 = 32;
 /// The largest factor by which letters are enlarged.
 const MAX_ENLARGEMENT: u32 = 4;
-/// Longer lines, at that height, are not text.
+/// Maximum length of a scaled line, in pixels. Anything longer is not text.
 const MAX_LENGTH: u32 = 3000;
-/// Higher lines, at that height, are several lines or not text.
+/// Maximum height of a scaled line, in pixels. Anything higher is several lines or not text.
 const MAX_HEIGHT: u32 = 200;
 /// The space between lines and around them, in pixels.
 const GAP: u32 = 14;
@@ -59,7 +59,7 @@ pub(crate) fn compose(lines: &[GrayBuffer]) -> Option<GrayBuffer> {
     Some(GrayBuffer { width, height, pixels })
 }
 
-/// Crops a line, black on white with letters of [`LETTER_HEIGHT`].
+/// Crops a line, turns it black on white, and scales its letters to [`LETTER_HEIGHT`].
 fn crop(
     gray: &GrayBuffer,
     runs: &[PixelRun],
@@ -79,7 +79,7 @@ fn crop(
 
     let polarity = components.get(*line.letters.first()?)?.polarity;
     let letters = line.letters.iter().filter_map(|letter| components.get(*letter));
-    // Dots, accents and commas. Components that reach beyond the crop belong to something else.
+    // These are dots, accents and commas. Components that reach beyond the crop belong to something else.
     let small = components.iter().filter(|component| {
         component.polarity == polarity
             && component.left > left
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
     use crate::{components, lines, threshold};
 
-    /// Bars like letters.
+    /// A picture of bars that look like letters.
     fn picture(ink: u8, background: u8) -> GrayBuffer {
         let mut pixels = vec![background; 300 * 120];
         for letter in 0..6 {

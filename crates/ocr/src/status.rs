@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum OcrStatus {
-    /// It was not requested.
+    /// OCR was not requested.
     Off,
     /// Tesseract is loaded.
     Ready {
@@ -19,7 +19,7 @@ pub enum OcrStatus {
         /// All installed languages.
         installed: Vec<String>,
     },
-    /// It was requested but does not work.
+    /// OCR was requested but does not work.
     Unavailable {
         /// The reason, for the operator.
         reason: String,

@@ -5,7 +5,7 @@ use crate::gray::{GrayBuffer, index};
 /// Half the side of the window, in pixels.
 const RADIUS: u32 = 20;
 
-/// The smallest difference from the mean, in standard deviations and in levels.
+/// The smallest difference of ink from the mean, in standard deviations and in levels.
 const MIN_DEVIATIONS: f32 = 0.5;
 const MIN_LEVELS: f32 = 10.0;
 
@@ -28,7 +28,7 @@ pub(crate) struct PixelRun {
     pub(crate) polarity: Polarity,
 }
 
-/// Upper bound on runs. A page of small print has a tenth.
+/// Upper bound on runs. A page of small print has a tenth of this.
 const MAX_RUNS: usize = 2_000_000;
 
 /// Sums over one column of the window.

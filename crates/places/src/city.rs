@@ -22,7 +22,7 @@ pub(crate) fn nearest<'a>(table: &Table<'a>, position: Position) -> Option<Neare
     nearest_of(table, point(position), |_| true)
 }
 
-/// The nearest city that is clearly larger than this one and has another name.
+/// The nearest city that is clearly larger than `city` and has another name.
 pub(crate) fn nearest_larger<'a>(table: &Table<'a>, city: City<'a>) -> Option<City<'a>> {
     let size = city.size().saturating_mul(2);
     let name = table.city_name(city);

@@ -18,7 +18,8 @@ pub const MAX_FOUND_CITIES: usize = 20;
 pub struct FoundCity {
     pub name: &'static str,
     pub country: &'static str,
-    /// A larger city beside it, if the country has several cities of its name, of which it is not by far the largest.
+    /// The nearest clearly larger city. Set only if the country has several cities of this name and this one is not by far the
+    /// largest of them.
     pub near: Option<&'static str>,
     /// Its centre, to about 10 metres.
     pub position: Position,
@@ -27,7 +28,7 @@ pub struct FoundCity {
     size: u8,
 }
 
-/// By the text that [`find`] finds it by: `Lisbon, Portugal`, or `Bergen, Germany, near Celle`.
+/// Formats the text by which [`find`] finds the city: `Lisbon, Portugal`, or `Bergen, Germany, near Celle`.
 impl fmt::Display for FoundCity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}", self.name, self.country)?;
@@ -35,11 +36,12 @@ impl fmt::Display for FoundCity {
     }
 }
 
-/// The cities whose names begin with a text, the most populous first, at most [`MAX_FOUND_CITIES`]. Names that equal the text
-/// come before longer ones. Letter case, accents and separators are ignored. A country may follow after a comma, and a
-/// larger city beside it after another one: `porto, br`, `bergen, germany, near celle`.
+/// The cities whose names begin with a text, the most populous first, at most [`MAX_FOUND_CITIES`]. Names that equal the text come
+/// before longer ones. Letter case, accents and separators are ignored. After a comma, the text may name the country, and after
+/// another comma a larger city nearby: `porto, br`, `bergen, germany, near celle`.
 ///
-/// No two cities have the same text: of cities that even the larger city does not tell apart, the most populous counts.
+/// No two cities in the result have the same text. If several cities have the same name, country and larger city, only the most
+/// populous one is returned.
 ///
 /// Takes about a millisecond.
 pub fn find(text: &str) -> Vec<FoundCity> {
@@ -70,7 +72,8 @@ pub fn find(text: &str) -> Vec<FoundCity> {
     found
 }
 
-/// The city that a text means: the only one that [`find`] found by its whole name, or at all, or by far the largest of its name.
+/// The city that a text means, among the cities that [`find`] found: the only one with a whole name that matches, else the only one
+/// at all. If several whole names match, the first city counts if it is by far the largest.
 pub fn unambiguous(cities: &[FoundCity]) -> Option<&FoundCity> {
     let whole: Vec<&FoundCity> = cities.iter().filter(|city| city.is_whole).collect();
     match (whole.as_slice(), cities) {
@@ -86,7 +89,7 @@ fn is_by_far_larger(size: u8, other: u8) -> bool {
     4 * u16::from(size) >= 7 * u16::from(other)
 }
 
-/// The sizes of cities with the same name in the same country, of the largest and of the second largest.
+/// For each name and country, the sizes of the largest and the second largest city.
 struct Namesakes(HashMap<(&'static str, &'static str), (u8, u8)>);
 
 impl Namesakes {
@@ -115,7 +118,7 @@ impl Namesakes {
 /// The order of cities: those whose whole name matches, then large ones, then by name.
 type Rank = (bool, u32, &'static str);
 
-/// `None` if the city does not match.
+/// The rank of a city; `None` if the city does not match.
 fn rank(table: &Table<'static>, city: City<'_>, first: char, name: &str, country: &str) -> Option<Rank> {
     let own_name = table.city_name(city)?;
     // Most names are rejected by their first letter, without folding them.

@@ -12,8 +12,8 @@ const MAGIC: &[u8; 8] = b"land0001";
 /// A line on the map, in the Web Mercator projection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outline {
-    /// Its points: units from the western edge, and from the northern edge at 85.05° north. A line that crosses the 180°
-    /// meridian continues beyond the edge.
+    /// The points of the line, in units from the western edge and from the northern edge, which is at 85.05° north. A line that
+    /// crosses the 180° meridian continues beyond the edge.
     pub points: Vec<(i32, i32)>,
     /// The lowest values of its points.
     pub low: (i32, i32),
@@ -23,8 +23,8 @@ pub struct Outline {
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct World {
-    /// The shores of continents, islands and inland seas. Each line is closed, and its last point equals the first. What is
-    /// inside an odd number of them is land.
+    /// The shores of continents, islands and inland seas. Each line is closed, and its last point equals the first. A point that is
+    /// inside an odd number of these lines is on land.
     pub coasts: Vec<Outline>,
     /// The borders between two countries.
     pub borders: Vec<Outline>,
@@ -36,7 +36,7 @@ pub fn world() -> &'static World {
     &WORLD
 }
 
-/// `None` for another format or a truncated file.
+/// Parses the file; `None` for another format or a truncated file.
 fn read(file: &[u8]) -> Option<World> {
     let mut rest = file.strip_prefix(MAGIC)?;
     Some(World { coasts: outlines(&mut rest)?, borders: outlines(&mut rest)? })

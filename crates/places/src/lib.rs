@@ -1,5 +1,5 @@
-//! The time zone, city and country at a position, and the outlines of the world, from data that is compiled into the program. It needs no network, no
-//! files, and no time zone database of the system.
+//! The time zone, city and country at a position, and the outlines of the world, from data that is compiled into the program. The
+//! crate needs no network, no files, and no time zone database of the system.
 //!
 //! All data is read in place from the read-only part of the program. The first look-up of a time zone checks the zone
 //! boundaries once, which takes a few milliseconds. All functions can be called from any thread.

@@ -56,7 +56,8 @@ fn coordinate_m([low, middle, high]: [u8; 3]) -> f64 {
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Table<'a> {
-    /// An implicit k-d tree: the middle record splits the others, and each half is split by the next coordinate.
+    /// An implicit k-d tree: the middle record splits the other records by one coordinate, and each half is split by
+    /// the next coordinate.
     pub(crate) cities: &'a [Record],
     countries: &'a [NameRef],
     names: &'a [u8],

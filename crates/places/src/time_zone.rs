@@ -12,11 +12,11 @@ use jiff::{
 };
 use tzf_rs::EmbeddedFinder;
 
-/// Read in place; takes about 0.2 MB of memory besides the program itself.
+/// The boundaries, which are read in place. They take about 0.2 MB of memory besides the program itself.
 static BOUNDARIES: LazyLock<Option<EmbeddedFinder>> =
     LazyLock::new(|| EmbeddedFinder::from_tzb(tzf_dist::load_lite_tzb()).ok());
 
-/// Not jiff's global database, which prefers the one of the system.
+/// The bundled rules. jiff's global database is not used, because it prefers the system's database.
 static RULES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
 /// The IANA name of the time zone at a position, such as `Europe/Lisbon`.
@@ -32,9 +32,9 @@ pub fn time_zone(position: Position) -> Option<&'static str> {
 
 /// The offset from UTC of a wall time at a position, in minutes (−240 is four hours behind UTC), by the rules of that time.
 ///
-/// An ambiguous wall time, when clocks were set back, counts as the first of both. A wall time in a gap, when clocks were
-/// set forward, gets the offset before the gap. Both follow RFC 5545, section 3.3.5. Local mean times have offsets with
-/// seconds, which are rounded to the minute.
+/// When clocks are set back, a wall time occurs twice and counts as the first occurrence. When clocks are set forward, a skipped
+/// wall time gets the offset before the gap. Both follow RFC 5545, section 3.3.5. Local mean times have offsets with seconds, which
+/// are rounded to the minute.
 ///
 /// `None` if there is no [`time_zone`], or if the zone has no rules.
 pub fn offset_minutes(position: Position, wall: DateTime) -> Option<i32> {
@@ -69,7 +69,7 @@ pub fn offset_minutes_at(position: Position, moment: Timestamp) -> Option<i32> {
 /// Whether clocks somewhere had this offset from UTC at a moment, by the rules of that time. Rounded like
 /// [`offset_minutes`].
 pub fn is_offset_in_use(minutes: i32, moment: Timestamp) -> bool {
-    /// The largest is the local mean time of Manila until 1844.
+    /// Upper bound on offsets. The largest offset is the local mean time of Manila until 1844.
     const MAX_MINUTES: u32 = 16 * 60;
 
     if minutes.unsigned_abs() > MAX_MINUTES {
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn zones_have_names() {
+    fn zones_are_found_by_name() {
         let wall = jiff::civil::date(2024, 7, 15).at(12, 0, 0, 0);
         assert_eq!(zone_offset_minutes("Europe/Lisbon", wall), Some(60));
         assert_eq!(zone_offset_minutes("asia/kolkata", wall), Some(330));

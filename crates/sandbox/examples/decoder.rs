@@ -1,4 +1,5 @@
-//! A minimal worker, used by the tests. With an argument it also reads text, in these languages.
+//! A minimal worker, used by the tests. With an argument, the worker also reads text, in the languages that the
+//! argument names.
 
 use std::process::ExitCode;
 

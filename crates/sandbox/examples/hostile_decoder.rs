@@ -107,7 +107,7 @@ struct Falsification<'a> {
     inspected: Option<&'a dyn Fn(&mut Value)>,
     rendered: Option<&'a dyn Fn(&mut Rendered)>,
     response: Option<&'a dyn Fn(&mut Value)>,
-    /// Written together with the last bytes.
+    /// Excess bytes, written together with the last bytes of the response.
     leftover: Option<&'a [u8]>,
 }
 
@@ -187,7 +187,7 @@ fn misbehave(connection: &mut Connection, request: &Value, misbehaviour: &str, j
     let honest = Falsification::default();
     let mut send = |changes: &Falsification<'_>| decode(connection, request, PHOTO, changes);
     match misbehaviour {
-        // Ends.
+        // The process ends.
         "abort" => abort(),
         "panic" => panic!("a decoder's mistake"),
         "overflow" => drop(recurse(0)),
@@ -195,7 +195,7 @@ fn misbehave(connection: &mut Connection, request: &Value, misbehaviour: &str, j
         "abort-late" => send(&Falsification { rendered: Some(&|_| abort()), ..honest }),
         "abort-unless-fresh" if job > 1 => abort(),
         "abort-unless-fresh" => send(&honest),
-        // Exceeds limits.
+        // The process exceeds a limit.
         "sleep" => thread::sleep(Duration::from_secs(3600)),
         "spin" => loop {
             std::hint::spin_loop();
@@ -206,7 +206,7 @@ fn misbehave(connection: &mut Connection, request: &Value, misbehaviour: &str, j
             thread::sleep(Duration::from_millis(200));
             connection.refuse("it slept");
         }
-        // Sends something invalid.
+        // The process sends something invalid.
         "huge-head" => connection.output.write_all(&[0xFF; 64]).unwrap(),
         "half-head" => {
             connection.output.write_all(b"\x40\0\0\0{\"pic").unwrap();
@@ -303,7 +303,7 @@ fn recurse(depth: u64) -> u64 {
     if depth == u64::MAX { 0 } else { recurse(depth + 1) + room[1] }
 }
 
-/// Attempts of a process that was taken over.
+/// Attempts to escape from the sandbox, as a process that was taken over may make.
 fn try_to_escape(how: &str) -> String {
     let describe =
         |outcome: std::io::Result<()>| outcome.map_or_else(|error| error.to_string(), |()| "done".into());

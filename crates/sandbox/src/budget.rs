@@ -22,7 +22,7 @@ pub(crate) struct Budget {
 pub(crate) struct Reserves {
     /// Reserved for interactive jobs.
     pub(crate) interactive: u32,
-    /// Reserved for background jobs, beside deferrable ones.
+    /// Units that deferrable jobs cannot take, in addition to those reserved for interactive jobs.
     pub(crate) background: u32,
 }
 
@@ -58,7 +58,7 @@ struct DeferrableJob {
     stop: Option<oneshot::Sender<()>>,
 }
 
-/// Units that are returned when it is dropped.
+/// Units of a budget. Dropping the permit returns them.
 #[derive(Debug)]
 pub(crate) struct Permit {
     units: u32,
@@ -75,7 +75,7 @@ pub(crate) struct Closed;
 pub(crate) struct Preempted;
 
 impl Budget {
-    /// `total` units. At least one is left to jobs of each urgency.
+    /// Creates a budget of `total` units. Reserves are reduced so that jobs of each urgency can take at least one unit.
     pub(crate) fn new(total: u32, reserves: Reserves) -> Self {
         let total = total.max(1);
         let interactive = reserves.interactive.min(total - 1);
@@ -107,8 +107,8 @@ impl Budget {
         (self.shared.total - state.free, state.waiting.iter().map(VecDeque::len).sum())
     }
 
-    /// Waits for `units`, but at least one and at most all. A job that needs more than its [`share`](Self::share) waits until
-    /// none is in use. If deferrable jobs leave no room for a more urgent one, the latest of them are stopped.
+    /// Waits for `units`, at least one and at most all. A job that needs more than its [`share`](Self::share) waits until no unit
+    /// is in use. If deferrable jobs leave no room for a more urgent job, the latest deferrable jobs are stopped.
     pub(crate) async fn take(&self, units: u32, urgency: Urgency) -> Result<Permit, Closed> {
         let units = units.clamp(1, self.shared.total);
         // Dropped after the receiver, so that the jobs behind this one are served if this future is dropped.
@@ -174,7 +174,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Grants the permits that are possible, in order.
+    /// Grants permits in order, until a job does not fit.
     fn serve(self: &Arc<Self>) {
         let mut state = self.lock();
         for urgency in Urgency::ALL {
@@ -196,14 +196,14 @@ impl Shared {
                 let permit = Permit { units: waiter.units, shared: Arc::clone(self), deferrable };
                 if let Err(mut permit) = waiter.permit.send(permit) {
                     state.release(permit.units, permit.deferrable.take().map(|(id, _)| id));
-                    // Its drop must not take the lock, which is held here.
+                    // Without units, dropping the permit does not take the lock, which is held here.
                     permit.units = 0;
                 }
             }
         }
     }
 
-    /// Stops the latest deferrable jobs, if that makes room for these units.
+    /// Stops the latest deferrable jobs until `units` fit. Stops none if stopping all of them would not suffice.
     fn stop_deferrable(&self, state: &mut State, units: u32, urgency: Urgency) {
         let held: u32 = state.deferrable.iter().map(|job| job.units).sum();
         if !self.fits(units, state.free + held, urgency) {
@@ -238,7 +238,8 @@ impl Shared {
 }
 
 impl Permit {
-    /// Runs `work`. Drops it if a more urgent job needs the units of this deferrable one; the caller then drops the permit.
+    /// Runs `work`. If this job is deferrable and a more urgent job needs its units, drops `work` and returns [`Preempted`]. The
+    /// caller then drops the permit.
     pub(crate) async fn run<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Preempted> {
         let stopped = async {
             let is_stopped = match &mut self.deferrable {
@@ -379,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn no_deferrable_job_is_stopped_in_vain() {
+    fn no_deferrable_job_is_stopped_if_that_makes_no_room() {
         let memory = budget(16, 2, 4);
         let take = |units, urgency| poll(pin!(memory.take(units, urgency))).unwrap().unwrap();
         let mut deferrable = take(3, Deferrable);

@@ -17,7 +17,8 @@ pub enum DecodeError<E> {
     /// The source has more or fewer bytes than announced.
     #[error("the stored file does not have its {expected} bytes")]
     SourceLength { expected: u64 },
-    /// The system is at fault: no worker could be started, or it ended before it received the file. A later call may succeed.
+    /// The system is at fault: no worker could be started, or the worker ended before it received the file. A later call may
+    /// succeed.
     #[error("no decoder is available: {0}")]
     Unavailable(io::Error),
 }

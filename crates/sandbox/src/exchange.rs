@@ -56,7 +56,7 @@ impl<E> From<WorkerError> for ExchangeError<E> {
     }
 }
 
-/// Announces a job to a worker. An error is not the file's fault, because the worker has received none of it.
+/// Announces a job to a worker. An error is not the file's fault, because the worker has not received any of its bytes.
 pub(crate) async fn send_request(
     worker: &mut Worker,
     request: &JobRequest,

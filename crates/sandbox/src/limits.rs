@@ -51,7 +51,8 @@ impl ProcessHandle {
         self.limit(rustix::process::Resource::As, bytes)
     }
 
-    /// Limits its processor time since its start, rounded up to seconds. The kernel then kills it.
+    /// Limits the processor time of the process since its start, rounded up to seconds. The kernel kills a process that
+    /// exceeds the limit.
     pub(crate) fn limit_cpu(self, cpu: Duration) -> io::Result<()> {
         self.limit(rustix::process::Resource::Cpu, cpu.as_secs() + u64::from(cpu.subsec_nanos() > 0))
     }
@@ -73,8 +74,8 @@ fn mapped_and_resident(statm: &str) -> Option<(u64, u64)> {
     Some((numbers.next()??, numbers.next()??))
 }
 
-/// User and system time of `/proc/<pid>/stat`, its fields 14 and 15 (proc_pid_stat(5)). The second field is the
-/// program's name in parentheses, which may contain any characters.
+/// User and system time: fields 14 and 15 of `/proc/<pid>/stat` (proc_pid_stat(5)). Field 2 is the program's name in
+/// parentheses, which may contain any characters.
 #[cfg(any(target_os = "linux", test))]
 fn cpu_ticks(stat: &str) -> Option<u64> {
     let (_, after_name) = stat.rsplit_once(')')?;

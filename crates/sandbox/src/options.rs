@@ -7,8 +7,8 @@ use std::{ffi::OsString, io, path::PathBuf, time::Duration};
 pub struct WorkerCommand {
     pub program: PathBuf,
     pub args: Vec<OsString>,
-    /// Its environment variables. Only settings of the memory allocator and of Tesseract are added. Decoders may need
-    /// `LD_LIBRARY_PATH`.
+    /// All environment variables of the worker, except settings of the memory allocator and of Tesseract, which are added. Decoders
+    /// may need `LD_LIBRARY_PATH`.
     pub environment: Vec<(OsString, OsString)>,
 }
 
@@ -32,8 +32,8 @@ impl WorkerCommand {
 pub struct PoolOptions {
     /// The command that starts a worker.
     pub command: WorkerCommand,
-    /// How many photos are decoded at once, at least 1. One additional worker is reserved for background jobs beside deferrable
-    /// ones, and another for interactive jobs.
+    /// How many photos are decoded at once, at least 1. In addition, one worker is reserved for interactive jobs, and another for
+    /// background or interactive jobs.
     pub workers: usize,
     /// The memory budget of all workers for photos, in bytes: an eighth for files, the rest for decoding. A photo that needs
     /// more is decoded alone.

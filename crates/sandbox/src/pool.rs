@@ -77,7 +77,7 @@ impl Memory {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Attempt {
     First,
-    /// In a new worker, with all the memory that jobs of this urgency may use, and without others of them.
+    /// Runs in a new worker, with all the memory that jobs of this urgency may use, so that no other such job is decoded meanwhile.
     Retry,
 }
 
@@ -142,7 +142,7 @@ impl Pool {
         Ok(Self { shared })
     }
 
-    /// How many photos can be read at once in the memory of the pool, at least one.
+    /// How many deferrable jobs can read text at once in the memory of the pool, at least one.
     pub fn text_capacity(&self) -> usize {
         let pixels = u64::from(ocr::SIDE_PX) * u64::from(ocr::SIDE_PX) * 3 / 4;
         let reading = units(ocr::memory_bytes(pixels) + PROCESS_BYTES);
@@ -187,7 +187,7 @@ impl Pool {
         let mut attempt = Attempt::First;
         loop {
             let slots = match (attempt, urgency) {
-                // An interactive job does not wait until all others have ended.
+                // An interactive job needs only one slot, so that it does not wait for all slots.
                 (Attempt::First, _) | (Attempt::Retry, Urgency::Interactive) => 1,
                 (Attempt::Retry, _) => pool.slots.share(urgency),
             };
@@ -217,8 +217,8 @@ impl Pool {
         self.with_worker(Urgency::Background, |worker| worker.protections).await
     }
 
-    /// Whether the workers read text. Starts a worker if none is idle. A call does not prolong the worker's idle time: after
-    /// that, a new worker sees languages that were installed meanwhile.
+    /// Whether the workers read text. Starts a worker if none is idle. A call does not prolong the worker's idle time. After that
+    /// time, a new worker finds languages that were installed meanwhile.
     ///
     /// # Errors
     /// No worker can be started.
@@ -226,7 +226,7 @@ impl Pool {
         self.with_worker(Urgency::Deferrable, |worker| worker.ocr_status.clone()).await
     }
 
-    /// Reads what a worker of this urgency reports. The next job of that urgency uses the worker, too.
+    /// Reads what a worker of this urgency reported when it started. The worker stays available to the next job of that urgency.
     async fn with_worker<T>(&self, urgency: Urgency, read: impl FnOnce(&Worker) -> T) -> io::Result<T> {
         let pool = &*self.shared;
         let closed = |_| io::Error::other("the decoders are shut down");
@@ -246,7 +246,7 @@ impl Pool {
     pub async fn close(&self) {
         let pool = &*self.shared;
         let all = pool.slots.take(pool.slots.total(), Urgency::Deferrable).await;
-        // Jobs that wait for memory hold a slot. All slots are free, so there are none.
+        // Jobs that wait for memory hold a slot. This call holds all slots, so there are no such jobs.
         pool.slots.close();
         self.stop_idle_workers().await;
         drop(all);
@@ -363,7 +363,7 @@ impl Shared {
         }
         let mut worker = self.start_worker(urgency).await?;
         if let Err(error) = check_ocr(&worker, job) {
-            // It can do other jobs. After its idle time, a new worker may be able to read text.
+            // The worker can do other jobs. After its idle time, a new worker may be able to read text.
             guard.release_unused(worker);
             return Err(error);
         }

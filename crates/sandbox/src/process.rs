@@ -72,7 +72,7 @@ impl From<WorkerError> for io::Error {
     }
 }
 
-/// The remaining time of a worker. It runs only while the service waits for the worker.
+/// The remaining time of a worker. Only the time in which the service waits for the worker counts.
 #[derive(Debug)]
 pub(crate) struct TimeLimit {
     remaining: Duration,
@@ -98,7 +98,7 @@ impl TimeLimit {
     }
 }
 
-/// The limits of a job, for the fault when a worker exceeds one.
+/// The limits of a job, which the fault of the file names if a worker exceeds one of them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct JobLimits {
     pub(crate) wall: Duration,
@@ -168,13 +168,15 @@ impl Worker {
         self.process.limit_mapped_bytes(now.mapped_bytes.saturating_add(bytes))
     }
 
-    /// Whether it is running and waits for a request. It must not have sent anything.
+    /// Whether the worker is running and waits for a request. A worker that has sent something unrequested is not
+    /// ready.
     pub(crate) fn is_ready(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
             && rustix::io::ioctl_fionread(&self.output).is_ok_and(|unread| unread == 0)
     }
 
-    /// Limits what it may use for the next job, in addition to its current usage, which is returned.
+    /// Limits the memory and processor time of the next job, in addition to the worker's current usage, which is
+    /// returned.
     pub(crate) fn limit(&self, memory_bytes: u64, cpu: Duration) -> Option<Usage> {
         let limited = || {
             let now = self.process.usage()?;
@@ -185,7 +187,7 @@ impl Worker {
         limited().inspect_err(|error| tracing::debug!(%error, "the limits of a decoder cannot be set")).ok()
     }
 
-    /// Changes its memory limit, in addition to its usage `before` the job.
+    /// Changes the memory limit of the current job, in addition to the worker's usage `before` the job.
     pub(crate) fn change_memory_limit(&self, before: Option<Usage>, bytes: u64) {
         if let Some(Err(error)) = before.map(|before| self.limit_memory(before, bytes)) {
             tracing::debug!(%error, "the limits of a decoder cannot be set");

@@ -95,7 +95,7 @@ pub(crate) fn rendition(
     Ok(EncodedRendition { rendition, size, webp })
 }
 
-/// A preview of possible length. Its content is only drawn.
+/// Checks the length of a preview. The content is not checked, because it is only drawn.
 pub(crate) fn thumbhash(bytes: Option<Vec<u8>>) -> Result<Option<Thumbhash>, InvalidResponse> {
     let made = |bytes| Thumbhash::new(bytes).ok_or(InvalidResponse("it made a preview of impossible length"));
     bytes.map(made).transpose()
@@ -112,7 +112,8 @@ pub(crate) fn refused(refusal: &FileRefusal) -> Result<FileFault, InvalidRespons
     Ok(FileFault::Refused { kind: refusal.kind, reason })
 }
 
-/// Metadata with clean texts. Deserialization has checked times and positions.
+/// Cleans the texts of metadata, and refuses offsets and years that deserialization accepts. Deserialization has checked timestamps
+/// and positions.
 pub(crate) fn metadata(Metadata { capture, details }: Metadata) -> Result<Metadata, InvalidResponse> {
     if capture.offset_minutes.is_some_and(|minutes| UtcOffset::from_minutes(minutes).is_none()) {
         return Err(InvalidResponse("its capture time has an offset of a day or more"));

@@ -30,7 +30,7 @@ impl Spawner {
         thread::Builder::new().name("decoder-spawner".into()).spawn(move || {
             let _runtime = runtime.enter();
             for request in incoming {
-                // If the caller was dropped, the worker is dropped here, which kills it.
+                // If the caller's future was dropped, sending fails and drops the worker, which kills it.
                 let _ = request.send(spawn(&command));
             }
         })?;

@@ -10,12 +10,12 @@ use media::Rendered;
 /// The priority of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Urgency {
-    /// A user waits for it. It starts before waiting background jobs, and one worker is reserved for such jobs.
+    /// A user waits for the job. It starts before waiting background jobs, and one worker is reserved for interactive jobs.
     Interactive,
-    /// No user waits for it, but a photo becomes visible by it. It has a low scheduling priority.
+    /// No user waits for the job, but it makes a photo visible. It has a low scheduling priority.
     Background,
-    /// It can wait for all other jobs. It has the lowest scheduling priority, and uses only a part of the slots and of the
-    /// memory. A job that other jobs leave no room for is stopped, and starts again when there is room.
+    /// The job can wait for all other jobs. It has the lowest scheduling priority, and uses only a part of the slots and of the
+    /// memory. If a more urgent job needs its slot or memory, it is stopped and starts again later.
     Deferrable,
 }
 
@@ -26,7 +26,8 @@ impl Urgency {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RequestedRenditions {
-    /// The renditions that are made before an image becomes visible, and full if it has the size of medium.
+    /// The renditions that are made before an image becomes visible, and the full rendition if it has the same size as the medium
+    /// one.
     Displayable,
     /// Only these, in this order.
     Only(Vec<Rendition>),
@@ -53,11 +54,11 @@ impl RequestedRenditions {
     }
 }
 
-/// Renders a file and reads its metadata.
+/// Renders a file, and reads its metadata if requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecodeTask {
     pub renditions: RequestedRenditions,
-    /// Reads the metadata as well, if given: what is known about the file besides its content. The orientation in its
+    /// What is known about the file besides its content. If given, the metadata are read as well, and the orientation in the
     /// sidecars overrides that of the file.
     pub read_metadata: Option<FileInfo>,
 }

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_refused() {
+    fn files_with_anything_but_one_picture_are_refused() {
         let canvas = |at: usize, value: u8| {
             let mut canvas = CANVAS;
             canvas[at] = value;

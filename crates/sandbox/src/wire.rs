@@ -46,14 +46,14 @@ pub(crate) struct JobRequest {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum JobSpec {
     Render {
-        /// Their names; `None` means those that make an image visible.
+        /// The names of the renditions; `None` means the renditions that make an image visible.
         renditions: Option<Vec<String>>,
         file_info: Option<FileHeader>,
     },
     Analyze {
         /// The longest side of the RGB picture, if one is requested.
         max_side_px: Option<u32>,
-        /// The time limit for reading text, in milliseconds, if it is requested.
+        /// The time limit for reading text, in milliseconds, if text is requested.
         read_text_ms: Option<u64>,
     },
 }
@@ -88,7 +88,7 @@ pub(crate) enum Inspection {
     Refused(FileRefusal),
 }
 
-/// Memory is available.
+/// Tells the worker to do the job, because memory is available.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Proceed {}

@@ -102,7 +102,7 @@ struct ReceivedJob {
 }
 
 impl ReceivedJob {
-    /// The orientation in the sidecars, which come with a file whose metadata are read.
+    /// The orientation in the sidecars. Only jobs that read metadata have sidecars.
     fn orientation(&self) -> Option<Orientation> {
         match &self.spec {
             JobKind::Render(task) => media::sidecar_orientation(&task.read_metadata.as_ref()?.sidecars),

@@ -48,7 +48,7 @@ impl Workers {
         (BusyGuard { workers: Arc::clone(self) }, worker)
     }
 
-    /// Kills as many idle workers as exceed the maximum together with the busy ones.
+    /// Kills idle workers until idle and busy workers together do not exceed the maximum.
     pub(crate) fn make_room(&self) {
         let mut state = self.state();
         let excess = (state.idle.len() + state.busy).saturating_sub(self.max).min(state.idle.len());

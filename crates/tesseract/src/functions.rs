@@ -1,4 +1,4 @@
-//! The functions of Tesseract that this crate calls, as `tesseract/capi.h` declares them. All are in every release since 4.0.
+//! The functions of Tesseract that this crate calls, as `tesseract/capi.h` declares them. Every release since 4.0 has all of them.
 //!
 //! C enumerations are `c_int` here: every supported ABI passes them as `int`, and a value outside the enumeration must
 //! not be undefined behaviour. `BOOL` is an `int` in that header. C++ code may throw, so the functions are declared as
@@ -10,7 +10,7 @@ use system_library::SystemLibrary;
 
 use crate::LoadError;
 
-/// The name in messages.
+/// The library's name in messages.
 pub(crate) const NAME: &str = "Tesseract";
 
 /// The file names that the loader tries: releases 5 and 4.

@@ -1,8 +1,8 @@
 //! Reads text in pictures with the system's Tesseract, which is loaded at run time.
 //!
-//! [`Tesseract::load`] opens `libtesseract` once per process, [`Tesseract::available_languages`] lists the installed trained
-//! data, [`Tesseract::reader`] loads those of some languages, and [`TextReader::read`] returns the words of a grey
-//! picture, line by line, with Tesseract's confidence in each.
+//! [`Tesseract::load`] opens `libtesseract` once per process, [`Tesseract::available_languages`] lists the installed trained data,
+//! [`Tesseract::reader`] loads the data for some languages, and [`TextReader::read`] returns the words of a grey picture, line by
+//! line, with Tesseract's confidence in each.
 //!
 //! Tesseract is loaded at run time so that the server runs without it, and so that one program works with every release
 //! from 4.0 on. Only functions that all of them have are used.

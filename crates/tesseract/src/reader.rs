@@ -17,7 +17,8 @@ const MAX_SIDE: u32 = 32_767;
 const MAX_WORDS: usize = 20_000;
 /// Upper bound on names per list.
 const MAX_NAMES: usize = 1000;
-/// Pixels per inch passed to Tesseract, which derives only text sizes from it; it estimates these from the letters anyway.
+/// Pixels per inch passed to Tesseract. Tesseract uses the resolution only for text sizes, and estimates these from the letters
+/// anyway.
 const RESOLUTION: c_int = 300;
 
 /// Why a reader cannot be created.
@@ -52,7 +53,8 @@ pub(crate) fn version(functions: &Functions) -> String {
 /// The names of all trained data in the folder that Tesseract uses.
 pub(crate) fn available_languages(functions: &Functions) -> Vec<String> {
     let Some(engine) = Engine::create(functions) else { return Vec::new() };
-    // Tesseract determines its folder when it loads a language. No language has this name; the error message is discarded.
+    // Tesseract determines its folder when it loads a language. This call fails, because no language is called `none`; the error
+    // message is discarded.
     engine.set_variable(c"debug_file", c"/dev/null");
     let _code = engine.init(c"none");
     engine.set_variable(c"debug_file", c"");
@@ -127,7 +129,7 @@ impl<'a> Engine<'a> {
 
     /// Loads trained data; 0 means success.
     fn init(&self, languages: &CStr) -> c_int {
-        // SAFETY: the engine is alive, a null folder means the default one, and the text outlives the call.
+        // SAFETY: the engine is alive, null means the default folder, and the text outlives the call.
         unsafe { (self.functions.init)(self.raw.as_ptr(), ptr::null(), languages.as_ptr(), ENGINE_LSTM_ONLY) }
     }
 
@@ -205,7 +207,7 @@ impl<'a> Engine<'a> {
         // SAFETY: the engine is alive and has a picture, and the monitor outlives the call.
         let code = unsafe { (self.functions.recognize)(self.raw.as_ptr(), monitor.raw.as_ptr()) };
         let in_time = begin.elapsed() < options.deadline;
-        // What was read before the deadline is valid.
+        // Words that were read before the deadline are valid.
         match self.results() {
             Some(results) => {
                 let (lines, all) = results.lines(options.min_confidence);
@@ -249,7 +251,7 @@ impl<'a> Monitor<'a> {
         NonNull::new(raw).map(|raw| Self { functions, raw })
     }
 
-    /// Starts the time limit. At least 1 ms, because 0 means none.
+    /// Starts the time limit. The limit is at least 1 ms, because 0 means no limit.
     fn set_deadline(&self, deadline: Duration) {
         let milliseconds = c_int::try_from(deadline.as_millis()).unwrap_or(c_int::MAX).max(1);
         // SAFETY: the monitor is alive.

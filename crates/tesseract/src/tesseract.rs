@@ -43,8 +43,8 @@ impl Tesseract {
         self.version
     }
 
-    /// The languages with installed trained data, by name (`eng`, `deu`, `chi_sim`), in alphabetical order. They are looked
-    /// for in the folder `TESSDATA_PREFIX` of the environment, else in the one that Tesseract was built with.
+    /// The languages with installed trained data, by name (`eng`, `deu`, `chi_sim`), in alphabetical order. Tesseract looks in the
+    /// folder that the environment variable `TESSDATA_PREFIX` names, else in its built-in folder.
     pub fn available_languages(&self) -> Vec<String> {
         let mut languages = reader::available_languages(&self.functions);
         languages.retain(|name| is_language(name));

@@ -38,7 +38,7 @@ pub struct ReadOptions {
 pub struct RecognizedText {
     /// The lines that have words, in reading order.
     pub lines: Vec<TextLine>,
-    /// Whether all words were read: within the deadline and the limit on words.
+    /// Whether all words were read. `false` if the deadline or the limit on words was reached.
     pub complete: bool,
 }
 
@@ -75,7 +75,7 @@ pub struct BoundingBox {
 /// Why a picture was not read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
-    /// It is empty or too large, or the number of bytes does not match its size.
+    /// The picture is empty or too large, or the number of bytes does not match its size.
     #[error("a picture of {width} x {height} pixels with {bytes} bytes cannot be read")]
     Size {
         /// Pixels per row.
@@ -96,7 +96,7 @@ pub enum ReadError {
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     lines: Vec<TextLine>,
-    /// A line or paragraph starts with the next word that is kept, which may not be its first.
+    /// Whether the next word that is kept starts a line. Words before it in that line may have been left out.
     starts_line: bool,
     starts_paragraph: bool,
 }

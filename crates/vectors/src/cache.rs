@@ -24,8 +24,8 @@ pub struct IndexKey {
 
 /// An LRU cache of indexes with a memory budget. Clones share it.
 ///
-/// An index with a writer, or with a task that waits to write, is not evicted, whatever its size. So an index that exceeds
-/// the budget stays until another one is used. Snapshots of an evicted index do not count.
+/// An index with a writer, or with a task that waits to write, is not evicted, whatever its size. So an index that exceeds the
+/// budget stays until another index is used. The budget does not include snapshots of evicted indexes.
 #[derive(Clone)]
 pub struct Cache {
     budget_bytes: usize,
@@ -39,7 +39,7 @@ struct Entries {
     bytes: usize,
     /// The keys in the order of their last use.
     by_use: BTreeMap<u64, IndexKey>,
-    /// The number of the last use.
+    /// The number of uses so far.
     uses: u64,
 }
 
@@ -113,7 +113,7 @@ impl Cache {
     /// Updates the size of an index, and evicts others if the budget is exceeded.
     fn resize(&self, key: IndexKey, bytes: usize) {
         let mut entries = self.lock();
-        // An index with a writer is never evicted.
+        // Only a writer calls this, and an index with a writer is never evicted, so the entry exists.
         let Some(entry) = entries.by_key.get_mut(&key) else { return };
         let before = replace(&mut entry.bytes, bytes);
         entries.bytes = entries.bytes - before + bytes;
@@ -123,7 +123,7 @@ impl Cache {
         drop(evicted);
     }
 
-    /// A panic under the lock leaves the entries consistent.
+    /// Ignores poisoning, because a panic under the lock leaves the entries consistent.
     fn lock(&self) -> MutexGuard<'_, Entries> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }

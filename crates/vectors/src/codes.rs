@@ -13,7 +13,7 @@ use crate::{
 const MAX_CODE: f32 = 127.0;
 /// A vector whose numbers are all smaller than this counts as zero.
 const MIN_MAGNITUDE: f32 = 1e-30;
-/// With more dimensions, sums would overflow or the query would have too few bits.
+/// Maximum number of dimensions. With more, sums would overflow or the query would have too few bits.
 pub(crate) const MAX_DIMENSIONS: usize = 65_536;
 
 /// The number of blocks of a vector; at least one.
@@ -73,7 +73,7 @@ fn largest(vector: &[f32]) -> Result<f32, Error> {
     Ok(if largest < MIN_MAGNITUDE { 0.0 } else { largest })
 }
 
-/// Without their sign, floats sort by their bits, and those that are not finite are the largest.
+/// The bits of the largest magnitude. Without the sign bit, floats sort by their bits; infinity and NaN come last.
 #[inline(always)]
 fn largest_bits<S: Simd>(simd: S, vector: &[f32]) -> u32 {
     simd.vectorize(
@@ -94,8 +94,8 @@ fn round<S: Simd>(simd: S, vector: impl Iterator<Item = f32>, per_unit: f32, cod
     );
 }
 
-/// Rounds a number of at most 127 units, ties to even. The sum has no bits for fractions, so that its last byte is the
-/// result. The compiler vectorizes this better than a conversion, which also would have to saturate.
+/// Rounds a number of at most 127 units, ties to even. The sum is so large that it has no bits for fractions, so its
+/// lowest byte is the result. The compiler vectorizes this better than a conversion, which would also have to saturate.
 #[inline(always)]
 fn code(units: f32) -> i8 {
     const WITHOUT_FRACTIONS: f32 = 12_582_912.0;
@@ -116,7 +116,7 @@ impl Query {
     pub(crate) fn new(vector: &[f32]) -> Result<Self, Error> {
         let largest = largest(vector)?;
         let terms = u32::try_from(blocks(vector.len()) * LANES).unwrap_or(u32::MAX);
-        // One less than the limit, because rounding may add to it.
+        // The largest code is one less than the limit, because rounding may increase a code.
         let most = (f64::from(i32::MAX) / 127.0 / f64::from(terms)).min(32_767.0).floor() as f32 - 1.0;
         let per_unit = if largest > 0.0 { most / largest } else { 0.0 };
         let mut codes = vec![[0; LANES]; blocks(vector.len())];

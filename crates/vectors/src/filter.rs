@@ -50,7 +50,8 @@ impl RowFilter<'_> {
     }
 }
 
-/// If the segment has this many times more rows than the filter has images, each image is found by binary search.
+/// Each image is found by binary search if the image ids of the segment ascend and it has at least this many times as many rows as
+/// the filter has images.
 const FEW: usize = 8;
 
 /// Finds the rows of some images in an ascending column.
@@ -67,8 +68,8 @@ fn find_rows(images: &KeySet, column: &[i64], rows: &mut Vec<u16>) {
     }
 }
 
-/// Keeps the rows whose value passes. It writes each row and overwrites those that fail, because a branch would be hard to
-/// predict.
+/// Keeps the rows whose value passes. Without a branch, which would be hard to predict: each row is written, and the next row
+/// overwrites a row that fails.
 fn keep<T: Copy>(rows: &mut Vec<u16>, column: &[T], passes: impl Fn(T) -> bool) {
     let mut kept = 0;
     for place in 0..rows.len() {

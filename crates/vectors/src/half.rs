@@ -5,7 +5,7 @@ use fearless_simd::{Level, Simd, dispatch};
 
 /// The largest finite binary16 number.
 pub(crate) const MAX: f32 = 65_504.0;
-/// The number of partial sums. It is the same on every processor, and so is the result.
+/// The number of partial sums. A fixed number makes the result the same on every processor.
 const LANES: usize = 16;
 
 /// Encodes a vector for the store. Numbers are rounded to the nearest; those out of range become infinite.
@@ -61,7 +61,7 @@ fn dot<S: Simd>(simd: S, query: &[f32], pairs: &[[u8; 2]]) -> f32 {
     )
 }
 
-/// Has no branch, so that it can be vectorized.
+/// Decodes a number without a branch, so that the loop over it can be vectorized.
 #[inline(always)]
 pub(crate) fn decode(pair: &[u8; 2]) -> f32 {
     let half = u16::from_le_bytes(*pair);

@@ -94,7 +94,8 @@ impl Index {
         let Some(first) = other.segments.first().and_then(|segment| segment.row(0)) else { return Ok(()) };
         self.check(other.dimensions)?;
         self.check_order(first.vector)?;
-        // Few rows join the last segment. Many keep their own, so that any two neighbours have more rows than one can hold.
+        // Few rows are appended to the last segment. Many rows keep their own segments. So any two neighbouring segments together
+        // have more rows than one segment can hold.
         match self.segments.last_mut().filter(|last| last.len() + other.len <= ROWS) {
             Some(last) => {
                 let last = Arc::make_mut(last);

@@ -1,12 +1,12 @@
 /// A set of image ids with a fast membership test.
 ///
-/// Dense ids, as of an account or an album, are stored as a bitmap. Others are stored in a sorted list behind a hashed
-/// bitmap (a Bloom filter with one hash), which rejects most other ids.
+/// Dense ids, such as those of an account or an album, are stored as a bitmap. Other ids are stored in a sorted list
+/// behind a hashed bitmap (a Bloom filter with one hash), which rejects most other ids.
 #[derive(Clone, Default)]
 pub struct KeySet {
     /// All ids in ascending order; empty if `bits` is exact.
     keys: Vec<i64>,
-    /// One bit for each id of the span, or a power of two of bits.
+    /// Exact: one bit for each id from `first` to `last`. Hashed: a power of two of bits.
     bits: Vec<u64>,
     first: i64,
     last: i64,

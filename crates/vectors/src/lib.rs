@@ -1,10 +1,9 @@
 //! Exact nearest-neighbour search over many vectors, with an in-memory cache of bounded size.
 //!
-//! Vectors are quantized: one signed byte for each number, and one factor for all of them. A search compares the query
-//! with every row that passes the filter. One million rows are half a gigabyte, which is read sequentially in some
-//! hundredths of a second. This needs no index structure that could be out of date, and it misses nothing. Quantization
-//! changes a similarity by up to about a hundredth of its range, so a caller requests more rows than it needs and scores
-//! them again with [`dot_f16`].
+//! Vectors are quantized: one signed byte for each number, and one factor for all of them. A search compares the query with every
+//! row that passes the filter. One million rows are half a gigabyte, which is read sequentially in some hundredths of a second.
+//! There is no index structure that could be out of date, and no row is missed. Quantization changes a similarity by up to about a
+//! hundredth of its range, so a caller requests more rows than it needs and scores them again with [`dot_f16`].
 //!
 //! - [`Index`] contains the rows of one account and one encoder. Rows are only appended. A clone is a cheap snapshot: it
 //!   shares all rows, and rows appended later are not in it.

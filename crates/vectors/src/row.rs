@@ -69,7 +69,7 @@ impl Area {
     }
 
     pub fn contains(&self, position: PositionE7) -> bool {
-        // Without short-circuit: the branches would be hard to predict.
+        // `&` instead of `&&`, because branches would be hard to predict.
         (self.south_west.latitude_e7 <= position.latitude_e7)
             & (position.latitude_e7 <= self.north_east.latitude_e7)
             & (self.south_west.longitude_e7 <= position.longitude_e7)

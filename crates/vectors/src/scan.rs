@@ -11,7 +11,7 @@ use crate::{
     segment::{ROWS, Segment},
 };
 
-/// A thread is started for at least this many rows.
+/// Minimum number of rows per thread.
 const MIN_ROWS_PER_THREAD: usize = 25_000;
 
 #[derive(Debug, Clone, Copy)]
@@ -116,8 +116,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Computes the dot products of the rows that passed. If these are many but scattered, it is faster to compute all
-    /// products in order.
+    /// Computes the dot products of the rows that passed. If many but scattered rows passed, it is faster to compute
+    /// all products in order and to pick theirs.
     fn multiply(&mut self, segment: &Segment) {
         let skipped = segment.len() - self.rows.len();
         if skipped == 0 || skipped > 2 * self.rows.len() || is_run(&self.rows) {

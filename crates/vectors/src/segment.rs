@@ -30,7 +30,7 @@ pub(crate) struct Segment {
     capacity: usize,
 }
 
-/// The range of times of no rows, which widens to that of any other.
+/// The range of an empty segment. The first row replaces both ends.
 const EMPTY_RANGE_MS: RangeInclusive<i64> = RangeInclusive::new(i64::MAX, i64::MIN);
 
 impl Segment {

@@ -31,7 +31,7 @@ pub struct EncodeError(pub String);
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct EncodedQuery {
-    /// Its dot product with a picture's vector is their similarity.
+    /// The encoded text. The dot product of this vector and a picture's vector is their similarity.
     pub vector: Vec<f32>,
     /// Converts the similarity to a score.
     pub calibration: Calibration,

@@ -29,11 +29,11 @@ use self::memory::{OwnedPicture, Writer};
 /// How to encode a picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// 0 to 100. For a lossless file, more effort.
+    /// Quality from 0 to 100. For a lossless file, a higher value means more effort.
     pub quality: f32,
     /// The effort, from 0 (fast) to 6 (slow).
     pub method: u8,
-    /// Keeps every pixel, but for the colours of those that are fully transparent. Takes pixels, not planes.
+    /// Encodes without loss, except for the colours of fully transparent pixels. Requires pixels, not planes.
     pub lossless: bool,
 }
 
@@ -90,9 +90,9 @@ pub fn encode(picture: &Picture<'_>, settings: Settings) -> Result<Vec<u8>, Enco
     config.lossless = i32::from(settings.lossless);
     let mut target = import(picture, settings.lossless)?;
     match encode_once(&mut target.0, &config) {
-        // The prediction modes of all blocks of 16 × 16 pixels must fit into 512 KiB, which is 5 bits a block at 200
-        // megapixels. Without segments, which take up to two of these bits, every picture fits, but files with varying
-        // contrast double in size.
+        // The prediction modes of all blocks of 16 × 16 pixels must fit into 512 KiB. At 200 megapixels, this is 5 bits a block.
+        // Segments take up to two of these bits. Without segments every picture fits, but files with varying contrast double in
+        // size.
         Err(EncodeError::Libwebp(WebPEncodingError::VP8_ENC_ERROR_PARTITION0_OVERFLOW)) => {
             config.segments = 1;
             encode_once(&mut target.0, &config)
@@ -110,7 +110,7 @@ fn import<'a>(picture: &Picture<'a>, lossless: bool) -> Result<OwnedPicture<'a>,
     let (width, height) = (side(picture.width)?, side(picture.height)?);
     let chroma_width = (width + 1) / 2;
     let check = |samples: &[u8], columns: i32, rows: i32| {
-        // At most 4 × 16,383 × 16,383, which fits.
+        // The product is at most 4 × 16,383 × 16,383, which does not overflow.
         let expected = usize::try_from(i64::from(columns) * i64::from(rows));
         if expected == Ok(samples.len()) { Ok(()) } else { Err(EncodeError::Samples) }
     };
@@ -118,7 +118,7 @@ fn import<'a>(picture: &Picture<'a>, lossless: bool) -> Result<OwnedPicture<'a>,
     let mut target = WebPPicture::new().map_err(|()| EncodeError::Settings)?;
     target.width = width;
     target.height = height;
-    // The lossy encoder takes planes, without a copy of four bytes a pixel.
+    // The lossy encoder takes planes, so no copy with four bytes a pixel is needed.
     target.use_argb = i32::from(lossless);
     let mut target = OwnedPicture::new(target);
     let imported = match picture.samples {
@@ -137,8 +137,9 @@ fn import<'a>(picture: &Picture<'a>, lossless: bool) -> Result<OwnedPicture<'a>,
             check(y, width, height)?;
             check(cb, chroma_width, (height + 1) / 2)?;
             check(cr, chroma_width, (height + 1) / 2)?;
-            // libwebp's type has no constant pointers, but the encoder only reads the planes: it changes the colours of
-            // transparent pixels, of which there are none, and stores the result if `show_compressed` is set.
+            // libwebp's type has no constant pointers, but the encoder only reads these planes. It would write to planes only to
+            // change the colours of transparent pixels, which do not exist here, or to store the result, which needs
+            // `show_compressed`.
             target.0.y = y.as_ptr().cast_mut();
             target.0.u = cb.as_ptr().cast_mut();
             target.0.v = cr.as_ptr().cast_mut();
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn other_sizes_are_refused() {
+    fn invalid_sizes_and_settings_are_refused() {
         let check = |width, height, samples, expect| {
             assert_eq!(encode(&Picture { width, height, samples }, SETTINGS), Err(expect));
         };

@@ -37,7 +37,7 @@ impl Writer {
         Self(unsafe { writer.assume_init() })
     }
 
-    /// Lets the encoder write to it. The picture must be encoded before this is dropped.
+    /// Makes the encoder write to this writer. The picture must be encoded before the writer is dropped.
     pub(crate) fn attach(&mut self, picture: &mut WebPPicture) {
         picture.writer = Some(WebPMemoryWrite);
         picture.custom_ptr = (&raw mut *self.0).cast();

@@ -58,7 +58,7 @@ fn cached(
     if let Some(found) = found {
         return Ok(found);
     }
-    // Without the lock, so that other threads are not blocked.
+    // Prepared without the lock, so that other threads are not blocked.
     let conversion = Arc::new(prepare()?);
     if conversion.nodes() > MAX_NODES {
         return Ok(conversion);

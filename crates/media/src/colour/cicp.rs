@@ -32,7 +32,7 @@ fn tone_map(primaries: u8, signal: Signal) -> Result<RgbConversion, ProfileError
     Ok(RgbConversion::ToneMap(Box::new(ToneMap::new(&profile, signal))))
 }
 
-/// Valid primaries; `unspecified` if the file does not specify them.
+/// Checks primaries. If the file does not specify them, they are `unspecified`.
 fn known(primaries: u8, unspecified: u8) -> Result<CicpColorPrimaries, ProfileError> {
     let primaries = if primaries == UNSPECIFIED { unspecified } else { primaries };
     match CicpColorPrimaries::try_from(primaries) {
@@ -41,8 +41,8 @@ fn known(primaries: u8, unspecified: u8) -> Result<CicpColorPrimaries, ProfileEr
     }
 }
 
-/// The transfer curve of the display. The curves of cameras (BT.709 and others) are not its inverse: their output is meant
-/// for a display with about the curve of sRGB, and viewers treat it so.
+/// The transfer curve of the display. The curves of cameras (BT.709 and others) are not the inverse of a display's curve. Viewers
+/// show the output of cameras with the curve of sRGB, which is about the curve of the intended display.
 fn curve(transfer: u8) -> Result<TransferCharacteristics, ProfileError> {
     match transfer {
         1 | 2 | 6 | 7 | 11..=15 => Ok(TransferCharacteristics::Srgb),

@@ -26,8 +26,8 @@ pub(super) fn interpolate(table: &[f32], value: f32) -> f32 {
     before + (after - before) * fraction
 }
 
-/// Three numbers on each node of a grid with four channels. With three channels, the first has one node. The numbers are
-/// 16-bit, as in profiles, so that the grid fits into the processor's cache.
+/// Three numbers on each node of a grid with four channels. A grid for three channels has one node in the first channel. The
+/// numbers are 16-bit, as in profiles, so that the grid fits into the processor's cache.
 pub(super) struct Grid {
     /// The distance between nodes in each channel. The last channel is contiguous.
     strides: [usize; 4],
@@ -58,7 +58,7 @@ impl Grid {
             start += place.node * stride;
             *way = (place.fraction, stride);
         }
-        // The largest fraction first.
+        // Sorts the fractions, the largest first.
         let [mut a, mut b, mut c] = ways;
         if a.0 < b.0 {
             (a, b) = (b, a);
@@ -90,7 +90,7 @@ impl Grid {
     }
 }
 
-/// Adds the share of other numbers.
+/// Adds `share` of the second numbers to the first.
 fn add_scaled([x, y, z]: [f32; 3], [a, b, c]: [f32; 3], share: f32) -> [f32; 3] {
     [x + a * share, y + b * share, z + c * share]
 }
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn linear_function_is_reproduced() {
-        // The steps of these sides divide 65 535.
+        // The number of steps of each side divides 65 535.
         let sides = [4_u16, 2, 6, 16];
         let mut nodes = Vec::new();
         for a in (0..=65535).step_by(65535 / 3) {

@@ -30,7 +30,7 @@ pub(super) struct ToneMap {
     light: [f32; 256],
     /// The contribution of each channel to luminance.
     brightness: [f32; 3],
-    /// From the picture's primaries to those of sRGB.
+    /// Converts light from the picture's primaries to those of sRGB.
     matrix: [[f32; 3]; 3],
     values: Encoder,
 }

@@ -16,8 +16,8 @@ const HEADER_BYTES: usize = 128;
 /// Name, offset and length of a tag.
 type Tag = [u8; 12];
 
-/// The tags for the conversion from the profile to the connection space. The others, above all the reverse tables, are not
-/// parsed: that takes time, and errors in them do not matter.
+/// The tags for the conversion from the profile to the connection space. Other tags, above all the reverse tables, are not parsed:
+/// parsing takes time, and errors in these tags do not matter.
 const NEEDED: [&[u8; 4]; 8] = [b"rXYZ", b"gXYZ", b"bXYZ", b"rTRC", b"gTRC", b"bTRC", b"kTRC", b"A2B0"];
 
 pub(super) fn conversion(profile: &[u8]) -> Result<Conversion, ProfileError> {
@@ -89,7 +89,8 @@ fn without_unused_tags(profile: &[u8]) -> Option<Vec<u8>> {
     Some(part)
 }
 
-/// Primaries and transfer of a PQ or HLG profile (9.2.17). Its tables are meant for HDR displays.
+/// Primaries and transfer of a PQ or HLG profile (9.2.17). The tables of such a profile are not used, because they are meant for
+/// HDR displays.
 fn hdr_code_points(profile: &[u8]) -> Option<(u8, u8)> {
     let [_, _, _, _, o0, o1, o2, o3, ..] = tags(profile)?.iter().find(|tag| tag.starts_with(b"cicp"))?;
     let start = usize::try_from(u32::from_be_bytes([*o0, *o1, *o2, *o3])).ok()?;

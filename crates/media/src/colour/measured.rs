@@ -10,7 +10,7 @@ const ONE: f32 = 100_000.0;
 
 pub(super) fn conversion(colours: &MeasuredColours) -> Result<Conversion, ProfileError> {
     let unit = |value: u32| value as f32 / ONE;
-    // The file has the exponent of encoding.
+    // The file has the exponent for encoding, and decoding has the inverse.
     let exponent = colours.exponent.map(|exponent| 1.0 / unit(exponent));
     let mut profile = ColorProfile::new_srgb();
     match (colours.chromaticities, exponent) {

@@ -10,7 +10,7 @@ use super::{D50, Encoder, light_of_root, light_of_xyz};
 
 /// The black point of perceptual tables in version 4 (ICC.1, 6.3.3), as XYZ.
 const PERCEPTUAL_BLACK: [f32; 3] = [0.003_36, 0.003_473_1, 0.002_87];
-/// Y of lightness 50. A profile with a lighter black point is wrong.
+/// Maximum luminance (Y) of the black point: that of lightness 50. A profile with a lighter black point is wrong.
 const LIGHTEST_BLACK: f32 = 0.184_187;
 
 /// Number of entries in the table of a formula.
@@ -25,15 +25,15 @@ const UNCHANGED: Affine = scaled(1.0);
 const XYZ: Affine = scaled(1.0 + 32767.0 / 32768.0);
 /// Decodes L*, a* and b* to the cube roots of XYZ.
 const LAB: Affine = roots(1.0, 255.0);
-/// The same in the encoding of lut16Type, in which white is not the highest number.
+/// As [`LAB`], but in the encoding of lut16Type, in which white is not the highest number.
 const OLD_LAB: Affine = roots(65535.0 / 65280.0, 65535.0 / 256.0);
 
 const fn scaled(factor: f32) -> Affine {
     [[factor, 0.0, 0.0, 0.0], [0.0, factor, 0.0, 0.0], [0.0, 0.0, factor, 0.0]]
 }
 
-/// Lightness from 0 to `lightness` × 100, and a* and b* from -128 in `colour` steps, to the cube roots of XYZ (CIE 15,
-/// 8.2.1).
+/// Converts lightness from 0 to `lightness` × 100, and a* and b* from -128 in `colour` steps, to the cube roots of XYZ
+/// (CIE 15, 8.2.1).
 const fn roots(lightness: f32, colour: f32) -> Affine {
     let (base, lightness) = (16.0 / 116.0, lightness * 100.0 / 116.0);
     [
@@ -209,7 +209,8 @@ fn affine(map: &Affine, [x, y, z]: [f32; 3]) -> [f32; 3] {
     map.map(|[a, b, c, added]| a * x + b * y + c * z + added)
 }
 
-/// The grid positions of all values of four channels. Three curves belong to the last three channels.
+/// The grid positions of all values of four channels. If there are three curves, they belong to the last three
+/// channels.
 fn places(sides: [usize; 4], curves: &[Curve]) -> [Box<[GridPosition; 256]>; 4] {
     let unused = sides.len() - curves.len().min(sides.len());
     let mut curves = curves.iter();

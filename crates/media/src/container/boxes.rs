@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn boxes_of_every_kind_of_size() {
+    fn boxes_are_read_with_every_encoding_of_their_size() {
         let check = |bytes: &[u8], expect: &[(&[u8; 4], &[u8], bool)]| {
             let found: Vec<_> = Boxes::new(bytes).map(|found| (found.kind, found.body, found.cut)).collect();
             let expect: Vec<_> = expect.iter().map(|(kind, body, cut)| (**kind, *body, *cut)).collect();
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_texts() {
+    fn numbers_and_texts_are_read() {
         let mut reader = Reader::new(b"\x02\0\0\x03\0\x05abc\0de");
         assert_eq!(reader.version_and_flags(), Some((2, 3)));
         assert_eq!(reader.number(0), Some(0));

@@ -144,7 +144,7 @@ struct Head<'a> {
     is_jfif: bool,
     has_adobe: bool,
     adobe_transform: Option<u8>,
-    /// The first frame header; `None` in it if it is cut off.
+    /// The first frame header, if there is one; the inner `None` means that the header is cut off.
     frame: Option<Option<Frame>>,
     exif: Vec<&'a [u8]>,
     comments: Vec<&'a [u8]>,
@@ -153,7 +153,7 @@ struct Head<'a> {
     resources: Vec<&'a [u8]>,
     /// The header of the first scan.
     scan: Option<&'a [u8]>,
-    /// What follows.
+    /// The bytes after the header of the first scan.
     rest: &'a [u8],
 }
 
@@ -178,7 +178,7 @@ impl<'a> Head<'a> {
                 }
                 APP14 if payload.starts_with(b"Adobe") => {
                     head.has_adobe = true;
-                    // Adobe Technical Note 5116, section 18.
+                    // The position of the colour transform is that of Adobe Technical Note 5116, section 18.
                     head.adobe_transform = payload.get(11).copied().or(head.adobe_transform);
                 }
                 COMMENT if head.comments.len() < MAX_COPIES => head.comments.push(payload),
@@ -200,7 +200,7 @@ impl<'a> Head<'a> {
             None => return Err(MediaError::Corrupt("the JPEG header has no size".into())),
         };
         let scan = self.scan.ok_or(MediaError::Truncated)?;
-        // As libjpeg decides.
+        // libjpeg decides in the same way.
         let is_rgb =
             !self.is_jfif && self.adobe_transform.map_or(frame.named_rgb, |transform| transform == 0);
         let header = Header {
@@ -239,7 +239,7 @@ pub(super) fn read(bytes: &[u8]) -> Container<'_> {
     Container { picture, blocks: head.into_blocks() }
 }
 
-/// The parameters of decoding alone.
+/// Reads only the parameters of decoding.
 pub(crate) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
     Head::read(bytes).header()
 }
@@ -248,8 +248,8 @@ pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
     Head::read(bytes).into_blocks()
 }
 
-/// Counts the scans if there is more than one. Only then a decoder keeps all coefficients and passes over the picture
-/// several times.
+/// Counts the scans, unless the first one has the whole picture. If there are several scans, a decoder keeps all coefficients and
+/// passes over the picture several times.
 fn with_scans(header: Header, frame: &Frame, first_scan: &[u8], mut segments: Segments<'_>) -> Header {
     let in_first_scan = first_scan.first().map_or(0, |count| u64::from(*count));
     if !frame.progressive && in_first_scan >= frame.components {
@@ -275,7 +275,7 @@ pub(crate) struct Repaired {
 /// A copy of a file with only what decoding needs: tables, the frame, scans, and the segments that declare the colour
 /// space. It has nothing between the segments, no second start of an image, and no unknown markers.
 pub(crate) fn repaired(bytes: &[u8]) -> Repaired {
-    /// Entropy-coded segments end at these; other markers in them are damage.
+    /// Whether an entropy-coded segment ends at a marker. Other markers in the segment are damage.
     fn ends_scan(marker: u8) -> bool {
         matches!(marker, 0xC0..=0xCF | START_OF_IMAGE..=0xDD | APP0..=0xEF | 0xFE)
     }
@@ -286,7 +286,7 @@ pub(crate) fn repaired(bytes: &[u8]) -> Repaired {
     let mut segments = Segments::new(bytes);
     while let Some(Segment { marker, payload }) = segments.next() {
         match marker {
-            // Another picture.
+            // A second frame header belongs to another picture.
             marker if is_start_of_frame(marker) && components.is_some() => break,
             marker if is_start_of_frame(marker) => components = payload.get(5).copied(),
             // Huffman tables, arithmetic conditioning, quantisation tables, restart interval.
@@ -314,7 +314,7 @@ pub(crate) fn repaired(bytes: &[u8]) -> Repaired {
             match (byte, rest.first()) {
                 (0xFF, Some(next)) if ends_scan(*next) => break,
                 (0xFF, Some(0x00 | 0xD0..=0xD7 | 0xFF)) => file.push(0xFF),
-                // A broken byte of the scan, which must not be taken for a marker.
+                // This is a broken byte of the scan. It must not be taken for a marker, so a stuffed byte follows it.
                 (0xFF, _) => file.extend([0xFF, 0x00]),
                 (byte, _) => file.push(*byte),
             }
@@ -323,7 +323,7 @@ pub(crate) fn repaired(bytes: &[u8]) -> Repaired {
         scan_ends.push(file.len());
     }
     if let Some(transform) = adobe_transform_at.and_then(|at| file.get_mut(at)) {
-        // As libjpeg assumes for unknown values.
+        // Replaces unknown values by those that libjpeg assumes for them.
         *transform = match (components, *transform) {
             (Some(3), 2..) => 1,
             (Some(4), 1 | 3..) => 2,
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_are_limited() {
+    fn number_of_exif_blocks_and_comments_is_limited() {
         let many = [segment(APP1, b"Exif\0\0", b"II*\0"), segment(COMMENT, b"", b"x")].concat();
         let file = file(&vec![many; 100]);
         let found = blocks(&file);

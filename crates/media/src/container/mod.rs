@@ -59,7 +59,7 @@ pub(crate) struct Picture<'a> {
     pub(crate) coded: Coded<'a>,
 }
 
-/// The file or the embedded file that a decoder reads, with what the container says about it.
+/// The file, or the embedded file, that a decoder reads, and what the container says about it.
 #[derive(Debug, Clone)]
 pub(crate) enum Coded<'a> {
     Jpeg(&'a [u8]),
@@ -111,7 +111,7 @@ pub(crate) enum Colour<'a> {
         primaries: u8,
         transfer: u8,
     },
-    /// Measured values.
+    /// Primaries and an exponent as measured values.
     Measured(MeasuredColours),
 }
 

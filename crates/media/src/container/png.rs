@@ -43,7 +43,7 @@ impl<'a> Iterator for Chunks<'a> {
     }
 }
 
-/// The header of a file with this first chunk.
+/// The header of a file whose first chunk is this one.
 fn header(first: Option<(&[u8], &[u8])>) -> Result<Header, MediaError> {
     let (kind, data) = first.ok_or(MediaError::Truncated)?;
     let (b"IHDR", [w3, w2, w1, w0, h3, h2, h1, h0, ..]) = (kind, data) else {
@@ -76,8 +76,7 @@ pub(crate) struct Pass {
     pub(crate) bits_per_pixel: usize,
 }
 
-/// The passes that have pixels. There is one pass without interlacing. `None` if the values of the header are unknown.
-/// Section 8.
+/// The passes that have pixels. A picture without interlacing has one pass. `None` if the header has unknown values. See section 8.
 pub(crate) fn passes(header: &[u8]) -> Option<Vec<Pass>> {
     const PLAIN: &[[u32; 4]] = &[[0, 0, 1, 1]];
     /// Left, top, and the distances to the next column and row.
@@ -110,7 +109,7 @@ pub(crate) fn passes(header: &[u8]) -> Option<Vec<Pass>> {
     passes.map(|passes| passes.into_iter().filter(|pass| pass.rows > 0).collect())
 }
 
-/// The chunks with metadata blocks, the first of each kind. Only these are uncompressed.
+/// The first chunk of each kind of metadata block. Only these chunks are decompressed.
 #[derive(Default)]
 struct RawBlocks<'a> {
     exif: Option<&'a [u8]>,
@@ -129,7 +128,7 @@ struct RawBlocks<'a> {
     creation_time: Option<TextChunk<'a>>,
 }
 
-/// Reads the header, the standard blocks and others: ImageMagick and ExifTool write EXIF, IPTC and XMP as text in
+/// Reads the header and the metadata blocks, standard ones and others: ImageMagick and ExifTool write EXIF, IPTC and XMP as text in
 /// hexadecimal digits.
 pub(super) fn read(bytes: &[u8]) -> Container<'_> {
     let mut found = RawBlocks::default();
@@ -246,12 +245,12 @@ fn code_points(data: &[u8]) -> Option<Colour<'static>> {
     Some(Colour::Cicp { primaries: *primaries, transfer: *transfer })
 }
 
-/// `gAMA` and `cHRM`. `None` if they are missing or impossible, and for the values of sRGB: its exponent is only an
-/// approximation of its curve.
+/// `gAMA` and `cHRM`. `None` if the values are missing or impossible. Also `None` for the values of sRGB, because an exponent only
+/// approximates the curve of sRGB.
 fn measured_colours(gamma: Option<&[u8]>, chromaticities: Option<&[u8]>) -> Option<MeasuredColours> {
     const SRGB: [[u32; 2]; 4] = [[31_270, 32_900], [64_000, 33_000], [30_000, 60_000], [15_000, 6_000]];
     const SRGB_EXPONENT: u32 = 45_455;
-    /// The difference that does not show, as of libpng.
+    /// Difference of exponents that is not visible; libpng uses the same value.
     const EXPONENT_TOLERANCE: u32 = 2_273;
     const CHROMATICITY_TOLERANCE: u32 = 1_000;
 
@@ -369,7 +368,7 @@ mod tests {
         let codes = |codes: [u8; 4]| png_chunk(b"cICP", &codes);
         check(&[iccp(b"profile")], profile());
         check(&[iccp(b"profile"), codes([12, 13, 0, 1])], Some(Colour::Cicp { primaries: 12, transfer: 13 }));
-        // A matrix means that it is not RGB.
+        // A matrix means that the pixels are not RGB.
         check(&[iccp(b"profile"), codes([9, 16, 9, 1])], profile());
         check(&[png_chunk(b"sRGB", &[0])], None);
         check(&[png_chunk(b"iCCP", b"name\0\0not zlib")], None);

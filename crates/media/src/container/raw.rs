@@ -21,18 +21,19 @@ mod raw_tag {
     pub(super) const XMP: u16 = 700;
     pub(super) const IPTC: u16 = 33_723;
     pub(super) const DNG_VERSION: u16 = 0xC612;
-    /// Sony writes it as well.
+    /// A tag of DNG that Sony writes as well.
     pub(super) const DNG_PRIVATE_DATA: u16 = 0xC634;
 }
 
-/// Whether directories of a file that starts like a TIFF describe sensor data.
+/// Whether the directories of a file that starts like a TIFF are those of a RAW file.
 pub(super) fn is_raw(directories: &Directories<'_>) -> bool {
     let first = &directories.first;
     if first.entry(raw_tag::DNG_VERSION).is_some() || first.entry(raw_tag::DNG_PRIVATE_DATA).is_some() {
         return true;
     }
     directories.all().any(|ifd| {
-        // A colour filter array or linear raw; the compression of Sony, Epson, Samsung, Nikon, Kodak, Pentax.
+        // The colour space is a colour filter array or linear raw, or the compression is that of Sony, Epson, Samsung, Nikon, Kodak
+        // or Pentax.
         matches!(ifd.number(raw_tag::PHOTOMETRIC), Some(32_803 | 34_892))
             || matches!(
                 ifd.number(raw_tag::COMPRESSION),
@@ -82,8 +83,8 @@ fn read_boxes(bytes: &[u8]) -> Container<'_> {
     Container { picture, blocks }
 }
 
-/// Reads a header with the position of the preview (Fujifilm's RAF). The first preview has the metadata, whichever preview
-/// is decoded.
+/// Reads a header with the position of a preview (Fujifilm's RAF). The metadata are those of this preview, even if another one is
+/// decoded.
 fn read_fujifilm(bytes: &[u8]) -> Container<'_> {
     let location = preview_in_fujifilm_header(bytes);
     let first = location.and_then(|(start, _)| bytes.get(start..));
@@ -93,14 +94,14 @@ fn read_fujifilm(bytes: &[u8]) -> Container<'_> {
     Container { picture, blocks: Blocks { exif: exif.or(blocks.exif), ..blocks } }
 }
 
-/// The bytes from an offset on, up to the end of the file; `None` if the file ends before.
+/// `length` bytes from an offset on, or up to the end of the file if it ends earlier. `None` if the file ends before the offset.
 fn part(bytes: &[u8], start: usize, length: usize) -> Option<&[u8]> {
     let rest = bytes.get(start..).filter(|rest| !rest.is_empty())?;
     Some(rest.get(..length).unwrap_or(rest))
 }
 
-/// The largest preview with its metadata: a JPEG, or these uncompressed pixels. A listed one is `None` if the file ends
-/// before it.
+/// The largest preview with its metadata: a JPEG, or the picture `uncompressed`. A listed preview is `None` if the file ends before
+/// it.
 fn largest<'a>(
     bytes: &'a [u8],
     listed: Vec<Option<&'a [u8]>>,
@@ -123,7 +124,7 @@ fn largest<'a>(
     }
 }
 
-/// The JPEG files in the directories: separate ones, and pictures whose only strip is one.
+/// The JPEG files in the directories: separate files, and pictures whose only strip is a JPEG file.
 fn previews_in_directories<'a>(bytes: &'a [u8], directories: &Directories<'a>) -> Vec<Option<&'a [u8]>> {
     let mut found = Vec::new();
     for ifd in directories.all() {
@@ -157,7 +158,7 @@ fn largest_uncompressed<'a>(bytes: &'a [u8], directories: &Directories<'a>) -> O
     images.max_by_key(|image| image.size.area()).map(|image| tiff::picture(bytes, image))
 }
 
-/// Offset and length.
+/// Offset and length of the preview.
 fn preview_in_fujifilm_header(bytes: &[u8]) -> Option<(usize, usize)> {
     let number = |at: usize| {
         let number = bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes)?;

@@ -59,7 +59,8 @@ fn blocks<'a>(bytes: &'a [u8], directories: &Directories<'a>, main: Option<&Ifd<
     }
 }
 
-/// The directory of the picture that is decoded. It may follow a thumbnail; without one, the thumbnail is the picture.
+/// The directory of the picture that is decoded. This is the first full picture, which may follow a thumbnail. If there is none,
+/// the first directory is used, even for a thumbnail.
 fn main_directory<'f, 'a>(directories: &'f Directories<'a>) -> Option<&'f Ifd<'a>> {
     directories
         .all()

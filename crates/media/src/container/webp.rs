@@ -53,7 +53,7 @@ pub(super) fn read(bytes: &[u8]) -> Container<'_> {
     Container { picture, blocks }
 }
 
-/// The header of a file with this first chunk, and this stream in one of the others.
+/// The header of a file. `first` is its first chunk, and `stream` comes from a later chunk.
 fn header(
     first: Option<(&[u8], &[u8])>,
     stream: Option<(PixelSize, Option<Placement>)>,
@@ -109,7 +109,7 @@ impl Placement {
     }
 }
 
-/// The size of the stream in an image or animation frame chunk, with the placement of a frame.
+/// The size of the stream in an image or animation frame chunk, and the placement of an animation frame.
 fn picture((kind, data): (&[u8], &[u8])) -> Option<(PixelSize, Option<Placement>)> {
     if kind != b"ANMF" {
         return Some((stream_size(kind, data)?, None));

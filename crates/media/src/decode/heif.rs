@@ -17,7 +17,7 @@ const MAX_ROUNDING: u32 = 1;
 
 pub(super) fn decode(bytes: &[u8], file: HeifImage, header: &Header) -> Result<Decoded, MediaError> {
     let library = library_for(file.coding)?;
-    // Tiles may extend over the edges of the picture.
+    // Tiles may extend over the edges of the picture, so the decoded size may be larger.
     let max_pixels = header.size.area().max(header.decoded_size.area());
     let padded = file.missing_tail.filter(|missing| *missing > 0).map(|missing| padded(bytes, missing));
     let decoded = read(library, padded.as_deref().unwrap_or(bytes), &DecodeOptions { max_pixels });
@@ -36,8 +36,8 @@ pub(super) fn decode(bytes: &[u8], file: HeifImage, header: &Header) -> Result<D
     Ok(Decoded { pixels: Pixels { size, layout, bytes }, damaged })
 }
 
-/// Decodes a file. If libheif refuses it, its references may be the reason. They are only removed then, because every
-/// release accepts most files as they are.
+/// Decodes a file. If libheif refuses the file, its references may be the reason, so decoding is tried again without
+/// them. References are removed only then, because every release accepts most files unchanged.
 fn read(library: &Libheif, file: &[u8], options: &DecodeOptions) -> Result<DecodedImage, Error> {
     let decoded = library.decode(file, options);
     match &decoded {
@@ -57,7 +57,7 @@ fn padded(bytes: &[u8], missing: usize) -> Vec<u8> {
     padded
 }
 
-/// libheif with a decoder for the codec. It does not report codecs other than HEVC and AV1.
+/// libheif with a decoder for the codec. Only HEVC and AV1 are checked, because libheif does not report other codecs.
 fn library_for(coding: Coding) -> Result<&'static Libheif, MediaError> {
     match coding {
         Coding::Hevc => library(Codec::Hevc),
@@ -75,7 +75,7 @@ fn refusal(error: &Error, file: HeifImage, library: &Libheif) -> MediaError {
     match (error, file.coding) {
         (Error::NoMemory, _) => MediaError::out_of_memory(),
         (Error::Damaged(_), _) if file.is_cut => MediaError::Corrupt(CUT_OFF.into()),
-        // Other codecs depend on the release of libheif.
+        // Support for other codecs depends on the release of libheif.
         (Error::Damaged(_) | Error::Unsupported(_), Coding::Other) => MediaError::NoDecoder {
             format: "these HEIF",
             missing: "a libheif with their codec",

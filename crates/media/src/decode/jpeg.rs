@@ -45,16 +45,17 @@ pub(super) fn decode(bytes: &[u8], header: &Header, at_least: PixelSize) -> Resu
     }
 }
 
-/// Decodes a repaired file: all of it, or else the rows before an error, or the scans before one.
+/// Decodes a repaired file: the whole file, else the rows before an error, else the scans before an error.
 fn repair(repaired: &Repaired, header: &Header, at_least: PixelSize) -> Result<Decoded, MediaError> {
     let Repaired { file, scan_ends } = repaired;
     let Refusal { reason, rows } = match turbo(file, header, at_least) {
-        // Its end is not missing.
+        // A repaired file has an end, so `keep` need not add one.
         Ok(decoded) => return keep(decoded, file, |_| None),
         Err(refusal) => refusal,
     };
     let corrupt = || MediaError::Corrupt(reason.clone());
-    // There are no rows if the decoder needs all scans for them. The header of a damaged file may show too few scans.
+    // The decoder gives no rows if it needs all scans for them. This is tried in any case, because the number of scans in the
+    // header of a damaged file may be too low.
     if let Some(Ok(decoded)) = rows.map(|rows| salvage(rows, reason.clone())) {
         return Ok(decoded);
     }
@@ -88,8 +89,8 @@ pub(super) fn decode_planes(
     Some(keep(decoded, bytes, |file| turbo_planes(file, header, at_least)))
 }
 
-/// Keeps the picture, also after a warning. If data are missing and all pixels have the same colour, it is kept only if the
-/// file decodes without a warning once its end is added.
+/// Keeps the picture, also after a warning. If data are missing and all pixels have the same colour, the picture is kept only if
+/// the file decodes without a warning after an end marker is added.
 fn keep<P: Raster>(
     (pixels, warning): WithWarning<P>,
     file: &[u8],
@@ -242,7 +243,7 @@ mod tests {
     use crate::container::jpeg::header;
 
     #[test]
-    fn smallest_sufficient_scale() {
+    fn smallest_sufficient_scale_is_chosen() {
         let check = |size: (u32, u32), at_least: (u32, u32), expect| {
             let size = PixelSize { width: size.0, height: size.1 };
             let at_least = PixelSize { width: at_least.0, height: at_least.1 };

@@ -35,7 +35,7 @@ pub(crate) fn decode(picture: &Picture<'_>, at_least: PixelSize) -> Result<Decod
     }
 }
 
-/// Decodes a picture with [`has_planes`](crate::container::Header::has_planes) to these planes, at a size as of [`decode`].
+/// Decodes the planes of a picture with [`has_planes`](crate::container::Header::has_planes), at the same size as [`decode`].
 /// `None` if the decoder for planes refuses it.
 pub(crate) fn decode_planes(
     picture: &Picture<'_>,
@@ -47,7 +47,8 @@ pub(crate) fn decode_planes(
     }
 }
 
-/// Keeps the pixels that a decoder gave before an error. Pixels of a single colour mean that it decoded nothing.
+/// Keeps the pixels that a decoder gave before an error. If all pixels have the same colour, the decoder has decoded nothing, and
+/// `reason` is the error.
 fn salvage<P: Raster>(pixels: P, reason: String) -> Result<Decoded<P>, MediaError> {
     if pixels.is_uniform() {
         return Err(MediaError::Corrupt(reason));

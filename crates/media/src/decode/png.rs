@@ -30,8 +30,7 @@ enum Checksums {
     Ignored,
 }
 
-/// Decodes a PNG. If the decoder finds an error or ignores transparency, the file is decoded again with all data that
-/// inflate.
+/// Decodes a PNG. If the decoder finds an error or ignores transparency, a repaired file with all data that inflate is decoded.
 pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaError> {
     let reason = match read(Cursor::new(bytes), header, Checksums::Verified) {
         Ok(Decoded { damaged: Some(reason), .. }) | Err(MediaError::Corrupt(reason)) => reason,
@@ -320,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn palette_and_transparency_in_any_order_and_number() {
+    fn palette_and_transparency_are_read_in_any_order_and_number() {
         let made = TestPicture { color: PALETTE, depth: 8, interlaced: false };
         let plain = made.chunks(&made.packed());
         let transparency = png_chunk(b"tRNS", &[9; 100]);

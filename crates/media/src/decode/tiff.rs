@@ -40,7 +40,7 @@ pub(super) fn decode(bytes: &[u8], picture: &TiffImage<'_>) -> Result<Decoded, M
     samples::divide_by_alpha(picture, &mut pixels.bytes);
     match damaged {
         None => Ok(Decoded { pixels, damaged: None }),
-        // A blank page has only one colour.
+        // A blank page has only one colour, so `salvage` would refuse it.
         Some(_) if has_fax_row => Ok(Decoded { pixels, damaged }),
         Some(reason) => salvage(pixels, reason),
     }

@@ -24,8 +24,8 @@ pub struct ApplePhoto {
 impl ApplePhoto {
     /// An XMP sidecar with what is known about the photo; `None` if nothing is known.
     ///
-    /// The date has a property of its own: as a creation date, it would come before the photo's EXIF time, which has
-    /// seconds and the local time.
+    /// The date is written as a property of its own. As a creation date it would be preferred to the photo's EXIF time,
+    /// which is better because it has seconds and the local time.
     pub fn xmp(&self) -> Option<Vec<u8>> {
         let date = self.taken_at?;
         let packet = format!(
@@ -145,7 +145,7 @@ mod tests {
         "imgName,fileChecksum,favorite,hidden,deleted,originalCreationDate,viewCount,importDate";
 
     #[test]
-    fn dates() {
+    fn dates_are_parsed() {
         let check = |text: &str, expect: Option<&str>| {
             assert_eq!(parse_date(text).map(|date| date.to_string()).as_deref(), expect, "{text}");
         };
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn photo_details() {
+    fn photo_details_are_read() {
         let file = format!(
             "\u{feff}{HEADER}\r\nIMG_1.HEIC,abc,no,no,no,\"Saturday June 4,2022 12:11 AM GMT\",1,\"x\"\r\n\
              \"a, \"\"b\"\".jpg\",,no,no,yes,,,\n,,,,,,,\nshort.jpg\n"

@@ -3,7 +3,7 @@
 //! The rules look at how such a text is built: words for a camera, settings, the name of a program. A list of whole texts
 //! would never be complete.
 
-/// Words that say nothing about a picture, also without a word for the manufacturer beside them.
+/// Words that say nothing about a picture, even if no manufacturer is named beside them.
 const WORDS: [&str; 30] = [
     "ascii",
     "binary",
@@ -37,7 +37,7 @@ const WORDS: [&str; 30] = [
     "video",
 ];
 
-/// Manufacturers whose name is no other word, and words in their names.
+/// Names of manufacturers that have no other meaning, and words in such names.
 const MAKERS: [&str; 40] = [
     "agfa",
     "agfaphoto",
@@ -89,7 +89,8 @@ const CODE_PARTS: [&str; 20] = [
 /// Codes are short.
 const MAX_CODE_BYTES: usize = 16;
 
-/// Programs that write their name. Each is followed by a version, or follows a phrase such as `Created with`.
+/// Programs that write their name. The name is the whole text, is followed by a version, or follows a phrase such as `Created
+/// with`.
 const PROGRAMS: [&str; 22] = [
     "adobe",
     "applemark",
@@ -143,7 +144,8 @@ pub(super) fn is_boilerplate(text: &str, camera: &[String]) -> bool {
         || is_settings(&text)
 }
 
-/// JSON, a list or a tag. People write words in brackets, so a list has digits, quotation marks or commas.
+/// Whether a text is JSON, a list or a tag. People also write words in brackets, so a list must have digits, quotation marks or
+/// commas.
 fn is_structured(text: &str) -> bool {
     let is_inside = |start, end| text.starts_with(start) && text.ends_with(end);
     let is_list = text.contains(|c: char| c.is_ascii_digit() || matches!(c, '"' | ','));
@@ -154,7 +156,7 @@ fn is_on_card(text: &str) -> bool {
     text.starts_with("dcim\\") || text.starts_with("dcim/")
 }
 
-/// The name of the camera, or only words for cameras, pictures and manufacturers.
+/// Whether a text is the name of the camera, or has only words for cameras, pictures and manufacturers.
 fn is_of_camera(text: &str, camera: &[String]) -> bool {
     let camera: Vec<String> = camera.iter().map(|name| name.trim().to_lowercase()).collect();
     let words = |text: &str| -> Vec<String> {
@@ -174,7 +176,7 @@ fn is_of_camera(text: &str, camera: &[String]) -> bool {
         || (only_such && found.iter().any(|word| is_listed(word)))
 }
 
-/// Names of settings with their values, such as `filter: 0; sceneMode: 8` or `charset=Ascii`.
+/// Whether a text consists of settings with their values, such as `filter: 0; sceneMode: 8` or `charset=Ascii`.
 fn is_settings(text: &str) -> bool {
     // Addresses of web pages have colons and slashes.
     let is_name = |name: &str| !name.contains([':', '/']);
@@ -188,7 +190,7 @@ fn is_settings(text: &str) -> bool {
     is_single || (values.len() > 1 && technical * 2 >= values.len())
 }
 
-/// The value after the name of a setting, which is one word.
+/// The value after the name of a setting. The name is one word. `None` for other text.
 fn setting_value(part: &str) -> Option<&str> {
     let (name, value) = part.split_once([':', '='])?;
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
@@ -197,7 +199,7 @@ fn setting_value(part: &str) -> Option<&str> {
     (starts_with_letter && !is_address && name.trim_end().chars().all(is_name)).then_some(value.trim())
 }
 
-/// A value that people do not write.
+/// Whether a value is one that programs write and people do not.
 fn is_technical(value: &str) -> bool {
     value.is_empty()
         || value.parse::<f64>().is_ok()
@@ -206,7 +208,7 @@ fn is_technical(value: &str) -> bool {
         || ["auto", "false", "no", "none", "null", "off", "on", "true", "yes"].contains(&value)
 }
 
-/// A code for a mode of the camera.
+/// Whether a text is a code for a mode of the camera.
 fn is_code(text: &str) -> bool {
     if text.len() > MAX_CODE_BYTES {
         return false;
@@ -230,7 +232,7 @@ fn is_code(text: &str) -> bool {
     false
 }
 
-/// The name of a program with its version, or after a phrase such as `Created with`.
+/// Whether a text is the name of a program, has it with a version, or has it after a phrase such as `Created with`.
 fn is_of_program(text: &str) -> bool {
     let has_version = text.contains(|c: char| c.is_ascii_digit());
     let names_program = PROGRAMS.iter().any(|program| text.contains(program));
@@ -251,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_cameras_and_programs() {
+    fn texts_of_cameras_and_programs_are_boilerplate() {
         for text in [
             "",
             "...",
@@ -306,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_people() {
+    fn texts_of_people_are_not_boilerplate() {
         for text in [
             "Grandma at the lake",
             "beach",
@@ -341,7 +343,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_panics(text in "[a-z:;=_ 0-9]{0,40}|\\PC{0,60}", camera in "\\PC{0,9}") {
+        fn arbitrary_text_never_panics(text in "[a-z:;=_ 0-9]{0,40}|\\PC{0,60}", camera in "\\PC{0,9}") {
             let _ = is_boilerplate(&text, &[camera]);
         }
     }

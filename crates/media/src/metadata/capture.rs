@@ -1,6 +1,6 @@
 //! The capture time of a photo: one rule for all sources.
 //!
-//! Every source gives a [`Candidate`]. The plausible one with the greatest [`Strength`] gives the time. All others that
+//! Every source gives a [`Candidate`]. The strongest plausible candidate (see [`Strength`]) gives the time. Other candidates that
 //! agree with it may add what it lacks: seconds and their fraction, the UTC offset, the local time.
 
 use domain::{CaptureSource, CaptureTime, FileInfo, Position, Timestamp};
@@ -17,9 +17,9 @@ const DAY_MS: i64 = 24 * 60 * MINUTE_MS;
 const QUARTER_HOUR_MS: i64 = 15 * MINUTE_MS;
 /// Maximum difference between the camera's clock and the last GPS fix, besides the offset.
 const MAX_DRIFT_MS: i64 = 4 * MINUTE_MS;
-/// Cameras that are set to another zone than that of the place differ from it at least by this.
+/// Minimum difference between the offset of a camera that is set to another zone and the offset of the place.
 const MIN_ZONE_DIFFERENCE_MINUTES: i32 = 60;
-/// A camera may not be set to summer time, so its offset may be that of the other half of the year.
+/// Half a year. A camera may not be set to summer time, so its offset may be that of the other half of the year.
 const HALF_YEAR_MS: i64 = 182 * DAY_MS;
 /// Added to the seconds of a GPS fix before they are cut, because a floating point number may be slightly too small.
 const ROUNDING_SECONDS: f64 = 1e-6;
@@ -28,10 +28,10 @@ const FIRST_PHOTO_YEAR: i16 = 1826;
 
 /// The sources, strongest first.
 ///
-/// Sidecars come first with the time of the shot, because somebody wrote it after the photo was taken. Their other times
-/// are no better than those of the file: programs fill them in with the time of a scan or of an export. `xmp:CreateDate` is
-/// the creation of the file. A GPS fix may be older than the photo. EXIF `DateTime` is the last change, which an editor may
-/// move by years. Every copy changes the modification time.
+/// The time of the shot in a sidecar comes first, because somebody wrote it after the photo was taken. Other times in a sidecar are
+/// no better than those of the file: programs fill them in with the time of a scan or of an export. `xmp:CreateDate` is the
+/// creation of the file. A GPS fix may be older than the photo. EXIF `DateTime` is the last change, which an editor may move by
+/// years. Every copy changes the modification time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Strength {
     /// XMP in a sidecar: `exif:DateTimeOriginal`, then `photoshop:DateCreated`.
@@ -77,22 +77,23 @@ impl Strength {
         }
     }
 
-    /// Whether it can add something to the time of the other. A tag of EXIF never completes another: programs write the
-    /// zone of their own computer beside the time of a camera. A copy of the file may have any modification time.
+    /// Whether this source can add something to the time of the other one. A tag of EXIF never completes another one: programs
+    /// write the zone of their own computer beside the time of a camera. A copy of the file may have any modification time.
     fn completes(self, other: Self) -> bool {
         let is_exif =
             |strength| matches!(strength, Self::ExifOriginal | Self::ExifDigitized | Self::ExifChanged);
         self != Self::Modified && !(is_exif(self) && is_exif(other))
     }
 
-    /// The order in which sources add something: by strength, but a measured time before the copies of EXIF in other
-    /// blocks of the file, which often have the zone of a computer.
+    /// The order in which sources add something. This is the order of strength, except that measured times come before the copies
+    /// of EXIF in other blocks of the file. These copies often have the zone of a computer.
     fn rank_of_additions(self) -> (Self, bool) {
         let is_measured = self.has_own_clock();
         (if is_measured { Self::ExifDigitized } else { self }, is_measured)
     }
 
-    /// Whether its clock is not that of the camera, so that it shows another second. Such a clock adds only an offset.
+    /// Whether the time comes from another clock than that of the camera. The seconds of such a clock differ, so it adds only an
+    /// offset.
     fn has_own_clock(self) -> bool {
         matches!(self, Self::Gps | Self::Exported)
     }
@@ -102,14 +103,14 @@ impl Strength {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Candidate {
     strength: Strength,
-    /// What a clock showed, as if that were UTC.
+    /// The time that a clock showed, stored as if it were UTC.
     clock: Option<Timestamp>,
     moment: Option<Timestamp>,
     precision: Precision,
 }
 
 impl Candidate {
-    /// `None` for a time outside the years that the library knows. An offset that no time zone had is left out.
+    /// A candidate from a written time. `None` if the year is out of range. An offset that no time zone had is left out.
     fn written(strength: Strength, time: ParsedTime) -> Option<Self> {
         let clock = Timestamp::from_wall(time.wall, 0)?;
         let moment = |offset: i32| Timestamp::from_wall(time.wall, offset).filter(|at| was_set(offset, *at));
@@ -154,7 +155,7 @@ impl Candidate {
         })
     }
 
-    /// This time with what another adds, if they agree.
+    /// This time, completed by what `other` adds, if the two agree.
     fn completed_by(self, other: &Self, position: Option<Position>) -> Self {
         if other.precision == Precision::Day || !other.strength.completes(self.strength) {
             return self;
@@ -174,7 +175,7 @@ impl Candidate {
     }
 
     fn agreement(&self, other: &Self) -> Agreement {
-        // Programs round fractions in different ways.
+        // Fractions of a second are not compared, because programs round them in different ways.
         let unit_ms = self.precision.min(other.precision).min(Precision::Second).unit_ms();
         let difference_ms = |one: Timestamp, other: Timestamp| {
             (one.millis().div_euclid(unit_ms) - other.millis().div_euclid(unit_ms)) * unit_ms
@@ -192,7 +193,7 @@ impl Candidate {
         }
     }
 
-    /// This time to the precision of the other, which agrees with it.
+    /// This time with the precision of `other`, which must agree with it.
     fn refined_by(self, other: &Self) -> Self {
         let unit_ms = self.precision.unit_ms();
         let Some(finer) = other.at().filter(|_| other.precision > self.precision) else { return self };
@@ -225,7 +226,7 @@ enum Agreement {
     None,
     /// They are equal, to the precision of the less precise one.
     Same,
-    /// A clock and a moment that differ by this offset, in minutes.
+    /// The clock of one and the moment of the other differ by this offset, in minutes.
     Offset(i32),
 }
 
@@ -273,7 +274,7 @@ fn candidates(sources: &Sources<'_>, info: &FileInfo) -> Vec<Candidate> {
     for takeout in &sidecars.takeout {
         add(Strength::Takeout, takeout.taken_at, Precision::Second);
     }
-    // A sidecar does not make a fix stronger: it may be that of a track.
+    // A GPS fix in a sidecar is not stronger than one in the file, because it may come from a recorded track.
     for xmp in &sidecars.xmp {
         add(Strength::Gps, xmp.gps_time(), Precision::Millisecond);
         add(Strength::Exported, xmp.exported_date(), Precision::Minute);
@@ -313,7 +314,7 @@ fn resolve(
     best.result()
 }
 
-/// The strongest candidate. If it is only a day, the strongest of all with a time on that day.
+/// The strongest candidate. If it has only a date, the strongest candidate with a time on that day, if there is one.
 fn strongest(candidates: &[Candidate]) -> Option<Candidate> {
     let first = candidates.first()?;
     let day = |candidate: &Candidate| candidate.clock.map(|clock| clock.wall(0).date());
@@ -322,8 +323,8 @@ fn strongest(candidates: &[Candidate]) -> Option<Candidate> {
     finer.or(Some(first)).copied()
 }
 
-/// Whether a clock was set to this offset: some time zone had it then or half a year before or after, because a camera may
-/// not know about summer time.
+/// Whether a clock was set to this offset: some time zone had this offset at that time, or half a year before or after, because a
+/// camera may not know about summer time.
 fn was_set(offset_minutes: i32, at: Timestamp) -> bool {
     [0, HALF_YEAR_MS, -HALF_YEAR_MS]
         .into_iter()

@@ -66,7 +66,7 @@ fn camera_names(tags: &Tags<'_>) -> Vec<String> {
     [tag::MAKE, tag::MODEL].into_iter().filter_map(|tag| tags.text(Directory::Primary, tag)).collect()
 }
 
-/// A tag of Windows: UTF-16, whatever the order of the block.
+/// The text of a Windows tag. It is UTF-16 with the least significant byte first, whatever the byte order of the block.
 fn windows_text(tags: &Tags<'_>, tag: u16) -> Option<String> {
     utf16(tags.bytes(Directory::Primary, tag)?, ByteOrder::Little)
 }
@@ -88,9 +88,9 @@ fn is_file_name(title: &str, file_name: Option<&str>) -> bool {
     [name, stem].contains(&title.trim())
 }
 
-/// Decodes a `UserComment`: eight bytes name the encoding (EXIF 2.32, table 9), then comes the text. Some programs leave
-/// them out. Text that is not declared as ASCII or UTF-16 is read only if it is valid UTF-8, because cameras keep binary
-/// data there.
+/// Decodes a `UserComment`: eight bytes name the encoding (EXIF 2.32, table 9), and the text follows. Some programs leave out the
+/// eight bytes. Text that is not declared as ASCII or UTF-16 is read only if it is valid UTF-8, because cameras keep binary data
+/// there.
 fn user_comment(value: &[u8], order: ByteOrder) -> Option<String> {
     let (code, after_code) = value.split_at_checked(8).unwrap_or((value, &[]));
     let end = code.iter().rposition(|byte| !matches!(byte, 0 | b' ')).map_or(0, |last| last + 1);
@@ -105,8 +105,8 @@ fn user_comment(value: &[u8], order: ByteOrder) -> Option<String> {
     Some(text::decode(text)).filter(|text| is_readable && !is_binary(text))
 }
 
-/// Decodes UTF-16. The byte order comes from the byte order mark, else from the letters, else from the block: many
-/// programs ignore the order of the block.
+/// Decodes UTF-16. The byte order is that of the byte order mark, else the likely one for the letters, else that of the block. Many
+/// programs ignore the byte order of the block.
 fn utf16(text: &[u8], order: ByteOrder) -> Option<String> {
     let (pairs, _) = text.as_chunks::<2>();
     let (pairs, order) = match pairs {
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_in_every_encoding() {
+    fn comments_in_every_encoding_are_read() {
         check(None, Some(b"ASCII\0\0\0a comment\0\0\0\0"), Some("a comment"));
         check(None, Some("\0\0\0\0\0\0\0\0Zürich".as_bytes()), Some("Zürich"));
         check(None, Some("        Zürich".as_bytes()), Some("Zürich"));
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_without_an_encoding() {
+    fn readable_comments_without_an_encoding_are_read() {
         check(None, Some(b"Grandma at the lake"), Some("Grandma at the lake"));
         check(None, Some("Großmutter am See\0\0".as_bytes()), Some("Großmutter am See"));
         check(None, Some(b"the lake"), Some("the lake"));
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_of_windows() {
+    fn windows_tags_are_read() {
         let check = |texts: &[(u16, &str)], expect: Option<&str>| {
             for big_endian in [false, true] {
                 let block = texts.iter().fold(ExifBlock::in_order(big_endian), |block, (tag, text)| {
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_of_a_jpeg() {
+    fn jpeg_comments_are_read() {
         let check = |comments: &[&[u8]], expect: Option<&str>| {
             let sources = Sources { comments: jpeg_comments(comments), ..Sources::default() };
             assert_eq!(description(&sources, None).as_deref(), expect, "{comments:?}");
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_in_their_order() {
+    fn sources_are_used_in_their_order() {
         for rank in 0..BEST_FIRST.len() {
             let texts: Vec<_> = BEST_FIRST[rank..].iter().map(|source| (*source, "worse")).collect();
             let best = [(BEST_FIRST[rank], "best")];
@@ -375,7 +375,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_panics(comment in prop::collection::vec(any::<u8>(), 0..80)) {
+        fn arbitrary_comments_never_panic(comment in prop::collection::vec(any::<u8>(), 0..80)) {
             let _ = user_comment(&comment, ByteOrder::Big);
             let _ = user_comment(&[b"UNICODE\0", &comment[..]].concat(), ByteOrder::Little);
         }

@@ -13,13 +13,13 @@ pub(super) struct FileNameTime {
     pub(super) utc: bool,
 }
 
-/// Eight digits in a row may be any number. They are read as a date only from this year on, the first with digital
-/// cameras.
+/// Eight digits in a row may be any number. They are read as a date only from this year on, when digital cameras appeared.
 const FIRST_COMPACT_YEAR: i16 = 1990;
 const LAST_YEAR: i16 = 2199;
 /// Maximum number of characters between a date and its time, such as ` à ` or ` a la(s) `.
 const MAX_GAP_CHARS: usize = 24;
-/// Length of a time in milliseconds since 1970, from September 2001 to May 2033, when it begins with 1.
+/// Number of digits of a time in milliseconds since 1970. From September 2001 to May 2033, such a number has this length and begins
+/// with 1.
 const EPOCH_MS_DIGITS: usize = 13;
 
 /// Finds the first date, with the time after it if there is one, or the first number of milliseconds since 1970:
@@ -27,7 +27,7 @@ const EPOCH_MS_DIGITS: usize = 13;
 /// `PXL_20210102_030405123` (UTC), `signal-2021-03-04-10-11-12-345`, `Screen Shot 2019-07-04 at 6.03.22 PM`,
 /// `photo_1@04-07-2019_18-03-22`, `2019-07-04 180322+0200`, `FB_IMG_1562263402000`.
 ///
-/// Words between date and time are not compared with a list, because there is one for every language.
+/// Words between date and time are not compared with a list, because every language has its own words.
 pub(super) fn parse_file_name(name: &str) -> Option<FileNameTime> {
     let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let bytes = name.as_bytes();
@@ -54,9 +54,9 @@ struct TimeOfDay {
 struct Gap {
     /// Whether it has a word in it. Digits after a word are a time only if they have separators.
     has_words: bool,
-    /// Whether it is more than a separator of dates. Numbers after such a separator may count photos.
+    /// Whether the gap is more than a separator of dates. Numbers after a mere separator may count photos.
     ends_date: bool,
-    /// The hours to add, if it says whether it is morning.
+    /// The hours to add, if the gap contains a word for AM or PM.
     half: Option<i8>,
 }
 
@@ -161,7 +161,7 @@ impl<'a> Scanner<'a> {
         })
     }
 
-    /// `YYYYMMDD`, or with the same separator twice. Also says whether it is a date only with a time after it.
+    /// Reads `YYYYMMDD`, perhaps with the same separator twice. The flag says whether this is a date only if a time follows.
     fn year_first(mut self) -> Option<(Self, Date, bool)> {
         let year = self.digits(4).filter(|year| *year <= LAST_YEAR)?;
         let separator = self.one_of(b"-_. ");
@@ -176,7 +176,7 @@ impl<'a> Scanner<'a> {
         Some((self, Date::new(year, month, day).ok()?, false))
     }
 
-    /// `DD.MM.YYYY`. With other separators, numbers in brackets or counters may look like it.
+    /// Reads `DD.MM.YYYY`. With other separators, numbers in brackets or counters may look like a date, so a time must follow.
     fn day_first(mut self) -> Option<(Self, Date, bool)> {
         let day = self.two()?;
         let separator = self.one_of(b"-_.")?;
@@ -260,7 +260,7 @@ impl<'a> Scanner<'a> {
         Some(TimeOfDay { time, precision, offset_minutes: self.offset(), utc })
     }
 
-    /// Takes a `Z` if one follows. Returns whether it is the whole word.
+    /// Takes a `Z` if one follows. Returns whether the `Z` is a whole word.
     fn is_utc(&mut self) -> bool {
         self.one_of(b"Zz").is_some() && !self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric())
     }
@@ -275,8 +275,8 @@ impl<'a> Scanner<'a> {
         parse_offset(text).filter(|_| is_certain && text.len() > 4)
     }
 
-    /// A fraction of a second after a point or comma, in milliseconds. Without a zone after it, it may be an extension or
-    /// a counter.
+    /// Takes a fraction of a second after a point or comma, in milliseconds. A zone must follow, because the digits could otherwise
+    /// be an extension or a counter.
     fn fraction(&mut self) -> Option<i16> {
         let mut ahead = *self;
         ahead.one_of(b".,")?;
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn known_names() {
+    fn times_are_found_in_known_names() {
         check("IMG_20180725_163423.jpg", Some("2018-07-25T16:34:23"));
         check("IMG_20180725_163423_1.jpg", Some("2018-07-25T16:34:23"));
         check("IMG_20180725_163423_001.jpg", Some("2018-07-25T16:34:23"));
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn names_in_other_languages() {
+    fn times_are_found_in_names_of_other_languages() {
         for before in [
             "WhatsApp Bild 2019-07-04 um ",
             "Imagen de WhatsApp 2019-07-04 a las ",
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn twelve_hours() {
+    fn twelve_hour_times_are_read() {
         for after in [" PM", " p.m.", " p. m.", "\u{202f}PM", "\u{a0}p.\u{a0}m.", " μ.μ.", "pm"] {
             check(&format!("Foto 2019-07-04 a las 6.03.22{after}.png"), Some("2019-07-04T18:03:22"));
             check(&format!("Foto 2019-07-04 a las 6.03.22{after} (1).png"), Some("2019-07-04T18:03:22"));
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_milliseconds() {
+    fn numbers_of_milliseconds_are_read() {
         for name in [
             "FB_IMG_1562263402000.jpg",
             "received_1562263402000.jpeg",
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn names_with_an_offset() {
+    fn offsets_in_names_are_read() {
         let check = |name: &str, wall: &str, offset, utc| {
             let found = parse_file_name(name).unwrap();
             assert_eq!(found.time.wall.to_string(), wall, "{name}");
@@ -449,7 +449,7 @@ mod tests {
         check("20180823T160104.123456-0330.jpg", "2018-08-23T16:01:04.123", Some(-210), false);
         check("2018-08-23T16:01:04.123+02:00.jpg", "2018-08-23T16:01:04.123", Some(120), false);
         check("2018-08-23T16.01.04.123456Z.jpg", "2018-08-23T16:01:04.123", None, true);
-        // No zone follows.
+        // Names without a zone.
         check("2018-08-23T16:01:04.123.jpg", "2018-08-23T16:01:04", None, false);
         check("20180823_160104.12.jpg", "2018-08-23T16:01:04", None, false);
         check("20180823_160104.2-edited.jpg", "2018-08-23T16:01:04", None, false);
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn other_orders_and_precisions() {
+    fn other_orders_and_precisions_are_read() {
         check("photo_12@04-07-2019_18-03-22.jpg", Some("2019-07-04T18:03:22"));
         check("04.07.2019 Oma.jpg", Some("2019-07-04T00:00:00"));
         check("04-07-2019.jpg", None);
@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn names_without_a_time() {
+    fn other_numbers_in_names_are_not_times() {
         for name in [
             "",
             "IMG_1234.jpg",
@@ -501,7 +501,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_panics(name in "[0-9_. +Zapm-]{0,40}|[0-9]{4}-[0-9]{2}-[0-9]{2}\\PC{0,30}[0-9.]{0,9}\\PC{0,9}|.*") {
+        fn arbitrary_names_never_panic(name in "[0-9_. +Zapm-]{0,40}|[0-9]{4}-[0-9]{2}-[0-9]{2}\\PC{0,30}[0-9.]{0,9}\\PC{0,9}|.*") {
             let _ = parse_file_name(&name);
         }
     }

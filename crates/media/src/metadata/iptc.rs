@@ -12,7 +12,7 @@ const MAX_LENGTH_BYTES: usize = 4;
 /// The coded character set UTF-8: `ESC % G`.
 const UTF_8: &[u8] = b"\x1B%G";
 
-/// The datasets that are read; the first of each number counts.
+/// The datasets that are read. If a file has several with the same number, the first one counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Iptc {
     /// Creation of the depicted content, 2:55 and 2:60.
@@ -77,7 +77,7 @@ impl<'a> Iterator for Datasets<'a> {
     }
 }
 
-/// Decodes text. If UTF-8 is declared, other text is UTF-8 with a truncated last character.
+/// Decodes text. If UTF-8 is declared, invalid text is UTF-8 whose last character is truncated.
 fn text(value: &[u8], is_utf8: bool) -> String {
     match std::str::from_utf8(value) {
         Err(_) if is_utf8 => {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn encodings() {
+    fn texts_in_every_encoding_are_read() {
         let check = |charset: Option<&[u8]>, caption: &[u8], expect: &str| {
             let charset = charset.map(|charset| dataset(1, 90, charset)).unwrap_or_default();
             let read = Iptc::read(&[charset, dataset(2, 120, caption)].concat());
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn extended_lengths() {
+    fn extended_lengths_are_read() {
         let check = |length: &[u8], value: &[u8], expect: Option<&str>| {
             let read = Iptc::read(&[extended(120, length, value), dataset(2, 5, b"title")].concat());
             assert_eq!(read.caption.as_deref(), expect, "{length:?}");

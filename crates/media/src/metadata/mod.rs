@@ -58,8 +58,8 @@ pub fn is_sidecar_content(kind: SidecarKind, content: &[u8]) -> bool {
     }
 }
 
-/// The corrections that an XMP sidecar in an export of this library has; `None` if there are none. [`metadata`] then reads
-/// from it what the file says.
+/// The corrections in an XMP sidecar from an export of this library; `None` if there are none. From a sidecar with corrections,
+/// [`metadata`] reads the original values of the file instead.
 pub fn sidecar_corrections(content: &[u8]) -> Option<PhotoEdit> {
     Xmp::read(content)?.corrections()
 }

@@ -24,7 +24,8 @@ pub(super) struct PngText {
 }
 
 impl PngText {
-    /// Decodes the texts as UTF-8, which many programs write into Latin-1 chunks, else as Windows-1252.
+    /// Decodes the texts as UTF-8 if they are valid UTF-8, else as Windows-1252. Many programs write UTF-8 into Latin-1
+    /// chunks.
     pub(super) fn read(texts: &PngTexts<'_>) -> Self {
         let text = |bytes: &Option<Cow<'_, [u8]>>| bytes.as_deref().map(text::decode);
         Self {
@@ -61,7 +62,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn dates() {
+    fn creation_times_are_parsed() {
         let check = |text: &str, expect: Option<(&str, Option<i32>)>| {
             let read = parse_creation_time(text).map(|time| (time.wall.to_string(), time.offset_minutes));
             let read = read.as_ref().map(|(wall, offset)| (wall.as_str(), *offset));
@@ -81,7 +82,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_panics(
+        fn arbitrary_texts_never_panic(
             date in "[A-Z][a-z]{2}, [0-9]{1,2} (Jan|Feb|Dec) [0-9]{2,4} [0-9:]{0,9} [A-Z0-9+-]{0,6}|.{0,120}",
             bytes in prop::collection::vec(any::<u8>(), 0..60),
         ) {

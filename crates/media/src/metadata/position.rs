@@ -35,8 +35,8 @@ fn is_measuring(tags: &Tags<'_>) -> bool {
     tags.text(Directory::Gps, tag::GPS_STATUS).is_some_and(|status| status.trim() == "A")
 }
 
-/// One to three numbers: degrees, minutes and seconds, with their hemisphere. The sign of the degrees is that of the whole.
-/// `None` for positive numbers without the hemisphere, because the sign is unknown then.
+/// Reads an angle from one to three numbers (degrees, minutes and seconds) and the hemisphere. The sign of the degrees is the sign
+/// of the angle. `None` for positive numbers without the hemisphere, because the sign is unknown then.
 fn degrees(tags: &Tags<'_>, value: u16, hemisphere: u16, [positive, negative]: [char; 2]) -> Option<f64> {
     let parts = tags.reals(Directory::Gps, value)?;
     let is_negative = parts.first()?.is_sign_negative();
@@ -48,14 +48,14 @@ fn degrees(tags: &Tags<'_>, value: u16, hemisphere: u16, [positive, negative]: [
     }
     let hemisphere = tags.text(Directory::Gps, hemisphere).and_then(|text| text.trim().chars().next());
     if is_negative {
-        // With a sign, the hemisphere may be missing, but must not contradict it.
+        // The hemisphere may be missing, because there is a sign, but it must not contradict the sign.
         let hemisphere = hemisphere.unwrap_or(negative);
         return signed(angle, hemisphere, [positive, negative]).filter(|angle| *angle <= 0.0);
     }
     signed(angle, hemisphere?, [positive, negative])
 }
 
-/// A number with its sixtieths, and their sixtieths: degrees, minutes and seconds in degrees.
+/// Adds up degrees, minutes and seconds to degrees, or hours, minutes and seconds to hours.
 pub(super) fn from_sixtieths(parts: &[f64]) -> f64 {
     parts.iter().rev().fold(0.0, |sum, part| sum / 60.0 + part)
 }
@@ -63,7 +63,7 @@ pub(super) fn from_sixtieths(parts: &[f64]) -> f64 {
 fn signed(angle: f64, hemisphere: char, [positive, negative]: [char; 2]) -> Option<f64> {
     match hemisphere.to_ascii_uppercase() {
         hemisphere if hemisphere == positive => Some(angle),
-        // Not −0.
+        // The subtraction avoids −0.
         hemisphere if hemisphere == negative => Some(0.0 - angle),
         _ => None,
     }
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn positions() {
+    fn positions_are_read_from_exif() {
         let paris = ("N", [(48, 1), (51, 1), (2954, 100)]);
         let east = ("E", [(2, 1), (17, 1), (4013, 100)]);
         check(paris, east, "", Some((48.858_206, 2.294_481)));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn one_to_three_numbers_of_any_type() {
+    fn angles_have_one_to_three_numbers_of_any_type() {
         let reals =
             |numbers: &[f64]| -> Vec<u8> { numbers.iter().flat_map(|number| number.to_le_bytes()).collect() };
         let floats =
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn written_coordinates() {
+    fn xmp_coordinates_are_parsed() {
         let check = |text: &str, reference: Option<&str>, expect: Option<f64>| {
             let found = parse_angle(text, reference, ['N', 'S']).map(|angle| (angle * 1e6).round() / 1e6);
             assert_eq!(found, expect, "{text:?} {reference:?}");
@@ -254,7 +254,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_panics(text in "[0-9,.NSEW+-]{0,20}|.*", reference in ".?") {
+        fn arbitrary_coordinates_never_panic(text in "[0-9,.NSEW+-]{0,20}|.*", reference in ".?") {
             let angle = parse_angle(&text, Some(&reference), ['N', 'S']);
             prop_assert!(angle.is_none_or(f64::is_finite));
         }

@@ -13,8 +13,8 @@ const SUPPLEMENT: &str = "supplemental-metadata";
 /// A Takeout export truncates the part before `.json` to this length, in UTF-16 units. A number in brackets is not counted.
 const TAKEOUT_NAME_UNITS: usize = 46;
 
-/// The length, in UTF-16 units, from which the suffix of an edited photo may be truncated. Names of photos are truncated
-/// to 47 units before their extension.
+/// Names of edited photos that have at least this length, in UTF-16 units, may have a truncated suffix. Names of photos are
+/// truncated to 47 units before their extension.
 const MIN_TRUNCATED_UNITS: usize = 44;
 
 /// Suffixes of edited photos in a Takeout export. An edited photo has the sidecar of the original.
@@ -74,8 +74,8 @@ pub fn sidecar_kind(file_name: &str) -> Option<SidecarKind> {
 ///
 /// - `x.jpg.xmp` belongs to `x.jpg`; `x.xmp` to every photo `x.…` that has no better one.
 /// - `x.jpg.json`, `x.jpg.supplemental-metadata.json` and its truncated forms belong to `x.jpg`, even if the photo's name
-///   is truncated in them. `x.jpg(1).json` belongs to `x(1).jpg`, also if the name is truncated. `x-edited.jpg` has the sidecar of `x.jpg`. A truncated
-///   name that matches several photos belongs to none.
+///   is truncated in them. `x.jpg(1).json` belongs to `x(1).jpg`, even if the name is truncated. `x-edited.jpg` has the
+///   sidecar of `x.jpg`. A truncated name that matches several photos belongs to none.
 /// - Case is ignored if no name matches exactly. The composed and the decomposed form of a letter are equal.
 ///
 /// Of several sidecars that match a photo the best is chosen; the others do not count as unmatched. The work is linear
@@ -110,7 +110,7 @@ pub fn match_sidecars(photos: &[&str], sidecars: &[&str]) -> SidecarMatches {
     SidecarMatches { by_photo, unmatched: unmatched.collect() }
 }
 
-/// The name of a photo in both forms of its letters.
+/// The name of a photo as stored, and with composed letters.
 struct PhotoName<'a> {
     stored: &'a str,
     composed: Cow<'a, str>,
@@ -121,8 +121,8 @@ impl<'a> PhotoName<'a> {
         Self { stored, composed: composed(stored) }
     }
 
-    /// The truncated forms of the names. An export truncates the stored name. The system that unpacked the export may have
-    /// changed the form of its letters, so the composed name counts as well.
+    /// The truncated forms of the names. An export truncates the name as it is stored. The system that unpacked the export may have
+    /// changed the form of letters, so the composed name is tried, too.
     fn truncated_keys(&self, names: for<'n> fn(&'n str) -> Vec<Name<'n>>) -> Vec<Key> {
         let mut keys = truncated_keys(&names(self.stored));
         if self.stored != self.composed {
@@ -139,7 +139,7 @@ impl<'a> PhotoName<'a> {
     }
 }
 
-/// Truncated names that match several photos which are not versions of each other.
+/// Truncated names that match several photos, unless these are versions of each other.
 fn ambiguous_keys(photos: &[PhotoName<'_>]) -> HashSet<Key> {
     let mut originals: HashMap<Key, &str> = HashMap::new();
     let mut ambiguous = HashSet::new();
@@ -192,7 +192,7 @@ impl Key {
 struct Index {
     exact: HashMap<Key, usize>,
     lowercase: HashMap<Key, usize>,
-    /// Sidecars with the same key as a better one, mapped to the better one.
+    /// For each sidecar with the same key as a better one, the better one.
     duplicates: HashMap<usize, usize>,
 }
 
@@ -254,7 +254,7 @@ fn own_names(photo: &str) -> Vec<Name<'_>> {
     numbered(stem, extension)
 }
 
-/// The same for the original of an edited photo.
+/// The same names for the original of an edited photo; empty for other photos.
 fn unedited_names(photo: &str) -> Vec<Name<'_>> {
     let (stem, extension) = stem_and_extension(photo);
     let (before_number, number) = split_number(stem);
@@ -276,8 +276,8 @@ fn with_and_without_extension(names: &[Name<'_>]) -> impl Iterator<Item = Key> {
     whole.chain(bare)
 }
 
-/// The truncated forms of the names that an export truncates. It takes the number off before: with the number, the
-/// truncated name of `x(1).jpg` would be that of `x.jpg`.
+/// The truncated forms of names that are too long. An export splits the number off before it truncates a name, so names that still
+/// contain a number are left out. Otherwise, the truncated name of `x(1).jpg` could be that of `x.jpg`.
 fn truncated_keys(names: &[Name<'_>]) -> Vec<Key> {
     let cut = |(stem, extension, number): &Name<'_>| {
         let is_numbered = |stem| split_number(stem).1.is_some();
@@ -289,7 +289,8 @@ fn truncated_keys(names: &[Name<'_>]) -> Vec<Key> {
     names.iter().filter_map(cut).collect()
 }
 
-/// The position in a longer text where that many UTF-16 units end; before a character that crosses the limit.
+/// The position after at most that many UTF-16 units of a text. A character that crosses the limit is left out. `None` if the text
+/// is not longer.
 fn end_of_units(text: &str, units: usize) -> Option<usize> {
     let mut counted = 0;
     text.char_indices().find_map(|(position, character)| {

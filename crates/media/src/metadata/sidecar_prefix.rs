@@ -1,4 +1,5 @@
-//! Prefixes that the names of a photo and of its sidecars share, to find one by the other without listing a folder.
+//! Prefixes that the names of a photo and of its sidecars share. With them, a photo or a sidecar is found without
+//! listing a folder.
 
 /// The longest prefix that a look-up of sidecars uses, in characters.
 const PHOTO_PREFIX_CHARS: usize = 12;
@@ -25,7 +26,7 @@ pub fn photo_prefix(sidecar_name: &str) -> &str {
     stem(sidecar_name)
 }
 
-/// The part of a name that numbers in brackets and extensions leave alone.
+/// The part of a name before the first dot or bracket. Extensions and numbers in brackets do not change it.
 fn stem(name: &str) -> &str {
     name.split(['.', '(']).next().unwrap_or_default()
 }

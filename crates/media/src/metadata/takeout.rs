@@ -41,7 +41,7 @@ pub enum TakeoutFile {
     Other,
 }
 
-/// What the file of a photo says, as far as it tells photos apart.
+/// The values in a photo's JSON file that tell photos apart.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TakeoutPhoto {
     /// The photo's file name before the export shortened it.
@@ -57,8 +57,8 @@ pub struct TakeoutPhoto {
 pub struct TakeoutAlbum {
     /// The title, not blank.
     pub title: String,
-    /// Whether other members confirm that the file describes an album. A file with only a title may be anything unless it
-    /// is in an export.
+    /// Whether members besides the title confirm that the file describes an album. Outside of an export, a file with only a title
+    /// may be anything.
     pub is_certain: bool,
 }
 
@@ -103,7 +103,7 @@ fn parse(file: &[u8]) -> Option<Value> {
     serde_json::from_slice(file).ok()
 }
 
-/// The file of an album may have `geoData`, but it has a `date` and no `photoTakenTime`.
+/// Whether a file describes a photo. The file of an album may also have `geoData`, but then has a `date` and no `photoTakenTime`.
 fn is_of_photo(file: &Value) -> bool {
     file.get(TAKEN).is_some() || (file.get("geoData").is_some() && file.get("date").is_none())
 }
@@ -137,7 +137,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_whole_sidecar() {
+    fn a_whole_sidecar_is_read() {
         let read = Takeout::read(
             br#"{
                 "title": "IMG_1.jpg",
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn times() {
+    fn capture_times_are_read() {
         let check = |timestamp: &str, expect: Option<&str>| {
             let file = format!(r#"{{"photoTakenTime": {{"timestamp": {timestamp}}}}}"#);
             let taken_at =
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn places() {
+    fn positions_are_read() {
         let check = |places: &str, expect: Option<(f64, f64)>| {
             let file = format!(r#"{{"photoTakenTime": {{}}, {places}}}"#);
             let found = Takeout::read(file.as_bytes()).unwrap().position;

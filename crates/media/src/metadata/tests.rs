@@ -43,7 +43,7 @@ fn check(case: &DateCase, found: CaptureTime) {
 }
 
 #[test]
-fn every_case_from_its_blocks() {
+fn metadata_of_every_case_are_read_from_blocks() {
     for case in cases() {
         let blocks = Blocks {
             exif: case.exif.as_deref().map(Into::into),
@@ -56,7 +56,7 @@ fn every_case_from_its_blocks() {
 }
 
 #[test]
-fn every_case_as_a_file() {
+fn metadata_of_every_case_are_read_from_a_file() {
     for case in &cases() {
         check(case, read(case, |info| metadata(&case.jpeg, info)));
     }
@@ -95,7 +95,7 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_photo_of_the_import_folder() {
+fn metadata_of_every_photo_in_the_import_folder_are_read() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
     let (sidecars, photos): (Vec<_>, Vec<_>) = files_below(&fixtures.join("import"))
         .into_iter()
@@ -120,7 +120,7 @@ fn every_photo_of_the_import_folder() {
         };
         let file = fs::read(&photo).unwrap();
         let Metadata { capture, details } = metadata(&file, &info);
-        // As an import does, which knows the place.
+        // Completes the offset from the position, as an import does.
         let zone = details.position.zip(capture.wall).filter(|_| capture.offset_minutes.is_none());
         let zone = zone.and_then(|(position, wall)| places::offset_minutes(position, wall));
         let at = capture.at.plus_millis(-i64::from(zone.unwrap_or(0)) * 60_000);
@@ -162,7 +162,7 @@ fn of(exif: ExifBlock, xmp: &str, sidecars: &[(SidecarKind, &str)]) -> Metadata 
 }
 
 #[test]
-fn positions_in_their_order() {
+fn sources_of_positions_are_used_in_their_order() {
     let exif = |degrees| {
         ExifBlock::default()
             .text(Directory::Gps, tag::GPS_LATITUDE_REF, "N")
@@ -211,13 +211,13 @@ fn orientation_in_a_sidecar_overrides_exif_and_not_the_container() {
 }
 
 #[test]
-fn exif_in_a_second_block() {
+fn values_that_the_first_exif_block_lacks_come_from_the_second() {
     let block = |orientation| {
         ExifBlock::default().number(Directory::Primary, tag::ORIENTATION, Number::Short(orientation)).build()
     };
     let picture = crate::samples::encode(&crate::samples::quarters(64, 48).into(), crate::Format::Jpeg);
     let check = |blocks: &[&[u8]], expect| {
-        // The last one that is inserted comes first.
+        // A block that is inserted later comes before the others, so the blocks are inserted in reverse order.
         let file = blocks.iter().rev().fold(picture.clone(), |file, block| {
             crate::samples::with_exif(crate::Format::Jpeg, &file, block)
         });
@@ -233,7 +233,7 @@ fn exif_in_a_second_block() {
 }
 
 #[test]
-fn cameras_in_their_order() {
+fn sources_of_cameras_are_used_in_their_order() {
     let exif = ExifBlock::default().text(Directory::Primary, tag::MAKE, "Canon");
     let xmp = "tiff:Make='Nikon' tiff:Model=' EOS R '";
     let sidecar = (SidecarKind::Xmp, "tiff:Make='Sony' tiff:Model='A7'");
@@ -300,7 +300,7 @@ fn png_text_gives_the_description() {
     check(&[packed_international_text("Description", "東京")], Some("東京"));
     check(&[plain_text("Title", b"A title")], Some("A title"));
     check(&[plain_text("Comment", b"A comment")], Some("A comment"));
-    // The description, then the comment, then the title, in any order in the file.
+    // The description is preferred to the comment, and the comment to the title, whatever their order in the file.
     let (title, comment) = (plain_text("Title", b"A title"), plain_text("Comment", b"A comment"));
     check(&[title.clone(), comment.clone()], Some("A comment"));
     check(&[title.clone(), comment.clone(), packed_text("Description", b"Words")], Some("Words"));

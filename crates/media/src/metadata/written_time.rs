@@ -34,7 +34,7 @@ pub(super) struct ParsedTime {
     pub(super) wall: DateTime,
     /// Offset from UTC in minutes, if the text has one.
     pub(super) offset_minutes: Option<i32>,
-    /// The last part that the text has.
+    /// The smallest unit that the text has.
     pub(super) precision: Precision,
 }
 
@@ -87,12 +87,12 @@ fn time_of_day(hour: i16, minute: i16, second: i16, millis: i32) -> Option<Time>
     Time::new(part(hour)?, part(minute)?, existing_second(part(second)?), millis * 1_000_000).ok()
 }
 
-/// The second before a leap second, which the calendar here does not have; any other second as it is.
+/// Replaces a leap second, which this calendar does not have, by the second before it.
 pub(super) fn existing_second(second: i8) -> i8 {
     if second == 60 { 59 } else { second }
 }
 
-/// At most six numbers: four digits, then one or two each. And the text after them.
+/// Reads at most six numbers: the first with four digits, the others with one or two. Also returns the text after them.
 fn numbers(text: &str) -> Option<(Vec<i16>, &str)> {
     let mut numbers = Vec::with_capacity(6);
     let (mut rest, mut last_separator) = (text, "");
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn exif_times() {
+    fn exif_times_are_parsed() {
         let check = |text: &str, sub_sec: Option<&str>, expect: Option<&str>| {
             let read = parse_time(text, sub_sec).map(|time| time.wall.to_string());
             assert_eq!(read.as_deref(), expect, "{text:?} {sub_sec:?}");
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets() {
+    fn offsets_are_parsed() {
         let check = |text: &str, expect| assert_eq!(parse_offset(text), expect, "{text:?}");
         check("+02:00", Some(120));
         check("-03:30", Some(-210));
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_and_fractions_inside_a_time() {
+    fn offsets_and_fractions_inside_a_time_are_parsed() {
         let check = |text: &str, sub_sec: Option<&str>, wall: &str, offset, precision| {
             let time = parse_time(text, sub_sec).unwrap();
             assert_eq!(time.wall.to_string(), wall, "{text:?}");
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn xmp_dates() {
+    fn xmp_dates_are_parsed() {
         let check = |text: &str, wall: &str, offset: Option<i32>, has_time: bool| {
             assert_eq!(shown(parse_time(text, None)), Some((wall.into(), offset, has_time)), "{text:?}");
         };
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_xmp_dates() {
+    fn invalid_xmp_dates_are_refused() {
         for missing in [
             "",
             "2019",
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn iptc_times() {
+    fn iptc_times_are_parsed() {
         let check = |date: &str, time: Option<&str>, wall: &str, offset: Option<i32>, has_time: bool| {
             assert_eq!(
                 shown(parse_iptc(date, time)),
@@ -349,7 +349,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_panics(text in "[0-9T:.Z+-]{0,32}|.*", time in "[0-9:Z+-]{0,12}|.*") {
+        fn arbitrary_times_never_panic(text in "[0-9T:.Z+-]{0,32}|.*", time in "[0-9:Z+-]{0,12}|.*") {
             let _ = parse_time(&text, Some(&time));
             let _ = parse_offset(&text);
             let _ = parse_date(&text);

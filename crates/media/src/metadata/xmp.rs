@@ -31,7 +31,7 @@ impl Xmp {
         packet::properties(&encoding::decode(packet)).map(|properties| Self { properties })
     }
 
-    /// The copy of the EXIF tag. If people corrected it, what the file says.
+    /// The copy of EXIF `DateTimeOriginal`. In a sidecar with corrections, the original time of the file.
     pub(super) fn date_time_original(&self) -> Option<ParsedTime> {
         match self.properties.get(Property::FileDateTime) {
             Some(text) => plain_time(text),
@@ -43,7 +43,7 @@ impl Xmp {
         self.time(Property::DateTimeOriginal, Property::SubSecTimeOriginal, Property::OffsetTimeOriginal)
     }
 
-    /// The copy of the EXIF tag.
+    /// The copy of EXIF `DateTimeDigitized`.
     pub(super) fn date_time_digitized(&self) -> Option<ParsedTime> {
         self.time(Property::DateTimeDigitized, Property::SubSecTimeDigitized, Property::OffsetTimeDigitized)
     }
@@ -69,7 +69,7 @@ impl Xmp {
         self.properties.get(Property::GpsTimeStamp).and_then(plain_time)?.moment()
     }
 
-    /// The position. If people corrected it, what the file says.
+    /// The position. For a place that people corrected, the original position of the file.
     pub(super) fn position(&self) -> Option<Position> {
         if !self.is_corrected(EditedField::Place) {
             return self.present_position();
@@ -86,7 +86,7 @@ impl Xmp {
         plausible(latitude, longitude, get(Property::GpsStatus).is_some_and(|status| status.trim() == "A"))
     }
 
-    /// `dc:description`. If people corrected it, what the file says.
+    /// `dc:description`. For a description that people corrected, the original description of the file.
     pub(super) fn description(&self) -> Option<&str> {
         let is_corrected = self.is_corrected(EditedField::Description);
         self.properties.get(if is_corrected { Property::FileDescription } else { Property::Description })

@@ -14,15 +14,16 @@ pub struct WrittenSidecar<'a> {
     /// Where it was taken.
     pub position: Option<Position>,
     pub description: Option<&'a str>,
-    /// What its file says, if people corrected the photo.
+    /// The original values of the file, if people corrected the photo.
     pub file: Option<FileValues<'a>>,
 }
 
-/// What the file of a corrected photo says.
+/// The original values of a corrected photo's file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FileValues<'a> {
     pub corrected: &'a [EditedField],
-    /// When it was taken. The present time may also differ because it follows from a corrected place.
+    /// When the photo was taken. The current time may differ even if only the place was corrected, because it may
+    /// follow from the place.
     pub captured_at: Timestamp,
     pub utc_offset: Option<UtcOffset>,
     /// Where it was taken.
@@ -114,7 +115,7 @@ impl FileValues<'_> {
     }
 }
 
-/// The time on a clock at that place, with its offset. Without an offset, the time in UTC, which readers assume.
+/// The local time with its offset. If the offset is unknown, the time in UTC, because readers assume UTC.
 fn local_time(at: Timestamp, offset: Option<UtcOffset>) -> String {
     let minutes = offset.map_or(0, UtcOffset::minutes);
     let wall = at.plus_millis(i64::from(minutes) * 60_000).to_string();
@@ -164,7 +165,7 @@ mod tests {
         crate::metadata(b"", &info)
     }
 
-    /// Only offsets that a zone had are read.
+    /// Offsets that some time zone had. Readers ignore others.
     const ZONES: [&str; 5] =
         ["Europe/Paris", "America/St_Johns", "Asia/Kathmandu", "Pacific/Chatham", "America/New_York"];
 
@@ -184,7 +185,7 @@ mod tests {
             let text = clean_text(&format!("A lake {}", text.replace(['\u{fffe}', '\u{ffff}'], "")));
             let sidecar = WrittenSidecar { captured_at, utc_offset, position, description: text.as_deref(), file: None };
             let found = read(&sidecar);
-            // A clock at 1970-01-01 00:00:00 was never set.
+            // Readers ignore 1970-01-01 00:00:00, the time of a clock that was never set.
             prop_assume!(at_ms != 0 && at_ms + i64::from(offset.unwrap_or(0)) * 60_000 != 0);
             prop_assert_eq!(found.capture.at, captured_at);
             prop_assert_eq!(found.capture.offset_minutes, offset);

@@ -69,11 +69,11 @@ impl Pixels {
 
     fn resize_typed<P: InnerPixel + PixelTrait>(mut self, size: PixelSize) -> Result<Self, MediaError> {
         let has_alpha = self.layout.has_alpha();
-        // A `TypedImageRef` would do, but the resizer's temporary images are `TypedImage`: with another type, its code
-        // would be compiled twice.
+        // A `TypedImageRef` would suffice. But the resizer's temporary images are of type `TypedImage`, and its code
+        // would be compiled a second time for another type.
         let mut source = typed::<P>(self.size, &mut self.bytes)?;
-        // Colours of transparent pixels must not affect their neighbours. Done in place: the resizer itself would copy
-        // all pixels.
+        // Colours of transparent pixels must not affect their neighbours. Multiplied in place, because the resizer
+        // itself would copy all pixels.
         if has_alpha {
             MulDiv::new().multiply_alpha_inplace_typed(&mut source).map_err(failed)?;
         }

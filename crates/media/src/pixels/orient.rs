@@ -32,7 +32,8 @@ fn orient_channels<const N: usize>(mut pixels: Pixels, orientation: Orientation)
     pixels
 }
 
-/// Each row of the result is a column of the source. Some columns at a time, whose rows fit into the processor's cache.
+/// Each row of the result is a column of the source. Some columns are copied at a time, so that the rows of the result
+/// fit into the processor's cache.
 fn columns_as_rows<const N: usize>(grid: &[[u8; N]], width: usize, orientation: Orientation) -> Vec<[u8; N]> {
     const COLUMNS: usize = 32;
     let from_left = matches!(orientation, Orientation::Transpose | Orientation::Rotate90);

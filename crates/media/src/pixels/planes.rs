@@ -42,7 +42,7 @@ impl Planes {
         Self { y: upright(self.y, LUMA), cb: upright(self.cb, CHROMA), cr: upright(self.cr, CHROMA) }
     }
 
-    /// RGB pixels of planes with the range of WebP. Made for small pictures: chroma is not interpolated.
+    /// RGB pixels of planes with the range of WebP. Chroma is not interpolated, so this is suitable only for small pictures.
     pub(crate) fn to_rgb(&self) -> Pixels {
         let mut bytes = Vec::with_capacity(self.y.bytes.len() * 3);
         fn row_of(plane: &Pixels, row: usize) -> &[u8] {
@@ -69,7 +69,7 @@ impl Planes {
     }
 }
 
-/// The averages of squares of four samples. Those at odd ends have two samples, or one.
+/// The averages of squares of four samples. If a side is odd, the last squares have only two samples, or one.
 fn halved(plane: &Pixels) -> Vec<u8> {
     let width = usize::try_from(plane.size.width).unwrap_or(usize::MAX);
     let sum = |pair: &[u8]| -> u16 {
@@ -91,9 +91,9 @@ fn halved(plane: &Pixels) -> Vec<u8> {
 /// The range of samples in WebP.
 #[derive(Debug, Clone, Copy)]
 struct Range {
-    /// Number of levels that 255 levels become.
+    /// Number of levels to which 255 levels are compressed.
     levels: u32,
-    /// The sample of black or grey in JPEG and in WebP.
+    /// The sample that means black (luma) or grey (chroma), in JPEG and in WebP.
     origins: (u32, u32),
 }
 
@@ -102,7 +102,7 @@ const CHROMA: Range = Range { levels: 224, origins: (128, 128) };
 
 impl Range {
     fn compress(self, samples: &mut [u8]) {
-        // 16.16 fixed point, rounded by the half. The sum is at most 240.5, so the high half fits into a byte.
+        // 16.16 fixed point; adding a half rounds the result. The sum is at most 240.5, so its integer part fits into a byte.
         let factor = (self.levels << 16) / 255;
         let offset = (self.origins.1 << 16) - self.origins.0 * factor + (1 << 15);
         for sample in samples {

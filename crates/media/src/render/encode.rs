@@ -10,15 +10,17 @@ use crate::pixels::{Layout, Pixels, Planes};
 /// How renditions are encoded.
 pub(super) type Encoding = Settings;
 
-/// Hardly distinguishable from the original at display size. The method takes a third of the time of libwebp's default 4;
-/// files are 5 % larger and 0.3 dB worse.
+/// For renditions that are hardly distinguishable from the original at display size. The method takes a third of the time of
+/// libwebp's default method 4. Files are 5 % larger and 0.3 dB worse.
 pub(super) const DISPLAY: Encoding = Settings { quality: 80.0, method: 2, lossless: false };
-/// For previews, of which a page loads many: a quarter smaller. With so few pixels, the slower method takes 3 ms.
+/// For previews. Their files are a quarter smaller, because a page loads many of them. With so few pixels, the slower method takes
+/// only 3 ms.
 pub(super) const PREVIEW: Encoding = Settings { quality: 70.0, method: 4, lossless: false };
 /// For graphics, which are smaller without loss. More effort gains little.
 const GRAPHIC: Encoding = Settings { quality: 20.0, method: 2, lossless: true };
 
-/// Encodes RGB or RGBA pixels as WebP: without loss if that may be and is smaller. Deterministic.
+/// Encodes RGB or RGBA pixels as WebP: without loss if the picture may be a graphic and the file is smaller. The result is
+/// deterministic.
 pub(super) fn pixels(
     pixels: &Pixels,
     encoding: Encoding,

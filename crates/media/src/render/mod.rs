@@ -66,7 +66,7 @@ fn render_checked(checked: &CheckedPicture<'_>, wanted: &[Rendition]) -> Result<
     let hash_size = hash_side.map(|side| probe.upright_size.fit_within(side));
     let is_wanted = |size| wanted.iter().any(|rendition| rendition_size(&probe, *rendition) == size);
     let encoding_at = |size| {
-        // A picture as small as its preview has one file for all renditions.
+        // If the picture is as small as its preview, all renditions have the same file, which is encoded for display.
         let is_preview = rendition_size(&probe, Rendition::Preview) == size
             && rendition_size(&probe, Rendition::Thumb) != size;
         if is_preview { encode::PREVIEW } else { encode::DISPLAY }
@@ -139,8 +139,8 @@ fn join_damage(damaged: Option<String>, unconverted: Option<ProfileError>) -> Op
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
-/// Resizes to each size in turn and calls `make` with the picture. `prepare` is called once, after the first resize, when
-/// there are fewest pixels; it turns the picture upright.
+/// Resizes to each size in turn and calls `make` with the picture. `prepare` turns the picture upright. It is called once, after
+/// the first resize, when there are fewer pixels.
 fn resize_steps<P: Raster, T>(
     picture: P,
     orientation: Orientation,

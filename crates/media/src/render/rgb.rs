@@ -25,8 +25,8 @@ pub struct RgbPictures {
 }
 
 impl Photo<'_> {
-    /// Decodes a picture once and resizes it so that its longest side is at most each of these lengths; never enlarged. A
-    /// JPEG is decoded at the smallest sufficient fraction of its size.
+    /// Decodes a picture once, and resizes it for each of these lengths so that its longest side is at most that length. The
+    /// picture is never enlarged. A JPEG is decoded at the smallest sufficient fraction of its size.
     ///
     /// The headers are checked as in [`probe`](Self::probe) before any pixel is decoded.
     pub fn decode_rgb(&self, longest_sides_px: &[u32], limits: &Limits) -> Result<RgbPictures, MediaError> {

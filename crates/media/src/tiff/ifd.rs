@@ -207,7 +207,7 @@ impl<'a> Entry<'a> {
                 u64::try_from(numerator.checked_div(denominator)?).ok().filter(|_| is_whole)
             }
             (11 | 12, _) => {
-                // `as` cuts nothing of a whole number in this range.
+                // Below this limit, converting a whole number with `as` is exact.
                 const LIMIT: f64 = 9_007_199_254_740_992.0;
                 let real = self.real(place)?;
                 let is_whole = (0.0..LIMIT).contains(&real) && real.fract() == 0.0;

@@ -5,7 +5,7 @@ use super::{ByteOrder, Directory, Entry, Structure, tag};
 /// Maximum size of all values; real blocks have a few thousand bytes.
 const MAX_VALUE_BYTES: usize = 1 << 20;
 
-/// Bytes of an entry, and of the rest of a directory.
+/// Length of an entry in bytes, and of a directory without its entries.
 const ENTRY: usize = 12;
 const FRAME: usize = 6;
 

@@ -16,8 +16,8 @@ pub(super) fn drop_all() -> Result<()> {
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
 }
 
-/// Only a thread that may change its capabilities can do this. For others the set has no effect, because Landlock denies them new
-/// privileges.
+/// Empties the bounding set, if the thread may change its capabilities. For other threads the set has no effect, because Landlock
+/// denies them new privileges.
 fn empty_bounding_set() -> Result<()> {
     for number in 0..u64::BITS {
         match remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << number)) {

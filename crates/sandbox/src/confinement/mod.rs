@@ -18,9 +18,9 @@ pub struct Protections {
     /// seccomp allows only the system calls that decoding needs: no network, no other program, no signals to other processes,
     /// no new executable memory.
     pub system_calls: bool,
-    /// It has no capabilities, also if the service runs as root.
+    /// The worker has no capabilities, even if the service runs as root.
     pub capabilities: bool,
-    /// The kernel limits its memory and processor time.
+    /// The kernel limits the worker's memory and processor time.
     pub limits: bool,
 }
 

@@ -53,8 +53,8 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_uname,
 ];
 
-/// Kill the process: no decoder calls these, so the process was taken over. All other calls fail with an error, so that a
-/// library that looks for a configuration file continues without it.
+/// These calls kill the process: no decoder makes them, so the process was taken over. Other forbidden calls fail with an error, so
+/// that a library that looks for a configuration file continues without the file.
 const FATAL: &[c_long] = &[
     libc::SYS_execve,
     libc::SYS_execveat,
@@ -88,7 +88,8 @@ pub(super) fn restrict() -> Result<(), String> {
     Ok(())
 }
 
-/// The strictest filter decides. The one with the fewest allowed calls comes last, because no filter can be added after it.
+/// If several filters match, the strictest one decides. The filter with the fewest allowed calls comes last, because it also
+/// forbids adding filters.
 fn programs() -> Result<[BpfProgram; 3], BackendError> {
     let any = |calls: &[c_long]| calls.iter().map(|call| (*call, Vec::new())).collect();
     let fatal = compile(any(FATAL), SeccompAction::KillProcess, SeccompAction::Allow)?;

@@ -37,7 +37,7 @@ async fn crash_affects_no_other_file() {
 async fn file_is_retried_in_a_new_worker() {
     let pool = Pool::new(hostile()).unwrap();
     let (first, _) = identify(&pool, Urgency::Background).await;
-    // It crashes a worker that has done a job before, and no new one.
+    // This file crashes a worker that has done a job before, but not a new worker.
     assert!(misbehave(&pool, "abort-unless-fresh").await.is_ok());
     crate::wait_for_exit(first).await;
     assert_eq!(identify(&pool, Urgency::Background).await.1, 2);

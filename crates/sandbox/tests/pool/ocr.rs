@@ -100,7 +100,7 @@ async fn missing_ocr_is_reported() {
     let reason = "Tesseract has no trained data for xyz".to_owned();
     let unavailable = check(ocr_options("xyz"), &format!("text in photos is not read: {reason}")).await;
     assert_eq!(unavailable, OcrStatus::Unavailable { reason, missing: vec!["xyz".into()] });
-    // The installed ones of several languages are used.
+    // If only some of the languages are installed, these are used.
     let status = Pool::new(ocr_options("xyz+eng")).unwrap().ocr_status().await.unwrap();
     let OcrStatus::Ready { languages, missing, .. } = status else { panic!("{status:?}") };
     assert_eq!((languages, missing), (vec!["eng".to_owned()], vec!["xyz".to_owned()]));
@@ -148,7 +148,7 @@ async fn languages_installed_later_are_found() {
         }
     };
     tokio::time::timeout(LONG_TIMEOUT, found).await.unwrap();
-    // No process is started per call.
+    // A call does not start a new process while a worker is idle.
     assert!(!is_ready(&long_idle).await);
 }
 

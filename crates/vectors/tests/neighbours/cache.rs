@@ -127,7 +127,7 @@ async fn cancelled_search_leaves_its_rows() {
     };
     tokio::time::timeout(Duration::from_millis(5), search).await.unwrap_err();
     assert_eq!(rows(&cache, 1).await, 100);
-    // A cancelled search that waits does not block others.
+    // A search that was cancelled while it waited does not block others.
     let writer = cache.fill(key(1), DIMENSIONS).await;
     tokio::time::timeout(Duration::from_millis(5), rows(&cache, 1)).await.unwrap_err();
     drop(writer);

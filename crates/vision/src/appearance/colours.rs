@@ -40,7 +40,7 @@ const THRESHOLDS: &[Threshold] = &[
 const STRIKING_CHROMA: f32 = 0.13;
 /// The `half` and `full` shares of striking colours.
 const STRIKING: (f32, f32) = (0.02, 0.08);
-/// The factor of the `full` share in the centre.
+/// In the centre, the `full` share of a colour is multiplied by this factor.
 const CENTRE_FACTOR: f32 = 1.6;
 
 /// The shares of a colour and of its shades.

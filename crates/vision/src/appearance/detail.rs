@@ -8,7 +8,7 @@ pub(super) const LONGEST_SIDE: u32 = 512;
 pub(super) const BLOCKS: usize = 16;
 /// The smallest step between neighbours that is an edge, of 255.
 const EDGE_STEP: u32 = 20;
-/// Smaller steps may be noise, unless the difference over nine pixels is at least [`CLEAR_DIFFERENCE`].
+/// Smaller steps may be noise, unless the difference over nine steps is at least [`CLEAR_DIFFERENCE`].
 const FAINT_STEP: u32 = 5;
 const CLEAR_DIFFERENCE: u32 = 24;
 /// Nine times the step that noise may add.
@@ -75,13 +75,13 @@ pub(super) struct Block {
     step_sum: u32,
     /// The sum of the steps that are large enough to measure sharpness.
     clear_sum: u32,
-    /// How much of that sum blurring would remove, times nine.
+    /// Nine times the part of `clear_sum` that blurring would remove.
     lost_by_nine: u32,
 }
 
 impl Block {
-    /// Adds a run of pixels. The slices hold the first of nine pixels, the two neighbours in the middle, and the last
-    /// of the nine.
+    /// Adds a run of steps from `before` to `here`. `first` is four pixels before `before`, and `last` is four pixels
+    /// after `here`.
     fn add(&mut self, [first, before, here, last]: [&[u8]; 4]) {
         for (((first, before), here), last) in first.iter().zip(before).zip(here).zip(last) {
             let step = u32::from(before.abs_diff(*here));
@@ -207,7 +207,7 @@ fn noise(luma: &Luma) -> f32 {
             luma.row(row - 1).windows(3).zip(luma.row(row).windows(3)).zip(luma.row(row + 1).windows(3));
         for ((above, here), below) in rows {
             let (&[a, b, c], &[d, e, f], &[g, h, i]) = (above, here, below) else { continue };
-            // Clipping removes noise.
+            // Clipped pixels have no noise.
             if e <= 4 || e >= 251 {
                 continue;
             }
@@ -220,7 +220,7 @@ fn noise(luma: &Luma) -> f32 {
             }
         }
     }
-    // The lower quartile: half of the picture may be full of detail.
+    // The lower quartile is used, because half of the picture may be full of detail.
     let mut below = 0;
     let quartile = histogram.iter().position(|bin| {
         below += bin;

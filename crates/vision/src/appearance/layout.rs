@@ -50,7 +50,8 @@ fn page(cells: &Cells, lightness: &Distribution, detail: &Detail) -> f32 {
 
 /// Neighbouring pixels are mostly equal, and where they differ, they differ much.
 fn graphic(picture: &Picture, detail: &Detail) -> f32 {
-    // Equal neighbours are also counted outside black and white areas, which photographs have, too.
+    // Equal neighbours are counted everywhere, and separately outside of clipped black and white areas, which
+    // photographs have, too.
     let (mut even, mut same, mut equal, mut inner, mut hard, mut all) =
         (0_u32, 0_u32, 0_u32, 0_u32, 0_u32, 0_u32);
     for row in picture.rgb().chunks_exact(picture.width() as usize * 3) {
@@ -81,7 +82,7 @@ fn distance(one: &[f32; 3], other: &[f32; 3]) -> f32 {
     one.iter().zip(other).map(|(one, other)| (one - other).powi(2)).sum::<f32>().sqrt()
 }
 
-/// Compares the difference between one half and the mirrored other half with that of unrelated positions.
+/// Compares two differences: between one half and the mirrored other half, and between unrelated positions.
 fn symmetric(cells: &Cells, lightness: &Distribution) -> f32 {
     if cells.width < BLOCKS || cells.height < BLOCKS {
         return 0.0;

@@ -193,15 +193,16 @@ impl ParsedQuery {
                 *weight = if *is_required { 1.0 / count } else { -1.0 / count };
             }
         }
-        // The similarity is the mean over all concepts. One of two gives 0.5 and two of three 0.67, which must not
-        // match.
+        // The similarity is the mean over all concepts. A picture with one of two concepts has 0.5, and a picture with
+        // two of three has 0.67. Neither must match.
         let (midpoint, min_similarity) = match self.concepts.len() {
             1 if negative > 0.0 => (0.6, 0.5),
             1 => (0.5, 0.3),
             2 => (0.68, 0.57),
             _ => (0.78, 0.70),
         };
-        // A negated concept counts as 1 minus its activation. The dot product lacks the constant part.
+        // A negated concept counts as 1 minus its activation. The dot product lacks the constant 1, so it is subtracted
+        // from both thresholds.
         let constant = negative / count;
         Some(EncodedQuery {
             vector,

@@ -7,7 +7,8 @@ use super::{
     detail::Detail,
 };
 
-/// Sets all concepts of scenes, and corrects those of tone and layout, which must be set before.
+/// Sets all concepts of scenes. Also corrects some concepts of tone and texture, so these and the concepts of layout
+/// must be set before.
 pub(super) fn set(cells: &Cells, lightness: &Distribution, detail: &Detail, activations: &mut Activations) {
     let drawn = activations.get(Concept::Graphic).max(activations.get(Concept::Page));
     let photographed = 1.0 - drawn;
@@ -16,7 +17,7 @@ pub(super) fn set(cells: &Cells, lightness: &Distribution, detail: &Detail, acti
     let below = cells.mean_between(0.5, 1.0, |colour| colour.lightness);
     activations.set(Concept::Sunset, sunset(cells, detail) * photographed);
     activations.set(Concept::Snow, snow(cells, detail) * photographed);
-    // A night sky may look like a drawing on black, so that a drawing excludes it only partly.
+    // A night sky may look like a drawing on black, so the score for a drawing lowers that for night only partly.
     activations.set(Concept::Night, night(cells, detail) * (1.0 - 0.65 * drawn));
     activations.set(Concept::BlueHour, blue_hour(cells, lightness) * photographed);
     activations.set(Concept::BlueSky, blue_sky(cells) * photographed);

@@ -15,18 +15,18 @@ pub(super) const MAX_PHRASE_LENGTH: usize = 12;
 pub(super) enum Shade {
     Dark,
     Light,
-    /// Not at all ("bright red"), although the word alone may be a concept.
+    /// The word does not change the colour ("bright red"), although the word alone may be a concept.
     Plain,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Meaning {
     pub(super) concept: Option<Concept>,
-    /// It often means something else.
+    /// Whether the word often means something else.
     pub(super) ambiguous: bool,
-    /// How it changes the colour after it.
+    /// How the word changes the colour after it.
     pub(super) shades_next: Option<Shade>,
-    /// How it changes the colour before it.
+    /// How the word changes the colour before it.
     pub(super) shades_last: Option<Shade>,
     pub(super) negates: bool,
     pub(super) ignored: bool,
@@ -45,7 +45,7 @@ pub(super) enum Token {
 /// The phrases of all languages.
 #[derive(Debug, Clone)]
 pub(super) struct Vocabulary {
-    /// By [`key`].
+    /// The meaning of each phrase, by [`key`].
     meanings: HashMap<String, Meaning>,
 }
 

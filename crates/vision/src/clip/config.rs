@@ -10,7 +10,7 @@ use super::{LoadError, resample::Filter, text::Cleaning};
 const MAX_DIMENSIONS: usize = 8192;
 const MAX_SIDE_PX: usize = 2048;
 const MAX_TOKENS: usize = 4096;
-/// Room for a word between two special tokens.
+/// Minimum context length: room for a word between two special tokens.
 const MIN_TOKENS: usize = 4;
 /// The largest settings file.
 const MAX_BYTES: u64 = 1 << 20;

@@ -60,7 +60,7 @@ pub struct ClipModel {
 
 struct ImageEncoder {
     graph: Arc<dyn Graph>,
-    /// It takes bytes and normalises them itself.
+    /// Whether the graph takes bytes and normalises them itself.
     takes_bytes: bool,
 }
 
@@ -154,7 +154,7 @@ impl ClipModel {
         self.check_unchanged().is_ok()
     }
 
-    /// Fails if another model was installed over it, because the two must not be mixed.
+    /// Fails if another model was installed in its place, because the parts of two models must not be mixed.
     fn check_unchanged(&self) -> Result<(), LoadError> {
         self.manifest.check(&self.folder).map_err(|error| LoadError(error.to_string()))
     }

@@ -112,7 +112,7 @@ mod tests {
         check(padded, (640, 480), (224, 168));
         check(padded, (480, 640), (168, 224));
         check(padded, (4000, 1), (224, 1));
-        // 3 x 448 / 448 = 3 exactly; 1.5 and 2.5 both round to 2.
+        // Halves are rounded to even: 1.5 and 2.5 both become 2.
         check(padded, (448, 3), (224, 2));
         check(padded, (448, 5), (224, 2));
     }

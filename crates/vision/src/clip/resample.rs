@@ -1,6 +1,6 @@
 //! Resizing with the same results as Pillow up to version 12 (`Image.resize` of 8-bit pictures, libImaging/Resample.c):
-//! models were trained on pictures resized by it, and their published preprocessing is defined by it. The horizontal
-//! pass comes first.
+//! models were trained on pictures that Pillow resized, and their published preprocessing refers to Pillow. The
+//! horizontal pass comes first.
 //!
 //! When shrinking, the filter is widened by the scale to avoid aliasing. Weights are fixed-point numbers with 22
 //! fractional bits, and the picture between the two passes has 8 bits a channel.
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn part_equals_that_of_the_whole() {
+    fn part_equals_the_same_part_of_the_whole() {
         let noise = picture(40, 30, |x, y| [x * 31 + y * 57, x * y, x ^ y]);
         let whole = resize(&noise, (17, 0..17), (50, 0..50), Filter::Bicubic);
         let part = resize(&noise, (17, 3..9), (50, 20..31), Filter::Bicubic);

@@ -19,9 +19,9 @@ const MAX_TOKENIZER_BYTES: u64 = 256 << 20;
 pub(super) enum Cleaning {
     /// White space is collapsed into single spaces.
     Whitespace,
-    /// The same, in lower case.
+    /// As `Whitespace`, and the text is converted to lower case.
     Lower,
-    /// The same, in lower case without ASCII punctuation, as in the training of SigLIP.
+    /// As `Lower`, and ASCII punctuation is removed, as in the training of SigLIP.
     Canonical,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct TextTokenizer {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tokens {
-    /// As many as the context length.
+    /// The ids of the tokens, as many as the context length.
     pub(super) ids: Vec<u32>,
     /// The attention mask: 1 for a token, 0 for padding.
     pub(super) mask: Vec<u32>,
@@ -74,7 +74,7 @@ impl TextTokenizer {
             .ok_or_else(|| failed(format!("the padding token {pad_token} is not in the vocabulary")))?;
         let padding = PaddingParams {
             strategy: PaddingStrategy::Fixed(length),
-            // All models of this family were trained with it, whatever the file says.
+            // All models of this family were trained with padding on the right, whatever the file says.
             direction: PaddingDirection::Right,
             pad_to_multiple_of: None,
             pad_id,

@@ -41,7 +41,7 @@ impl Manifest {
             Some(manifest) => manifest.check(folder).map(|()| manifest),
             None => {
                 let manifest = Self::create(folder)?;
-                // Without it, loading the model is slower.
+                // If this fails, the next load has to create the manifest again, which is slower.
                 let _ = manifest.write(folder);
                 Ok(manifest)
             }

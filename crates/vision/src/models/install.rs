@@ -20,7 +20,7 @@ pub struct StagedModel {
     models: Models,
     name: String,
     folder: PathBuf,
-    /// Held until this is dropped.
+    /// The lock on the models, held until this value is dropped.
     _lock: File,
 }
 

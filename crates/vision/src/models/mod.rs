@@ -1,4 +1,4 @@
-//! The installed models: a folder with a folder for each, and a file with the name of the one in use.
+//! The installed models: one folder with a subfolder for each model, and a file with the name of the model in use.
 //!
 //! Installation is atomic. Unfinished installations are in folders whose names start with a dot. Every change holds a
 //! lock and first cleans up after interrupted commands.
@@ -39,7 +39,7 @@ pub enum ActiveModel {
     BuiltIn,
     Model {
         name: String,
-        /// When it was installed; changes when it is replaced. `None` if it is missing.
+        /// When the model was installed. The time changes when the model is replaced. `None` if the model is missing.
         installed: Option<SystemTime>,
     },
 }
@@ -52,7 +52,7 @@ pub struct InstalledModel {
     pub bytes: u64,
     /// Whether it is selected.
     pub in_use: bool,
-    /// Why it cannot be used. The model is not run to find out.
+    /// Why the model cannot be used, as far as this is known without running it.
     pub problem: Option<String>,
 }
 

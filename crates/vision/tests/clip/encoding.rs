@@ -72,7 +72,7 @@ fn multilingual_clip_matches_the_reference() {
 }
 
 #[test]
-fn pictures_are_those_of_the_reference() {
+fn test_pictures_are_those_of_the_reference() {
     let mut digest = ring::digest::Context::new(&ring::digest::SHA256);
     for index in 0..PICTURES {
         digest.update(picture(index).rgb());

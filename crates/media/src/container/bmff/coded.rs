@@ -62,8 +62,8 @@ impl Coding {
     }
 }
 
-/// The largest size in the parameter sets of the configuration and of the data. The standard forbids the latter, but a
-/// decoder would use them.
+/// The largest size in the parameter sets of the configuration and of the data. The standard forbids parameter sets in
+/// the data, but a decoder would use them.
 fn hevc_size(configuration: &[u8], data: &[u8]) -> Option<PixelSize> {
     let mut reader = Reader::new(configuration);
     let length_bytes = reader.take(22)?.last()? & 3;
@@ -104,7 +104,7 @@ fn parameter_set_size(unit: &[u8]) -> Option<PixelSize> {
     bits.skip(4)?;
     let more_layers = bits.bits(3)?;
     bits.skip(1)?;
-    // The general profile and level, then flags for each layer.
+    // Skips the general profile and level. Flags for each layer follow.
     bits.skip(88 + 8)?;
     let layers: Vec<_> =
         (0..more_layers).map(|_| Some((bits.bits(1)?, bits.bits(1)?))).collect::<Option<_>>()?;
@@ -170,7 +170,7 @@ fn leb128(reader: &mut Reader<'_>) -> Option<usize> {
 
 fn sequence_header_size(payload: &[u8]) -> Option<PixelSize> {
     let mut bits = Bits::new(payload);
-    // Profile and still picture flag.
+    // Skips the profile and the still picture flag.
     bits.skip(4)?;
     if bits.bits(1)? == 1 {
         // A reduced header has only the level.
@@ -185,7 +185,7 @@ fn sequence_header_size(payload: &[u8]) -> Option<PixelSize> {
 fn skip_operating_points(bits: &mut Bits<'_>) -> Option<()> {
     let mut delay_bits = None;
     if bits.bits(1)? == 1 {
-        // Time unit and scale, then an optional equal picture interval.
+        // Skips time unit and scale. An optional equal picture interval follows.
         bits.skip(64)?;
         if bits.bits(1)? == 1 {
             bits.exp_golomb()?;
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn exponential_golomb_codes() {
+    fn exponential_golomb_codes_are_decoded() {
         let check = |text: &str, expect| assert_eq!(Bits::new(&bits(text)).exp_golomb(), expect, "{text}");
         check("1", Some(0));
         check("010", Some(1));

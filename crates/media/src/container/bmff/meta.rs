@@ -57,7 +57,7 @@ pub(super) struct Meta<'a> {
     pub(super) primary: Option<u32>,
     items: BTreeMap<u32, Item<'a>>,
     properties: Vec<Property<'a>>,
-    /// By type and source item.
+    /// The targets of references, by type and source item.
     references: BTreeMap<(FourCc, u32), Vec<u32>>,
     reference_count: usize,
 }
@@ -96,8 +96,8 @@ impl<'a> Meta<'a> {
         }
     }
 
-    /// The picture that a tone-mapped picture (`tmap`, ISO/IEC 23008-12) adapts to brighter displays; other items as they
-    /// are.
+    /// For a tone-mapped picture (`tmap`, ISO/IEC 23008-12), the picture that it adapts to brighter displays. Any other id is
+    /// returned unchanged.
     fn base_picture(&self, id: u32) -> u32 {
         let is_tone_mapped = self.items.get(&id).is_some_and(|item| item.kind == *b"tmap");
         let base = self.references(b"dimg", id).first().filter(|_| is_tone_mapped);
@@ -110,7 +110,7 @@ impl<'a> Meta<'a> {
         Some(())
     }
 
-    /// The item with that id; it is created unless there are too many.
+    /// The item with that id. A missing item is created; `None` if there are too many items.
     fn entry(&mut self, id: u32) -> Option<&mut Item<'a>> {
         let room = self.items.len() < MAX_ITEMS || self.items.contains_key(&id);
         room.then(|| self.items.entry(id).or_default())
@@ -158,7 +158,7 @@ impl<'a> Meta<'a> {
                 if extents.len() < MAX_EXTENTS_PER_ITEM {
                     extents.push((offset, length));
                 }
-                // Each extent has 0 bytes, so that only the count bounds the loop.
+                // If all sizes are 0, an extent has 0 bytes, so that only the count would bound the loop.
                 if offset_size == 0 && length_size == 0 && index_size == 0 {
                     break;
                 }
@@ -285,7 +285,7 @@ impl<'a> Meta<'a> {
         })
     }
 
-    /// The declared end of the last item data in the file.
+    /// The declared end of the item data in the file, not counting data in `idat`.
     pub(super) fn end_of_data(&self) -> u64 {
         let locations = self.items.values().filter_map(|item| item.location.as_ref());
         locations.filter(|location| !location.in_idat).map(Location::end).max().unwrap_or(0)

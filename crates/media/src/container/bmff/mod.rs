@@ -26,11 +26,12 @@ use crate::{MediaError, Orientation};
 /// Maximum depth of derived pictures. An identity of a grid of tiles has depth two.
 const MAX_DEPTH: usize = 4;
 
-/// Maximum pixels of all coded items together: a multiple of the picture's pixels, plus a constant. Tiles extend over the
-/// edge of their grid, and tiles have a minimum size.
+/// Maximum pixels of all coded items together: a multiple of the picture's pixels, plus a constant. The sum exceeds the picture
+/// because tiles may extend over the edge of their grid and have a minimum size.
 const MAX_PARTS_AREA: (u64, u64) = (4, 4_000_000);
 
-/// Maximum padding of a file that is cut off. Depth maps, gain maps and videos among the items have a few megabytes.
+/// Maximum padding of a file that is cut off. The missing items may be depth maps, gain maps and videos, which have a few
+/// megabytes.
 const MAX_MISSING_BYTES: usize = 64 << 20;
 
 /// The boxes that a file can end with. Other boxes at the end may be bytes that a program has appended.
@@ -75,7 +76,7 @@ impl<'a> TopBoxes<'a> {
             }
             last = Some(found);
         }
-        // A few more bytes are the start of another box.
+        // If a few more bytes follow, they are the start of a box that is cut off.
         let is_cut = last.is_none_or(|last| last.cut) || matches!(boxes.rest().len(), 1..8);
         Self { meta, last, is_cut }
     }
@@ -100,7 +101,7 @@ fn picture<'a>(bytes: &'a [u8], top: &TopBoxes<'_>, meta: &Meta<'_>) -> Result<P
     let parts = CodedItems::of(meta, primary);
     let largest = larger(stored, parts.largest.unwrap_or(stored));
     let (times, more) = MAX_PARTS_AREA;
-    // The largest item has a separate limit.
+    // The largest item is checked against the limit on pixels later.
     let others = parts.area.saturating_sub(largest.area());
     if others > stored.area().saturating_mul(times).saturating_add(more) {
         return Err(MediaError::Corrupt("the tiles do not fit the grid".into()));
@@ -198,7 +199,7 @@ impl Grid {
         let _version = reader.u8()?;
         let long = reader.u8()? & 1 == 1;
         let (rows, columns) = (usize::from(reader.u8()?) + 1, usize::from(reader.u8()?) + 1);
-        // Sides have 2 or 4 bytes, like item ids.
+        // `item` reads 2 or 4 bytes, and sides have the same lengths as item ids.
         let size = PixelSize { width: reader.item(long)?, height: reader.item(long)? };
         Some(Self { tiles: rows * columns, size })
     }
@@ -208,7 +209,7 @@ impl Grid {
 #[derive(Debug, Default)]
 struct CodedItems {
     coding: Option<Coding>,
-    /// The size of the largest one, according to the container or the coded data.
+    /// The size of the largest item, according to the container or the coded data.
     largest: Option<PixelSize>,
     /// Total number of pixels.
     area: u64,
@@ -253,7 +254,7 @@ impl CodedItems {
         let configuration = coding.configuration().and_then(|kind| meta.property(id, kind));
         let configuration = configuration.unwrap_or_default();
         let declared = meta.property(id, b"ispe").and_then(extents);
-        // The data of an item that is used as many tiles are read once.
+        // An item may be used as many tiles. Its data are read only the first time.
         let coded = if seen.insert(id) { coding.size(configuration, meta.head(id)) } else { self.largest };
         if let Some(size) = declared.into_iter().chain(coded).reduce(larger) {
             self.area = self.area.saturating_add(size.area());
@@ -282,7 +283,7 @@ fn is_alpha(aux_c: &[u8]) -> bool {
 /// The TIFF structure of an `Exif` item, which starts with the offset of the structure (ISO/IEC 23008-12, annex A.2.1). If
 /// that offset is wrong, the structure is searched: some programs write 0 before `Exif\0\0`, others a random value.
 fn tiff_block(data: Cow<'_, [u8]>) -> Option<Cow<'_, [u8]>> {
-    /// Programs write at most `Exif\0\0` before it.
+    /// Number of positions that are searched. Programs write at most `Exif\0\0` before the structure.
     const SEARCHED_BYTES: usize = 64;
     let is_tiff = |start: usize| {
         data.get(start..).is_some_and(|rest| rest.starts_with(b"II*\0") || rest.starts_with(b"MM\0*"))

@@ -1,15 +1,15 @@
 //! Removes item references that old releases of libheif do not accept.
 //!
-//! Releases before 1.18 refuse a file if a thumbnail, an auxiliary picture or metadata in it refer to several items, or to
-//! an item that is no picture to them. Phones write such references for tone-mapped pictures (`tmap`).
+//! Releases before 1.18 refuse a file in which a thumbnail, an auxiliary picture or metadata refer to several items, or to an item
+//! of a type that these releases do not know as a picture. Phones write such references for tone-mapped pictures (`tmap`).
 
 use super::is_alpha_item;
 use super::meta::Meta;
 use crate::container::boxes::{Boxes, FourCc};
 
-/// The file with only the references that its primary picture needs: the parts of derived pictures, and the alpha of the
-/// primary one. Its length stays the same, because it contains the positions of its data. `None` if it has no `meta` box
-/// in which that is possible.
+/// The file with only the references that its primary picture needs: the parts of derived pictures, and the alpha of the primary
+/// picture. The length of the file stays the same, because the file contains the positions of its data. `None` if there is no
+/// `meta` box in which that is possible.
 pub(crate) fn with_needed_references(file: &[u8]) -> Option<Vec<u8>> {
     let mut changed = None;
     let mut boxes = Boxes::new(file);

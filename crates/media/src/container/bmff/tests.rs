@@ -395,7 +395,8 @@ fn references_to_several_items_are_accepted() {
         assert_eq!(with_needed_references(&file).unwrap().len(), file.len());
     }
     let (mut file, grid, tone_map) = tone_mapped();
-    // Each alone, to an item that is no picture, to itself, to nothing, and from an item without a type of its own.
+    // Each reference alone: to an item that is no picture, to nothing, to itself, to one item many times, to a missing
+    // item, and from an auxiliary picture without a type.
     for (kind, from, to) in [
         (b"auxl", 3, &[tone_map][..]),
         (b"thmb", 3, &[]),

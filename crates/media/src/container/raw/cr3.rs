@@ -27,7 +27,8 @@ fn own<'a>(content: &'a [u8], uuid: &[u8; 16]) -> Option<&'a [u8]> {
     Boxes::new(content).filter(|found| found.kind == *b"uuid").find_map(|found| found.body.strip_prefix(uuid))
 }
 
-/// The full picture (a track), the preview and the thumbnail, if they exist. `None` is one that the file ends before.
+/// The full picture (a track), the preview and the thumbnail, if they exist. A picture is `None` if the file ends
+/// before it.
 pub(super) fn previews(bytes: &[u8]) -> Vec<Option<&[u8]>> {
     let movie = child(bytes, b"moov");
     let tracks = movie.into_iter().flat_map(Boxes::new).filter(|found| found.kind == *b"trak");

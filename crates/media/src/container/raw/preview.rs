@@ -16,7 +16,8 @@ const MAX_TRIES: usize = 4096;
 /// Maximum number of broken previews that are tried.
 const MAX_BROKEN: usize = 4;
 
-/// The largest JPEG by pixels, with its metadata: among the listed ones, or in the whole file if those are only thumbnails.
+/// The largest JPEG by pixels, with its metadata, among the listed ones. If these are only thumbnails and `may_scan` is set, the
+/// whole file is searched.
 pub(super) fn largest<'a>(
     bytes: &'a [u8],
     listed: impl Iterator<Item = &'a [u8]>,
@@ -26,7 +27,7 @@ pub(super) fn largest<'a>(
     if may_scan && found.iter().all(|(size, _)| size.longest() < THUMBNAIL_PX) {
         found.extend(everywhere(bytes));
     }
-    // Of equal sizes a listed one comes first; its end is known.
+    // The sort is stable, so of equal sizes a listed JPEG comes first. Its end is known.
     found.sort_by_key(|(size, _)| std::cmp::Reverse(size.area()));
     found.into_iter().take(MAX_BROKEN).find_map(|(_, jpeg)| {
         let Container { picture, blocks } = jpeg::read(jpeg);
@@ -53,9 +54,9 @@ fn everywhere(bytes: &[u8]) -> impl Iterator<Item = (PixelSize, &[u8])> {
     jpegs.take(MAX_TRIES).filter_map(sized)
 }
 
-/// The size of a JPEG that is baseline, extended or progressive, with 8 bits, grey or in colour. Raw data are often
-/// lossless JPEG, which does not count. Unlike a decoder, this accepts no garbage between segments, so that random bytes
-/// are rarely mistaken for a JPEG.
+/// The size of a JPEG that is baseline, extended or progressive, has 8 bits, and is grey or in colour. `None` for lossless JPEG,
+/// which is often used for raw data. Unlike a decoder, this accepts no garbage between segments, so that random bytes are rarely
+/// mistaken for a JPEG.
 fn frame_size(jpeg: &[u8]) -> Option<PixelSize> {
     let mut rest = jpeg.strip_prefix(&[0xFF, 0xD8])?;
     for _ in 0..MAX_SEGMENTS {

@@ -253,7 +253,7 @@ fn largest_preview_is_decoded() {
 }
 
 #[test]
-fn metadata_of_each_kind() {
+fn metadata_of_each_raw_format_are_read() {
     for (kind, file) in files() {
         let blocks = crate::container::read(&file).unwrap().1.blocks;
         let tags = Tags::read(blocks.exif.as_deref().unwrap()).unwrap();

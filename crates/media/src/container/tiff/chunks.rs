@@ -7,7 +7,7 @@ use crate::tiff::{Entry, Ifd};
 /// Maximum number of strips or tiles; more than 200 megapixels in the smallest tiles.
 const MAX_CHUNKS: u64 = 1 << 20;
 
-/// Number of pixels in tiles that any picture may have, whatever its size: tiles extend over its edges.
+/// Number of pixels in all tiles that is accepted for a picture of any size, because tiles extend over its edges.
 const MAX_SMALL_PADDED: u64 = 1 << 26;
 
 /// The strips or tiles of a picture.
@@ -41,7 +41,7 @@ impl<'a> Chunks<'a> {
         let either = |tiles, strips| ifd.entry(tiles).filter(|_| tiled).or_else(|| ifd.entry(strips));
         let offsets = either(tag::TILE_OFFSETS, tag::STRIP_OFFSETS);
         let lengths = either(tag::TILE_BYTE_COUNTS, tag::STRIP_BYTE_COUNTS);
-        // The list is cut off or missing.
+        // Without offsets, the list is cut off or missing.
         let offsets = offsets.ok_or(MediaError::Truncated)?;
         let side = |tag, most: u32| match ifd.number(tag) {
             Some(side @ 1..) => u32::try_from(side).unwrap_or(u32::MAX).min(most),
@@ -80,8 +80,8 @@ impl<'a> Chunks<'a> {
     /// The bytes of a chunk, up to the end of the file. `None` if it is not in the list; empty if it lies outside of the
     /// file.
     ///
-    /// Some programs omit the length or write 0. Then the chunk is the rest of the file. The same holds for uncompressed
-    /// pixels, whose length is known from their size.
+    /// If a program has omitted the length or written 0, the chunk is the rest of the file. Uncompressed pixels also get the rest
+    /// of the file, because their length follows from their size.
     pub(crate) fn get(
         &self,
         file: &'a [u8],

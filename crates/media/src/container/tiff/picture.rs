@@ -100,7 +100,7 @@ pub(crate) enum Predictor {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Samples {
-    /// Samples in each pixel: colours and others.
+    /// Number of samples in each pixel, including those that are no colours.
     pub(crate) count: usize,
     pub(crate) bits: usize,
     /// Whether they are floating-point numbers.
@@ -115,7 +115,7 @@ pub(crate) enum Alpha {
     Premultiplied,
 }
 
-/// The tables of JPEG in TIFF 6.0 (section 22), of which the strips have only the entropy-coded data.
+/// The tables of old-style JPEG (TIFF 6.0, section 22), whose strips contain only entropy-coded data.
 #[derive(Debug, Clone)]
 pub(crate) struct JpegFields<'a> {
     /// For each component 64 values.
@@ -148,7 +148,7 @@ pub(crate) struct TiffImage<'a> {
     /// The tables that all JPEG chunks share.
     pub(crate) jpeg_tables: Option<&'a [u8]>,
     pub(crate) jpeg_fields: Option<JpegFields<'a>>,
-    /// Whether the JPEG chunks store luma and chroma. `None`: the chunks declare it.
+    /// Whether the JPEG chunks store luma and chroma. `None` if the chunks declare their colour space themselves.
     pub(crate) jpeg_ycc: Option<bool>,
     pub(crate) chunks: Chunks<'a>,
 }
@@ -268,9 +268,9 @@ impl<'a> TiffImage<'a> {
     /// Upper bound of the memory for decoding besides the decoded pixels, in bytes.
     pub(super) fn working_bytes(&self) -> u64 {
         const BASE_BYTES: u64 = 1 << 20;
-        // The pixels (4), and coefficients if there are several scans (up to 8).
+        // 4 bytes for the pixels, and up to 8 for coefficients if there are several scans.
         const JPEG_BYTES_PER_PIXEL: u64 = 12;
-        // Each sample as stored, and twice with 8 bits.
+        // Each of up to 8 samples takes up to 8 bytes as stored, and twice one byte as 8 bits.
         const ROW_BYTES_PER_PIXEL: u64 = 10 * 8;
 
         let area = self.chunks.size.area();
@@ -361,7 +361,7 @@ fn colours(ifd: &Ifd<'_>, samples: Samples, compression: Compression) -> Result<
             };
             match factor(0).zip(factor(1)) {
                 Some((across, down)) => Ok(ColourSpace::YCbCr { across, down }),
-                // The JPEG declares it.
+                // The JPEG declares the subsampling.
                 None if compression == Compression::Jpeg => Ok(ColourSpace::YCbCr { across: 1, down: 1 }),
                 None => Err(unsupported("this chroma subsampling is")),
             }
@@ -373,7 +373,7 @@ fn colours(ifd: &Ifd<'_>, samples: Samples, compression: Compression) -> Result<
     }
 }
 
-/// The kind of alpha in the first sample after the colours. 1 and 2 declare alpha.
+/// The kind of alpha in the first sample after the colours. The values 1 and 2 of `ExtraSamples` declare alpha.
 fn alpha(ifd: &Ifd<'_>, colours: ColourSpace, samples: Samples) -> Option<Alpha> {
     if samples.count <= colours.samples() {
         return None;
@@ -381,13 +381,13 @@ fn alpha(ifd: &Ifd<'_>, colours: ColourSpace, samples: Samples) -> Option<Alpha>
     match ifd.number(tag::EXTRA_SAMPLES) {
         Some(1) => Some(Alpha::Premultiplied),
         Some(2) => Some(Alpha::Straight),
-        // Old programs do not declare the fourth sample.
+        // Old programs write alpha as the fourth sample without declaring it.
         None if colours == ColourSpace::Rgb && samples.count == 4 => Some(Alpha::Straight),
         _ => None,
     }
 }
 
-/// Only LZW and Deflate have a predictor.
+/// The predictor of a picture. Only LZW and Deflate have one.
 fn predictor(ifd: &Ifd<'_>, compression: Compression) -> Result<Predictor, MediaError> {
     if !matches!(compression, Compression::Lzw | Compression::Deflate) {
         return Ok(Predictor::None);
@@ -400,7 +400,7 @@ fn predictor(ifd: &Ifd<'_>, compression: Compression) -> Result<Predictor, Media
     }
 }
 
-/// The tables that all JPEG chunks share. Old-style JPEG may have a file with them.
+/// The tables that all JPEG chunks share. In old-style JPEG, a JPEG file may contain them.
 fn jpeg_tables<'a>(ifd: &Ifd<'a>, structure: &Structure<'a>) -> Option<&'a [u8]> {
     if ifd.number(tag::COMPRESSION) != Some(6) {
         return ifd.bytes(tag::JPEG_TABLES);
@@ -443,8 +443,8 @@ fn jpeg_fields<'a>(ifd: &Ifd<'a>, structure: &Structure<'a>, colours: ColourSpac
     })
 }
 
-/// The JPEG file with the whole picture, in old-style JPEG compression. If the strips lie outside of that file, it has
-/// only their tables.
+/// The JPEG file with the whole picture, in old-style JPEG compression. `None` if the strips are outside of that file,
+/// which then contains only their tables.
 fn whole_jpeg<'a>(ifd: &Ifd<'a>, structure: &Structure<'a>) -> Option<&'a [u8]> {
     if ifd.number(tag::COMPRESSION) != Some(6) {
         return None;

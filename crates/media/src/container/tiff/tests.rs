@@ -58,7 +58,7 @@ fn metadata_blocks_are_found() {
     assert_eq!(found.iptc.as_deref(), Some(&[0x1C, 2, 2, 0, 0, 0, 0, 0][..]));
     assert_eq!(found.colour, Some(Colour::Icc(b"a profile"[..].into())));
 
-    // The first of two entries counts, so the first photometric entry is removed.
+    // The file has two photometric entries, and the first one would be used, so it is removed.
     let lab = file(false, false, &with_lab);
     let at = lab.windows(8).position(|entry| entry == [6, 1, 3, 0, 1, 0, 0, 0]).unwrap();
     let lab = [&lab[..at], &[0xFF, 0xFF], &lab[at + 2..]].concat();

@@ -12,7 +12,7 @@ use crate::pixels::Pixels;
 /// Number of picture bytes in a chunk of the stream. Fits into a block without compression, whose length has 16 bits.
 const CHUNK_BYTES: usize = 32 << 10;
 
-/// The valid file. Its checksums are 0, and the decoder must ignore them.
+/// A stream of the valid file. All checksums are 0, and the decoder must ignore them.
 pub(super) struct RepairedPng<'a> {
     /// What is read next.
     output: VecDeque<u8>,
@@ -21,7 +21,7 @@ pub(super) struct RepairedPng<'a> {
     chunks: Chunks<'a>,
     inflate: Decompress,
     passes: Vec<Pass>,
-    /// The passes whose rows are not yet written, with only those rows.
+    /// The passes with rows that are not yet written. `rows` counts only these.
     left: VecDeque<Pass>,
     /// Number of bytes of the current row that are not yet written.
     left_in_row: usize,
@@ -37,7 +37,7 @@ pub(super) struct RepairedPng<'a> {
 }
 
 impl<'a> RepairedPng<'a> {
-    /// `None` if the header is missing or has unknown values.
+    /// Writes everything before the picture data. `None` if the header is missing or has unknown values.
     pub(super) fn new(bytes: &'a [u8]) -> Option<Self> {
         let mut chunks = Chunks::new(bytes);
         let (b"IHDR", header) = chunks.next()? else { return None };
@@ -59,7 +59,7 @@ impl<'a> RepairedPng<'a> {
             had_long_palette: false,
         };
         repaired.write_chunk(b"IHDR", header);
-        // In other pictures, the palette is a suggestion for displays.
+        // Only colour type 3 uses the palette for pixels. In other pictures, it is a suggestion for displays.
         let most_colours = if colour == 3 { 1 << depth.min(8) } else { 1 << 8 };
         let palette = repaired.write_first(b"PLTE", chunks.clone(), 3..=3 * most_colours);
         match colour {
@@ -71,8 +71,8 @@ impl<'a> RepairedPng<'a> {
         Some(repaired)
     }
 
-    /// Writes the first chunk of a kind that is before the picture data and long enough. What is too long is cut off.
-    /// Returns the length of the data in it, 0 if there is none.
+    /// Writes the first chunk of a kind that is before the picture data and long enough. Data beyond the maximum length are cut
+    /// off. Returns the length of the written data, 0 if there is no such chunk.
     fn write_first(&mut self, kind: &[u8; 4], chunks: Chunks<'_>, lengths: RangeInclusive<usize>) -> usize {
         let mut before_data = chunks.take_while(|(kind, _)| *kind != b"IDAT");
         let found = before_data.find(|(found, data)| found == kind && data.len() >= *lengths.start());
@@ -85,8 +85,8 @@ impl<'a> RepairedPng<'a> {
         data.len()
     }
 
-    /// Fills the pixels that did not inflate, in an interlaced picture. Each gets the colour of the pixel of an earlier pass
-    /// that covers it. The first pass has none before it.
+    /// Fills the pixels of an interlaced picture that did not inflate. Each pixel gets the colour of the pixel of an earlier pass
+    /// that covers it. Pixels of the first pass stay as they are.
     pub(super) fn fill_gaps(&self, pixels: &mut Pixels) {
         let mut left = self.inflated;
         for pass in &self.passes {
@@ -123,7 +123,7 @@ impl<'a> RepairedPng<'a> {
         }
         let is_last = self.left_in_row == 0 && self.left.is_empty();
         let length = u16::try_from(rows.len()).unwrap_or(u16::MAX);
-        // RFC 1950: a window of 32 KiB. RFC 1951, 3.2.4: a block without compression.
+        // The head declares a window of 32 KiB (RFC 1950). The block is not compressed (RFC 1951, 3.2.4).
         let head: &[u8] = if self.is_first { &[0x78, 0x01] } else { &[] };
         let tail: &[u8] = if is_last { &[0; 4] } else { &[] };
         let [l0, l1] = length.to_le_bytes();

@@ -11,7 +11,7 @@ use fax::{BitReader, ByteReader};
 use crate::container::tiff::Fax3;
 use crate::error::CUT_OFF;
 
-/// Zero bytes after the end, because the decoder looks up the last code among longer ones.
+/// Number of zero bytes that are added after the end, because the decoder looks ahead for longer codes at the last code.
 const PADDING: usize = 4;
 
 const DAMAGED: &str = "the fax data are damaged";
@@ -21,7 +21,8 @@ type Unpacked = (Vec<u8>, Option<String>);
 
 /// Decodes Group 4.
 pub(super) fn group_4(chunk: &[u8], width: u32, height: u32) -> Unpacked {
-    // The decoder accepts any number of changes in a row. A row of noise has less than a byte for each pixel.
+    // Limits the input of a row, because the decoder accepts any number of changes in a row. Even a row of noise has less than a
+    // byte for each pixel.
     let most_in_row = usize::try_from(width).unwrap_or(usize::MAX).saturating_add(64);
     let left_in_row = Cell::new(most_in_row);
     let padding_used = Cell::new(0);
@@ -124,7 +125,8 @@ fn seek_end_of_line(reader: &mut impl BitReader<Error = Infallible>) -> Option<(
     Some(())
 }
 
-/// Whether an end-of-line code follows. It is looked for before each code, because decoding consumes a part of it.
+/// Whether an end-of-line code follows. This must be checked before each code, because decoding would consume a part of the
+/// end-of-line code.
 fn is_at_end_of_line(reader: &impl BitReader) -> bool {
     reader.peek(11) == Some(0)
 }
@@ -166,11 +168,11 @@ fn row_in_two_dimensions(
     before: &[u32],
     changes: &mut Vec<u32>,
 ) -> Option<()> {
-    // `None` is the position before the first pixel.
+    // `at` is `None` before the first pixel.
     let (mut at, mut is_black) = (None, false);
     let mut next_before = 0;
     while at.is_none_or(|at| at < width) {
-        // The next change in the row above, to the other colour than the current one.
+        // Finds the next change in the row above. `opposite` is the next change to the colour opposite to the current one.
         while before.get(next_before).is_some_and(|change| at.is_some_and(|at| *change <= at)) {
             next_before += 1;
         }

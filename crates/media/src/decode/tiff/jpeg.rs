@@ -1,4 +1,5 @@
-//! Decodes strips and tiles that are JPEG files (TIFF Technical Note 2) or the data of such (TIFF 6.0, section 22).
+//! Decodes strips and tiles that are JPEG files (TIFF Technical Note 2) or only the data of JPEG files (TIFF 6.0,
+//! section 22).
 
 use crate::container::tiff::{JpegFields, TiffImage};
 use crate::{MediaError, container, decode};

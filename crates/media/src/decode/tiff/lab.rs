@@ -9,7 +9,7 @@ pub(super) struct Lab {
 }
 
 impl Lab {
-    /// a* and b* are signed, or unsigned around 128.
+    /// `signed`: a* and b* are signed; otherwise they are unsigned around 128.
     pub(super) fn new(signed: bool) -> Self {
         Self { encoder: Encoder::new(), signed }
     }
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_colours() {
+    fn known_lab_colours_are_converted() {
         let check = |lab: [i16; 3], expect: [u8; 3]| {
             let [l, a, b] = lab;
             let l = u8::try_from(l * 255 / 100).unwrap();

@@ -19,7 +19,7 @@ pub(super) struct RowWriter<'a> {
     lab: Option<Lab>,
     /// A row as stored, later with samples of 8 bits.
     row: Vec<u8>,
-    /// The output of the next step.
+    /// A buffer for the output of the next step, which becomes `row`.
     next: Vec<u8>,
 }
 
@@ -55,7 +55,7 @@ impl<'a> RowWriter<'a> {
         if self.picture.planar { self.channels } else { 1 }
     }
 
-    /// Writes a chunk at its position. `fill` gives its rows one by one.
+    /// Writes a chunk at its position. `fill` fills a buffer with the next row of the chunk.
     pub(super) fn write_chunk(
         &mut self,
         plane: usize,
@@ -108,7 +108,7 @@ impl<'a> RowWriter<'a> {
                 let values = row.len() / bytes;
                 self.next.clear();
                 for value in 0..values {
-                    // The most significant bytes come first, in files of either byte order.
+                    // The most significant bytes of all values come first, whatever the byte order of the file.
                     self.next.extend(row.iter().skip(value).step_by(values).take(bytes));
                 }
                 mem::swap(&mut self.row, &mut self.next);
@@ -300,7 +300,7 @@ pub(super) fn unit_to_byte(value: f32) -> u8 {
     byte
 }
 
-/// The same for a 16-bit float (IEEE 754, binary16).
+/// Converts a 16-bit float (IEEE 754, binary16) in the same way as [`unit_to_byte`].
 fn half_to_byte(bits: u16) -> u8 {
     let (exponent, fraction) = (bits >> 10 & 0x1F, bits & 0x3FF);
     if bits >> 15 == 1 || (exponent == 0x1F && fraction != 0) {

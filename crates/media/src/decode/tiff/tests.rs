@@ -81,7 +81,7 @@ impl TestTiff {
         writer.finish(first)
     }
 
-    /// Adds the picture to a file, before the directory that follows its own.
+    /// Adds the picture to a file. `next` is the offset of the directory that follows its own.
     fn write(&self, writer: &mut Writer, next: u32) -> u32 {
         let (width, height) = self.size;
         let (chunk_width, chunk_height) = self.tiles.unwrap_or((width, self.rows_per_strip));
@@ -231,7 +231,7 @@ fn check(tiff: &TestTiff, layout: Layout, expect: &[u8]) {
 }
 
 #[test]
-fn strips_and_tiles_in_every_order() {
+fn strips_and_tiles_are_read_in_every_byte_order() {
     for (big_endian, big) in [(false, false), (true, false), (false, true), (true, true)] {
         for planar in [false, true] {
             for tiles in [None, Some((16, 16)), Some((32, 32)), Some((16, 4))] {
@@ -276,7 +276,7 @@ fn full_picture_is_preferred_to_its_thumbnail() {
 }
 
 #[test]
-fn tiles_listed_as_strips() {
+fn tiles_listed_as_strips_are_read() {
     let tiled = TestTiff { tiles: Some((16, 16)), ..TestTiff::default() };
     let file = tiled.file();
     // Replaces the tile tags by strip tags.
@@ -291,7 +291,7 @@ fn tiles_listed_as_strips() {
 #[test]
 fn strips_without_lengths_are_read() {
     for compression in [1, 5, 8, 32_773] {
-        // Another tag replaces the list.
+        // A text replaces the list of lengths.
         let tiff = TestTiff { compression, more: vec![(279, Value::Text("none"))], ..TestTiff::default() };
         check(&tiff, Layout::Rgb, &gradient_bytes(&tiff));
     }

@@ -25,7 +25,7 @@ pub(super) enum Run {
 /// LZW as in TIFF 6.0 (section 13), and the variant before TIFF 5.0.
 pub(super) struct Lzw {
     current: Decoder,
-    /// Least significant bit first; codes grow one step later.
+    /// The variant: least significant bit first, and codes become longer one step later.
     old: Decoder,
     is_old: bool,
 }
@@ -42,7 +42,7 @@ impl Decompressor {
                 is_old: false,
             })),
             Compression::Deflate => Self::Deflate(Decompress::new(true)),
-            // JPEG and fax chunks are decoded at once.
+            // JPEG and fax chunks are decoded as a whole by other modules.
             Compression::None | Compression::Jpeg | Compression::Fax3(_) | Compression::Fax4 => Self::Plain,
         }
     }
@@ -53,7 +53,7 @@ impl Decompressor {
             Self::Plain => {}
             Self::PackBits(run) => *run = Run::Literal(0),
             Self::Lzw(lzw) => {
-                // Each chunk starts with the code 256 in 9 bits.
+                // Each chunk starts with the code 256 in 9 bits, which shows the order of the bits.
                 lzw.is_old = matches!(chunk, [0, second, ..] if second & 1 == 1);
                 lzw.decoder().reset();
             }

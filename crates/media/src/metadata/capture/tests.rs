@@ -82,7 +82,7 @@ impl Times<'_> {
 }
 
 #[test]
-fn original_time_with_its_fraction_and_offset() {
+fn original_time_is_read_with_its_fraction_and_offset() {
     let times = Times {
         original: "2019:07:04 18:03:22",
         digitized: "2020:01:01 00:00:00",
@@ -137,7 +137,7 @@ fn digitized_time_replaces_an_implausible_original_time() {
 }
 
 #[test]
-fn plausible_times() {
+fn plausible_times_are_used() {
     let check = |original, offset, at: &str, minutes| {
         Times { original, original_offset: offset, ..NO_TIMES }.check(at, ExifOriginal, minutes);
     };
@@ -165,7 +165,7 @@ fn epoch_is_implausible_in_any_zone() {
 }
 
 #[test]
-fn the_offset_from_gps() {
+fn the_offset_is_computed_from_gps() {
     let check = |gps_date, (h, m, s), at: &str, offset| {
         let gps_time = Some([(h, 1), (m, 1), (s, 1)]);
         Times { original: "2019:07:04 18:03:22", gps_date, gps_time, ..NO_TIMES }.check(
@@ -200,7 +200,7 @@ fn own_offset_comes_before_gps() {
 }
 
 #[test]
-fn the_gps_time() {
+fn a_valid_gps_time_is_used_without_exif_times() {
     let times = Times { gps_date: "2019:07:04", name: "IMG_20180725_163423.jpg", ..NO_TIMES };
     let check = |gps_time, at: &str, source| Times { gps_time, ..times }.check(at, source, None);
     check(Some([(16, 1), (3, 1), (2050, 100)]), "2019-07-04T16:03:20.500Z", Gps);

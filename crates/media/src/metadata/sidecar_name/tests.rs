@@ -11,7 +11,7 @@ fn matched<'a>(photos: &[&str], sidecars: &[&'a str]) -> (Vec<(&'a str, &'a str)
 }
 
 #[test]
-fn xmp_files() {
+fn xmp_files_are_matched() {
     let check = |photos: &[&str], sidecars: &[&str], expect: &[&str], unmatched: &[&str]| {
         let (found, left) = matched(photos, sidecars);
         assert_eq!(found.iter().map(|(xmp, _)| *xmp).collect::<Vec<_>>(), expect, "{photos:?} {sidecars:?}");
@@ -34,7 +34,7 @@ fn xmp_files() {
 }
 
 #[test]
-fn takeout_files() {
+fn takeout_files_are_matched() {
     let check = |photo: &str, sidecar: &str| {
         let (found, left) = matched(&[photo], &[sidecar]);
         assert_eq!(found, [("", sidecar)], "{photo}");
@@ -138,7 +138,7 @@ fn takeout_files() {
 }
 
 #[test]
-fn unmatched_sidecars() {
+fn unrelated_sidecars_match_no_photo() {
     let check = |photo: &str, sidecar: &str| {
         let (found, left) = matched(&[photo], &[sidecar]);
         assert_eq!((found, left), (vec![("", "")], vec![sidecar]), "{photo}");

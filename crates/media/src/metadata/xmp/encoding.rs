@@ -49,7 +49,7 @@ mod tests {
     const TEXT: &str = "<x>Zürich 東京 🌊</x>";
 
     #[test]
-    fn every_encoding_with_and_without_its_mark() {
+    fn every_encoding_is_read_with_and_without_its_mark() {
         let sixteen =
             |bytes: fn(u16) -> [u8; 2]| -> Vec<u8> { TEXT.encode_utf16().flat_map(bytes).collect() };
         let thirty_two =

@@ -21,12 +21,12 @@ const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const META: &str = "adobe:ns:meta/";
 const DC: &str = "http://purl.org/dc/elements/1.1/";
 const EXIF: &str = "http://ns.adobe.com/exif/1.0/";
-/// Each version of EXIF metadata for XMP (CIPA DC-010) has its own suffix.
+/// A prefix, because each version of EXIF metadata for XMP (CIPA DC-010) has its own suffix.
 const EXIF_EXTENDED: &str = "http://cipa.jp/exif/";
 const PHOTOSHOP: &str = "http://ns.adobe.com/photoshop/1.0/";
 const TIFF: &str = "http://ns.adobe.com/tiff/1.0/";
 const XMP: &str = "http://ns.adobe.com/xap/1.0/";
-/// Written by this crate for what an Apple export says about a photo, and for corrections in this library's own exports.
+/// The namespace of properties that this crate writes: dates from an Apple export, and corrections in this library's own exports.
 pub(in crate::metadata) const EXPORT: &str = "urn:photo-library:export:1.0";
 
 /// A property that is read.
@@ -222,7 +222,7 @@ impl PacketReader {
         self.open.push(inner);
     }
 
-    /// Simple properties can be attributes of the description.
+    /// Reads the attributes of a description, because simple properties can be attributes.
     fn attributes(&mut self, start: &BytesStart<'_>, reader: &NsReader<&[u8]>) {
         for attribute in start.attributes().with_checks(false).map_while(Result::ok) {
             let (namespace, name) = resolve(reader, attribute.key, false);

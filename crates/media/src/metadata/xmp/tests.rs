@@ -16,7 +16,7 @@ fn shown(time: Option<ParsedTime>) -> Option<String> {
 }
 
 #[test]
-fn simple_properties_as_attributes_and_elements() {
+fn simple_properties_can_be_attributes_or_elements() {
     let attributes =
         "tiff:Make='Canon' tiff:Model=\"EOS &quot;R&quot; &amp; co\" exif:DateTimeOriginal='2019-07-04'";
     let elements = "<tiff:Make> Canon\n</tiff:Make><tiff:Model>EOS \"R\" &amp; co</tiff:Model>\
@@ -56,7 +56,7 @@ fn names_are_compared_by_namespace() {
 }
 
 #[test]
-fn arrays_and_languages() {
+fn arrays_give_the_default_language_or_the_first_value() {
     let check = |value: &str, expect: Option<&str>| {
         let nodes = format!("<rdf:Description><dc:description>{value}</dc:description></rdf:Description>");
         assert_eq!(described(&nodes).as_deref(), expect, "{value}");
@@ -82,7 +82,7 @@ fn arrays_and_languages() {
 }
 
 #[test]
-fn values_with_qualifiers() {
+fn values_with_qualifiers_are_read() {
     let check = |nodes: &str| assert_eq!(described(nodes).as_deref(), Some("beach"), "{nodes}");
     check(
         "<rdf:Description><dc:description rdf:parseType='Resource'><rdf:value>beach</rdf:value>\
@@ -106,7 +106,7 @@ fn nested_resources_are_not_read() {
 }
 
 #[test]
-fn text_forms() {
+fn every_form_of_text_is_read() {
     let check = |text: &str, expect: &str| {
         let nodes = format!("<rdf:Description><dc:description>{text}</dc:description></rdf:Description>");
         assert_eq!(described(&nodes).as_deref(), Some(expect), "{text}");
@@ -129,7 +129,7 @@ fn entities_of_a_packet_are_never_expanded() {
 }
 
 #[test]
-fn times_with_separate_fraction_and_offset() {
+fn separate_fractions_and_offsets_complete_times() {
     let check = |attributes: &str, original: Option<&str>, digitized: Option<&str>| {
         let read = read(&packet_of(attributes));
         assert_eq!(shown(read.date_time_original()).as_deref(), original, "{attributes}");
@@ -148,7 +148,7 @@ fn times_with_separate_fraction_and_offset() {
 }
 
 #[test]
-fn positions() {
+fn positions_are_read() {
     let check = |attributes: &str, expect: Option<(f64, f64)>| {
         let found = read(&packet_of(attributes)).position();
         let rounded = |degrees: f64| (degrees * 1e6).round() / 1e6;

@@ -45,9 +45,9 @@ impl Options {
 /// The runtime that is expected to be used. No model was loaded to test it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DetectedRuntime {
-    /// The library and version of ONNX Runtime; `None` if tract is used.
+    /// The library and version of ONNX Runtime; `None` if ONNX Runtime is not used.
     pub library: Option<(PathBuf, String)>,
-    /// Why ONNX Runtime is not used, if the options allow it.
+    /// Why ONNX Runtime is not used although the options allow it.
     pub problem: Option<String>,
 }
 

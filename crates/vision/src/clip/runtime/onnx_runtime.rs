@@ -21,7 +21,7 @@ pub(super) struct LoadedLibrary {
     environment: Environment,
 }
 
-/// A process can load it only once. A failed attempt is repeated.
+/// A process can load the library only once. After a failure, the next call tries again.
 static LOADED: OnceLock<LoadedLibrary> = OnceLock::new();
 static LOADING: Mutex<()> = Mutex::new(());
 

@@ -61,7 +61,8 @@ fn blank_fax_with_a_short_row_is_kept() {
             assert_eq!(file[8..26], [0b0001_0000; 18]);
             file[8 + 5] = 0;
         } else {
-            // Each row is an end-of-line code of 12 bits and the code for 20 white pixels, 0001000. It becomes the code for 2.
+            // Each row is an end-of-line code of 12 bits and the code for 20 white pixels, 0001000. The code is changed to that for
+            // 2 white pixels.
             for bit in [5 * 19 + 13, 5 * 19 + 14] {
                 file[8 + bit / 8] |= 0x80 >> (bit % 8);
             }
@@ -95,9 +96,9 @@ fn unsupported_features_are_named() {
     check(vec![(258, Value::Shorts(vec![5, 6, 5]))], "samples of different lengths are not supported");
 }
 
-/// A file with false sizes is refused or read in part, without the time and memory for what it declares.
+/// A file with false sizes is refused or read in part. It does not cost the time and memory that the declared sizes would need.
 #[test]
-fn false_sizes() {
+fn false_sizes_cost_no_time_or_memory() {
     let long = |tag, value| (tag, Value::Longs(vec![value]));
     let check = |what: &str, more: Vec<(u16, Value)>, tiff: TestTiff| {
         let file = TestTiff { more, ..tiff }.file();
@@ -133,7 +134,7 @@ fn false_sizes() {
 }
 
 #[test]
-fn too_many_chunks() {
+fn too_many_chunks_are_refused() {
     let more = vec![
         (256, Value::Longs(vec![10_000])),
         (257, Value::Longs(vec![10_000])),
@@ -145,7 +146,7 @@ fn too_many_chunks() {
 }
 
 #[test]
-fn directory_beyond_the_end() {
+fn directory_beyond_the_end_is_an_error() {
     let file = TestTiff::default().file();
     for length in [0, 2, 4, 7, 8, file.len() / 2] {
         assert!(unpack_file(&file[..length]).is_err(), "{length}");

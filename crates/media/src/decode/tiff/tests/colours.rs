@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn grey_of_every_depth() {
+fn grey_of_every_depth_is_read() {
     let check_bits = |bits: u16, value: fn(u32, u32, u32) -> u64, expect: fn(u64) -> u64| {
         for big_endian in [false, true] {
             let tiff =
@@ -25,7 +25,7 @@ fn grey_of_every_depth() {
 }
 
 #[test]
-fn floating_point_numbers() {
+fn floating_point_samples_are_read() {
     let value_32: fn(u32, u32, u32) -> u64 =
         |x, y, s| u64::from((gradient(x, y, s) as f32 / 255.0).to_bits());
     let value_64: fn(u32, u32, u32) -> u64 = |x, y, s| (gradient(x, y, s) as f64 / 255.0).to_bits();
@@ -66,7 +66,7 @@ fn unit_to_byte_of(bits: u16, stored: u64) -> u8 {
 }
 
 #[test]
-fn palettes() {
+fn palettes_are_applied() {
     for bits in [1_u16, 2, 4, 8, 16] {
         let colours = 1_u32 << bits;
         // Red rises with the index, green falls, blue is its lowest bit.
@@ -108,7 +108,7 @@ fn palettes() {
 }
 
 #[test]
-fn alpha_and_other_samples() {
+fn alpha_is_read_and_other_samples_are_ignored() {
     let with = |photometric, samples, extra: &[u16], planar| {
         let more = if extra.is_empty() { vec![] } else { vec![(338, Value::Shorts(extra.to_vec()))] };
         TestTiff { photometric, samples, planar, more, ..TestTiff::default() }
@@ -141,7 +141,7 @@ fn alpha_and_other_samples() {
 }
 
 #[test]
-fn premultiplied_alpha() {
+fn premultiplied_alpha_becomes_straight() {
     fn darkened(x: u32, _: u32, sample: u32) -> u64 {
         match (x % 3, sample) {
             (0, 3) => 255,
@@ -164,7 +164,7 @@ fn premultiplied_alpha() {
 }
 
 #[test]
-fn lab() {
+fn lab_becomes_srgb() {
     // A grey and a red, signed and unsigned, with 8 and 16 bits.
     fn signed(x: u32, _: u32, sample: u32) -> u64 {
         [[137, 0, 0], [137, 81, 70]][usize::try_from(x % 2).unwrap()][usize::try_from(sample).unwrap()]
@@ -187,7 +187,7 @@ fn lab() {
 }
 
 #[test]
-fn ycbcr() {
+fn ycbcr_becomes_rgb() {
     // Units of 2 × 2, 1 × 1, 4 × 1 pixels: red on the left, grey on the right.
     for (across, down) in [(2_u32, 2_u32), (1, 1), (4, 1), (2, 1)] {
         let (width, height) = (10_u32, 5_u32);

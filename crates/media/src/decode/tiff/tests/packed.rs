@@ -67,7 +67,7 @@ pub(super) fn group_3(rows: &[Vec<u8>], width: u32, byte_aligned: bool) -> Vec<u
 }
 
 #[test]
-fn bytes_in_every_compression() {
+fn every_compression_of_bytes_is_read() {
     for compression in [1, 5, 8, 32_946, 32_773] {
         for predictor in [1, 2] {
             // Only these two have a predictor.
@@ -108,7 +108,7 @@ fn predictor_of_other_compressions_is_ignored() {
 }
 
 #[test]
-fn fax() {
+fn every_kind_of_fax_is_read() {
     /// Discs, a white row, a black row, and rows that start with black.
     fn discs(x: u32, y: u32, _: u32) -> u64 {
         let (dx, dy) = (i64::from(x % 150) - 75, i64::from(y) - 9);
@@ -133,7 +133,7 @@ fn fax() {
 }
 
 #[test]
-fn reversed_bit_order() {
+fn reversed_bit_order_is_read() {
     for compression in [1, 5, 8, 32_773] {
         let straight = TestTiff { compression, rows_per_strip: 18, ..TestTiff::default() };
         let mut writer = Writer::new(false, false);
@@ -152,7 +152,7 @@ fn reversed_bit_order() {
 }
 
 #[test]
-fn old_lzw() {
+fn old_lzw_is_read() {
     let tiff = TestTiff { rows_per_strip: 18, ..TestTiff::default() };
     let rows: Vec<_> = (0..18).map(|y| tiff.row(y, 0..20, &[0, 1, 2])).collect();
     let packed = weezl::encode::Encoder::new(weezl::BitOrder::Lsb, 8).encode(&rows.concat()).unwrap();
@@ -177,7 +177,7 @@ fn split(jpeg: &[u8]) -> (Vec<u8>, Vec<u8>) {
         let segment = &jpeg[at..at + length];
         match jpeg[at + 1] {
             0xC4 | 0xDB => tables.extend(segment),
-            // The TIFF declares the colour space, not the JPEG.
+            // These segments are left out: the TIFF declares the colour space, not the JPEG.
             0xE0..=0xEF => {}
             _ => rest.extend(segment),
         }
@@ -225,7 +225,7 @@ fn looks_like(decoded: &Decoded, expect: &[u8]) {
 }
 
 #[test]
-fn jpeg_strips_with_shared_tables() {
+fn jpeg_strips_with_shared_tables_are_read() {
     let picture = quarters(64, 48);
     looks_like(&unpack_file(&with_jpeg_strips(&picture, 16)).unwrap(), picture.as_raw());
     looks_like(&unpack_file(&with_jpeg_strips(&picture, 48)).unwrap(), picture.as_raw());
@@ -234,7 +234,7 @@ fn jpeg_strips_with_shared_tables() {
 }
 
 #[test]
-fn old_style_jpeg() {
+fn old_style_jpeg_is_read() {
     let picture = quarters(64, 48);
     let mut writer = Writer::new(true, false);
     let jpeg = writer.data(&encode(&DynamicImage::from(picture.clone()), Format::Jpeg));
@@ -252,7 +252,7 @@ fn old_style_jpeg() {
 }
 
 #[test]
-fn old_style_jpeg_of_strips_without_segments() {
+fn old_style_jpeg_strips_without_segments_are_read() {
     let picture = quarters(64, 48);
     for rows_per_strip in [16, 40, 48] {
         let mut writer = Writer::new(true, false);
@@ -289,7 +289,7 @@ fn old_style_jpeg_of_strips_without_segments() {
     }
 }
 
-/// Tags of tables with one table for each component.
+/// Tags, each with one table for each component.
 type TableFields = Vec<(u16, Vec<Vec<u8>>)>;
 
 /// The data of the only scan in a JPEG, its tables for each component, and the sampling of the first component.
@@ -330,7 +330,7 @@ fn entropy_coded(jpeg: &[u8]) -> (&[u8], TableFields, u8) {
 }
 
 #[test]
-fn old_style_jpeg_with_only_tables() {
+fn old_style_jpeg_file_with_only_tables_is_read() {
     let picture = quarters(64, 48);
     let mut writer = Writer::new(true, false);
     let jpeg = encode(&DynamicImage::from(picture.clone()), Format::Jpeg);
@@ -352,8 +352,8 @@ fn old_style_jpeg_with_only_tables() {
 }
 
 #[test]
-fn missing_white_rows_before_the_end_mark() {
-    // Any number of bits before the end mark.
+fn rows_missing_before_the_end_mark_are_white() {
+    // The width varies the number of bits before the end mark.
     for width in 100..140 {
         let rows: Vec<Vec<u8>> = (0..5_u8)
             .map(|y| (0..18_u8).map(|x| x.wrapping_mul(37) ^ y.wrapping_mul(11)).collect())
