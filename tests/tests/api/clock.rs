@@ -37,7 +37,7 @@ async fn sign_in_attempts_from_the_future_do_not_count() {
     browser.sign_in("/sign-in", &anna, PASSWORD).await.expect(429);
     app.set_clock_back(HOUR);
     browser.sign_in("/sign-in", &anna, PASSWORD).await.expect(303);
-    // They count again once the clock has passed them.
+    // The attempts count again when the clock has reached their times again.
     app.advance(HOUR);
     browser.sign_in("/sign-in", &anna, PASSWORD).await.expect(429);
 }

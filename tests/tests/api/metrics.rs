@@ -50,7 +50,7 @@ async fn queues_stores_and_caches_are_reported() {
     let app = TestApp::start().await;
     let url = app.serve_metrics().await;
     let ann = app.account("ann").await;
-    // Nothing indexes it.
+    // No indexer runs, so the photo stays in the queue.
     let photo = fs::read(fixture("media/landscape-6.jpg")).unwrap();
     let bytes = stream::iter([Ok::<_, io::Error>(photo.into())]);
     app.library.ingest.import_stream(ann.id, Upload::default(), bytes).await.unwrap();
@@ -92,7 +92,7 @@ async fn alerts_and_the_dashboard_name_existing_metrics() {
     let url = app.serve_metrics().await;
     app.fetch("/healthz").await;
     assert!(!read(&url).await.contains_key("photos_certificate_expiry_timestamp_seconds"));
-    // A server with TLS reports each certificate.
+    // A server with TLS reports each certificate that it loads.
     app.web().certificate_ends(1);
     app.web().certificate_ends(2);
     assert_eq!(read(&url).await["photos_certificate_expiry_timestamp_seconds"], 2.0);

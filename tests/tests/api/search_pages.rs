@@ -151,7 +151,7 @@ async fn only_filters_with_photos_are_suggested() {
     let (ben, other) = app.signed_in("ben").await;
     let photos = vec![
         SeedImage::at("2024-07-01T10:00:00Z").position(38.72, -9.14),
-        // Bergen near Celle, which is one of several in Germany.
+        // Bergen near Celle. Several towns in Germany have this name.
         SeedImage::at("2023-02-01T10:00:00Z").position(52.81, 9.96),
     ];
     let ids = app.seed(&anna, photos).await;

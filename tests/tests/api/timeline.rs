@@ -40,7 +40,7 @@ async fn months_have_counts_and_sums_of_ratios() {
     let images = [
         sized("2023-12-31T23:59:59.999Z", 4000, 3000),
         sized("2024-01-01T00:00:00Z", 3000, 4000),
-        // Outside of the ratios that rows have.
+        // The ratios of these photos are outside the limits for rows.
         sized("2024-01-02T00:00:00Z", 9000, 1000),
         sized("2024-01-03T00:00:00Z", 1000, 9000),
     ];
@@ -51,7 +51,7 @@ async fn months_have_counts_and_sums_of_ratios() {
     assert_eq!(first.json["total"], 4);
     assert_eq!(first.header("cache-control"), Some("private, no-cache"));
 
-    // A browser keeps the answer and asks whether it still holds.
+    // A browser caches the response, and asks whether it has changed.
     let tag = first.header("etag").unwrap().to_owned();
     let ask = || browser.request(Method::GET, "/web/months").header(header::IF_NONE_MATCH, &tag);
     browser.send(ask()).await.expect(304);
@@ -251,7 +251,7 @@ async fn pictures_are_for_their_owner_and_kept_by_version() {
     }
     berts.open(&current).await.expect(404);
 
-    // In the trash it is still shown to its owner.
+    // The owner still sees the picture of a photo in the trash.
     app.delete(&format!("/images/{id}"), &anna.key).await.expect(204);
     browser.open(&current).await.expect(200);
     berts.open(&current).await.expect(404);

@@ -239,7 +239,7 @@ async fn initialize_with_a_modern_header_lacks_meta() {
     let initialize = || message(&app, V1, &ann.key, &body);
     let request = initialize().header("mcp-protocol-version", "2026-07-28");
     assert_eq!(refused(&app, request).await, (400, json!(-32602)));
-    // Without the header, or with a legacy revision in it, it is a legacy `initialize`.
+    // Without the header, or with a legacy revision in the header, the request is a legacy `initialize`.
     for request in [initialize(), initialize().header("mcp-protocol-version", "2025-11-25")] {
         assert_eq!(app.send(request).await.expect(200).json["result"]["protocolVersion"], "2025-11-25");
     }

@@ -11,7 +11,7 @@ use super::{RESOURCES, call, payload, request};
 /// Where the operator learns how to add a model.
 const HOW: &str = "docs/models.md";
 
-/// A source whose model, if any, is in use; its embeddings do not matter here.
+/// A source of at most one model, which is then in use. The model itself does not matter, so it is the built-in encoder.
 #[derive(Debug)]
 struct Models {
     has_one: bool,

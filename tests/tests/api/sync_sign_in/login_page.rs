@@ -33,7 +33,7 @@ async fn the_page_asks_for_sign_in_first_and_names_device_and_account() {
     assert!(policy.contains("frame-ancestors 'none'") && policy.contains("form-action 'self'"), "{policy}");
 }
 
-/// [`TestApp`] fails a test whose log has a token.
+/// [`TestApp`] fails a test if its log contains a token.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_spelling_of_the_path_brings_the_token_into_the_log() {
     let app = TestApp::start().await;
@@ -76,7 +76,8 @@ async fn only_an_answer_with_the_token_of_the_session_counts() {
     let (flow, other) = (Flow::begin(&app, ANDROID).await, Flow::begin(&app, ANDROID).await);
     let form = flow.form(&browser).await;
     let allow = [("decision", "allow")];
-    // A GET, another page, another session, no session, no token.
+    // None of these counts: a GET, the form of another flow, the form sent to another page, another session, no session, no token,
+    // another site.
     browser.open(&format!("{}?decision=allow", flow.page)).await.expect(200);
     browser.submit(&flow.page, &other.form(&browser).await, &allow).await.expect(200);
     let mut moved = form.clone();
@@ -89,7 +90,7 @@ async fn only_an_answer_with_the_token_of_the_session_counts() {
         browser.form_request(&flow.page, &form, &allow).header(header::ORIGIN, "https://evil.example");
     browser.send(cross_site.header("sec-fetch-site", "cross-site")).await.expect(403);
     Flow::check_waiting(&flow.poll(&app).await);
-    // A form without an answer changes nothing.
+    // A form without a decision changes nothing.
     browser.submit(&flow.page, &form, &[("decision", "")]).await.expect(400);
     Flow::check_waiting(&flow.poll(&app).await);
     browser.submit(&flow.page, &form, &allow).await.expect(200);

@@ -66,7 +66,7 @@ async fn a_session_may_upload_and_another_site_may_not_use_it() {
     assert_eq!(state.header("upload-offset"), Some("100"));
     let known = browser.request(Method::POST, "/upload/known").json(&serde_json::json!({ "sha256": [] }));
     app.send(known.header("origin", "https://evil.example")).await.expect(403);
-    // A key in a header is not sent by browsers on their own.
+    // Browsers never add a key by themselves, so a request with a key needs no origin.
     begin(&app, &ann, 5).await;
 }
 

@@ -61,7 +61,7 @@ async fn head(app: &TestApp, account: &TestAccount, path: &str) -> TestResponse 
     app.send(tus(app, account, Method::HEAD, path)).await
 }
 
-/// The number of images and queued photos of an account.
+/// The number of photos of all accounts that wait to be indexed.
 async fn photos(app: &TestApp) -> u64 {
     app.store.queue_length().await.unwrap().pending
 }

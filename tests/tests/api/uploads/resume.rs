@@ -41,8 +41,8 @@ async fn received(app: &TestApp, account: &TestAccount, path: &str) -> usize {
     head(app, account, path).await.expect(200).header("upload-offset").unwrap().parse().unwrap()
 }
 
-/// Waits until a request writes the first part of an upload: until the part has a local file. A request that asked would
-/// lock the upload itself, and the service would refuse the one that it waits for.
+/// Waits until a request writes the first part of an upload: until the part has a local file. Asking the service instead would
+/// lock the upload, and the service would refuse the awaited request.
 pub(super) async fn is_written(app: &TestApp) {
     within(async {
         while local_parts(app) == 0 {
@@ -147,7 +147,7 @@ async fn a_stalled_body_keeps_its_bytes() {
     assert_eq!(received(&app, &ann, &path).await, 10_000);
 }
 
-/// A byte now and then is less than the lowest rate.
+/// The client sends a byte now and then, which is slower than the minimum rate.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_upload_that_trickles_is_ended_and_keeps_its_bytes() {
     let builder = TestApp::builder().limits(|limits| {
@@ -161,7 +161,7 @@ async fn an_upload_that_trickles_is_ended_and_keeps_its_bytes() {
     let (reader, mut writer) = half_sent(&app, &ann, &path, &bytes[..10_000], bytes.len()).await.into_split();
     let trickle = async {
         for byte in &bytes[10_000..] {
-            // The other request takes a moment.
+            // This request takes a moment, so the bytes arrive slowly.
             app.send(app.request(Method::GET, "/healthz")).await.expect(200);
             if writer.write_all(&[*byte]).await.is_err() {
                 break;

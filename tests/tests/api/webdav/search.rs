@@ -154,7 +154,7 @@ async fn the_media_tab_of_the_app_for_ios_shows_the_photos_of_a_folder() {
         [ALL_PHOTOS[0], ALL_PHOTOS[3]]
     );
     assert_eq!(found(&mut client, ios_media("/Camera/100%", future, past, 300)).await, [ALL_PHOTOS[1]]);
-    // Both ends are included: seconds 2 to 4.
+    // Both ends of the period are inclusive: seconds 2 to 4.
     let between = ios_media("", "2023-11-14T23:13:24+01:00", "2023-11-14T22:13:22Z", 300);
     assert_eq!(found(&mut client, between).await, ALL_PHOTOS[1..4]);
 }
@@ -198,7 +198,7 @@ async fn a_search_answers_like_a_listing() {
         let listing = step("PROPFIND /remote.php/dav/files/{id}/", 207).at(path).with("Depth", "0");
         let listed = client.run(listing.body(properties.clone())).await;
         let text = String::from_utf8(listed.body.to_vec()).unwrap();
-        // `oc:id`, with which the package looks up what it moved.
+        // The package looks up a moved file by its `oc:id`.
         let id = text.split_once("<oc:id>").unwrap().1.split_once("</oc:id>").unwrap().0;
         let body = nc_py_api("", &is("eq", "oc:fileid", id)).replace("{id}", &client.handle);
         let searched = client.run(step("SEARCH /remote.php/dav/", 207).body(body)).await;
