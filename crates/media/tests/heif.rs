@@ -54,8 +54,8 @@ fn formats_and_sizes() {
     }
 }
 
-/// Each picture is stored in another rotation, which is also written in its middle, and was compressed separately. They
-/// differ by 8; with a wrong rotation they would differ by at least 38.
+/// Each file stores the picture in another rotation, with the name of the rotation painted in its middle, and was compressed
+/// separately. The pictures differ by 8. With a wrong rotation they would differ by at least 38.
 #[test]
 fn rotations_and_mirroring_of_the_container_are_applied() {
     let upright = rgb(&thumb("rot0mir0.avif"));

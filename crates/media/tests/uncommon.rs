@@ -1,4 +1,4 @@
-//! Reads and renders the files in `fixtures/uncommon`, which few programs write or which are damaged.
+//! Reads and renders the files in `fixtures/uncommon`: variants that few programs write, and damaged files.
 #![expect(clippy::unwrap_used, reason = "an unreadable fixture fails its test")]
 
 use std::path::Path;

@@ -106,7 +106,7 @@ async fn complete_the_flow(service: &Service) {
     let policy = "frame-ancestors 'none'; form-action 'self' https://app.example https:";
     assert!(head.contains(policy), "{head}");
     let token = form.split_once("name=\"token\" value=\"").unwrap().1.split('"').next().unwrap();
-    // Without a valid token of the form, nothing is allowed.
+    // The service refuses a form without a valid token, and without the session of the token.
     let allow = format!("token={token}&answer=allow");
     assert_eq!(service.ask(&line, &form_headers, &format!("token=x{token}&answer=allow")).await.0, 403);
     if !cookie.is_empty() {

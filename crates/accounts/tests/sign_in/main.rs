@@ -25,7 +25,7 @@ const MINUTE_MS: i64 = 60 * SECOND_MS;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// Accounts with their own connection to the store, like that of another process. Processes can share a clock.
+/// A process: accounts with their own connection to the store. Processes can share a clock.
 struct Process {
     accounts: Accounts,
     store: SqliteStore,
@@ -62,7 +62,7 @@ impl Process {
         self.accounts.sign_in(email, password, from(address)).await
     }
 
-    /// Ann's token.
+    /// Signs ann in, and returns the token of the new session.
     async fn token(&self) -> String {
         self.sign_in("ann@example.org", "right", "192.0.2.1").await.unwrap().token
     }

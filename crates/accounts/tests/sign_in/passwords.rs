@@ -47,7 +47,7 @@ async fn ten_failures_lock_out_one_email_from_one_address() {
         Err(SignInError::LockedOut { retry_after_s }) => Some(retry_after_s),
         Err(error) => panic!("{email} {address}: {error}"),
     };
-    // Nine minutes ago the first one failed.
+    // The first attempt failed nine minutes ago, and counts for 15 minutes.
     assert_eq!(locked_out(ANN, HOME).await, Some(6 * 60));
     assert_eq!(locked_out(" Ann@Example.org", "::ffff:192.0.2.1").await, Some(6 * 60));
     assert_eq!(locked_out(ANN, "192.0.2.2").await, None);
@@ -74,7 +74,7 @@ async fn ipv6_network_counts_as_one_address() {
 async fn a_hundred_failures_lock_out_an_address() {
     let (_dir, it, _) = with_ann().await;
     for number in 0..100 {
-        // Invalid emails count, too.
+        // Attempts with invalid emails count, too.
         let name =
             if number % 2 == 0 { format!("user{number}@example.org") } else { format!("user{number}") };
         assert!(matches!(it.sign_in(&name, "wrong", HOME).await, Err(SignInError::Wrong)), "{number}");

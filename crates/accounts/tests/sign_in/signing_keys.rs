@@ -103,7 +103,7 @@ async fn retired_key_expires_in_other_processes() {
     let token = ours.sign(CLAIMS).await.unwrap();
     assert!(reads(&theirs, &token).await);
     ours.rotate(false).await.unwrap();
-    // Its cache is refreshed all the time.
+    // For an hour, the other process refreshes its cache, and accepts the token.
     for _ in 0..119 {
         it.later(MINUTE_MS / 2);
         assert!(reads(&theirs, &token).await);
@@ -148,7 +148,7 @@ async fn wrong_secret_is_an_error_and_not_a_wrong_token() {
     }
     assert!(!reads(&changed, "junk").await);
 
-    // After the loss of the secret, rotation creates a new key.
+    // Rotation with `true` creates a new key, although the secret of the old one is lost.
     changed.rotate(true).await.unwrap();
     let new = changed.sign(CLAIMS).await.unwrap();
     assert!(reads(&changed, &new).await && !reads(&changed, &token).await);

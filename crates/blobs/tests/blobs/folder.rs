@@ -24,7 +24,7 @@ async fn a_staged_file_is_renamed_and_not_copied() {
     store.content.put_staged(Original, staged).await.unwrap();
     let [stored] = &files(dir.path())[..] else { panic!("not one file") };
     assert_eq!(dir.path().join(stored).metadata().unwrap().ino(), inode);
-    // The same bytes again leave the stored file as it is.
+    // Storing the same bytes again leaves the stored file unchanged.
     let again = crate::backing::staged(&store.staging, b"photo").await;
     store.content.put_staged(Original, again).await.unwrap();
     assert_eq!(files(dir.path()), std::slice::from_ref(stored));
@@ -53,7 +53,7 @@ async fn temporary_files_of_killed_processes_are_deleted_by_a_process_that_is_al
     let store = BlobStore::open_folder(dir.path()).unwrap();
     let hash = store.content.put_bytes(Original, Bytes::from_static(b"whole")).await.unwrap();
     let ours = format!("originals/{}", &hash.to_string()[..2]);
-    // Files of other people are kept.
+    // Files that the store did not create are kept.
     for stray in ["IMG #1.jpg", &format!("{ours}/IMG #1.jpg"), "originals/.DS_Store", "staging/notes#1"] {
         std::fs::write(dir.path().join(stray), b"not ours").unwrap();
     }

@@ -24,7 +24,7 @@ fn tables() -> impl Strategy<Value = Vec<(String, Option<i64>, Vec<Vec<Value>>)>
     vec(("[a-z_.]{0,20}", option::of(any::<i64>()), vec(vec(value(), 3), 0..5)), 0..4)
 }
 
-/// A table: its name, the highest id that it gave, and its rows.
+/// A table: its name, the highest id that it has assigned, and its rows.
 type Table = (String, Option<i64>, Vec<Vec<Value>>);
 
 fn written(tables: &[Table]) -> Vec<u8> {
@@ -93,7 +93,7 @@ proptest! {
             }
         }
         prop_assert_eq!(read, tables);
-        // A part of the file is not the file.
+        // A truncated file is an error, wherever it is cut.
         for cut in 0..bytes.len() {
             prop_assert!(sum_tables(&bytes[..cut]).1.is_err());
         }
@@ -116,7 +116,7 @@ proptest! {
         let at = at.index(bytes.len());
         changed[at] ^= 1_u8 << bit;
         let (sums, read) = sum_tables(changed.as_slice());
-        // The sign of zero is the only bit that does not count.
+        // The checksum ignores only the sign of zero.
         prop_assert!(read.is_err() || sums != expected || changed[at] & 0x7f == 0);
     }
 

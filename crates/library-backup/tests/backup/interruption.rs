@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 
 use crate::places::{SERVICE_SECRET, Side, Target, backup_options, restore_options};
 
-/// Runs work until a step of its progress: every other time it panics there, else it is cancelled where it waits next.
+/// Runs work until a step of its progress. At an odd step the work panics. At an even step it is cancelled where it next waits.
 async fn until<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
     step: usize,
     work: impl FnOnce(Box<dyn FnMut(BackupProgress) + Send>) -> F,
@@ -39,7 +39,7 @@ async fn until<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
     running.await.unwrap_or(None)
 }
 
-/// Verifies a backup. A cancelled one may still write in the background for a moment.
+/// Verifies a backup. A cancelled backup may still write in the background for a moment, so this retries while it is in use.
 async fn verified(target: &Target) -> VerifiedBackup {
     for _ in 0..500 {
         match target.verify().await {

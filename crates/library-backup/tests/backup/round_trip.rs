@@ -7,7 +7,7 @@ use storage_conformance::{Photo, Seed, run_case};
 
 use crate::places::{SERVICE_SECRET, Side, Target};
 
-/// Cases of the conformance suite that leave rows in most tables together.
+/// Cases of the conformance suite. Together they leave rows in most tables.
 const CASES: [&str; 12] = [
     "api_keys::the_last_use_is_recorded",
     "sessions::sessions_are_listed_newest_first",
@@ -23,7 +23,7 @@ const CASES: [&str; 12] = [
     "model::random_operations_agree_with_a_model",
 ];
 
-/// Backs a library up and restores it. Its blobs do not exist, so they count as lost.
+/// Backs a library up and restores it. The cases store no blobs, so all blobs count as lost.
 async fn through_a_backup(from: &Side, to: &Side, name: &str) {
     let target = Target::new();
     let tables = from.tables().await;
@@ -148,7 +148,7 @@ async fn only_an_empty_place_gets_a_backup() {
     assert!(error.to_string().contains("is not empty"), "{error}");
     assert_eq!(other.tables().await, before);
     assert_eq!(other.place.store.library_state().await.unwrap(), LibraryState::Open);
-    // Neither does another folder get a backup.
+    // A folder with other files gets no backup.
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("letter.txt"), "Dear Ann").unwrap();
     let options = crate::places::backup_options("two");

@@ -1,4 +1,4 @@
-//! Who may use a library while it moves, and which targets are refused.
+//! The marks of a moving library: what they close, and which targets they refuse.
 
 use domain::Plan;
 use library_copy::{CopyError, CopyOptions, ReopenError, Reopened, copy, reopen};
@@ -18,7 +18,7 @@ async fn fill(side: &Side, tag: &str) -> Seed {
     seed
 }
 
-/// Copies until the first page was written, then fails.
+/// Starts a copy that fails after the first page was written.
 async fn begin(from: &Side, to: &Side, transfer: &str) {
     let (from, to, options) = (from.place.clone(), to.place.clone(), options(transfer));
     let copying = tokio::spawn(async move {
@@ -110,7 +110,7 @@ async fn a_begun_copy_continues_with_its_target_only() {
     assert!(matches!(onward, Err(CopyError::Incomplete { .. })), "an incomplete copy is no library");
     assert!(matches!(reopen(&to.place.store).await, Err(ReopenError::Incomplete(_))));
 
-    // Once the source was changed, what was copied is worthless.
+    // When the source is reopened and changed, the unfinished copy can no longer be continued.
     assert!(matches!(reopen(&from.place.store).await.unwrap(), Reopened::WasMoving(_)));
     fill(&from, "b").await;
     let refused = copy(&from.place, &to.place, &options("third"), |_| ()).await;

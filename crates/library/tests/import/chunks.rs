@@ -1,4 +1,4 @@
-//! Uploads in chunks, which become a file by a MOVE.
+//! Uploads in chunks, which a MOVE assembles to a file.
 
 use std::path::PathBuf;
 
@@ -35,7 +35,7 @@ impl Client {
         self.library.ingest.put_chunk(self.caller.clone(), upload, chunk, whole(bytes)).await
     }
 
-    /// Puts the file that the chunks make together at a path.
+    /// Assembles the chunks to a file at a path.
     async fn assemble(&self, name: &str, to: &str) -> Result<FileWritten, AssembleError> {
         let upload = self.library.ingest.lock_upload(&self.caller, CHUNKED, name).await?;
         let file = PutFile {
@@ -55,7 +55,7 @@ impl Client {
     }
 }
 
-/// The files of parts.
+/// The files that hold the parts of uploads.
 fn files(dir: &tempfile::TempDir) -> Vec<PathBuf> {
     let files = std::fs::read_dir(dir.path().join("blobs/uploads")).unwrap();
     files.map(|file| file.unwrap().path()).collect()
@@ -125,7 +125,7 @@ async fn chunks_that_cannot_be_read_now_are_kept() {
     ann.photo_in_chunks("a", &photo()).await;
     let (file, aside) = (&files(&dir)[0], dir.path().join("aside"));
     std::fs::rename(file, &aside).unwrap();
-    // A link to itself fails when it is opened, but not because the file is missing.
+    // Opening a link to itself fails with another error than a missing file.
     std::os::unix::fs::symlink(file, file).unwrap();
     let failed = ann.assemble("a", "a.jpg").await;
     assert!(
@@ -159,7 +159,7 @@ async fn of_two_requests_that_complete_an_upload_one_waits() {
     let locked = ann.library.ingest.lock_upload(&ann.caller, CHUNKED, "a").await.unwrap();
     let second = ann.assemble("a", "a.jpg").await;
     assert!(matches!(second, Err(AssembleError::Upload(UploadError::Busy))), "{second:?}");
-    // Another process knows nothing of the lock, and finishes the upload.
+    // The lock is local to its process, so another process can finish the upload.
     let there = Client { library: other.library.clone(), caller: ann.caller.clone() };
     let written = there.assemble("a", "a.jpg").await.unwrap();
     let file = PutFile { path: FilePath::parse("a.jpg").unwrap(), ..PutFile::default() };
@@ -178,7 +178,7 @@ async fn a_kill_before_the_end_of_an_upload_needs_no_further_room() {
     let it = process_with(dir.path(), settings).await;
     let ann = Client::of(&it, "ann").await;
     ann.photo_in_chunks("a", &bytes).await;
-    // The file is put, as if the process had been killed before it finished the upload.
+    // Puts the file without finishing the upload, as if the process had been killed in between.
     let path = FilePath::parse("a.jpg").unwrap();
     let put = PutFile { path, bytes: Some(quota), parts_bytes: quota, ..PutFile::default() };
     let upload = ann.chunks("a").await.unwrap();

@@ -1,4 +1,4 @@
-//! Files that WebDAV clients put, move and delete.
+//! Files as WebDAV clients put, move and delete them.
 
 use std::io;
 
@@ -144,7 +144,7 @@ async fn the_rest_of_a_large_folder_is_deleted_in_the_background() {
     for number in 0..5 {
         ann.put(&format!("large/{number}/._junk"), b"junk").await.unwrap();
     }
-    // Each copy doubles the folder.
+    // Each copy doubles the number of files in the folder.
     for number in 0..9 {
         ann.library.ingest.copy_file(&ann.caller, transfer("large", &format!("{number}"))).await.unwrap();
         ann.rename(&format!("{number}"), &format!("large/copy {number}")).await;

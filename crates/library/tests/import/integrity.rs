@@ -157,7 +157,7 @@ async fn a_rendition_that_cannot_be_made_again_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let (it, ann) = library(dir.path()).await;
     fs::remove_file(blob_path(dir.path(), "renditions", thumb(&it, &ann).await)).unwrap();
-    // Without checksums, damaged originals of the right length are not noticed.
+    // A check without checksums does not notice damaged originals of the right length.
     for original in it.stored(BlobKind::Original).await {
         let path = blob_path(dir.path(), "originals", original);
         fs::write(&path, vec![7; fs::metadata(&path).unwrap().len().try_into().unwrap()]).unwrap();
@@ -202,7 +202,7 @@ async fn old_temporary_files_are_deleted() {
     assert!(!old.exists() && young.exists());
 }
 
-/// After the idle time of blobs.
+/// A time at which unreferenced blobs of this test are old enough to be removed.
 fn later() -> Timestamp {
     SystemClock.now().plus_millis(2 * 3600 * 1000)
 }
@@ -239,14 +239,14 @@ async fn a_check_beside_a_working_library_finds_nothing() {
     assert_eq!(found(&check(&it, CHECKSUMS).await), []);
 }
 
-/// Changes rows as no operation does.
+/// Changes rows directly, so that they break the rules of the store.
 fn break_rows(dir: &Path, sql: &str) {
     let mut connection = SqliteConnection::establish(dir.join("library.sqlite").to_str().unwrap()).unwrap();
     connection.batch_execute("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON").unwrap();
     connection.batch_execute(sql).unwrap();
 }
 
-/// The operator restores yesterday's metadata store beside today's files.
+/// The case: the operator has restored yesterday's metadata store, but the files are of today.
 #[tokio::test(flavor = "multi_thread")]
 async fn originals_that_the_store_does_not_know_are_never_deleted() {
     let dir = tempfile::tempdir().unwrap();
@@ -262,7 +262,7 @@ async fn originals_that_the_store_does_not_know_are_never_deleted() {
         DELETE FROM blobs WHERE hash = (SELECT max(hash) FROM blobs)",
     );
     let it = process(dir.path()).await;
-    // One is still registered, the other is unknown.
+    // The store knows one original, but no photo has it. It does not know the other original at all.
     let expected = (FindingKind::OriginalWithoutPhoto, 2, 0);
     for options in [QUICK, repair(QUICK)] {
         assert!(found(&check(&it, options).await).contains(&expected));

@@ -34,7 +34,7 @@ pub(crate) fn broken(bytes: &[u8]) -> impl Stream<Item = io::Result<Bytes>> + Se
     whole(bytes).chain(stream::iter([Err(io::Error::from(io::ErrorKind::ConnectionReset))]))
 }
 
-/// An account of a process, with the protocol's calls.
+/// A client of an account, with the calls of the upload protocol.
 pub(crate) struct Client {
     pub(crate) library: Library,
     pub(crate) caller: Caller,
@@ -96,11 +96,11 @@ async fn parts_become_one_photo_and_leave_nothing() {
     assert_eq!((progress.received, outcome(&progress)), (total, Some(UploadOutcome::Imported)));
     assert_eq!(part_files(&dir), 0);
     assert_eq!(it.stored(BlobKind::Original).await, [blobs::content_hash(&bytes)]);
-    // A client that lost the answer gets the same again.
+    // A client that has lost the response gets the same result again.
     for again in [ann.progress("a").await, ann.send("a", at(total), whole(&[])).await] {
         assert_eq!(again.unwrap().result, progress.result);
     }
-    // The same bytes again are known.
+    // A second upload of the same bytes is a duplicate.
     ann.begin("b", total).await.unwrap();
     let progress = ann.send("b", at(0), whole(&bytes)).await.unwrap();
     assert_eq!(outcome(&progress), Some(UploadOutcome::Duplicate));
@@ -178,7 +178,7 @@ async fn the_first_bytes_of_all_parts_decide() {
         assert!(matches!(ann.progress("a").await, Err(UploadError::NotFound)), "it is forgotten");
         assert_eq!((part_files(&dir), ann.stored().await), (0, 0));
     }
-    // A short file is judged as a whole.
+    // A file shorter than 4,096 bytes is judged when it is complete.
     ann.begin("short", 5).await.unwrap();
     let sent = ann.send("short", at(0), whole(b"hello")).await;
     assert!(matches!(sent, Err(UploadError::Import(ImportError::Refused(_)))), "{sent:?}");
@@ -241,7 +241,7 @@ async fn a_kill_between_import_and_finish_gives_one_photo() {
     let it = process_with(dir.path(), settings()).await;
     let ann = Client::of(&it, "ann").await;
     ann.begin("a", bytes.len() as u64).await.unwrap();
-    // All bytes are there, as if the process had been killed after the import and before the finish.
+    // All bytes are received and the photo is imported, as if the process had been killed before it finished the upload.
     let upload = ann.library.ingest.upload(&ann.caller, UploadProtocol::Tus, "a").await.unwrap().unwrap();
     let all = Chunk { number: 0, name: "0".to_owned(), bytes: None, checksums: Vec::new() };
     ann.library.ingest.put_chunk(ann.caller.clone(), upload, all, whole(&bytes)).await.unwrap();
@@ -285,14 +285,14 @@ async fn idle_uploads_and_orphaned_files_are_swept() {
     ann.send("tus", at(0), whole(&bytes[..10_000])).await.unwrap();
     ann.library.ingest.begin_upload(&ann.caller, UploadProtocol::Chunked, "chunked", None, "").await.unwrap();
     let folder = dir.path().join("blobs/uploads");
-    // Left over from a process that was killed before the store named them.
+    // Files of a process that was killed before it recorded them in the store.
     for (name, age_ms) in [("part-old", DAY_MS + 1000), ("part-new", 1000)] {
         let file = std::fs::File::create(folder.join(name)).unwrap();
         let modified = u64::try_from(1_800_000_000_000 - age_ms).unwrap();
         file.set_modified(std::time::UNIX_EPOCH + Duration::from_millis(modified)).unwrap();
     }
     for file in std::fs::read_dir(&folder).unwrap().map(Result::unwrap) {
-        // Even an old file is kept while the store names it.
+        // Even an old file is kept while the store refers to it.
         if !["part-old", "part-new"].contains(&file.file_name().to_str().unwrap()) {
             let file = std::fs::File::options().write(true).open(file.path()).unwrap();
             file.set_modified(std::time::UNIX_EPOCH).unwrap();

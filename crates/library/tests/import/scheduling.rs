@@ -1,4 +1,4 @@
-//! New photos never wait for work that can wait. OCR is a worker that reads a photo when the test says so.
+//! New photos never wait for deferrable work such as OCR. The OCR worker here completes a photo only when the test lets it.
 
 use std::{path::Path, time::Duration};
 
@@ -15,20 +15,20 @@ use crate::{Process, example, fixture, process_with};
 /// A time-out that is never reached, on any machine, unless a test fails.
 pub(crate) const LONG_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// What a photo needs while it is read, beside another photo that is decoded.
+/// Memory for the OCR of a photo. It leaves enough memory to decode another photo at the same time.
 const LITTLE: u64 = 40 << 20;
-/// The share of the memory budget that is left to work that can wait, less what a process needs.
+/// The share of the memory budget for deferrable work, without the memory that a process itself needs.
 const NEARLY_ALL: u64 = 120 << 20;
-/// More than the whole budget.
+/// More than the whole memory budget.
 const TOO_MUCH: u64 = 1 << 30;
 
-/// OCR that waits for the test.
+/// OCR that waits until the test lets it continue.
 struct BlockedOcr {
     listener: TcpListener,
 }
 
 impl BlockedOcr {
-    /// OCR that needs this memory for each photo, and the settings of a machine that runs it.
+    /// OCR that needs this much memory per photo, and the settings of a service that uses it.
     async fn new(decode_workers: usize, memory_bytes: u64) -> (Self, Settings) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -40,7 +40,7 @@ impl BlockedOcr {
         (Self { listener }, settings)
     }
 
-    /// The next photo that is being read, until the connection is dropped.
+    /// Waits until OCR of the next photo has begun. It ends when the test drops the connection.
     async fn next(&self) -> TcpStream {
         timeout(LONG_TIMEOUT, self.listener.accept()).await.unwrap().unwrap().0
     }
@@ -59,7 +59,7 @@ async fn add(it: &Process, account: &Account, name: &str) {
     assert_eq!(report, ImportReport { imported: 1, ..ImportReport::default() }, "{name}");
 }
 
-/// Waits until no photo waits for its embedding, which would be computed beside the next photo and needs memory, too.
+/// Waits until all photos have their embeddings. Otherwise an embedding would need memory beside the next photo.
 async fn wait_for_appearance(it: &Process, account: &Account) {
     let is_done = async || {
         let stages = it.library.indexer.search_progress(Some(account.id)).await.unwrap();
@@ -70,7 +70,7 @@ async fn wait_for_appearance(it: &Process, account: &Account) {
     }
 }
 
-/// Imports a photo again, and waits until its text is read.
+/// Imports a known photo again. This waits until its text has been read.
 async fn wait_for_text(it: &Process, account: &Account, name: &str) {
     let paths = [fixture(name)];
     let import = it.library.ingest.import_folder(account.id, &paths, IndexingScope::Search, |_| {});
@@ -87,7 +87,7 @@ async fn text_waits(it: &Process, account: &Account) -> u64 {
     it.library.indexer.awaiting_recognition(account.id).await.unwrap()
 }
 
-/// In a server, in a worker, and in an import that waits for everything; on one processor and on more.
+/// Tests a server, a worker and an import that waits for everything, each on one processor and on two.
 #[tokio::test(flavor = "multi_thread")]
 async fn photos_become_visible_while_an_earlier_one_is_read() {
     for scope in [IndexingScope::Everything, IndexingScope::Worker, IndexingScope::Search] {
@@ -110,7 +110,7 @@ async fn photos_become_visible_while_an_earlier_one_is_read() {
     }
 }
 
-/// The reader holds all of the memory. It is stopped, and reads the photo again later.
+/// OCR holds the whole memory budget. It is stopped for a new photo, and repeated later.
 #[tokio::test(flavor = "multi_thread")]
 async fn reading_stops_for_a_photo_that_needs_its_memory() {
     let dir = tempfile::tempdir().unwrap();
@@ -143,7 +143,7 @@ async fn reading_stops_for_a_photo_that_needs_its_memory() {
     );
 }
 
-/// As many photos are read at once as there are processors and memory.
+/// Processors and memory are enough for the OCR of two photos at once.
 #[tokio::test(flavor = "multi_thread")]
 async fn idle_processors_read_text() {
     let dir = tempfile::tempdir().unwrap();
@@ -158,7 +158,7 @@ async fn idle_processors_read_text() {
     indexing.stop().await;
 }
 
-/// An import ends when its photos are visible; the next server reads them.
+/// An import ends when its photos are visible. The next server reads their text.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_import_leaves_the_text_to_the_next_server() {
     let dir = tempfile::tempdir().unwrap();
@@ -175,7 +175,7 @@ async fn an_import_leaves_the_text_to_the_next_server() {
     server.stop().await;
 }
 
-/// With the photo of another process, which notices it by polling.
+/// The server notices the photo of the import by polling.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_import_beside_a_server_that_reads_does_not_wait() {
     let dir = tempfile::tempdir().unwrap();

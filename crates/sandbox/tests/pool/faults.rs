@@ -37,7 +37,7 @@ async fn crash_affects_no_other_file() {
 async fn file_is_retried_in_a_new_worker() {
     let pool = Pool::new(hostile()).unwrap();
     let (first, _) = identify(&pool, Urgency::Background).await;
-    // It crashes a worker that has done a job before, and no new one.
+    // This file crashes a worker that has done a job before. It does not crash a new worker.
     assert!(misbehave(&pool, "abort-unless-fresh").await.is_ok());
     crate::wait_for_exit(first).await;
     assert_eq!(identify(&pool, Urgency::Background).await.1, 2);
@@ -172,7 +172,7 @@ async fn workers_end_with_their_pool() {
 
 #[test]
 fn workers_end_with_the_runtime() {
-    // The runtime ends without closing the pool, as it does when a service is stopped.
+    // The runtime ends without closing the pool, as when a service is stopped.
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let (pool, process) = runtime.block_on(async {
         let pool = Pool::new(hostile()).unwrap();
@@ -183,7 +183,7 @@ fn workers_end_with_the_runtime() {
     drop(pool);
     drop(runtime);
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    // The process may remain as a zombie, because there is no parent left to wait for it.
+    // The process may remain as a zombie, because no task is left that waits for it.
     runtime.block_on(async {
         let state = || fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
         let ended = async {

@@ -48,7 +48,7 @@ async fn writes_of_one_account_leave_connections_to_others() {
     let store = PostgresStore::open(PostgresUrl::parse(&database.url()).unwrap(), options).await.unwrap();
     let seed = Seed::new(std::sync::Arc::new(store.clone()));
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
-    // Another machine is writing for this account.
+    // This lock shows the store that another machine is writing for the account.
     let lock = format!("SELECT pg_advisory_lock({})", (0x5048_4F54_i64 << 32) | ann.account.0);
     let holder = database.hold(&lock).await;
     let waiting: Vec<_> = (0..20)
@@ -76,7 +76,7 @@ async fn a_server_that_is_read_only_is_unavailable_until_it_is_not() {
     database.set_read_only(true).await;
     let refused = loop {
         match store.mark_synced(ann.account, NOW).await {
-            // In a session that a pooler had begun to open before the change.
+            // The write ran in a session that the pooler had begun to open before the change.
             Ok(()) => database.end_sessions().await,
             Err(error) => break error,
         }

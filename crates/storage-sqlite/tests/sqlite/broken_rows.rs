@@ -41,7 +41,7 @@ async fn embed(seed: &Seed) {
     }
 }
 
-/// Changes rows as no operation does.
+/// Changes rows directly, so that they break the rules of the store.
 pub(crate) fn break_rows(folder: &TempDir, sql: &str) {
     let path = folder.path().join("library.sqlite");
     let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
@@ -211,7 +211,7 @@ struct Page {
     bytes: i64,
 }
 
-/// The number and the length of the first page of the table of images.
+/// The number and the length of the root page of the table `images`.
 fn first_page_of_images(path: &std::path::Path) -> (usize, usize) {
     let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
     let page: Page = diesel::sql_query(
@@ -227,7 +227,7 @@ async fn a_damaged_file_is_found() {
     let (store, _seed, folder) = seeded().await;
     drop(store);
     let path = folder.path().join("library.sqlite");
-    // All is in the file itself after a checkpoint.
+    // The checkpoint moves all rows from the write-ahead log into the file.
     break_rows(&folder, "PRAGMA wal_checkpoint(TRUNCATE)");
     let (page, page_bytes) = first_page_of_images(&path);
     let mut bytes = std::fs::read(&path).unwrap();

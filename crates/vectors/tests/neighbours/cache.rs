@@ -127,7 +127,7 @@ async fn cancelled_search_leaves_its_rows() {
     };
     tokio::time::timeout(Duration::from_millis(5), search).await.unwrap_err();
     assert_eq!(rows(&cache, 1).await, 100);
-    // A cancelled search that waits does not block others.
+    // A search that is cancelled while it waits does not block others.
     let writer = cache.fill(key(1), DIMENSIONS).await;
     tokio::time::timeout(Duration::from_millis(5), rows(&cache, 1)).await.unwrap_err();
     drop(writer);
@@ -146,6 +146,6 @@ async fn restarted_index_is_empty() {
     drop(writer);
     assert_eq!(rows(&cache, 1).await, 1);
 
-    // Another encoder with the same id, as after a restored backup.
+    // Vectors of another length: another encoder has the same id, as after a restored backup.
     assert_eq!(cache.fill(key(1), DIMENSIONS + 1).await.len(), 0);
 }
