@@ -108,7 +108,7 @@ fn first_frame_of_an_animation_is_decoded() {
 }
 
 #[test]
-fn times() {
+fn capture_times_are_read() {
     let check = |path: &str, at: &str, source: CaptureSource, offset_minutes: Option<i32>| {
         let capture = metadata(path).capture;
         assert_eq!(capture.at.to_string(), at, "{path}");
@@ -125,7 +125,7 @@ fn times() {
 }
 
 #[test]
-fn positions_descriptions_and_cameras() {
+fn positions_descriptions_and_cameras_are_read() {
     let check = |path: &str, position: Option<(f64, f64)>, description: Option<&str>, model: Option<&str>| {
         let found = metadata(path);
         let near = |a: f64, b: f64| (a - b).abs() < 0.001;

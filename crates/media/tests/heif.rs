@@ -35,7 +35,7 @@ fn difference(a: &RgbImage, b: &RgbImage) -> f64 {
 }
 
 #[test]
-fn formats_and_sizes() {
+fn formats_and_sizes_are_detected() {
     let check = |name: &str, format: Format, (width, height): (u32, u32)| {
         let probe = probe(name);
         assert_eq!(probe.format, format, "{name}");
@@ -71,7 +71,7 @@ fn rotations_and_mirroring_of_the_container_are_applied() {
 }
 
 #[test]
-fn both_formats_look_the_same() {
+fn heic_and_avif_of_the_same_picture_look_the_same() {
     let difference = difference(&rgb(&thumb("hopper.heif")), &rgb(&thumb("hopper.avif")));
     assert!(difference < 6.0, "{difference}");
 }

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_are_of_sorted_times() {
+    fn percentiles_do_not_depend_on_the_order() {
         let took = (1..=200).rev().map(Duration::from_millis).collect();
         let latencies = Latencies { took, faults: Vec::new() };
         assert_eq!(latencies.percentile(50), Duration::from_millis(100));

@@ -117,7 +117,7 @@ async fn a_new_key_is_shown_once_and_can_be_revoked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_password_change_needs_the_old_one_and_ends_other_sessions() {
+async fn a_password_change_needs_the_old_password_and_ends_other_sessions() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;
     let elsewhere = app.browser().signed_in(&anna).await;
@@ -140,7 +140,7 @@ async fn a_password_change_needs_the_old_one_and_ends_other_sessions() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn after_a_password_change_devices_keys_and_apps_can_be_ended() {
+async fn after_a_password_change_devices_keys_and_apps_can_be_revoked() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;
     let (bert, _) = app.signed_in("bert").await;
@@ -203,7 +203,7 @@ async fn after_a_password_change_devices_keys_and_apps_can_be_ended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_code_that_no_app_has_redeemed_ends_with_the_sessions() {
+async fn an_unredeemed_code_is_revoked_with_the_sessions() {
     let app = TestApp::start().await;
     let client = app.public_client().await;
     for action in ["/account/password", "/account/sign-out-everywhere"] {

@@ -126,7 +126,7 @@ async fn a_repeated_field_is_400_and_changes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn operations_without_a_body_ignore_one() {
+async fn operations_without_a_request_body_ignore_a_sent_body() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for (method, path, status) in

@@ -43,7 +43,7 @@ async fn sign_in_attempts_from_the_future_do_not_count() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failed_document_fetch_is_retried_despite_the_wall_clock() {
+async fn a_failed_document_fetch_is_retried_after_the_wall_clock_is_set_back() {
     let host = DocumentHost::start().await;
     let app = TestApp::builder().client_documents(host.options()).start().await;
     let client = host.describe("/client.json", json!({"redirect_uris": ["https://app.example/callback"]}));

@@ -101,7 +101,7 @@ async fn one_connection_answers_many_requests_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bodies_arrive_and_the_authority_is_the_host() {
+async fn request_bodies_arrive_and_the_authority_is_checked_as_the_host() {
     let (app, client) = start(|_| ()).await;
     let (mut connection, _) = open(&app, &client, 1 << 20).await;
     let (request, mut body) = registration();
@@ -124,7 +124,7 @@ async fn bodies_arrive_and_the_authority_is_the_host() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_response_that_nobody_reads_ends_without_its_connection() {
+async fn an_unread_response_is_cancelled_and_its_connection_stays_open() {
     let (app, client) = start(|limits| {
         limits.write_timeout = SHORT;
         limits.min_response_bytes_per_s = u32::MAX;
@@ -149,7 +149,7 @@ async fn a_response_that_nobody_reads_ends_without_its_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn responses_that_nobody_reads_do_not_block_others() {
+async fn unread_responses_do_not_block_others() {
     let (app, client) = start(|limits| limits.connections = 16).await;
     let mut silent = Vec::new();
     for _ in 0..8 {

@@ -66,7 +66,7 @@ async fn queues_stores_and_caches_are_reported() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn metrics_of_a_store_that_is_away_say_so() {
+async fn metrics_report_an_unavailable_store() {
     let app = TestApp::builder().unmigrated().start().await;
     let metrics = read(&app.serve_metrics().await).await;
     assert_eq!(metrics[r#"photos_store_up{store="metadata"}"#], 0.0);
@@ -74,7 +74,7 @@ async fn metrics_of_a_store_that_is_away_say_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn metrics_have_a_listener_of_their_own() {
+async fn metrics_are_served_by_a_separate_listener() {
     let app = TestApp::start().await;
     let url = app.serve_metrics().await;
     app.fetch("/metrics").await.expect(404);

@@ -5,7 +5,7 @@ use serde_json::json;
 use tests::{SeedImage, Stack, TestApp, oauth::Tokens};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_clients_hold_stays_valid_in_the_new_stores() {
+async fn credentials_ids_and_urls_of_clients_stay_valid_in_the_new_stores() {
     let app = TestApp::start().await;
     let ann = app.person("ann").await;
     let ids = app.seed(&ann, SeedImage::series(12)).await;

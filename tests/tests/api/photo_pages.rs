@@ -278,7 +278,7 @@ async fn a_photo_leads_back_to_the_search_that_found_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_foreign_origin_is_ignored() {
+async fn an_invalid_way_back_is_ignored() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;
     let (bert, _) = app.signed_in("bert").await;
@@ -492,7 +492,7 @@ async fn many_photos_are_corrected_and_undone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_city_is_saved_at_once_unless_its_name_means_several() {
+async fn a_city_is_saved_at_once_unless_several_cities_match() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;
     let id = app.seed(&anna, vec![harbour()]).await.remove(0);
@@ -519,7 +519,7 @@ async fn a_city_is_saved_at_once_unless_its_name_means_several() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_album_is_offered() {
+async fn every_album_can_be_chosen_for_a_photo() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;
     let id = app.seed(&anna, vec![harbour()]).await.remove(0);

@@ -71,7 +71,7 @@ fn has_expected(record: &Value, field: &str, expect: &Value) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_folder_is_imported_with_what_files_sidecars_and_names_say() {
+async fn a_folder_is_imported_with_metadata_from_files_sidecars_and_names() {
     let app = TestApp::start().await;
     // The newest photo was taken in 2026. A time in the future would not be accepted as its capture time.
     app.advance(Duration::from_secs(3 * 365 * 24 * 3600));
@@ -154,7 +154,7 @@ async fn a_later_sidecar_updates_the_record() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_sidecar_turns_every_rendition() {
+async fn the_orientation_in_a_sidecar_rotates_every_rendition() {
     let app = TestApp::start().await;
     let (ann, bob) = (app.account("ann").await, app.account("bob").await);
     let folder = tempfile::tempdir().unwrap();
@@ -218,7 +218,7 @@ async fn full_renditions_are_created_in_the_background() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_and_the_background_create_a_full_rendition_once() {
+async fn requests_and_the_indexer_create_a_full_rendition_only_once() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ids = app.import_fixtures(&ann, &["samples/wisteria.jpg"]).await;

@@ -102,7 +102,7 @@ async fn a_sign_in_form_and_a_set_up_link_of_one_replica_work_at_the_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_login_flow_spans_replicas() {
+async fn a_login_flow_works_across_replicas() {
     let (one, ahead) = replicas(Clocks::Followed).await;
     let person = one.person("anna").await;
     let browser = one.browser().signed_in(&person).await;

@@ -341,7 +341,7 @@ async fn failed_photo_does_not_delay_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn failing_model_is_paused_and_not_waited_for() {
+async fn failing_model_is_paused_and_imports_do_not_wait_for_it() {
     let (models, app, ann) = with_model("always-fails").await;
     import(&app, &ann, &[("1.png", BLUE), ("2.png", RED), ("3.png", BLUE)]).await;
     assert_eq!(model_progress(&app).await, (3, 0), "no photo counts as failed");

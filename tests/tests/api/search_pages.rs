@@ -123,7 +123,7 @@ async fn searches_without_words_reach_every_photo() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn searches_with_words_end_with_their_ranking() {
+async fn searches_with_words_show_at_most_the_best_256_matches() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;
     let photos = SeedImage::series(400).into_iter().map(|photo| photo.description("a harbour"));

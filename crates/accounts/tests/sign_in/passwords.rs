@@ -116,7 +116,7 @@ async fn full_queue_refuses_sign_ins_without_counting_them() {
 
 /// An unknown or invalid email costs as much as a wrong password, so that timing reveals nothing.
 #[tokio::test(flavor = "multi_thread")]
-async fn unknown_email_costs_a_hash() {
+async fn unknown_email_also_computes_a_password_hash() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path(), clock(), 1, 1).await;
     for email in ["bob@example.org", "no address"] {

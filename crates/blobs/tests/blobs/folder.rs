@@ -48,7 +48,7 @@ async fn a_staged_file_is_renamed_in_a_folder_with_a_relative_path() {
 }
 
 #[tokio::test]
-async fn temporary_files_of_killed_processes_are_deleted_by_a_process_that_is_alone() {
+async fn temporary_files_of_killed_processes_are_deleted_when_no_other_process_runs() {
     let dir = tempfile::tempdir().unwrap();
     let store = BlobStore::open_folder(dir.path()).unwrap();
     let hash = store.content.put_bytes(Original, Bytes::from_static(b"whole")).await.unwrap();

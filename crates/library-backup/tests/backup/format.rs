@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_rows_or_an_error(mut bytes in vec(any::<u8>(), 0..300), valid in any::<bool>()) {
+    fn arbitrary_bytes_are_rows_or_an_error(mut bytes in vec(any::<u8>(), 0..300), valid in any::<bool>()) {
         if valid {
             bytes.splice(0..0, b"photo library rows 1\n".iter().copied());
         }

@@ -41,7 +41,7 @@ async fn through_a_backup(from: &Side, to: &Side, name: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_operations_leave_behind_survives() {
+async fn all_rows_survive_a_backup() {
     for case in CASES {
         let from = Side::sqlite().await;
         run_case(case, from.place.store.clone()).await;
@@ -124,7 +124,7 @@ async fn only_the_owner_can_read_a_backup() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn new_rows_get_ids_that_were_never_given_before() {
+async fn new_rows_after_a_restore_get_ids_that_were_never_assigned() {
     let (side, to, target) = (Side::sqlite().await, Side::sqlite().await, Target::new());
     let seed = Seed::new(side.place.store.clone());
     let ann = seed.account(Plan::Paid).await;
@@ -138,7 +138,7 @@ async fn new_rows_get_ids_that_were_never_given_before() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_an_empty_place_gets_a_backup() {
+async fn backups_and_restores_write_only_to_empty_places() {
     let (side, other, target) = (Side::sqlite().await, Side::sqlite().await, Target::new());
     side.fill(0, 1).await;
     other.fill(50, 1).await;

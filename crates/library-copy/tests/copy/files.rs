@@ -124,7 +124,7 @@ async fn files_survive_both_directions() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_that_are_there_are_not_sent_again() {
+async fn files_that_the_target_has_are_not_sent_again() {
     let (from, to) = (Side::sqlite("folder").await, Side::bucket("bucket").await);
     fill(&from, 5).await;
     let failing = tokio::spawn({

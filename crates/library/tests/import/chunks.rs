@@ -118,7 +118,7 @@ async fn a_refused_file_leaves_no_chunks() {
 
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
-async fn chunks_that_cannot_be_read_now_are_kept() {
+async fn temporarily_unreadable_chunks_are_kept() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path()).await;
     let ann = Client::of(&it, "ann").await;
@@ -151,7 +151,7 @@ async fn a_lost_chunk_cancels_the_upload() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_requests_that_complete_an_upload_one_waits() {
+async fn only_one_of_two_concurrent_requests_completes_an_upload() {
     let dir = tempfile::tempdir().unwrap();
     let (it, other) = (process(dir.path()).await, process(dir.path()).await);
     let ann = Client::of(&it, "ann").await;
@@ -170,7 +170,7 @@ async fn of_two_requests_that_complete_an_upload_one_waits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_kill_before_the_end_of_an_upload_needs_no_further_room() {
+async fn an_upload_that_is_completed_after_a_kill_needs_no_additional_quota() {
     let dir = tempfile::tempdir().unwrap();
     let bytes = photo();
     let quota = bytes.len() as u64;
@@ -194,7 +194,7 @@ async fn a_kill_before_the_end_of_an_upload_needs_no_further_room() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn chunks_count_in_the_quota_but_for_what_they_replace() {
+async fn chunks_count_in_the_quota_without_the_bytes_that_they_replace() {
     let dir = tempfile::tempdir().unwrap();
     let settings = limited(IngestLimits { account_quota_bytes: Some(10_000), ..IngestLimits::default() });
     let it = process_with(dir.path(), settings).await;

@@ -70,7 +70,7 @@ async fn queued(it: &Process) -> Vec<Vec<Sidecar>> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_photo_and_its_sidecar_may_arrive_at_once() {
+async fn a_photo_and_its_sidecar_may_arrive_concurrently() {
     const PAIRS: u32 = 40;
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path()).await;
@@ -89,7 +89,7 @@ async fn a_photo_and_its_sidecar_may_arrive_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_find_each_other_when_they_are_moved_together() {
+async fn moved_photos_and_sidecars_are_matched() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path()).await;
     let ann = Client::of(&it, "ann").await;
@@ -110,7 +110,7 @@ async fn files_find_each_other_when_they_are_moved_together() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_almost_full_account_accepts_what_it_has() {
+async fn an_almost_full_account_accepts_files_that_it_already_stores() {
     let dir = tempfile::tempdir().unwrap();
     let quota = numbered(1).len() as u64 + 100;
     let settings = limited(IngestLimits { account_quota_bytes: Some(quota), ..IngestLimits::default() });

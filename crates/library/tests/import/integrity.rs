@@ -113,7 +113,7 @@ async fn a_lost_original_is_reported_until_the_same_file_is_imported() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_damaged_original_is_set_aside_and_healed_by_the_same_file() {
+async fn a_damaged_original_is_set_aside_and_restored_by_importing_the_same_file() {
     let dir = tempfile::tempdir().unwrap();
     let (it, ann) = library(dir.path()).await;
     let original = blobs::fingerprint(&fixture("media/grey.jpg")).unwrap().hash;
@@ -168,7 +168,7 @@ async fn a_rendition_that_cannot_be_made_again_is_reported() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn orphan_files_are_handed_to_the_clean_up() {
+async fn orphaned_files_are_registered_for_removal() {
     let dir = tempfile::tempdir().unwrap();
     let (it, _) = library(dir.path()).await;
     let bytes = b"nobody refers to this";

@@ -162,7 +162,7 @@ async fn a_caller_that_stops_waiting_loses_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_first_bytes_of_all_parts_decide() {
+async fn the_first_bytes_of_all_parts_decide_whether_a_file_is_accepted() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path()).await;
     let ann = Client::of(&it, "ann").await;

@@ -89,7 +89,7 @@ async fn text_waits(it: &Process, account: &Account) -> u64 {
 
 /// Tests a server, a worker and an import that waits for everything, each on one processor and on two.
 #[tokio::test(flavor = "multi_thread")]
-async fn photos_become_visible_while_an_earlier_one_is_read() {
+async fn photos_become_visible_during_the_ocr_of_an_earlier_photo() {
     for scope in [IndexingScope::Everything, IndexingScope::Worker, IndexingScope::Search] {
         for (decode_workers, memory_bytes) in [(1, LITTLE), (1, NEARLY_ALL), (2, LITTLE)] {
             let dir = tempfile::tempdir().unwrap();
@@ -112,7 +112,7 @@ async fn photos_become_visible_while_an_earlier_one_is_read() {
 
 /// OCR holds the whole memory budget. It is stopped for a new photo, and repeated later.
 #[tokio::test(flavor = "multi_thread")]
-async fn reading_stops_for_a_photo_that_needs_its_memory() {
+async fn ocr_stops_for_a_photo_that_needs_its_memory() {
     let dir = tempfile::tempdir().unwrap();
     let (ocr, settings) = BlockedOcr::new(1, TOO_MUCH).await;
     let (it, ann) = start(dir.path(), settings).await;
@@ -145,7 +145,7 @@ async fn reading_stops_for_a_photo_that_needs_its_memory() {
 
 /// Processors and memory are enough for the OCR of two photos at once.
 #[tokio::test(flavor = "multi_thread")]
-async fn idle_processors_read_text() {
+async fn idle_processors_run_ocr() {
     let dir = tempfile::tempdir().unwrap();
     let (ocr, settings) = BlockedOcr::new(2, LITTLE / 2).await;
     let (it, ann) = start(dir.path(), settings).await;
@@ -160,7 +160,7 @@ async fn idle_processors_read_text() {
 
 /// An import ends when its photos are visible. The next server reads their text.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_import_leaves_the_text_to_the_next_server() {
+async fn an_import_leaves_ocr_to_the_next_server() {
     let dir = tempfile::tempdir().unwrap();
     let (ocr, settings) = BlockedOcr::new(1, LITTLE).await;
     let (it, ann) = start(dir.path(), settings).await;
@@ -177,7 +177,7 @@ async fn an_import_leaves_the_text_to_the_next_server() {
 
 /// The server notices the photo of the import by polling.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_import_beside_a_server_that_reads_does_not_wait() {
+async fn an_import_does_not_wait_for_the_ocr_of_a_server() {
     let dir = tempfile::tempdir().unwrap();
     let (ocr, settings) = BlockedOcr::new(1, LITTLE).await;
     let (server, ann) = start(dir.path(), settings.clone()).await;

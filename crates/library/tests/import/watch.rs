@@ -224,7 +224,7 @@ fn falsify(path: &Path) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_imported_is_not_read_again_after_a_restart() {
+async fn imported_files_are_not_read_again_after_a_restart() {
     let files = [("a.jpg", "media/grey.jpg"), ("inner/b.jpg", "media/cmyk.jpg")];
     let it = Watching::start(&files, OPTIONS).await;
     let (a, b) = (it.path("a.jpg"), it.path("inner/b.jpg"));

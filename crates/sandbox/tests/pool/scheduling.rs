@@ -80,7 +80,7 @@ async fn deferrable_job_stops_for_others_and_starts_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn at_most_two_processes_more_than_workers() {
+async fn at_most_two_more_processes_than_workers_run() {
     let pool = Arc::new(Pool::new(PoolOptions { workers: 2, ..hostile() }).unwrap());
     let mut processes = Vec::new();
     for urgency in [Urgency::Background, Urgency::Interactive, Urgency::Background, Urgency::Interactive] {

@@ -55,7 +55,7 @@ async fn reverting_and_migrating_again_restores_the_schema() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_filled_database_of_every_earlier_state_upgrades() {
+async fn filled_databases_of_every_earlier_schema_are_upgraded() {
     let (store, database) = fresh_store().await;
     let up = schema(database.direct_url()).await;
     let seed = Seed::new(std::sync::Arc::new(store.clone()));
@@ -74,7 +74,7 @@ async fn a_filled_database_of_every_earlier_state_upgrades() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_six_programs_that_migrate_at_once_one_applies_all() {
+async fn only_one_of_six_concurrent_programs_applies_the_migrations() {
     let database = TestDatabase::empty().await;
     let migrating: Vec<_> = (0..6)
         .map(|_| {

@@ -69,7 +69,7 @@ async fn writes_of_one_account_leave_connections_to_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_is_read_only_is_unavailable_until_it_is_not() {
+async fn a_read_only_server_is_unavailable_until_it_is_writable() {
     let (store, database) = fresh_store().await;
     let seed = Seed::new(std::sync::Arc::new(store.clone()));
     let ann = seed.account(Plan::Paid).await;

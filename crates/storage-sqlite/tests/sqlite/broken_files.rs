@@ -77,7 +77,7 @@ async fn sound_files_break_no_rule() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_derived_is_repaired() {
+async fn derived_values_are_repaired() {
     let original = format!("(SELECT original FROM files WHERE id = {})", file("5.jpg.part"));
     for (rule, found, sql) in [
         (StoreRule::FolderBytes, 2, format!("UPDATE files SET bytes = bytes + 1 WHERE id = {}", file("b"))),
@@ -118,7 +118,7 @@ async fn what_is_derived_is_repaired() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_derived_is_reported() {
+async fn values_that_cannot_be_derived_are_reported() {
     let other = "(SELECT max(id) FROM files WHERE name = 'a')";
     for (rule, found, sql) in [
         (

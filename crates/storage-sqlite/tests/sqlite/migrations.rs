@@ -83,7 +83,7 @@ async fn images_survive_reverted_and_repeated_migrations() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn images_from_before_the_map_are_added_to_it() {
+async fn existing_images_are_added_to_the_map() {
     let (store, _folder) = fresh_store().await;
     let seed = Seed::new(std::sync::Arc::new(store.clone()));
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
@@ -110,7 +110,7 @@ async fn images_from_before_the_map_are_added_to_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn photos_from_before_get_their_cameras() {
+async fn existing_photos_get_their_cameras() {
     let (store, _folder) = fresh_store().await;
     let seed = Seed::new(std::sync::Arc::new(store.clone()));
     let ann = seed.account(Plan::Paid).await;

@@ -236,7 +236,7 @@ fn plain_filter() -> impl Strategy<Value = PlainFilter> {
 
 proptest! {
     #[test]
-    fn filter_passes_the_same_rows_as_a_plain_one(
+    fn filter_passes_the_same_rows_as_the_reference(
         filter in plain_filter(),
         rows in prop::collection::vec(
             (0_i64..40, 0_i64..100, prop::option::of((-90.0..90.0, -180.0..180.0)), -1.0_f32..1.0),

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn medians_are_of_sorted_values() {
+    fn the_median_does_not_depend_on_the_order() {
         for (values, expect) in
             [(vec![], 0.0), (vec![3.0], 3.0), (vec![9.0, 1.0], 5.0), (vec![9.0, 1.0, 2.0], 2.0)]
         {

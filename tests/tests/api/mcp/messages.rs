@@ -30,7 +30,7 @@ async fn malformed_json_is_400_and_parse_error() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn other_messages_are_400_and_invalid_request() {
+async fn valid_json_that_is_no_request_is_400_and_invalid_request() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});

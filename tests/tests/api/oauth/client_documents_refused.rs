@@ -68,7 +68,7 @@ async fn an_invalid_client_url_is_not_fetched() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn internal_addresses_are_not_dialled_and_look_like_missing_ones() {
+async fn internal_addresses_are_not_dialled_and_give_the_page_of_unreachable_hosts() {
     let (app, host) = start_with(|_| {}).await;
     let inside: [&[&str]; 16] = [
         &["127.0.0.1"],

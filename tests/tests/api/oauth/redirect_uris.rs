@@ -179,7 +179,7 @@ async fn a_registered_uri_is_checked_again_at_authorize() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn registrations_of_known_clients_are_accepted() {
+async fn registrations_of_widely_used_clients_are_accepted() {
     let app = TestApp::start().await;
     let cursor = [
         "cursor://anysphere.cursor-mcp/oauth/callback",

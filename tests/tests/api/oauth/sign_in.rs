@@ -120,7 +120,7 @@ async fn a_hundred_failures_lock_an_address() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn parallel_guesses_do_not_pass_the_limit() {
+async fn concurrent_wrong_passwords_do_not_exceed_the_limit() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let browser = app.browser();
@@ -134,7 +134,7 @@ async fn parallel_guesses_do_not_pass_the_limit() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn parallel_sign_ins_do_not_lock_out() {
+async fn concurrent_successful_sign_ins_do_not_lock_out() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let browser = app.browser();

@@ -41,7 +41,7 @@ async fn wrong_credentials_are_401_and_never_a_lock_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_may_upload_and_another_site_may_not_use_it() {
+async fn a_session_may_upload_but_other_sites_cannot_use_it() {
     let app = TestApp::start().await;
     let ann = app.person("ann").await;
     let browser = app.browser().signed_in(&ann).await;

@@ -130,7 +130,7 @@ async fn invalid_requests_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_version_is_412() {
+async fn another_protocol_version_is_412() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for version in [None, Some("0.2.2"), Some("")] {

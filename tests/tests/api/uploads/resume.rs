@@ -117,7 +117,7 @@ async fn a_further_upload_of_an_account_is_503_while_others_run() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_running_upload_keeps_the_room_that_it_announced() {
+async fn a_running_upload_reserves_its_announced_bytes_in_the_quota() {
     let bytes = photo();
     let total = u64::try_from(bytes.len()).unwrap();
     let builder =
@@ -149,7 +149,7 @@ async fn a_stalled_body_keeps_its_bytes() {
 
 /// The client sends a byte now and then, which is slower than the minimum rate.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_upload_that_trickles_is_ended_and_keeps_its_bytes() {
+async fn an_upload_below_the_minimum_rate_is_ended_and_keeps_its_bytes() {
     let builder = TestApp::builder().limits(|limits| {
         limits.body_timeout = Duration::from_millis(300);
         limits.min_body_bytes_per_s = u32::MAX;

@@ -121,7 +121,7 @@ async fn running_uploads_of_an_account_share_its_quota() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn too_many_files_that_take_no_room_are_507() {
+async fn too_many_entries_without_stored_bytes_are_507() {
     let mut client = Client::start().await;
     client.replay(["a", "a/0", "b"].map(|folder| step("MKCOL /dav/", 201).at(folder))).await;
     for number in 0..9 {
@@ -162,7 +162,7 @@ async fn too_many_files_that_take_no_room_are_507() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_body_without_a_length_ends_at_the_quota() {
+async fn a_body_without_a_length_is_refused_at_the_quota() {
     let builder =
         TestApp::builder().settings(|settings| settings.limits.account_quota_bytes = Some(1_000_000));
     let client = Client::start_with(builder).await;

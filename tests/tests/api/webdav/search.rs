@@ -62,7 +62,7 @@ const ALL_PHOTOS: [&str; 5] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn search_is_announced_where_it_is_offered() {
+async fn options_and_propfind_announce_search_only_where_it_works() {
     let mut client = Client::start().await;
     let grammars =
         r#"<d:propfind xmlns:d="DAV:"><d:prop><d:supported-query-grammar-set/></d:prop></d:propfind>"#;
@@ -189,7 +189,7 @@ async fn the_app_for_ios_finds_files_by_id_and_by_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_search_answers_like_a_listing() {
+async fn a_search_response_has_the_form_of_a_listing() {
     let mut client = client().await;
     let properties = format!(
         r#"<d:propfind xmlns:d="DAV:" xmlns:oc="http://owncloud.org/ns" xmlns:nc="http://nextcloud.org/ns">{NC_PY_API_PROPERTIES}</d:propfind>"#
@@ -211,7 +211,7 @@ async fn a_search_answers_like_a_listing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nc_py_api_finds_what_it_moved_and_what_meets_conditions() {
+async fn nc_py_api_finds_moved_files_and_files_that_meet_conditions() {
     let mut client = client().await;
     let moved = client
         .run(
