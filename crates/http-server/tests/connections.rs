@@ -24,7 +24,7 @@ use tokio::{
 };
 
 const SHORT: Duration = Duration::from_millis(300);
-/// Longer than any limit that a test sets.
+/// Longer than any time limit that a test sets.
 const LONG: Duration = Duration::from_secs(20);
 /// More than the system buffers for a client that does not read.
 const LARGE_BYTES: usize = 16 << 20;

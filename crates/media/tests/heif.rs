@@ -78,7 +78,7 @@ fn heic_and_avif_of_the_same_picture_look_the_same() {
 
 /// The picture is a gradient: blue at top left, red at top right, cyan at bottom left, yellow at bottom right.
 #[test]
-fn deep_channels_keep_their_brightness() {
+fn channels_of_10_bits_keep_their_brightness() {
     let picture = thumb("10-bit.heif");
     let near = |x: u32, y: u32, expect: [u8; 3]| {
         let pixel = picture.get_pixel(x, y).0;

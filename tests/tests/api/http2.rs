@@ -26,7 +26,7 @@ use super::{
     tls::{SHORT, connect, server_and_client_of},
 };
 
-/// Longer than any limit that a test sets.
+/// Longer than any time limit that a test sets.
 const LONG: Duration = Duration::from_secs(20);
 const IDLE: Duration = Duration::from_secs(2);
 const OPENAPI: &str = "https://localhost/api/ext/v2/openapi.json";

@@ -27,7 +27,7 @@ fn links(html: &str, words: &str) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_map_shows_all_photos_first_and_leads_to_each() {
+async fn the_map_first_shows_all_photos_and_links_to_each() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;
     let lisbon = (38.7223, -9.1393);
@@ -69,7 +69,7 @@ async fn a_library_without_places_says_how_to_add_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clusters_are_data_for_the_script() {
+async fn clusters_are_served_as_json_for_the_script() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;
     let ids = app.seed(&anna, at_places(&[(38.7223, -9.1393), (38.7224, -9.1393), (-17.0, 179.9)])).await;

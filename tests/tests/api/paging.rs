@@ -46,7 +46,7 @@ async fn end_date_is_inclusive_and_gives_the_next_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn paging_by_end_date_reaches_every_image_despite_bursts() {
+async fn paging_by_end_date_reaches_every_image_despite_equal_times() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let seeded: HashSet<String> = app.seed(&ann, bursts(5_000, 300)).await.into_iter().collect();
@@ -64,7 +64,7 @@ fn bursts(count: i64, length: i64) -> impl Iterator<Item = SeedImage> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_colliding_capture_time_moves_later_by_whole_milliseconds_once() {
+async fn equal_capture_times_are_moved_to_the_next_free_milliseconds_only_once() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ids = app.seed(&ann, (0..3).map(|_| SeedImage::at("2024-05-01T10:00:00Z"))).await;

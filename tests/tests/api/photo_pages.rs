@@ -150,7 +150,7 @@ async fn every_path_with_an_id_of_another_account_is_not_found() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn neighbours_can_be_those_of_an_album() {
+async fn neighbours_of_a_photo_can_be_those_in_an_album() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;
     let ids = app.seed(&anna, SeedImage::series(4)).await;

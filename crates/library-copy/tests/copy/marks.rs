@@ -98,7 +98,7 @@ async fn a_target_with_another_library_is_refused_before_anything_is_marked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_begun_copy_continues_with_its_target_only() {
+async fn an_unfinished_copy_continues_only_with_its_target() {
     let (from, to, other) =
         (Side::sqlite("from").await, Side::sqlite("to").await, Side::sqlite("other").await);
     fill(&from, "a").await;

@@ -128,7 +128,7 @@ async fn a_broken_stream_keeps_its_bytes_unless_they_have_a_checksum() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_caller_that_stops_waiting_loses_nothing() {
+async fn a_cancelled_caller_loses_no_received_bytes() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path()).await;
     let ann = Client::of(&it, "ann").await;
@@ -315,7 +315,7 @@ async fn idle_uploads_and_orphaned_files_are_swept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_lost_original_is_not_known_and_stored_again() {
+async fn a_lost_original_does_not_count_as_known_and_is_stored_again() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path()).await;
     let ann = Client::of(&it, "ann").await;

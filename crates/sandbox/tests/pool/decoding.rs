@@ -147,7 +147,7 @@ impl FileSource for FaultySource {
 }
 
 #[tokio::test]
-async fn failing_source_is_not_the_files_fault() {
+async fn failing_source_is_no_fault_of_the_file() {
     let pool = Pool::new(hostile()).unwrap();
     let half = Ok(Bytes::from_static(b"hostile:"));
     let check = async |length, chunks: Vec<_>, expect: &str| {

@@ -122,7 +122,7 @@ async fn dropped_job_kills_its_worker() {
 }
 
 #[tokio::test]
-async fn start_failure_is_not_the_files_fault() {
+async fn start_failure_is_no_fault_of_the_file() {
     let check = async |command: WorkerCommand, reason: &str| {
         let pool = Pool::new(PoolOptions { command, ..hostile() }).unwrap();
         match decode(&pool, PHOTO, Urgency::Background).await {

@@ -116,7 +116,7 @@ async fn concurrent_searches_read_each_row_once_and_see_all_earlier_rows() {
 }
 
 #[tokio::test]
-async fn cancelled_search_leaves_its_rows() {
+async fn rows_read_by_a_cancelled_search_stay_cached() {
     let cache = Cache::new(usize::MAX);
     let search = async {
         let mut writer = cache.fill(key(1), DIMENSIONS).await;

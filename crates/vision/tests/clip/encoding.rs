@@ -113,7 +113,7 @@ fn text_without_words_gives_no_query() {
 }
 
 #[test]
-fn name_depends_on_weights_and_settings() {
+fn name_of_a_model_depends_on_its_weights_and_settings() {
     let options = Options { runtime: Runtime::Tract, ..Options::default() };
     let model = TestModel::new("clip");
     let name = |folder: &Path| ClipModel::load(folder, &options).unwrap().name().to_owned();

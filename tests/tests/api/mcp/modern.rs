@@ -46,7 +46,7 @@ async fn discovery_describes_the_server() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn both_eras_list_the_same_tools_and_only_modern_lists_have_a_ttl() {
+async fn all_revisions_list_the_same_tools_and_only_modern_lists_have_a_ttl() {
     let (app, ann) = start().await;
     for resource in RESOURCES {
         let old = super::request(&app, resource, &ann.key, "tools/list", &json!({})).await.expect(200);

@@ -302,7 +302,7 @@ async fn consent_applies_to_the_metadata_that_was_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_documents_a_url_is_an_unknown_client() {
+async fn without_client_documents_a_url_is_an_unknown_client() {
     let app = TestApp::builder().without_client_documents().start().await;
     let metadata = app.fetch("/.well-known/oauth-authorization-server/api").await.expect(200).json;
     assert!(metadata.get("client_id_metadata_document_supported").is_none(), "{metadata}");

@@ -149,7 +149,7 @@ async fn new_login_flows_of_one_address_are_limited() {
     let answer = begin().await.expect(503);
     let wait: u64 = answer.header("retry-after").unwrap().parse().unwrap();
     assert!((1..=30).contains(&wait), "{wait}");
-    // Flows that have begun are not affected.
+    // The limit does not affect flows that have begun.
     flow.answer(&browser, "allow").await.expect(200);
     flow.poll(&app).await.expect(200);
     app.advance(Duration::from_secs(wait));

@@ -78,7 +78,7 @@ async fn a_lost_connection_keeps_the_bytes_that_arrived() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_second_writer_is_423() {
+async fn a_second_concurrent_writer_is_423() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let bytes = photo();

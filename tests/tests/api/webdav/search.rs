@@ -160,7 +160,7 @@ async fn the_media_tab_of_the_app_for_ios_shows_the_photos_of_a_folder() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn photos_of_one_second_are_ordered_by_the_next_key() {
+async fn photos_of_the_same_second_are_ordered_by_the_next_sort_key() {
     let mut client = Client::start().await;
     for (path, fraction, number) in
         [("PUT /dav/a.jpg", "9", 1), ("PUT /dav/c.jpg", "1", 2), ("PUT /dav/b.jpg", "5", 3)]
@@ -271,7 +271,7 @@ async fn a_folder_is_named_by_url_or_by_path() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn results_are_limited_and_skipped_in_their_order() {
+async fn limit_and_first_result_apply_to_the_ordered_results() {
     let mut client = client().await;
     let mut search = async |order: &str, limit: &str| {
         let body = nc_py_api("", &is("like", "d:getcontenttype", "image/%"));

@@ -4,7 +4,7 @@
 //! uploads, which are indexed meanwhile. Memory, open files and faults are printed at intervals. Then the latency of a
 //! well-behaved client is measured while others hold connections without use, send slowly, or send too much.
 //!
-//! It fails if a request failed, or if the server at rest has much more memory or more open files than early in the load.
+//! It fails if a request failed, or if the idle server has much more memory or more open files than early in the load.
 
 mod hostile;
 
