@@ -31,7 +31,7 @@ library.test('the first screen is small and fast, and the second visit costs lit
   const times = await page.evaluate(() => window.recorded);
   within('first visit', 'kilobytes', bytes.all / 1000, 160);
   within('first visit', 'kilobytes without images', (bytes.all - bytes.image) / 1000, 45);
-  // Only images in sight have been loaded so far.
+  // No other image is loaded until those in sight are complete.
   within('first visit', 'images', bytes.images, images.length);
   // The size of the scripts includes the heads of their responses.
   within('first visit', 'kilobytes of scripts', bytes.script / 1024, 21);

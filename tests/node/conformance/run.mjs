@@ -16,7 +16,7 @@ import { startProxy } from './proxy.mjs';
 const SUITE = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
 const LOG = 'suite.log';
 const REVISIONS = ['2026-07-28', '2025-11-25'];
-/** Ends a suite that hangs. One set takes less than half a minute on an idle machine. */
+/** Ends a suite that hangs. One set takes less than half a minute on a quiet machine. */
 const TIMEOUT_MS = 10 * 60_000;
 
 const [url, expectedFiles, resultsFolder] = process.argv.slice(2);

@@ -88,7 +88,7 @@ impl Authorize {
         self
     }
 
-    /// The path of the request with its query.
+    /// The path with its query.
     pub fn path(&self) -> String {
         let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(&self.parameters).finish();
         format!("/api/oauth/authorize?{query}")

@@ -128,7 +128,7 @@ class Listing {
     return fresh;
   }
 
-  /** The arguments of the call for more photos: a longer list of the best matches, or a list that ends with the last photo. */
+  /** The arguments of the call for more photos: a longer list of the best matches, or the list from the last photo on. */
   more() {
     if (this.query !== undefined) {
       const step = Number.isInteger(this.#arguments.limit) ? this.#arguments.limit : DEFAULT_LIMIT;

@@ -1,8 +1,8 @@
 // Finds out which photos the library has already, so that they are not sent.
 const UploadKnown = {
   /**
-   * Files up to this length are hashed by the browser, in memory. Longer files are hashed here in slices, so that the page stays
-   * responsive.
+   * Files up to this length are hashed by the browser, in memory, if it can. Other files are hashed here in slices, so that the
+   * page stays responsive.
    */
   WHOLE_BYTES: 8 * 2 ** 20,
   SLICE_BYTES: 2 ** 19,

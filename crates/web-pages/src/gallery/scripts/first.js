@@ -1,5 +1,5 @@
-// Places the photos of the timeline before the first paint: this script blocks the page in its head. It is a classic script, so its
-// functions and those of layout.js are also visible to the module that loads later.
+// Places the photos of the timeline before the first paint: first.js is in the head and blocks rendering. It is a classic script,
+// so the functions of layout.js are also visible to the module that loads later.
 
 document.documentElement.classList.add('script');
 
