@@ -15,7 +15,8 @@ const PENDING: &str = "pending";
 const KEPT: &str = "kept";
 const REMOVING: &str = "removing";
 
-/// The idle time of a kept blob that was not announced again: once nothing refers to it, it can be taken at once.
+/// The start of the idle time of a kept blob that was not announced again. It is so early that the blob can be taken as
+/// soon as nothing refers to it.
 const LONG_AGO_MS: i64 = 0;
 
 operations! {
@@ -60,13 +61,13 @@ fn state(c: &mut SqlConnection, kind: BlobKind, hash: &ContentHash) -> Result<Op
         .optional()?)
 }
 
-/// The state of a blob, which does not change until the write ends.
+/// The state of a blob. Other writes cannot change it until this write ends.
 fn locked_state(c: &mut SqlConnection, kind: BlobKind, hash: &[u8]) -> Result<Option<String>, SqlError> {
     let row = blobs::table.find((kind.as_str(), hash)).select(blobs::state);
     Ok(for_update!(row).get_result(c).optional()?)
 }
 
-/// Excludes other writes that change what refers to an original, until this write ends.
+/// Locks the references to an original: no other write adds or removes one until this write ends.
 pub(crate) fn lock_original(c: &mut SqlConnection, original: &[u8]) -> Result<(), SqlError> {
     locked_state(c, BlobKind::Original, original)?;
     Ok(())
@@ -85,7 +86,7 @@ pub(crate) fn lock_originals_of(c: &mut SqlConnection, images: &[i64]) -> Result
     Ok(())
 }
 
-/// Excludes other writes that change what refers to a rendition's blob, until this write ends.
+/// Locks the references to a rendition's blob: no other write adds or removes one until this write ends.
 pub(crate) fn lock_rendition(c: &mut SqlConnection, blob: &[u8]) -> Result<(), SqlError> {
     locked_state(c, BlobKind::Rendition, blob)?;
     Ok(())
@@ -191,7 +192,7 @@ fn kept(
         .collect()
 }
 
-/// Whether the blob is registered and not being removed. Neither changes until the write ends.
+/// Whether the blob is registered and not being removed. Other writes cannot change this until this write ends.
 pub(crate) fn can_keep(c: &mut SqlConnection, kind: BlobKind, hash: &ContentHash) -> Result<bool, SqlError> {
     Ok(locked_state(c, kind, hash.as_bytes())?.is_some_and(|state| state != REMOVING))
 }
@@ -251,7 +252,7 @@ pub(crate) fn is_kept(c: &mut SqlConnection, kind: BlobKind, hash: &ContentHash)
     Ok(state(c, kind, hash)?.as_deref() == Some(KEPT))
 }
 
-/// Those of these blobs that are not registered.
+/// The blobs among these that are not registered.
 pub(crate) fn unregistered(
     c: &mut SqlConnection,
     kind: BlobKind,
@@ -266,7 +267,7 @@ pub(crate) fn unregistered(
     Ok(unknown)
 }
 
-/// Releases a kept blob. Its idle time starts at that moment.
+/// Releases a kept blob. Its idle time starts at `at`.
 pub(crate) fn release_at(
     c: &mut SqlConnection,
     kind: BlobKind,

@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// Deletes an image, indexed or not, if no file has it any more. One that is deleted already stays as it is.
+/// Deletes an image, indexed or not, if no file has it any more. An image that is already deleted stays as it is.
 pub(crate) fn delete_without_files(c: &mut SqlConnection, seq: i64, at: Timestamp) -> Result<(), SqlError> {
     let file = files::table.filter(files::image_seq.eq(seq)).select(files::id).first::<i64>(c).optional()?;
     if file.is_none() {
@@ -96,7 +96,7 @@ const RESTORE: &str = concat!(
     " AS chosen)"
 );
 
-/// Reverts the deletion of images of an account in all tables. Returns how many there were. All are deleted.
+/// Restores images of an account in all tables; returns their number. All of them must be deleted.
 pub(crate) fn undelete(c: &mut SqlConnection, account: i64, seqs: &[i64]) -> Result<u32, SqlError> {
     if seqs.is_empty() {
         return Ok(0);

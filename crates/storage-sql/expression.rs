@@ -1,5 +1,5 @@
-/// A word of the vocabulary, in the content of an image or, if it is in any place or file name and these count, in any
-/// text.
+/// A word of the vocabulary. It matches images that have it in their content; with `in_context`, also images that have
+/// it in their place or file name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AnyWord {
     pub(crate) id: i64,

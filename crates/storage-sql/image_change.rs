@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// The values of an image that other tables repeat.
+/// The values of an image that other tables copy.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = images, check_for_backend(crate::Backend))]
 struct RepeatedValues {
@@ -29,16 +29,16 @@ impl RepeatedValues {
         Ok(images::table.find(seq).select(Self::as_select()).get_result(c)?)
     }
 
-    /// Whether caches of vectors, which keep capture times and positions, have other values.
+    /// Whether the capture time or the position differs. Caches of vectors keep both.
     fn differs_in_caches(&self, other: &Self) -> bool {
         (self.captured_at_ms, self.latitude, self.longitude)
             != (other.captured_at_ms, other.latitude, other.longitude)
     }
 }
 
-/// Changes the row of an image, and everything that follows from its capture time, texts, position and size: the months of
-/// the timeline, the map, the indexes of words and places, the copies in albums, and the numbers of its vectors. Afterwards
-/// the image is ready.
+/// Changes the row of an image, and everything that follows from its capture time, texts, position and size: the months
+/// of the timeline, the map, the indexes of words and places, the copies in albums, and the ids of its vectors.
+/// Afterwards the image is ready.
 pub(crate) fn change_indexed(
     c: &mut SqlConnection,
     seq: i64,
@@ -47,7 +47,7 @@ pub(crate) fn change_indexed(
     let before = RepeatedValues::of(c, seq)?;
     let was_ready = before.captured_at_ms.is_some();
     if was_ready {
-        // First the indexes, because they look up their entries by the image.
+        // The index entries are removed first, because finding them needs the row of the image.
         remove_text(c, &[seq])?;
         place_index::remove(c, seq)?;
     }

@@ -23,7 +23,8 @@ operations! {
     }
 }
 
-/// All other writes have ended when this one begins, and look at the state when they begin.
+/// Replaces the state if it is `expected`. `Lock::Everything` excludes all other writes meanwhile, and every write
+/// checks the state when it begins.
 fn change(c: &mut SqlConnection, expected: &LibraryState, new: &LibraryState) -> Result<bool, SqlError> {
     if load(c)? != *expected {
         return Ok(false);

@@ -1,14 +1,16 @@
-/// What a write excludes other writes from until it ends.
+/// What a write locks against other writes until it ends.
 ///
-/// SQLite runs one write at a time anyway. On Postgres, a write first takes its lock; what it then reads cannot change
-/// before it ends. A write that learns only while it runs which account it changes takes the lock of that account then,
-/// and looks again at what it read before. Whoever changes what refers to an original first locks the row of its blob.
+/// SQLite runs one write at a time anyway. On Postgres, a write first takes its lock; the data that it then reads
+/// cannot change before it ends. If a write finds out which account it changes only while it runs, it takes the lock of
+/// that account then, and repeats its earlier reads. A write that changes the references to an original first locks the
+/// row of the original's blob.
 ///
-/// Locks are taken in the order of this list, and those of several accounts by ascending id, apart from the sweeps: of
-/// these, one runs at a time.
+/// Locks are taken in the order of this list, and locks of several accounts by ascending id. Sweeps may use another
+/// order, because only one sweep runs at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lock {
-    /// Nothing: each statement decides by the key of its row, and a later one does not depend on an earlier one.
+    /// No lock: each statement checks its conditions on the row with its key, and no statement depends on an earlier
+    /// one.
     Nothing,
     /// All other writes, for repairs.
     Everything,
@@ -21,10 +23,11 @@ pub(crate) enum Lock {
     /// Attempts to sign in from one network.
     SignIn([u8; 32]),
     SigningKeys,
-    /// The list of stages. Whoever completes or queues jobs of stages shares this lock with others who do.
+    /// The list of stages. Writes that complete or queue jobs of stages take `SharedStages`, which they share.
     Stages,
     SharedStages,
-    /// The version of the word index. A write that marks an image for a newer version shares this lock.
+    /// The version of the word index. Writes that mark an image for a newer version take `SharedWords`, which they
+    /// share.
     Words,
     SharedWords,
 }

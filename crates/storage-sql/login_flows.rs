@@ -57,8 +57,8 @@ fn begin(c: &mut SqlConnection, flow: &NewLoginFlow) -> Result<(), SqlError> {
     }
 }
 
-/// Ends the oldest flows above the maximum. Flows that somebody confirmed are kept longest, so that strangers who begin
-/// many do not end them.
+/// Deletes flows above the maximum: unconfirmed flows first, then the oldest. So a stranger who begins many flows does
+/// not displace confirmed ones.
 fn end_surplus(c: &mut SqlConnection) -> Result<(), SqlError> {
     let surplus = login_flows::table.count().get_result::<i64>(c)? - i64::from(MAX_LOGIN_FLOWS);
     if surplus > 0 {
@@ -103,7 +103,7 @@ fn confirm(
     Ok(diesel::update(waiting).set(login_flows::account_id.eq(account.0)).execute(c)? > 0)
 }
 
-/// Ends the flows that an account confirmed, and for which the device has not got its password yet.
+/// Deletes the flows that an account confirmed and whose device has not fetched its password yet.
 pub(crate) fn end_confirmed(c: &mut SqlConnection, account: AccountId) -> Result<(), SqlError> {
     diesel::delete(login_flows::table.filter(login_flows::account_id.eq(account.0))).execute(c)?;
     Ok(())

@@ -19,10 +19,10 @@
 //! ```
 //!
 //! `read`, `query`, `query_inline` and `write` are the methods of the store that run a function. The function gets the
-//! connection and the parameters in their order: copies of `Copy` types, a reference to a clone for `id: &AlbumId`, and a
-//! reference to what the method takes by value for `album: NewAlbum as ref`. In the form `{ |c| … }` the parameters are
-//! owned. On Postgres an operation that failed because of others, or of a lost connection, is run again. So it is a function
-//! of its arguments and the database and has no other effect.
+//! connection and the parameters in their order: copies of `Copy` types, a reference to a clone for `id: &AlbumId`, and
+//! a reference to what the method takes by value for `album: NewAlbum as ref`. In the form `{ |c| … }` the parameters
+//! are owned. On Postgres an operation that failed because of a conflict with others or a lost connection is retried.
+//! So an operation depends only on its arguments and the database, and has no other effects.
 
 #[macro_use]
 mod operations;
@@ -90,8 +90,9 @@ pub(crate) use traces::{traced, traced_here};
 pub(crate) use value::{json_array, json_text};
 
 impl SqlStore {
-    /// A write of the account that a query finds; the default if it finds none. The account is looked up first and alone, so
-    /// that the write waits for the account's other writes without a connection.
+    /// Runs a write with the lock of the account that `find` returns; returns the default value if there is none. The
+    /// account is looked up first, in a query of its own, so that the write waits for the account's other writes
+    /// without a connection.
     pub(crate) async fn write_of_account<T, F, O>(&self, find: F, operation: O) -> Result<T, StorageError>
     where
         T: Default + Send + 'static,

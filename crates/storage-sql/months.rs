@@ -105,7 +105,7 @@ pub(crate) fn add(c: &mut SqlConnection, seqs: &[i64]) -> Result<(), SqlError> {
     change(c, seqs, 1)
 }
 
-/// Discounts images that leave the timeline, or whose capture time or size is about to change.
+/// Subtracts images that leave the timeline, or whose capture time or size is about to change.
 pub(crate) fn remove(c: &mut SqlConnection, seqs: &[i64]) -> Result<(), SqlError> {
     change(c, seqs, -1)
 }

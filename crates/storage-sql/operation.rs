@@ -1,4 +1,5 @@
-//! Operations and their results without their types. What runs operations is compiled once, and not for each of them.
+//! Type-erased operations and results, so that the code that runs operations is compiled once and not for each
+//! operation.
 
 use std::any::Any;
 

@@ -53,7 +53,7 @@ pub(crate) const WRONG_STORED_BYTES: &str = concat!(
     WHERE stored <> counted"
 );
 
-/// Computes again how many bytes an account stores.
+/// Recomputes how many bytes an account stores.
 pub(crate) fn recount_stored_bytes(c: &mut SqlConnection, account: i64) -> Result<(), SqlError> {
     statement(concat!(
         "UPDATE accounts AS a SET stored_bytes = ",
@@ -155,7 +155,7 @@ pub(crate) fn has_partial_file(c: &mut SqlConnection, original: &[u8]) -> Result
     Ok(partial.is_some())
 }
 
-/// Gives a new image to the account's files with its bytes, whose former image was purged.
+/// Links a new image to the account's files with the same bytes, whose former image was purged.
 pub(crate) fn link_files(
     c: &mut SqlConnection,
     account: i64,

@@ -26,7 +26,7 @@ pub(crate) struct PoolLimits {
     pub(crate) connections: usize,
     /// How long an operation waits for a connection.
     pub(crate) wait: Duration,
-    /// How long a connection is used; then it is closed.
+    /// Maximum age of a connection. An older one is closed after its operation.
     pub(crate) age: Duration,
     /// How long an unused connection stays open.
     pub(crate) idle: Duration,
@@ -92,7 +92,7 @@ impl Pool {
 }
 
 struct IdleConnections {
-    /// The one that was used last is the last.
+    /// The most recently used connection is the last.
     idle: Mutex<Vec<Pooled>>,
     connect: Box<Connect>,
 }
@@ -131,7 +131,7 @@ impl IdleConnections {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
 
-    /// Returns those that were unused for too long, which the caller closes.
+    /// Adds a connection. Returns the connections that were unused for too long; the caller closes them.
     fn push(&self, pooled: Pooled, max_idle: Duration) -> Vec<Pooled> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let fresh =

@@ -207,7 +207,7 @@ impl CountRow {
     }
 }
 
-// The conditions are those of the index, as literals, because SQLite matches a partial index with no parameter.
+// The conditions are those of the index, as literals, because SQLite does not match a partial index with a parameter.
 const WAITING: &str = concat!(
     "SELECT count(*) AS number FROM images AS i ",
     by_index!("images_waiting"),

@@ -189,8 +189,8 @@ pub(crate) fn add(
     Ok(true)
 }
 
-/// Replaces renditions with those that indexing made. The blobs of the new ones can be kept. If they differ, a full rendition that
-/// indexing did not make is removed, to be made again: a sidecar may have turned the picture.
+/// Replaces renditions with those that indexing made. The blobs of the new ones can be kept. If they differ, renditions that
+/// indexing did not make are removed, to be made again: a sidecar may have turned the picture.
 pub(crate) fn replace(
     c: &mut SqlConnection,
     original: &ContentHash,
@@ -206,14 +206,14 @@ pub(crate) fn replace(
             release_unused(c, &older)?;
         }
     }
-    let makes_full = made.iter().any(|made| made.rendition == Rendition::Full);
-    if differ
-        && !makes_full
-        && let Some(full) = blob_of(c, original, Rendition::Full)?
-    {
-        let key = (original.as_bytes().as_slice(), Rendition::Full.name());
-        diesel::delete(renditions::table.find(key)).execute(c)?;
-        release_unused(c, &full)?;
+    let is_made = |rendition: Rendition| made.iter().any(|made| made.rendition == rendition);
+    let later = Rendition::ALL.into_iter().filter(|rendition| !rendition.is_displayable());
+    for rendition in later.filter(|rendition| differ && !is_made(*rendition)) {
+        if let Some(older) = blob_of(c, original, rendition)? {
+            let key = (original.as_bytes().as_slice(), rendition.name());
+            diesel::delete(renditions::table.find(key)).execute(c)?;
+            release_unused(c, &older)?;
+        }
     }
     Ok(())
 }

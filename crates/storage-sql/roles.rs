@@ -32,7 +32,7 @@ struct FenceRow {
     fence: i64,
 }
 
-// The row stays when a role is released, so that its number never starts again.
+// The row stays when a role is released, so that its fencing tokens never start again.
 const TAKE: &str = "
 INSERT INTO roles (name, fence, holder, until_ms) VALUES ($1, 1, $2, $3)
 ON CONFLICT (name) DO UPDATE

@@ -1,6 +1,57 @@
 //! The tables as the queries see them; `migrations` defines them for each database.
 
-diesel::table! {
+/// A table and its columns.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) name: &'static str,
+    pub(crate) columns: &'static [Column],
+    pub(crate) key_columns: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Column {
+    pub(crate) name: &'static str,
+    pub(crate) sql_type: ColumnType,
+    pub(crate) nullable: bool,
+}
+
+/// The types of diesel that columns have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ColumnType {
+    BigInt,
+    Binary,
+    Bool,
+    Double,
+    Text,
+}
+
+/// Defines the tables for diesel, and as data.
+macro_rules! tables {
+    ($($table:ident ($($key:ident),+) { $($column:ident -> $type:ident $(<$value:ident>)?,)+ })+) => {
+        $(
+            diesel::table! {
+                $table ($($key),+) { $($column -> $type $(<$value>)?,)+ }
+            }
+        )+
+
+        pub(crate) const TABLES: &[Table] = &[$(Table {
+            name: stringify!($table),
+            columns: &[$(column!($column, $type $(<$value>)?)),+],
+            key_columns: [$(stringify!($key)),+].len(),
+        }),+];
+    };
+}
+
+macro_rules! column {
+    ($name:ident, Nullable<$type:ident>) => {
+        Column { name: stringify!($name), sql_type: ColumnType::$type, nullable: true }
+    };
+    ($name:ident, $type:ident) => {
+        Column { name: stringify!($name), sql_type: ColumnType::$type, nullable: false }
+    };
+}
+
+tables! {
     accounts (id) {
         id -> BigInt,
         email -> Nullable<Text>,
@@ -13,9 +64,7 @@ diesel::table! {
         stored_bytes -> BigInt,
         sync_handle -> Nullable<Text>,
     }
-}
 
-diesel::table! {
     api_keys (id) {
         id -> BigInt,
         account_id -> BigInt,
@@ -26,9 +75,7 @@ diesel::table! {
         revoked_at_ms -> Nullable<BigInt>,
         kind -> Text,
     }
-}
 
-diesel::table! {
     blobs (kind, hash) {
         kind -> Text,
         hash -> Binary,
@@ -36,9 +83,7 @@ diesel::table! {
         state -> Text,
         since_ms -> BigInt,
     }
-}
 
-diesel::table! {
     images (seq) {
         seq -> BigInt,
         id -> Text,
@@ -73,25 +118,19 @@ diesel::table! {
         thumbhash -> Nullable<Binary>,
         camera -> Nullable<Text>,
     }
-}
 
-diesel::table! {
     dismissed_problems (image_seq) {
         image_seq -> BigInt,
         failure -> Text,
     }
-}
 
-diesel::table! {
     timeline_months (account_id, month) {
         account_id -> BigInt,
         month -> BigInt,
         photos -> BigInt,
         ratio_sum -> BigInt,
     }
-}
 
-diesel::table! {
     image_edits (image_seq) {
         image_seq -> BigInt,
         description_edited -> Bool,
@@ -108,9 +147,7 @@ diesel::table! {
         file_capture_wall -> Nullable<Text>,
         file_capture_offset_min -> Nullable<BigInt>,
     }
-}
 
-diesel::table! {
     renditions (original, name) {
         original -> Binary,
         name -> Text,
@@ -119,9 +156,7 @@ diesel::table! {
         width -> BigInt,
         height -> BigInt,
     }
-}
 
-diesel::table! {
     index_jobs (id) {
         id -> BigInt,
         image_seq -> BigInt,
@@ -131,17 +166,13 @@ diesel::table! {
         leased_until_ms -> Nullable<BigInt>,
         priority -> BigInt,
     }
-}
 
-diesel::table! {
     sidecars (image_seq, kind) {
         image_seq -> BigInt,
         kind -> Text,
         content -> Binary,
     }
-}
 
-diesel::table! {
     rendition_jobs (id) {
         id -> BigInt,
         original -> Binary,
@@ -150,9 +181,7 @@ diesel::table! {
         leased_by -> Nullable<Text>,
         leased_until_ms -> Nullable<BigInt>,
     }
-}
 
-diesel::table! {
     albums (seq) {
         seq -> BigInt,
         id -> Text,
@@ -163,18 +192,14 @@ diesel::table! {
         oldest_first -> Bool,
         cover_seq -> Nullable<BigInt>,
     }
-}
 
-diesel::table! {
     album_images (album_seq, image_seq) {
         album_seq -> BigInt,
         image_seq -> BigInt,
         captured_at_ms -> BigInt,
         live -> Bool,
     }
-}
 
-diesel::table! {
     security_events (seq) {
         seq -> BigInt,
         account_id -> BigInt,
@@ -184,9 +209,7 @@ diesel::table! {
         at_ms -> BigInt,
         times -> BigInt,
     }
-}
 
-diesel::table! {
     sessions (hash) {
         hash -> Binary,
         account_id -> BigInt,
@@ -196,16 +219,12 @@ diesel::table! {
         last_seen_at_ms -> BigInt,
         expires_at_ms -> BigInt,
     }
-}
 
-diesel::table! {
     setup_links (hash) {
         hash -> Binary,
         created_at_ms -> BigInt,
     }
-}
 
-diesel::table! {
     sign_in_attempts (id) {
         id -> BigInt,
         pair -> Binary,
@@ -213,9 +232,7 @@ diesel::table! {
         at_ms -> BigInt,
         network -> Nullable<Binary>,
     }
-}
 
-diesel::table! {
     signing_keys (seq) {
         seq -> BigInt,
         kid -> Text,
@@ -223,9 +240,7 @@ diesel::table! {
         created_at_ms -> BigInt,
         retired_at_ms -> Nullable<BigInt>,
     }
-}
 
-diesel::table! {
     oauth_clients (seq) {
         seq -> BigInt,
         id -> Text,
@@ -237,9 +252,7 @@ diesel::table! {
         first_granted_at_ms -> Nullable<BigInt>,
         registered_last_at_ms -> Nullable<BigInt>,
     }
-}
 
-diesel::table! {
     oauth_grants (seq) {
         seq -> BigInt,
         id -> Text,
@@ -263,9 +276,7 @@ diesel::table! {
         recent_rotations -> Nullable<Text>,
         ends_at_ms -> Nullable<BigInt>,
     }
-}
 
-diesel::table! {
     stages (id) {
         id -> BigInt,
         name -> Text,
@@ -274,9 +285,7 @@ diesel::table! {
         fill_below -> BigInt,
         revision -> BigInt,
     }
-}
 
-diesel::table! {
     stage_jobs (id) {
         id -> BigInt,
         stage_id -> BigInt,
@@ -286,24 +295,18 @@ diesel::table! {
         leased_by -> Nullable<Text>,
         leased_until_ms -> Nullable<BigInt>,
     }
-}
 
-diesel::table! {
     stage_failures (stage_id, image_seq) {
         stage_id -> BigInt,
         image_seq -> BigInt,
         reason -> Text,
     }
-}
 
-diesel::table! {
     encoders (id) {
         id -> BigInt,
         name -> Text,
     }
-}
 
-diesel::table! {
     image_vectors (id) {
         id -> BigInt,
         encoder_id -> BigInt,
@@ -311,9 +314,7 @@ diesel::table! {
         image_seq -> BigInt,
         vector -> Binary,
     }
-}
 
-diesel::table! {
     files (id) {
         id -> BigInt,
         account_id -> BigInt,
@@ -334,9 +335,7 @@ diesel::table! {
         sidecar_kind -> Nullable<Text>,
         sidecar -> Nullable<Binary>,
     }
-}
 
-diesel::table! {
     file_locks (token) {
         token -> Text,
         account_id -> BigInt,
@@ -345,9 +344,7 @@ diesel::table! {
         owner -> Nullable<Text>,
         expires_at_ms -> BigInt,
     }
-}
 
-diesel::table! {
     uploads (id) {
         id -> BigInt,
         account_id -> BigInt,
@@ -358,9 +355,7 @@ diesel::table! {
         result -> Nullable<Text>,
         touched_at_ms -> BigInt,
     }
-}
 
-diesel::table! {
     upload_parts (upload_id, number) {
         upload_id -> BigInt,
         number -> BigInt,
@@ -369,9 +364,7 @@ diesel::table! {
         file -> Text,
         received_at_ms -> BigInt,
     }
-}
 
-diesel::table! {
     login_flows (page) {
         page -> Binary,
         poll -> Binary,
@@ -380,26 +373,20 @@ diesel::table! {
         created_at_ms -> BigInt,
         expires_at_ms -> BigInt,
     }
-}
 
-diesel::table! {
     watched_files (account_id, version) {
         account_id -> BigInt,
         version -> Binary,
         seen_at_ms -> BigInt,
     }
-}
 
-diesel::table! {
     map_points (image_seq) {
         image_seq -> BigInt,
         account_id -> BigInt,
         code -> BigInt,
         captured_at_ms -> BigInt,
     }
-}
 
-diesel::table! {
     map_cells (account_id, cell) {
         account_id -> BigInt,
         cell -> BigInt,

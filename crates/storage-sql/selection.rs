@@ -124,7 +124,7 @@ pub(crate) fn batch(
     }
     let count = left.len().min(usize::try_from(max).unwrap_or(usize::MAX));
     let mut images = by_ids(c, from, left.iter().take(count))?;
-    // The others come with the ranges.
+    // Images that a range covers are visited with the ranges instead.
     images.retain(|image| !is_covered(selection, image));
     let ids = cursor.ids.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
     let complete = count == left.len() && selection.ranges().is_empty();

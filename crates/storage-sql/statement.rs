@@ -17,7 +17,7 @@ pub(crate) const fn statement(sql: &'static str) -> Statement<Sql> {
     Statement(Sql(sql))
 }
 
-/// A statement whose text is rarely the same again, so that it is not kept.
+/// A statement whose text rarely repeats, so it does not stay prepared.
 pub(crate) const fn unprepared(sql: String) -> Statement<UnpreparedSql> {
     Statement(UnpreparedSql(sql))
 }
@@ -32,7 +32,7 @@ impl<P> Statement<P> {
         Statement(Bind { before: self.0, value, sql_type: PhantomData })
     }
 
-    /// Appends a part that has its own placeholders. All former ones have values.
+    /// Appends a part that has its own placeholders. All earlier placeholders must already have values.
     pub(crate) fn then<F>(self, part: F) -> Statement<Then<P, F>> {
         Statement(Then(self.0, part))
     }

@@ -6,8 +6,8 @@ use tracing::{Instrument as _, Span, field::Empty};
 
 use crate::dialect::SYSTEM;
 
-/// Runs an operation in a span of its own, named after the function that contains the closure with this type name. Outside of a
-/// trace there is no span: background tasks look for work every second.
+/// Runs an operation in a span of its own, named after the function that contains the closure with this type name.
+/// Outside of a trace there is no span, because background tasks look for work every second.
 pub(crate) async fn traced<T>(
     closure: &'static str,
     work: impl Future<Output = Result<T, StorageError>>,

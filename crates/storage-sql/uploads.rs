@@ -293,8 +293,8 @@ fn finish(
     remove_parts(c, upload.0, account)
 }
 
-/// Forgets the oldest finished uploads, which have no parts any more. Each that finishes makes one too many at most; the others are
-/// those of former releases.
+/// Forgets the oldest finished uploads above the maximum; they have no parts. Each upload that finishes makes at most
+/// one too many. Earlier releases may have left more.
 fn forget_finished(c: &mut SqlConnection, account: i64, protocol: &str) -> Result<(), SqlError> {
     // A literal, because SQLite does not match a partial index with a parameter.
     let surplus: Vec<i64> = uploads::table

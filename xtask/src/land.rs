@@ -157,8 +157,8 @@ fn borders(topology: &Topology) -> Vec<Vec<Point>> {
         .collect()
 }
 
-/// A line that continues beyond the edge of the map where it crosses the 180° meridian. One around a pole is closed along the
-/// southern edge: only Antarctica has such a line.
+/// A line that continues beyond the edge of the map where it crosses the 180° meridian. A line around a pole is closed
+/// along the southern edge: only Antarctica has such a line.
 fn unwrapped(points: &[Point]) -> Vec<Point> {
     let (half, width) = (WIDTH_UNITS / 2, WIDTH_UNITS);
     let mut offset = 0;

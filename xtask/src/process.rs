@@ -20,7 +20,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long a grandchild may keep the output open after its program has exited.
 const OPEN_OUTPUT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A program whose lines are read hangs if it writes none for this long.
+/// A program whose lines are read counts as hanging if it writes no line for this long.
 const SILENCE_LIMIT: Duration = Duration::from_secs(15 * 60);
 
 /// Why a program failed.

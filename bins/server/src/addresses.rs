@@ -44,9 +44,9 @@ impl Machine for ThisMachine {
     }
 }
 
-/// Suggests a change when browsers cannot reach a server that listens here at its base URL. With https that is not the server's
-/// own, or with a trusted proxy, a reverse proxy forwards the requests, and nothing can be checked. For https of the server's own,
-/// a router may forward another port.
+/// Suggests a change when browsers cannot reach a server that listens here at its base URL. If a reverse proxy forwards
+/// the requests, nothing can be checked. There is one if the server itself does not provide the https of the base URL, or
+/// if a proxy is trusted. If the server provides https itself, a router may forward another port.
 pub(crate) fn reachability_advice(
     config: &Config,
     listen: &ListenAddress,

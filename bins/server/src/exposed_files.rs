@@ -24,8 +24,9 @@ pub(crate) fn advice(config: &Config) -> Vec<String> {
     files.filter_map(advice_on).collect()
 }
 
-/// The mode of a file that others can read, and the mode to set. Others are all users; if this process owns the file, also those of its
-/// group. A file of root is often readable by the group of the service.
+/// The mode of a file that other users can read, and the mode to set. If this process owns the file, the members of the
+/// file's group count as other users. Otherwise they do not: a file of root is often readable by the group of the
+/// service.
 #[cfg(unix)]
 fn exposed_mode(path: &Path) -> Option<(u32, &'static str)> {
     use std::os::unix::fs::MetadataExt as _;

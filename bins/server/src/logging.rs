@@ -29,7 +29,7 @@ pub(crate) fn start(
         LogFormat::Json => lines.json().boxed(),
     };
     match traces {
-        // A filter of all costs less than one of a layer.
+        // A filter of the whole subscriber costs less than a filter of one layer.
         None => registry().with(lines).with(filter).init(),
         Some(traces) => registry().with(lines.with_filter(filter)).with(traces.layer()).init(),
     }

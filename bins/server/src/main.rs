@@ -85,7 +85,7 @@ fn run(command: LibraryCommand, flags: Layer, file: Option<PathBuf>) -> Result<R
         },
         Ok(config) => config,
     };
-    // Models are public, and another user may run the server.
+    // Models are public, and the server that reads them may run as another user.
     if !matches!(command, LibraryCommand::Model(_)) {
         keep_new_files_private();
     }

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_zero_seconds_are_left() {
+    fn a_remaining_time_of_zero_seconds_is_not_shown() {
         assert_eq!(time_left(Duration::ZERO), "");
         assert_eq!(time_left(Duration::from_millis(999)), "");
         assert_eq!(time_left(Duration::from_millis(1500)), ", 1 second left");

@@ -24,7 +24,7 @@ const SYNONYMS: [(&[&str], &[&str]); 13] = [
     (&["passwd", "password", "reset-password", "change-password"], &["set-password"]),
 ];
 
-/// Adds the commands that mean the same as the unknown one. They replace one that is only spelled alike.
+/// Suggests the commands that mean the same as the unknown one. They replace the suggestions that are only spelled alike.
 pub(crate) fn add(error: &mut Error, program: &Command, arguments: impl Iterator<Item = OsString>) {
     let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidSubcommand) else { return };
     if error.kind() != ErrorKind::InvalidSubcommand {

@@ -122,7 +122,7 @@ impl Traces {
             .with_resource(resource.build())
             .with_span_processor(BatchSpanProcessor::builder(exporter).build())
             .build();
-        // For the context that a proxy sends.
+        // Reads the trace context that a proxy sends.
         global::set_text_map_propagator(TraceContextPropagator::new());
         export_traces();
         Ok(Self(provider))
@@ -149,12 +149,12 @@ impl Traces {
 
     /// Exports the spans that still wait, for at most [`STOP_TIMEOUT`].
     pub(crate) fn stop(self) {
-        // The export has logged a failure.
+        // The exporter has logged the failure.
         let _ = self.0.shutdown_with_timeout(STOP_TIMEOUT);
     }
 }
 
-/// Sends requests on the runtime: the thread of the export has none.
+/// Sends requests on the runtime of the server, because the thread of the export has no runtime.
 #[derive(Debug)]
 struct Sender {
     client: HttpsClient,
@@ -171,7 +171,7 @@ impl HttpClient for Sender {
         let sending = async move { timeout(TIMEOUT, send(&client, &url, request)).await };
         let outcome = match self.runtime.spawn(sending).await {
             Ok(outcome) => outcome.unwrap_or(Err(SendError::Timeout)),
-            // The program ends.
+            // The runtime is shut down, because the program ends.
             Err(error) => return Err(error.into()),
         };
         let failure = match &outcome {

@@ -93,8 +93,8 @@ impl Accounts {
         Ok(generated)
     }
 
-    /// Deletes an account, from the next request on. [`purge_deleted`](Self::purge_deleted) or a running service removes
-    /// its images later.
+    /// Deletes an account, from the next request on. The images are removed later, by
+    /// [`purge_deleted`](Self::purge_deleted) or a running service.
     pub async fn delete_account(&self, account: AccountId) -> Result<(), AccountError> {
         require_account(self.parts.store.delete_account(account, self.parts.clock.now()).await?)
     }
@@ -122,7 +122,7 @@ impl Accounts {
     }
 }
 
-/// An account can be deleted between two operations.
+/// Fails if a write found no account: the account may have been deleted since it was looked up.
 fn require_account(exists: bool) -> Result<(), AccountError> {
     if exists { Ok(()) } else { Err(AccountError::NoAccount) }
 }

@@ -5,8 +5,8 @@ use crate::{Accounts, sign_in::LIMITS, signing_keys::RETIRED_KEY_MS};
 
 /// How long unredeemed authorization codes are kept.
 const UNREDEEMED_CODE_MS: i64 = 24 * 3600 * 1000;
-/// How long a client without an active grant stays registered: 90 days. A revoked grant is kept as long, because it
-/// records when that time began.
+/// How long a client without an active grant stays registered: 90 days. A revoked grant is kept for the same time,
+/// because its time of revocation starts these 90 days.
 const UNUSED_CLIENT_MS: i64 = 90 * 24 * 3600 * 1000;
 /// How many rows one write covers, so that other writes wait only briefly.
 const BATCH: u32 = 200;

@@ -37,7 +37,7 @@ pub use signing_keys::{SigningKeys, TOKEN_LIFETIMES};
 pub use sync_sign_in::{ConnectedDevice, LoginFlowTokens, NewSyncPassword, OneTimeLogin, SyncPasswordError};
 pub use unavailable::Unavailable;
 
-/// The accounts of the library, and who may act for them. Clones share it.
+/// The accounts of the library, and the credentials of those who act for them. Clones share their state.
 #[derive(Clone)]
 pub struct Accounts {
     parts: Arc<Parts>,

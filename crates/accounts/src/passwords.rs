@@ -15,8 +15,8 @@ use threads::run_limited;
 const DUMMY_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bm8gc2FsdCBhdCBhbGwuLg$bm8gcGFzc3dvcmQgaGFzIHRoaXMgaGFzaCwgZXZlciE";
 
-/// Hashes passwords with argon2id (19 MiB, two passes) on blocking threads. It uses at most half of the processors, so
-/// that a flood of sign-ins leaves the other half to other requests.
+/// Hashes passwords with argon2id (19 MiB, two passes) on blocking threads. Hashing uses at most half of the processors,
+/// so that a flood of sign-ins leaves the other half to other requests.
 pub(crate) struct Passwords {
     running: Arc<Semaphore>,
     /// One permit for each verification that runs or waits.
@@ -83,7 +83,7 @@ impl Passwords {
             let failed = |error: &dyn std::fmt::Display| PasswordError::Hash(error.to_string());
             let parsed = PasswordHash::new(hash.as_deref().unwrap_or(DUMMY_HASH)).map_err(|e| failed(&e))?;
             let normalized = normalized_password(&password);
-            // Hashes of older versions are of passwords as they were sent.
+            // Older versions hashed passwords as they were sent, without normalizing them.
             let as_sent = (normalized != password).then_some(password.as_str());
             for password in iter::once(&*normalized).chain(as_sent) {
                 match Argon2::default().verify_password(password.as_bytes(), &parsed) {
@@ -124,7 +124,7 @@ mod tests {
         assert!(!verify("", Some(hash.clone())).await.unwrap());
         assert!(!verify("right", None).await.unwrap());
         assert!(verify("right", Some("no hash".into())).await.is_err());
-        // The dummy hash takes the same work.
+        // Verifying against the dummy hash takes as much work as verifying against a real one.
         let work = |hash: &str| hash.split('$').take(4).map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(work(DUMMY_HASH), work(&hash));
         assert_eq!(DUMMY_HASH.len(), hash.len());
@@ -144,7 +144,7 @@ mod tests {
             assert!(verify(composed, &hash).await && verify(decomposed, &hash).await, "{password}");
             assert!(!verify("grun ete", &hash).await);
         }
-        // As an older version hashed it.
+        // An older version hashed the password as it was sent.
         let old: PasswordHash =
             Argon2::default().hash_password_with_salt(decomposed.as_bytes(), &[7; 16]).unwrap();
         assert!(verify(decomposed, &old.to_string()).await);

@@ -9,8 +9,8 @@ use crate::Accounts;
 const MAX_DETAIL_CHARS: usize = 200;
 
 impl Accounts {
-    /// Records a security event for the account's owner to see: from which address (`None` if it was done on the machine
-    /// itself), and for which client or key. If it cannot be written, this is only logged, because the event itself has
+    /// Records a security event for the account's owner to see. `address` is `None` if the event was caused on the
+    /// machine itself; `detail` names the client or key. A failed write is only logged, because the event itself has
     /// already happened.
     pub async fn record_security_event(
         &self,

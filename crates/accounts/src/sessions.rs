@@ -10,8 +10,8 @@ pub(crate) const SESSION_MS: i64 = 30 * 24 * 3600 * 1000;
 const SESSION_USE_RESOLUTION_MS: i64 = 3600 * 1000;
 
 impl Accounts {
-    /// The session with this token; `None` if there is none. Each use extends a session: it expires 30 days after its last
-    /// use, up to one hour earlier.
+    /// The session with this token; `None` if there is none. A session expires 30 days after its last use, up to one hour
+    /// earlier: only one use per hour is recorded, which extends the session.
     ///
     /// # Errors
     /// [`StorageError`]; it does not mean that the token is wrong.
@@ -28,7 +28,8 @@ impl Accounts {
         Ok(holder)
     }
 
-    /// The session with this token; `None` if there is none. Does not extend it: for requests that a page sends by itself.
+    /// The session with this token; `None` if there is none. Does not extend the session: for requests that a page sends
+    /// by itself.
     ///
     /// # Errors
     /// [`StorageError`]; it does not mean that the token is wrong.

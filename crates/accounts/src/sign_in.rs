@@ -15,7 +15,7 @@ use crate::{
     sessions::SESSION_MS,
 };
 
-/// How many sign-ins may fail within which time.
+/// How many sign-ins may fail, and in what time.
 pub(crate) const LIMITS: SignInLimits =
     SignInLimits { per_pair: 10, per_address: 100, per_network: 1_000, window_ms: 15 * 60 * 1000 };
 /// The retry delay in seconds when the password queue is full. A queue of the default length is empty by then.
@@ -177,7 +177,7 @@ impl Accounts {
         self.within_limits(email, address, confirmed).await
     }
 
-    /// Runs an attempt if the limits allow it. `None` is a failed attempt, which counts towards the limits.
+    /// Runs an attempt if the limits allow it. An attempt that returns `None` failed, and counts towards the limits.
     async fn within_limits<T>(
         &self,
         email: &str,
@@ -198,7 +198,7 @@ impl Accounts {
         match run.await {
             Ok(None) => Err(SignInError::Wrong),
             Ok(Some(done)) => {
-                // If this fails, the sign-in still succeeds; it only counts as failed for some minutes.
+                // If this fails, the sign-in still succeeds, and the attempt counts as failed for some minutes.
                 self.withdraw_attempt(attempt).await;
                 Ok(done)
             }
@@ -212,7 +212,7 @@ impl Accounts {
         }
     }
 
-    /// Removes an attempt from the failed ones: it counts as failed from its start.
+    /// Stops counting an attempt as failed. Every attempt counts as failed from its start.
     async fn withdraw_attempt(&self, attempt: AttemptId) {
         if let Err(error) = self.parts.store.record_sign_in_success(attempt).await {
             tracing::warn!(%error, "a sign-in that did not fail still counts as failed");
@@ -325,7 +325,8 @@ fn attempt(email: &str, address: IpAddr) -> SignInAttempt {
 /// Locks that serialize sign-ins with one email from one address. An attempt counts as failed until it succeeds, so that
 /// without a lock concurrent sign-ins with the right password could lock each other out.
 ///
-/// Different pairs may share one of the 256 locks. They wait no longer than in the password queue.
+/// Different pairs of email and address may share one of the 256 locks. They wait for each other no longer than in the
+/// password queue.
 pub(crate) struct SignInLocks([Mutex<()>; 256]);
 
 impl Default for SignInLocks {
@@ -342,7 +343,8 @@ impl SignInLocks {
     }
 }
 
-/// The address range of one subscriber, which counts as one: an IPv4 address, or the first address of an IPv6 /64.
+/// The address range of one subscriber, which the limits count as one address: an IPv4 address, or the first address of
+/// an IPv6 /64.
 pub fn subscriber_prefix(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),

@@ -58,7 +58,8 @@ struct KeyCache {
     read_at: Option<Duration>,
     /// When the store was last read for an unknown key, by the monotonic clock.
     unknown_at: Option<Duration>,
-    /// How many reads were started, and which of them `keys` came from: a slow read must not replace a later one.
+    /// The number of started reads, and the number of the read that filled `keys`. A slow read must not replace the
+    /// result of a later one.
     started_reads: u64,
     cached_read: u64,
 }
@@ -85,7 +86,7 @@ fn verifies(retired_at: Option<Timestamp>, now: Timestamp) -> bool {
     retired_at.is_none_or(|at| now < at.plus_millis(RETIRED_KEY_MS))
 }
 
-/// Whether less than `window` has passed.
+/// Whether less than `window` has passed since `since`.
 fn within(since: Option<Duration>, now: Duration, window: Duration) -> bool {
     since.is_some_and(|at| now.saturating_sub(at) < window)
 }

@@ -159,7 +159,8 @@ impl ContentStore {
         }
     }
 
-    /// The length of a blob in bytes; `None` if the blob does not exist. A link, pipe or device in its place is none.
+    /// The length of a blob in bytes; `None` if the blob does not exist. A link, pipe or device at its path does not
+    /// count as a blob.
     pub async fn length(&self, kind: BlobKind, hash: ContentHash) -> Result<Option<u64>, BlobError> {
         if self.is_special_file(kind, hash).await? {
             return Ok(None);
@@ -185,8 +186,8 @@ impl ContentStore {
     }
 
     /// Renames a damaged blob to `HASH.damaged`, or `HASH.damaged-2` and so on if that exists, and returns its new
-    /// [`location`](Self::location). The blob then counts as missing, so the same bytes can be stored again, and what is
-    /// left of it is not lost.
+    /// [`location`](Self::location). The blob then counts as missing, so the same bytes can be stored again. The
+    /// remaining bytes of the damaged blob are kept.
     pub async fn set_aside(&self, kind: BlobKind, hash: ContentHash) -> Result<String, BlobError> {
         let mut aside = Key::from(format!("{}.damaged", key(kind, hash)));
         let mut number = 2_u64;
@@ -317,7 +318,7 @@ impl ContentStore {
     }
 }
 
-/// The blobs of a shard of a local content store. The local backend would follow links.
+/// The blobs of a shard of a local content store. Does not use the local backend, because that would follow links.
 fn list_local_shard(
     root: &Path,
     kind: BlobKind,
@@ -348,7 +349,7 @@ fn list_folder(folder: &Path) -> io::Result<Vec<(ContentHash, u64)>> {
     Ok(blobs)
 }
 
-/// The local backend writes `HASH#1` and renames it to `HASH`.
+/// Whether this is the name of a temporary file of the local backend, which writes `HASH#1` and renames it to `HASH`.
 fn is_temporary(name: &str) -> bool {
     name.split_once('#').is_some_and(|(hash, number)| {
         hash.len() == 64
@@ -392,7 +393,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn a_blob_that_exists_is_stored_once_its_folder_is_synced() {
+    async fn an_existing_blob_counts_as_stored_only_after_its_folder_is_synced() {
         let dir = tempfile::tempdir().unwrap();
         let objects = Arc::new(object_store::memory::InMemory::new());
         let backend = ContentStore::new(objects.clone());

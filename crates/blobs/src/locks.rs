@@ -21,9 +21,10 @@ const USERS: &str = ".lock";
 const PROCESSES: &str = "processes";
 /// The process that works on the queues holds this lock.
 const INDEXER: &str = "indexer";
-/// Every long-running process holds this lock shared. As the indexer it has priority over others.
+/// Every long-running process holds this lock shared. Other processes leave the indexer lock to it.
 const SERVICE: &str = "service";
-/// Every process that does nothing but work on the queues holds this lock shared. As the indexer it has priority over all.
+/// Every process that only works on the queues holds this lock shared. Long-running processes leave the indexer lock to
+/// it.
 const WORKER: &str = "worker";
 
 /// How long a process waits for another one that cleans up, which takes seconds.
@@ -32,8 +33,8 @@ const LOCK_POLL: Duration = Duration::from_millis(20);
 
 /// File locks that coordinate the processes of one machine. The system releases the locks of a process that is killed.
 ///
-/// They protect what belongs to the machine: its memory and its temporary files. What one process of several machines may
-/// do at a time is decided by the metadata store.
+/// They protect resources of the machine: its memory and its temporary files. Roles in the metadata store coordinate
+/// the processes of several machines.
 #[derive(Debug, Clone)]
 pub struct ProcessLocks {
     folder: Arc<Folder>,
@@ -204,8 +205,8 @@ impl Folder {
         self.write_to_lock(std::process::id().to_string().as_bytes())
     }
 
-    /// Replaces what the lock file says about its holder, unless the file has a second name, under which it may be another
-    /// program's.
+    /// Replaces the text about the holder in the lock file. Does nothing if the file has a second name, because it may
+    /// then belong to another program.
     fn write_to_lock(&self, text: &[u8]) -> io::Result<()> {
         #[cfg(unix)]
         if std::os::unix::fs::MetadataExt::nlink(&self.users.metadata()?) > 1 {
@@ -254,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn one_process_indexes_and_services_are_visible() {
+    fn only_one_process_is_the_indexer_and_services_are_visible() {
         let dir = tempfile::tempdir().unwrap();
         let (import, server) =
             (ProcessLocks::open(dir.path()).unwrap(), ProcessLocks::open(dir.path()).unwrap());

@@ -11,7 +11,8 @@ use crate::lock_file::lock_file;
 /// The prefix of the names of the files.
 const PREFIX: &str = "owner-";
 
-/// How often a registration is repeated while another process removes the file, which it takes for that of an ended owner.
+/// Maximum number of attempts to register an owner. Another process may remove the new file before it is locked,
+/// because it looks like the file of an ended owner.
 const ATTEMPTS: u32 = 5;
 
 /// Marks an owner of leases or roles as alive. If this value is dropped, or its process killed, the owner counts as ended.
@@ -57,7 +58,7 @@ impl OwnerLock {
 
     /// Removes the file, because the owner holds nothing any more.
     pub fn remove(self) {
-        // Before the lock is released, so that no other process sees an ended owner.
+        // Removes the file before the lock is released, so that no other process sees an ended owner.
         if let Err(error) = fs::remove_file(&self.path) {
             tracing::debug!(%error, path = %self.path.display(), "the file of an ended owner was not removed");
         }

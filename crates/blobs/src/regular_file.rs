@@ -34,7 +34,8 @@ pub fn read_regular(path: &Path) -> io::Result<File> {
     open_regular(path, OpenOptions::new().read(true))
 }
 
-/// Creates a file that only its owner can open. A file or link of that name is replaced, and what it led to stays as it is.
+/// Creates a file that only its owner can open. A file or link of that name is replaced. The target of the link is not
+/// changed.
 ///
 /// # Errors
 /// A folder has that name, or the file cannot be created.

@@ -94,7 +94,7 @@ impl From<S3Failure> for object_store::Error {
     }
 }
 
-/// Replaces an error of the client by what it means.
+/// Replaces an error of the client by its [`S3Failure`].
 pub(crate) fn classified(error: &object_store::Error) -> object_store::Error {
     classify(error).into()
 }
@@ -188,7 +188,7 @@ fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn
     })
 }
 
-/// The error of a part that is read or written. Only bytes that are gone for good are missing.
+/// The error of reading or writing a part. It is `NotFound` only if the part does not exist.
 pub(crate) fn io_error(error: object_store::Error) -> io::Error {
     match S3Failure::of(&error) {
         Some(S3Failure::NoObject) => io::Error::new(io::ErrorKind::NotFound, error),
@@ -254,7 +254,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_response_is_repeated(status in 100_u16..600, body in "(<Code>)?[A-Za-z <>/0-9\n]{0,80}(</Code>)?") {
+        fn messages_never_quote_the_response(status in 100_u16..600, body in "(<Code>)?[A-Za-z <>/0-9\n]{0,80}(</Code>)?") {
             let secret = format!("{body}<Token>hunter2</Token>");
             let error = classified(&response(status, &secret));
             let mut shown = format!("{error:?}");

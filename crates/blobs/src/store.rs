@@ -31,7 +31,7 @@ pub struct BlobStore {
 pub struct TemporaryFile {
     /// Where it is, for messages.
     pub location: String,
-    /// Its length; `None` for an incomplete upload to S3, which does not tell.
+    /// Its length; `None` for an incomplete upload to S3, because S3 does not report it.
     pub bytes: Option<u64>,
     /// When it was last written to; for an incomplete upload to S3, when it began.
     pub modified: SystemTime,
@@ -65,8 +65,8 @@ impl BlobStore {
         Ok(Self { content, staging, parts, locks, incomplete: None })
     }
 
-    /// A folder of a store below `root`, or `root` itself, that is a link or a file. Blobs would be written elsewhere through it.
-    /// Blocks.
+    /// A folder of a store, `root` or below it, that is a link or a file. Through a link, blobs would be written
+    /// elsewhere. Blocks.
     ///
     /// # Errors
     /// A folder cannot be read.

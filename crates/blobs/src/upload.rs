@@ -20,10 +20,10 @@ use crate::{BlobError, PutError, content_hash, fingerprint::Hasher};
 const PART_BYTES: usize = 8 * 1024 * 1024;
 /// How many parts of a file are sent at once.
 const PARTS_AT_ONCE: usize = 2;
-/// The most memory that a file takes: the parts that are sent, and the one that is read meanwhile.
+/// Maximum memory for one file: the parts that are being sent, and the part that is read meanwhile.
 const MAX_FILE_MIB: u64 = 8 * (PARTS_AT_ONCE as u64 + 1);
 
-/// How long an upload waits for memory while others stand still.
+/// How long an upload waits for memory that other uploads hold.
 const MEMORY_WAIT: Duration = Duration::from_secs(20);
 
 /// Memory for the files that this process sends, in MiB. Other uploads wait.
@@ -68,7 +68,8 @@ async fn reserve_memory(bytes: u64) -> Result<SemaphorePermit<'static>, PutError
     }
 }
 
-/// Completes an upload. If the response is lost, a repetition finds no upload, so the object decides.
+/// Completes an upload. If the response is lost, the retry finds no upload. The upload then counts as complete if the
+/// object exists with this length.
 async fn complete(
     objects: &dyn ObjectStore,
     key: &Key,

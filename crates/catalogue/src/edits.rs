@@ -15,7 +15,7 @@ use storage::{
 
 use crate::Catalogue;
 
-/// Number of images that one write changes. It takes some hundredths of a second, in which other writes wait.
+/// Number of images that one write changes. A write takes some hundredths of a second, and other writes wait for it.
 const BATCH: u32 = 100;
 
 /// The result of correcting many photos.
@@ -40,7 +40,7 @@ pub enum EditError {
     /// A value is invalid. Nothing was changed.
     #[error(transparent)]
     Invalid(#[from] Invalid),
-    /// The service is unavailable. Photos of a selection may be changed; the same call continues.
+    /// The service is unavailable. Some photos of a selection may be changed; repeating the call changes the others.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
 }
@@ -52,7 +52,8 @@ impl From<StorageError> for EditError {
 }
 
 impl Catalogue {
-    /// An id for a correction. The form of a correction contains it, so that a form that is sent twice counts once.
+    /// An id for a correction. The form of a correction contains its id, so that a form that is sent twice is applied
+    /// once.
     ///
     /// # Errors
     /// The random source failed.
@@ -105,7 +106,7 @@ impl Catalogue {
         edit: &EditId,
         change: PhotoEdit,
     ) -> Result<EditTotals, EditError> {
-        // Photos that move to later times are not met again from the newest to the oldest.
+        // When photos move to later times, a pass from the newest to the oldest meets no photo twice.
         let newest_first = !matches!(&change.time, Some(TimeEdit::Shift(shift)) if shift.seconds() < 0);
         let change = prepared(change).await?;
         let (store, viewer) = (&self.parts.store, self.viewer(caller));
@@ -151,7 +152,7 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Gives fields of a photo the values of its file again.
+    /// Reverts fields of a photo to the values in its file.
     pub async fn revert_photo(
         &self,
         caller: &Caller,
@@ -179,7 +180,7 @@ impl Catalogue {
     }
 }
 
-/// Longer than every name of a city with its country.
+/// The text of a look-up is cut to this many characters. No name of a city with its country is longer.
 const MAX_CITY_CHARS: usize = 200;
 
 /// Checks a correction, and computes what is the same for all photos.
@@ -214,7 +215,7 @@ fn prepare(edit: PhotoEdit) -> Result<ChangeImage, Invalid> {
         Correction::Keep => None,
         Correction::Clear => Some(ChangedPlace { position: None, place: None }),
         Correction::Set(position) => {
-            // So that the first look-up is not made in a transaction.
+            // Looked up here, so that the first look-up, which unpacks the data, is not made in a transaction.
             places::time_zone(position);
             Some(ChangedPlace { position: Some(position), place: places::place(position) })
         }
@@ -229,7 +230,7 @@ fn prepare(edit: PhotoEdit) -> Result<ChangeImage, Invalid> {
     }))
 }
 
-/// The new capture time of a photo; `Some(None)` if it stays, `None` if it cannot be corrected so.
+/// The new capture time of a photo; `Some(None)` if it stays, `None` if the corrected time is impossible.
 #[expect(clippy::option_option, reason = "the outer one is the result of a closure that may refuse")]
 fn changed_time(
     edit: Option<&TimeEdit>,
@@ -255,7 +256,8 @@ fn corrected_time(edit: &TimeEdit, capture: CaptureTime, position: Option<Positi
     let (TimeEdit::Set { wall, zone: None }, Some(position)) = (edit, position) else {
         return Some(corrected);
     };
-    // A clock that showed the time of its place also did so at the corrected time, when summer time may differ.
+    // If the clock showed the local time of its place at the old time, it did so at the corrected time, too. The offset
+    // may differ then because of summer time.
     let had_time_of_place = capture.offset_minutes.is_none()
         || capture.offset_minutes == places::offset_minutes(position, capture.wall_clock());
     if !had_time_of_place {
@@ -323,7 +325,7 @@ mod tests {
         assert_eq!(at(&change), ("2024-07-15T11:00:00.000Z".to_owned(), Some(60), true));
         let known = changed(edit(), &image("2024-07-15T12:00:00", Some(-300), None));
         assert_eq!(known.time, None);
-        // Another position: the zone of the former one does not count.
+        // The new position replaces another one, whose zone no longer counts.
         let placed = ImageToChange {
             present: image("2024-07-15T12:00:00", Some(540), None).present,
             ..image("2024-07-15T12:00:00", None, None)

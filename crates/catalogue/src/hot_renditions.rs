@@ -6,11 +6,11 @@ use domain::ContentHash;
 use keys::sha256;
 use quick_cache::{Weighter, sync::Cache};
 
-/// Upper bound on a cached rendition: most thumbs, and many of medium size.
+/// Upper bound on the length of one cached rendition. Most thumbs and many medium renditions are shorter.
 const MAX_RENDITION_BYTES: u64 = 128 * 1024;
-/// Upper bound on all cached renditions together.
+/// Upper bound on the length of all cached renditions together.
 const CAPACITY_BYTES: u64 = 32 * 1024 * 1024;
-/// What the cache expects to hold: thumbs of ordinary photos.
+/// The expected number of cached renditions, most of them thumbs of ordinary photos.
 const EXPECTED_RENDITIONS: usize = 1024;
 
 /// The size and the use of the renditions in memory.
@@ -34,8 +34,8 @@ pub enum RenditionContent {
 
 /// Small renditions that were served lately, by the hash of their bytes.
 ///
-/// Bytes never change under their hash, so the cache needs no invalidation. Whether an image may be seen is decided before, by
-/// the metadata store at every request.
+/// Bytes never change under their hash, so the cache needs no invalidation. Before each look-up, the metadata store
+/// decides whether the image may be seen.
 pub(crate) struct HotRenditions {
     cache: Cache<ContentHash, Bytes, Length>,
 }

@@ -35,7 +35,7 @@ pub use search::{Hit, MatchBy, RankedPage, SearchError, SearchSettings};
 pub use selections::DeletedSelection;
 pub use trash::RESTORABLE_MS;
 
-/// The photos of all accounts, as their owners see them. Clones share it.
+/// The photos of all accounts, as their owners see them. Clones share their state.
 #[derive(Clone)]
 pub struct Catalogue {
     parts: Arc<Parts>,

@@ -5,7 +5,8 @@ use storage::{MapCluster, StorageError};
 use crate::Catalogue;
 
 impl Catalogue {
-    /// The caller's photos in the squares of a level that an area touches, or in larger squares if these are too many.
+    /// The caller's photos in an area, grouped by the map squares of a level. If these squares are too many, larger ones
+    /// are used.
     pub async fn map_clusters(
         &self,
         caller: &Caller,

@@ -1,6 +1,6 @@
 //! Why photos could not be indexed, in words for people. The reasons that decoders give are in the log and in the store.
 
-/// How a reason begins, and what people read instead.
+/// The beginnings of stored reasons, and the words that people read instead.
 const WORDS: [(&str, &str); 9] = [
     ("the picture cannot be read: the file is cut off", "the end of the file is missing"),
     ("the picture cannot be read", "the file is damaged"),

@@ -52,7 +52,8 @@ impl ServedRendition {
             None => {
                 let bytes = self.open(None).await?.into_bytes().await?;
                 if !hot.insert(self.stored.blob, bytes.clone()) {
-                    // Its length may be wrong. A reader that ends early breaks the connection.
+                    // The file is damaged, and its length may be wrong. A reader that ends early breaks the connection,
+                    // so that the client does not wait for the rest.
                     return Ok(RenditionContent::Reader(self.open(range).await?));
                 }
                 bytes

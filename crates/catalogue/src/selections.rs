@@ -12,11 +12,12 @@ const IMAGES_PER_STEP: u32 = 250;
 pub struct DeletedSelection {
     /// Number of deleted images.
     pub count: u32,
-    /// Its time, which tells it from other deletions.
+    /// The time of the deletion, which identifies it.
     pub at: Timestamp,
 }
 
-/// Runs the steps of an operation to the end; returns the number of changed images, or `None` as soon as a step does.
+/// Runs the steps of an operation to the end; returns the number of changed images. Returns `None` as soon as a step
+/// returns `None`.
 pub(crate) async fn run<S, F>(mut step: S) -> Result<Option<u32>, StorageError>
 where
     S: FnMut(SelectionCursor) -> F,

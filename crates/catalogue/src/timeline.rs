@@ -10,7 +10,7 @@ impl Catalogue {
         self.parts.store.timeline_months(self.viewer(caller)).await
     }
 
-    /// The months as in [`timeline_months`](Self::timeline_months), and the number of photos that will follow.
+    /// The months as in [`timeline_months`](Self::timeline_months), and the number of photos that are not visible yet.
     pub async fn timeline_state(&self, caller: &Caller) -> Result<TimelineState, StorageError> {
         self.parts.store.timeline_state(self.viewer(caller)).await
     }

@@ -87,7 +87,7 @@ impl Catalogue {
     pub async fn retry_problems(&self, caller: &Caller) -> Result<u32, StorageError> {
         let (now, account) = (self.parts.clock.now(), caller.account.id);
         let (mut queued, mut before) = (0_u32, None);
-        // From the newest to the oldest, so that one that fails meanwhile is not queued twice.
+        // From the newest to the oldest, so that a photo that fails in the meantime is not queued twice.
         while let Some((count, last)) =
             self.parts.store.retry_problems(account, before, now, PROBLEMS_PER_STEP).await?
         {

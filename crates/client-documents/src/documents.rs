@@ -56,7 +56,7 @@ impl fmt::Debug for Options {
 struct Cached {
     outcome: Result<Arc<[u8]>, DocumentError>,
     fresh_until: Duration,
-    /// Until when it is used although it is not fresh, if its host fails.
+    /// Until when an expired document is still used if its host fails.
     stale_until: Duration,
 }
 
@@ -95,7 +95,7 @@ impl HttpClientDocuments {
 impl ClientDocuments for HttpClientDocuments {
     async fn document(&self, url: &ClientUrl) -> Result<Arc<[u8]>, DocumentError> {
         let now = (self.clock)();
-        // Requests that arrive during the fetch wait for it. If the fetching one is dropped, the next one takes over.
+        // Requests that arrive during the fetch wait for it. If the fetching request is dropped, the next request takes over.
         let entry = self.cache.entry_async(url, |_, cached| {
             if cached.fresh_until > now {
                 EntryAction::Retain(cached.outcome.clone())
@@ -109,7 +109,7 @@ impl ClientDocuments for HttpClientDocuments {
             EntryResult::Replaced(slot, stale) => (slot, Some(stale)),
             EntryResult::Removed(..) | EntryResult::Timeout => return Err(DocumentError::Busy),
         };
-        // A user who has read the form can submit it although the app's host fails meanwhile.
+        // A user who has read the form can submit it even if the app's host fails meanwhile.
         let stale = stale.filter(|stale| stale.outcome.is_ok() && stale.stale_until > now);
         let fetched = match self.slots.try_acquire() {
             Ok(_permit) => self.fetcher.fetch(url).await,
@@ -122,7 +122,7 @@ impl ClientDocuments for HttpClientDocuments {
                 Cached { outcome: Ok(document), fresh_until, stale_until }
             }
             (Err(_), Some(stale)) => Cached { fresh_until: self.after(FAILURE_LIFETIME), ..stale },
-            // Says nothing about the document: not cached.
+            // This error says nothing about the document, so it is not cached.
             (Err(DocumentError::Busy), None) => return Err(DocumentError::Busy),
             (Err(error), None) => {
                 let until = self.after(FAILURE_LIFETIME);
@@ -130,7 +130,7 @@ impl ClientDocuments for HttpClientDocuments {
             }
         };
         let outcome = cached.outcome.clone();
-        // If the cache does not take it, the next request fetches again.
+        // If the cache does not store the entry, the next request fetches again.
         let _ = slot.insert(cached);
         outcome
     }

@@ -43,7 +43,7 @@ fn failed(message: &'static str, detail: impl Display) -> DocumentError {
     DocumentError::Failed { message, detail: detail.to_string() }
 }
 
-/// The limit of one step is that of the whole fetch, and either may be reached first.
+/// The time limit of one step equals that of the whole fetch, so either may be reached first.
 fn request_failed(message: &'static str, error: https_client::Error) -> DocumentError {
     let message = match error {
         https_client::Error::Timeout => TOO_SLOW,

@@ -37,7 +37,7 @@ const NOT_PUBLIC_V4: [Ipv4Net; 15] = [
 /// site-local and multicast addresses.
 const GLOBAL_UNICAST_V6: Ipv6Net = v6(0x2000, 0, 3);
 
-/// The ranges inside it that are not public.
+/// The ranges inside [`GLOBAL_UNICAST_V6`] that are not public.
 const NOT_PUBLIC_V6: [Ipv6Net; 4] = [
     v6(0x2001, 0, 23),     // protocol assignments, including Teredo, which embeds an IPv4 address
     v6(0x2001, 0xdb8, 32), // documentation

@@ -48,15 +48,15 @@ impl Clock for SystemClock {
     }
 }
 
-/// The time since the machine was started, which goes on while the machine is suspended. Leases of a suspended machine
-/// expire, and this shows it.
+/// The time since the machine was started, including the time for which it was suspended. Leases expire while a machine
+/// is suspended, so the monotonic clock must count that time.
 #[cfg(target_os = "linux")]
 fn since_boot() -> Option<Duration> {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     Some(Duration::new(u64::try_from(time.tv_sec).ok()?, u32::try_from(time.tv_nsec).ok()?))
 }
 
-/// Other systems are not asked for it.
+/// Other systems use `START` instead.
 #[cfg(not(target_os = "linux"))]
 fn since_boot() -> Option<Duration> {
     None

@@ -15,15 +15,15 @@ use crate::Clock;
 const INTERVAL: Duration = Duration::from_secs(10);
 /// How long a request for the time may take. Half of it is the largest error of a correction.
 const TIMEOUT: Duration = Duration::from_secs(2);
-/// By how much the clock may be ahead of the store's and wait until the store has caught up. A clock that is further ahead
-/// is set back.
+/// If the clock is ahead of the store's clock by at most this much, it stands still until the store has caught up. A
+/// clock that is further ahead is set back.
 const MAX_WAIT_MS: i64 = 10_000;
 
 /// The clock for a library on this store: `local` if the store has no clock of its own, otherwise one that follows the
 /// store's. The latter corrects itself in the background until it is dropped. Must be called within a Tokio runtime.
 ///
 /// # Errors
-/// The store did not tell its time.
+/// The store did not report its time.
 pub async fn clock_of(
     store: Arc<dyn StoreClock>,
     local: Arc<dyn Clock>,
@@ -58,8 +58,8 @@ struct Measurement {
 }
 
 impl Measurement {
-    /// The store's time minus the monotonic time, assuming that request and response took equally long, and by how much
-    /// this may be wrong.
+    /// The store's time minus the monotonic time, and the uncertainty of this difference. Assumes that request and
+    /// response took equally long.
     fn offset_ms(&self) -> (i64, i64) {
         let uncertainty = self.received.saturating_sub(self.sent) / 2;
         let offset = self.store.millis().saturating_sub(millis(self.sent + uncertainty));
@@ -99,7 +99,7 @@ impl FollowingClock {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Corrects this clock by the store's.
+    /// Measures the store's time and corrects this clock.
     async fn ask(&self, store: &dyn StoreClock) -> Result<(), StorageError> {
         if let Some(measured) = measure(store, self.local.as_ref()).await? {
             self.correct(&measured);
@@ -111,7 +111,7 @@ impl FollowingClock {
         let (offset_ms, uncertainty_ms) = measured.offset_ms();
         let mut state = self.state();
         let correction_ms = offset_ms.saturating_sub(state.offset_ms);
-        // A difference that a slow response explains is no reason to change anything.
+        // A difference within the uncertainty of the measurement is not corrected.
         if correction_ms.saturating_abs() <= uncertainty_ms {
             return;
         }
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn it_shows_the_time_of_the_store_whatever_the_wall_clock_shows() {
+    fn the_clock_shows_the_time_of_the_store_whatever_the_wall_clock_shows() {
         let (clock, local) = following();
         assert_eq!(clock.now().millis(), START_MS);
         local.advance_ms(1500);
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_response_changes_nothing_that_it_explains() {
+    fn a_difference_within_the_uncertainty_is_not_corrected() {
         let (clock, local) = following();
         clock.correct(&measured(&local, START_MS - 900, 2000));
         assert_eq!(clock.now().millis(), START_MS);
@@ -244,14 +244,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_store_without_a_clock_leaves_the_local_clock() {
+    async fn a_store_without_a_clock_gives_the_local_clock() {
         let local: Arc<dyn Clock> = Arc::new(ManualClock::new(timestamp(START_MS)));
         let clock = clock_of(Arc::new(Store(Mutex::new(Ok(None)))), local.clone()).await.unwrap();
         assert!(Arc::ptr_eq(&clock, &local));
     }
 
     #[tokio::test]
-    async fn it_runs_on_while_the_store_is_away() {
+    async fn the_clock_runs_on_while_the_store_is_unreachable() {
         let (clock, local) = following();
         local.advance_ms(11_000);
         let store = Store(Mutex::new(Err(())));
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_background_task_does_not_keep_its_clock() {
+    async fn the_background_task_does_not_keep_its_clock_alive() {
         let store = Arc::new(Store(Mutex::new(Ok(Some(START_MS)))));
         let clock: Arc<dyn Clock> =
             clock_of(store.clone(), Arc::new(ManualClock::new(timestamp(7)))).await.unwrap();

@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use domain::{FileName, FilePath, composed};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-/// What Nextcloud leaves unescaped in hrefs, which some clients compare as text.
+/// The characters to escape. Nextcloud leaves the others unescaped in hrefs, and some clients compare hrefs as text.
 const ESCAPED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'(').remove(b')');
 

@@ -121,7 +121,7 @@ impl XmlWriter {
         self.text.is_empty()
     }
 
-    /// What was written, which leaves the writer empty.
+    /// Returns what was written, and empties the writer.
     pub fn take(&mut self) -> String {
         let capacity = self.text.capacity();
         std::mem::replace(&mut self.text, String::with_capacity(capacity))

@@ -65,7 +65,7 @@ impl Checksum {
         self.algorithm
     }
 
-    /// Its bytes; those of a number with the highest first.
+    /// Its bytes. A checksum that is a number is in big-endian order.
     pub fn value(&self) -> &[u8] {
         &self.value
     }

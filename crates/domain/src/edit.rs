@@ -77,7 +77,7 @@ impl PhotoEdit {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TimeEdit {
-    /// The clock showed `wall`, in this zone; without a zone, in the one that the photo has.
+    /// The clock showed `wall`, in this zone; without a zone, in the zone that the photo has.
     Set {
         /// The time on the clock.
         wall: civil::DateTime,
@@ -86,7 +86,7 @@ pub enum TimeEdit {
     },
     /// The clock was wrong by this much.
     Shift(TimeShift),
-    /// The clock showed the right time of another zone: its time stays, and the moment changes.
+    /// The clock showed the right time of another zone. The time on the clock stays, and the moment changes.
     Zone(Zone),
 }
 

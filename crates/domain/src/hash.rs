@@ -24,7 +24,7 @@ impl ContentHash {
 impl fmt::Display for ContentHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        // Written at once: every response with a rendition has its hash.
+        // All digits are written at once, for speed: every response with a rendition contains its hash.
         let digits = self.0.map(|byte| [byte >> 4, byte & 15].map(|half| DIGITS[usize::from(half)]));
         f.write_str(std::str::from_utf8(digits.as_flattened()).map_err(|_| fmt::Error)?)
     }

@@ -45,7 +45,8 @@ public_id!(
     AlbumId
 );
 public_id!(
-    /// The id of a correction of one or many images. A repeated request with it changes nothing, and undo names it.
+    /// The id of a correction of one or many images. A repeated request with the same id changes nothing. Undo refers
+    /// to the correction by this id.
     EditId
 );
 

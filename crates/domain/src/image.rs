@@ -72,26 +72,35 @@ enum Creation {
     Later,
 }
 
-impl Rendition {
+/// What sets a rendition apart.
+struct RenditionFacts {
+    /// The name in responses and URLs.
+    name: &'static str,
+    longest_side_px: u32,
     /// Whether clients get its URL.
-    pub const fn is_public(self) -> bool {
-        match self {
-            Self::Full | Self::Medium | Self::Thumb => true,
-            Self::Preview => false,
-        }
+    is_public: bool,
+    creation: Creation,
+}
+
+impl Rendition {
+    const fn facts(self) -> RenditionFacts {
+        let (name, longest_side_px, is_public, creation) = match self {
+            Self::Full => ("webp-full", MAX_RENDITION_SIDE_PX, true, Creation::Later),
+            Self::Medium => ("webp-medium", 1200, true, Creation::AtImport),
+            Self::Thumb => ("webp-thumb", 512, true, Creation::AtImport),
+            Self::Preview => ("webp-preview", 256, false, Creation::AtLaterImport),
+        };
+        RenditionFacts { name, longest_side_px, is_public, creation }
     }
 
-    const fn creation(self) -> Creation {
-        match self {
-            Self::Medium | Self::Thumb => Creation::AtImport,
-            Self::Preview => Creation::AtLaterImport,
-            Self::Full => Creation::Later,
-        }
+    /// Whether clients get its URL.
+    pub const fn is_public(self) -> bool {
+        self.facts().is_public
     }
 
     /// Whether it is made before an image becomes visible. Others may be made later.
     pub const fn is_displayable(self) -> bool {
-        !matches!(self.creation(), Creation::Later)
+        !matches!(self.facts().creation, Creation::Later)
     }
 
     /// The renditions that clients get, largest first.
@@ -106,17 +115,12 @@ impl Rendition {
 
     /// The renditions of every visible image, whichever version of the program read it.
     pub fn of_every_image() -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().filter(|rendition| rendition.creation() == Creation::AtImport)
+        Self::ALL.into_iter().filter(|rendition| rendition.facts().creation == Creation::AtImport)
     }
 
     /// The name in responses and URLs.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Full => "webp-full",
-            Self::Medium => "webp-medium",
-            Self::Thumb => "webp-thumb",
-            Self::Preview => "webp-preview",
-        }
+        self.facts().name
     }
 
     pub fn from_name(name: &str) -> Option<Self> {
@@ -131,12 +135,7 @@ impl Rendition {
 
     /// Maximum length of its longest side, in pixels.
     pub const fn longest_side_px(self) -> u32 {
-        match self {
-            Self::Full => MAX_RENDITION_SIDE_PX,
-            Self::Medium => 1200,
-            Self::Thumb => 512,
-            Self::Preview => 256,
-        }
+        self.facts().longest_side_px
     }
 }
 

@@ -6,7 +6,7 @@
 //! This crate knows no HTTP, no database, no file, no clock and no randomness.
 //!
 //! The most common change is a new parameter of a list or search: add its type here with a constructor that
-//! returns [`Invalid`] naming the parameter, then add it to [`ListQuery`] or [`SearchQuery`].
+//! returns [`Invalid`] naming the parameter, then add it to [`Filter`], [`ListQuery`] or [`SearchQuery`].
 //!
 //! ```
 //! use domain::{Circle, Position, Timestamp};

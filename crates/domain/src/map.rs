@@ -120,7 +120,7 @@ fn gather(code: i64) -> u32 {
 
 /// A square of the map. Level 0 is the whole map; each square has four squares of the next level.
 ///
-/// Its number is the common beginning of the codes of its points after a first bit 1.
+/// Its number is a bit 1, followed by the leading bits that the codes of all its points share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MapCell(i64);
 
@@ -168,7 +168,7 @@ impl MapCell {
         (self.0 > 1).then_some(Self(self.0 >> 2))
     }
 
-    /// The smallest square that has both points.
+    /// The smallest square that contains both points.
     pub fn enclosing(first: i64, last: i64) -> Self {
         let differing = u8::try_from(64 - (first ^ last).leading_zeros()).unwrap_or(2 * BITS);
         Self::at(BITS.saturating_sub(differing.div_ceil(2)), first)
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_squares_become_larger_ones() {
+    fn too_many_squares_are_replaced_by_larger_ones() {
         assert_eq!(MapArea::WORLD.cells(10, 200).len(), 64);
         assert_eq!(MapArea::WORLD.cells(2, 200).len(), 16);
         assert_eq!(MapArea::new(1.0, 2.0, 1.0, 2.0).unwrap().cells(200, 200).len(), 1);

@@ -30,7 +30,7 @@ pub struct PhotoDetails {
 impl PhotoDetails {
     /// The name of the camera, such as `Canon EOS R5`. Many models begin with the name of the manufacturer.
     ///
-    /// The migration `cameras` has this rule for the photos of a library from before.
+    /// The migration `cameras` applies the same rule to the photos that a library already has.
     pub fn camera(&self) -> Option<String> {
         match (&self.camera_make, &self.camera_model) {
             (Some(make), Some(model)) => {

@@ -1,6 +1,6 @@
 use crate::{AlbumId, Circle, Invalid, Timestamp, parse_digits};
 
-/// With a circle, List images filters this many of the newest images in the date range.
+/// With a circle, List images looks at this many of the newest images that pass the rest of its filter.
 pub const MAX_CIRCLE_CANDIDATES: u32 = 1000;
 
 /// Maximum length of a search query, in characters.
@@ -124,7 +124,7 @@ impl DateRange {
     }
 }
 
-/// Restricts a search besides its words.
+/// Which images a list or a search considers, besides the words of a search.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Filter {
     /// Only images of this album of the searching account.
@@ -137,14 +137,19 @@ pub struct Filter {
     pub range: DateRange,
 }
 
+impl Filter {
+    /// Whether it restricts nothing but capture times.
+    pub fn is_range_only(&self) -> bool {
+        *self == Self { range: self.range, ..Self::default() }
+    }
+}
+
 /// The parameters of List images.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct ListQuery {
     pub limit: Limit,
-    /// Only these capture times.
-    pub range: DateRange,
-    /// Only these places, among the newest [`MAX_CIRCLE_CANDIDATES`] images of the range.
-    pub circle: Option<Circle>,
+    /// Its circle applies to the newest [`MAX_CIRCLE_CANDIDATES`] images that pass the rest of it.
+    pub filter: Filter,
 }
 
 /// A way in which a query can match an image.

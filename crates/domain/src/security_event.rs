@@ -6,7 +6,7 @@ crate::listed_enum! {
         SignedIn,
         /// A sign-in failed because the password was wrong.
         SignInFailed,
-        /// Sessions were ended from another one.
+        /// Sessions were ended from another session.
         SignedOutElsewhere,
         PasswordChanged,
         AppConnected,

@@ -10,8 +10,8 @@ pub fn export_traces() {
     ARE_EXPORTED.store(true, Ordering::Relaxed);
 }
 
-/// Whether this process exports traces. `tracing::enabled!` must not be used instead: where layers have filters of their own, its
-/// answer for each layer is also applied to the next line of the log.
+/// Whether this process exports traces. `tracing::enabled!` must not be used instead: if layers have their own filters,
+/// its result for each layer is also applied to the next line of the log.
 pub fn are_traces_exported() -> bool {
     ARE_EXPORTED.load(Ordering::Relaxed)
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The name of the file, at the root of the export.
 pub const ALBUMS_FILE: &str = "albums.json";
 
-/// What tells the file from others of its name.
+/// Identifies the file among others of its name.
 const FORMAT: &str = "photo-library-albums";
 const VERSION: u32 = 1;
 

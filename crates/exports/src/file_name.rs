@@ -61,7 +61,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn names_stay_similar() {
+    fn safe_file_names_stay_similar() {
         let check =
             |name: &str, expect: &str| assert_eq!(safe_file_name(name, "", "jpg"), expect, "{name:?}");
         check("IMG_1.JPG", "IMG_1.JPG");

@@ -10,7 +10,7 @@ const TAKEOUT: &str = "Takeout";
 pub(crate) struct Folder {
     /// The archive, or the part of an export on disk, that the folder is in.
     pub(crate) source: usize,
-    /// The path, of a folder in an archive without that of the archive. Its parts are separated by `/`.
+    /// The path. For a folder in an archive, this is the path within the archive. Its parts are separated by `/`.
     inner: Box<str>,
     /// Where the path within the export starts.
     key_start: usize,
@@ -39,8 +39,8 @@ impl Folder {
         Self { source, key_start, is_export: is_takeout, is_takeout, inner: inner.into() }
     }
 
-    /// Makes it a folder of a Takeout export whose own folder has another name. `source` gives the number of the export's
-    /// part that has the given path.
+    /// Marks the folder as part of a Takeout export whose root folder is not named `Takeout`. `source` gives the number
+    /// of the export's part that has the given path.
     pub(crate) fn mark_as_takeout(&mut self, source: impl FnOnce(&str) -> usize) {
         self.key_start = self.inner.len() - self.tail().len();
         if !self.is_export {
@@ -55,7 +55,7 @@ impl Folder {
         self.inner.get(self.key_start..).unwrap_or(&self.inner)
     }
 
-    /// The whole path, of a folder in an archive without that of the archive.
+    /// The whole path. For a folder in an archive, this is the path within the archive.
     pub(crate) fn full(&self) -> &str {
         &self.inner
     }
@@ -94,7 +94,8 @@ fn takeout_start(path: &str) -> Option<usize> {
     })
 }
 
-/// Where the path within an export starts: behind the folder `Takeout`, which some people rename.
+/// Where the path within an export starts: after the folder `Takeout`. This folder is left out, because some people
+/// rename it.
 fn after_takeout(path: &str, start: usize) -> usize {
     (start + TAKEOUT.len() + 1).min(path.len())
 }

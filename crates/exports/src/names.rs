@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn years_of_folders() {
+    fn years_are_read_from_folder_names() {
         let check = |name: &str, expect| assert_eq!(year(name), expect, "{name}");
         check("Photos from 2019", Some(2019));
         check("2019年の写真", Some(2019));

@@ -281,7 +281,7 @@ impl Scan {
         None
     }
 
-    /// Makes a folder one of a Takeout export.
+    /// Marks a folder as part of a Takeout export.
     pub(crate) fn mark_as_takeout(&mut self, folder: usize) {
         let sources = &mut self.sources;
         if let Some(folder) = self.folders.get_mut(folder) {

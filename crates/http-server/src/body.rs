@@ -21,7 +21,7 @@ pub enum ReadBodyError {
     TooSlow,
     /// The connection broke, or the body was malformed.
     Broken,
-    /// It has a content encoding. No endpoint decompresses bodies, because a small one could become a large one.
+    /// It has a content encoding. No endpoint decompresses bodies, because a small compressed body could expand to a large one.
     Encoded,
 }
 
@@ -55,8 +55,9 @@ impl BodyKind {
 /// How much of an unread body is still received by default, so that the client can read the reply.
 const MAX_DISCARDED_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The time that a client may still let the server wait for the bytes of an upload. Waiting uses it up, and each byte adds the
-/// time that it takes at the lowest rate. So an upload ends when it is [`HttpLimits::body_timeout`] behind that rate.
+/// The time for which a client may still let the server wait for the bytes of an upload. Waiting uses the time up, and each
+/// received byte adds the time that it takes at the lowest rate. So an upload is ended when it is
+/// [`HttpLimits::body_timeout`] behind that rate.
 #[derive(Debug)]
 struct ReadAllowance {
     remaining: Duration,
@@ -70,7 +71,7 @@ impl ReadAllowance {
         Self { remaining: max, max, bytes_per_s: limits.min_body_bytes_per_s.max(1) }
     }
 
-    /// The server has waited for these bytes.
+    /// Records for how long the server waited for these bytes.
     fn receive(&mut self, waited: Duration, bytes: usize) {
         let earned = Duration::from_secs(bytes as u64) / self.bytes_per_s;
         self.remaining = (self.remaining.saturating_sub(waited) + earned).min(self.max);
@@ -80,8 +81,8 @@ impl ReadAllowance {
 /// The body of a request.
 ///
 /// The unread rest is received and discarded in the background, within limits: closing the connection on a client that is
-/// still sending would lose the reply. A client that waits for `100 Continue` does not get it then. With HTTP/2 it never gets
-/// it, because the HTTP library does not send it.
+/// still sending would lose the reply. If nothing was read, a client that waits for `100 Continue` does not get it. With
+/// HTTP/2 it never gets it, because the HTTP library does not send it.
 pub struct RequestBody {
     incoming: Option<Incoming>,
     timeout: Duration,
@@ -109,9 +110,9 @@ impl RequestBody {
         }
     }
 
-    /// Discards the whole rest of a body whose announced length is at most `max_bytes`, in proportionally more time: many
-    /// clients read a refusal only after they have sent the file. Meanwhile the connection may be closed for a new one,
-    /// unless the body was read as a stream.
+    /// Lets the whole rest of a body be discarded if its announced length is at most `max_bytes`, because many clients read a
+    /// refusal only after they have sent the file. The time-out grows in proportion to the length. Meanwhile the connection
+    /// may be closed for a new one, unless the body was read as a stream.
     pub fn discard_up_to(&mut self, max_bytes: u64) {
         if let Some(bytes) = self.announced_bytes().filter(|bytes| *bytes <= max_bytes) {
             self.max_discarded_bytes = bytes.max(MAX_DISCARDED_BYTES);
@@ -171,7 +172,7 @@ impl RequestBody {
 
     async fn next_chunk(&mut self) -> io::Result<Option<Bytes>> {
         let Some(incoming) = &mut self.incoming else { return Ok(None) };
-        // Until here a client may wait for `100 Continue`, which with HTTP/1.1 the first read sends.
+        // Before the first read, a client may wait for `100 Continue`. With HTTP/1.1, the first read sends it.
         self.is_sent = true;
         loop {
             let asked = Instant::now();
@@ -207,7 +208,7 @@ impl Drop for RequestBody {
         if let Some(mut incoming) = unread {
             let (max_bytes, timeout) = (self.max_discarded_bytes, self.discard_timeout());
             tokio::spawn(async move {
-                // In either case the body no longer blocks the connection.
+                // Whether the rest has arrived or the time is up, the body no longer blocks the connection.
                 let _ = time::timeout(timeout, discard(&mut incoming, max_bytes)).await;
             });
         }
@@ -283,7 +284,7 @@ mod tests {
 
     #[test]
     fn an_upload_below_the_lowest_rate_is_ended() {
-        // A phone with 8 kB/s, one of four uploads of it, and one whose network comes and goes.
+        // A phone that sends 8 kB/s, one of four uploads that share this rate, and a phone whose network comes and goes.
         for (chunk, pause_s) in [(8_000, 1), (2_000, 1), (16_384, 30)] {
             assert!(upload(chunk, pause_s).1, "{chunk} bytes every {pause_s} s");
         }

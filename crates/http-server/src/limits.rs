@@ -14,12 +14,12 @@ pub struct HttpLimits {
     pub body_timeout: Duration,
     /// Lowest average rate at which a client must send an upload.
     pub min_body_bytes_per_s: u32,
-    /// Upper bound on the uploads of one owner at once; those of all together are half of the connections.
+    /// Upper bound on the uploads of one owner at once. All owners together may use half of the connections.
     pub uploads_per_owner: usize,
-    /// How long a client may pause when a response begins; what it then accepts adds to this time. With HTTP/2 each response has four
-    /// times as long.
+    /// How long a client may pause when a response begins. The bytes that it then accepts add to this time. With HTTP/2 each
+    /// response has four times as long.
     pub write_timeout: Duration,
-    /// Lowest average rate at which a client must accept a response; with HTTP/2 a quarter of it for each.
+    /// Lowest average rate at which a client must accept a response. With HTTP/2, a quarter of this rate applies to each response.
     pub min_response_bytes_per_s: u32,
     /// Time that running requests get to finish after shutdown has begun.
     pub drain_timeout: Duration,

@@ -58,11 +58,11 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\n\
     Content-Type: application/json\r\nX-Content-Type-Options: nosniff\r\nContent-Length: 81\r\n\r\n\
     {\"error\":\"too many requests of this address are in progress; retry after a wait\"}";
-/// When to repeat a request for which there is no slot, in seconds. [`BUSY`] has it, too.
+/// `Retry-After` of the reply to a request for which there is no slot, in seconds. [`BUSY`] contains the same number.
 const BUSY_RETRY_S: u64 = 5;
 /// The name of HTTP/2 in a TLS handshake (RFC 9113, section 3.2).
 const HTTP2: &[u8] = b"h2";
-/// An HTTP/2 connection that was told to end is closed when it has been idle for this long.
+/// How long an HTTP/2 connection that was asked to end may stay idle before it is closed.
 const MAX_FAREWELL: Duration = Duration::from_secs(2);
 
 /// How a server treats its clients.
@@ -133,7 +133,7 @@ where
         let served = connection.serve(handler.clone(), stream, acceptor.clone());
         tokio::spawn(async move {
             tokio::select! {
-                // Before it is closed, what the HTTP library has is written.
+                // Polls the connection first, so that the HTTP library writes what it has before the connection is closed.
                 biased;
                 ended = served => if let Err(error) = ended {
                     tracing::debug!(%peer, %error, "a connection ended early");
@@ -254,9 +254,9 @@ impl Connection {
         } else {
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
-                // It also closes a connection that is idle, before its first request or after a response.
+                // This time-out also closes an idle connection, before its first request or after a response.
                 .header_read_timeout(limits.head_timeout)
-                // Both limits are needed: one read may grow the buffer beyond its own.
+                // Both limits are needed, because a single read may grow the buffer beyond `max_buf_size`.
                 .max_header_size(MAX_HEAD_BYTES as usize)
                 .max_buf_size(MAX_HEAD_BYTES as usize)
                 .max_headers(MAX_HEADERS)
@@ -265,8 +265,9 @@ impl Connection {
         }
     }
 
-    /// Runs a connection until it ends. At shutdown, the client is asked to end it. Over HTTP/2, an idle client is asked, too. If it
-    /// does not react, the connection is closed after [`MAX_FAREWELL`], as soon as no request is in progress.
+    /// Runs a connection until it ends. At shutdown, the client is asked to end the connection. An idle HTTP/2 client is asked to,
+    /// as well. If an HTTP/2 client does not react, the connection is closed after at least [`MAX_FAREWELL`], as soon as it has
+    /// been idle for that long.
     async fn run(
         mut self,
         connection: impl GracefulConnection<Error = hyper::Error>,
@@ -333,7 +334,7 @@ where
     })
 }
 
-/// The reply to a request beside others of its connection, for which there is no slot.
+/// The reply to a further request on a connection with requests in progress, if there is no slot for it.
 fn busy() -> Reply {
     let message = "too many requests are in progress; retry after a wait";
     retry_after(error(StatusCode::SERVICE_UNAVAILABLE, message), BUSY_RETRY_S)

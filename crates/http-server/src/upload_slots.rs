@@ -17,7 +17,7 @@ pub struct UploadSlots {
     taken: Mutex<HashMap<i64, usize>>,
 }
 
-/// A slot. Dropping it frees it.
+/// The slot of one upload. Dropping it frees the slot.
 #[derive(Debug)]
 pub struct UploadSlot {
     slots: Arc<UploadSlots>,
@@ -32,7 +32,7 @@ impl UploadSlots {
         Arc::new(Self { max, max_per_owner, taken: Mutex::default() })
     }
 
-    /// A slot for an upload of this owner; `None` while all that it may take are taken.
+    /// A slot for an upload of this owner; `None` while all slots that the owner may take are taken.
     pub fn take(self: &Arc<Self>, owner: i64) -> Option<UploadSlot> {
         let mut taken = self.taken();
         let of_owner = taken.get(&owner).copied().unwrap_or_default();
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn few_connections_leave_one_slot() {
+    fn there_is_at_least_one_slot() {
         let slots = UploadSlots::new(&HttpLimits { connections: 1, ..HttpLimits::default() });
         let slot = slots.take(1).unwrap();
         assert!(slots.take(2).is_none());

@@ -31,14 +31,14 @@ pub enum Roots {
     /// Mozilla's list, as in browsers; compiled in.
     #[default]
     WebPki,
-    /// Mozilla's list and the certificates of the system, which may have one of an authority of a private network.
+    /// Mozilla's list and the certificates of the system, which may include the authority of a private network.
     WebPkiAndSystem,
     /// Only these, in DER.
     Only(Vec<Vec<u8>>),
 }
 
 impl Roots {
-    /// The certificates as rustls takes them.
+    /// The trusted certificates, as a root store of rustls.
     ///
     /// # Errors
     /// One of [`Roots::Only`] is not a certificate.
@@ -145,7 +145,7 @@ impl HttpsClient {
     {
         let (mut head, body) = request.into_parts();
         let mut headers = HeaderMap::new();
-        // First, as RFC 9110, section 7.2 asks.
+        // `Host` comes first, as RFC 9110, section 7.2 recommends.
         headers.insert(header::HOST, HeaderValue::from_str(host).map_err(http::Error::from)?);
         headers.extend(head.headers);
         headers.insert(header::USER_AGENT, self.user_agent.clone());

@@ -19,8 +19,8 @@ pub(crate) fn pool(settings: &IndexerSettings) -> io::Result<Pool> {
     })
 }
 
-/// The OCR workers, if OCR is on: one for each decoder, as far as the memory budget goes, which they share with the decoders.
-/// They are started when they are needed.
+/// The pool of OCR workers, if OCR is on. It shares the memory budget of the decoders. It has one worker for each
+/// decoder, or fewer if the budget is too small. Workers are started when they are needed.
 pub(crate) fn text_reader(settings: &IndexerSettings, decoders: &Pool) -> io::Result<Option<TextReader>> {
     let Some(command) = settings.ocr_worker.clone() else { return Ok(None) };
     let workers = decoders.text_capacity().min(settings.decode_workers.max(1));
@@ -66,7 +66,7 @@ impl Indexer {
 
     /// Starts a decoder and an OCR worker, which log what they lack. Jobs start them as well.
     pub async fn start_decoders(&self) {
-        // What goes wrong is in the log, also when a job needs them.
+        // Failures are logged, and logged again when a job needs the worker.
         let _ = self.parts.decoders.ocr_status().await;
         if let Some(reader) = &self.parts.text_reader {
             let _ = reader.version().await;

@@ -31,7 +31,8 @@ const LEASE_MS: i64 = 15_000;
 const RENEWAL_INTERVAL: Duration = Duration::from_secs(5);
 /// How often the queue is polled for jobs of other processes.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// How often a job may be leased before it fails. It is leased again only if its process was killed.
+/// How often a job may be leased without an outcome, for example because its process was killed, before it fails. A job
+/// that is returned to the queue for a retry does not use up an attempt.
 const MAX_ATTEMPTS: u32 = 10;
 
 /// The background task that indexes images until it is stopped.
@@ -91,7 +92,7 @@ impl Indexer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RunningJob {
     Image(JobId),
-    /// An image that older decoders read. It is visible meanwhile.
+    /// An image that older decoders read. It stays visible while it is read again.
     OutdatedImage(JobId),
     FullRendition(ContentHash),
     Embedding(JobId),
@@ -99,7 +100,7 @@ enum RunningJob {
 }
 
 impl RunningJob {
-    /// A trace of its own.
+    /// The root span of a trace for this job.
     fn span(self) -> Span {
         let name = match self {
             Self::Image(_) | Self::OutdatedImage(_) => "index image",
@@ -111,7 +112,7 @@ impl RunningJob {
     }
 }
 
-/// The planner. It plans in a task of its own, so that images are leased meanwhile.
+/// The planner. It runs in a task of its own, so that images can be leased meanwhile.
 enum Planning {
     Idle(Box<Planner>),
     Running(JoinHandle<(Box<Planner>, Plan)>),
@@ -198,7 +199,7 @@ impl Dispatcher {
                 () = time::sleep(POLL_INTERVAL) => is_plan_due = true,
             }
         }
-        // Before the running jobs end, because these may be abandoned.
+        // Released before the running jobs end, because the wait for these jobs may be abandoned.
         self.release_stages().await;
         while !self.tasks.is_empty() {
             tokio::select! {
@@ -259,13 +260,13 @@ impl Dispatcher {
         self.running.values().filter(|job| is_counted(job)).count()
     }
 
-    /// Takes images that are not visible, and those that older decoders read. While the latter use all tasks, the former get
-    /// as many again.
+    /// Takes images that are not visible, and images that older decoders read. While images of older decoders use up all
+    /// tasks, images that are not visible get as many additional tasks.
     async fn take_images(&mut self) {
         let images = self.count(|job| matches!(job, RunningJob::Image(_)));
         let outdated = self.count(|job| matches!(job, RunningJob::OutdatedImage(_)));
         let (room, decoder_version) = match self.max_images().saturating_sub(images + outdated) {
-            // No image is queued for decoders of version 0.
+            // Version 0 leases only images that are not visible: no image is queued for decoders of version 0.
             0 => (self.max_images().saturating_sub(images), 0),
             room => (room, media::DECODER_VERSION),
         };
@@ -280,8 +281,8 @@ impl Dispatcher {
         }
     }
 
-    /// Starts a round of planning, unless an image is being made visible; returns whether it did. If another process is the
-    /// indexer, only what an import has to know is read.
+    /// Starts a round of planning, unless an image is being made visible; returns whether it did. If another process is
+    /// the indexer, a round only opens the stages, and only once, because an import of this process waits for them.
     fn start_planning(&mut self, is_indexer: bool) -> bool {
         let mut running = RunningCounts::default();
         for job in self.running.values() {
@@ -344,8 +345,8 @@ impl Dispatcher {
     }
 
     fn spawn(&mut self, job: RunningJob, work: impl Future<Output = ()> + Send + 'static) {
-        // The lease expired, for example because the machine was suspended, and nobody else has leased the job since. So
-        // the running task holds it again.
+        // The task already runs in this process. Its lease had expired, for example because the machine was suspended,
+        // and this process has leased the job again.
         if self.running.values().any(|running| *running == job) {
             return;
         }

@@ -7,10 +7,10 @@ use crate::{Indexer, search_stage::SearchStage};
 /// Which jobs a process takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IndexingScope {
-    /// Only those that make images visible and searchable by all but their text and a vision model, for a process that ends
+    /// Only jobs that make images visible, and searchable without OCR and the vision model, for a process that ends
     /// afterwards.
     Images,
-    /// Those that make images visible and searchable, for a process that ends afterwards.
+    /// Jobs that make images visible and searchable, for a process that ends afterwards.
     Search,
     /// All jobs, for a long-running process. When no image waits, it also makes full renditions ahead of requests and
     /// repeats the work of older decoders, models and OCR versions.

@@ -107,7 +107,7 @@ impl Indexer {
             self.decode(job.original, job.original_bytes, &task, urgency).await
         };
         let mut decoded = decode(current).await?;
-        // The sidecar that turned it is gone.
+        // The size differs, because a sidecar that rotated the picture no longer exists. The picture is made again.
         if current.is_some_and(|current| current.size != decoded.rendered.full_size) {
             current = None;
             decoded = decode(current).await?;
@@ -118,7 +118,8 @@ impl Indexer {
         let thumbhash = decoded.rendered.thumbhash;
         let renditions = self.store_renditions(decoded.rendered.renditions).await?;
         let picture = match current {
-            // These decoders read the metadata. If a newer program made the picture, it must read the metadata again.
+            // The metadata was read by these decoders. If a newer program made the picture, it must read the metadata
+            // again.
             Some(current) => DecodedPicture {
                 decoder_version: current.decoder_version.min(media::DECODER_VERSION),
                 ..current.clone()

@@ -1,7 +1,7 @@
 use domain::TRACE_TARGET;
 use tracing::{Span, field::Empty};
 
-/// A trace of its own for a job.
+/// The root span of a new trace for a job.
 pub(crate) fn job_span(name: &'static str) -> Span {
     tracing::info_span!(target: TRACE_TARGET, parent: None, "job", otel.name = name, otel.status_code = Empty)
 }

@@ -44,7 +44,7 @@ pub use search_stage::SearchStage;
 pub use settings::IndexerSettings;
 pub use stages::SearchProgress;
 
-/// Works on the queues of the store. Clones share it.
+/// Works on the queues of the store. Clones share their state.
 #[derive(Clone)]
 pub struct Indexer {
     parts: Arc<Parts>,
@@ -98,8 +98,8 @@ impl Indexer {
         Ok(Self { parts: Arc::new(parts) })
     }
 
-    /// Wakes the indexing task of this process, because the caller has added jobs to the queue. Those of other processes look
-    /// at the queue every second.
+    /// Wakes the indexing task of this process, because the caller has added jobs to the queue. The indexing tasks of
+    /// other processes poll the queue every second.
     pub fn queue_changed(&self) {
         self.parts.queue_changed.notify_one();
     }

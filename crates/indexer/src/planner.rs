@@ -1,7 +1,7 @@
 //! Plans the work that can wait: search stages, full renditions ahead of requests, and upkeep.
 //!
-//! It runs beside the jobs that make images visible. So these never wait for a model to load, an OCR worker to start or a
-//! large write to end.
+//! The planner runs beside the jobs that make images visible. So these jobs never wait for a model to load, an OCR worker
+//! to start or a large write to end.
 
 use std::{sync::Arc, time::Duration};
 
@@ -97,7 +97,7 @@ impl Planner {
         self.indexer.stop_idle_workers().await;
     }
 
-    /// Leases jobs, no more than can run beside those that are running. Does a step of the upkeep.
+    /// Leases as many jobs as can run beside the running ones, and does one step of the upkeep.
     pub(crate) async fn plan(&mut self, running: RunningCounts) -> Plan {
         let mut plan = Plan::default();
         if self.has_outdated_words {
@@ -108,7 +108,7 @@ impl Planner {
         }
         self.open_stages(true).await;
         let running = self.lease_stage_jobs(running, &mut plan.jobs).await;
-        // A request for one of these renditions makes it at once.
+        // Full renditions can wait, because a request for a missing one makes it at once.
         if !self.scope.includes_upkeep() || running.embeddings > 0 {
             return plan;
         }
@@ -129,8 +129,8 @@ impl Planner {
         self.stage_keeper.release().await;
     }
 
-    /// Leases jobs of the stages; returns what runs together with them. Embeddings are quick and come first. OCR uses the
-    /// processors that are left.
+    /// Leases jobs of the stages; returns the counts of running jobs with those that were leased. Embeddings are quick
+    /// and come first. OCR uses the processors that are left.
     async fn lease_stage_jobs(
         &mut self,
         mut running: RunningCounts,
@@ -248,7 +248,7 @@ impl Planner {
                 true
             }
             Err(error) => {
-                // The next start retries.
+                // Retried when `OUTDATED_INTERVAL` has passed since the last complete check, or since the start.
                 self.has_outdated_images = false;
                 tracing::warn!(%error, "images that older decoders read were not queued again");
                 false
@@ -256,13 +256,14 @@ impl Planner {
         }
     }
 
-    /// Indexes some words again that an older version tokenized. Until then, searches do not find photos by them.
+    /// Indexes some words again that an older version tokenized. Until then, searches for these words may not find their
+    /// photos.
     async fn reindex_words(&mut self) -> bool {
         let indexed = self.indexer.parts.store.reindex_words(WORDS_BATCH).await;
         upkeep_has_more("words indexed again", indexed, &mut self.has_outdated_words)
     }
 
-    /// Adds some images to the map that are older than it.
+    /// Adds some images to the map that were added to the library before the map existed.
     async fn fill_map(&mut self) -> bool {
         let added = self.indexer.parts.store.fill_map(MAP_BATCH).await;
         upkeep_has_more("images added to the map", added, &mut self.fills_map)

@@ -196,8 +196,8 @@ impl Indexer {
         }
     }
 
-    /// Makes a full rendition ahead of requests, and records the outcome. It does not take the lock of the requests: a request
-    /// for the same rendition makes it at once, and need not wait for a job that can wait.
+    /// Makes a full rendition ahead of requests, and records the outcome. It does not take the lock of the requests, so
+    /// that a request for the same rendition never waits for this background job.
     pub(crate) async fn run_rendition_job(&self, job: RenditionJob, worker: &str) {
         let RenditionJob { original, original_bytes, .. } = job;
         let store = &self.parts.store;

@@ -27,7 +27,7 @@ const PAGE: u32 = 500;
 const FILES_AT_ONCE: usize = 4;
 /// Local times differ from UTC by less than this.
 const MAX_OFFSET_MS: i64 = 24 * 3600 * 1000;
-/// How much of an original's hash tells files of the same name apart.
+/// The number of digits of an original's hash that tell files of the same name apart.
 const SUFFIX_CHARS: usize = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub struct ExportReport {
     pub photos: u64,
     /// How many originals were missing or different, and were written.
     pub written: u64,
-    /// Their length, in bytes.
+    /// Total length of the written originals, in bytes.
     pub written_bytes: u64,
     /// How many sidecars were missing or different, and were written.
     pub sidecars: u64,
@@ -133,8 +133,8 @@ struct Export<'a> {
 }
 
 impl Export<'_> {
-    /// Exports the photos month by month. A month is complete when the next photo was taken more than a day after its end,
-    /// because its folder is that of the local time.
+    /// Exports the photos month by month. The folder of a photo depends on its local time, so a month is complete only
+    /// when the next photo was taken more than a day after its end.
     async fn photos(
         &mut self,
         account: AccountId,
@@ -291,8 +291,8 @@ fn month_of(at: Timestamp, offset: Option<UtcOffset>) -> Month {
     (wall.year(), wall.month())
 }
 
-/// Gives each photo of a folder a name. Of photos with the same name, the one that was added first keeps it, so that names
-/// stay the same when photos are added.
+/// Gives each photo of a folder a name. If several photos have the same name, the photo that was added first keeps it, so
+/// that names stay the same when photos are added.
 fn name_files(mut photos: Vec<Unnamed>) -> Vec<(String, Unnamed)> {
     photos.sort_by(|one, other| (one.added_at, &one.id).cmp(&(other.added_at, &other.id)));
     let mut taken = HashSet::with_capacity(photos.len());

@@ -32,8 +32,8 @@ const MAX_PENDING: usize = 256;
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// How many images are checked at once for pending search stages.
 const SEARCH_CHECK_BATCH: usize = 500;
-/// Another process may run the search stages. The import stops waiting if that process finishes nothing in two such
-/// periods: with other settings it may not run these stages at all.
+/// How long the import waits without progress. Another process may run the search stages. The import stops waiting if
+/// that process finishes nothing in two such periods: with other settings it may not run these stages at all.
 const SEARCH_WAIT: Duration = Duration::from_secs(30);
 
 /// The progress of a folder import.
@@ -76,7 +76,7 @@ struct ReadFile {
 
 impl Ingest {
     /// Imports files, folders with their subfolders, and archives, with the albums of exports. Waits until every image is
-    /// visible and has all that an indexer of `scope` does to make it searchable. Such an indexer must be running (see
+    /// visible, and is as searchable as an indexer of `scope` makes it. Such an indexer must be running (see
     /// [`Indexer::start_indexing`](indexer::Indexer::start_indexing)). Junk files of file managers are skipped.
     pub async fn import_folder(
         &self,
@@ -93,7 +93,7 @@ impl Ingest {
         };
         let mut report = ImportReport::of(&mut plan);
         let mut import = FolderImport::new(self, account, Arc::new(plan), &mut report);
-        // Another process may have the photos of others to do first.
+        // The indexing service of this machine may have other photos to process first.
         let is_done_when_visible =
             scope == IndexingScope::Images && self.parts.indexer.has_indexing_service();
         import.waits_for = (!is_done_when_visible).then_some(scope);
@@ -119,7 +119,7 @@ impl Ingest {
     }
 }
 
-/// Plans an import on another thread. Of the progress, what is outdated before it can be reported is left out.
+/// Plans an import on another thread. Skips progress that is outdated before it can be reported.
 async fn plan(paths: Vec<PathBuf>, progress: &mut impl FnMut(ImportProgress)) -> Result<Plan, JoinError> {
     let (sender, mut listed) = watch::channel(None);
     let mut planning = tokio::task::spawn_blocking(move || {
@@ -153,7 +153,7 @@ struct FolderImport<'a> {
     waiting: Vec<PendingFile>,
     /// Visible, but not yet searchable.
     unsearchable: Vec<ImageId>,
-    /// The stages to wait for.
+    /// The import waits for the search stages of this scope; `None` if it waits for no stage.
     waits_for: Option<IndexingScope>,
     restore_deleted: RestoreDeleted,
     /// The visible images of the planned photos, for albums.
@@ -182,7 +182,7 @@ impl<'a> FolderImport<'a> {
         }
     }
 
-    /// Imports the photos and waits for each one, and then for the albums.
+    /// Imports the photos, waits for each one, and then imports the corrections and the albums.
     async fn run(&mut self, progress: impl FnMut(ImportProgress)) -> Result<(), ImportError> {
         self.ingest.parts.store.mark_synced(self.account, self.ingest.parts.clock.now()).await?;
         self.import_photos(progress).await?;
@@ -282,7 +282,7 @@ impl<'a> FolderImport<'a> {
         }
     }
 
-    /// Records a visible image, also one of an earlier import, whose search stages may be waiting.
+    /// Records a visible image, also one of an earlier import. Its search stages may still be waiting.
     fn finish(&mut self, position: usize, image: ImageId, is_new: bool) {
         self.succeed(position, &image, is_new);
         if self.waits_for.is_some() {
@@ -297,7 +297,7 @@ impl<'a> FolderImport<'a> {
     ) -> Result<(), ImportError> {
         let (image, state, is_new) = match outcome {
             Ok(ImportOutcome::Queued(image)) => (image, ImageState::Pending, true),
-            // The job of a ready image is waited for.
+            // A ready image counts as pending, so that the import waits for its new job.
             Ok(ImportOutcome::Reindexed(image)) => (image, ImageState::Pending, false),
             Ok(ImportOutcome::Restored(image, ImageState::Ready)) => (image, ImageState::Pending, true),
             Ok(ImportOutcome::Restored(image, state)) => (image, state, true),
@@ -360,7 +360,7 @@ impl<'a> FolderImport<'a> {
     }
 }
 
-/// The thread that reads archives ended without a reason.
+/// The error for the case that the thread that reads archives ended without a reason.
 fn unread_archives() -> ImportError {
     ImportError::Read(io::Error::other("the archives were not read to their end"))
 }
@@ -389,7 +389,7 @@ async fn import_one(
             Err(ImportError::TooLarge { max_bytes })
         }
         Content::Archived(chunks) => {
-            // The chunks also end when the thread that reads the archive fails.
+            // The chunks also end when the thread that reads the archive fails, so their total length is checked.
             let upload = Upload { bytes: photo.archived_bytes, ..upload };
             ingest.import_stream(account, upload, stream_of(chunks)).await.map_err(|error| match error {
                 ImportError::Interrupted(error) => ImportError::Entry(error.into()),

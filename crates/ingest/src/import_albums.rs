@@ -25,7 +25,8 @@ impl Ingest {
         if albums.is_empty() {
             return Ok(());
         }
-        // The window of the free plan hides images, also from their owner. They belong into the album nevertheless.
+        // The window of the free plan hides images, also from their owner. Hidden images belong in the album
+        // nevertheless.
         let viewer = self.parts.catalogue.full_viewer(account);
         let mut known = self.album_ids(viewer).await?;
         for album in albums {
@@ -59,7 +60,7 @@ impl Ingest {
         }
     }
 
-    /// Fails with the reason for the user.
+    /// The inner error is the reason for the user.
     async fn import_album(
         &self,
         viewer: Viewer,
@@ -82,7 +83,7 @@ impl Ingest {
                 }
             };
         }
-        // Order and cover of an album that was there are the owner's choice.
+        // If the album existed before, its order and cover are the owner's choice.
         if let Some(id) = known.get(title.as_str()).filter(|_| is_new)
             && (album.order.is_some() || cover.is_some())
         {

@@ -59,7 +59,7 @@ impl Default for IngestLimits {
     }
 }
 
-/// Takes photos in and gives them out. Clones share it.
+/// Takes photos in and gives them out. Clones share their state.
 #[derive(Clone)]
 pub struct Ingest {
     parts: Arc<Parts>,
@@ -79,7 +79,7 @@ struct Parts {
     reserved_bytes: ReservedBytes,
 }
 
-/// What [`Ingest::new`] connects.
+/// The components that [`Ingest::new`] connects.
 pub struct IngestPorts {
     pub store: SharedStore,
     pub blobs: BlobStore,

@@ -9,7 +9,7 @@ use domain::AccountId;
 
 use crate::{ImportError, Ingest};
 
-/// How many bytes are reserved at once while a body of unknown length arrives. Each time, the store is asked.
+/// How many bytes are reserved at once while a body of unknown length arrives. The store is queried for each reservation.
 const STEP_BYTES: u64 = 256 * 1024;
 
 /// The bytes that are reserved for the uploads of each account, in this process.
@@ -19,7 +19,8 @@ pub(crate) struct ReservedBytes(Arc<Mutex<HashMap<AccountId, u64>>>);
 /// What an upload needs room for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum RoomFor {
-    /// A file, which may be one that the account stores already. So while nothing else is reserved, it may be as long as the quota.
+    /// A file. The account may store the same file already, so while nothing else is reserved, the file may be as long as
+    /// the quota.
     File,
     /// A part of a file. While nothing else is reserved, it may use the room of the bytes that it replaces.
     Part { replaced_bytes: u64 },
@@ -49,9 +50,9 @@ impl Reservation {
         by_account.get(&self.account).copied().unwrap_or_default().saturating_sub(self.bytes)
     }
 
-    /// Reserves this many bytes instead of those that are reserved now; `false` if they do not fit beside the stored ones and
-    /// the other uploads. `of_others_before` had been reserved when the store was asked: an upload that has ended since may
-    /// not be among the stored bytes.
+    /// Reserves this many bytes instead of those that are reserved now; `false` if they do not fit beside the stored
+    /// bytes and the other uploads. `of_others_before` is what other uploads had reserved just before the store was
+    /// queried. It counts as well, because an upload that has ended since then may be missing from `stored_bytes`.
     fn try_reserve(&mut self, stored_bytes: u64, of_others_before: u64, bytes: u64) -> bool {
         let Some(quota_bytes) = self.quota_bytes else { return true };
         let mut by_account = self.reserved.by_account();
@@ -73,7 +74,7 @@ impl Reservation {
         fits
     }
 
-    /// Asks the store, and reserves the first of these numbers of bytes that fits.
+    /// Queries the store, and reserves the first of these numbers of bytes that fits.
     ///
     /// # Errors
     /// [`ImportError::QuotaExceeded`], or the store failed.
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn uploads_of_an_account_share_its_room() {
+    fn uploads_of_an_account_share_its_quota() {
         let reserved = ReservedBytes::default();
         let new = || reservation(&reserved, RoomFor::File);
         let (mut first, mut second) = (new(), new());
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_alone_may_be_as_long_as_the_quota_because_it_may_be_known() {
+    fn a_single_file_may_be_as_long_as_the_quota_because_it_may_be_a_duplicate() {
         let reserved = ReservedBytes::default();
         let (mut alone, mut other) =
             (reservation(&reserved, RoomFor::File), reservation(&reserved, RoomFor::File));
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_alone_may_use_the_room_of_what_it_replaces() {
+    fn a_single_part_may_use_the_room_of_the_part_it_replaces() {
         let reserved = ReservedBytes::default();
         let new = || reservation(&reserved, RoomFor::Part { replaced_bytes: 50 });
         let (mut first, mut second) = (new(), new());

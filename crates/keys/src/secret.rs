@@ -18,7 +18,7 @@ pub enum SecretError {
     /// The secret file cannot be read or created.
     #[error("the secret file {path} cannot be used: {source}")]
     File { path: PathBuf, source: io::Error },
-    /// No random bytes for a new one.
+    /// There are no random bytes for a new secret.
     #[error("no secret could be created: {0}")]
     Random(#[from] crate::RandomError),
 }
@@ -76,8 +76,8 @@ fn hmac_sha256(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
     tag
 }
 
-/// Writes a new secret to a temporary file and links it to `path`. Linking fails if another process was faster; its
-/// secret is used then.
+/// Writes a new secret to a temporary file and links it to `path`. Linking fails if another process was faster. Then
+/// the secret of that process is used.
 fn create(path: &Path, random: &dyn Random) -> Result<(), SecretError> {
     let failed = |source| SecretError::File { path: path.to_owned(), source };
     let mut bytes = [0; 40];

@@ -27,7 +27,7 @@ impl UrlSigner {
     }
 }
 
-/// Unambiguous, because no part contains a line break.
+/// The signed text. It is unambiguous, because no part contains a line break.
 fn message(image: &str, rendition: &str, expires_at_s: i64) -> String {
     [image, "\n", rendition, "\n", &expires_at_s.to_string()].concat()
 }

@@ -54,8 +54,8 @@ impl From<jwt::InvalidKey> for SignError {
 /// A key that signs access tokens and verifies its own. It is stored sealed, so that a copy of the metadata store alone
 /// cannot sign.
 ///
-/// Before a key is used, josekit, which is another implementation, verifies a token of it with the public key as it is
-/// published. So a key whose tokens other services would refuse is never used.
+/// Before a key is used, josekit, another implementation, verifies a token that the key signed, with the published form
+/// of the public key. So a key whose tokens other services would refuse is never used.
 pub struct SigningKey {
     seed: [u8; 32],
     key: jwt::SigningKey,

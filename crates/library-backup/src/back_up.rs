@@ -24,12 +24,13 @@ use crate::{
     prune,
 };
 
-/// How often a snapshot is taken because blobs vanished. Servers delete blobs every ten minutes, and all snapshots but the
-/// first take seconds.
+/// Maximum number of snapshots for one backup. Another snapshot is taken if blobs vanished. Servers delete blobs every
+/// ten minutes, and all snapshots but the first take seconds.
 const MAX_SNAPSHOTS: u32 = 6;
 /// How many lost blobs a backup may have.
 const MAX_LOST: usize = 10_000;
-/// Tables without rows in a backup: the received parts of uploads are not in it. Their ids are.
+/// Tables whose rows are not in a backup, because it does not contain the received parts of uploads. Their highest ids
+/// are in the backup.
 const LEFT_OUT: [CopiedTable; 2] = [CopiedTable::Uploads, CopiedTable::UploadParts];
 
 /// How a backup is made.
@@ -124,7 +125,7 @@ async fn applied_migrations(store: &SharedStore) -> Result<Vec<String>, BackupEr
     Ok(applied)
 }
 
-/// Makes everything durable and then valid.
+/// Writes the secret, and then makes the backup valid by replacing the manifest.
 async fn commit(folder: &Arc<Folder>, manifest: &Manifest, secret: Vec<u8>) -> Result<(), BackupError> {
     let (path, folder, manifest) = (folder.path(), Arc::clone(folder), manifest.clone());
     blocking(path, move || {
@@ -148,7 +149,7 @@ struct Content {
     lost: Vec<LostBlob>,
 }
 
-/// Takes snapshots and copies what they name.
+/// Takes snapshots and copies the blobs that they name.
 struct Passes<'a> {
     from: &'a Place,
     folder: &'a Arc<Folder>,
@@ -158,8 +159,8 @@ struct Passes<'a> {
 }
 
 impl Passes<'_> {
-    /// Takes snapshots until the backup has every blob that the last one names, except those that the library lost. A blob
-    /// is lost if a snapshot names it that was taken after it was missed.
+    /// Takes snapshots until the backup has every blob that the last snapshot names, except those that the library
+    /// lost. A blob counts as lost if it was missing and a snapshot that was taken afterwards names it.
     async fn complete(
         &mut self,
         progress: &mut (impl FnMut(BackupProgress) + Send),

@@ -87,7 +87,7 @@ pub enum BackupError {
     /// Blobs vanish faster than they are copied.
     #[error("photo files were deleted while they were copied, in {0} attempts; try again later")]
     Unstable(u32),
-    /// The library is not whole.
+    /// The library has lost too many files.
     #[error(
         "more than {0} photo files of the library are lost or damaged; `server fsck --checksums` lists them"
     )]

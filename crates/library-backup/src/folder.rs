@@ -55,7 +55,7 @@ impl Folder {
     /// Opens a folder with a backup, which may be on a read-only file system. Blocks.
     pub(crate) fn open(path: &Path) -> Result<Self, BackupError> {
         let path = std::path::absolute(path).map_err(BackupError::io(path))?;
-        // A copy of a backup may lack the lock file. Nobody then writes to it.
+        // A copy of a backup may lack the lock file. No process writes to such a copy.
         let lock_path = path.join(LOCK);
         let lock = match read_regular(&lock_path) {
             Ok(lock) => Some(lock),
@@ -120,7 +120,7 @@ impl Folder {
         let path = self.manifest_file();
         let json =
             manifest.to_json().map_err(|source| BackupError::Manifest { path: path.clone(), source })?;
-        // The files that the manifest names.
+        // First makes the files durable that the manifest names.
         sync_folder(&self.path).map_err(BackupError::io(&self.path))?;
         self.write(NEW_MANIFEST, &json)?;
         fs::rename(self.file(NEW_MANIFEST), &path).map_err(BackupError::io(&path))?;
@@ -149,7 +149,8 @@ impl Folder {
     }
 }
 
-/// Opens or creates the lock file. It stays empty, so a second name of it does no harm.
+/// Opens or creates the lock file. Nothing is written to it, so it does no harm if the file has a second name and
+/// belongs to another program.
 fn lock_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);

@@ -2,7 +2,8 @@
 //!
 //! A backup is a folder:
 //!
-//! - `backup.json`: the [`Manifest`]. A backup is what its manifest names; everything else in the folder is left over.
+//! - `backup.json`: the [`Manifest`]. A backup consists of the files that its manifest names; all other files in the
+//!   folder are left over.
 //! - `rows-ID`: the rows of all tables from one snapshot, in a form that does not depend on the database ([`RowsReader`]).
 //! - `secret-ID`: the service's secret.
 //! - `blobs`: originals and renditions under the SHA-256 of their bytes, as in a library's own folder.
@@ -11,7 +12,7 @@
 //! the new manifest is renamed into place. Received parts of uploads that are not complete are left out.
 //!
 //! A running service deletes blobs that nothing refers to. So a blob that the snapshot names may be gone before it is
-//! copied. Another snapshot is taken then, which no longer names it. The service is never held up.
+//! copied. Another snapshot is taken then, which no longer names it. The service never waits for a backup.
 //!
 //! This crate knows no SQL, no HTTP and no clock.
 //!

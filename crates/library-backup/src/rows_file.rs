@@ -29,7 +29,7 @@ pub enum RowsError {
     /// The file cannot be read.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The file is not whole.
+    /// The file is damaged or incomplete.
     #[error("it is damaged in the table {table}: {reason}")]
     Damaged {
         /// The table, or what comes before the first one.
@@ -87,7 +87,7 @@ impl<W: Write> RowsWriter<W> {
         buffer.push(b'T');
         push_name(buffer, name)?;
         push_number(buffer, columns.names.len(), MAX_COLUMNS)?;
-        for column in columns.names {
+        for column in &columns.names {
             push_name(buffer, column)?;
         }
         push_number(buffer, columns.key, columns.names.len())?;
@@ -203,7 +203,7 @@ impl<R: BufRead> RowsReader<R> {
         if length > MAX_VALUE_BYTES {
             return Err(self.damaged("a value is too long"));
         }
-        // The length is not to be trusted, so the vector grows with what is there.
+        // The length may be damaged, so the vector grows with the bytes that are read.
         let mut bytes = Vec::new();
         (&mut self.input).take(length).read_to_end(&mut bytes)?;
         if bytes.len() as u64 == length { Ok(bytes) } else { Err(self.damaged("it is cut off")) }
@@ -261,7 +261,7 @@ impl<R: BufRead> RowsReader<R> {
 /// Reads a whole file, and returns the header and the sum of each table that could be read. Blocks.
 ///
 /// # Errors
-/// [`RowsError`] beside the tables before the damage.
+/// A [`RowsError`] is returned together with the tables before the damage.
 pub fn sum_tables(input: impl BufRead) -> (Vec<(TableHeader, TableSum)>, Result<(), RowsError>) {
     let mut tables = Vec::new();
     let read = sum_into(input, &mut tables);

@@ -34,7 +34,7 @@ pub struct Place {
     pub store: SharedStore,
     /// Its files.
     pub blobs: BlobStore,
-    /// What messages call it. It contains no password.
+    /// Its name in messages. It contains no password.
     pub name: String,
 }
 
@@ -46,7 +46,7 @@ pub struct CopyOptions {
     pub at: Timestamp,
     /// The files of both places are in the same folder or bucket, so that none is copied.
     pub same_files: bool,
-    /// Complete the copy also if files are lost or damaged in the source.
+    /// Complete the copy even if files are lost or damaged in the source.
     pub skip_lost: bool,
     /// How many rows are read and written at once.
     pub page: PageLimit,

@@ -1,4 +1,4 @@
-//! The marks in both stores, which keep everybody else away from them.
+//! The marks in both stores, which prevent all other processes from changing them.
 
 use futures_util::StreamExt as _;
 use storage::{BlobKind, CopiedTable, LibraryState, SharedStore, StorageError, Transfer};

@@ -1,9 +1,9 @@
-/// What a copy does at the moment.
+/// The current step of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CopyProgress {
     /// The step, for display.
     pub step: &'static str,
-    /// What it handles.
+    /// What the step handles.
     pub subject: &'static str,
     /// How many rows or files this step has handled.
     pub done: u64,

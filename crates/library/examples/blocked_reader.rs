@@ -1,7 +1,7 @@
-//! An OCR worker whose photos are read when the test says so.
+//! An OCR worker for tests: the test decides when a photo has been read.
 //!
-//! Arguments: the address of the test, and the memory in bytes that it needs for a photo. For each photo it connects to the
-//! test, and it has read the photo when the test closes the connection.
+//! Arguments: the address of the test, and the number of bytes of memory that the worker needs for a photo. The worker
+//! connects to the test for each photo. It has read the photo when the test closes the connection.
 #![expect(clippy::unwrap_used, reason = "a test program may panic")]
 
 use std::{

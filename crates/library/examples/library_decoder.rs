@@ -1,4 +1,5 @@
-//! The decoder that this crate's tests run: in a test, the program itself is the test.
+//! The decoder process for this crate's tests. A server starts its own program as the decoder, but in a test that program
+//! is the test.
 
 use std::process::ExitCode;
 

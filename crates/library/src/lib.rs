@@ -4,8 +4,8 @@
 //! `library.catalogue.search(…)`. Their methods take values that `domain` has validated, and each operation has one error
 //! enum.
 //!
-//! A new use case is a method of one of these crates. The most common change here is another part that several of them need:
-//! build it in [`Library::new`], and give it to those that need it.
+//! A new use case is a method of one of these crates. The most common change here is another component that several
+//! crates need: build it in [`Library::new`], and pass it to them.
 
 mod settings;
 
@@ -53,7 +53,7 @@ pub use upkeep::{
     Maintenance, Upkeep,
 };
 
-/// The photo library of all accounts. Clones share it.
+/// The photo library of all accounts. Clones share their state.
 #[derive(Clone)]
 pub struct Library {
     pub accounts: Accounts,
@@ -74,8 +74,8 @@ impl std::fmt::Debug for Library {
 }
 
 impl Library {
-    /// Opens a library on these stores. It uses no other clock and no other random source. Must be called within a
-    /// Tokio runtime.
+    /// Opens a library on these stores. The library uses no other clock and no other random source. Must be called within
+    /// a Tokio runtime.
     ///
     /// # Errors
     /// There is no runtime, or a thread cannot be started.

@@ -47,8 +47,8 @@ pub struct MessageHeaders<'a> {
 }
 
 impl<'a> MessageHeaders<'a> {
-    /// Looks up the headers that every message may have. The names are in lower case. `look_up` must join the values of a
-    /// repeated header with `, `; the result matches no valid value.
+    /// Looks up the headers that every message may have. The names are in lower case. `look_up` must join the values of
+    /// a repeated header with `, `, so that the result matches no valid value.
     ///
     /// A server whose tools declare headers for arguments needs [`Server::headers`](crate::Server::headers) instead.
     pub fn from_fn<V: Into<Cow<'a, str>>>(mut look_up: impl FnMut(&str) -> Option<V>) -> Self {

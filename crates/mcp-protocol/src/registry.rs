@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn names_follow_the_protocol() {
+    fn only_tool_names_that_the_protocol_allows_are_accepted() {
         let long = "a".repeat(128);
         let too_long = "a".repeat(129);
         for (name, valid) in

@@ -38,7 +38,7 @@ pub fn output_schema_of<T: JsonSchema>() -> Value {
     object_schema::<T>(SchemaSettings::draft2020_12().for_serialize())
 }
 
-/// Like [`input_schema_of`], but of a type that is not an object it is the type's own schema, which no tool can have.
+/// Like [`input_schema_of`], but a type that is not an object keeps its own schema, which is invalid for a tool.
 pub(crate) fn strict_input_schema_of<T: JsonSchema>() -> Value {
     strict_object_schema::<T>(SchemaSettings::draft2020_12().for_deserialize())
 }

@@ -175,7 +175,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_name_is_negotiable(name: String) {
+        fn negotiation_gives_a_legacy_revision_for_any_name(name: String) {
             prop_assert!(ProtocolVersion::negotiate(&name).is_legacy());
         }
     }

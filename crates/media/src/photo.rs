@@ -58,11 +58,15 @@ impl Probe {
         // A smaller rendition and its encoder.
         const SMALL_BYTES: u64 = 16 << 20;
 
-        let full = self.upright_size.fit_within(Rendition::Full.longest_side_px());
-        let full_wanted = wanted.contains(&Rendition::Full);
-        let encode = if full_wanted { full.area() * self.encode_bytes_per_pixel() } else { 0 };
+        let is_large =
+            |rendition: Rendition| rendition.longest_side_px() > Rendition::Medium.longest_side_px();
+        let encode_bytes = |rendition: Rendition| {
+            self.upright_size.fit_within(rendition.longest_side_px()).area() * self.encode_bytes_per_pixel()
+        };
+        let large = wanted.iter().copied().filter(|rendition| is_large(*rendition));
+        let encode = large.map(encode_bytes).max().unwrap_or(0);
         let small = match wanted {
-            [Rendition::Full] => 0,
+            [only] if is_large(*only) => 0,
             _ if self.may_be_graphic() => SMALL_BYTES.max(
                 self.upright_size.fit_within(Rendition::Medium.longest_side_px()).area()
                     * GRAPHIC_BYTES_PER_PIXEL,

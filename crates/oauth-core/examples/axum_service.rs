@@ -1,5 +1,5 @@
-//! An OAuth 2.1 server with sign-in, consent and a protected resource, as an axum service on 127.0.0.1:8090 or the given
-//! address. In production, it has https, a store on a disk, rate limits, and users and pages of its own.
+//! An OAuth 2.1 server with sign-in, consent and a protected resource, as an axum service on 127.0.0.1:8090 or the
+//! given address. A service in production adds https, a store on a disk, rate limits, real users and its own pages.
 use std::{collections::HashMap, error::Error, sync::Arc, time::Duration};
 
 use axum::extract::{Form, FromRef, RawQuery, State};
@@ -12,7 +12,7 @@ use oauth_core::{
 };
 use tokio::net::TcpListener;
 
-// There is one user, with one session. In production, keep hashes of passwords, and a session for each sign-in.
+// There is one user with one session. In production, store password hashes and create a session for each sign-in.
 const USER: (&str, &str, &str) = ("1", "ada@example.org", "correct horse");
 const SIGN_IN: &str =
     "<form method=post><input name=email><input name=password type=password><button>Sign in";
@@ -24,7 +24,7 @@ struct App {
     cookie: Arc<str>,
 }
 
-/// What identifies the browser of a user who is signed in.
+/// The value that identifies the browser of a signed-in user; `None` if the user is not signed in.
 fn session<'a>(app: &'a App, headers: &HeaderMap) -> Option<&'a [u8]> {
     let mut cookies = headers.get(header::COOKIE)?.to_str().ok()?.split("; ");
     cookies.any(|cookie| *cookie == *app.cookie).then_some(app.cookie.as_bytes())
@@ -51,7 +51,7 @@ async fn answer(
     let field = |name: &str| form.get(name).map_or("", String::as_str);
     let (user, email, password) = USER;
     if (field("email"), field("password")) == (email, password) {
-        let cookie = format!("{}; HttpOnly; SameSite=Lax", app.cookie); // And `Secure`, with https.
+        let cookie = format!("{}; HttpOnly; SameSite=Lax", app.cookie); // With https, add `Secure`.
         let to_form = Redirect::to(&format!("?{}", query.unwrap_or_default()));
         return ([(header::SET_COOKIE, cookie)], to_form).into_response();
     }
@@ -67,7 +67,7 @@ pub async fn run(listener: TcpListener) -> Result<(), Box<dyn Error + Send + Syn
     let base = format!("http://{}", listener.local_addr()?);
     let resource = Resource::new(&base, "Photos", &["photos"]);
     let config = Config::new(&base, Endpoints::under(&base), vec![resource], Lifetimes::default())?;
-    let key = new_key(&SystemRandom::new())?; // In production, keep it.
+    let key = new_key(&SystemRandom::new())?; // In production, store the key.
     let server = AuthorizationServer::builder(config, Arc::new(MemoryStore::new()), &key).build();
     let photos = server.protect(&base).ok_or("no resource")?;
     let cookie = format!("session={}", new_id(&SystemRandom::new())?).into();

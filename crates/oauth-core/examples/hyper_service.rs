@@ -1,5 +1,5 @@
-//! An OAuth 2.1 server with a protected resource, as a plain hyper service on 127.0.0.1:8090 or the given address. It shows
-//! the way of the requests. The sign-in and the sweep are in `axum_service.rs`.
+//! An OAuth 2.1 server with a protected resource, as a plain hyper service on 127.0.0.1:8090 or the given address. It
+//! shows how requests reach the library. See `axum_service.rs` for sign-in and the sweep.
 use std::{error::Error, sync::Arc};
 
 use http_body_util::{BodyExt, Full, Limited};
@@ -74,7 +74,7 @@ pub async fn run(listener: TcpListener) -> Result<(), Failure> {
     let base = format!("http://{}", listener.local_addr()?);
     let resource = Resource::new(&base, "Photos", &["photos"]);
     let config = Config::new(&base, Endpoints::under(&base), vec![resource], Lifetimes::default())?;
-    let key = new_key(&SystemRandom::new())?; // A real service keeps its key.
+    let key = new_key(&SystemRandom::new())?; // A real service stores its key.
     let server = AuthorizationServer::builder(config, Arc::new(MemoryStore::new()), &key).build();
     let photos = server.protect(&base).ok_or("no resource")?;
     let state = (server.clone(), HttpEndpoints::new(server), photos);

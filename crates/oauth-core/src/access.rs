@@ -7,7 +7,7 @@ use crate::{
     secret::base64url,
 };
 
-/// How far in the future a token may have been issued, in seconds: the clock skew allowed between servers on one store.
+/// The clock skew allowed between servers on one store, in seconds. A token may have been issued this far in the future.
 const CLOCK_SKEW_S: i64 = 10;
 
 /// Why a request gets no access to a resource (RFC 6750, section 3.1).
@@ -48,8 +48,8 @@ impl AccessRefused {
         ErrorBody::new(self.code().unwrap_or("unauthorized"), self.to_string())
     }
 
-    /// The value of `WWW-Authenticate`: the error, the scopes of the resource, and the URL of its metadata, by which a
-    /// client finds the authorization server (RFC 9728, section 5.1).
+    /// The value of `WWW-Authenticate`: the error, the scopes of the resource, and the URL of its metadata. A client
+    /// finds the authorization server through that metadata (RFC 9728, section 5.1).
     ///
     /// ```
     /// use oauth_core::{AccessRefused, Resource};
@@ -114,7 +114,7 @@ impl AccessError {
     }
 }
 
-/// A resource of an [`AuthorizationServer`], to check requests to it. Clones share everything.
+/// A resource of an [`AuthorizationServer`]. It checks whether requests may access that resource. Clones share everything.
 #[derive(Debug, Clone)]
 pub struct ProtectedResource {
     server: AuthorizationServer,
@@ -123,8 +123,8 @@ pub struct ProtectedResource {
 
 impl ProtectedResource {
     /// The grant that gives a request with this `Authorization` header access. Reads the token, looks the grant up, and
-    /// checks both with [`AuthorizationServer::check_access`], so a revocation takes effect at the next request. The grant
-    /// has at least one scope of the resource; [`require`](Self::require) checks for a certain one.
+    /// checks both with [`AuthorizationServer::check_access`], so a revocation takes effect at the next request. The
+    /// grant has at least one scope of the resource; [`require`](Self::require) checks for a specific one.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -140,9 +140,9 @@ impl ProtectedResource {
         grant.ok_or_else(|| self.refuse(AccessRefused::InvalidToken))
     }
 
-    /// The claims of a token that this server made. They alone give no access: look the grant up by its id, and
-    /// [`check`](Self::check) both. For a service that reads more than the grant by one query; others call
-    /// [`grant`](Self::grant).
+    /// The claims of a token that this server made. The claims alone give no access: look up the grant by its id, and
+    /// [`check`](Self::check) both. This method is for a service that reads the grant and other data in one query.
+    /// Other services call [`grant`](Self::grant).
     ///
     /// # Errors
     /// [`AccessRefused::InvalidToken`], or the signing keys are unavailable.
@@ -166,8 +166,8 @@ impl ProtectedResource {
         AccessError::Refused { refused, challenge: refused.www_authenticate(&self.resource) }
     }
 
-    /// Checks that a grant, as returned by [`grant`](Self::grant), has this scope. The challenge of the error names it, so
-    /// that a client can ask its user for it.
+    /// Checks that a grant, as returned by [`grant`](Self::grant), has this scope. The challenge of the error names the
+    /// scope, so that the client can ask its user for it.
     ///
     /// ```
     /// use oauth_core::{AccessError, Grant, ProtectedResource};

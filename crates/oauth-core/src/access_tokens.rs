@@ -23,7 +23,7 @@ pub trait AccessTokens: Send + Sync + 'static {
     async fn read(&self, token: &str) -> Result<Option<AccessTokenClaims>, TokensUnavailable>;
 
     /// The keys with which other services verify the tokens; `None`, the default, if only this server can read them. If
-    /// there are keys, the server metadata name the `jwks_uri`.
+    /// there are keys, the server metadata has a `jwks_uri`.
     fn public_keys(&self) -> Option<&dyn PublicKeys> {
         None
     }

@@ -8,7 +8,7 @@ use crate::{
     secret::{base64url, constant_time_eq, sign_parts},
 };
 
-/// How long a consent form may be answered.
+/// How long after its display a consent form can be submitted.
 const FORM_LIFETIME_S: i64 = 3600;
 /// Tolerated difference between the clocks of two processes on one store.
 const CLOCK_SKEW_S: i64 = 60;
@@ -38,10 +38,10 @@ impl Attempt {
 }
 
 impl AuthorizationServer {
-    /// A token for a hidden field of a new consent form, against cross-site request forgery. It is bound to `session`,
-    /// which identifies the user's browser and which no other site knows, such as the session cookie. It may include more
-    /// that the form depends on. The token is also bound to the request, including what the form shows. It contains a
-    /// random part, the time, and a signature, separated by dots.
+    /// A token for a hidden field of a new consent form, against cross-site request forgery. The token is bound to
+    /// `session`, which identifies the user's browser and which no other site knows, such as the session cookie.
+    /// `session` may also include other data that the form depends on. The token is also bound to the request,
+    /// including what the form shows. It contains a random part, the time, and a signature, separated by dots.
     ///
     /// # Errors
     /// [`Unavailable`].
@@ -75,8 +75,8 @@ impl AuthorizationServer {
     }
 }
 
-/// What a form is bound to. A metadata document may have changed by the time the form is submitted, so all that the
-/// form shows is included.
+/// The data to which a form is bound. A metadata document may have changed by the time the form is submitted, so all
+/// that the form shows is included.
 fn parts<'a>(form: &'a str, session: &'a [u8], request: &'a AuthorizationRequest) -> Vec<&'a [u8]> {
     let AuthorizationRequest { client, client_url: _, redirect_uri, challenge, resource, scopes, state } =
         request;
@@ -87,7 +87,7 @@ fn parts<'a>(form: &'a str, session: &'a [u8], request: &'a AuthorizationRequest
         redirect_uri,
         challenge,
         resource,
-        // An absent state is not an empty one.
+        // Distinguishes an absent state from an empty one.
         if state.is_some() { "state" } else { "" },
         state.as_deref().unwrap_or_default(),
     ];

@@ -29,9 +29,9 @@ pub struct AuthorizationRequest {
     pub client: Client,
     /// The URL of the client's metadata document; `None` for a registered client.
     pub client_url: Option<ClientUrl>,
-    /// Where the response goes: one of the client's redirect URIs, byte by byte. For a client with a metadata document
-    /// and a loopback redirect URI, the port may differ; for others, if
-    /// [`allows_any_loopback_port`](crate::Policies::allows_any_loopback_port).
+    /// Where the response goes: one of the client's redirect URIs, byte by byte. The port of a loopback redirect URI
+    /// may differ for a client with a metadata document, and for every client if
+    /// [`allows_any_loopback_port`](crate::Policies::allows_any_loopback_port) is set.
     pub redirect_uri: String,
     /// The PKCE challenge, with method S256.
     pub challenge: String,
@@ -55,9 +55,9 @@ impl AuthorizationRequest {
         csp_source(&self.redirect_uri)
     }
 
-    /// A Content-Security-Policy for the sign-in and consent pages. It forbids framing, and allows forms that post to this
-    /// service and redirect to the client, but no scripts, styles and images. A website may redirect further, to any
-    /// https URL.
+    /// A Content-Security-Policy for the sign-in and consent pages. It forbids framing, scripts, styles and images. It
+    /// allows forms that post to this service and redirect to the client. If the redirect URI is https, the client may
+    /// also redirect further, to any https URL.
     ///
     /// ```
     /// # use oauth_core::AuthorizationRequest;
@@ -217,7 +217,7 @@ impl AuthorizationServer {
     pub async fn authorize(&self, query: &str) -> Result<AuthorizationRequest, AuthorizeError> {
         let parameters = Parameters::from_form(query.as_bytes(), &KNOWN);
         let (client, client_url, redirect_uri) = self.client_and_redirect_uri(&parameters).await?;
-        // A repeated state cannot be returned: it is unclear which one.
+        // A repeated state is not returned, because it is unclear which value the client expects.
         let state = parameters.get("state").ok().flatten().map(str::to_owned);
         match self.check_parameters(&parameters, &client) {
             Ok((challenge, resource, scopes)) => Ok(AuthorizationRequest {
@@ -264,7 +264,7 @@ impl AuthorizationServer {
     /// The client with that id, and the URL of its metadata document if it has one.
     async fn find_client(&self, id: &str) -> Result<(Client, Option<ClientUrl>), AuthorizeError> {
         if ClientUrl::is_url(id) {
-            // The store has this client as it was at the last consent. The current document applies.
+            // The store may have a copy of this client from the last consent, but the current document applies.
             let documents = self.documents.as_deref().ok_or(PageError::UnknownClient)?;
             let url = ClientUrl::parse(id).map_err(PageError::BadClientUrl)?;
             return Ok((self.fetch_client(documents, &url).await?, Some(url)));

@@ -15,10 +15,10 @@ use crate::{
 };
 
 impl HttpEndpoints {
-    /// A router of all endpoints, to merge into that of the service. It refuses bodies that are longer than
+    /// A router of all endpoints, to merge into the router of the service. It refuses bodies that are longer than
     /// [`MAX_BODY_BYTES`].
     pub fn router<S: Clone + Send + Sync + 'static>(&self) -> Router<S> {
-        // Paths are literal.
+        // The configured paths are literal, even if a segment begins with `:` or `*` as in axum 0.7.
         let router = Router::new().without_v07_checks();
         self.paths().fold(router, |router, path| {
             let (endpoints, own_path) = (self.clone(), path.to_owned());
@@ -32,7 +32,7 @@ impl HttpEndpoints {
 
     async fn serve(&self, path: &str, request: Request) -> Response {
         let (parts, body) = request.into_parts();
-        // If the connection broke, nobody reads the response.
+        // Any error is reported as a long body. If the connection broke, nobody reads the response.
         let response = match to_bytes(body, MAX_BODY_BYTES).await {
             Ok(body) => self.respond_at(path, &parts, &body).await,
             Err(_) => self.body_too_long(path),
@@ -45,7 +45,7 @@ impl HttpEndpoints {
 }
 
 /// The authorization request in the query, checked by the [`AuthorizationServer`] of the router's state; see
-/// [`AuthorizationServer::authorize`]. A state that has more than the server implements [`FromRef`], by hand or by
+/// [`AuthorizationServer::authorize`]. A state that contains more than the server implements [`FromRef`], by hand or by
 /// `axum::extract::FromRef` (axum's feature `macros`):
 ///
 /// ```
@@ -82,8 +82,9 @@ where
     }
 }
 
-/// The grant that gives a request access to the [`ProtectedResource`] of the router's state. It has one or more scopes of
-/// the resource. If they allow different things, the handler calls [`ProtectedResource::require`].
+/// The grant that gives a request access to the [`ProtectedResource`] of the router's state. The grant has at least one
+/// scope of the resource. If the scopes of the resource allow different things, the handler calls
+/// [`ProtectedResource::require`].
 impl<S> FromRequestParts<S> for Grant
 where
     ProtectedResource: FromRef<S>,

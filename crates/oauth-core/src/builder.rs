@@ -20,9 +20,9 @@ impl AuthorizationServer {
     /// A server with this configuration on this store. By default it uses the system's clock and randomness, issues
     /// [`OpaqueTokens`], and does not know clients with metadata documents.
     ///
-    /// From `secret_key` the keys for refresh tokens, for the `sub` of access tokens, for consent forms and for opaque
-    /// tokens are derived. Use 32 random bytes, such as [`new_key`](crate::new_key) returns, that serve no other
-    /// purpose, are the same in all processes on one store, and never change: under another key, access tokens issued
+    /// The keys for refresh tokens, for the `sub` of access tokens, for consent forms and for opaque tokens are derived
+    /// from `secret_key`. Use 32 random bytes, such as [`new_key`](crate::new_key) returns, that serve no other purpose
+    /// and are the same in all processes on one store. Never change the key. Under another key, access tokens issued
     /// before are refused, and a replaced refresh token counts as unknown instead of replayed. Current refresh tokens
     /// still work.
     ///
@@ -57,19 +57,19 @@ impl AuthorizationServer {
 }
 
 impl AuthorizationServerBuilder {
-    /// Another form of access tokens, for instance the JWTs of the module `jwt`.
+    /// Sets the format of access tokens, for instance the JWTs of the module `jwt`.
     pub fn access_tokens(mut self, tokens: Arc<dyn AccessTokens>) -> Self {
         self.0.tokens = tokens;
         self
     }
 
-    /// Another clock, for tests.
+    /// Replaces the system's clock, for tests.
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.0.clock = clock;
         self
     }
 
-    /// Another source of random bytes, for tests.
+    /// Replaces the system's source of random bytes, for tests.
     pub fn random(mut self, random: Arc<dyn Random>) -> Self {
         self.0.random = random;
         self

@@ -20,6 +20,6 @@ pub struct AccessTokenClaims {
     pub exp: i64,
     /// A unique id of the token.
     pub jti: String,
-    /// Its grant; the token is invalid once that is revoked.
+    /// The id of the grant. The token is invalid once the grant is revoked.
     pub grant_id: String,
 }

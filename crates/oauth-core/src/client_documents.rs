@@ -13,11 +13,11 @@ pub trait ClientDocuments: Send + Sync + 'static {
     /// The document at that URL, perhaps from a cache as its response headers allow.
     async fn document(&self, url: &ClientUrl) -> Result<Arc<[u8]>, DocumentError>;
 
-    /// Whether [`document`](Self::document) would return from the cache. A caller limits the rate of requests that
-    /// cause a fetch.
+    /// Whether [`document`](Self::document) would return a cached document. A caller uses this to limit the rate of
+    /// requests that cause a fetch.
     fn is_cached(&self, url: &ClientUrl) -> bool;
 
-    /// Marks the document at that URL as invalid: it is cached only as long as a failure.
+    /// Marks the document at that URL as invalid, so that it is cached only as long as a failed fetch.
     fn reject(&self, url: &ClientUrl);
 }
 

@@ -6,8 +6,8 @@ use url::{Host, Url};
 
 use crate::redirect_uri::{MAX_REDIRECT_URI_CHARS, TOO_LONG};
 
-/// A `client_id` that is the https URL of a client's metadata document. It has a single valid spelling, so that two of
-/// them name the same client only if the texts are equal.
+/// A `client_id` that is the https URL of a client's metadata document. Every such URL has a single valid spelling, so
+/// two of them name the same client only if their texts are equal.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct ClientUrl(Url);
 
@@ -26,7 +26,7 @@ impl ClientUrl {
     /// Accepts an https URL with a host name, a path, and optionally a port and a query.
     ///
     /// # Errors
-    /// The first rule that it breaks.
+    /// The first rule that the URL breaks.
     ///
     /// ```
     /// use oauth_core::ClientUrl;
@@ -107,7 +107,7 @@ impl ClientUrl {
     }
 }
 
-/// `.` and `..`, also with percent-encoded dots, which URL parsers treat as the same.
+/// Whether a path segment is `.` or `..`. URL parsers treat percent-encoded dots in the same way.
 fn is_dot_segment(segment: &str) -> bool {
     let plain = segment.to_ascii_lowercase().replace("%2e", ".");
     plain == "." || plain == ".."

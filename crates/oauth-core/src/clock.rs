@@ -2,7 +2,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::UnixMillis;
 
-/// The clock. The server reads no other one, so that a test can move it.
+/// The only clock that the server reads, so that a test can set the time.
 pub trait Clock: Send + Sync + 'static {
     /// The current time.
     fn now(&self) -> UnixMillis;

@@ -58,7 +58,7 @@ pub struct Resource {
     /// v2.scope_aliases.push(("photos".to_owned(), "images".to_owned()));
     /// ```
     ///
-    /// The requested scope is one of another resource, because a scope that no resource has is refused.
+    /// The requested scope must belong to another resource, because the server refuses a scope that no resource has.
     pub scope_aliases: Vec<(String, String)>,
     /// The URL of its metadata document (RFC 9728).
     pub metadata_url: String,
@@ -88,31 +88,31 @@ impl Default for Lifetimes {
     }
 }
 
-/// Rules in which services differ. The [`policies`](crate::policies) say what the specifications ask.
+/// Rules on which services differ. [`policies`](crate::policies) describes what the specifications require.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Policies {
-    /// How long after its rotation a refresh token may be replayed without ending the grant, in seconds: 30. Parallel
-    /// processes of one client cause such replays. The replay itself is refused with `invalid_grant`: the process that sent
-    /// it gets no tokens, and may ask its user to connect again although the grant is still valid.
+    /// How long after its rotation a refresh token may be replayed without ending the grant, in seconds. Default: 30.
+    /// Parallel processes of one client cause such replays. The replay itself is refused with `invalid_grant`: the
+    /// process that sent it gets no tokens, and may ask its user to connect again although the grant is still valid.
     pub replay_grace_seconds: u32,
-    /// Whether a code that is used twice ends its grant: no.
+    /// Whether a code that is used twice ends its grant. Default: no.
     pub ends_grant_on_code_replay: bool,
-    /// Whether a registered client may use any port of its loopback redirect URIs: no. Clients with a metadata document
-    /// always may.
+    /// Whether a registered client may use any port of its loopback redirect URIs. Default: no. Clients with a metadata
+    /// document always may.
     pub allows_any_loopback_port: bool,
-    /// Whether an authorization request must name its resource: no, the first one is the default.
+    /// Whether an authorization request must name its resource. Default: no, and the first resource is used.
     pub requires_resource: bool,
-    /// The most clients that never had a grant: 20,000. Above it, a registration evicts the oldest ones.
+    /// The maximum number of clients that never had a grant. Default: 20,000. Above it, a registration evicts the oldest ones.
     pub max_unused_clients: u32,
-    /// Whether the `sub` of access tokens is the user's id, [`Grant::subject`](crate::Grant::subject): no, it is a pseudonym
-    /// that differs between clients. A change of this policy ends all access tokens; clients get new ones with their
-    /// refresh tokens.
+    /// Whether the `sub` of access tokens is the user's id, [`Grant::subject`](crate::Grant::subject). Default: no, it
+    /// is a pseudonym that differs between clients. A change of this policy invalidates all access tokens; clients get
+    /// new ones with their refresh tokens.
     pub reveals_subject: bool,
 }
 
 impl Policies {
-    /// The values named at each field.
+    /// The default of each policy, as documented at its field.
     pub const DEFAULT: Self = Self {
         replay_grace_seconds: 30,
         ends_grant_on_code_replay: false,
@@ -138,7 +138,7 @@ impl Default for Policies {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// Not a complete `http` or `https` URL without user, query and fragment.
+    /// A URL that is incomplete, is not `http` or `https`, or has a user, a query or a fragment.
     #[error("{0:?} is not a complete http or https URL without user, query and fragment")]
     Url(String),
     /// No resource.
@@ -150,7 +150,7 @@ pub enum ConfigError {
     /// A resource without scopes.
     #[error("the resource {0:?} has no scope")]
     NoScope(String),
-    /// A scope with characters that RFC 6749 does not allow in one.
+    /// A scope with characters that RFC 6749 does not allow.
     #[error("{0:?} is not a valid scope")]
     Scope(String),
     /// An alias that grants a scope that the resource does not have.
@@ -164,8 +164,8 @@ pub enum ConfigError {
 impl Config {
     /// Checks a configuration. The first resource is the default, for clients that name none.
     ///
-    /// URLs may have the scheme `http`, for tests. A service on the internet is reached by https, for instance through a
-    /// proxy that terminates TLS, and then all its URLs have that scheme: they are what clients see. Clients refuse an
+    /// Use the URLs that clients see. A service on the internet is reached by https, for instance through a proxy that
+    /// terminates TLS, so its URLs have the scheme `https`. The scheme `http` is accepted for tests: clients refuse an
     /// issuer with `http`, except on their own machine.
     ///
     /// # Errors
@@ -276,8 +276,8 @@ impl Config {
 }
 
 impl Resource {
-    /// A resource without scope aliases. Its metadata is at the well-known path between its host and its own path
-    /// (RFC 9728, section 3.1). A path that is only a slash is left out.
+    /// A resource without scope aliases. Its metadata URL has the well-known path between the host and the path of the
+    /// resource (RFC 9728, section 3.1). A path that is only a slash is left out.
     pub fn new(url: impl Into<String>, name: impl Into<String>, scopes: &[&str]) -> Self {
         let url = url.into();
         let end_of_host = url.find("://").and_then(|at| url.get(at + 3..)?.find('/').map(|end| at + 3 + end));
@@ -325,12 +325,12 @@ impl Resource {
     }
 }
 
-/// RFC 6749, section 3.3.
+/// Whether a text has the form of one scope (RFC 6749, section 3.3).
 fn is_scope(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\')
 }
 
-/// A URL in the form in which resources are compared.
+/// A URL in a normal form, in which two URLs of the same resource are equal.
 fn normalized(url: &str) -> Option<(String, String, &str)> {
     let (scheme, rest) = url.split_once("://")?;
     let scheme = scheme.to_ascii_lowercase();

@@ -41,10 +41,10 @@ impl AllowError {
 }
 
 impl AuthorizationServer {
-    /// A plain consent form in English, as HTML, for services without one of their own. It shows what the user needs to
-    /// know, warns where the answer may reach another program or site, and posts to the URL of its page. Its fields are
-    /// `token`, the [`consent_token`](Self::consent_token) for this session, and `answer`, which is `allow` or `deny`. Send
-    /// it with [`content_security_policy`](AuthorizationRequest::content_security_policy).
+    /// A plain consent form in English, as HTML, for services without their own form. It shows what the user needs to
+    /// know, warns if the answer may reach another program or site, and posts to the URL of its page. Its fields are
+    /// `token`, the [`consent_token`](Self::consent_token) for this session, and `answer`, which is `allow` or `deny`.
+    /// Send it with [`content_security_policy`](AuthorizationRequest::content_security_policy).
     ///
     /// # Errors
     /// [`Unavailable`].

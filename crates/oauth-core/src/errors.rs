@@ -18,9 +18,9 @@ impl ErrorBody {
     }
 }
 
-/// A temporary failure of a dependency. If the store failed, it may have made the change all the same; see
-/// [`StoreError`]. The caller responds with 503 and `Retry-After`, never with `invalid_grant`, on which clients discard
-/// their tokens.
+/// A temporary failure of a dependency. A store that failed may have made the change all the same; see [`StoreError`].
+/// The caller responds with 503 and `Retry-After`, never with `invalid_grant`, because clients discard their tokens on
+/// that error.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Unavailable {
     /// The store.

@@ -66,7 +66,7 @@ impl BodyType {
 const FORM_OR_JSON: &str = "the body must be a form or JSON, with the matching Content-Type";
 
 impl Endpoint {
-    /// Checks method, content encoding and content type, so that the body of another request need not be read.
+    /// Checks method, content encoding and content type. The caller need not read the body of a request that fails this check.
     ///
     /// # Errors
     /// The response.
@@ -158,7 +158,7 @@ impl RevokeRequest {
     pub fn from_http(parts: &Parts, body: &[u8]) -> Result<Self, MalformedRevocation> {
         match BodyType::of(&parts.headers) {
             Some(BodyType::Json) => Self::from_json(body),
-            // A body of another type has no token.
+            // `Endpoint::check` refuses a body of another type.
             Some(BodyType::Form) | None => Self::from_form(body),
         }
     }
@@ -181,8 +181,8 @@ pub struct MetadataDocuments(HashMap<String, Bytes>);
 
 impl MetadataDocuments {
     /// The documents of a server and of its resources. Clients look for them with and without the path of the issuer or
-    /// resource, and some append the well-known part to the issuer; the document of the default resource is at all paths
-    /// that name no other. Each path is also known with a trailing slash.
+    /// resource, and some append the well-known part to the issuer. The document of the default resource is also at the
+    /// well-known path without a resource path. Each path is also known with a trailing slash.
     pub fn new(server: &AuthorizationServer) -> Self {
         let mut documents = HashMap::new();
         let mut add = |paths: &[String], document: Vec<u8>| {
@@ -231,15 +231,16 @@ fn path_of(url: &str) -> String {
     Url::parse(url).map(|url| url.path().to_owned()).unwrap_or_default()
 }
 
-/// All endpoints that programs call: metadata, registration, tokens, revocation, and the public keys of access tokens if
-/// they have some, at the paths of the configuration.
-/// Pages of any origin may call them. The authorization endpoint is a page of the service. Clones share everything.
+/// All endpoints that programs call: metadata, registration, tokens and revocation, and the public keys of access
+/// tokens if the tokens have public keys. The endpoints are at the paths of the configuration. Pages of any origin may
+/// call them. The authorization endpoint is not one of them: it is a page of the service. Clones share everything.
 ///
 /// # Rate limits and logs
 ///
-/// [`with_limit`](Self::with_limit) limits the rate of requests. The extensions of each error response have its cause:
-/// [`Unavailable`](crate::Unavailable) at 503, otherwise the error of the operation, such as [`TokenError`]. A layer around the
-/// router can log them. It also sees the errors of protected resources and of the authorization page if they are inside it:
+/// [`with_limit`](Self::with_limit) limits the rate of requests. The extensions of each error response contain its
+/// cause: [`Unavailable`](crate::Unavailable) at 503, otherwise the error of the operation, such as [`TokenError`]. A
+/// layer around the router can log the causes. It also receives the errors of protected resources and of the
+/// authorization page if it wraps their routes, too:
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -337,8 +338,8 @@ impl HttpEndpoints {
         other.chain(self.endpoints.keys().map(String::as_str))
     }
 
-    /// The response to a request; `None` if no endpoint is at its path. Limit the length of bodies before, for instance to
-    /// [`MAX_BODY_BYTES`].
+    /// The response to a request; `None` if no endpoint is at its path. Limit the length of bodies before the call, for
+    /// instance to [`MAX_BODY_BYTES`].
     pub async fn respond(&self, parts: &Parts, body: &[u8]) -> Option<Response<Bytes>> {
         self.respond_at(parts.uri.path(), parts, body).await
     }
@@ -431,7 +432,7 @@ const ANY_ORIGIN: (HeaderName, HeaderValue) =
 
 fn preflight(headers: &HeaderMap) -> Response<Bytes> {
     let methods = HeaderValue::from_static("GET, HEAD, POST");
-    // Mirrored, because the wildcard does not cover `Authorization`.
+    // Repeats the requested headers, because the wildcard does not cover `Authorization`.
     let requested = headers.get(header::ACCESS_CONTROL_REQUEST_HEADERS).cloned();
     let allowed = requested.map(|names| (header::ACCESS_CONTROL_ALLOW_HEADERS, names));
     let max_age = (header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("3600"));

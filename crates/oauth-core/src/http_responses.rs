@@ -1,5 +1,5 @@
-//! Complete HTTP responses of results and errors, with status, body and headers. An error is also in the extensions of its
-//! response.
+//! Complete HTTP responses of results and errors, with status, body and headers. The extensions of an error response
+//! contain the error.
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
@@ -13,7 +13,7 @@ use crate::{
 /// `Retry-After` of a temporary failure.
 const RETRY_AFTER_S: u64 = 5;
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
-/// Shorter than that of the metadata, because a new key must be known before it signs.
+/// Shorter than the cache time of the metadata, because other services must know a new key before it signs.
 const CACHE_KEYS: HeaderValue = HeaderValue::from_static("public, max-age=300");
 
 /// A response with this status and these headers.

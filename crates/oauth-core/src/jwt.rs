@@ -1,6 +1,6 @@
 //! Access tokens as JWTs (RFC 9068), which other services verify with public keys (feature `jwt`).
 //!
-//! The signatures are Ed25519 (RFC 8037). [`JwtTokens`] signs with the keys of a [`KeySchedule`]. The metadata then name
+//! The signatures are Ed25519 (RFC 8037). [`JwtTokens`] signs with the keys of a [`KeySchedule`]. The metadata then has
 //! the `jwks_uri` ([`Endpoints::jwks`](crate::Endpoints::jwks)), where `HttpEndpoints` serves the public keys.
 //!
 //! ```
@@ -67,9 +67,9 @@
 //!
 //! # Keys in a store of your own
 //!
-//! A service that finds its keys in a database at each request, for instance, implements
+//! A service that, for instance, reads its keys from a database at each request implements
 //! [`AccessTokens`](crate::AccessTokens) and [`PublicKeys`](crate::PublicKeys) itself: [`SigningKey`] signs, and
-//! [`UnverifiedToken::parse`] says which key to verify with.
+//! [`UnverifiedToken::parse`] returns the id of the key to verify with.
 
 mod jwt_tokens;
 mod schedule;
@@ -88,8 +88,8 @@ pub const MAX_TOKEN_BYTES: usize = 8192;
 
 /// The header before and after the `kid`.
 ///
-/// The algorithm is Ed25519 because every request verifies and few sign: ring verifies it in about 45 µs, and ES256 in 60
-/// µs. Signing takes about 27 µs and needs no random bytes.
+/// The algorithm is Ed25519 because every request verifies a token and few requests sign one: ring verifies Ed25519 in
+/// about 45 µs, and ES256 in 60 µs. Signing with Ed25519 takes about 27 µs and needs no random bytes.
 const HEADER: (&str, &str) = (r#"{"alg":"EdDSA","typ":"at+jwt","kid":""#, r#""}"#);
 
 /// The length of a `kid`: a SHA-256 in base64url.

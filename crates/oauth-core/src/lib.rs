@@ -94,8 +94,8 @@
 //! # A server of the Model Context Protocol
 //!
 //! With the crate `mcp-wire`, [`Grant`] is the context of the tools: its endpoint uses it as the extractor that checks the
-//! token. The README of that crate has an example.
-//!
+//! With the crate `mcp-wire`, [`Grant`] is the context of the tools: the endpoint of that crate uses it as the
+//! extractor that checks the token. The README of `mcp-wire` has an example.
 //! # Errors
 //!
 //! | error | status | answered with |
@@ -107,9 +107,9 @@
 //! | [`AuthorizeError`] | 303, or 400 | a redirect to the client, or a page for the user |
 //! | [`AllowError`] | 409 | a page for the user |
 //!
-//! If the store, the signing keys or the source of randomness fails, each of them has the variant `Unavailable`. The status
-//! is 503, and the response has the header `Retry-After`. Log the cause. Never answer `invalid_grant` then, because clients
-//! throw their tokens away on it.
+//! If the store, the signing keys or the source of randomness fails, the error is [`Unavailable`] or a variant of that
+//! name. The status is 503, and the response has the header `Retry-After`. Log the cause. Never respond with
+//! `invalid_grant` in this case, because clients discard their tokens on that error.
 //!
 //! # Changing the crate
 //!
@@ -170,7 +170,7 @@ mod visible_name;
 
 pub use access::{AccessError, AccessRefused, ProtectedResource};
 pub use access_tokens::{AccessTokens, Jwk, JwkSet, PublicKeys, TokensUnavailable};
-/// The macro that implementations of the traits of this crate need, of the crate `async-trait`.
+/// The macro of the crate `async-trait`, which implementations of the traits of this crate need.
 pub use async_trait::async_trait;
 pub use attempt::Attempt;
 pub use authorize::{AuthorizationRequest, AuthorizeError, PageError, Redirect};

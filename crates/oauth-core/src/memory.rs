@@ -63,7 +63,7 @@ impl GrantRow {
         self.stored.grant.revoked_at.is_none()
     }
 
-    /// Revokes it; 0 when it was already revoked.
+    /// Revokes the grant and returns the number of newly revoked grants: 1, or 0 if it was already revoked.
     fn revoke(&mut self, at: UnixMillis) -> u64 {
         let alive = self.is_alive();
         self.stored.grant.revoked_at.get_or_insert(at);
@@ -129,7 +129,7 @@ impl State {
     }
 }
 
-/// An id that is in use: impossible with a working source of randomness.
+/// The error for an id that is in use. It is impossible with a working source of randomness.
 fn id_in_use(kind: &str) -> StoreError {
     StoreError(format!("the id of a new {kind} is already in use"))
 }

@@ -14,7 +14,7 @@ fn with(change: fn(&mut Policies)) -> TestServer {
 }
 
 #[tokio::test]
-async fn the_grace_of_replays_can_be_longer() {
+async fn the_grace_period_of_replays_can_be_longer() {
     for (test, has_access) in [(TestServer::new(), false), (with(|all| all.replay_grace_seconds = 120), true)]
     {
         let id = test.register(json!({})).await.client_id;

@@ -82,7 +82,7 @@ const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 /// Accepts `https` with a plain host, `http` with a loopback host, and custom schemes of apps.
 ///
 /// # Errors
-/// The first rule that it breaks.
+/// The first rule that the URI breaks.
 ///
 /// ```
 /// assert!(oauth_core::check_redirect_uri("http://127.0.0.1:33418/").is_ok());

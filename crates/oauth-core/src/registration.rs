@@ -106,8 +106,9 @@ impl AuthorizationServer {
     /// Registers the client described by a JSON body. Idempotent for public clients: the same metadata, in any order of
     /// its lists, returns the same client.
     ///
-    /// Mass registration cannot fill the store: above [`max_unused_clients`](crate::Policies::max_unused_clients) that
-    /// never had a grant, the oldest that are more than a day old are evicted.
+    /// Mass registration cannot fill the store. If more than
+    /// [`max_unused_clients`](crate::Policies::max_unused_clients) clients never had a grant, the oldest of them are
+    /// evicted if they are more than a day old.
     ///
     /// # Errors
     /// [`RegisterError`].

@@ -80,7 +80,8 @@ pub enum Revoked {
 }
 
 impl AuthorizationServer {
-    /// Revokes the grant of a token: the current or an older refresh token, or an access token, also an expired one.
+    /// Revokes the grant of a token. The token may be the current or an older refresh token, or an access token, even
+    /// an expired one.
     ///
     /// # Errors
     /// [`Unavailable`]: it is not known whether the grant was revoked.

@@ -6,14 +6,15 @@ use crate::{
 
 /// A failure of the store. The caller responds with 503, and clients retry.
 ///
-/// An adapter returns it whenever it does not know that an operation succeeded or was refused: also when the database
-/// did not confirm a commit. The change may have been made then. An adapter must not repeat such an operation and return
-/// the second result, because that of a change that was made is `false` or [`CodeStatus::Spent`].
+/// An adapter returns this error whenever it does not know whether an operation succeeded or was refused, for instance
+/// because the database did not confirm a commit. The change may have been made then. An adapter must not repeat such
+/// an operation and return the second result: if the first attempt made the change, the second result is `false` or
+/// [`CodeStatus::Spent`].
 ///
-/// What follows from an unconfirmed rotation or redemption: the client did not get the new tokens, and its retry with the
-/// old token or code is refused with `invalid_grant`. It then asks its user to connect again. An adapter can prevent that:
-/// it reads the grant on a new connection, and returns `true` if the grant has the new token ([`Rotation::next`],
-/// [`Redemption::refresh`]), which no other operation stores.
+/// If an unconfirmed rotation or redemption was made, the client does not have the new tokens, and its retry with the
+/// old token or code is refused with `invalid_grant`. The client then asks its user to connect again. An adapter can
+/// prevent that: it reads the grant on a new connection, and returns `true` if the grant has the new token
+/// ([`Rotation::next`], [`Redemption::refresh`]), which no other operation stores.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("the authorization store is unavailable: {0}")]
 pub struct StoreError(pub String);
@@ -21,8 +22,8 @@ pub struct StoreError(pub String);
 /// A client to be registered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewClient {
-    /// The client, with a new id. Its [`issued_at`](Client::issued_at) is now: the time of this registration, and of the
-    /// last registration of a client that is stored anew.
+    /// The client, with a new id. Its [`issued_at`](Client::issued_at) is the current time. The store also uses it as
+    /// the time of the client's last registration.
     pub client: Client,
     /// The digest of its metadata; only for a public client.
     pub digest: Option<SecretHash>,
@@ -63,8 +64,8 @@ pub struct NewCode {
 /// The outcome of issuing a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeStatus {
-    /// It was stored; or it was stored before for the same client, user, resource, scopes, redirect URI and challenge,
-    /// is neither redeemed nor revoked, and nothing was changed.
+    /// The code was stored now. Or it was stored before for the same client, user, resource, scopes, redirect URI and
+    /// challenge, and is neither redeemed nor revoked; then nothing was changed.
     Pending,
     /// The code belongs to another consent, or was redeemed or revoked.
     Spent,
@@ -92,7 +93,7 @@ impl StoredGrant {
 pub struct Redemption {
     /// The hash of the code.
     pub code: SecretHash,
-    /// Now. A code whose `expires_at` is this has expired.
+    /// The current time. A code that expires at this time has expired.
     pub at: UnixMillis,
     /// The first refresh token; `None` for a client without the refresh grant type.
     pub refresh: Option<NewRefreshToken>,
@@ -118,10 +119,10 @@ pub struct Rotation {
     pub presented: SecretHash,
     /// The new token.
     pub next: CurrentRefreshToken,
-    /// When the access token that is issued with it expires. The grant keeps the later of this and the time that it has,
+    /// When the access token that is issued with it expires. If the grant already has a later time, it keeps that one,
     /// because a rotation does not end earlier access tokens.
     pub access_expires_at: UnixMillis,
-    /// Now. A token whose `expires_at` is this has expired.
+    /// The current time. A token that expires at this time has expired.
     pub at: UnixMillis,
 }
 
@@ -130,8 +131,8 @@ pub struct Rotation {
 pub struct Sweep {
     /// Unredeemed codes that expired before this, with their grants, revoked or not.
     pub codes_before: UnixMillis,
-    /// Grants that ended before this: revoked, also with a pending code, or their refresh token and their last access
-    /// token expired.
+    /// Grants that ended before this. A grant ends when it is revoked, even if its code is pending, or when both its
+    /// refresh token and its last access token have expired.
     pub grants_before: UnixMillis,
     /// Clients without a grant whose last registration is before this.
     pub clients_before: UnixMillis,
@@ -139,7 +140,7 @@ pub struct Sweep {
     pub max: u32,
 }
 
-/// By what a grant is looked up.
+/// The key by which a grant is looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GrantKey<'a> {
     /// Its id.
@@ -189,16 +190,16 @@ pub trait GrantStore: Send + Sync + 'static {
     async fn issue_code(&self, code: NewCode) -> Result<CodeStatus, StoreError>;
 
     /// Redeems a code that is neither redeemed nor expired and whose grant is not revoked. Otherwise returns `false`
-    /// and changes nothing. Of concurrent calls for one code, exactly one returns `true`. It does not count as a use of
-    /// the grant; neither does a rotation.
+    /// and changes nothing. Exactly one of several concurrent calls for one code returns `true`. Neither a redemption
+    /// nor a rotation counts as a use of the grant.
     async fn redeem_code(&self, redemption: Redemption) -> Result<bool, StoreError>;
 
     /// Replaces the refresh token of a grant if the presented one is current and not expired and the grant is not
-    /// revoked. Otherwise returns `false` and changes nothing. Of concurrent calls for one token, exactly one returns
-    /// `true`.
+    /// revoked. Otherwise returns `false` and changes nothing. Exactly one of several concurrent calls for one token
+    /// returns `true`.
     async fn rotate_refresh_token(&self, rotation: Rotation) -> Result<bool, StoreError>;
 
-    /// The grant with that key, also if revoked, or its code expired, until it is swept.
+    /// The grant with that key. A revoked grant, or one whose code has expired, is found until it is swept.
     async fn grant(&self, key: GrantKey<'_>) -> Result<Option<StoredGrant>, StoreError>;
 
     /// Revokes grants with their codes and tokens; returns how many were not revoked before.
@@ -207,8 +208,8 @@ pub trait GrantStore: Send + Sync + 'static {
     /// The redeemed grants of a user that are not revoked, newest first. Those created at the same time are in any order.
     async fn connections(&self, subject: &str) -> Result<Vec<Connection>, StoreError>;
 
-    /// Records that a grant was used, unless a later use is recorded. Does nothing if there is no such grant. The service
-    /// calls it, when and as often as it likes; the server never does.
+    /// Records that a grant was used, unless a later use is recorded. Does nothing if there is no such grant. The
+    /// service may call this method whenever it likes. The authorization server never calls it.
     async fn record_use(&self, grant_id: &str, at: UnixMillis) -> Result<(), StoreError>;
 
     /// Deletes one batch of expired data, also of clients; returns the number of deleted rows.

@@ -1,6 +1,6 @@
 /// Removes invisible characters and those that affect the surrounding text from an untrusted name: control and
-/// direction characters, zero-width characters, and characters that look like a space. It does not escape HTML; a service
-/// without templates that do calls [`escape_html`].
+/// direction characters, zero-width characters, and characters that look like a space. It does not escape HTML. A
+/// service whose templates do not escape HTML calls [`escape_html`].
 ///
 /// ```
 /// assert_eq!(oauth_core::visible_name("Photo\u{202e} app\u{200b}"), "Photo app");

@@ -44,7 +44,7 @@ impl Service {
         (status, serde_json::from_str(&body).unwrap())
     }
 
-    /// Signs in on the page at the line's URL. Returns the header of the session.
+    /// Signs in on the page at the line's URL. Returns the `Cookie` header of the session.
     async fn sign_in(&self, line: &str) -> String {
         assert_eq!(self.ask(line, FORM, "email=ada%40example.org&password=wrong").await.0, 403);
         let (status, head, _) = self.ask(line, FORM, "email=ada%40example.org&password=correct+horse").await;
@@ -106,7 +106,7 @@ async fn complete_the_flow(service: &Service) {
     let policy = "frame-ancestors 'none'; form-action 'self' https://app.example https:";
     assert!(head.contains(policy), "{head}");
     let token = form.split_once("name=\"token\" value=\"").unwrap().1.split('"').next().unwrap();
-    // The service refuses a form without a valid token, and without the session of the token.
+    // A consent without a valid form token is refused.
     let allow = format!("token={token}&answer=allow");
     assert_eq!(service.ask(&line, &form_headers, &format!("token=x{token}&answer=allow")).await.0, 403);
     if !cookie.is_empty() {

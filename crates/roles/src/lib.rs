@@ -1,10 +1,10 @@
-//! Roles: what one process of the whole installation does at a time, as the metadata store decides. And what the role of
-//! the sweeper is needed for most often: the removal of unreferenced blobs.
+//! Roles: tasks that only one process of the whole installation has at a time, as the metadata store decides. This crate
+//! also removes unreferenced blobs, the main task of the sweeper's role.
 //!
 //! A holder may lose its role without noticing, because its machine was suspended. So it calls [`HeldRole::is_valid`]
-//! directly before each step, and a step is given up after [`MAX_STEP`]. What remains is a process that is stopped between
-//! this check and its step for longer than [`MARGIN`]. A late deletion then does harm only if, within the same stop, another
-//! process takes the role, deletes and forgets the same blob, and a client sends its bytes again.
+//! directly before each step, and a step is given up after [`MAX_STEP`]. One risk remains: the process may be stopped
+//! between this check and its step for longer than [`MARGIN`]. Its late deletion does harm only if, during this stop,
+//! another process takes the role, deletes and forgets the same blob, and a client sends its bytes again.
 //!
 //! The most common change is another role: make one with [`Role::new`] where it is taken.
 
@@ -26,7 +26,7 @@ const MARGIN: Duration = Duration::from_secs(30);
 /// How long a step may take.
 pub const MAX_STEP: Duration = Duration::from_secs(20);
 
-/// What one process does at a time.
+/// A task that at most one process has at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Role {
     /// The name in the store.
@@ -39,7 +39,8 @@ impl Role {
     /// Deletes blobs and expired rows.
     pub const SWEEPER: Self = Self::new("sweeper", Duration::from_secs(60));
 
-    /// `valid` must be longer than 40 seconds: a role is renewed below three quarters of it, and a step needs [`MARGIN`].
+    /// `valid` must be longer than 40 seconds: a role is renewed when less than three quarters of it are left, and this
+    /// must be more than [`MARGIN`].
     pub const fn new(name: &'static str, valid: Duration) -> Self {
         Self { name, valid }
     }
@@ -61,7 +62,7 @@ pub struct HeldRole {
     owner: Option<OwnerLock>,
 }
 
-/// Takes roles for this process, and releases those of killed ones. Clones share it.
+/// Takes roles for this process, and releases the roles of killed processes. Clones share their state.
 #[derive(Clone)]
 pub struct Roles {
     parts: Arc<Parts>,
@@ -124,7 +125,8 @@ impl Roles {
         Ok(())
     }
 
-    /// Marks an owner of leases or roles as alive. Without the mark, they expire if this process is killed.
+    /// Marks an owner of leases or roles as alive. Without the mark, its leases and roles are not released when this
+    /// process is killed, but expire later.
     pub async fn register_owner(&self, id: &str) -> Option<OwnerLock> {
         let (locks, id) = (self.parts.blobs.locks.clone(), id.to_owned());
         let registered = tokio::task::spawn_blocking(move || locks.register_owner(&id)).await;

@@ -19,8 +19,8 @@ pub enum StoreFailure {
 }
 
 impl Roles {
-    /// Removes unreferenced blobs, unless another process sweeps. First those whose removal a killed process began: an
-    /// import of the same bytes has to wait for them.
+    /// Removes unreferenced blobs, unless another process sweeps. Begins with blobs whose removal a killed process began,
+    /// because an import of the same bytes waits for these.
     pub async fn finish_removals(&self) -> Result<(), StoreFailure> {
         let Some(mut sweeper) = self.try_role(Role::SWEEPER).await? else { return Ok(()) };
         let removed = self.remove_idle_blobs(&mut sweeper, || false).await;
@@ -28,8 +28,8 @@ impl Roles {
         removed
     }
 
-    /// With two sweepers, a slow one could delete a file that was written again after the fast one had removed it. So this
-    /// ends when the role is lost.
+    /// Removes unreferenced blobs until the role is lost. With two sweepers, the slower one could delete a file that was
+    /// written again after the faster one had removed it.
     pub async fn remove_idle_blobs(
         &self,
         sweeper: &mut HeldRole,

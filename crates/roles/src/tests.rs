@@ -90,7 +90,7 @@ async fn a_sweeper_that_lost_its_role_deletes_and_forgets_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn recovery_keeps_what_is_young() {
+async fn recovery_keeps_young_blobs() {
     let (_dir, clock, one, other) = two_processes().await;
     let blob = unreferenced_blob(&one).await;
     drop(one);

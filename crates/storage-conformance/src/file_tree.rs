@@ -15,7 +15,7 @@ pub(crate) fn path(path: &str) -> FilePath {
 /// What a change of files returns.
 pub(crate) type Changed<T> = Result<T, FileRefusal>;
 
-/// The synced files of one account, with an operation per line.
+/// The synced files of one account, with a short method for each operation.
 #[derive(Clone)]
 pub(crate) struct Files {
     pub(crate) seed: Seed,
@@ -64,7 +64,7 @@ impl Files {
         self.store().file(self.account(), &path(at)).await.unwrap()
     }
 
-    /// What is at a path, where something must be.
+    /// The entry at a path, which must exist.
     pub(crate) async fn entry(&self, at: &str) -> FileEntry {
         self.find(at).await.unwrap_or_else(|| panic!("nothing is at {at}"))
     }
@@ -253,7 +253,7 @@ pub(crate) fn overwrite(from: &str, to: &str) -> FileMove {
     FileMove { overwrite: true, ..transfer(from, to) }
 }
 
-/// The id and version, of which clients make the etag.
+/// The id and version, from which the etag is made.
 pub(crate) fn etag(entry: &FileEntry) -> (FileId, u64) {
     (entry.id, entry.version)
 }

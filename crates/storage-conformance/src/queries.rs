@@ -50,7 +50,8 @@ pub(crate) async fn list_all(seed: &Seed, viewer: Viewer, page_size: u32) -> Vec
     let mut end = Timestamp::MAX;
     loop {
         let range = DateRange::new(None, Some(end)).unwrap();
-        let query = ListQuery { limit: limit(page_size), range, circle: None };
+        let filter = Filter { range, ..Filter::default() };
+        let query = ListQuery { limit: limit(page_size), filter };
         let page = seed.store().page_images(viewer, &query).await.unwrap();
         let last = page.last().map(|found| found.image.captured_at);
         let known = images.len();

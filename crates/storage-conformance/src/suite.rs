@@ -28,12 +28,12 @@ macro_rules! each_case {
                 any_account_invalidates_links,
                 no_link_is_valid_when_an_account_exists,
                 only_the_newest_links_are_valid,
-                of_concurrent_setups_one_succeeds,
+                only_one_concurrent_setup_succeeds,
             }
             security_events {
                 events_are_listed_newest_first,
                 repeated_events_are_counted,
-                many_events_of_one_kind_keep_the_others,
+                many_events_of_one_kind_do_not_displace_others,
                 events_of_a_deleted_account_are_gone,
             }
             api_keys {
@@ -57,8 +57,8 @@ macro_rules! each_case {
                 a_denied_flow_is_gone,
                 a_flow_needs_an_account,
                 confirmed_flows_end_with_the_sessions,
-                of_concurrent_polls_one_takes_the_flow,
-                too_many_flows_end_the_oldest_that_wait,
+                only_one_concurrent_poll_takes_the_flow,
+                surplus_flows_replace_the_oldest_unconfirmed_ones,
                 expired_flows_are_swept_in_batches,
             }
             sessions {
@@ -67,7 +67,7 @@ macro_rules! each_case {
                 a_session_ends_when_it_expires,
                 use_extends_a_session,
                 sessions_are_listed_newest_first,
-                the_oldest_of_too_many_sessions_end,
+                sessions_beyond_the_maximum_end_oldest_first,
                 a_session_is_ended_once,
                 all_sessions_but_one_can_be_ended,
                 a_new_password_ends_all_sessions,
@@ -76,7 +76,7 @@ macro_rules! each_case {
             }
             trash {
                 the_trash_is_paged_newest_deletion_first,
-                renditions_of_deleted_images_are_for_their_owner,
+                only_the_owner_gets_renditions_of_deleted_images,
                 the_trash_is_emptied_in_batches,
                 a_purged_photo_can_be_added_again,
             }
@@ -92,7 +92,7 @@ macro_rules! each_case {
                 deleting_a_selection_stays_in_the_free_window,
                 deleted_images_are_selected_by_id_and_by_time,
                 a_selection_is_added_to_and_removed_from_an_album,
-                a_selection_has_no_images_of_others,
+                a_selection_excludes_images_of_other_accounts,
             }
             sign_in {
                 ten_failures_lock_a_pair_out,
@@ -108,10 +108,10 @@ macro_rules! each_case {
             }
             signing_keys {
                 the_first_key_is_active,
-                an_active_key_can_be_kept,
+                a_first_key_is_added_only_if_none_is_active,
                 a_new_key_retires_the_previous_one,
                 a_refused_key_retires_nothing,
-                of_concurrent_first_keys_one_is_active,
+                only_one_concurrent_first_key_becomes_active,
                 concurrent_rotations_leave_one_active_key,
                 long_retired_keys_are_deleted,
             }
@@ -168,8 +168,8 @@ macro_rules! each_case {
                 idle_uploads_are_swept_in_batches,
                 uploads_of_a_deleted_account_are_gone_and_swept,
                 files_of_parts_are_known,
-                of_two_parts_at_one_offset_one_is_added,
-                of_two_uploads_of_one_name_one_begins,
+                only_one_of_concurrent_parts_at_one_offset_is_added,
+                only_one_of_concurrent_uploads_of_one_name_begins,
             }
             queue {
                 jobs_are_leased_oldest_first,
@@ -192,14 +192,14 @@ macro_rules! each_case {
                 jobs_of_a_deleted_account_are_gone,
             }
             roles {
-                a_role_is_held_by_one,
+                a_role_has_one_holder,
                 a_released_role_is_free_at_once,
                 an_expired_role_is_taken_over_with_a_higher_number,
                 the_former_holder_can_neither_renew_nor_release,
                 an_expired_role_that_nobody_took_can_be_renewed,
                 roles_are_independent,
-                the_roles_of_a_holder_end_together,
-                of_two_sweepers_at_once_one_sweeps,
+                all_roles_of_a_holder_are_released_together,
+                only_one_of_two_concurrent_sweepers_sweeps,
             }
             races {
                 an_original_survives_the_purge_of_another_accounts_image,
@@ -209,10 +209,10 @@ macro_rules! each_case {
             }
             workers {
                 no_stage_job_is_leased_twice,
-                of_two_completions_of_a_job_the_current_worker_counts,
-                of_two_completions_of_a_stage_job_the_current_worker_counts,
-                of_two_program_versions_the_newer_keeps_the_stage,
-                older_decoders_leave_what_newer_ones_queued,
+                only_the_current_worker_completes_a_job,
+                only_the_current_worker_completes_a_stage_job,
+                the_newer_of_two_program_versions_keeps_the_stage,
+                older_decoders_leave_jobs_for_newer_decoders,
             }
             sidecars {
                 sidecars_come_with_the_job,
@@ -229,7 +229,7 @@ macro_rules! each_case {
                 accounts_have_separate_sidecars_for_one_original,
                 an_original_has_the_sidecars_of_its_newest_image,
                 sidecars_are_purged_with_their_image,
-                of_concurrent_equal_sidecars_one_is_new,
+                only_one_of_concurrent_equal_sidecars_is_new,
             }
             reindex {
                 metadata_is_replaced_and_ocr_text_kept,
@@ -253,11 +253,11 @@ macro_rules! each_case {
                 corrected_values_are_used_everywhere,
                 corrections_survive_indexing,
                 corrections_survive_deletion,
-                a_shift_of_many_is_applied_once,
+                a_repeated_shift_of_many_images_is_applied_once,
                 an_edit_is_undone_as_a_whole,
                 a_zone_of_a_corrected_position_is_undone_with_it,
                 only_visible_images_are_corrected,
-                neighbours_and_albums_of_a_photo,
+                the_neighbours_and_albums_of_a_photo_are_returned,
             }
             stages {
                 visible_images_are_queued_for_every_stage,
@@ -279,7 +279,7 @@ macro_rules! each_case {
             }
             watched_files {
                 imported_versions_are_known_by_account,
-                a_version_is_seen_again,
+                remembering_a_version_again_updates_its_time,
                 old_versions_and_those_of_deleted_accounts_are_swept_in_batches,
             }
             timeline {
@@ -295,10 +295,10 @@ macro_rules! each_case {
                 a_repair_of_sound_rows_changes_nothing,
                 a_discarded_rendition_is_made_again,
                 a_discarded_full_rendition_is_queued,
-                a_worker_with_an_old_job_does_not_end_the_loss,
+                a_worker_with_an_old_job_cannot_complete_a_lost_rendition,
                 uses_of_a_blob_are_listed,
                 blobs_are_unregistered_until_they_are_announced,
-                a_released_blob_has_no_use,
+                used_blobs_are_not_released,
                 operations_on_files_and_uploads_break_no_rule,
                 the_length_of_an_original_can_be_corrected,
                 parts_of_uploads_are_listed,
@@ -327,7 +327,7 @@ macro_rules! each_case {
                 a_used_time_moves_to_the_next_free_one,
                 a_deleted_image_keeps_its_capture_time,
                 capture_times_are_unique_per_account_only,
-                at_the_last_moment_images_move_earlier,
+                images_at_the_last_moment_move_earlier,
                 the_first_moment_is_not_special,
             }
             paging {
@@ -353,7 +353,7 @@ macro_rules! each_case {
                 own_visible_images_are_returned_in_the_order_of_ids,
                 an_image_invisible_to_its_owner_is_missing_for_all,
                 images_of_a_deleted_account_are_missing,
-                foreign_depends_on_the_owners_window,
+                a_foreign_image_follows_its_owners_window,
                 a_deleted_image_is_gone_and_can_be_restored,
                 only_its_owner_restores_an_image,
             }
@@ -363,7 +363,7 @@ macro_rules! each_case {
                 the_window_is_by_capture_time,
                 deleted_images_do_not_count,
                 images_outside_the_window_are_missing,
-                signed_renditions_follow_the_owners_window,
+                renditions_follow_the_owners_window,
                 searches_follow_the_window,
                 albums_follow_the_window,
                 albums_take_no_image_from_outside_the_window,
@@ -414,8 +414,8 @@ macro_rules! each_case {
                 no_words_find_nothing,
                 words_find_own_images_only,
                 deleted_images_are_not_found_and_restored_ones_are,
-                filters_narrow_what_words_find,
-                the_limit_counts_what_passes_the_filter,
+                filters_narrow_searches_by_words,
+                the_limit_counts_images_that_pass_the_filter,
                 matches_are_ordered_by_tier_strength_and_time,
                 words_of_every_image_are_found,
                 the_matching_text_is_returned,
@@ -473,9 +473,9 @@ macro_rules! each_case {
             }
             concurrency {
                 sixty_four_writers_lose_nothing,
-                of_concurrent_equal_addresses_one_succeeds,
-                of_concurrent_equal_files_one_is_added,
-                of_concurrent_deletions_one_finds_the_image,
+                only_one_of_concurrent_equal_addresses_gets_an_account,
+                only_one_of_concurrent_equal_files_is_added,
+                only_one_concurrent_deletion_finds_the_image,
                 concurrent_album_changes_are_all_kept,
                 readers_see_consistent_albums_during_writes,
             }
@@ -496,8 +496,8 @@ macro_rules! each_case {
                 photos_and_sidecars_are_found_by_prefix,
                 a_sidecar_is_stored_whole,
                 an_etag_never_names_two_states,
-                of_concurrent_puts_at_a_path_one_creates_it,
-                a_put_racing_the_deletion_of_its_folder_is_whole,
+                only_one_concurrent_put_creates_the_file,
+                a_put_racing_the_deletion_of_its_folder_is_atomic,
             }
             recent_files {
                 files_are_paged_from_the_newest_to_the_oldest,
@@ -515,13 +515,13 @@ macro_rules! each_case {
                 an_image_deleted_elsewhere_stays_deleted,
                 a_restored_image_can_be_deleted_for_good,
                 a_replaced_photo_is_deleted_with_its_last_file,
-                the_same_bytes_put_over_themselves_change_no_image,
+                putting_the_same_bytes_again_changes_no_image,
                 an_image_can_be_deleted_before_it_is_indexed,
                 a_failed_image_is_deleted_with_its_last_file,
                 a_file_outlives_its_purged_image,
-                an_import_gives_files_their_purged_image_again,
+                an_import_links_files_whose_image_was_purged,
                 a_partial_file_becomes_a_photo_when_it_is_moved,
-                a_photo_that_is_moved_ignores_the_image,
+                moving_a_photo_ignores_the_given_image,
                 the_original_of_a_partial_file_is_kept,
                 a_purge_keeps_the_original_of_a_partial_file,
                 an_original_counts_once_in_the_quota,
@@ -532,7 +532,7 @@ macro_rules! each_case {
             file_quota {
                 sidecars_count_as_stored,
                 a_full_account_stores_no_more_sidecars,
-                a_copy_has_few_bytes_of_sidecars,
+                the_sidecar_bytes_of_a_copy_are_limited,
                 entries_that_store_nothing_are_limited,
                 a_photo_has_a_limited_number_of_files,
                 an_original_is_stored_while_an_image_or_a_partial_file_has_it,
@@ -553,9 +553,9 @@ macro_rules! each_case {
                 nothing_is_moved_into_itself,
                 a_destination_needs_its_folder,
                 a_destination_is_replaced_only_on_request,
-                a_folder_replaces_a_folder_whole,
+                a_replaced_folder_loses_all_its_members,
                 a_copy_is_a_new_tree,
-                nothing_lies_deeper_than_a_path_can_name,
+                no_entry_is_deeper_than_a_path_may_be,
             }
             file_locks {
                 a_locked_file_is_changed_only_with_its_token,

@@ -36,7 +36,8 @@ pub(crate) fn is_transient(kind: &DatabaseErrorKind, message: &str) -> bool {
     of_kind || TRANSIENT.iter().any(|part| message.contains(part))
 }
 
-/// Whether the transaction was undone because of others that ran at the same time, so that it can be run again.
+/// Whether the transaction was rolled back because of a conflict with concurrent transactions, so that it can be
+/// retried.
 pub(crate) fn is_conflict(error: &Error) -> bool {
     match error {
         // A row that a statement refers to was deleted while the statement waited for it.
@@ -77,7 +78,7 @@ pub(crate) fn is_connection_lost(error: &Error) -> bool {
 /// Messages of Postgres about statements that were prepared on another connection.
 const FOREIGN_STATEMENT: [&str; 3] = ["already exists", "does not exist", "bind message supplies"];
 
-/// The message of an error, and what to do about a pooler that mixes up prepared statements.
+/// The message of an error, with a hint if a pooler mixes up prepared statements.
 pub(crate) fn describe(error: &impl std::fmt::Display) -> String {
     let message = error.to_string();
     let is_of_pooler =
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_of_other_connections_lead_to_the_settings_of_the_pooler() {
+    fn errors_of_foreign_statements_hint_at_the_pooler() {
         for (message, is_of_pooler) in [
             (r#"prepared statement "s17" already exists"#, true),
             (r#"prepared statement "s0" does not exist"#, true),

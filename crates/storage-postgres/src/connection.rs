@@ -52,8 +52,8 @@ pub enum InvalidUrl {
 ///
 /// The parameters are those of libpq's URLs that `tokio_postgres` knows, and:
 ///
-/// - `sslmode`: `disable`, or `require` and `verify-full`, which are the same: a certificate is always verified. By
-///   default, connections to this machine are not encrypted, and all others are.
+/// - `sslmode`: `disable`, `require` or `verify-full`. The last two mean the same, because the certificate is always
+///   verified. By default, connections to this machine are not encrypted, and all others are.
 /// - `sslrootcert`: a file with the certificates of trusted authorities (PEM), instead of those of the system.
 /// - `statement_cache=off`: for a pooler that gives each transaction another connection and does not track prepared
 ///   statements.
@@ -149,7 +149,7 @@ impl PostgresUrl {
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT_TIMEOUT);
         }
-        // A standby refuses writes, also when it was the primary before.
+        // Connects only to a server that accepts writes. A standby does not, even if it was the primary before.
         if !has_session_attributes {
             config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         }
@@ -256,8 +256,8 @@ impl From<std::io::Error> for Failed {
     }
 }
 
-/// Makes a connection of a client, which sets its time zone and encoding. In one transaction, so that a pooler executes
-/// these statements where they were prepared.
+/// Makes a connection from a client. This sets its time zone and encoding, in one transaction, so that a pooler
+/// executes these statements on the connection on which they were prepared.
 async fn set_up<S>(client: Client, connection: Connection<Socket, S>) -> Result<AsyncPgConnection, Failed>
 where
     S: tokio_postgres::tls::TlsStream + Unpin + Send + 'static,
@@ -295,7 +295,7 @@ fn is_local(config: &Config) -> bool {
     })
 }
 
-/// The error and its causes; the messages of `tokio_postgres` do not contain those.
+/// The error and its causes; the messages of `tokio_postgres` do not contain the causes.
 fn bad(error: &tokio_postgres::Error) -> Failed {
     let mut message = error.to_string();
     let mut cause = std::error::Error::source(error);

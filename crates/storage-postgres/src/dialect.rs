@@ -1,7 +1,27 @@
-//! The words in which the SQL of Postgres differs from that of other databases.
+//! What differs from other databases: words of SQL, and how a value of any type is read.
+
+use diesel::{
+    deserialize::{self, FromSql},
+    pg::{Pg, PgValue},
+    sql_types::{BigInt, Binary, Bool, Double, Text},
+};
+use storage::Value;
 
 /// The name of Postgres in traces (OpenTelemetry's `db.system.name`).
 pub(crate) const SYSTEM: &str = "postgresql";
+
+/// A value of a column whose type is not known.
+pub(crate) fn any_value(value: PgValue<'_>) -> deserialize::Result<Value> {
+    // The object ids of the types that the columns have, in `pg_type.dat` of Postgres.
+    match value.get_oid().get() {
+        16 => FromSql::<Bool, Pg>::from_sql(value).map(Value::Boolean),
+        17 => FromSql::<Binary, Pg>::from_sql(value).map(Value::Bytes),
+        20 => FromSql::<BigInt, Pg>::from_sql(value).map(Value::Integer),
+        25 => FromSql::<Text, Pg>::from_sql(value).map(Value::Text),
+        701 => FromSql::<Double, Pg>::from_sql(value).map(Value::Real),
+        other => Err(format!("a column has the unknown type {other}").into()),
+    }
+}
 
 /// A table of the integers in a JSON array, with the column `value`.
 macro_rules! integers {

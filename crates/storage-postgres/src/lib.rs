@@ -3,12 +3,12 @@
 //! [`PostgresStore`] implements every trait of the `storage` crate on one database, for any number of processes:
 //!
 //! - The operations are those of the folder `storage-sql`, which this crate compiles for Postgres.
-//! - A write takes the lock of what it changes first, as an advisory lock of its transaction, so the writes of one
-//!   account run one after another and those of others at the same time.
+//! - A write first takes an advisory lock on what it changes, which ends with its transaction. So the writes of one
+//!   account run one after another, and those of different accounts run at the same time.
 //! - Each operation runs on one connection, on a blocking thread, so that a cancelled caller leaves nothing half done.
-//! - All state of a session ends with its transaction, so a pooler may stand before the server.
+//! - No session state outlives its transaction, so a transaction pooler may be in front of the server.
 //!
-//! This crate knows no HTTP, no blob bytes and no clock. The rules of the library are those that the traits state.
+//! This crate knows no HTTP, no blob bytes and no clock. The traits state the rules of the library.
 //!
 //! ```no_run
 //! # async fn open() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,4 +1,4 @@
-//! Locks as advisory locks of a transaction, which also work through a pooler of transactions.
+//! Locks as advisory locks of a transaction, which also work through a transaction pooler.
 
 use diesel::{QueryableByName, prelude::*, sql_query, sql_types::Bool};
 
@@ -7,7 +7,7 @@ use crate::{Lock, SqlConnection, sql::SqlError};
 /// The upper half of all keys of this service, so that other programs in the same database use other keys.
 const NAMESPACE: i64 = 0x5048_4F54 << 32;
 
-/// Above all account ids.
+/// The first key of the locks of topics, such as the registration of clients. It is above all account ids.
 const FIRST_TOPIC: i64 = 0xFFFF_FF00;
 
 /// Takes a lock until the end of the transaction.
@@ -18,7 +18,7 @@ pub(crate) fn take(c: &mut SqlConnection, lock: Lock) -> Result<(), SqlError> {
     Ok(())
 }
 
-/// The statement that takes a lock; `None` if it is none.
+/// The statement that takes a lock; `None` for `Lock::Nothing`.
 pub(crate) fn statement(lock: Lock) -> Option<String> {
     let (function, key) = match lock {
         Lock::Nothing => return None,
@@ -36,7 +36,7 @@ pub(crate) fn statement(lock: Lock) -> Option<String> {
     Some(format!("SELECT {function}({key})"))
 }
 
-/// The statement of the lock that all writes share, apart from one that excludes everything.
+/// The statement of the shared lock that every write takes, except one with `Lock::Everything`.
 pub(crate) fn shared_by_all() -> String {
     format!("SELECT pg_advisory_xact_lock_shared({})", key(FIRST_TOPIC))
 }
@@ -57,7 +57,7 @@ const fn key(number: i64) -> i64 {
     NAMESPACE | (number & 0xFFFF_FFFF)
 }
 
-/// Networks that share a key only wait for each other. Keys of networks are negative, all others are positive.
+/// Networks with the same key only wait for each other. Keys of networks are negative, all others are positive.
 fn of_network(network: &[u8; 32]) -> i64 {
     let [a, b, c, d, e, f, g, h, ..] = *network;
     i64::from_be_bytes([a, b, c, d, e, f, g, h]) | i64::MIN

@@ -39,7 +39,7 @@ use crate::{
     },
 };
 
-/// How often a write is run again because another one excluded it.
+/// Maximum number of retries of a write that conflicted with others.
 const MAX_CONFLICTS: u32 = 5;
 /// How often and how many times migrations are tried: for about half an hour.
 const MIGRATION_POLL: Duration = Duration::from_millis(100);
@@ -50,11 +50,12 @@ const CONNECTION_WAIT: Duration = Duration::from_secs(10);
 const CONNECTION_AGE: Duration = Duration::from_secs(30 * 60);
 /// How long an unused connection stays open.
 const CONNECTION_IDLE: Duration = Duration::from_secs(5 * 60);
-/// How long a caller waits for an operation. The server ends it before; this is for a server that does not answer at all.
+/// How long a caller waits for an operation. Normally the server ends an operation earlier; this limit is for a server
+/// that does not answer at all.
 const OPERATION_LIMIT: Duration = Duration::from_secs(40);
-/// After a failed attempt to connect, others fail at once for so long.
+/// For this time after a failed attempt to connect, other attempts fail at once.
 const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
-/// A look-up that takes longer shows that the server hangs. The next ones then leave the calling thread.
+/// A look-up that takes longer shows that the server hangs. Later look-ups then run on a blocking thread.
 const SLOW_LOOK_UP: Duration = Duration::from_secs(1);
 /// Number of queues for writes of accounts: those of one account wait in one queue, so that they use one connection.
 const WRITE_QUEUES: usize = 256;
@@ -110,7 +111,7 @@ impl PostgresStore {
             write_queues: (0..WRITE_QUEUES).map(|_| Mutex::new(())).collect(),
             is_slow: Arc::default(),
         };
-        // So that a wrong address is an error of the start.
+        // Connects now, so that a wrong address is an error at startup.
         store.check_language().await?;
         Ok(store)
     }
@@ -155,7 +156,7 @@ impl PostgresStore {
         if self.connector.url.caches_statements() {
             traced(type_name::<F>(), self.run(repeatable(operation))).await?.into_type()
         } else {
-            // A pooler may give the execution of a statement another connection than its preparation.
+            // A pooler may execute a statement on another connection than the one on which it was prepared.
             self.read(operation).await
         }
     }
@@ -194,19 +195,20 @@ impl PostgresStore {
 
     /// Runs an operation that writes in a transaction, under a lock.
     ///
-    /// An operation is a function of its arguments and the database, so it is run again when a conflict with others
-    /// undid it, or when the connection was lost before it was to be committed. It fails unless the library is open.
+    /// An operation depends only on its arguments and the database, so it is retried after a conflict with others, or
+    /// when the connection was lost before the commit. It fails unless the library is open.
     pub(crate) async fn write<T, F>(&self, lock: Lock, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
         F: Fn(&mut SqlConnection) -> Result<T, SqlError> + Send + 'static,
     {
-        // After the lock: a write that waited for a change of the state sees the new state.
+        // The state is checked after the lock was taken, so that a write that waited for a change of the state sees the
+        // new state.
         let writing = self.write_after(lock, REQUIRE_OPEN, repeatable(operation));
         traced(type_name::<F>(), writing).await?.into_type()
     }
 
-    /// As [`write`](Self::write), also while the library is not open.
+    /// As [`write`](Self::write), but also allowed while the library is not open.
     pub(crate) async fn write_in_any_state<T, F>(&self, lock: Lock, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
@@ -268,8 +270,9 @@ impl PostgresStore {
         .await
     }
 
-    /// Runs migrations, without a limit of time, while no other process does. A statement that waits for a table makes all
-    /// later users of the table wait behind it, so it gives up after a few seconds and everything is tried again.
+    /// Runs migrations, without a limit of time, while no other process does. A statement that waits for a table makes
+    /// all later users of the table wait behind it. So it gives up after a few seconds, and the migrations are tried
+    /// again.
     pub(crate) async fn write_alone<T, F>(&self, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
@@ -279,7 +282,8 @@ impl PostgresStore {
         let store = self.clone();
         let migrating = self.pool.run(Box::new(move |c| {
             for _ in 0..MAX_MIGRATION_POLLS {
-                // Waiting for the lock in a transaction would hold up what waits for old transactions to end.
+                // Polls for the lock, because waiting for it in a transaction would delay operations that wait for old
+                // transactions to end.
                 let attempt = |c: &mut SqlConnection| {
                     in_transaction(c, begin, |c: &mut SqlConnection| {
                         if lock::try_migrations(c)? { operation(c).map(Some) } else { Ok(None) }
@@ -313,7 +317,7 @@ impl PostgresStore {
         }
     }
 
-    /// Warns of a server whose messages are not in English: the kind of some errors is known by their message only.
+    /// Warns of a server whose messages are not in English: some errors are recognized only by their message.
     async fn check_language(&self) -> Result<(), StorageError> {
         let language = self.query(|c| {
             let shown: Setting = sql_query("SELECT current_setting('lc_messages') AS value").get_result(c)?;
@@ -348,7 +352,7 @@ impl PostgresStore {
     }
 }
 
-/// An operation that may run again, without its types.
+/// A type-erased operation that may run several times.
 type Repeatable = Box<dyn Fn(&mut SqlConnection) -> Outcome + Send>;
 
 fn repeatable<T, F>(operation: F) -> Repeatable
@@ -414,7 +418,7 @@ fn in_transaction<T>(
         match Transactions::commit_transaction(c) {
             Ok(()) => return outcome,
             Err(error) if is_conflict(&error) => return Err(error.into()),
-            // It may have been committed.
+            // The transaction may have been committed.
             Err(error) => return Err(SqlError::TransactionLost(error.to_string())),
         }
     }

@@ -122,7 +122,7 @@ pub(crate) fn newest(
     )
 }
 
-/// Words as rows of their id and whether place and file name count, too.
+/// Words as SQL rows: the id, and whether place and file name count, too.
 fn values(words: &[AnyWord]) -> String {
     let mut rows = String::new();
     for word in words {

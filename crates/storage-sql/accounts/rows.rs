@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// `None` when the address is taken.
+/// Creates an account; `None` when its address is taken.
 pub(super) fn create(c: &mut SqlConnection, account: &NewAccount) -> Result<Option<Account>, SqlError> {
     let inserted = diesel::insert_into(accounts::table)
         .values((

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use diesel::{QueryableByName, RunQueryDsl, sql_query, sql_types::Text};
 use storage::CopiedTable;
 
-use super::rows;
+use super::shape::Shape;
 use crate::SqlConnection;
 
 /// Tables that are not copied, and those whose names continue with an underscore. Indexes are derived, roles are held by
@@ -45,9 +45,7 @@ pub(crate) fn assert_complete(c: &mut SqlConnection, all_columns: &str) {
         }
     }
     let copied = CopiedTable::ALL.iter().filter(|table| **table != CopiedTable::FileParents).map(|table| {
-        let shape = rows::shape(*table);
-        assert_eq!(shape.table, table.name());
-        (shape.table.to_owned(), shape.columns.iter().map(|column| (*column).to_owned()).collect())
+        (table.name().to_owned(), Shape::of(*table).names().into_iter().map(ToOwned::to_owned).collect())
     });
     assert_eq!(copied.collect::<BTreeMap<_, _>>(), expected);
 }

@@ -4,9 +4,7 @@
 mod completeness;
 mod pages;
 mod rows;
-mod table;
-mod tables;
-mod value;
+mod shape;
 
 use storage::{
     CopiedColumns, CopiedRow, CopiedTable, CopyStore, PageLimit, RowKey, SnapshotReceiver, StorageError,
@@ -16,6 +14,7 @@ use storage::{
 pub(crate) use completeness::assert_complete;
 
 use crate::{Lock, id_sequence, sql::text::reindex};
+use shape::Shape;
 
 operations! {
     impl CopyStore {
@@ -33,8 +32,8 @@ operations! {
     }
     by hand {
         fn copied_columns(&self, table: CopiedTable) -> CopiedColumns {
-            let shape = rows::shape(table);
-            CopiedColumns { names: shape.columns, key: shape.key_columns }
+            let shape = Shape::of(table);
+            CopiedColumns { names: shape.names(), key: shape.key_columns }
         }
 
         async fn highest_id(&self, table: CopiedTable) -> Result<Option<i64>, StorageError> {

@@ -2,19 +2,40 @@
 
 use diesel::{
     QueryableByName, RunQueryDsl,
+    deserialize::Result as ReadResult,
     query_builder::{BoxedSqlQuery, SqlQuery},
+    row::{Field as _, NamedRow, Row},
     sql_query,
-    sql_types::{BigInt, Binary, Bool, Double, Text},
+    sql_types::{BigInt, Binary, Bool, Double, Nullable, Text},
 };
 use storage::{CopiedRow, PageLimit, RowKey, Value};
 
-use super::table::{CopiedRows, Shape};
-use crate::{Backend, SqlConnection, sql::SqlError};
+use super::shape::Shape;
+use crate::{
+    Backend, SqlConnection, dialect,
+    sql::{
+        SqlError,
+        schema::{Column, ColumnType},
+    },
+};
 
-/// Number of rows in one statement. A statement may have 32,766 values on SQLite, and a row has up to 30.
+/// Number of rows in one statement. A statement may have 32,766 values on SQLite, and a row has up to 31.
 const ROWS_PER_STATEMENT: usize = 500;
 
 type Query<'a> = BoxedSqlQuery<'a, Backend, SqlQuery>;
+
+/// The values of a row, as the database has them.
+struct Values(Vec<Value>);
+
+impl QueryableByName<Backend> for Values {
+    fn build<'a>(row: &impl NamedRow<'a, Backend>) -> ReadResult<Self> {
+        let value = |index| {
+            let field = Row::get(row, index).ok_or("a column is missing")?;
+            field.value().map_or(Ok(Value::Null), dialect::any_value)
+        };
+        (0..row.field_count()).map(value).collect::<ReadResult<_>>().map(Self)
+    }
+}
 
 impl Shape {
     /// Selects something from the rows after a key.
@@ -23,28 +44,50 @@ impl Shape {
         let key = self.key().join(", ");
         let values: &[Value] = after.map_or(&[], |after| &after.0);
         let after = match after {
-            Some(after) => {
-                let places: Vec<String> = (1..=after.0.len()).map(|place| format!("${place}")).collect();
-                format!("({key}) > ({})", places.join(", "))
-            }
+            Some(after) => format!("({key}) > ({})", placeholders(1, after.0.len())),
             None => "TRUE".to_owned(),
         };
         let query = sql_query(format!(
             "SELECT {what} FROM {table} WHERE {condition} AND {after} ORDER BY {key} LIMIT {rows}"
         ));
-        values.iter().fold(query.into_boxed(), bind)
+        let columns = values.iter().zip(&self.columns);
+        columns.fold(query.into_boxed(), |query, (value, column)| bind(query, value, column.sql_type))
+    }
+
+    fn copied(&self, Values(values): Values) -> CopiedRow {
+        let typed = values.into_iter().zip(&self.columns).map(|(value, column)| typed(value, *column));
+        CopiedRow { key_columns: self.key_columns, values: typed.collect() }
     }
 }
 
-fn bind<'a>(query: Query<'a>, value: &'a Value) -> Query<'a> {
+/// Numbered places for values.
+fn placeholders(first: usize, count: usize) -> String {
+    let places: Vec<String> = (first..first + count).map(|place| format!("${place}")).collect();
+    places.join(", ")
+}
+
+fn bind<'a>(query: Query<'a>, value: &'a Value, sql_type: ColumnType) -> Query<'a> {
     match value {
-        // No column of a key is null.
-        Value::Null => query.bind::<BigInt, _>(0),
+        Value::Null => match sql_type {
+            ColumnType::BigInt => query.bind::<Nullable<BigInt>, _>(None::<i64>),
+            ColumnType::Binary => query.bind::<Nullable<Binary>, _>(None::<Vec<u8>>),
+            ColumnType::Bool => query.bind::<Nullable<Bool>, _>(None::<bool>),
+            ColumnType::Double => query.bind::<Nullable<Double>, _>(None::<f64>),
+            ColumnType::Text => query.bind::<Nullable<Text>, _>(None::<String>),
+        },
         Value::Integer(number) => query.bind::<BigInt, _>(number),
         Value::Real(number) => query.bind::<Double, _>(number),
         Value::Boolean(is) => query.bind::<Bool, _>(is),
         Value::Text(text) => query.bind::<Text, _>(text),
         Value::Bytes(bytes) => query.bind::<Binary, _>(bytes),
+    }
+}
+
+/// A value in the type of its column: SQLite stores truth values as numbers.
+fn typed(value: Value, column: Column) -> Value {
+    match (value, column.sql_type) {
+        (Value::Integer(number), ColumnType::Bool) => Value::Boolean(number != 0),
+        (value, _) => value,
     }
 }
 
@@ -73,46 +116,46 @@ fn rows_within(
     Ok(fitting.count().max(1))
 }
 
-pub(super) fn read<T: CopiedRows>(
+pub(super) fn read(
     c: &mut SqlConnection,
+    shape: &Shape,
     after: Option<&RowKey>,
     limit: PageLimit,
 ) -> Result<Vec<CopiedRow>, SqlError> {
-    let rows = rows_within(c, &T::SHAPE, after, limit)?;
-    let rows: Vec<T> = T::SHAPE.select(&T::SHAPE.columns.join(", "), after, rows).load(c)?;
-    Ok(rows.into_iter().map(copied).collect())
+    let rows = rows_within(c, shape, after, limit)?;
+    let rows: Vec<Values> = shape.select(&shape.names().join(", "), after, rows).load(c)?;
+    Ok(rows.into_iter().map(|values| shape.copied(values)).collect())
 }
 
-fn copied<T: CopiedRows>(row: T) -> CopiedRow {
-    CopiedRow { key_columns: T::SHAPE.key_columns, values: row.into_values() }
-}
-
-pub(super) fn last_key<T: CopiedRows>(c: &mut SqlConnection) -> Result<Option<RowKey>, SqlError> {
-    let Shape { table, condition, columns, .. } = T::SHAPE;
-    let descending: Vec<String> = T::SHAPE.key().iter().map(|column| format!("{column} DESC")).collect();
+pub(super) fn last_key(c: &mut SqlConnection, shape: &Shape) -> Result<Option<RowKey>, SqlError> {
+    let Shape { table, condition, .. } = shape;
+    let key = shape.key();
+    let descending: Vec<String> = key.iter().map(|column| format!("{column} DESC")).collect();
     let query = format!(
         "SELECT {} FROM {table} WHERE {condition} ORDER BY {} LIMIT 1",
-        columns.join(", "),
+        key.join(", "),
         descending.join(", ")
     );
-    let last: Vec<T> = sql_query(query).load(c)?;
-    Ok(last.into_iter().next().map(|row| copied(row).key()))
+    let last: Vec<Values> = sql_query(query).load(c)?;
+    Ok(last.into_iter().next().map(|values| shape.copied(values).key()))
 }
 
-/// The rows as structs.
-pub(super) fn typed<T: CopiedRows>(rows: &[CopiedRow]) -> Result<Vec<T>, SqlError> {
-    let typed = |row: &CopiedRow| {
-        T::from_values(row.values.clone()).ok_or_else(|| {
-            SqlError::Refused(format!("a copied row does not fit the table {}", T::SHAPE.table))
-        })
-    };
-    rows.iter().map(typed).collect()
-}
-
-/// Inserts rows and leaves those that exist as they are.
-pub(super) fn insert<T: CopiedRows>(c: &mut SqlConnection, rows: &[T]) -> Result<(), SqlError> {
-    rows.chunks(ROWS_PER_STATEMENT).try_for_each(|rows| {
-        T::insert(c, rows)?;
-        Ok(())
-    })
+/// Inserts rows that fit, and leaves those that exist as they are.
+pub(super) fn insert(c: &mut SqlConnection, shape: &Shape, rows: &[&[Value]]) -> Result<(), SqlError> {
+    let width = shape.columns.len();
+    let names = shape.names().join(", ");
+    for rows in rows.chunks(ROWS_PER_STATEMENT) {
+        let places = (0..rows.len()).map(|row| format!("({})", placeholders(row * width + 1, width)));
+        let places: Vec<String> = places.collect();
+        let query = sql_query(format!(
+            "INSERT INTO {} ({names}) VALUES {} ON CONFLICT DO NOTHING",
+            shape.table,
+            places.join(", ")
+        ));
+        let values = rows.iter().flat_map(|row| row.iter().zip(&shape.columns));
+        let bound =
+            values.fold(query.into_boxed(), |query, (value, column)| bind(query, value, column.sql_type));
+        bound.execute(c)?;
+    }
+    Ok(())
 }

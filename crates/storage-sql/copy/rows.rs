@@ -2,153 +2,14 @@
 
 use std::ops::ControlFlow;
 
-use storage::{CopiedRow, CopiedTable, PageLimit, RowKey, SnapshotPart};
+use diesel::prelude::*;
+use storage::{CopiedRow, CopiedTable, PageLimit, RowKey, SnapshotPart, Value};
 
-use super::{
-    pages,
-    table::{CopiedRows, Shape},
-    tables::{self, File, Image},
-};
+use super::{pages, shape::Shape};
 use crate::{
     SqlConnection, id_sequence, place_index,
-    sql::{SqlError, map, value::RowReader},
+    sql::{SqlError, map, schema::files, value::RowReader},
 };
-
-/// Evaluates an expression with the type of the rows of a table.
-macro_rules! with_rows {
-    ($table:expr, $row:ident => $body:expr) => {
-        match $table {
-            CopiedTable::Accounts => {
-                type $row = tables::Account;
-                $body
-            }
-            CopiedTable::ApiKeys => {
-                type $row = tables::ApiKey;
-                $body
-            }
-            CopiedTable::Sessions => {
-                type $row = tables::Session;
-                $body
-            }
-            CopiedTable::SignInAttempts => {
-                type $row = tables::SignInAttempt;
-                $body
-            }
-            CopiedTable::SigningKeys => {
-                type $row = tables::SigningKey;
-                $body
-            }
-            CopiedTable::OauthClients => {
-                type $row = tables::Client;
-                $body
-            }
-            CopiedTable::OauthGrants => {
-                type $row = tables::Grant;
-                $body
-            }
-            CopiedTable::SetupLinks => {
-                type $row = tables::SetupLink;
-                $body
-            }
-            CopiedTable::SecurityEvents => {
-                type $row = tables::SecurityEvent;
-                $body
-            }
-            CopiedTable::Blobs => {
-                type $row = tables::Blob;
-                $body
-            }
-            CopiedTable::Images => {
-                type $row = tables::Image;
-                $body
-            }
-            CopiedTable::Renditions => {
-                type $row = tables::Rendition;
-                $body
-            }
-            CopiedTable::Sidecars => {
-                type $row = tables::Sidecar;
-                $body
-            }
-            CopiedTable::ImageEdits => {
-                type $row = tables::ImageEdit;
-                $body
-            }
-            CopiedTable::DismissedProblems => {
-                type $row = tables::DismissedProblem;
-                $body
-            }
-            CopiedTable::IndexJobs => {
-                type $row = tables::IndexJob;
-                $body
-            }
-            CopiedTable::RenditionJobs => {
-                type $row = tables::RenditionJob;
-                $body
-            }
-            CopiedTable::Albums => {
-                type $row = tables::Album;
-                $body
-            }
-            CopiedTable::AlbumImages => {
-                type $row = tables::AlbumImage;
-                $body
-            }
-            CopiedTable::Stages => {
-                type $row = tables::Stage;
-                $body
-            }
-            CopiedTable::StageJobs => {
-                type $row = tables::StageJob;
-                $body
-            }
-            CopiedTable::StageFailures => {
-                type $row = tables::StageFailure;
-                $body
-            }
-            CopiedTable::TimelineMonths => {
-                type $row = tables::TimelineMonth;
-                $body
-            }
-            CopiedTable::Encoders => {
-                type $row = tables::Encoder;
-                $body
-            }
-            CopiedTable::ImageVectors => {
-                type $row = tables::ImageVector;
-                $body
-            }
-            CopiedTable::Files => {
-                type $row = tables::File;
-                $body
-            }
-            CopiedTable::FileParents => {
-                type $row = tables::FileParent;
-                $body
-            }
-            CopiedTable::FileLocks => {
-                type $row = tables::FileLock;
-                $body
-            }
-            CopiedTable::Uploads => {
-                type $row = tables::Upload;
-                $body
-            }
-            CopiedTable::UploadParts => {
-                type $row = tables::UploadPart;
-                $body
-            }
-            CopiedTable::LoginFlows => {
-                type $row = tables::LoginFlow;
-                $body
-            }
-            CopiedTable::WatchedFiles => {
-                type $row = tables::WatchedFile;
-                $body
-            }
-        }
-    };
-}
 
 pub(super) fn read(
     c: &mut SqlConnection,
@@ -156,7 +17,7 @@ pub(super) fn read(
     after: Option<&RowKey>,
     limit: PageLimit,
 ) -> Result<Vec<CopiedRow>, SqlError> {
-    with_rows!(table, Row => pages::read::<Row>(c, after, limit))
+    pages::read(c, &Shape::of(table), after, limit)
 }
 
 /// Passes on the rows of all tables, page by page, until the receiver has enough.
@@ -190,46 +51,78 @@ pub(super) fn read_snapshot(
 }
 
 pub(super) fn last_key(c: &mut SqlConnection, table: CopiedTable) -> Result<Option<RowKey>, SqlError> {
-    with_rows!(table, Row => pages::last_key::<Row>(c))
-}
-
-pub(super) fn shape(table: CopiedTable) -> Shape {
-    with_rows!(table, Row => Row::SHAPE)
+    pages::last_key(c, &Shape::of(table))
 }
 
 /// The table and the column of the ids that the database assigns to its rows.
 pub(super) fn ids(table: CopiedTable) -> Option<(&'static str, &'static str)> {
-    let shape = shape(table);
-    shape.key().first().filter(|_| shape.has_ids).map(|key| (shape.table, *key))
+    let shape = Shape::of(table);
+    shape.id_column().map(|column| (shape.table, column))
 }
 
 pub(super) fn add(c: &mut SqlConnection, table: CopiedTable, rows: &[CopiedRow]) -> Result<(), SqlError> {
+    let shape = Shape::of(table);
+    rows.iter().try_for_each(|row| shape.check(&row.values))?;
+    let values = || rows.iter().map(|row| row.values.as_slice()).collect::<Vec<_>>();
     match table {
+        CopiedTable::FileParents => rows.iter().try_for_each(|row| set_parent(c, &row.values)),
         CopiedTable::Files => {
-            let files = pages::typed::<File>(rows)?;
-            let files: Vec<File> = files.into_iter().map(File::with_existing_parent).collect();
-            pages::insert(c, &files)
+            let files: Vec<_> = rows.iter().map(|row| with_existing_parent(&shape, &row.values)).collect();
+            pages::insert(c, &shape, &files.iter().map(Vec::as_slice).collect::<Vec<_>>())
         }
         CopiedTable::Images => {
-            let images = pages::typed::<Image>(rows)?;
-            pages::insert(c, &images)?;
-            images.iter().try_for_each(|image| {
-                index_place(c, image)?;
-                map::update(c, image.seq)
-            })
+            pages::insert(c, &shape, &values())?;
+            rows.iter().try_for_each(|row| index_place(c, &shape, &row.values))
         }
-        table => with_rows!(table, Row => pages::insert(c, &pages::typed::<Row>(rows)?)),
+        _ => pages::insert(c, &shape, &values()),
     }
 }
 
-fn index_place(c: &mut SqlConnection, image: &Image) -> Result<(), SqlError> {
-    let position = RowReader::new("images", &image.seq).position(image.latitude, image.longitude)?;
-    match position {
-        Some(position) => {
-            // The row may have existed, with its place.
-            place_index::remove(c, image.seq)?;
-            place_index::add(c, image.seq, image.account_id, position)
-        }
-        None => Ok(()),
+/// A file with a parent that exists already. A parent with a higher id is set later, by [`set_parent`]; until then, the file is
+/// its own parent, which breaks no constraint.
+fn with_existing_parent(shape: &Shape, file: &[Value]) -> Vec<Value> {
+    let mut file = file.to_vec();
+    let id = integer(shape, &file, "id");
+    let parent = shape.place("parent_id").and_then(|place| file.get_mut(place));
+    if let (Some(id), Some(Value::Integer(parent))) = (id, parent) {
+        *parent = id.min(*parent);
     }
+    file
+}
+
+fn set_parent(c: &mut SqlConnection, row: &[Value]) -> Result<(), SqlError> {
+    if let [Value::Integer(id), Value::Integer(parent)] = row {
+        diesel::update(files::table.find(id)).set(files::parent_id.eq(parent)).execute(c)?;
+    }
+    Ok(())
+}
+
+/// Adds the place of an image to the index and to the map.
+fn index_place(c: &mut SqlConnection, shape: &Shape, image: &[Value]) -> Result<(), SqlError> {
+    let (Some(seq), Some(account)) = (integer(shape, image, "seq"), integer(shape, image, "account_id"))
+    else {
+        return Ok(());
+    };
+    let degrees = |column| match value(shape, image, column) {
+        Some(Value::Real(degrees)) => Some(*degrees),
+        _ => None,
+    };
+    let position = RowReader::new("images", &seq).position(degrees("latitude"), degrees("longitude"))?;
+    if let Some(position) = position {
+        // The row may have existed, with its place.
+        place_index::remove(c, seq)?;
+        place_index::add(c, seq, account, position)?;
+    }
+    map::update(c, seq)
+}
+
+fn integer(shape: &Shape, row: &[Value], column: &str) -> Option<i64> {
+    match value(shape, row, column) {
+        Some(Value::Integer(number)) => Some(*number),
+        _ => None,
+    }
+}
+
+fn value<'a>(shape: &Shape, row: &'a [Value], column: &str) -> Option<&'a Value> {
+    shape.place(column).and_then(|place| row.get(place))
 }

@@ -100,7 +100,7 @@ fn apply(
     change: ImageChange,
 ) -> Result<bool, SqlError> {
     let mut edits = image.edits.take().unwrap_or_else(|| Edits::none(&image.present));
-    // An edit that comes again, with another field, is undone as a whole.
+    // One edit may change several fields of an image in several calls. Undoing it reverts all of them.
     let mut previous = match edits.last.take() {
         Some((last, previous)) if last == edit.as_str() => previous,
         _ => Previous::default(),

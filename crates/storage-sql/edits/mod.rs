@@ -1,7 +1,8 @@
 //! Corrections of images by people.
 //!
-//! `images` has the values that the photo library shows, and `image_edits` what the files of corrected images say. Only
-//! [`with_corrections`] changes these: indexing calls it with what it read from a file.
+//! The table `images` has the values that the photo library shows. The table `image_edits` has the values in the files
+//! of corrected images. Only [`with_corrections`] changes the values in `image_edits`; indexing calls it with the
+//! values that it read from a file.
 
 mod apply;
 mod rows;

@@ -32,7 +32,7 @@ pub(super) fn image(c: &mut SqlConnection, seq: i64) -> Result<EditedImage, SqlE
     Ok(EditedImage { row, present, edits })
 }
 
-/// The corrections of an image; `file` has the source of its time.
+/// The corrections of an image. The source of the capture time in `of_file` is that of `file`.
 fn edits(c: &mut SqlConnection, seq: i64, file: &EditableImage) -> Result<Option<Edits>, SqlError> {
     let row: Option<EditRow> =
         image_edits::table.find(seq).select(EditRow::as_select()).get_result(c).optional()?;
@@ -55,7 +55,8 @@ pub(super) fn with_edits(c: &mut SqlConnection, rows: Vec<ImageRow>) -> Result<V
         .collect()
 }
 
-/// Gives an image new values, and stores its corrections. `preferred_ms` is its unique capture time, if that is free.
+/// Gives an image new values, and stores its corrections. `preferred_ms` becomes its unique capture time, if that is
+/// free.
 pub(super) fn replace(
     c: &mut SqlConnection,
     image: &EditedImage,
@@ -66,7 +67,8 @@ pub(super) fn replace(
     let (seq, account) = (image.row.seq, image.row.account_id);
     if *values != image.present {
         change_indexed(c, seq, |c| {
-            // Before the row has the new time, because images with the same time are counted.
+            // This runs before the row gets the new time, because the search for a free time reads all images with the
+            // same requested time.
             let captured_at_ms = match (image.row.captured_at_ms, preferred_ms) {
                 (Some(present), _) if values.capture.at == image.present.capture.at => present,
                 (_, Some(preferred)) if is_free(c, account, seq, preferred)? => preferred,
@@ -88,7 +90,7 @@ pub(super) fn replace(
     store(c, seq, edits)
 }
 
-/// Stores the corrections of an image; none if nothing is corrected and nothing can be undone.
+/// Stores the corrections of an image. Deletes their row if nothing is corrected and nothing can be undone.
 fn store(c: &mut SqlConnection, seq: i64, edits: &Edits) -> Result<(), SqlError> {
     if edits.edited == Edited::default() && edits.last.is_none() {
         diesel::delete(image_edits::table.find(seq)).execute(c)?;
@@ -104,7 +106,7 @@ fn store(c: &mut SqlConnection, seq: i64, edits: &Edits) -> Result<(), SqlError>
     Ok(())
 }
 
-/// Stores what the file of an image says now. Returns the values that the image has with its corrections.
+/// Stores the values that the file of an image has now. Returns the values of the image with its corrections.
 pub(crate) fn with_corrections(
     c: &mut SqlConnection,
     seq: i64,
@@ -129,12 +131,12 @@ pub(crate) fn with_corrections(
 }
 
 impl Edits {
-    /// None yet.
+    /// No corrections, for an image whose file has these values.
     pub(super) fn none(file: &EditableImage) -> Self {
         Self { edited: Edited::default(), time_edit: None, last: None, of_file: file.clone() }
     }
 
-    /// Notes which of the values differ from those of the file.
+    /// Records which of the values differ from those of the file.
     pub(super) fn compare(&mut self, values: &EditableImage, time: TimeEdited) {
         self.edited = Edited {
             description: values.description != self.of_file.description,

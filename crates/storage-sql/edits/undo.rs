@@ -40,7 +40,7 @@ pub(super) fn image_edits(
     Ok(Lookup::Found((found.present, edits)))
 }
 
-/// The corrections of images, by number. The source of the file's time is not told.
+/// The corrections of images, by internal id. The source of the capture time in `of_file` is meaningless.
 pub(crate) fn of_images(c: &mut SqlConnection, seqs: &[i64]) -> Result<HashMap<i64, ImageEdits>, SqlError> {
     let rows: Vec<EditRow> = image_edits::table
         .filter(image_edits::image_seq.eq_any(seqs))
@@ -69,7 +69,7 @@ fn read(seq: i64, edits: Edits) -> Result<ImageEdits, SqlError> {
     })
 }
 
-/// Gives fields of an image the values of its file again.
+/// Sets fields of an image back to the values of its file.
 pub(super) fn revert_fields(
     c: &mut SqlConnection,
     viewer: Viewer,
@@ -98,7 +98,7 @@ pub(super) fn revert_fields(
     }
     let time = edits.edited.time.unwrap_or(TimeEdited::Own);
     edits.compare(&values, time);
-    // The values before the last edit are no longer those that it replaced.
+    // After a revert, the last edit can no longer be undone.
     edits.last = None;
     replace(c, &found, &values, None, &edits)?;
     Ok(Lookup::Found(()))
@@ -124,7 +124,7 @@ pub(super) fn undo(c: &mut SqlConnection, viewer: Viewer, edit: &EditId, max: u3
 fn undo_image(c: &mut SqlConnection, mut image: EditedImage) -> Result<bool, SqlError> {
     let Some(mut edits) = image.edits.take() else { return Ok(false) };
     let Some((_, Previous { description, place, time })) = edits.last.take() else { return Ok(false) };
-    // A field that was not corrected before gets the value that the file has by now.
+    // A field that was not corrected before gets the value that the file has now.
     let (mut values, file) = (image.present.clone(), &edits.of_file);
     if let Some(before) = description {
         values.description = if before.edited { before.value } else { file.description.clone() };

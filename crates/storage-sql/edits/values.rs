@@ -63,7 +63,7 @@ fn capture(
     })
 }
 
-/// The columns of the capture time of an image, apart from its unique one.
+/// The columns of the capture time of an image, apart from the unique capture time.
 #[derive(AsChangeset)]
 #[diesel(table_name = images, treat_none_as_null = true)]
 pub(crate) struct CaptureColumns {
@@ -122,11 +122,11 @@ pub(super) struct Edits {
     pub(super) time_edit: Option<String>,
     /// The last edit, with the values that it replaced.
     pub(super) last: Option<(String, Previous)>,
-    /// What its file says.
+    /// The values of its file.
     pub(super) of_file: EditableImage,
 }
 
-/// The values that an edit replaced, of the fields that it changed.
+/// The values before an edit, for each field that the edit changed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Previous {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -154,7 +154,7 @@ pub(super) struct PreviousPlace {
 pub(super) struct PreviousTime {
     pub(super) edited: Option<TimeEdited>,
     pub(super) edit: Option<String>,
-    /// The unique time.
+    /// The unique capture time.
     pub(super) captured_at_ms: Option<i64>,
     pub(super) value: CaptureTime,
 }
@@ -210,7 +210,7 @@ impl EditRow {
         })
     }
 
-    /// The corrections; the source of the time is that of the image.
+    /// The corrections. `source` becomes the source of the capture time in `of_file`.
     pub(super) fn read(self, source: CaptureSource) -> Result<Edits, SqlError> {
         let reader = RowReader::new("image_edits", &self.image_seq);
         let time = self.time_edited.as_deref();

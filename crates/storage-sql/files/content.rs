@@ -92,8 +92,8 @@ fn hold(c: &mut SqlConnection, change: &FileChange, original: &ContentHash) -> R
     }
 }
 
-/// Adds the image of a file; returns its number. `None` if the account had an image with these bytes that was purged:
-/// it stays away as long as one of its files is there.
+/// Adds the image of a file; returns its number. `None` if the account's image with these bytes was purged and a file
+/// of it still exists; such an image is not added again.
 pub(super) fn add_image(
     c: &mut SqlConnection,
     account: AccountId,
@@ -115,7 +115,8 @@ pub(super) fn add_image(
 }
 
 fn is_purged(c: &mut SqlConnection, account: AccountId, original: &ContentHash) -> Result<bool, SqlError> {
-    // Its files all have it then, and there may be very many.
+    // If the account has the image, all files with these bytes refer to it. Checking each file would be slow, because
+    // there may be very many.
     if originals::account_has_image(c, account.0, original.as_bytes())? {
         return Ok(false);
     }

@@ -61,7 +61,7 @@ struct Folder {
     name: String,
 }
 
-/// What one copy may still create.
+/// How much one copy may still create.
 struct Room {
     entries: u64,
     sidecar_bytes: u64,
@@ -96,8 +96,8 @@ struct Copied {
     depth: usize,
 }
 
-/// Copies an entry with everything below it to a path whose folder is `parent`; returns its new id. An original needs no
-/// other hold, because the copied file has one.
+/// Copies an entry with everything below it to a path whose folder is `parent`; returns its new id. Originals need no
+/// second hold, because the copied files hold them already.
 pub(super) fn copy_tree(
     c: &mut SqlConnection,
     change: &FileChange,

@@ -28,7 +28,7 @@ impl From<diesel::result::Error> for FileError {
     }
 }
 
-/// Runs a change, and undoes what it did when it is refused.
+/// Runs a change, and rolls it back when it is refused.
 pub(super) fn change<T>(
     c: &mut SqlConnection,
     change: impl FnOnce(&mut SqlConnection) -> Result<T, FileError>,

@@ -47,7 +47,7 @@ pub(super) fn create(
     Ok(rows::entry(c, id)?)
 }
 
-/// Follows a path at which something is to be written: the folders above it exist or are to be created.
+/// Follows the path of an entry to write. The folders above it must exist, or `create_folders` must be set.
 pub(super) fn find_place(
     c: &mut SqlConnection,
     change: &FileChange,

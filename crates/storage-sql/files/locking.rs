@@ -20,7 +20,7 @@ use crate::{
     sql::{account_rows::is_active, schema::file_locks, value::RowReader},
 };
 
-/// Locks what is at a path, or a new placeholder.
+/// Locks the entry at a path, or a new placeholder if there is none.
 pub(super) fn lock(
     c: &mut SqlConnection,
     change: &FileChange,

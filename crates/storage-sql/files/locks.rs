@@ -32,7 +32,7 @@ pub(super) fn unexpired(
         .load(c)?)
 }
 
-/// Refuses a change that a lock protects against and whose client did not send its token.
+/// Refuses a change if a lock protects against it and the client did not send the token of that lock.
 pub(super) fn check(
     c: &mut SqlConnection,
     change: &FileChange,

@@ -34,7 +34,7 @@ pub(super) fn put(
     Ok(FileWritten { entry: rows::entry(c, id)?, is_new: present.is_none() })
 }
 
-/// Refuses what makes too many entries that take no room.
+/// Refuses a change that makes too many entries that take no room in the quota.
 fn check_entries(
     c: &mut SqlConnection,
     change: &FileChange,

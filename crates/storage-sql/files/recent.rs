@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// A file or folder after its folder, and its image.
+/// The id of the folder of a file or folder, its row, and the row of its image.
 type MemberRow = (Option<i64>, FileRow, Option<FileImageRow>);
 
 pub(super) fn page(
@@ -67,7 +67,7 @@ fn rows(
             .select((files::parent_id, FileRow::as_select(), Option::<FileImageRow>::as_select()))
             .into_boxed()
     };
-    // Two ranges of the index, because SQLite does not compare a pair with the row number in one.
+    // Two ranges of the index, because SQLite does not use a single range to compare the pair of time and row number.
     let of_same_time = query()
         .filter(files::last_modified_ms.eq(before.modified_at.millis()))
         .filter(files::id.lt(before.id.0))

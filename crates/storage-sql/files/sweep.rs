@@ -22,7 +22,7 @@ pub(super) fn sweep(
     Ok(max.saturating_sub(left))
 }
 
-/// An entry that left the tree, with everything that is still below it; and its account.
+/// The id and the account of an entry that was removed from the tree. Other entries may still be below it.
 fn next_deleted(c: &mut SqlConnection, account: Option<AccountId>) -> Result<Option<(i64, i64)>, SqlError> {
     // A literal, because SQLite does not match a partial index with a parameter.
     let deleted =
@@ -50,7 +50,7 @@ pub(crate) fn remove_all_files(c: &mut SqlConnection, account: i64, max: u32) ->
 }
 
 /// Removes up to `max` entries of a tree, members before their folder; returns their number. It keeps no list of the
-/// tree: it descends into the first folder that it finds, so a batch costs no more than its entries and one way down.
+/// tree: it descends into the first folder that it finds, so a batch costs no more than its entries and one descent.
 fn remove_tree(c: &mut SqlConnection, top: i64, at: Timestamp, max: u32) -> Result<u32, SqlError> {
     let mut removed = 0;
     let mut way = vec![top];

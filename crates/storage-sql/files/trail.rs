@@ -34,11 +34,11 @@ impl Node {
     }
 }
 
-/// What exists along a path.
+/// The entries that exist along a path.
 #[derive(Debug)]
 pub(super) struct Trail {
     pub(super) root: Node,
-    /// What exists below the root, as far as the path exists.
+    /// The entries of the path below the root, as far as they exist.
     pub(super) below: Vec<Node>,
     /// The number of names in the path.
     names: usize,
@@ -79,7 +79,7 @@ impl Trail {
         Ok(Self::find(c, account, path)?.ok_or(FileRefusal::AccountGone)?)
     }
 
-    /// What is at the path.
+    /// The entry at the path.
     pub(super) fn entry(&self) -> Option<&Node> {
         (self.below.len() == self.names).then(|| self.deepest())
     }
@@ -89,7 +89,7 @@ impl Trail {
         self.below.last().unwrap_or(&self.root)
     }
 
-    /// What exists above the path, from the root.
+    /// The entries that exist above the path, from the root.
     pub(super) fn above(&self) -> impl DoubleEndedIterator<Item = &Node> {
         let names_above = self.names.saturating_sub(1);
         let root = (self.names > 0).then_some(&self.root);

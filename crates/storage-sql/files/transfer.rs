@@ -59,7 +59,7 @@ pub(super) fn check_depth(depth: usize, height: usize) -> Result<(), FileError> 
     Ok(())
 }
 
-/// A move or copy that nothing but a lock prevents.
+/// A move or copy that passed all checks except those of locks and depth.
 struct Transfer {
     from: Trail,
     node: Node,
@@ -91,7 +91,7 @@ impl Transfer {
         locks::check(c, change, &self.target, action)
     }
 
-    /// Removes what is at the destination; returns its folder.
+    /// Removes the entry at the destination, if there is one; returns the folder of the destination.
     fn clear_target(
         &self,
         c: &mut SqlConnection,
@@ -104,7 +104,7 @@ impl Transfer {
         make_parent(c, change, &to.to, &self.target)
     }
 
-    /// Makes a partial file final, if it is to be.
+    /// Turns a partial file into a photo, if the move gives an image for it.
     fn finish(
         &self,
         c: &mut SqlConnection,
@@ -119,7 +119,7 @@ impl Transfer {
     }
 }
 
-/// Makes a photo of a partial file.
+/// Turns a partial file into a photo.
 fn make_photo(
     c: &mut SqlConnection,
     change: &FileChange,

@@ -40,7 +40,7 @@ WITH RECURSIVE above (id, parent_id, deleted_at_ms) AS (
 )
 SELECT id AS value FROM above WHERE parent_id IS NULL AND deleted_at_ms IS NULL";
 
-/// Whether an entry has a path from the root, so that it does not wait to be swept.
+/// Whether an entry is in the tree of the root folder. Other entries wait to be swept.
 pub(super) fn is_in_tree(c: &mut SqlConnection, id: i64) -> Result<bool, SqlError> {
     let root: Option<Found> = statement(IS_IN_TREE).bind::<BigInt, _>(id).get_result(c).optional()?;
     Ok(root.is_some())

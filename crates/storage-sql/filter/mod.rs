@@ -13,7 +13,7 @@ use diesel::{
     query_builder::{AstPass, QueryFragment, QueryId},
     sql_types::{BigInt, Bool, Double, Text},
 };
-use domain::{Circle, DateRange, Filter};
+use domain::{Circle, Filter};
 use storage::Viewer;
 
 use crate::{
@@ -82,18 +82,15 @@ impl ResolvedFilter {
                 Some(seq)
             }
         };
+        let (start_ms, end_ms) = visibility.range_ms(filter.range);
         Ok(Some(Self {
+            account: visibility.account,
             album_seq,
+            start_ms,
+            end_ms,
             camera: filter.camera.clone(),
             area: filter.circle.map(Area::from),
-            ..Self::of_range(visibility, filter.range)
         }))
-    }
-
-    /// All visible images of a range.
-    pub(crate) fn of_range(visibility: Visibility, range: DateRange) -> Self {
-        let (start_ms, end_ms) = visibility.range_ms(range);
-        Self { account: visibility.account, album_seq: None, start_ms, end_ms, camera: None, area: None }
     }
 
     pub(crate) fn circle(&self) -> Option<Circle> {

@@ -47,8 +47,8 @@ pub(crate) fn newest_images(
     })
 }
 
-/// The images of the album or the camera of a filter and, of a camera, its range; `None` if the filter has neither. Of more
-/// than `max` images of a camera, more than that many.
+/// The newest images of the album or the camera of a filter in its range, at most `max`; `None` if the filter has
+/// neither. Images of an album may fail the other conditions of the filter.
 pub(crate) fn candidate_images(
     c: &mut SqlConnection,
     filter: &ResolvedFilter,
@@ -66,9 +66,9 @@ pub(crate) fn candidate_images(
     }
 }
 
-/// The images of the album, in the bounding boxes of the circle, or of the camera; `None` if the filter has none of these.
-/// If there are more than `max`, more than that many of them: the newest of the album or the camera, or any in the boxes.
-/// Some may not pass the filter.
+/// The images of the album, in the bounding boxes of the circle, or of the camera; `None` if the filter has none of
+/// these. If there are more than `max` images, more than `max` of them are returned, perhaps not all: the newest of the
+/// album or the camera, or any in the boxes. Some may not pass the filter.
 pub(crate) fn images_to_scan(
     c: &mut SqlConnection,
     filter: &ResolvedFilter,

@@ -17,8 +17,8 @@ use crate::{
     sql::{statement, value::json_array},
 };
 
-/// Up to this many places in the bounding boxes are checked one by one. With more, the timeline, or what the camera took,
-/// is scanned, which then soon reaches places in the circle.
+/// Maximum number of places in the bounding boxes that are checked one by one. If there are more, the timeline or the
+/// images of the camera are scanned instead, because such a scan soon reaches places in the circle.
 const MAX_CANDIDATES: usize = 5000;
 
 #[derive(QueryableByName)]

@@ -74,7 +74,7 @@ impl ImageWithOwner {
     }
 }
 
-/// The capture time of an image that is visible apart from the free window.
+/// The capture time of an image that is live, so that only the free window may hide it; `None` for other images.
 fn live_capture_ms(image: &ImageWithOwner) -> Option<i64> {
     image.captured_at_ms.filter(|_| image.live && image.deleted_at_ms.is_none())
 }
@@ -113,7 +113,7 @@ pub(crate) fn resolve_images(
     viewer: Viewer,
     ids: &[&str],
 ) -> Result<HashMap<String, Lookup<VisibleImage>>, SqlError> {
-    // Postgres cannot even be asked for some texts that are no ids.
+    // Postgres returns an error for some texts that are no ids.
     let ids: Vec<&str> = ids.iter().copied().filter(|id| ImageId::parse(*id).is_some()).collect();
     if ids.is_empty() {
         return Ok(HashMap::new());
@@ -154,7 +154,7 @@ pub(crate) fn resolve_image(
     Ok(found.unwrap_or(Lookup::Missing))
 }
 
-/// One image by a single query; `None` if the free window decides on it.
+/// One image by a single query; `None` if its visibility depends on the free window.
 pub(crate) fn image_by_one_query(
     c: &mut SqlConnection,
     viewer: Viewer,

@@ -31,8 +31,8 @@ pub(crate) struct ImageRow {
     details: DetailsRow,
 }
 
-/// An image that was looked up by a key, with the data that decides its visibility. That is not a condition of the
-/// query, because SQLite would then scan the account's whole timeline instead of looking up the keys.
+/// An image that was looked up by a key, with the data that decides its visibility. Visibility is not a condition of
+/// the query, because SQLite would then scan the account's whole timeline instead of looking up the keys.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = images, check_for_backend(crate::Backend))]
 pub(crate) struct ImageRowWithOwner {

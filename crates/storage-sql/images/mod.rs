@@ -57,11 +57,11 @@ operations! {
             viewer: Viewer,
             query: &ListQuery,
         ) -> Result<Vec<FoundImage>, StorageError> {
-            let query = *query;
-            if viewer.window().is_none() && query.circle.is_none() {
-                let (range, limit) = (query.range, query.limit);
+            if viewer.window().is_none() && query.filter.is_range_only() {
+                let (range, limit) = (query.filter.range, query.limit);
                 return self.query(move |c| page::unlimited(c, viewer.account, range, limit)).await;
             }
+            let query = query.clone();
             self.read(move |c| page::page(c, viewer, &query)).await
         }
 

@@ -7,7 +7,7 @@ use crate::{
     error::SqlError,
     sql::{
         filter::{ResolvedFilter, newest_images},
-        image_rows::{ImageRow, Visibility, found_image, load_in_order},
+        image_rows::{ImageRow, found_image, load_in_order},
         schema::{accounts, images},
         value::RowReader,
     },
@@ -19,16 +19,17 @@ pub(super) fn page(
     viewer: Viewer,
     query: &ListQuery,
 ) -> Result<Vec<FoundImage>, SqlError> {
-    let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(Vec::new()) };
-    let filter = ResolvedFilter::of_range(visibility, query.range);
-    let rows = match query.circle {
+    let circle = query.filter.circle;
+    let anywhere = Filter { circle: None, ..query.filter.clone() };
+    let Some(filter) = ResolvedFilter::resolve(c, viewer, &anywhere)? else { return Ok(Vec::new()) };
+    let rows = match circle {
         None => newest_images(c, &filter, query.limit)?,
         Some(circle) => {
             let seqs = newest_in_circle(c, &filter, circle, query.limit)?;
             load_in_order(c, &seqs)?
         }
     };
-    rows.into_iter().map(|row| found_image(row, query.circle)).collect()
+    rows.into_iter().map(|row| found_image(row, circle)).collect()
 }
 
 /// A page of the timeline of an account without a free window.
@@ -63,7 +64,7 @@ pub(super) fn search(
     rows.into_iter().map(|row| found_image(row, filter.circle())).collect()
 }
 
-/// The first images in the circle among the newest of the range, as List images defines it.
+/// The first images in the circle among the newest that pass the filter, as List images defines it.
 fn newest_in_circle(
     c: &mut SqlConnection,
     filter: &ResolvedFilter,

@@ -67,8 +67,8 @@ struct RemovableImage {
     live: bool,
 }
 
-/// Permanently removes a batch of images; when none is left, a batch of files of deleted accounts; when none is left,
-/// these accounts.
+/// Permanently removes a batch of images; when no image is left, a batch of files of deleted accounts; when no file is
+/// left, these accounts.
 pub(super) fn purge(c: &mut SqlConnection, deleted_before: Timestamp, max: u32) -> Result<u32, SqlError> {
     let removable = lock_removable_images(c, deleted_before, i64::from(max))?;
     for image in &removable {
@@ -88,7 +88,7 @@ fn remove_accounts(c: &mut SqlConnection, max: u32) -> Result<u32, SqlError> {
     let mut left = max;
     for account in deleted {
         lock::take(c, Lock::Account(account))?;
-        // It may have been deleted after the images were listed.
+        // The account may have been deleted after the images were listed.
         let image = images::table.filter(images::account_id.eq(account)).select(images::seq).limit(1);
         if image.get_result::<i64>(c).optional()?.is_some() {
             return Ok(max);
@@ -143,7 +143,7 @@ fn removable_images(
     Ok(removable)
 }
 
-/// Permanently removes images, which are deleted; returns their number.
+/// Permanently removes the deleted images among these; returns their number.
 pub(crate) fn remove_forever(c: &mut SqlConnection, seqs: &[i64]) -> Result<u32, SqlError> {
     let removable: Vec<RemovableImage> = images::table
         .filter(images::seq.eq_any(seqs))
@@ -158,7 +158,7 @@ pub(crate) fn remove_forever(c: &mut SqlConnection, seqs: &[i64]) -> Result<u32,
 
 fn remove(c: &mut SqlConnection, image: &RemovableImage) -> Result<(), SqlError> {
     if image.state == "ready" {
-        // First the indexes, because they look up their entries by the image.
+        // The index entries are removed first, because finding them needs the row of the image.
         remove_text(c, &[image.seq])?;
         place_index::remove(c, image.seq)?;
         map::remove(c, image.seq)?;

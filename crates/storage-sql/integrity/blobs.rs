@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// Those of these blobs that are kept although nothing refers to them.
+/// The blobs among these that are kept although nothing refers to them.
 pub(super) fn kept_without_use(
     c: &mut SqlConnection,
     kind: BlobKind,
@@ -139,7 +139,8 @@ fn partial_files(
         .collect()
 }
 
-/// Up to `max` images with this original, as references of its rendition with that name.
+/// Up to `max` images with this original, as uses of its rendition of that name, or of the original itself without a
+/// name.
 fn uses_of_original(
     c: &mut SqlConnection,
     original: &[u8],

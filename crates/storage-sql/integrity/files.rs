@@ -1,4 +1,4 @@
-//! The rules of synced files. The queries end also when folders form a cycle.
+//! The rules of synced files. The queries terminate even if folders form a cycle.
 
 use diesel::{
     OptionalExtension, QueryableByName,
@@ -51,7 +51,7 @@ WHERE a.id > $1 AND a.id <= $2 AND a.deleted_at_ms IS NULL AND $3 IS NOT NULL
         WHERE f.account_id = a.id AND f.parent_id IS NULL AND f.deleted_at_ms IS NULL AND f.kind = 'folder'
     )";
 
-// Only a folder can be above another entry, so every cycle has a folder.
+// Only a folder can be above another entry, so every cycle contains a folder.
 pub(super) const FILE_PARENT: &str = files_with!(
     "f.parent_id IS NOT NULL AND (
         NOT EXISTS (
@@ -82,7 +82,7 @@ pub(super) const PHOTO_FILE_HAS_IMAGE: &str = files_with!(
     )"
 );
 
-// Only folders that are in the tree: the sweep does not keep the sums of the others.
+// Checks only folders in the tree, because the sweep does not update the sums of the others.
 pub(super) const FOLDER_BYTES: &str = files_with!(
     "f.kind = 'folder'
     AND f.bytes <> (SELECT coalesce(sum(m.bytes), 0) FROM files AS m WHERE m.parent_id = f.id)

@@ -24,7 +24,7 @@ use crate::{
     },
 };
 
-/// Computes a row again. It does nothing when the row is gone.
+/// Repairs a row. Does nothing if the row no longer exists.
 pub(super) fn repair(
     c: &mut SqlConnection,
     rule: StoreRule,
@@ -151,7 +151,7 @@ fn assign_vector(c: &mut SqlConnection, id: i64) -> Result<(), SqlError> {
         }
         Some(account) => {
             diesel::update(vector).set(image_vectors::account_id.eq(account)).execute(c)?;
-            // Caches load only vectors with higher numbers.
+            // Caches load only vectors with ids above those that they have.
             vectors::renumber(c, owner.image_seq)
         }
     }

@@ -25,7 +25,8 @@ const POINTS: i64 = 10_000;
 /// The number of squares that one statement writes or reads.
 const CELLS: usize = 500;
 
-/// The images after one number up to another whose points are wrong. Images of deleted accounts are left out.
+/// The images with wrong points, among those with internal ids above `after` up to `last`. Images of deleted accounts
+/// are left out.
 pub(crate) fn wrong_points(c: &mut SqlConnection, after: i64, last: i64) -> Result<Vec<i64>, SqlError> {
     let below = fill::below(c)?;
     let placed: Vec<PlacedImage> = images::table
@@ -56,7 +57,8 @@ pub(crate) fn wrong_points(c: &mut SqlConnection, after: i64, last: i64) -> Resu
     Ok(wrong)
 }
 
-/// The accounts after one number up to another with wrong squares, and their addresses. Deleted ones are left out.
+/// The accounts with wrong squares and their addresses, among those with ids above `after` up to `last`. Deleted ones
+/// are left out.
 pub(crate) fn wrong_accounts(
     c: &mut SqlConnection,
     after: i64,
@@ -92,7 +94,7 @@ fn is_right(c: &mut SqlConnection, account: i64) -> Result<bool, SqlError> {
     Ok(!differs && all == number)
 }
 
-/// Stores the squares of an account again.
+/// Recomputes and stores the squares of an account.
 pub(crate) fn rebuild_cells(c: &mut SqlConnection, account: i64) -> Result<(), SqlError> {
     let known: Option<i64> = accounts::table.find(account).select(accounts::id).get_result(c).optional()?;
     if known.is_none() {

@@ -18,7 +18,7 @@ struct Progress {
     below_seq: i64,
 }
 
-/// Images from this number on are in the map; those below are perhaps not.
+/// Images from this number on are in the map; images below it may be missing.
 pub(super) fn below(c: &mut SqlConnection) -> Result<i64, SqlError> {
     let progress: Progress = statement("SELECT below_seq FROM map_fill").get_result(c)?;
     Ok(progress.below_seq)

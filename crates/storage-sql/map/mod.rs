@@ -1,7 +1,8 @@
 //! The map: points of images, and sums of squares with many points.
 //!
-//! A square with fewer than [`MIN_STORED`] points is not stored, because its points are read as quickly. So every answer
-//! reads a bounded number of rows, wherever the photos are, and no image has a row for each level.
+//! A square with fewer than [`MIN_STORED`] points is not stored, because its points can be read just as quickly. So
+//! every query reads a bounded number of rows, wherever the photos are, and an image does not need a row for each
+//! level.
 
 mod check;
 mod clusters;

@@ -17,8 +17,8 @@ use crate::{
     },
 };
 
-/// An area with up to this many photos is sorted. With more, the timeline is scanned, which then soon reaches photos in
-/// the area.
+/// Maximum number of photos of an area that are sorted. If there are more, the timeline is scanned instead, because
+/// such a scan soon reaches photos in the area.
 const MAX_SORTED: i64 = 5000;
 
 /// The number of points that a step of a scan reads.

@@ -87,7 +87,7 @@ const STORED: &str = concat!(
     " ORDER BY m.cell"
 );
 
-/// Those of these squares that are stored, in the order of their numbers.
+/// The stored squares among these, in the order of their numbers.
 pub(super) fn stored(c: &mut SqlConnection, account: i64, cells: &[MapCell]) -> Result<Vec<Sums>, SqlError> {
     Ok(statement(STORED).bind::<Text, _>(numbers(cells)).bind::<BigInt, _>(account).load(c)?)
 }

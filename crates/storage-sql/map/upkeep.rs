@@ -129,7 +129,7 @@ fn add_point(c: &mut SqlConnection, account: i64, row: &PointRow) -> Result<(), 
     store_full_squares(c, account, path.get(updated..).unwrap_or_default())
 }
 
-/// Stores those of these squares, of ascending levels, that have enough points now.
+/// Stores the squares among these that now have enough points. The levels of the squares are ascending.
 fn store_full_squares(c: &mut SqlConnection, account: i64, cells: &[MapCell]) -> Result<(), SqlError> {
     let Some(largest) = cells.first() else { return Ok(()) };
     let points = points_in(c, account, &[*largest], MIN_STORED)?;
@@ -182,12 +182,12 @@ fn remove_point(c: &mut SqlConnection, account: i64, row: &PointRow) -> Result<(
             .filter(map_cells::cell.eq_any(cells))
             .execute(c)?;
     }
-    // A square whose newest photo this was is in larger ones that may have newer photos.
+    // `left` begins with the largest squares. The first ones may have a newer photo than this one and need no update.
     let first = left.partition_point(|sums| sums.newest_ms != row.captured_at_ms);
     update_newest(c, account, left.get(first..).unwrap_or_default())
 }
 
-/// Finds the newest photo of squares again. Each is in the one before.
+/// Recomputes the newest photo of squares. Each square is inside the square before it.
 fn update_newest(c: &mut SqlConnection, account: i64, outdated: &[Sums]) -> Result<(), SqlError> {
     let mut parts: Vec<(MapCell, Vec<MapCell>)> = Vec::new();
     for (index, sums) in outdated.iter().enumerate() {
@@ -227,7 +227,7 @@ fn newest_point(c: &mut SqlConnection, account: i64, cell: MapCell) -> Result<Op
         .get_result(c)?)
 }
 
-/// The time of the newest photo of each of these squares that has one. None of them is in another.
+/// The time of the newest photo of each of these squares that has one. No square is inside another.
 fn newest_of(
     c: &mut SqlConnection,
     account: i64,

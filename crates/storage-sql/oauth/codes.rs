@@ -17,7 +17,7 @@ pub(super) fn issue(
     new: &NewCode,
 ) -> Result<CodeStatus, SqlError> {
     let NewCode { code, grant, .. } = new;
-    // So that no registration of others evicts the client meanwhile.
+    // With this lock, no registration of another client evicts this client meanwhile.
     lock::take(c, Lock::Clients)?;
     if !is_active(c, account.0)? {
         return Ok(CodeStatus::Spent);
@@ -46,7 +46,7 @@ pub(super) fn issue(
     Ok(CodeStatus::Pending)
 }
 
-/// Redeems a code. A single statement, so that of two concurrent redemptions the second changes no row.
+/// Redeems a code. This is a single statement, so the second of two concurrent redemptions changes no row.
 pub(super) fn redeem(c: &mut SqlConnection, redemption: &Redemption) -> Result<bool, SqlError> {
     let pending = oauth_grants::table
         .filter(oauth_grants::code_hash.eq(redemption.code.0.as_slice()))

@@ -12,7 +12,7 @@ pub(super) fn rotations_json(rotations: &[UnixMillis]) -> Result<String, SqlErro
     serde_json::to_string(&millis).map_err(|error| SqlError::Refused(error.to_string()))
 }
 
-/// Rotates a refresh token. A single statement, so that of two concurrent rotations the second changes no row.
+/// Rotates a refresh token. This is a single statement, so the second of two concurrent rotations changes no row.
 pub(super) fn rotate(c: &mut SqlConnection, rotation: &Rotation) -> Result<bool, SqlError> {
     let current = oauth_grants::table
         .filter(oauth_grants::id.eq(&rotation.grant_id))

@@ -49,7 +49,7 @@ pub(crate) fn add(c: &mut SqlConnection, image: &NewImage) -> Result<AddOutcome,
         .get_result(c)?;
     store_sidecars(c, seq, image)?;
     enqueue(c, seq, image.added_at)?;
-    // Files whose image was purged have one again.
+    // Files with these bytes whose image was purged get the new image.
     link_files(c, image.account.0, &image.original, seq)?;
     Ok(AddOutcome::Added)
 }

@@ -78,7 +78,7 @@ fn capture_time(c: &mut SqlConnection, image: &CurrentImage, requested: Timestam
     }
 }
 
-/// What the file says in the fields that people can correct.
+/// The values of the file in the fields that people can correct.
 fn of_file(indexed: &IndexedImage) -> EditableImage {
     let Metadata { capture, details } = &indexed.metadata;
     EditableImage {

@@ -40,7 +40,7 @@ pub(crate) fn replace_job(c: &mut SqlConnection, seq: i64, at: Timestamp) -> Res
         if let Some((former, worker)) = replaced {
             attempts = former - i64::from(worker.is_some());
         }
-        // From here on no worker can give the image up, because it has no job.
+        // From here on no worker can give the image up, because the image has no job.
         statement(RESET_TO_PENDING).bind::<Text, _>(json_array(&[seq])).execute(c)?;
         let state = images::table.find(seq).select(images::state).get_result::<String>(c).optional()?;
         let Some(state) = state else { return Ok(()) };
@@ -53,7 +53,7 @@ pub(crate) fn replace_job(c: &mut SqlConnection, seq: i64, at: Timestamp) -> Res
             ))
             .on_conflict_do_nothing()
             .execute(c)?;
-        // Otherwise another write has queued it meanwhile, and its job is replaced.
+        // Otherwise another write has queued the image meanwhile, and the next iteration replaces that job.
         if inserted > 0 {
             return Ok(());
         }

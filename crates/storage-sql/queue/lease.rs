@@ -26,7 +26,8 @@ struct IndexJobRow {
     attempts: i64,
 }
 
-/// Jobs for decoders of this version: older ones would make the same again.
+/// Jobs that decoders of this version can process. Of the jobs for newer decoders, these are the ones whose image was
+/// decoded by an older version.
 macro_rules! is_for {
     ($decoder_version:expr) => {
         index_jobs::priority.lt(FOR_NEWER_DECODERS).or(exists(
@@ -136,7 +137,7 @@ struct ImageToIndex {
     decoder_version: Option<i64>,
 }
 
-/// Those of these originals that have all renditions of a visible image.
+/// The originals among these that have all renditions that a visible image needs.
 fn displayable<'a>(
     c: &mut SqlConnection,
     originals: impl Iterator<Item = &'a Vec<u8>>,

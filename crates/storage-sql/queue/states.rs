@@ -148,7 +148,7 @@ pub(super) fn failed(c: &mut SqlConnection, max: u32) -> Result<Vec<FailedImage>
 
 pub(super) fn queue_length(c: &mut SqlConnection) -> Result<QueueLength, SqlError> {
     let pending: i64 = index_jobs::table.filter(index_jobs::priority.eq(0)).count().get_result(c)?;
-    // Without failed images that are tried again, which may be old.
+    // Leaves out failed images that are tried again, because they may be old.
     let oldest: Option<(i64, i64)> = index_jobs::table
         .inner_join(images::table)
         .filter(index_jobs::priority.eq(0))

@@ -138,7 +138,8 @@ pub(super) fn end(c: &mut SqlConnection, hash: &SessionHash) -> Result<bool, Sql
     Ok(diesel::delete(sessions::table.filter(sessions::hash.eq(hash.as_slice()))).execute(c)? > 0)
 }
 
-/// Ends all sessions of an account, except one, and what was allowed in a session and not used yet. Returns the number of sessions.
+/// Ends all sessions of an account, except one. Also deletes permissions that were given in a session and not used yet.
+/// Returns the number of ended sessions.
 pub(crate) fn end_all(
     c: &mut SqlConnection,
     account: AccountId,

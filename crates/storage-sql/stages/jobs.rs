@@ -181,7 +181,7 @@ fn store_text(c: &mut SqlConnection, seq: i64, text: Option<&str>) -> Result<(),
     if known.as_deref() == text {
         return Ok(());
     }
-    // First the index, because it looks up its entry by the image.
+    // The index entry is removed first, because finding it needs the row of the image.
     remove_text(c, &[seq])?;
     diesel::update(images::table.find(seq)).set(images::ocr_text.eq(text)).execute(c)?;
     add_text(c, &[seq])

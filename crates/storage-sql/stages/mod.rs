@@ -41,7 +41,7 @@ operations! {
             other_version: VersionPolicy,
         ) -> Result<Stage, StorageError> {
             let (name, version) = (name.to_owned(), version.to_owned());
-            // Each process asks every few seconds, and the lock would hold up all who complete jobs.
+            // Each process calls this every few seconds, and the lock would delay all writes that complete jobs.
             let known = {
                 let (name, version) = (name.clone(), version.clone());
                 self.query(move |c| registry::opened(c, &name, (&version, revision), other_version)).await?

@@ -47,7 +47,7 @@ pub(super) fn stage(c: &mut SqlConnection, name: &str) -> Result<Option<Stage>, 
     known.map(Stage::try_from).transpose()
 }
 
-/// The stage, unless it has to be added or gets this version.
+/// The stage; `None` if it has to be added or changed to this version.
 pub(super) fn opened(
     c: &mut SqlConnection,
     name: &str,

@@ -78,7 +78,7 @@ pub(crate) struct AddedWords {
 /// Adds the words of images to the index. Deleted images are left out: they are added when they are restored.
 ///
 /// Each word of the vocabulary is counted once for all images, and the adapter's index is written last and in one go,
-/// because both cost much more for every image alone.
+/// because both cost much more if they are done for each image separately.
 pub(crate) fn add_text(c: &mut SqlConnection, seqs: &[i64]) -> Result<(), SqlError> {
     let rows: Vec<TextOfAccount> = statement(TEXTS_AMONG).bind::<Text, _>(json_array(seqs)).load(c)?;
     let mut by_account: BTreeMap<i64, Vec<ImageText>> = BTreeMap::new();

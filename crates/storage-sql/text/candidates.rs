@@ -28,8 +28,8 @@ pub(super) const POOL: usize = MAX_TEXT_MATCHES as usize;
 /// Maximum number of index hits that are checked against a filter. Later hits are found in another way or not at all.
 const MAX_HITS: i64 = 5000;
 
-/// To intersect common words, the index scans all images of the rarest one, even when no image has them all. The scan
-/// ends after this many.
+/// To intersect common words, the index scans all images of the rarest one, even when no image has all the words. The
+/// scan ends after this many images.
 const MAX_SCAN: i64 = 20_000;
 
 /// Maximum number of query words that are looked up one by one, rarest first.
@@ -143,8 +143,8 @@ fn queries(expanded: &[ExpandedWord], content_only: bool) -> Vec<IndexQuery> {
     queries
 }
 
-/// Expressions for images that have each of these words in their content, then in any text, if that may find others.
-/// If there may be more than are scored, exact words come first, then other inflections, then longer words with this
+/// Expressions for images that have each of these words in their content, then in any text, if that may find others. If
+/// more images may match than are scored, exact words come first, then other inflections, then longer words with this
 /// prefix.
 fn content_then_anywhere(words: &[&ExpandedWord], content_only: bool) -> Vec<Expression> {
     let few = words.iter().any(|word| word.images() <= i64::from(MAX_TEXT_MATCHES));
@@ -170,7 +170,7 @@ fn all_of(words: &[&ExpandedWord], anywhere: bool, min_quality: f32) -> Option<E
     (!words.is_empty()).then(|| Expression(words.iter().map(any_of).collect()))
 }
 
-// The index comes first, with a limit: in the order of its keys it finds hits one by one.
+// The index is read first and with a limit, because it finds hits one by one in the order of its keys.
 fn hits_of(newest: &str) -> String {
     format!(
         "SELECT images.seq, images.id, images.captured_at_ms, images.description, images.ocr_text, images.place,
@@ -235,7 +235,8 @@ mod tests {
         expression.0.iter().map(any_of).collect::<Vec<_>>().join(" AND ")
     }
 
-    /// The index queries of a search whose words are in this many images each, which is also their id.
+    /// The index queries of a search whose words are in this many images each. These numbers are also the ids of the
+    /// words.
     fn queries_of(query: &str, images: &[i64], content_only: bool) -> Vec<String> {
         let words: Vec<QueryWord> = query_words(query);
         let expanded: Vec<ExpandedWord> =

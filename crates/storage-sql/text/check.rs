@@ -41,8 +41,8 @@ struct Word {
     word: String,
 }
 
-/// The images in a range whose words in the index are wrong, each with what is wrong. Images that a rebuild has yet to
-/// index are left out.
+/// The images in a range whose words in the index are wrong, each with a description of the error. Images that a
+/// rebuild has yet to index are left out.
 pub(crate) fn outdated_words(
     c: &mut SqlConnection,
     after: i64,
@@ -118,7 +118,7 @@ pub(crate) fn forget_words(c: &mut SqlConnection, seq: i64) -> Result<(), SqlErr
     let (None, Some(entry)) = (image, entry(c, seq)?) else { return Ok(()) };
     let indexed = IndexedWords { seq, key: entry.key, words: word_ids::read(&entry.words).collect() };
     word_index::remove(c, &[indexed])?;
-    // The words name the account, which the image no longer does.
+    // The account is read from the words, because the row of the image is gone.
     let account = load_words(c, &entry.words)?.first().map(|word| word.account_id);
     match account {
         Some(account) => vocabulary::remove_words(c, account, word_ids::read(&entry.words)),

@@ -43,7 +43,7 @@ pub(super) struct ExpandedWord {
 }
 
 impl ExpandedWord {
-    /// A word that is in this many images, which is also its id.
+    /// A word that is in this many images. The number is also its id.
     #[cfg(test)]
     pub(super) fn of(word: QueryWord, images: i64) -> Self {
         // Words with an odd id are also in some place or file name.

@@ -46,8 +46,8 @@ impl IndexState {
     }
 }
 
-/// Sets the running version for an index of an older one, whose images are then indexed again. `has_words` is false if
-/// the index has no words, so that none lacks stems.
+/// Sets the version of an older index to the running version, so that its images are indexed again. `has_words` is
+/// false if the index has no words; then no word lacks stems.
 fn set_version(c: &mut SqlConnection, has_words: bool) -> Result<(), SqlError> {
     statement(
         "UPDATE word_index SET version = $1, indexed_to = 0, stale_to = $2,
@@ -186,7 +186,7 @@ pub(crate) fn reindex(c: &mut SqlConnection, max: u32) -> Result<u32, SqlError> 
         lock::take(c, Lock::Account(*account))?;
     }
     lock::take(c, Lock::Words)?;
-    // Other writes may have changed it before the locks were taken.
+    // Other writes may have changed the batch before the locks were taken.
     let Some(mut batch) = current_batch(c, max)? else { return Ok(0) };
     if let Some(unlocked) = batch.images.iter().position(|(_, account)| !accounts.contains(account)) {
         batch.images.truncate(unlocked);

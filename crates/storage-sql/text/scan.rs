@@ -38,7 +38,8 @@ const CANDIDATES: &str = concat!(
     " WHERE "
 );
 
-/// The images among these, which are in the album if there is one, that pass the filter and have any of the words, best first.
+/// The images among these that pass the filter and have any of the words, best first. If the filter has an album, all
+/// of these images must be in it.
 pub(super) fn candidates(
     c: &mut SqlConnection,
     filter: &ResolvedFilter,

@@ -63,7 +63,7 @@ pub(super) fn add_words(
     account: i64,
     images: &[BTreeMap<String, Occurrence>],
 ) -> Result<HashMap<String, i64>, SqlError> {
-    // By word: the number of images, and of those with the word in place or file name.
+    // By word: the number of images with it, and the number of images with it in place or file name.
     let mut counts: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
     for (word, occurrence) in images.iter().flatten() {
         let (images, context) = counts.entry(word).or_default();
@@ -109,7 +109,7 @@ pub(super) fn remove_words(
     account: i64,
     words: impl Iterator<Item = (i64, Occurrence)>,
 ) -> Result<(), SqlError> {
-    // By id: the number of images, and of those with the word in place or file name.
+    // By id: the number of images with the word, and the number of images with it in place or file name.
     let mut counts: BTreeMap<i64, (i64, i64)> = BTreeMap::new();
     for (id, occurrence) in words {
         let (images, context) = counts.entry(id).or_default();

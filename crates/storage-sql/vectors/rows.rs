@@ -61,7 +61,7 @@ pub(super) fn visit(
             images::latitude,
             images::longitude,
         ))
-        // One row at a time: memory for thousands of vectors costs more than to read them.
+        // Loads one row at a time, because allocating memory for thousands of vectors costs more than reading them.
         .load_iter::<Row, DefaultLoadingMode>(c)?;
     for row in rows {
         let (id, seq, vector, captured_at_ms, latitude, longitude) = row?;
@@ -102,7 +102,7 @@ const STORE: &str = "
 INSERT INTO image_vectors (encoder_id, account_id, image_seq, vector)
 SELECT $1, account_id, seq, $2 FROM images WHERE seq = $3";
 
-/// Stores the vector of an image by an encoder. The row gets a new id, also if there was one before.
+/// Stores the vector of an image by an encoder. The row gets a new id, even if the image had a vector before.
 pub(crate) fn store(c: &mut SqlConnection, seq: i64, name: &str, vector: &[u8]) -> Result<(), SqlError> {
     let known = encoder(c, name)?;
     let encoder = match known {

@@ -77,7 +77,8 @@ pub(super) fn since(c: &mut SqlConnection, viewer: Viewer) -> Result<Option<Time
     }))
 }
 
-/// The images of the album or the camera of a filter; `None` without these, or for more than `max` images of a camera.
+/// The images of the album or the camera of a filter; `None` if the filter has neither, or if the camera has more than
+/// `max` images.
 pub(super) fn candidate_keys(
     c: &mut SqlConnection,
     viewer: Viewer,

@@ -1,7 +1,29 @@
-//! The words in which the SQL of SQLite differs from that of other databases.
+//! What differs from other databases: words of SQL, and how a value of any type is read.
+
+use diesel::{
+    deserialize::{self, FromSql},
+    sql_types::{BigInt, Binary, Double, Text},
+    sqlite::{Sqlite, SqliteType, SqliteValue},
+};
+use storage::Value;
 
 /// The name of SQLite in traces (OpenTelemetry's `db.system.name`).
 pub(crate) const SYSTEM: &str = "sqlite";
+
+/// A value of a column whose type is not known.
+pub(crate) fn any_value(value: SqliteValue<'_, '_, '_>) -> deserialize::Result<Value> {
+    match value.value_type() {
+        Some(SqliteType::SmallInt | SqliteType::Integer | SqliteType::Long) => {
+            FromSql::<BigInt, Sqlite>::from_sql(value).map(Value::Integer)
+        }
+        Some(SqliteType::Float | SqliteType::Double) => {
+            FromSql::<Double, Sqlite>::from_sql(value).map(Value::Real)
+        }
+        Some(SqliteType::Text) => FromSql::<Text, Sqlite>::from_sql(value).map(Value::Text),
+        Some(SqliteType::Binary) => FromSql::<Binary, Sqlite>::from_sql(value).map(Value::Bytes),
+        None => Ok(Value::Null),
+    }
+}
 
 /// A table of the integers in a JSON array, with the column `value`.
 macro_rules! integers {

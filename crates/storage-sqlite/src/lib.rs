@@ -10,11 +10,11 @@
 //! process may open the same file: the next operation here sees its writes, because nothing is cached between
 //! operations.
 //!
-//! This crate knows no HTTP, no blob bytes and no clock. The rules of the library are those that the traits state.
+//! This crate knows no HTTP, no blob bytes and no clock. The traits state the rules of the library.
 //!
-//! The operations are those of the folder `storage-sql`, which this crate compiles for SQLite. A new operation and a new
-//! column go there. What is here is what only SQLite needs: connections, the writer's thread, the indexes of words and
-//! places, and the classes of errors.
+//! The operations are those of the folder `storage-sql`, which this crate compiles for SQLite. A new operation and a
+//! new column go there. This crate contains only what SQLite needs in particular: connections, the writer's thread, the
+//! indexes of words and places, and the classes of errors.
 //!
 //! Prepared statements are cached with their connection. `.cargo/config.toml` has the options that SQLite is compiled with.
 //!

@@ -1,4 +1,4 @@
-//! The check of a write that the library is open.
+//! Checks before a write that the library is open.
 
 use diesel::{QueryableByName, prelude::*, sql_types::Text};
 

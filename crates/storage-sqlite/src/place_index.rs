@@ -40,7 +40,7 @@ pub(crate) fn remove(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
     Ok(())
 }
 
-/// The place index rounds to 32-bit floats, which represent integers below 2^24 exactly.
+/// The account as a coordinate. The place index rounds to 32-bit floats, which represent integers below 2^24 exactly.
 fn account_coordinate(account: i64) -> Result<f64, SqlError> {
     i32::try_from(account).ok().filter(|account| (0..1 << 24).contains(account)).map(f64::from).ok_or_else(
         || SqlError::Refused(format!("account id {account} exceeds the range of the place index")),

@@ -121,8 +121,8 @@ impl SqliteStore {
         }
     }
 
-    /// Runs an operation that writes, isolated as if in a transaction of its own. The writer's thread excludes all other
-    /// writes, so the lock says nothing more. Fails unless the library is open.
+    /// Runs an operation that writes, isolated as if in a transaction of its own. The writer's thread excludes all
+    /// other writes, so the lock has no effect. Fails unless the library is open.
     pub(crate) async fn write<T, F>(&self, _lock: Lock, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
@@ -139,7 +139,7 @@ impl SqliteStore {
         traced(name, self.writer.write(operation_if_open)).await
     }
 
-    /// As [`write`](Self::write), also while the library is not open.
+    /// As [`write`](Self::write), but also allowed while the library is not open.
     pub(crate) async fn write_in_any_state<T, F>(&self, _lock: Lock, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,

@@ -22,7 +22,7 @@ pub(crate) fn check(c: &mut SqlConnection, depth: CheckDepth, max: u32) -> Resul
     };
     let messages: Vec<Message> = match sql_query(check).bind::<BigInt, _>(i64::from(max)).load(c) {
         Ok(messages) => messages,
-        // The damage is such that the check itself fails.
+        // The damage makes the check itself fail.
         Err(error) if is_damage(&error) => return Ok(vec![error.to_string()]),
         Err(error) => return Err(error.into()),
     };

@@ -23,7 +23,7 @@ const KEYS_PER_MS: i64 = 16;
 /// Maximum distance of a key from its millisecond when the keys there are taken.
 const MAX_DRIFT: i64 = 1 << 20;
 
-/// The range of keys of the images captured between two moments. It includes a few others.
+/// The range of keys of the images captured between two moments. The range may include keys of a few other images.
 pub(crate) fn keys_between(start_ms: i64, end_ms: i64) -> (i64, i64) {
     let last = end_ms.saturating_add(1).saturating_mul(KEYS_PER_MS);
     (start_ms.saturating_mul(KEYS_PER_MS), last.saturating_add(MAX_DRIFT))

@@ -63,7 +63,8 @@ pub trait AlbumStore: Send + Sync + 'static {
     /// Creates an album with its first images.
     async fn create_album(&self, viewer: Viewer, album: NewAlbum) -> Result<AlbumWrite, StorageError>;
 
-    /// A page of an album's visible images captured within a range, in an order; `None` if the viewer has no such album.
+    /// A page of an album's visible images that were captured in the range, in the given order; `None` if the viewer
+    /// has no such album.
     async fn album_images(
         &self,
         viewer: Viewer,
@@ -76,9 +77,10 @@ pub trait AlbumStore: Send + Sync + 'static {
     /// The albums that contain a visible image, newest album first.
     async fn albums_of_image(&self, viewer: Viewer, image: &ImageId) -> Result<Vec<AlbumName>, StorageError>;
 
-    /// Changes title, order, cover and images. A new cover must be a visible image that is in the album already; otherwise
-    /// the outcome is [`AlbumWrite::UnknownImage`]. Removing the chosen cover forgets the choice. Adding an image that is in the album and removing one that is not are no changes;
-    /// `updated_at` is set only by a change.
+    /// Changes title, order, cover and images. A new cover must be a visible image that is in the album already;
+    /// otherwise the outcome is [`AlbumWrite::UnknownImage`]. Removing the chosen cover forgets the choice. Adding an
+    /// image that is already in the album changes nothing, and so does removing an image that is not in it.
+    /// `updated_at` is set only if something changed.
     async fn change_album(
         &self,
         viewer: Viewer,

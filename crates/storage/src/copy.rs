@@ -148,9 +148,9 @@ copied_tables! {
 }
 
 /// The columns of a table, in an order that is the same in all adapters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopiedColumns {
-    pub names: &'static [&'static str],
+    pub names: Vec<&'static str>,
     /// How many of them are the key.
     pub key: usize,
 }

@@ -5,7 +5,7 @@ use domain::{CaptureTime, DateRange, EditId, EditedField, ImageId, Position, Sel
 
 use crate::{Lookup, StorageError, Viewer};
 
-/// What an image has now in the fields that people can correct.
+/// The present values of the fields of an image that people can correct.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EditableImage {
     /// The capture time before it was made unique. Its source is that of the time in the file.
@@ -20,7 +20,7 @@ pub struct EditableImage {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ImageChange {
     pub description: Option<Option<String>>,
-    /// The capture time. Its source does not count.
+    /// The capture time. Its source is ignored.
     pub time: Option<ChangedTime>,
     pub place: Option<ChangedPlace>,
 }
@@ -29,7 +29,8 @@ pub struct ImageChange {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChangedTime {
     pub capture: CaptureTime,
-    /// Whether it only follows from the new position. It is then undone with the position, unless it is corrected again.
+    /// Whether the time changes only because the new position has another time zone. Such a time is reverted together
+    /// with the position, unless it is corrected again.
     pub follows_position: bool,
 }
 
@@ -46,38 +47,38 @@ pub struct ChangedPlace {
 pub struct ImageToChange {
     /// Its present values.
     pub present: EditableImage,
-    /// Its capture time without the zone that only follows from a corrected position.
+    /// Its capture time without a time zone that was derived from a corrected position.
     pub time_without_place: CaptureTime,
 }
 
-/// Computes the new values of an image from its present ones; `None` if the image cannot be changed so. It must give the
-/// same result each time, because an operation may run again.
+/// Computes the new values of an image from its present ones; `None` if the change is impossible for this image. The
+/// function must return the same result each time, because the store may retry an operation.
 pub type ChangeImage = Arc<dyn Fn(&ImageToChange) -> Option<ImageChange> + Send + Sync>;
 
-/// The images of one call. An edit of many images is many calls.
+/// The images that one call of `edit_images` changes. An edit of many images takes several calls.
 #[derive(Debug, Clone)]
 pub enum ImagesToEdit {
-    /// The visible ones of these, distinct ids.
+    /// The visible images with these ids, which are distinct.
     Ids(Vec<ImageId>),
-    /// The first of those with a capture time in a range.
+    /// The first visible images with a capture time in a range.
     Range {
         range: DateRange,
         /// Whether the newest come first. An edit that moves images to later times begins with the newest, so that it does
         /// not meet them again.
         newest_first: bool,
-        /// The selection that the range is of; its exceptions are left out.
+        /// The selection that contains the range. Its exceptions are left out.
         selection: Selection,
         /// How many images are read at most; at least 1.
         max: u32,
     },
 }
 
-/// The result of one call.
+/// The result of one call of `edit_images`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EditedImages {
     /// How many images changed.
     pub changed: u32,
-    /// How many images could not be changed: the computation gave `None`.
+    /// How many images could not be changed because [`ChangeImage`] returned `None`.
     pub refused: u32,
     /// The rest of the range; `None` when nothing is left.
     pub rest: Option<DateRange>,
@@ -88,20 +89,20 @@ pub struct EditedImages {
 pub struct ImageEdits {
     /// The corrected fields. A time that follows from a corrected position is not one of them.
     pub fields: Vec<EditedField>,
-    /// What its file and sidecars say.
+    /// The values from its file and sidecars.
     pub of_file: EditableImage,
     /// The last edit, which can be undone.
     pub last: Option<EditId>,
 }
 
-/// Corrections of images by people, kept apart from what the files say.
+/// Corrections of images by people, stored apart from the values in the files.
 ///
-/// The image has the corrected values, so lists, searches and albums use them. The values from the file are kept beside it,
-/// and later indexing changes only these.
+/// The image has the corrected values, so lists, searches and albums use them. The values from the file are stored
+/// separately, and later indexing changes only those.
 #[async_trait]
 pub trait EditStore: Send + Sync + 'static {
-    /// Changes images that are visible to the viewer. Values that an image has already are no change. One edit changes the
-    /// capture time of an image once, so a call that is repeated does not shift it twice.
+    /// Changes images that are visible to the viewer. A value that an image already has is not a change. One edit
+    /// changes the capture time of an image only once, so a repeated call does not shift it twice.
     async fn edit_images(
         &self,
         viewer: Viewer,
@@ -110,14 +111,14 @@ pub trait EditStore: Send + Sync + 'static {
         change: ChangeImage,
     ) -> Result<EditedImages, StorageError>;
 
-    /// The fields of a visible image with their present values, and its corrections; `None` if it has none.
+    /// The present values of a visible image, and its corrections; `None` instead of the corrections if it has none.
     async fn image_edits(
         &self,
         viewer: Viewer,
         id: &ImageId,
     ) -> Result<Lookup<(EditableImage, Option<ImageEdits>)>, StorageError>;
 
-    /// Gives fields of a visible image the values of its file again.
+    /// Sets fields of a visible image back to the values of its file.
     async fn revert_fields(
         &self,
         viewer: Viewer,
@@ -125,7 +126,7 @@ pub trait EditStore: Send + Sync + 'static {
         fields: &[EditedField],
     ) -> Result<Lookup<()>, StorageError>;
 
-    /// Gives up to `max` images of an account, deleted ones included, the values again that they had before the edit. Returns
-    /// their number, 0 when none is left. An image that was corrected again later stays as it is.
+    /// Sets up to `max` images of an account, deleted ones included, back to the values that they had before the edit.
+    /// Returns their number, 0 when none is left. An image that a later edit or revert changed stays as it is.
     async fn undo_edit(&self, viewer: Viewer, edit: &EditId, max: u32) -> Result<u32, StorageError>;
 }

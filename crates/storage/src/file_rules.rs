@@ -57,7 +57,7 @@ pub enum LockPosition {
 }
 
 impl LockPosition {
-    /// Whether a new lock would cover the same as a lock at this position. All locks are exclusive.
+    /// Whether a new lock would cover an entry that a lock at this position already covers. All locks are exclusive.
     pub fn overlaps(self, is_deep: bool, new_is_deep: bool) -> bool {
         match self {
             Self::Entry => true,
@@ -68,7 +68,7 @@ impl LockPosition {
 }
 
 impl LockedAction {
-    /// Whether a lock at this position must be known to the client that requests the action.
+    /// Whether the client that requests the action must send the token of a lock at this position.
     pub fn needs_token_of(self, position: LockPosition, is_deep: bool) -> bool {
         match position {
             LockPosition::Entry => true,

@@ -28,7 +28,7 @@ pub enum FileContent {
         /// The media type, detected from its content.
         media_type: String,
     },
-    /// A sidecar, which the store has whole.
+    /// A sidecar. The store holds its whole content.
     Sidecar(SidecarKind),
     /// A file that a file manager made for itself. Its bytes are not stored.
     Junk,
@@ -55,15 +55,15 @@ pub enum FileKind {
 /// A synced file or folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileEntry {
-    /// Its id. It keeps the id when it is moved or its content is replaced.
+    /// Its id, which stays the same when the entry is moved or its content is replaced.
     pub id: FileId,
     /// Its name; `None` for the root folder.
     pub name: Option<FileName>,
     pub kind: FileKind,
     /// Its length in bytes; of a folder, the sum of all files below it.
     pub bytes: u64,
-    /// Increases with every change of the file, and of a folder with every change of anything below it. An entry that
-    /// is moved keeps its version, so that clients do not take it for changed.
+    /// Increases with every change of the file. The version of a folder increases with every change of anything below
+    /// it. A moved entry keeps its version, so that clients do not treat it as changed.
     pub version: u64,
     /// Its times as sent.
     pub times: FileTimes,
@@ -138,12 +138,12 @@ impl FileLock {
     }
 }
 
-/// What every change of files has in common.
+/// The parameters that all changes of files have in common.
 #[derive(Debug, Clone)]
 pub struct FileChange {
     pub account: AccountId,
-    /// The lock tokens that the client sent. A change that an unexpired lock without its token protects against is
-    /// [`Locked`](FileRefusal::Locked).
+    /// The lock tokens that the client sent. If an unexpired lock protects against the change and its token is not
+    /// among these, the change is refused as [`Locked`](FileRefusal::Locked).
     pub lock_tokens: Vec<LockToken>,
     pub at: Timestamp,
     /// Maximum number of bytes that the account may store, for sidecars and partial files; `None` for no limit. A new
@@ -165,7 +165,7 @@ pub enum NewFileContent {
     },
     /// A sidecar with its content; the caller limits its length.
     Sidecar(SidecarKind, Vec<u8>),
-    /// Junk, of which only name and length are stored.
+    /// Junk. Only its name and length are stored.
     Junk,
     /// No bytes.
     Placeholder,
@@ -277,7 +277,7 @@ impl LocatedFile {
     }
 }
 
-/// A place in the order of files by [`FileEntry::modified_at`], and among equal times by id.
+/// A position in the order of files by [`FileEntry::modified_at`], and among equal times by id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FilePosition {
     pub modified_at: Timestamp,
@@ -285,7 +285,7 @@ pub struct FilePosition {
 }
 
 impl FilePosition {
-    /// The place after all files of this time.
+    /// The position after all files of this time.
     pub const fn after(modified_at: Timestamp) -> Self {
         Self { modified_at, id: FileId(i64::MAX) }
     }
@@ -298,7 +298,7 @@ impl FilePosition {
 /// A part of the files and folders of an account, the newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecentFiles {
-    /// The files and folders, without the root folder. There may be fewer than were asked for.
+    /// The files and folders, without the root folder. There may be fewer than were requested.
     pub files: Vec<LocatedFile>,
     /// Where the next part begins; `None` if there are no more.
     pub next: Option<FilePosition>,
@@ -310,11 +310,12 @@ pub struct RecentFiles {
 /// deleted, too; it can be restored for 30 days, and is restored when its bytes are added again in any way. An image
 /// that was deleted otherwise stays deleted when its bytes are put again as a file; the file is listed all the same.
 ///
-/// Every change increases the version of all folders above it, and keeps their sums of bytes.
+/// Every change of an entry increases the version of all folders above the entry and updates their sums of bytes.
 ///
 /// An operation that would be refused for several reasons is refused for the first in this order: the account is gone,
-/// nothing is at the source, the paths exclude each other, a folder above is missing, what is at the destination must not
-/// be replaced, the condition, locks, and then those that depend on the content.
+/// nothing is at the source, source and destination are the same or one is below the other, a folder above is missing,
+/// the entry at the destination must not be replaced, the condition is not met, a lock, and then the reasons that
+/// depend on the content.
 #[async_trait]
 pub trait FileStore: Send + Sync + 'static {
     /// The entry at a path. The root folder always exists.
@@ -326,8 +327,8 @@ pub trait FileStore: Send + Sync + 'static {
     async fn located_file(&self, account: AccountId, id: FileId)
     -> Result<Option<LocatedFile>, StorageError>;
 
-    /// Looks at up to `max` files and folders that come before a place and were not modified before `since`, from the
-    /// newest to the oldest. Those that are no longer in the tree are left out.
+    /// Reads up to `max` files and folders before a position that were modified at `since` or later, from the newest to
+    /// the oldest. Those that are no longer in the tree are left out.
     async fn recent_files(
         &self,
         account: AccountId,
@@ -356,7 +357,7 @@ pub trait FileStore: Send + Sync + 'static {
     /// The content of a sidecar; `None` if there is no such sidecar.
     async fn sidecar_content(&self, account: AccountId, id: FileId) -> Result<Option<Vec<u8>>, StorageError>;
 
-    /// Creates or replaces a file. The bytes that a photo has already only change its version and times.
+    /// Creates or replaces a file. If a photo already has these bytes, only its version and times change.
     async fn put_file(
         &self,
         change: FileChange,
@@ -385,8 +386,8 @@ pub trait FileStore: Send + Sync + 'static {
         to: FileMove,
     ) -> Result<Result<FileWritten, FileRefusal>, StorageError>;
 
-    /// Removes a file or folder from the tree at once. What is below a folder, and the images whose last file is gone,
-    /// are deleted by [`sweep_deleted_files`](Self::sweep_deleted_files).
+    /// Removes a file or folder from the tree at once. [`sweep_deleted_files`](Self::sweep_deleted_files) deletes the
+    /// entries below a removed folder, and the images whose last file was below it.
     async fn delete_file(
         &self,
         change: FileChange,
@@ -411,7 +412,7 @@ pub trait FileStore: Send + Sync + 'static {
         times: FileTimes,
     ) -> Result<Result<FileEntry, FileRefusal>, StorageError>;
 
-    /// Locks a file or folder. When nothing is there, a placeholder is created first; `is_new` says so.
+    /// Locks a file or folder. If nothing is at the path, a placeholder is created first, and `is_new` is true.
     async fn lock_file(
         &self,
         change: FileChange,

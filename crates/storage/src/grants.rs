@@ -17,7 +17,7 @@ pub struct GrantHolder {
 /// Grants with the accounts that gave them.
 #[async_trait]
 pub trait GrantHolderStore: Send + Sync + 'static {
-    /// The holder of a grant, also of a revoked one: everything that a bearer check needs, in one read. `None` when
+    /// The holder of a grant, even of a revoked one: everything that a bearer check needs, in one read. `None` when
     /// there is no such grant or its account was deleted.
     async fn grant_holder(&self, grant_id: &str) -> Result<Option<GrantHolder>, StorageError>;
 }

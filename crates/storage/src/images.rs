@@ -50,8 +50,9 @@ pub struct TextMatch {
     pub image_key: ImageKey,
     pub captured_at: Timestamp,
     pub tier: TextTier,
-    /// How well within the tier: above 0 and at most 1, comparable between searches. It depends on how many of the
-    /// words match and how exactly, how close together they are, how long the text is, and how rare the words are.
+    /// How well the image matches within its tier: above 0 and at most 1, comparable between searches. The strength
+    /// depends on how many of the words match and how exactly, how close together they are, how long the text is, and
+    /// how rare the words are.
     pub strength: f64,
     /// The matching part of the description or OCR text, verbatim, with `…` where it was cut; about 200 characters at
     /// most. `None` when only place or file name matched.
@@ -90,7 +91,7 @@ pub struct ExportedImage {
     pub original: ContentHash,
     pub original_bytes: u64,
     pub media_type: String,
-    /// Its corrections. The source of the file's time is not told.
+    /// Its corrections. The source of the capture time in `of_file` is meaningless.
     pub edits: Option<ImageEdits>,
 }
 
@@ -120,8 +121,8 @@ pub trait ImageStore: Send + Sync + 'static {
         limit: Limit,
     ) -> Result<Vec<FoundImage>, StorageError>;
 
-    /// The names of the cameras of the viewer's images, the camera of the newest image first. Of more than `max` cameras,
-    /// the first ones by name count.
+    /// The names of the cameras of the viewer's images, the camera of the newest image first. If the account has more
+    /// than `max` cameras, only the first ones by name are considered.
     async fn cameras(&self, viewer: Viewer, max: u32) -> Result<Vec<String>, StorageError>;
 
     /// The images that match words, ordered by tier, then strength, then newest first: up to `max`, and at most
@@ -167,8 +168,8 @@ pub trait ImageStore: Send + Sync + 'static {
         rendition: StoredRendition,
     ) -> Result<bool, StorageError>;
 
-    /// The sidecars of the newest undeleted image with this original, in the order of their kinds. They may turn its
-    /// renditions.
+    /// The sidecars of the newest undeleted image with this original, in the order of their kinds. A sidecar may rotate
+    /// its renditions.
     async fn sidecars_of_original(&self, original: &ContentHash) -> Result<Vec<Sidecar>, StorageError>;
 
     /// Permanently removes up to `max` images that were deleted before `deleted_before` or whose account was deleted, and
@@ -176,8 +177,8 @@ pub trait ImageStore: Send + Sync + 'static {
     /// number of removed images or files. When it returns 0, the deleted accounts are removed as well.
     async fn purge_images(&self, deleted_before: Timestamp, max: u32) -> Result<u32, StorageError>;
 
-    /// The images of an account with a later capture time, oldest first, whatever its plan. Deleted images and those that
-    /// are not indexed are left out.
+    /// The images of an account with a capture time later than `after`, oldest first, whatever the plan of the account.
+    /// Deleted images and those that are not indexed are left out.
     async fn exported_images(
         &self,
         account: AccountId,

@@ -35,7 +35,7 @@ pub struct NewImage {
 pub enum RestoreDeleted {
     #[default]
     Always,
-    /// It is restored if it was deleted because its last file was.
+    /// It is restored if it was deleted because its last file was deleted.
     IfDeletedWithFiles,
     /// It stays deleted.
     Never,
@@ -123,8 +123,8 @@ pub struct IndexJob {
     /// What is known about its file; the sidecars are in the order of their kinds.
     pub file: FileInfo,
     /// The decoded picture of a ready image that is indexed again, if the image has all renditions of
-    /// [`Rendition::displayable`](domain::Rendition::displayable). A
-    /// worker whose decoders are not newer can return it in [`IndexedImage`], without renditions, and skip decoding.
+    /// [`Rendition::displayable`](domain::Rendition::displayable). A worker whose decoders are not newer can return it
+    /// in [`IndexedImage`], without renditions, and skip decoding.
     pub picture: Option<DecodedPicture>,
     /// How many times it has been leased, including this time.
     pub attempts: u32,
@@ -163,7 +163,8 @@ pub struct IndexedImage {
     pub decoder_version: u32,
     /// A preview of a few bytes. `None` keeps the one that the store has.
     pub thumbhash: Option<Thumbhash>,
-    /// Its renditions, announced and written; at least those of [`Rendition::displayable`](domain::Rendition::displayable). When it is indexed again, renditions that are
+    /// Its renditions, announced and written; at least those of
+    /// [`Rendition::displayable`](domain::Rendition::displayable). When it is indexed again, renditions that are
     /// missing here stay.
     pub renditions: Vec<StoredRendition>,
 }
@@ -183,7 +184,7 @@ pub struct FailedImage {
 pub struct QueueLength {
     /// Images that are not visible yet: queued or being indexed.
     pub pending: u64,
-    /// When the first of these in the queue was added. Images that failed before and are tried again do not count.
+    /// When the image of the first pending job was added. Images that failed before and are tried again do not count.
     pub oldest_pending: Option<Timestamp>,
     /// Images that could not be decoded.
     pub failed: u64,
@@ -230,9 +231,9 @@ pub trait IndexQueue: Send + Sync + 'static {
     ) -> Result<bool, StorageError>;
 
     /// Leases queued jobs: first those of images that are not visible yet, then those of images with a new sidecar,
-    /// then those queued by [`requeue_outdated`](Self::requeue_outdated); in each group the oldest first. Jobs that
-    /// are given up fail as with [`fail_job`](Self::fail_job), under this version of the decoders. Jobs of
-    /// `requeue_outdated` for newer decoders than this are left to a newer program.
+    /// then those queued by [`requeue_outdated`](Self::requeue_outdated); in each group the oldest first. Jobs that are
+    /// given up fail as with [`fail_job`](Self::fail_job), under this version of the decoders. Jobs that
+    /// `requeue_outdated` queued for newer decoders than this are left to a newer program.
     async fn lease_jobs(
         &self,
         request: LeaseRequest<'_>,
@@ -291,7 +292,8 @@ pub trait IndexQueue: Send + Sync + 'static {
     /// The states of images; unknown ids are left out. A ready image that is indexed again counts as ready.
     async fn image_states(&self, ids: &[ImageId]) -> Result<Vec<(ImageId, ImageState)>, StorageError>;
 
-    /// Which of these images are queued to be indexed, also again. Unknown and deleted images are left out.
+    /// Which of these images are queued to be indexed for the first time or again. Unknown and deleted images are left
+    /// out.
     async fn queued_images(&self, ids: &[ImageId]) -> Result<Vec<ImageId>, StorageError>;
 
     /// Up to `max` failed images, newest first, without those of deleted accounts.

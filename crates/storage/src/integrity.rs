@@ -13,8 +13,8 @@ pub enum StoreRule {
     PartialOriginalIsKept,
     /// A ready image has the renditions medium, thumb and preview, or a job that makes them.
     RenditionsExistOrQueued,
-    /// A ready image has the renditions medium, thumb and preview. Not in [`ALL`](Self::ALL), because it does not hold while a job
-    /// makes them again.
+    /// A ready image has the renditions medium, thumb and preview. This rule is not in [`ALL`](Self::ALL), because it
+    /// is broken while a job makes the renditions again.
     RenditionsExist,
     /// The blobs of an image's renditions are registered as kept, with the renditions' lengths.
     RenditionsAreKept,
@@ -27,8 +27,8 @@ pub enum StoreRule {
     StoredBytes,
     /// An account has a root folder.
     RootFolder,
-    /// The folder of a file or folder is a folder of the same account, and leads to one without a folder. A repair
-    /// changes nothing.
+    /// The parent of a file or folder is a folder of the same account, and the parents above it end at a folder without
+    /// a parent. A repair changes nothing.
     FileParent,
     /// The image of a file has the file's account and content. A repair changes nothing.
     FileImage,
@@ -113,7 +113,7 @@ pub struct Violation {
     pub row: RuleRow,
     /// The image concerned, if there is one.
     pub image: Option<ImageReference>,
-    /// What is wrong, if the rule does not say it all.
+    /// What is wrong, if the rule alone does not say it.
     pub detail: Option<String>,
 }
 
@@ -156,14 +156,14 @@ pub struct StoredPart {
 pub struct BlobUse {
     /// What refers to it.
     pub user: BlobUser,
-    /// The user's original.
+    /// The original of the image or partial file.
     pub original: ContentHash,
     pub original_bytes: u64,
     /// The rendition whose bytes the blob has; `None` for the original itself.
     pub rendition: Option<Rendition>,
 }
 
-/// Checks whether a store agrees with itself and with the blob store, and repairs what can be derived.
+/// Checks whether a store is consistent with itself and with the blob store, and repairs data that can be derived.
 ///
 /// Each call reads one snapshot and a bounded number of rows, so a check may run beside other operations.
 #[async_trait]
@@ -182,21 +182,21 @@ pub trait IntegrityStore: Send + Sync + 'static {
         max: u32,
     ) -> Result<CheckedRows, StorageError>;
 
-    /// Computes these rows again, each if it still breaks the rule. The caller holds the role of the sweeper for rules
-    /// about blobs, because a blob that is being removed is kept again.
+    /// Repairs the rows among these that still break the rule. For rules about blobs the caller holds the role of the
+    /// sweeper, because the repair keeps a blob again even if it is being removed.
     ///
-    /// A missing rendition is queued to be made again; afterwards the rule holds.
+    /// A missing rendition is queued; `RenditionsExist` holds once a worker has made it.
     async fn repair_rule(&self, rule: StoreRule, rows: &[RuleRow], at: Timestamp)
     -> Result<(), StorageError>;
 
-    /// Those of these blobs that are not registered in any state.
+    /// The blobs among these that are not registered in any state.
     async fn unregistered_blobs(
         &self,
         kind: BlobKind,
         hashes: &[ContentHash],
     ) -> Result<Vec<ContentHash>, StorageError>;
 
-    /// Those of these blobs that are kept although nothing refers to them.
+    /// The blobs among these that are kept although nothing refers to them.
     async fn kept_blobs_without_use(
         &self,
         kind: BlobKind,
@@ -211,7 +211,7 @@ pub trait IntegrityStore: Send + Sync + 'static {
         at: Timestamp,
     ) -> Result<(), StorageError>;
 
-    /// Stores the length of an original, wherever the store has it, and computes everything again that depends on it.
+    /// Stores the length of an original in every row that has it, and recomputes everything that depends on it.
     async fn correct_length(&self, original: &ContentHash, bytes: u64) -> Result<(), StorageError>;
 
     /// Up to `max` references to a kept blob by images and partial files; none when it is not kept.
@@ -226,9 +226,9 @@ pub trait IntegrityStore: Send + Sync + 'static {
     async fn upload_parts(&self, after: Option<&str>, max: u32) -> Result<Vec<StoredPart>, StorageError>;
 
     /// Removes every reference to the blob of a rendition and takes the blob, as
-    /// [`take_unreferenced_blobs`](crate::BlobRegistry::take_unreferenced_blobs) does: the caller holds the lock of the
-    /// sweeper, deletes the blob and forgets it. The rendition is queued to be made again: medium, thumb and preview with a job of
-    /// the [`IndexQueue`](crate::IndexQueue), full with one of the [`RenditionQueue`](crate::RenditionQueue). Returns
-    /// the number of references.
+    /// [`take_unreferenced_blobs`](crate::BlobRegistry::take_unreferenced_blobs) does: the caller holds the role of the
+    /// sweeper, deletes the blob and forgets it. The rendition is queued to be made again: medium, thumb and preview
+    /// with a job of the [`IndexQueue`](crate::IndexQueue), full with one of the
+    /// [`RenditionQueue`](crate::RenditionQueue). Returns the number of references.
     async fn discard_rendition(&self, blob: BlobRef, at: Timestamp) -> Result<u32, StorageError>;
 }

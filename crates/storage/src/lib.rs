@@ -120,8 +120,8 @@ pub use word_index::WordIndex;
 
 /// Everything the photo library needs from a metadata store.
 ///
-/// Clients and grants are stored through the trait of the authorization server. The subject of a grant is the
-/// account id in decimal. A code for any other subject is not stored: it is
+/// Clients and grants are stored through the trait of the authorization server. The subject of a grant is the account
+/// id in decimal. An authorization code for any other subject is not stored; the result is
 /// [`Spent`](oauth_core::Issued::Spent).
 pub trait Store:
     AccountStore

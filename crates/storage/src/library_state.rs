@@ -55,8 +55,8 @@ impl LibraryState {
 pub trait LibraryStateStore: Send + Sync + 'static {
     async fn library_state(&self) -> Result<LibraryState, StorageError>;
 
-    /// Replaces the state if it is still `expected`; returns whether it was. Writes that are running end before, and no
-    /// later one runs in the former state.
+    /// Replaces the state if it is still `expected`; returns whether it was. Running writes end before the change, and
+    /// later writes see the new state.
     async fn change_library_state(
         &self,
         expected: &LibraryState,

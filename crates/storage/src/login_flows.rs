@@ -6,7 +6,8 @@ use crate::StorageError;
 /// The SHA-256 of a token of a login flow. The token itself is never stored.
 pub type LoginTokenHash = [u8; 32];
 
-/// Maximum number of login flows at a time; a new one ends the oldest that is not confirmed, or else the oldest.
+/// Maximum number of login flows at a time; a new one replaces the oldest unconfirmed flow, or the oldest of all if all
+/// are confirmed.
 pub const MAX_LOGIN_FLOWS: u32 = 10_000;
 
 /// A login flow to begin: a device that waits until its user confirms it in the browser.

@@ -11,7 +11,7 @@ pub struct MapCluster {
     pub photos: u64,
     /// The mean of their positions.
     pub centre: Position,
-    /// The smallest square that has all of them.
+    /// The smallest square that contains all of them.
     pub extent: MapCell,
     /// The newest photo.
     pub cover: ImageId,
@@ -21,12 +21,13 @@ pub struct MapCluster {
     pub newest: Timestamp,
 }
 
-/// Where photos were taken. Only images that the viewer sees count.
+/// Where photos were taken. Only images that are visible to the viewer count.
 #[async_trait]
 pub trait MapStore: Send + Sync + 'static {
-    /// The photos of the squares of a level that an area touches; of a lower level if these would be more than
-    /// [`MAX_MAP_CLUSTERS`](domain::MAX_MAP_CLUSTERS). Squares without photos are left out, and the others are in the
-    /// order of their numbers. Takes a similar time for every area and level.
+    /// The photos of the squares of a level that an area touches. If these are more than
+    /// [`MAX_MAP_CLUSTERS`](domain::MAX_MAP_CLUSTERS) squares, the squares of a lower level are used. Squares without
+    /// photos are left out; the others are in the order of their numbers. A call takes a similar time for every area
+    /// and level.
     async fn map_clusters(
         &self,
         viewer: Viewer,
@@ -43,7 +44,7 @@ pub trait MapStore: Send + Sync + 'static {
         limit: Limit,
     ) -> Result<Vec<Image>, StorageError>;
 
-    /// Adds up to `max` images to the map that are older than it; returns how many were looked at, 0 when none is left.
-    /// It resumes where it stopped, in this process or a later one.
+    /// Checks up to `max` images that were added before the map existed, and adds those that belong on it. Returns how
+    /// many were checked, 0 when none is left. The next call resumes there, in this process or a later one.
     async fn fill_map(&self, max: u32) -> Result<u32, StorageError>;
 }

@@ -6,7 +6,7 @@ use crate::{StorageError, Viewer};
 /// The maximum number of albums in a [`PhotoContext`].
 pub const MAX_ALBUMS_OF_PHOTO: u32 = 100;
 
-/// What surrounds a visible image.
+/// The albums and the neighbours of a visible image.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PhotoContext {
     /// The albums that contain it with their titles, by title; at most [`MAX_ALBUMS_OF_PHOTO`].

@@ -3,7 +3,7 @@ use domain::Timestamp;
 
 use crate::StorageError;
 
-/// The number of one taking of a role. Each taking has a higher number than all takings of that role before.
+/// The fencing token of one acquisition of a role. It is higher than those of all earlier acquisitions of the role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RoleFence(pub i64);
 
@@ -22,25 +22,25 @@ pub struct RoleRequest<'a> {
 
 /// Roles: tasks that one process of the whole installation does at a time, on any machine.
 ///
-/// The store cannot stop a process that lost its role, for example while its machine was suspended. So a holder checks
-/// [`holds_role`](Self::holds_role) before each step that another holder must not see, and each step is short against the
-/// time for which a role is valid.
+/// The store cannot stop a process that lost its role, for example while its machine was suspended. So a holder calls
+/// [`holds_role`](Self::holds_role) before each step that must not overlap with the work of another holder, and each
+/// step takes much less time than a role is valid.
 #[async_trait]
 pub trait RoleStore: Send + Sync + 'static {
-    /// Takes a role that is free: never taken, released or expired. `None` while somebody holds it, even if that is the
-    /// same holder.
+    /// Takes a role that is free: never taken, released or expired. `None` while it is held, even by the same holder.
     async fn take_role(&self, request: RoleRequest<'_>) -> Result<Option<RoleFence>, StorageError>;
 
-    /// Extends a role to `until`, also after it expired, unless it was released or taken by another. Returns whether this
-    /// taking still holds.
+    /// Extends a role to `until`, even after it expired, unless it was released or taken again. Returns whether it was
+    /// extended.
     async fn renew_role(&self, role: &str, fence: RoleFence, until: Timestamp) -> Result<bool, StorageError>;
 
-    /// Whether the role was neither released nor taken again since this taking. It may have expired.
+    /// Whether the acquisition with this fencing token still holds the role: it was neither released nor taken again.
+    /// It may have expired.
     async fn holds_role(&self, role: &str, fence: RoleFence) -> Result<bool, StorageError>;
 
-    /// Releases a role, if this taking still holds.
+    /// Releases a role, if the acquisition with this fencing token still holds it.
     async fn release_role(&self, role: &str, fence: RoleFence) -> Result<(), StorageError>;
 
-    /// Releases all roles of a holder that has ended.
+    /// Releases all roles of a holder whose process has ended.
     async fn release_roles_of(&self, holder: &str) -> Result<(), StorageError>;
 }

@@ -93,7 +93,8 @@ pub trait SelectionStore: Send + Sync + 'static {
         max: u32,
     ) -> Result<SelectionStep, StorageError>;
 
-    /// Adds visible images to an album of the viewer; counts those that were not in it. `None` if there is no such album.
+    /// Adds visible images to an album of the viewer; counts the images that were not in it. `None` if there is no such
+    /// album.
     async fn add_selection_to_album(
         &self,
         viewer: Viewer,
@@ -104,7 +105,8 @@ pub trait SelectionStore: Send + Sync + 'static {
         max: u32,
     ) -> Result<Option<SelectionStep>, StorageError>;
 
-    /// Removes visible images from an album of the viewer; counts those that were in it. `None` if there is no such album.
+    /// Removes visible images from an album of the viewer; counts the images that were in it. `None` if there is no
+    /// such album.
     async fn remove_selection_from_album(
         &self,
         viewer: Viewer,

@@ -90,8 +90,8 @@ pub trait SessionStore: Send + Sync + 'static {
     /// Ends a session; `false` when there is no such session.
     async fn end_session(&self, hash: &SessionHash) -> Result<bool, StorageError>;
 
-    /// Ends the sessions of an account, except one, with what was allowed in a session and not used yet: confirmed login flows and
-    /// authorization codes. Returns the number of sessions.
+    /// Ends the sessions of an account, except one. Also deletes permissions that were given in a session and not used
+    /// yet: confirmed login flows and unredeemed authorization codes. Returns the number of ended sessions.
     async fn end_sessions(
         &self,
         account: AccountId,

@@ -22,7 +22,7 @@ pub trait SetupStore: Send + Sync + 'static {
 
     async fn is_setup_link_valid(&self, link: SetupHash) -> Result<bool, StorageError>;
 
-    /// Creates the first account if the link is valid; of several concurrent calls one succeeds. Otherwise returns
+    /// Creates the first account if the link is valid; only one of several concurrent calls succeeds. Otherwise returns
     /// `None` and changes nothing.
     async fn create_first_account(
         &self,

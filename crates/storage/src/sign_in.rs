@@ -44,7 +44,7 @@ pub enum SignInDecision {
 pub trait SignInStore: Send + Sync + 'static {
     /// Starts an attempt, unless the failed attempts of its pair, address or network have reached their limit within
     /// the window. An attempt counts as failed as soon as it starts, so that concurrent attempts cannot exceed the
-    /// limit. Attempts later than `at` do not count: the clock was set back.
+    /// limit. Attempts with a time later than `at` do not count; the clock was set back after them.
     async fn begin_sign_in(
         &self,
         attempt: &SignInAttempt,

@@ -14,7 +14,7 @@ pub struct Stage {
     pub name: String,
     /// What does the work, such as a model. When it changes, all images are processed again.
     pub version: String,
-    /// The revision of the program's part in the work.
+    /// The revision of the program code that does the work.
     pub revision: u32,
     /// The latest version with which all images were processed; `None` if there is none yet.
     pub complete_version: Option<String>,
@@ -94,8 +94,8 @@ pub trait StageQueue: Send + Sync + 'static {
     /// The stage of that name, created if it does not exist.
     ///
     /// `version` names what does the work, such as the operator's choice of a model or of languages. It may change in
-    /// any way. `revision` numbers the program's part in the work and only increases: a stage with a higher revision
-    /// belongs to a newer program and stays unchanged. Two revisions never have the same version.
+    /// any way. `revision` numbers the program code that does the work and only increases: a stage with a higher
+    /// revision belongs to a newer program and stays unchanged. Two revisions never have the same version.
     async fn open_stage(
         &self,
         name: &str,

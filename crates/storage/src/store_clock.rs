@@ -5,8 +5,8 @@ use crate::StorageError;
 
 /// The clock of a store that several machines share.
 ///
-/// Clocks of machines differ, and a time that one process stores is judged by another. So all processes of such a store
-/// follow its clock.
+/// The clocks of machines differ, and a process compares times that other processes stored with the current time. So
+/// all processes of such a store use its clock.
 #[async_trait]
 pub trait StoreClock: Send + Sync + 'static {
     /// The current time of the store, in UTC; `None` for a store on this machine, which has no clock of its own.

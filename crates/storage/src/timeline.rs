@@ -14,7 +14,7 @@ pub struct MonthTotal {
     pub ratio_sum: u64,
 }
 
-/// What an open page of the timeline is compared with, of one moment.
+/// The state of a timeline at one moment. An open page of the timeline is compared with it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TimelineState {
     /// The months with photos, newest first.
@@ -35,12 +35,12 @@ pub enum TimelineOrder {
 /// The timeline: an account's visible images by capture time.
 #[async_trait]
 pub trait TimelineStore: Send + Sync + 'static {
-    /// The months with photos, newest first. They are stored and not counted; only a month in which the free window begins is
-    /// counted.
+    /// The months with photos, newest first. Their totals are stored. Only the photos of the month in which the free
+    /// window begins are counted.
     async fn timeline_months(&self, viewer: Viewer) -> Result<Vec<MonthTotal>, StorageError>;
 
-    /// The months as in [`timeline_months`](Self::timeline_months), and the number of photos that will follow. Open pages ask
-    /// every two seconds.
+    /// The months as in [`timeline_months`](Self::timeline_months), and the number of photos that wait to be indexed.
+    /// Open pages request this every two seconds.
     async fn timeline_state(&self, viewer: Viewer) -> Result<TimelineState, StorageError>;
 
     /// Up to `max` images of a range, from one of its ends.

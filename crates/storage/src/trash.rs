@@ -17,8 +17,8 @@ pub struct TrashedImage {
 /// The deleted images of an account, until they are purged.
 #[async_trait]
 pub trait TrashStore: Send + Sync + 'static {
-    /// Up to `max` deleted images, newest deletion first: those after the image `after`, or the first ones if that is not
-    /// deleted any more.
+    /// Up to `max` deleted images, newest deletion first: those after the image `after`, or the first ones if that
+    /// image is no longer deleted.
     async fn page_trash(
         &self,
         account: AccountId,

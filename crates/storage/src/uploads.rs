@@ -7,7 +7,7 @@ use crate::StorageError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UploadId(pub i64);
 
-/// The protocol of an upload in progress. Each has its own names.
+/// The protocol of an upload in progress. Each protocol has its own names of uploads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum UploadProtocol {
     /// tus 1.0: each part continues the one before.
@@ -34,7 +34,7 @@ pub struct NewUpload {
     pub name: String,
     /// Its announced length in bytes.
     pub total_bytes: Option<u64>,
-    /// What the client said about it, in a form that the caller understands.
+    /// The metadata that the client sent, in the encoding of the caller.
     pub metadata: String,
     pub at: Timestamp,
 }
@@ -47,9 +47,9 @@ pub struct UploadState {
     pub name: String,
     /// Its announced length in bytes.
     pub total_bytes: Option<u64>,
-    /// What the client said about it.
+    /// The metadata that the client sent, in the encoding of the caller.
     pub metadata: String,
-    /// What came of it, in a form that the caller understands, once it is finished: its parts are gone then.
+    /// The result, in the encoding of the caller; `None` until the upload is finished. A finished upload has no parts.
     pub result: Option<String>,
     /// When it was last written to.
     pub touched_at: Timestamp,
@@ -58,7 +58,7 @@ pub struct UploadState {
 }
 
 impl UploadState {
-    /// The number of bytes received: of a finished upload, all.
+    /// The number of bytes received; all bytes if the upload is finished.
     pub fn received_bytes(&self) -> u64 {
         if self.result.is_some() {
             return self.total_bytes.unwrap_or_default();
@@ -70,7 +70,7 @@ impl UploadState {
 /// A part of an upload, complete and synced to disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UploadPart {
-    /// Its position: of tus the offset of its first byte, of chunks the number at the start of their name.
+    /// Its position: for tus the offset of its first byte, for chunks the number at the start of their name.
     pub number: u64,
     /// The name in URLs of a chunk.
     pub name: String,
@@ -83,7 +83,7 @@ pub struct UploadPart {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BeginUpload {
     Begun(UploadId),
-    /// There is an unfinished one of that name.
+    /// There is an unfinished upload of that name.
     Exists,
     /// The account has too many uploads in progress.
     TooMany,
@@ -101,9 +101,9 @@ pub const MAX_UPLOAD_PARTS: u32 = 4000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AddPart {
-    /// It was added. A part of that number that it replaced was in this file, which can be deleted.
+    /// The part was added, and may have replaced a part with the same number.
     Added {
-        /// The file of the replaced part.
+        /// The file of the replaced part, which can be deleted.
         replaced: Option<String>,
     },
     /// There is no such upload, it is finished, or its account was deleted.
@@ -115,7 +115,7 @@ pub enum AddPart {
     QuotaExceeded,
 }
 
-/// The files of parts that the store no longer names.
+/// The result of a sweep of uploads.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SweptUploads {
     /// The number of forgotten uploads.
@@ -124,8 +124,8 @@ pub struct SweptUploads {
     pub files: Vec<String>,
 }
 
-/// Uploads in progress. Their bytes are in files that the caller writes before it adds the part, and deletes after the
-/// store no longer names them. The bytes of parts count as stored by the account, announced bytes do not.
+/// Uploads in progress. The caller writes the bytes of a part to a file before it adds the part, and deletes the file
+/// when the store no longer refers to it. The bytes of parts count as stored by the account; announced bytes do not.
 #[async_trait]
 pub trait UploadStore: Send + Sync + 'static {
     /// Begins an upload. It replaces a finished one of the same name.
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_of_the_usual_limit_may_arrive_in_small_parts() {
+    fn a_file_of_200_mib_fits_in_parts_of_64_kib() {
         assert!(u64::from(MAX_UPLOAD_PARTS) * 64 * 1024 >= 200 * 1024 * 1024);
     }
 }

@@ -32,7 +32,7 @@ pub struct VisibleVector {
     pub vector: Vec<u8>,
 }
 
-/// Takes a stored vector. It runs on a blocking thread, so that it may compute.
+/// Receives each visited vector. It runs on a blocking thread, so it may do long computations.
 pub type VisitVector = Arc<dyn Fn(StoredVector) + Send + Sync>;
 
 /// Embeddings of images, for callers that cache them.
@@ -50,8 +50,8 @@ pub trait VectorStore: Send + Sync + 'static {
         encoder: EncoderId,
     ) -> Result<Option<VectorId>, StorageError>;
 
-    /// Visits the vectors after `after`, up to and with `last`, in order of id. Deleted images that can be restored count. A
-    /// store that repeats the operation begins again with the first vector.
+    /// Visits the vectors after `after`, up to and including `last`, in order of id. Vectors of deleted images that can
+    /// be restored are included. If the store retries the operation, it begins again with the first vector.
     async fn visit_vectors(
         &self,
         account: AccountId,

@@ -11,7 +11,7 @@ pub struct FileVersion(pub [u8; 16]);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WatchedFile {
     pub version: FileVersion,
-    /// When it was last remembered.
+    /// When `remember_watched_files` last recorded it.
     pub seen_at: Timestamp,
 }
 

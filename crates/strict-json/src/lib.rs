@@ -4,8 +4,8 @@
 //! keeps the last. So two readers of one text can see two different values. Nesting is limited to 128 levels, as in
 //! serde_json.
 //!
-//! [`parse`] and [`parse_object`] read a whole text. A reader with a visitor of its own for the outermost value reads the
-//! rest with [`ValueSeed`].
+//! [`parse`] and [`parse_object`] read a whole text. A program with its own visitor for the outermost value reads the
+//! values inside it with [`ValueSeed`].
 //!
 //! ```
 //! assert_eq!(strict_json::parse(br#"{"a":1}"#)?["a"], 1);
@@ -74,7 +74,7 @@ impl DuplicateName {
     }
 }
 
-/// Reads one value of any type. A repeated member name is recorded instead of an error; the first value counts.
+/// Reads one value of any type. A repeated member name is recorded and is not an error; the first value is kept.
 #[derive(Debug, Clone, Copy)]
 pub struct ValueSeed<'a>(pub &'a DuplicateName);
 

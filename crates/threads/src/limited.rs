@@ -1,4 +1,4 @@
-//! Work on blocking threads, so much of it at once.
+//! Limits how much work runs on blocking threads at once.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use tokio::{
 };
 use tracing::Instrument as _;
 
-/// Runs `work` on a blocking thread when a permit is free. The work keeps the permit to its end, also if nobody waits for it any
-/// more. `name` is that of its span in traces, which includes the wait for a permit.
+/// Runs `work` on a blocking thread when a permit is free. The work holds the permit until it ends, even if its caller no
+/// longer waits. `name` is the name of the work's span in traces, which includes the wait for a permit.
 ///
 /// # Errors
 /// The work panicked.
@@ -20,7 +20,7 @@ pub async fn run_limited<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, JoinError> {
     let running = async {
-        // `None` for a closed semaphore; nobody closes one.
+        // `None` for a closed semaphore. Nothing closes these semaphores.
         let permit = permits.clone().acquire_owned().await.ok();
         spawn_blocking(move || {
             let _permit = permit;

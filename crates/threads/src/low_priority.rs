@@ -1,10 +1,10 @@
-//! Computing with the lowest scheduling priority.
+//! Runs computations with the lowest scheduling priority.
 
 use std::{io, thread};
 
 use tokio::sync::oneshot;
 
-/// Runs `work` on a thread of its own, which leaves the processors to all others.
+/// Runs `work` on a thread of its own, to which all other threads are preferred.
 ///
 /// # Errors
 /// The thread cannot be started, or `work` panicked.
@@ -20,7 +20,7 @@ pub async fn run_low_priority<T: Send + 'static>(work: impl FnOnce() -> T + Send
     result.await.map_err(|_| io::Error::other("the thread panicked"))
 }
 
-/// On Linux, the priority belongs to the thread.
+/// On Linux, a priority belongs to one thread and not to the whole process.
 #[cfg(target_os = "linux")]
 fn lower_priority() -> io::Result<()> {
     const LOWEST: i32 = 19;

@@ -1,7 +1,7 @@
 //! Keeps the stores in order: the periodic clean-up, and the check and repair of both stores.
 //!
-//! The most common change is another check: see the module `integrity`. What expires is deleted in the crate that wrote it;
-//! `maintenance` calls that.
+//! The most common change is another check: see the module `integrity`. Expired data is deleted by the crate that wrote
+//! it; `maintenance` calls that crate.
 
 mod integrity;
 mod maintenance;
@@ -21,7 +21,7 @@ pub use integrity::{
 };
 pub use maintenance::Maintenance;
 
-/// Cleans the stores up and checks them. Clones share it.
+/// Cleans the stores up and checks them. Clones share their state.
 #[derive(Clone)]
 pub struct Upkeep {
     parts: Arc<Parts>,
@@ -55,7 +55,7 @@ impl Upkeep {
         self.parts.store.pending_migrations().await
     }
 
-    /// Whether the library may be used: it is not being moved to another store, and was not.
+    /// Whether the library may be used. It may not while it is being moved to another store, or after it was moved.
     pub async fn is_open(&self) -> Result<bool, StorageError> {
         Ok(self.parts.store.library_state().await?.is_open())
     }

@@ -71,10 +71,10 @@ impl Upkeep {
         self.parts.ingest.sweep_uploads(|| false).await.map_err(|error| error.to_string())
     }
 
-    /// One process of all machines does this at a time. If it takes so long that another one begins as well, they share the
-    /// rows between them.
+    /// Only one process of all machines does this at a time, except for part files. If it takes so long that another
+    /// process begins as well, the two share the rows between them.
     async fn clean_up(&self, stopped: impl Fn() -> bool) -> Result<(), StoreFailure> {
-        // The folder of parts may belong to this machine.
+        // Every process sweeps part files, because the folder of parts may be local to this machine.
         self.parts.ingest.sweep_part_files().await?;
         let Some(mut sweeper) = self.parts.roles.try_role(Role::SWEEPER).await? else { return Ok(()) };
         let cleaned = async {

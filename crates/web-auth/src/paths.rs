@@ -1,6 +1,6 @@
 //! Paths that several interfaces share.
 
-/// The path prefix of the endpoints.
+/// The path prefix of the OAuth endpoints.
 pub const OAUTH_PREFIX: &str = "/api/oauth/";
 
 /// The authorization endpoint: the page that asks for sign-in and consent.

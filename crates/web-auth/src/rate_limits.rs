@@ -25,8 +25,8 @@ impl RateLimit {
     }
 }
 
-/// Rate limits of sign-in: of the authorization server, and of the login flow of sync apps. The limits per address are generous, because a hosted app serves many people
-/// from few addresses.
+/// Rate limits of sign-in: of the authorization server, and of the login flow of sync apps. The limits per address are
+/// generous, because a hosted app serves many people from few addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OAuthLimits {
     /// Client registrations from one address (of IPv6, one /64).
@@ -131,7 +131,7 @@ impl RateLimits {
         self.registrations_per_network.check(&network_prefix(address))
     }
 
-    /// Counts the begin of a login flow.
+    /// Counts the start of a login flow.
     ///
     /// # Errors
     /// The limit is reached: the seconds to wait.

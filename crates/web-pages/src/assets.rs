@@ -24,9 +24,9 @@ pub(crate) enum Asset {
     Style,
     /// Lays out the first photos before they are painted.
     First,
-    /// The timeline, other pages with photos, and the keys of all pages.
+    /// The script of the timeline and of other pages with photos, and the keyboard shortcuts of all pages.
     Library,
-    /// In place of [`Library`](Self::Library), the photo page and the map.
+    /// The script of the photo page and of the map, which load it in place of [`Library`](Self::Library).
     Viewer,
 }
 

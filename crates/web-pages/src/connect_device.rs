@@ -135,7 +135,7 @@ impl Submission<'_> {
             security_log::sync_password_changed(self.address, account, "device_allowed");
             return Ok(connected());
         }
-        // The second of two clicks.
+        // If the person clicked twice, the first click has connected the device.
         let flow = library.accounts.login_flow(self.token).await.map_err(unavailable)?;
         let is_connected = flow.is_some_and(|flow| flow.account == Some(account));
         if is_connected { Ok(connected()) } else { Err(expired()) }

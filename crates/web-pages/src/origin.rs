@@ -28,7 +28,7 @@ pub(crate) enum Origin {
 }
 
 impl Origin {
-    /// The origin of an address. An unknown one is the timeline.
+    /// The origin that an address names; the timeline if it names none.
     pub(crate) fn parse(query: &Query<'_>) -> Self {
         match query.get(ALBUM).and_then(AlbumId::parse) {
             Some(album) => Self::Album(album),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn only_searches_and_maps_are_led_back_to() {
+    fn photos_lead_back_only_to_searches_and_maps() {
         let long = format!("back=/search?q={}", "x".repeat(MAX_BACK_BYTES));
         for query in [
             "",

@@ -13,8 +13,8 @@ pub(crate) const BEHIND_PROXY: &str = "Behind a reverse proxy, start it with --b
 
 /// The reply to a browser that opened a loopback service at another address.
 pub fn other_address(base_url: &BaseUrl, headers: &HeaderMap) -> Reply {
-    // An IP address is the machine's own. A name may be an attacker's, so it is not repeated. A loopback address is the one
-    // at which a proxy reaches the service.
+    // The page repeats the address only if it is an IP address, which belongs to this machine: a name may be an
+    // attacker's. It does not repeat a loopback address either, because that is where a proxy reaches the service.
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let address = host.and_then(|host| host.parse::<SocketAddr>().ok());
     let address = address.filter(|address| !address.ip().to_canonical().is_loopback());

@@ -2,6 +2,8 @@
 //!
 //! The version is part of the address, so browsers keep an image for good and the address of a better rendition is another.
 
+use std::borrow::Cow;
+
 use domain::{Image, Rendition};
 use http::{HeaderName, HeaderValue, header, request::Parts};
 use http_server::reply::{Reply, WithHeader as _, not_found};
@@ -12,13 +14,11 @@ use crate::{Site, session::Person};
 /// The path prefix of the images.
 pub(crate) const PREFIX: &str = "/p/";
 
-/// The name of a rendition in the address of an image.
-const fn size_name(rendition: Rendition) -> &'static str {
+/// The name of a rendition in the address of an image: the length of its longest side, or `full`.
+fn size_name(rendition: Rendition) -> Cow<'static, str> {
     match rendition {
-        Rendition::Preview => "256",
-        Rendition::Thumb => "512",
-        Rendition::Medium => "1200",
-        Rendition::Full => "full",
+        Rendition::Full => "full".into(),
+        sized => sized.longest_side_px().to_string().into(),
     }
 }
 

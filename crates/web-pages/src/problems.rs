@@ -30,7 +30,7 @@ const PATH: &str = "/problems";
 /// Photos on a page.
 const PAGE: u32 = 100;
 
-/// What the buttons do.
+/// The values of the buttons.
 const RETRY: &str = "retry";
 const RETRY_ALL: &str = "retry_all";
 const DISMISS: &str = "dismiss";

@@ -126,7 +126,7 @@ async fn submit(site: &Site, headers: &HeaderMap, secret: &str, form: &Form, add
     }
 }
 
-/// Where the first account comes from, without the link itself.
+/// How to get the link that creates the first account, without the link itself.
 pub(crate) const NO_ACCOUNT: &str = "There is no account yet. The server printed a link that creates the first one, as the last \
                                      line when it started.";
 

@@ -6,8 +6,8 @@ use maud::{Markup, html};
 
 use crate::{origin::Origin, photo_text::described, pictures::picture_path};
 
-/// Photos whose images are loaded with the page, because they are in the first screen also of phones. Others load when they are
-/// placed.
+/// Number of photos whose images are loaded with the page, because they are on the first screen, also of phones. Other
+/// images load when their photos are placed.
 const EAGER: usize = 12;
 
 /// The ratio of width to height of a tile, in thousandths. Wider and narrower photos are cut to it.

@@ -8,7 +8,7 @@ use http_server::reply::{Reply, WithHeader as _, empty, retry_after};
 /// When a client may retry after a failure of the service, in seconds.
 pub(crate) const RETRY_AFTER_S: u64 = 30;
 
-/// When a client may retry for which there was no slot, in seconds. Uploads end all the time.
+/// `Retry-After` in seconds for a client for which there was no slot. It is short, because uploads end all the time.
 pub(crate) const BUSY_RETRY_S: u64 = 5;
 
 /// 401 that asks for a sync password.

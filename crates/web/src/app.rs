@@ -193,7 +193,7 @@ impl Services {
         }
         if web_sync::is_sync_request(request.method(), path) {
             let reply = self.state.handle_safely(request).await;
-            // Apps give a file up after 500.
+            // Sync apps give up a file after status 500.
             return if reply.status() == StatusCode::INTERNAL_SERVER_ERROR {
                 web_sync::unavailable()
             } else {

@@ -18,8 +18,8 @@ pub struct WebConfig {
     pub oauth_limits: OAuthLimits,
     /// How client ID metadata documents are fetched; `None` rejects apps that use them. Only tests change the default.
     pub client_documents: Option<client_documents::Options>,
-    /// How long browsers use only https for this host after a response, in seconds. It counts if the base URL is https; 0 makes
-    /// them use http again.
+    /// How long browsers use only https for this host after a response, in seconds. It applies only if the base URL is https. 0
+    /// makes browsers use http again.
     pub hsts_max_age_s: u32,
     /// TLS of the service; `None` serves http.
     pub tls: Option<Arc<ServerConfig>>,

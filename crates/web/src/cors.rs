@@ -32,7 +32,7 @@ pub(crate) fn preflights() -> CorsLayer {
     CorsLayer::new()
         .allow_origin(AnyOrigin)
         .allow_methods([Method::GET, Method::HEAD, Method::POST, Method::PATCH, Method::DELETE])
-        // Mirrored, because the wildcard does not cover `Authorization`.
+        // Repeats the requested headers, because the wildcard does not cover `Authorization`.
         .allow_headers(AllowHeaders::mirror_request())
         .max_age(Duration::from_secs(3600))
 }

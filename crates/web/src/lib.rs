@@ -1,8 +1,9 @@
 //! The HTTP interface of the photo library: every interface behind one address.
 //!
 //! [`App`] routes a request by path to the interfaces for programs (`web-api`) or to the pages for people (`web-pages`), and
-//! applies what concerns all of them: the check of `Host` and `Origin`, CORS, error pages, logging, metrics, request
-//! IDs. [`serve`] runs it on `http-server`, and [`serve_metrics`] runs the metrics. [`serve_redirects`] leads from http to https. All share the authorization server of `web-auth`.
+//! applies what concerns all of them: the check of `Host` and `Origin`, CORS, error pages, logging, metrics, request IDs.
+//! [`serve`] runs the app on `http-server`, [`serve_metrics`] serves its metrics, and [`serve_redirects`] redirects from http
+//! to https. All interfaces share the authorization server of `web-auth`.
 //!
 //! This crate contains no endpoint of its own. A new endpoint belongs in `web-api`, a new page in `web-pages`.
 

@@ -20,7 +20,8 @@ use crate::App;
 const CONNECTIONS: usize = 256;
 
 /// Redirects requests of browsers to the same path below the base URL of an app, until `shutdown` is ready. A client that sends
-/// credentials or a body without encryption is refused: after a redirect it would work, and send them again each time.
+/// credentials or a body without encryption is refused. If it were redirected, it would work, and would send them without
+/// encryption each time.
 ///
 /// # Errors
 /// The listener's address cannot be read.
@@ -70,8 +71,8 @@ fn has_credentials(headers: &HeaderMap) -> bool {
     headers.contains_key(header::AUTHORIZATION) || cookies::has(headers, SESSION_COOKIE)
 }
 
-/// The base URL with the path and query of a request. The host that the request names is left out, so that nobody is sent to
-/// another one.
+/// The base URL with the path and query of a request. The host that the request names is not used, so that nobody is redirected
+/// to another host.
 fn location<B>(base_url: &str, request: &Request<B>) -> String {
     let target = request.uri().path_and_query().map_or("/", |target| target.as_str());
     // `OPTIONS *` has no path.

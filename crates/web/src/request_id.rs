@@ -12,7 +12,7 @@ pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id"
 /// The longest ID that a proxy may choose.
 const MAX_LENGTH: usize = 64;
 
-/// Makes request IDs. A random number in them tells this process from others.
+/// Makes request IDs. A random number in each ID distinguishes the IDs of this process from those of others.
 pub(crate) struct RequestIds {
     process: u64,
     next: AtomicU64,

@@ -63,8 +63,8 @@ pub fn query_words(query: &str) -> Vec<QueryWord> {
     words
 }
 
-/// Whether a pair of characters probably is grammar. A pair with Hiragana is, unless the whole run around it is Hiragana;
-/// then it belongs to a word, except if the run is a particle.
+/// Whether a pair of characters is probably grammar and not part of a word. A pair with Hiragana is grammar, unless the
+/// whole run of characters around it is Hiragana. Such a run is a word, unless it is a stop word.
 fn is_grammar(query: &str, pair: &Token<'_>) -> bool {
     if !has_hiragana(pair.folded) {
         return false;

@@ -214,8 +214,8 @@ impl Scorer {
         Some(self.fullest([fields.place, fields.file_name])?.0)
     }
 
-    /// The text with the most of the words that are not optional, the first of several, with its matches. `None` if no
-    /// text has any of them.
+    /// The text that contains the most words that are not optional, with its matches. If several contain equally many,
+    /// the first of them. `None` if no text has any of them.
     fn fullest<'a>(&self, texts: [Option<&'a str>; 2]) -> Option<(&'a str, Hits)> {
         let with_hits = texts.into_iter().flatten().map(|text| (text, self.needed_hits(text)));
         let found = with_hits.filter(|(_, hits)| hits.words != 0);

@@ -6,7 +6,7 @@ pub const MIN_TYPO_CHARS: usize = 5;
 /// The minimum length in characters of a word that may have two typos.
 pub const MIN_TWO_TYPOS_CHARS: usize = 9;
 
-/// The length in characters of the common prefix of two words with edit distance 2.
+/// Words with edit distance 2 count as typos of each other only if they share a prefix of this many characters.
 const TWO_TYPOS_PREFIX: usize = 3;
 
 /// Whether a word may have a typo: it is long enough and has no digit.

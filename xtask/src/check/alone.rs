@@ -1,5 +1,6 @@
-//! Checks that each library crate compiles without the others, and without warnings: in a build of the whole workspace, the features
-//! that one crate enables in a dependency are there for all. `vision` compiles without tract here, as in the demo.
+//! Checks that each library crate compiles by itself and without warnings. In a build of the whole workspace, a feature
+//! that one crate enables in a dependency is enabled for all crates. `vision` compiles without tract here, as in the
+//! demo.
 
 use std::{
     fs, io,

@@ -147,7 +147,7 @@ fn install(runner: &Runner, subcommand: &str, version: &str) -> Result<(), Proce
         return Ok(());
     }
     let package = format!("cargo-{subcommand}");
-    // It runs for seconds, and compiles faster without optimisations.
+    // The tool runs for seconds only, and compiles faster without optimisations.
     let quick = ["--debug", "--config", "profile.dev.debug=false"];
     runner.run(workspace::cargo(["install", &package, "--locked", "--version", version]).args(quick))
 }

@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(toml::from_str::<toml::Table>(&configuration).unwrap().len(), 1);
         let unit = read("deploy/debian/photo-library.service");
         assert!(unit.contains("PHOTOS_CONFIG=/etc/photo-library/config.toml\n"));
-        // Both or neither: systemd ends a start that takes longer than 90 s.
+        // With `Type=notify` alone, systemd would end a start that takes longer than 90 s.
         assert!(unit.contains("Type=notify\nTimeoutStartSec=infinity\n"));
     }
 }

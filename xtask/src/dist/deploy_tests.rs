@@ -58,7 +58,7 @@ fn compose_files_run_this_version_unprivileged() {
         let services = file["services"].as_mapping().unwrap();
         let mut own = 0;
         for (name, service) in services {
-            // Aliases are copied, and merged by Compose itself.
+            // The parser copies aliases, but leaves merging them (`<<`) to Compose.
             let settings = if service.contains_mapping_key("<<") { &service["<<"] } else { service };
             if !text(&settings["image"]).contains("photo-library") {
                 continue;

@@ -160,7 +160,7 @@ pub(crate) fn run(runner: &Runner, options: &Options) -> Result<(), DistError> {
     println!("The program links {}.", needs.libraries.join(", "));
     if let Some(glibc) = needs.glibc {
         println!("It runs with glibc {glibc} and later.");
-        // Another program may be for newer systems only.
+        // A program that was given may be for newer systems only.
         if options.binary.is_none() && glibc > OLDEST_GLIBC {
             return Err(DistError::Glibc { glibc, symbols: needs.latest_symbols.join(", ") });
         }

@@ -24,7 +24,7 @@ pub(super) fn build(runner: &Runner) -> Result<PathBuf, DistError> {
     build
         .args(["zigbuild", "--release", "--locked", "--package", "server", "--target"])
         .arg(format!("{target}.{OLDEST_GLIBC}"))
-        // It looks for the Zig of its own environment there.
+        // cargo-zigbuild looks for the Zig of its own environment in the search path.
         .env("PATH", venv.search_path());
     runner.run(&mut build)?;
     Ok(workspace::target(&format!("{target}/release/server")))

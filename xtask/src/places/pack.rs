@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_byte_by_byte() {
+    fn the_packed_file_has_the_documented_bytes() {
         let cities = [city(7, "Paris", (0.0, 90.0), 1_000_000), city(8, "Paris", (-90.0, 0.0), 50)];
         let expect = [
             &b"places01\x02\0\0\0\x01\0\0\0"[..],
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_the_source_does_not_matter() {
+    fn the_packed_file_does_not_depend_on_the_order_of_cities() {
         let mut cities: Vec<City> = (0..100_u32)
             .map(|id| {
                 let turn = f64::from(id * 37 % 100);

@@ -12,7 +12,7 @@ use crate::workspace;
 
 /// A file system in memory, on Linux. Each test creates a database of hundreds of files, which takes a disk 0.1 to 0.5 s.
 const MEMORY: &str = "/dev/shm";
-/// Free memory from which on it is used: several times what the tests need.
+/// Minimum free space in `MEMORY` for it to be used: several times what the tests need.
 const MIN_FREE_BYTES: u64 = 2 << 30;
 
 /// A folder with the data of a server, deleted when dropped, and one with its logs, which remains.
@@ -87,7 +87,7 @@ impl ServerFolder {
 
 impl Drop for ServerFolder {
     fn drop(&mut self) {
-        // What cannot be deleted is deleted by the next run.
+        // The next run deletes what cannot be deleted now.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_that_survives_is_on_disk() {
+    fn the_data_of_a_durable_server_are_on_disk() {
         for path in candidates("tests", Durability::Full) {
             assert!(!path.starts_with(MEMORY), "{path:?}");
         }

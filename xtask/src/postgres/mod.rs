@@ -56,7 +56,7 @@ pub(crate) enum PostgresError {
 /// What the server survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// Not even being killed, which makes ordinary tests several times as fast.
+    /// Nothing: data may be lost even if only the server is killed. This makes ordinary tests several times as fast.
     None,
     /// A loss of power, as in use.
     Full,
@@ -76,7 +76,7 @@ pub(crate) fn run(runner: &Runner, options: &Options) -> Result<(), PostgresErro
     println!("\n{SERVER_VARIABLE}={}", server.url());
     println!("# only for tests through PgBouncer:\n{POOLER_VARIABLE}={}", server.pooler_url());
     println!("\nCtrl-C stops the server and deletes its databases.");
-    // Ctrl-C is how it ends.
+    // Ctrl-C ends the loop.
     while runner.pause(POLL).is_ok() {
         if let Some(status) = server.server.exited()? {
             eprintln!("the server stopped ({status}); its log is {}", server.log.display());
@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_an_ordinary_run_does_without_the_disk() {
+    fn only_a_server_without_durability_skips_disk_syncs() {
         let fast = settings(5432, Durability::None);
         assert!(fast.contains(&"port=5432".to_owned()) && fast.contains(&"fsync=off".to_owned()));
         let full = settings(5432, Durability::Full);

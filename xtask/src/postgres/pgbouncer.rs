@@ -30,7 +30,7 @@ impl PgBouncer {
         server_port: u16,
     ) -> Result<Self, PostgresError> {
         let program = system::find_system_program("pgbouncer").ok_or(PostgresError::NotFound("PgBouncer"))?;
-        // A port that the server has is not free.
+        // The port of the server is in use, so it is not chosen.
         let port = free_port(server_port);
         let users = folder.write("pgbouncer-users", &format!("\"{USER}\" \"\"\n"))?;
         let log = folder.log("pgbouncer")?;

@@ -33,7 +33,8 @@ pub(super) fn workspace(
     Ok(run(runner, environment, &more, &["--workspace"])?)
 }
 
-/// Tests that depend on locks, transactions and connections. The others are no different with a pooler, and take minutes.
+/// Tests that depend on locks, transactions and connections. A pooler makes no difference to the others, which take
+/// minutes.
 const POOLED: [&str; 8] =
     ["concurrency", "grants", "migrations", "races", "resilience", "roles", "sign_in", "workers"];
 

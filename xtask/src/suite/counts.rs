@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sum_reads_as_the_last_line() {
+    fn counts_are_displayed_as_the_last_line() {
         let sum = counts(5, 0) + counts(4, 2) + Counts::ONE_PASSED;
         assert_eq!(sum.to_string(), "10 passed, 2 failed");
     }

@@ -127,7 +127,7 @@ impl Installation<'_> {
         let (output, writer) =
             std::io::pipe().map_err(|source| PackageError::File { path: self.root.clone(), source })?;
         let bwrap = self.runner.spawn(command.stdout(writer))?;
-        // It has the other end of the pipe, and would keep it open.
+        // The command holds the write end of the pipe and would keep it open.
         drop(command);
         let started = Instant::now();
         while !is_ready(port) {

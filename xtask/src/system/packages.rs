@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_for_the_user() {
+    fn the_user_gets_one_command_to_install_missing_tools() {
         let cases = [
             (
                 Manager::Apt,

@@ -108,7 +108,7 @@ async fn copy(from: &Config, to: &Config, options: &CopyOptions) -> Result<Repor
         let text = format!("{} was moved to {} before.\n", from_place.name, to_place.name);
         return Ok((text + &secret.advice()).into());
     };
-    // Before the copy is complete: a server that starts without the file makes another secret.
+    // Done before the copy is complete, because a server that starts without the file makes another secret.
     secret.apply()?;
     let report = complete(begun).await?;
     Ok((summary(&report, &from_place.name, &to_place.name) + &secret.advice()).into())
@@ -188,7 +188,7 @@ pub(super) async fn create_schema(target: &SharedStore, name: &str) -> Result<()
     Ok(())
 }
 
-/// What messages call a library. The same in every run, and without a password.
+/// The name of a library in messages. It is the same in every run, and contains no password.
 pub(super) fn name(config: &Config) -> String {
     let folder = io_messages::absolute(&config.data_dir);
     let is_inside =

@@ -88,7 +88,7 @@ struct LineTimer {
 }
 
 impl LineTimer {
-    /// Whether the next line is due; then the time to the one after it begins.
+    /// Whether the next line is due. If so, the interval to the line after it begins.
     fn is_due(&mut self, now: Instant) -> bool {
         let is_due = now.duration_since(self.last) >= LINE_INTERVAL;
         if is_due {
@@ -200,7 +200,7 @@ pub(super) struct JsonReport {
     imported: u64,
     duplicates: u64,
     failed: Vec<JsonFailure>,
-    // The members of exports are left out when they say nothing.
+    // Details about exports are left out if they are empty.
     #[serde(skip_serializing_if = "is_zero")]
     movies: u64,
     #[serde(skip_serializing_if = "is_zero")]
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_said_with_who_does_it() {
+    fn the_note_counts_waiting_photos_and_names_the_process_that_continues() {
         assert_eq!(recognition_note(0, false), "");
         assert_eq!(
             recognition_note(1, true),

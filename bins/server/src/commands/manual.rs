@@ -80,7 +80,7 @@ fn item(argument: &Arg) -> String {
         _ => String::new(),
     };
     let name = match argument.get_long() {
-        // The value may be left out, and follows directly.
+        // The value is optional. If it is given, it follows the `=` directly.
         Some(long) if argument.is_require_equals_set() => format!("--{long}[={value}]"),
         Some(long) => format!("--{long} {value}"),
         None => value,

@@ -47,7 +47,7 @@ pub(super) async fn run(options: &RestoreOptions, config: &Config) -> Result<Rep
     let shutdown = shutdown::signal().map_err(CommandError::Signals)?;
     let bar = copy::progress_bar();
     let running = async {
-        // Before the whole backup is read.
+        // Checked first, before the whole backup is read.
         stores::require_apart(config, &options.folder)?;
         check_folder(config)?;
         let backup = verify(&options.folder, FILES_AT_ONCE, |progress| copy::update(&bar, progress)).await?;
@@ -60,7 +60,7 @@ pub(super) async fn run(options: &RestoreOptions, config: &Config) -> Result<Rep
         let Some(begun) = begin_restore(&backup, &place, &plan).await? else {
             return Ok(format!("This backup was restored to {} before.\n", place.name).into());
         };
-        // Before the restore is complete: a server that starts without the file makes another secret.
+        // Done before the restore is complete, because a server that starts without the file makes another secret.
         secret.write(&backup)?;
         let report = begun.complete(|progress| copy::update(&bar, progress)).await?;
         let text =
@@ -77,7 +77,7 @@ pub(super) async fn run(options: &RestoreOptions, config: &Config) -> Result<Rep
 
 /// Refuses a data folder that has files but no library, such as a folder of photos.
 fn check_folder(config: &Config) -> Result<(), RestoreFailure> {
-    // They may be there before: of an administrator, or of the file system.
+    // These files may exist before the library: an administrator or the file system creates them.
     const OTHERS: [&str; 3] = ["secret", "models", "lost+found"];
     let folder = io_messages::absolute(&config.data_dir);
     if config
@@ -104,7 +104,7 @@ fn check_folder(config: &Config) -> Result<(), RestoreFailure> {
 
 /// What happens to the secret, without which keys, tokens and URLs are invalid.
 enum SecretTarget {
-    /// The place has it.
+    /// The place has the secret already.
     Present,
     /// It is written to a new file.
     File(PathBuf),

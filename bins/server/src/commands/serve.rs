@@ -204,8 +204,8 @@ fn web_config(config: &Config, base_url: &BaseUrl, descriptors: Option<u64>, lis
 /// How long the first start waits for the decoders.
 const DECODER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Prints the address, advice about the base URL, and the set-up link, which is the last line of a first start. Connections are
-/// queued since the bind.
+/// Prints the address, advice about the base URL, and the set-up link, which is the last line of a first start. Clients
+/// can connect already: their connections have been queued since the port was bound.
 async fn print_address(
     library: &Library,
     config: &Config,
@@ -225,7 +225,7 @@ async fn print_address(
     }
     // Printed and not logged, because the link gives access to the library.
     if let Some(token) = library.accounts.create_setup_link().await? {
-        // What they lack is in the log, and above the link.
+        // The decoders log what they lack. They are started now, so that these lines are above the link.
         let _ = timeout(DECODER_TIMEOUT, library.indexer.start_decoders()).await;
         let base_url = base_url.as_str();
         text.push_str("There is no account yet. Create the first one in a browser:\n  ");

@@ -53,7 +53,7 @@ impl PlaceName {
         let (database, blobs) = match self {
             Self::Folder(folder) => {
                 settings.data_dir = Some(folder);
-                // The stores in the data folder.
+                // URLs without a path name the stores in the data folder.
                 ("sqlite:".to_owned(), "file:".to_owned())
             }
             Self::Stores { database, blobs } => (database, blobs),

@@ -108,7 +108,7 @@ impl Orders {
         self.certificates.clone()
     }
 
-    /// Loads the certificate from the folder or orders one, and the next one in time.
+    /// Loads the certificate from the folder or orders one, and later orders the next one in time.
     pub(super) async fn run(self, report: Report) {
         loop {
             let state = state(&self.order, &self.client, &self.folder);
@@ -137,7 +137,7 @@ fn state(order: &AcmeOrder, client: &Arc<ClientConfig>, folder: &Folder) -> Acme
         .state()
 }
 
-/// The use of one state of the library.
+/// One run of `rustls-acme`, with a state of its own.
 struct Turn {
     name: String,
     certificates: Arc<Certificates>,
@@ -166,7 +166,8 @@ impl Turn {
                 Ok(EventOk::AccountCacheStore) => {}
                 Ok(EventOk::CertCacheStore) => {
                     self.report_end().await;
-                    // The age counts again after a day. With a wrong clock, the next order could follow at once.
+                    // Waits until the day has passed and the age is checked again. With a wrong clock, the next order
+                    // could otherwise follow at once.
                     std::future::pending::<()>().await;
                 }
                 Err(EventError::Order(error)) => {
@@ -244,7 +245,7 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send
     spawn_blocking(work).await.map_err(io::Error::other)?
 }
 
-/// The file of a certificate for these names: there is only one.
+/// The file of a certificate for these names, of which there is only one.
 fn certificate_file(names: &[String]) -> String {
     format!("{}.pem", names.join("+"))
 }

@@ -12,8 +12,8 @@ use url::Url;
 use web::BaseUrl;
 use x509_parser::parse_x509_certificate;
 
-/// A certificate that ends sooner should have been renewed, also one that is valid for less than 90 days: authorities advise to
-/// renew after two thirds of its lifetime.
+/// A certificate should have been renewed when less than this is left, or less than this part of its lifetime if that is
+/// shorter. Authorities advise to renew after two thirds of the lifetime.
 const RENEWAL_DUE_MS: i64 = 14 * 24 * 60 * 60 * 1000;
 const RENEWAL_DUE_PART: i64 = 6;
 

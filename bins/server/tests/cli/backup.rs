@@ -62,7 +62,7 @@ async fn refresh_until(http: Http, app: App, mut tokens: Tokens, stop: &AtomicBo
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_backup_during_a_storm_restores_tokens_keys_and_urls() {
+async fn a_backup_under_load_restores_tokens_keys_and_urls() {
     let instance = Instance::with_password(PASSWORD);
     let samples = instance.beside("photos");
     photos::generate(&samples, 12);
@@ -169,7 +169,7 @@ fn a_restore_refuses_a_folder_of_photos() {
     let folder = backup_folder(&instance);
     let other = Instance::new();
     photos::generate(&other.data_dir(), 1);
-    // They are not of a user: of the file system, an administrator, a file manager.
+    // These files are not a user's: the file system, an administrator or a file manager creates them.
     fs::create_dir(other.data_dir().join("lost+found")).unwrap();
     fs::create_dir(other.data_dir().join("models")).unwrap();
     fs::write(other.data_dir().join(".directory"), "").unwrap();
@@ -214,7 +214,7 @@ async fn a_backup_moves_a_library_to_postgres_and_back() {
     );
     assert_eq!(ids(&server, &key), before);
     assert_eq!(crate::http::status(&server.address, &signed), 200);
-    // Back, while the server runs.
+    // The library moves back, while the server runs.
     let second = elsewhere.beside("second");
     ok(&mut with_secret(elsewhere.command(["backup", second.to_str().unwrap()])));
     drop(server);
@@ -397,7 +397,7 @@ mod planted {
     }
 
     #[test]
-    fn a_backup_replaces_what_is_no_file_in_the_place_of_a_photo() {
+    fn a_backup_replaces_links_pipes_and_devices_in_the_place_of_photos() {
         let (instance, folder, _) = with_backup();
         let names: Vec<String> =
             files_below(&folder).into_iter().filter(|name| name.starts_with("blobs/originals/")).collect();
@@ -445,7 +445,7 @@ mod planted {
         let link = instance.beside("link");
         symlink(&data, &link).unwrap();
         let at = |path: PathBuf| path.to_str().unwrap().to_owned();
-        // By a folder that does not exist.
+        // A path that leads through a folder that does not exist.
         let dotted = instance.beside("new").join("..").join(data.file_name().unwrap()).join("x");
         for inside in [
             data.clone(),
@@ -464,7 +464,7 @@ mod planted {
             }
         }
         assert!(!data.join("backup").exists() && !data.join("new").exists());
-        // Photos may be elsewhere.
+        // Photos may be outside the data folder.
         let blobs = instance.beside("blobs");
         let mut command = instance.command(["backup", &at(blobs.join("backup"))]);
         command.arg("--blob-url").arg(format!("file:{}", blobs.display()));

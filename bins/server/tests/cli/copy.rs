@@ -223,7 +223,7 @@ fn places_that_cannot_be_used_are_named() {
     check(from.run(["copy", "--to", "postgres://u:hunter2@h,s3://b"]), 2, "names no database");
     check(from.run(["copy", "--to", &path(&other)]), 1, "is not empty");
     check(from.run(["copy", "--from", "/nonexistent", "--to", &path(&other)]), 1, "There is no folder");
-    // Nothing was marked.
+    // Neither library was marked as being moved.
     from.ok(["account", "list"]);
     other.ok(["account", "list"]);
     let inside = from.data_dir().join("new");

@@ -70,7 +70,7 @@ fn failed_files_are_reported_and_not_kept() {
 }
 
 #[test]
-fn text_is_read_later_or_with_wait() {
+fn ocr_runs_after_an_import_or_during_one_with_wait() {
     let instance = Instance::with_account();
     let page = photos::samples().join("lorem-ipsum.png");
     let import = |options: &[&str]| {

@@ -91,7 +91,8 @@ fn kill_and_repeat(
     killed
 }
 
-/// Writes generated photos and the samples. All capture times differ, so that none is moved in any order of indexing.
+/// Writes generated photos and the samples. All capture times differ: equal ones would be moved apart, depending on the
+/// order of indexing.
 fn write_photos(folder: &Path) {
     photos::generate(&folder.join("generated"), GENERATED);
     let samples = photos::samples();

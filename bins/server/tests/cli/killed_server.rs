@@ -144,7 +144,7 @@ impl KillTest {
         }
 
         let kill_after = Duration::from_millis(rng.u64(KILL_AFTER_MS));
-        // From the start of the round to shortly after the kill.
+        // A random time from the start of the round to shortly after the kill.
         let mut random_delay = || kill_after.mul_f64(rng.f64() / 0.9);
         let chains: Vec<_> = self
             .chains

@@ -67,7 +67,7 @@ fn all_below(folder: &Path) -> Vec<PathBuf> {
 fn everything_in_library_backup_and_export_is_private() {
     let instance = Instance::without_folder();
     let run = |arguments: &str| {
-        // The mask of most users.
+        // The file mode creation mask that most users have.
         let mut command = std::process::Command::new("sh");
         let line = format!("umask 022; exec \"$0\" {arguments} --data-dir \"$1\"");
         command.args(["-c", &line, env!("CARGO_BIN_EXE_server")]).arg(instance.data_dir());

@@ -134,7 +134,7 @@ async fn photos_are_imported_served_and_checked_in_a_bucket() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_bucket_that_is_away_is_reported_and_served_again_when_it_is_back() {
+async fn an_unreachable_bucket_is_reported_and_served_again_when_it_is_back() {
     let setup = Setup::new().await;
     setup.import(1);
     let (key, server) = (setup.key(), setup.serve());
@@ -188,7 +188,7 @@ async fn patch(setup: &Setup, url: &str, key: &str, bytes: Vec<u8>) -> Response 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn an_upload_and_its_indexing_wait_for_a_bucket_that_is_away() {
+async fn an_upload_and_its_indexing_wait_for_an_unreachable_bucket() {
     let setup = Setup::new().await;
     let (key, server) = (setup.key(), setup.serve());
     let folder = setup.instance.beside("photos");

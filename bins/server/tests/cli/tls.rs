@@ -163,7 +163,7 @@ fn unusable_settings_and_files_are_named() {
 }
 
 #[test]
-fn doctor_judges_the_certificate() {
+fn doctor_checks_the_certificate() {
     let instance = Instance::new();
     let files = Files::create(&instance, &[NAME]);
     let doctor = |url: &str| {

@@ -231,7 +231,7 @@ fn a_failed_request_is_marked() {
 }
 
 #[test]
-fn a_collector_that_is_away_is_logged_once_and_disturbs_nobody() {
+fn a_failing_collector_is_logged_once_and_fails_no_request() {
     let instance = Instance::with_account();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let collector = Collector { address: listener.local_addr().unwrap(), received: Arc::default() };
@@ -301,7 +301,7 @@ fn the_usual_variables_name_a_collector_and_the_last_spans_are_sent_at_the_end()
     let mut command = instance.command(["serve", "--listen", "127.0.0.1:0"]);
     command.env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url());
     command.env("OTEL_SERVICE_NAME", "photos-of-ann").env("OTEL_RESOURCE_ATTRIBUTES", "host.name=attic");
-    // Longer than the test runs.
+    // The delay is longer than the test, so only the shutdown sends spans.
     let server = Server::start(command.env("OTEL_BSP_SCHEDULE_DELAY", "600000"));
     assert_eq!(status(&server.address, "/healthz"), 200);
     assert_eq!(server.stop(Signal::TERM).0.code(), Some(0));

@@ -14,7 +14,7 @@ const APPS: [(&str, &str); 6] = [
     ("mirall/", "Nextcloud for desktops"),
 ];
 
-/// The name of a device by the `User-Agent` of its app, such as `iPhone (Nextcloud iOS)`.
+/// The name of a device, derived from the `User-Agent` of its app, such as `iPhone (Nextcloud iOS)`.
 ///
 /// Some apps send the name of the device itself, others a list of products (RFC 9110, section 10.1.5).
 pub(super) fn device_name(user_agent: Option<&str>) -> KeyName {
@@ -37,7 +37,7 @@ fn is_product(word: &str) -> bool {
     })
 }
 
-/// The first product that is not the one that all browsers claim to be.
+/// The first product other than `Mozilla`, which all browsers claim to be.
 fn product_name<'a>(words: impl Iterator<Item = &'a str>) -> String {
     let mut products = words.filter(|word| is_product(word)).filter_map(|word| word.split('/').next());
     products.find(|name| *name != "Mozilla").unwrap_or_default().to_owned()

@@ -21,7 +21,7 @@ pub struct LoginFlowTokens {
     pub page: String,
 }
 
-/// What a device signs in with.
+/// The credentials that a connected device signs in with.
 #[derive(Clone)]
 pub struct ConnectedDevice {
     pub account: Account,
@@ -112,7 +112,7 @@ impl Accounts {
     }
 }
 
-/// Tokens of different purposes have different hashes, so that none can be used as another.
+/// Tokens of different purposes have different hashes, so that a token is accepted for its own purpose only.
 fn poll_hash(token: &str) -> LoginTokenHash {
     hash_parts(&[b"login flow poll", token.as_bytes()])
 }

@@ -28,9 +28,9 @@ impl Accounts {
         account: AccountId,
         device: &KeyName,
     ) -> Result<OneTimeLogin, Unavailable> {
-        // As long as a sync password, and of the same characters.
+        // The token has the length and the characters of a sync password.
         let token = new_sync_password(self.random())?;
-        // No page has this token.
+        // A login flow needs the hash of a page token. No page gets this one, because the login is confirmed below.
         let page = hash_parts(&[b"one-time page", new_session_token(self.random())?.as_bytes()]);
         let expires_at = self.parts.clock.now().plus_millis(ONE_TIME_LOGIN_MS);
         self.store_login_flow(token_hash(&token), page, device.to_string(), ONE_TIME_LOGIN_MS).await?;

@@ -6,7 +6,7 @@ use storage::{CreateKeyError, KeyHash, KeyId, KeyInfo, KeyKind, NewKey, StorageE
 
 use crate::{Accounts, Unavailable};
 
-/// The number after a taken name has at most this many characters, with the space before it.
+/// Maximum length of the number that is appended to a taken name, with the space before it, in characters.
 const MAX_NUMBER_CHARS: usize = 10;
 /// Maximum length of a name in characters.
 const MAX_NAME_CHARS: usize = 100;
@@ -107,7 +107,7 @@ impl Accounts {
         let taken: HashSet<KeyName> =
             self.sync_passwords(account).await?.into_iter().map(|password| password.name).collect();
         let free = numbered_names(device).find(|name| !taken.contains(name));
-        // The numbers do not run out.
+        // The iterator of numbered names does not end, so a free name is always found.
         Ok(free.unwrap_or_else(|| device.clone()))
     }
 }

@@ -25,7 +25,7 @@ const MINUTE_MS: i64 = 60 * SECOND_MS;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// A process: accounts with their own connection to the store. Processes can share a clock.
+/// Accounts with their own connection to the store, as in a separate process. Processes can share a clock.
 struct Process {
     accounts: Accounts,
     store: SqliteStore,

@@ -47,7 +47,7 @@ async fn ten_failures_lock_out_one_email_from_one_address() {
         Err(SignInError::LockedOut { retry_after_s }) => Some(retry_after_s),
         Err(error) => panic!("{email} {address}: {error}"),
     };
-    // The first attempt failed nine minutes ago, and counts for 15 minutes.
+    // The first failure was nine minutes ago.
     assert_eq!(locked_out(ANN, HOME).await, Some(6 * 60));
     assert_eq!(locked_out(" Ann@Example.org", "::ffff:192.0.2.1").await, Some(6 * 60));
     assert_eq!(locked_out(ANN, "192.0.2.2").await, None);
@@ -114,9 +114,9 @@ async fn full_queue_refuses_sign_ins_without_counting_them() {
     it.sign_in(ANN, "right", HOME).await.unwrap();
 }
 
-/// An unknown or invalid email costs as much as a wrong password, so that timing reveals nothing.
+/// An unknown or invalid email costs as much work as a wrong password, so that timing does not reveal accounts.
 #[tokio::test(flavor = "multi_thread")]
-async fn unknown_email_also_computes_a_password_hash() {
+async fn unknown_email_takes_the_work_of_a_password_check() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path(), clock(), 1, 1).await;
     for email in ["bob@example.org", "no address"] {

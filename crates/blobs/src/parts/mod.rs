@@ -89,7 +89,7 @@ impl PartStore {
         })
     }
 
-    /// The length of a part in bytes; `None` if it does not exist or the name is that of no part.
+    /// The length of a part in bytes; `None` if it does not exist or the name is not a name of parts.
     ///
     /// # Errors
     /// The parts cannot be read.
@@ -135,7 +135,7 @@ fn check_name(name: &str) -> io::Result<()> {
     if is_part { Ok(()) } else { Err(io::ErrorKind::InvalidFilename.into()) }
 }
 
-/// A part that is not as long as it was when it was received.
+/// The error for a part whose length has changed since it was received.
 fn wrong_length() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "a part of the upload has lost bytes")
 }

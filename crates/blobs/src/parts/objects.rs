@@ -26,7 +26,7 @@ pub(super) async fn store(objects: &dyn ObjectStore, name: &str, path: &Path) ->
     put_file(objects, &key(name), path, None).await.map_err(|error| match error {
         PutError::Blob(error) => StagingError::Blob(error),
         PutError::Read(error) => StagingError::Io(error),
-        // Nothing is compared.
+        // Never happens, because no hash is expected.
         PutError::Changed => StagingError::Io(io::Error::other(PutError::Changed)),
     })
 }
@@ -58,7 +58,7 @@ pub(super) async fn delete(objects: &dyn ObjectStore, names: Vec<String>) -> io:
             _ => Ok(()),
         }
     });
-    // One that fails does not keep the others.
+    // A failed deletion does not stop the others.
     let deleted: Vec<_> = deletions.buffer_unordered(DELETIONS_AT_ONCE).collect().await;
     deleted.into_iter().collect()
 }

@@ -72,7 +72,7 @@ impl Connect for Connections {
     }
 }
 
-/// Trusts the certificates of the system, or Mozilla's where it has none, as in a minimal container.
+/// Trusts the certificates of the system. If the system has none, as in a minimal container, trusts those of Mozilla.
 fn with_tls(tcp: HttpConnector) -> Result<HttpsConnector<HttpConnector>, rustls::Error> {
     let builder = match HttpsConnectorBuilder::new().with_provider_and_native_roots(ring::default_provider())
     {
@@ -209,7 +209,7 @@ fn response_body(body: Incoming, stall: Duration) -> HttpResponseBody {
     HttpResponseBody::new(StreamBody::new(frames))
 }
 
-/// Decides whether a failed request is repeated.
+/// Decides whether a failed request is retried.
 fn request_error_kind(error: &legacy::Error) -> HttpErrorKind {
     if error.is_connect() { HttpErrorKind::Connect } else { error_kind(error) }
 }

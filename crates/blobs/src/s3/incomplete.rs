@@ -22,7 +22,7 @@ use crate::{
 
 /// How long a signed request may be under way.
 const REQUEST_EXPIRES: Duration = Duration::from_secs(60);
-/// More pages than this are left for the next time.
+/// Maximum number of pages that one call reads. Further pages are left for the next call.
 const MAX_PAGES: usize = 100;
 
 /// The folders of this service below the prefix. Other programs may use the same bucket.
@@ -53,7 +53,8 @@ impl IncompleteUploads {
         Self(Arc::new(Inner { s3, http, prefix }))
     }
 
-    /// All of them. A server that cannot list them is expected to abort them by itself.
+    /// The incomplete uploads of this service. Returns none if the server cannot list them; such a server is expected
+    /// to abort them by itself.
     pub(crate) async fn list(&self) -> Result<Vec<IncompleteUpload>, BlobError> {
         let (mut uploads, mut after) = (Vec::new(), None);
         for _ in 0..MAX_PAGES {

@@ -1,9 +1,9 @@
 //! S3 and stores that are compatible with it.
 //!
 //! The client is the one of `object_store`. This module decides what it connects to ([`options`]), how long it waits
-//! ([`connection`]), and finds the uploads that a killed process left
-//! ([`incomplete`]). It uses only what every S3-compatible store has: no conditional writes, no appends, no renames of
-//! the server. Only the clean-up and the integrity check list keys.
+//! ([`connection`]), and finds the uploads that a killed process left ([`incomplete`]). It uses only what every
+//! S3-compatible store has: no conditional writes, no appends, no renames on the server. Only the clean-up and the
+//! integrity check list keys.
 
 mod connection;
 mod incomplete;

@@ -181,22 +181,23 @@ impl fmt::Debug for S3Credentials {
     }
 }
 
-/// How long requests may take, and how often they are repeated.
+/// How long requests may take, and how often they are retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct S3Limits {
-    /// For a connection.
+    /// Time-out for opening a connection.
     pub connect: Duration,
-    /// Without a byte sent or received, in a request that only reads. At most twice this.
+    /// Time-out for a request that only reads, while no byte is sent or received. It fails after at most twice this
+    /// time.
     pub read_stall: Duration,
-    /// The same in a request that writes, which also waits for the disks of the server.
+    /// The same for a request that writes, which also waits for the disks of the server.
     pub write_stall: Duration,
-    /// Until a reading request has an answer, with all its repetitions.
+    /// Time-out for the answer to a reading request, including all retries.
     pub answer: Duration,
-    /// Repetitions of a request.
+    /// Maximum number of retries of a request.
     pub retries: usize,
-    /// The pause before the first repetition. Each pause is up to twice as long as the one before.
+    /// The pause before the first retry. Each pause is up to twice as long as the one before.
     pub backoff: Duration,
-    /// A request is not repeated later than this.
+    /// A request is not retried when this time has passed since the first attempt.
     pub retry_within: Duration,
 }
 
@@ -227,7 +228,7 @@ pub struct S3Options {
     pub path_style: Option<bool>,
     /// How this process signs in.
     pub credentials: S3Credentials,
-    /// Time-outs and repetitions.
+    /// Time-outs and retries.
     pub limits: S3Limits,
 }
 
@@ -363,7 +364,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_panics_and_a_location_is_parsed_as_it_is_shown(text in "(s3://)?[a-z./:@ -]{0,20}") {
+        fn no_text_panics_and_locations_round_trip(text in "(s3://)?[a-z./:@ -]{0,20}") {
             if let Ok(location) = text.parse::<S3Location>() {
                 let shown = format!("s3://{}/{}", location.bucket, location.prefix);
                 prop_assert_eq!(shown.parse::<S3Location>(), Ok(location));

@@ -12,7 +12,8 @@ use tokio::time::timeout;
 
 use crate::s3_failure::{S3Failure, classified};
 
-/// The objects of a bucket. Every error is a [`S3Failure`], every wait is bounded, and no short response counts as whole.
+/// The objects of a bucket. Every error is a [`S3Failure`], every wait is bounded, and a truncated response is an
+/// error.
 #[derive(Debug)]
 pub(super) struct S3Store<S> {
     client: Arc<S>,

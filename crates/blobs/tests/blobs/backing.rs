@@ -14,7 +14,7 @@ use tempfile::TempDir;
 /// The prefix of the keys in a bucket.
 pub(crate) const PREFIX: &str = "library/a";
 
-/// A store and its backend.
+/// A store with its backend.
 pub(crate) struct Backing {
     pub(crate) store: BlobStore,
     /// The local folder.
@@ -64,7 +64,7 @@ impl Backing {
         Self { store, dir, s3 }
     }
 
-    /// The paths of all files and the keys of all objects, without lock files.
+    /// All files and objects except the locks.
     pub(crate) fn files(&self) -> Vec<String> {
         let mut found = files(self.dir.path());
         if let Some(bucket) = &self.s3 {
@@ -84,7 +84,7 @@ impl Backing {
     }
 }
 
-/// The settings for a test server. Failed requests are retried at once.
+/// The settings for a test server, with retries at once.
 pub(crate) fn options(server: &S3Server) -> S3Options {
     let location = format!("s3://{BUCKET}/{PREFIX}").parse().unwrap();
     let mut options = S3Options::new(location, S3Credentials::key(KEY_ID, SECRET));
@@ -93,7 +93,7 @@ pub(crate) fn options(server: &S3Server) -> S3Options {
     options
 }
 
-/// The paths of all files, without lock files.
+/// The paths of all files except the locks.
 pub(crate) fn files(root: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![root.to_owned()];

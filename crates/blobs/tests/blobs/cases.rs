@@ -105,7 +105,7 @@ async fn an_upload_must_match_its_checksum(it: Backing) {
         Checksum::new(right.algorithm(), value).unwrap()
     };
     let each = right.iter().flat_map(|right| [(vec![right.clone()], true), (vec![wrong(right)], false)]);
-    // If there are several checksums, each must match, also if they are of one algorithm.
+    // All of several checksums must match, whether they have one algorithm or several.
     let first = || right.first().unwrap();
     let last = || right.last().unwrap();
     let several = [

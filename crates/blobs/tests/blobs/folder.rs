@@ -24,7 +24,7 @@ async fn a_staged_file_is_renamed_and_not_copied() {
     store.content.put_staged(Original, staged).await.unwrap();
     let [stored] = &files(dir.path())[..] else { panic!("not one file") };
     assert_eq!(dir.path().join(stored).metadata().unwrap().ino(), inode);
-    // Storing the same bytes again leaves the stored file unchanged.
+    // Storing the same bytes again leaves the stored file as it is.
     let again = crate::backing::staged(&store.staging, b"photo").await;
     store.content.put_staged(Original, again).await.unwrap();
     assert_eq!(files(dir.path()), std::slice::from_ref(stored));

@@ -62,7 +62,7 @@ fn a_key_without_a_secret_is_refused() {
 }
 
 #[tokio::test]
-async fn a_missing_bucket_loses_no_blob_and_no_part() {
+async fn a_missing_bucket_does_not_report_missing_blobs_or_parts() {
     let it = Backing::bucket().await;
     let hash = it.store.content.put_bytes(Original, Bytes::from_static(b"hello")).await.unwrap();
     let name = part(&it.store.parts, b"part").await;

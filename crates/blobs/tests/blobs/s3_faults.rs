@@ -66,7 +66,7 @@ async fn put_long(it: &Backing) -> Result<ContentHash, blobs::PutError> {
 }
 
 #[tokio::test]
-async fn an_unreachable_server_is_an_error_at_once_and_is_used_again_later() {
+async fn an_unreachable_server_fails_soon_and_works_again_later() {
     let mut it = Backing::bucket().await;
     let hash = it.store.content.put_bytes(Original, Bytes::from_static(b"hello")).await.unwrap();
     let bucket = it.s3.take().unwrap();
@@ -106,7 +106,7 @@ async fn retries_are_bounded() {
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_answer_is_an_error_in_time() {
+async fn a_server_that_does_not_answer_times_out() {
     let it = Backing::bucket().await;
     let (_dir, store) = impatient(&it);
     it.server().on_request(|_| Fault::Hold(Arc::new(Notify::new())));
@@ -125,7 +125,7 @@ async fn a_server_that_does_not_answer_is_an_error_in_time() {
 }
 
 #[tokio::test]
-async fn an_upload_whose_connection_is_closed_is_retried() {
+async fn an_upload_is_retried_after_its_connection_was_closed() {
     let it = Backing::bucket().await;
     it.server().on_request(first(2, is_part, Fault::CutRequest(1_000_000)));
     let hash = put_long(&it).await.unwrap();
@@ -179,7 +179,7 @@ async fn an_upload_whose_caller_is_cancelled_is_aborted() {
 }
 
 #[tokio::test]
-async fn a_body_that_was_corrupted_in_transit_is_refused() {
+async fn a_body_changed_in_transit_is_refused() {
     let it = Backing::bucket().await;
     it.server().on_request(|head| match head.method.as_str() {
         "PUT" => Fault::CorruptRequest,
@@ -195,7 +195,7 @@ async fn a_body_that_was_corrupted_in_transit_is_refused() {
 }
 
 #[tokio::test]
-async fn an_interrupted_response_is_resumed() {
+async fn a_truncated_response_is_resumed() {
     let it = Backing::bucket().await;
     let hash = put_long(&it).await.unwrap();
     it.server().on_request(first(2, is_get, Fault::CutResponse(3_000_000)));
@@ -205,7 +205,7 @@ async fn an_interrupted_response_is_resumed() {
 }
 
 #[tokio::test]
-async fn a_response_that_cannot_be_resumed_is_an_error_and_not_truncated() {
+async fn a_truncated_response_that_cannot_be_resumed_is_an_error() {
     let it = Backing::bucket().await;
     let hash = put_long(&it).await.unwrap();
     it.server().on_request(first(1, is_get, Fault::CutResponse(3_000_000)));
@@ -230,7 +230,7 @@ async fn a_write_whose_response_is_lost_is_retried() {
 }
 
 #[tokio::test]
-async fn an_upload_whose_last_response_is_lost_is_stored() {
+async fn an_upload_is_stored_although_its_last_response_is_lost() {
     let it = Backing::bucket().await;
     let is_last = |head: &http::request::Parts| {
         head.method == "POST" && head.uri.query().is_some_and(|query| query.starts_with("uploadId="))

@@ -30,8 +30,8 @@ const CANDIDATES_PER_RESULT: usize = 2;
 /// An index is read again from the start when it has grown by half, and by at least this many rows, because it also
 /// contains deleted rows.
 const MIN_GROWTH: usize = 65_536;
-/// If a camera took more images, the scan does not know them. It finds candidates of all cameras, of which the store
-/// chooses; with so many images of the camera, few scans find enough.
+/// If a camera took more images than this, a scan is not limited to them. It finds candidates of all cameras, and the
+/// store selects those of the camera. With so many images of the camera, few scans find enough.
 const MAX_CAMERA_IMAGES: u32 = 20_000;
 /// An upper bound for the difference between a similarity of rounded vectors and the exact one.
 const MAX_ROUNDING_ERROR: f32 = 0.05;
@@ -133,7 +133,7 @@ pub(super) struct EncoderResults {
 }
 
 impl Catalogue {
-    /// The images that best match the words, by each encoder that can encode some of them.
+    /// The images that best match the words, for each encoder that knows at least one of the words.
     pub(super) async fn match_appearance(
         &self,
         encoders: &[ActiveEncoder],
@@ -189,7 +189,7 @@ impl Catalogue {
         }
         let (index, query) = (results.index.clone(), results.query.clone());
         let scan = run_limited("scan embeddings", &self.parts.embeddings.scans, move || {
-            // An image that was encoded again also has older rows.
+            // An image that was encoded again also has older rows in the index, so more rows than images are requested.
             let options = ScanOptions { best: others.len().saturating_mul(4), threads: 1 };
             let others: KeySet = others.into_iter().collect();
             index.scan(&query.vector, &RowFilter { images: Some(&others), ..RowFilter::default() }, options)
@@ -355,7 +355,7 @@ fn lock(index: &Mutex<Index>) -> MutexGuard<'_, Index> {
     index.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Appends a stored vector to an index. One of the wrong length is skipped, and one that is visited again.
+/// Appends a stored vector to an index. Skips a vector of the wrong length, and one that is visited again.
 fn push(index: &mut Index, row: &StoredVector) {
     let id = vectors::RowId(row.id.0);
     if Some(id) <= index.last() {

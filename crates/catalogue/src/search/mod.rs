@@ -73,10 +73,10 @@ impl From<AppearanceError> for SearchError {
     }
 }
 
-/// What a search compares with its words.
+/// The texts and embeddings that a search compares with its words.
 struct Matching<'a> {
     text: &'a QueryText,
-    /// The texts; `None` for none.
+    /// The text columns; `None` if texts are not compared.
     columns: Option<TextColumns>,
     max_text_results: u32,
     appearance: Option<Appearance>,
@@ -92,7 +92,7 @@ enum Appearance {
 }
 
 impl<'a> Matching<'a> {
-    /// As Search images defines its channels.
+    /// The comparison for the requested channels, as the operation Search images defines them.
     fn of_channels(text: &'a QueryText, channels: Option<Channels>, limit: Limit) -> Self {
         let merged_text_results = limit.get().saturating_mul(2).max(MIN_TEXT_RESULTS);
         let (columns, max_text_results, appearance) = match channels {

@@ -7,10 +7,10 @@ use storage::{MAX_TEXT_MATCHES, StorageError, TextColumns};
 use super::{Appearance, Hit, Matching, SearchError};
 use crate::Catalogue;
 
-/// As many images as a ranking has. Its pages end there, because each page computes the ranking again.
+/// Maximum number of images in a ranking. Each page computes the whole ranking again, so there are no pages beyond it.
 const MAX_RANKED: usize = 300;
 
-/// Cameras of an account that are offered.
+/// Maximum number of cameras of an account that are listed.
 const MAX_CAMERAS: u32 = 500;
 
 /// What a search compares with its words.

@@ -7,7 +7,7 @@ use crate::{XmlWriter, names::DAV};
 /// Maximum length of the owner as XML, in bytes.
 const MAX_OWNER_BYTES: usize = 2048;
 
-/// What a lock shares with others.
+/// Whether others may lock the same resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockScope {
     /// Only its holder may write.
@@ -16,7 +16,7 @@ pub enum LockScope {
     Shared,
 }
 
-/// The lock that a LOCK asks for (RFC 4918 §14.11).
+/// The lock that a LOCK requests (RFC 4918 §14.11).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockInfo {
     pub scope: LockScope,

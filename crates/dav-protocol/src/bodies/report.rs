@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reports_are_told_apart_by_their_root() {
+    fn reports_are_distinguished_by_their_root_element() {
         let body = br#"<oc:filter-files xmlns:oc="http://owncloud.org/ns"/>"#;
         assert_eq!(parse_report(body), Ok(Report::FilterFiles));
         assert_eq!(parse_report(b"<a/>"), Ok(Report::Other));

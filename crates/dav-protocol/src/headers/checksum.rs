@@ -66,7 +66,7 @@ fn base64(text: &str) -> Option<Vec<u8>> {
     BASE64.decode(text.trim().as_bytes()).ok()
 }
 
-/// The client for computers writes a checksum of 32 bits as a number, without leading zeros.
+/// Decodes hexadecimal digits. The desktop client writes a checksum of 32 bits as a number, without leading zeros.
 fn hexadecimal(algorithm: ChecksumAlgorithm, text: &str) -> Option<Vec<u8>> {
     if algorithm.bytes() == 4 && (1..8).contains(&text.len()) {
         return HEXLOWER_PERMISSIVE.decode(format!("{text:0>8}").as_bytes()).ok();

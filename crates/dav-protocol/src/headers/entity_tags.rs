@@ -7,7 +7,7 @@ pub struct EntityTag {
 }
 
 impl EntityTag {
-    /// Parses a tag. One without quotes is accepted, because old clients send them.
+    /// Parses a tag. A tag without quotes is accepted, because old clients send such tags.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let (is_weak, text) = text.strip_prefix("W/").map_or((false, text), |text| (true, text));

@@ -62,7 +62,7 @@ impl IfHeader {
         if lists.is_empty() { Err(INVALID) } else { Ok(Self { lists }) }
     }
 
-    /// Whether the header is met. `is_state` says whether a resource has a state.
+    /// Whether the header is met. `is_state` returns whether a resource has a state.
     pub fn is_met(&self, is_state: impl Fn(Option<&str>, &IfState) -> bool) -> bool {
         self.lists.iter().any(|list| {
             let resource = list.resource.as_deref();

@@ -1,7 +1,7 @@
 use super::InvalidHeader;
 
 /// The longest time for which a lock is granted, in seconds. Clients refresh their locks, so a short time only matters
-/// after one has disappeared.
+/// after a client has disappeared.
 pub const DEFAULT_LOCK_S: u32 = 600;
 
 /// `Depth` (RFC 4918 §10.2).
@@ -31,7 +31,7 @@ pub fn overwrite(value: &str) -> Result<bool, InvalidHeader> {
     match value.trim() {
         value if value.eq_ignore_ascii_case("t") => Ok(true),
         value if value.eq_ignore_ascii_case("f") => Ok(false),
-        // The app for iOS.
+        // The app for iOS sends words.
         value if value.eq_ignore_ascii_case("true") => Ok(true),
         value if value.eq_ignore_ascii_case("false") => Ok(false),
         _ => Err(InvalidHeader("Overwrite")),
@@ -43,8 +43,8 @@ pub fn is_true(value: &str) -> bool {
     value.trim() == "1" || value.trim().eq_ignore_ascii_case("true")
 }
 
-/// `Timeout` (RFC 4918 §10.7) in seconds, from 1 to [`DEFAULT_LOCK_S`]. The first time that can be read counts, and
-/// without one the longest, because the server may choose any.
+/// `Timeout` (RFC 4918 §10.7) in seconds, from 1 to [`DEFAULT_LOCK_S`]. The first readable time counts. Without a
+/// readable time, the longest is used, because the server may choose any time.
 pub fn lock_timeout_s(value: &str) -> u32 {
     let seconds = |part: &str| {
         let digits = part.trim().strip_prefix("Second-")?;

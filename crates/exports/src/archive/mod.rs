@@ -131,7 +131,7 @@ impl Archive {
         }
     }
 
-    /// Reads entries, in the order of the archive. Those that share a content follow each other.
+    /// Reads entries, in the order of the archive. Entries that share their content follow each other.
     pub(crate) fn read_each(&self, entries: &[usize], on_content: OnContent<'_>) -> ControlFlow<()> {
         match &self.content {
             Content::Zip(archive) => read_each(entries, |entry| archive.content(entry), on_content),

@@ -102,8 +102,8 @@ impl Header {
         }
     }
 
-    /// Where the data are. Writers of streams leave the lengths out; then the data show where they end. `None` if the data
-    /// are cut off.
+    /// Where the data are. An archive that was written as a stream may have no lengths in its headers; then the end of
+    /// deflated data is found by inflating them. `None` if the data are cut off or their end cannot be found.
     fn location(&self, file: &FileReader, file_bytes: u64) -> Option<Location> {
         let is_streamed = self.flags & HAS_DESCRIPTOR != 0 && self.compressed == 0;
         let is_deflated = CompressionMethod::new(self.method) == CompressionMethod::DEFLATE;

@@ -55,7 +55,7 @@ impl TarArchive {
     }
 }
 
-/// The numbers of the entries by path, which hard links name.
+/// The numbers of the entries, by the paths that hard links name.
 #[derive(Debug, Default)]
 pub(super) struct HardLinks(HashMap<String, usize>);
 
@@ -69,7 +69,7 @@ pub(super) struct ListedEntry {
 }
 
 impl ListedEntry {
-    /// The entry that gets a number. `None` for folders and records about the archive.
+    /// Describes an entry. `None` for folders and records about the archive, which get no number.
     pub(super) fn of<R: Read>(
         entry: &mut ::tar::Entry<'_, R>,
         links: &mut HardLinks,
@@ -83,7 +83,7 @@ impl ListedEntry {
             EntryType::Directory | EntryType::XGlobalHeader => return None,
             EntryType::Regular | EntryType::Continuous if is_sparse(entry) => Err(EntryError::NotAFile),
             EntryType::Regular | EntryType::Continuous => Ok(None),
-            // Some programs repeat the content.
+            // Some programs write the content of a hard link again.
             EntryType::Link if entry.size() > 0 => Ok(None),
             EntryType::Link => {
                 let target = entry.link_name_bytes().map(|name| link_key(&super::zip::name(&name)));
@@ -100,12 +100,12 @@ impl ListedEntry {
     }
 }
 
-/// A path as hard links and entries have it in common: some programs write one with a leading `./` or `/`.
+/// The form of a path in which entries and hard links are compared: some programs write a leading `./` or `/`.
 fn link_key(path: &str) -> String {
     crate::names::parts(path).join("/")
 }
 
-/// Whether the content is a sparse file in a form that only extended headers tell from a whole one.
+/// Whether an entry is a sparse file in a form that only its extended headers show.
 fn is_sparse<R: Read>(entry: &mut ::tar::Entry<'_, R>) -> bool {
     let Ok(Some(extensions)) = entry.pax_extensions() else { return false };
     extensions.flatten().any(|extension| extension.key_bytes().starts_with(b"GNU.sparse."))

@@ -120,7 +120,7 @@ fn names_that_are_not_utf_8_stay_different() {
 }
 
 #[test]
-fn every_byte_has_its_own_character() {
+fn names_in_code_page_437_have_a_character_for_each_byte() {
     let bytes: Vec<u8> = (0..=u8::MAX).collect();
     let name = zip::name(&bytes);
     assert_eq!(name.chars().collect::<std::collections::BTreeSet<_>>().len(), bytes.len());

@@ -15,7 +15,7 @@ use rawzip::{
 use super::{Entry, EntryError, OnEntry, Verified, range, salvage};
 use crate::limits::MAX_NAME_BYTES;
 
-/// The longest comment that the end of a directory is looked for behind, with room for its records.
+/// How much of the file's end is searched for the end of the directory: room for the longest comment and for the records.
 const SEARCH_BYTES: u64 = 128 << 10;
 /// Names, extra fields and comments of an entry have at most 64 KB each.
 const BUFFER_BYTES: usize = 256 << 10;
@@ -114,7 +114,7 @@ fn list(
             Err(error) => return (entries, Some(error.to_string())),
         };
         listed += 1;
-        // A small archive of entries that share their data expands without end.
+        // Entries that share their data could expand a small archive without end.
         data_bytes = data_bytes.saturating_add(record.compressed_size_hint());
         if data_bytes > directory.directory_offset() {
             return (entries, Some("its entries overlap".into()));

@@ -18,7 +18,7 @@ use crate::{
 
 const ALBUMS: &str = "Albums";
 
-/// Uses the lists of photos, and returns the albums. CSV files of any other kind are left out of exports; on disk they
+/// Applies the lists of photos, and returns the albums. CSV files of any other kind are left out of exports; on disk they
 /// count as photos, so that the import refuses them.
 pub(super) fn apply(draft: &mut Draft<'_>) -> Vec<PlannedAlbum> {
     let mut lists = Vec::new();
@@ -46,7 +46,7 @@ pub(super) fn apply(draft: &mut Draft<'_>) -> Vec<PlannedAlbum> {
     albums
 }
 
-/// The photos that lists may mean, as positions in the draft.
+/// The photos that lists may name, as positions in the draft.
 struct AppleExport {
     by_name: HashMap<String, Vec<usize>>,
     by_folder: HashMap<(usize, String), Vec<usize>>,
@@ -94,7 +94,7 @@ impl AppleExport {
         }
     }
 
-    /// Uses a list of photos. Its names mean photos in its own folder first.
+    /// Applies a list of photos. A name means the photos of that name in the list's own folder, if there are any.
     fn apply_list(&self, draft: &mut Draft<'_>, list: &Item, rows: Vec<ApplePhoto>) {
         let mut by_name: HashMap<String, Option<ApplePhoto>> = HashMap::with_capacity(rows.len());
         let mut names = Vec::new();

@@ -22,7 +22,7 @@ pub(super) fn find(draft: &Draft<'_>) -> Vec<Vec<usize>> {
 fn copies(draft: &Draft<'_>, photos: Vec<usize>) -> Vec<Vec<usize>> {
     let item = |photo: &usize| draft.photos.get(*photo).map(|photo| photo.item);
     let of_length = split(photos, |photo| item(photo).map(|item| draft.scan.bytes(item)));
-    // Only now: files on disk are read for it.
+    // The checksum is compared last, because files on disk are read for it.
     let of_content = |photos| split(photos, |photo| draft.scan.crc32(item(photo)?));
     of_length.into_iter().flat_map(of_content).collect()
 }
@@ -38,7 +38,8 @@ fn split<K: std::hash::Hash + Eq>(photos: Vec<usize>, key: impl Fn(&usize) -> Op
     groups.into_values().filter(|group| group.len() > 1).collect()
 }
 
-/// Gives all copies of a photo the sidecar of the first one that has one and is in no album.
+/// Gives all copies of a photo the same sidecar: that of the first copy with a sidecar outside of albums, otherwise that
+/// of the first copy with a sidecar.
 pub(super) fn share_sidecars(draft: &mut Draft<'_>, copies: &[Vec<usize>]) {
     for copies in copies {
         let Ok(Some(sidecar)) = common_sidecar(draft, copies) else { continue };
@@ -50,7 +51,7 @@ pub(super) fn share_sidecars(draft: &mut Draft<'_>, copies: &[Vec<usize>]) {
     }
 }
 
-/// Reports copies without a sidecar whose other copies have different ones.
+/// Reports copies that have no sidecar and whose other copies have different ones.
 pub(super) fn report_contradictions(draft: &mut Draft<'_>, copies: &[Vec<usize>]) {
     for copies in copies {
         if common_sidecar(draft, copies) != Err(Contradiction) {
@@ -93,8 +94,8 @@ fn facts<'a>(draft: &'a Draft<'_>, sidecar: usize) -> Option<Facts<'a>> {
     Some((described.title.as_deref(), described.taken_at, described.is_trashed))
 }
 
-/// Gives a sidecar that is left to the only photo without one that has the name in the sidecar. If the sidecar is in an
-/// album, so is the photo.
+/// Gives an unused sidecar to the photo without a sidecar that has the title of the sidecar as its name. Both must be the
+/// only ones of this name. If the sidecar is in an album, the photo is added to the album.
 pub(super) fn take_by_title(draft: &mut Draft<'_>) {
     let mut photos: HashMap<String, Vec<usize>> = HashMap::new();
     for (position, photo) in draft.photos.iter().enumerate() {

@@ -38,7 +38,7 @@ pub(super) struct SidecarItem<'a> {
     pub(super) item: &'a Item,
     pub(super) folder: &'a Folder,
     pub(super) kind: SidecarKind,
-    /// What a JSON file describes, if that is a photo.
+    /// The photo that a JSON file describes, if it describes one.
     pub(super) described: Option<TakeoutPhoto>,
     pub(super) is_used: bool,
 }
@@ -49,7 +49,7 @@ pub(super) struct Csv<'a> {
     pub(super) content: Vec<u8>,
 }
 
-/// A folder, the same in all parts of an export.
+/// Identifies a folder across all parts of an export.
 pub(super) type FolderKey<'a> = (bool, &'a str);
 
 pub(super) fn folder_key(folder: &Folder) -> FolderKey<'_> {
@@ -64,9 +64,9 @@ pub(super) struct Draft<'a> {
     pub(super) sidecars: Vec<SidecarItem<'a>>,
     /// The title of each folder that is an album, and the file with the title.
     pub(super) album_titles: HashMap<FolderKey<'a>, (String, &'a Item)>,
-    /// Folders with a title that are for the photos of a year, which is no album.
+    /// Folders that have a title but hold the photos of a year, so they are no albums.
     pub(super) year_folders: HashSet<FolderKey<'a>>,
-    /// Albums with photos that are only in other folders.
+    /// Photos that belong to the album of a folder but are in other folders.
     pub(super) members: Vec<(FolderKey<'a>, usize)>,
     pub(super) csv_files: Vec<Csv<'a>>,
     /// The lists of albums in exports of this library.
@@ -230,8 +230,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The year that the folder of a photo without a sidecar is for. In an export of Google, the time of the file is that
-    /// of the export.
+    /// The year that the folder of a photo without a sidecar is for. The time of the file is of no use: in an export of
+    /// Google, it is the time of the export.
     fn year_of_folder(&self, photo: &Photo<'_>) -> Option<domain::Timestamp> {
         let is_candidate =
             photo.folder.is_takeout && photo.takeout.is_none() && !self.is_album(folder_key(photo.folder));

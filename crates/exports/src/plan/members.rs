@@ -18,7 +18,7 @@ type Facts = (String, Option<Timestamp>, Option<[u64; 2]>);
 /// How many copies and versions of one photo are compared. This bounds the work for a hostile export.
 const MAX_COMPARED: usize = 100;
 
-/// A sidecar without a time could be that of any photo with its title.
+/// The facts of a sidecar. `None` for a sidecar without a time, which could be that of any photo with its title.
 fn facts(described: &TakeoutPhoto) -> Option<Facts> {
     let title = composed(described.title.as_deref()?).into_owned();
     described.taken_at.or(described.uploaded_at)?;
@@ -61,8 +61,9 @@ fn described<'a>(draft: &'a Draft<'_>, sidecar: usize) -> Option<&'a TakeoutPhot
     draft.sidecars.get(sidecar)?.described.as_ref()
 }
 
-/// The copies and versions of the photo that a sidecar describes: those of its own export, if it has any, and of these
-/// those that were uploaded at the same time, if they are of several photos.
+/// The copies and versions of the photo that a sidecar describes; `None` if it may describe several photos. Photos of the
+/// sidecar's own export are preferred. If these are several photos, only those that were uploaded at the sidecar's time
+/// of upload count.
 fn one_photo(draft: &Draft<'_>, sidecar: usize, photos: &[usize]) -> Option<Vec<usize>> {
     let own = draft.sidecars.get(sidecar)?;
     let folder = |photo: &usize| draft.photos.get(*photo).map(|photo| photo.folder);

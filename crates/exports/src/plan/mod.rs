@@ -29,7 +29,7 @@ use crate::{
 };
 use draft::Draft;
 
-/// A photo to import, or another file, whose content decides.
+/// A photo to import, or a file of unknown purpose, which the import accepts or refuses by its content.
 #[derive(Debug)]
 pub struct PlannedPhoto {
     /// Its path. The path of a file in an archive continues that of the archive.
@@ -57,7 +57,7 @@ impl PlannedPhoto {
 pub struct SidecarFile {
     /// Its format, judged by its name.
     pub kind: SidecarKind,
-    /// Its path, as that of a photo.
+    /// Its path, in the same form as the path of a photo.
     pub path: PathBuf,
     place: Place,
 }
@@ -122,7 +122,8 @@ fn pair_sidecars(draft: &mut Draft<'_>) {
     years::mark(draft, &copies);
     copies::share_sidecars(draft, &copies);
     copies::take_by_title(draft);
-    // After the others: a sidecar of its own, also in another folder, is better than that of the original.
+    // After the other matches, because a photo's own sidecar, even in another folder, is better than that of its
+    // original.
     pairing::pair_edited(draft);
     copies::share_sidecars(draft, &copies);
     copies::report_contradictions(draft, &copies);

@@ -5,7 +5,8 @@ use std::{borrow::Cow, collections::HashMap};
 use super::draft::{Draft, FolderKey, Photo, folder_key};
 use crate::{folder::Folder, names, scan::Scan};
 
-/// The files of one folder, by name. Several parts of an export, or several exports, may have the same name.
+/// The files of one folder, by name. Several files may have the same name: in several parts of an export, or in several
+/// exports.
 #[derive(Default)]
 struct Group<'a> {
     photos: Names<'a>,
@@ -97,7 +98,7 @@ fn groups<'a>(
 
 fn pair_group(group: &Group<'_>, draft: &mut Draft<'_>) {
     let matches = media::match_sidecars(&group.photos.texts(), &group.sidecars.texts());
-    // A sidecar with a better one for the same photo is not reported.
+    // A sidecar is not reported if its photo has a better one.
     let found = matches.by_photo.iter().flat_map(|found| found.xmp.into_iter().chain(found.takeout));
     let chosen: Vec<usize> = found.chain(matches.unmatched.iter().copied()).collect();
     set_used(draft, group.sidecars.files.iter().flatten(), true);
@@ -122,8 +123,8 @@ fn set_used<'a>(draft: &mut Draft<'_>, sidecars: impl Iterator<Item = &'a usize>
     }
 }
 
-/// Chooses among sidecars of the same name: from the photo's archive, from its export, or the only one, if no other photo
-/// of the same name is nearer to it.
+/// Chooses among sidecars of the same name: one from the photo's archive, otherwise one from its export, otherwise the
+/// only one, unless another photo of the same name is in the archive of that sidecar.
 fn pick(draft: &Draft<'_>, photo: usize, namesakes: &[usize], sidecars: &[usize]) -> Option<usize> {
     let folder_of = |photo: usize| draft.photos.get(photo).map(|photo| photo.folder);
     let own = folder_of(photo)?;

@@ -11,9 +11,9 @@ use super::{
 };
 use crate::{folder::Folder, names, scan::Scan};
 
-/// Recognizes folders of exports whose own folder was renamed or left out, by the sidecars in them. The folder above these
-/// belongs to the same export, folders beside these if they are those of an album or a year, and folders of other parts if they
-/// have the same names.
+/// Recognizes exports whose root folder was renamed or left out, by the sidecars in their folders. Besides these folders,
+/// the export has the folder above them, folders beside them that are those of an album or a year, and folders of other
+/// parts with the same names.
 pub(super) fn recognize(scan: &mut Scan, json: &JsonFiles) {
     let folders_with = |is_wanted: fn(&TakeoutFile) -> bool| -> HashSet<usize> {
         let files =

@@ -27,7 +27,7 @@ use crate::response_body::{BodyError, ResponseBody};
 /// The state of a connection.
 pub(super) struct Activity {
     pub(super) slot: Slot,
-    /// Number of responses that the HTTP library has completely, but may not have sent.
+    /// Number of responses that the HTTP library has received completely, but may not have sent.
     unsent: AtomicU32,
     /// Notified when a response of HTTP/2 was counted in `unsent`.
     completed: Notify,
@@ -48,8 +48,9 @@ impl Activity {
         })
     }
 
-    /// Polls a connection, and records which responses it has sent: what it had before the poll was written, unless the client
-    /// accepts no bytes. With HTTP/1.1 the poll itself completes responses.
+    /// Polls a connection, and records which responses it has sent. The responses that the library had completely before the poll
+    /// have been written after it, unless the client accepts no bytes. With HTTP/1.1 the poll itself completes responses, so these
+    /// count, too.
     pub(super) fn poll<C: Future>(
         &self,
         connection: Pin<&mut C>,
@@ -99,7 +100,7 @@ impl Activity {
     }
 }
 
-/// A request in progress, for whoever reads its body.
+/// A request in progress, for the reader of its body.
 pub(crate) struct RequestActivity {
     connection: Arc<Activity>,
     body_received: AtomicBool,
@@ -134,7 +135,7 @@ impl InProgress {
         Ok(Self { request: Arc::new(request), is_multiplexed: stream.is_some() })
     }
 
-    /// The request, for whoever reads its body.
+    /// The request, for the reader of its body.
     pub(super) fn request(&self) -> Arc<RequestActivity> {
         self.request.clone()
     }
@@ -155,9 +156,9 @@ impl Drop for InProgress {
 /// The body of a response, dropped when the HTTP library has all of it.
 pub(super) struct TrackedBody {
     body: ResponseBody,
-    /// How far an HTTP/2 stream has delivered it; `None` for HTTP/1.1.
+    /// How far an HTTP/2 stream has delivered the body; `None` for HTTP/1.1.
     delivery: Option<Arc<Delivery>>,
-    /// What an HTTP/2 stream has not taken of the last chunk.
+    /// The part of the last chunk that an HTTP/2 stream has not taken.
     rest: Bytes,
     /// The body has ended; `rest` may be left.
     has_ended: bool,
@@ -187,8 +188,8 @@ impl Body for TrackedBody {
             return Pin::new(&mut self.body).poll_frame(cx);
         };
         delivery.delivered();
-        // A stream takes a part as soon as the window has room for one byte. So the last byte is a part of its own: the stream takes
-        // it when everything before it fits, and until then it waits and can be ended.
+        // A stream takes a part as soon as its window has room for one byte of the part. So the last byte is a part of its own: the
+        // stream takes it only when everything before it fits. Until then the stream waits for its client and can be ended.
         while self.rest.len() < 2 && !self.has_ended {
             match ready!(Pin::new(&mut self.body).poll_frame(cx)) {
                 None => self.has_ended = true,

@@ -20,11 +20,12 @@ use crate::HttpLimits;
 
 /// Upper bound on the bytes that the system has of a response and the client has not acknowledged.
 const SEND_BUFFER_BYTES: usize = 256 * 1024;
-/// Upper bound on those of them that the system has not even sent, so that written bytes soon mean accepted bytes. Only Linux has it.
+/// Upper bound on the bytes of a response that the system has not sent yet, so that written bytes soon mean accepted bytes. Only
+/// Linux has this limit.
 #[cfg(target_os = "linux")]
 const UNSENT_BYTES: u32 = 64 * 1024;
 
-/// How much a client that accepts nothing lets the server write.
+/// The number of bytes that the server can write while the client accepts nothing.
 #[cfg(target_os = "linux")]
 const BUFFER_BYTES: usize = UNSENT_BYTES as usize;
 #[cfg(not(target_os = "linux"))]
@@ -44,7 +45,8 @@ pub(super) fn limit_buffer(stream: &TcpStream) -> io::Result<()> {
 /// The time that a client may let the server wait before it accepts more of a response. Waiting uses up the allowance, and
 /// every accepted byte adds to it, so that a client at the minimum rate is not cut off (where the system limits unsent bytes).
 ///
-/// Bytes are written to a buffer. Those that may only fill it add nothing, because the client need not have accepted any.
+/// Bytes are written to a buffer. The bytes that may only fill the buffer add nothing, because the client may not have accepted
+/// any.
 #[derive(Debug)]
 pub(super) struct WriteAllowance {
     remaining: Duration,
@@ -82,7 +84,7 @@ impl WriteAllowance {
         self.waiting_since
     }
 
-    /// The client accepts nothing now. Returns when it is cut off.
+    /// Records that the client accepts nothing now. Returns the time at which the client is cut off.
     pub(super) fn wait(&mut self, now: Instant) -> Instant {
         *self.waiting_since.get_or_insert(now) + self.remaining
     }

@@ -14,10 +14,10 @@ use tokio::{
 
 use super::http2::Delivery;
 
-/// A connection that has sent no request yet is as hard to close as one that waits for a response to be read, for this long.
+/// How long a connection that has sent no request yet counts as one that waits for its client. After that it counts as idle, and
+/// idle connections are closed first.
 const GRACE: Duration = Duration::from_secs(5);
-/// For this long, a client that reads a response may accept nothing. Until then, its connection is not closed for one of
-/// another client.
+/// How long a client that reads a response may accept nothing before its connection can be closed for that of another client.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The open connections of a server.
@@ -26,7 +26,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// the one that has waited longest for a first request, for the body of a request or for the client to read a response. A connection
 /// all of whose requests are with the handler, or whose responses are being read, is never closed.
 ///
-/// A connection takes one slot. With HTTP/2 it may have several requests in progress; each takes one then.
+/// A connection takes one slot. With HTTP/2 it may have several requests in progress. Then each of them takes a slot.
 pub(super) struct Connections {
     max: usize,
     max_per_client: usize,
@@ -36,7 +36,7 @@ pub(super) struct Connections {
     changed: Notify,
 }
 
-/// Who has a connection.
+/// The client of a connection. Its address and its network each have a share of the slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Client {
     pub(super) address: IpAddr,
@@ -62,9 +62,9 @@ struct Connection {
     receiving: usize,
     /// Number of requests that wait for the handler, or whose response is being sent.
     answering: usize,
-    /// Since when no body was missing, or some were.
+    /// When `receiving` last became zero, or ceased to be zero.
     receiving_since: Instant,
-    /// Since when it has been idle, or not.
+    /// When the connection last became idle, or ceased to be idle.
     idle_since: Instant,
     blocked: Arc<Blocked>,
     /// The streams of its requests with HTTP/2. Some may have ended.
@@ -91,7 +91,8 @@ impl Connection {
         self.receiving == 0 && self.answering == 0
     }
 
-    /// What it waits for; `None` if that is not its client. A client that reads a response may pause for less than `pause`.
+    /// What the connection waits for; `None` if it does not wait for its client. A client that reads a response may pause for
+    /// less than `pause`.
     fn wait(&self, now: Instant, pause: Duration) -> Option<Wait> {
         if self.is_idle() {
             let is_new = !self.is_used && now < self.idle_since + GRACE;
@@ -117,9 +118,9 @@ enum Wait {
 /// Why no connection, or no further request on one, can be admitted now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoSlot {
-    /// Every slot that this client or its network may hold has a request that does not wait for it.
+    /// The client or its network has its share of slots, and none of their connections can be closed.
     ForClient,
-    /// Every slot has a request that does not wait for its client.
+    /// All slots are taken, and no connection can be closed.
     ForAnyone,
     /// The connection was evicted.
     Evicted,
@@ -415,7 +416,7 @@ mod tests {
             advance(GRACE / 8).await;
             order.push(slot);
         };
-        // Used and idle: a client repeats a request on a new connection.
+        // Idle after a request. Such a connection is closed first, because its client can repeat a request on a new one.
         let used = |slot: &Slot| {
             slot.begin_request(false, None).unwrap();
             slot.end_request();

@@ -21,9 +21,10 @@ use crate::{HttpLimits, reply::Reply, response_body::full};
 pub(super) const MAX_STREAMS: u32 = 100;
 /// Upper bound on what the library buffers of a stream.
 pub(super) const MAX_BUFFERED_BYTES: usize = 16 * 1024;
-/// Length of the parts of a response that a stream takes at once, that of a frame.
+/// Length of the parts of a response that a stream takes at once: the length of a frame.
 pub(super) const PART_BYTES: usize = 16 * 1024;
-/// How many times as slowly as a connection one of its streams may accept a response: on a slow network, it waits for the others.
+/// How many times more slowly than a whole connection one of its streams may accept a response, because on a slow network a stream
+/// waits for the other streams.
 const PATIENCE: u32 = 4;
 
 tokio::task_local! {

@@ -8,8 +8,8 @@ use crate::{Indexer, search_stage::SearchStage};
 
 /// How often a process tries to become the keeper of a stage.
 const INTERVAL: Duration = Duration::from_secs(30);
-/// How long the role of a keeper is valid. Another machine can wait for it, and it is renewed also while nothing happens, so
-/// this is long.
+/// How long the role of a keeper is valid. This can be long, because another machine can wait for the role. It should be
+/// long, because the role is renewed even while nothing happens.
 const VALID: Duration = Duration::from_secs(600);
 
 /// The role that decides on the version of a stage. Without it, two machines with different versions of Tesseract would change
@@ -23,7 +23,7 @@ fn keeper_of(stage: SearchStage) -> Role {
     Role::new(name, VALID)
 }
 
-/// The stages on whose versions this process decides, as one indexer of all machines does for each.
+/// The stages whose version this process decides. For each stage, one indexer of all machines decides.
 #[derive(Default)]
 pub(crate) struct StageKeeper {
     roles: HashMap<SearchStage, HeldRole>,

@@ -45,7 +45,7 @@ pub(crate) struct OpenStage {
 }
 
 impl OpenStage {
-    /// An import waits for a quick stage.
+    /// Quick stages are more urgent, because imports wait for them.
     pub(crate) fn urgency(&self) -> Urgency {
         if self.kind.is_quick() { Urgency::Background } else { Urgency::Deferrable }
     }
@@ -169,7 +169,7 @@ impl Indexer {
     /// How many images of an account wait for their text to be read or for a vision model.
     pub async fn awaiting_recognition(&self, account: AccountId) -> Result<u64, StorageError> {
         let parts = &self.parts;
-        // Without a server until now, the stage does not exist yet, and its images are not counted.
+        // If no server has run yet, the stage does not exist, and its waiting images would not be counted.
         if let Some(reader) = &parts.text_reader
             && let Ok(version) = reader.version().await
         {
@@ -269,7 +269,8 @@ impl Indexer {
                 parts.store.restart_backfill(stage.id).await?;
             }
         }
-        // An import waits for its own images, and some became visible before their stage existed.
+        // Queues all images now, because an import waits for its own images, and some became visible before their stage
+        // existed.
         if !scope.includes_upkeep() {
             for stage in &mut opened {
                 while self.queue_more(stage).await? {}
@@ -345,14 +346,14 @@ impl Indexer {
                 names.push(encoder.name());
             }
         }
-        // Otherwise the stage of the built-in encoder belongs to a newer program.
+        // If the built-in encoder is missing here, its stage belongs to a newer program.
         if !names.contains(&self.parts.encoders.built_in().name()) {
             return Ok(false);
         }
         // An unusable model may be repaired, and a model that was just chosen has no stage yet.
         match self.parts.encoders.model(&self.parts.clock).await {
             Ok(Some(model)) if names.contains(&model.name()) => {}
-            // Nobody else works with a model.
+            // No other process works with a model, because this process decides on the model stage.
             Ok(None)
                 if self.parts.encoders.is_built_in_chosen().await
                     && keeper.decides(self, SearchStage::Model).await? => {}

@@ -15,7 +15,7 @@ use tokio::io::AsyncWriteExt as _;
 
 use super::ExportError;
 
-/// What became of a file.
+/// The outcome of writing a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Written {
     /// It was missing or different.

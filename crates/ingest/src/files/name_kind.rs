@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_what_a_file_will_be() {
+    fn names_determine_the_kind_of_a_file() {
         let photo = |is_partial| NameKind::Photo { is_partial };
         for (name, expect) in [
             ("a.jpg", photo(false)),

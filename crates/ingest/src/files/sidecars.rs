@@ -61,7 +61,7 @@ impl Ingest {
         store.files_with_prefix(caller.account.id, folder, kind, prefix, MAX_SIDECAR_CANDIDATES).await
     }
 
-    /// Applies the sidecars beside a photo that is now at a path, if they differ from those that it has.
+    /// Applies the sidecars beside a photo at its new path, unless they are the sidecars in `present`.
     pub(super) async fn apply_sidecars_beside(
         &self,
         caller: &Caller,
@@ -108,7 +108,7 @@ impl Ingest {
         verifier.update(&content);
         check_checksums(verifier)?;
         if !media::is_sidecar_content(kind, &content) {
-            // Its name promises a description of a photo, but it is something else.
+            // The name is that of a sidecar, but the content is something else.
             return Err(ImportError::Refused(MediaError::UnknownFormat).into());
         }
         let bytes = content.len() as u64;

@@ -77,7 +77,7 @@ impl Ingest {
         let source = self.file(caller, &file.from).await?.ok_or(FileRefusal::NotFound)?;
         let name = NameKind::of(name);
         if source.kind == FileKind::File(FileContent::Junk) && name != NameKind::Junk {
-            // Its bytes were not stored, so a photo of this name would be lost.
+            // The bytes of a junk file were not stored. A photo of this name would be lost.
             return Err(ImportError::Refused(MediaError::UnknownFormat).into());
         }
         let replaces_folder = self.is_folder(caller, &file.to).await?;
@@ -136,7 +136,8 @@ impl Ingest {
         Ok(entry.is_some_and(|entry| entry.kind == FileKind::Folder))
     }
 
-    /// Does what follows from a move or copy. It is made already, so a failure is logged.
+    /// Matches sidecars and deletes replaced files after a move or copy. The move or copy is already done, so a failure
+    /// is only logged.
     async fn finish_transfer(
         &self,
         caller: &Caller,

@@ -48,7 +48,7 @@ impl Ingest {
                 continue;
             }
             let folder = path.clone();
-            // A folder that has gone has changed its parents, too.
+            // If a folder was deleted, the version of its parent has changed as well, and the tree is read again.
             let Some(listing) = self.list_files(caller, &folder).await? else { continue };
             if files.len() + listing.members.len() > max {
                 return Err(FileRefusal::TooMany.into());

@@ -14,7 +14,7 @@ use storage_sqlite::{SqliteOptions, SqliteStore};
 use super::*;
 use crate::{Catalogue, IngestLimits, IngestPorts};
 
-/// Takes photos in, and indexes nothing.
+/// An `Ingest` whose indexer is not started.
 async fn ingest(dir: &Path) -> (Ingest, AccountId) {
     let store = SqliteStore::open(&dir.join("library.sqlite"), SqliteOptions::default()).await.unwrap();
     store.migrate().await.unwrap();

@@ -91,7 +91,7 @@ impl Handler {
     }
 }
 
-/// A file that is opened, read or deleted is nothing to import.
+/// Whether an event may add files to import. Opening, reading or deleting a file adds none.
 fn may_add_files(kind: EventKind) -> bool {
     match kind {
         EventKind::Access(access) => access == AccessKind::Close(AccessMode::Write),
@@ -100,7 +100,7 @@ fn may_add_files(kind: EventKind) -> bool {
     }
 }
 
-/// Asks the operating system to report changes.
+/// Requests reports of changes from the operating system.
 pub(super) struct FolderWatcher {
     /// `None` when the system refused it.
     watcher: Option<RecommendedWatcher>,
@@ -130,7 +130,7 @@ impl FolderWatcher {
         }
     }
 
-    /// As after the system has refused to watch a folder.
+    /// A watcher that the system has refused.
     #[cfg(test)]
     pub(super) fn refused(error: &notify::Error) -> Self {
         Self { watcher: None, refusal: Refusal::Unreported(advice(error)) }
@@ -148,7 +148,7 @@ impl FolderWatcher {
         }
     }
 
-    /// Why changes are no longer reported, once.
+    /// Why changes are no longer reported. Returns the reason only once.
     pub(super) fn take_refusal(&mut self) -> Option<String> {
         match std::mem::replace(&mut self.refusal, Refusal::Reported) {
             Refusal::Unreported(reason) => Some(reason),
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn lost_changes_wake_the_one_who_waits() {
+    fn lost_changes_wake_a_waiting_caller() {
         let (handler, mut changes) = handler();
         assert_eq!(changes.next().now_or_never(), None);
         handler.handle(Ok(Event::new(EventKind::Other).set_flag(Flag::Rescan)));

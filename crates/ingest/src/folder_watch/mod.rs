@@ -31,14 +31,15 @@ use scan::{NewPhoto, Scanner, Visit};
 const BATCH: usize = 100;
 /// How many versions the store is asked for at once.
 const VERSIONS_PER_QUERY: usize = 500;
-/// How often the store is asked again about files that it knew, and how old its memory of a file may get: 30 days.
+/// How often the store is asked again about files that it already knew, and the age at which its record of a file is
+/// renewed: 30 days.
 const REFRESH: Duration = Duration::from_secs(30 * 24 * 3600);
 /// How long the store remembers files that no longer exist: a year.
 pub const FORGET_MS: i64 = 365 * 24 * 3600 * 1000;
 
 /// The pause after a store failed.
 const RETRY_PAUSE: Duration = Duration::from_secs(10);
-/// No more changed folders than this are remembered. With more, the whole folder is scanned.
+/// Maximum number of changed folders to remember. If there are more, the whole folder is scanned.
 const MAX_CHANGED_FOLDERS: usize = 10_000;
 
 /// How a folder is watched.
@@ -52,7 +53,7 @@ pub struct WatchOptions {
 }
 
 impl Default for WatchOptions {
-    /// Three seconds, and ten minutes.
+    /// Files settle in three seconds, and the folder is scanned every ten minutes.
     fn default() -> Self {
         Self { settle: Duration::from_secs(3), rescan: Duration::from_secs(600) }
     }
@@ -67,7 +68,7 @@ pub enum WatchEvent {
         /// Their outcome.
         report: ImportReport,
     },
-    /// The whole folder was scanned for the first time and is in step.
+    /// The whole folder was scanned for the first time, and the library is up to date.
     InStep {
         /// How many folders were scanned.
         folders: u64,
@@ -329,7 +330,8 @@ impl Watch<'_> {
         Ok(())
     }
 
-    /// Leaves out the photos whose files the store remembers. It remembers them longer then.
+    /// Leaves out the photos whose files the store remembers. Renews old records, so that the store keeps them for
+    /// longer.
     async fn leave_out_known(&mut self, mut batch: Vec<NewPhoto>) -> Result<Vec<NewPhoto>, StorageError> {
         let versions: Vec<FileVersion> = batch.iter().flat_map(NewPhoto::versions).collect();
         let mut found: Vec<WatchedFile> = Vec::new();

@@ -64,8 +64,8 @@ pub(super) struct Scanner {
     folders: HashMap<PathBuf, FolderIdentity>,
 }
 
-/// Tells a folder from another one that took its name: device, inode, and time of creation, because inodes are reused.
-/// `None` where the file system has no such thing.
+/// Identifies a folder, so that another folder that takes its name is noticed: device, inode, and time of creation,
+/// because inodes are reused. `None` where the file system has no such value.
 type FolderIdentity = (Option<(u64, u64)>, Option<SystemTime>);
 
 fn identity(metadata: &Metadata) -> FolderIdentity {
@@ -85,7 +85,7 @@ struct Listing {
     files: Vec<PathBuf>,
     folders: Vec<(PathBuf, FolderIdentity)>,
     archives: Vec<PathBuf>,
-    /// Files about which the system tells nothing, with its error.
+    /// Files whose metadata cannot be read, with the error.
     unknown: Vec<(PathBuf, io::Error)>,
     has_news: bool,
 }
@@ -110,8 +110,8 @@ impl Scanner {
         versions.into_iter().for_each(|version| self.seen.remember(version));
     }
 
-    /// Takes note of the failures of a batch, and removes those from the report that were reported before. Returns the
-    /// versions that were imported without a failure.
+    /// Remembers the failures of a batch, and removes repeated failures from the report. Returns the versions that were
+    /// imported without a failure.
     pub(super) fn settle_batch(&mut self, batch: &[NewPhoto], report: &mut ImportReport) -> Vec<FileVersion> {
         let failures: HashMap<PathBuf, FailedKind> =
             report.failed.iter().map(|file| (file.path.clone(), file.kind)).collect();
@@ -142,7 +142,7 @@ impl Scanner {
         let before = fs::metadata(folder);
         self.watcher.watch(folder);
         let mut visit = Visit { not_notified: self.watcher.take_refusal(), ..Visit::default() };
-        // If the folder is replaced from here on, its parent has another identity in the next list.
+        // If the folder is replaced from now on, the next list of its parent contains another identity.
         if let Ok(metadata) = before {
             self.folders.insert(folder.to_owned(), identity(&metadata));
         }
@@ -168,7 +168,7 @@ impl Scanner {
         visit
     }
 
-    /// Reports archives, and files about which the system tells nothing, once.
+    /// Reports archives, and files whose metadata cannot be read, once.
     fn report_skipped(
         &mut self,
         archives: Vec<PathBuf>,
@@ -250,7 +250,7 @@ impl Scanner {
             if seen.iter().all(|(_, file)| self.seen.is_done(file.version)) {
                 continue;
             }
-            // All of them, because each starts the time of its file.
+            // Every file is checked, even after one that has not settled, because the check starts the time of each file.
             let unsettled =
                 seen.iter().filter(|(_, file)| !self.seen.has_settled(*file, now, self.settle)).count();
             if unsettled > 0 {
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_vanished_is_no_failure() {
+    fn a_folder_that_vanished_is_not_reported() {
         let dir = tempfile::tempdir().unwrap();
         let limit = notify::Error::new(notify::ErrorKind::MaxFilesWatch);
         let mut scanner = Scanner::new(FolderWatcher::refused(&limit), AccountId(1), Duration::ZERO);

@@ -56,7 +56,7 @@ impl SeenFiles {
         SeenFile { version: self.version(path, Some(metadata.len()), nanos), modified_ms }
     }
 
-    /// Stands for a path whose file is not looked at.
+    /// A version for a path alone, without looking at its file.
     pub(super) fn path(&self, path: &Path) -> FileVersion {
         self.version(path, None, None)
     }
@@ -105,8 +105,8 @@ impl SeenFiles {
         self.imported.clear();
     }
 
-    /// Whether a file has been unchanged for a time. A file that is being written has a new modification time, which tools
-    /// that copy times set at the end. `at` is the current time, too.
+    /// Whether a file has been unchanged for long enough. An old modification time suffices: a file that is being written
+    /// has a new one, and tools that copy times set the old time at the end. `now` and `at` are the same moment.
     pub(super) fn has_settled(
         &mut self,
         file: SeenFile,
@@ -121,7 +121,8 @@ impl SeenFiles {
         at.saturating_duration_since(*self.unsettled.entry(file.version).or_insert(at)) >= settle
     }
 
-    /// Forgets versions that files no longer have.
+    /// Forgets versions that were first seen longer ago than `older_than`. Most of them are versions that files no longer
+    /// have.
     pub(super) fn forget_unsettled(&mut self, at: Instant, older_than: Duration) {
         self.unsettled.retain(|_, seen| at.saturating_duration_since(*seen) < older_than);
     }

@@ -39,11 +39,12 @@ pub enum AssembleError {
 }
 
 impl Ingest {
-    /// Receives a chunk of a chunked upload, in a task of its own: it also ends when the caller stops waiting. When this
-    /// returns, the chunk survives a loss of power. It replaces one of the same number. A broken one is dropped.
+    /// Receives a chunk of a chunked upload, in a task of its own, which completes even if the caller stops waiting. When
+    /// this returns, the chunk survives a loss of power. It replaces a chunk of the same number. A broken chunk is
+    /// dropped.
     ///
     /// # Errors
-    /// [`UploadError`]; nothing of the chunk is kept. A file that is too large is forgotten.
+    /// [`UploadError`]; nothing of the chunk is kept. If the file is too large, the whole upload is deleted.
     pub async fn put_chunk(
         &self,
         caller: Caller,
@@ -102,11 +103,12 @@ impl Ingest {
         Ok(is_found)
     }
 
-    /// Puts the file that the chunks of an upload make together, and finishes the upload, in a task of its own: it also
-    /// ends when the caller stops waiting. The name and the bytes decide together what a file is, so it is judged here.
+    /// Puts the file that the chunks of an upload make together, and finishes the upload, in a task of its own, which
+    /// completes even if the caller stops waiting. What kind of file it is depends on its name and its bytes, and both
+    /// are known only now.
     ///
     /// # Errors
-    /// [`AssembleError`]. A file that is not accepted is forgotten. If the service fails, the chunks stay.
+    /// [`AssembleError`]. If the file is not accepted, the upload is deleted. If the service fails, the chunks stay.
     pub async fn assemble(
         &self,
         caller: Caller,

@@ -28,19 +28,19 @@ pub(crate) use locks::UploadLocks;
 pub use result::{UploadOutcome, UploadResult};
 pub use tus::{Progress, TusPart};
 
-/// Maximum number of hashes in a question which originals are known.
+/// Maximum number of hashes in a request for known originals.
 pub const MAX_KNOWN_HASHES: usize = 1000;
 
 /// How many originals are looked for at once.
 const LOOKUPS_AT_ONCE: usize = 16;
 
-/// Why an upload did not go on.
+/// Why an upload failed, or did not continue.
 #[derive(Debug, thiserror::Error)]
 pub enum UploadError {
-    /// There is none of this name in this account, or it has expired.
+    /// No upload has this name in this account, or it has expired.
     #[error("there is no such upload; begin a new one")]
     NotFound,
-    /// There is an unfinished one of this name.
+    /// An unfinished upload has this name.
     #[error("there is already an upload of this name")]
     Exists,
     /// The account has too many unfinished uploads, or the upload has too many parts.
@@ -52,10 +52,10 @@ pub enum UploadError {
         /// The number of bytes received.
         received: u64,
     },
-    /// Another request writes to it.
+    /// Another request is writing to the upload.
     #[error("another request is writing to this upload; try again in a moment")]
     Busy,
-    /// Parts of it are lost, so it was cancelled.
+    /// Parts of the upload are lost, so it was cancelled.
     #[error("parts of the upload are lost; send the file again")]
     Lost,
     /// The file is not accepted.
@@ -94,7 +94,7 @@ impl Ingest {
         if announced > max_bytes {
             return Err(ImportError::TooLarge { max_bytes }.into());
         }
-        // Only received bytes take room, so nothing stays reserved.
+        // Only received bytes use up room, so nothing stays reserved.
         self.reserve_part(account, announced, 0).await?;
         let upload = NewUpload {
             account,
@@ -148,7 +148,7 @@ impl Ingest {
         Ok(LockedUpload { state, _lock: lock })
     }
 
-    /// Handles parts that are lost: the upload is forgotten, unless another process has changed or finished it.
+    /// Handles lost parts: the upload is deleted, unless another process has changed or finished it.
     async fn lost(&self, caller: &Caller, upload: &UploadState) -> Result<UploadError, StorageError> {
         let now = self.upload(caller, upload.protocol, &upload.name).await?;
         if now.is_some_and(|now| now != *upload) {
@@ -171,7 +171,7 @@ impl Ingest {
         Ok(())
     }
 
-    /// Forgets an upload and deletes its parts.
+    /// Deletes an upload and its parts.
     pub async fn cancel_upload(&self, upload: &UploadState) -> Result<(), StorageError> {
         let files = self.parts.store.delete_upload(upload.id).await?;
         self.delete_part_files(files).await;
@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_missing_bytes_are_lost() {
+    fn only_missing_or_short_part_files_are_lost() {
         for kind in [io::ErrorKind::NotFound, io::ErrorKind::UnexpectedEof] {
             assert!(matches!(unreadable(kind.into()), UploadError::Lost), "{kind}");
         }

@@ -31,11 +31,11 @@ pub(super) struct Received {
     _room: Reservation,
 }
 
-/// The first bytes of a file while they arrive.
+/// The first bytes of a file, collected while they arrive.
 pub(super) enum Head {
-    /// The format must be supported.
+    /// The format is not checked yet: too few bytes have arrived.
     Judged(Vec<u8>),
-    /// The bytes are in the middle of a file.
+    /// The format needs no check, or no further one.
     NotJudged,
 }
 
@@ -127,7 +127,7 @@ impl Ingest {
             file: received.file.clone(),
             received_at: self.parts.clock.now(),
         };
-        // If the store fails, it may name the file all the same, so the file stays until the sweep.
+        // Even if the store reports a failure, it may have added the part. So the file stays until the sweep.
         let quota_bytes = self.parts.limits.account_quota_bytes;
         let (unneeded, result) = match self.parts.store.add_part(upload, part, quota_bytes).await? {
             AddPart::Added { replaced } => (replaced, Ok(())),

@@ -2,7 +2,7 @@ use domain::ImageId;
 
 use crate::ImportOutcome;
 
-/// What came of an uploaded photo.
+/// The outcome of an uploaded photo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UploadOutcome {
     /// It is new.
@@ -29,7 +29,7 @@ impl UploadOutcome {
 /// The result of a finished upload of one photo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UploadResult {
-    /// What came of it.
+    /// The outcome of the upload.
     pub outcome: UploadOutcome,
     pub image: ImageId,
 }

@@ -23,13 +23,13 @@ const SWEEP_BATCH: u32 = 100;
 const FILES_PER_QUERY: usize = 500;
 
 impl Ingest {
-    /// Forgets expired uploads, and deletes files that belong to no part.
+    /// Deletes expired uploads, and files that belong to no part.
     pub async fn sweep_uploads(&self, stopped: impl Fn() -> bool) -> Result<(), StoreFailure> {
         self.sweep_expired_uploads(stopped).await?;
         self.sweep_part_files().await
     }
 
-    /// Forgets expired uploads.
+    /// Deletes expired uploads.
     pub async fn sweep_expired_uploads(&self, stopped: impl Fn() -> bool) -> Result<(), StoreFailure> {
         let now = self.parts.clock.now();
         for (protocol, expires_ms) in
@@ -47,7 +47,7 @@ impl Ingest {
         Ok(())
     }
 
-    /// Aborts uploads to a remote blob store that a killed process left. Until then they take space there.
+    /// Aborts uploads to a remote blob store that a killed process left unfinished. Their data takes space until then.
     async fn abort_blob_uploads(&self, before_ms: i64) {
         let before = UNIX_EPOCH + Duration::from_millis(u64::try_from(before_ms).unwrap_or_default());
         match self.parts.blobs.abort_uploads(before).await {
@@ -59,7 +59,7 @@ impl Ingest {
         }
     }
 
-    /// Deletes files that are left over from killed processes: old ones that the store does not name.
+    /// Deletes files that are left over from killed processes: old files that the store does not name.
     pub async fn sweep_part_files(&self) -> Result<(), StoreFailure> {
         let before_ms = self.parts.clock.now().millis() - ORPHAN_MS;
         self.abort_blob_uploads(before_ms).await;
@@ -82,7 +82,7 @@ impl Ingest {
     }
 }
 
-/// Milliseconds since 1970; a time before counts as 1970.
+/// Milliseconds since 1970; an earlier time counts as 1970.
 fn unix_millis(time: SystemTime) -> i64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)

@@ -19,9 +19,9 @@ use crate::{ImportError, ImportOutcome, Ingest, Upload, reserved_bytes::Reservat
 /// Bytes that continue a tus upload.
 #[derive(Debug, Clone)]
 pub struct TusPart {
-    /// Where they begin.
+    /// Where the bytes begin in the file.
     pub offset: u64,
-    /// Their number, if it was announced.
+    /// The number of bytes, if it was announced.
     pub bytes: Option<u64>,
     /// The checksums that were announced.
     pub checksums: Vec<Checksum>,
@@ -49,12 +49,12 @@ impl Ingest {
         Progress { received, result: None, expires_at: expiry(self.parts.clock.now()) }
     }
 
-    /// Continues a tus upload with a stream, in a task of its own: it also ends when the caller stops waiting. When this
-    /// returns, the bytes survive a loss of power. The bytes of a broken stream are kept, unless they have a checksum. The
-    /// last bytes import the file; `file` describes it.
+    /// Continues a tus upload with a stream, in a task of its own, which completes even if the caller stops waiting. When
+    /// this returns, the bytes survive a loss of power. The bytes of a broken stream are kept, unless they have a
+    /// checksum. When the last bytes have arrived, the file is imported; `file` describes it.
     ///
     /// # Errors
-    /// [`UploadError`]. A file that is not accepted is forgotten.
+    /// [`UploadError`]. If the file is not accepted, the upload is deleted.
     pub async fn continue_upload(
         &self,
         caller: Caller,
@@ -153,7 +153,7 @@ impl Ingest {
         }
     }
 
-    /// The first bytes of an upload, as many as its format is detected from.
+    /// The first bytes of an upload, as many as the detection of the format needs.
     async fn head_of(&self, upload: &UploadState) -> Result<Vec<u8>, UploadError> {
         let mut head = Vec::new();
         let mut content = pin!(self.upload_content(upload));
@@ -166,8 +166,8 @@ impl Ingest {
         Ok(head)
     }
 
-    /// Imports the photo of a tus upload whose bytes are all there, and finishes it. A file that is not accepted is
-    /// forgotten. If the service fails, the bytes stay.
+    /// Imports the photo of a tus upload whose bytes are all there, and finishes the upload. If the file is not accepted,
+    /// the upload is deleted. If the service fails, the bytes stay.
     async fn complete_upload(
         &self,
         caller: &Caller,
@@ -212,7 +212,7 @@ impl Ingest {
     }
 }
 
-/// When a tus upload expires that was last written to at this time.
+/// When a tus upload expires that was last written to at `touched_at`.
 fn expiry(touched_at: Timestamp) -> Timestamp {
     touched_at.plus_millis(TUS_EXPIRES_MS)
 }

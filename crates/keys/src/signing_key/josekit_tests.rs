@@ -1,4 +1,4 @@
-//! Another implementation reads and writes the same keys and tokens.
+//! josekit, another implementation, reads and writes the same keys and tokens.
 
 use josekit::{
     jwk::Jwk,
@@ -14,7 +14,7 @@ fn key() -> SigningKey {
     SigningKey::from_seed([7; 32]).unwrap()
 }
 
-/// The same key, to josekit.
+/// The same key as a signer of josekit.
 fn signer() -> impl JwsSigner {
     // PKCS #8 (RFC 8410, section 7).
     let prefix = b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";

@@ -30,7 +30,7 @@ async fn assert_refused(target: &Target, words: &[&str]) -> BackupError {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn missing_truncated_and_changed_files_are_refused() {
+async fn each_missing_truncated_or_changed_file_is_refused() {
     let (side, target) = backup().await;
     let original = side.place.store.kept_blobs(domain::BlobKind::Original, None, 1).await.unwrap()[0];
     let rendition = side.place.store.kept_blobs(domain::BlobKind::Rendition, None, 1).await.unwrap()[0];
@@ -98,7 +98,7 @@ async fn a_backup_that_is_in_use_is_left_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_missing_backup_is_an_error() {
+async fn a_folder_without_a_backup_is_refused() {
     let target = Target::new();
     assert!(matches!(target.verify().await, Err(BackupError::NoBackup(_))));
     fs::create_dir(target.path()).unwrap();

@@ -7,7 +7,9 @@ use library_backup::{
 use proptest::{collection::vec, option, prelude::*};
 use storage::{CopiedColumns, CopiedRow, Value};
 
-const COLUMNS: CopiedColumns = CopiedColumns { names: &["a", "b", "c"], key: 1 };
+fn columns() -> CopiedColumns {
+    CopiedColumns { names: vec!["a", "b", "c"], key: 1 }
+}
 
 fn value() -> impl Strategy<Value = Value> {
     prop_oneof![
@@ -30,7 +32,7 @@ type Table = (String, Option<i64>, Vec<Vec<Value>>);
 fn written(tables: &[Table]) -> Vec<u8> {
     let mut writer = RowsWriter::new(Vec::new()).unwrap();
     for (name, highest, rows) in tables {
-        writer.table(name, COLUMNS, *highest).unwrap();
+        writer.table(name, columns(), *highest).unwrap();
         for values in rows {
             writer.row(&CopiedRow { key_columns: 1, values: values.clone() }).unwrap();
         }
@@ -93,7 +95,7 @@ proptest! {
             }
         }
         prop_assert_eq!(read, tables);
-        // A truncated file is an error, wherever it is cut.
+        // A file that was cut off is an error.
         for cut in 0..bytes.len() {
             prop_assert!(sum_tables(&bytes[..cut]).1.is_err());
         }

@@ -15,7 +15,8 @@ use tokio::sync::Notify;
 
 use crate::places::{SERVICE_SECRET, Side, Target, backup_options, restore_options};
 
-/// Runs work until a step of its progress. At an odd step the work panics. At an even step it is cancelled where it next waits.
+/// Runs work until a step of its progress: at every other step it panics there, otherwise it is cancelled where it
+/// waits next.
 async fn until<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
     step: usize,
     work: impl FnOnce(Box<dyn FnMut(BackupProgress) + Send>) -> F,

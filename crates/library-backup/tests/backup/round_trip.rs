@@ -41,7 +41,7 @@ async fn through_a_backup(from: &Side, to: &Side, name: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn all_rows_survive_a_backup() {
+async fn rows_of_all_operations_survive_a_backup() {
     for case in CASES {
         let from = Side::sqlite().await;
         run_case(case, from.place.store.clone()).await;
@@ -138,7 +138,7 @@ async fn new_rows_after_a_restore_get_ids_that_were_never_assigned() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn backups_and_restores_write_only_to_empty_places() {
+async fn places_that_are_not_empty_are_refused() {
     let (side, other, target) = (Side::sqlite().await, Side::sqlite().await, Target::new());
     side.fill(0, 1).await;
     other.fill(50, 1).await;
@@ -148,7 +148,7 @@ async fn backups_and_restores_write_only_to_empty_places() {
     assert!(error.to_string().contains("is not empty"), "{error}");
     assert_eq!(other.tables().await, before);
     assert_eq!(other.place.store.library_state().await.unwrap(), LibraryState::Open);
-    // A folder with other files gets no backup.
+    // A folder with other files gets no backup, either.
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("letter.txt"), "Dear Ann").unwrap();
     let options = crate::places::backup_options("two");

@@ -124,7 +124,7 @@ async fn files_survive_both_directions() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_that_the_target_has_are_not_sent_again() {
+async fn existing_files_are_not_copied_again() {
     let (from, to) = (Side::sqlite("folder").await, Side::bucket("bucket").await);
     fill(&from, 5).await;
     let failing = tokio::spawn({
@@ -185,7 +185,7 @@ async fn a_blob_with_another_length_is_copied_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_library_that_keeps_its_files_moves_its_rows_only() {
+async fn a_library_that_shares_its_files_moves_only_its_rows() {
     let (from, mut to) = (Side::bucket("bucket").await, Side::postgres("to").await);
     fill(&from, 3).await;
     to.place.blobs = from.place.blobs.clone();

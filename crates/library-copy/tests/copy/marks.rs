@@ -110,7 +110,7 @@ async fn an_unfinished_copy_continues_only_with_its_target() {
     assert!(matches!(onward, Err(CopyError::Incomplete { .. })), "an incomplete copy is no library");
     assert!(matches!(reopen(&to.place.store).await, Err(ReopenError::Incomplete(_))));
 
-    // When the source is reopened and changed, the unfinished copy can no longer be continued.
+    // After a change of the source, the copied rows are outdated.
     assert!(matches!(reopen(&from.place.store).await.unwrap(), Reopened::WasMoving(_)));
     fill(&from, "b").await;
     let refused = copy(&from.place, &to.place, &options("third"), |_| ()).await;

@@ -123,7 +123,7 @@ async fn move_into_a_newer_folder(store: SharedStore) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn all_rows_survive_copies_in_both_directions() {
+async fn rows_of_all_operations_survive_both_directions() {
     let mut seen = BTreeSet::new();
     for case in cases() {
         let original = Side::sqlite("original").await;

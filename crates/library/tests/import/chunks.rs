@@ -55,7 +55,7 @@ impl Client {
     }
 }
 
-/// The files that hold the parts of uploads.
+/// The files of the received chunks.
 fn files(dir: &tempfile::TempDir) -> Vec<PathBuf> {
     let files = std::fs::read_dir(dir.path().join("blobs/uploads")).unwrap();
     files.map(|file| file.unwrap().path()).collect()
@@ -151,7 +151,7 @@ async fn a_lost_chunk_cancels_the_upload() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_one_of_two_concurrent_requests_completes_an_upload() {
+async fn of_two_requests_that_complete_an_upload_one_is_refused_as_busy() {
     let dir = tempfile::tempdir().unwrap();
     let (it, other) = (process(dir.path()).await, process(dir.path()).await);
     let ann = Client::of(&it, "ann").await;
@@ -159,7 +159,7 @@ async fn only_one_of_two_concurrent_requests_completes_an_upload() {
     let locked = ann.library.ingest.lock_upload(&ann.caller, CHUNKED, "a").await.unwrap();
     let second = ann.assemble("a", "a.jpg").await;
     assert!(matches!(second, Err(AssembleError::Upload(UploadError::Busy))), "{second:?}");
-    // The lock is local to its process, so another process can finish the upload.
+    // Another process does not know the lock, and finishes the upload.
     let there = Client { library: other.library.clone(), caller: ann.caller.clone() };
     let written = there.assemble("a", "a.jpg").await.unwrap();
     let file = PutFile { path: FilePath::parse("a.jpg").unwrap(), ..PutFile::default() };
@@ -170,7 +170,7 @@ async fn only_one_of_two_concurrent_requests_completes_an_upload() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_upload_that_is_completed_after_a_kill_needs_no_additional_quota() {
+async fn completing_an_upload_again_after_a_kill_needs_no_further_quota() {
     let dir = tempfile::tempdir().unwrap();
     let bytes = photo();
     let quota = bytes.len() as u64;
@@ -194,7 +194,7 @@ async fn an_upload_that_is_completed_after_a_kill_needs_no_additional_quota() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn chunks_count_in_the_quota_without_the_bytes_that_they_replace() {
+async fn chunks_count_towards_the_quota_minus_the_chunks_they_replace() {
     let dir = tempfile::tempdir().unwrap();
     let settings = limited(IngestLimits { account_quota_bytes: Some(10_000), ..IngestLimits::default() });
     let it = process_with(dir.path(), settings).await;

@@ -47,7 +47,7 @@ fn photos(folder: &Path) {
     }
     write("img_1.JPG", photo("upper case"));
     write("img_1.JPG.xmp", sidecar("2021-03-04T05:06:00.500-03:30", TOWER));
-    // In local time, the first photo was taken in January and the second in December.
+    // In local time, the first photo is of January and the second of December.
     write("new year.jpg", photo("new year"));
     write("new year.jpg.xmp", sidecar("2022-01-01T00:30:00+14:00", ""));
     write("old year.jpg", photo("old year"));

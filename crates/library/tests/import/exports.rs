@@ -285,7 +285,7 @@ async fn an_import_waits_until_known_photos_are_indexed_with_their_new_sidecars(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn dates_in_a_list_update_imported_photos_without_a_sidecar() {
+async fn a_date_in_a_list_is_applied_to_imported_photos_without_a_sidecar() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(&data(dir.path())).await;
     let ann = it.account("ann").await;

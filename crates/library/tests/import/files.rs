@@ -89,7 +89,7 @@ async fn a_photo_and_its_sidecar_may_arrive_concurrently() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn moved_photos_and_sidecars_are_matched() {
+async fn photos_and_sidecars_are_matched_when_they_are_moved() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path()).await;
     let ann = Client::of(&it, "ann").await;

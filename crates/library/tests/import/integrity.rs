@@ -202,7 +202,7 @@ async fn old_temporary_files_are_deleted() {
     assert!(!old.exists() && young.exists());
 }
 
-/// A time at which unreferenced blobs of this test are old enough to be removed.
+/// A time at which unreferenced blobs have become idle.
 fn later() -> Timestamp {
     SystemClock.now().plus_millis(2 * 3600 * 1000)
 }
@@ -239,7 +239,7 @@ async fn a_check_beside_a_working_library_finds_nothing() {
     assert_eq!(found(&check(&it, CHECKSUMS).await), []);
 }
 
-/// Changes rows directly, so that they break the rules of the store.
+/// Changes rows in a way that no operation does.
 fn break_rows(dir: &Path, sql: &str) {
     let mut connection = SqliteConnection::establish(dir.join("library.sqlite").to_str().unwrap()).unwrap();
     connection.batch_execute("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON").unwrap();
@@ -262,7 +262,7 @@ async fn originals_that_the_store_does_not_know_are_never_deleted() {
         DELETE FROM blobs WHERE hash = (SELECT max(hash) FROM blobs)",
     );
     let it = process(dir.path()).await;
-    // The store knows one original, but no photo has it. It does not know the other original at all.
+    // One original is still registered, the other is unknown.
     let expected = (FindingKind::OriginalWithoutPhoto, 2, 0);
     for options in [QUICK, repair(QUICK)] {
         assert!(found(&check(&it, options).await).contains(&expected));
@@ -335,7 +335,7 @@ fn bytes_of(source: &str) -> impl futures_util::Stream<Item = std::io::Result<by
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_derived_from_synced_files_is_computed_again() {
+async fn data_derived_from_synced_files_is_repaired() {
     use FindingKind::{DeletionMark, FolderBytes, RootFolder, StoredBytes, UnlinkedFile, UnregisteredBlob};
     let partial = blobs::fingerprint(&fixture("media/landscape-1.jpg")).unwrap().hash;
     let release = format!("UPDATE blobs SET state = 'pending' WHERE hex(hash) = upper('{partial}')");

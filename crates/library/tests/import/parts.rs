@@ -34,7 +34,7 @@ pub(crate) fn broken(bytes: &[u8]) -> impl Stream<Item = io::Result<Bytes>> + Se
     whole(bytes).chain(stream::iter([Err(io::Error::from(io::ErrorKind::ConnectionReset))]))
 }
 
-/// A client of an account, with the calls of the upload protocol.
+/// An account of a process, with the calls of the upload protocol.
 pub(crate) struct Client {
     pub(crate) library: Library,
     pub(crate) caller: Caller,
@@ -96,11 +96,11 @@ async fn parts_become_one_photo_and_leave_nothing() {
     assert_eq!((progress.received, outcome(&progress)), (total, Some(UploadOutcome::Imported)));
     assert_eq!(part_files(&dir), 0);
     assert_eq!(it.stored(BlobKind::Original).await, [blobs::content_hash(&bytes)]);
-    // A client that has lost the response gets the same result again.
+    // A client that lost the response gets the same result again.
     for again in [ann.progress("a").await, ann.send("a", at(total), whole(&[])).await] {
         assert_eq!(again.unwrap().result, progress.result);
     }
-    // A second upload of the same bytes is a duplicate.
+    // The account has these bytes, so a second upload is a duplicate.
     ann.begin("b", total).await.unwrap();
     let progress = ann.send("b", at(0), whole(&bytes)).await.unwrap();
     assert_eq!(outcome(&progress), Some(UploadOutcome::Duplicate));
@@ -162,7 +162,7 @@ async fn a_cancelled_caller_loses_no_received_bytes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_first_bytes_of_all_parts_decide_whether_a_file_is_accepted() {
+async fn the_format_is_detected_from_the_first_bytes_across_parts() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path()).await;
     let ann = Client::of(&it, "ann").await;
@@ -178,7 +178,7 @@ async fn the_first_bytes_of_all_parts_decide_whether_a_file_is_accepted() {
         assert!(matches!(ann.progress("a").await, Err(UploadError::NotFound)), "it is forgotten");
         assert_eq!((part_files(&dir), ann.stored().await), (0, 0));
     }
-    // A file shorter than 4,096 bytes is judged when it is complete.
+    // The format of a short file is judged from all of its bytes.
     ann.begin("short", 5).await.unwrap();
     let sent = ann.send("short", at(0), whole(b"hello")).await;
     assert!(matches!(sent, Err(UploadError::Import(ImportError::Refused(_)))), "{sent:?}");

@@ -133,7 +133,7 @@ async fn only_one_sweeper_removes_blobs() {
         "only the slow sweeper may remove it"
     );
 
-    // When the slow sweeper has given up its role, an import of the same bytes first completes the removal.
+    // After the slow sweeper has released its role, an import of the same bytes finishes the removal first.
     slow.store.release_role("sweeper", sweeper).await.unwrap();
     let report = quick.import(&bob, &photo).await;
     assert_eq!(report, ImportReport { imported: 1, ..ImportReport::default() });

@@ -1,4 +1,4 @@
-//! New photos never wait for deferrable work such as OCR. The OCR worker here completes a photo only when the test lets it.
+//! New photos never wait for work that can wait. The OCR worker has read a photo when the test says so.
 
 use std::{path::Path, time::Duration};
 
@@ -15,7 +15,7 @@ use crate::{Process, example, fixture, process_with};
 /// A time-out that is never reached, on any machine, unless a test fails.
 pub(crate) const LONG_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Memory for the OCR of a photo. It leaves enough memory to decode another photo at the same time.
+/// Memory for reading a photo that leaves room for decoding another one.
 const LITTLE: u64 = 40 << 20;
 /// The share of the memory budget for deferrable work, without the memory that a process itself needs.
 const NEARLY_ALL: u64 = 120 << 20;
@@ -87,9 +87,9 @@ async fn text_waits(it: &Process, account: &Account) -> u64 {
     it.library.indexer.awaiting_recognition(account.id).await.unwrap()
 }
 
-/// Tests a server, a worker and an import that waits for everything, each on one processor and on two.
+/// Tests a server, a worker, and an import that waits for everything, each with one processor and with more.
 #[tokio::test(flavor = "multi_thread")]
-async fn photos_become_visible_during_the_ocr_of_an_earlier_photo() {
+async fn photos_become_visible_while_ocr_reads_an_earlier_one() {
     for scope in [IndexingScope::Everything, IndexingScope::Worker, IndexingScope::Search] {
         for (decode_workers, memory_bytes) in [(1, LITTLE), (1, NEARLY_ALL), (2, LITTLE)] {
             let dir = tempfile::tempdir().unwrap();
@@ -110,7 +110,7 @@ async fn photos_become_visible_during_the_ocr_of_an_earlier_photo() {
     }
 }
 
-/// OCR holds the whole memory budget. It is stopped for a new photo, and repeated later.
+/// OCR holds all of the memory. It is stopped, and reads the photo again later.
 #[tokio::test(flavor = "multi_thread")]
 async fn ocr_stops_for_a_photo_that_needs_its_memory() {
     let dir = tempfile::tempdir().unwrap();
@@ -143,7 +143,7 @@ async fn ocr_stops_for_a_photo_that_needs_its_memory() {
     );
 }
 
-/// Processors and memory are enough for the OCR of two photos at once.
+/// As many photos are read at once as processors and memory allow.
 #[tokio::test(flavor = "multi_thread")]
 async fn idle_processors_run_ocr() {
     let dir = tempfile::tempdir().unwrap();
@@ -175,7 +175,7 @@ async fn an_import_leaves_ocr_to_the_next_server() {
     server.stop().await;
 }
 
-/// The server notices the photo of the import by polling.
+/// The server indexes the photo of the import, another process. It notices the photo by polling.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_import_does_not_wait_for_the_ocr_of_a_server() {
     let dir = tempfile::tempdir().unwrap();

@@ -46,7 +46,8 @@ impl<'a> ArgumentDeserializer<'a> {
     }
 }
 
-/// The value of a floating-point number that is an integer, up to 2^53, where neighbouring integers become equal.
+/// The integer value of a floating-point number without a fraction. Numbers above 2^53 have none, because neighbouring
+/// integers are equal there.
 fn whole(number: &Number) -> Option<i64> {
     const LIMIT: f64 = 9_007_199_254_740_992.0;
     let float = number.as_f64().filter(|_| number.is_f64())?;

@@ -1,7 +1,7 @@
 //! Deserializes a tool's arguments, with errors that a model can act on.
 //!
 //! Apart from the messages, there is one difference from `serde_json`: a number such as `10.0` is an integer, as in
-//! JSON Schema; some clients write integers so.
+//! JSON Schema, because some clients write integers in this way.
 //!
 //! For arguments in a `#[serde(flatten)]` struct, serde does not report the path, so the error lacks the field's name.
 //! Use plain fields instead.

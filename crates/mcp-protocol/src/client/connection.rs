@@ -29,8 +29,8 @@ const MAX_PAGES: usize = 1000;
 pub type TransportError = Box<dyn Error + Send + Sync>;
 
 /// Sends requests to a server's URL with an HTTP library of the caller's choice. With the feature `reqwest`,
-/// `ReqwestTransport` is one.
-/// Any other HTTP library needs one method, which passes on each chunk of the body as it arrives:
+/// `ReqwestTransport` implements it. For any other HTTP library, implement one method, which passes on each chunk of
+/// the body as it arrives:
 ///
 /// ```
 /// use mcp_wire::client::{HttpRequest, ResponseReader, Transport, TransportError};
@@ -69,10 +69,10 @@ pub type TransportError = Box<dyn Error + Send + Sync>;
 /// ```
 pub trait Transport {
     /// Sends a request with the headers in it and, if needed, `Authorization`. Passes status and headers to
-    /// [`ResponseReader::start`], then each chunk of the body to [`ResponseReader::push`] until it needs no more.
+    /// [`ResponseReader::start`], then each chunk of the body to [`ResponseReader::push`] until that returns `Break`.
     ///
-    /// An event stream can be open for long and silent in between, so a time-out belongs to connecting and to pauses
-    /// rather than to the whole response. Redirects should not be followed.
+    /// An event stream can be open for long and silent in between. So limit the time of connecting and of pauses, not
+    /// of the whole response. Do not follow redirects.
     ///
     /// The future is `Send`, except on WebAssembly, so that a client of any transport can run in a task of its own.
     ///
@@ -85,13 +85,15 @@ pub trait Transport {
     ) -> impl Future<Output = Result<(), TransportError>> + MaybeSend;
 }
 
-/// `Send`; on WebAssembly, where the objects of a browser belong to one thread, every type.
+/// The same as `Send`, except on WebAssembly: there every type implements it, because the objects of a browser belong
+/// to one thread.
 #[cfg(not(target_family = "wasm"))]
 pub trait MaybeSend: Send {}
 #[cfg(not(target_family = "wasm"))]
 impl<T: Send> MaybeSend for T {}
 
-/// `Send`; on WebAssembly, where the objects of a browser belong to one thread, every type.
+/// The same as `Send`, except on WebAssembly: there every type implements it, because the objects of a browser belong
+/// to one thread.
 #[cfg(target_family = "wasm")]
 pub trait MaybeSend {}
 #[cfg(target_family = "wasm")]
@@ -116,7 +118,7 @@ pub enum ClientError {
         /// The names of the revisions.
         supported: Vec<String>,
     },
-    /// The server ended the session, and then a new one.
+    /// The server ended the session, and also the new session that replaced it.
     #[error("the server ended the session")]
     SessionEnded,
     /// A list has more than 1000 pages.
@@ -134,8 +136,8 @@ impl ClientError {
     }
 }
 
-/// A connection to a server of any revision: [`connect`](Self::connect) finds out which. It keeps the session of an older
-/// server, opens a new one when the server ends it, reads event streams, and answers the server's pings in them.
+/// A connection to a server of any revision, which [`connect`](Self::connect) finds out. It keeps the session of an
+/// older server, opens a new session when the server ends it, reads event streams, and answers the server's pings in them.
 ///
 /// ```
 /// use mcp_wire::client::{Client, ClientError, Transport};
@@ -173,7 +175,7 @@ impl<T: Transport> Client<T> {
         Self::connect_session(transport, Session::new(ProtocolVersion::V2026_07_28, info)).await
     }
 
-    /// Connects with a session's capabilities, and not in a later revision than it has.
+    /// Connects with the capabilities of a session. The revision of the connection is at most that of the session.
     ///
     /// # Errors
     /// See [`connect`](Self::connect).
@@ -248,7 +250,8 @@ impl<T: Transport> Client<T> {
         self.request(methods::RESOURCES_READ, Some(uri), &ReadResourceParams::new(uri)).await
     }
 
-    /// Calls a tool. If the server expects headers that this client does not know yet, it lists the tools first.
+    /// Calls a tool. If the server rejects the call because headers that repeat arguments are missing or wrong, the
+    /// client lists the tools to learn these headers, and calls again.
     ///
     /// # Errors
     /// [`ClientError`]. A tool that ran and failed is a result.
@@ -326,7 +329,7 @@ impl<T: Transport> Client<T> {
         Ok(self.send(&initialized).await?.accepted()?)
     }
 
-    /// All pages of a list; `split` takes one apart.
+    /// All pages of a list. `split` separates a page into its items and the cursor of the next page.
     async fn all_pages<R: DeserializeOwned, I>(
         &mut self,
         method: &str,
@@ -374,8 +377,8 @@ impl<T: Transport> Client<T> {
         Ok(reader)
     }
 
-    /// Sends a request. While its response arrives, sends replies to requests of the server in it. Ends after the last reply,
-    /// because the server may send a ping together with its result.
+    /// Sends a request. The response may contain requests of the server; the replies to them are sent while the
+    /// response arrives. Ends after the last reply, because the server may send a ping together with its result.
     async fn transfer(
         &self,
         request: &HttpRequest,
@@ -408,7 +411,7 @@ impl<T: Transport> Client<T> {
         .await
     }
 
-    /// Sends a reply. If that fails, the server ends its response.
+    /// Sends a reply. A failure is ignored, because the server then ends its response.
     async fn reply(&self, reply: HttpRequest) {
         let _ = self.discard_response(&reply).await;
     }
@@ -419,8 +422,8 @@ impl<T: Transport> Client<T> {
     }
 }
 
-/// Whether an older server may respond so to `server/discover`. Only some errors are certainly of a newer server, or of one
-/// that refuses access.
+/// Whether an error may be an older server's response to `server/discover`. Only a few errors certainly come from a
+/// newer server, or from a server that refuses access.
 fn may_be_legacy(error: &ResponseError) -> bool {
     match error {
         ResponseError::Status { status, .. } => !matches!(status, 401 | 403 | 407 | 429),

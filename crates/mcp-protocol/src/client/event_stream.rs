@@ -2,7 +2,7 @@
 
 use std::mem;
 
-/// The field that has the kind of an event without one.
+/// The kind of an event if the stream names none.
 const DEFAULT_KIND: &str = "message";
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
@@ -21,7 +21,7 @@ pub struct Event {
 #[error("an event of the stream is too long")]
 pub struct EventTooLong;
 
-/// Reads the events of a stream from its chunks, wherever they are divided.
+/// Reads the events of a stream from its chunks, which may end anywhere.
 ///
 /// ```
 /// use mcp_wire::client::EventParser;
@@ -41,7 +41,7 @@ pub struct EventParser {
     after_carriage_return: bool,
     is_first_line: bool,
     kind: Vec<u8>,
-    /// Every line of data with a line feed.
+    /// The data lines so far, each with a line feed.
     data: Vec<u8>,
 }
 
@@ -109,7 +109,7 @@ impl EventParser {
         None
     }
 
-    /// An event without data is none.
+    /// Ends an event. An event without data is ignored.
     fn end_event(&mut self) -> Option<Event> {
         let (kind, data) = (mem::take(&mut self.kind), mem::take(&mut self.data));
         let data = data.strip_suffix(b"\n")?;
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(parser.push(b"data: 1\ndata: 2\ndata: 3\n\n"), Err(EventTooLong));
     }
 
-    /// Bytes of which many have a meaning in a stream.
+    /// Bytes that often have a meaning in a stream.
     fn stream() -> impl Strategy<Value = Vec<u8>> {
         let piece = prop_oneof![
             proptest::sample::select(vec![

@@ -4,8 +4,8 @@
 //! a [`Transport`]: one async method that sends a request and passes on the response. With the feature `reqwest`,
 //! `ReqwestTransport` is one.
 //!
-//! [`Session`] and [`ResponseReader`] are the parts below it, without any input or output: requests to send, and a reader
-//! that takes the response as it arrives.
+//! [`Session`] and [`ResponseReader`] are the parts that [`Client`] uses, without any input or output: requests to
+//! send, and a reader that takes the response as it arrives.
 
 mod connection;
 mod event_stream;

@@ -17,7 +17,7 @@ const MAX_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResponseError {
-    /// Its status is an error, and its body no JSON-RPC response; or it is 401 or 403.
+    /// The status is an error and the body is not a JSON-RPC response, or the status is 401 or 403.
     #[error("the server returned the HTTP status {status}")]
     Status {
         /// The status.
@@ -60,7 +60,7 @@ pub struct ResponseReader {
     body: Body,
     outcome: Option<Result<Response, ResponseError>>,
     replies: Replies,
-    /// A reply to the server without a message.
+    /// A request without a body, for replies to the server.
     empty_reply: HttpRequest,
 }
 
@@ -157,7 +157,7 @@ impl ResponseReader {
                 Response::failure(Some(request.id), error).to_json()
             }
         };
-        // A reply without own data can always be serialised.
+        // A reply that consists only of values of this crate can always be serialised.
         let body = reply.unwrap_or_default();
         self.replies.add(HttpRequest { body, ..self.empty_reply.clone() });
     }
@@ -215,7 +215,7 @@ impl ResponseReader {
     }
 }
 
-/// Whether a response belongs to a request. An error without an id does: the server could not read the request's.
+/// Whether a response belongs to a request. An error without an id does, because the server could not read the id.
 fn is_to(response: &Response, id: &RequestId) -> bool {
     match response {
         Response::Failure { id: None, .. } => true,

@@ -45,7 +45,7 @@ pub enum InvalidHeaderParameter {
         /// The declared name.
         name: String,
     },
-    /// The declaration is not in a property that only `properties` lead to, or its value is not a string.
+    /// The declaration is in a place that is not reachable through `properties` alone, or its value is not a string.
     #[error("x-mcp-header must be a string in a property that only `properties` lead to")]
     Misplaced,
 }
@@ -81,7 +81,7 @@ fn collect(
                     path.pop();
                 }
             }
-            // Data, in which the keyword has no meaning.
+            // The values of these keywords are data, in which `x-mcp-header` has no meaning.
             _ if matches!(keyword.as_str(), "default" | "const" | "enum" | "examples") => {}
             other if declares(other) => return Err(InvalidHeaderParameter::Misplaced),
             _ => {}
@@ -152,7 +152,7 @@ impl HeaderParameter {
                 header == number.to_string()
                     || header.parse::<f64>().is_ok_and(|value| number.as_f64() == Some(value))
             }
-            // The tool refuses it with a better message.
+            // An array or object has the wrong type. The tool refuses it with a better message.
             _ => true,
         })
     }

@@ -10,9 +10,10 @@ use ::axum::routing::{MethodRouter, any};
 use super::Endpoint;
 
 impl<C: Send + 'static> Endpoint<C> {
-    /// The endpoint as a route for [`Router::route`](axum::Router::route). The context of the tools is an extractor, which
-    /// authenticates the request: its rejection is the response, such as 401 with `WWW-Authenticate`. Preflight requests
-    /// do not reach it. The extractor may use the state of the router. A server without a context has the extractor `()`.
+    /// The endpoint as a route for [`Router::route`](axum::Router::route). The context of the tools is an extractor,
+    /// which authenticates the request: its rejection is the response, such as 401 with `WWW-Authenticate`. The
+    /// extractor does not run for preflight requests. It may use the state of the router. A server without a context
+    /// has the extractor `()`.
     ///
     /// ```
     /// use axum::extract::FromRequestParts;
@@ -61,7 +62,7 @@ impl<C: Send + 'static> Endpoint<C> {
         };
         match to_bytes(body, self.max_body_bytes).await {
             Ok(body) => self.handle(context, &parts, &body).await.map(Body::from),
-            // It is longer, or the connection broke; then nobody reads the response.
+            // The body is too long, or the connection broke. In the second case nobody reads the response.
             Err(_) => self.with_cors(&parts.headers, self.body_too_large()).map(Body::from),
         }
     }

@@ -172,7 +172,7 @@ pub fn respond_without_message(method: &Method) -> Option<Response<Bytes>> {
     Some(response)
 }
 
-/// Allows the headers that a web page asks for, because those of arguments have any name.
+/// Allows all headers that a web page requests, because headers that repeat arguments may have any name.
 fn preflight(headers: &HeaderMap) -> Response<Bytes> {
     let mut response = empty(StatusCode::NO_CONTENT);
     let added = response.headers_mut();

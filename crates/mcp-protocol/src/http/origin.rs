@@ -26,7 +26,7 @@ impl Origins {
         }
     }
 
-    /// Whether a request with these headers is allowed. One without `Origin` is not from a web page.
+    /// Whether a request with these headers is allowed. A request without `Origin` is not from a web page.
     pub(super) fn allow(&self, headers: &HeaderMap) -> bool {
         headers.get_all(ORIGIN).iter().all(|origin| self.contains(origin))
     }

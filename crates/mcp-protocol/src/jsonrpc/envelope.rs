@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::fmt;
 use strict_json::{DuplicateName, ValueSeed};
 
-/// A whole JSON text, as far as JSON-RPC distinguishes.
+/// A whole JSON text, by the kinds that JSON-RPC distinguishes.
 pub(super) enum Document {
     Object(Box<Envelope>),
     Array,
@@ -22,7 +22,7 @@ pub(super) enum Document {
 pub(super) struct Envelope {
     jsonrpc: Option<Value>,
     id: Option<Value>,
-    /// The text of an id that is a number, if its value loses the spelling.
+    /// The text of a numeric id, if the parsed value does not keep its spelling.
     id_text: Option<String>,
     method: Option<Value>,
     params: Option<Value>,
@@ -117,7 +117,8 @@ impl Envelope {
         }
     }
 
-    /// Keeps the text of an id that is a number over 64 bits or in an unusual spelling, which its value loses.
+    /// Keeps the text of a numeric id that exceeds `i64` or has an unusual spelling such as `1.0`, because the parsed
+    /// value may lose it.
     fn keep_id_text(&mut self, bytes: &[u8]) {
         if self.id.as_ref().is_some_and(|id| id.is_number() && !id.is_i64()) {
             self.id_text = member_text(bytes, "id").map(str::to_owned);

@@ -30,7 +30,8 @@ pub enum Incoming {
 impl Incoming {
     /// Reads one message from a whole body.
     ///
-    /// Members that JSON-RPC does not define are ignored. `params` that is null or an empty array counts as absent. Nesting deeper than 128 levels counts as malformed.
+    /// Members that JSON-RPC does not define are ignored. `params` that is null or an empty array counts as absent. Nesting
+    /// deeper than 128 levels counts as malformed.
     ///
     /// # Errors
     /// [`PARSE_ERROR`] when the bytes are not JSON, [`INVALID_REQUEST`] when the JSON is not one message.
@@ -108,8 +109,8 @@ impl ParseFailureKind {
 }
 
 impl ParseFailure {
-    /// The error for a response that a server receives although it sends no requests. It has no id, because a
-    /// response's id is not that of a request of its sender.
+    /// The error for a response that a server receives although it sends no requests. The error has no id, because the
+    /// id of a response does not identify a request of its sender.
     pub fn unexpected_response() -> Self {
         ParseFailureKind::UnexpectedResponse.with_id(None)
     }

@@ -72,8 +72,8 @@ impl Params {
     }
 }
 
-/// Whether a client that sends this value in place of an optional object means that there is none. Some clients send null.
-/// Clients in languages such as PHP, where an array is also a map, send an empty array.
+/// Whether a value in place of an optional object means that the object is absent. Some clients send null. Clients in
+/// languages such as PHP, where an array is also a map, send an empty array.
 pub(crate) fn is_absent(value: &Value) -> bool {
     match value {
         Value::Null => true,

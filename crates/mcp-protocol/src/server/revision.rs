@@ -42,8 +42,8 @@ pub(super) fn determine(
     }
 }
 
-/// Checks a notification: headers must not contradict the body. None is required, because clients of all revisions omit
-/// some.
+/// Checks a notification: headers must not contradict the body. Headers may be missing, because clients of all
+/// revisions omit some.
 pub(super) fn check_notification(
     headers: &MessageHeaders<'_>,
     method: &str,
@@ -167,7 +167,7 @@ mod tests {
     const NEW: Option<&str> = Some("2026-07-28");
 
     #[test]
-    fn the_header_decides_without_meta() {
+    fn without_meta_the_header_determines_the_revision() {
         use ProtocolVersion::{V2025_03_26, V2025_11_25};
         for (header, method, expect) in [
             (None, "tools/list", Ok(V2025_03_26)),

@@ -26,7 +26,7 @@ trait CacheableResult: Serialize + Clone {
     fn add_members(&mut self, caching: Caching, meta: Meta);
 }
 
-/// All have the same members.
+/// Implements `CacheableResult` for results that have the same caching members.
 macro_rules! cacheable_results {
     ($($list:ty),*) => {$(
         impl CacheableResult for $list {

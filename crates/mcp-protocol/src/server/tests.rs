@@ -126,7 +126,7 @@ async fn tools_run_in_the_context_of_their_caller() {
 }
 
 #[tokio::test]
-async fn input_is_only_required_from_capable_clients() {
+async fn input_is_required_only_from_clients_with_the_capability() {
     let (_, asked) = asking(json!({"roots": {}})).await;
     assert_eq!((&asked["resultType"], &asked["requestState"]), (&json!("input_required"), &json!("s1")));
     assert_eq!(asked["inputRequests"]["q"]["method"], "roots/list");

@@ -66,7 +66,7 @@ fn a_call_has_a_name_and_an_object_of_arguments() {
 }
 
 #[test]
-fn the_two_ways_to_read_a_call_agree() {
+fn a_call_survives_a_round_trip() {
     let call = CallToolParams::new("t").with_argument("a", json!([1]));
     let value = serde_json::to_value(&call).unwrap();
     assert_eq!(value, json!({"name": "t", "arguments": {"a": [1]}}));

@@ -75,8 +75,8 @@ impl PostgresStore {
     }
 
     /// Begins a transaction that waits for all others of this kind. Registrations, consents and sweeps are rare, and
-    /// each reads rows that another one inserts or deletes, so they run one after another. What clients call
-    /// frequently is one statement that changes one row: Postgres locks it.
+    /// each reads rows that another one inserts or deletes, so they run one after another. Redemptions, rotations and
+    /// single revocations are frequent. Each is one statement that changes one row, which Postgres locks.
     async fn begin_exclusive(&self) -> sqlx::Result<Transaction<'_, Postgres>> {
         let mut transaction = self.0.begin().await?;
         sqlx::query("SELECT pg_advisory_xact_lock(6749)").execute(&mut *transaction).await?;
@@ -86,7 +86,7 @@ impl PostgresStore {
     async fn register(&self, new: &NewClient) -> sqlx::Result<Client> {
         let NewClient { client, digest, eviction } = new;
         let mut transaction = self.begin_exclusive().await?;
-        // Of equal registrations, the first inserts the client. Each other one finds it.
+        // The first of several equal registrations inserts the client. The others find it.
         let known = sqlx::query("SELECT * FROM oauth_clients WHERE digest = $1")
             .bind(digest.map(|digest| digest.0))
             .fetch_optional(&mut *transaction)
@@ -138,7 +138,7 @@ impl PostgresStore {
     async fn issue(&self, new: &NewCode) -> sqlx::Result<CodeStatus> {
         let NewCode { hash, code, grant, client } = new;
         let mut transaction = self.begin_exclusive().await?;
-        // Of equal consents, the first inserts the code. Each other one finds it.
+        // The first of several equal consents inserts the code. The others find it.
         let known = sqlx::query("SELECT * FROM oauth_grants WHERE code_hash = $1")
             .bind(hash.0)
             .fetch_optional(&mut *transaction)
@@ -183,15 +183,15 @@ impl PostgresStore {
     }
 
     async fn delete_expired(&self, sweep: Sweep) -> sqlx::Result<u64> {
-        // A grant that a concurrent redemption, rotation or revocation has locked is left for the next sweep. An array,
-        // so that the rows are selected and locked once.
+        // A grant that a concurrent redemption, rotation or revocation has locked is left for the next sweep. The array
+        // makes Postgres select and lock the rows only once.
         const CODES: &str = "DELETE FROM oauth_grants WHERE id = ANY(ARRAY(
             SELECT id FROM oauth_grants WHERE redeemed_at IS NULL AND code_expires_at < $1
             ORDER BY code_expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))";
         const GRANTS: &str = "DELETE FROM oauth_grants WHERE id = ANY(ARRAY(
             SELECT id FROM oauth_grants WHERE ends_at < $1
             ORDER BY ends_at LIMIT $2 FOR UPDATE SKIP LOCKED))";
-        // No consent adds a grant meanwhile.
+        // A consent waits for this transaction, so no client gets a grant meanwhile.
         const CLIENTS: &str = "DELETE FROM oauth_clients WHERE id IN (
             SELECT id FROM oauth_clients WHERE last_registered_at < $1
                 AND NOT EXISTS (SELECT FROM oauth_grants WHERE client_id = oauth_clients.id)
@@ -229,8 +229,8 @@ impl GrantStore for PostgresStore {
     async fn redeem_code(&self, redemption: Redemption) -> Result<bool, StoreError> {
         let refresh = redemption.refresh.as_ref();
         let token = refresh.map(|refresh| &refresh.token);
-        // Of concurrent redemptions, the second waits for the row, checks the condition again and changes nothing. So
-        // does a redemption that waits for a revocation.
+        // The second of two concurrent redemptions waits for the row, checks the condition again and changes nothing.
+        // The same holds for a redemption that waits for a revocation.
         let redeemed = sqlx::query(
             "UPDATE oauth_grants SET redeemed_at = $2, access_expires_at = $3, refresh_handle = $4,
                 refresh_hash = $5, refresh_generation = $6, refresh_expires_at = $7, recent_rotations = $8
@@ -252,7 +252,7 @@ impl GrantStore for PostgresStore {
 
     async fn rotate_refresh_token(&self, rotation: Rotation) -> Result<bool, StoreError> {
         let next = &rotation.next;
-        // Of concurrent rotations, the second waits for the row, finds another current token and changes nothing.
+        // The second of two concurrent rotations waits for the row, finds another current token and changes nothing.
         let rotated = sqlx::query(
             "UPDATE oauth_grants SET access_expires_at = GREATEST(access_expires_at, $4), refresh_hash = $5,
                 refresh_generation = $6, refresh_expires_at = $7, recent_rotations = $8
@@ -287,7 +287,7 @@ impl GrantStore for PostgresStore {
     }
 
     async fn revoke(&self, grants: Grants<'_>, at: UnixMillis) -> Result<u64, StoreError> {
-        // Of concurrent revocations of a grant, one counts it.
+        // Only one of several concurrent revocations of a grant counts it.
         let (revoke, whose) = match grants {
             Grants::WithId(id) => {
                 ("UPDATE oauth_grants SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL", id)
@@ -315,7 +315,7 @@ impl GrantStore for PostgresStore {
     }
 
     async fn record_use(&self, grant_id: &str, at: UnixMillis) -> Result<(), StoreError> {
-        // GREATEST ignores NULL. Of concurrent uses, the latest stays.
+        // GREATEST ignores NULL. The latest of several concurrent uses stays.
         sqlx::query("UPDATE oauth_grants SET last_used_at = GREATEST(last_used_at, $2) WHERE id = $1")
             .bind(grant_id)
             .bind(at.0)

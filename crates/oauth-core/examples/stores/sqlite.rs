@@ -190,7 +190,7 @@ impl SqliteStore {
     /// Opens a file, and creates it and the tables if they are missing.
     pub async fn open(path: &str) -> Result<Self, StoreError> {
         let manager = ConnectionManager::new(path);
-        // Connections are opened as needed. Reads do not wait for a write, which has a connection of its own.
+        // Connections are opened as needed. A write has its own connection, so reads do not wait for it.
         let pool = Pool::builder().max_size(8).min_idle(Some(0)).connection_customizer(Box::new(Settings));
         let store = Self(pool.build_unchecked(manager));
         store.write(|c| Ok(c.batch_execute(SCHEMA)?)).await?;
@@ -255,7 +255,7 @@ impl GrantStore for SqliteStore {
     }
 
     async fn revoke(&self, grants: Grants<'_>, at: UnixMillis) -> Result<u64, StoreError> {
-        // Of concurrent revocations of a grant, the first changes the row and counts it.
+        // The first of several concurrent revocations of a grant changes the row and counts it.
         let alive = oauth_grants::table.filter(oauth_grants::revoked_at.is_null());
         let revoked_at = oauth_grants::revoked_at.eq(at.0);
         let revoked = match grants {
@@ -284,7 +284,7 @@ impl GrantStore for SqliteStore {
     }
 
     async fn record_use(&self, grant_id: &str, at: UnixMillis) -> Result<(), StoreError> {
-        // Of concurrent uses, the latest stays.
+        // The latest of several concurrent uses stays.
         let is_later = oauth_grants::last_used_at.is_null().or(oauth_grants::last_used_at.lt(at.0));
         let update = diesel::update(oauth_grants::table.find(grant_id.to_owned()).filter(is_later))
             .set(oauth_grants::last_used_at.eq(at.0));
@@ -307,7 +307,7 @@ impl GrantStore for SqliteStore {
 
 fn register(c: &mut SqliteConnection, new: &NewClient) -> Result<Client, Failure> {
     let row = ClientRow::new(&new.client, new.digest, false)?;
-    // Of equal registrations, the first inserts the client. Each other one finds it.
+    // The first of several equal registrations inserts the client. The others find it.
     let known: Option<ClientRow> = oauth_clients::table
         .filter(oauth_clients::digest.eq(&row.digest))
         .select(ClientRow::as_select())
@@ -334,7 +334,7 @@ fn register(c: &mut SqliteConnection, new: &NewClient) -> Result<Client, Failure
 
 fn issue(c: &mut SqliteConnection, new: &NewCode) -> Result<CodeStatus, Failure> {
     let NewCode { hash, code, grant, client } = new;
-    // Of equal consents, the first inserts the code. Each other one finds it.
+    // The first of several equal consents inserts the code. The others find it.
     let known: Option<GrantRow> = oauth_grants::table
         .filter(oauth_grants::code_hash.eq(&hash.0[..]))
         .select(GrantRow::as_select())
@@ -371,7 +371,8 @@ fn issue(c: &mut SqliteConnection, new: &NewCode) -> Result<CodeStatus, Failure>
     Ok(CodeStatus::Pending)
 }
 
-/// Of concurrent redemptions, the first changes the row. No other one finds it pending, nor after a revocation.
+/// The first of several concurrent redemptions changes the row. The others find no pending code. A redemption after a
+/// revocation finds none either.
 fn redeem(c: &mut SqliteConnection, redemption: &Redemption) -> Result<bool, Failure> {
     let pending = oauth_grants::table
         .filter(oauth_grants::code_hash.eq(&redemption.code.0[..]))
@@ -390,7 +391,7 @@ fn redeem(c: &mut SqliteConnection, redemption: &Redemption) -> Result<bool, Fai
     Ok(redeemed == 1)
 }
 
-/// Of concurrent rotations, the first changes the row. Each other one finds another current token.
+/// The first of several concurrent rotations changes the row. The others find another current token.
 fn rotate(c: &mut SqliteConnection, rotation: &Rotation) -> Result<bool, Failure> {
     let current = oauth_grants::table
         .find(&rotation.grant_id)

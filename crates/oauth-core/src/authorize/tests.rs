@@ -36,7 +36,7 @@ async fn required_parameters_suffice() {
 }
 
 #[tokio::test]
-async fn scopes_follow_registration_and_resource() {
+async fn granted_scopes_depend_on_registration_and_resource() {
     let test = TestServer::new();
     let all = test.register(json!({})).await.client_id;
     let images = test.register(json!({"scope": "mcp:images"})).await.client_id;
@@ -297,7 +297,7 @@ async fn a_registered_uri_is_checked_by_the_current_rules() {
         .await
         .unwrap();
     for uri in ["intent://x/", "http://app.example/"] {
-        // Such an address never receives an error, even if the request has other faults.
+        // A refused URI never receives an error, even if the request has other faults.
         for query in [query.clone(), changed(&query, "response_type", "response_type=token")] {
             let query = changed(&query, "redirect_uri", &format!("redirect_uri={uri}"));
             let refused = test.server.authorize(&query).await;

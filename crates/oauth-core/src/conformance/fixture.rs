@@ -113,7 +113,7 @@ impl Fixture {
         NewCode { hash: self.hash(), code, grant, client: None }
     }
 
-    /// The same for a client with a metadata document and that name.
+    /// The same as `new_code`, for a client that has a metadata document and that name.
     pub(crate) fn new_code_with_client(&self, name: &str) -> NewCode {
         let mut new = self.new_code();
         let mut client = self.new_client().client;

@@ -108,8 +108,8 @@ macro_rules! dispatch {
 
 each_store_case!([dispatch] []);
 
-/// Makes one test of each case. The argument is the name of an `async fn` that returns a fresh store and a guard, which
-/// is dropped after the case; `()` is one. The calling crate depends on tokio with the features `macros` and
+/// Makes one test of each case. The argument is the name of an `async fn` that returns a fresh store and a guard. The
+/// guard is dropped after the case; it may be `()`. The calling crate depends on tokio with the features `macros` and
 /// `rt-multi-thread`.
 #[macro_export]
 macro_rules! conformance_suite {

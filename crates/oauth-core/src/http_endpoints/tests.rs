@@ -60,7 +60,7 @@ async fn documents_are_at_all_paths_where_clients_look() {
 }
 
 #[tokio::test]
-async fn heads_are_checked() {
+async fn request_heads_are_checked() {
     let endpoints = HttpEndpoints::new(TestServer::new().server);
     let check = async |line: &str, headers: &[(&str, &str)], status: u16, error: &str| {
         let response = endpoints.respond(&parts(line, headers), b"").await.unwrap();
@@ -182,7 +182,7 @@ async fn public_keys_are_served_if_tokens_have_them() {
     assert_eq!(response.status(), 204);
 }
 
-/// Tokens whose keys are in a store that failed.
+/// Access tokens whose public keys are in a store that failed.
 struct NoKeys;
 
 #[async_trait::async_trait]
@@ -232,7 +232,7 @@ async fn the_path_of_a_resource_keeps_its_slash() {
 }
 
 #[tokio::test]
-async fn responses_have_their_errors() {
+async fn error_responses_carry_their_cause() {
     let test = TestServer::new();
     let endpoints = HttpEndpoints::new(test.server.clone());
     let ask = async |path: &str, kind: (&str, &str), sent: &str| {

@@ -25,8 +25,8 @@ impl fmt::Debug for JwtTokens {
 }
 
 impl JwtTokens {
-    /// Signs and verifies with these keys, by the system's clock. `config` is that of the server, because a replaced key
-    /// verifies for the lifetime of an access token.
+    /// Signs and verifies with these keys, by the system's clock. `config` is the configuration of the server. Its
+    /// lifetime of access tokens is how long a replaced key still verifies.
     pub fn new(keys: KeySchedule, config: &Config) -> Self {
         Self {
             keys: RwLock::new(Arc::new(keys)),
@@ -35,7 +35,7 @@ impl JwtTokens {
         }
     }
 
-    /// With another clock, for tests.
+    /// Replaces the system's clock, for tests.
     #[must_use]
     pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
@@ -44,7 +44,7 @@ impl JwtTokens {
 
     /// Replaces the keys while the server runs. Tokens of a key that is missing now are refused.
     pub fn replace_keys(&self, keys: KeySchedule) {
-        // A panic under the lock leaves the keys whole.
+        // A panic while the lock is held cannot leave the keys half replaced, so a poisoned lock is ignored.
         *self.keys.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(keys);
     }
 

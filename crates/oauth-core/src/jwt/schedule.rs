@@ -15,7 +15,7 @@ impl KeySchedule {
         Self { first: key, later: Vec::new() }
     }
 
-    /// Adds a key that signs from a time on, until the next later key does. Keys may be added in any order.
+    /// Adds a key that signs from that time on, until the time of the next key. Keys may be added in any order.
     #[must_use]
     pub fn then(mut self, signs_from: UnixMillis, key: SigningKey) -> Self {
         let at = self.later.partition_point(|(other, _)| *other <= signs_from);
@@ -29,8 +29,9 @@ impl KeySchedule {
         current.map_or(&self.first, |(_, key)| key)
     }
 
-    /// The keys that verify now: all but those whose tokens expired, because another key has signed for the lifetime of
-    /// a token. Keys that will sign later verify too, because the clock of another process may be ahead.
+    /// The keys that verify now. A key no longer verifies once another key has signed for the lifetime of a token,
+    /// because all tokens of the old key have expired by then. Keys that will sign later verify too, because the clock
+    /// of another process may be ahead.
     pub(super) fn verifying(
         &self,
         now: UnixMillis,

@@ -27,7 +27,7 @@ impl From<KeyRejected> for InvalidKey {
 /// Why claims were not signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ClaimsError {
-    /// They are not one JSON object without duplicate members.
+    /// The claims are not one JSON object, or the object has duplicate members.
     #[error("the claims of a token must be one JSON object without duplicate members")]
     Malformed,
     /// The token would be too long to be accepted.

@@ -46,7 +46,7 @@ fn a_token_is_verified_by_its_own_key_only() {
     assert_eq!(UnverifiedToken::parse(&token).unwrap().kid(), key.kid());
     assert_eq!(read(&key, &token).as_deref(), Some(CLAIMS.as_bytes()));
     assert_eq!(read(&other, &token), None);
-    // The other key's signature with this key's id.
+    // Signed by the other key, with the id of this key.
     assert_eq!(read(&key, &signed(&other, &header(&key), CLAIMS)), None);
 }
 
@@ -194,7 +194,7 @@ fn a_changed_token_is_refused() {
         check(&format!("{header}.{space}{payload}.{signature}"));
     }
     check(&token.to_uppercase());
-    // The standard alphabet instead of the URL's.
+    // The standard base64 alphabet instead of the URL-safe one.
     let swapped = token.replace('-', "+").replace('_', "/");
     assert_ne!(swapped, token);
     check(&swapped);
@@ -279,7 +279,7 @@ fn every_flipped_bit_is_detected() {
             assert_eq!(read(&key, &changed), None, "{bit}");
         }
     }
-    // Also in the decoded bytes.
+    // Flips each bit of the decoded bytes, too.
     let text = String::from_utf8(token).unwrap();
     for (index, segment) in text.split('.').enumerate() {
         let bytes = BASE64URL_NOPAD.decode(segment.as_bytes()).unwrap();

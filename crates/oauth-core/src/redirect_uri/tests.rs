@@ -250,7 +250,7 @@ fn unsafe_redirect_uris_are_refused() {
 }
 
 #[test]
-fn every_pattern_of_the_table_counts() {
+fn every_refused_scheme_pattern_refuses_a_uri() {
     let mut patterns: Vec<&str> = REFUSED_SCHEMES.iter().flat_map(|it| it.split_ascii_whitespace()).collect();
     for pattern in &patterns {
         let name = pattern.replace('*', "a");
@@ -305,7 +305,7 @@ fn parameters_are_appended_to_the_query() {
     check("com.example.app:", &format!("com.example.app:?{encoded}"));
 }
 
-/// Texts that come near to being redirect URIs.
+/// Texts that resemble redirect URIs.
 fn near_uris() -> impl Strategy<Value = String> {
     let scheme = prop_oneof![Just("https"), Just("http"), Just("com.example"), Just("myapp"), Just("HTTPS")];
     let between = prop_oneof![Just("://"), Just(":/"), Just(":"), Just(":///")];

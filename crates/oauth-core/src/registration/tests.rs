@@ -217,7 +217,7 @@ async fn the_same_public_client_is_registered_once() {
 }
 
 #[tokio::test]
-async fn a_confidential_client_is_always_new() {
+async fn each_registration_of_a_confidential_client_creates_a_client() {
     let test = TestServer::new();
     for method in ["client_secret_basic", "client_secret_post"] {
         let body = with("token_endpoint_auth_method", json!(method)).to_string();

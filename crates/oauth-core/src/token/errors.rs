@@ -109,7 +109,7 @@ impl TokenError {
         ErrorBody::new(self.code(), self.description())
     }
 
-    /// The value of `WWW-Authenticate`, for the error that is about the client's authentication (RFC 6749, section 5.2).
+    /// The value of `WWW-Authenticate`. Only [`InvalidClient`](Self::InvalidClient) has one (RFC 6749, section 5.2).
     pub fn www_authenticate(&self) -> Option<&'static str> {
         matches!(self, Self::InvalidClient).then_some("Basic realm=\"token endpoint\", charset=\"UTF-8\"")
     }

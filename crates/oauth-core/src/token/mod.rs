@@ -44,8 +44,8 @@ struct SignedAccessToken {
 }
 
 impl AuthorizationServer {
-    /// Exchanges a code or a refresh token. Everything is checked before anything changes. Of concurrent requests with
-    /// the same code or token exactly one succeeds.
+    /// Exchanges a code or a refresh token. Everything is checked before anything changes. Exactly one of several
+    /// concurrent requests with the same code or token succeeds.
     ///
     /// # Errors
     /// [`TokenError`].

@@ -95,13 +95,14 @@ impl AuthorizationServer {
     }
 }
 
-/// Whether a token was replaced longer ago than the grace period; `since` is the number of rotations after its own.
+/// Whether a token was replaced longer ago than the grace period. `since` is the number of rotations after the one that
+/// replaced the token.
 fn is_late(since: u32, rotations: &[UnixMillis], now: UnixMillis, grace_ms: i64) -> bool {
     let is_long_ago = |at: &UnixMillis| now.0.saturating_sub(at.0) > grace_ms;
     match usize::try_from(since).ok().and_then(|since| rotations.get(since)) {
         Some(at) => is_long_ago(at),
-        // A list that is not full lacks only rotations that are too old. In a full one, the missing rotations are at
-        // least as old as its last.
+        // A list that is not full lacks only rotations before the grace period. The rotations that a full list lacks
+        // are at least as old as its last one.
         None => rotations.len() < MAX_RECENT_ROTATIONS || rotations.last().is_none_or(is_long_ago),
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     parameters::{Parameters, bad},
 };
 
-/// Without `resource`: the user's consent decided about it, so its value is ignored and never an error.
+/// `resource` is not listed: the user's consent decided about the resource, so a value is ignored and never an error.
 const KNOWN: [&str; 8] = [
     "grant_type",
     "code",
@@ -18,7 +18,7 @@ const KNOWN: [&str; 8] = [
     "scope",
 ];
 
-/// The user's consent decided about scopes, too, so a value that is not text is not an error.
+/// The user's consent also decided about the scopes, so a `scope` that is not text is not an error.
 const UNUSED: [&str; 1] = ["scope"];
 
 /// A well-formed request for tokens.

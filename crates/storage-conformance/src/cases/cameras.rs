@@ -93,7 +93,7 @@ pub(crate) async fn only_visible_images_of_a_camera_are_found(seed: &Seed) {
     assert_eq!(filtered(seed, ann, of(CANON)).await, newest_first(&ids[..3]));
 }
 
-/// More images of other cameras than hits of the index are checked.
+/// Other cameras have more images than the number of index hits that a search checks.
 pub(crate) async fn a_camera_of_many_images_is_searched_by_words(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let old = (0..3).map(canon);

@@ -62,7 +62,7 @@ pub(crate) async fn capture_times_are_unique_per_account_only(seed: &Seed) {
     }
 }
 
-pub(crate) async fn at_the_last_moment_images_move_earlier(seed: &Seed) {
+pub(crate) async fn images_at_the_last_moment_move_earlier(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let ids = seed.images(ann.account, vec![Photo::at(Timestamp::MAX); 3]).await;
     let mut moments = Vec::new();

@@ -32,7 +32,7 @@ pub(crate) async fn sixty_four_writers_lose_nothing(seed: &Seed) {
     assert_eq!(seed.store().queue_length().await.unwrap().pending, 0);
 }
 
-pub(crate) async fn of_concurrent_equal_addresses_one_succeeds(seed: &Seed) {
+pub(crate) async fn only_one_of_concurrent_equal_addresses_gets_an_account(seed: &Seed) {
     let outcomes = concurrently((0..16).map(|_| {
         let store = seed.store().clone();
         let email = Email::parse("ann@example.org").unwrap();
@@ -51,7 +51,7 @@ pub(crate) async fn of_concurrent_equal_addresses_one_succeeds(seed: &Seed) {
     assert_eq!(seed.store().accounts().await.unwrap().len(), 1);
 }
 
-pub(crate) async fn of_concurrent_equal_files_one_is_added(seed: &Seed) {
+pub(crate) async fn only_one_of_concurrent_equal_files_is_added(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let photo = Photo::at_second(1).original(seed.hash());
     seed.announce(&[original_blob(&photo.original.unwrap())]).await;
@@ -65,7 +65,7 @@ pub(crate) async fn of_concurrent_equal_files_one_is_added(seed: &Seed) {
     assert_eq!(duplicates.count(), 15);
 }
 
-pub(crate) async fn of_concurrent_deletions_one_finds_the_image(seed: &Seed) {
+pub(crate) async fn only_one_concurrent_deletion_finds_the_image(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let id = seed.image(ann.account, Photo::at_second(1)).await;
     let outcomes = concurrently((0..16).map(|_| {

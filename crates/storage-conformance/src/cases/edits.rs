@@ -158,7 +158,7 @@ pub(crate) async fn corrected_values_are_used_everywhere(seed: &Seed) {
     assert_eq!(found.last, Some(edit("one")));
     assert_eq!(found.of_file.description.as_deref(), Some("a harbour"));
     assert_eq!(found.of_file.capture.at, second(1));
-    // The same values again are no change.
+    // Setting the same values again is not a change.
     assert_eq!(change(seed, ann, "two", &ids[0], values(all)).await.changed, 0);
     assert_eq!(edits(seed, ann, &ids[0]).await, Some(found));
 
@@ -235,9 +235,9 @@ pub(crate) async fn corrections_survive_deletion(seed: &Seed) {
     assert_sound(seed).await;
 }
 
-pub(crate) async fn a_shift_of_many_is_applied_once(seed: &Seed) {
+pub(crate) async fn a_repeated_shift_of_many_images_is_applied_once(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
-    // Bursts, and an image behind the range whose time another one gets.
+    // Bursts of equal times, and an image after the range whose time a shifted image would get.
     let at = [1, 1, 1, 2, 3, 3, 9].map(Photo::at_second);
     let ids = seed.images(ann.account, at.to_vec()).await;
     let start = [1000, 1001, 1002, 2000, 3000, 3001, 9000];
@@ -251,7 +251,7 @@ pub(crate) async fn a_shift_of_many_is_applied_once(seed: &Seed) {
         let shift = shifted(by_ms);
         let changed = change_range(seed, ann, name, range, by_ms > 0, &[], &shift).await;
         assert_eq!((changed, capture_times(seed, ann, &ids).await), (6, expected.to_vec()), "{name}");
-        // The call is repeated, also in the order that meets moved images again.
+        // Repeats the call, even in the order that visits moved images again.
         for newest_first in [true, false] {
             assert_eq!(
                 change_range(seed, ann, name, range, newest_first, &ids[6..], &shift).await,
@@ -312,7 +312,7 @@ pub(crate) async fn a_zone_of_a_corrected_position_is_undone_with_it(seed: &Seed
     revert(seed, ann, &id, &[EditedField::Place]).await;
     assert_eq!(visible_image(seed, ann, &id).await.captured_at, second(7200));
     assert_eq!(edits(seed, ann, &id).await, None);
-    // A time that is corrected afterwards stays.
+    // A time that is corrected after the position stays.
     change(seed, ann, "again", &id, place).await;
     change(seed, ann, "shift", &id, shifted(1000)).await;
     revert(seed, ann, &id, &[EditedField::Place]).await;
@@ -344,7 +344,7 @@ pub(crate) async fn only_visible_images_are_corrected(seed: &Seed) {
     assert_sound(seed).await;
 }
 
-pub(crate) async fn neighbours_and_albums_of_a_photo(seed: &Seed) {
+pub(crate) async fn the_neighbours_and_albums_of_a_photo_are_returned(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Free).await);
     let ids = seed.images(ann.account, (1..=5).map(Photo::at_second).collect()).await;
     let odd = seed.album(ann, "Odd", &[ids[0].clone(), ids[2].clone(), ids[4].clone()]).await;
@@ -373,7 +373,7 @@ pub(crate) async fn neighbours_and_albums_of_a_photo(seed: &Seed) {
     for (viewer, index) in [(ann, 1), (ben, 2)] {
         assert_eq!(context(viewer, index, Some(&all)).await, PhotoContext::default());
     }
-    // The free window ends the neighbours.
+    // Images outside the free window are not neighbours.
     let of_ben = seed.images(ben.account, (1..=7).map(Photo::at_second).collect()).await;
     let last = seed.store().photo_context(ben, &of_ben[2], None).await.unwrap();
     assert_eq!((last.newer, last.older), (Some(of_ben[3].clone()), None));

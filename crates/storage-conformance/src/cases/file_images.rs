@@ -66,7 +66,7 @@ pub(crate) async fn bytes_that_are_put_again_restore_the_image_of_a_deleted_file
 
     ann.delete("b.jpg").await.unwrap();
     ann.announce(&original).await;
-    // Also when the caller does not restore images that their owner deleted.
+    // The image is restored even if the caller does not restore images that their owner deleted.
     let outcome = ann.store().add_image(ann.new_image(original)).await.unwrap();
     assert!(matches!(outcome, AddOutcome::Restored(_)), "{outcome:?}");
     assert!(ann.is_visible(&id).await);
@@ -122,7 +122,7 @@ pub(crate) async fn a_replaced_photo_is_deleted_with_its_last_file(seed: &Seed) 
     assert_eq!(ann.is_deleted(&third).await, Some(false), "its bytes were put again");
 }
 
-pub(crate) async fn the_same_bytes_put_over_themselves_change_no_image(seed: &Seed) {
+pub(crate) async fn putting_the_same_bytes_again_changes_no_image(seed: &Seed) {
     let ann = Files::new(seed).await;
     let original = ann.photo("a.jpg").await;
     ann.index().await;
@@ -197,7 +197,7 @@ pub(crate) async fn a_file_outlives_its_purged_image(seed: &Seed) {
     assert_eq!(ann.stored_bytes().await, ORIGINAL_BYTES);
 }
 
-pub(crate) async fn an_import_gives_files_their_purged_image_again(seed: &Seed) {
+pub(crate) async fn an_import_links_files_whose_image_was_purged(seed: &Seed) {
     let ann = Files::new(seed).await;
     let original = purged(&ann, "a.jpg").await;
     ann.put_photo("b.jpg", original).await.unwrap();
@@ -231,7 +231,7 @@ pub(crate) async fn a_partial_file_becomes_a_photo_when_it_is_moved(seed: &Seed)
     assert_eq!(ann.stored_bytes().await, ORIGINAL_BYTES);
 }
 
-pub(crate) async fn a_photo_that_is_moved_ignores_the_image(seed: &Seed) {
+pub(crate) async fn moving_a_photo_ignores_the_given_image(seed: &Seed) {
     let ann = Files::new(seed).await;
     let original = ann.photo("a.jpg").await;
     let id = ann.image_id("a.jpg").await;

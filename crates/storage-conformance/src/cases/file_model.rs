@@ -119,7 +119,7 @@ impl ModelTest {
         self.replace(&at, Node::Photo(number));
     }
 
-    /// Puts a file into the model; what was there is gone.
+    /// Puts a file into the model, in place of the entry that was there.
     fn replace(&mut self, at: &str, node: Node) {
         let before = self.held();
         self.tree.insert(at.to_owned(), node);
@@ -172,7 +172,7 @@ impl ModelTest {
         assert_eq!(outcome.err(), refusal, "{from} to {to}");
         if refusal.is_none() {
             self.transfer_in_model(&from, &to, is_move);
-            // The model has no waiting files.
+            // The model has no files that wait to be swept.
             self.files.sweep().await;
         }
     }
@@ -240,7 +240,8 @@ impl ModelTest {
                 *image = ImageModel::None;
             }
             if *image == ImageModel::None && held.contains(&number) {
-                // Its bytes stay away while the file is listed, which the model does not follow: start anew.
+                // The image is not added again while the file exists. The model does not represent this, so the file is
+                // removed.
                 self.tree.retain(|_, node| *node != Node::Photo(number));
             }
         }

@@ -76,7 +76,7 @@ pub(crate) async fn a_destination_is_replaced_only_on_request(seed: &Seed) {
     assert_eq!(file_gone, None);
 }
 
-pub(crate) async fn a_folder_replaces_a_folder_whole(seed: &Seed) {
+pub(crate) async fn a_replaced_folder_loses_all_its_members(seed: &Seed) {
     let ann = Files::new(seed).await;
     ann.folders(&["a", "b"]).await;
     let (kept, lost) = (ann.photo("a/kept.jpg").await, ann.photo("b/lost.jpg").await);
@@ -121,7 +121,7 @@ pub(crate) async fn a_copy_is_a_new_tree(seed: &Seed) {
     assert_eq!(ann.entry("z/b/c").await.bytes, ORIGINAL_BYTES + 300);
 }
 
-pub(crate) async fn nothing_lies_deeper_than_a_path_can_name(seed: &Seed) {
+pub(crate) async fn no_entry_is_deeper_than_a_path_may_be(seed: &Seed) {
     let ann = Files::new(seed).await;
     let names: Vec<String> = (0..62).map(|level| level.to_string()).collect();
     let deep = names.join("/");

@@ -58,7 +58,7 @@ pub(crate) async fn a_full_account_stores_no_more_sidecars(seed: &Seed) {
     ann.rename(transfer("a/x.xmp", "x.xmp")).await.unwrap();
 }
 
-pub(crate) async fn a_copy_has_few_bytes_of_sidecars(seed: &Seed) {
+pub(crate) async fn the_sidecar_bytes_of_a_copy_are_limited(seed: &Seed) {
     let ann = Files::new(seed).await;
     ann.folders(&["a", "a/b"]).await;
     put(&ann, "a/x.xmp", MAX_COPIED_SIDECAR_BYTES / 2).await.unwrap();
@@ -76,7 +76,7 @@ pub(crate) async fn entries_that_store_nothing_are_limited(seed: &Seed) {
     for number in 0..99 {
         ann.junk(&format!("a/0/{number}"), 1).await;
     }
-    // Each of these folders makes a hundred entries, and `a` makes a thousand and one.
+    // Each of these folders is a hundred entries with its members, and `a` is a thousand and one.
     for number in 1..10 {
         ann.copy(transfer("a/0", &format!("a/{number}"))).await.unwrap();
     }
@@ -96,7 +96,7 @@ pub(crate) async fn entries_that_store_nothing_are_limited(seed: &Seed) {
     assert_eq!(refusal, FileRefusal::TooManyEntries);
     assert_eq!(copies("a/0", "hundred ").await.1, FileRefusal::TooManyEntries);
     assert_eq!(copies("a/0/0", "single ").await.1, FileRefusal::TooManyEntries);
-    // Every way to one more is refused, and replacing one needs no other.
+    // Every change that adds an entry without content is refused. Replacing an entry is allowed, because it adds none.
     assert_eq!(ann.put(junk_file("more", 1)).await.err(), Some(FileRefusal::TooManyEntries));
     let empty = new_file("more", NewFileContent::Placeholder);
     assert_eq!(ann.put(empty).await.err(), Some(FileRefusal::TooManyEntries));
@@ -109,7 +109,7 @@ pub(crate) async fn entries_that_store_nothing_are_limited(seed: &Seed) {
     ann.put(new_file("a/0/1", NewFileContent::Placeholder)).await.unwrap();
     ann.rename(transfer("a/0/1", "a/0/moved")).await.unwrap();
     put(&ann, "x.xmp", 1).await.unwrap();
-    // Each visible photo allows one more, and what is deleted makes room.
+    // Each visible photo allows one more entry, and a deleted entry makes room.
     ann.photo("x.jpg").await;
     ann.index().await;
     ann.junk("._x.jpg", 1).await;

@@ -64,7 +64,7 @@ pub(crate) async fn a_repair_of_sound_rows_changes_nothing(seed: &Seed) {
     let before = seed.store().images(ann, &ids).await.unwrap();
     for rule in StoreRule::ALL {
         if matches!(rule, StoreRule::RenditionsExistOrQueued | StoreRule::PendingImageHasJob) {
-            // A job makes what exists again.
+            // These repairs queue a job, which would make the existing renditions again.
             continue;
         }
         let (ends, _) = rows(seed, rule).await;
@@ -107,8 +107,8 @@ pub(crate) async fn a_discarded_full_rendition_is_queued(seed: &Seed) {
     assert_sound(seed).await;
 }
 
-/// The worker has leased the job of a sidecar before the rendition was lost, so it makes no renditions.
-pub(crate) async fn a_worker_with_an_old_job_does_not_end_the_loss(seed: &Seed) {
+/// The worker leased its job before the rendition was lost, so it does not make the rendition again.
+pub(crate) async fn a_worker_with_an_old_job_cannot_complete_a_lost_rendition(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let (_, made) = whole_image(seed, ann).await;
     assert_eq!(seed.store().requeue_outdated(9, NOW, 10).await.unwrap(), 1);
@@ -150,7 +150,7 @@ pub(crate) async fn blobs_are_unregistered_until_they_are_announced(seed: &Seed)
     assert_eq!(other_kind, [known.hash]);
 }
 
-pub(crate) async fn a_released_blob_has_no_use(seed: &Seed) {
+pub(crate) async fn used_blobs_are_not_released(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let (original, made) = whole_image(seed, ann).await;
     for (kind, hash) in [(BlobKind::Original, original), (BlobKind::Rendition, made[1].blob)] {

@@ -4,7 +4,7 @@ use storage::{LoginFlow, LoginTokenHash, MAX_LOGIN_FLOWS, NewLoginFlow};
 use super::concurrently;
 use crate::{Seed, queries::second};
 
-/// The end of the flows of these cases, which begin at second 1.
+/// When the flows of these cases expire, in seconds. They begin at second 1.
 const END: i64 = 100;
 
 fn page(number: u32) -> LoginTokenHash {
@@ -114,12 +114,12 @@ pub(crate) async fn confirmed_flows_end_with_the_sessions(seed: &Seed) {
     assert!(confirm(seed, 4, ann.account, 4).await);
     seed.store().delete_account(ann.account, second(5)).await.unwrap();
     assert_eq!(seed.store().login_flow(page(4), second(5)).await.unwrap(), None);
-    // Those of others stay, and those that nobody confirmed.
+    // Flows of other accounts stay, and so do unconfirmed flows.
     assert!(take(seed, 2, 5).await.is_some());
     assert!(confirm(seed, 5, ben.account, 5).await);
 }
 
-pub(crate) async fn of_concurrent_polls_one_takes_the_flow(seed: &Seed) {
+pub(crate) async fn only_one_concurrent_poll_takes_the_flow(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     begun(seed, 1).await;
     assert!(confirm(seed, 1, ann.account, 2).await);
@@ -130,7 +130,7 @@ pub(crate) async fn of_concurrent_polls_one_takes_the_flow(seed: &Seed) {
     assert_eq!(concurrently(polls).await.into_iter().flatten().count(), 1);
 }
 
-pub(crate) async fn too_many_flows_end_the_oldest_that_wait(seed: &Seed) {
+pub(crate) async fn surplus_flows_replace_the_oldest_unconfirmed_ones(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     begun(seed, 0).await;
     assert!(confirm(seed, 0, ann.account, 1).await);

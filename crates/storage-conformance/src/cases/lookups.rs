@@ -47,7 +47,7 @@ pub(crate) async fn images_of_a_deleted_account_are_missing(seed: &Seed) {
     assert_eq!(seed.store().image_states(&[id]).await.unwrap(), []);
 }
 
-pub(crate) async fn foreign_depends_on_the_owners_window(seed: &Seed) {
+pub(crate) async fn a_foreign_image_follows_its_owners_window(seed: &Seed) {
     let ann = Viewer { free_window: 2, ..seed.account(Plan::Free).await };
     let ben = Viewer { free_window: 2, ..seed.account(Plan::Paid).await };
     let ids = seed.images(ann.account, (0..3).map(Photo::at_second).collect()).await;

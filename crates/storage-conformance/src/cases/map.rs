@@ -47,7 +47,7 @@ async fn random_places(seed: &Seed, viewer: Viewer, count: usize, random: &mut R
     at_places(seed, viewer, &places).await
 }
 
-/// What is compared of a cluster.
+/// The values of a cluster that are compared.
 #[derive(Debug, PartialEq)]
 struct Summary {
     cell: MapCell,
@@ -156,7 +156,7 @@ pub(crate) async fn a_random_map_agrees_with_a_model(seed: &Seed) {
     let mut photos = random_places(seed, ann, 500, &mut random).await;
     check_map(seed, ann, &photos, &mut random).await;
     let mut deleted = Vec::new();
-    // Also the newest ones, which are the covers.
+    // Often deletes the newest photo, because it is a cover.
     for _ in 0..200 {
         let index = if random.bool() { photos.len() - 1 } else { random.usize(0..photos.len()) };
         let photo = photos.remove(index);

@@ -71,9 +71,9 @@ pub(crate) async fn a_range_includes_both_ends(seed: &Seed) {
     ];
     for (range, expected) in ranges {
         let expected = newest_first(&ids[expected]);
-        let query = ListQuery { range, ..ListQuery::default() };
-        assert_eq!(page(seed, ann, query).await, expected, "{range:?}");
         let filter = Filter { range, ..Filter::default() };
+        let query = ListQuery { filter: filter.clone(), ..ListQuery::default() };
+        assert_eq!(page(seed, ann, query).await, expected, "{range:?}");
         assert_eq!(filtered(seed, ann, filter).await, expected, "{range:?}");
         let filter = Filter { range, album: Some(album.clone()), ..Default::default() };
         assert_eq!(filtered(seed, ann, filter).await, expected, "{range:?}");
@@ -93,21 +93,23 @@ pub(crate) async fn a_listed_circle_filters_the_newest_thousand(seed: &Seed) {
     let oldest = seed.image(ann.account, Photo::at_second(0).position(10.0, 10.0)).await;
     let older = seed.image(ann.account, Photo::at_second(1).position(10.0, 10.0)).await;
     seed.images(ann.account, (2..1001).map(Photo::at_second).collect()).await;
-    let query =
-        ListQuery { limit: limit(5), circle: Some(circle(10.0, 10.0, 100.0)), ..ListQuery::default() };
+    let filter = Filter { circle: Some(circle(10.0, 10.0, 100.0)), ..Filter::default() };
+    let query = ListQuery { limit: limit(5), filter: filter.clone() };
     let found = seed.store().page_images(ann, &query).await.unwrap();
     assert_eq!(found.len(), 1, "one of the two is the thousandth image, the other is older");
     assert_eq!((&found[0].image.id, found[0].distance_m), (&older, Some(0.0)));
-    let filter = Filter { circle: query.circle, ..Filter::default() };
-    assert_eq!(filtered(seed, ann, filter).await, [older, oldest.clone()], "a search checks all images");
-    let ranged = ListQuery { range: seconds(0, 0), ..query };
+    assert_eq!(filtered(seed, ann, &filter).await, [older, oldest.clone()], "a search checks all images");
+    let ranged = ListQuery { filter: Filter { range: seconds(0, 0), ..filter }, ..query };
     assert_eq!(page(seed, ann, ranged).await, [oldest], "the thousand newest are those of the range");
 }
 
 pub(crate) async fn distances_are_returned_with_a_circle_only(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     seed.image(ann.account, Photo::at_second(0).position(0.0, 1.0)).await;
-    let list = |circle| ListQuery { circle, ..ListQuery::default() };
+    let list = |circle| {
+        let filter = Filter { circle, ..Filter::default() };
+        ListQuery { filter, ..ListQuery::default() }
+    };
     let store = seed.store();
     assert_eq!(store.page_images(ann, &list(None)).await.unwrap()[0].distance_m, None);
     let near = Some(circle(0.0, 0.0, 200_000.0));

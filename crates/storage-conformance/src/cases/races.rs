@@ -25,7 +25,7 @@ async fn assert_sound(seed: &Seed) {
     }
 }
 
-/// Announces an original as an upload does, again while it is being removed.
+/// Announces an original as an upload does, and repeats this while the original is being removed.
 async fn announce(seed: &Seed, original: &ContentHash) {
     let blob = original_blob(original);
     while seed.store().announce_blobs(&[blob], second(LATER)).await.unwrap() == AnnounceOutcome::BeingRemoved
@@ -34,7 +34,7 @@ async fn announce(seed: &Seed, original: &ContentHash) {
     }
 }
 
-/// Uploads a photo, again when its original was removed before it was added.
+/// Uploads a photo, and repeats this if its original was removed before the photo was added.
 async fn upload(seed: &Seed, account: AccountId, original: ContentHash) {
     loop {
         announce(seed, &original).await;
@@ -74,7 +74,7 @@ async fn index_all(seed: &Seed, worker: &str) {
                     seed.store().forget_blobs(&[blob]).await.unwrap();
                 }
             }
-            // It fails when the job went to another worker, or a rendition was removed meanwhile.
+            // The completion fails if the job went to another worker, or a rendition was removed meanwhile.
             let done = seed.store().complete_job(job.id, worker, indexed(&photo.renditions(&made))).await;
             if !done.unwrap() {
                 seed.store().retry_job(job.id, worker, NOW).await.unwrap();
@@ -117,7 +117,7 @@ pub(crate) async fn an_original_survives_the_purge_of_another_accounts_image(see
     }
 }
 
-/// One of several users and workers that change what a few originals are referred to by.
+/// Acts as one of several users and workers that add and remove references to a few originals.
 async fn disturb(seed: Seed, number: u64, accounts: [Viewer; 2], originals: Vec<ContentHash>) {
     let mut random = fastrand::Rng::with_seed(number);
     let worker = format!("worker-{number}");

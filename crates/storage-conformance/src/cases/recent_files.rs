@@ -43,7 +43,7 @@ pub(crate) async fn files_are_paged_from_the_newest_to_the_oldest(seed: &Seed) {
     put(&ann, "newest", Some(9)).await;
     put(&ann, "a/oldest", Some(-9)).await;
     put(&ann, "second", Some(5)).await;
-    // Without a time of its own, a file has that of its arrival.
+    // A file that was sent without a modification time has the time of its arrival.
     put(&ann.at(6), "a/arrived", None).await;
     let expected = ["/newest", "/a/b", "/a", "/a/arrived", "/second", "/a/b/middle", "/a/oldest"];
     for max in [1, 2, 3, 100] {

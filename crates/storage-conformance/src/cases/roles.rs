@@ -27,7 +27,7 @@ async fn holds(seed: &Seed, fence: RoleFence) -> bool {
     seed.store().holds_role("sweeper", fence).await.unwrap()
 }
 
-pub(crate) async fn a_role_is_held_by_one(seed: &Seed) {
+pub(crate) async fn a_role_has_one_holder(seed: &Seed) {
     let first = take(seed, "a", NOW).await.unwrap();
     assert_eq!(take(seed, "b", second(VALID)).await, None, "it has not expired yet");
     assert_eq!(take(seed, "a", NOW).await, None, "a holder that asks again is another taking");
@@ -83,7 +83,7 @@ pub(crate) async fn roles_are_independent(seed: &Seed) {
     assert!(!seed.store().holds_role("unknown", other).await.unwrap());
 }
 
-pub(crate) async fn the_roles_of_a_holder_end_together(seed: &Seed) {
+pub(crate) async fn all_roles_of_a_holder_are_released_together(seed: &Seed) {
     for role in ["one", "two"] {
         take_role(seed, role, "a", NOW).await.unwrap();
     }
@@ -106,7 +106,7 @@ async fn sweep(seed: Seed, holder: String) -> Option<Vec<BlobRef>> {
     Some(taken)
 }
 
-pub(crate) async fn of_two_sweepers_at_once_one_sweeps(seed: &Seed) {
+pub(crate) async fn only_one_of_two_concurrent_sweepers_sweeps(seed: &Seed) {
     let blobs: Vec<BlobRef> =
         (0..60).map(|_| BlobRef { kind: BlobKind::Rendition, hash: seed.hash(), bytes: 1 }).collect();
     seed.announce(&blobs).await;

@@ -66,7 +66,7 @@ pub(crate) async fn repeated_events_are_counted(seed: &Seed) {
     assert_eq!(events(seed, ann).await.len(), 5);
 }
 
-pub(crate) async fn many_events_of_one_kind_keep_the_others(seed: &Seed) {
+pub(crate) async fn many_events_of_one_kind_do_not_displace_others(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await.account;
     record(seed, ann, Kind::PasswordChanged, None, 0).await;
     let flood = i64::from(MAX_EVENTS_PER_KIND) + 5;

@@ -168,7 +168,7 @@ pub(crate) async fn a_selection_is_added_to_and_removed_from_an_album(seed: &See
     assert_eq!(add(seed, ann, &chosen, &seed.album_id()).await, None);
 }
 
-pub(crate) async fn a_selection_has_no_images_of_others(seed: &Seed) {
+pub(crate) async fn a_selection_excludes_images_of_other_accounts(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     let anns = seed.images(ann.account, (0..3).map(Photo::at_second).collect()).await;
     let bens = seed.images(ben.account, (0..3).map(Photo::at_second).collect()).await;

@@ -90,7 +90,7 @@ pub(crate) async fn sessions_are_listed_newest_first(seed: &Seed) {
     assert_eq!(seed.store().sessions(AccountId(9_999_999)).await.unwrap(), []);
 }
 
-pub(crate) async fn the_oldest_of_too_many_sessions_end(seed: &Seed) {
+pub(crate) async fn sessions_beyond_the_maximum_end_oldest_first(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let max = u8::try_from(MAX_SESSIONS).unwrap();
     for number in 0..=max {

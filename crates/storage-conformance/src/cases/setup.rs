@@ -64,7 +64,7 @@ pub(crate) async fn only_the_newest_links_are_valid(seed: &Seed) {
     }
 }
 
-pub(crate) async fn of_concurrent_setups_one_succeeds(seed: &Seed) {
+pub(crate) async fn only_one_concurrent_setup_succeeds(seed: &Seed) {
     assert!(seed.store().create_setup_link(LINK, NOW).await.unwrap());
     let outcomes =
         concurrently((0..8).map(|number| {

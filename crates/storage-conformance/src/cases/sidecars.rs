@@ -268,7 +268,7 @@ pub(crate) async fn sidecars_are_purged_with_their_image(seed: &Seed) {
     assert_eq!(leased(seed).await, []);
 }
 
-pub(crate) async fn of_concurrent_equal_sidecars_one_is_new(seed: &Seed) {
+pub(crate) async fn only_one_of_concurrent_equal_sidecars_is_new(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let image = ready_with(seed, ann, &[]).await;
     let tasks: Vec<_> = (0..16)

@@ -22,7 +22,7 @@ pub(crate) async fn the_first_key_is_active(seed: &Seed) {
     assert_eq!(seed.store().signing_keys().await.unwrap(), [stored("a", 1, None)]);
 }
 
-pub(crate) async fn an_active_key_can_be_kept(seed: &Seed) {
+pub(crate) async fn a_first_key_is_added_only_if_none_is_active(seed: &Seed) {
     assert!(add(seed, "a", true, 1).await);
     assert!(!add(seed, "b", true, 2).await);
     assert_eq!(seed.store().signing_keys().await.unwrap(), [stored("a", 1, None)]);
@@ -42,7 +42,7 @@ pub(crate) async fn a_refused_key_retires_nothing(seed: &Seed) {
     assert_eq!(seed.store().signing_keys().await.unwrap(), [stored("a", 1, None)]);
 }
 
-pub(crate) async fn of_concurrent_first_keys_one_is_active(seed: &Seed) {
+pub(crate) async fn only_one_concurrent_first_key_becomes_active(seed: &Seed) {
     let added = concurrently((0..16).map(|number| {
         let store = seed.store().clone();
         async move { store.add_signing_key(key(&format!("key-{number}")), true, second(1)).await.unwrap() }

@@ -394,7 +394,7 @@ pub(crate) async fn an_etag_never_names_two_states(seed: &Seed) {
     assert!(seen.len() > 20);
 }
 
-pub(crate) async fn of_concurrent_puts_at_a_path_one_creates_it(seed: &Seed) {
+pub(crate) async fn only_one_concurrent_put_creates_the_file(seed: &Seed) {
     let ann = Files::new(seed).await;
     let outcomes = concurrently((0..16).map(|_| {
         let ann = ann.clone();
@@ -432,7 +432,7 @@ fn original_of(entry: &FileEntry) -> Option<ContentHash> {
     }
 }
 
-pub(crate) async fn a_put_racing_the_deletion_of_its_folder_is_whole(seed: &Seed) {
+pub(crate) async fn a_put_racing_the_deletion_of_its_folder_is_atomic(seed: &Seed) {
     let ann = Files::new(seed).await;
     ann.folder("a").await.unwrap();
     let tasks = (0..24).map(|number| {

@@ -183,7 +183,7 @@ pub(crate) async fn deleted_images_are_not_found_and_restored_ones_are(seed: &Se
     assert_eq!(matching(seed, ann, &["sea"]).await, [id]);
 }
 
-pub(crate) async fn filters_narrow_what_words_find(seed: &Seed) {
+pub(crate) async fn filters_narrow_searches_by_words(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     let photos = (0..6).map(|at| {
         let latitude = if at % 2 == 0 { 10.0 } else { 50.0 };
@@ -207,7 +207,7 @@ pub(crate) async fn filters_narrow_what_words_find(seed: &Seed) {
     }
 }
 
-pub(crate) async fn the_limit_counts_what_passes_the_filter(seed: &Seed) {
+pub(crate) async fn the_limit_counts_images_that_pass_the_filter(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let near = (0..10).map(|at| Photo::at_second(at).description("sea sand").position(10.0, 20.0));
     let far = (10..60).map(|at| Photo::at_second(at).description("sea").position(50.0, 20.0));

@@ -20,7 +20,7 @@ async fn all(seed: &Seed, viewer: Viewer) -> Vec<Image> {
     page(seed, viewer, DateRange::default(), TimelineOrder::NewestFirst, 10_000).await
 }
 
-/// The months as the visible images make them.
+/// The months, counted from the visible images.
 async fn counted(seed: &Seed, viewer: Viewer) -> Vec<MonthTotal> {
     let mut months: Vec<MonthTotal> = Vec::new();
     for image in all(seed, viewer).await {

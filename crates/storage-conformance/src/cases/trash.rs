@@ -42,7 +42,7 @@ pub(crate) async fn the_trash_is_paged_newest_deletion_first(seed: &Seed) {
     assert_eq!(first.image.unwrap().captured_at, second(0));
 }
 
-pub(crate) async fn renditions_of_deleted_images_are_for_their_owner(seed: &Seed) {
+pub(crate) async fn only_the_owner_gets_renditions_of_deleted_images(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Free).await, seed.account(Plan::Paid).await);
     let id = seed.image(ann.account, Photo::at_second(1)).await;
     let source = async |viewer: Viewer| {

@@ -202,7 +202,7 @@ pub(crate) async fn the_newest_finished_uploads_stay_known(seed: &Seed) {
     finish(ann, Chunked, "0", 1).await;
     begin(seed, ann, Tus, "unfinished").await;
     for number in 0..=MAX_FINISHED_UPLOADS {
-        // Many at one time.
+        // Many of them finish at the same time.
         finish(ann, Tus, &number.to_string(), i64::from(number / 100)).await;
     }
     assert_eq!(state(seed, ann, Tus, "0").await, None);
@@ -266,7 +266,7 @@ pub(crate) async fn files_of_parts_are_known(seed: &Seed) {
     assert_eq!(seed.store().known_part_files(&[]).await.unwrap(), [""; 0]);
 }
 
-pub(crate) async fn of_two_parts_at_one_offset_one_is_added(seed: &Seed) {
+pub(crate) async fn only_one_of_concurrent_parts_at_one_offset_is_added(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await.account;
     let id = begin(seed, ann, Tus, "a").await;
     for offset in [0, 1, 2, 3] {
@@ -282,7 +282,7 @@ pub(crate) async fn of_two_parts_at_one_offset_one_is_added(seed: &Seed) {
     assert_eq!(stored(seed, ann).await, 4);
 }
 
-pub(crate) async fn of_two_uploads_of_one_name_one_begins(seed: &Seed) {
+pub(crate) async fn only_one_of_concurrent_uploads_of_one_name_begins(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await.account;
     let begun = concurrently((0..8).map(|_| {
         let store = seed.store().clone();

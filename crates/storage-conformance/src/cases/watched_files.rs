@@ -21,7 +21,7 @@ pub(crate) async fn imported_versions_are_known_by_account(seed: &Seed) {
     assert_eq!(seed.store().watched_files(ann, &[]).await.unwrap(), []);
 }
 
-pub(crate) async fn a_version_is_seen_again(seed: &Seed) {
+pub(crate) async fn remembering_a_version_again_updates_its_time(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await.account;
     seed.store().remember_watched_files(ann, &[A, B], second(1)).await.unwrap();
     seed.store().remember_watched_files(ann, &[B], second(3)).await.unwrap();

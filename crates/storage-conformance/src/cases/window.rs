@@ -61,7 +61,7 @@ pub(crate) async fn images_outside_the_window_are_missing(seed: &Seed) {
     visible_image(seed, Viewer { plan: Plan::Paid, ..ann }, &ids[2]).await;
 }
 
-pub(crate) async fn signed_renditions_follow_the_owners_window(seed: &Seed) {
+pub(crate) async fn renditions_follow_the_owners_window(seed: &Seed) {
     let (ann, ids) = library(seed).await;
     let source = async |id| seed.store().rendition(id, Rendition::Thumb, 3).await.unwrap();
     assert_eq!(source(&ids[2]).await, None);

@@ -36,7 +36,7 @@ pub(crate) async fn no_stage_job_is_leased_twice(seed: &Seed) {
     assert_eq!(leased.into_iter().collect::<HashSet<_>>(), images.into_iter().collect());
 }
 
-pub(crate) async fn of_two_completions_of_a_job_the_current_worker_counts(seed: &Seed) {
+pub(crate) async fn only_the_current_worker_completes_a_job(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     for _ in 0..20 {
         let id = seed.waiting(ann.account, 1).await.remove(0);
@@ -58,7 +58,7 @@ pub(crate) async fn of_two_completions_of_a_job_the_current_worker_counts(seed: 
     }
 }
 
-pub(crate) async fn of_two_completions_of_a_stage_job_the_current_worker_counts(seed: &Seed) {
+pub(crate) async fn only_the_current_worker_completes_a_stage_job(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let stage = seed.store().open_stage("read", "1", 1, VersionPolicy::Replace).await.unwrap();
     for _ in 0..20 {
@@ -88,13 +88,13 @@ async fn open_often(seed: Seed, revision: u32) {
     }
 }
 
-pub(crate) async fn of_two_program_versions_the_newer_keeps_the_stage(seed: &Seed) {
+pub(crate) async fn the_newer_of_two_program_versions_keeps_the_stage(seed: &Seed) {
     concurrently([1, 2, 1, 2].into_iter().map(|revision| open_often(seed.clone(), revision))).await;
     let stage = seed.store().stage("read").await.unwrap().unwrap();
     assert_eq!((stage.revision, stage.version.as_str()), (2, "made by revision 2"));
 }
 
-pub(crate) async fn older_decoders_leave_what_newer_ones_queued(seed: &Seed) {
+pub(crate) async fn older_decoders_leave_jobs_for_newer_decoders(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     seed.image(ann.account, Photo::at_second(1)).await;
     let newer = DECODERS + 1;

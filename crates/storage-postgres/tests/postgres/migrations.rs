@@ -74,7 +74,7 @@ async fn filled_databases_of_every_earlier_schema_are_upgraded() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_one_of_six_concurrent_programs_applies_the_migrations() {
+async fn one_of_six_concurrent_programs_applies_all_migrations() {
     let database = TestDatabase::empty().await;
     let migrating: Vec<_> = (0..6)
         .map(|_| {

@@ -69,14 +69,14 @@ async fn writes_of_one_account_leave_connections_to_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_read_only_server_is_unavailable_until_it_is_writable() {
+async fn a_read_only_server_is_unavailable_until_it_accepts_writes() {
     let (store, database) = fresh_store().await;
     let seed = Seed::new(std::sync::Arc::new(store.clone()));
     let ann = seed.account(Plan::Paid).await;
     database.set_read_only(true).await;
     let refused = loop {
         match store.mark_synced(ann.account, NOW).await {
-            // The write ran in a session that the pooler had begun to open before the change.
+            // This write used a session that a pooler had begun to open before the change.
             Ok(()) => database.end_sessions().await,
             Err(error) => break error,
         }

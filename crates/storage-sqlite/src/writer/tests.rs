@@ -186,7 +186,7 @@ async fn no_write_succeeds_when_the_commit_fails() {
     writes.push(notes.run(orphan));
     queued(&notes, 4).await;
     drop(release);
-    // It may have shared the transaction.
+    // The blocking write may have shared the failed transaction.
     let _blocking = blocking.await.unwrap();
     assert!(writes.pop().unwrap().await.unwrap().is_err());
     let mut done = Vec::new();
@@ -206,13 +206,13 @@ async fn writes_of_a_lost_transaction_can_be_retried() {
     let (release, blocking) = notes.block().await;
     let mut writes: Vec<_> = (0..3).map(|n| notes.write(note(n))).collect();
     queued(&notes, 3).await;
-    // SQLite does the same when the disk is full.
+    // SQLite also rolls the transaction back when the disk is full.
     let rollback = notes.run("ROLLBACK");
     queued(&notes, 4).await;
     writes.extend((3..6).map(|n| notes.write(note(n))));
     queued(&notes, 7).await;
     drop(release);
-    // It may have shared the transaction.
+    // The blocking write may have shared the lost transaction.
     let _blocking = blocking.await.unwrap();
     let outcome = rollback.await.unwrap();
     assert!(matches!(outcome, Err(StorageError::Unavailable(_))), "{outcome:?}");

@@ -1,4 +1,4 @@
-//! Rows of files, uploads and the quota that are broken on purpose are found. What can be derived is repaired.
+//! Rows of files, uploads and the quota that are broken on purpose are found. Values that can be derived are repaired.
 
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ async fn upload(store: &SqliteStore, account: AccountId) {
     store.add_part(id, part, None).await.unwrap();
 }
 
-/// An SQL expression for the id of a file of the first account.
+/// SQL for the id of a file of the first account.
 fn file(name: &str) -> String {
     format!("(SELECT min(id) FROM files WHERE name = '{name}')")
 }
@@ -118,7 +118,7 @@ async fn derived_values_are_repaired() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn values_that_cannot_be_derived_are_reported() {
+async fn rows_that_cannot_be_derived_are_reported() {
     let other = "(SELECT max(id) FROM files WHERE name = 'a')";
     for (rule, found, sql) in [
         (

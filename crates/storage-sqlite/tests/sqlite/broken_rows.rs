@@ -1,4 +1,4 @@
-//! Rows that are broken on purpose are found, and nothing else; repairs restore the rules.
+//! Rows that are broken on purpose are found, and no others. Repairs restore the rules.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ async fn embed(seed: &Seed) {
     }
 }
 
-/// Changes rows directly, so that they break the rules of the store.
+/// Changes rows in a way in which no operation does.
 pub(crate) fn break_rows(folder: &TempDir, sql: &str) {
     let path = folder.path().join("library.sqlite");
     let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
@@ -227,7 +227,7 @@ async fn a_damaged_file_is_found() {
     let (store, _seed, folder) = seeded().await;
     drop(store);
     let path = folder.path().join("library.sqlite");
-    // The checkpoint moves all rows from the write-ahead log into the file.
+    // After a checkpoint, all data is in the file itself and not in the WAL.
     break_rows(&folder, "PRAGMA wal_checkpoint(TRUNCATE)");
     let (page, page_bytes) = first_page_of_images(&path);
     let mut bytes = std::fs::read(&path).unwrap();

@@ -16,7 +16,7 @@ fn run(path: &Path, sql: &str) {
     connection.batch_execute(sql).unwrap();
 }
 
-/// The files refer to several photos, because the number of files of a photo is limited.
+/// Several photos, because a photo may have only a limited number of files.
 const PHOTOS: i64 = 30;
 
 /// Inserts this many files of the images into a folder. This is faster than through the store.

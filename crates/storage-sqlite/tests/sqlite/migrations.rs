@@ -110,7 +110,7 @@ async fn existing_images_are_added_to_the_map() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn existing_photos_get_their_cameras() {
+async fn photos_from_before_the_migration_get_their_cameras() {
     let (store, _folder) = fresh_store().await;
     let seed = Seed::new(std::sync::Arc::new(store.clone()));
     let ann = seed.account(Plan::Paid).await;

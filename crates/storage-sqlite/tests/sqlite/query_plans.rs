@@ -121,7 +121,8 @@ async fn run_hot_operations(store: SharedStore) {
     let circle = Some(Circle::new(Position::new(1.0, 1.0).unwrap(), 1000.0).unwrap());
     let range = DateRange::default();
     for circle in [None, circle] {
-        store.page_images(ann, &ListQuery { limit: Limit::default(), range, circle }).await.unwrap();
+        let filter = Filter { range, circle, ..Filter::default() };
+        store.page_images(ann, &ListQuery { limit: Limit::default(), filter }).await.unwrap();
         for (album, camera) in [(None, None), (Some(&album), None), (None, Some("Acme Pinhole 1"))] {
             let filter = Filter { album: album.cloned(), circle, camera: camera.map(str::to_owned), range };
             store.filter_images(ann, &filter, Limit::default()).await.unwrap();

@@ -62,7 +62,7 @@ async fn concurrent_writes_of_two_stores_are_not_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_one_of_two_concurrent_first_signing_keys_becomes_active() {
+async fn only_one_first_signing_key_of_both_stores_becomes_active() {
     let (one, other, _folder) = two_seeds().await;
     let makers: Vec<_> = (0..16)
         .map(|number| {

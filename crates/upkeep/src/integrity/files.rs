@@ -1,4 +1,4 @@
-//! Checks that every kept blob is in the blob store, whole.
+//! Checks that every kept blob is in the blob store and is undamaged.
 
 use blobs::BlobError;
 use domain::BlobKind;
@@ -10,7 +10,7 @@ use super::{Audit, BATCH, FindingKind, IntegrityError, describe};
 
 /// How many files are looked at or read at once.
 const CONCURRENT: usize = 4;
-/// How many photos are named for one file.
+/// How many photos are named in a finding about one file.
 const MAX_USES: u32 = 3;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,7 +112,8 @@ impl Audit<'_> {
         Ok(())
     }
 
-    /// Renames a damaged original, so that the same bytes are stored when they are sent again. Only that repairs it.
+    /// Renames a damaged original, so that the same bytes are stored when they are sent again. Only this new upload
+    /// repairs the original.
     async fn set_aside(&mut self, blob: BlobRef, mut text: String) -> Result<(), IntegrityError> {
         if self.options.repair {
             let aside = self.upkeep.parts.blobs.content.set_aside(blob.kind, blob.hash).await?;
@@ -122,7 +123,7 @@ impl Audit<'_> {
         Ok(())
     }
 
-    /// Deletes a lost or damaged rendition and queues it, if an original is there to make it from.
+    /// Deletes a lost or damaged rendition and queues it, if an original exists to make it from.
     async fn replace_rendition(&mut self, blob: BlobRef, uses: &[BlobUse]) -> Result<bool, IntegrityError> {
         if !self.any_original_is_sound(uses).await? {
             return Ok(false);
@@ -179,7 +180,7 @@ async fn inspect(upkeep: &crate::Upkeep, blob: BlobRef, depth: CheckDepth) -> Fi
     match outcome.await {
         Ok(state) => state,
         Err(BlobError::Missing { .. }) => FileState::Lost,
-        // The disk may fail or the folder may be away: nothing is known about the bytes.
+        // The disk may be failing or the folder may not be mounted, so nothing is known about the bytes.
         Err(error) => FileState::Unreadable(error.to_string()),
     }
 }

@@ -26,9 +26,10 @@ pub use findings::{Example, FindingKind, Findings, IntegrityReport};
 
 /// How many rows or files one batch covers.
 const BATCH: u32 = 500;
-/// How long a repair waits for another process that removes files; longer than the role of a killed one is valid.
+/// How long a repair waits for another process that has the sweeper's role. This is longer than the role of a killed
+/// process stays valid.
 const SWEEPER_WAIT: Duration = Duration::from_secs(90);
-/// How often it looks whether that process has ended.
+/// How often a repair tries to take the sweeper's role.
 const SWEEPER_POLL: Duration = Duration::from_millis(500);
 
 /// What a check covers, and whether it repairs.
@@ -63,7 +64,7 @@ pub enum IntegrityError {
     /// The folder of uploads cannot be read or written.
     #[error("the folder of uploads cannot be used: {0}")]
     Parts(#[from] std::io::Error),
-    /// No name for the worker that makes renditions again.
+    /// The random source failed, so the worker that makes renditions again has no name.
     #[error(transparent)]
     Random(#[from] keys::RandomError),
 }

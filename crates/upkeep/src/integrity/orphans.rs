@@ -8,13 +8,13 @@ use storage::{AnnounceOutcome, BlobRef};
 
 use super::{Audit, BATCH, FindingKind, IntegrityError};
 
-/// No running upload pauses for as long as this: a day.
+/// A running upload never pauses for this long: a day.
 pub(super) const MAX_UPLOAD_MS: i64 = 24 * 3600 * 1000;
 
 impl Audit<'_> {
-    /// Finds files that are not registered. Every file is registered before it is written, so a killed process leaves
-    /// none. The clean-up may have a rendition, which can be made again. An original stays: it shows that the metadata
-    /// store is older than the files, and may be the only copy of a photo.
+    /// Finds files that are not registered. Every file is registered before it is written, so a killed process leaves no
+    /// such file. A repair hands renditions to the clean-up, because they can be made again. An original stays: it shows
+    /// that the metadata store is older than the files, and may be the only copy of a photo.
     pub(super) async fn check_orphans(&mut self) -> Result<(), IntegrityError> {
         for kind in [BlobKind::Original, BlobKind::Rendition] {
             let mut listed = self
@@ -40,7 +40,7 @@ impl Audit<'_> {
         let hashes: Vec<_> = files.iter().map(|file| file.hash).collect();
         let unregistered = store.unregistered_blobs(kind, &hashes).await?;
         for orphan in files.iter().filter(|file| unregistered.contains(&file.hash)) {
-            // A clean-up may have deleted and then forgotten it after it was listed.
+            // A clean-up may have deleted the file and its registration after the file was listed.
             if content.length(kind, orphan.hash).await?.is_none() {
                 continue;
             }

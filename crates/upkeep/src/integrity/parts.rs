@@ -11,8 +11,8 @@ use super::{
 };
 
 impl Audit<'_> {
-    /// Finds parts whose file is missing or has another length. Their upload can never be completed. A repair forgets it, so
-    /// that its client begins again.
+    /// Finds parts whose file is missing or has another length. Their upload can never be completed. A repair deletes the
+    /// upload, so that its client begins again.
     pub(super) async fn check_parts(&mut self) -> Result<(), IntegrityError> {
         let (mut after, mut checked): (Option<String>, u64) = (None, 0);
         loop {
@@ -37,7 +37,7 @@ impl Audit<'_> {
         }
         if self.options.repair {
             let files = parts.store.delete_upload(part.upload).await?;
-            // What is left is found as files without a part.
+            // The check of part files finds files that could not be deleted.
             if let Err(error) = parts.blobs.parts.delete(files).await {
                 tracing::warn!(%error, "parts of an upload could not be deleted");
             }

@@ -14,7 +14,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 const MAX_STALL: Duration = Duration::from_secs(180);
 
 impl Audit<'_> {
-    /// Makes the renditions that were queued in this process, unless a server makes them, and waits for medium and thumb.
+    /// Makes the queued renditions in this process, unless a server makes them, and waits for medium and thumb.
     pub(super) async fn await_renditions(&mut self) -> Result<(), IntegrityError> {
         if !self.awaits_renditions {
             return Ok(());

@@ -53,7 +53,7 @@ impl Audit<'_> {
         Ok(())
     }
 
-    /// Runs after the repairs, because these delete rows that refer to missing ones.
+    /// Runs after the repairs, because they delete rows that refer to missing rows.
     pub(super) async fn check_references(&mut self) -> Result<(), IntegrityError> {
         self.show("references", 0);
         let messages = self.upkeep.parts.store.check_references(MAX_MESSAGES).await?;

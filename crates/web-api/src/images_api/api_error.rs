@@ -80,7 +80,7 @@ impl ApiError {
             Self::Unauthorized => json(status, &Unauthorized { message: self.to_string() })
                 .with(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
             Self::SearchDown | Self::Unavailable => retry_after(error(status, &self.to_string()), 5),
-            // The unread rest of the body would be read as the next request.
+            // The connection is closed, because the unread rest of the body would be read as the next request.
             Self::BodyTooLarge | Self::BodyTooSlow => {
                 error(status, &self.to_string()).with(header::CONNECTION, HeaderValue::from_static("close"))
             }

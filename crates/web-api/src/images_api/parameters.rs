@@ -18,9 +18,13 @@ fn circle(query: &Query<'_>) -> Result<Option<Circle>, Invalid> {
     Circle::from_parts(decimal("latitude")?, decimal("longitude")?, decimal("radiusMeters")?)
 }
 
+fn filter(query: &Query<'_>) -> Result<Filter, Invalid> {
+    Ok(Filter { range: range(query)?, circle: circle(query)?, ..Filter::default() })
+}
+
 /// The parameters of List images.
 pub(super) fn list_query(query: &Query<'_>) -> Result<ListQuery, Invalid> {
-    Ok(ListQuery { limit: limit(query)?, range: range(query)?, circle: circle(query)? })
+    Ok(ListQuery { limit: limit(query)?, filter: filter(query)? })
 }
 
 /// The parameters of Search images.
@@ -29,7 +33,7 @@ pub(super) fn search_query(query: &Query<'_>) -> Result<SearchQuery, Invalid> {
         query.get("query").map(QueryText::parse).transpose()?,
         query.get("channels").map(Channels::parse).transpose()?,
         query.get("albumId").map(str::to_owned),
-        Filter { circle: circle(query)?, range: range(query)?, ..Filter::default() },
+        filter(query)?,
         limit(query)?,
     )
 }

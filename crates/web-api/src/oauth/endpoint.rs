@@ -16,7 +16,7 @@ use http_server::{
 pub(super) struct Endpoint {
     /// Its name in the security log.
     pub(super) name: &'static str,
-    /// What `oauth-core` checks.
+    /// The endpoint of `oauth-core`, which checks the requests.
     pub(super) endpoint: oauth_core::Endpoint,
     /// Its rate limit for an address. The error is the seconds to wait.
     pub(super) limit: fn(&RateLimits, IpAddr) -> Result<(), u64>,

@@ -1,4 +1,4 @@
-//! Responses of `oauth-core` as replies, and the ones that are logged.
+//! Responses of `oauth-core` as replies. A temporary failure is also logged.
 
 use bytes::Bytes;
 use http::Response;

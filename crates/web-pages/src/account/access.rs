@@ -1,4 +1,4 @@
-//! What has access to an account besides its password, offered to be ended after a password change.
+//! Access to an account that does not depend on its password. After a password change, the page offers to end it.
 
 use domain::KeyName;
 use http_server::reply::Reply;

@@ -28,7 +28,7 @@ pub(super) struct FormStream<S> {
     passed_on: usize,
 }
 
-/// The reader of the form reports here that it got a field or a chunk of a file.
+/// The reader of the form uses this to report that it got a field or a chunk of a file.
 pub(super) struct Delivered(Arc<AtomicUsize>);
 
 impl Delivered {

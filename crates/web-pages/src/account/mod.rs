@@ -57,7 +57,7 @@ pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, addres
     match (&parts.method, AccountPage::at(path), Action::at(path)) {
         (_, None, None) => not_found(),
         (&Method::GET | &Method::HEAD, Some(page), _) => show(site, parts, page).await,
-        // The address bar shows the path of a form after it was rejected.
+        // After a form was rejected, the address bar shows its path, so a browser may request the path by GET.
         (&Method::GET | &Method::HEAD, None, Some(action)) => found(action.section().path()),
         (&Method::POST, _, Some(action)) => match submission(site, parts, body, address, action).await {
             Ok(submission) => submission.run(action).await,

@@ -48,7 +48,7 @@ const MAX_TOKEN_BYTES: u64 = 256;
 /// Maximum number of files that the result names.
 const MAX_NAMED: usize = 200;
 
-/// What a file picker offers. Some systems know no media type for the newer formats.
+/// The formats that a file picker offers. Some systems know no media type for the newer formats.
 fn accepted_files() -> String {
     let extensions = PhotoFormat::ALL.into_iter().flat_map(PhotoFormat::extensions);
     extensions.fold("image/*".to_owned(), |accepted, extension| format!("{accepted},.{extension}"))
@@ -81,7 +81,7 @@ struct Outcome {
     restored: u32,
     /// Names and reasons, of at most [`MAX_NAMED`] files.
     refused: Vec<(String, String)>,
-    /// The number of refused files without a name here.
+    /// The number of further refused files, which are not named.
     more_refused: u32,
 }
 
@@ -118,7 +118,7 @@ pub(super) async fn handle(site: &Site, parts: &Parts, body: RequestBody, addres
             Ok((person, outcome)) => result_page(site, &person, &outcome),
             Err(reply) => reply,
         },
-        // The address bar shows this path after the form was rejected.
+        // After the form was rejected, the address bar shows this path, so a browser may request it by GET.
         Method::GET | Method::HEAD => found(AccountSection::Sync.path()),
         _ => method_not_allowed("GET, HEAD, POST"),
     }

@@ -25,9 +25,9 @@ const PAGE: u32 = 60;
 struct Shown {
     album: Album,
     images: Vec<Image>,
-    /// The first photo of the next page.
+    /// The capture time of the first photo of the next page.
     next: Option<Timestamp>,
-    /// The first photo of the previous page.
+    /// The capture time of the first photo of the previous page.
     previous: Option<Timestamp>,
 }
 

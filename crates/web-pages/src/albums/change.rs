@@ -97,7 +97,7 @@ pub(super) async fn delete(
     let path = paths::album(id);
     let (person, _) = read_signed_form(site, parts, body, address, &path, &path).await?;
     let deleted = site.library.catalogue.delete_album(&person.caller(), id.as_str()).await;
-    // It may be deleted already: the form was sent twice.
+    // The album may be deleted already, because the form was sent twice.
     deleted.map_err(|error| messages::unavailable(&error))?;
     Ok(see_other(paths::ALBUMS))
 }

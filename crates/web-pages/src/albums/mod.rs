@@ -22,7 +22,6 @@ use crate::{
     session::Person,
 };
 
-/// The path of the list of albums; also the purpose of the form that creates one.
 /// Whether a path belongs to this module.
 pub(crate) fn is_path(path: &str) -> bool {
     path.strip_prefix(paths::ALBUMS).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -49,7 +48,7 @@ pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, addres
             ("cover", _, true) => change::set_cover(site, parts, body, address, &id).await,
             ("delete", true, _) => album::confirm_delete(site, parts, &id).await,
             ("delete", _, true) => change::delete(site, parts, body, address, &id).await,
-            // The address bar shows the path of a form after it was rejected.
+            // After a form was rejected, the address bar shows its path, so a browser may request the path by GET.
             ("cover", true, _) => lead_to_page(site, parts, &id).await,
             ("" | "delete" | "cover", ..) => Ok(method_not_allowed("GET, HEAD, POST")),
             _ => Ok(not_found()),

@@ -90,7 +90,7 @@ async fn months(site: &Site, parts: &Parts, person: &Person) -> Reply {
 /// What the timeline shows, in a few bytes.
 #[derive(Serialize)]
 struct StateData {
-    /// As in the months.
+    /// The same value as in the list of months.
     r#gen: String,
     /// Photos that are being read.
     reading: u32,
@@ -144,7 +144,8 @@ impl Part {
         }
     }
 
-    /// The moments of a month that it covers, `None` if there are none, and the end from which its photos are taken.
+    /// The range of capture times of this part of a month, and the end from which its photos are taken. `None` for an
+    /// empty range.
     fn range(&self, month: Month) -> Option<(DateRange, TimelineOrder)> {
         let (start, end) = (month.range().start(), month.range().end());
         let (start, end, order) = match self {
@@ -197,7 +198,7 @@ fn columns<'a>(images: &'a [Image], part: &Part, has_more: bool) -> Photos<'a> {
     let (first, last) = (times.first().copied(), times.last().copied());
     let (next, prev) = match part {
         Part::Newest => (last.filter(|_| has_more), None),
-        // There may be photos on the other side; a request for them finds out.
+        // It is unknown whether there are photos on the other side. A request for them finds out.
         Part::Before(_) => (last.filter(|_| has_more), first),
         Part::After(_) => (last, first.filter(|_| has_more)),
     };
@@ -224,7 +225,7 @@ fn columns<'a>(images: &'a [Image], part: &Part, has_more: bool) -> Photos<'a> {
     }
 }
 
-/// JSON that the browser keeps and asks about each time.
+/// JSON that the browser caches, and revalidates before each use.
 async fn data(parts: &Parts, value: &impl Serialize) -> Reply {
     let Ok(json) = serde_json::to_vec(value) else { return internal_error() };
     let tag = short_hash(&json);

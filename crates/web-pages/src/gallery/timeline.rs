@@ -26,9 +26,9 @@ struct Shown {
     state: TimelineState,
     /// Newest first.
     images: Vec<Image>,
-    /// The newest photo of the page with older ones.
+    /// The capture time at which the page with older photos begins.
     older: Option<Timestamp>,
-    /// The newest photo of the page with newer ones.
+    /// The capture time at which the page with newer photos begins.
     newer: Option<Timestamp>,
 }
 

@@ -67,11 +67,12 @@ pub(crate) struct LibraryPage<'a> {
     /// Whether people see the main heading; otherwise only assistive software does.
     pub(crate) shows_heading: bool,
     pub(crate) scripts: &'a [Asset],
-    /// Whether the page may be compressed: it repeats no text of the request beside its secrets.
+    /// Whether the page may be compressed. A page that repeats text of the request beside its secrets may not: its length
+    /// could reveal the secrets.
     pub(crate) can_compress: bool,
 }
 
-/// Everything comes from this service, and nothing is part of the document.
+/// Scripts and styles come from this service only, and none of them is part of the document.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; \
      frame-ancestors 'none'; form-action 'self'",

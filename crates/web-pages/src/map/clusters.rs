@@ -100,7 +100,7 @@ pub(super) fn named(mut clusters: Vec<MapCluster>, zoom: f64) -> Vec<NamedCluste
 /// The smallest area with both. It may cross the 180° meridian.
 fn union(one: &MapArea, other: &MapArea) -> MapArea {
     let east_of = |west: f64, longitude: f64| (longitude - west).rem_euclid(360.0);
-    // Measured from its western edge, both areas lie in the union from the west to the east.
+    // Whether both areas lie between these edges, measured eastwards from the western edge.
     let holds = |west: f64, east: f64| {
         [one, other].into_iter().all(|area| {
             let (first, last) = (east_of(west, area.west), east_of(west, area.east));

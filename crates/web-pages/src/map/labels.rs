@@ -11,10 +11,10 @@ pub(super) struct CityLabel {
     pub(super) at: (f64, f64),
 }
 
-/// Upper bound on names.
+/// Maximum number of names.
 const MAX_LABELS: usize = 18;
 
-/// How many cities are considered.
+/// Maximum number of cities that are considered.
 const MAX_CITIES: usize = 240;
 
 /// A rectangle: its centre, half its width and half its height.

@@ -28,7 +28,7 @@ struct Frame {
     half_height: f64,
 }
 
-/// From this zoom on, the outlines reach farther beyond the view, because they are few.
+/// From this zoom on, the outlines reach farther beyond the view, because few of them are visible.
 const NEAR_ZOOM: f64 = 4.5;
 
 /// The outlines of a view. They reach beyond its edges, so that it can be moved before others are loaded.
@@ -51,7 +51,7 @@ pub(super) fn paths(view: View, size: Size) -> LandPaths {
     paths
 }
 
-/// Places one of the copies of the world, which are side by side.
+/// Projects one of the copies of the world, which are side by side.
 struct Projection {
     view: View,
     copy: f64,
@@ -91,7 +91,7 @@ impl Projection {
     }
 }
 
-/// What is compared with the limit of an edge.
+/// The coordinate that is compared with an edge of the frame.
 type Coordinate = fn(Point) -> f64;
 
 /// The part of a closed line within the frame (algorithm of Sutherland and Hodgman).

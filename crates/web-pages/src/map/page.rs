@@ -32,13 +32,13 @@ const OVERVIEW_LEVEL: u8 = 3;
 
 /// What a person asked for.
 struct Request {
-    /// `None` for a view that shows all photos, or the area.
+    /// `None` for the view that fits the area or, without an area, all photos.
     view: Option<View>,
     /// What a script knows of the window.
     window: Option<Size>,
     /// The area whose photos are listed, if it is not the visible one.
     area: Option<MapArea>,
-    /// Only older photos are listed.
+    /// Only photos that are older than this are listed.
     before: Option<Timestamp>,
 }
 

@@ -25,7 +25,7 @@ const AROUND_ZOOM: f64 = 9.0;
 /// The largest zoom at which a page shows an area. The next one lists the photos of each cluster.
 const MAX_FITTING_ZOOM: f64 = MAX_ZOOM - 0.5;
 
-/// How much wider than a cluster a square of the store is, in zoom levels: clusters are 64 units apart.
+/// The difference between the level of the squares of clusters and the zoom. With it, squares are at least 64 units wide.
 const CLUSTER_ZOOM: f64 = 2.0;
 
 /// A zoom and the centre, as shares of the world's width from the west and the north.
@@ -110,7 +110,8 @@ impl View {
         let mut xs: Vec<f64> = points.iter().map(|(x, _)| *x).collect();
         xs.sort_unstable_by(f64::total_cmp);
         let (first, last) = (*xs.first()?, *xs.last()?);
-        // The widest gap between neighbours is left out, which may be on the other side of the 180° meridian.
+        // The view leaves out the widest gap between neighbouring points. If the 180° meridian is not in this gap, the
+        // view crosses it.
         let mut widest = (first + 1.0 - last, first, last);
         for pair in xs.windows(2) {
             if let [west, east] = *pair
@@ -136,7 +137,7 @@ impl View {
         Some(Self { zoom, x: west + width / 2.0, y: north + height / 2.0 }.limited())
     }
 
-    /// Within the world and the range of zooms.
+    /// The view, limited to the world and to the range of zooms.
     fn limited(self) -> Self {
         let zoom = self.zoom.clamp(MIN_ZOOM, MAX_ZOOM);
         let margin = (SIDE / 4.0 / (256.0 * zoom.exp2())).min(0.5);
@@ -159,7 +160,7 @@ impl View {
         256.0 * self.zoom.exp2()
     }
 
-    /// Where a place is, in units from the centre: the nearest of its copies.
+    /// The position of a place in units from the centre: that of the nearest of its copies.
     pub(super) fn units(self, (x, y): (f64, f64)) -> (f64, f64) {
         let right = (x - self.x + 0.5).rem_euclid(1.0) - 0.5;
         (right * self.world(), (y - self.y) * self.world())

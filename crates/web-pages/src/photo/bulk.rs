@@ -1,4 +1,4 @@
-//! The form that corrects many photos: those that the form of a page with photos selects.
+//! The form that corrects many photos, which were selected on another page.
 
 use std::net::IpAddr;
 
@@ -102,7 +102,7 @@ impl Chosen<'_> {
         };
         let (library, caller, selection) =
             (self.site.library.clone(), self.person.caller(), self.selection.clone());
-        // It goes on if the browser closes the connection.
+        // In a task of its own, which continues if the browser closes the connection.
         let edited = async move { library.catalogue.edit_photos(&caller, &selection, &edit, change).await };
         match tokio::spawn(edited.in_current_span()).await {
             Ok(Ok(totals)) => Ok(see_other(&format!(
@@ -165,7 +165,7 @@ impl Chosen<'_> {
         )
     }
 
-    /// How many photos there are and from when.
+    /// How many photos are selected, and between which dates they were taken.
     fn described(&self) -> String {
         let selected = format!("You selected {}", photos(self.count.count));
         match (self.count.oldest.map(date_of), self.count.newest.map(date_of)) {
@@ -192,7 +192,7 @@ async fn undo(site: &Site, person: &Person, edit: &EditId, return_to: &ReturnTo)
     Ok(see_other(&format!("{BULK_PATH}?undone={undone}&{RETURN_TO}={}", in_query(return_to))))
 }
 
-/// What became of a correction, which the form redirects to.
+/// The outcome of a correction, to which the form redirects.
 async fn result_page(site: &Site, parts: &Parts) -> Result<Reply, Reply> {
     let person = Person::required(site, parts).await?;
     let query = Query::parse(parts.uri.query());
@@ -225,7 +225,7 @@ async fn result_page(site: &Site, parts: &Parts) -> Result<Reply, Reply> {
             let content = html! { p role="status" { "The correction of " (photos(undone)) " is undone." } };
             ("Correction undone", content)
         }
-        // The address bar shows the path of the form after it was rejected.
+        // After the form was rejected, the address bar shows its path, so a browser may request the path by GET.
         _ => return Ok(found("/")),
     };
     let content = html! {

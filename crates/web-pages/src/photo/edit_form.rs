@@ -99,7 +99,7 @@ impl Fields {
         }
     }
 
-    /// The name of a city to look up, if the form was sent by the button for it, or before one of the cities was chosen.
+    /// The name of a city to look up: if the look-up button was pressed, or if none of the found cities was chosen yet.
     pub(super) fn wanted_city<'a>(&self, get: impl Fn(&str) -> Option<&'a str>) -> Option<&str> {
         (get(FIND).is_some() || self.place == CITY).then_some(&*self.city)
     }
@@ -160,7 +160,7 @@ impl Fields {
             COORDINATES => {
                 parse_position(&self.latitude, &self.longitude)?.map(Correction::Set).ok_or_else(is_empty)
             }
-            // A city that was found.
+            // The position of a city that was found.
             city => {
                 let (latitude, longitude) = city.split_once(',').unwrap_or((city, ""));
                 parse_position(latitude, longitude)?.map(Correction::Set).ok_or_else(is_empty)

@@ -82,7 +82,7 @@ pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, addres
         ("edit", _, true) => edit::submit(site, parts, body, address, &opened).await,
         ("undo", _, true) => undo::submit(site, parts, body, address, &opened).await,
         ("delete", _, true) => delete::submit(site, parts, body, address, &opened).await,
-        // The address bar shows the path of a form after it was rejected.
+        // After a form was rejected, the address bar shows its path, so a browser may request the path by GET.
         ("undo" | "delete", true, _) => lead_to_page(site, parts, &opened).await,
         ("", ..) => Ok(method_not_allowed("GET, HEAD")),
         ("edit" | "undo" | "delete", ..) => Ok(method_not_allowed("GET, HEAD, POST")),

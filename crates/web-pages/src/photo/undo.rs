@@ -19,7 +19,7 @@ const ALL: &str = "all";
 
 /// What a button undoes.
 pub(super) enum Undone<'a> {
-    /// The corrections of a field; of all fields without one.
+    /// The corrections of one field, or of all fields if there is none.
     Field(Option<EditedField>),
     Edit(&'a EditId),
 }

@@ -103,7 +103,7 @@ pub(super) async fn page(
     Ok(page.framed(StatusCode::OK, &person.header(site, &view.opened.page()), &view.main(request)))
 }
 
-/// The origin, and the order of its photos. An album that the person does not have is the timeline.
+/// The origin, and the order of its photos. If the person does not have the album, the origin is the timeline.
 async fn browsed(site: &Site, person: &Person, origin: &Origin) -> Result<(Origin, AlbumOrder), Reply> {
     let Origin::Album(id) = origin else { return Ok((origin.clone(), AlbumOrder::NewestFirst)) };
     let album = site.library.catalogue.album(&person.caller(), id.as_str()).await;
@@ -315,7 +315,7 @@ impl View<'_> {
         self.edits.is_some_and(|edits| edits.fields.contains(&field))
     }
 
-    /// What the file says about a corrected field, with a button to use that again.
+    /// What the file says about a corrected field, with a button that restores the value of the file.
     fn edited(&self, field: EditedField) -> Markup {
         let Some(edits) = self.edits.filter(|edits| edits.fields.contains(&field)) else { return html! {} };
         let file = &edits.of_file;

@@ -53,7 +53,7 @@ impl SearchPage {
 /// The names of the ways to match in addresses.
 const BY: [(MatchBy, &str); 2] = [(MatchBy::Words, "words"), (MatchBy::Look, "look")];
 
-/// The name of a way to match in addresses; `None` for the usual one.
+/// The name of a way to match in addresses; `None` for the default.
 pub(super) fn name_of(by: MatchBy) -> Option<&'static str> {
     BY.iter().find(|(other, _)| *other == by).map(|(_, name)| *name)
 }

@@ -30,16 +30,16 @@ use suggestions::{Meaning, camera_of, cameras_with, day_of, suggestions};
 const PAGE: u32 = 60;
 const PAGE_LEN: usize = PAGE as usize;
 
-/// Cameras in the list of the form.
+/// Maximum number of cameras in the list of the form.
 const LISTED_CAMERAS: usize = 50;
 
 /// Why photos cannot be searched by look only.
 const NO_LOOK: &str = "Search by look only needs a vision model, and none is installed on this server.";
 
-/// Suggested cities.
+/// Maximum number of suggested cities.
 const MAX_CITIES: usize = 3;
 
-/// Cities whose photos are looked up for suggestions.
+/// Maximum number of cities whose photos are looked up for suggestions.
 const MAX_LOOKED_UP: usize = 20;
 
 /// Handles a request to `/search`.
@@ -64,11 +64,11 @@ struct Results {
     /// The page before and the page after this one.
     previous: Option<SearchPage>,
     next: Option<SearchPage>,
-    /// That there is no next page although more photos may match.
+    /// A note that there is no next page although more photos may match.
     end: Option<String>,
     /// Why the search was not done, or only in part.
     problem: Option<String>,
-    /// Whether what photos show could not be matched.
+    /// Whether the search should have matched what photos show, but there is no vision model.
     lacks_model: bool,
 }
 
@@ -259,7 +259,8 @@ async fn ranked(
     })
 }
 
-/// Filters that the words of the query could become: what they are called, and where they lead. Each of them has photos.
+/// Filters that words of the query may stand for: their labels, and the addresses of the searches with them. Only filters
+/// for which the library has photos are suggested.
 async fn suggested(
     site: &Site,
     person: &Person,

@@ -23,16 +23,16 @@ pub(super) enum Meaning {
     Camera(String),
 }
 
-/// Words of a query that are looked at.
+/// Maximum number of words of a query that are considered.
 const MAX_WORDS: usize = 8;
 
 /// A city's name has at most this many words.
 const MAX_CITY_WORDS: usize = 3;
 
-/// Words of the name of a camera that are looked at.
+/// Maximum number of words of a camera's name that are considered.
 const MAX_CAMERA_WORDS: usize = 6;
 
-/// Suggested cameras.
+/// Maximum number of suggested cameras.
 const MAX_CAMERAS: usize = 3;
 
 /// A shorter word is not looked up as a city.

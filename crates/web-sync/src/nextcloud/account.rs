@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::ocs::Ocs;
 use crate::{Sync, authentication, replies};
 
-/// Stands for a number of bytes without a limit.
+/// The number that means "no limit" in place of a number of bytes.
 const UNLIMITED: i64 = -3;
 
 /// `GET cloud/user`.
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_quota_is_never_negative_but_without_a_limit() {
+    fn only_an_unlimited_quota_is_negative() {
         assert_eq!(
             quota_of(1, Some(3)),
             json!({"free": 2, "used": 1, "total": 3, "relative": 33.33, "quota": 3})

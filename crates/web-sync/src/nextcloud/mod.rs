@@ -46,7 +46,7 @@ pub(crate) async fn handle(sync: &Sync, parts: &Parts, body: RequestBody, addres
         "/index.php/login/v2" if is_post => login::begin(sync, parts, address).await,
         "/index.php/login/v2/poll" if is_post => login::poll(sync, parts, body, address).await,
         "/index.php/login/v2" | "/index.php/login/v2/poll" => method_not_allowed("POST"),
-        // An app asks this after its password was rejected. Anything but 404 would delete its data.
+        // An app requests this path after its password was rejected. A response other than 404 would make it delete its data.
         "/index.php/core/wipe/check" => empty(StatusCode::NOT_FOUND),
         _ => not_found(),
     }
@@ -58,7 +58,7 @@ async fn handle_ocs(sync: &Sync, parts: &Parts, ocs: &Ocs<'_>, path: &str, addre
     match path {
         "cloud/user" if is_read => account::user(sync, parts, ocs).await,
         "cloud/capabilities" if is_read => capabilities::capabilities(sync, parts, ocs).await,
-        // It uses up the login, so it is no request for HEAD.
+        // The request uses up the one-time login, so HEAD is not allowed.
         "core/getapppassword-onetime" if parts.method == Method::GET => {
             app_password::exchange(sync, parts, ocs, address).await
         }

@@ -33,7 +33,7 @@ pub(super) async fn preview(sync: &Sync, parts: &Parts) -> Reply {
     }
 }
 
-/// A length in pixels. Apps ask for the original size by a negative number, and for any size by none.
+/// A length in pixels. An app sends a negative number for the original size, and no number for any size.
 fn side(query: &Query<'_>, name: &str) -> u32 {
     let number = query.get(name).and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0);
     if number < 0.0 {

@@ -29,7 +29,7 @@ pub(super) struct Status {
     extended_support: bool,
 }
 
-/// The status of the service. A failure of a store shows in the endpoints that use it.
+/// The status of the service. It does not depend on the stores: the endpoints that use a store report its failure.
 pub(super) const STATUS: Status = Status {
     installed: true,
     maintenance: false,

@@ -1,4 +1,4 @@
-//! Who uploads: a browser with a session, or a program with an API key or a sync password.
+//! Authenticates uploads: a browser with a session, or a program with an API key or a sync password.
 
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use http_server::{

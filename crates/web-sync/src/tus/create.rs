@@ -19,11 +19,11 @@ use super::{
 };
 use crate::{Sync, replies::unavailable};
 
-/// What a request says about an upload to begin.
+/// The headers of a request that begins an upload.
 struct NewUpload<'a> {
     bytes: u64,
     metadata: &'a str,
-    /// Of the first bytes.
+    /// The checksums of the first bytes.
     checksums: Vec<Checksum>,
 }
 

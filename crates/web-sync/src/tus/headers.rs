@@ -16,7 +16,7 @@ pub(super) const UPLOAD_CHECKSUM: HeaderName = HeaderName::from_static("upload-c
 pub(super) const UPLOAD_EXPIRES: HeaderName = HeaderName::from_static("upload-expires");
 pub(super) const METHOD_OVERRIDE: HeaderName = HeaderName::from_static("x-http-method-override");
 
-/// What came of a complete upload: `imported`, `duplicate` or `restored`.
+/// The result of a complete upload: `imported`, `duplicate` or `restored`.
 pub(super) const PHOTO_RESULT: HeaderName = HeaderName::from_static("photo-result");
 /// The id of its image.
 pub(super) const PHOTO_ID: HeaderName = HeaderName::from_static("photo-id");
@@ -28,7 +28,7 @@ pub(super) const EXTENSIONS: HeaderValue =
 /// The content type of the bytes of an upload.
 pub(super) const CONTENT_TYPE: &str = "application/offset+octet-stream";
 
-/// Whether a request is of our version of the protocol.
+/// Whether a request names the supported version of the protocol.
 pub(super) fn has_version(headers: &HeaderMap) -> bool {
     headers.get(TUS_RESUMABLE).is_some_and(|version| version.as_bytes() == b"1.0.0")
 }

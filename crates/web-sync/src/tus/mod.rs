@@ -1,8 +1,8 @@
 //! Resumable uploads by tus 1.0 (<https://tus.io/protocols/resumable-upload>), with the extensions creation,
 //! creation-with-upload, expiration, termination and checksum.
 //!
-//! `/upload/` begins an upload, `/upload/NAME` continues it. The last bytes import the photo. `/upload/known` answers
-//! which photos the account has already.
+//! `/upload/` begins an upload, `/upload/NAME` continues it. The last bytes import the photo. `/upload/known` returns
+//! which photos the account already has.
 
 mod authentication;
 mod checksum;
@@ -26,7 +26,7 @@ pub use metadata::{InvalidMetadata, UploadMetadata};
 
 const PREFIX: &str = "/upload/";
 
-/// The path of the question which photos are known.
+/// The path of the request that returns which photos are known.
 const KNOWN_PATH: &str = "/upload/known";
 
 /// Whether a path belongs to resumable uploads.
@@ -43,7 +43,7 @@ pub(crate) async fn handle(sync: &Sync, parts: &Parts, mut body: RequestBody) ->
         Ok(caller) => caller,
         Err(reply) => return reply,
     };
-    // A client that is still sending reads why its file is refused.
+    // A refused body is discarded, so that a client that is still sending can read why its file is refused.
     body.discard_up_to(sync.library.settings().limits.max_upload_bytes);
     let path = parts.uri.path();
     if path == KNOWN_PATH {
@@ -81,7 +81,7 @@ fn upload_name(path: &str) -> Option<&str> {
     path.strip_prefix(PREFIX).filter(|name| !name.is_empty())
 }
 
-/// What the server supports.
+/// The reply to OPTIONS: the version, extensions and limits of the server.
 fn options(sync: &Sync) -> Reply {
     let max = sync.library.settings().limits.max_upload_bytes;
     with_version(empty(StatusCode::NO_CONTENT))
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_below_the_prefix() {
+    fn the_name_of_an_upload_follows_the_prefix() {
         assert!(is_path("/upload") && is_path("/upload/") && !is_path("/uploads"));
         assert_eq!(upload_name("/upload"), None);
         assert_eq!(upload_name("/upload/"), None);

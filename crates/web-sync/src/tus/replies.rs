@@ -22,7 +22,7 @@ pub(super) fn bad_request(reason: &str) -> Reply {
     error(StatusCode::BAD_REQUEST, reason)
 }
 
-/// The reply to bytes that were not accepted. tus gives a status of its own to a wrong `Upload-Checksum` only.
+/// The reply to bytes that were not accepted. tus defines a status of its own only for a wrong `Upload-Checksum`.
 pub(super) fn part_failed(failure: &UploadError, headers: &HeaderMap) -> Reply {
     match failure {
         UploadError::Import(ImportError::ChecksumMismatch) if !headers.contains_key(UPLOAD_CHECKSUM) => {
@@ -65,7 +65,7 @@ pub(super) fn too_many_uploads() -> Reply {
     retry_after(reply, BUSY_RETRY_S)
 }
 
-/// The reply to an upload that does not go on.
+/// The reply to an upload that failed or cannot be continued.
 pub(super) fn failed(failure: &UploadError) -> Reply {
     let status = match failure {
         UploadError::NotFound => StatusCode::NOT_FOUND,

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::Sync;
 
-/// HEAD: how many bytes were received, and what came of a complete upload.
+/// HEAD: how many bytes were received, and the result of a complete upload.
 pub(super) async fn head(sync: &Sync, caller: &Caller, name: &str) -> Reply {
     let upload = match find(sync, caller, name).await {
         Ok(upload) => upload,
@@ -101,7 +101,7 @@ async fn find(sync: &Sync, caller: &Caller, name: &str) -> Result<UploadState, U
     upload.ok_or(UploadError::NotFound)
 }
 
-/// What the client said about the file.
+/// The name and modification time of the file, as the client sent them.
 fn file(upload: &UploadState) -> Upload {
     let metadata = UploadMetadata::parse(&upload.metadata).unwrap_or_default();
     Upload { name: metadata.file_name, modified_at: metadata.modified_at, ..Upload::default() }

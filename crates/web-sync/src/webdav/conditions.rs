@@ -14,7 +14,7 @@ use super::{
 
 const CHANGED: DavError = DavError::Precondition("the file has changed, or the lock has expired");
 
-/// The conditions of a request, which are met.
+/// The conditions of a request. All of them are met.
 #[derive(Debug, Default)]
 pub(super) struct Conditions {
     /// All lock tokens that were sent.

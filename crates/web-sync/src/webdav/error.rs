@@ -192,7 +192,7 @@ impl DavError {
         }
     }
 
-    /// The class that Nextcloud names. Its app for Android reads `InvalidPath`.
+    /// The exception class that Nextcloud names for this error. Its app for Android reads `InvalidPath`.
     fn exception(&self) -> &'static str {
         match self {
             Self::InvalidPath(_) => r"OC\Connector\Sabre\Exception\InvalidPath",

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_of_webdav_are_told_from_others() {
+    fn webdav_paths_are_recognised() {
         for (method, path, expect) in [
             ("PUT", "/dav", true),
             ("PUT", "/dav/a", true),

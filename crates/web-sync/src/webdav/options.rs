@@ -25,7 +25,7 @@ pub(super) fn is_known(method: &str) -> bool {
 pub(super) fn reply(path: &str) -> Reply {
     let reply = empty(StatusCode::OK)
         .with(HeaderName::from_static("dav"), HeaderValue::from_static("1, 2"))
-        // Explorer refuses servers without it.
+        // Explorer refuses servers without this header.
         .with(HeaderName::from_static("ms-author-via"), HeaderValue::from_static("DAV"));
     if !places::is_searched(path) {
         return reply.with(header::ALLOW, HeaderValue::from_static(ALLOW));

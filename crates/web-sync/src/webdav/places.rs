@@ -36,7 +36,7 @@ pub(crate) struct Collection {
 }
 
 impl Collection {
-    /// Whether it is the one that Nextcloud's apps search.
+    /// Whether this is the collection that Nextcloud's apps search.
     pub(crate) fn is_searched(&self) -> bool {
         is_searched(&self.href)
     }

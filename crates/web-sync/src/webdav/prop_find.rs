@@ -78,8 +78,8 @@ pub(super) fn list(
     multistatus::reply(streamed(stream::iter(pages)))
 }
 
-/// Whether the members of a folder are listed, too. Without `Depth` they are: RFC 4918 would mean infinity, but the
-/// clients that leave the header out expect the folder.
+/// Whether the members of a folder are listed, too. Without `Depth`, they are listed. RFC 4918 means infinity in this
+/// case, but the clients that omit the header expect the listing of a folder.
 pub(super) fn lists_members(request: &DavRequest<'_>) -> Result<bool, DavError> {
     match request.depth()? {
         Some(Depth::Zero) => Ok(false),

@@ -25,7 +25,7 @@ enum Effect {
     ModifiedAt(Timestamp),
     /// It sets the creation time.
     CreatedAt(Timestamp),
-    /// Nothing. It is accepted because the client would otherwise report the upload as failed.
+    /// It has no effect. It is accepted because the client would otherwise report the upload as failed.
     None,
     Refused,
 }

@@ -20,7 +20,7 @@ use super::{
     request::text,
 };
 
-/// Creates or replaces a file. The response is sent when the bytes and the file survive a loss of power.
+/// Creates or replaces a file. The response is sent once the bytes and the file would survive a loss of power.
 pub(super) async fn put(
     request: &DavRequest<'_>,
     place: &FilePlace,
@@ -53,7 +53,7 @@ async fn put_file(
     body: &RequestBody,
 ) -> Result<PutFile, DavError> {
     let conditions = conditions::check(request, &place.path).await?;
-    // Finder sends chunks without a length, and the length in a header of its own.
+    // Finder sends a chunked body without a length, and the length in a header of its own.
     let expected =
         request.byte_count("x-expected-entity-length").or_else(|| request.byte_count("oc-total-length"));
     Ok(PutFile {

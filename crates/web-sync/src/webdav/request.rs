@@ -24,7 +24,7 @@ impl DavRequest<'_> {
         &self.sync.library
     }
 
-    /// The text of a header; `None` if it is absent. Of several, the first counts.
+    /// The text of a header; `None` if it is absent. If there are several values, the first counts.
     pub(crate) fn header(&self, name: &'static str) -> Result<Option<&str>, DavError> {
         self.parts.headers.get(name).map(|value| text(value, name)).transpose()
     }

@@ -81,7 +81,7 @@ pub(super) fn destination(request: &DavRequest<'_>) -> Result<FilePlace, DavErro
     }
 }
 
-/// Without `Overwrite`, what is at the destination is a failed condition (RFC 4918 §9.8.5).
+/// If `Overwrite` does not allow replacement, an existing entry at the destination is a failed precondition (RFC 4918 §9.8.5).
 pub(super) fn refused(error: FileError) -> DavError {
     match error {
         FileError::Refused(FileRefusal::Exists) => {

@@ -23,7 +23,7 @@ use super::{
     transfer::{destination, refused},
 };
 
-/// The name of the file that the chunks make together.
+/// The name of the file that is assembled from the chunks.
 const WHOLE: &str = ".file";
 
 /// Handles a request for an upload or a chunk.
@@ -43,7 +43,7 @@ pub(super) async fn handle(
         ("GET" | "HEAD", None) => state(request, upload).await.map(|_| get::folder_hint()),
         ("PROPFIND", _) => prop_find(request, place, body).await,
         ("PUT", Some(chunk)) if chunk.as_str() != WHOLE => put_chunk(request, upload, chunk, body).await,
-        // The client for computers deletes what does not continue the chunks before it.
+        // The desktop client deletes chunks that do not continue the chunks before them.
         ("DELETE", Some(chunk)) => delete_chunk(request, upload, chunk).await,
         ("MOVE", Some(chunk)) if chunk.as_str() == WHOLE => assemble(request, upload).await,
         _ => Err(DavError::MethodNotAllowed),
@@ -107,7 +107,7 @@ fn chunk_number(name: &str) -> Option<u64> {
     name.get(..end)?.parse().ok()
 }
 
-/// Lists an upload and its chunks, by which an app finds out where to resume.
+/// Lists an upload and its chunks, from which an app learns where to resume.
 async fn prop_find(request: &DavRequest<'_>, place: FilePlace, body: RequestBody) -> Result<Reply, DavError> {
     let has_members = lists_members(request)?;
     let selection = Selection::of(&PropFind::parse(&xml_body(body).await?)?);

@@ -17,7 +17,7 @@ pub(super) async fn gather(library: &Library) -> Result<Vec<MetricFamily>, Error
     let queues = answer(queues, "the metadata store does not answer");
     let blobs_answer = answer(blobs, "the blob store does not answer").is_some();
 
-    // A registry for this request, so that no value of an earlier one is left.
+    // A registry for this request only, so that it contains no value of an earlier request.
     let figures = Figures(Registry::new());
     figures.gauges(
         ("photos_build_info", "The version of the program.", "version"),
@@ -34,7 +34,7 @@ pub(super) async fn gather(library: &Library) -> Result<Vec<MetricFamily>, Error
     Ok(figures.0.gather())
 }
 
-/// What a store answered in time. A failure is logged.
+/// The answer of a store, if the store answered in time. A failure is logged.
 fn answer<T, E: Display>(outcome: Result<Result<T, E>, Elapsed>, failure: &'static str) -> Option<T> {
     match outcome {
         Ok(Ok(answer)) => Some(answer),

@@ -27,7 +27,7 @@ pub(crate) struct Metrics {
     requests: IntCounterVec,
     durations: HistogramVec,
     in_progress: IntGauge,
-    /// Registered once it is known.
+    /// Registered once the expiry of the certificate is known.
     certificate_end: IntGauge,
 }
 
@@ -67,7 +67,7 @@ impl Metrics {
         Ok(metrics)
     }
 
-    /// Counts a request from now on as in progress, until the value is dropped.
+    /// Counts a request as in progress until the returned value is dropped.
     pub(crate) fn begin(&self) -> InProgress<'_> {
         self.in_progress.inc();
         InProgress { metrics: self, started: Instant::now() }

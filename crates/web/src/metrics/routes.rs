@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_of_the_image_api_are_their_names() {
+    fn routes_of_the_image_api_are_named_by_their_paths() {
         let routes = Routes::new().unwrap();
         let document: serde_json::Value = serde_json::from_str(&web_api::openapi_document()).unwrap();
         let paths = document["paths"].as_object().unwrap();

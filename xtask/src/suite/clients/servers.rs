@@ -43,7 +43,8 @@ fn expected(server: &str) -> &'static [&'static str] {
     EXPECTED.iter().find(|(name, _)| *name == server).map_or(&[], |(_, options)| *options)
 }
 
-/// Its package is not in the workspace, so that nothing else is built with its dependencies.
+/// Builds the server of the Rust library. Its package is not in the workspace, so that nothing else is built with its
+/// dependencies.
 fn build_rust_server(runner: &Runner) -> Result<Command, ProcessError> {
     let folder = workspace::target("peers");
     let mut build = workspace::cargo(["build", "--locked", "--quiet", "--bin", RUST_SERVER]);
@@ -57,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_server_is_expected() {
+    fn every_server_has_expected_options() {
         let mut names = vec![RUST_SERVER.to_owned()];
         for (folder, ending, prefix) in
             [("tests/node/servers", "mjs", ""), ("tests/python/servers", "py", "python-")]

@@ -62,8 +62,8 @@ struct Metadata {
     issuer: String,
 }
 
-/// Asks the server at the base URL for its own base URL. Unless a proxy has the certificate, a server that does not run is not a
-/// problem.
+/// Requests the base URL that the server at this base URL reports. If no server runs, this is a problem only if a proxy
+/// has the certificate.
 pub(super) async fn check(base_url: &BaseUrl, has_tls: bool, findings: &mut Findings) {
     let base = base_url.as_str();
     let Ok(url) = Url::parse(&format!("{base}{METADATA}")) else {

@@ -14,9 +14,10 @@ const SECRET: &str = "secret";
 /// Less free space than this gets a warning.
 const LOW_SPACE_BYTES: u64 = 1_000_000_000;
 
-/// A disk that needs longer than this to store a small file safely gets a warning: each upload and sign-in waits for it.
+/// A disk that needs longer than this for a small durable write gets a warning, because each upload and sign-in waits for
+/// one.
 const SLOW_SYNC: Duration = Duration::from_millis(50);
-/// Measured writes.
+/// Number of writes that are measured.
 const SYNCS: usize = 9;
 
 /// `has_database` is set if the folder has the SQLite database.
@@ -73,7 +74,7 @@ pub(super) fn check_data_folder(path: &Path, has_database: bool, findings: &mut 
     }
 }
 
-/// The median time of a small write that is safe on the disk, as a commit of the database is.
+/// The median time of a small durable write, such as a commit of the database.
 fn sync_time(folder: &Path) -> io::Result<Duration> {
     // The file is removed when it is closed.
     let mut file = tempfile::tempfile_in(folder)?;

@@ -84,7 +84,8 @@ fn unread(others: &[String], configured: &Languages) -> String {
     }
 }
 
-/// Languages that are not named as Tesseract names them, for which no package exists, and the others.
+/// Separates languages with two-letter names, which Tesseract does not use and for which no package exists, from the
+/// others.
 fn misnamed(missing: &[String]) -> (Vec<String>, Vec<String>) {
     missing.iter().cloned().partition(|name| name.len() == 2)
 }

@@ -51,7 +51,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// Whether two values compare like this.
+    /// Whether a value has this relation to a literal.
     pub fn holds<T: PartialOrd>(self, value: &T, literal: &T) -> bool {
         match self {
             Self::Equal => value == literal,

@@ -142,7 +142,7 @@ fn property(parent: &Element) -> Result<Name, InvalidBody> {
     }
 }
 
-/// A number that is too large for the type is the largest.
+/// Reads a whole number. A number that is too large for `u64` is read as the largest one.
 fn whole_number(element: &Element) -> Result<u64, InvalidBody> {
     let text = element.text();
     let digits = text.trim();
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_has_a_default() {
+    fn omitted_elements_have_defaults() {
         let search = parse(&format!("{ALL}<from><scope><href> /dav/ </href></scope></from>")).unwrap();
         assert_eq!((search.href.as_str(), search.depth), ("/dav/", Depth::Infinity));
         assert_eq!((search.condition, search.order, search.skip, search.limit), (None, vec![], 0, None));
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_well_formed_but_not_offered_is_told_apart() {
+    fn unsupported_searches_have_their_own_errors() {
         let other = br#"<searchrequest xmlns="DAV:"><sql/></searchrequest>"#;
         assert_eq!(BasicSearch::parse(other), Err(InvalidSearch::Grammar));
         let scope = "<scope><href>/</href></scope>";

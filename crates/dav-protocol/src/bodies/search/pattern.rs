@@ -1,5 +1,5 @@
 /// The pattern of the operator `like` (RFC 5323 §5.12): `%` stands for any text, `_` for any character, and a backslash
-/// takes the meaning from the character after it. Upper and lower case are not told apart.
+/// makes the character after it literal. Case is ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
     parts: Vec<Part>,
@@ -13,13 +13,13 @@ enum Part {
 }
 
 impl Pattern {
-    /// Parses a pattern. Every text is one.
+    /// Parses a pattern. Every text is a valid pattern.
     pub fn parse(text: &str) -> Self {
         let mut parts = Vec::new();
         let mut chars = text.chars();
         while let Some(c) = chars.next() {
             match c {
-                // Neighbouring ones mean the same as one, and would only cost time.
+                // Several `%` in a row mean the same as one, and would only cost time.
                 '%' if parts.last() == Some(&Part::AnyText) => {}
                 '%' => parts.push(Part::AnyText),
                 '_' => parts.push(Part::AnyChar),
@@ -86,7 +86,7 @@ mod tests {
         }
     }
 
-    /// The meaning of a pattern in plain terms, in exponential time.
+    /// A naive matcher, which takes exponential time.
     fn is_like(pattern: &[char], text: &[char]) -> bool {
         match pattern.split_first() {
             None => text.is_empty(),
@@ -100,7 +100,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_match_is_what_the_wildcards_mean(pattern in "[ab%_]{0,8}", text in "[ab]{0,8}") {
+        fn matches_agree_with_a_naive_matcher(pattern in "[ab%_]{0,8}", text in "[ab]{0,8}") {
             let chars = |text: &str| text.chars().collect::<Vec<_>>();
             prop_assert_eq!(Pattern::parse(&pattern).matches(&text), is_like(&chars(&pattern), &chars(&text)));
         }

@@ -15,7 +15,7 @@ use window::Window;
 /// size.
 const MAX_VISITED_FILES: usize = 100_000;
 
-/// Maximum number of results of a search, those that are skipped included.
+/// Maximum number of results of a search, including those that are skipped.
 pub(super) const MAX_FOUND_FILES: usize = 10_000;
 
 /// Limits of the number of files that are read from the store at once.
@@ -39,15 +39,15 @@ pub struct FileSearch<'a> {
     pub depth: SearchDepth,
     /// The id that every match has, if that is known.
     pub id: Option<FileId>,
-    /// When matches were modified. It only saves work: `matches` checks the times as well.
+    /// The modification times of matches. They only save work: `matches` checks the times as well.
     pub modified: RangeInclusive<Timestamp>,
     /// Whether a file matches.
     pub matches: &'a (dyn Fn(&LocatedFile) -> bool + Send + Sync),
     /// The order of the results.
     pub order: &'a (dyn Fn(&LocatedFile, &LocatedFile) -> Ordering + Send + Sync),
-    /// Whether the order begins with the files of the latest second, so that a search can stop early.
+    /// Whether `order` puts files of a later second first, so that a search can stop early.
     pub is_newest_first: bool,
-    /// How many results of this order are left out at the start.
+    /// The number of results that are left out at the start of this order.
     pub skip: usize,
     /// Maximum number of results.
     pub limit: usize,
@@ -66,8 +66,8 @@ impl FileSearch<'_> {
 impl Ingest {
     /// Searches files and folders; `None` if nothing is at the path of the search.
     ///
-    /// Photos whose image was deleted are only found by their id. They stay listed, so that clients do not send them
-    /// again, but their owner does not look for them.
+    /// Photos whose image was deleted are found by their id only. They stay listed, so that clients do not send them
+    /// again, but a search by other criteria leaves them out, because their owner does not look for them.
     ///
     /// Below a folder, the search visits the newest 100,000 files between the two times at most. It returns at most the
     /// first 10,000 results.

@@ -6,7 +6,7 @@ use super::{FileSearch, MAX_FOUND_FILES};
 pub(super) struct Window<'a> {
     search: &'a FileSearch<'a>,
     found: Vec<LocatedFile>,
-    /// The number of results that are needed, those that are skipped included.
+    /// The number of results that are needed, including those that are skipped.
     needed: usize,
     is_full: bool,
 }
@@ -53,7 +53,8 @@ impl<'a> Window<'a> {
         self.found
     }
 
-    /// In an order by time, files of an earlier second than that of the last result are no results. Clients see seconds.
+    /// In an order by time, a file of an earlier second than that of the last result is no result. Only seconds are
+    /// compared, because clients see no finer times.
     fn is_older_than_needed(&self, file: &LocatedFile) -> bool {
         let is_older = |last: &LocatedFile| second(file) < second(last);
         self.search.is_newest_first
@@ -97,7 +98,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_results_are_those_of_sorting_everything(
+        fn results_equal_those_of_sorting_all_files(
             mut times in prop::collection::vec(0_i64..4000, 0..60),
             skip in 0_usize..8,
             limit in 0_usize..8,

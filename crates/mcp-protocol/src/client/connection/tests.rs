@@ -348,7 +348,7 @@ async fn a_client_of_any_transport_can_be_spawned() {
 }
 
 #[tokio::test]
-async fn the_newest_revision_needs_no_session_and_its_headers_are_found_out() {
+async fn a_client_of_each_revision_calls_a_tool_that_declares_headers() {
     let schema =
         json!({"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}});
     let server = Server::builder(Implementation::new("s", "1"))

@@ -68,7 +68,7 @@ async fn evicting(fixture: &Fixture, at: UnixMillis, keep: u32, before: UnixMill
     fixture.store().register_client(new).await.unwrap().id
 }
 
-/// Which of the clients exist.
+/// For each of the clients, whether it still exists.
 async fn left(fixture: &Fixture, ids: &[String]) -> Vec<bool> {
     let mut left = Vec::new();
     for id in ids {
@@ -77,7 +77,7 @@ async fn left(fixture: &Fixture, ids: &[String]) -> Vec<bool> {
     left
 }
 
-/// Registers one client per second.
+/// Registers clients whose registration times are one second apart.
 async fn one_each_second(fixture: &Fixture, count: i64) -> Vec<String> {
     let mut ids = Vec::new();
     for seconds in 0..count {

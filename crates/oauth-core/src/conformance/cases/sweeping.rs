@@ -74,7 +74,8 @@ pub(crate) async fn the_longer_lived_token_keeps_a_grant(fixture: &Fixture) {
     assert!(fixture.is_valid(&code.grant.id).await);
 }
 
-/// A rotation does not end earlier access tokens, so the one that expires last counts, whichever was issued first.
+/// A rotation does not end earlier access tokens, so a grant is kept until the last of them expires, whichever was
+/// issued first.
 pub(crate) async fn an_access_token_keeps_a_grant_after_a_rotation(fixture: &Fixture) {
     let [short, long] = [second(ACCESS_LIFETIME_S), second(3 * REFRESH_LIFETIME_S)];
     for (first, second_one) in [(short, long), (long, short)] {

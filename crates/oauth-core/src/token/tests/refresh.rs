@@ -144,7 +144,7 @@ async fn a_forged_token_with_a_real_handle_changes_nothing() {
 }
 
 #[tokio::test]
-async fn an_untagged_token_works_while_it_is_current() {
+async fn a_refresh_token_without_a_tag_works_while_it_is_current() {
     let test = TestServer::new();
     let id = test.register(json!({})).await.client_id;
     let first = test.tokens(&id).await.refresh_token.unwrap();

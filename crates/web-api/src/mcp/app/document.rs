@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn the_document_loads_stores_and_parses_nothing() {
+    fn the_document_uses_no_network_no_storage_and_no_dynamic_code() {
         let text = of(true);
         for forbidden in [
             "src=\"",

@@ -179,8 +179,11 @@ impl TryFrom<ListImages> for ListQuery {
     fn try_from(arguments: ListImages) -> Result<Self, Invalid> {
         Ok(Self {
             limit: limit(arguments.limit)?,
-            range: DateRange::parse(arguments.start_date.as_deref(), arguments.end_date.as_deref())?,
-            circle: Circle::from_parts(arguments.latitude, arguments.longitude, arguments.radius_meters)?,
+            filter: Filter {
+                range: DateRange::parse(arguments.start_date.as_deref(), arguments.end_date.as_deref())?,
+                circle: Circle::from_parts(arguments.latitude, arguments.longitude, arguments.radius_meters)?,
+                ..Filter::default()
+            },
         })
     }
 }

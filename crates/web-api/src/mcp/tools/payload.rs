@@ -111,8 +111,8 @@ impl<T> ObjectPayload<T> {
     }
 }
 
-/// The result of a successful call: one text with the payload as JSON and, if the resource has structured content, the same
-/// payload as that.
+/// The result of a successful call: one text with the payload as JSON. If the resource has structured content, the result
+/// also contains the same payload as structured content.
 pub(super) fn tool_result(
     payload: &impl Serialize,
     is_structured: bool,

@@ -57,8 +57,8 @@ pub(super) enum ToolError {
 
 /// Key in the `_meta` of a failed call: the message that the app shows to the user. The text of the result is for the model.
 const USER_MESSAGE: &str = "photo-library/userMessage";
-/// Key in the `_meta` of a failed call: the ids that cannot be shown, for the app. Structured content would have to match the
-/// output schema.
+/// Key in the `_meta` of a failed call: the ids that cannot be shown, for the app. They are not structured content, because
+/// that would have to match the output schema.
 const UNKNOWN_IMAGE_IDS: &str = "photo-library/unknownImageIds";
 /// Maximum number of ids in a message.
 const LISTED_IDS: usize = 10;

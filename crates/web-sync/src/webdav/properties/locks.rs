@@ -26,7 +26,7 @@ pub(in crate::webdav) fn write_active_lock(xml: &mut XmlWriter, lock: &FileLock,
     xml.element("d:depth", if lock.is_deep { "infinity" } else { "0" });
     if let Some(owner) = &lock.owner {
         xml.open("d:owner");
-        // XML that was written from a parsed owner.
+        // The owner is valid XML, because it was written anew from the parsed request.
         xml.raw(owner);
         xml.close("d:owner");
     }

@@ -10,7 +10,7 @@ use crate::webdav::multistatus::prop_stat;
 
 /// The properties of a response.
 pub(in crate::webdav) struct Selection {
-    /// Known properties, and whether one that a file does not have is listed as missing.
+    /// Known properties, each with whether it is listed as missing for a file that does not have it.
     known: Vec<(&'static Property, bool)>,
     /// Elements of unknown properties.
     unknown: String,
@@ -33,7 +33,7 @@ impl Selection {
         }
     }
 
-    /// Adds the named properties that are not yet there.
+    /// Adds the properties with these names to `known`, each once.
     fn named(mut known: Vec<(&'static Property, bool)>, names: &[Name]) -> Self {
         let mut unknown = XmlWriter::default();
         for name in names {

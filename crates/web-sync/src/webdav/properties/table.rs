@@ -73,8 +73,8 @@ const fn by_name(
 
 /// All properties.
 ///
-/// `displayname` is not among the common ones, because Nextcloud's app for Android then misreads its list of chunks.
-/// Further properties that Nextcloud's apps ask for concern shares, comments, tags and editors. They are not found.
+/// `displayname` is not a common property, because Nextcloud's app for Android would misread its list of chunks.
+/// Nextcloud's apps also request properties about shares, comments, tags and editors. These are not found.
 pub(super) const PROPERTIES: [Property; 26] = [
     common("d:resourcetype", |resource| {
         markup(if is_folder(resource.entry) { "<d:collection/>" } else { "" })
@@ -142,7 +142,7 @@ fn epoch_seconds(at: Timestamp) -> i64 {
     at.millis().div_euclid(1000)
 }
 
-/// RFC 3339 without a fraction, which some clients do not read.
+/// RFC 3339 without a fraction, because some clients cannot read a fraction.
 fn iso_seconds(at: Timestamp) -> String {
     let text = at.to_string();
     let seconds = text.split_once('.').map_or(text.as_str(), |(seconds, _)| seconds);

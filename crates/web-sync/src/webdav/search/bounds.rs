@@ -23,7 +23,7 @@ impl Bounds {
     /// Nothing is known.
     pub(super) const ALL: Self = Self { since: Timestamp::MIN, until: Timestamp::MAX, id: None };
 
-    /// There are none.
+    /// No file matches.
     const NONE: Self = Self { since: Timestamp::MAX, until: Timestamp::MIN, id: None };
 
     pub(super) fn of(condition: &Condition) -> Self {
@@ -45,14 +45,14 @@ impl Bounds {
                 let id = file_id(literal).and_then(|id| i64::try_from(id).ok());
                 id.map_or(Self::NONE, |id| Self { id: Some(FileId(id)), ..Self::ALL })
             }
-            // Apps list the favourites like this, and there are none.
+            // Apps list the favourites with this comparison, and no file is a favourite.
             (OWNCLOUD, "favorite") if is_equal && flag(literal) != Some(0) => Self::NONE,
             _ if Property::named(property).is_none() => Self::NONE,
             _ => Self::ALL,
         }
     }
 
-    /// The bounds of times whose whole seconds compare with a time.
+    /// The bounds of the times whose whole seconds have this relation to `at`.
     fn of_time(comparison: Comparison, at: Timestamp) -> Self {
         let second = whole_second(at);
         let is_whole = second == at;

@@ -9,7 +9,7 @@ use library::{FileEntry, FileKind, LocatedFile};
 
 use super::property::{Property, time, whole_second};
 
-/// A condition with what it compares resolved, because it is evaluated for many files.
+/// A condition whose properties and literals are already resolved, because it is evaluated for many files.
 pub(super) enum Filter {
     All(Vec<Filter>),
     Any(Vec<Filter>),
@@ -20,7 +20,7 @@ pub(super) enum Filter {
     Like(fn(&FileEntry) -> Option<Cow<'_, str>>, Pattern),
     IsFolder,
     IsDefined(Option<Property>),
-    /// The files have no such property, or the value is none of it.
+    /// The files have no such property, or the literal is not a value of it.
     Unknown,
 }
 
@@ -56,7 +56,7 @@ impl Filter {
         self.evaluate(&file.entry) == Some(true)
     }
 
-    /// `None` if the answer is unknown: not even the opposite holds then (RFC 5323 §5.5.3).
+    /// `None` if the answer is unknown. Then the negated condition does not match either (RFC 5323 §5.5.3).
     fn evaluate(&self, entry: &FileEntry) -> Option<bool> {
         match self {
             Self::All(all) => all_of(all.iter().map(|filter| filter.evaluate(entry))),

@@ -5,14 +5,14 @@ use library::LocatedFile;
 
 use super::property::Property;
 
-/// The order of results. Where the client's order leaves it open, the newest comes first.
+/// The order of results. Files that are equal in the client's order are ordered newest first.
 pub(super) struct Order {
     keys: Vec<(Property, bool)>,
     is_newest_first: bool,
 }
 
 impl Order {
-    /// An order without the keys by which files are not ordered.
+    /// The order by these keys, without the keys by which files cannot be ordered.
     pub(super) fn new(keys: &[SortKey]) -> Self {
         const MODIFIED: Name = Name::new(DAV, "getlastmodified");
         let known: Vec<_> = keys

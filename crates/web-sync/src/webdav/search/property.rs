@@ -17,7 +17,7 @@ use crate::webdav::{
 #[derive(Clone, Copy)]
 pub(super) enum Property {
     Text(fn(&FileEntry) -> Option<Cow<'_, str>>),
-    /// With the parser of a value.
+    /// The number of a file, and the parser of a literal.
     Number(fn(&FileEntry) -> Option<u64>, fn(&str) -> Option<u64>),
     /// Clients see and compare whole seconds.
     Time(fn(&FileEntry) -> Option<Timestamp>),
@@ -56,7 +56,7 @@ impl Property {
         }
     }
 
-    /// The order of two files by it. Those without it come first (RFC 5323 §5.6).
+    /// The order of two files by this property. A file without the property comes first (RFC 5323 §5.6).
     pub(super) fn compare(self, a: &FileEntry, b: &FileEntry) -> Ordering {
         match self {
             Self::Text(value) => value(a).cmp(&value(b)),
@@ -91,7 +91,7 @@ pub(super) fn file_id(literal: &str) -> Option<u64> {
     literal.get(..end)?.parse().ok()
 }
 
-/// Whether a literal is true.
+/// 1 for a true literal, 0 for a false one; `None` for any other text.
 pub(super) fn flag(literal: &str) -> Option<u64> {
     match literal.trim() {
         "1" | "yes" | "true" => Some(1),

@@ -130,7 +130,7 @@ fn searches_without_a_possible_result_visit_no_files() {
 }
 
 #[test]
-fn an_order_falls_back_to_the_newest() {
+fn equal_files_are_ordered_newest_first() {
     let key = |name, is_descending| SortKey { property: Name::new(DAV, name), is_descending };
     for (keys, expect) in [
         (vec![], true),
@@ -176,7 +176,7 @@ fn conditions() -> impl Strategy<Value = Condition> {
 
 proptest! {
     #[test]
-    fn whatever_matches_is_within_the_bounds(condition in conditions(), id in 0_i64..4, modified_ms in 0_i64..4000) {
+    fn every_matching_file_is_within_the_bounds(condition in conditions(), id in 0_i64..4, modified_ms in 0_i64..4000) {
         let found = photo(id, modified_ms);
         let bounds = Bounds::of(&condition);
         if Filter::new(&condition).matches(&found) {

@@ -110,7 +110,7 @@ impl Subject {
         let library = serving::library(store.clone(), &tempfile::tempdir()?.keep())?;
         let caller = library.accounts.caller_by_key(key).await?.ok_or("the key is unknown")?;
         let viewer = Viewer { account: caller.account.id, plan: caller.account.plan, free_window: 1000 };
-        let newest = ListQuery { limit: Limit::new(100)?, range: DateRange::default(), circle: None };
+        let newest = ListQuery { limit: Limit::new(100)?, filter: Filter::default() };
         let ids: Vec<ImageId> =
             store.page_images(viewer, &newest).await?.into_iter().map(|found| found.image.id).collect();
         let album =
@@ -247,7 +247,7 @@ impl Subject {
 
     async fn list(&self, viewer: Viewer) -> Result<(), AnyError> {
         let range = DateRange::new(None, Some(Timestamp::MAX))?;
-        let query = ListQuery { limit: Limit::new(50)?, range, circle: None };
+        let query = ListQuery { limit: Limit::new(50)?, filter: Filter { range, ..Filter::default() } };
         self.store.page_images(viewer, &query).await?;
         Ok(())
     }

@@ -55,9 +55,9 @@ fn lists_are_limited_by_time_and_place() {
     }))
     .unwrap();
     assert_eq!(query.limit.get(), 7);
-    assert_eq!(query.range.start(), Timestamp::parse_iso("2024-05-01").unwrap());
-    assert_eq!(query.range.end(), Timestamp::parse_iso("2024-05-02").unwrap());
-    assert_eq!(query.circle, Circle::from_parts(Some(48.0), Some(-11.5), Some(1000.0)).unwrap());
+    assert_eq!(query.filter.range.start(), Timestamp::parse_iso("2024-05-01").unwrap());
+    assert_eq!(query.filter.range.end(), Timestamp::parse_iso("2024-05-02").unwrap());
+    assert_eq!(query.filter.circle, Circle::from_parts(Some(48.0), Some(-11.5), Some(1000.0)).unwrap());
 }
 
 #[test]
