@@ -1,4 +1,4 @@
-// Drags, pinches and the wheel on one element, for any number of fingers. Zoomed photos and the map move by them.
+// Drags, pinches and the wheel on one element, for any number of fingers. They move zoomed photos and the map.
 
 /** A shorter movement is a click. */
 const MIN_DRAG_PX = 5;
@@ -10,14 +10,14 @@ class Gestures {
   #pointers = new Map();
   #start;
   #last;
-  /** Whether the gesture is, or was, more than a click. */
+  /** Whether the present or last gesture is more than a click. */
   hasMoved = false;
 
   /**
-   * `accepts(event)` says whether a pointer or a turn of the wheel counts. `moved` gets the movement in pixels since its last call
-   * (`right`, `down`), since the start (`across`, `along`), the change of scale, and the point around which the scale changes,
-   * from the middle of the stage (`x`, `y`). `ended(across, along)` is called when the last finger is lifted, without numbers after
-   * a pinch.
+   * `accepts(event)` returns whether an event of a pointer or the wheel belongs to a gesture. `moved` gets the movement in pixels
+   * since its last call (`right`, `down`) and since the start (`across`, `along`), the factor `scale`, and the point around which
+   * the scale changes, relative to the middle of the stage (`x`, `y`). `ended(across, along)` is called when the last finger is
+   * lifted; after a pinch, without arguments.
    */
   constructor(stage, { accepts = () => true, moved, ended }) {
     this.#stage = stage;
@@ -30,7 +30,7 @@ class Gestures {
         if (!accepts(event)) return;
         event.preventDefault();
         const pixels = event.deltaY * (event.deltaMode ? 24 : 1);
-        // A pinch on a touchpad comes with Ctrl.
+        // Browsers report a pinch on a touchpad as the wheel with Ctrl.
         moved({ ...this.point(event), right: 0, down: 0, scale: 2 ** clamp(-pixels / (event.ctrlKey ? 90 : 300), -1, 1) });
       },
       { passive: false },
@@ -49,7 +49,7 @@ class Gestures {
       if (!pointers.has(pointerId)) return;
       const [at, start, last] = [this.point(event), this.#start, this.#last];
       if (!this.hasMoved && Math.hypot(at.x - start.x, at.y - start.y) < MIN_DRAG_PX) return;
-      // Only now, because a captured pointer does not click a link.
+      // The pointer is captured only after it has moved, because a captured pointer cannot click a link.
       stage.setPointerCapture(pointerId);
       this.hasMoved = true;
       pointers.set(pointerId, at);
@@ -71,13 +71,13 @@ class Gestures {
     return this.#pointers.size > 0;
   }
 
-  /** The position of an event from the middle of the stage. */
+  /** The position of an event relative to the middle of the stage. */
   point({ clientX, clientY }) {
     const { left, top, width, height } = this.#stage.getBoundingClientRect();
     return { x: clientX - left - width / 2, y: clientY - top - height / 2 };
   }
 
-  /** The middle of the fingers, and their distance. */
+  /** The middle of the first two fingers, and their distance. */
   get #middle() {
     const [one, other = one] = this.#pointers.values();
     return { x: (one.x + other.x) / 2, y: (one.y + other.y) / 2, spread: Math.hypot(one.x - other.x, one.y - other.y) };

@@ -17,7 +17,7 @@ class Zoom {
   #x = 0;
   #y = 0;
 
-  /** `swiped(1)` asks for the next image and `swiped(-1)` for the previous one; `zoomed(scale)` is called after a change. */
+  /** `swiped(1)` requests the next image, `swiped(-1)` the previous one. `zoomed(scale)` is called after each change. */
   constructor(stage, image, { swiped, zoomed = () => {} }) {
     Object.assign(this, { zoomed });
     this.#stage = stage;
@@ -45,7 +45,7 @@ class Zoom {
     return this.#scale > 1;
   }
 
-  /** Shows the whole image, which may be another one now. */
+  /** Shows the whole image. `image` replaces the present one. */
   reset(image = this.#image) {
     this.#image = image;
     this.#set(1);
@@ -58,7 +58,7 @@ class Zoom {
     return this.#to(DOUBLE_ZOOM, x, y);
   }
 
-  /** Handles a key. Returns whether it has an effect: letters, + and - always, arrows and Escape on a zoomed image. */
+  /** Handles a key. Returns whether it has an effect: z, + and - always have one, arrows and Escape only on a zoomed image. */
   key(key) {
     const pan = (x, y) => this.isZoomed && (() => this.#set(this.#scale, this.#x + x * KEY_PAN_PX, this.#y + y * KEY_PAN_PX));
     const zoom = (factor) => () => this.#to(this.#scale * factor);
@@ -77,7 +77,7 @@ class Zoom {
     return Boolean(action);
   }
 
-  /** Zooms so that a point of the image, from the middle of the stage, stays where it is. */
+  /** Zooms around a point, given relative to the middle of the stage. The image below the point stays where it is. */
   #to(wanted, x = 0, y = 0) {
     const scale = clamp(wanted, 1, MAX_ZOOM);
     const factor = scale / this.#scale;

@@ -27,7 +27,7 @@ def add_tools(server, Context, ToolError):
     @server.tool()
     async def ping(ctx: Context) -> str:
         """Waits for the client's reply to a ping."""
-        # In the stream of this call, and not in one that the client would have to open.
+        # Sends the request in the stream of this call. The client has not opened another stream.
         related = ServerMessageMetadata(related_request_id=ctx.request_id)
         await ctx.session.send_request(PingRequest(), EmptyResult, metadata=related)
         return "The client replied."

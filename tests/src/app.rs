@@ -65,13 +65,13 @@ pub struct TestApp {
     pub library: Library,
     /// Its metadata store.
     pub store: SharedStore,
-    /// Its clock, which starts at [`START_TIME`] and only the test moves.
+    /// Its clock. The clock starts at [`START_TIME`], and only the test advances it.
     pub clock: Arc<ManualClock>,
-    /// The URL that it is served at.
+    /// The URL of the address that the service listens on.
     pub base_url: String,
-    /// The URL that links and tokens name: that of the first replica.
+    /// The URL in links and tokens: the base URL of the first replica.
     pub service_url: String,
-    /// The address that it listens on.
+    /// The address that the service listens on.
     pub address: SocketAddr,
     pub(crate) client: reqwest::Client,
     pub(crate) indexed: AtomicBool,
@@ -145,7 +145,7 @@ impl TestApp {
         listed.map_ok(|(hash, _)| hash).try_collect().await.unwrap()
     }
 
-    /// Whether the metadata store contains a text, such as a secret of which it may have only the hash.
+    /// Whether the metadata store contains a text, such as a secret that it may store only as a hash.
     pub async fn is_stored(&self, text: &str) -> bool {
         self.stores.contain_text(text).await
     }
@@ -161,7 +161,7 @@ impl TestApp {
         open(&self.stores, &self.library_clock, &self.settings, seed).await.0
     }
 
-    /// Moves the library to new stores, and starts the service there under the same URL. This service still runs.
+    /// Moves the library to new stores, and starts another service on them under the same URL. This service keeps running.
     ///
     /// # Panics
     /// If the library cannot be moved.
@@ -173,7 +173,7 @@ impl TestApp {
             blobs: stores.open_blobs(),
             name: format!("{stack:?}"),
         };
-        // Seeded photos have no original.
+        // Seeded photos have no stored original, so the copy must skip lost files.
         let options =
             CopyOptions { skip_lost: true, ..CopyOptions::new("transfer".to_owned(), self.clock.now()) };
         library_copy::copy(&from, &to, &options, |_| ()).await.unwrap();
@@ -239,7 +239,7 @@ impl TestApp {
     async fn account_on(&self, name: &str, plan: Plan) -> TestAccount {
         let email = Email::parse(&format!("{name}@example.org")).unwrap();
         let created_at = self.library.clock().now();
-        // Not a password hash, because hashing is slow by design. No password matches it.
+        // This is not a valid hash, because hashing is slow by design. No password matches it.
         let password_hash = "no password".to_owned();
         // Derived from the address, so that creating an account draws no random bytes.
         let digest = keys::sha256(email.as_str().as_bytes());

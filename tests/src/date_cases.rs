@@ -188,7 +188,7 @@ fn exif_block(tags: &Map<String, Value>) -> Vec<u8> {
         ("Make", 0x010F),
         ("Model", 0x0110),
         ("DateTime", 0x0132),
-        // In the first directory, where programs write it as well.
+        // Some programs write this tag into the first directory, too.
         ("IFD0:DateTimeOriginal", 0x9003),
     ]);
     let exif = texts(&[

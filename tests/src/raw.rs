@@ -8,7 +8,7 @@ use tokio::{
 
 use crate::TestApp;
 
-/// Longer than any limit that a test sets.
+/// Longer than any time limit that a test sets.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Requests that HTTP clients cannot send.

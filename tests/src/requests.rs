@@ -6,7 +6,7 @@ use crate::{TestApp, TestResponse};
 /// The path prefix of the image and album API.
 const API: &str = "/api/ext/v2";
 
-/// The only requests to the HTTP surface.
+/// Requests to the HTTP surface.
 impl TestApp {
     /// A request to a path of the service.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {

@@ -10,7 +10,7 @@ use test_postgres::TestDatabase;
 
 use crate::black_box::{StoreReader, StoredCaptureTime};
 
-/// The variable that names the stores of the tests: `embedded`, which is the default, or `postgres-s3`.
+/// The environment variable that names the stores of the tests: `embedded` (the default) or `postgres-s3`.
 const STACK: &str = "PHOTOS_TEST_STACK";
 
 /// The prefix of all keys in the bucket.
@@ -69,7 +69,7 @@ impl Stores {
         stores
     }
 
-    /// The same stores from another machine. Those in a folder have only one.
+    /// The same stores from another machine. Stores in a folder belong to one machine, so they are the same.
     pub(crate) fn on_another_machine(&self) -> Self {
         let folder = if self.shared.is_some() { new_folder() } else { Arc::clone(&self.folder) };
         Self { folder, shared: self.shared.clone() }
@@ -146,7 +146,7 @@ impl SharedStores {
         Self { database, s3, _objects: objects }
     }
 
-    /// The settings for the S3 server. A failed request is repeated at once.
+    /// The settings for the S3 server. A failed request is retried at once.
     fn s3_options(&self) -> S3Options {
         let location = format!("s3://{BUCKET}/{PREFIX}").parse().unwrap();
         let mut options = S3Options::new(location, S3Credentials::key(KEY_ID, SECRET));

@@ -10,7 +10,7 @@ from checking import TIME_LIMIT_S, wait_until
 
 NODES = 3
 BUCKET = "photos"
-#: Two of three nodes must have an object before a write succeeds, so one node may be away.
+#: A write succeeds when two of three nodes have the object, so one node may be down.
 CONFIG = """
 metadata_dir = "{folder}/meta"
 data_dir = "{folder}/data"

@@ -20,7 +20,7 @@ class LitmusProxy:
         self._server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Connection)
         self._server.daemon_threads = True
         self._server.service = ("127.0.0.1", port)
-        #: The replaced bodies by request target.
+        #: The bodies that litmus sent and the proxy replaced, by request target.
         self._server.written = {}
 
     def __enter__(self) -> int:
@@ -41,7 +41,7 @@ class _Connection(socketserver.StreamRequestHandler):
         length = int(request.get("content-length") or 0)
         with socket.create_connection(self.server.service) as service:
             answers = service.makefile("rb")
-            # The response then ends with the connection.
+            # The service then closes the connection after the response.
             request.set("Connection", "close")
             if request.method != "PUT":
                 service.sendall(request.bytes() + self.rfile.read(length))

@@ -36,7 +36,7 @@ def photo(number: int, padding: int = 0) -> bytes:
         comments.append(_comment(noise.randbytes(size)))
         padding -= size
     steps = bytearray(file[table:])
-    # Behind the marker, the length and the table's number. Low frequencies, which every picture has.
+    # The steps follow the marker, the length and the table's number. Changes a low frequency, which every picture has.
     place = 5 + 1 + number % 20
     steps[place] = (steps[place] + number // 20) % 254 + 1
     return b"".join([file[:table], *comments, bytes(steps)])

@@ -40,14 +40,14 @@ class Embedded:
 class Shared:
     """A database of its own, and a prefix of its own in the bucket."""
 
-    #: A server does not migrate a database by itself, because it is not the only one.
+    #: A server does not migrate a shared database by itself, because other servers may use it.
     needs_migration = True
 
     def __init__(self, name: str):
         self._name = f"sync_{name}_{secrets.token_hex(4)}"
         with psycopg.connect(f"{POSTGRES}/postgres", autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {self._name}")
-        # PgBouncer gives each transaction another connection, and does not know prepared statements.
+        # PgBouncer gives each transaction another connection, and does not support prepared statements.
         url = f"{PGBOUNCER}/{self._name}?statement_cache=off" if PGBOUNCER else f"{POSTGRES}/{self._name}"
         self.settings = {
             "PHOTOS_DATABASE_URL": url,

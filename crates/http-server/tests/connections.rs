@@ -24,7 +24,7 @@ use tokio::{
 };
 
 const SHORT: Duration = Duration::from_millis(300);
-/// Longer than any limit that a test sets.
+/// Longer than any time limit that a test sets.
 const LONG: Duration = Duration::from_secs(20);
 /// More than the system buffers for a client that does not read.
 const LARGE_BYTES: usize = 16 << 20;
@@ -47,7 +47,7 @@ fn network_of(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Starts a server. If `trusts` is set, this machine is a proxy, so that it has no share of connections.
+/// Starts a server. If `trusts` is set, the server trusts this machine as a proxy, so no share of connections limits it.
 async fn start(limits: HttpLimits, trusts: bool) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -67,7 +67,7 @@ async fn busy_reader(address: SocketAddr) -> TcpStream {
     reader
 }
 
-/// A connection whose request the handler never answers. When it returns, the request is with the handler.
+/// A connection with a request that the handler never answers. When this function returns, the handler has the request.
 async fn unanswered(address: SocketAddr) -> TcpStream {
     let mut client = TcpStream::connect(address).await.unwrap();
     let requests =
@@ -77,12 +77,12 @@ async fn unanswered(address: SocketAddr) -> TcpStream {
     client
 }
 
-/// A connection from this address of the machine, which has sent requests.
+/// Opens a connection from the loopback address with this last byte, and sends requests.
 async fn requests_from(last: u8, address: SocketAddr, requests: &str) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind(SocketAddr::from(([127, 0, 0, last], 0))).unwrap();
     let mut client = socket.connect(address).await.unwrap();
-    // The server may have refused it, or answer before it has read the requests.
+    // The server may refuse the connection, or respond before it has read the requests.
     let _ = client.write_all(requests.as_bytes()).await;
     client
 }
@@ -130,7 +130,7 @@ async fn an_address_with_a_busy_share_gets_503() {
     let answer = answer_to_small(address).await;
     assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("Retry-After: "), "{answer}");
     drop(clients);
-    // The server soon detects that they are closed.
+    // The server soon notices that the clients have closed their connections.
     let freed = async { while !answer_to_small(address).await.starts_with("HTTP/1.1 200 ") {} };
     timeout(LONG, freed).await.expect("the slots of closed connections are freed");
 }
@@ -141,7 +141,7 @@ async fn a_client_that_stops_reading_is_cut_off() {
         HttpLimits { write_timeout: SHORT, min_response_bytes_per_s: u32::MAX, ..HttpLimits::default() };
     let address = start(limits, true).await;
     let mut reader = busy_reader(address).await;
-    // Only a closed connection answers further bytes with a reset.
+    // A write fails only after the server has closed the connection: the system then answers with a reset.
     let closed = async { while reader.write_all(b" ").await.is_ok() && reader.readable().await.is_ok() {} };
     timeout(LONG, closed).await.expect("it is cut off");
     let received = read_until_closed(reader).await;

@@ -12,7 +12,7 @@ use reqwest::{Client, RequestBuilder};
 use serde_json::json;
 use tokio::net::TcpListener;
 
-/// The name in the router's state, for requests with any token.
+/// The caller. For a request with any token, its name is the router's state.
 struct Caller(&'static str);
 
 impl FromRequestParts<&'static str> for Caller {

@@ -43,7 +43,7 @@ fn all_orientations_look_the_same() {
         assert_eq!(upright.dimensions(), size);
         for orientation in 2..=8 {
             let turned = thumb(&format!("media/{name}-{orientation}.jpg"));
-            // The pictures differ only in the number painted on them.
+            // Apart from the number that is painted on each, the pictures are the same.
             let difference = difference(&upright, &turned);
             assert!(difference < 4.0, "{name}-{orientation} differs by {difference}");
         }

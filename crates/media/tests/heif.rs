@@ -71,14 +71,14 @@ fn rotations_and_mirroring_of_the_container_are_applied() {
 }
 
 #[test]
-fn both_formats_look_the_same() {
+fn heic_and_avif_of_the_same_picture_look_the_same() {
     let difference = difference(&rgb(&thumb("hopper.heif")), &rgb(&thumb("hopper.avif")));
     assert!(difference < 6.0, "{difference}");
 }
 
 /// The picture is a gradient: blue at top left, red at top right, cyan at bottom left, yellow at bottom right.
 #[test]
-fn deep_channels_keep_their_brightness() {
+fn channels_of_10_bits_keep_their_brightness() {
     let picture = thumb("10-bit.heif");
     let near = |x: u32, y: u32, expect: [u8; 3]| {
         let pixel = picture.get_pixel(x, y).0;

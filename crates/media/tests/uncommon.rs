@@ -1,4 +1,4 @@
-//! Reads and renders the files in `fixtures/uncommon`, which few programs write or which are damaged.
+//! Reads and renders the files in `fixtures/uncommon`: variants that few programs write, and damaged files.
 #![expect(clippy::unwrap_used, reason = "an unreadable fixture fails its test")]
 
 use std::path::Path;
@@ -29,7 +29,7 @@ fn mean(picture: &RgbPicture, rows: std::ops::Range<u32>) -> [u32; 3] {
 }
 
 #[test]
-fn jpeg_with_stray_bytes_equals_its_twin() {
+fn jpeg_with_stray_bytes_equals_the_same_jpeg_without() {
     for name in ["noninterleaved", "arithmetic"] {
         let (whole, damaged) = decode(&read(&format!("{name}.jpg")));
         assert_eq!(damaged, None, "{name}");
@@ -65,12 +65,12 @@ fn palette_that_is_too_long_is_no_damage() {
 }
 
 #[test]
-fn gamma_of_png_counts() {
+fn gamma_of_a_png_is_applied() {
     assert_eq!(mean(&decode(&read("gama-linear.png")).0, 0..64), [188; 3]);
 }
 
 #[test]
-fn fax_is_read() {
+fn fax_compression_is_decoded() {
     let (picture, damaged) = decode(&read("g3-2d.tif"));
     assert_eq!((picture.size, damaged), (PixelSize { width: 1440, height: 960 }, None));
     let [grey, ..] = mean(&picture, 0..960);

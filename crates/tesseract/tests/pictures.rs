@@ -84,7 +84,7 @@ fn words_of_low_confidence_are_left_out() {
 }
 
 #[test]
-fn deadline_is_kept() {
+fn reading_stops_at_the_deadline() {
     let (width, height, pixels) = picture("samples/lorem-ipsum.png");
     let mut reader = reader();
     let picture = GrayImage { width, height, pixels: &pixels };

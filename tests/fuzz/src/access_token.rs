@@ -29,7 +29,7 @@ static OPAQUE_CLAIMS: LazyLock<AccessTokenClaims> = LazyLock::new(|| AccessToken
 });
 static GENUINE_OPAQUE: LazyLock<String> = LazyLock::new(|| now(OPAQUE.sign(&OPAQUE_CLAIMS)).unwrap());
 
-/// Each key has made one token; every other text is refused.
+/// Each key has signed one token. The key must refuse every other text.
 pub(crate) fn access_token(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let claims = UnverifiedToken::parse(text).and_then(|token| KEY.verify(token));

@@ -2,7 +2,7 @@
 
 use library_backup::{Manifest, sum_tables};
 
-/// The bytes as a manifest and as a file with rows.
+/// Reads the bytes as a manifest, and as a file with rows.
 pub(crate) fn backup(bytes: &[u8]) {
     if let Ok(manifest) = Manifest::parse(bytes) {
         assert!(!manifest.rows_file().contains(['/', '\\', '.']) && !manifest.secret_file().contains('/'));

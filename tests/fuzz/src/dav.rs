@@ -11,7 +11,7 @@ use dav_protocol::{
     parse_http_date, parse_time_clamped,
 };
 
-/// Bodies, headers and paths of WebDAV.
+/// Reads the bytes as a body, a header and a path of WebDAV.
 pub(crate) fn dav(data: &[u8]) {
     bodies(data);
     if let Ok(text) = std::str::from_utf8(data) {
@@ -20,7 +20,7 @@ pub(crate) fn dav(data: &[u8]) {
     }
 }
 
-/// What is written from a parsed body is a valid body again.
+/// A body that is written from the parts of a parsed body is valid.
 fn bodies(data: &[u8]) {
     if let Ok(PropFind::Prop(names) | PropFind::AllProp { include: names }) = PropFind::parse(data) {
         let written = with_names(&names);
@@ -44,7 +44,7 @@ fn bodies(data: &[u8]) {
     }
 }
 
-/// The number of operators. Patterns are matched on the way.
+/// Counts the operators. Also parses the literals as times, and runs the patterns.
 fn operators(condition: &Condition) -> usize {
     1 + match condition {
         Condition::All(all) | Condition::Any(all) => all.iter().map(operators).sum(),
@@ -94,7 +94,7 @@ fn headers(text: &str) {
     let _ = Pattern::parse(text).matches("image/jpeg");
 }
 
-/// A decoded path is encoded to one that is decoded to the same.
+/// Encoding a decoded path and decoding it again gives the same path.
 fn paths(text: &str) {
     if let Ok(path) = decode_path(text) {
         let mut encoded = String::new();

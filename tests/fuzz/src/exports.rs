@@ -5,7 +5,7 @@ use std::{fs, io, ops::ControlFlow, path::Path};
 /// The longest content that is read from an archive, in bytes.
 const MAX_CONTENT_BYTES: u64 = 1 << 20;
 
-/// The bytes as an archive of each kind: makes a plan, and reads the photos.
+/// Reads the bytes as an archive of each kind: makes a plan, and reads the photos.
 pub(crate) fn archives(bytes: &[u8]) {
     let Ok(dir) = tempfile::tempdir() else { return };
     for name in ["x.zip", "x.tar", "x.tgz"] {
@@ -39,7 +39,8 @@ fn archive(path: &Path) {
     assert!(plan.albums.iter().flat_map(|album| &album.photos).all(|photo| *photo < plan.photos.len()));
 }
 
-/// The CSV files of Apple's exports, the JSON files of Google's, and the list of albums in this library's.
+/// Reads the bytes as a CSV file of an Apple export, as a JSON file of a Google export, and as the album list of an export
+/// of this library.
 pub(crate) fn albums_and_lists(bytes: &[u8]) {
     for photo in media::apple_photos_csv(bytes).unwrap_or_default() {
         assert!(!photo.name.is_empty());

@@ -288,7 +288,7 @@ pub(crate) fn client_metadata(bytes: &[u8]) {
     let returned = serde_json::to_vec(&registration).unwrap();
     let mut again = now(bench.server.register(&returned)).unwrap();
     if registration.token_endpoint_auth_method != AuthMethod::None {
-        // Each registration of a confidential client makes a new one.
+        // Each registration of a confidential client creates a new client.
         assert!(
             again.client_id != registration.client_id && again.client_secret != registration.client_secret
         );

@@ -50,7 +50,7 @@ pub(crate) const fn signatures(format: Format) -> (&'static str, &'static [&'sta
         Format::Tiff => ("tiff", &[b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"]),
         Format::Heif => ("heif", &[b"\0\0\0\x18ftypheic\0\0\0\0mif1heic"]),
         Format::Avif => ("avif", &[b"\0\0\0\x18ftypavif\0\0\0\0mif1avif"]),
-        // Each kind that has a signature of its own.
+        // The RAW formats with signatures of their own.
         Format::Raw => (
             "raw",
             &[
@@ -65,7 +65,7 @@ pub(crate) const fn signatures(format: Format) -> (&'static str, &'static [&'sta
     }
 }
 
-/// Reads the bytes as a file of one format, once with each of its signatures that is missing.
+/// Reads the bytes as a file of one format. If they lack a signature of the format, reads them behind each of its signatures.
 fn read_as(format: Format, bytes: &[u8]) {
     if Format::sniff(bytes) == Some(format) {
         return read(bytes);

@@ -102,7 +102,7 @@ world.flow('a new password that is too short is not sent', async (visit) => {
   const { person } = await signInNew(visit);
   const form = forms(visit.page, '/account/password');
   await form.locator('[name="current"]').fill(person.password);
-  // A browser validates the length only of typed text.
+  // Browsers validate the length only of text that is typed.
   await form.locator('[name="new"]').pressSequentially('short');
   await form.getByRole('button').click();
   assert.ok(await form.locator('[name="new"]').evaluate((field) => field.validity.tooShort));
@@ -217,7 +217,7 @@ world.flow('signing out ends only the session of this browser', async (visit, an
   assert.equal(path(visit.page), '/sign-in');
   await elsewhere.open('/account');
   assert.equal(path(elsewhere.page), '/account');
-  // The old cookie is useless.
+  // The old cookie no longer signs in.
   await visit.context.addCookies(kept);
   await visit.open('/account');
   assert.equal(path(visit.page), '/sign-in');

@@ -15,8 +15,8 @@ const SIZES = [
   { width: 1280, height: 900 },
 ];
 /**
- * The grid of the timeline is one tab stop, and its own test covers its keys. A group of radio buttons is one tab stop, too, and a
- * field for a time or a day has several.
+ * States where Tab does not stop exactly once at each control. The grid of the timeline is one tab stop, and another test covers
+ * its keys. A group of radio buttons is one tab stop, too. A field for a time or a day has several.
  */
 const hasOtherStops = (name) => name.startsWith('timeline') || /^(photos?-edit|search-without)/.test(name);
 
@@ -45,7 +45,7 @@ for (const name of judgedStateNames) {
   });
 }
 
-/** One colour scheme for each size; in a full run, both. */
+/** The colour schemes to test at a size: one, or in a full run both. */
 function schemes(size) {
   if (process.env.PHOTOS_TEST_FULL) return ['light', 'dark'];
   return size === SIZES[0] ? ['dark'] : ['light'];

@@ -31,7 +31,7 @@ for (const name of galleryStateNames) {
       for (const theme of ['light', 'dark']) {
         await page.evaluate((given) => window.host.theme(given), theme);
         await frame.waitForFunction((given) => document.documentElement.dataset.theme === given, theme);
-        // At the end of the page the selection bar covers no picture.
+        // Scrolls to the end of the page, where the selection bar covers no picture.
         await frame.evaluate(() => window.scrollTo(0, document.querySelector('#selection').hidden ? 0 : document.body.scrollHeight));
         found.push(...(await judged(frame)).map((words) => `${width} px, ${theme}: ${words}`));
       }

@@ -8,7 +8,7 @@ import { Host } from './support/host.mjs';
 
 const SAMPLES = 13;
 const MANY = 104;
-/** All of these are visible at once. */
+/** A number of pictures that are all visible at once. */
 const FEW = 4;
 
 const world = await World.forTests();
@@ -490,13 +490,13 @@ test('a deleted photo is shown as deleted', { owner: eve }, async (gallery, { se
   const structuredContent = await gallery.call(TOOL, gallery.whole());
   const answer = await service.fetch(`/api/ext/v2/images/${deleted}`, { method: 'DELETE', headers });
   assert.equal(answer.status, 204);
-  // The conversation is opened again later.
+  // The app gets the same result later, when the conversation is opened again: its URLs have expired.
   structuredContent.urlsExpireAt = '2023-11-14T22:13:20.000Z';
   await gallery.give({ content: [], structuredContent });
   await gallery.pictures.nth(1).getByText('no longer in the library').waitFor();
   assert.equal(await gallery.pictures.count(), 3);
   for (const place of [0, 2]) await gallery.pictures.nth(place).and(gallery.frame.locator('[data-state="loaded"]')).waitFor();
-  // It can be opened, but not selected.
+  // The deleted photo can be opened, but not selected.
   const left = (await gallery.ids()).filter((id) => id !== deleted);
   assert.deepEqual((await gallery.seen('calls')).map((call) => call.arguments.imageIds.length), [3, 2]);
   assert.equal(await gallery.frame.getByRole('checkbox').count(), 2);
@@ -533,7 +533,7 @@ test('a photo deleted while it is shown leaves the selection', { owner: fay }, a
   await gallery.pictures.nth(1).getByText('no longer in the library').waitFor();
   assert.match(await gallery.selection.innerText(), /^1 selected/);
   assert.ok(await gallery.picture(1).evaluate((it) => it === document.activeElement));
-  // Later renewals leave it out.
+  // Later renewals do not request the deleted photo.
   await gallery.hasCalled(2);
   await gallery.page.clock.fastForward('14:30');
   await gallery.hasCalled(3);
@@ -567,10 +567,10 @@ test('a picture that fails slowly is requested with new URLs once', {}, async (g
   const { page, frame, viewer } = gallery;
   await page.clock.install();
   const fail = await failSlowly(gallery, watch);
-  // The new URLs must differ from these, also within the same second.
+  // These URLs expire at another time than the new ones, so that they differ even if both are made in the same second.
   await showExpired(gallery, new Date(Date.now() + 12 * 60_000).toISOString(), { limit: FEW });
   await fail(FEW);
-  // The new URLs.
+  // Fails the requests of the new URLs.
   const assertNoneLeft = await fail(FEW);
   await frame.waitForFunction(
     (count) => document.querySelectorAll('#grid > li[data-state="failed"]').length === count,
@@ -598,7 +598,7 @@ test('a clock far behind triggers no renewal', {}, async (gallery) => {
   await gallery.arePainted(SAMPLES);
   await gallery.settled();
   assert.deepEqual(await gallery.seen('calls'), []);
-  // It assumes the usual lifetime instead.
+  // The app assumes the usual lifetime of URLs instead.
   await gallery.page.clock.fastForward('13:30');
   await gallery.page.waitForFunction(() => window.host.seen.calls.length === 1);
 });
@@ -657,7 +657,7 @@ test('a failed renewal is retried, then shown and can be retried', {}, async (ga
   await gallery.page.clock.install();
   await gallery.page.evaluate((refusal) => window.host.put(() => refusal), refused('The library is closed for a moment.'));
   await showExpired(gallery, '2023-11-14T22:13:20.000Z');
-  // It retries after 1, 3 and 8 seconds.
+  // The app retries after 1, 3 and 8 seconds.
   for (const [calls, pause] of [[1, '00:01'], [2, '00:03'], [3, '00:08']]) {
     await gallery.hasCalled(calls);
     await gallery.page.clock.fastForward(pause);

@@ -1,4 +1,4 @@
-// New photos appear in open pages by themselves, and what the pages have in common: their frame, their keys and their colours.
+// New photos appear in open pages by themselves. Also tests what all pages have in common: their frame, their keys, their colours.
 
 import assert from 'node:assert/strict';
 import { World } from './support/harness.mjs';
@@ -30,12 +30,12 @@ world.test('new photos appear where they belong, and what is in sight stays', DE
   await importPhotos(world.service, person, day('2024-07', MANY));
   await visit.signIn(person, '/');
   await tiles(page).first().waitFor();
-  // At the top of the page, new photos come into sight.
+  // At the top of the page, new photos appear in sight.
   const newest = await tiles(page).first().getAttribute('data-id');
   await importPhotos(world.service, person, day('2024-08', 2));
   await page.getByRole('heading', { name: 'August 2024' }).waitFor();
   assert.notEqual(await tiles(page).first().getAttribute('data-id'), newest);
-  // Elsewhere, the photo in sight stays where it is.
+  // Further down, the photos in sight keep their place.
   await page.mouse.wheel(0, 900);
   await page.waitForFunction(() => scrollY >= 900 && location.search);
   const first = () =>
@@ -60,12 +60,12 @@ world.test('the number of selected photos follows a selected month', DESK, async
   await page.locator('.load').first().waitFor({ state: 'attached' });
   await page.getByLabel('Select all of July 2024').evaluate((check) => check.click());
   await page.locator('#selected', { hasText: '3 selected' }).waitFor();
-  // Three of them are there already.
+  // The import adds two photos: three of the five are in the library already.
   await importPhotos(world.service, person, day('2024-07', 5));
   await page.locator('#selected', { hasText: '5 selected' }).waitFor();
 });
 
-/** Lets the page learn that so many photos are being read. */
+/** Tells the page that this many photos are being read. */
 const showReading = (page, count) =>
   page.route('**/web/timeline', async (route) => {
     const answer = await route.fetch();
@@ -157,7 +157,7 @@ world.test('every page of the library has the same frame and the same keys', DES
   }
 });
 
-/** The contrast of the text of a control with what is behind it. */
+/** The contrast between the text of a control and its background. */
 const contrastOf = (control) =>
   control.evaluate((element) => {
     const channels = (colour) => colour.match(/[\d.]+/g).map(Number);
@@ -243,7 +243,7 @@ world.test('a photo that cannot be read is dismissed, with words for people', DE
   await press(page, page.getByRole('button', { name: 'Dismiss: two.jpg' }));
   assert.equal(await entries.count(), 2);
   assert.doesNotMatch(await words(page), /two\.jpg/);
-  // It stays dismissed when the others fail again for the same reason.
+  // The photo stays dismissed when the others fail again for the same reason.
   await press(page, page.getByRole('button', { name: 'Try all again' }));
   await reloadUntil(entries, 2);
   assert.doesNotMatch(await words(page), /two\.jpg/);

@@ -45,7 +45,7 @@ async function checkRedirect(app, url, decision) {
   }
 }
 
-/** Redirect URIs of apps. The local ones are real; the browser answers for the others. */
+/** Redirect URIs of apps. The browser answers for those that are `played`. The others lead to a real server. */
 const web = [
   { kind: 'on the web', redirectUri: 'https://client.example/callback', played: true },
   { kind: 'on the web, at a port', redirectUri: 'https://client.example:8443/callback', played: true },

@@ -1,4 +1,4 @@
-// The web library in Firefox: what other engines lay out, clamp or report differently.
+// The web library in Firefox: behaviour that differs between browser engines, such as layout, clamped values and events.
 
 import assert from 'node:assert/strict';
 import { launchFirefox } from './support/firefox.mjs';
@@ -7,11 +7,11 @@ import { photos as files } from './support/photos.mjs';
 import { choose, isFinished, written } from './support/upload.mjs';
 
 const library = await LargeLibrary.forTests(launchFirefox);
-/** Photos of the selection, at least. */
+/** Minimum number of photos in the selection. */
 const MANY = 12_000;
-/** Firefox makes no element higher. */
+/** The maximum height of an element in Firefox. */
 const HIGHEST_PX = 17.9e6;
-/** How many times more photos a month has for a timeline that is higher. */
+/** Factor for the numbers of photos in months, so that the timeline is higher than that. */
 const MORE = 100;
 
 const slider = (page) => page.getByRole('slider', { name: 'Date' });
@@ -53,7 +53,7 @@ library.test('Firefox: photos are in full rows, and keep their place', DESK, asy
 
   await photos.scroll(40_000);
   await photos.rest();
-  // The months above are not loaded when the page opens here.
+  // After a reload at this place, the months above are not loaded.
   await page.reload();
   await photos.rest();
   for (let step = 0; step < 6; step += 1) {

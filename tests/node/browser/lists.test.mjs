@@ -48,15 +48,15 @@ world.test('Shift extends the selection to a range of photos', {}, async (visit)
     await box(5).click({ modifiers: ['Shift'] });
     assert.deepEqual(await checked(page), [2, 3, 4, 5]);
     assert.equal(await page.locator('#status').textContent(), '4 photos selected');
-    // Another end replaces the first one, in either direction.
+    // Another click with Shift replaces the end of the range, in either direction.
     await box(1).click({ modifiers: ['Shift'] });
     assert.deepEqual(await checked(page), [1, 2]);
-    // A range of photos that are not selected.
+    // A range that begins with a deselected photo deselects its photos.
     await box(7).click({ modifiers: ['Shift'] });
     await box(4).click();
     await box(6).click({ modifiers: ['Shift'] });
     assert.deepEqual(await checked(page), [2, 3, 7]);
-    // By keyboard.
+    // The same by keyboard.
     await box(0).focus();
     await page.keyboard.press('Space');
     await box(1).focus();

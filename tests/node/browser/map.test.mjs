@@ -25,7 +25,7 @@ world.flow('the photos of a place are a few clicks away', async (visit) => {
   const { page } = visit;
   await visit.signIn(person, '/map');
   await page.locator('#photos li').nth(7).waitFor();
-  // Portugal and France, Portugal, Lisbon, and its photos.
+  // The views: Portugal and France, Portugal, Lisbon, then the photos in Lisbon.
   const zooms = [];
   for (let clicks = 0; clicks < 4 && !query(page).has('bbox'); clicks += 1) {
     const before = page.url();
@@ -99,7 +99,7 @@ for (const viewport of [
         return inside.reduce((sum, pin) => sum + Number.parseInt(pin.getAttribute('aria-label'), 10), 0) === all;
       }, PLACES.length);
       if (!javaScriptEnabled) return;
-      // The script loads the clusters once more, for the size of the map.
+      // The script loads the clusters again for the size of the map.
       await page.waitForLoadState('networkidle');
       assert.deepEqual(await faultsOfKeyboard(page), []);
     });

@@ -32,7 +32,7 @@ const button = (page, name) => page.getByRole('main').getByRole('button', { name
 /** Clicks a link and waits for its page. */
 const follow = (page, name) => press(page, link(page, name));
 
-/** Opens what a summary hides. */
+/** Opens the details with this summary. */
 const open = (page, name) => page.locator('summary', { hasText: name }).click();
 
 /** Selects photos of a grid by their positions. */
@@ -107,7 +107,7 @@ test('description, time and place are corrected and undone', [{ at: minute(1), p
   const before = await facts();
   await correct(() => page.getByLabel('Description').fill('A harbour'));
   assert.match(await facts(), /A harbour/);
-  // The correction as a whole.
+  // Undoes the whole correction.
   await press(page, button(page, 'Undo the correction'));
   assert.equal(await facts(), before);
 
@@ -125,7 +125,7 @@ test('description, time and place are corrected and undone', [{ at: minute(1), p
     await page.getByRole('radio', { name: 'Lisbon, Portugal' }).check();
   });
   assert.match(await facts(), /Lisbon, Portugal/);
-  // Each field.
+  // Undoes each field by itself.
   for (const field of ['the place', 'the time', 'the description']) await press(page, button(page, `Undo ${field}`));
   assert.equal(await facts(), before);
 
@@ -166,7 +166,7 @@ test('an album is created, filled, ordered, renamed and deleted', day(4), async 
   const album = path(page);
   assert.match(await words(page), /This album has no photos/);
 
-  // From the timeline, from the page of a photo, and to a new album at once.
+  // Adds photos from the timeline, from the page of a photo, and to a new album in one step.
   await follow(page, 'Photos');
   await select(page, 0, 1);
   await press(page, button(page, 'Add to album'));
@@ -182,7 +182,7 @@ test('an album is created, filled, ordered, renamed and deleted', day(4), async 
   assert.equal(path(page), album);
   assert.deepEqual(await ids(page), all.slice(0, 3));
 
-  // Its order is also that of the pages of its photos.
+  // The pages of its photos follow the order of the album.
   await press(page, button(page, 'Show the oldest first'));
   assert.deepEqual(await ids(page), all.slice(0, 3).reverse());
   await openPhoto(page, 0);

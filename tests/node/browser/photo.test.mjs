@@ -35,7 +35,7 @@ library.test('neighbours are opened by key and link, and the focus stays', DESK,
   assert.equal(path(page), newer);
   assert.equal(await page.evaluate(() => document.activeElement.rel), 'prev');
   assert.ok((await page.title()).length > 0);
-  // The whole document is the same after a reload.
+  // A reload gives the same content.
   const text = await page.locator('.about').innerText();
   await page.reload();
   assert.equal(await page.locator('.about').innerText(), text);
@@ -76,7 +76,7 @@ library.test('a photo is zoomed by keys, wheel and double click, and the largest
   assert.ok(zoomed > 2);
   await page.mouse.wheel(0, -300);
   await page.waitForFunction((zoomed) => new DOMMatrix(getComputedStyle(document.getElementById('photo')).transform).a > zoomed, zoomed);
-  // A drag moves it, but no edge leaves the stage.
+  // A drag moves the zoomed photo, but its edges stay outside of the stage.
   await page.mouse.down();
   await page.mouse.move(middle[0] + 5_000, middle[1] + 5_000, { steps: 4 });
   await page.mouse.up();

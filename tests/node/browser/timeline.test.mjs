@@ -1,11 +1,11 @@
-// The timeline of a large library: what it costs, that photos keep their place, and that each is reached and selected.
+// The timeline of a large library: its costs, the places of photos, and how every photo can be reached and selected.
 
 import assert from 'node:assert/strict';
 import { DESK, LargeLibrary, PHONE, within } from './support/library.mjs';
 
 const library = await LargeLibrary.forTests();
 const SCREENS = 200;
-/** Photos of the selection, at least. */
+/** Minimum number of photos in the selection. */
 const MANY = 12_000;
 
 /** Records paints, shifts and long tasks from the beginning of each document. */
@@ -31,9 +31,9 @@ library.test('the first screen is small and fast, and the second visit costs lit
   const times = await page.evaluate(() => window.recorded);
   within('first visit', 'kilobytes', bytes.all / 1000, 160);
   within('first visit', 'kilobytes without images', (bytes.all - bytes.image) / 1000, 45);
-  // What is in sight comes first.
+  // No other image is loaded until those in sight are complete.
   within('first visit', 'images', bytes.images, images.length);
-  // The scripts of all pages, with the heads of their responses.
+  // The size of the scripts includes the heads of their responses.
   within('first visit', 'kilobytes of scripts', bytes.script / 1024, 21);
   within('first visit', 'shift', times.shift, 0.02);
   within('first visit', 'first paint in ms', times['first-contentful-paint'], 1_200, true);
@@ -84,12 +84,12 @@ for (const [name, device] of Object.entries({ phone: PHONE, desk: DESK })) {
     await page.addInitScript(record);
     await photos.open('/');
     const before = await photos.weight();
-    // The collection of garbage was a task.
+    // Garbage collection counts as a long task, so the tasks so far are dropped.
     await page.evaluate(() => Object.assign(window.recorded, { tasks: [], from: performance.now() }));
     let most = 0;
     for (let screen = 0; screen < SCREENS; screen += 1) {
       await photos.scroll(device.viewport.height);
-      // Longer rests now and then, so that pages and images load.
+      // Every tenth pause is longer, so that pages and images can load.
       await page.waitForTimeout(screen % 10 === 9 ? 300 : 40);
       most = Math.max(most, await page.evaluate(() => document.querySelectorAll('*').length));
     }
@@ -107,7 +107,7 @@ library.test('photos keep their place when others above them load, and when the 
   await photos.open('/');
   await photos.scroll(40_000);
   await photos.rest();
-  // The months above are not loaded when the page opens here.
+  // After a reload at this place, the months above are not loaded.
   await page.reload();
   await photos.rest();
   let moved = 0;
@@ -120,7 +120,7 @@ library.test('photos keep their place when others above them load, and when the 
     assert.ok(Math.abs(at - top - 250) <= 1, `the scroll moved by ${at - top}`);
   }
   within('loading above', 'pixels', moved, 1);
-  // A deletion above, and its undoing.
+  // Deletes a photo above, and undoes the deletion.
   const place = page.url();
   await page.getByRole('slider', { name: 'Date' }).focus();
   await page.keyboard.press('Home');
@@ -207,7 +207,7 @@ library.test('many photos are selected by a range in either direction, deleted a
   page.on('request', (request) => request.method() === 'POST' && posted.push(request.url().replace(/.*(?=\/web)/, '')));
   await photos.open('/');
   const { m, total } = await page.evaluate(async () => (await fetch('/web/months')).json());
-  // A place with MANY photos above it.
+  // Finds a month with at least MANY photos above it.
   let [above, place] = [0, 0];
   while (above < MANY && place < m.length - 1) above += m[place++][1];
   const end = Date.UTC(Math.floor(m[place][0] / 100), m[place][0] % 100) - 1;
@@ -248,7 +248,7 @@ library.test('many photos are selected by a range in either direction, deleted a
   const target = await photos.first();
   await page.locator(`li[data-id="${target.id}"] > a`).click({ modifiers: ['Shift'] });
   await counted(`${number.format(above + 1)} selected`);
-  // One exception.
+  // Deselects one photo of the range.
   await page.locator(`li[data-id="${target.id}"] input`).click();
   await counted(`${number.format(above)} selected`);
 
@@ -288,7 +288,7 @@ library.test('the grid is used by keyboard', DESK, async (photos) => {
   await page.keyboard.press('Shift+ArrowLeft');
   assert.equal((await page.locator('#selected strong').textContent()).trim(), '2 selected');
   await page.keyboard.press('Escape');
-  // Further than what is loaded.
+  // Moves further than the loaded photos.
   for (let press = 0; press < 60; press += 1) await page.keyboard.press('ArrowDown');
   await page.waitForFunction((ids) => !ids.includes(document.activeElement.closest('li')?.dataset.id), ids);
   await photos.rest();
@@ -336,7 +336,7 @@ library.test('a long press selects, and dragging on selects a range', PHONE, asy
   await touch('touchEnd');
   assert.match(await page.locator('#selected strong').textContent(), /^5/);
   assert.equal(await page.evaluate(() => scrollY), 0);
-  // Now a tap selects.
+  // While photos are selected, a tap selects another one.
   await photos.link(0).tap();
   assert.match(await page.locator('#selected strong').textContent(), /^6/);
   await page.getByRole('button', { name: 'Clear the selection' }).tap();

@@ -59,13 +59,13 @@ class Cable {
 /** What a screen reader announces. */
 const status = (page) => page.locator('#upload [role="status"]').textContent();
 
-/** Stops the clock of a page, so that no wait ends. */
+/** Stops the clock of a page, so that its timers never fire. */
 async function isStopped(page) {
   await page.clock.install();
   await page.clock.pauseAt(Date.now() + 60_000);
 }
 
-/** Answers every further part of an upload as if another request were at work. */
+/** Answers every further part of an upload with 423, as if another request were writing. */
 const refusesParts = (page) =>
   page.route('**/upload/*', (route) => {
     if (route.request().method() !== 'PATCH') return route.continue();
@@ -93,7 +93,7 @@ world.test('300 photos arrive although the connection is cut twice and the tab i
     await choose(visit.page, paths);
     await hasFinished(visit.page, 40);
     cable.cut();
-    // The page notices the cut and tries again.
+    // The page notices the lost connection and retries.
     await visit.page.waitForEvent('requestfailed');
     cable.mend();
     await hasFinished(visit.page, 100);
@@ -117,7 +117,7 @@ world.test('300 photos arrive although the connection is cut twice and the tab i
     const left = await visit.page.evaluate(() => Object.keys(localStorage));
     assert.deepEqual(left, [], 'no address of an upload is left');
 
-    // Nothing is sent again.
+    // Photos that the library has are not sent again.
     const sent = [];
     visit.page.on('request', (request) => request.url().endsWith('/upload/') && sent.push(request.url()));
     await visit.page.reload();
@@ -135,7 +135,7 @@ world.test('an interrupted photo continues after the tab was closed', {}, async 
   const { paths, remove } = await written(photos(10).slice(-1));
   const patch = (page) => page.waitForRequest((request) => request.method() === 'PATCH');
   await isStopped(visit.page);
-  // The first request goes through, the rest of the photo does not, and the page waits before it tries again.
+  // The first request succeeds. The next one is refused, and the page waits before it retries.
   await refusesParts(visit.page);
   const [stuck] = await Promise.all([patch(visit.page), choose(visit.page, paths)]);
   await (await stuck.response()).finished();
@@ -268,7 +268,7 @@ world.test('photos that found no space can be sent again with a button', {}, asy
 world.test('a file that waits to be sent again waits while others finish', {}, async (visit) => {
   await visit.signIn(await world.newAccount(), SYNC);
   const { page } = visit;
-  // The long photo is sent in two requests, and another request is at work when the second arrives.
+  // The long photo needs two requests. The second is refused, as if another request were writing.
   const long = photos(10).at(-1);
   const short = photos(70).filter((_, place) => place % 10 !== 9);
   await isStopped(page);
@@ -312,7 +312,7 @@ world.test('over http in the home network, what the library has is not sent', {}
   const { page } = visit;
   await visit.signIn(await world.newAccount(home), SYNC);
   assert.equal(await page.evaluate(() => typeof crypto.subtle), 'undefined');
-  // Lengths around the ends of blocks and slices; not photos, so each is hashed and then refused.
+  // Lengths around the ends of blocks and slices. The files are no photos, so each is hashed and then refused.
   const lengths = [1, 55, 56, 63, 64, 65, 2 ** 19 - 1, 2 ** 19, 2 ** 19 + 1, 3 * 2 ** 19 + 7];
   const buffers = lengths.map((length) => Buffer.alloc(length, `${length}`));
   const asked = page.waitForRequest('**/upload/known');
@@ -356,7 +356,7 @@ world.test('the SHA-256 of the page is that of the standard', {}, async (visit) 
 world.test('a large file is hashed in slices', {}, async (visit) => {
   await visit.signIn(await world.newAccount(), SYNC);
   const buffer = Buffer.alloc(9 * 2 ** 20, 'no photo');
-  // A slice is read at a time, never the file.
+  // Records the longest read, which must be a slice and not the file.
   await visit.page.evaluate(() => {
     const read = Blob.prototype.arrayBuffer;
     Blob.prototype.arrayBuffer = function arrayBuffer() {
@@ -394,7 +394,7 @@ world.test('a folder that cannot be read is named', {}, async (visit) => {
     const data = new DataTransfer();
     const file = new File([new Uint8Array(bytes)], fileName, { lastModified: 1 });
     data.items.add(file);
-    // A script cannot make folders, so these are as the browser gives them.
+    // A script cannot create a dropped folder, so this object has the interface of one.
     const folder = (title, inner) => ({
       name: title,
       createReader: () => ({ readEntries: (done, failed) => (inner ? done(inner.splice(0, 1)) : failed(new DOMException('denied'))) }),

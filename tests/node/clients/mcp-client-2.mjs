@@ -13,7 +13,7 @@ const inMode = (mode, revision) => ({
   validator: () => new AjvJsonSchemaValidator(),
   client: (options) => new Client({ name: 'client-2', version: '1' }, { ...options, versionNegotiation: { mode } }),
   transport: (url, authProvider) => new StreamableHTTPClientTransport(url, { authProvider }),
-  // This line also checks `iss` in the redirect.
+  // The 2.x line also checks `iss` in the redirect.
   finish: (transport, redirected) => transport.finishAuth(redirected.searchParams),
 });
 

@@ -55,7 +55,7 @@ class Inspector {
     const { code, output, errors } = await this.#run(url, 'tools/call', options);
     const { result, appInfo } = JSON.parse(output);
     assert.equal(code, result.isError ? TOOL_ERROR : 0, errors);
-    // It also checks the app of a tool.
+    // The inspector also returns the app of a tool.
     if (name === 'show_images') {
       assert.deepEqual([appInfo?.resourceUri, appInfo?.resourceMimeType], [GALLERY, APP_PAGE]);
     }
@@ -107,7 +107,7 @@ class Inspector {
       PATH: process.env.PATH,
       HOME: this.#home,
       MCP_INSPECTOR_SECRET_STORE: 'file',
-      // It opens a browser only with this setting. `true` is a program that does nothing.
+      // The inspector opens a browser only with this setting. As the browser it starts `true`, a program that does nothing.
       MCP_AUTO_OPEN_ENABLED: 'true',
       BROWSER: 'true',
     };

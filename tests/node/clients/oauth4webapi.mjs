@@ -71,7 +71,7 @@ const refreshed = await refresh(tokens.refresh_token);
 assert.notEqual(refreshed.refresh_token, tokens.refresh_token);
 await resource.check(await call(refreshed.access_token));
 
-// A replaced token that is used again at once, as by a parallel process, is only refused. The grant stays.
+// A replaced token that is used again at once, as by a concurrent process, is refused, but the grant stays.
 await assert.rejects(refresh(tokens.refresh_token), { error: 'invalid_grant' });
 await resource.check(await call(refreshed.access_token));
 

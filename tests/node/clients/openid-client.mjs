@@ -5,7 +5,7 @@ import { redirectUri } from '../lib/person.mjs';
 import { resource } from '../lib/resource.mjs';
 
 const { url, request: { method, headers, body } } = resource;
-// It does not read the resource's metadata, which the challenge links.
+// The library does not read the resource's metadata, so this test follows the link in the challenge itself.
 const challenge = (await fetch(url, { method, headers, body })).headers.get('www-authenticate');
 const resourceMetadata = await fetch(/resource_metadata="([^"]+)"/.exec(challenge)[1]);
 const {
@@ -52,7 +52,7 @@ for (const [authenticationMethod, authentication] of Object.entries(methods)) {
   assert.notEqual(refreshed.refresh_token, tokens.refresh_token);
   await resource.check(await call(refreshed.access_token));
 
-  // A replaced token that is used again at once, as by a parallel process, is only refused. The grant stays.
+  // A replaced token that is used again at once, as by a concurrent process, is refused, but the grant stays.
   await assert.rejects(refresh(tokens.refresh_token), { error: 'invalid_grant' });
   await resource.check(await call(refreshed.access_token));
 

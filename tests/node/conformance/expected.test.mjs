@@ -15,17 +15,17 @@ test('a scenario is judged by its checks and its expected failures', () => {
     [[check('a', 'SUCCESS'), check('b', 'INFO'), check('c', 'SKIPPED')], undefined, true, true],
     [[check('a', 'SUCCESS'), check('b', 'FAILURE')], undefined, false, true],
     [[check('a', 'SUCCESS'), check('b', 'WARNING')], undefined, false, true],
-    // The worst result of an id counts.
+    // If an id occurs several times, its worst result counts.
     [[check('a', 'FAILURE'), check('a', 'SUCCESS')], undefined, false, true],
-    // No check, or only the schema check.
+    // No check has succeeded, or only the schema check.
     [[], undefined, false, true],
     [[check('a', 'SKIPPED')], undefined, false, true],
     [[check('wire-schema-valid', 'SUCCESS')], undefined, false, true],
-    // Listed as a whole.
+    // The whole scenario is listed as an expected failure.
     [[check('a', 'FAILURE')], whole, true, false],
     [[check('a', 'SKIPPED')], whole, true, false],
     [[check('a', 'SUCCESS')], whole, false, true],
-    // Single checks are listed.
+    // Single checks of the scenario are listed.
     [[check('a', 'FAILURE')], only('a'), true, false],
     [[check('a', 'FAILURE'), check('wire-schema-valid', 'SUCCESS')], only('a'), true, false],
     [[check('a', 'FAILURE'), check('wire-schema-valid', 'FAILURE')], only('a'), false, true],

@@ -68,7 +68,7 @@ export async function startProxy(port, token) {
       socket.setNoDelay(true);
       socket.on('close', () => sockets.delete(socket));
     }
-    // The client of a broken connection reports it.
+    // The client itself reports a broken connection.
     client.on('error', () => {});
     upstream.on('error', () => client.destroy());
     client.on('close', () => upstream.destroy());

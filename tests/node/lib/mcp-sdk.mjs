@@ -97,7 +97,7 @@ export async function useFromBareUrl(sdk, url = mcpUrl) {
   assert.notEqual(provider.stored.tokens.refresh_token, firstRefresh);
   assert.equal(user.consents, 1);
 
-  // The SDK cannot revoke.
+  // The SDK has no function to revoke a grant.
   const { revocation_endpoint: revocation } = await metadataOfServer();
   const form = { token: provider.stored.tokens.refresh_token, client_id: provider.stored.client.client_id };
   assert.equal((await fetch(revocation, { method: 'POST', body: new URLSearchParams(form) })).status, 200);

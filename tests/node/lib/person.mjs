@@ -53,7 +53,7 @@ export class Person {
       fields.set('password', this.#password);
     } else {
       const buttons = [...elements(form, 'button')].map(attributes);
-      // A form without a choice has one button.
+      // If a form has one button, that is the one to press.
       const allow = buttons.length === 1 ? buttons[0] : buttons.find(({ value }) => value === 'allow');
       assert.ok(allow?.name, `${url} asks for a decision: ${text}`);
       fields.set(allow.name, allow.value);

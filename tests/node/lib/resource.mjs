@@ -28,5 +28,8 @@ function exampleService(url) {
 
 const { EXAMPLE_URL: example } = process.env;
 
-/** Its URL, a request to it, the check of the response, the person who consents, and whether access tokens are signed. */
+/**
+ * The URL of the resource, a request to it, the check of the response, the person who consents, and whether access tokens are
+ * signed.
+ */
 export const resource = example ? exampleService(example) : await photoLibrary();

@@ -40,7 +40,8 @@ async fn connect(database: &str) -> Client {
     client
 }
 
-/// Copies the files of a template, as Postgres 14 always does. The default of later ones also writes each page to the log.
+/// The strategy that copies a template file by file. Postgres 14 has no other. The default of later versions also writes each page
+/// to the write-ahead log.
 async fn strategy(client: &Client) -> &'static str {
     let version = "SELECT current_setting('server_version_num')::int";
     let version: i32 = client.query_one(version, &[]).await.unwrap().get(0);
@@ -62,7 +63,7 @@ fn template_name() -> String {
     format!("template_{hex}")
 }
 
-/// The prefix is not that of API keys, which tests search logs for.
+/// A new name of a database. Its prefix differs from that of API keys, because tests search the log for API keys.
 fn new_name() -> String {
     format!("test_{:016x}", fastrand::u64(..))
 }
@@ -74,11 +75,11 @@ impl TestDatabase {
         Self { name }
     }
 
-    /// A copy of a database that `migrate` migrated, given its URL. It is called once for all tests of a server.
+    /// A copy of a migrated template database. `migrate` gets the URL of the template. It is called once for all tests on a server.
     pub async fn migrated(migrate: impl AsyncFnOnce(String)) -> Self {
         let (name, template) = (new_name(), template_name());
         let client = connect("postgres").await;
-        // One test at a time, also of other processes: a template that somebody is connected to cannot be copied.
+        // Only one test of all processes copies the template at a time: a database with open connections cannot be copied.
         client.batch_execute("SELECT pg_advisory_lock(1)").await.unwrap();
         let known = client
             .query_opt("SELECT 1 FROM pg_database WHERE datname = $1 AND datistemplate", &[&template])
@@ -104,7 +105,7 @@ impl TestDatabase {
     /// The URL of the database for a store, through the pooler if there is one.
     pub fn url(&self) -> String {
         match env::var(POOLER) {
-            // It gives each transaction another connection, and does not know prepared statements.
+            // The pooler gives each transaction another connection, and does not support prepared statements.
             Ok(pooler) => format!("{pooler}/{}?statement_cache=off", self.name),
             Err(_) => url_of(&self.name),
         }
@@ -120,14 +121,14 @@ impl TestDatabase {
         connect(&self.name).await
     }
 
-    /// All rows of all tables as text, for a search for what must not be stored.
+    /// All rows of all tables as text. Tests search it for secrets that must not be stored.
     pub async fn text(&self) -> String {
         let client = self.connect().await;
         let tables = "SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'";
         let mut text = String::new();
         for table in client.query(tables, &[]).await.unwrap() {
             let table: &str = table.get(0);
-            // Bytes are shown as hexadecimal digits in the other format.
+            // The other format shows bytes as hexadecimal digits.
             let rows = format!("SET bytea_output = 'escape'; SELECT t::text FROM {table} t");
             for message in client.simple_query(&rows).await.unwrap() {
                 if let SimpleQueryMessage::Row(row) = message {
@@ -166,7 +167,7 @@ impl TestDatabase {
         connect("postgres").await.batch_execute(&end).await.unwrap();
     }
 
-    /// Accepts or refuses connections; when it refuses them, it also ends those that are open.
+    /// Makes the database accept or refuse connections. Refusing also ends open connections.
     pub async fn accept_connections(&self, accepted: bool) {
         let change = format!("ALTER DATABASE {} ALLOW_CONNECTIONS {accepted}", self.name);
         connect("postgres").await.batch_execute(&change).await.unwrap();
@@ -175,7 +176,7 @@ impl TestDatabase {
         }
     }
 
-    /// Makes new sessions read-only, as after a failover, or writable again; and ends those that are open.
+    /// Makes new sessions read-only, as after a failover, or writable again. Ends open sessions.
     pub async fn set_read_only(&self, is_read_only: bool) {
         let change =
             format!("ALTER DATABASE {} SET default_transaction_read_only = {is_read_only}", self.name);
@@ -187,7 +188,7 @@ impl TestDatabase {
 impl Drop for TestDatabase {
     fn drop(&mut self) {
         let name = self.name.clone();
-        // A thread, because the runtime of the test may have only this one.
+        // In another thread, because the runtime of the test may have only this thread.
         let deleting = thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
@@ -195,7 +196,7 @@ impl Drop for TestDatabase {
                 client.batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await.unwrap();
             });
         });
-        // The server may be gone, which is no concern of the test.
+        // The test does not fail if the server has stopped already.
         let _ = deleting.join();
     }
 }

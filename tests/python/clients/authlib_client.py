@@ -26,7 +26,7 @@ resource = plain.get(challenge.split('resource_metadata="')[1].split('"')[0]).js
 issuer = resource["authorization_servers"][0]
 server = rfc8414.AuthorizationServerMetadata(plain.get(rfc8414.get_well_known_url(issuer, external=True)).json())
 assert server.issuer == issuer
-# Authlib requires https, which a service on this machine lacks; everything else is checked.
+# Authlib requires https, which a service on this machine lacks, so the scheme is replaced. Authlib checks everything else.
 https = rfc8414.AuthorizationServerMetadata(
     {name: value.replace("http:", "https:") if isinstance(value, str) else value for name, value in server.items()}
 )
@@ -60,14 +60,14 @@ for method in ("none", "client_secret_basic", "client_secret_post"):
     token = client.fetch_token(authorization_response=person.allow(url), state=state, code_verifier=verifier)
     oauth_resource.check(oauth_resource.use(client))
 
-    # The client takes the token for expired, so it refreshes before the call.
+    # The client considers the token expired, so it refreshes before the call.
     client.token = {**token, "expires_at": 1}
     oauth_resource.check(oauth_resource.use(client))
     refreshed = client.token
     assert refreshed["access_token"] != token["access_token"]
     assert refreshed["refresh_token"] != token["refresh_token"]
 
-    # A replaced token that is used again at once, as by a parallel process, is only refused. The grant stays.
+    # A replaced token that is used again at once, as by a concurrent process, is refused, but the grant stays.
     assert refuses_refresh(client, token["refresh_token"])
     oauth_resource.check(oauth_resource.use(client))
 

@@ -19,7 +19,7 @@ from tools import GALLERY, check_gallery, check_tool_list, is_structured, use_to
 
 NEWEST = "2026-07-28"
 POLL_S = 0.05
-# It warns each time that it keeps tokens in memory.
+# The library warns each time that it keeps tokens in memory.
 warnings.filterwarnings("ignore", message="Using in-memory token storage")
 
 
@@ -62,13 +62,13 @@ async def use(url: str, mode: str, revision: str):
         check_tool_list(await client.list_tools(), url)
         worked = await use_tools(call, url)
         if is_structured(url):
-            # It builds objects from the output schema.
+            # The client builds objects from the output schema.
             page = await call("list_albums", {"limit": 1})
             assert page.data.pagination.limit == 1, page
         check_gallery(await client.list_resources(), await client.read_resource(GALLERY), url)
         print(f"{url} in {client.protocol_version}, asked for {mode}: {worked} calls")
 
-        # The client takes the token for expired, so it refreshes without consent.
+        # The client considers the token expired, so it refreshes without consent.
         first = await oauth.token_storage_adapter.get_tokens()
         oauth.context.token_expiry_time = 1
         await list_photos()
@@ -77,7 +77,7 @@ async def use(url: str, mode: str, revision: str):
         assert first.refresh_token != second.refresh_token
         assert browser.person.consents == 1
 
-        # It cannot revoke. After a revocation it asks for consent again.
+        # The client cannot revoke a grant. After a revocation, it asks for consent again.
         endpoint = str(oauth.context.oauth_metadata.revocation_endpoint)
         revoked = await asyncio.to_thread(httpx2.post, endpoint, data={"token": second.refresh_token}, timeout=TIMEOUT_S)
         assert revoked.status_code == 200, revoked.text

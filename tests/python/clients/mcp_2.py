@@ -70,7 +70,7 @@ async def use(url: str, mode: str, revision: str):
         check_gallery(resources.resources, page.contents, url)
         print(f"{url} in {client.protocol_version}, asked for {mode}: {worked} calls")
 
-        # The client takes the token for expired, so it refreshes without consent.
+        # The client considers the token expired, so it refreshes without consent.
         first = storage.tokens
         provider.context.token_expiry_time = 1
         await list_photos()
@@ -78,7 +78,7 @@ async def use(url: str, mode: str, revision: str):
         assert storage.tokens.refresh_token != first.refresh_token
         assert person.consents == 1
 
-        # It cannot revoke. After a revocation it asks for consent again.
+        # The client cannot revoke a grant. After a revocation, it asks for consent again.
         endpoint = str(provider.context.oauth_metadata.revocation_endpoint)
         token = storage.tokens.refresh_token
         revoked = await asyncio.to_thread(httpx2.post, endpoint, data={"token": token}, timeout=TIMEOUT_S)

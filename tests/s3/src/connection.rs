@@ -30,7 +30,7 @@ pub(crate) async fn serve(listener: TcpListener, service: S3Service, faults: Arc
         let (service, faults) = (service.clone(), Arc::clone(&faults));
         let handle = service_fn(move |request| respond(request, service.clone(), Arc::clone(&faults)));
         let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), handle);
-        // A connection that a fault closes fails.
+        // The result is an error if a fault closed the connection.
         connections.spawn(async move { drop(connection.await) });
         while connections.try_join_next().is_some() {}
     }

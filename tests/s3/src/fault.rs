@@ -11,13 +11,13 @@ pub enum Fault {
     None,
     /// The response is this status, with a code in the body if there is one.
     Status(u16, Option<&'static str>),
-    /// The connection is closed after so many bytes of the request's body.
+    /// The connection is closed after this many bytes of the request's body.
     CutRequest(usize),
-    /// The connection is closed after so many bytes of the response's body.
+    /// The connection is closed after this many bytes of the response's body.
     CutResponse(usize),
     /// The first byte of the request's body is changed.
     CorruptRequest,
-    /// The request is handled after a notification; without one, never.
+    /// The request is handled after a notification, and never if none comes.
     Hold(Arc<Notify>),
     /// The request is handled, but the connection is closed instead of a response.
     LoseResponse,

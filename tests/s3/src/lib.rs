@@ -115,7 +115,7 @@ impl S3Server {
     /// Closes the port and all connections.
     pub async fn stop(mut self) {
         self.task.abort();
-        // It was aborted.
+        // The result is the error of an aborted task.
         let _ = (&mut self.task).await;
     }
 }

@@ -1,4 +1,4 @@
-//! `s3s-fs` with what it lacks: the list of incomplete uploads, and the errors for missing buckets and uploads.
+//! Adds to `s3s-fs` the list of incomplete uploads, and the errors for missing buckets and uploads.
 
 use std::{
     io,
@@ -11,7 +11,7 @@ use data_encoding::BASE64URL_NOPAD;
 use s3s::{S3, S3Request, S3Response, S3Result, dto::*, s3_error};
 use s3s_fs::FileSystem;
 
-/// So few, that tests have several pages.
+/// Small, so that a few uploads fill several pages.
 const UPLOADS_PER_PAGE: usize = 2;
 
 pub(crate) struct Store {

@@ -31,7 +31,7 @@ impl ModelSource for BrokenModel {
     }
 }
 
-/// The clock of a store that several machines share.
+/// The clock of a shared store. Several machines follow it.
 #[derive(Debug)]
 struct TestStoreClock(Arc<ManualClock>);
 
@@ -144,7 +144,7 @@ impl TestAppBuilder {
         self.models(Arc::new(BrokenModel))
     }
 
-    /// Gives the store a clock, which the service follows, as if the store were on another machine.
+    /// Gives the store a clock of its own, as if the store were on another machine. The service follows that clock.
     #[must_use]
     pub fn store_with_clock(mut self) -> Self {
         self.store_clock = Some(Arc::new(ManualClock::new(start_time())));

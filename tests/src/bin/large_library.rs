@@ -20,7 +20,7 @@ use storage::{
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
 
 const PHOTOS: u32 = 20_000;
-/// Photos of one month, at its end.
+/// Number of photos in the crowded month.
 const CROWDED: u32 = 2_000;
 const BATCH: u32 = 500;
 const ORIGINAL_BYTES: u64 = 1_000;
@@ -30,7 +30,7 @@ const CROWDED_MS: i64 = 1_614_556_800_000;
 
 type AnyError = Box<dyn Error + Send + Sync>;
 
-/// A file whose renditions photos repeat.
+/// A file. Many photos share its renditions.
 struct Picture {
     size: PixelSize,
     thumbhash: Option<Thumbhash>,
@@ -128,7 +128,7 @@ async fn pictures(samples: &Path, store: &SqliteStore, blobs: &BlobStore) -> Res
 fn original(number: u32) -> BlobRef {
     let mut bytes = [0; 32];
     bytes[..4].copy_from_slice(&number.to_be_bytes());
-    // Hashes have the same length, so this one is never absent.
+    // The array has the length of a hash, so this always succeeds.
     let hash = ContentHash::from_slice(&bytes).unwrap_or_else(|| blobs::content_hash(&bytes));
     BlobRef { kind: BlobKind::Original, hash, bytes: ORIGINAL_BYTES }
 }

@@ -39,9 +39,9 @@ struct Options {
     pages: usize,
 }
 
-/// A request, and what the client does not report about its response.
+/// A request, with facts about its response that the client does not report.
 struct Exchange {
-    /// The method of the message; none for a reply.
+    /// The method of the message; `None` for a reply to the server.
     method: Option<String>,
     session: Option<String>,
     is_stream: bool,
@@ -72,7 +72,7 @@ impl Recorder {
         self.exchanges().last().and_then(|exchange| exchange.session.clone())
     }
 
-    /// The status of a request in a session that the client does not know of.
+    /// Sends a request in a session without the client's knowledge, and returns the status.
     async fn status(&self, method: &str, session: &str, version: ProtocolVersion) -> Result<u16, AnyError> {
         let message = json!({"jsonrpc": "2.0", "id": 1, "method": methods::PING});
         let request = self
@@ -185,7 +185,7 @@ async fn count(client: &mut Client<Recorder>, recorder: &Recorder) -> Result<(),
     Ok(())
 }
 
-/// A tool that fails has a result. Wrong calls have a result or an error, as the library decides.
+/// A failing tool gives a result with an error. Libraries respond to wrong calls with such a result or with a JSON-RPC error.
 async fn fail(client: &mut Client<Recorder>) -> Result<(), AnyError> {
     let failed = call(client, "fail", &json!({})).await?;
     let text = failed.first_text().unwrap_or_default();
@@ -202,7 +202,7 @@ async fn fail(client: &mut Client<Recorder>) -> Result<(), AnyError> {
     Ok(())
 }
 
-/// The client replies to the server's ping, opens a new session when the server ends one, and ends its own.
+/// The client replies to the server's ping, opens a new session after the server has ended one, and ends its own session.
 async fn end_sessions(mut client: Client<Recorder>, recorder: &Recorder) -> Result<(), AnyError> {
     let result = call(&mut client, "ping", &json!({})).await?;
     assert_eq!((result.first_text(), result.is_error), (Some("The client replied."), false));

@@ -6,7 +6,7 @@ use super::AnyError;
 
 /// Time-out of a request.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// Interval between requests: enough requests for a p99, and too few to be a load.
+/// Interval between requests. It gives enough requests for a p99, but too few to load the server.
 const PERIOD: Duration = Duration::from_millis(20);
 
 /// The latencies of the requests so far.
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_are_of_sorted_times() {
+    fn percentiles_do_not_depend_on_the_order() {
         let took = (1..=200).rev().map(Duration::from_millis).collect();
         let latencies = Latencies { took, faults: Vec::new() };
         assert_eq!(latencies.percentile(50), Duration::from_millis(100));

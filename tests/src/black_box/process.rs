@@ -43,7 +43,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn work_of_descendants_counts() {
+    fn usage_includes_exited_descendants() {
         // A grandchild does the work, and exits between two samples.
         let script =
             "sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'; echo done; echo oh >&2; exit 3";

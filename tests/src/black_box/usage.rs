@@ -89,8 +89,8 @@ fn sample(root: u32, samples: &Mutex<Samples>) {
     // The time of a killed process is lost if its parent has not waited for it.
     usage.cpu = usage.cpu.max(Duration::from_secs_f64(ticks / TICKS_PER_S));
     let sum = |of: fn(u32) -> Option<u64>| members.iter().filter_map(|member| of(member.id)).sum::<u64>();
-    // The system stops a process for milliseconds to add up its proportional size. What makes that size grow is memory without
-    // mapped files, which is cheap to read.
+    // Linux stops a process for milliseconds to compute its proportional set size. That size grows with the memory without mapped
+    // files, which is cheap to read. So the proportional size is read only when that memory has a new peak.
     let unmapped_bytes = sum(unmapped_bytes);
     if unmapped_bytes > *peak_unmapped_bytes {
         *peak_unmapped_bytes = unmapped_bytes;
@@ -164,7 +164,7 @@ fn ticks(fields: &[&str], range: ops::Range<usize>) -> f64 {
     fields.get(range).unwrap_or_default().iter().filter_map(|field| field.parse::<f64>().ok()).sum()
 }
 
-/// The memory of a process without mapped files, but with what it shares with other processes.
+/// The memory of a process: anonymous and shared memory, without mapped files.
 fn unmapped_bytes(id: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
     Some(kibibytes(&status, "RssAnon:")? + kibibytes(&status, "RssShmem:")?)

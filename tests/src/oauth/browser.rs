@@ -71,7 +71,7 @@ impl Browser<'_> {
         self.send(self.form_request(action, form, filled)).await
     }
 
-    /// As [`Browser::submit`], as a request that can still be changed.
+    /// The request of [`Browser::submit`], so that a test can change it before it is sent.
     pub fn form_request(&self, action: &str, form: &HtmlForm, filled: &[(&str, &str)]) -> RequestBuilder {
         let mut fields = form.fields.clone();
         for (name, value) in filled {

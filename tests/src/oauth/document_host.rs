@@ -32,8 +32,8 @@ pub const PUBLIC_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(93, 184, 216, 34));
 /// The exact response at a path, and its delay.
 type Served = (Vec<u8>, Duration);
 
-/// A TLS host with clients' metadata documents. To the service it is `app.example` at [`PUBLIC_ADDRESS`]; its real
-/// address is dialled only after the check of that address.
+/// A TLS host with clients' metadata documents. The service sees it as `app.example` at [`PUBLIC_ADDRESS`]. After the check of
+/// that address, the connection goes to the real one.
 pub struct DocumentHost {
     shared: Arc<Shared>,
     certificate: Vec<u8>,

@@ -39,7 +39,8 @@ def cadaver_commands(log: Log):
     credentials.chmod(0o600)
     output = log.run("cadaver", account.plain_url, stdin=COMMANDS, cwd=home, HOME=str(home), LC_ALL="C.UTF-8")
     assert len([line for line in output.splitlines() if line.endswith("succeeded.")]) == 13, output
-    # A letter is no photo, and originals cannot be read. cadaver leaves the empty file that it has opened.
+    # The letter is refused, because it is no photo. The original is refused, because originals cannot be read; cadaver has then
+    # already created an empty file.
     assert "415" in output and "403" in output and (home / "out.jpg").stat().st_size == 0, output
     assert set(account.files.entries()) == {"Trip 2", "Trip 2/moved ö.jpg", "Trip 2/Sub", "Trip 2/Sub/copy.jpg"}
     assert len(account.library()) == 1, "the replaced photo is gone, and copies are one image"

@@ -15,7 +15,7 @@ MEGABYTE = 1_000_000
 #: The server's default limit is 200 MB.
 LARGE = 180 * MEGABYTE
 TOO_LARGE = 5_000 * MEGABYTE
-#: Far below the size of the files, which would otherwise be held in memory.
+#: Far below the size of the files, so that the check fails if the server holds a file in memory.
 MAX_GROWTH = 60 * MEGABYTE
 
 
@@ -77,7 +77,7 @@ def curl_is_refused_by_its_length(log: Log):
     zeros = folder() / "zeros.jpg"
     with zeros.open("wb") as file:
         file.truncate(TOO_LARGE)
-    # Without Expect, so that curl would send the file.
+    # Without `Expect`, curl begins to send the file at once.
     for more in (["--header", "Expect:"], ["--header", "Expect: 100-continue"]):
         with watched(account().service.process_id) as peak:
             output = put(log, zeros, "zeros.jpg", *more, "--write-out", "\n%{size_upload}\n%{http_code}")

@@ -15,7 +15,7 @@ FIRST_PHOTO = 70_000
 PADDING = 20_000
 #: Spreads the transfer over about ten seconds.
 BANDWIDTH = "750k"
-#: Time that uploads run before the kill, and without the node, in seconds.
+#: Time that uploads run before a node is killed, and then without the node, in seconds.
 PAUSE = 2
 
 

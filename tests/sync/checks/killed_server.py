@@ -14,11 +14,11 @@ PHOTOS = 300
 KILLS = 50 if os.environ.get("PHOTOS_TEST_FULL") == "1" else 5
 FIRST_PHOTO = 60_000
 PADDING = 20_000
-#: Time from the start of the server, or of rclone, to the kill, in seconds.
+#: Range of the time from the start of the server or of rclone to the kill, in seconds.
 MOMENTS = (0.05, 1.5)
 #: Spreads the transfer over about five seconds.
 BANDWIDTH = "1500k"
-#: Fixed, so that a failure can be repeated as far as its timing can.
+#: Fixed, so that a failure can be repeated if the timing is similar.
 SEED = 20_261_123
 #: Upper bound on runs of rclone after the last kill. Each run tries every file once more.
 MAX_RUNS = 10
@@ -57,7 +57,7 @@ def kill_during_syncs(log: Log, service: Service, rclone: Rclone, source: Path):
         else:
             log.write(f"rclone exited with {running.poll()}")
             if running.poll() == 0:
-                # Everything has arrived: send it once more.
+                # All photos have arrived. Deletes them, so that they are sent again.
                 rclone.run(log, "delete", "photos:", "--rmdirs")
             running = rclone.start(log, "sync", source, "--bwlimit", BANDWIDTH)
     running.wait()

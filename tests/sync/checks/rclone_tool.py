@@ -10,7 +10,7 @@ from pathlib import Path
 from checking import Log
 from service import Account
 
-#: rclone repeats a failed request itself; whole runs are repeated by the checks that want it.
+#: rclone retries failed requests, but not whole runs. Checks that need it repeat a run themselves.
 OPTIONS = ["--use-json-log", "-v", "--stats", "1h", "--retries", "1", "--low-level-retries", "3"]
 
 
@@ -24,7 +24,7 @@ class Rclone:
         remote["pacer_min_sleep"] = "1ms"
         remote |= {"pass": _obscured(password or account.sync_password)} | settings
         self._environment = {f"RCLONE_CONFIG_PHOTOS_{name.upper()}": value for name, value in remote.items()}
-        # No configuration file of the caller.
+        # Ignores the configuration file of the caller.
         self._environment["RCLONE_CONFIG"] = os.devnull
 
     def run(self, log: Log, *words, status: int | None = 0) -> str:

@@ -100,7 +100,7 @@ async fn without_photo_sync_every_operation_but_library_info_is_409() {
     }
 }
 
-/// The errors of the requests below, in the order of the checks.
+/// Which errors a request has, in the order of the checks.
 #[derive(Clone, Copy, Debug)]
 struct Broken {
     key: bool,
@@ -132,7 +132,7 @@ async fn checks_have_a_fixed_order() {
     let (synced, unsynced) = (app.account("ann").await, app.unsynced_account("ben").await);
     let other = app.account("cleo").await;
     let foreign = app.seed_one(&other, SeedImage::at("2024-05-01")).await;
-    // Each request also has all later errors.
+    // Each request has one error and all errors that are checked later.
     let mut broken = Broken {
         key: true,
         path: true,
@@ -164,7 +164,7 @@ async fn checks_have_a_fixed_order() {
     assert!(answer.starts_with("HTTP/1.1 404 "), "an unknown id comes last: {answer}");
 }
 
-/// A request to create an album. A too long body is declared and not sent.
+/// A request to create an album. A body that is too long is only declared, not sent.
 fn request(broken: &Broken, key: &str, foreign: &str) -> String {
     let key = if broken.key { "wrong" } else { key };
     let path = if broken.path { "/nothing" } else { "/albums" };

@@ -7,7 +7,7 @@ use tests::{
 
 const PATH: &str = "/account";
 
-/// The form of the page with this action and, if given, this value.
+/// The first form of the page with this action and, if given, with a field of this value.
 fn form(page: &TestResponse, action: &str, value: Option<&str>) -> HtmlForm {
     let holds = |form: &HtmlForm| value.is_none_or(|value| form.fields.values().any(|field| field == value));
     let found = forms(&page.text()).into_iter().find(|form| form.action == action && holds(form));
@@ -63,7 +63,7 @@ async fn a_connected_app_is_listed_and_can_be_disconnected() {
     app.refresh(&client, &tokens.refresh).await.expect(400);
     assert!(opened(&browser).await.text().contains("No apps are connected"));
 
-    // A person cannot end another person's grant.
+    // A person cannot revoke another person's grant.
     let berts = app.browser().signed_in(&bert).await;
     let grant = form(&opened(&berts).await, "/account/apps/disconnect", None).fields["grant"].clone();
     let again = app.tokens(&client, &anna).await;
@@ -117,7 +117,7 @@ async fn a_new_key_is_shown_once_and_can_be_revoked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_password_change_needs_the_old_one_and_ends_other_sessions() {
+async fn a_password_change_needs_the_old_password_and_ends_other_sessions() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;
     let elsewhere = app.browser().signed_in(&anna).await;
@@ -140,7 +140,7 @@ async fn a_password_change_needs_the_old_one_and_ends_other_sessions() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn after_a_password_change_devices_keys_and_apps_can_be_ended() {
+async fn after_a_password_change_devices_keys_and_apps_can_be_revoked() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;
     let (bert, _) = app.signed_in("bert").await;
@@ -182,7 +182,7 @@ async fn after_a_password_change_devices_keys_and_apps_can_be_ended() {
         send(&[("csrf", "wrong"), ("apps", "yes"), ("keys", "yes"), ("devices", "yes")]).await.expect(403);
         let ended = send(&fields).await;
         if chosen.is_empty() {
-            // The offer stays, with what went wrong.
+            // The form is shown again, with the reason.
             let again = ended.expect(400);
             assert!(again.text().contains("role=\"alert\""), "{}", again.text());
             assert!(again.text().contains("Nothing was selected"), "{}", again.text());
@@ -195,7 +195,7 @@ async fn after_a_password_change_devices_keys_and_apps_can_be_ended() {
     }
     app.list_tools("/api/mcp/v1", &of_bert.access).await.expect(200);
     app.get("/library", &bert.key).await.expect(200);
-    // Nothing is left to end.
+    // No access is left that could be ended.
     let page = browser.open("/account/password?done=password-changed").await.expect(200);
     assert!(!page.text().contains("end-access"), "{}", page.text());
     let activity = browser.open("/account/activity").await.expect(200).text();
@@ -203,7 +203,7 @@ async fn after_a_password_change_devices_keys_and_apps_can_be_ended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_code_that_no_app_has_redeemed_ends_with_the_sessions() {
+async fn an_unredeemed_code_is_revoked_with_the_sessions() {
     let app = TestApp::start().await;
     let client = app.public_client().await;
     for action in ["/account/password", "/account/sign-out-everywhere"] {
@@ -378,6 +378,6 @@ async fn forms_are_valid_only_in_their_session() {
     ] {
         assert_eq!(browser.open(action).await.expect(302).header("location"), Some(section), "{action}");
     }
-    // Nor without a session.
+    // A request without a session is refused, too.
     app.browser().submit(PATH, &form(&page, "/account/password", None), &[]).await.expect(403);
 }

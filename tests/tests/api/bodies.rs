@@ -25,7 +25,7 @@ async fn a_body_has_at_most_512000_bytes() {
     send(&app, &ann, body_of(512_000)).await.expect(201);
     send(&app, &ann, body_of(512_001)).await.expect(413).error();
     send(&app, &ann, body_of(5_000_000)).await.expect(413).error();
-    // Also without a declared length.
+    // The limit also applies to bodies without a declared length.
     for (bytes, status) in [(512_000, 201), (512_001, 413), (5_000_000, 413)] {
         let chunks: Vec<Result<Vec<u8>, std::io::Error>> =
             body_of(bytes).into_bytes().chunks(9_999).map(|chunk| Ok(chunk.to_vec())).collect();
@@ -126,7 +126,7 @@ async fn a_repeated_field_is_400_and_changes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn operations_without_a_body_ignore_one() {
+async fn operations_without_a_request_body_ignore_a_sent_body() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for (method, path, status) in
@@ -156,7 +156,7 @@ async fn a_compressed_body_is_415_everywhere() {
             let request = app.request(Method::POST, path).header("content-type", content_type);
             let request =
                 encodings.iter().fold(request, |request, name| request.header("content-encoding", *name));
-            // MCP and the image API accept this key; the others ignore it.
+            // MCP and the image API need a key. The OAuth endpoints need none.
             let request = if path.contains("oauth") { request } else { request.bearer_auth(&ann.key) };
             app.send(request.body(body))
         };

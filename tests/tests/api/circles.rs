@@ -52,14 +52,14 @@ async fn only_images_inside_the_circle_are_returned() {
     app.seed(&ann, images).await;
     app.seed(&ann, [SeedImage::at("2024-05-01").file_name("nowhere")]).await;
     for (latitude, longitude, radius, expect) in [
-        // Across the 180° meridian, from both sides.
+        // Circles across the 180° meridian, with centres on both sides.
         (-17.0, 179.99, 10_000.0, &["fiji-west", "fiji-east"][..]),
         (-17.0, -179.99, 10_000.0, &["fiji-west", "fiji-east"]),
         (10.0, -180.0, 1.0, &["on-the-meridian"]),
-        // Over a pole.
+        // Circles that contain a pole.
         (89.9, -10.0, 30_000.0, &["beyond-the-pole", "north-pole"]),
         (-89.99, -100.0, 5_000.0, &["south-pole"]),
-        // Very small, at the limit, and the whole Earth.
+        // Two circles whose edges are just beyond and just before a place, a very small one, and the whole Earth.
         (51.4779, 0.0, 110.0, &["greenwich"]),
         (51.4779, 0.0, 95.0, &[]),
         (0.0, 0.0, 0.5, &["null-island"]),
@@ -126,10 +126,10 @@ async fn list_covers_the_newest_1000_images_and_search_the_whole_library() {
     assert_eq!(list.json["pagination"]["total"], 1);
     let search = app.get(&format!("/search?{circle}"), &ann.key).await;
     assert_eq!(search.ids(), [&thousandth, &old[1], &old[0]].map(Clone::clone));
-    // The newest in the range, not in the library.
+    // The limit applies to the newest images of the date range, not of the library.
     let ranged = app.get(&format!("/images?{circle}&endDate=2024-01-01T16:00"), &ann.key).await;
     assert_eq!(ranged.ids(), search.ids());
-    // A page contains the first of those inside the circle.
+    // `limit` counts only images inside the circle.
     assert_eq!(
         app.get(&format!("/images?{circle}&endDate=2024-01-01T16:00&limit=2"), &ann.key).await.ids(),
         search.ids()[..2]

@@ -37,13 +37,13 @@ async fn sign_in_attempts_from_the_future_do_not_count() {
     browser.sign_in("/sign-in", &anna, PASSWORD).await.expect(429);
     app.set_clock_back(HOUR);
     browser.sign_in("/sign-in", &anna, PASSWORD).await.expect(303);
-    // They count again once the clock has passed them.
+    // The attempts count again when the clock has reached their times again.
     app.advance(HOUR);
     browser.sign_in("/sign-in", &anna, PASSWORD).await.expect(429);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failed_document_fetch_is_retried_despite_the_wall_clock() {
+async fn a_failed_document_fetch_is_retried_after_the_wall_clock_is_set_back() {
     let host = DocumentHost::start().await;
     let app = TestApp::builder().client_documents(host.options()).start().await;
     let client = host.describe("/client.json", json!({"redirect_uris": ["https://app.example/callback"]}));

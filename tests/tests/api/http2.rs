@@ -26,7 +26,7 @@ use super::{
     tls::{SHORT, connect, server_and_client_of},
 };
 
-/// Longer than any limit that a test sets.
+/// Longer than any time limit that a test sets.
 const LONG: Duration = Duration::from_secs(20);
 const IDLE: Duration = Duration::from_secs(2);
 const OPENAPI: &str = "https://localhost/api/ext/v2/openapi.json";
@@ -38,7 +38,7 @@ async fn start(limits: impl FnOnce(&mut HttpLimits)) -> (TestApp, TlsConnector) 
     (TestApp::builder().tls(server).limits(limits).start().await, client)
 }
 
-/// A connection, and what runs it until it is closed. Responses have a window of this many bytes.
+/// A connection, and the task that runs it until it is closed. Each response has a flow-control window of this many bytes.
 async fn open(
     app: &TestApp,
     client: &TlsConnector,
@@ -61,7 +61,7 @@ fn head(url: &str) -> Request<RequestBody> {
     Request::head(url).body(Either::Left(Full::default())).unwrap()
 }
 
-/// A request to register an app, and what its body is sent through.
+/// A request to register an app, and the channel that sends its body.
 fn registration() -> (Request<RequestBody>, Sender<Bytes>) {
     let (sender, body) = Channel::new(4);
     let request = Request::post("https://localhost/api/oauth/register")
@@ -71,7 +71,7 @@ fn registration() -> (Request<RequestBody>, Sender<Bytes>) {
     (request, sender)
 }
 
-/// Waits until so many requests are in progress.
+/// Waits until this many requests are in progress.
 async fn until_in_progress(app: &TestApp, count: f64) {
     let url = app.serve_metrics().await;
     let reached = async { while metrics::read(&url).await["photos_http_requests_in_progress"] < count {} };
@@ -101,7 +101,7 @@ async fn one_connection_answers_many_requests_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bodies_arrive_and_the_authority_is_the_host() {
+async fn request_bodies_arrive_and_the_authority_is_checked_as_the_host() {
     let (app, client) = start(|_| ()).await;
     let (mut connection, _) = open(&app, &client, 1 << 20).await;
     let (request, mut body) = registration();
@@ -124,7 +124,7 @@ async fn bodies_arrive_and_the_authority_is_the_host() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_response_that_nobody_reads_ends_without_its_connection() {
+async fn an_unread_response_is_cancelled_and_its_connection_stays_open() {
     let (app, client) = start(|limits| {
         limits.write_timeout = SHORT;
         limits.min_response_bytes_per_s = u32::MAX;
@@ -134,7 +134,7 @@ async fn a_response_that_nobody_reads_ends_without_its_connection() {
     let stalled = connection.send_request(get(OPENAPI)).await.unwrap();
     assert_eq!(stalled.status(), StatusCode::OK);
     let length: u32 = stalled.headers()["content-length"].to_str().unwrap().parse().unwrap();
-    // A window that lacks one byte.
+    // The window is one byte smaller than the response.
     let (mut second, _) = open(&app, &client, length - 1).await;
     let stalled_at_the_end = second.send_request(get(OPENAPI)).await.unwrap();
     sleep(SHORT * 8).await;
@@ -149,7 +149,7 @@ async fn a_response_that_nobody_reads_ends_without_its_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn responses_that_nobody_reads_do_not_block_others() {
+async fn unread_responses_do_not_block_others() {
     let (app, client) = start(|limits| limits.connections = 16).await;
     let mut silent = Vec::new();
     for _ in 0..8 {
@@ -186,7 +186,7 @@ async fn a_client_that_pauses_for_longer_than_the_idle_time_gets_every_response(
     let stream = TcpStream::connect(proxy).await.unwrap();
     let stream = client.connect("localhost".try_into().unwrap(), stream).await.unwrap();
     let mut builder = Builder::new(TokioExecutor::new());
-    // So wide that the server need not wait for the client to open them.
+    // The flow-control windows are so large that the server can send all responses without waiting for the client.
     builder.initial_stream_window_size(1 << 20).initial_connection_window_size(64 << 20);
     let (connection, running) = builder.handshake(TokioIo::new(stream)).await.unwrap();
     tokio::spawn(running);
@@ -207,7 +207,7 @@ async fn a_connection_is_closed_for_a_new_one_only_after_its_response() {
     for _ in 0..20 {
         let (mut connection, _) = open(&app, &client, 1 << 20).await;
         let answer = connection.send_request(get(OPENAPI)).await.unwrap();
-        // It is not admitted before the slot is free.
+        // The new connection is not admitted before the slot is free.
         let waiting = connect(&app, &client);
         let (answer, waiting) = futures_util::join!(text(answer), timeout(LONG, waiting));
         assert!(answer.len() > 20_000);
@@ -224,12 +224,12 @@ async fn an_idle_connection_is_closed_and_a_busy_one_is_not() {
     let (mut idle, idle_ended) = open(&app, &client, 1 << 20).await;
     let used = idle.send_request(get("https://localhost/healthz")).await.unwrap();
     assert_eq!(used.status(), StatusCode::OK);
-    // By then, the busy one has been open for longer than the idle time.
+    // When this connection is closed, the busy one has been open for longer than the idle time.
     timeout(LONG, idle_ended).await.expect("it is closed").unwrap().unwrap();
     body.send_data(Bytes::from_static(b"{")).await.unwrap();
     drop(body);
     assert_eq!(answer.await.unwrap().unwrap().status(), StatusCode::BAD_REQUEST);
-    // One that never sends a request.
+    // A connection that never sends a request is closed, too.
     let (_silent, silent_ended) = open(&app, &client, 1 << 20).await;
     timeout(LONG, silent_ended).await.expect("it is closed").unwrap().unwrap();
 }

@@ -29,7 +29,7 @@ async fn sync_is_enabled_by_the_first_import() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn total_images_counts_what_can_be_listed() {
+async fn total_images_counts_the_images_that_can_be_listed() {
     let app = TestApp::builder().free_window(2).start().await;
     let ann = app.account("ann").await;
     let ids = app.seed(&ann, SeedImage::series(4)).await;

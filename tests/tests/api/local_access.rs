@@ -114,11 +114,11 @@ async fn a_browser_at_another_address_gets_a_page_with_cause_and_advice() {
         assert!(text.contains(words), "{words}: {text}");
     }
     assert_eq!(page.header("set-cookie"), None);
-    // A name may be an attacker's, so it is not repeated.
+    // The host name may come from an attacker, so the page does not repeat it.
     let text = app.send(opened("evil.example")).await.expect(403).text();
     assert!(!text.contains("evil.example") && text.contains("--base-url http://ADDRESS:PORT"), "{text}");
     assert!(text.contains("Behind a reverse proxy, start it with --base-url"), "{text}");
-    // A proxy uses the loopback address of the service, which other devices cannot use.
+    // A reverse proxy may send the loopback address as the host. Other devices cannot use it, so the page does not name it.
     for host in ["127.0.0.1:8080", "[::1]:8080"] {
         let request = opened(host).header("origin", "https://photos.example.org");
         let text = app.send(request).await.expect(403).text();

@@ -27,7 +27,7 @@ fn links(html: &str, words: &str) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_map_shows_all_photos_first_and_leads_to_each() {
+async fn the_map_first_shows_all_photos_and_links_to_each() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;
     let lisbon = (38.7223, -9.1393);
@@ -42,7 +42,7 @@ async fn the_map_shows_all_photos_first_and_leads_to_each() {
         assert!(world.contains(&format!("href=\"/photos/{id}?back=%2Fmap%3F")), "{id}");
     }
 
-    // The photos at one spot, and only these.
+    // The page shows the photos at this spot and no others.
     let spot = browser.open(&in_lisbon[0]).await.expect(200).text();
     for (id, is_there) in ids.iter().zip([true, true, false, false]) {
         assert_eq!(spot.contains(&format!("href=\"/photos/{id}?back=%2Fmap%3F")), is_there, "{id} in {spot}");
@@ -69,7 +69,7 @@ async fn a_library_without_places_says_how_to_add_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clusters_are_data_for_the_script() {
+async fn clusters_are_served_as_json_for_the_script() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;
     let ids = app.seed(&anna, at_places(&[(38.7223, -9.1393), (38.7224, -9.1393), (-17.0, 179.9)])).await;
@@ -82,7 +82,7 @@ async fn clusters_are_data_for_the_script() {
     assert_eq!((cluster["count"].as_u64(), cluster["label"].as_str()), (Some(2), Some("Lisbon")));
     assert_eq!(cluster["id"].as_str(), Some(ids[1].as_str()));
     assert!((cluster["lat"].as_f64().unwrap() - 38.72).abs() < 0.01, "{data}");
-    // The script shows the same link as the page, which leads to the photos themselves, because they are at one spot.
+    // The script shows the same link as the page. The link leads to the photos, not to a closer map, because they are at one spot.
     let link = cluster["link"].as_str().unwrap();
     assert!(link.starts_with("<a ") && link.contains("aria-label=\"2 photos near Lisbon\""), "{link}");
     let spot = browser.open(&links(link, "Lisbon")[0]).await.expect(200).text();

@@ -50,7 +50,7 @@ async fn queues_stores_and_caches_are_reported() {
     let app = TestApp::start().await;
     let url = app.serve_metrics().await;
     let ann = app.account("ann").await;
-    // Nothing indexes it.
+    // No indexer runs, so the photo stays in the queue.
     let photo = fs::read(fixture("media/landscape-6.jpg")).unwrap();
     let bytes = stream::iter([Ok::<_, io::Error>(photo.into())]);
     app.library.ingest.import_stream(ann.id, Upload::default(), bytes).await.unwrap();
@@ -66,7 +66,7 @@ async fn queues_stores_and_caches_are_reported() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn metrics_of_a_store_that_is_away_say_so() {
+async fn metrics_report_an_unavailable_store() {
     let app = TestApp::builder().unmigrated().start().await;
     let metrics = read(&app.serve_metrics().await).await;
     assert_eq!(metrics[r#"photos_store_up{store="metadata"}"#], 0.0);
@@ -74,7 +74,7 @@ async fn metrics_of_a_store_that_is_away_say_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn metrics_have_a_listener_of_their_own() {
+async fn metrics_are_served_by_a_separate_listener() {
     let app = TestApp::start().await;
     let url = app.serve_metrics().await;
     app.fetch("/metrics").await.expect(404);
@@ -92,7 +92,7 @@ async fn alerts_and_the_dashboard_name_existing_metrics() {
     let url = app.serve_metrics().await;
     app.fetch("/healthz").await;
     assert!(!read(&url).await.contains_key("photos_certificate_expiry_timestamp_seconds"));
-    // A server with TLS reports each certificate.
+    // A server with TLS reports each certificate that it loads.
     app.web().certificate_ends(1);
     app.web().certificate_ends(2);
     assert_eq!(read(&url).await["photos_certificate_expiry_timestamp_seconds"], 2.0);

@@ -1,11 +1,11 @@
-//! A library that moves to other stores: what clients hold stays valid, and the old place changes no more.
+//! A library that moves to other stores: credentials, ids and URLs of clients stay valid, and the old stores are no longer changed.
 
 use reqwest::Method;
 use serde_json::json;
 use tests::{SeedImage, Stack, TestApp, oauth::Tokens};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_clients_hold_stays_valid_in_the_new_stores() {
+async fn credentials_ids_and_urls_of_clients_stay_valid_in_the_new_stores() {
     let app = TestApp::start().await;
     let ann = app.person("ann").await;
     let ids = app.seed(&ann, SeedImage::series(12)).await;
@@ -18,7 +18,7 @@ async fn what_clients_hold_stays_valid_in_the_new_stores() {
     let path = |url: &str| url.strip_prefix(&app.service_url).unwrap().to_owned();
     let etag = app.fetch(&path(&urls[0])).await.expect(200).header("etag").unwrap().to_owned();
 
-    // Both of the other kind of stores and back.
+    // To the other kind of stores, and back.
     let there = app.moved_to(Stack::PostgresS3).await;
     let back = there.moved_to(Stack::Embedded).await;
     for moved in [&there, &back] {

@@ -405,7 +405,7 @@ async fn a_rejected_account_form_links_back_to_its_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_allows_only_its_own_script() {
+async fn the_policy_of_a_page_allows_only_its_own_script() {
     let app = TestApp::start().await;
     let anna = app.person("anna").await;
     let browser = app.browser().signed_in(&anna).await;

@@ -46,7 +46,7 @@ async fn end_date_is_inclusive_and_gives_the_next_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn paging_by_end_date_reaches_every_image_despite_bursts() {
+async fn paging_by_end_date_reaches_every_image_despite_equal_times() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let seeded: HashSet<String> = app.seed(&ann, bursts(5_000, 300)).await.into_iter().collect();
@@ -57,14 +57,14 @@ async fn paging_by_end_date_reaches_every_image_despite_bursts() {
     }
 }
 
-/// Bursts of images with the same capture time. Each burst starts within the moved times of the previous one.
+/// Bursts of images with the same capture time. The store moves equal times apart, so that the bursts overlap.
 fn bursts(count: i64, length: i64) -> impl Iterator<Item = SeedImage> {
     let start = Timestamp::parse_iso("2024-01-01").unwrap();
     (0..count).map(move |number| SeedImage::at_time(start.plus_millis(number / length * 7)))
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_colliding_capture_time_moves_later_by_whole_milliseconds_once() {
+async fn equal_capture_times_are_moved_to_the_next_free_milliseconds_only_once() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ids = app.seed(&ann, (0..3).map(|_| SeedImage::at("2024-05-01T10:00:00Z"))).await;
@@ -76,7 +76,7 @@ async fn a_colliding_capture_time_moves_later_by_whole_milliseconds_once() {
     );
     assert_eq!(first.ids(), [&ids[2], &ids[1], &ids[0]].map(Clone::clone));
 
-    // The times stay, although one of them is free again.
+    // The times stay, although a deletion makes one of them available again.
     app.delete(&format!("/images/{}", ids[1]), &ann.key).await.expect(204);
     let left = app.get("/images", &ann.key).await;
     assert_eq!(
@@ -84,7 +84,7 @@ async fn a_colliding_capture_time_moves_later_by_whole_milliseconds_once() {
         [&json!("2024-05-01T10:00:00.002Z"), &json!("2024-05-01T10:00:00.000Z")]
     );
 
-    // Other accounts have their own times.
+    // Times need to be unique only within an account.
     let ben = app.account("ben").await;
     app.seed(&ben, [SeedImage::at("2024-05-01T10:00:00Z")]).await;
     assert_eq!(app.get("/images", &ben.key).await.column("capturedAt"), [&json!("2024-05-01T10:00:00.000Z")]);

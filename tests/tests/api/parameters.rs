@@ -11,7 +11,7 @@ async fn the_first_value_of_a_repeated_key_counts() {
     assert_eq!(app.get("/images?limit=1&limit=2", &ann.key).await.ids(), ids[..1]);
     assert_eq!(app.get("/images?limit=1&limit=nonsense", &ann.key).await.ids(), ids[..1]);
     app.get("/images?limit=nonsense&limit=1", &ann.key).await.expect(400);
-    // A blank first value counts, as absent.
+    // The first value counts even if it is blank: the parameter is then absent.
     assert_eq!(app.get("/images?limit=&limit=1", &ann.key).await.ids(), ids);
 }
 

@@ -6,7 +6,8 @@ use tests::{
     oauth::{Browser, HtmlForm, forms},
 };
 
-/// A form of a page whose action, or its path, ends so, and with this value of a field, if given.
+/// The first form of a page whose action, with or without its query, ends with `action`, and which has a field with this value, if
+/// given.
 fn form(page: &TestResponse, action: &str, value: Option<&str>) -> HtmlForm {
     let holds = |form: &HtmlForm| value.is_none_or(|value| form.fields.values().any(|field| field == value));
     let ends = |form: &HtmlForm| {
@@ -16,7 +17,7 @@ fn form(page: &TestResponse, action: &str, value: Option<&str>) -> HtmlForm {
     found.unwrap_or_else(|| panic!("no form {action} {value:?} in {}", page.text()))
 }
 
-/// A form in which nothing is chosen to change: of radio buttons, the test library sends the last one.
+/// Fields that keep time and place. Without them, the test library would send the last radio button of each group.
 const UNCHANGED: [(&str, &str); 2] = [("time_action", "keep"), ("place", "keep")];
 
 fn with<'a>(description: &'a str, fields: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
@@ -149,7 +150,7 @@ async fn every_path_with_an_id_of_another_account_is_not_found() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn neighbours_can_be_those_of_an_album() {
+async fn neighbours_of_a_photo_can_be_those_in_an_album() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;
     let ids = app.seed(&anna, SeedImage::series(4)).await;
@@ -195,7 +196,7 @@ async fn every_form_leads_back_to_the_album() {
     let shown = browser.open(&address(3)).await.expect(200);
     is_in_album(&shown);
 
-    // Correcting, an invalid correction, looking for a city, and both ways to undo.
+    // A correction, an invalid correction, the search for a city, and both ways to undo.
     let edit_path = format!("/photos/{}/edit?in={odd}", ids[3]);
     assert!(shown.text().contains(&format!("href=\"{edit_path}\"")), "{}", shown.text());
     let page = browser.open(&edit_path).await.expect(200);
@@ -214,21 +215,21 @@ async fn every_form_leads_back_to_the_album() {
     let page = followed(&browser, &form(&page, "/edit", None), &with("a lighthouse", &[])).await;
     is_in_album(&followed(&browser, &form(&page, "/undo", Some("description")), &[]).await);
 
-    // A form that is refused leads back, too.
+    // The page of a refused form leads back to the album, too.
     let undo = form(&page, "/undo", Some("description"));
     let refused = browser.submit("/", &undo, &[("csrf", "wrong")]).await.expect(403);
     assert!(refused.text().contains(&format!("href=\"{}\"", address(3))), "{}", refused.text());
     let redirected = browser.open(&format!("/photos/{}/undo?in={odd}", ids[3])).await.expect(302);
     assert_eq!(redirected.header("location"), Some(&*address(3)));
 
-    // Adding it to an album, and removing it.
+    // Adding the photo to another album, and removing it there.
     let page = browser.open(&address(3)).await.expect(200);
     let add = form(&page, "/web/selection", Some("add_to_album"));
     is_in_album(&followed(&browser, &add, &[("album", &other)]).await);
     let page = browser.open(&address(3)).await.expect(200);
     is_in_album(&followed(&browser, &form(&page, "/web/selection", Some(&other)), &[]).await);
 
-    // Deleting it.
+    // Deleting the photo.
     let page = browser.open(&address(3)).await.expect(200);
     let deleted = browser.submit("/", &form(&page, "/delete", None), &[]).await.expect(303);
     assert_eq!(deleted.header("location"), Some(&*format!("/albums/{odd}")));
@@ -238,7 +239,7 @@ async fn every_form_leads_back_to_the_album() {
 async fn an_album_with_the_oldest_first_is_browsed_in_this_order() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;
-    // The newest first.
+    // These ids are sorted newest first.
     let ids = app.seed(&anna, SeedImage::series(3)).await;
     let all = album(&app, &anna, "All", &[&ids[0], &ids[1], &ids[2]]).await;
     let page = browser.open(&format!("/albums/{all}")).await.expect(200);
@@ -277,7 +278,7 @@ async fn a_photo_leads_back_to_the_search_that_found_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_foreign_origin_is_ignored() {
+async fn an_invalid_way_back_is_ignored() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;
     let (bert, _) = app.signed_in("bert").await;
@@ -295,7 +296,7 @@ async fn a_foreign_origin_is_ignored() {
         let page = browser.open(&format!("/photos/{id}?{origin}")).await.expect(200);
         assert!(page.text().contains("Back to the timeline"), "{origin}: {}", page.text());
         assert!(!page.text().contains("evil.example") && !page.text().contains(&foreign), "{origin}");
-        // The form of an address with this origin.
+        // The form, sent to an address with this origin.
         let mut delete = form(&page, "/delete", None);
         delete.action = format!("{}?{origin}", delete.action.split('?').next().unwrap());
         let wrong = browser.submit("/", &delete, &[("csrf", "wrong")]).await.expect(403);
@@ -473,7 +474,7 @@ async fn many_photos_are_corrected_and_undone() {
         .expect(200);
     assert!(page.text().contains("You selected 249 photos, taken on 1 May 2024"), "{}", page.text());
     let mut edit = form(&page, "/photos/edit", None);
-    // The test library sends every field, also this box that is not checked.
+    // The test library sends every field, even this check box that is not checked.
     edit.fields.remove("change_description");
     let nothing = browser.submit("/", &edit, &UNCHANGED).await.expect(400);
     assert!(nothing.text().contains("Choose what to change."), "{}", nothing.text());
@@ -491,7 +492,7 @@ async fn many_photos_are_corrected_and_undone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_city_is_saved_at_once_unless_its_name_means_several() {
+async fn a_city_is_saved_at_once_unless_several_cities_match() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;
     let id = app.seed(&anna, vec![harbour()]).await.remove(0);
@@ -518,7 +519,7 @@ async fn a_city_is_saved_at_once_unless_its_name_means_several() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_album_is_offered() {
+async fn every_album_can_be_chosen_for_a_photo() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;
     let id = app.seed(&anna, vec![harbour()]).await.remove(0);

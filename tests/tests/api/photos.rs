@@ -71,9 +71,9 @@ fn has_expected(record: &Value, field: &str, expect: &Value) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_folder_is_imported_with_what_files_sidecars_and_names_say() {
+async fn a_folder_is_imported_with_metadata_from_files_sidecars_and_names() {
     let app = TestApp::start().await;
-    // The newest photo is of 2026, and a time in the future is not a capture time.
+    // The newest photo was taken in 2026. A time in the future would not be accepted as its capture time.
     app.advance(Duration::from_secs(3 * 365 * 24 * 3600));
     let ann = app.account("ann").await;
     let report = app.import(&ann, &[fixture("import")]).await;
@@ -154,7 +154,7 @@ async fn a_later_sidecar_updates_the_record() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_sidecar_turns_every_rendition() {
+async fn the_orientation_in_a_sidecar_rotates_every_rendition() {
     let app = TestApp::start().await;
     let (ann, bob) = (app.account("ann").await, app.account("bob").await);
     let folder = tempfile::tempdir().unwrap();
@@ -177,7 +177,7 @@ async fn a_sidecar_turns_every_rendition() {
     };
     let (width, height) = import(&ann, None).await;
     assert!(width > height);
-    // The sidecar comes after the photo and after its renditions.
+    // The sidecar arrives after the photo, when the renditions exist.
     let turned = XMP.replace("exif:GPSLatitude", TURNED);
     assert_eq!(import(&ann, Some(turned.clone())).await, (height, width));
     assert_eq!(import(&ann, Some(XMP.to_owned())).await, (width, height), "the new sidecar turns nothing");
@@ -185,7 +185,7 @@ async fn a_sidecar_turns_every_rendition() {
     assert_eq!(import(&bob, Some(turned)).await, (height, width));
 }
 
-/// An attribute before another one.
+/// Replaces an attribute in `XMP` by an orientation and the same attribute.
 const TURNED: &str = "xmlns:tiff='http://ns.adobe.com/tiff/1.0/' tiff:Orientation='6' exif:GPSLatitude";
 
 #[tokio::test(flavor = "multi_thread")]
@@ -218,7 +218,7 @@ async fn full_renditions_are_created_in_the_background() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_and_the_background_create_a_full_rendition_once() {
+async fn requests_and_the_indexer_create_a_full_rendition_only_once() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ids = app.import_fixtures(&ann, &["samples/wisteria.jpg"]).await;
@@ -256,7 +256,7 @@ async fn heic_avif_and_rotated_photos_are_upright() {
         let answer = app.fetch(record.result()["url"].as_str().unwrap()).await.expect(200);
         image::load_from_memory_with_format(&answer.body, image::ImageFormat::WebP).unwrap()
     };
-    // The four show the same picture, rotated and mirrored in four ways.
+    // The four files store the same picture, rotated and mirrored in four ways.
     let expect = picture("rot0mir0.avif").await.thumbnail_exact(8, 8);
     for name in ["rot1mir0.avif", "rot2mir1.avif", "rot3mir1.avif"] {
         let found = picture(name).await.thumbnail_exact(8, 8);

@@ -44,7 +44,7 @@ fn decoded(answer: &TestResponse) -> image::DynamicImage {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn renditions_are_webp_without_metadata_in_their_documented_sizes() {
-    // Larger than medium, between medium and thumb, and smaller than thumb; with GPS, XMP and colour profiles.
+    // Photos larger than medium, between medium and thumb, and smaller than thumb; with GPS, XMP and colour profiles.
     let names = [
         "samples/wisteria.jpg",
         "samples/polemonium.jpg",
@@ -186,7 +186,7 @@ async fn if_none_match_head_and_ranges_are_supported() {
         assert_eq!(head.header("content-length"), whole.header("content-length"), "{name}: {value}");
         assert_eq!(head.header("content-range"), None, "{name}: {value}");
     }
-    // If the rendition has changed, the whole file is sent.
+    // If the rendition has changed since, the whole file is sent.
     for (condition, status) in [(tag.as_str(), 206), ("\"x\"", 200)] {
         let request =
             app.request(Method::GET, &path).header("range", "bytes=0-0").header("if-range", condition);

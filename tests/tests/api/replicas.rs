@@ -12,7 +12,7 @@ use crate::sync_sign_in::{ANDROID, Device, Flow};
 
 const AHEAD: Duration = Duration::from_secs(90);
 
-/// Whether the replicas follow the clock of the store. If they do not, the tests show what would happen.
+/// The clocks that the replicas follow: that of the store, or, to show what would go wrong, their own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Clocks {
     Followed,
@@ -102,13 +102,13 @@ async fn a_sign_in_form_and_a_set_up_link_of_one_replica_work_at_the_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_login_flow_spans_replicas() {
+async fn a_login_flow_works_across_replicas() {
     let (one, ahead) = replicas(Clocks::Followed).await;
     let person = one.person("anna").await;
     let browser = one.browser().signed_in(&person).await;
     for (begins, allows) in [(&one, &ahead), (&ahead, &one)] {
         let flow = Flow::begin(begins, ANDROID).await;
-        // Clocks 90 s apart must not shorten the 20 minutes.
+        // The flow lives for 20 minutes, although the clocks of the machines are 90 s apart.
         advance(&one, &ahead, Duration::from_secs(20 * 60 - 2));
         flow.answer(&browser.moved_to(allows), "allow").await.expect(200);
         let device = Device::of(&flow.poll(begins).await.expect(200));

@@ -341,7 +341,7 @@ async fn failed_photo_does_not_delay_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn failing_model_is_paused_and_not_waited_for() {
+async fn failing_model_is_paused_and_imports_do_not_wait_for_it() {
     let (models, app, ann) = with_model("always-fails").await;
     import(&app, &ann, &[("1.png", BLUE), ("2.png", RED), ("3.png", BLUE)]).await;
     assert_eq!(model_progress(&app).await, (3, 0), "no photo counts as failed");
@@ -359,7 +359,7 @@ async fn vectors_of_a_model_are_kept_until_another_is_chosen() {
     index_until(&app, async || is_complete(&app, "model-1").await).await;
     models.clear(false);
     app.advance(Duration::from_secs(3));
-    // It is indexed after the stages were chosen.
+    // When this photo is indexed, the stages for the present models have been chosen.
     import(&app, &ann, &[("2.png", RED)]).await;
     assert!(app.store.encoder("model-1").await.unwrap().is_some(), "its vectors are kept");
     let stages = app.library.indexer.search_progress(None).await.unwrap();
@@ -368,7 +368,7 @@ async fn vectors_of_a_model_are_kept_until_another_is_chosen() {
     models.clear(true);
     app.advance(Duration::from_secs(3));
     index_until(&app, async || app.store.encoder("model-1").await.unwrap().is_none()).await;
-    // No vectors of the first model are left that could serve searches until the second one is complete.
+    // The vectors of the first model are deleted, so they cannot serve searches until the second model is complete.
     models.choose(Ok("model-2"));
     app.advance(Duration::from_secs(3));
     index_until(&app, async || is_complete(&app, "model-2").await).await;

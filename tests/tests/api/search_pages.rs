@@ -123,7 +123,7 @@ async fn searches_without_words_reach_every_photo() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn searches_with_words_end_with_their_ranking() {
+async fn searches_with_words_show_at_most_the_best_256_matches() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;
     let photos = SeedImage::series(400).into_iter().map(|photo| photo.description("a harbour"));
@@ -151,7 +151,7 @@ async fn only_filters_with_photos_are_suggested() {
     let (ben, other) = app.signed_in("ben").await;
     let photos = vec![
         SeedImage::at("2024-07-01T10:00:00Z").position(38.72, -9.14),
-        // Bergen near Celle, which is one of several in Germany.
+        // Bergen near Celle. Several towns in Germany have this name.
         SeedImage::at("2023-02-01T10:00:00Z").position(52.81, 9.96),
     ];
     let ids = app.seed(&anna, photos).await;

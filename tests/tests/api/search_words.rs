@@ -37,7 +37,7 @@ async fn the_text_channel_matches_description_and_ocr_words_only() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn matched_text_is_the_matching_text() {
+async fn matched_text_is_the_description_or_ocr_text_that_contains_the_words() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let images = [

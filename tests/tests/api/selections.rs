@@ -7,7 +7,7 @@ use tests::{
     oauth::{Browser, forms},
 };
 
-/// The token of the form of a page that is sent to `action`.
+/// The CSRF token of the form with this action on a page.
 async fn token(browser: &Browser<'_>, page: &str, action: &str) -> String {
     let page = browser.open(page).await.expect(200).text();
     let form = forms(&page).into_iter().find(|form| form.action == action);
@@ -19,7 +19,7 @@ async fn send_json(browser: &Browser<'_>, path: &str, body: &Value) -> TestRespo
     browser.send(browser.request(Method::POST, path).json(body)).await
 }
 
-/// Sends the fields of a form, of which some may be repeated.
+/// Sends the fields of a form. A field may occur several times.
 async fn send_form(browser: &Browser<'_>, path: &str, fields: &[(&str, &str)]) -> TestResponse {
     browser.send(browser.request(Method::POST, path).form(fields)).await
 }

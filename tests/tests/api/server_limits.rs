@@ -93,7 +93,7 @@ async fn a_truncated_body_changes_nothing() {
     assert_eq!(app.get("/albums", &ann.key).await.json["pagination"]["total"], 0);
 }
 
-/// A simple request, the last one of its connection.
+/// A simple request that asks the server to close the connection afterwards.
 const LAST: &str = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 const HEALTH: &str = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
@@ -111,7 +111,7 @@ async fn half_open_connections_do_not_block_others() {
     }
     let answer = app.send_raw(LAST).await;
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
-    // The oldest was evicted first.
+    // The oldest half-open connection was closed first.
     assert_eq!(TestApp::read_until_closed(half_open.remove(0)).await, "");
 }
 
@@ -125,7 +125,7 @@ async fn connections_of_a_trusted_proxy_have_no_share_and_the_oldest_idle_one_is
         answer_of(&mut stream, HEALTH).await;
         kept.push(stream);
     }
-    // A request makes it the newest.
+    // A request makes this connection the most recently used one.
     answer_of(&mut kept[0], HEALTH).await;
     assert!(app.send_raw(LAST).await.starts_with("HTTP/1.1 200 "));
     assert_eq!(TestApp::read_until_closed(kept.remove(1)).await, "");
@@ -151,7 +151,7 @@ async fn half_sent_bodies_do_not_block_others() {
         }
         let answer = app.send_raw(LAST).await;
         assert!(answer.starts_with("HTTP/1.1 200 "), "{proxy:?}: {answer}");
-        // The oldest was evicted first, and the newest continues.
+        // The oldest connection was closed first. The newest one continues.
         assert_eq!(TestApp::read_until_closed(half_sent.remove(0)).await, "", "{proxy:?}");
         let mut youngest = half_sent.pop().unwrap();
         youngest.write_all(body.as_bytes()).await.unwrap();
@@ -191,7 +191,7 @@ async fn a_shutdown_finishes_running_requests_and_accepts_no_others() {
     running.write_all(first.as_bytes()).await.unwrap();
 
     let ended = app.shut_down();
-    // An idle connection is closed at once. Then no further one is accepted.
+    // The idle connection is closed at once, and no further connection is accepted.
     assert_eq!(TestApp::read_until_closed(idle).await, "");
     assert!(TcpStream::connect(app.address).await.is_err());
     running.write_all(second.as_bytes()).await.unwrap();
@@ -206,7 +206,7 @@ async fn a_shutdown_waits_at_most_the_drain_timeout() {
     let ann = app.account("ann").await;
     let mut running = app.connect().await;
     running.write_all(post(&ann.key, "{", 100).as_bytes()).await.unwrap();
-    // A response on another connection proves that the first was accepted.
+    // A response on another connection proves that the first connection was accepted.
     app.send(app.request(Method::GET, "/healthz")).await.expect(200);
     timeout(SHORT * 10, app.shut_down()).await.expect("it ends in time").unwrap().unwrap();
 }

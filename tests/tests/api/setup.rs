@@ -32,10 +32,10 @@ async fn a_link_creates_the_first_account_and_signs_in() {
         assert!(account.contains(words), "{words}: {account}");
     }
 
-    // A double click.
+    // A double click sends the form twice.
     let again = browser.submit(&link, &form, &FIELDS).await.expect(303);
     assert_eq!(again.header("location"), Some("/"));
-    // The link is valid once.
+    // The link can be used only once.
     browser.open(&link).await.expect(404);
     let other = [("email", "bert@example.org"), ("password", PASSWORD)];
     browser.submit(&link, &form, &other).await.expect(404);

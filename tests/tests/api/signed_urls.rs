@@ -35,7 +35,7 @@ async fn a_url_works_for_15_minutes_without_a_key() {
     for url in &urls {
         assert!(!app.fetch(url).await.expect(403).error().is_empty());
     }
-    // Requested again, the image has new URLs.
+    // A new request for the image gives new URLs.
     let list = app.get("/images", &ann.key).await;
     app.fetch(list.results()[0]["url"].as_str().unwrap()).await.expect(200);
 }

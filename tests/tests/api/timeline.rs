@@ -40,7 +40,7 @@ async fn months_have_counts_and_sums_of_ratios() {
     let images = [
         sized("2023-12-31T23:59:59.999Z", 4000, 3000),
         sized("2024-01-01T00:00:00Z", 3000, 4000),
-        // Outside of the ratios that rows have.
+        // The ratios of these photos are outside the limits for rows.
         sized("2024-01-02T00:00:00Z", 9000, 1000),
         sized("2024-01-03T00:00:00Z", 1000, 9000),
     ];
@@ -51,7 +51,7 @@ async fn months_have_counts_and_sums_of_ratios() {
     assert_eq!(first.json["total"], 4);
     assert_eq!(first.header("cache-control"), Some("private, no-cache"));
 
-    // A browser keeps the answer and asks whether it still holds.
+    // A browser caches the response, and asks whether it has changed.
     let tag = first.header("etag").unwrap().to_owned();
     let ask = || browser.request(Method::GET, "/web/months").header(header::IF_NONE_MATCH, &tag);
     browser.send(ask()).await.expect(304);
@@ -62,7 +62,7 @@ async fn months_have_counts_and_sums_of_ratios() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_open_page_learns_of_new_photos_from_a_few_bytes() {
+async fn an_open_page_detects_new_photos_by_a_small_response() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;
     let empty = browser.open("/").await.expect(200).text();
@@ -136,7 +136,7 @@ async fn a_month_of_more_than_500_photos_has_pages_in_both_directions() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_photos_of_a_month_are_columns() {
+async fn the_photos_of_a_month_are_sent_as_columns() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;
     let images = [
@@ -158,7 +158,7 @@ async fn the_photos_of_a_month_are_columns() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn wrong_months_and_moments_are_refused() {
+async fn invalid_months_and_times_are_refused() {
     let app = TestApp::start().await;
     let (_, browser) = app.signed_in("anna").await;
     for missing in ["202413", "202400", "20241", "2024123", "2o2401", "202401/", ""] {
@@ -175,7 +175,7 @@ async fn wrong_months_and_moments_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_free_window_bounds_the_timeline() {
+async fn the_timeline_shows_only_photos_in_the_free_window() {
     let app = TestApp::builder().free_window(3).start().await;
     let (anna, browser) = app.signed_in("anna").await;
     let ids = app.seed(&anna, SeedImage::series(5)).await;
@@ -230,7 +230,7 @@ async fn pages_without_a_script_lead_through_all_photos() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pictures_are_for_their_owner_and_kept_by_version() {
+async fn pictures_are_private_and_cached_by_version() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;
     let (_, berts) = app.signed_in("bert").await;
@@ -251,7 +251,7 @@ async fn pictures_are_for_their_owner_and_kept_by_version() {
     }
     berts.open(&current).await.expect(404);
 
-    // In the trash it is still shown to its owner.
+    // The owner still sees the picture of a photo in the trash.
     app.delete(&format!("/images/{id}"), &anna.key).await.expect(204);
     browser.open(&current).await.expect(200);
     berts.open(&current).await.expect(404);

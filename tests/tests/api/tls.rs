@@ -78,7 +78,7 @@ async fn a_slow_handshake_or_head_closes_the_connection() {
     let mut idle = connect(&app, &client).await;
     idle.write_all(b"GET /healthz HT").await.unwrap();
     let mut answer = String::new();
-    // The end of the connection is not announced, so reading may fail.
+    // The service closes the connection without a TLS close notification, so reading may fail.
     let _ = timeout(SHORT * 50, idle.read_to_string(&mut answer)).await.expect("it is closed");
     assert!(!answer.contains(" 200 "), "{answer}");
 }
@@ -123,7 +123,7 @@ async fn a_client_that_stops_reading_is_cut_off() {
         })
         .start()
         .await;
-    // More than the buffers of both sides hold.
+    // More requests than the buffers of both sides can hold.
     const REQUESTS: usize = 1_000_000;
     let mut stalled = connect(&app, &client).await;
     let request = "GET /api/ext/v2/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n";

@@ -1,6 +1,6 @@
 //! Checks that the modules of a crate do not import each other in a circle.
 //!
-//! A module here is a module of the crate's root with everything below it. Tests are not read.
+//! A module here is a direct child of the crate's root, with all modules below it. Test modules are not read.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -38,7 +38,7 @@ impl Root {
         Self { path: path.iter().map(|&part| part.to_owned()).collect(), modules, re_exports }
     }
 
-    /// The module of the root that a path in the module `within` starts from.
+    /// The child of the root that a path leads to, when the path is written in the module `within`.
     fn module_of(&self, within: &[String], path: &[String]) -> Option<&String> {
         let mut absolute = match path.first()?.as_str() {
             "crate" => Vec::new(),
@@ -93,14 +93,14 @@ fn modules_of(tokens: &TokenStream) -> Vec<Module> {
     found
 }
 
-/// Every path of identifiers, in code, imports and macros. The paths of nested imports are whole.
+/// Every path of at least two identifiers, in code, imports and macros. A path in a nested import has its whole prefix.
 fn paths(tokens: &TokenStream) -> Vec<Vec<String>> {
     let mut found = parts(tokens);
     found.retain(|path| path.len() > 1);
     found
 }
 
-/// As [`paths`], with identifiers alone.
+/// As [`paths`], also with single identifiers.
 fn parts(tokens: &TokenStream) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let mut path: Vec<String> = Vec::new();
@@ -161,7 +161,7 @@ fn read(root: &Root, within: &[String], folder: &Path, tokens: &TokenStream, imp
         let inner = folder.join(&module.name);
         match (&module.content, &module.file) {
             (Some(content), _) => read(root, &below, &inner, content, imports),
-            // The sources that both adapters share are read by themselves.
+            // `roots` lists the sources that both adapters share as a root of their own.
             (None, Some(file)) if file.contains("storage-sql/") => {}
             (None, file) => {
                 let candidates = match file {

@@ -33,7 +33,7 @@ const LAYERS: [(&str, &[&str]); 47] = [
     ("clock", &["domain", "storage"]),
     ("threads", &["domain"]),
     ("roles", &["clock", "domain", "storage", "blobs", "keys"]),
-    // Each use case has its own crate. The formats of photos, their sandbox and vision models stay in those that list them.
+    // Each use case has its own crate. Only the crates that need them depend on media formats, the sandbox and vision models.
     ("accounts", &["clock", "threads", "domain", "storage", "keys", "oauth-core"]),
     (
         "indexer",
@@ -80,7 +80,7 @@ const LAYERS: [(&str, &[&str]); 47] = [
             "keys",
         ],
     ),
-    // Gives the web crates and the server everything of the crates above.
+    // Combines the use cases above for the web crates and the server.
     (
         "library",
         &[

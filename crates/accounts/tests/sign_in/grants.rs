@@ -8,7 +8,7 @@ use storage::GrantHolderStore as _;
 
 use crate::{HOUR_MS, MINUTE_MS, Process, SECOND_MS, eventually, with_ann};
 
-/// A grant of this account, whose code is not redeemed.
+/// A grant of this account. Its code is not redeemed.
 async fn grant(it: &Process, account: &domain::Account) -> Grant {
     let at = UnixMillis(it.now().millis());
     let metadata = ClientMetadata {

@@ -62,7 +62,7 @@ impl Process {
         self.accounts.sign_in(email, password, from(address)).await
     }
 
-    /// Ann's token.
+    /// Signs ann in, and returns the token of the new session.
     async fn token(&self) -> String {
         self.sign_in("ann@example.org", "right", "192.0.2.1").await.unwrap().token
     }

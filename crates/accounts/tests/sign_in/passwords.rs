@@ -74,7 +74,7 @@ async fn ipv6_network_counts_as_one_address() {
 async fn a_hundred_failures_lock_out_an_address() {
     let (_dir, it, _) = with_ann().await;
     for number in 0..100 {
-        // Invalid emails count, too.
+        // Attempts with invalid emails count, too.
         let name =
             if number % 2 == 0 { format!("user{number}@example.org") } else { format!("user{number}") };
         assert!(matches!(it.sign_in(&name, "wrong", HOME).await, Err(SignInError::Wrong)), "{number}");

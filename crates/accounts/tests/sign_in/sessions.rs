@@ -9,7 +9,7 @@ async fn a_session_lasts_thirty_days_from_its_last_use() {
     assert_eq!(token.len(), 43);
     let began = it.now();
 
-    // Uses within the hour are not recorded.
+    // Uses within an hour of the recorded one are not recorded.
     it.later(HOUR_MS - 1);
     let holder = it.accounts.session(&token).await.unwrap().unwrap();
     assert_eq!((holder.last_seen_at, holder.expires_at), (began, began.plus_millis(30 * DAY_MS)));
@@ -116,7 +116,7 @@ async fn expired_rows_are_deleted() {
     assert_eq!(it.store.sessions(ann.id).await.unwrap().len(), 1);
     assert!(it.is_signed_in(&new).await && !it.is_signed_in(&old).await);
 
-    // Failures within the window are kept.
+    // Failed attempts of the last 15 minutes are kept.
     for _ in 0..10 {
         it.sign_in("ann@example.org", "wrong", address).await.unwrap_err();
     }

@@ -148,7 +148,7 @@ async fn wrong_secret_is_an_error_and_not_a_wrong_token() {
     }
     assert!(!reads(&changed, "junk").await);
 
-    // After the loss of the secret, rotation creates a new key.
+    // Rotation with `true` creates a new key, although the secret of the old one is lost.
     changed.rotate(true).await.unwrap();
     let new = changed.sign(CLAIMS).await.unwrap();
     assert!(reads(&changed, &new).await && !reads(&changed, &token).await);

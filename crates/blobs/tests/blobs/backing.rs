@@ -53,7 +53,7 @@ impl Backing {
         &self.s3().server
     }
 
-    /// The store after a restart of the process.
+    /// Opens the store again, as after a restart of the process.
     pub(crate) fn restarted(self) -> Self {
         let Self { store, dir, s3 } = self;
         drop(store);

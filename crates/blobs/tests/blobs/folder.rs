@@ -48,12 +48,12 @@ async fn a_staged_file_is_renamed_in_a_folder_with_a_relative_path() {
 }
 
 #[tokio::test]
-async fn temporary_files_of_killed_processes_are_deleted_by_a_process_that_is_alone() {
+async fn temporary_files_of_killed_processes_are_deleted_when_no_other_process_runs() {
     let dir = tempfile::tempdir().unwrap();
     let store = BlobStore::open_folder(dir.path()).unwrap();
     let hash = store.content.put_bytes(Original, Bytes::from_static(b"whole")).await.unwrap();
     let ours = format!("originals/{}", &hash.to_string()[..2]);
-    // Files of other people are kept.
+    // Files that the store did not create are kept.
     for stray in ["IMG #1.jpg", &format!("{ours}/IMG #1.jpg"), "originals/.DS_Store", "staging/notes#1"] {
         std::fs::write(dir.path().join(stray), b"not ours").unwrap();
     }

@@ -13,10 +13,10 @@ use s3_test_server::{Fault, KEY_ID, S3Server, SECRET};
 
 use crate::backing::{Backing, PREFIX, options, part, read, staged};
 
-/// Longer than a part of an upload.
+/// Longer than a part of a multipart upload.
 const LONG: usize = 20_000_000;
 
-/// The message of an attempt to read and of one to write, with changed options.
+/// The error messages of a read and a write with changed options.
 async fn messages(it: &Backing, change: impl FnOnce(&mut S3Options)) -> [String; 2] {
     let dir = tempfile::tempdir().unwrap();
     let mut options = it.s3().options.clone();
@@ -114,7 +114,7 @@ async fn a_part_that_a_killed_process_was_writing_is_deleted_at_the_next_start()
 #[tokio::test]
 async fn incomplete_uploads_of_killed_processes_are_found_and_aborted() {
     let it = Backing::bucket().await;
-    // The server loses the requests that complete or abort uploads, as if the process were killed before them.
+    // The server refuses the requests that complete or abort uploads, as if the process had been killed before it sent them.
     let is_end = |head: &http::request::Parts| {
         let query = head.uri.query().unwrap_or_default();
         query.starts_with("uploadId=") && (head.method == "POST" || head.method == "DELETE")

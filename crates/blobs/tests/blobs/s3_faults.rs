@@ -20,10 +20,10 @@ use tokio::{sync::Notify, time::timeout};
 
 use crate::backing::{Backing, part, staged};
 
-/// Longer than two parts of an upload.
+/// Longer than two parts of a multipart upload.
 const LONG: usize = 20_000_000;
 
-/// Applies a fault to the first requests that match.
+/// Applies a fault to the first `times` requests that match.
 fn first(
     times: usize,
     matches: impl Fn(&http::request::Parts) -> bool + Send + Sync + 'static,
@@ -169,7 +169,7 @@ async fn an_upload_whose_caller_is_cancelled_is_aborted() {
         () = part_arrived.notified() => {}
     }
     timeout(Duration::from_secs(30), aborted.notified()).await.unwrap();
-    // The request to abort has arrived and is handled now.
+    // The request to abort the upload has arrived, but the server may still be handling it.
     let began = Instant::now();
     while !it.server().incomplete_uploads().unwrap().is_empty() {
         assert!(began.elapsed() < Duration::from_secs(30), "the upload is still there");

@@ -15,7 +15,7 @@ async fn backup() -> (Side, Target) {
     (side, target)
 }
 
-/// Checks that a backup is refused with these words, and that the place stays empty.
+/// Checks that a backup is refused with these words, and that the target of the restore stays empty.
 async fn assert_refused(target: &Target, words: &[&str]) -> BackupError {
     let to = Side::sqlite().await;
     let before = to.tables().await;
@@ -52,7 +52,7 @@ async fn each_missing_truncated_or_changed_file_is_refused() {
         fs::remove_file(&path).unwrap();
         assert_refused(&target, &[short, if name == "backup.json" { "no complete" } else { "is missing" }])
             .await;
-        // The manifest ends with a line feed, which does not count.
+        // Without the last line feed, a manifest is still complete.
         for cut in [0, whole.len() / 2, whole.trim_ascii_end().len() - 1] {
             fs::write(&path, &whole[..cut]).unwrap();
             assert_refused(&target, &[short]).await;

@@ -26,7 +26,7 @@ fn tables() -> impl Strategy<Value = Vec<(String, Option<i64>, Vec<Vec<Value>>)>
     vec(("[a-z_.]{0,20}", option::of(any::<i64>()), vec(vec(value(), 3), 0..5)), 0..4)
 }
 
-/// A table: its name, the highest id that it gave, and its rows.
+/// A table: its name, the highest id that it has assigned, and its rows.
 type Table = (String, Option<i64>, Vec<Vec<Value>>);
 
 fn written(tables: &[Table]) -> Vec<u8> {
@@ -102,7 +102,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_rows_or_an_error(mut bytes in vec(any::<u8>(), 0..300), valid in any::<bool>()) {
+    fn arbitrary_bytes_are_rows_or_an_error(mut bytes in vec(any::<u8>(), 0..300), valid in any::<bool>()) {
         if valid {
             bytes.splice(0..0, b"photo library rows 1\n".iter().copied());
         }
@@ -118,7 +118,7 @@ proptest! {
         let at = at.index(bytes.len());
         changed[at] ^= 1_u8 << bit;
         let (sums, read) = sum_tables(changed.as_slice());
-        // The sign of zero is the only bit that does not count.
+        // The checksum ignores only the sign of zero.
         prop_assert!(read.is_err() || sums != expected || changed[at] & 0x7f == 0);
     }
 

@@ -40,7 +40,7 @@ async fn until<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
     running.await.unwrap_or(None)
 }
 
-/// Verifies a backup. A cancelled one may still write in the background for a moment.
+/// Verifies a backup. A cancelled backup may still write in the background for a moment, so this retries while it is in use.
 async fn verified(target: &Target) -> VerifiedBackup {
     for _ in 0..500 {
         match target.verify().await {

@@ -1,4 +1,4 @@
-//! Backups of real stores, and what damages them.
+//! Backups of real stores, also damaged ones.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod damage;

@@ -25,7 +25,7 @@ pub(crate) const SERVICE_SECRET: &[u8] = b"the secret of the service, 32 charact
 /// Pages so small that everything takes many steps.
 const SMALL_PAGES: PageLimit = PageLimit { rows: 3, bytes: 200 };
 
-/// An empty library, with everything that is deleted at the end of the test.
+/// An empty library. Its stores are deleted when it is dropped.
 pub(crate) struct Side {
     pub(crate) place: Place,
     dir: TempDir,
@@ -85,7 +85,7 @@ impl Side {
         tables
     }
 
-    /// Every blob that the metadata store needs, each with its content.
+    /// Every blob that the metadata store refers to, with the hash of its content.
     pub(crate) async fn contents(&self) -> Vec<(BlobKind, ContentHash)> {
         let mut contents = Vec::new();
         for kind in [BlobKind::Original, BlobKind::Rendition] {
@@ -129,7 +129,7 @@ impl Side {
         blob
     }
 
-    /// Deletes all photos for good, as servers do after 30 days.
+    /// Deletes all photos permanently, as servers do 30 days after their deletion.
     pub(crate) async fn purge(&self, viewer: Viewer) {
         let store = &self.place.store;
         let ids = store.copied_rows(CopiedTable::Images, None, PageLimit { rows: 1000, bytes: 1 << 30 });

@@ -7,7 +7,7 @@ use storage_conformance::{Photo, Seed, run_case};
 
 use crate::places::{SERVICE_SECRET, Side, Target};
 
-/// Cases of the conformance suite that leave rows in most tables together.
+/// Cases of the conformance suite. Together they leave rows in most tables.
 const CASES: [&str; 12] = [
     "api_keys::the_last_use_is_recorded",
     "sessions::sessions_are_listed_newest_first",
@@ -23,7 +23,7 @@ const CASES: [&str; 12] = [
     "model::random_operations_agree_with_a_model",
 ];
 
-/// Backs a library up and restores it. Its blobs do not exist, so they count as lost.
+/// Backs a library up and restores it. The cases store no blobs, so all blobs count as lost.
 async fn through_a_backup(from: &Side, to: &Side, name: &str) {
     let target = Target::new();
     let tables = from.tables().await;
@@ -124,7 +124,7 @@ async fn only_the_owner_can_read_a_backup() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn new_rows_get_ids_that_were_never_given_before() {
+async fn new_rows_after_a_restore_get_ids_that_were_never_assigned() {
     let (side, to, target) = (Side::sqlite().await, Side::sqlite().await, Target::new());
     let seed = Seed::new(side.place.store.clone());
     let ann = seed.account(Plan::Paid).await;

@@ -19,7 +19,7 @@ async fn a_blob_that_vanishes_before_it_is_copied_needs_another_snapshot() {
             ("reading", _) => {
                 snapshots.fetch_add(1, Ordering::Relaxed);
             }
-            // The snapshot names the photos of both accounts, and few are copied.
+            // The snapshot names the photos of both accounts, and only few files are copied yet.
             ("copying", 2) if !purged.swap(true, Ordering::Relaxed) => {
                 block_in_place(|| Handle::current().block_on(side.purge(first)));
             }
@@ -101,7 +101,7 @@ async fn writes_during_a_snapshot_are_not_part_of_it() {
         let backing_up = async {
             for number in 0..4 {
                 let made = target.back_up(&side, &format!("id-{number}")).await.unwrap();
-                // Each photo has an original and two renditions, except one that is being indexed.
+                // Each photo has an original and two renditions. Only one that is being indexed has no renditions.
                 let (originals, renditions) = (made.manifest.originals, made.manifest.renditions);
                 let indexed = renditions.files / 2;
                 assert!(indexed == originals.files || indexed + 1 == originals.files, "{originals:?}");

@@ -34,7 +34,7 @@ async fn fill(side: &Side, photos: i64) {
     let seed = Seed::new(side.place.store.clone());
     let ann = seed.account(Plan::Paid).await;
     for number in 0..photos {
-        // Longer than a part of an upload to S3, once.
+        // One original is longer than a part of a multipart upload to S3.
         let length = if number == 1 { 9_000_000 } else { 50_000 };
         let original = store_blob(side, BlobKind::Original, noise(&mut random, length)).await;
         let mut photo = Photo::at_second(number).original(original.hash).description("a photo of a lake");
@@ -81,7 +81,7 @@ async fn fill(side: &Side, photos: i64) {
     }
 }
 
-/// The content of every file that the metadata store knows.
+/// The name and the hash of every file that the metadata store refers to.
 async fn contents(side: &Side) -> Vec<(String, ContentHash)> {
     let mut contents = Vec::new();
     for kind in [BlobKind::Original, BlobKind::Rendition] {

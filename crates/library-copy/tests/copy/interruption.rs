@@ -12,9 +12,9 @@ use tokio::sync::Notify;
 /// How a copy is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kill {
-    /// Between two steps.
+    /// It panics between two steps.
     Panic,
-    /// Wherever it waits next.
+    /// It is cancelled where it next waits.
     Cancel,
 }
 
@@ -56,7 +56,7 @@ pub(crate) async fn copy_interrupted(
     kills: usize,
     random: &mut Rng,
 ) -> CopyReport {
-    // The numbers of steps are such that most runs advance only a little.
+    // The random number of steps has a low maximum at first, so that most runs advance only a little.
     let mut max = 20;
     for number in 0..kills {
         let kill = if number % 2 == 0 { Kill::Panic } else { Kill::Cancel };

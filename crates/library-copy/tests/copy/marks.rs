@@ -1,4 +1,4 @@
-//! Who may use a library while it moves, and which targets are refused.
+//! The marks of a moving library: what they close, and which targets they refuse.
 
 use domain::Plan;
 use library_copy::{CopyError, CopyOptions, ReopenError, Reopened, copy, reopen};
@@ -18,7 +18,7 @@ async fn fill(side: &Side, tag: &str) -> Seed {
     seed
 }
 
-/// Copies until the first page was written, then fails.
+/// Starts a copy that fails after the first page was written.
 async fn begin(from: &Side, to: &Side, transfer: &str) {
     let (from, to, options) = (from.place.clone(), to.place.clone(), options(transfer));
     let copying = tokio::spawn(async move {
@@ -98,7 +98,7 @@ async fn a_target_with_another_library_is_refused_before_anything_is_marked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_begun_copy_continues_with_its_target_only() {
+async fn an_unfinished_copy_continues_only_with_its_target() {
     let (from, to, other) =
         (Side::sqlite("from").await, Side::sqlite("to").await, Side::sqlite("other").await);
     fill(&from, "a").await;

@@ -13,7 +13,7 @@ use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
 use tempfile::TempDir;
 use test_postgres::TestDatabase;
 
-/// An empty library, with everything that is deleted at the end of the test.
+/// An empty library. Its stores are deleted when it is dropped.
 pub(crate) struct Side {
     pub(crate) place: Place,
     pub(crate) dir: TempDir,
@@ -63,7 +63,7 @@ impl Side {
         Self { place, dir, _database: database, server: None }
     }
 
-    /// The rows of all tables: their number and their checksum. Computed from the values, not by the code under test.
+    /// The number and the checksum of the rows of each table. The checksum does not use the code under test.
     pub(crate) async fn tables(&self) -> Vec<(CopiedTable, usize, ContentHash)> {
         let mut tables = Vec::new();
         for table in CopiedTable::ALL.iter().copied() {

@@ -16,7 +16,7 @@ use crate::{
     places::{Side, small_pages},
 };
 
-/// Cases of the conformance suite that leave rows in all tables together.
+/// Cases of the conformance suite. Together they leave rows in all tables.
 const CASES: [&str; 23] = [
     "accounts::a_deleted_account_frees_its_address",
     "api_keys::the_last_use_is_recorded",
@@ -54,14 +54,14 @@ macro_rules! names {
     };
 }
 
-/// All cases with `PHOTOS_TEST_FULL=1`.
+/// The cases to copy: all cases of the suite if `PHOTOS_TEST_FULL` is 1, else `CASES`.
 fn cases() -> Vec<&'static str> {
     let full = std::env::vars_os().any(|(name, value)| name == "PHOTOS_TEST_FULL" && value == "1");
     let all: &[&str] = storage_conformance::each_case!([names] []);
     if full { all.to_vec() } else { CASES.to_vec() }
 }
 
-/// Number of rows that break each rule. A case may leave some on purpose.
+/// Number of rows that break each rule. Some cases break rules on purpose.
 async fn violations(store: &SharedStore) -> Vec<(StoreRule, usize)> {
     let mut violations = Vec::new();
     for rule in StoreRule::ALL {
@@ -152,7 +152,7 @@ async fn a_copy_answers_searches_and_assigns_higher_ids() {
     let seed = Seed::new(from.place.store.clone());
     let ann = seed.account(Plan::Paid).await;
     let ids = seed.images(ann.account, random_photos(300, NOW, 3)).await;
-    // The highest ids of the source belong to rows that are gone.
+    // The rows with the highest ids of the source are deleted.
     let last = seed.image(ann.account, Photo::at_second(9)).await;
     seed.store().delete_image(ann, &last, NOW).await.unwrap();
     while seed.store().purge_images(NOW.plus_millis(1), 9).await.unwrap() > 0 {}

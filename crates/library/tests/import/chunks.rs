@@ -1,4 +1,4 @@
-//! Uploads in chunks, which become a file by a MOVE.
+//! Uploads in chunks, which a MOVE assembles to a file.
 
 use std::path::PathBuf;
 
@@ -35,7 +35,7 @@ impl Client {
         self.library.ingest.put_chunk(self.caller.clone(), upload, chunk, whole(bytes)).await
     }
 
-    /// Puts the file that the chunks make together at a path.
+    /// Assembles the chunks to a file at a path.
     async fn assemble(&self, name: &str, to: &str) -> Result<FileWritten, AssembleError> {
         let upload = self.library.ingest.lock_upload(&self.caller, CHUNKED, name).await?;
         let file = PutFile {
@@ -118,14 +118,14 @@ async fn a_refused_file_leaves_no_chunks() {
 
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
-async fn chunks_that_cannot_be_read_now_are_kept() {
+async fn temporarily_unreadable_chunks_are_kept() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path()).await;
     let ann = Client::of(&it, "ann").await;
     ann.photo_in_chunks("a", &photo()).await;
     let (file, aside) = (&files(&dir)[0], dir.path().join("aside"));
     std::fs::rename(file, &aside).unwrap();
-    // A link to itself fails when it is opened, but not because the file is missing.
+    // Opening a link to itself fails with another error than a missing file.
     std::os::unix::fs::symlink(file, file).unwrap();
     let failed = ann.assemble("a", "a.jpg").await;
     assert!(
@@ -178,7 +178,7 @@ async fn completing_an_upload_again_after_a_kill_needs_no_further_quota() {
     let it = process_with(dir.path(), settings).await;
     let ann = Client::of(&it, "ann").await;
     ann.photo_in_chunks("a", &bytes).await;
-    // The file is put, as if the process had been killed before it finished the upload.
+    // Puts the file without finishing the upload, as if the process had been killed in between.
     let path = FilePath::parse("a.jpg").unwrap();
     let put = PutFile { path, bytes: Some(quota), parts_bytes: quota, ..PutFile::default() };
     let upload = ann.chunks("a").await.unwrap();

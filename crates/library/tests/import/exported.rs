@@ -34,7 +34,7 @@ fn sidecar(time: &str, more: &str) -> Vec<u8> {
 const TOWER: &str = "<exif:GPSLatitude>48,51.49236N</exif:GPSLatitude><exif:GPSLongitude>2,17.66886E</exif:GPSLongitude>\
                      <dc:description>The tower &amp; me\nat night</dc:description>";
 
-/// Photos with the same names, odd names, zones, places, and the bundled samples.
+/// Writes photos with equal names, unusual names, time zones and places, and some of the bundled samples.
 fn photos(folder: &Path) {
     let write = |name: &str, content: Vec<u8>| {
         let path = folder.join(name);
@@ -70,7 +70,7 @@ async fn images(it: &Process, account: &Account) -> Vec<Image> {
     hits.into_iter().map(|hit| hit.image).collect()
 }
 
-/// What an export keeps of a photo: time, zone, position to a centimetre, place, description.
+/// The properties of a photo that an export keeps: time, time zone, position to a centimetre, place, description.
 type Kept = (String, Option<String>, Option<(i64, i64)>, Option<String>, Option<String>);
 
 #[expect(clippy::cast_possible_truncation, reason = "degrees are small")]
@@ -89,7 +89,7 @@ async fn all_kept(it: &Process, account: &Account) -> Vec<Kept> {
     images(it, account).await.iter().map(kept).collect()
 }
 
-/// The times of an album's photos, its order, and the time of a chosen cover.
+/// The properties of an album that an export keeps: the times of its photos, its order, and the time of a chosen cover.
 type KeptAlbum = (BTreeSet<String>, AlbumOrder, Option<String>);
 
 /// The albums by title.
@@ -142,7 +142,7 @@ async fn correct(it: &Process, caller: &Caller, ids: &[String]) {
     };
     let lisbon = Position::new(38.7167, -9.1333).unwrap();
     let edits = [
-        // The description is one that cameras write.
+        // Some cameras write this text as a placeholder. Here it is a description that a person entered.
         PhotoEdit { description: Correction::Set("Image".to_owned()), ..PhotoEdit::default() },
         PhotoEdit { position: Correction::Set(lisbon), ..PhotoEdit::default() },
         PhotoEdit {
@@ -158,7 +158,7 @@ async fn correct(it: &Process, caller: &Caller, ids: &[String]) {
     }
 }
 
-/// The corrected fields of each photo, with what its file says, in the order of the timeline.
+/// The corrected fields of each photo, with the values from its file, in the order of the timeline.
 async fn corrections(it: &Process, account: &Account) -> Vec<Option<(Vec<EditedField>, String)>> {
     let caller = caller(it, account).await;
     let mut corrections = Vec::new();
@@ -278,7 +278,7 @@ async fn a_second_export_writes_only_what_is_missing_or_different() {
     assert_eq!(after.remove("2021/my notes.txt").unwrap(), b"not ours");
     assert_eq!(after, before);
 
-    // A deleted photo is not exported; photos that are added later do not rename others.
+    // A deleted photo is not exported. A photo that is added later does not change the names of other files.
     let caller = caller(&it, &ann).await;
     let first = images(&it, &ann).await.remove(0).id.to_string();
     it.library.catalogue.delete_image(&caller, &first).await.unwrap();

@@ -68,7 +68,7 @@ fn folder(path: &Path, files: &[File]) {
     }
 }
 
-/// What the owner sees of a photo: time, position, description.
+/// The properties of a photo that the owner sees: time, position, description.
 type Seen = (String, Option<(f64, f64)>, Option<String>);
 
 async fn caller(it: &Process, account: &Account) -> Caller {
@@ -136,7 +136,7 @@ fn takeout() -> (Files, Files) {
 fn assert_takeout(seen: &BTreeMap<String, Seen>) {
     let paris = Some((48.858_206, 2.294_481));
     let at = |name: &str| &seen[name];
-    // Both are of the same second; the store keeps capture times apart.
+    // Both photos were taken in the same second. The store moves equal capture times apart by milliseconds.
     for name in ["a.jpg", "a-bearbeitet.jpg"] {
         assert!(at(name).0.starts_with("2019-07-04T16:03:22.00"), "{name}: {:?}", at(name));
         assert_eq!((at(name).1, at(name).2.as_deref()), (paris, Some("The tower")), "{name}");
@@ -183,7 +183,7 @@ async fn a_takeout_export_in_parts_is_imported_once() {
     let [skipped] = report.skipped.as_slice() else { panic!("{report:?}") };
     assert!(skipped.path.ends_with("takeout-001.zip/Takeout/Google Fotos/Fotos von 2019/trashed.jpg"));
 
-    // The same export again, also in other forms, changes nothing.
+    // Importing the same export again changes nothing, also from other archives or from a folder.
     let all = [first, second].concat();
     tgz(&part("takeout.tgz"), &all);
     folder(&part("unpacked"), &all);

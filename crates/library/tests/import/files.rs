@@ -1,4 +1,4 @@
-//! Files that WebDAV clients put, move and delete.
+//! Files as WebDAV clients put, move and delete them.
 
 use std::io;
 
@@ -70,7 +70,7 @@ async fn queued(it: &Process) -> Vec<Vec<Sidecar>> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_photo_and_its_sidecar_may_arrive_at_once() {
+async fn a_photo_and_its_sidecar_may_arrive_concurrently() {
     const PAIRS: u32 = 40;
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path()).await;
@@ -144,7 +144,7 @@ async fn the_rest_of_a_large_folder_is_deleted_in_the_background() {
     for number in 0..5 {
         ann.put(&format!("large/{number}/._junk"), b"junk").await.unwrap();
     }
-    // Each copy doubles the folder.
+    // Each copy doubles the number of files in the folder.
     for number in 0..9 {
         ann.library.ingest.copy_file(&ann.caller, transfer("large", &format!("{number}"))).await.unwrap();
         ann.rename(&format!("{number}"), &format!("large/copy {number}")).await;

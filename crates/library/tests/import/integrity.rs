@@ -113,7 +113,7 @@ async fn a_lost_original_is_reported_until_the_same_file_is_imported() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_damaged_original_is_set_aside_and_healed_by_the_same_file() {
+async fn a_damaged_original_is_set_aside_and_restored_by_importing_the_same_file() {
     let dir = tempfile::tempdir().unwrap();
     let (it, ann) = library(dir.path()).await;
     let original = blobs::fingerprint(&fixture("media/grey.jpg")).unwrap().hash;
@@ -157,7 +157,7 @@ async fn a_rendition_that_cannot_be_made_again_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let (it, ann) = library(dir.path()).await;
     fs::remove_file(blob_path(dir.path(), "renditions", thumb(&it, &ann).await)).unwrap();
-    // Without checksums, damaged originals of the right length are not noticed.
+    // A check without checksums does not notice damaged originals of the right length.
     for original in it.stored(BlobKind::Original).await {
         let path = blob_path(dir.path(), "originals", original);
         fs::write(&path, vec![7; fs::metadata(&path).unwrap().len().try_into().unwrap()]).unwrap();
@@ -168,7 +168,7 @@ async fn a_rendition_that_cannot_be_made_again_is_reported() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn orphan_files_are_handed_to_the_clean_up() {
+async fn orphaned_files_are_registered_for_removal() {
     let dir = tempfile::tempdir().unwrap();
     let (it, _) = library(dir.path()).await;
     let bytes = b"nobody refers to this";
@@ -246,7 +246,7 @@ fn break_rows(dir: &Path, sql: &str) {
     connection.batch_execute(sql).unwrap();
 }
 
-/// The operator restores yesterday's metadata store beside today's files.
+/// The case: the operator has restored yesterday's metadata store, but the files are of today.
 #[tokio::test(flavor = "multi_thread")]
 async fn originals_that_the_store_does_not_know_are_never_deleted() {
     let dir = tempfile::tempdir().unwrap();

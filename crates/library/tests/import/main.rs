@@ -28,7 +28,7 @@ use library::{
 use storage::{BlobRegistry as _, SchemaStore as _};
 use storage_sqlite::{SqliteOptions, SqliteStore};
 
-/// A library with its own connections to the stores, like that of another process.
+/// A process: a library with its own connections to the stores.
 struct Process {
     library: Library,
     store: SqliteStore,
@@ -47,7 +47,7 @@ fn limited(limits: IngestLimits) -> Settings {
     Settings { limits, ..Settings::new(decoder()) }
 }
 
-/// A process with a clock that the test moves.
+/// A process with a clock that the test advances.
 async fn process_at(dir: &Path, clock: ManualClock) -> (Process, Arc<ManualClock>) {
     let clock = Arc::new(clock);
     (process_of(dir, Settings::new(decoder()), clock.clone()).await, clock)
@@ -81,7 +81,7 @@ impl Process {
         stored.into_iter().map(|blob| blob.hash).collect()
     }
 
-    /// The first image's id, as its owner sees it now.
+    /// The id of the newest image that the owner sees.
     async fn first_image(&self, account: &Account) -> String {
         let caller = Caller::operator(self.library.accounts.account(&account.email).await.unwrap());
         let page = self.library.catalogue.list(&caller, &ListQuery::default()).await.unwrap();

@@ -128,7 +128,7 @@ async fn a_broken_stream_keeps_its_bytes_unless_they_have_a_checksum() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_caller_that_stops_waiting_loses_nothing() {
+async fn a_cancelled_caller_loses_no_received_bytes() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path()).await;
     let ann = Client::of(&it, "ann").await;
@@ -241,7 +241,7 @@ async fn a_kill_between_import_and_finish_gives_one_photo() {
     let it = process_with(dir.path(), settings()).await;
     let ann = Client::of(&it, "ann").await;
     ann.begin("a", bytes.len() as u64).await.unwrap();
-    // All bytes are there, as if the process had been killed after the import and before the finish.
+    // All bytes are received and the photo is imported, as if the process had been killed before it finished the upload.
     let upload = ann.library.ingest.upload(&ann.caller, UploadProtocol::Tus, "a").await.unwrap().unwrap();
     let all = Chunk { number: 0, name: "0".to_owned(), bytes: None, checksums: Vec::new() };
     ann.library.ingest.put_chunk(ann.caller.clone(), upload, all, whole(&bytes)).await.unwrap();
@@ -285,14 +285,14 @@ async fn idle_uploads_and_orphaned_files_are_swept() {
     ann.send("tus", at(0), whole(&bytes[..10_000])).await.unwrap();
     ann.library.ingest.begin_upload(&ann.caller, UploadProtocol::Chunked, "chunked", None, "").await.unwrap();
     let folder = dir.path().join("blobs/uploads");
-    // Left over from a process that was killed before the store named them.
+    // Files of a process that was killed before it recorded them in the store.
     for (name, age_ms) in [("part-old", DAY_MS + 1000), ("part-new", 1000)] {
         let file = std::fs::File::create(folder.join(name)).unwrap();
         let modified = u64::try_from(1_800_000_000_000 - age_ms).unwrap();
         file.set_modified(std::time::UNIX_EPOCH + Duration::from_millis(modified)).unwrap();
     }
     for file in std::fs::read_dir(&folder).unwrap().map(Result::unwrap) {
-        // Even an old file is kept while the store names it.
+        // Even an old file is kept while the store refers to it.
         if !["part-old", "part-new"].contains(&file.file_name().to_str().unwrap()) {
             let file = std::fs::File::options().write(true).open(file.path()).unwrap();
             file.set_modified(std::time::UNIX_EPOCH).unwrap();
@@ -315,7 +315,7 @@ async fn idle_uploads_and_orphaned_files_are_swept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_lost_original_is_not_known_and_stored_again() {
+async fn a_lost_original_does_not_count_as_known_and_is_stored_again() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path()).await;
     let ann = Client::of(&it, "ann").await;

@@ -67,7 +67,7 @@ async fn lost_rendition_is_made_again() {
     for hash in it.stored(BlobKind::Rendition).await {
         fs::remove_file(blob_path(dir.path(), "renditions", hash)).unwrap();
     }
-    // A new process has no rendition in memory.
+    // A new process has no cached renditions.
     let it = process(dir.path()).await;
     assert_eq!(read(&it).await, before);
 }
@@ -83,7 +83,7 @@ async fn damaged_rendition_is_never_sent_from_memory() {
     let file = blob_path(dir.path(), "renditions", served.hash());
     let whole = fs::read(&file).unwrap();
     fs::write(&file, &whole[..whole.len() / 2]).unwrap();
-    // A response from memory would be shorter than it declares, and its client would wait for the rest.
+    // A response from memory would be shorter than its declared length, and the client would wait for the rest.
     for range in [None, Some(10..20)] {
         assert!(matches!(served.content(range).await.unwrap(), RenditionContent::Reader(_)));
     }

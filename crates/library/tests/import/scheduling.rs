@@ -17,18 +17,18 @@ pub(crate) const LONG_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Memory for reading a photo that leaves room for decoding another one.
 const LITTLE: u64 = 40 << 20;
-/// The share of the memory budget that is left to work that can wait, less what a process needs.
+/// The share of the memory budget for deferrable work, without the memory that a process itself needs.
 const NEARLY_ALL: u64 = 120 << 20;
-/// More than the whole budget.
+/// More than the whole memory budget.
 const TOO_MUCH: u64 = 1 << 30;
 
-/// OCR that waits for the test.
+/// OCR that waits until the test lets it continue.
 struct BlockedOcr {
     listener: TcpListener,
 }
 
 impl BlockedOcr {
-    /// OCR that needs this memory for each photo, and the settings of a machine that runs it.
+    /// OCR that needs this much memory per photo, and the settings of a service that uses it.
     async fn new(decode_workers: usize, memory_bytes: u64) -> (Self, Settings) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -40,7 +40,7 @@ impl BlockedOcr {
         (Self { listener }, settings)
     }
 
-    /// The next photo that is being read, until the connection is dropped.
+    /// Waits until OCR of the next photo has begun. It ends when the test drops the connection.
     async fn next(&self) -> TcpStream {
         timeout(LONG_TIMEOUT, self.listener.accept()).await.unwrap().unwrap().0
     }
@@ -59,7 +59,7 @@ async fn add(it: &Process, account: &Account, name: &str) {
     assert_eq!(report, ImportReport { imported: 1, ..ImportReport::default() }, "{name}");
 }
 
-/// Waits until no photo waits for its embedding, which would be computed beside the next photo and needs memory, too.
+/// Waits until all photos have their embeddings. Otherwise an embedding would need memory beside the next photo.
 async fn wait_for_appearance(it: &Process, account: &Account) {
     let is_done = async || {
         let stages = it.library.indexer.search_progress(Some(account.id)).await.unwrap();
@@ -70,7 +70,7 @@ async fn wait_for_appearance(it: &Process, account: &Account) {
     }
 }
 
-/// Imports a photo again, and waits until its text is read.
+/// Imports a known photo again. This waits until its text has been read.
 async fn wait_for_text(it: &Process, account: &Account, name: &str) {
     let paths = [fixture(name)];
     let import = it.library.ingest.import_folder(account.id, &paths, IndexingScope::Search, |_| {});
@@ -158,7 +158,7 @@ async fn idle_processors_run_ocr() {
     indexing.stop().await;
 }
 
-/// An import ends when its photos are visible; the next server reads them.
+/// An import ends when its photos are visible. The next server reads their text.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_import_leaves_ocr_to_the_next_server() {
     let dir = tempfile::tempdir().unwrap();

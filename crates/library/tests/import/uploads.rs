@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use crate::{Process, fixture, limited, process, process_with, scheduling::LONG_TIMEOUT, sha256};
 
-/// A stream of chunks that counts how many were read.
+/// A stream of chunks, and the number of chunks that were read from it.
 fn chunks(bytes: &[u8], length: usize) -> (impl Stream<Item = io::Result<Bytes>> + use<>, Arc<AtomicUsize>) {
     let read = Arc::new(AtomicUsize::new(0));
     let chunks: Vec<Bytes> = bytes.chunks(length).map(Bytes::copy_from_slice).collect();
@@ -148,7 +148,7 @@ async fn an_interrupted_upload_leaves_nothing() {
     assert!(matches!(outcome, Err(ImportError::Interrupted(_))), "{outcome:?}");
     assert_nothing_is_stored(&it, dir.path()).await;
 
-    // The sender disconnects, and the request is dropped.
+    // The client disconnects, and its request is cancelled.
     let (start, _) = chunks(&photo()[..20_000], 1000);
     let mut endless = Box::pin(it.library.ingest.import_stream(
         ann.id,
@@ -165,7 +165,7 @@ async fn an_interrupted_upload_leaves_nothing() {
     };
     timeout(LONG_TIMEOUT, begun).await.unwrap();
     drop(endless);
-    // A write that has begun ends before its file is deleted.
+    // The file is deleted only after a write in progress has ended.
     let deleted = async {
         while staged() > 0 {
             tokio::task::yield_now().await;

@@ -18,7 +18,7 @@ use crate::{Process, fixture, process};
 
 const OPTIONS: WatchOptions =
     WatchOptions { settle: Duration::from_millis(200), rescan: Duration::from_secs(3600) };
-/// A time after which a test fails instead of waiting for an event.
+/// A test fails if an event does not arrive within this time.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A running watch on the folder `photos`.
@@ -32,7 +32,7 @@ struct Watching {
 }
 
 impl Watching {
-    /// Watches a folder that already has these files, until it is in step.
+    /// Watches a folder that already has these files. Returns when the library is in step with it.
     async fn start(files: &[(&str, &str)], options: WatchOptions) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let photos = dir.path().join("photos");
@@ -68,7 +68,7 @@ impl Watching {
         self.dir.path().join("photos").join(name)
     }
 
-    /// All events up to the first that matches.
+    /// Waits for an event that matches. Returns all events up to it.
     async fn wait_for(&mut self, matches: impl Fn(&WatchEvent) -> bool) -> Vec<WatchEvent> {
         let mut seen = Vec::new();
         loop {
@@ -81,7 +81,7 @@ impl Watching {
         }
     }
 
-    /// Waits until so many files were imported, and returns their folders.
+    /// Waits until this many files were imported, and returns the folder of each import.
     async fn wait_for_imports(&mut self, number: u64) -> Vec<PathBuf> {
         let (mut imported, mut folders) = (0, Vec::new());
         while imported < number {
@@ -100,7 +100,7 @@ impl Watching {
         (it, ann, totals)
     }
 
-    /// Stops, and keeps the folder.
+    /// Stops watching, and returns the folder and the process for another run.
     async fn pause(self) -> (TempDir, Process, Account, WatchTotals) {
         self.stop.send(()).unwrap();
         (self.dir, self.it, self.ann, self.running.await.unwrap())
@@ -109,7 +109,7 @@ impl Watching {
 
 fn copy(to: &Path, source: &str) {
     fs::create_dir_all(to.parent().unwrap()).unwrap();
-    // Not `fs::copy`, which also copies modes.
+    // `fs::copy` would also copy the permissions.
     fs::write(to, fs::read(fixture(source)).unwrap()).unwrap();
 }
 
@@ -128,7 +128,7 @@ async fn existing_new_and_changed_files_are_imported_once() {
     assert_eq!(it.wait_for_imports(1).await, [it.path("")]);
     copy(&it.path("inner/b.jpg"), "media/landscape-2.jpg");
     assert_eq!(it.wait_for_imports(1).await, [it.path("inner")]);
-    // A file that moves into place is complete.
+    // A file that is moved into place is complete, so it is imported at once.
     copy(&it.path("upload.part"), "media/landscape-3.jpg");
     fs::rename(it.path("upload.part"), it.path("d.jpg")).unwrap();
     it.wait_for_imports(1).await;
@@ -178,7 +178,7 @@ async fn a_sidecar_that_arrives_later_is_applied() {
         }
     };
     tokio::time::timeout(PATIENCE, described).await.unwrap();
-    // A sidecar before its photo is not reported as long as the photo may follow.
+    // A sidecar without a photo is not reported at once, because the photo may follow.
     fs::write(it.path("b.jpg.xmp"), XMP).unwrap();
     copy(&it.path("b.jpg"), "media/cmyk.jpg");
     it.wait_for_imports(1).await;
@@ -230,7 +230,7 @@ async fn imported_files_are_not_read_again_after_a_restart() {
     let (a, b) = (it.path("a.jpg"), it.path("inner/b.jpg"));
     let (dir, it, ann, totals) = it.pause().await;
     assert_eq!(totals, WatchTotals { imported: 2, duplicates: 0, failed: 0 });
-    // These would fail if they were read.
+    // Importing these files would fail if they were read again.
     falsify(&a);
     falsify(&b);
     let mut it = Watching::resume(dir, it, ann, OPTIONS).await;

@@ -116,7 +116,7 @@ async fn invalid_responses_are_refused() {
 
     let long = analyze(&pool, b"hostile:long-words", &both).await.unwrap().text.unwrap();
     assert!(long.starts_with("a b\né") && long.chars().count() == domain::MAX_TEXT_CHARS);
-    // Excess bytes are not taken for the next response.
+    // Bytes after the end of a response do not become part of the next one.
     let many = analyze(&pool, b"hostile:many-pixels", &SMALL).await.unwrap();
     assert_eq!(many.picture.unwrap().rgb, [7; 30 * 20 * 3]);
     let honest = analyze(&pool, b"hostile:honest", &both).await.unwrap();

@@ -1,4 +1,4 @@
-//! Tests what a worker that was taken over can do. It has the real sandbox.
+//! Tests what a compromised worker can do. The workers run in the real sandbox.
 
 use sandbox::{FileFault, Pool, Urgency};
 
@@ -47,7 +47,7 @@ async fn a_worker_has_no_capabilities() {
         let lines = status.lines().filter_map(|line| line.strip_prefix("Cap")?.split_once(":\t"));
         lines.map(|(name, value)| (name.to_owned(), u64::from_str_radix(value, 16).unwrap())).collect()
     };
-    // Only a process with CAP_SETPCAP can empty the bounding set, which has no effect without new privileges.
+    // Only a process with CAP_SETPCAP can empty the bounding set. The set has no effect on a process that cannot gain privileges.
     let is_bounded = sets(&status("self")).iter().any(|(name, value)| name == "Eff" && value & (1 << 8) != 0);
     let status = status(&process.to_string());
     for (name, value) in sets(&status) {

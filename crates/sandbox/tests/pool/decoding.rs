@@ -99,7 +99,7 @@ async fn invalid_file_is_refused_with_a_reason() {
         (b"hello, I am a text", RefusalKind::UnknownFormat),
         (b"GIF89a", RefusalKind::Truncated),
         (b"GIF89a\xFF\xFF\xFF\xFF\0\0\0,\0\0\0\0\x01\0\x01\0\0", RefusalKind::TooManyPixels),
-        // Its headers are valid, its pixels are not: refused while it is rendered.
+        // The headers of this file are valid and its pixels are not, so it is refused while it is rendered.
         (photo.get(..photo.len() / 40).unwrap(), RefusalKind::Corrupt),
     ] {
         let limits = Limits::default();
@@ -147,7 +147,7 @@ impl FileSource for FaultySource {
 }
 
 #[tokio::test]
-async fn failing_source_is_not_the_files_fault() {
+async fn failing_source_is_no_fault_of_the_file() {
     let pool = Pool::new(hostile()).unwrap();
     let half = Ok(Bytes::from_static(b"hostile:"));
     let check = async |length, chunks: Vec<_>, expect: &str| {

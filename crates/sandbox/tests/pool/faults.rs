@@ -122,7 +122,7 @@ async fn dropped_job_kills_its_worker() {
 }
 
 #[tokio::test]
-async fn start_failure_is_not_the_files_fault() {
+async fn start_failure_is_no_fault_of_the_file() {
     let check = async |command: WorkerCommand, reason: &str| {
         let pool = Pool::new(PoolOptions { command, ..hostile() }).unwrap();
         match decode(&pool, PHOTO, Urgency::Background).await {
@@ -172,7 +172,7 @@ async fn workers_end_with_their_pool() {
 
 #[test]
 fn workers_end_with_the_runtime() {
-    // The runtime ends without closing the pool, as it does when a service is stopped.
+    // The runtime ends without closing the pool, as when a service is stopped.
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let (pool, process) = runtime.block_on(async {
         let pool = Pool::new(hostile()).unwrap();
@@ -183,7 +183,7 @@ fn workers_end_with_the_runtime() {
     drop(pool);
     drop(runtime);
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    // The process may remain as a zombie, because there is no parent left to wait for it.
+    // The process may remain as a zombie, because no task is left that waits for it.
     runtime.block_on(async {
         let state = || fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
         let ended = async {

@@ -39,7 +39,7 @@ fn honest() -> PoolOptions {
     }
 }
 
-/// Workers that misbehave as the file requests; see the example `hostile_decoder`.
+/// Workers that misbehave in the way that a file names; see the example `hostile_decoder`.
 fn hostile() -> PoolOptions {
     PoolOptions { command: worker("hostile_decoder", &[]), ..honest() }
 }

@@ -49,7 +49,7 @@ async fn text_is_read_in_a_sandboxed_process() {
     assert!(lines.len() >= 20 && lines[0].starts_with("Lorem"), "{page}");
     let bill = read(&pool, &sample("samples/restaurant-bill.jpg")).await.unwrap();
     assert!(bill.contains("Tavolo"), "{bill}");
-    // The same worker has done all of that.
+    // One task can both read the text and give the picture.
     let both = AnalysisTask { max_side_px: Some(64), read_text: true };
     let analysis =
         pool.analyze(&sample("samples/orange-lossless.webp"), &both, Urgency::Deferrable).await.unwrap();
@@ -90,7 +90,7 @@ async fn missing_ocr_is_reported() {
                 other => panic!("{other:?}"),
             }
         }
-        // It still decodes.
+        // The pool still decodes photos.
         let look = AnalysisTask { max_side_px: Some(64), read_text: false };
         pool.analyze(&sample("samples/orange-lossless.webp"), &look, Urgency::Deferrable).await.unwrap();
         pool.ocr_status().await.unwrap()
@@ -106,7 +106,7 @@ async fn missing_ocr_is_reported() {
     assert_eq!((languages, missing), (vec!["eng".to_owned()], vec!["xyz".to_owned()]));
 }
 
-/// Workers that read the language in a file when they start.
+/// Workers that get their language from a file when they start.
 fn ocr_options_from_file(file: &Path) -> PoolOptions {
     let script = r#"read -r languages < "$1"; exec "$0" "$languages""#;
     let decoder = worker("decoder", &[]).program;
@@ -119,7 +119,7 @@ fn ocr_options_from_file(file: &Path) -> PoolOptions {
 async fn languages_installed_later_are_found() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("installed-later");
     let install = |language: &str| {
-        // Atomically: a worker that starts meanwhile reads one of the two languages.
+        // The file is replaced atomically, so that a starting worker never reads an empty file.
         let next = file.with_extension("next");
         fs::write(&next, format!("{language}\n")).unwrap();
         fs::rename(&next, &file).unwrap();
@@ -166,7 +166,7 @@ async fn malicious_files_are_refused() {
     let pool = Pool::new(PoolOptions { max_pixels: 20_000_000, ..ocr_options("eng") }).unwrap();
     let page = sample("samples/lorem-ipsum.png");
     let half = page.slice(..page.len() / 2);
-    // A truncated file is read in part or refused; the worker continues.
+    // A truncated file may be read in part or refused. In both cases, the worker continues.
     let _ = pool.analyze(&half, &TEXT, Urgency::Deferrable).await;
     for file in [page.slice(..40), bomb(), Bytes::from_static(b"GIF89a")] {
         match pool.analyze(&file, &TEXT, Urgency::Deferrable).await {
@@ -177,7 +177,7 @@ async fn malicious_files_are_refused() {
     assert!(read(&pool, &page).await.is_some());
 }
 
-/// A PNG that announces 100,000 x 100,000 pixels.
+/// A small PNG whose header declares 100,000 x 100,000 pixels.
 fn bomb() -> Bytes {
     let mut png = sample("samples/lorem-ipsum.png").to_vec();
     png[16..24].copy_from_slice(&[0, 1, 0x86, 0xA0, 0, 1, 0x86, 0xA0]);

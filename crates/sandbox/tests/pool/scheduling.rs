@@ -53,7 +53,7 @@ async fn photo_beyond_the_budget_is_decoded() {
     assert!(a.is_ok() && b.is_ok() && c.is_ok());
 }
 
-/// The deferrable job never ends by itself, and holds the whole budget.
+/// The deferrable job never ends by itself, and holds the whole memory budget.
 #[tokio::test(flavor = "multi_thread")]
 async fn deferrable_job_stops_for_others_and_starts_again() {
     let pool = Arc::new(Pool::new(PoolOptions { workers: 1, memory_bytes: 1, ..hostile() }).unwrap());
@@ -95,7 +95,7 @@ async fn at_most_two_more_processes_than_workers_run() {
         processes.extend(jobs.join_all().await);
         processes.sort_unstable();
         processes.dedup();
-        // Workers that were replaced are killed, and may still be exiting.
+        // Workers that were replaced are killed. They may need a moment to exit.
         let running = async {
             while processes.iter().filter(|process| crate::is_running(**process)).count() > 4 {
                 tokio::time::sleep(std::time::Duration::from_millis(5)).await;

@@ -55,7 +55,7 @@ async fn reverting_and_migrating_again_restores_the_schema() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_filled_database_of_every_earlier_state_upgrades() {
+async fn filled_databases_of_every_earlier_schema_are_upgraded() {
     let (store, database) = fresh_store().await;
     let up = schema(database.direct_url()).await;
     let seed = Seed::new(std::sync::Arc::new(store.clone()));

@@ -7,7 +7,7 @@ use test_postgres::TestDatabase;
 
 oauth_core::conformance_suite!(store_with_users);
 
-/// A store whose first accounts are the suite's users.
+/// A store whose accounts have the ids of the suite's users.
 async fn store_with_users() -> (PostgresStore, TestDatabase) {
     let (store, database) = crate::fresh_store().await;
     let seed = Seed::new(std::sync::Arc::new(store.clone()));

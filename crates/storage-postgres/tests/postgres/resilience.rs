@@ -48,7 +48,7 @@ async fn writes_of_one_account_leave_connections_to_others() {
     let store = PostgresStore::open(PostgresUrl::parse(&database.url()).unwrap(), options).await.unwrap();
     let seed = Seed::new(std::sync::Arc::new(store.clone()));
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
-    // Another machine is writing for this account.
+    // This lock shows the store that another machine is writing for the account.
     let lock = format!("SELECT pg_advisory_lock({})", (0x5048_4F54_i64 << 32) | ann.account.0);
     let holder = database.hold(&lock).await;
     let waiting: Vec<_> = (0..20)

@@ -107,7 +107,7 @@ async fn derived_values_are_repaired() {
         let (store, folder) = seeded().await;
         break_rows(&folder, &sql);
         if rule == StoreRule::RootFolder {
-            // The image and the partial file are no longer stored.
+            // The deletion of the files also changes the sum of stored bytes.
             repair(&store, StoreRule::StoredBytes).await;
         }
         assert_eq!(broken(&store).await, [(rule, found)], "{sql}");
@@ -127,7 +127,7 @@ async fn rows_that_cannot_be_derived_are_reported() {
             format!("UPDATE files SET parent_id = {} WHERE id = {}", file("4.jpg"), file("1.jpg")),
         ),
         (StoreRule::FileParent, 1, format!("UPDATE files SET parent_id = {other} WHERE id = {}", file("d"))),
-        // A cycle: the folder b is in its folder c.
+        // A cycle: the folder b is moved into its subfolder c.
         (
             StoreRule::FileParent,
             2,
@@ -163,7 +163,7 @@ async fn rows_that_cannot_be_derived_are_reported() {
         );
         repair(&store, rule).await;
         assert_eq!(violations(&store, rule).await, broken_rows, "{sql}");
-        // The sums follow the folders.
+        // The sums of bytes in folders can be repaired after the change.
         repair(&store, StoreRule::FolderBytes).await;
         assert_eq!(violations(&store, StoreRule::FolderBytes).await, [], "{sql}");
     }

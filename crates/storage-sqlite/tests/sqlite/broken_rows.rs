@@ -211,7 +211,7 @@ struct Page {
     bytes: i64,
 }
 
-/// The number and the length of the first page of the table of images.
+/// The number and the length of the root page of the table `images`.
 fn first_page_of_images(path: &std::path::Path) -> (usize, usize) {
     let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
     let page: Page = diesel::sql_query(

@@ -33,7 +33,7 @@ async fn cancelled_callers_leave_no_transaction_open() {
         cancel(store.lease_jobs(lease(&worker, NOW), DECODERS), after).await;
         cancel(store.release_leases(&worker), after).await;
         cancel(store.page_images(ann, &page), after).await;
-        // With an open transaction here, the other store would time out waiting for the lock.
+        // If a cancelled call left a transaction open, the other store would wait for the lock until its time-out.
         other.mark_synced(ann.account, NOW).await.unwrap();
         store.abandon_leases(&worker).await.unwrap();
     }

@@ -23,7 +23,7 @@ fn frequent_look_ups_run_on_the_calling_thread() {
         assert_eq!(holder.map(Result::unwrap), Some(None));
         let holder = store.grant_holder("none").now_or_never();
         assert_eq!(holder.map(Result::unwrap), Some(None));
-        // Longer operations wait for the occupied blocking thread.
+        // Longer operations need the blocking thread, which is occupied.
         assert!(store.page_images(ann, &ListQuery::default()).now_or_never().is_none());
         drop(release);
         assert!(occupied.await.unwrap());

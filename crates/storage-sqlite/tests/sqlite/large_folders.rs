@@ -19,7 +19,7 @@ fn run(path: &Path, sql: &str) {
 /// Several photos, because a photo may have only a limited number of files.
 const PHOTOS: i64 = 30;
 
-/// Inserts this many files of the images into the folder of that name, faster than through the store.
+/// Inserts this many files of the images into a folder. This is faster than through the store.
 fn fill(path: &Path, folder: &str, count: u32) {
     run(
         path,
@@ -59,7 +59,7 @@ async fn a_large_folder_is_listed_moved_copied_and_swept() {
     assert!(listing.members.iter().all(|member| is_live(&member.kind)));
     assert!(listing.members.is_sorted_by_key(|member| member.name.clone()));
 
-    // All of them were modified at the same time.
+    // All files have the same modification time, so the pages need a second key.
     let started = Instant::now();
     let mut next = Some(FilePosition::after(NOW));
     let mut visited = 0;

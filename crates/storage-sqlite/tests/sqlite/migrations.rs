@@ -83,7 +83,7 @@ async fn images_survive_reverted_and_repeated_migrations() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn images_from_before_the_map_are_added_to_it() {
+async fn existing_images_are_added_to_the_map() {
     let (store, _folder) = fresh_store().await;
     let seed = Seed::new(std::sync::Arc::new(store.clone()));
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
@@ -124,7 +124,7 @@ async fn photos_from_before_the_migration_get_their_cameras() {
     assert_eq!(store.cameras(ann, 10).await.unwrap(), cameras);
 }
 
-/// The number of migrations, all of which are applied.
+/// The number of migrations. Checks that all of them are applied.
 async fn count_migrations(store: &SqliteStore) -> usize {
     assert!(store.pending_migrations().await.unwrap().is_empty());
     let folder = TempDir::new().unwrap();
@@ -138,7 +138,7 @@ async fn the_migration_queues_full_renditions_of_existing_images() {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     let photos: Vec<Photo> = (0..6).map(|at| Photo::at_second(at).original(seed.hash())).collect();
     let ids = seed.images(ann.account, photos.clone()).await;
-    // The third already has one, the fifth is deleted, and another account also has the first.
+    // The third image already has a full rendition, the fifth is deleted, and another account also has the first.
     let full = seed.rendition(Rendition::Full, photos[2].size);
     seed.announce(&[rendition_blob(&full)]).await;
     let original = |at: usize| photos[at].original.unwrap();
@@ -189,7 +189,7 @@ async fn renditions_survive_the_rebuild_of_their_table() {
     seed.images(ann.account, random_photos(20, NOW, 1)).await;
     let mut stored = renditions(&path);
     assert_eq!(stored.len(), 60);
-    // An older schema knows no previews.
+    // The older schema cannot store previews.
     stored.retain(|rendition| rendition.name != Rendition::Preview.name());
 
     let is_rebuild = |name: &String| name.contains("rendition_names");

@@ -29,7 +29,7 @@ use storage_conformance::{NOW, Photo, Seed, indexed, original_blob, rendition_bl
 
 use crate::fresh_store;
 
-/// Every statement that a connection ran since the recorder was set.
+/// Every statement that a connection has run since the recorder was set.
 static STATEMENTS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 struct Recorder;
@@ -136,7 +136,7 @@ async fn run_hot_operations(store: SharedStore) {
     let of_camera = Filter { camera: Some("Acme Pinhole 1".to_owned()), ..Filter::default() };
     store.candidate_image_keys(ann, &of_camera, 9).await.unwrap();
     store.count_images(ann).await.unwrap();
-    // As many as a page has.
+    // As many ids as a page has images.
     store.images(ann, &vec![ids[3].clone(); 50]).await.unwrap();
     store.images_by_key(ann, &(0..50).map(ImageKey).collect::<Vec<_>>()).await.unwrap();
     store.image(ann, &ids[3]).await.unwrap();
@@ -468,7 +468,7 @@ struct CompileOption {
     compile_options: String,
 }
 
-/// The options of `.cargo/config.toml`, without which every query is slower.
+/// `.cargo/config.toml` sets these options. Without them, every query is slower.
 #[test]
 fn sqlite_is_compiled_with_the_options_of_the_workspace() {
     let mut c = SqliteConnection::establish(":memory:").unwrap();

@@ -162,7 +162,7 @@ async fn words_of_an_older_version_are_indexed_again_in_batches() {
     while store.reindex_words(9).await.unwrap() > 0 {}
     assert_eq!(store.count_outdated_words().await.unwrap(), 0);
     let mut connection = connection(&folder);
-    // As if an older version had found other words.
+    // Changes the index as if an older version had found other words.
     connection
         .batch_execute(
             "UPDATE word_index SET version = 0;
@@ -222,7 +222,7 @@ async fn the_index_of_a_newer_version_is_not_rebuilt() {
         assert_eq!(found(&store, ann, "lantern").await, turns, "new images are found");
         assert_eq!(found(&store, ann, "boats").await, 25 - turns);
 
-        // The newer program indexes what the older one added, but not the whole library again.
+        // The newer program indexes only the images that the older one changed, not the whole library again.
         connection.batch_execute(&format!("UPDATE word_index SET version = {}", words::VERSION)).unwrap();
         let left = store.count_outdated_words().await.unwrap();
         assert!((2..25).contains(&left), "{left}");
@@ -257,7 +257,7 @@ async fn the_words_of_a_batch_are_one_segment() {
     empty_index(&store).await;
     assert_eq!(store.reindex_words(200).await.unwrap(), 120);
     let mut connection = connection(&folder);
-    // FTS5 numbers the pages of a segment from its number on, shifted by 37 bits. The first rows are not pages.
+    // FTS5 stores the number of the segment in the upper bits of a page's id, from bit 37. Ids up to 10 are not pages.
     let segments: Segments =
         sql_query("SELECT count(DISTINCT id >> 37) AS count FROM image_words_data WHERE id > 10")
             .get_result(&mut connection)

@@ -116,7 +116,7 @@ async fn concurrent_searches_read_each_row_once_and_see_all_earlier_rows() {
 }
 
 #[tokio::test]
-async fn cancelled_search_leaves_its_rows() {
+async fn rows_read_by_a_cancelled_search_stay_cached() {
     let cache = Cache::new(usize::MAX);
     let search = async {
         let mut writer = cache.fill(key(1), DIMENSIONS).await;
@@ -146,6 +146,6 @@ async fn restarted_index_is_empty() {
     drop(writer);
     assert_eq!(rows(&cache, 1).await, 1);
 
-    // Another encoder with the same id, as after a restored backup.
+    // Vectors of another length: another encoder has the same id, as after a restored backup.
     assert_eq!(cache.fill(key(1), DIMENSIONS + 1).await.len(), 0);
 }

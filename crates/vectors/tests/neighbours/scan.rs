@@ -28,7 +28,7 @@ fn exact(query: &[f32], stored: &[Vec<u8>], most: usize) -> Vec<usize> {
     all.into_iter().take(most).map(|(_, number)| number).collect()
 }
 
-/// The candidates of a scan, scored again with the stored vectors.
+/// The numbers of a scan's candidates, sorted by their exact similarities to the stored vectors.
 fn rescored(query: &[f32], stored: &[Vec<u8>], scan: &ScanResult, most: usize) -> Vec<usize> {
     let mut hits: Vec<ScoredRow> = scan.best.clone();
     for hit in &mut hits {
@@ -84,7 +84,7 @@ fn filters_apply_in_every_segment() {
     let vectors: Vec<Vec<f32>> = (0..7000).map(|_| vector(random, 4, None)).collect();
     let index = index_of(&vectors);
     let query = vector(random, 4, None);
-    // If many scattered rows pass, all products are computed; otherwise only those of the passing rows.
+    // If many scattered rows pass, the scan computes all products, otherwise only those of the passing rows.
     for share in [1, 2, 3, 50, 3000] {
         let images: KeySet = (0..7000).step_by(share).map(|number| row(number).image).collect();
         let filter = RowFilter { images: Some(&images), ..RowFilter::default() };
@@ -190,7 +190,7 @@ fn row_of_512_numbers_takes_at_most_600_bytes() {
     assert!(small.bytes() < 20_000, "{}", small.bytes());
 }
 
-/// A filter that is evaluated row by row.
+/// The reference for a filter: it checks each row on its own.
 #[derive(Debug, Clone)]
 struct PlainFilter {
     captured_ms: Option<RangeInclusive<i64>>,
@@ -236,7 +236,7 @@ fn plain_filter() -> impl Strategy<Value = PlainFilter> {
 
 proptest! {
     #[test]
-    fn filter_passes_the_same_rows_as_a_plain_one(
+    fn filter_passes_the_same_rows_as_the_reference(
         filter in plain_filter(),
         rows in prop::collection::vec(
             (0_i64..40, 0_i64..100, prop::option::of((-90.0..90.0, -180.0..180.0)), -1.0_f32..1.0),

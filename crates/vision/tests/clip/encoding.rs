@@ -113,7 +113,7 @@ fn text_without_words_gives_no_query() {
 }
 
 #[test]
-fn name_depends_on_weights_and_settings() {
+fn name_of_a_model_depends_on_its_weights_and_settings() {
     let options = Options { runtime: Runtime::Tract, ..Options::default() };
     let model = TestModel::new("clip");
     let name = |folder: &Path| ClipModel::load(folder, &options).unwrap().name().to_owned();
@@ -128,7 +128,7 @@ fn name_depends_on_weights_and_settings() {
 fn missing_library_is_an_error_only_if_required() {
     let model = TestModel::new("clip");
     let nothing = Some(model.folder().join("config.json"));
-    // A process can load the library only once, so another test may have loaded it.
+    // A process loads the library only once. Another test may have loaded it before with a valid path.
     let ort = Options { runtime: Runtime::Ort, library: nothing.clone(), threads: 1 };
     let auto = Options { runtime: Runtime::Auto, ..ort.clone() };
     let found = Runtime::detect(&auto);
@@ -167,7 +167,7 @@ fn errors_of_broken_models_name_the_file() {
             fs::write(model.folder().join(file), b"\x08\x09garbage\xff{").unwrap();
         });
         check("clip", file, &|model| fs::write(model.folder().join(file), b"").unwrap());
-        // Changed after installation.
+        // The file is changed after the model was loaded.
         check("clip", file, &|model| {
             ClipModel::load(model.folder(), &Options::default()).unwrap();
             fs::write(model.folder().join(file), b"shorter").unwrap();

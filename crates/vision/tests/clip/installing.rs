@@ -94,7 +94,7 @@ fn replacement_is_atomic() {
     source.edit("visual/preprocess_cfg.json", |text| text.replace("bicubic", "bilinear"));
     install(&models, source.folder()).unwrap();
     assert_ne!(models.active_model().unwrap(), before);
-    // Otherwise a running process would mix two models.
+    // A running process must not mix the two models.
     assert!(running.self_test().unwrap_err().to_string().contains("was replaced"));
     assert_eq!(entries(&models), ["clip", "in-use"]);
 

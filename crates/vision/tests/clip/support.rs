@@ -35,7 +35,7 @@ impl TestModel {
     pub(crate) fn new(name: &str) -> Self {
         let temporary = tempfile::tempdir().unwrap();
         let folder = temporary.path().join(name);
-        // The multilingual model has only a text encoder of its own.
+        // The multilingual model has its own text encoder, and the visual encoder of the model `clip`.
         let visual = models().join(if name == "xlm" { "clip" } else { name });
         copy(&visual.join("visual"), &folder.join("visual"));
         copy(&models().join(name).join("textual"), &folder.join("textual"));

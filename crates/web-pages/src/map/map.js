@@ -1,11 +1,11 @@
-// Moves the map. The page of each view comes from the server; while the map moves, only its clusters are loaded.
+// Moves the map. The server renders the page of each view. While the map moves, only its clusters are loaded.
 
 const MAP_KEYS = [
   ['Arrows', 'Move the map that has the focus'],
   ['+, -', 'Zoom the map that has the focus'],
 ];
 const MAX_MAP_ZOOM = 18;
-/** Between requests while the map moves, and until it is at rest. */
+/** The pause between requests while the map moves, and the time without movement after which the map is at rest. */
 const CLUSTERS_MS = 150;
 const MAP_REST_MS = 350;
 
@@ -15,7 +15,7 @@ function startMap(map) {
   const viewOf = ({ dataset: { z, x, y } }) => ({ zoom: Number(z), x: Number(x), y: Number(y) });
   /** The view that the outlines were drawn for: zoom, and the centre as shares of the world. */
   let drawn = viewOf(map);
-  /** What is shown. One unit of the server is one pixel. */
+  /** The view that is shown. With the script, one unit of the server is one pixel. */
   let view;
   let width;
   let height;
@@ -29,10 +29,10 @@ function startMap(map) {
     const latitude = (Math.atan(Math.sinh((0.5 - view.y) * 2 * Math.PI)) * 180) / Math.PI;
     return `z=${view.zoom.toFixed(2)}&lat=${latitude.toFixed(5)}&lon=${((wrapped(view.x) - 0.5) * 360).toFixed(5)}`;
   };
-  /** An address with the size of the map. */
+  /** Adds the size of the map to an address. */
   const sized = (address) => `${address}${address.includes('?') ? '&' : '?'}w=${width}&h=${height}`;
 
-  /** Places everything for the present view. */
+  /** Moves the outlines and the clusters to their places in the present view. */
   function place() {
     const move = (element, { x, y }, scale = 1) => {
       const [right, down] = [wrapped(x - view.x + 0.5) - 0.5, y - view.y].map((share) => share * size());
@@ -146,7 +146,7 @@ function startMap(map) {
 
   addEventListener('popstate', () => visit(location.pathname + location.search));
 
-  /** Uses one pixel for each unit. */
+  /** Measures the map, and makes one unit of the drawing one pixel. */
   function measure() {
     [width, height] = [map.clientWidth, map.clientHeight];
     world.setAttribute('viewBox', `${-width / 2} ${-height / 2} ${width} ${height}`);

@@ -7,7 +7,7 @@ export const RESOURCE = '/api/mcp/v1';
 export class App {
   #service;
   #verifier = randomBytes(32).toString('base64url');
-  /** Special characters must come back unchanged. */
+  /** The service must return special characters unchanged. */
   state = `a state/with+odd &characters ${randomBytes(4).toString('hex')}`;
 
   /** Registers with the service. */

@@ -6,12 +6,12 @@ import { TIMEOUT_MS } from './watch.mjs';
 /** A command of BiDi that playwright-core sends for each page, and that Firefox 153 does not know. */
 const MEDIA_FEATURES = 'emulation.setMediaFeaturesOverride';
 const PREFERENCES = {
-  // What that command would set for these tests.
+  // This preference replaces that command.
   'ui.prefersReducedMotion': 1,
-  // A mouse, which is fine (2) and hovers (4). Without a screen, Firefox reports none.
+  // Reports a mouse: a fine pointer (2) that can hover (4). Without a screen, Firefox reports no pointer.
   'ui.primaryPointerCapabilities': 6,
   'ui.allPointerCapabilities': 6,
-  // playwright-core waits for documents to load, also after Back.
+  // Disables the cache of pages, because playwright-core waits for a document to load also after Back.
   'browser.sessionhistory.max_total_viewers': 0,
 };
 
@@ -21,7 +21,7 @@ export async function launchFirefox() {
   if (!executablePath) throw new Error('FIREFOX must be the path of the browser');
   const options = { channel: 'moz-firefox', executablePath, firefoxUserPrefs: PREFERENCES, timeout: TIMEOUT_MS };
   const browser = await playwright.firefox.launch(options);
-  // No public interface leads to the session.
+  // There is no public interface to the session.
   const session = Object.getPrototypeOf(browser._connection.toImpl(browser)._browserSession);
   const { send } = session;
   session.send = async function (method, parameters) {

@@ -85,7 +85,7 @@ function png(width, height, colour) {
 }
 
 export class Gallery {
-  /** The URLs that the app itself requested. */
+  /** The URLs of the requests that the app sent itself, not through the host. */
   asked = [];
 
   /** Opens the app in a host, without calling the tool yet. */
@@ -115,7 +115,7 @@ export class Gallery {
       pictures: frame.locator('#grid > li'),
       viewer: frame.getByRole('dialog').and(frame.locator('#viewer')),
       albumDialog: frame.getByRole('dialog', { name: 'New album' }),
-      // By id: its name changes while more photos load.
+      // Found by its id, because its name changes while more photos load.
       more: frame.locator('#more button'),
       notice: frame.locator('#notice'),
       state: frame.locator('#state'),

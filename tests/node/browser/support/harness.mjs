@@ -6,7 +6,7 @@ import { words, signIn } from './pages.mjs';
 import { Service } from './service.mjs';
 import { TIMEOUT_MS, Watch } from './watch.mjs';
 
-/** A base URL that phones can reach. Over http, so browsers offer it less than they offer localhost. */
+/** A base URL that phones can reach. It uses http, so browsers disable some functions that they enable on localhost. */
 export const HOME_URL = 'http://photos.test';
 /** Ends a test that hangs. */
 const TEST_TIMEOUT_MS = 10 * 60_000;

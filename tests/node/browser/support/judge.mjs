@@ -90,7 +90,7 @@ export async function faultsOfKeyboard(page) {
     faults.push(...found.map((fault) => `by keyboard, light: ${fault}`));
   }
   await page.emulateMedia({ colorScheme: 'dark' });
-  // The order is the same, and a focus that follows a key is drawn as if it came from one.
+  // The tab order is the same in both. After a key press, browsers draw a focus that a script sets like one from the keyboard.
   const found = await page.evaluate(focusEach, { contrast: FOCUS_CONTRAST });
   faults.push(...found.map((fault) => `by keyboard, dark: ${fault}`));
   await page.emulateMedia({ colorScheme: null });

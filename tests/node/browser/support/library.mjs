@@ -1,4 +1,4 @@
-// A library with 20,000 photos, and what its pages show.
+// A library with 20,000 photos, and measurements of its pages.
 //
 // LARGE_LIBRARY is a data folder with such a library; tests run on a copy. Or LIBRARY_URL is a running service that needs no
 // sign-in.
@@ -60,7 +60,10 @@ export class Page {
     await this.browser.send('Emulation.setCPUThrottlingRate', { rate: SLOW_CPU });
   }
 
-  /** Counts bytes of responses until the returned function is called, or until the last of some images was complete. */
+  /**
+   * Counts the bytes of responses. The returned function ends the count; given images, it counts only until the last of them was
+   * complete.
+   */
   countBytes() {
     const responses = new Map();
     const complete = [];
@@ -131,7 +134,7 @@ export class Page {
     return this.page.evaluate((top) => scrollBy({ top, behavior: 'instant' }), top);
   }
 
-  /** Numbers of what is in the document and in memory. */
+  /** The number of elements in the document, and the memory of scripts in bytes. */
   async weight() {
     await this.browser.send('HeapProfiler.collectGarbage');
     const { metrics } = await this.browser.send('Performance.getMetrics');
@@ -145,7 +148,7 @@ export class Page {
   }
 }
 
-/** Asserts a limit, and prints the value. */
+/** Prints a value and checks its limit. Limits of times are checked only if `BUDGETS` is 1. */
 export function within(context, name, value, limit, isTime = false) {
   console.log(`${context}: ${name} ${Math.round(value * 1000) / 1000} (at most ${limit})`);
   if (!isTime || JUDGES_TIMES) assert.ok(value <= limit, `${name}: ${value}, at most ${limit}`);

@@ -20,7 +20,7 @@ export function png(number, width, height) {
   let state = number + 1;
   for (let place = 0; place < pixels.length; place += 1) {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    // Each row begins with its filter, which is none.
+    // Each row begins with the type of its filter: 0 for none.
     pixels[place] = place % (1 + width * 3) === 0 ? 0 : state >>> 24;
   }
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
@@ -28,7 +28,7 @@ export function png(number, width, height) {
   return Buffer.concat([signature, ...parts]);
 }
 
-/** This many photos. Each tenth is longer than what is sent with the first request. */
+/** This many photos. Every tenth is too long for the first request of its upload. */
 export const photos = (count) =>
   Array.from({ length: count }, (_, number) => ({
     name: `photo-${number}.png`,

@@ -13,7 +13,7 @@ const START_TIMEOUT_MS = 2 * 60_000;
 /** The password of every test account. */
 export const PASSWORD = 'a password of the tests';
 
-/** The caller's environment without its PHOTOS_ settings, and with OCR off: it would slow the browser down. */
+/** The caller's environment without its PHOTOS_ settings, and with OCR off, because OCR would slow the browser down. */
 const environment = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PHOTOS_'))),
   PHOTOS_OCR_LANGUAGES: 'off',
@@ -24,10 +24,10 @@ export class Service {
   #server;
   #address;
   #log = '';
-  /** The lines it printed. */
+  /** The lines that the server has printed. */
   output = [];
 
-  /** Starts a server. With a base URL, browsers reach it through `proxy`. With a folder, it has a copy of the library in it. */
+  /** Starts a server. With a base URL, browsers reach it through `proxy`. With a folder, it serves a copy of the library in it. */
   static async start({ baseUrl, folder } = {}) {
     const service = new Service();
     const named = baseUrl ? ['--base-url', baseUrl] : [];
@@ -41,7 +41,7 @@ export class Service {
       throw error;
     }
     service.origin = baseUrl ?? service.#address;
-    // A server also answers requests as a proxy sends them, so names need no lookup.
+    // The server also understands requests that are meant for a proxy. With the server as its proxy, a browser looks up no names.
     service.proxy = baseUrl ? { server: service.#address } : undefined;
     return service;
   }
@@ -87,7 +87,7 @@ export class Service {
     for (const name of ['stdout', 'stderr']) {
       command[name].setEncoding('utf8').on('data', (text) => (texts[name] += text));
     }
-    // A command that exits at once has closed its input. Its status says whether it succeeded.
+    // A command that exits at once closes its input, so writing fails. Only its exit status says whether it succeeded.
     command.stdin.on('error', () => {});
     command.stdin.end(input);
     const [code] = await once(command, 'close');

@@ -202,7 +202,7 @@ const states = {
   },
   timeline: async (visit, person) => {
     await withPhotos(visit, person, '/');
-    // Until the script is ready, photos keep the places for the first width of the window.
+    // Until the script is ready, photos keep the places for the initial width of the window.
     await visit.page.locator('#timeline.placed').waitFor();
   },
   'timeline-selecting': async (visit, person) => {
@@ -312,12 +312,12 @@ const states = {
   'connect-device-expired': (visit) => visit.open('/index.php/login/v2/flow/unknown'),
   'account-sync-uploading': async (visit, person) => {
     await visit.signIn(person, '/account/sync');
-    // The files wait longer for this answer than the page for its first drawing.
+    // Delays this response, so that the page draws the waiting files before it.
     await visit.page.route('**/upload/known', async (route) => {
       await visit.page.waitForTimeout(300);
       await route.continue();
     });
-    // Nothing leaves the browser, so the upload stays as it is.
+    // These requests never get a response, so the upload stays in this state.
     await visit.page.route('**/upload/', () => {});
     await choose(visit.page, photos(5));
     await visit.page.locator('#upload .uploads li').first().waitFor();
@@ -378,13 +378,16 @@ const states = {
 
 export const stateNames = Object.keys(states);
 
-/** The states that axe-core and the tests of layout judge. Both take the parts of a map for visible that its edge cuts off. */
+/**
+ * The states that axe-core and the tests of layout judge. States with a map are excluded, because both tools report the parts that
+ * the edge of the map cuts off.
+ */
 export const judgedStateNames = stateNames.filter((name) => !['map', 'map-of-a-place'].includes(name));
 
-/** States with what only a library shows that phones can reach. */
+/** States that need a library that phones can reach. */
 const AT_HOME = ['photo-sync-steps', 'account-sync-with-devices', 'account-sync-new-password', 'account-sync-qr-code'];
 
-/** Opens a browser and brings it to a state, for a new account: of the given name, or of one that the world chooses. */
+/** Opens a browser and brings it to a state, with a new account. Without a name, the world chooses one. */
 export async function show(world, name, options, accountName) {
   const ownService = name.startsWith(SET_UP) ? await Service.start() : undefined;
   const service = ownService ?? (AT_HOME.includes(name) ? await world.atHome() : world.service);

@@ -21,7 +21,7 @@ export const summary = (page) => page.locator('#upload-summary').textContent();
 /** A button of the upload. */
 export const button = (page, name) => page.locator('#upload').getByRole('button', { name });
 
-/** What the page says about the last choice of files. */
+/** The remark of the page about the files that were chosen last. */
 export const remark = (page) => page.locator('#upload > .notice');
 
 /** The texts about files that were not uploaded. */

@@ -5,13 +5,13 @@ import assert from 'node:assert/strict';
 /** Ends a wait that can no longer succeed. Long enough for a busy machine: no verdict depends on speed. */
 export const TIMEOUT_MS = 60_000;
 const POLL_MS = 20;
-// A test may type before autofocus runs, faster than any person.
+// Chromium logs this if a test types before autofocus runs. A person is never that fast.
 const TYPED_EARLY = /^Autofocus processing was blocked because a document already has a focused element/;
 /** What Chromium reports when the end of a session deletes cached photos. */
 const CACHE_CLEARED = /^Clear-Site-Data header on '[^']+': Cleared data types: "cache"\.$/;
 const NOTICES = [TYPED_EARLY, CACHE_CLEARED];
-// Chromium's own error page, shown in a frame that was refused, fails when it is closed while it loads. The pages of the
-// service have no Trusted Types policy.
+// The error is from Chromium's own error page in a refused frame, which fails when it is closed while it loads. It cannot be from
+// the pages of the service, because they have no Trusted Types policy.
 const ERROR_PAGE = /'TrustedTypePolicy': The provided callback is no longer runnable/;
 
 export class Watch {
@@ -33,11 +33,11 @@ export class Watch {
       if (!ERROR_PAGE.test(error.message)) watch.#complaints.push(`uncaught: ${error}`);
     });
     if (page.context().browser().browserType().name() === 'firefox') {
-      // It reports violations of the Content-Security-Policy like errors of scripts.
+      // Firefox reports violations of the Content-Security-Policy like errors of scripts, so the listeners above are enough.
       page.on('request', (request) => watch.#requests.push(request.url()));
       return watch;
     }
-    // These events include redirects and icons, and issues also arrive where scripts are off.
+    // These events include redirects and icons. Issues are also reported if scripts are disabled.
     const browser = await page.context().newCDPSession(page);
     watch.browser = browser;
     browser.on('Network.requestWillBeSent', ({ request }) => watch.#requests.push(request.url));
@@ -85,7 +85,7 @@ export class Watch {
 
   /** Fails if the browser complained or sent a request to another host. */
   async check() {
-    // A reply from the page follows all earlier events.
+    // The response to this call arrives after all earlier events of the page.
     await this.page.evaluate(() => document.readyState);
     assert.deepEqual(this.#complaints, [], 'the browser complains');
     const foreign = this.#requests.filter((url) => !url.startsWith('data:') && !this.#origins.has(originOf(url)));
@@ -102,7 +102,7 @@ export class Watch {
   }
 
   #issue({ code, details }) {
-    // Chromium takes a redirect to an app for bounce tracking, and names lazy images whose width follows from their height.
+    // Chromium reports a redirect to an app as bounce tracking, and lazy images whose width depends on their height as an issue.
     if (!['BounceTrackingIssue', 'LazyLoadImageIssue'].includes(code)) this.#complaints.push(`issue: ${code} ${JSON.stringify(details)}`);
   }
 }

@@ -7,7 +7,7 @@ use crate::{
     seeding::{SeededLibrary, seed},
 };
 
-/// Number of measured requests per kind. A tenth of them warms up first.
+/// Number of measured requests per kind. A warm-up of a tenth of them comes first.
 const REQUESTS: usize = 2000;
 
 pub(crate) async fn run(sizes: &[u32]) -> Result<(), AnyError> {

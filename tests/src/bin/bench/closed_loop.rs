@@ -11,7 +11,7 @@ pub(crate) type LoadClient = Box<dyn FnMut() -> Result<bool, AnyError> + Send>;
 /// When a measurement ends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Until {
-    /// After this time. A tenth of it warms up first.
+    /// After this time. A warm-up of a tenth of it comes first.
     Elapsed(Duration),
     /// When no request is left.
     Done,

@@ -74,7 +74,7 @@ impl Connection {
         self.json_with(path, token, &[], body)
     }
 
-    /// The same with additional headers.
+    /// Like `json`, with additional headers.
     pub(crate) fn json_with(
         &mut self,
         path: &str,

@@ -6,7 +6,7 @@
 //! - `bench import`: import of a folder, compared with the npm package `sharp`.
 //! - `bench oauth`: token refresh and bearer checks, compared with the npm package `oidc-provider`.
 //! - `bench mcp`: MCP tools, compared with a server made with rmcp.
-//! - `bench mixed`: the load of a household for a long time, and clients that mean harm.
+//! - `bench mixed`: the load of a household for a long time, and hostile clients.
 //! - `bench ocr`: OCR results, compared with labels.
 //! - `bench scale`: the operations of the metadata store on SQLite and Postgres.
 //! - `bench search`: search latency with up to a million images.
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn medians_are_of_sorted_values() {
+    fn the_median_does_not_depend_on_the_order() {
         for (values, expect) in
             [(vec![], 0.0), (vec![3.0], 3.0), (vec![9.0, 1.0], 5.0), (vec![9.0, 1.0, 2.0], 2.0)]
         {

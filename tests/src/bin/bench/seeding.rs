@@ -24,7 +24,7 @@ pub(crate) struct SeededLibrary {
     pub(crate) ids: Vec<String>,
 }
 
-/// Words of the descriptions; each has three of them.
+/// Words of the descriptions. Each description has three of them.
 pub(crate) const WORDS: [&str; 24] = [
     "beach", "mountain", "sunset", "birthday", "garden", "snow", "lake", "forest", "street", "market",
     "bridge", "harbour", "picnic", "wedding", "concert", "museum", "castle", "river", "bicycle", "train",

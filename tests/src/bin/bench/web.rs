@@ -96,7 +96,7 @@ async fn measure(store: &str, server: &Server, images: u32, requests: u16) -> Re
     Ok(())
 }
 
-/// A client with the cookie of a session. As browsers do, it asks for compressed replies; it does not read them.
+/// A client with the cookie of a session. Like a browser, it requests compressed responses, but it does not decompress them.
 async fn signed_in(base_url: &str) -> Result<Client, AnyError> {
     let http = Client::builder().redirect(Policy::none()).build()?;
     let url = format!("{base_url}/sign-in");

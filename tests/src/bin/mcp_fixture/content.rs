@@ -52,7 +52,7 @@ pub(crate) fn simple(name: &str, description: &str) -> Tool {
     Tool::new(name, description, input_schema_of::<NoArguments>())
 }
 
-/// A reply that is ready.
+/// A future that gives this reply at once.
 pub(crate) fn done(reply: impl Into<ToolReply>) -> BoxFuture<ToolReply> {
     Box::pin(std::future::ready(reply.into()))
 }

@@ -71,7 +71,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 /// Everything that the suite expects.
 fn server(secret: &Secret) -> Result<Server<()>, RegistryError> {
     let builder = Server::builder(Implementation::new("conformance-fixture", env!("CARGO_PKG_VERSION")))
-        // For legacy revisions; this server logs nothing.
+        // Legacy revisions have this capability. This server logs nothing.
         .capability("logging", json!({}))
         .method("logging/setLevel", Eras::Legacy, |_| async { Ok(serde_json::Map::new()) });
     prompts::add(resources::add(questions::add(content::add(builder), secret))).build()

@@ -61,7 +61,7 @@ struct Round<'a> {
     signer: &'a FormSigner,
 }
 
-/// A name, and a request to the client.
+/// A request to the client, and its name.
 type Question = (&'static str, Value);
 
 impl Round<'_> {
@@ -91,7 +91,7 @@ impl Round<'_> {
         ask(self.capabilities, questions).map(ToolReply::from)
     }
 
-    /// Asks, with a state that the client returns with the responses.
+    /// Requests inputs. The client returns the state together with the responses.
     fn ask_with_state(&self, questions: Vec<Question>, state: &str) -> Outcome {
         let signature = self.signer.sign(&[self.name.as_bytes(), state.as_bytes()]);
         let asked = ask(self.capabilities, questions)?;
@@ -162,7 +162,7 @@ fn one_by_one(round: &Round<'_>) -> Outcome {
     }
 }
 
-/// Asks only for inputs that the client supports.
+/// Requests only inputs that the client supports.
 fn supported_inputs(round: &Round<'_>) -> Outcome {
     if round.answers.is_some() {
         return text("Done.");

@@ -25,7 +25,7 @@ use tally::Tally;
 
 /// Files per `server import`.
 const BATCH: u64 = 500;
-/// Low limits, so that the memory check is meaningful. No source file needs more; files with false sizes would.
+/// Low limits, so that the memory check is meaningful. They suffice for every source file, but not for files with false sizes.
 const SETTINGS: [&str; 8] = [
     "--decode-workers",
     "2",

@@ -49,7 +49,7 @@ impl Tally {
         }
     }
 
-    /// Counts contained panics in a log. The file still has an outcome, but each is a bug.
+    /// Counts caught panics in a log. The file still has an outcome, but each panic is a bug.
     pub(super) fn count_panics(&mut self, process: &str, log: &str) {
         for line in log.lines().filter(|line| line.contains("panicked at")) {
             self.panics += 1;

@@ -104,7 +104,7 @@ async fn get_and_delete_are_405_with_and_without_a_token() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_path_with_a_trailing_slash_is_the_path_without() {
+async fn a_trailing_slash_in_a_path_is_ignored() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for resource in RESOURCES {

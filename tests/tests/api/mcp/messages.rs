@@ -30,7 +30,7 @@ async fn malformed_json_is_400_and_parse_error() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn other_messages_are_400_and_invalid_request() {
+async fn valid_json_that_is_no_request_is_400_and_invalid_request() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
@@ -68,7 +68,7 @@ async fn params_that_are_null_or_an_empty_array_are_absent() {
             let notification =
                 json!({"jsonrpc": "2.0", "method": "notifications/initialized", "params": params});
             send(&app, resource, &ann.key, &notification).await.expect(202);
-            // Required parameters are missing then.
+            // Without parameters, these requests lack required ones.
             for (method, version, status) in
                 [("tools/call", "2025-11-25", 200), ("tools/list", "2026-07-28", 400)]
             {
@@ -77,7 +77,7 @@ async fn params_that_are_null_or_an_empty_array_are_absent() {
                     message(&app, resource, &ann.key, &body).header("mcp-protocol-version", version);
                 check_error(&app.send(request).await.expect(status), -32602, &json!(7));
             }
-            // Optional members.
+            // Optional members of the parameters may be null or an empty array, too.
             for (method, params) in [
                 ("tools/call", json!({"name": "get_info", "arguments": params, "_meta": params})),
                 ("tools/list", json!({"cursor": params, "_meta": params})),
@@ -185,7 +185,7 @@ async fn an_id_is_returned_exactly_as_sent() {
         "\"\"",
         "\"a\"",
     ] {
-        // A result, a prepared result, and an error.
+        // A computed result, a prepared result, and an error.
         for (method, member) in [("ping", "result"), ("tools/list", "result"), ("unknown", "error")] {
             for text in [
                 format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#),

@@ -46,7 +46,7 @@ async fn discovery_describes_the_server() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn both_eras_list_the_same_tools_and_only_modern_lists_have_a_ttl() {
+async fn all_revisions_list_the_same_tools_and_only_modern_lists_have_a_ttl() {
     let (app, ann) = start().await;
     for resource in RESOURCES {
         let old = super::request(&app, resource, &ann.key, "tools/list", &json!({})).await.expect(200);
@@ -151,7 +151,7 @@ async fn a_request_needs_a_revision_and_client_capabilities() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn methods_of_the_other_era_and_unknown_ones_are_404() {
+async fn unknown_methods_and_those_of_legacy_revisions_are_404() {
     let (app, ann) = start().await;
     for method in [
         "initialize",
@@ -187,7 +187,7 @@ async fn errors_of_a_call_are_sent_with_200() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_notification_is_202_unless_a_header_contradicts_it() {
+async fn a_notification_is_202_unless_its_headers_contradict_its_body() {
     let (app, ann) = start().await;
     let (version, method) = ("mcp-protocol-version", "mcp-method");
     let (now, cancelled) = ((version, "2026-07-28"), (method, "notifications/cancelled"));
@@ -230,7 +230,7 @@ async fn a_notification_is_202_unless_a_header_contradicts_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn initialize_with_a_modern_header_lacks_meta() {
+async fn initialize_with_a_modern_header_needs_request_metadata() {
     let (app, ann) = start().await;
     let params = json!({
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
@@ -239,7 +239,7 @@ async fn initialize_with_a_modern_header_lacks_meta() {
     let initialize = || message(&app, V1, &ann.key, &body);
     let request = initialize().header("mcp-protocol-version", "2026-07-28");
     assert_eq!(refused(&app, request).await, (400, json!(-32602)));
-    // Without the header, or with a legacy revision in it, it is a legacy `initialize`.
+    // Without the header, or with a legacy revision in the header, the request is a legacy `initialize`.
     for request in [initialize(), initialize().header("mcp-protocol-version", "2025-11-25")] {
         assert_eq!(app.send(request).await.expect(200).json["result"]["protocolVersion"], "2025-11-25");
     }

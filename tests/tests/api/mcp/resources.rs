@@ -73,7 +73,7 @@ async fn only_show_images_refers_to_the_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_era_has_its_own_code_for_an_unknown_resource() {
+async fn the_error_code_of_an_unknown_resource_depends_on_the_revision() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for uri in ["ui://photo-library/other.html", "file:///etc/passwd", "", "größe"] {

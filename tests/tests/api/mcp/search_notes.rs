@@ -11,7 +11,7 @@ use super::{RESOURCES, call, payload, request};
 /// Where the operator learns how to add a model.
 const HOW: &str = "docs/models.md";
 
-/// A source whose model, if any, is in use; its embeddings do not matter here.
+/// A source of at most one model, which is then in use. The model itself does not matter, so it is the built-in encoder.
 #[derive(Debug)]
 struct Models {
     has_one: bool,
@@ -80,7 +80,7 @@ async fn a_visual_search_without_a_model_has_a_note() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn other_calls_have_no_note() {
+async fn calls_without_a_visual_search_have_no_note() {
     let app = TestApp::start().await;
     let (ann, id, album) = with_image(&app).await;
     for resource in RESOURCES {
@@ -101,7 +101,7 @@ async fn other_calls_have_no_note() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn with_a_model_there_is_no_note() {
+async fn a_visual_search_with_a_model_has_no_note() {
     let app = TestApp::builder().models(Arc::new(ONE_MODEL)).start().await;
     let (ann, _, album) = with_image(&app).await;
     for resource in RESOURCES {
@@ -115,7 +115,7 @@ async fn with_a_model_there_is_no_note() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_broken_model_counts_as_a_model() {
+async fn get_info_does_not_ask_for_a_model_if_the_model_is_broken() {
     let app = TestApp::builder().broken_model().start().await;
     let (ann, ..) = with_image(&app).await;
     let info = payload(&call(&app, RESOURCES[0], &ann.key, "get_info", &json!({})).await);
@@ -135,7 +135,7 @@ async fn get_info_says_how_to_add_a_model() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_tools_that_search_declare_the_note() {
+async fn output_schemas_of_search_tools_declare_the_note() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let listed = request(&app, "/api/mcp/v2", &ann.key, "tools/list", &json!({})).await;

@@ -26,7 +26,7 @@ async fn ids_are_shown_in_order_without_duplicates() {
     let (app, ann, all) = library().await;
     let wanted = [&all[2], &all[0], &all[2]];
     for resource in RESOURCES {
-        // Models also send a limit and dates; they are ignored.
+        // Models sometimes also send a limit, dates and a query. The tool ignores them.
         let arguments = json!({"imageIds": wanted, "limit": 1, "endDate": "1990-01-01", "query": " "});
         let result = call(&app, resource, &ann.key, "show_images", &arguments).await;
         let text = payload(&result);
@@ -76,7 +76,7 @@ async fn the_app_gets_sizes_and_renditions() {
             for url in renditions.values().chain([&image["url"]]) {
                 app.fetch(url.as_str().unwrap()).await.expect(200);
             }
-            // The model cannot see images, so its text has one URL each, unless it equals the structured content.
+            // The model cannot see images, so its text has only one URL per image. In v2, the text equals the structured content.
             let lean = resource != "/api/mcp/v2";
             assert_eq!(text["renditions"] == json!({}), lean, "{resource}");
             assert_eq!(text.get("width").is_none(), lean, "{resource}");
@@ -103,7 +103,7 @@ async fn unknown_ids_are_named_and_nothing_is_shown() {
         assert!(failure(&result).contains(named), "{named}: {}", failure(&result));
     }
     assert!(!failure(&result).contains(&all[0]));
-    // For the app, which repeats the call without them.
+    // The app repeats the call without these ids.
     assert_eq!(result["_meta"]["photo-library/unknownImageIds"], json!([all[1], foreign, "not an id"]));
     assert!(result.get("structuredContent").is_none(), "it would not match the output schema");
 }

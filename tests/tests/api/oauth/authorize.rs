@@ -206,7 +206,7 @@ async fn the_default_resource_is_the_current_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn redirects_keep_the_registered_bytes() {
+async fn redirects_repeat_the_registered_uri_byte_for_byte() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let browser = app.browser().signed_in(&person).await;

@@ -198,7 +198,7 @@ async fn forged_tokens_are_refused() {
         forged.push((format!("last character {other}"), format!("{}{other}", &good[..good.len() - 1])));
     }
     for (what, token) in &forged {
-        // A head over the server's limit is refused before the token is checked.
+        // A request head above the server's limit is refused with 431 before the token is checked.
         let answer = app.list_tools("/api/mcp/v1", token).await;
         assert!(
             answer.status == 401 || (token.len() > 50_000 && answer.status == 431),
@@ -241,7 +241,7 @@ async fn a_token_of_a_deleted_user_is_refused() {
     unauthorized(&app, &app.list_tools("/api/mcp/v1", &tokens.access).await, "/api/mcp/v1", "mcp:images");
 }
 
-/// No consent gives such a grant; it could remain when the scopes of a resource change.
+/// No consent leads to a grant without the scope. Such a grant could remain after a change of the scopes of a resource.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_without_the_scope_is_403_in_header_and_body() {
     let app = TestApp::start().await;
@@ -314,7 +314,7 @@ fn with_claims(token: &str, changes: &Value) -> Vec<u8> {
     claims.to_string().into_bytes()
 }
 
-/// The key that signed a token, opened with the secret, as an attacker with store and secret could do.
+/// The key that signed a token. An attacker with both the store and the secret could decrypt it in this way.
 async fn stolen_key(app: &TestApp, token: &str) -> keys::SigningKey {
     let kid = decoded(token).0["kid"].as_str().unwrap().to_owned();
     let stored = app.store.signing_keys().await.unwrap();

@@ -208,13 +208,13 @@ async fn a_document_is_cached_as_long_as_its_headers_say() {
     app.advance(Duration::from_secs(1));
     assert_eq!((fetches(&first, 400).await, fetches(&changed, 200).await), (2, 2));
 
-    // By default: an hour.
+    // Without a header, a document is cached for an hour.
     app.advance(Duration::from_secs(3599));
     assert_eq!(fetches(&changed, 200).await, 2);
     app.advance(Duration::from_secs(1));
     let never = put("cache-control: no-store\r\n", CALLBACK);
     assert_eq!(fetches(&never, 200).await, 3);
-    // At least a minute and at most a day.
+    // A document is cached for at least a minute and at most a day, whatever its headers say.
     app.advance(Duration::from_secs(59));
     assert_eq!(fetches(&never, 200).await, 3);
     app.advance(Duration::from_secs(1));
@@ -293,7 +293,7 @@ async fn consent_applies_to_the_metadata_that_was_shown() {
     host.describe(PATH, json!({"redirect_uris": [CALLBACK], "client_name": "Another"}));
     app.advance(Duration::from_secs(3599));
     let decision = [("decision", "allow")];
-    // The document is cached for an hour.
+    // The cached document is still valid for a second.
     browser.submit(&path, &form, &decision).await.expect(303);
     let page = browser.open(&path).await.expect(200);
     let form = forms(&page.text()).into_iter().find(|form| form.fields.contains_key("attempt")).unwrap();
@@ -302,7 +302,7 @@ async fn consent_applies_to_the_metadata_that_was_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_documents_a_url_is_an_unknown_client() {
+async fn without_client_documents_a_url_is_an_unknown_client() {
     let app = TestApp::builder().without_client_documents().start().await;
     let metadata = app.fetch("/.well-known/oauth-authorization-server/api").await.expect(200).json;
     assert!(metadata.get("client_id_metadata_document_supported").is_none(), "{metadata}");

@@ -68,7 +68,7 @@ async fn an_invalid_client_url_is_not_fetched() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn internal_addresses_are_not_dialled_and_look_like_missing_ones() {
+async fn internal_addresses_are_not_dialled_and_give_the_page_of_unreachable_hosts() {
     let (app, host) = start_with(|_| {}).await;
     let inside: [&[&str]; 16] = [
         &["127.0.0.1"],
@@ -142,9 +142,9 @@ async fn only_a_short_json_document_with_200_is_accepted() {
         host.put(&path, content_type, "", "{}");
         check_refused(&app, &host.client_id(&path), "Content-Type is not application/json").await;
     }
-    // Only the path itself was requested.
+    // No redirect was followed.
     assert!(host.heads().iter().all(|head| !head.contains("/other")));
-    // The longest accepted document.
+    // A document of exactly the maximum length is accepted.
     let client_id = host.client_id("/longest");
     let uri = format!(r#"{{"client_id":"{client_id}","redirect_uris":["{CALLBACK}"],"x":""#);
     host.put("/longest", "application/oauth+json", "", &format!("{uri}{}\"}}", &large[uri.len() + 2..]));

@@ -4,7 +4,7 @@ use tests::{TestApp, oauth::Tokens};
 use super::{opens, refused};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn of_sixty_four_redemptions_of_one_code_one_succeeds() {
+async fn only_one_of_64_concurrent_redemptions_of_a_code_succeeds() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
@@ -17,7 +17,7 @@ async fn of_sixty_four_redemptions_of_one_code_one_succeeds() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn of_sixty_four_refreshes_of_one_token_one_succeeds() {
+async fn only_one_of_64_concurrent_refreshes_of_a_token_succeeds() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;

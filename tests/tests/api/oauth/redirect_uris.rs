@@ -143,7 +143,7 @@ async fn schemes_with_a_system_handler_are_refused() {
     }
 }
 
-/// Stores a client that earlier rules accepted.
+/// Stores a client with a redirect URI that is refused today, as an earlier version may have accepted it.
 async fn client_of_earlier_rules(app: &TestApp, uri: &str) -> OauthClient {
     let client = app.client_with(&["https://app.example/callback"], json!({"client_name": uri})).await;
     let mut stored = app.library.accounts.grants().client(&client.id).await.unwrap().unwrap();
@@ -172,14 +172,14 @@ async fn a_registered_uri_is_checked_again_at_authorize() {
         assert!(page.header("location").is_none());
         assert!(page.text().contains("This app cannot be connected"), "{}", page.text());
         assert!(!page.text().contains("name=\"decision\""));
-        // Its other redirect URIs still work.
+        // The other redirect URI of the client still works.
         let good = request.with("redirect_uri", "https://app.example/callback");
         browser.open(&good.path()).await.expect(200);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn registrations_of_known_clients_are_accepted() {
+async fn registrations_of_widely_used_clients_are_accepted() {
     let app = TestApp::start().await;
     let cursor = [
         "cursor://anysphere.cursor-mcp/oauth/callback",

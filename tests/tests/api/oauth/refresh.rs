@@ -25,7 +25,7 @@ async fn a_refresh_replaces_both_tokens() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn scopes_stay_those_of_the_first_grant() {
+async fn a_refresh_does_not_change_the_scopes() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
@@ -101,7 +101,7 @@ async fn a_later_replay_revokes_the_grant() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_clients_attempt_changes_nothing() {
+async fn a_refresh_attempt_by_another_client_changes_nothing() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;

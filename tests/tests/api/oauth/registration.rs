@@ -86,7 +86,7 @@ async fn registering_a_public_client_again_returns_the_same_client() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sixty_four_registrations_at_once_are_one_client() {
+async fn sixty_four_concurrent_registrations_give_one_client() {
     let app = TestApp::start().await;
     let body = json!({"client_name": "An app", "redirect_uris": [URI]});
     let answers = futures_util::future::join_all((0..64).map(|_| app.register(&body))).await;

@@ -75,7 +75,7 @@ async fn a_wrong_password_and_an_unknown_email_look_the_same() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn composed_and_decomposed_passwords_sign_in() {
+async fn passwords_in_composed_and_decomposed_unicode_sign_in() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let (composed, decomposed) = ("gr\u{fc}ne \u{e9}t\u{e9}s", "gru\u{308}ne\u{a0}e\u{301}te\u{301}s");
@@ -120,7 +120,7 @@ async fn a_hundred_failures_lock_an_address() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn parallel_guesses_do_not_pass_the_limit() {
+async fn concurrent_wrong_passwords_do_not_exceed_the_limit() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let browser = app.browser();
@@ -134,7 +134,7 @@ async fn parallel_guesses_do_not_pass_the_limit() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn parallel_sign_ins_do_not_lock_out() {
+async fn concurrent_successful_sign_ins_do_not_lock_out() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let browser = app.browser();
@@ -146,7 +146,7 @@ async fn parallel_sign_ins_do_not_lock_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sign_in_returns_to_the_request() {
+async fn sign_in_returns_to_the_authorization_request() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;

@@ -299,7 +299,7 @@ async fn an_unavailable_store_is_503_and_nothing_is_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_subject_is_opaque_per_client_and_account() {
+async fn the_subject_is_opaque_and_differs_per_client_and_account() {
     let app = TestApp::start().await;
     let (anna, bert) = (app.person("anna").await, app.person("bert").await);
     let (client, other) =

@@ -67,7 +67,7 @@ async fn a_client_connects_from_the_bare_mcp_url() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pkce_is_not_optional() {
+async fn pkce_is_required() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
@@ -83,7 +83,7 @@ async fn pkce_is_not_optional() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn program_endpoints_allow_any_origin() {
+async fn endpoints_for_programs_allow_any_origin() {
     let app = TestApp::start().await;
     for path in ["/api/oauth/register", "/api/oauth/token", "/api/oauth/revoke", "/api/mcp/v1"] {
         let preflight = app

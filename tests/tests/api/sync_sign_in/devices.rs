@@ -1,4 +1,4 @@
-//! What sync passwords authenticate, and until when.
+//! Sync passwords: the requests that they authenticate, and their revocation.
 
 use std::time::Duration;
 
@@ -114,7 +114,7 @@ async fn the_last_use_is_listed() {
     assert!(browser.open(super::SYNC).await.text().contains("not used yet"));
     app.advance(Duration::from_secs(2 * 24 * 3600));
     assert_eq!(phone.status(&app).await, 200);
-    // The use is recorded in the background, before any later one.
+    // The use is recorded in the background.
     let used =
         async || browser.open(super::SYNC).await.text().contains("last used <time datetime=\"2024-06-03");
     within(async {

@@ -73,7 +73,7 @@ async fn a_login_flow_expires_after_20_minutes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn unknown_tokens_get_the_answer_of_a_waiting_flow() {
+async fn unknown_tokens_get_the_same_response_as_a_waiting_flow() {
     let app = TestApp::start().await;
     let flow = Flow::begin(&app, ANDROID).await;
     let poll = |request| app.send(request);
@@ -98,7 +98,7 @@ async fn unknown_tokens_get_the_answer_of_a_waiting_flow() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_concurrent_polls_one_gets_the_password() {
+async fn only_one_of_several_concurrent_polls_gets_the_password() {
     let app = TestApp::start().await;
     let (_, browser) = app.signed_in("anna").await;
     let flow = Flow::begin(&app, ANDROID).await;
@@ -114,7 +114,7 @@ async fn of_concurrent_polls_one_gets_the_password() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn devices_of_one_name_are_numbered() {
+async fn devices_with_the_same_name_are_numbered() {
     let app = TestApp::start().await;
     let (_, browser) = app.signed_in("anna").await;
     let first = Device::connected(&app, &browser, ANDROID).await;
@@ -149,7 +149,7 @@ async fn new_login_flows_of_one_address_are_limited() {
     let answer = begin().await.expect(503);
     let wait: u64 = answer.header("retry-after").unwrap().parse().unwrap();
     assert!((1..=30).contains(&wait), "{wait}");
-    // Flows that have begun are not affected.
+    // The limit does not affect flows that have begun.
     flow.answer(&browser, "allow").await.expect(200);
     flow.poll(&app).await.expect(200);
     app.advance(Duration::from_secs(wait));

@@ -33,9 +33,9 @@ async fn the_page_asks_for_sign_in_first_and_names_device_and_account() {
     assert!(policy.contains("frame-ancestors 'none'") && policy.contains("form-action 'self'"), "{policy}");
 }
 
-/// [`TestApp`] fails a test whose log has a token.
+/// [`TestApp`] fails a test if its log contains a token.
 #[tokio::test(flavor = "multi_thread")]
-async fn no_spelling_of_the_path_brings_the_token_into_the_log() {
+async fn no_spelling_of_the_path_logs_the_token() {
     let app = TestApp::start().await;
     let page = Flow::begin(&app, ANDROID).await.page;
     let token = page.rsplit('/').next().unwrap();
@@ -69,14 +69,15 @@ async fn no_spelling_of_the_path_brings_the_token_into_the_log() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_an_answer_with_the_token_of_the_session_counts() {
+async fn only_a_decision_with_the_token_of_the_session_counts() {
     let app = TestApp::start().await;
     let (_, browser) = app.signed_in("anna").await;
     let (_, foreign) = app.signed_in("bert").await;
     let (flow, other) = (Flow::begin(&app, ANDROID).await, Flow::begin(&app, ANDROID).await);
     let form = flow.form(&browser).await;
     let allow = [("decision", "allow")];
-    // A GET, another page, another session, no session, no token.
+    // None of these counts: a GET, the form of another flow, the form sent to another page, another session, no session, no token,
+    // another site.
     browser.open(&format!("{}?decision=allow", flow.page)).await.expect(200);
     browser.submit(&flow.page, &other.form(&browser).await, &allow).await.expect(200);
     let mut moved = form.clone();
@@ -89,7 +90,7 @@ async fn only_an_answer_with_the_token_of_the_session_counts() {
         browser.form_request(&flow.page, &form, &allow).header(header::ORIGIN, "https://evil.example");
     browser.send(cross_site.header("sec-fetch-site", "cross-site")).await.expect(403);
     Flow::check_waiting(&flow.poll(&app).await);
-    // A form without an answer changes nothing.
+    // A form without a decision changes nothing.
     browser.submit(&flow.page, &form, &[("decision", "")]).await.expect(400);
     Flow::check_waiting(&flow.poll(&app).await);
     browser.submit(&flow.page, &form, &allow).await.expect(200);
@@ -112,7 +113,7 @@ async fn a_denied_device_gets_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_counts_once() {
+async fn a_decision_counts_once() {
     let app = TestApp::start().await;
     let (_, browser) = app.signed_in("anna").await;
     let (berts_account, bert) = app.signed_in("bert").await;
@@ -147,7 +148,7 @@ async fn an_invalid_link_leads_to_a_page_that_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_person_can_use_another_account() {
+async fn a_person_can_switch_to_another_account() {
     let app = TestApp::start().await;
     let (_, browser) = app.signed_in("anna").await;
     let bert = app.person("bert").await;

@@ -1,4 +1,4 @@
-//! The sign-in of sync apps, and the endpoints of Nextcloud's apps besides WebDAV.
+//! The sign-in of sync apps, and the endpoints for Nextcloud's apps other than WebDAV.
 
 mod devices;
 mod login_flow;
@@ -25,7 +25,7 @@ pub(crate) struct Flow {
     token: String,
     /// The path that the device polls.
     poll: String,
-    /// The path of the page.
+    /// The path of the page that asks the person for a decision.
     page: String,
 }
 
@@ -41,17 +41,17 @@ impl Flow {
         }
     }
 
-    /// As Android polls.
+    /// Polls as the app for Android does.
     pub(crate) async fn poll(&self, app: &TestApp) -> TestResponse {
         app.send(app.request(Method::POST, &self.poll).form(&[("token", &self.token)])).await
     }
 
-    /// As iOS polls.
+    /// Polls as the app for iOS does.
     async fn poll_by_query(&self, app: &TestApp) -> TestResponse {
         app.send(app.request(Method::POST, &format!("{}?token={}", self.poll, self.token))).await
     }
 
-    /// The form of the page.
+    /// The form of the page that asks for a decision.
     async fn form(&self, browser: &Browser<'_>) -> HtmlForm {
         let page = browser.open(&self.page).await.expect(200);
         forms(&page.text()).into_iter().find(|form| form.action == self.page).unwrap()
@@ -62,14 +62,14 @@ impl Flow {
         browser.submit(&self.page, &form, &[("decision", decision)]).await
     }
 
-    /// Checks that the device gets nothing yet, or nothing any more.
+    /// Checks that the device does not get its password: the response is the same before a decision and after the end of the flow.
     #[track_caller]
     fn check_waiting(answer: &TestResponse) {
         assert_eq!((answer.status, answer.body.len()), (404, 0), "{}", answer.text());
     }
 }
 
-/// What a device signs in with.
+/// The credentials of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Device {
     user: String,
@@ -77,7 +77,7 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    /// The answer to the last poll.
+    /// Reads the credentials from the response to the last poll.
     pub(crate) fn of(answer: &TestResponse) -> Self {
         let text = |name: &str| answer.json[name].as_str().unwrap().to_owned();
         Self { user: text("loginName"), password: text("appPassword") }

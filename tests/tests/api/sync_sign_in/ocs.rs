@@ -39,7 +39,7 @@ async fn unchanged_capabilities_are_304() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_user_is_described_without_the_email_as_its_id() {
+async fn the_id_of_the_user_is_the_handle_and_not_the_email() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;
     let phone = Device::connected(&app, &browser, ANDROID).await;

@@ -81,7 +81,7 @@ async fn unused_codes_and_confirmed_flows_end_with_the_sessions() {
         }
         exchange(&app, EXCHANGE, &user, &unused).await.expect(401);
         Flow::check_waiting(&confirmed.poll(&app).await);
-        // A device that nobody has confirmed can still be confirmed.
+        // A login flow without a decision can still be confirmed.
         if action == "/account/password" {
             let form = waiting.form(&browser).await;
             browser.submit(&waiting.page, &form, &[("decision", "allow")]).await.expect(200);

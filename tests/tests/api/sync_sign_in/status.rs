@@ -22,14 +22,14 @@ async fn the_connection_check_of_android_has_no_body() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_phone_is_wiped() {
+async fn the_wipe_check_never_asks_an_app_to_delete_its_files() {
     let app = TestApp::start().await;
     let request = app.request(Method::POST, "/index.php/core/wipe/check").form(&[("token", "any")]);
     app.send(request).await.expect(404);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_service_lacks_is_404() {
+async fn endpoints_that_the_service_lacks_are_404() {
     let app = TestApp::start().await;
     for path in [
         "/ocs/v2.php/apps/notifications/api/v2/notifications?format=json",

@@ -40,7 +40,7 @@ async fn a_new_sync_password_is_shown_once_with_its_qr_code() {
     let mac = Device { user: "anna@example.org".to_owned(), password: password.clone() };
     assert_eq!(mac.status(&app).await, 200);
     assert!(!browser.open(SYNC).await.text().contains(&password), "only once");
-    // The same name again is numbered.
+    // A name that is in use gets a number.
     connect(&browser, &[("name", "Anna's <Mac>")]).await.expect(200);
     assert_eq!(listed(&browser).await, ["Anna's &lt;Mac&gt; 2", "Anna's &lt;Mac&gt;"]);
     for name in [" ".to_owned(), "n".repeat(101)] {

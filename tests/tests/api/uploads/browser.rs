@@ -41,7 +41,7 @@ async fn wrong_credentials_are_401_and_never_a_lock_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_may_upload_and_another_site_may_not_use_it() {
+async fn a_session_may_upload_but_other_sites_cannot_use_it() {
     let app = TestApp::start().await;
     let ann = app.person("ann").await;
     let browser = app.browser().signed_in(&ann).await;
@@ -66,7 +66,7 @@ async fn a_session_may_upload_and_another_site_may_not_use_it() {
     assert_eq!(state.header("upload-offset"), Some("100"));
     let known = browser.request(Method::POST, "/upload/known").json(&serde_json::json!({ "sha256": [] }));
     app.send(known.header("origin", "https://evil.example")).await.expect(403);
-    // A key in a header is not sent by browsers on their own.
+    // Browsers never add a key by themselves, so a request with a key needs no origin.
     begin(&app, &ann, 5).await;
 }
 

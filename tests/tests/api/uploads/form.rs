@@ -79,7 +79,7 @@ async fn a_form_beside_too_many_uploads_gets_a_page_that_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_form_without_its_token_first_imports_nothing() {
+async fn a_form_whose_first_field_is_not_its_token_imports_nothing() {
     let app = TestApp::start().await;
     let ann = app.person("ann").await;
     let browser = app.browser().signed_in(&ann).await;

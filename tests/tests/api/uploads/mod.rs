@@ -25,7 +25,7 @@ fn metadata(name: &str) -> String {
     format!("filename {},lastModified {}", BASE64.encode(name.as_bytes()), BASE64.encode(b"1700000000000"))
 }
 
-/// A request of the protocol with the key of an account.
+/// A request of the tus protocol with the API key of an account.
 fn tus(app: &TestApp, account: &TestAccount, method: Method, path: &str) -> RequestBuilder {
     app.request(method, path).bearer_auth(&account.key).header(TUS.0, TUS.1)
 }
@@ -61,7 +61,7 @@ async fn head(app: &TestApp, account: &TestAccount, path: &str) -> TestResponse 
     app.send(tus(app, account, Method::HEAD, path)).await
 }
 
-/// The number of images and queued photos of an account.
+/// The number of photos of all accounts that wait to be indexed.
 async fn photos(app: &TestApp) -> u64 {
     app.store.queue_length().await.unwrap().pending
 }

@@ -130,7 +130,7 @@ async fn invalid_requests_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_version_is_412() {
+async fn another_protocol_version_is_412() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for version in [None, Some("0.2.2"), Some("")] {
@@ -184,7 +184,7 @@ async fn a_wrong_checksum_is_460_and_keeps_nothing() {
     let first = beginning(&app, &ann, bytes.len(), "a.jpg").header("content-type", BYTES);
     let first = first.header("upload-checksum", format!("md5 {}", BASE64.encode(&[0; 16])));
     app.send(first.body(bytes.clone())).await.expect(460);
-    // The status 460 belongs to the header of tus.
+    // Only a wrong checksum in the header of tus gives status 460.
     let only = tus(&app, &ann, Method::PATCH, &path).header("upload-offset", 0).header("content-type", BYTES);
     let only = only.header("digest", format!("MD5={}", BASE64.encode(&[0; 16])));
     app.send(only.body(bytes.clone())).await.expect(400);

@@ -41,8 +41,8 @@ async fn received(app: &TestApp, account: &TestAccount, path: &str) -> usize {
     head(app, account, path).await.expect(200).header("upload-offset").unwrap().parse().unwrap()
 }
 
-/// Waits until a request writes the first part of an upload: until the part has a local file. A request that asked would
-/// lock the upload itself, and the service would refuse the one that it waits for.
+/// Waits until a request writes the first part of an upload: until the part has a local file. Asking the service instead would
+/// lock the upload, and the service would refuse the awaited request.
 pub(super) async fn is_written(app: &TestApp) {
     within(async {
         while local_parts(app) == 0 {
@@ -78,7 +78,7 @@ async fn a_lost_connection_keeps_the_bytes_that_arrived() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_second_writer_is_423() {
+async fn a_second_concurrent_writer_is_423() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let bytes = photo();
@@ -117,7 +117,7 @@ async fn a_further_upload_of_an_account_is_503_while_others_run() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_running_upload_keeps_the_room_that_it_announced() {
+async fn a_running_upload_reserves_its_announced_bytes_in_the_quota() {
     let bytes = photo();
     let total = u64::try_from(bytes.len()).unwrap();
     let builder =
@@ -147,9 +147,9 @@ async fn a_stalled_body_keeps_its_bytes() {
     assert_eq!(received(&app, &ann, &path).await, 10_000);
 }
 
-/// A byte now and then is less than the lowest rate.
+/// The client sends a byte now and then, which is slower than the minimum rate.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_upload_that_trickles_is_ended_and_keeps_its_bytes() {
+async fn an_upload_below_the_minimum_rate_is_ended_and_keeps_its_bytes() {
     let builder = TestApp::builder().limits(|limits| {
         limits.body_timeout = Duration::from_millis(300);
         limits.min_body_bytes_per_s = u32::MAX;
@@ -161,7 +161,7 @@ async fn an_upload_that_trickles_is_ended_and_keeps_its_bytes() {
     let (reader, mut writer) = half_sent(&app, &ann, &path, &bytes[..10_000], bytes.len()).await.into_split();
     let trickle = async {
         for byte in &bytes[10_000..] {
-            // The other request takes a moment.
+            // This request takes a moment, so the bytes arrive slowly.
             app.send(app.request(Method::GET, "/healthz")).await.expect(200);
             if writer.write_all(&[*byte]).await.is_err() {
                 break;

@@ -44,7 +44,7 @@ async fn the_app_for_android_uploads_a_photo() {
                 .gives("etag", "{tag}")
                 .gives("date", "")
                 .gives("x-oc-mtime", "accepted"),
-            // Its test for the same file compares these values with what it sent.
+            // The app compares these values with its own to recognise a file that it has uploaded.
             step("PROPFIND /remote.php/dav/files/{id}/Camera/IMG_1.jpg", 207)
                 .with("Depth", "0")
                 .body(ALL_PROPERTIES)

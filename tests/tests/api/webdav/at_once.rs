@@ -1,4 +1,4 @@
-//! Uploads that run at once: their number, and their bytes in the quota.
+//! Concurrent uploads: their number, and their bytes in the quota.
 
 use tests::{TestApp, within};
 use tokio::{io::AsyncWriteExt as _, net::TcpStream};
@@ -19,7 +19,7 @@ impl Client {
         stream
     }
 
-    /// Sends the head of a PUT whose body is not wanted; returns the response.
+    /// Sends the head of a PUT that is refused before its body is sent; returns the response.
     async fn refused_put(&self, path: &str, length: &str) -> String {
         let head = self.put_head(path, &format!("{length}\r\nExpect: 100-continue\r\nConnection: close\r\n"));
         self.app.send_raw(head).await
@@ -27,11 +27,11 @@ impl Client {
 
     fn staged_bytes(&self) -> u64 {
         let files = std::fs::read_dir(self.app.dir().join("blobs/staging")).unwrap();
-        // A file may be gone by now.
+        // A file may have been deleted since it was listed.
         files.filter_map(|file| file.ok()?.metadata().ok()).map(|file| file.len()).sum()
     }
 
-    /// Repeats a request until no other upload is in its way.
+    /// Repeats a request until its status is no longer this one.
     async fn put_when_free(&mut self, path: &'static str, body: &[u8], status: u16) {
         within(async { while self.send(&step(path, 201).body(body)).await.status == status {} }).await;
     }
@@ -94,7 +94,7 @@ async fn running_uploads_of_an_account_share_its_quota() {
     let second = client
         .begin_put("/dav/2.jpg", &format!("Transfer-Encoding: chunked\r\nX-Expected-Entity-Length: {bytes}"))
         .await;
-    // Nothing was received yet, and the quota is reserved.
+    // No bytes were received yet, but the announced lengths are reserved in the quota.
     let full = client.refused_put("/dav/3.jpg", &announced(bytes)).await;
     assert!(full.starts_with("HTTP/1.1 507 ") && full.contains("<d:quota-not-exceeded"), "{full}");
     let unknown =
@@ -121,13 +121,13 @@ async fn running_uploads_of_an_account_share_its_quota() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn too_many_files_that_take_no_room_are_507() {
+async fn too_many_entries_without_stored_bytes_are_507() {
     let mut client = Client::start().await;
     client.replay(["a", "a/0", "b"].map(|folder| step("MKCOL /dav/", 201).at(folder))).await;
     for number in 0..9 {
         client.run(step("PUT /dav/a/0/._", 201).at(&number.to_string()).body("junk")).await;
     }
-    // A copy of `a/0` makes ten entries, one of `a` a hundred and one, and one of `b` nearly ten thousand.
+    // A copy of `a/0` makes ten entries, a copy of `a` 101, and a copy of `b` nearly ten thousand.
     for (from, to, copies) in [("a/0", "a", 9), ("a", "b", 98)] {
         for number in 1..=copies {
             let copy = step("COPY /dav/", 201).at(from);
@@ -162,7 +162,7 @@ async fn too_many_files_that_take_no_room_are_507() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_body_without_a_length_ends_at_the_quota() {
+async fn a_body_without_a_length_is_refused_at_the_quota() {
     let builder =
         TestApp::builder().settings(|settings| settings.limits.account_quota_bytes = Some(1_000_000));
     let client = Client::start_with(builder).await;

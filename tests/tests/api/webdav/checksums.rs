@@ -20,7 +20,7 @@ const RIGHT: [(&str, &str); 14] = [
     ("Repr-Digest", "md5=:XUFAKrxLKna5cZ2REBfFkg==:, adler=:BiwCFQ==:"),
 ];
 
-/// Headers with checksums of no file, and malformed ones.
+/// Headers with malformed or wrong checksums.
 const WRONG: [(&str, &str); 12] = [
     ("OC-Checksum", "SHA1:0000000000000000000000000000000000000000"),
     ("OC-Checksum", "MD5:00000000000000000000000000000000"),
@@ -44,7 +44,7 @@ async fn a_file_must_match_every_checksum_that_is_sent() {
         client.run(step("PUT /dav/.DS_Store", status).with(header, value).body("hello")).await;
         client.run(step("PUT /dav/.DS_Store", 400).with(header, value).body("hellp")).await;
     }
-    // One of several is wrong, in one header or in two.
+    // One of several checksums is wrong, in one header or in two.
     let (md5, wrong) = ("MD5:5d41402abc4b2a76b9719d911017c592", "ADLER32:00000001");
     let file = || step("PUT /dav/.DS_Store", 400).body("hello");
     client.run(file().with("OC-Checksum", format!("{md5} {wrong}"))).await;
@@ -83,7 +83,7 @@ async fn chunks_and_the_whole_file_have_checksums() {
             assemble(400).with("OC-Checksum", "ADLER32:1"),
             assemble(400).with("OC-Checksum", format!("{} ADLER32:1", sha1(&photo))),
             step("HEAD /remote.php/webdav/x.jpg", 404),
-            // The checksum of the empty body of this request.
+            // `Content-MD5` describes the empty body of this request, `OC-Checksum` the assembled file.
             assemble(201).with("OC-Checksum", sha1(&photo)).with("Content-MD5", "1B2M2Y8AsgTpgAmY7PhCfg=="),
         ])
         .await;

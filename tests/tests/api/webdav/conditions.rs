@@ -20,7 +20,7 @@ async fn preconditions_decide_whether_a_file_is_written() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_header_if_combines_tags_and_locks() {
+async fn the_if_header_combines_tags_and_locks() {
     let mut client = Client::start().await;
     client
         .replay([

@@ -76,7 +76,7 @@ async fn the_desktop_client_replaces_a_file_by_chunks() {
                 .with("OC-Total-Length", photo.len().to_string())
                 .with("OC-Checksum", sha1(&photo))
                 .with("If", "</remote.php/dav/files/{id}/x.jpg> ([{tag}])"),
-            // The response was lost, and the client sends the request again.
+            // If the response is lost, the client sends the request again.
             step("MOVE /remote.php/dav/uploads/{id}/77/.file", 204)
                 .with("Destination", "/remote.php/dav/files/{id}/x.jpg")
                 .gives("oc-fileid", ""),

@@ -2,7 +2,7 @@
 
 use super::{Client, jpeg, step};
 
-/// The properties that the app asks for, shortened to those that decide something.
+/// The properties that the app requests, without those that have no effect on it.
 const PROPERTIES: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <d:propfind xmlns:d="DAV:" xmlns:oc="http://owncloud.org/ns" xmlns:nc="http://nextcloud.org/ns"><d:prop>
 <d:displayname /><d:getlastmodified /><d:getetag /><d:getcontenttype /><d:resourcetype /><d:quota-available-bytes />
@@ -36,7 +36,7 @@ async fn the_app_for_ios_uploads_a_photo_into_folders_that_it_does_not_create() 
                 .body(PROPERTIES)
                 .shows("<d:getlastmodified>Tue, 14 Nov 2023 22:13:20 GMT</d:getlastmodified>")
                 .shows("<nc:creation_time>1600000000</nc:creation_time>"),
-            // It marks the still and the movie of a live photo; the movie was refused.
+            // The app marks the still and the movie of a live photo. The movie is missing, because its upload was refused.
             step("PROPPATCH /remote.php/dav/files/{id}/Photos/24/IMG_1.jpg", 207).body(live_photo()).shows("200 OK"),
             step("PROPPATCH /remote.php/dav/files/{id}/Photos/24/IMG_1.mov", 404).body(live_photo()),
             step("REPORT /remote.php/dav/files/{id}/", 207)

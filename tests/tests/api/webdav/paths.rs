@@ -23,7 +23,7 @@ async fn malformed_paths_are_400() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn several_slashes_are_one() {
+async fn repeated_slashes_count_as_one() {
     let mut client = Client::start().await;
     client
         .replay([
@@ -97,7 +97,7 @@ async fn methods_that_are_not_offered_are_405_and_unknown_ones_501() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn collections_above_the_files_lead_to_them() {
+async fn collections_above_the_files_can_be_listed() {
     let mut client = Client::start().await;
     let principal = r#"<d:propfind xmlns:d="DAV:"><d:prop><d:current-user-principal/></d:prop></d:propfind>"#;
     client

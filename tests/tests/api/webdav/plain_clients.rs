@@ -24,7 +24,7 @@ async fn rclone_copies_junk_and_photos_and_finds_their_sizes() {
                 .with("Depth", "1")
                 .shows(format!("<d:getcontentlength>{}</d:getcontentlength>", photo.len()))
                 .shows("<d:href>/dav/a/.DS_Store</d:href>"),
-            // A PUT fails, and rclone deletes the path.
+            // After a failed PUT, rclone deletes the path.
             step("PUT /dav/a/movie.mp4", 415).body("this is not a photo"),
             step("DELETE /dav/a/movie.mp4", 404),
             step("MOVE /dav/a/", 201).with("Destination", "/dav/b/"),

@@ -10,7 +10,7 @@ fn set(properties: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_change_of_properties_is_made_as_a_whole() {
+async fn a_proppatch_changes_all_properties_or_none() {
     let mut client = Client::start().await;
     client
         .replay([

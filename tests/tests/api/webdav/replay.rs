@@ -141,7 +141,7 @@ impl Client {
         }
     }
 
-    /// The number of images of the account, indexed or waiting.
+    /// The number of photos of all accounts that wait to be indexed.
     pub(super) async fn images(&self) -> u64 {
         self.app.store.queue_length().await.unwrap().pending
     }

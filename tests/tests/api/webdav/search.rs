@@ -62,7 +62,7 @@ const ALL_PHOTOS: [&str; 5] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn search_is_announced_where_it_is_offered() {
+async fn options_and_propfind_announce_search_only_where_it_works() {
     let mut client = Client::start().await;
     let grammars =
         r#"<d:propfind xmlns:d="DAV:"><d:prop><d:supported-query-grammar-set/></d:prop></d:propfind>"#;
@@ -154,13 +154,13 @@ async fn the_media_tab_of_the_app_for_ios_shows_the_photos_of_a_folder() {
         [ALL_PHOTOS[0], ALL_PHOTOS[3]]
     );
     assert_eq!(found(&mut client, ios_media("/Camera/100%", future, past, 300)).await, [ALL_PHOTOS[1]]);
-    // Both ends are included: seconds 2 to 4.
+    // Both ends of the period are inclusive: seconds 2 to 4.
     let between = ios_media("", "2023-11-14T23:13:24+01:00", "2023-11-14T22:13:22Z", 300);
     assert_eq!(found(&mut client, between).await, ALL_PHOTOS[1..4]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn photos_of_one_second_are_ordered_by_the_next_key() {
+async fn photos_of_the_same_second_are_ordered_by_the_next_sort_key() {
     let mut client = Client::start().await;
     for (path, fraction, number) in
         [("PUT /dav/a.jpg", "9", 1), ("PUT /dav/c.jpg", "1", 2), ("PUT /dav/b.jpg", "5", 3)]
@@ -189,7 +189,7 @@ async fn the_app_for_ios_finds_files_by_id_and_by_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_search_answers_like_a_listing() {
+async fn a_search_response_has_the_form_of_a_listing() {
     let mut client = client().await;
     let properties = format!(
         r#"<d:propfind xmlns:d="DAV:" xmlns:oc="http://owncloud.org/ns" xmlns:nc="http://nextcloud.org/ns">{NC_PY_API_PROPERTIES}</d:propfind>"#
@@ -198,7 +198,7 @@ async fn a_search_answers_like_a_listing() {
         let listing = step("PROPFIND /remote.php/dav/files/{id}/", 207).at(path).with("Depth", "0");
         let listed = client.run(listing.body(properties.clone())).await;
         let text = String::from_utf8(listed.body.to_vec()).unwrap();
-        // `oc:id`, with which the package looks up what it moved.
+        // The package looks up a moved file by its `oc:id`.
         let id = text.split_once("<oc:id>").unwrap().1.split_once("</oc:id>").unwrap().0;
         let body = nc_py_api("", &is("eq", "oc:fileid", id)).replace("{id}", &client.handle);
         let searched = client.run(step("SEARCH /remote.php/dav/", 207).body(body)).await;
@@ -211,7 +211,7 @@ async fn a_search_answers_like_a_listing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nc_py_api_finds_what_it_moved_and_what_meets_conditions() {
+async fn nc_py_api_finds_moved_files_and_files_that_meet_conditions() {
     let mut client = client().await;
     let moved = client
         .run(
@@ -271,7 +271,7 @@ async fn a_folder_is_named_by_url_or_by_path() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn results_are_limited_and_skipped_in_their_order() {
+async fn limit_and_first_result_apply_to_the_ordered_results() {
     let mut client = client().await;
     let mut search = async |order: &str, limit: &str| {
         let body = nc_py_api("", &is("like", "d:getcontenttype", "image/%"));

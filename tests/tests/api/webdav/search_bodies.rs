@@ -126,7 +126,7 @@ pub(super) fn ios_media(folder: &str, newest: &str, oldest: &str, limit: usize) 
     )
 }
 
-/// The app for iOS looks up a file by its id (`getRequestBodySearchFileId`).
+/// The search of the app for iOS for the file with an id (`getRequestBodySearchFileId`).
 pub(super) fn ios_file(id: &str) -> String {
     format!(
         r#"<?xml version="1.0"?>
@@ -153,7 +153,7 @@ pub(super) fn ios_file(id: &str) -> String {
     )
 }
 
-/// The app for iOS searches by name (`getRequestBodySearchFileName`).
+/// The search of the app for iOS by name (`getRequestBodySearchFileName`).
 pub(super) fn ios_name(depth: &str, name: &str) -> String {
     format!(
         r#"<?xml version="1.0"?>
@@ -187,7 +187,7 @@ pub(super) const NC_PY_API_PROPERTIES: &str = concat!(
     "<oc:permissions /><oc:checksums /><oc:share-types /><oc:favorite /><nc:is-encrypted /></d:prop>"
 );
 
-/// `nc_py_api` finds files in a folder, whose path it does not encode (`build_find_request`).
+/// The search of `nc_py_api` in a folder. The package does not encode the path of the folder (`build_find_request`).
 pub(super) fn nc_py_api(folder: &str, condition: &str) -> String {
     format!(
         concat!(
@@ -203,7 +203,7 @@ pub(super) fn nc_py_api(folder: &str, condition: &str) -> String {
     )
 }
 
-/// An operator of a search by `nc_py_api`.
+/// A condition in a search of `nc_py_api`.
 pub(super) fn is(operator: &str, property: &str, literal: &str) -> String {
     format!("<d:{operator}><d:prop><{property} /></d:prop><d:literal>{literal}</d:literal></d:{operator}>")
 }

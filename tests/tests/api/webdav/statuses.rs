@@ -84,7 +84,7 @@ async fn a_refused_file_of_any_length_is_received() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn trouble_of_the_service_is_503_with_a_time_to_retry() {
+async fn an_unavailable_store_is_503_with_retry_after() {
     let app = TestApp::builder().unmigrated().start().await;
     for method in ["PROPFIND", "PUT", "MKCOL", "DELETE"] {
         let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap();

@@ -158,7 +158,7 @@ async fn a_refused_or_cancelled_chunked_upload_leaves_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_first_request_sets_photo_sync_up() {
+async fn the_first_request_enables_photo_sync() {
     let app = TestApp::start().await;
     let account = app.unsynced_account("ann").await;
     app.get("/images", &account.key).await.expect(409);

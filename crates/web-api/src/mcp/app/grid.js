@@ -3,7 +3,7 @@
 /** The grid crops wider and narrower photos, so that rows stay even. */
 const MAX_RATIO = 2.4;
 const MIN_RATIO = 0.6;
-/** Up to this many photos are shown large. */
+/** If there are at most this many photos, they are shown large. */
 const LARGE_COUNT = 3;
 
 class Grid {
@@ -164,7 +164,7 @@ class Grid {
     lost.hidden = false;
   }
 
-  /** Selects a photo; with the shift key, the range from the last one to this one. */
+  /** Selects a photo. With the shift key, selects the range from the last chosen photo to this one. */
   #choose(id, isSelected, isRange) {
     const ids = [...this.#tiles.keys()];
     const ends = [ids.indexOf(this.#last), ids.indexOf(id)].sort((a, b) => a - b);
@@ -198,7 +198,7 @@ class Grid {
     }[event.key]?.();
     if (!target) return;
     event.preventDefault();
-    // From photo to photo, from checkbox to checkbox.
+    // Arrow keys lead from photo to photo, and from checkbox to checkbox.
     const kind = event.target.localName;
     const control = target.querySelector(kind);
     (control.checkVisibility() ? control : target.querySelector('button')).focus();

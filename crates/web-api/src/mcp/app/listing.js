@@ -121,14 +121,14 @@ class Listing {
     const fresh = received.filter(({ id }) => !this.images.has(id));
     for (const image of fresh) this.images.set(image.id, Object.assign(image, stamp));
     this.#last = received.at(-1) ?? this.#last;
-    // An empty list of ids counts as absent.
+    // A call for certain ids has no further photos. An empty list of ids counts as absent.
     const isWhole = !this.#arguments || this.#arguments.imageIds?.length > 0;
     const isLast = received.length < this.#limit || fresh.length === 0;
     this.#isComplete = isWhole || isLast || (this.query !== undefined && this.#limit >= MAX_IDS);
     return fresh;
   }
 
-  /** The arguments of the call for more: a longer list of the best matches, or the photos before the last one. */
+  /** The arguments of the call for more photos: a longer list of the best matches, or the list from the last photo on. */
   more() {
     if (this.query !== undefined) {
       const step = Number.isInteger(this.#arguments.limit) ? this.#arguments.limit : DEFAULT_LIMIT;

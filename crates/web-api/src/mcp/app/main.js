@@ -95,7 +95,7 @@ async function call(name, args) {
 
 // Messages of the host.
 
-/** The model has started a call. */
+/** Shows that the model has started a call. */
 function showSearching(args) {
   const query = text(args?.query);
   reset();
@@ -356,7 +356,7 @@ function updateModel() {
       ...albums.map(({ id, title }) => `In the gallery, the user created the album “${title}” (id ${id}).`),
     ];
     const content = words.filter(Boolean).map((words) => ({ type: 'text', text: words }));
-    // Sent again with the next change.
+    // A failed update is not retried. The next change sends everything again.
     bridge.request('ui/update-model-context', { content }).catch(() => {});
   }, CONTEXT_DELAY_MS);
 }

@@ -82,8 +82,8 @@ class Renewal {
   }
 
   /**
-   * Called when a photo fails to load. Returns whether a renewal may help; it is then in progress. It does not help if the
-   * photo already had the newest URLs, unless they have expired in the meantime.
+   * Called when a photo fails to load. If a renewal may help, starts one unless one is running, and returns true. A renewal does
+   * not help if the photo already has the newest URLs, unless they have expired in the meantime.
    */
   renewFor(image) {
     if (!this.isPossible || !this.#isActive || this.#hasGivenUp) return false;
@@ -105,7 +105,7 @@ class Renewal {
   }
 
   async #attempts(generation, isWanted) {
-    // Lets the caller set `#running` first.
+    // Continues after the caller has set `#running`.
     await undefined;
     // URLs received in one attempt are kept. The next attempt requests the rest.
     const isDue = (image) => image.generation < generation;
@@ -145,7 +145,7 @@ class Renewal {
     if (first === Infinity) return;
     const wait = first - AHEAD_MS - Date.now();
     if (wait > 0) {
-      // Limited, because a clock that is set back would exceed the maximum of timers.
+      // The wait is limited: if the clock is set back, it could exceed the maximum of timers.
       this.#timer = setTimeout(() => this.#schedule(), Math.min(wait, MAX_LIFETIME_MS));
     } else if (this.#unattended < MAX_UNATTENDED) {
       this.#unattended += 1;

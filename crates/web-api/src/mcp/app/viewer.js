@@ -58,7 +58,7 @@ class Viewer {
     if (this.isOpen) this.#dialog.close();
   }
 
-  /** Loads the photo again if it is one of these and has not loaded: they have new URLs, or were deleted. */
+  /** Loads the open photo again if it is one of these and has not loaded. They have new URLs or were deleted. */
   refresh(ids) {
     if (!this.isOpen || !ids.includes(this.#image.id)) return;
     this.#showActions();

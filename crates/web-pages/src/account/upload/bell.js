@@ -1,4 +1,3 @@
-// Waiting for an event.
 /** Lets functions wait until something happens. */
 function uploadBell() {
   const waiting = new Set();

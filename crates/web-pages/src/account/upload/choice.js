@@ -1,12 +1,12 @@
-// Which of the chosen and dropped files are uploaded.
+// Selects the files to upload from those that were chosen or dropped.
 const UploadChoice = {
   /** Files that operating systems add to folders. */
   JUNK: /^(\.|thumbs\.db$|desktop\.ini$)/i,
-  /** Files that describe photos. This upload sends photos one by one, so a file about another one has no use. */
+  /** Sidecars and other files that describe photos. They are left out, because this upload sends each photo by itself. */
   DESCRIPTION: /\.(json|xmp|aae)$/i,
   ARCHIVE: /\.(zip|tar|tgz|tar\.gz)$/i,
 
-  /** Divides files into those to upload and those to leave out. A file comes with its path. */
+  /** Divides files, each with its path, into photos to upload, and archives and descriptions to leave out. */
   sort(files) {
     const sorted = { photos: [], archives: [], descriptions: [] };
     for (const [file, path] of files) {
@@ -17,7 +17,7 @@ const UploadChoice = {
     return sorted;
   },
 
-  /** What was left out and what to do about it; empty if nothing was. */
+  /** A text that says which files were left out and how to import them; empty if none were. */
   leftOut({ archives, descriptions }) {
     const texts = [];
     if (archives.length === 1) texts.push(`${archives[0][1]} was left out, because archives cannot be uploaded here.`);
@@ -44,7 +44,7 @@ const UploadChoice = {
       }
       const reader = entry.createReader();
       for (;;) {
-        // A call returns some of the entries. An empty list is the end.
+        // Each call returns a part of the entries. An empty list means that all were read.
         const some = await new Promise((done, failed) => reader.readEntries(done, failed));
         if (!some.length) return;
         for (const inner of some) await this.visit(inner, `${path}/`, read);

@@ -1,12 +1,18 @@
-// Finds the photos that the library has, before they are sent.
+// Finds out which photos the library has already, so that they are not sent.
 const UploadKnown = {
-  /** The browser hashes a short file from memory. Others are hashed here in slices, and the page responds between them. */
+  /**
+   * Files up to this length are hashed by the browser, in memory, if it can. Other files are hashed here in slices, so that the
+   * page stays responsive.
+   */
   WHOLE_BYTES: 8 * 2 ** 20,
   SLICE_BYTES: 2 ** 19,
 
-  /** The SHA-256 of a file, or nothing if the library will not take it, it cannot be read, or `isStopped` returns true. */
+  /**
+   * The SHA-256 of a file. Returns nothing if the library would refuse the file, if the file cannot be read, or when `isStopped`
+   * returns true.
+   */
   async hash(file, maxBytes, isStopped) {
-    // The server refuses these by their length and first bytes.
+    // The server refuses these files anyway.
     if (file.size === 0 || file.size > maxBytes || file.type.startsWith('video/')) return undefined;
     try {
       return crypto.subtle && file.size <= this.WHOLE_BYTES ? await this.hashWhole(file) : await this.hashSlices(file, isStopped);
@@ -29,7 +35,7 @@ const UploadKnown = {
     return hash.digest();
   },
 
-  /** Those of the hashes that belong to photos in the library. */
+  /** Returns the hashes that belong to photos in the library. */
   async known(sha256) {
     if (!sha256.length) return [];
     const headers = { 'Content-Type': 'application/json' };

@@ -10,7 +10,7 @@ class UploadMemory {
         if (name.startsWith('upload:') && !this.#address(name)) localStorage.removeItem(name);
       }
     } catch {
-      // Storage is off.
+      // Storage is disabled.
     }
   }
 
@@ -18,7 +18,7 @@ class UploadMemory {
     try {
       localStorage.setItem(this.#prefix + key, JSON.stringify({ url, at: Date.now() }));
     } catch {
-      // Storage is full or off: the upload then starts again after the page is closed.
+      // Storage is full or disabled. After the page is closed, the upload then starts from the beginning.
     }
   }
 

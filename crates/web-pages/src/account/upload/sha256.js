@@ -1,6 +1,6 @@
 'use strict';
 
-// SHA-256 (FIPS 180-4). Browsers offer theirs over https and on localhost only, and only for bytes that are in memory.
+// SHA-256 (FIPS 180-4). The function of browsers exists only over https and on localhost, and only for bytes in memory.
 class Sha256 {
   static #BLOCK_BYTES = 64;
   static #PRIMES = [...Array(312).keys()].filter((n) => n > 1 && ![2, 3, 5, 7, 11, 13, 17].some((p) => n > p && n % p === 0));
@@ -11,10 +11,10 @@ class Sha256 {
   #state = Sha256.#roots(8, 2);
   #words = new Int32Array(64);
   #length = 0;
-  /** The start of a block. */
+  /** The bytes after the last complete block. */
   #rest = new Uint8Array(0);
 
-  /** Takes further bytes. */
+  /** Adds bytes. */
   update(bytes) {
     this.#length += bytes.length;
     if (this.#rest.length) {
@@ -29,7 +29,7 @@ class Sha256 {
     return this;
   }
 
-  /** The hash in hexadecimal. No bytes can follow. */
+  /** Returns the hash in hexadecimal. No bytes can be added afterwards. */
   digest() {
     const bits = this.#length * 8;
     const zeros = (2 * Sha256.#BLOCK_BYTES - 9 - (this.#length % Sha256.#BLOCK_BYTES)) % Sha256.#BLOCK_BYTES;
@@ -41,7 +41,7 @@ class Sha256 {
     return Array.from(this.#state, (word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
   }
 
-  /** Section 6.2.2. */
+  /** Processes complete blocks (section 6.2.2). */
   #blocks(view) {
     const words = this.#words;
     const rounds = Sha256.#ROUNDS;

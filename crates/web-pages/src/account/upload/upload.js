@@ -1,5 +1,5 @@
-// Uploads photos by tus 1.0. Several files at a time, in parts; an interrupted upload continues, also after the page was
-// closed, when the same files are chosen again.
+// Uploads photos by tus 1.0: several files at a time, in parts. When the same files are chosen again, an interrupted upload
+// continues, also after the page was closed.
 (() => {
   const area = document.getElementById('upload');
   if (!area) return;
@@ -7,7 +7,7 @@
   const PARALLEL = 3;
   // Proxies often limit a request to 100 MB.
   const PART_BYTES = 32 * 2 ** 20;
-  // The first bytes tell whether the file is a photo; a short file is sent whole with them.
+  // The first request sends the first bytes, so that the server can refuse a file that is no photo. It sends a short file whole.
   const HEAD_BYTES = 64 * 2 ** 10;
   const SHORT_BYTES = 2 ** 20;
   const BATCH = 40;
@@ -18,7 +18,8 @@
   const STALLED_MS = 120 * 1000;
   const ROWS = 8;
   const REASONS = 200;
-  // Final for this file. Space and unfinished uploads can change, so the person may try again.
+  // Statuses after which a file is not retried automatically. Two of them depend on free space and unfinished uploads, so the
+  // person may retry.
   const FINAL = [400, 403, 413, 415, 507];
   const FINAL_FOR_NOW = [403, 507];
   const SIGNED_OUT = 'You are signed out.';
@@ -38,9 +39,9 @@
   let isRunning = false;
   let hashing = false;
   let moreReasons;
-  /** The connection returned, or the person continued or cancelled. */
+  /** Rings when the connection has returned, or the person has continued or cancelled. */
   const changed = uploadBell();
-  /** Few files wait to be sent. */
+  /** Rings when few files wait to be sent. */
   const drained = uploadBell();
 
   // The controls replace the plain form.
@@ -88,7 +89,7 @@
   const photosOf = (number) => (number === 1 ? '1 photo' : `${number} photos`);
   const finished = () => counts.imported + counts.duplicate + counts.restored + counts.refused + counts.failed + counts.cancelled;
 
-  // What the page shows. Only files that are being sent have a row, so thousands of files cost nothing.
+  // What the page shows. Only files that are being sent have a row, so that thousands of files do not slow the page down.
   function describe() {
     const parts = [];
     if (counts.imported) parts.push(`${counts.imported} added`);
@@ -177,7 +178,7 @@
     say(`Uploading ${photosOf(fresh)}. ${leftOut}`.trim());
     start();
   }
-  /** Shows a remark about the choice, with a link to the steps if files were left out. */
+  /** Shows a remark about the chosen files. If some were left out, links to the steps that import an export. */
   function explain(remark, leftOut) {
     const steps = document.getElementById('exports');
     const link = create('a', { href: '#exports', textContent: 'See the steps' });
@@ -186,7 +187,7 @@
     note.replaceChildren([remark, leftOut].filter(Boolean).join(' '), ...(leftOut && steps ? [' ', link, '.'] : []));
     if (!note.hidden) say(note.textContent);
   }
-  /** Puts a file on the list. A file that is there already is put there again only if it was not uploaded. */
+  /** Adds a file to the list. A file in the list is added again only if it was refused or cancelled, or if its upload failed. */
   function enter(file, path) {
     const key = `${path}:${file.size}:${file.lastModified}`;
     const former = items.get(key);
@@ -198,7 +199,7 @@
     counts.bytes += file.size;
     return item;
   }
-  /** Takes a file with an outcome off the list. */
+  /** Removes a file with an outcome from the list. */
   function remove(item) {
     forgetProblem(item);
     counts.total -= 1;
@@ -222,7 +223,7 @@
     if (!event.dataTransfer.types.includes('Files')) return;
     event.preventDefault();
     drop.classList.remove('over');
-    // Both lists are empty after the first await.
+    // Both lists must be read now: the browser empties them at the first `await`.
     const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
     const files = [...event.dataTransfer.files].map((file) => [file, file.name]);
     if (!entries.length) return add(files);
@@ -288,7 +289,7 @@
     if (!(await item.file.slice(0, 1).arrayBuffer().catch(() => undefined))) {
       return finish(item, 'failed', new Error('the file cannot be read any more'));
     }
-    // A lost connection can last, and says nothing about the file.
+    // Only responses of the server count as tries. A lost connection may last long, and is no fault of the file.
     if (item.isAnswered) item.tries += 1;
     if (item.tries > MAX_TRIES) return finish(item, 'failed', error);
     const wait = WAITS_S[Math.min(item.waits, WAITS_S.length - 1)];
@@ -319,7 +320,7 @@
       check(item, reply);
     }
   }
-  /** Takes the offset over; returns whether the photo is in the library. */
+  /** Takes the offset from the response. Returns whether the photo is in the library. */
   function received(item, reply) {
     item.sent = Number(reply.getResponseHeader('Upload-Offset'));
     if (item.sent > item.reached) item.tries = item.waits = 0;
@@ -336,7 +337,7 @@
     try {
       message = JSON.parse(reply.responseText).error;
     } catch {
-      // A proxy answers with a page of its own.
+      // The response is the error page of a proxy.
     }
     if (reply.status === 401) {
       signedOut = true;
@@ -448,7 +449,7 @@
   addEventListener('beforeunload', (event) => {
     if (!isRunning) return;
     event.preventDefault();
-    // Browsers before 2024 ask only because of this.
+    // Browsers before 2024 need this to ask before they leave the page.
     event.returnValue = true;
   });
 })();

@@ -1,14 +1,14 @@
-// The bar with the selected photos, and what can be done with them.
+// The bar with the number of selected photos and the actions for them.
 
 const COUNT_DELAY_MS = 150;
-/** A menu with as many albums has a field to find one. */
+/** With this many albums, the dialog has a field to find one. */
 const MANY_ALBUMS = 9;
 
 class Actions {
   #timer;
   #announced;
 
-  /** `changed()` is called after the selection was cleared here. */
+  /** `changed()` is called after an action has cleared the selection. */
   constructor(selection, scroller, token, changed) {
     Object.assign(this, { selection, scroller, token, changed, count: make('strong') });
     this.bar = make(
@@ -53,12 +53,12 @@ class Actions {
     this.changed();
   }
 
-  /** Does something with the selected photos. Returns nothing if it failed. */
+  /** Runs an action on the selected photos. Shows a message and returns nothing if it fails. */
   #run(body) {
     return this.#post('', { ...this.selection.body, ...body }).catch(({ message }) => showMessage(message));
   }
 
-  /** Asks how many photos from when to when are to be deleted, then deletes them. */
+  /** Asks for confirmation with the number of selected photos and their dates, then deletes them. */
   async delete() {
     const answer = await this.#post('/count').catch(({ message }) => showMessage(message));
     if (!answer?.count) return;

@@ -1,13 +1,13 @@
-// Looks for changes of the library while the page is visible, so that new photos appear by themselves.
+// Polls the library for changes while the page is visible, so that new photos appear by themselves.
 
 const LOOK_MS = 2_000;
-/** The longest pause after failed requests, and the longest wait for one. */
+/** The longest pause after failed requests, and the time-out of a request. */
 const MAX_LOOK_MS = 30_000;
 
 /**
- * Calls `changed()` when the library is not the one that the page shows, which `isShown(generation)` says, and `waiting(count)`
- * with the number of photos that are being read. Without `waiting`, screen readers learn when reading begins and ends. A slim
- * bar shows how far that is.
+ * Calls `changed()` when the page does not show the present generation of the library, as `isShown(generation)` says. Calls
+ * `waiting(count)` with the number of photos that are being read. Without `waiting`, announces to screen readers when reading
+ * begins and ends. A slim bar shows the progress.
  */
 function watchLibrary(isShown, changed, waiting) {
   const bar = make('progress', { id: 'reading', hidden: true });
@@ -52,7 +52,7 @@ const beingRead = (count) => `${photosText(count)} ${count === 1 ? 'is' : 'are'}
 /** The page of a library without photos. */
 function startEmpty({ dataset }) {
   const text = document.getElementById('waiting');
-  // It never ends, because another look could reload again and so cancel the reload on a slow server.
+  // This promise never settles. Otherwise, another poll could reload again, and cancel the reload on a slow server.
   const reload = () => new Promise(() => location.reload());
   const waiting = (count) => {
     const words = count ? beingRead(count) : '';

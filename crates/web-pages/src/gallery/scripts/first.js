@@ -1,5 +1,5 @@
-// Places the photos of the timeline before the first paint (first.js, blocking in the head). It is a classic script, so the
-// functions of layout.js are also visible to the module that loads later.
+// Places the photos of the timeline before the first paint: first.js is in the head and blocks rendering. It is a classic script,
+// so the functions of layout.js are also visible to the module that loads later.
 
 document.documentElement.classList.add('script');
 
@@ -26,7 +26,7 @@ function placeList(list) {
   list.style.height = `${top + height}px`;
 }
 
-/** Places lists that have grown, and shows the photo of `?at=` where it was. */
+/** Places lists that have grown. Scrolls the photo of `?at=` to its earlier position in the window. */
 function placeParsed() {
   for (const list of document.querySelectorAll('#timeline ul.rows')) {
     if ((list.placed ?? 0) !== list.childElementCount) placeList(list);

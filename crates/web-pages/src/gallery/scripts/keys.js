@@ -44,7 +44,7 @@ class Keys {
 
   #click(event) {
     if (this.#hasPressed) {
-      // The click that ends a long press.
+      // This click only ends a long press.
       this.#hasPressed = false;
       return event.preventDefault();
     }
@@ -135,7 +135,7 @@ class Keys {
     const general = {
       'Ctrl a': () => this.#selectAll(),
       Escape: isSelecting && (() => this.actions.clear()),
-      // In a large library these keys of the browser would lead to the ends of the window only.
+      // In a large library, the browser itself would scroll only to the ends of the part that is in the document.
       Home: () => this.scroller.jump(-Infinity),
       End: () => this.scroller.jump(Infinity),
       Delete: isSelecting && (() => this.actions.delete()),
@@ -148,13 +148,13 @@ class Keys {
     if (general[key]) return general[key];
     const tile = tileAt(target);
     if (!tile) {
-      // From the top of the page, left and right lead into the grid.
+      // If nothing has the focus, left and right move it into the grid.
       const photo = target === document.body && /Left|Right/.test(key) && this.scroller.active;
       return photo && (() => this.scroller.focusTile(photo.id));
     }
     if (key.startsWith('Arrow')) return () => this.#move(key, shiftKey, tile.photo);
     if (key === ' ' || (key === 'x' && areLetters)) return () => this.#select(tile.photo, shiftKey);
-    // Enter on the check box opens the photo, too.
+    // Enter opens the photo also when its check box has the focus.
     return key === 'Enter' && target === tile.check && (() => tile.link.click());
   }
 
@@ -173,7 +173,7 @@ class Keys {
     const { y } = this.scroller;
     if (!months.length) return;
     const here = this.scroller.monthAt(Math.max(0, y + 1));
-    // The newer month is the beginning of this one, unless that is on top.
+    // The key for the newer month first leads to the beginning of this month, unless that is at the top already.
     const isOnTop = y < here.top + 8;
     const month = months[months.indexOf(here) + (step < 0 && !isOnTop ? 0 : step)];
     if (!month) return;

@@ -1,7 +1,7 @@
-// Rows of photos that fill the width of the grid (first.js).
+// Rows of photos that fill the width of the grid. Part of first.js.
 //
-// Pure functions: the same photos and the same width always give the same rows, and photos that are appended change only
-// the last row. Whatever else places photos builds on that.
+// Pure functions: the same photos and the same width always give the same rows, and appended photos change only the last rows. The
+// other scripts rely on this.
 
 /** The sizes of a grid of this width, in pixels. */
 function gridOf(width) {
@@ -32,7 +32,7 @@ function rowsOf(ratios, { width, target, gap }, continues = false) {
   });
   if (from === ratios.length) return rows;
   if (continues && sum < wanted / 2 && rows.length) {
-    // Too few photos for a row: they join the row above.
+    // The last photos are too few for a row, so they join the row above.
     const last = rows.pop();
     from = last.from;
     top = last.top;

@@ -1,7 +1,7 @@
-// Keys on all pages. Single letters as shortcuts can be off, because some people speak to their computer, or hit keys by accident.
+// Keys on all pages. Shortcuts of a single letter can be disabled, because speech input or accidental presses could trigger them.
 
 const LETTERS = 'photo-library-letters';
-/** The keys of the page, to which its script adds its own. */
+/** The keys that the help lists. The script of a page adds its own. */
 const pageKeys = [['/', 'Search'], ['?', 'Show these keys']];
 
 function areLettersOn() {
@@ -21,7 +21,7 @@ const hasModifier = ({ ctrlKey, metaKey }) => ctrlKey || metaKey;
 /** Whether a click opens a link in this window. */
 const isPlainClick = (event) => !(event.button || event.shiftKey || event.altKey || hasModifier(event));
 
-/** Goes to the field for searches, which the page of searches has. */
+/** Moves the focus to the search field, or opens the search page if this page has no such field. */
 function goToSearch() {
   const field = document.getElementById('q');
   if (!field) return location.assign('/search');

@@ -1,13 +1,13 @@
-// The photos of the library as months, newest first, of which a few pages are loaded.
+// The photos of the library in months, newest first. Only a few pages of photos are loaded.
 //
 // A month is a list of parts: pages of loaded photos, and gaps between them with an estimated number of photos. Most months
 // are one page. A gap is loaded from either end, or around a place inside it.
 
-/** Loaded pages that are kept. */
+/** Maximum number of loaded pages. */
 const MAX_PAGES = 40;
 /** Photos per page of the service. */
 const PAGE_PHOTOS = 500;
-/** Pages that are joined when the lower one follows the upper one. */
+/** A page is joined with the one above it if both together have at most this many photos. */
 const MAX_JOINED_PHOTOS = 1_000;
 const MAX_REQUESTS = 4;
 
@@ -46,7 +46,7 @@ class Month {
     this.parts = [];
   }
 
-  /** Sets the totals. If they contradict the loaded photos, these are shown until they have been loaded again. */
+  /** Sets the totals. If they have changed, the loaded photos are shown until they have been loaded again. */
   update(count, sum) {
     const isChanged = count !== this.count || Math.abs(sum - this.sum) > 0.01;
     Object.assign(this, { count, sum });
@@ -70,7 +70,7 @@ class Month {
   }
 }
 
-/** The photos of an answer of the service, which has them as columns. */
+/** The photos of a response, which lists them as columns. */
 function photosOf({ id, t, r, v, h, o, places, p, d }) {
   let time = 0;
   return id.map((name, index) => {
@@ -79,7 +79,7 @@ function photosOf({ id, t, r, v, h, o, places, p, d }) {
   });
 }
 
-/** A text alternative: the description, or when and where. */
+/** The text alternative of a photo: its description, or its time and place. */
 function photoText({ t, o, place, words, alt }) {
   if (alt ?? words) return alt ?? words;
   const local = t + (o ?? 0) * 60_000;
@@ -92,7 +92,7 @@ class Library {
   #requests = new Map();
   #clock = 0;
 
-  /** `changed(month)` is called after a month has got other photos, `failed(error)` after a request failed. */
+  /** `changed(month)` is called after the loaded photos of a month have changed, `failed(error)` after a request has failed. */
   constructor(changed, failed) {
     Object.assign(this, { changed, failed });
   }
@@ -116,7 +116,7 @@ class Library {
     return this.months[indexOfFirst(this.months, ({ from }) => from > time)] ?? this.months.at(-1);
   }
 
-  /** Where the newest photo is that was captured at this time or before: `{ month, part, index }`, in a gap with its share. */
+  /** The place `{ month, part, index }` of the newest photo of this time or before it. In a gap, `index` is an estimate. */
   find(time) {
     const month = this.monthAt(time);
     if (!month) return undefined;
@@ -132,7 +132,7 @@ class Library {
     return { month, part, index: Math.max(0, part.count - 1) };
   }
 
-  /** Adds photos that the server rendered, which are the newest of the library or follow a time inside it. */
+  /** Adds photos that the server rendered. They are the newest of the library (`isNewest`), or the photos from some time on. */
   adopt(lists, isNewest) {
     lists.forEach(([key, photos], place) => {
       const month = this.months.find((month) => month.key === key);
@@ -142,7 +142,7 @@ class Library {
     });
   }
 
-  /** Puts loaded photos into a gap, by default that of a whole month. */
+  /** Replaces a gap, by default that of a whole month, by loaded photos and the gaps that remain above and below them. */
   #replace(month, photos, isTop, isBottom, gap = month.parts[0], share = (month.end - photos[0]?.t) / (month.end - month.from) || 0) {
     const rest = gap.count - photos.length;
     const upper = isBottom ? rest : clamp(Math.round(share * rest), 1, rest - 1);
@@ -204,7 +204,7 @@ class Library {
     try {
       let answer = await (isAtBottom ? after() : before(isAtTop ? above : above - share * (above - below) + 1));
       if (!answer.id.length && !isAtTop && !isAtBottom) answer = await after();
-      // Its neighbours changed while it was loading.
+      // The gap has changed while the page was loading.
       if (!month.parts.includes(gap)) return;
       const all = photosOf(answer);
       const photos = all.filter(({ t }) => t < above && t > below);
@@ -224,7 +224,7 @@ class Library {
   async reload(month, time) {
     if (month.isReloading) return;
     month.isReloading = true;
-    // The month may change again meanwhile.
+    // Reset before the request, because the month may change again during it.
     month.isStale = false;
     const page = month.pages.find(({ photos }) => photos.at(-1).t <= time);
     const first = page?.photos[Math.max(0, indexAt(page.photos, time) - PAGE_PHOTOS / 4)];
@@ -256,7 +256,7 @@ class Library {
     }
   }
 
-  /** Gaps are never neighbours. */
+  /** Joins neighbouring gaps. */
   #joinGaps(month) {
     const parts = [];
     for (const part of month.parts) {
@@ -285,11 +285,11 @@ class Library {
       this.#joinGaps(month);
     }
     this.months = this.months.filter(({ parts }) => parts.length);
-    // The totals may have been without these photos already, so the next refresh sets them again.
+    // The totals from the server may already have excluded these photos, so the next refresh must set them again.
     this.generation = undefined;
   }
 
-  /** The number of photos of these times, inclusive, or undefined if it takes photos that are not loaded. */
+  /** The number of photos in this range of times, inclusive, or undefined if it depends on photos that are not loaded. */
   count([from, to]) {
     let sum = 0;
     for (const month of this.months) {

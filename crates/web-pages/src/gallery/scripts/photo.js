@@ -1,7 +1,7 @@
-// The photo page: zoom, and the neighbours without loading another document.
+// The photo page: zoom, and moving to the neighbours without loading another document.
 //
-// The pages of both neighbours are requested early, with their images. Moving to one replaces the content of `main` and the entry
-// of the history, so that Back leads to the timeline.
+// The pages and images of both neighbours are preloaded. Moving to a neighbour replaces the content of `main` and the history
+// entry, so that Back leads to the timeline.
 
 const PHOTO_KEYS = [
   ['Left, Right', 'Previous photo, next photo'],
@@ -18,7 +18,7 @@ function startPhoto(main) {
   pageKeys.unshift(...PHOTO_KEYS);
   const find = (selector) => main.querySelector(selector);
   const linkOf = (step) => find(step > 0 ? '[rel="next"]' : '[rel="prev"]');
-  /** Requested pages: address to a promise of the document. */
+  /** Requested pages: a promise of the document for each address. */
   const pages = new Map();
   let zoom;
   let hasMoved = false;
@@ -31,7 +31,7 @@ function startPhoto(main) {
         new Image().src = parsed.getElementById('photo').src;
         return parsed;
       });
-      // Not requested again until it is opened, which then loads the document.
+      // A failed page is not requested again here. Moving to it loads the whole document.
       page.catch(() => {});
       pages.set(href, page);
     }
@@ -68,7 +68,7 @@ function startPhoto(main) {
     };
     if (image.complete) preload();
     else {
-      // The small image is in the cache of the browser.
+      // The small image is probably in the browser's cache. It is shown until the larger one has loaded.
       image.style.background = `url(/p/${id}/${v}/256.webp) center / contain no-repeat`;
       image.addEventListener('load', preload, { once: true });
     }
@@ -82,7 +82,7 @@ function startPhoto(main) {
     link.addEventListener('click', (event) => {
       if (!isPlainClick(event)) return;
       event.preventDefault();
-      // Enter on the link.
+      // The click comes from the key Enter.
       if (event.detail === 0) zoom.toggle();
     });
   }

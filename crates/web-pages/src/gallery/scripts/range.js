@@ -1,6 +1,6 @@
-// Ranges of photos between two that are selected with Shift: in the timeline, and in lists with check boxes.
+// Selects ranges of photos with Shift, in the timeline and in lists with check boxes.
 
-/** A range from the photo that was selected or deselected last. */
+/** A range that begins at the photo that was selected or deselected last. */
 class Range {
   #start;
 
@@ -9,12 +9,12 @@ class Range {
     Object.assign(this, { selection, changed });
   }
 
-  /** Begins at a photo. */
+  /** Begins a range at a photo. */
   begin(photo, isSelected = true) {
     this.#start = { photo, isSelected, state: this.selection.state };
   }
 
-  /** Selects or deselects a photo, and begins there. */
+  /** Selects or deselects a photo, and begins a range there. */
   toggle(photo) {
     const isSelected = !this.selection.has(photo);
     this.selection.set(photo, isSelected);
@@ -22,7 +22,10 @@ class Range {
     this.changed();
   }
 
-  /** Selects all photos up to this one, as the first was, and undoes what an earlier end selected. A new range begins at `from`. */
+  /**
+   * Extends the range to this photo: selects or deselects all its photos, as the first one was. Undoes an earlier extension.
+   * Without a range, begins one at `from`.
+   */
   extend(photo, from = photo) {
     if (!this.#start || this.selection.isEmpty) this.begin(from);
     const { photo: start, isSelected, state } = this.#start;
@@ -59,7 +62,7 @@ class CheckBoxes {
 /** The latest range of each list. */
 const listRanges = new WeakMap();
 
-// Space is a click, too. The browser has changed the check box already.
+// Space causes a click, too. The browser has changed the check box before this event.
 document.addEventListener('click', ({ target, shiftKey }) => {
   const list = target.name === 'image' && target.closest('ul.rows');
   if (!list || list.closest('#timeline')) return;

@@ -1,14 +1,14 @@
-// The timeline as a list of months of which only those in sight are in the document.
+// The timeline as a list of months. Only the months in sight are in the document.
 //
-// Positions are those in the whole timeline, `y`. The document shows a window of it that begins at `#base`: all of it up to
-// MAX_WHOLE_PX, because browsers limit the height of a document. Months that are not loaded have estimated heights. When a
-// height above changes, or the width, the photo in sight keeps its place: first only the base moves, which does not disturb
-// a scroll that is under way; at rest the scroll position follows.
+// A position `y` is a distance in pixels from the top of the timeline. Browsers limit the height of a document, so the document
+// shows a timeline higher than MAX_WHOLE_PX in a window that begins at the position `#base`. Months that are not loaded have
+// estimated heights. When the width or a height above changes, the photo in sight keeps its place: during a scroll only `#base`
+// changes, so that the scroll is not disturbed. The scroll position is corrected when the scroll has ended.
 
-/** A higher timeline is shown in windows. */
+/** A higher timeline is shown in windows of WINDOW_PX. */
 const MAX_WHOLE_PX = 8e6;
 const WINDOW_PX = 4e6;
-/** Screens above and below the visible one that are in the document. */
+/** Number of screens above and below the visible one whose photos are in the document. */
 const AHEAD = 1;
 const MAX_TILES = 330;
 /** New elements per frame. */
@@ -16,7 +16,7 @@ const MAX_NEW_TILES = 12;
 const FAST_SCREENS_PER_S = 3;
 const REST_MS = 120;
 const MONTH_GAP_PX = 24;
-/** Photos above the visible ones that a page inside a gap begins with. */
+/** A page that is loaded inside a gap begins this many photos above the visible ones. */
 const LEAD_PHOTOS = 60;
 
 class Scroller {
@@ -67,12 +67,12 @@ class Scroller {
       return [Number(section.dataset.month), photos];
     });
     this.library.adopt(lists, !this.#root.dataset.at);
-    // Photos may have come since the server rendered the page.
+    // The library may have changed since the server rendered the page.
     const isOld = this.#root.dataset.gen !== this.library.generation;
     for (const month of this.library.months) month.isStale = isOld && month.pages.length > 0;
     for (const section of sections) this.#sections.set(Number(section.dataset.month), this.#sectionParts(section));
     this.adopted();
-    // A page without photos says so, but others have some.
+    // Removes the text that says that this page has no photos, because other pages have some.
     for (const child of [...this.#root.children]) if (!sections.includes(child)) child.remove();
     this.#root.classList.add('placed');
     this.#root.style.minHeight = '';
@@ -139,12 +139,12 @@ class Scroller {
     return months[Math.max(0, indexOfFirst(months, ({ top }) => top <= y) - 1)];
   }
 
-  /** The place of the row of a photo among the rows of its page. */
+  /** The index of the row of a photo among the rows of its page. */
   #rowOf({ part, index }) {
     return indexOfFirst(part.rows, ({ to }) => to <= index);
   }
 
-  /** The cells of a row, in the list of their month. */
+  /** The cells of a row, relative to the list of their month. */
   #cells(part, row) {
     const top = part.top - this.#head + row.top;
     return cellsOf({ ...row, top }, part.ratios, this.#grid);
@@ -183,11 +183,11 @@ class Scroller {
 
   // The anchor.
 
-  /** Remembers the photo at the top of the window. At the top of the page there is none, so that new photos appear there. */
+  /** Sets the anchor: the photo at the top of the window. The top of the page has no anchor, so that new photos appear there. */
   #setAnchor() {
     const { y } = this;
     const place = y > 0 && this.placeAt(y + this.#head);
-    // At the end of the timeline, the distance to the end stays.
+    // At the end of the timeline, the anchor keeps the distance to the end.
     const rest = y + this.screen > this.height - 1 && this.height - y;
     this.#anchor = place && { time: this.#timeOf(place), offset: this.topOf(place) - y, rest, isGuess: !place.part.photos };
   }
@@ -201,7 +201,7 @@ class Scroller {
     this.#rest ??= setTimeout(() => this.#rested(), REST_MS);
   }
 
-  /** Measures all heights, keeps the anchor where it is, and draws. */
+  /** Measures all heights, keeps the anchor at its place in the window, and draws. */
   relayout() {
     this.#measureAll();
     const place = this.#anchor && this.library.find(this.#anchor.time);
@@ -210,7 +210,7 @@ class Scroller {
     else if (this.height <= MAX_WHOLE_PX) this.#base = 0;
     const isFound = this.#anchor?.isGuess && place?.part.photos;
     if (isFound) {
-      // The time was estimated: now it is that of the first photo of its row.
+      // The time of the anchor was estimated. It becomes the time of the first photo of its row.
       const { photos, rows } = place.part;
       Object.assign(this.#anchor, { time: photos[rows[this.#rowOf(place)].from].t, isGuess: false });
     }
@@ -220,7 +220,7 @@ class Scroller {
     this.render();
   }
 
-  /** Moves the window of the document so that the position is inside it, once scrolling has ended or its ends are near. */
+  /** Moves the window of the document if the position is near one of its ends: after a scroll, or at once if it is very near. */
   #rebase() {
     const { y, screen } = this;
     const [base, size] = [this.#base, this.#windowSize];
@@ -238,13 +238,13 @@ class Scroller {
     return this.height <= MAX_WHOLE_PX ? this.height : WINDOW_PX;
   }
 
-  /** Where a window with this position in its middle begins. */
+  /** The base of a window that has this position in its middle. */
   #baseFor(y) {
     const size = this.#windowSize;
     return Math.round(clamp(y - size / 2, 0, this.height - size));
   }
 
-  /** Sets where the window of the document begins, and shows this position. */
+  /** Sets the base, and scrolls to this position. */
   #setBase(base, y) {
     this.#base = base;
     const most = this.height <= MAX_WHOLE_PX ? Infinity : WINDOW_PX;
@@ -255,7 +255,7 @@ class Scroller {
     this.#expected = scrollY;
   }
 
-  /** Shows a position. */
+  /** Scrolls to a position. */
   jump(y) {
     const to = Math.max(-this.#docTop, Math.min(y, this.height - this.screen + MONTH_GAP_PX));
     this.#setBase(this.#baseFor(to), to);
@@ -263,7 +263,7 @@ class Scroller {
     this.#expected = scrollY;
   }
 
-  /** Shows the photos of a time. When they have been loaded, the photo of that time is on top. */
+  /** Scrolls to the photos of a time. When they have been loaded, the photo of that time is at the top. */
   jumpTo(time) {
     const place = this.library.find(time);
     if (!place) return;
@@ -275,7 +275,7 @@ class Scroller {
   // Scrolling.
 
   #scrolled() {
-    // The event of a scroll by this script.
+    // This script caused the event.
     if (Math.abs(scrollY - this.#expected) < 1) return;
     this.#expected = undefined;
     this.#moved();
@@ -303,7 +303,7 @@ class Scroller {
     this.saveState();
   }
 
-  /** Remembers the place in the history, so that Back and reload lead to it. */
+  /** Stores the place in the history entry, so that Back and reload lead to it. */
   saveState() {
     const query = this.#anchor ? `?at=${Math.floor(this.#anchor.time)}` : '';
     const state = { offset: this.#anchor?.offset, active: this.active?.id };
@@ -338,7 +338,7 @@ class Scroller {
     const { y, screen } = this;
     this.shownY = y;
     const [from, to] = [y - AHEAD * screen, y + (1 + AHEAD) * screen];
-    /** How far from the window something is: what is in sight is wanted first. */
+    /** The distance from the window; 0 in sight. Nearer rows and gaps have priority. */
     const distanceOf = (top, height) => Math.max(0, top - y - screen, y - top - height);
     const [shown, rows, gaps] = [[], [], []];
     for (let place = months.indexOf(this.monthAt(from)); months[place]?.top < to; place += 1) {
@@ -415,7 +415,7 @@ class Scroller {
         const photo = part.photos[cell.index];
         let tile = this.#tiles.get(photo.id);
         if (!tile) {
-          // The others follow in the next frames.
+          // The remaining tiles are created in the next frames.
           if (created === MAX_NEW_TILES) {
             this.draw();
             continue;
@@ -437,7 +437,7 @@ class Scroller {
       tile.remove();
       this.#tiles.delete(tile.photo.id);
     }
-    // A tile with the focus stays, also outside of the mounted rows.
+    // A tile with the focus stays in the document, also outside of the mounted rows.
     if (kept) focused.place(this.#cellOf(kept));
     else if (focused) this.#focusNear(focused.photo);
     images.want([...wanted]);
@@ -445,7 +445,7 @@ class Scroller {
   }
 
 
-  /** Gives the focus of a deleted photo to the next one. */
+  /** Moves the focus from a deleted photo to the next one. */
   #focusNear({ t }) {
     const { part, index } = this.library.find(t) ?? {};
     this.focusTile(part?.photos?.[index].id);
@@ -462,7 +462,7 @@ class Scroller {
   #load(gaps, y) {
     gaps.sort((a, b) => a.distance - b.distance);
     for (const { month, part, top, distance } of gaps) {
-      // What is in sight comes first, also its images.
+      // Gaps outside of the window wait until the images in sight are complete.
       if (part.hasFailed || (distance && images.isBusy)) continue;
       if (!this.library.isFree) break;
       const inside = clamp((y - top) / part.height, 0, 1);

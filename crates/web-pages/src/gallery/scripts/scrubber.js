@@ -1,10 +1,10 @@
-// The slider beside the timeline. It counts months that have photos, so that each is reached, however few
-// photos it has, and whatever the time between them. A vertical `input type=range` is usable by keyboard and by screen readers.
+// The slider beside the timeline. Each month with photos takes the same length, so that every month can be reached, however few
+// photos it has. The vertical `input type=range` can be used by keyboard and by screen readers.
 
 /** Steps of the slider per month. */
 const MONTH_STEPS = 100;
 const MARK_PX = 22;
-/** Distance to the left of the slider from which a drag is finer, and how much. */
+/** From each distance to the left of the slider, a drag moves the slider more slowly, by this factor. */
 const FINE = [
   [200, 0.08],
   [90, 0.3],
@@ -37,7 +37,7 @@ class Scrubber {
     return this.scroller.library.months;
   }
 
-  /** Shows the months of the library. */
+  /** Updates the slider to the months of the library. */
   update() {
     this.input.max = Math.max(1, this.#months.length * MONTH_STEPS);
     this.element.hidden = this.#months.length < 2;
@@ -66,7 +66,7 @@ class Scrubber {
   follow() {
     if (this.#drag || !this.#months.length) return;
     const { shownY: y, height, screen } = this.scroller;
-    // Browsers round the position of a scroll, so that of the beginning of a month may be in the month before it.
+    // Browsers round scroll positions, so after a jump to a month the position may be in the month before it.
     const month = this.scroller.monthAt(Math.max(0, y + 1));
     const inside = clamp((y - month.top) / month.height, 0, 1);
     const isEnd = y + screen >= height - 1;
@@ -90,7 +90,7 @@ class Scrubber {
     return (this.input.value / this.input.max) * this.#length;
   }
 
-  /** Sets the slider to a value, and scrolls there. */
+  /** Sets the slider to a value, and scrolls the timeline to the place. */
   #show(wanted) {
     this.input.value = wanted;
     const value = Number(this.input.value);

@@ -1,11 +1,11 @@
-// Which photos of the timeline are selected, as ranges of capture times. These are unique in a library, so two of them name any
-// number of photos, also those that are not loaded.
+// The selected photos of the timeline, as ranges of capture times. Capture times are unique in a library, so a range can contain
+// any number of photos, also photos that are not loaded.
 
-/** The times of the check box of a month. */
+/** The range of capture times in the value of a month's check box. */
 const rangeOf = ({ value }) => value.split(':').map(Number);
 
 class Selection {
-  /** Ranges `[from, to]` that do not touch each other. That of a single photo has its id, too. */
+  /** Ranges `[from, to]` that do not touch each other. The range of a single photo also has its id: `[from, to, id]`. */
   #ranges = [];
 
   get isEmpty() {
@@ -16,7 +16,7 @@ class Selection {
     return this.hasRange(t, t);
   }
 
-  /** Whether all photos of these times are selected. */
+  /** Whether all photos in this range of times are selected. */
   hasRange(from, to) {
     return this.#ranges.some((range) => range[0] <= from && to <= range[1]);
   }
@@ -25,7 +25,7 @@ class Selection {
     this.setRange(t, t, isSelected, id);
   }
 
-  /** Selects or deselects all photos of these times. */
+  /** Selects or deselects all photos in this range of times. */
   setRange(from, to, isSelected, id) {
     const isApart = ([start, end]) => end < from - 1 || start > to + 1;
     const near = this.#ranges.filter((range) => !isApart(range)).flatMap(([start, end]) => [start, end]);
@@ -43,7 +43,7 @@ class Selection {
     this.#ranges = [];
   }
 
-  /** A value to return to. */
+  /** The selection as a value for `restore`. */
   get state() {
     return this.#ranges;
   }
@@ -52,7 +52,7 @@ class Selection {
     this.#ranges = state;
   }
 
-  /** As the service takes it. */
+  /** The selection in the form that the service expects. */
   get body() {
     const ranges = this.#ranges.filter(([, , id]) => !id);
     return { ids: this.#ranges.flatMap(([, , id]) => id ?? []), ranges };

@@ -4,7 +4,7 @@ const numberFormat = new Intl.NumberFormat('en-GB');
 const photosText = (count) => `${numberFormat.format(count)} ${count === 1 ? 'photo' : 'photos'}`;
 
 const dateFormat = (options) => new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', month: 'long', year: 'numeric', ...options }).format;
-/** "July 2026" and "14 July 2026", of a time whose UTC fields are the wall clock. */
+/** Format "July 2026" and "14 July 2026". The UTC fields of the argument are the local time. */
 const monthText = dateFormat();
 const dateText = dateFormat({ day: 'numeric' });
 
@@ -29,7 +29,7 @@ async function requestJson(path, { signal, body } = {}) {
     if (error.name === 'AbortError') throw error;
     throw new Error('The photo library does not respond. Check the connection and try again.');
   });
-  // The session has ended: the page leads to sign-in.
+  // The session has ended. The service redirects the reloaded page to sign-in.
   if (answer.status === 401) location.reload();
   if (answer.ok) return answer.json();
   const { error } = await answer.json().catch(() => ({}));
@@ -59,7 +59,7 @@ function hideMessage() {
   document.getElementById('message')?.remove();
 }
 
-/** Opens a dialog with this content and returns it. It is removed when it closes; then the focus is where it was. */
+/** Opens a dialog with this content and returns it. When it closes, it is removed and the focus returns to its earlier place. */
 function openDialog(heading, ...content) {
   const properties = { className: 'library-dialog', ariaLabel: heading, onclose: () => dialog.remove() };
   const dialog = make('dialog', properties, make('h2', {}, heading), ...content);
@@ -69,5 +69,5 @@ function openDialog(heading, ...content) {
   return dialog;
 }
 
-/** A form in a dialog, with one field, that closes it. */
+/** A form with one field for a dialog. Submitting the form closes the dialog. */
 const dialogForm = (field, label, onsubmit) => make('form', { method: 'dialog', onsubmit }, field, make('button', {}, label));

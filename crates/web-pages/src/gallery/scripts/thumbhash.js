@@ -21,7 +21,7 @@ const meanColour = (hash) => colourOf(meansOf(hashBytes(hash)));
 /** The longer side of the picture: about one pixel for each coefficient. The browser enlarges it smoothly. */
 const HASH_PX = 8;
 
-/** The blurred picture of a photo, in its mean colour, as the URL of an image; nothing if it has transparency. */
+/** The URL of the blurred picture of a photo, which varies only the luminance of its mean colour; empty with transparency. */
 function hashPicture(hash, ratio) {
   const bytes = hashBytes(hash);
   if (bytes[2] >> 7) return '';

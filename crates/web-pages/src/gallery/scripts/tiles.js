@@ -2,12 +2,12 @@
 
 /** Images that load at the same time. */
 const MAX_IMAGES = 12;
-/** A photo without its image for this long shows a blurred picture. */
+/** A photo shows a blurred picture if its image takes longer than this. */
 const BLUR_AFTER_MS = 100;
-/** Between the sizes 256 and 512: the geometric mean, as browsers choose. */
+/** Larger tiles load the image of size 512, others that of size 256. Browsers also change at the geometric mean of two sizes. */
 const SMALL_IMAGE_PX = 362;
 
-/** Loads images: those in sight first, the others when these are complete, none while the page is scrolled fast. */
+/** Loads images. Images in sight come first, the others when those are complete. Fast scrolling pauses the queue. */
 class ImageQueue {
   #waiting = [];
   loading = new Set();
@@ -15,7 +15,7 @@ class ImageQueue {
   /** Called when all images in sight are complete. */
   completed = () => {};
 
-  /** Sets the tiles whose images are wanted, in this order but for those in sight. Others are dropped from the queue. */
+  /** Sets the tiles whose images are wanted: those in sight first, otherwise in this order. Drops all others from the queue. */
   want(tiles) {
     this.#waiting = tiles.filter(({ source }) => source).sort((a, b) => b.isVisible - a.isVisible);
     this.next();
@@ -35,7 +35,7 @@ class ImageQueue {
     }
   }
 
-  /** A tile has its image, or is gone. */
+  /** Called when a tile has its image, or was removed. */
   done(tile) {
     if (!this.loading.delete(tile)) return;
     this.next();
@@ -50,7 +50,7 @@ const tileAt = (element) => element?.closest('li')?.tile;
 
 /** A photo in the grid. */
 class Tile {
-  /** Makes the elements, or takes over those of the server. */
+  /** Makes the elements, or takes over an `item` that the server rendered. */
   constructor(photo, item) {
     this.photo = photo;
     this.item = item ?? this.#make();
@@ -61,7 +61,7 @@ class Tile {
     this.setTabIndex(-1);
     this.link.draggable = false;
     if (!this.image.hasAttribute('src')) return;
-    // The browser loads it already.
+    // The browser is already loading the image, or has loaded it.
     if (this.image.complete) this.item.classList.add('loaded');
     else this.#watch();
   }
@@ -80,7 +80,7 @@ class Tile {
     if (this.link.tabIndex !== index) this.link.tabIndex = this.check.tabIndex = index;
   }
 
-  /** Moves it to its cell, and says which size of the image fits. */
+  /** Moves the tile to a cell, and chooses the size of the image. */
   place(cell) {
     const { photo } = this;
     placeCell(this.item, cell);
@@ -113,7 +113,7 @@ class Tile {
     };
   }
 
-  /** Removes it and cancels its request. */
+  /** Removes the tile and cancels the request of its image. */
   remove() {
     clearTimeout(this.timer);
     this.item.remove();

@@ -34,7 +34,7 @@ async function startTimeline(root) {
     actions.update();
   };
   const actions = new Actions(selection, scroller, root.dataset.token, update);
-  /** Shows what has changed since: uploads, and edits on other pages. */
+  /** Shows changes since the last refresh, such as uploads and edits on other pages. */
   const revalidate = async () => {
     await actions.refresh();
     actions.update();

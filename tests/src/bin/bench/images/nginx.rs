@@ -30,7 +30,7 @@ pub(super) struct Nginx {
 impl Nginx {
     /// Starts nginx in a folder, with a file of this content.
     pub(super) fn start(folder: &Path, body: &[u8]) -> Result<Self, AnyError> {
-        // Free until nginx binds it, unless another program is faster.
+        // This port was free a moment ago. Another program may bind it before nginx does.
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let folder = folder.join("nginx");
         let root = folder.join("root");
@@ -72,7 +72,7 @@ impl Nginx {
     }
 }
 
-/// Debian installs it in a folder that is not on the path of every user.
+/// Debian installs nginx in a folder that is not on the `PATH` of every user.
 fn program() -> &'static str {
     const DEBIAN: &str = "/usr/sbin/nginx";
     if Path::new(DEBIAN).exists() { DEBIAN } else { "nginx" }
@@ -80,7 +80,7 @@ fn program() -> &'static str {
 
 impl Drop for Nginx {
     fn drop(&mut self) {
-        // It has not been waited for, so its ID has not been reused. If this fails, it is killed later.
+        // The process has not been waited for, so its ID has not been reused. If this fails, the process is killed later.
         let _ = kill_process(Pid::from_child(&self.process.0), Signal::TERM);
     }
 }

@@ -43,7 +43,7 @@ async function worker() {
   while (next < job.files.length) {
     const number = next++;
     try {
-      // Two statements, because another worker may add its bytes during the await.
+      // The sum is read after the `await`, because another worker may change it during the `await`.
       const bytes = await renditions(job.files[number], number);
       report.bytes += bytes;
       report.photos += 1;

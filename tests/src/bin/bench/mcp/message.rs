@@ -47,8 +47,8 @@ pub(crate) struct Endpoint<'a> {
 }
 
 impl Endpoint<'_> {
-    /// A client that sends these messages in turn, starting with the one at `first`. Each message is tried once before,
-    /// and must give a result that is no error.
+    /// A client that sends these messages in turn, starting with the one at `first`. Each message is first sent once, and must
+    /// give a result without an error.
     pub(crate) fn client(&self, messages: &[Message], first: usize) -> Result<LoadClient, AnyError> {
         let mut connection = Connection::open(self.base_url)?;
         let (path, token) = (self.path.to_owned(), self.token.map(str::to_owned));

@@ -1,4 +1,4 @@
-//! The latency of a well-behaved client while others mean harm.
+//! The latency of a well-behaved client beside hostile clients.
 
 use std::{
     ffi::OsStr,
@@ -37,7 +37,7 @@ const SLOW: u16 = 1000;
 const SENDERS: usize = 4;
 const PATH: &str = "/api/ext/v2/images?limit=26";
 
-/// Measures beside each kind of hostile client.
+/// Measures the well-behaved client beside each kind of hostile client.
 pub(super) async fn run(options: &Options, server: &Server, user: &User) -> Result<(), AnyError> {
     let address: SocketAddr = user.base_url.trim_start_matches("http://").parse()?;
     let seconds = Duration::from_secs(options.hostile_seconds);
@@ -76,7 +76,7 @@ pub(super) async fn run(options: &Options, server: &Server, user: &User) -> Resu
     Ok(())
 }
 
-/// Measures beside half-open TLS handshakes, at another server of the same library.
+/// Measures the well-behaved client beside half-open TLS handshakes, at another server of the same library.
 pub(super) async fn run_tls(options: &Options, instance: &Instance, user: &User) -> Result<(), AnyError> {
     let folder = tempfile::tempdir()?;
     let pair = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()])?;

@@ -1,10 +1,10 @@
-//! Measures a server under the load of a household for a long time, and under clients that mean harm.
+//! Measures a server under the load of a household for a long time, and beside hostile clients.
 //!
 //! First, apps, phones and browsers use a library at a moderate pace: MCP calls, lists, images, refreshed tokens, pages and
 //! uploads, which are indexed meanwhile. Memory, open files and faults are printed at intervals. Then the latency of a
 //! well-behaved client is measured while others hold connections without use, send slowly, or send too much.
 //!
-//! It fails if a request failed, or if the server at rest has much more memory or more open files than early in the load.
+//! It fails if a request failed, or if the idle server has much more memory or more open files than early in the load.
 
 mod hostile;
 
@@ -38,7 +38,7 @@ const INTERVALS: u32 = 12;
 const FIRST_PHOTOS: u32 = 20;
 /// Descriptions of faults that are printed.
 const SHOWN_FAULTS: usize = 5;
-/// Growth from the largest of the first intervals to the server at rest that is no defect: caches fill.
+/// After the load, the idle server may exceed the largest figures of the first intervals by these amounts, because caches fill.
 const EARLY_INTERVALS: usize = 3;
 const MAX_GROWTH_BYTES: u64 = 64 << 20;
 const MAX_MORE_FILES: usize = 16;
@@ -85,7 +85,7 @@ pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
     server.stop()
 }
 
-/// The service for a person.
+/// The service and a user's API key.
 pub(super) struct User {
     base_url: String,
     key: String,
@@ -164,7 +164,7 @@ impl User {
 struct Kind<'a> {
     name: &'static str,
     pause: Duration,
-    /// Connects anew, at the beginning and after a fault.
+    /// Opens a connection, at the beginning and after each fault.
     connect: Box<dyn FnMut() -> Result<LoadClient, AnyError> + Send + 'a>,
 }
 
@@ -216,7 +216,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 /// Returns the largest figures of the first intervals.
 fn mixed(options: &Options, server: &Server, user: &User, refresh: LoadClient) -> Result<State, AnyError> {
     let uploaded = Arc::new(AtomicU32::new(FIRST_PHOTOS));
-    // A grant whose refresh token is lost ends, so this client never connects anew.
+    // A lost refresh token cannot be replaced, so this client never reconnects.
     let mut refresh = Some(refresh);
     let mut kinds = [
         Kind::new("MCP tools", 20, || user.assistant()),
@@ -279,7 +279,7 @@ impl State {
     }
 
     /// # Errors
-    /// The later figures are larger than a server needs that leaks nothing.
+    /// The later figures exceed these by more than caches explain.
     fn check_growth(self, later: Self) -> Result<(), AnyError> {
         let is_small =
             later.bytes <= self.bytes + MAX_GROWTH_BYTES && later.files <= self.files + MAX_MORE_FILES;

@@ -1,8 +1,8 @@
 //! Measures the authorization server: redeeming codes, refreshing tokens, and checking tokens at each request.
 //!
-//! The server runs on an empty library with its usual durability. Each connection sends its next request when it has the
-//! response to the one before. The cost of a token check is a difference: requests with a token of another resource are
-//! refused after the whole check, and requests with a malformed token of the same length at its start.
+//! The server runs on an empty library with its usual durability. Each connection sends its next request when it has received
+//! the previous response. The cost of a token check is the difference between two kinds of refused requests: the server refuses
+//! a token of another resource at the end of the check, and a malformed token of the same length at its start.
 //!
 //! Then the npm package `oidc-provider` is measured in the same way. Rounds alternate. At the end, the parts of a check
 //! and of a refresh are measured in this process.

@@ -64,7 +64,7 @@ class SqliteAdapter {
     statements.revoke.run(grantId);
   }
 
-  // For flows that this program does not use.
+  // The library requires these functions for flows that this program does not use.
   async findByUid() {
     return undefined;
   }

@@ -31,7 +31,7 @@ pub(super) struct SeededGrants {
 }
 
 impl SeededGrants {
-    /// Clients that redeem all codes, and a channel with the tokens, which ends when the clients are dropped.
+    /// Clients that redeem all codes, and a channel that receives the tokens. The channel ends when the clients are dropped.
     pub(super) fn redeemers(
         &self,
         connections: usize,

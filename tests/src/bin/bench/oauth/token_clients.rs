@@ -50,7 +50,7 @@ impl TokenEndpoint {
         Tokens::parse(status, &response)
     }
 
-    /// A client that refreshes a grant, each time with the token of the refresh before.
+    /// A client that refreshes a grant, each time with the refresh token of the previous response.
     pub(super) fn refresher(&self, refresh_token: &str) -> Result<LoadClient, AnyError> {
         let mut connection = Connection::open(&self.base_url)?;
         let (endpoint, mut refresh_token) = (self.clone(), refresh_token.to_owned());

@@ -252,7 +252,7 @@ impl Subject {
         Ok(())
     }
 
-    /// A search in these channels; in all, with place and file name, if there are none.
+    /// Searches in these channels. Without channels, searches in all of them and in place and file name.
     async fn search(&self, words: &str, channels: Option<Channels>) -> Result<(), AnyError> {
         let query = SearchQuery {
             target: SearchTarget::Words { text: QueryText::parse(words)?, channels },

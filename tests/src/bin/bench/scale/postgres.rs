@@ -26,7 +26,7 @@ impl Server {
         Ok(client)
     }
 
-    /// A database with the rows of another store, and whether it was filled now.
+    /// A database with the rows of another store, and whether this call filled it.
     pub(super) async fn library(
         &self,
         name: &str,

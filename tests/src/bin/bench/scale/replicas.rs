@@ -5,7 +5,7 @@ use reqwest::Client;
 
 use crate::load::{self, ms};
 
-/// Number of measured requests of each kind. A tenth of them warms up first.
+/// Number of measured requests of each kind. A warm-up of a tenth of them comes first.
 const REQUESTS: usize = 4000;
 const CONNECTIONS: usize = 16;
 const MAX_REPLICAS: usize = 3;

@@ -17,13 +17,13 @@ use crate::search::seeding;
 
 /// A generated library on SQLite.
 pub(crate) struct Seeded {
-    /// Its name, for a database.
+    /// The name of the library, which its Postgres database gets, too.
     name: String,
     /// An API key of the first account.
     pub(crate) key: String,
     /// The data folder.
     pub(crate) folder: PathBuf,
-    /// The folder, if it is not kept.
+    /// Deletes the data folder when dropped; `None` if the folder is kept.
     temporary: Option<TempDir>,
 }
 
@@ -74,7 +74,7 @@ impl Twins {
         Ok(Self { seeded, sqlite, postgres, database_url, server })
     }
 
-    /// Removes both, unless they are kept.
+    /// Deletes both libraries, unless they are kept.
     pub(crate) async fn remove(self) -> Result<(), AnyError> {
         drop(self.postgres);
         match self.seeded.temporary {

@@ -93,7 +93,7 @@ impl SearchBench<'_> {
         Server::start(&mut command, self.folder)
     }
 
-    /// Prints the memory that an image takes after the first search by image, and the time to load it.
+    /// Prints the memory and the time per image that the first search by image takes to load the embeddings.
     async fn print_memory(&self, server: &Server) -> Result<(), AnyError> {
         for number in 0..20 {
             self.request(server, SearchKind::Text, number).await?;

@@ -46,7 +46,7 @@ impl SearchKind {
         }
     }
 
-    /// The query string of a URL, another one for each number.
+    /// The query string of a URL. It differs for each number.
     pub(super) fn query(self, number: u32) -> String {
         thread_local! {
             static VOCABULARY: Vocabulary = Vocabulary::new();

@@ -202,7 +202,7 @@ fn insert_images(path: &Path, accounts: &[i64], count: u32) -> Result<(), AnyErr
             .bind::<BigInt, _>(i64::from(count))
             .bind::<BigInt, _>(*account)
             .execute(&mut connection)?;
-        // The album is the first account's.
+        // Only the first account has the album.
         generator.album = None;
     }
     let last: Option<i64> = images::table.select(max(images::seq)).get_result(&mut connection)?;
@@ -211,8 +211,8 @@ fn insert_images(path: &Path, accounts: &[i64], count: u32) -> Result<(), AnyErr
     Ok(())
 }
 
-/// Where a photo was taken, for seven photos of ten: half of them in a region, a quarter within kilometres of one home, some at
-/// one spot, and the others on journeys to a few hundred cities, each with the photos of a few weeks.
+/// The position of a photo; seven of ten photos have one. Half of these are in one region, a quarter within kilometres of one
+/// home, some at one spot, and the others near a few hundred cities, with a few weeks in each.
 fn position(number: u32, rng: &mut Rng) -> Option<(f64, f64)> {
     let journey = f64::from(number / 5000);
     match rng.u8(..100) {
@@ -224,7 +224,7 @@ fn position(number: u32, rng: &mut Rng) -> Option<(f64, f64)> {
     }
 }
 
-/// A position near another, rarely as far away as this many degrees.
+/// A position near another. The distance is at most this many degrees in each direction, and mostly much less.
 fn near((latitude, longitude): (f64, f64), degrees: f64, rng: &mut Rng) -> (f64, f64) {
     let mut offset = || degrees * (2.0 * rng.f64() - 1.0).powi(3);
     (latitude + offset(), longitude + offset())

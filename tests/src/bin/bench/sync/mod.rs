@@ -2,8 +2,8 @@
 //! and the API during uploads.
 //!
 //! A round uploads real-size photos to an empty library, with rclone's default of four files at once. Then rclone
-//! uploads the same photos to itself. Our server hashes and indexes them, and answers when they survive a loss of
-//! power; rclone writes them to files.
+//! uploads the same photos to itself. Our server hashes and indexes them, and responds only when they would survive a loss
+//! of power. rclone only writes them to files.
 
 mod rclone;
 mod responses;

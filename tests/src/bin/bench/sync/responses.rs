@@ -15,7 +15,7 @@ use tokio::{task::JoinSet, time::sleep};
 use super::uploads::photo;
 use crate::import::distinct;
 
-/// Small photo of which the folder has copies.
+/// Small photo. The listed folder contains copies of it.
 const SMALL: &str = "media/position-without-time.jpg";
 /// Connections that fill the folder.
 const FILLING: u32 = 8;

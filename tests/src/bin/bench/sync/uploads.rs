@@ -45,7 +45,7 @@ impl UploadPhotos {
     }
 }
 
-/// A real photo; each number has another.
+/// A real photo. Its bytes differ for each number.
 pub(crate) fn photo(number: u32) -> Result<Vec<u8>, AnyError> {
     let count = u32::try_from(SAMPLES.len())?;
     let sample = SAMPLES.get(usize::try_from(number % count)?).ok_or("no samples")?;
@@ -58,7 +58,7 @@ struct UploadFigures {
     mb_per_s: f64,
     /// Processor time of the server that receives the files, in milliseconds per file.
     server_cpu_ms: f64,
-    /// The same with its child processes, which index photos meanwhile.
+    /// The same with the child processes of the server, which index photos meanwhile.
     tree_cpu_ms: f64,
     peak_mb: f64,
 }
