@@ -34,7 +34,7 @@ const fn long_values(table: CopiedTable) -> Option<&'static str> {
 #[derive(Debug)]
 pub(super) struct Shape {
     pub(super) table: &'static str,
-    /// The rows that count, as SQL.
+    /// The condition on rows that are copied, as SQL.
     pub(super) condition: &'static str,
     /// The columns that the database does not compute, those of the key first.
     pub(super) columns: Vec<Column>,
