@@ -285,7 +285,7 @@ impl Dump {
                 SnapshotPart::Table { table, highest_id },
                 DumpState::Writing { out, tables, is_left_out, .. },
             ) => {
-                out.table(table.name(), (self.columns)(table), highest_id)?;
+                out.table(table.name(), &(self.columns)(table), highest_id)?;
                 tables.push(TableSum::empty(table.name()));
                 *is_left_out = LEFT_OUT.contains(&table);
             }

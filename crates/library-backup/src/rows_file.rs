@@ -81,7 +81,7 @@ impl<W: Write> RowsWriter<W> {
     ///
     /// # Errors
     /// The output failed, or a name is too long.
-    pub fn table(&mut self, name: &str, columns: CopiedColumns, highest_id: Option<i64>) -> io::Result<()> {
+    pub fn table(&mut self, name: &str, columns: &CopiedColumns, highest_id: Option<i64>) -> io::Result<()> {
         let buffer = &mut self.buffer;
         buffer.clear();
         buffer.push(b'T');

@@ -32,7 +32,7 @@ type Table = (String, Option<i64>, Vec<Vec<Value>>);
 fn written(tables: &[Table]) -> Vec<u8> {
     let mut writer = RowsWriter::new(Vec::new()).unwrap();
     for (name, highest, rows) in tables {
-        writer.table(name, columns(), *highest).unwrap();
+        writer.table(name, &columns(), *highest).unwrap();
         for values in rows {
             writer.row(&CopiedRow { key_columns: 1, values: values.clone() }).unwrap();
         }
