@@ -265,8 +265,8 @@ impl Connection {
         }
     }
 
-    /// Runs a connection until it ends. At shutdown, the client is asked to end the connection. An idle HTTP/2 client is asked to,
-    /// as well. If an HTTP/2 client does not react, the connection is closed after at least [`MAX_FAREWELL`], as soon as it has
+    /// Runs a connection until it ends. At shutdown, clients are asked to end the connection, idle HTTP/2 clients too.
+    /// If an HTTP/2 client does not react, the connection is closed after at least [`MAX_FAREWELL`], as soon as it has
     /// been idle for that long.
     async fn run(
         mut self,

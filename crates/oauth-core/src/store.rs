@@ -140,7 +140,7 @@ pub struct Sweep {
     pub max: u32,
 }
 
-/// The key by which a grant is looked up.
+/// The key of a grant in a lookup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GrantKey<'a> {
     /// Its id.

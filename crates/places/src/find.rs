@@ -28,7 +28,7 @@ pub struct FoundCity {
     size: u8,
 }
 
-/// Formats the text by which [`find`] finds the city: `Lisbon, Portugal`, or `Bergen, Germany, near Celle`.
+/// Formats a text for which [`find`] finds this city: `Lisbon, Portugal`, or `Bergen, Germany, near Celle`.
 impl fmt::Display for FoundCity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}", self.name, self.country)?;

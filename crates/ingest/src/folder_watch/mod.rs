@@ -31,8 +31,7 @@ use scan::{NewPhoto, Scanner, Visit};
 const BATCH: usize = 100;
 /// How many versions the store is asked for at once.
 const VERSIONS_PER_QUERY: usize = 500;
-/// How often the store is asked again about files that it already knew, and the age at which its record of a file is
-/// renewed: 30 days.
+/// After this time, the store is queried again about files that it knew, and its record of a file is renewed: 30 days.
 const REFRESH: Duration = Duration::from_secs(30 * 24 * 3600);
 /// How long the store remembers files that no longer exist: a year.
 pub const FORGET_MS: i64 = 365 * 24 * 3600 * 1000;

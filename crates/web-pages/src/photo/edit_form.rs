@@ -99,7 +99,7 @@ impl Fields {
         }
     }
 
-    /// The name of a city to look up: if the look-up button was pressed, or if none of the found cities was chosen yet.
+    /// The name of the city to look up. `None` if the look-up button was not pressed and the place is not a city's name.
     pub(super) fn wanted_city<'a>(&self, get: impl Fn(&str) -> Option<&'a str>) -> Option<&str> {
         (get(FIND).is_some() || self.place == CITY).then_some(&*self.city)
     }

@@ -259,8 +259,8 @@ async fn ranked(
     })
 }
 
-/// Filters that words of the query may stand for: their labels, and the addresses of the searches with them. Only filters
-/// for which the library has photos are suggested.
+/// Suggests filters instead of words of the query: their labels, and the addresses of the searches with them. It suggests
+/// only filters that match photos of the library.
 async fn suggested(
     site: &Site,
     person: &Person,

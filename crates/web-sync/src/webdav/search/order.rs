@@ -12,7 +12,7 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// The order by these keys, without the keys by which files cannot be ordered.
+    /// Builds an order from these keys. It ignores keys that cannot order files.
     pub(super) fn new(keys: &[SortKey]) -> Self {
         const MODIFIED: Name = Name::new(DAV, "getlastmodified");
         let known: Vec<_> = keys
