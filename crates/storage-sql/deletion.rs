@@ -58,7 +58,7 @@ pub(crate) fn mark_deleted(
         // In the index, a deleted image would displace hits of others, and its words would stay in the vocabulary.
         remove_text(c, &live)?;
         live.iter().try_for_each(|seq| map::update(c, *seq))?;
-        set_live_in_albums(c, &live, false)?;
+        set_live_in_copies(c, &live, false)?;
         months::remove(c, &live)?;
         adjust_live_images(c, account, -len(&live))?;
         rendition_queue::drop_unneeded_jobs(c, &live)?;
@@ -106,7 +106,7 @@ pub(crate) fn undelete(c: &mut SqlConnection, account: i64, seqs: &[i64]) -> Res
     if !live.is_empty() {
         add_text(c, &live)?;
         live.iter().try_for_each(|seq| map::update(c, *seq))?;
-        set_live_in_albums(c, &live, true)?;
+        set_live_in_copies(c, &live, true)?;
         months::add(c, &live)?;
         adjust_live_images(c, account, len(&live))?;
         rendition_queue::update_jobs(c, &live)?;
@@ -114,13 +114,21 @@ pub(crate) fn undelete(c: &mut SqlConnection, account: i64, seqs: &[i64]) -> Res
     Ok(u32::try_from(restored).unwrap_or(u32::MAX))
 }
 
-const SET_LIVE_IN_ALBUMS: &str = concat!(
-    "UPDATE album_images SET live = $1 WHERE image_seq IN (SELECT value FROM ",
-    integers!("$2"),
-    " AS chosen)"
-);
+macro_rules! set_live {
+    ($table:literal) => {
+        concat!(
+            "UPDATE ",
+            $table,
+            " SET live = $1 WHERE image_seq IN (SELECT value FROM ",
+            integers!("$2"),
+            " AS chosen)"
+        )
+    };
+}
 
-fn set_live_in_albums(c: &mut SqlConnection, seqs: &[i64], live: bool) -> Result<(), SqlError> {
-    statement(SET_LIVE_IN_ALBUMS).bind::<Bool, _>(live).bind::<Text, _>(json_array(seqs)).execute(c)?;
+fn set_live_in_copies(c: &mut SqlConnection, seqs: &[i64], live: bool) -> Result<(), SqlError> {
+    for table in [set_live!("album_images"), set_live!("image_facets")] {
+        statement(table).bind::<Bool, _>(live).bind::<Text, _>(json_array(seqs)).execute(c)?;
+    }
     Ok(())
 }

@@ -5,8 +5,8 @@ use crate::{
     error::SqlError,
     place_index,
     sql::{
-        map, months,
-        schema::{album_images, images},
+        map, months, regions,
+        schema::{album_images, image_facets, images},
         text::{add_text, remove_text},
         value::RowReader,
         vectors,
@@ -37,7 +37,7 @@ impl RepeatedValues {
 }
 
 /// Changes the row of an image, and everything that follows from its capture time, texts, position and size: the months
-/// of the timeline, the map, the indexes of words and places, the copies in albums, and the ids of its vectors.
+/// of the timeline, the map, the regions, the indexes of words and places, the copies in albums and facets, and the ids of its vectors.
 /// Afterwards the image is ready.
 pub(crate) fn change_indexed(
     c: &mut SqlConnection,
@@ -57,6 +57,7 @@ pub(crate) fn change_indexed(
     change(c)?;
     add_text(c, &[seq])?;
     map::update(c, seq)?;
+    regions::update(c, seq)?;
     let after = RepeatedValues::of(c, seq)?;
     if after.live {
         months::add(c, &[seq])?;
@@ -68,17 +69,20 @@ pub(crate) fn change_indexed(
     if was_ready && before.differs_in_caches(&after) {
         let captured_at_ms = reader.required("captured_at_ms", after.captured_at_ms)?;
         if before.captured_at_ms != Some(captured_at_ms) {
-            set_capture_time_in_albums(c, seq, captured_at_ms)?;
+            set_capture_time_in_copies(c, seq, captured_at_ms)?;
         }
         vectors::renumber(c, seq)?;
     }
     Ok(())
 }
 
-/// Updates the copies of an image's capture time in albums.
-fn set_capture_time_in_albums(c: &mut SqlConnection, seq: i64, captured_at_ms: i64) -> Result<(), SqlError> {
+/// Updates the copies of an image's capture time in albums and facets.
+fn set_capture_time_in_copies(c: &mut SqlConnection, seq: i64, captured_at_ms: i64) -> Result<(), SqlError> {
     diesel::update(album_images::table.filter(album_images::image_seq.eq(seq)))
         .set(album_images::captured_at_ms.eq(captured_at_ms))
+        .execute(c)?;
+    diesel::update(image_facets::table.filter(image_facets::image_seq.eq(seq)))
+        .set(image_facets::captured_at_ms.eq(captured_at_ms))
         .execute(c)?;
     Ok(())
 }

@@ -24,6 +24,7 @@
 //! are owned. On Postgres an operation that failed because of a conflict with others or a lost connection is retried.
 //! So an operation depends only on its arguments and the database, and has no other effects.
 
+mod batch;
 #[macro_use]
 mod operations;
 
@@ -48,6 +49,7 @@ mod library_state;
 mod lock;
 mod login_flows;
 mod map;
+mod marks;
 mod migrations;
 mod months;
 mod oauth;
@@ -57,6 +59,7 @@ mod photo_context;
 pub(crate) mod pool;
 mod problems;
 mod queue;
+mod regions;
 mod rendition_queue;
 mod renditions;
 mod roles;

@@ -1,4 +1,4 @@
-//! The months of the timeline, with the number of their photos.
+//! The months of the timeline, with the number of their photos. Archived photos do not count.
 
 use diesel::{
     OptionalExtension, QueryableByName,
@@ -13,6 +13,7 @@ use crate::{
     error::SqlError,
     sql::{
         image_rows::Visibility,
+        marks::is_not_archived,
         schema::timeline_months,
         statement,
         value::{RowReader, json_text},
@@ -89,7 +90,8 @@ fn total_between(
         ratio!(),
         "), 0) AS BIGINT) AS ratio_sum
         FROM images AS i
-        WHERE i.account_id = $2 AND i.live = TRUE AND i.captured_at_ms BETWEEN $3 AND $4"
+        WHERE i.account_id = $2 AND i.live = TRUE AND i.captured_at_ms BETWEEN $3 AND $4 AND ",
+        is_not_archived!(),
     ))
     .bind::<BigInt, _>(i64::from(month.number()))
     .bind::<BigInt, _>(account)
@@ -121,8 +123,9 @@ fn change(c: &mut SqlConnection, seqs: &[i64], sign: i64) -> Result<(), SqlError
         FROM ",
         integers!("$2"),
         " AS chosen JOIN images AS i ON i.seq = chosen.value
-        WHERE i.captured_at_ms IS NOT NULL AND i.width IS NOT NULL
-        GROUP BY i.account_id, ",
+        WHERE i.captured_at_ms IS NOT NULL AND i.width IS NOT NULL AND ",
+        is_not_archived!(),
+        " GROUP BY i.account_id, ",
         month_of!("i.captured_at_ms"),
         "
         ON CONFLICT (account_id, month) DO UPDATE SET
@@ -135,7 +138,7 @@ fn change(c: &mut SqlConnection, seqs: &[i64], sign: i64) -> Result<(), SqlError
     Ok(())
 }
 
-/// Counts all images of an account again.
+/// Counts the images of an account again.
 pub(crate) fn recount(c: &mut SqlConnection, account: i64) -> Result<(), SqlError> {
     diesel::delete(timeline_months::table.filter(timeline_months::account_id.eq(account))).execute(c)?;
     statement(concat!(
@@ -145,8 +148,9 @@ pub(crate) fn recount(c: &mut SqlConnection, account: i64) -> Result<(), SqlErro
         " AS month, count(*), CAST(sum(",
         ratio!(),
         ") AS BIGINT)
-        FROM images AS i WHERE i.account_id = $1 AND i.live = TRUE
-        GROUP BY i.account_id, ",
+        FROM images AS i WHERE i.account_id = $1 AND i.live = TRUE AND ",
+        is_not_archived!(),
+        " GROUP BY i.account_id, ",
         month_of!("i.captured_at_ms"),
     ))
     .bind::<BigInt, _>(account)
@@ -169,8 +173,9 @@ pub(crate) const WRONG_MONTHS: &str = concat!(
     " AS month, -count(*) AS photos, -CAST(sum(",
     ratio!(),
     ") AS BIGINT) AS ratio_sum
-            FROM images AS i WHERE i.account_id = a.id AND i.live = TRUE
-            GROUP BY ",
+            FROM images AS i WHERE i.account_id = a.id AND i.live = TRUE AND ",
+    is_not_archived!(),
+    " GROUP BY ",
     month_of!("i.captured_at_ms"),
     "
         ) AS both_sides

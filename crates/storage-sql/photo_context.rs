@@ -10,6 +10,7 @@ use crate::{
     error::SqlError,
     sql::{
         image_rows::{Visibility, VisibleImage, resolve_image},
+        marks::IsNotArchived,
         schema::{album_images, albums, images},
         value::RowReader,
     },
@@ -81,6 +82,7 @@ fn in_timeline(
             .filter(images::account_id.eq(visibility.account))
             .filter(images::live.eq(true))
             .filter(images::captured_at_ms.between(start_ms, end_ms))
+            .filter(IsNotArchived)
             .limit(1)
             .select(images::id)
     };

@@ -136,9 +136,7 @@ tables! {
         description_edited -> Bool,
         place_edited -> Bool,
         time_edited -> Nullable<Text>,
-        time_edit -> Nullable<Text>,
-        last_edit -> Nullable<Text>,
-        previous -> Nullable<Text>,
+        marks_edited -> Text,
         file_description -> Nullable<Text>,
         file_latitude -> Nullable<Double>,
         file_longitude -> Nullable<Double>,
@@ -146,6 +144,45 @@ tables! {
         file_captured_at_ms -> BigInt,
         file_capture_wall -> Nullable<Text>,
         file_capture_offset_min -> Nullable<BigInt>,
+        file_marks -> Text,
+    }
+
+    image_marks (image_seq) {
+        image_seq -> BigInt,
+        marks -> Text,
+        archived -> Bool,
+        keywords -> Nullable<Text>,
+    }
+
+    facets (id) {
+        id -> BigInt,
+        account_id -> BigInt,
+        kind -> Text,
+        key -> Text,
+        name -> Text,
+        folded -> Nullable<Text>,
+    }
+
+    image_facets (facet_id, image_seq) {
+        facet_id -> BigInt,
+        image_seq -> BigInt,
+        captured_at_ms -> BigInt,
+        live -> Bool,
+    }
+
+    edits (seq) {
+        seq -> BigInt,
+        id -> Text,
+        account_id -> BigInt,
+        at_ms -> BigInt,
+        author -> Nullable<Text>,
+        fields -> Text,
+    }
+
+    edited_images (edit_seq, image_seq) {
+        edit_seq -> BigInt,
+        image_seq -> BigInt,
+        changes -> Text,
     }
 
     renditions (original, name) {
@@ -277,6 +314,15 @@ tables! {
         ends_at_ms -> Nullable<BigInt>,
     }
 
+    grant_edits (grant_id) {
+        grant_id -> Text,
+    }
+
+    oauth_assertions (hash) {
+        hash -> Binary,
+        expires_at_ms -> BigInt,
+    }
+
     stages (id) {
         id -> BigInt,
         name -> Text,
@@ -401,6 +447,9 @@ diesel::joinable!(api_keys -> accounts (account_id));
 diesel::joinable!(files -> accounts (account_id));
 diesel::joinable!(images -> accounts (account_id));
 diesel::joinable!(image_edits -> images (image_seq));
+diesel::joinable!(image_facets -> images (image_seq));
+diesel::joinable!(edited_images -> images (image_seq));
+diesel::joinable!(edited_images -> edits (edit_seq));
 diesel::joinable!(index_jobs -> images (image_seq));
 diesel::joinable!(albums -> accounts (account_id));
 diesel::joinable!(album_images -> images (image_seq));
@@ -419,9 +468,14 @@ diesel::allow_tables_to_appear_in_same_query!(
     album_images,
     albums,
     api_keys,
+    edited_images,
+    edits,
     encoders,
+    facets,
     files,
+    grant_edits,
     image_edits,
+    image_facets,
     image_vectors,
     images,
     index_jobs,

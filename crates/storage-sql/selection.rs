@@ -1,4 +1,6 @@
 //! Selections: images chosen by ids and ranges of capture times, visited in batches.
+//!
+//! Visible images of a range are those of the timeline, which hides archived ones.
 
 use diesel::{
     QueryableByName,
@@ -18,6 +20,7 @@ use crate::{
         albums,
         deletion::{mark_deleted, undelete},
         image_rows::Visibility,
+        marks::is_not_archived,
         statement,
         value::{RowReader, json_array, json_text},
     },
@@ -212,8 +215,9 @@ fn by_ids<'a>(
 const VISIBLE_IN_RANGE: &str = concat!(
     "SELECT i.seq AS seq, i.id AS id, i.captured_at_ms AS captured_at_ms FROM images AS i ",
     by_index!("images_timeline"),
-    " WHERE i.account_id = $1 AND i.live = TRUE AND i.captured_at_ms BETWEEN $2 AND $3
-    ORDER BY i.captured_at_ms DESC LIMIT $4"
+    " WHERE i.account_id = $1 AND i.live = TRUE AND i.captured_at_ms BETWEEN $2 AND $3 AND ",
+    is_not_archived!(),
+    " ORDER BY i.captured_at_ms DESC LIMIT $4"
 );
 
 const DELETED_IN_RANGE: &str = concat!(
@@ -268,8 +272,9 @@ const COUNT_RANGES: &str = concat!(
     integer_pairs!("$1"),
     " AS chosen CROSS JOIN images AS i ",
     by_index!("images_timeline"),
-    " WHERE i.account_id = $2 AND i.live = TRUE AND i.captured_at_ms BETWEEN chosen.first AND chosen.second
-        AND i.seq NOT IN (SELECT value FROM ",
+    " WHERE i.account_id = $2 AND i.live = TRUE AND i.captured_at_ms BETWEEN chosen.first AND chosen.second AND ",
+    is_not_archived!(),
+    " AND i.seq NOT IN (SELECT value FROM ",
     integers!("$3"),
     " AS excluded)"
 );

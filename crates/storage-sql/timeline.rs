@@ -9,6 +9,7 @@ use crate::{
     error::SqlError,
     sql::{
         image_rows::{ImageRow, Visibility},
+        marks::IsNotArchived,
         months::months,
         problems::waiting,
         schema::images,
@@ -41,6 +42,7 @@ fn page(
         .filter(images::account_id.eq(visibility.account))
         .filter(images::live.eq(true))
         .filter(images::captured_at_ms.between(start_ms, end_ms))
+        .filter(IsNotArchived)
         .limit(max)
         .select(ImageRow::as_select());
     let rows: Vec<ImageRow> = match order {

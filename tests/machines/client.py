@@ -14,7 +14,7 @@ import niquests
 
 import photos
 from checking import wait_until
-from forms import FirstForm
+from forms import Form
 
 if TYPE_CHECKING:
     from machines import Machines, Replica
@@ -45,10 +45,18 @@ class Client:
         copy._session.cookies.update(self._session.cookies)
         return copy
 
-    def submit(self, path: str, page: niquests.Response, at: Replica | None = None, **fields: str) -> niquests.Response:
-        """Sends the first form of a page."""
+    def submit(
+        self,
+        path: str,
+        page: niquests.Response,
+        at: Replica | None = None,
+        action: str | None = None,
+        **fields: str,
+    ) -> niquests.Response:
+        """Sends the first form of a page, or its first one with this action."""
         assert page.status_code == 200, f"{path}: {page.status_code} {page.text}"
-        form = FirstForm(page.text)
+        form = Form(page.text, action)
+        assert form.method == "post", f"{path} has the form: {page.text}"
         return self.request("POST", urljoin(path, form.action), at, data=form.fields | fields)
 
 
@@ -143,7 +151,7 @@ class App:
         for _ in range(MAX_PAGES):
             page = browser.request("GET", path)
             if page.status_code == 200:
-                is_sign_in = "password" in FirstForm(page.text).fields
+                is_sign_in = "password" in Form(page.text).fields
                 answers = {"email": self._person.email, "password": self._person.password} if is_sign_in else {"decision": "allow"}
                 page = browser.submit(path, page, **answers)
             assert page.status_code == 303, f"{path}: {page.status_code} {page.text}"

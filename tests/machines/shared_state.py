@@ -56,7 +56,7 @@ def revoked_key_and_ended_session_fail_on_all(log: Log):
         stolen = browser.copy()
         page = browser.request("GET", "/account")
         assert account_statuses(stolen) == [200, 200, 200]
-        assert browser.submit("/account", page).status_code == 303, "the first form signs out"
+        assert browser.submit("/account", page, action="/sign-out").status_code == 303
         assert account_statuses(stolen) == [302, 302, 302], "they lead to the sign-in page"
 
 

@@ -5,7 +5,7 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx2
 
-from forms import FirstForm
+from forms import Form
 
 #: A redirect URI of an app on this machine. Nothing listens there: tests pass the redirect to the client themselves.
 REDIRECT_URI = "http://127.0.0.1:33417/callback"
@@ -38,7 +38,7 @@ class Person:
         raise AssertionError(f"no redirect to the app from {authorization_url}")
 
     def _submit(self, page: httpx2.Response) -> httpx2.Response:
-        form = FirstForm(page.text)
+        form = Form(page.text)
         assert form.method == "post", f"{page.url} has a form to send: {page.text}"
         if "password" in form.fields:
             form.fields |= {"email": os.environ["EMAIL"], "password": os.environ["PASSWORD"]}

@@ -1,6 +1,7 @@
 """Calls every tool and reads the photo app, as `../node/lib/tools.mjs` does."""
 
 import asyncio
+import base64
 import json
 import re
 import uuid
@@ -8,8 +9,19 @@ from urllib.parse import urlsplit
 
 from photo_library import check_rendition
 
-FINDING = ["get_info", "list_images", "search_images", "get_image", "show_images"]
-ALBUMS = ["list_albums", "create_album", "update_album"]
+TOOLS = [
+    "get_info",
+    "list_images",
+    "search_images",
+    "get_image",
+    "view_images",
+    "show_images",
+    "list_albums",
+    "create_album",
+    "update_album",
+    "update_images",
+    "undo_changes",
+]
 #: The photo app and its MIME type.
 GALLERY = "ui://photo-library/gallery.html"
 APP_PAGE = "text/html;profile=mcp-app"
@@ -21,7 +33,7 @@ def is_structured(url: str) -> bool:
 
 def check_tool_list(tools, url: str):
     """Checks the result of `tools/list` for a resource with albums."""
-    assert [tool.name for tool in tools] == FINDING + ALBUMS
+    assert [tool.name for tool in tools] == TOOLS
     for tool in tools:
         assert tool.input_schema["type"] == "object", tool.name
         assert (tool.output_schema is not None) == is_structured(url), tool.name
@@ -42,6 +54,17 @@ def check_gallery(resources, contents, url: str):
     assert f"{where.scheme}://{where.netloc}" in page.meta["ui"]["csp"]["resourceDomains"], page.meta
 
 
+async def use_prompts(prompts, get):
+    """Checks the prompts. `get(name, arguments)` returns the client's result of `prompts/get`."""
+    names = [prompt.name for prompt in prompts]
+    assert names == ["find_photo", "make_trip_album", "tidy_last_month", "describe_photos"]
+    for prompt in prompts:
+        assert prompt.title and prompt.description, prompt
+        given = {argument.name: "Lisbon" for argument in prompt.arguments or []}
+        [message] = (await get(prompt.name, given)).messages
+        assert message.role == "user" and "show_images" in message.content.text, message
+
+
 async def use_tools(call, url: str) -> int:
     """Calls each tool, and some with wrong arguments. Returns the number of successful calls.
 
@@ -51,6 +74,10 @@ async def use_tools(call, url: str) -> int:
 
     async def use(name, **arguments):
         """Makes a call that must succeed and returns its payload."""
+        return (await use_all(name, **arguments))[0]
+
+    async def use_all(name, **arguments):
+        """The same, with all content blocks."""
         nonlocal worked
         result = await call(name, arguments)
         text = result.content[0].text
@@ -63,7 +90,7 @@ async def use_tools(call, url: str) -> int:
             # The display tool always has structured content, for the photo app.
             assert (result.structured_content is not None) == (name == "show_images"), name
         worked += 1
-        return payload
+        return payload, result.content
 
     def ids(payload):
         return [image["id"] for image in payload["results"]]
@@ -87,6 +114,15 @@ async def use_tools(call, url: str) -> int:
 
     assert ids(await use("show_images", imageIds=[second, newest])) == [second, newest]
 
+    for arguments, count in [({}, 2), ({"sheet": True}, 1)]:
+        payload, content = await use_all("view_images", imageIds=[second, newest], **arguments)
+        assert [(image["id"], image["number"]) for image in payload["results"]] == [(second, 1), (newest, 2)]
+        assert len(content) == 1 + count
+        for picture in content[1:]:
+            assert (picture.type, picture.mime_type) == ("image", "image/jpeg")
+            jpeg = base64.b64decode(picture.data, validate=True)
+            assert jpeg[:2] == b"\xff\xd8" and jpeg[-2:] == b"\xff\xd9"
+
     for name, arguments, message in [
         ("list_images", {"limit": 0}, "limit"),
         ("show_images", {"imageIds": [newest, "unknown"]}, "unknown"),
@@ -102,4 +138,11 @@ async def use_tools(call, url: str) -> int:
     albums = (await use("list_albums", limit=100))["results"]
     assert (made["id"], 2) in [(album["id"], album["imageCount"]) for album in albums], title
     assert sorted(ids(await use("search_images", albumId=made["id"]))) == sorted([newest, second])
+
+    both = {"imageIds": [newest, second], "rating": 5, "keywords": [title]}
+    assert (await use("update_images", **both, dryRun=True))["result"]["changed"] == 2
+    updated = (await use("update_images", **both))["result"]
+    assert updated["changed"] == 2, updated
+    assert len((await use("list_images", keyword=title))["results"]) == 2
+    assert (await use("undo_changes", changeId=updated["changeId"]))["result"]["undone"] == 2
     return worked

@@ -21,7 +21,7 @@ use library::{Clock, Library, ManualClock, Settings};
 use library_copy::{CopyOptions, Place};
 use storage::{NewAccount, SharedStore};
 use tokio::{net::TcpListener, runtime::Handle, sync::oneshot, task::JoinHandle};
-use web::{App, HttpLimits, OAuthLimits};
+use web::{App, HttpLimits, OAuthLimits, ServiceLinks};
 
 use crate::{
     account::{PASSWORD, TestAccount},
@@ -117,6 +117,8 @@ impl TestApp {
             public_base_url: None,
             trusted_proxies: Vec::new(),
             client_documents: Some(Options::default()),
+            links: ServiceLinks::default(),
+            openai_challenge: None,
             tls: None,
             migrated: true,
             store_clock: None,

@@ -6,8 +6,8 @@ use std::{
 
 use bytes::Bytes;
 use domain::{
-    BlobKind, CaptureSource, CaptureTime, ContentHash, ImageId, Metadata, PhotoDetails, PixelSize, Position,
-    Rendition, Thumbhash, Timestamp,
+    BlobKind, CaptureSource, CaptureTime, ContentHash, ImageId, Marks, Metadata, PhotoDetails, PixelSize,
+    Position, Rendition, Thumbhash, Timestamp,
 };
 use keys::new_id;
 use library::{ImportReport, IndexingScope};
@@ -17,8 +17,8 @@ use storage::{
 
 use crate::{TestAccount, TestApp};
 
-/// The bytes of every rendition of every seeded image.
-const RENDITION: &[u8] = b"a rendition that is never decoded";
+/// Every rendition of every seeded image: one pixel.
+const RENDITION: &[u8] = b"RIFF\x1A\0\0\0WEBPVP8L\x0D\0\0\0\x2F\0\0\0\x10\x07\x10\x11\x11\x88\x88\xFE\x07\0";
 
 /// An indexed image.
 #[derive(Debug, Clone)]
@@ -26,6 +26,7 @@ pub struct SeedImage {
     captured_at: Timestamp,
     offset_minutes: Option<i32>,
     details: PhotoDetails,
+    marks: Marks,
     text: Option<String>,
     place: Option<String>,
     file_name: Option<String>,
@@ -47,6 +48,7 @@ impl SeedImage {
             captured_at,
             offset_minutes: None,
             details: PhotoDetails::default(),
+            marks: Marks::default(),
             text: None,
             place: None,
             file_name: None,
@@ -110,6 +112,12 @@ impl SeedImage {
         self
     }
 
+    #[must_use]
+    pub fn marks(mut self, marks: Marks) -> Self {
+        self.marks = marks;
+        self
+    }
+
     /// Sets the size in pixels.
     #[must_use]
     pub fn size(mut self, width: u32, height: u32) -> Self {
@@ -127,6 +135,7 @@ impl SeedImage {
                     source: CaptureSource::ExifOriginal,
                 },
                 details: self.details,
+                marks: self.marks,
             },
             size: self.size,
             place: self.place,
@@ -223,6 +232,7 @@ impl TestApp {
             sidecars: Vec::new(),
             sidecars_if_missing: Vec::new(),
             restore_deleted: storage::RestoreDeleted::Always,
+            is_deleted: false,
             quota_bytes: None,
         };
         assert_eq!(self.store.add_image(new).await.unwrap(), AddOutcome::Added);

@@ -4,7 +4,7 @@ from urllib.parse import urljoin
 
 import niquests
 
-from forms import FirstForm
+from forms import Form
 
 TIMEOUT_S = 120
 #: Upper bound on pages of a sign-in; more mean a loop.
@@ -30,7 +30,7 @@ def confirm(login_url: str, email: str, password: str):
     page = browser.get(login_url, timeout=TIMEOUT_S)
     for _ in range(MAX_PAGES):
         assert page.status_code == 200, f"{page.url} shows {page.status_code}: {page.text}"
-        form = FirstForm(page.text)
+        form = Form(page.text)
         if "password" in form.fields:
             form.fields |= {"email": email, "password": password}
         else:

@@ -1,11 +1,11 @@
 //! The command line: commands, options and the text of `--help`.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, str::FromStr};
 
 use clap::{ArgGroup, Args, Parser, Subcommand};
 use domain::{Email, KeyName, Plan};
 use library::Languages;
-use web::McpApp;
+use web::{McpApp, UnknownApp};
 
 use crate::{
     config::{Layer, ServeOptions, StoreOptions},
@@ -87,7 +87,8 @@ Examples:
 const MCP_CONFIG_EXAMPLES: &str = "\
 Examples:
   server mcp-config vscode ann@example.org --base-url https://photos.example.org
-  server mcp-config cursor ann@example.org --only-snippet";
+  server mcp-config cursor ann@example.org --only-snippet
+  server mcp-config registry --base-url https://photos.example.org > server.json";
 
 /// Self-hosted photo library with a REST API and an MCP server
 ///
@@ -191,15 +192,15 @@ pub(crate) enum LibraryCommand {
     ///
     /// On a terminal, a bar shows the progress; elsewhere, a line on stderr does so every 30 seconds.
     ///
-    /// Exports of Google Photos (Takeout) and iCloud Photos are imported with dates, places, descriptions and albums. Name
-    /// all parts of an export in one command.
+    /// Exports of Google Photos (Takeout) and iCloud Photos are imported with dates, places, descriptions, favourites and
+    /// albums; photos in their trash go to the trash. Name all parts of an export in one command.
     #[command(after_help = IMPORT_EXAMPLES)]
     Import(ImportOptions),
     /// Write the photos of an account into a folder, with their metadata and albums
     ///
     /// The originals are in folders by year and month of the capture time, under their file names. Beside each is an XMP
-    /// sidecar with capture time, time zone, place and description, and albums.json lists the albums. `server import` reads
-    /// the folder.
+    /// sidecar with capture time, time zone, place, description, rating and keywords, and albums.json lists the albums.
+    /// `server import` reads the folder.
     ///
     /// Run again with the same folder, it compares the files and writes only what is missing or different. Deleted
     /// photos are left out; files of photos that were deleted since the last export stay. Photos whose originals are lost
@@ -294,7 +295,7 @@ impl LibraryCommand {
             ) => Some(email),
             Self::Import(options) => Some(&options.email),
             Self::Export(options) => Some(&options.email),
-            Self::McpConfig(options) => Some(&options.email),
+            Self::McpConfig(options) => options.email.as_ref(),
             _ => None,
         }
     }
@@ -445,14 +446,38 @@ pub(crate) enum ModelCommand {
     },
 }
 
+/// What `mcp-config` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum McpTarget {
+    /// How to connect an app.
+    App(McpApp),
+    /// The entry of the library in the MCP registry.
+    Registry,
+}
+
+impl FromStr for McpTarget {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "registry" => Ok(Self::Registry),
+            app => {
+                app.parse().map(Self::App).map_err(|unknown: UnknownApp| format!("{unknown}, or registry"))
+            }
+        }
+    }
+}
+
 /// Options of `mcp-config`.
 #[derive(Debug, Args)]
 pub(crate) struct McpConfigOptions {
-    /// App to connect: claude, claude-desktop, claude-code, chatgpt, vscode, cursor or inspector
+    /// App to connect: claude, claude-desktop, claude-code, chatgpt, vscode, cursor or inspector; or `registry` for the file
+    /// server.json of the MCP registry
     #[arg(value_name = "CLIENT")]
-    pub(crate) app: McpApp,
-    /// Email address of the account
-    pub(crate) email: Email,
+    pub(crate) target: McpTarget,
+    /// Email address of the account; not needed for `registry`
+    #[arg(required_if_eq_any = McpApp::ALL.map(|app| ("target", app.id())))]
+    pub(crate) email: Option<Email>,
     /// Print only the text to paste
     #[arg(long)]
     pub(crate) only_snippet: bool,

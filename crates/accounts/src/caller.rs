@@ -1,4 +1,4 @@
-use domain::{Account, Timestamp};
+use domain::{Account, AccountId, Timestamp};
 use keys::{api_key_hash, session_hash};
 use oauth_core::{Grant, UnixMillis};
 use storage::{KeyHash, KeyId, KeyKind, SessionHash, StorageError, Viewer};
@@ -70,6 +70,14 @@ impl Credential {
     }
 }
 
+/// What a caller may do to the details of photos.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Editor {
+    pub may_edit: bool,
+    /// The name of the app, key or device; `None` for the person.
+    pub author: Option<String>,
+}
+
 impl Accounts {
     /// The caller with this API key; `None` if the key is wrong or revoked, or its account was deleted.
     ///
@@ -114,5 +122,48 @@ impl Accounts {
             self.parts.grant_uses.spawn(async move { store.record_use(&id, at).await });
         }
         Ok(Some(Caller { account: holder.account, credential: Credential::AccessToken(holder.grant) }))
+    }
+
+    /// Whether the caller may edit the details of photos, and the name under which its edits are listed.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn editor(&self, caller: &Caller) -> Result<Editor, StorageError> {
+        let store = &self.parts.store;
+        Ok(match &caller.credential {
+            Credential::Session(_) | Credential::Operator => Editor { may_edit: true, author: None },
+            Credential::ApiKey(key) | Credential::SyncPassword(key) => {
+                let name = store.key_name(*key).await?;
+                Editor { may_edit: true, author: name.map(|name| name.as_str().to_owned()) }
+            }
+            Credential::AccessToken(grant) => match store.grant_edits(&grant.id).await? {
+                Some(edits) => {
+                    let author = edits.client_name.unwrap_or_else(|| grant.client_id.clone());
+                    Editor { may_edit: edits.is_allowed, author: Some(author) }
+                }
+                None => Editor { may_edit: false, author: None },
+            },
+        })
+    }
+
+    /// Allows or forbids the app of a grant to edit the details of photos. `false` if the account has no such grant.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn set_grant_edits(
+        &self,
+        account: AccountId,
+        grant_id: &str,
+        allowed: bool,
+    ) -> Result<bool, StorageError> {
+        self.parts.store.set_grant_edits(account, grant_id, allowed).await
+    }
+
+    /// The ids of the grants of an account whose apps may edit the details of photos.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn grants_with_edits(&self, account: AccountId) -> Result<Vec<String>, StorageError> {
+        self.parts.store.grants_with_edits(account).await
     }
 }

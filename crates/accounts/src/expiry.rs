@@ -8,11 +8,14 @@ const UNREDEEMED_CODE_MS: i64 = 24 * 3600 * 1000;
 /// How long a client without an active grant stays registered: 90 days. A revoked grant is kept for the same time,
 /// because its time of revocation starts these 90 days.
 const UNUSED_CLIENT_MS: i64 = 90 * 24 * 3600 * 1000;
+/// How long changes to photos are listed and can be undone: 90 days.
+const UNDOABLE_MS: i64 = 90 * 24 * 3600 * 1000;
 /// How many rows one write covers, so that other writes wait only briefly.
 const BATCH: u32 = 200;
 
 impl Accounts {
-    /// Deletes expired sessions, login flows, failed sign-ins, authorization codes, grants, clients and signing keys, until `stopped`.
+    /// Deletes expired sessions, login flows, failed sign-ins, authorization codes, grants, clients, used
+    /// assertions of clients, and signing keys, until `stopped`.
     ///
     /// # Errors
     /// The store failed; a running service retries.
@@ -27,10 +30,13 @@ impl Accounts {
             codes_before: before(UNREDEEMED_CODE_MS),
             grants_before: before(UNUSED_CLIENT_MS),
             clients_before: before(UNUSED_CLIENT_MS),
+            assertions_before: before(0),
             max: BATCH,
         };
         let failed = |StoreError(reason)| StorageError::Unavailable(reason);
         while !stopped() && store.sweep(expired).await.map_err(failed)? > 0 {}
+        let edits_before = now.plus_millis(-UNDOABLE_MS);
+        while !stopped() && store.forget_edits(edits_before, BATCH).await? > 0 {}
         store.delete_retired_signing_keys(now.plus_millis(-RETIRED_KEY_MS)).await?;
         Ok(())
     }

@@ -28,7 +28,7 @@ use storage::SharedStore;
 
 pub use accounts::AccountError;
 pub use api_keys::KeyError;
-pub use caller::{Caller, Credential};
+pub use caller::{Caller, Credential, Editor};
 pub use set_up::SetUpError;
 pub use sign_in::{
     ChangePasswordError, SignInError, SignInSource, SignedIn, network_prefix, subscriber_prefix,

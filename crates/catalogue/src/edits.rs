@@ -2,15 +2,15 @@ use std::sync::Arc;
 
 use accounts::{Caller, Unavailable};
 use domain::{
-    AccountId, AlbumId, CaptureTime, Correction, DateRange, EditId, EditedField, ImageId, Invalid, PhotoEdit,
-    Position, Selection, TimeEdit, Zone,
+    AccountId, AlbumId, CaptureTime, Correction, DateRange, EditId, ImageId, Invalid, PhotoEdit, Position,
+    Selection, TimeEdit, Timestamp, Zone,
 };
 use jiff::civil;
-use keys::{RandomError, new_id};
+use keys::new_id;
 pub use places::FoundCity;
 use storage::{
-    ChangeImage, ChangedPlace, ChangedTime, EditableImage, EditedImages, ImageChange, ImageEdits,
-    ImageToChange, ImagesToEdit, Lookup, PhotoContext, StorageError,
+    ChangeImage, ChangedPlace, ChangedTime, Edit, EditableImage, EditedImages, ImageChange, ImageEdits,
+    ImageToChange, ImagesToEdit, ListedEdit, Lookup, PhotoContext, StorageError, UndoCursor,
 };
 
 use crate::Catalogue;
@@ -28,9 +28,24 @@ pub struct EditTotals {
 }
 
 impl EditTotals {
-    fn add(&mut self, edited: EditedImages) {
-        self.changed += u64::from(edited.changed);
+    fn add(&mut self, edited: &EditedImages) {
+        self.changed += u64::try_from(edited.changed.len()).unwrap_or(u64::MAX);
         self.refused += u64::from(edited.refused);
+    }
+}
+
+/// An edit that begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewEdit {
+    pub id: EditId,
+    /// The name of the app or key that makes it; `None` for the person.
+    pub author: Option<String>,
+}
+
+impl NewEdit {
+    /// An edit that the person makes on a page.
+    pub const fn by_person(id: EditId) -> Self {
+        Self { id, author: None }
     }
 }
 
@@ -57,8 +72,9 @@ impl Catalogue {
     ///
     /// # Errors
     /// The random source failed.
-    pub fn new_edit_id(&self) -> Result<String, RandomError> {
-        new_id(self.random())
+    pub fn new_edit_id(&self) -> Result<EditId, Unavailable> {
+        let id = EditId::parse(new_id(self.random())?);
+        id.ok_or_else(|| StorageError::Unavailable("a new id is malformed".to_owned()).into())
     }
 
     /// The fields of a photo that can be corrected, with its corrections.
@@ -80,21 +96,32 @@ impl Catalogue {
         self.parts.store.photo_context(self.viewer(caller), id, album).await
     }
 
-    /// Corrects a photo; returns whether anything changed. A photo that the caller cannot see does not change.
-    pub async fn edit_photo(
+    /// Corrects all of some photos, at most 100, or none of them if one is not visible. Returns those that changed, with their
+    /// values before and after. With `is_trial`, nothing changes.
+    pub async fn edit_images(
         &self,
         caller: &Caller,
-        id: &ImageId,
-        edit: &EditId,
+        ids: Vec<ImageId>,
+        edit: NewEdit,
         change: PhotoEdit,
-    ) -> Result<bool, EditError> {
+        is_trial: bool,
+    ) -> Result<Lookup<Vec<(ImageId, EditableImage, EditableImage)>>, EditError> {
         let change = prepared(change).await?;
-        let images = ImagesToEdit::Ids(vec![id.clone()]);
-        let edited = self.parts.store.edit_images(self.viewer(caller), edit, images, change).await?;
-        if edited.refused > 0 {
-            return Err(Invalid::new("time", "would lie outside the years 0001 to 9999").into());
-        }
-        Ok(edited.changed > 0)
+        let (images, edit) = (ImagesToEdit::Every(ids), self.edit(edit));
+        let found =
+            self.parts.store.edit_images(self.viewer(caller), &edit, images, change, is_trial).await?;
+        Ok(match found {
+            Lookup::Found(edited) if edited.refused > 0 => {
+                return Err(Invalid::new("time", "would lie outside the years 0001 to 9999").into());
+            }
+            Lookup::Found(edited) => Lookup::Found(edited.changed),
+            Lookup::Foreign => Lookup::Foreign,
+            Lookup::Missing => Lookup::Missing,
+        })
+    }
+
+    fn edit(&self, NewEdit { id, author }: NewEdit) -> Edit {
+        Edit { id, at: self.parts.clock.now(), author }
     }
 
     /// Corrects all photos of a selection in batches. The same call with the same id continues an interrupted one, and
@@ -103,27 +130,31 @@ impl Catalogue {
         &self,
         caller: &Caller,
         selection: &Selection,
-        edit: &EditId,
+        edit: NewEdit,
         change: PhotoEdit,
     ) -> Result<EditTotals, EditError> {
         // When photos move to later times, a pass from the newest to the oldest meets no photo twice.
         let newest_first = !matches!(&change.time, Some(TimeEdit::Shift(shift)) if shift.seconds() < 0);
         let change = prepared(change).await?;
-        let (store, viewer) = (&self.parts.store, self.viewer(caller));
+        let (store, viewer, edit) = (&self.parts.store, self.viewer(caller), self.edit(edit));
         let mut totals = EditTotals::default();
         for (first, last) in selection.ranges() {
             let mut rest = DateRange::new(Some(*first), Some(*last)).ok();
             while let Some(range) = rest {
                 let selection = selection.clone();
                 let images = ImagesToEdit::Range { range, newest_first, selection, max: BATCH };
-                let edited = store.edit_images(viewer, edit, images, change.clone()).await?;
-                totals.add(edited);
+                let edited = store.edit_images(viewer, &edit, images, change.clone(), false).await?;
+                let Lookup::Found(edited) = edited else { break };
+                totals.add(&edited);
                 rest = edited.rest;
             }
         }
         for ids in selection.ids().chunks(usize::try_from(BATCH).unwrap_or(1)) {
-            let images = ImagesToEdit::Ids(ids.to_vec());
-            totals.add(store.edit_images(viewer, edit, images, change.clone()).await?);
+            let images = ImagesToEdit::Visible(ids.to_vec());
+            let edited = store.edit_images(viewer, &edit, images, change.clone(), false).await?;
+            if let Lookup::Found(edited) = edited {
+                totals.add(&edited);
+            }
         }
         Ok(totals)
     }
@@ -135,9 +166,12 @@ impl Catalogue {
         corrections: Vec<(ImageId, PhotoEdit)>,
     ) -> Result<(), Unavailable> {
         let viewer = self.full_viewer(account);
+        if corrections.is_empty() {
+            return Ok(());
+        }
+        let edit = self.edit(NewEdit { id: self.new_edit_id()?, author: Some("Import".to_owned()) });
         for (id, correction) in corrections {
             let Lookup::Found((_, None)) = self.parts.store.image_edits(viewer, &id).await? else { continue };
-            let Some(edit) = EditId::parse(self.new_edit_id()?) else { continue };
             let change = match prepared(correction).await {
                 Ok(change) => change,
                 Err(EditError::Unavailable(error)) => return Err(error),
@@ -147,30 +181,33 @@ impl Catalogue {
                     continue;
                 }
             };
-            self.parts.store.edit_images(viewer, &edit, ImagesToEdit::Ids(vec![id]), change).await?;
+            let images = ImagesToEdit::Visible(vec![id]);
+            self.parts.store.edit_images(viewer, &edit, images, change, false).await?;
         }
         Ok(())
     }
 
-    /// Reverts fields of a photo to the values in its file.
-    pub async fn revert_photo(
-        &self,
-        caller: &Caller,
-        id: &ImageId,
-        fields: &[EditedField],
-    ) -> Result<Lookup<()>, StorageError> {
-        self.parts.store.revert_fields(self.viewer(caller), id, fields).await
-    }
-
-    /// Undoes a correction; returns the number of photos. A photo that was corrected again later stays as it is.
+    /// Undoes an edit; returns the number of photos. A field that was changed again later stays as it is.
     pub async fn undo_edit(&self, caller: &Caller, edit: &EditId) -> Result<u64, StorageError> {
-        let mut undone = 0;
+        let (mut undone, mut cursor) = (0, UndoCursor::default());
         loop {
-            match self.parts.store.undo_edit(self.viewer(caller), edit, BATCH).await? {
-                0 => return Ok(undone),
-                more => undone += u64::from(more),
+            let step = self.parts.store.undo_edit(self.viewer(caller), edit, cursor, BATCH).await?;
+            undone += u64::from(step.undone);
+            match step.next {
+                Some(next) => cursor = next,
+                None => return Ok(undone),
             }
         }
+    }
+
+    /// The edits of the account, the latest first: up to `max` from before a time.
+    pub async fn edits(
+        &self,
+        caller: &Caller,
+        before: Timestamp,
+        max: u32,
+    ) -> Result<Vec<ListedEdit>, StorageError> {
+        self.parts.store.edits(caller.account.id, before, max).await
     }
 
     /// The cities whose names begin with a text, the most populous first.
@@ -197,7 +234,7 @@ fn prepare(edit: PhotoEdit) -> Result<ChangeImage, Invalid> {
     let zone = match &edit.time {
         Some(TimeEdit::Zone(zone)) => Some(zone),
         Some(TimeEdit::Set { zone, .. }) => zone.as_ref(),
-        Some(TimeEdit::Shift(_)) | None => None,
+        Some(TimeEdit::Shift(_) | TimeEdit::Moment { .. } | TimeEdit::Revert) | None => None,
     };
     if let Some(Zone::Named(name)) = zone
         && !places::is_zone(name)
@@ -206,26 +243,30 @@ fn prepare(edit: PhotoEdit) -> Result<ChangeImage, Invalid> {
             "is not the name of a time zone; try one such as Europe/Lisbon, or an offset such as +01:00";
         return Err(Invalid::new("zone", reason));
     }
-    let description = match edit.description {
-        Correction::Keep => None,
-        Correction::Clear => Some(None),
-        Correction::Set(text) => Some(Some(text)),
-    };
-    let place = match edit.position {
-        Correction::Keep => None,
-        Correction::Clear => Some(ChangedPlace { position: None, place: None }),
+    let named = match edit.position {
         Correction::Set(position) => {
             // Looked up here, so that the first look-up, which unpacks the data, is not made in a transaction.
             places::time_zone(position);
-            Some(ChangedPlace { position: Some(position), place: places::place(position) })
+            places::place(position)
         }
+        Correction::Keep | Correction::Revert | Correction::Clear => None,
     };
-    let time = edit.time;
     Ok(Arc::new(move |image| {
+        let file = &image.of_file;
+        let place = match edit.position {
+            Correction::Keep => None,
+            Correction::Revert => Some(ChangedPlace { position: file.position, place: file.place.clone() }),
+            Correction::Clear => Some(ChangedPlace { position: None, place: None }),
+            Correction::Set(position) => {
+                Some(ChangedPlace { position: Some(position), place: named.clone() })
+            }
+        };
+        let marks = edit.marks.applied(&image.present.marks, &file.marks);
         Some(ImageChange {
-            description: description.clone(),
-            time: changed_time(time.as_ref(), place.as_ref(), image)?,
-            place: place.clone(),
+            description: edit.description.new_value(&file.description),
+            time: changed_time(edit.time.as_ref(), place.as_ref(), image)?,
+            place,
+            marks: (marks != image.present.marks).then_some(marks),
         })
     }))
 }
@@ -239,7 +280,7 @@ fn changed_time(
 ) -> Option<Option<ChangedTime>> {
     let position = place.map_or(image.present.position, |place| place.position);
     if let Some(edit) = edit {
-        let capture = corrected_time(edit, image.present.capture, position)?;
+        let capture = corrected_time(edit, image, position)?;
         return Some(Some(ChangedTime { capture, follows_position: false }));
     }
     let Some(place) = place else { return Some(None) };
@@ -247,12 +288,13 @@ fn changed_time(
     Some((capture != image.present.capture).then_some(ChangedTime { capture, follows_position: true }))
 }
 
-fn corrected_time(edit: &TimeEdit, capture: CaptureTime, position: Option<Position>) -> Option<CaptureTime> {
+fn corrected_time(edit: &TimeEdit, image: &ImageToChange, position: Option<Position>) -> Option<CaptureTime> {
+    let (capture, of_file) = (image.present.capture, image.of_file.capture);
     let offset_of = |zone: &Zone, wall: civil::DateTime| match zone {
         Zone::Offset(offset) => Some(offset.minutes()),
         Zone::Named(name) => places::zone_offset_minutes(name, wall),
     };
-    let corrected = edit.applied(capture, offset_of)?;
+    let corrected = edit.applied(capture, of_file, offset_of)?;
     let (TimeEdit::Set { wall, zone: None }, Some(position)) = (edit, position) else {
         return Some(corrected);
     };
@@ -265,7 +307,7 @@ fn corrected_time(edit: &TimeEdit, capture: CaptureTime, position: Option<Positi
     }
     let offset = places::offset_minutes(position, *wall);
     let zone = offset.and_then(domain::UtcOffset::from_minutes).map(Zone::Offset);
-    TimeEdit::Set { wall: *wall, zone }.applied(capture, offset_of)
+    TimeEdit::Set { wall: *wall, zone }.applied(capture, of_file, offset_of)
 }
 
 #[cfg(test)]
@@ -279,8 +321,9 @@ mod tests {
         let at = Timestamp::from_wall(wall, offset_minutes.unwrap_or(0)).unwrap();
         let source = CaptureSource::ExifOriginal;
         let capture = CaptureTime { at, wall: Some(wall), offset_minutes, source };
-        let present = EditableImage { capture, position, place: None, description: None };
-        ImageToChange { present, time_without_place: capture }
+        let marks = domain::Marks::default();
+        let present = EditableImage { capture, position, place: None, description: None, marks };
+        ImageToChange { of_file: present.clone(), present, time_without_place: capture }
     }
 
     fn changed(edit: PhotoEdit, image: &ImageToChange) -> ImageChange {

@@ -29,7 +29,9 @@ impl Catalogue {
 
     /// A page of images, newest first.
     pub async fn list(&self, caller: &Caller, query: &ListQuery) -> Result<Vec<Hit>, StorageError> {
-        let found = self.parts.store.page_images(self.viewer(caller), query).await?;
+        let filter = self.with_names(caller, &query.filter, &query.names).await?;
+        let query = ListQuery { filter, ..query.clone() };
+        let found = self.parts.store.page_images(self.viewer(caller), &query).await?;
         Ok(found.into_iter().map(Hit::from).collect())
     }
 

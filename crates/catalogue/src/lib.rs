@@ -1,5 +1,5 @@
 //! What people and programs see of an account's photos: lists, searches, the timeline, the map, albums, corrections, the
-//! trash, and renditions.
+//! trash, renditions, and pictures for programs.
 //!
 //! The most common change is another way to look at photos: add a module with its method on [`Catalogue`].
 
@@ -8,12 +8,15 @@ mod edits;
 mod hot_renditions;
 mod images;
 mod map;
+mod names;
+mod place_names;
 mod problem_words;
 mod renditions;
 mod search;
 mod selections;
 mod timeline;
 mod trash;
+mod views;
 
 use std::sync::Arc;
 
@@ -26,14 +29,17 @@ use indexer::Indexer;
 use keys::Random;
 use search::EmbeddingCache;
 use storage::{SharedStore, Viewer};
+use views::ViewCache;
 
-pub use edits::{EditError, EditTotals, FoundCity};
+pub use edits::{EditError, EditTotals, FoundCity, NewEdit};
 pub use hot_renditions::{RenditionCacheFigures, RenditionContent};
 pub use images::LibraryInfo;
+pub use place_names::{FoundPlaces, PLACE_KINDS};
 pub use renditions::ServedRendition;
 pub use search::{Hit, MatchBy, RankedPage, SearchError, SearchSettings};
 pub use selections::DeletedSelection;
 pub use trash::RESTORABLE_MS;
+pub use views::{MAX_VIEW_BYTES, ViewError, ViewSize};
 
 /// The photos of all accounts, as their owners see them. Clones share their state.
 #[derive(Clone)]
@@ -56,6 +62,7 @@ struct Parts {
     free_window: u32,
     embeddings: EmbeddingCache,
     hot_renditions: HotRenditions,
+    views: ViewCache,
 }
 
 impl Catalogue {
@@ -69,14 +76,28 @@ impl Catalogue {
         free_window: u32,
         search: SearchSettings,
     ) -> Self {
-        let (embeddings, hot_renditions) = (EmbeddingCache::new(search), HotRenditions::default());
-        let parts = Parts { store, blobs, clock, random, indexer, free_window, embeddings, hot_renditions };
+        let parts = Parts {
+            store,
+            blobs,
+            clock,
+            random,
+            indexer,
+            free_window,
+            embeddings: EmbeddingCache::new(search),
+            hot_renditions: HotRenditions::default(),
+            views: ViewCache::default(),
+        };
         Self { parts: Arc::new(parts) }
     }
 
     /// The renditions that are kept in memory.
     pub fn rendition_cache(&self) -> RenditionCacheFigures {
         self.parts.hot_renditions.figures()
+    }
+
+    /// The memory of pictures for programs, in bytes.
+    pub fn view_cache_bytes(&self) -> u64 {
+        self.parts.views.bytes()
     }
 
     /// The memory of embeddings, in bytes.

@@ -2,6 +2,7 @@ use std::ops::Range;
 
 use accounts::Caller;
 use blobs::{BlobError, BlobReader};
+use bytes::Bytes;
 use domain::{BlobKind, ContentHash, ImageId, Rendition};
 use indexer::{Remake, RenditionError};
 use storage::{RenditionSource, StoredRendition};
@@ -22,6 +23,11 @@ pub struct ServedRendition {
 }
 
 impl ServedRendition {
+    /// Its image.
+    pub(crate) fn image(&self) -> &ImageId {
+        &self.image
+    }
+
     /// Its length in bytes.
     pub fn bytes(&self) -> u64 {
         self.stored.bytes
@@ -60,6 +66,17 @@ impl ServedRendition {
             }
         };
         Ok(RenditionContent::InMemory(hot_renditions::part(&bytes, range)))
+    }
+
+    /// All bytes of the rendition, also of a large one.
+    ///
+    /// # Errors
+    /// As [`content`](Self::content).
+    pub(crate) async fn whole(&self) -> Result<Bytes, BlobError> {
+        match self.content(None).await? {
+            RenditionContent::InMemory(bytes) => Ok(bytes),
+            RenditionContent::Reader(reader) => reader.into_bytes().await,
+        }
     }
 
     async fn open(&self, range: Option<Range<u64>>) -> Result<BlobReader, BlobError> {

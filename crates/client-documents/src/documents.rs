@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 use crate::{
     Network, SystemNetwork,
     fetch::{Fetched, Fetcher, limits},
-    freshness::FAILURE_LIFETIME,
+    freshness::{FAILURE_LIFETIME, MIN_LIFETIME},
 };
 
 /// The most cached documents, of at most 32 KB each.
@@ -58,6 +58,10 @@ struct Cached {
     fresh_until: Duration,
     /// Until when an expired document is still used if its host fails.
     stale_until: Duration,
+    /// Before this time it is not fetched again, even for a caller that asks for a newer one.
+    settled_until: Duration,
+    /// Why the last fetch failed, if an older document is used meanwhile.
+    failure: Option<DocumentError>,
 }
 
 /// Returns the time since an arbitrary start. It never steps back.
@@ -89,22 +93,24 @@ impl HttpClientDocuments {
     fn after(&self, lifetime: Duration) -> Duration {
         (self.clock)().saturating_add(lifetime)
     }
-}
 
-#[async_trait]
-impl ClientDocuments for HttpClientDocuments {
-    async fn document(&self, url: &ClientUrl) -> Result<Arc<[u8]>, DocumentError> {
+    /// The cached entry until that time of it, and then the outcome of a new fetch.
+    async fn entry(
+        &self,
+        url: &ClientUrl,
+        until: impl Fn(&Cached) -> Duration + Send,
+    ) -> Result<Cached, DocumentError> {
         let now = (self.clock)();
         // Requests that arrive during the fetch wait for it. If the fetching request is dropped, the next request takes over.
         let entry = self.cache.entry_async(url, |_, cached| {
-            if cached.fresh_until > now {
-                EntryAction::Retain(cached.outcome.clone())
+            if until(cached) > now {
+                EntryAction::Retain(cached.clone())
             } else {
                 EntryAction::ReplaceWithGuard
             }
         });
         let (slot, stale) = match entry.await {
-            EntryResult::Retained(outcome) => return outcome,
+            EntryResult::Retained(cached) => return Ok(cached),
             EntryResult::Vacant(slot) => (slot, None),
             EntryResult::Replaced(slot, stale) => (slot, Some(stale)),
             EntryResult::Removed(..) | EntryResult::Timeout => return Err(DocumentError::Busy),
@@ -119,20 +125,42 @@ impl ClientDocuments for HttpClientDocuments {
             (Ok(Fetched { document, lifetime }), _) => {
                 let fresh_until = self.after(lifetime);
                 let stale_until = fresh_until.saturating_add(STALE_IF_ERROR);
-                Cached { outcome: Ok(document), fresh_until, stale_until }
+                let settled_until = self.after(MIN_LIFETIME);
+                Cached { outcome: Ok(document), fresh_until, stale_until, settled_until, failure: None }
             }
-            (Err(_), Some(stale)) => Cached { fresh_until: self.after(FAILURE_LIFETIME), ..stale },
+            (Err(failure), Some(stale)) => {
+                let until = self.after(FAILURE_LIFETIME);
+                let fresh_until = stale.fresh_until.max(until);
+                Cached { fresh_until, settled_until: until, failure: Some(failure), ..stale }
+            }
             // This error says nothing about the document, so it is not cached.
             (Err(DocumentError::Busy), None) => return Err(DocumentError::Busy),
             (Err(error), None) => {
                 let until = self.after(FAILURE_LIFETIME);
-                Cached { outcome: Err(error), fresh_until: until, stale_until: until }
+                Cached {
+                    outcome: Err(error),
+                    fresh_until: until,
+                    stale_until: until,
+                    settled_until: until,
+                    failure: None,
+                }
             }
         };
-        let outcome = cached.outcome.clone();
         // If the cache does not store the entry, the next request fetches again.
-        let _ = slot.insert(cached);
-        outcome
+        let _ = slot.insert(cached.clone());
+        Ok(cached)
+    }
+}
+
+#[async_trait]
+impl ClientDocuments for HttpClientDocuments {
+    async fn document(&self, url: &ClientUrl) -> Result<Arc<[u8]>, DocumentError> {
+        self.entry(url, |cached| cached.fresh_until).await?.outcome
+    }
+
+    async fn refresh(&self, url: &ClientUrl) -> Result<Arc<[u8]>, DocumentError> {
+        let Cached { outcome, failure, .. } = self.entry(url, |cached| cached.settled_until).await?;
+        failure.map_or(outcome, Err)
     }
 
     fn is_cached(&self, url: &ClientUrl) -> bool {

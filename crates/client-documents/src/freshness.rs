@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderName, header};
 
 /// A document is not fetched more often than this, whatever its headers say.
-const MIN_LIFETIME: Duration = Duration::from_secs(60);
+pub(crate) const MIN_LIFETIME: Duration = Duration::from_secs(60);
 /// A document is not cached longer than this: a client that changes its redirect URIs must not wait for weeks.
 const MAX_LIFETIME: Duration = Duration::from_secs(24 * 3600);
 /// The lifetime of a document without caching headers.

@@ -2,7 +2,9 @@
 
 use jiff::civil;
 
-use crate::{CaptureTime, Invalid, Position, Timestamp, UtcOffset, clean_text, parse_decimal};
+use crate::{
+    CaptureTime, Invalid, Keywords, Marks, Position, Rating, Timestamp, UtcOffset, clean_text, parse_decimal,
+};
 
 /// A field that people can correct.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -12,18 +14,34 @@ pub enum EditedField {
     Time,
     /// The position with its place.
     Place,
+    Favorite,
+    Rating,
+    Keywords,
+    Archived,
 }
 
 impl EditedField {
     /// Every field.
-    pub const ALL: [Self; 3] = [Self::Description, Self::Time, Self::Place];
+    pub const ALL: [Self; 7] = [
+        Self::Description,
+        Self::Time,
+        Self::Place,
+        Self::Favorite,
+        Self::Rating,
+        Self::Keywords,
+        Self::Archived,
+    ];
 
-    /// The name in forms.
+    /// The name in forms and in the database.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Description => "description",
             Self::Time => "time",
             Self::Place => "place",
+            Self::Favorite => "favorite",
+            Self::Rating => "rating",
+            Self::Keywords => "keywords",
+            Self::Archived => "archived",
         }
     }
 
@@ -33,11 +51,13 @@ impl EditedField {
 }
 
 /// A new value of a field that may be empty.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Correction<T> {
     /// The present value stays.
     #[default]
     Keep,
+    /// The value that the file has.
+    Revert,
     /// No value.
     Clear,
     /// This value.
@@ -48,6 +68,18 @@ impl<T> Correction<T> {
     /// Whether the present value stays.
     pub const fn keeps(&self) -> bool {
         matches!(self, Self::Keep)
+    }
+}
+
+impl<T: Clone> Correction<T> {
+    /// The new value of a field; `None` if the present value stays.
+    pub fn new_value(&self, of_file: &Option<T>) -> Option<Option<T>> {
+        match self {
+            Self::Keep => None,
+            Self::Revert => Some(of_file.clone()),
+            Self::Clear => Some(None),
+            Self::Set(value) => Some(Some(value.clone())),
+        }
     }
 }
 
@@ -66,12 +98,89 @@ pub struct PhotoEdit {
     pub time: Option<TimeEdit>,
     /// Where it was taken.
     pub position: Correction<Position>,
+    pub marks: MarksEdit,
 }
 
 impl PhotoEdit {
     /// Whether it changes nothing.
-    pub const fn is_empty(&self) -> bool {
-        self.description.keeps() && self.time.is_none() && self.position.keeps()
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// A correction that takes corrections of these fields back.
+    pub fn reverting(fields: &[EditedField]) -> Self {
+        let mut edit = Self::default();
+        for field in fields {
+            match field {
+                EditedField::Description => edit.description = Correction::Revert,
+                EditedField::Time => edit.time = Some(TimeEdit::Revert),
+                EditedField::Place => edit.position = Correction::Revert,
+                EditedField::Favorite => edit.marks.favorite = Correction::Revert,
+                EditedField::Rating => edit.marks.rating = Correction::Revert,
+                EditedField::Keywords => edit.marks.keywords = KeywordsEdit::Revert,
+                EditedField::Archived => edit.marks.archived = Correction::Revert,
+            }
+        }
+        edit
+    }
+
+    /// The fields that it may change. A position may change the time zone of the time as well.
+    pub fn fields(&self) -> Vec<EditedField> {
+        let Self { description, time, position, marks } = self;
+        let changes = |field: &EditedField| match field {
+            EditedField::Description => !description.keeps(),
+            EditedField::Time => time.is_some(),
+            EditedField::Place => !position.keeps(),
+            EditedField::Favorite => !marks.favorite.keeps(),
+            EditedField::Rating => !marks.rating.keeps(),
+            EditedField::Keywords => marks.keywords != KeywordsEdit::Keep,
+            EditedField::Archived => !marks.archived.keeps(),
+        };
+        EditedField::ALL.into_iter().filter(changes).collect()
+    }
+}
+
+/// New marks of one or many photos.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct MarksEdit {
+    /// `Clear` is the same as `Set(false)`.
+    pub favorite: Correction<bool>,
+    pub rating: Correction<Rating>,
+    pub keywords: KeywordsEdit,
+    /// `Clear` is the same as `Set(false)`.
+    pub archived: Correction<bool>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum KeywordsEdit {
+    /// The present keywords stay.
+    #[default]
+    Keep,
+    /// The keywords of the file.
+    Revert,
+    /// These keywords, perhaps none.
+    Set(Keywords),
+    /// Some more and some less.
+    Change { add: Keywords, remove: Keywords },
+}
+
+impl MarksEdit {
+    /// The new marks of a photo.
+    pub fn applied(&self, present: &Marks, of_file: &Marks) -> Marks {
+        let flag = |edit: &Correction<bool>, present: bool, of_file: bool| {
+            edit.new_value(&Some(of_file)).map_or(present, |value| value.unwrap_or(false))
+        };
+        Marks {
+            favorite: flag(&self.favorite, present.favorite, of_file.favorite),
+            rating: self.rating.new_value(&of_file.rating).unwrap_or(present.rating),
+            keywords: match &self.keywords {
+                KeywordsEdit::Keep => present.keywords.clone(),
+                KeywordsEdit::Revert => of_file.keywords.clone(),
+                KeywordsEdit::Set(keywords) => keywords.clone(),
+                KeywordsEdit::Change { add, remove } => present.keywords.without(remove).with(add),
+            },
+            archived: flag(&self.archived, present.archived, of_file.archived),
+        }
     }
 }
 
@@ -88,14 +197,19 @@ pub enum TimeEdit {
     Shift(TimeShift),
     /// The clock showed the right time of another zone. The time on the clock stays, and the moment changes.
     Zone(Zone),
+    /// It was taken at this moment, and the clock had this offset. One that is absent stays as it is. `Clear` is no value.
+    Moment { at: Correction<Timestamp>, offset: Correction<UtcOffset> },
+    /// The time that the file has.
+    Revert,
 }
 
 impl TimeEdit {
-    /// The corrected time. `offset_of` gives the UTC offset of a zone when its clocks show a time, in minutes. `None` if the
-    /// result is outside the years 0001 to 9999, or the zone is unknown.
+    /// The corrected time of a photo whose file has the time `of_file`. `offset_of` gives the UTC offset of a zone when its
+    /// clocks show a time, in minutes. `None` if the result is outside the years 0001 to 9999, or the zone is unknown.
     pub fn applied(
         &self,
         capture: CaptureTime,
+        of_file: CaptureTime,
         offset_of: impl Fn(&Zone, civil::DateTime) -> Option<i32>,
     ) -> Option<CaptureTime> {
         match self {
@@ -119,6 +233,20 @@ impl TimeEdit {
                 let offset = offset_of(zone, wall)?;
                 at_wall(capture, wall, Some(offset))
             }
+            Self::Moment { at, offset } => {
+                let at = at.new_value(&Some(of_file.at)).flatten().unwrap_or(capture.at);
+                let of_file_offset = of_file.offset_minutes.and_then(UtcOffset::from_minutes);
+                let offset_minutes = match offset.new_value(&of_file_offset) {
+                    Some(offset) => offset.map(UtcOffset::minutes),
+                    None => capture.offset_minutes,
+                };
+                if at == of_file.at && offset_minutes == of_file.offset_minutes {
+                    return Some(of_file);
+                }
+                let wall = at.wall(offset_minutes.unwrap_or(0));
+                Some(CaptureTime { at, wall: Some(wall), offset_minutes, ..capture })
+            }
+            Self::Revert => Some(of_file),
         }
     }
 }
@@ -297,7 +425,8 @@ mod tests {
     #[test]
     fn each_action_corrects_the_time() {
         let check = |edit: TimeEdit, capture, expect: Option<CaptureTime>| {
-            assert_eq!(edit.applied(capture, offset_of), expect, "{edit:?} of {capture:?}");
+            let of_file = taken("2024-07-14T12:00:00Z", Some("2024-07-14T14:00:00"), Some(120));
+            assert_eq!(edit.applied(capture, of_file, offset_of), expect, "{edit:?} of {capture:?}");
         };
         let known = taken("2024-07-14T13:00:00Z", Some("2024-07-14T15:00:00"), Some(120));
         let unknown = taken("2024-07-14T15:00:00Z", Some("2024-07-14T15:00:00"), None);
@@ -333,6 +462,41 @@ mod tests {
             moment,
             Some(taken("2024-07-14T20:00:00.250Z", Some("2024-07-14T15:00:00.25"), Some(-300))),
         );
+
+        let file = taken("2024-07-14T12:00:00Z", Some("2024-07-14T14:00:00"), Some(120));
+        let noon = Timestamp::parse_iso("2024-07-14T12:00:00Z").unwrap();
+        let moment = |at, offset| TimeEdit::Moment { at, offset };
+        let in_tokyo = UtcOffset::from_minutes(540).unwrap();
+        check(
+            moment(Correction::Keep, Correction::Set(in_tokyo)),
+            known,
+            Some(taken("2024-07-14T13:00Z", Some("2024-07-14T22:00:00"), Some(540))),
+        );
+        check(
+            moment(Correction::Set(noon), Correction::Clear),
+            known,
+            Some(taken("2024-07-14T12:00Z", Some("2024-07-14T12:00:00"), None)),
+        );
+        check(moment(Correction::Set(noon), Correction::Keep), known, Some(file));
+        check(moment(Correction::Revert, Correction::Revert), unknown, Some(file));
+        check(TimeEdit::Revert, unknown, Some(file));
+    }
+
+    #[test]
+    fn marks_are_set_changed_and_reverted() {
+        let keywords = |list: &[&str]| Keywords::parse(list.iter().copied()).unwrap();
+        let of_file = Marks { rating: Rating::new(3).ok(), keywords: keywords(&["Sea"]), ..Marks::default() };
+        let edit = MarksEdit {
+            favorite: Correction::Set(true),
+            rating: Correction::Clear,
+            keywords: KeywordsEdit::Change { add: keywords(&["Boat"]), remove: keywords(&["sea"]) },
+            archived: Correction::Keep,
+        };
+        let marks = edit.applied(&of_file, &of_file);
+        assert_eq!(marks, Marks { favorite: true, keywords: keywords(&["Boat"]), ..Marks::default() });
+        assert_eq!(PhotoEdit::reverting(&EditedField::ALL).marks.applied(&marks, &of_file), of_file);
+        assert_eq!(PhotoEdit::reverting(&EditedField::ALL).fields(), EditedField::ALL);
+        assert_eq!(PhotoEdit::default().fields(), []);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::{ImageId, PhotoDetails, Timestamp, UtcOffset};
+use crate::{ImageId, Marks, PhotoDetails, Timestamp, UtcOffset};
 
 /// Maximum width and height of a WebP file.
 pub const MAX_RENDITION_SIDE_PX: u32 = 16_383;
@@ -176,8 +176,9 @@ pub struct Image {
     pub added_at: Timestamp,
     /// The size of the upright full rendition.
     pub size: PixelSize,
-    /// What its file and sidecars say about it.
+    /// What its file and sidecars say about it, with corrections.
     pub details: PhotoDetails,
+    pub marks: Marks,
     /// The nearest city and country.
     pub place: Option<String>,
     /// The words read in it by OCR.

@@ -34,6 +34,7 @@ mod image;
 mod invalid;
 mod listed_enum;
 mod map;
+mod marks;
 mod metadata;
 mod month;
 mod number;
@@ -56,8 +57,8 @@ pub use capture::{CaptureSource, CaptureTime, UtcOffset};
 pub use checksum::{Checksum, ChecksumAlgorithm};
 pub use circle::{Circle, LatLonBox, MAX_RADIUS_M};
 pub use edit::{
-    Correction, EditedField, PhotoEdit, ShiftNumbers, TimeEdit, TimeShift, Zone, parse_position,
-    parse_wall_time,
+    Correction, EditedField, KeywordsEdit, MarksEdit, PhotoEdit, ShiftNumbers, TimeEdit, TimeShift, Zone,
+    parse_position, parse_wall_time,
 };
 pub use file_info::{FileInfo, Sidecar, SidecarKind};
 pub use file_path::{FileName, FilePath};
@@ -66,14 +67,15 @@ pub use id::{AlbumId, EditId, ImageId, MAX_ID_LENGTH};
 pub use image::{Image, MAX_RENDITION_SIDE_PX, PixelSize, Rendition, Thumbhash};
 pub use invalid::Invalid;
 pub use map::{MAX_MAP_CLUSTERS, MAX_MAP_LATITUDE, MAX_MAP_LEVEL, MapArea, MapCell, MapPoint};
+pub use marks::{Keyword, Keywords, MAX_KEYWORDS, Marks, Rating};
 pub use metadata::{Metadata, PhotoDetails};
 pub use month::Month;
 pub use number::{parse_decimal, parse_digits};
 pub use password::{MIN_PASSWORD_CHARS, PasswordTooShort, check_new_password, normalized_password};
 pub use position::{EARTH_RADIUS_M, Position};
 pub use query::{
-    Channel, Channels, DateRange, Filter, Limit, ListQuery, MAX_CIRCLE_CANDIDATES, MAX_QUERY_CHARS, Offset,
-    QueryText, SearchQuery, SearchTarget,
+    Channel, Channels, DateRange, Filter, FilterNames, Limit, ListQuery, MAX_CIRCLE_CANDIDATES,
+    MAX_QUERY_CHARS, Media, Offset, QueryText, SearchQuery, SearchTarget,
 };
 pub use security_event::SecurityEventKind;
 pub use selection::{MAX_SELECTED_IDS, MAX_SELECTED_RANGES, Selection};

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{CaptureTime, Position, clean_text};
+use crate::{CaptureTime, Marks, Position, clean_text};
 
 /// Metadata from a photo's file and its sidecars.
 ///
@@ -11,11 +11,11 @@ use crate::{CaptureTime, Position, clean_text};
 pub struct Metadata {
     /// The capture time, always present, with its source.
     pub capture: CaptureTime,
-    /// Everything else.
     pub details: PhotoDetails,
+    pub marks: Marks,
 }
 
-/// All metadata except the capture time.
+/// All metadata except the capture time and the marks.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PhotoDetails {

@@ -1,7 +1,10 @@
-use crate::{AlbumId, Circle, Invalid, Timestamp, parse_digits};
+use crate::{AlbumId, Circle, Invalid, Keyword, Timestamp, parse_digits};
 
 /// With a circle, List images looks at this many of the newest images that pass the rest of its filter.
 pub const MAX_CIRCLE_CANDIDATES: u32 = 1000;
+
+/// More than the largest offset of a clock from UTC.
+const MAX_OFFSET_MS: i64 = 24 * 3_600_000;
 
 /// Maximum length of a search query, in characters.
 pub const MAX_QUERY_CHARS: usize = 2000;
@@ -131,16 +134,76 @@ pub struct Filter {
     pub album: Option<AlbumId>,
     /// Only these places.
     pub circle: Option<Circle>,
-    /// Only images of the camera of this name, as [`PhotoDetails::camera`](crate::PhotoDetails::camera) gives it.
-    pub camera: Option<String>,
+    /// Only images of one of the cameras of these names, as [`PhotoDetails::camera`](crate::PhotoDetails::camera) gives them.
+    pub cameras: Option<Vec<String>>,
+    /// Only images of one of these places, as [`Image::place`](crate::Image::place) has them.
+    pub places: Option<Vec<String>>,
+    /// Only images in one of these countries or regions: `Germany`, or `Bavaria, Germany`. None of them is in another one.
+    pub regions: Option<Vec<String>>,
+    /// Only images that are favourites, or only those that are not.
+    pub favorite: Option<bool>,
+    /// Only archived images, or only those that are not.
+    pub archived: Option<bool>,
+    /// Only images with this keyword.
+    pub keyword: Option<Keyword>,
+    /// Only images of these people. No person has a name yet, so no image is of any.
+    pub people: Option<String>,
+    /// Only photos or only videos; `None` is the same as photos.
+    pub media: Option<Media>,
+    /// Only images whose clock showed a time in this range, which is compared with the time on the clock as if it were UTC.
+    pub wall: Option<DateRange>,
     /// Only these capture times.
     pub range: DateRange,
 }
 
 impl Filter {
+    /// The moments that the range and the range of the clock leave; `None` if they leave none.
+    pub fn moments(&self) -> Option<DateRange> {
+        let Some(wall) = self.wall else { return Some(self.range) };
+        let start = self.range.start.max(wall.start.plus_millis(-MAX_OFFSET_MS));
+        let end = self.range.end.min(wall.end.plus_millis(MAX_OFFSET_MS));
+        DateRange::new(Some(start), Some(end)).ok()
+    }
+
     /// Whether it restricts nothing but capture times.
     pub fn is_range_only(&self) -> bool {
         *self == Self { range: self.range, ..Self::default() }
+    }
+}
+
+/// The kind of images in a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Media {
+    Photo,
+    Video,
+    All,
+}
+
+impl Media {
+    /// # Errors
+    /// [`Invalid`] naming `media`.
+    pub fn parse(name: &str) -> Result<Self, Invalid> {
+        match name.trim() {
+            "photo" => Ok(Self::Photo),
+            "video" => Ok(Self::Video),
+            "all" => Ok(Self::All),
+            _ => Err(Invalid::new("media", "must be photo, video or all")),
+        }
+    }
+}
+
+/// Filters by names as people write them, which the catalogue compares with the names that the library has.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FilterNames {
+    /// Words of the make and the model of a camera.
+    pub camera: Option<String>,
+    /// A city, region or country.
+    pub place: Option<String>,
+}
+
+impl FilterNames {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
     }
 }
 
@@ -148,6 +211,7 @@ impl Filter {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ListQuery {
     pub limit: Limit,
+    pub names: FilterNames,
     /// Its circle applies to the newest [`MAX_CIRCLE_CANDIDATES`] images that pass the rest of it.
     pub filter: Filter,
 }
@@ -248,7 +312,7 @@ pub enum SearchTarget {
     Everything,
 }
 
-/// The parameters of Search images. Without words, an album or a circle is set.
+/// The parameters of Search images. Without words, a filter is set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchQuery {
     /// Images that match words, or all images.
@@ -257,6 +321,7 @@ pub struct SearchQuery {
     pub album: Option<String>,
     /// All further restrictions; its album is that of the checked id.
     pub filter: Filter,
+    pub names: FilterNames,
     /// Maximum number of results.
     pub limit: Limit,
 }
@@ -265,17 +330,18 @@ impl SearchQuery {
     /// Checks the parameters of a search.
     ///
     /// # Errors
-    /// [`Invalid`] naming `query` when words, album and circle are all absent; naming `channels` when they are
-    /// present without words, or with a circle or an album.
+    /// [`Invalid`] naming `query` when words and filters are all absent; naming `channels` when they are present without
+    /// words, or with a circle or an album.
     pub fn new(
         text: Option<QueryText>,
         channels: Option<Channels>,
         album: Option<String>,
         filter: Filter,
+        names: FilterNames,
         limit: Limit,
     ) -> Result<Self, Invalid> {
-        let filtered = album.is_some() || filter.circle.is_some();
-        if channels.is_some() && (text.is_none() || filtered) {
+        let is_narrowed = album.is_some() || filter.album.is_some() || filter.circle.is_some();
+        if channels.is_some() && (text.is_none() || is_narrowed) {
             return Err(Invalid::new(
                 "channels",
                 "needs a query and cannot be combined with a circle or an album",
@@ -283,10 +349,14 @@ impl SearchQuery {
         }
         let target = match text {
             Some(text) => SearchTarget::Words { text, channels },
-            None if filtered => SearchTarget::Everything,
-            None => return Err(Invalid::new("query", "is missing; give it, or albumId, or a full circle")),
+            None if album.is_some() || !filter.is_range_only() || !names.is_empty() => {
+                SearchTarget::Everything
+            }
+            None => {
+                return Err(Invalid::new("query", "is missing; give it, or albumId, or a full circle"));
+            }
         };
-        Ok(Self { target, album, filter, limit })
+        Ok(Self { target, album, filter, names, limit })
     }
 }
 
@@ -322,7 +392,8 @@ mod tests {
         let both = Channels::parse("text, image").unwrap();
         let search = |text, channels, album: Option<&str>, circle| {
             let filter = Filter { circle, ..Filter::default() };
-            SearchQuery::new(text, channels, album.map(str::to_owned), filter, Limit::default())
+            let names = FilterNames::default();
+            SearchQuery::new(text, channels, album.map(str::to_owned), filter, names, Limit::default())
                 .map_err(|invalid| invalid.field)
         };
         assert_eq!(search(None, None, None, None).unwrap_err(), "query");

@@ -36,6 +36,8 @@ pub(crate) struct Item {
     bytes: u64,
     crc32: Option<u32>,
     pub(crate) modified_at: Option<Timestamp>,
+    /// Whether it is in a folder for deleted photos.
+    pub(crate) is_trashed: bool,
 }
 
 /// What is known of an archive while it is listed.
@@ -67,7 +69,6 @@ pub(crate) struct Scan {
     pub(crate) archives: Vec<Archive>,
     pub(crate) sources: Vec<Source>,
     pub(crate) failed: Vec<Problem>,
-    pub(crate) skipped: Vec<Problem>,
     folder_numbers: HashMap<(usize, String), usize>,
     seen: HashSet<PathBuf>,
     /// Entries of archives, and the length of their names.
@@ -150,13 +151,11 @@ impl Scan {
             }
         } else if names::is_junk(&name) {
             // Skipped without a report.
-        } else if is_in_trash {
-            self.skipped.push(Problem::new(path, IN_TRASH));
         } else if kind.is_file() {
-            self.file(path, &name, on_listed);
+            self.file(path, &name, is_in_trash, on_listed);
         } else if kind.is_symlink() {
             match fs::metadata(path) {
-                Ok(target) if target.is_file() => self.file(path, &name, on_listed),
+                Ok(target) if target.is_file() => self.file(path, &name, is_in_trash, on_listed),
                 Ok(_) => {
                     self.fail(
                         path,
@@ -170,12 +169,12 @@ impl Scan {
         }
     }
 
-    fn file(&mut self, path: &Path, name: &str, on_listed: OnListed<'_>) {
+    fn file(&mut self, path: &Path, name: &str, is_trashed: bool, on_listed: OnListed<'_>) {
         if !self.seen.insert(path.to_owned()) {
             return;
         }
         if let Some(kind) = ArchiveKind::of(name) {
-            return self.archive(path, kind, on_listed);
+            return self.archive(path, kind, is_trashed, on_listed);
         }
         let sources = &mut self.sources;
         let folder = Folder::on_disk(path.parent().unwrap_or(Path::new("")), |root| {
@@ -189,10 +188,11 @@ impl Scan {
             bytes: 0,
             crc32: None,
             modified_at: None,
+            is_trashed,
         });
     }
 
-    fn archive(&mut self, path: &Path, kind: ArchiveKind, on_listed: OnListed<'_>) {
+    fn archive(&mut self, path: &Path, kind: ArchiveKind, is_trashed: bool, on_listed: OnListed<'_>) {
         let source =
             source_number(&mut self.sources, path.to_string_lossy().into_owned(), names::export_name(path));
         let number = self.archives.len();
@@ -212,7 +212,8 @@ impl Scan {
             if has_too_many {
                 return ControlFlow::Break(());
             }
-            if let Some(problem) = self.entry(path, source, (number, entry_number), &entry)
+            let place = Place::Archived(number, entry_number);
+            if let Some(problem) = self.entry(path, (source, is_trashed), place, &entry)
                 && problems.len() < MAX_ARCHIVE_PROBLEMS
             {
                 problems.push(problem);
@@ -242,8 +243,8 @@ impl Scan {
     fn entry(
         &mut self,
         archive: &Path,
-        source: usize,
-        place: (usize, usize),
+        (source, is_trashed): (usize, bool),
+        place: Place,
         entry: &Entry<'_>,
     ) -> Option<Problem> {
         let parts = names::parts(entry.path);
@@ -254,10 +255,6 @@ impl Scan {
         let folder = Folder::archived(source, parts);
         let problem =
             |reason: &dyn std::fmt::Display| Some(Problem::new(folder.display(archive, name), reason));
-        if parts.iter().any(|part| names::is_trash_folder(part)) {
-            self.skipped.extend(problem(&IN_TRASH));
-            return None;
-        }
         if let Some(error) = &entry.error {
             return problem(error);
         }
@@ -269,14 +266,16 @@ impl Scan {
                 &"is an archive inside an archive, which is not opened; unpack it, then import it",
             );
         }
+        let is_trashed = is_trashed || parts.iter().any(|part| names::is_trash_folder(part));
         let folder = self.folder_number(folder);
         self.items.push(Item {
-            place: Place::Archived(place.0, place.1),
+            place,
             folder,
             name: (*name).into(),
             bytes: entry.bytes,
             crc32: entry.crc32,
             modified_at: entry.modified_at,
+            is_trashed,
         });
         None
     }
@@ -298,9 +297,6 @@ impl Scan {
         number
     }
 }
-
-/// Why a file in a folder for deleted photos is left out.
-const IN_TRASH: &str = "is in the trash of its export";
 
 /// Reads a metadata file.
 pub(crate) fn read(archives: &[Archive], place: &Place, max_bytes: u64) -> Result<Vec<u8>, EntryError> {

@@ -95,10 +95,10 @@ impl Indexer {
 
     /// `false` if this worker no longer holds the job.
     async fn index(&self, job: &IndexJob, worker: &str) -> Result<bool, IndexError> {
-        // If these decoders already made the picture, only the metadata is read again, unless a sidecar may turn it.
+        // If the picture would be the same, only the metadata is read again, unless a sidecar may turn it.
         let is_turned = media::sidecar_orientation(&job.file.sidecars).is_some();
         let is_current =
-            |picture: &&DecodedPicture| picture.decoder_version >= media::DECODER_VERSION && !is_turned;
+            |picture: &&DecodedPicture| picture.decoder_version >= media::PICTURE_VERSION && !is_turned;
         let mut current = job.picture.as_ref().filter(is_current);
         let urgency = if is_outdated(job) { Urgency::Deferrable } else { Urgency::Background };
         let decode = async |current| {
@@ -117,17 +117,14 @@ impl Indexer {
             .ok_or_else(|| IndexError::Decoder(io::Error::other("it returned no metadata")))?;
         let thumbhash = decoded.rendered.thumbhash;
         let renditions = self.store_renditions(decoded.rendered.renditions).await?;
+        // These decoders read the metadata. If a newer program made the picture, it must read the metadata again.
+        let decoder_version = media::DECODER_VERSION;
         let picture = match current {
-            // The metadata was read by these decoders. If a newer program made the picture, it must read the metadata
-            // again.
-            Some(current) => DecodedPicture {
-                decoder_version: current.decoder_version.min(media::DECODER_VERSION),
-                ..current.clone()
-            },
+            Some(current) => DecodedPicture { decoder_version, ..current.clone() },
             None => DecodedPicture {
                 size: decoded.rendered.full_size,
                 damaged: decoded.rendered.damaged,
-                decoder_version: media::DECODER_VERSION,
+                decoder_version,
             },
         };
         let indexed = IndexedImage { thumbhash, renditions, ..indexed_image(picture, metadata).await };
@@ -200,7 +197,7 @@ fn hash_rendition(encoded: EncodedRendition) -> (StoredRendition, Bytes) {
 }
 
 async fn indexed_image(picture: DecodedPicture, metadata: Metadata) -> IndexedImage {
-    let Metadata { capture, details } = metadata;
+    let Metadata { capture, details, marks } = metadata;
     let position = details.position;
     // On a blocking thread, because the first call unpacks the data.
     let located = tokio::task::spawn_blocking(move || localities::locate(capture, position)).await;
@@ -212,7 +209,7 @@ async fn indexed_image(picture: DecodedPicture, metadata: Metadata) -> IndexedIm
         }
     };
     IndexedImage {
-        metadata: Metadata { capture, details },
+        metadata: Metadata { capture, details, marks },
         size: picture.size,
         place,
         text: None,

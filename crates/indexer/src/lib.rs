@@ -19,6 +19,7 @@ mod search_stage;
 mod settings;
 mod stages;
 mod text_reader;
+mod views;
 
 use std::{io, sync::Arc};
 
@@ -38,6 +39,7 @@ pub use encoders::{InstalledModels, ModelSource, SharedEncoder};
 pub use figures::QueueFigures;
 pub use indexer_role::IndexingScope;
 pub use localities::{Located, locate};
+pub use media::ViewOptions;
 pub use renditions::{Remake, RenditionError};
 pub use sandbox::{InvalidLanguages, Languages, PoolLoad, WorkerCommand};
 pub use search_stage::SearchStage;

@@ -20,6 +20,9 @@ const STAGES_INTERVAL: Duration = Duration::from_secs(3);
 const OUTDATED_INTERVAL: Duration = Duration::from_secs(3600);
 /// How many images have their words indexed again in one write.
 const WORDS_BATCH: u32 = 200;
+/// For how many images regions are stored in one write.
+const REGIONS_BATCH: u32 = 100;
+
 /// How many images that are older than the map are added to it in one write.
 const MAP_BATCH: u32 = 200;
 /// How many outdated images are queued again in one write.
@@ -65,6 +68,8 @@ pub(crate) struct Planner {
     has_outdated_words: bool,
     /// Whether images may be missing in the map because they are older than it.
     fills_map: bool,
+    /// Whether regions of images may be missing or outdated.
+    fills_regions: bool,
     /// Whether it was logged that a newer program made the word index.
     newer_words_logged: bool,
     stages: Vec<OpenStage>,
@@ -83,6 +88,7 @@ impl Planner {
             outdated_checked: Instant::now(),
             has_outdated_words: scope.includes_upkeep(),
             fills_map: scope.includes_upkeep(),
+            fills_regions: scope.includes_upkeep(),
             newer_words_logged: false,
             stages: Vec::new(),
             stages_opened: None,
@@ -105,6 +111,9 @@ impl Planner {
         }
         if self.fills_map {
             plan.has_more |= self.fill_map().await;
+        }
+        if self.fills_regions {
+            plan.has_more |= self.fill_regions().await;
         }
         self.open_stages(true).await;
         let running = self.lease_stage_jobs(running, &mut plan.jobs).await;
@@ -267,6 +276,12 @@ impl Planner {
     async fn fill_map(&mut self) -> bool {
         let added = self.indexer.parts.store.fill_map(MAP_BATCH).await;
         upkeep_has_more("images added to the map", added, &mut self.fills_map)
+    }
+
+    /// Stores the regions of some images that were added when regions were not stored, or by other data.
+    async fn fill_regions(&mut self) -> bool {
+        let checked = self.indexer.parts.store.fill_regions(REGIONS_BATCH).await;
+        upkeep_has_more("images whose regions were checked", checked, &mut self.fills_regions)
     }
 }
 

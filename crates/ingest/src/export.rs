@@ -260,12 +260,14 @@ fn unnamed(exported: ExportedImage) -> Unnamed {
         utc_offset: edits.of_file.capture.offset_minutes.and_then(UtcOffset::from_minutes),
         position: edits.of_file.position,
         description: edits.of_file.description.as_deref(),
+        marks: &edits.of_file.marks,
     });
     let sidecar = WrittenSidecar {
         captured_at: image.captured_at,
         utc_offset: image.utc_offset,
         position: image.details.position,
         description: image.details.description.as_deref(),
+        marks: &image.marks,
         file,
     };
     Unnamed {

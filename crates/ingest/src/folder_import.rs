@@ -264,15 +264,19 @@ impl<'a> FolderImport<'a> {
         self.plan.photos.get(position).map(|photo| photo.path.clone()).unwrap_or_default()
     }
 
+    fn is_trashed(&self, position: usize) -> bool {
+        self.plan.photos.get(position).is_some_and(|photo| photo.is_trashed)
+    }
+
     fn fail(&mut self, position: usize, error: impl std::fmt::Display) {
         self.report.failed.push(FailedFile::new(self.path(position), error));
     }
 
     fn succeed(&mut self, position: usize, image: &ImageId, is_new: bool) {
-        if is_new {
-            self.report.imported += 1;
-        } else {
-            self.report.duplicates += 1;
+        match (is_new, self.is_trashed(position)) {
+            (true, true) => self.report.trashed += 1,
+            (true, false) => self.report.imported += 1,
+            (false, _) => self.report.duplicates += 1,
         }
         if let Some(correction) = self.corrections.remove(&position) {
             self.to_correct.push((image.clone(), correction));
@@ -285,7 +289,7 @@ impl<'a> FolderImport<'a> {
     /// Records a visible image, also one of an earlier import. Its search stages may still be waiting.
     fn finish(&mut self, position: usize, image: ImageId, is_new: bool) {
         self.succeed(position, &image, is_new);
-        if self.waits_for.is_some() {
+        if self.waits_for.is_some() && !self.is_trashed(position) {
             self.unsearchable.push(image);
         }
     }
@@ -371,6 +375,7 @@ fn upload_of(photo: &PlannedPhoto) -> Upload {
         name: Some(photo.name.clone()),
         modified_at: photo.modified_at,
         sidecars_if_new: photo.listed.iter().cloned().collect(),
+        is_trashed: photo.is_trashed,
         ..Upload::default()
     }
 }

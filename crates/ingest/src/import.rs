@@ -48,6 +48,8 @@ pub struct Upload {
     pub checksums: Vec<Checksum>,
     /// What happens to an image with these bytes that the account deleted.
     pub restore_deleted: RestoreDeleted,
+    /// Whether a new image goes to the trash. An image that the account has stays as it is.
+    pub is_trashed: bool,
 }
 
 impl Upload {
@@ -297,7 +299,8 @@ impl Ingest {
             added_at: self.parts.clock.now(),
             sidecars: upload.sidecars.clone(),
             sidecars_if_missing: upload.sidecars_if_new.clone(),
-            restore_deleted: upload.restore_deleted,
+            restore_deleted: if upload.is_trashed { RestoreDeleted::Never } else { upload.restore_deleted },
+            is_deleted: upload.is_trashed,
             quota_bytes: upload.limit(),
         })
     }

@@ -56,11 +56,13 @@ impl FailedFile {
 pub struct ImportReport {
     /// How many files were added or restored.
     pub imported: u64,
+    /// How many files were added to the trash, because their owner had deleted them before the export.
+    pub trashed: u64,
     /// How many files the library already had. Some may have got a new sidecar.
     pub duplicates: u64,
     /// The files that failed. They do not affect other files.
     pub failed: Vec<FailedFile>,
-    /// Photos that their owner had deleted before the export, and files of exports that are not about photos.
+    /// Files of exports that are not about photos.
     pub skipped: Vec<Problem>,
     /// Sidecars and entries of lists that are not used, because they may belong to several photos.
     pub ambiguous: Vec<Problem>,

@@ -22,7 +22,7 @@ fn main() {
         output: stdout().as_fd().try_clone_to_owned().unwrap().into(),
     };
     service.send(&json!({
-        "protocol": 3,
+        "protocol": 4,
         "decoder_version": media::DECODER_VERSION,
         "protections": { "files": false, "system_calls": false, "capabilities": false, "limits": false },
         "ocr_status": {

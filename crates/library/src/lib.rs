@@ -17,14 +17,15 @@ use keys::Random;
 use storage::SharedStore;
 
 pub use accounts::{
-    AccountError, Accounts, Caller, ChangePasswordError, ConnectedDevice, Credential, KeyError,
+    AccountError, Accounts, Caller, ChangePasswordError, ConnectedDevice, Credential, Editor, KeyError,
     LoginFlowTokens, NewSyncPassword, OneTimeLogin, SetUpError, SignInError, SignInSource, SignedIn,
     SigningKeys, SyncPasswordError, TOKEN_LIFETIMES, Unavailable, network_prefix, subscriber_prefix,
 };
 pub use blobs::{BlobError, BlobReader};
 pub use catalogue::{
-    Catalogue, DeletedSelection, EditError, EditTotals, FoundCity, Hit, LibraryInfo, MatchBy, RESTORABLE_MS,
-    RankedPage, RenditionCacheFigures, RenditionContent, SearchError, SearchSettings, ServedRendition,
+    Catalogue, DeletedSelection, EditError, EditTotals, FoundCity, FoundPlaces, Hit, LibraryInfo,
+    MAX_VIEW_BYTES, MatchBy, NewEdit, PLACE_KINDS, RESTORABLE_MS, RankedPage, RenditionCacheFigures,
+    RenditionContent, SearchError, SearchSettings, ServedRendition, ViewError, ViewSize,
 };
 pub use clock::{Clock, ManualClock, SystemClock, clock_of};
 pub use indexer::{
@@ -43,10 +44,10 @@ pub use settings::Settings;
 pub use storage::{
     AlbumName, AlbumPage, AlbumWrite, CheckDepth, EditableImage, FileCondition, FileContent, FileEntry,
     FileId, FileImage, FileKind, FileListing, FileLock, FileRefusal, FileTimes, FileWritten, ImageEdits,
-    ImageState, IndexingProgress, KeyInfo, LocatedFile, LoginFlow, Lookup, MapCluster, MonthTotal,
-    PhotoContext, ProblemImage, QueueLength, SecurityEvent, SelectionCount, SessionHash, SessionHolder,
-    SessionInfo, StageProgress, StorageError, TimelineOrder, TimelineState, TrashedImage, UploadPart,
-    UploadProtocol, UploadState,
+    ImageState, IndexingProgress, KeyInfo, ListedEdit, LocatedFile, LoginFlow, Lookup, MapCluster,
+    MonthTotal, NameKind, PhotoContext, ProblemImage, QueueLength, SecurityEvent, SelectionCount,
+    SessionHash, SessionHolder, SessionInfo, StageProgress, StorageError, TimelineOrder, TimelineState,
+    TrashedImage, UploadPart, UploadProtocol, UploadState,
 };
 pub use upkeep::{
     Example, FindingKind, Findings, IntegrityError, IntegrityOptions, IntegrityProgress, IntegrityReport,

@@ -2,9 +2,9 @@
 //!
 //! # Where to start
 //!
-//! - [`Server`]: tools, resources and other methods; [`Server::handle`] is the function from a message to a response.
+//! - [`Server`]: tools, prompts, resources and other methods; [`Server::handle`] is the function from a message to a response.
 //! - [`client::Client`] and [`client::Transport`]; [`client::Session`] for a client without any input or output.
-//! - [`jsonrpc`], [`tools`], [`resources`], [`lifecycle`]: the messages. All can be serialised and parsed.
+//! - [`jsonrpc`], [`tools`], [`prompts`], [`resources`], [`lifecycle`]: the messages. All can be serialised and parsed.
 //! - [`parse_arguments`] and [`ToolRegistry`] can be used without the rest.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs)]
@@ -16,12 +16,14 @@
 pub mod arguments;
 pub mod client;
 pub mod content;
+pub mod elicitation;
 pub mod headers;
 #[cfg(feature = "http")]
 pub mod http;
 pub mod jsonrpc;
 pub mod lifecycle;
 pub mod methods;
+pub mod prompts;
 pub mod registry;
 pub mod request_meta;
 pub mod resources;
@@ -37,6 +39,7 @@ pub type Meta = serde_json::Map<String, serde_json::Value>;
 
 pub use arguments::{ArgumentError, NoArguments, parse_arguments};
 pub use content::ContentBlock;
+pub use prompts::{Prompt, PromptArgument};
 pub use registry::{RegisteredTool, RegistryError, ToolRegistry};
 pub use resources::{Resource, ResourceTemplate};
 pub use results::{CacheScope, Caching, EmptyResult, ResultType};

@@ -113,6 +113,9 @@ pub struct ServerCapabilities {
     /// Resources.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resources: Option<ResourcesCapability>,
+    /// Prompts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompts: Option<PromptsCapability>,
     /// All other capabilities.
     #[serde(flatten)]
     pub others: Map<String, Value>,
@@ -136,6 +139,16 @@ pub struct ResourcesCapability {
     /// Notifications when a resource changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subscribe: Option<bool>,
+    /// Notifications when the list changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub list_changed: Option<bool>,
+}
+
+/// Optional features for prompts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct PromptsCapability {
     /// Notifications when the list changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
@@ -212,6 +225,13 @@ impl ServerCapabilities {
     #[must_use]
     pub fn with_resources(mut self) -> Self {
         self.resources = Some(ResourcesCapability::default());
+        self
+    }
+
+    /// Adds prompts, without notifications.
+    #[must_use]
+    pub fn with_prompts(mut self) -> Self {
+        self.prompts = Some(PromptsCapability::default());
         self
     }
 }

@@ -18,5 +18,7 @@ pub const RESOURCES_LIST: &str = "resources/list";
 pub const RESOURCE_TEMPLATES_LIST: &str = "resources/templates/list";
 /// Request: reads a resource.
 pub const RESOURCES_READ: &str = "resources/read";
-/// Request: gets a prompt. A server must add this method itself.
+/// Request: lists the prompts.
+pub const PROMPTS_LIST: &str = "prompts/list";
+/// Request: gets the messages of a prompt.
 pub const PROMPTS_GET: &str = "prompts/get";

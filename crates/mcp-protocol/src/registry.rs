@@ -47,7 +47,7 @@ pub struct RegisteredTool<'a, H> {
     pub handler: &'a H,
 }
 
-/// Why tools or resources cannot be served.
+/// Why tools, prompts or resources cannot be served.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {
@@ -62,6 +62,12 @@ pub enum RegistryError {
         "{name:?} is not a tool name: it must have 1 to {MAX_NAME_CHARS} ASCII letters, digits, `_`, `-` and `.`"
     )]
     InvalidName {
+        /// The name.
+        name: String,
+    },
+    /// Two prompts have one name.
+    #[error("two prompts are named {name:?}")]
+    DuplicatePrompt {
         /// The name.
         name: String,
     },

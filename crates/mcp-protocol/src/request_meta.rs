@@ -39,3 +39,8 @@ pub fn for_client(
         (CLIENT_CAPABILITIES.to_owned(), capabilities.clone().into()),
     ])
 }
+
+/// The client's capabilities in the `_meta` of a request.
+pub(crate) fn client_capabilities(meta: Option<&Meta>) -> Option<&Map<String, Value>> {
+    meta?.get(CLIENT_CAPABILITIES)?.as_object()
+}

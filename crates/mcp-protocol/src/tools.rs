@@ -3,6 +3,7 @@
 use crate::arguments::ArgumentError;
 use crate::jsonrpc::Params;
 use crate::{CacheScope, ContentBlock, Meta, ResultType};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value};
 
@@ -276,6 +277,13 @@ impl CallToolParams {
         self
     }
 
+    /// Adds the responses to the requests of a result that required input, to call the tool again.
+    #[must_use]
+    pub fn with_input(mut self, required: InputRequiredResult, responses: Map<String, Value>) -> Self {
+        (self.input_responses, self.request_state) = (Some(responses), required.request_state);
+        self
+    }
+
     /// Reads the call from a request's parameters, without copying the arguments.
     ///
     /// # Errors
@@ -330,15 +338,22 @@ impl ToolOutcome {
 
 impl<'de> Deserialize<'de> for ToolOutcome {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = Value::deserialize(deserializer)?;
-        let requires_input = value.get("resultType").is_some_and(|kind| kind == "input_required");
-        let outcome = if requires_input {
-            serde_json::from_value(value).map(Self::InputRequired)
-        } else {
-            serde_json::from_value(value).map(Self::Result)
-        };
-        outcome.map_err(de::Error::custom)
+        Ok(or_input_required(deserializer)?.map_or_else(Self::InputRequired, Self::Result))
     }
+}
+
+/// Deserializes a result, or the server's requests for input instead.
+pub(crate) fn or_input_required<'de, R: DeserializeOwned, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Result<R, InputRequiredResult>, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    let requires_input = value.get("resultType").is_some_and(|kind| kind == "input_required");
+    let outcome = if requires_input {
+        serde_json::from_value(value).map(Err)
+    } else {
+        serde_json::from_value(value).map(Ok)
+    };
+    outcome.map_err(de::Error::custom)
 }
 
 impl InputRequiredResult {

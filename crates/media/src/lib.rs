@@ -3,8 +3,8 @@
 //! [`Photo::open`] parses the container of a file once. [`Photo::probe`] then checks the headers, [`Photo::metadata`] reads
 //! when, where and with which camera the photo was taken, [`Photo::render`] makes the WebP renditions, and
 //! [`Photo::decode_rgb`] gives RGB pixels. [`probe`], [`metadata`], [`render`] and [`decode_rgb`] do the same for a file
-//! that is needed for nothing else. The content decides the format, never the file name. Every size is checked before
-//! anything is decoded.
+//! that is needed for nothing else. [`views`] makes JPEGs of renditions. The content decides the format, never the file
+//! name. Every size is checked before anything is decoded.
 //!
 //! This crate uses no file system, clock, thread or runtime, so that a sandboxed worker process can run it. HEIC and AVIF need the
 //! system's libheif, which may be missing. [`decoders`] reports what is available. [`load_decoders`] loads libheif. Only loading
@@ -49,6 +49,7 @@ mod render;
 mod samples;
 mod text;
 mod tiff;
+mod views;
 
 pub use decoders::{Decoders, built_in_formats, check_decoder, decoders, load_decoders};
 pub use error::MediaError;
@@ -61,7 +62,12 @@ pub use metadata::{
 pub use orientation::Orientation;
 pub use photo::{Limits, Photo, Probe, probe, supported_format};
 pub use render::{EncodedRendition, Rendered, RgbPicture, RgbPictures, decode_rgb, render};
+pub use views::{NumberBox, SheetLayout, ViewOptions, views};
 
 /// Raise it when a decoder reads files that it refused before, or renders files better. Failed files are then retried,
 /// and the others indexed again.
-pub const DECODER_VERSION: u32 = 6;
+pub const DECODER_VERSION: u32 = 7;
+
+/// The last version of the decoders that rendered files differently. An image of this version or a later one is not decoded
+/// again: only its metadata is read.
+pub const PICTURE_VERSION: u32 = 6;

@@ -15,6 +15,8 @@ pub(crate) use self::join::join;
 
 /// Tag numbers.
 pub(crate) mod tag {
+    /// The rating of Windows, in stars.
+    pub(crate) const RATING: u16 = 0x4746;
     pub(crate) const SUB_DIRECTORIES: u16 = 0x014A;
     pub(crate) const IMAGE_DESCRIPTION: u16 = 0x010E;
     pub(crate) const MAKE: u16 = 0x010F;
@@ -24,6 +26,7 @@ pub(crate) mod tag {
     /// The tags of Windows, with text in UTF-16.
     pub(crate) const XP_TITLE: u16 = 0x9C9B;
     pub(crate) const XP_COMMENT: u16 = 0x9C9C;
+    pub(crate) const XP_KEYWORDS: u16 = 0x9C9E;
     pub(crate) const XP_SUBJECT: u16 = 0x9C9F;
     pub(crate) const EXIF_DIRECTORY: u16 = 0x8769;
     pub(crate) const GPS_DIRECTORY: u16 = 0x8825;

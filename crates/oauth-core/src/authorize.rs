@@ -5,7 +5,7 @@ use crate::{
     check_redirect_uri,
     parameters::{BadParameter, Parameters, bad},
     redirect_uri::{csp_source, differs_only_in_port, redirect_host, stays_on_device, with_parameters},
-    token::{PKCE_LENGTH, is_client_id},
+    token::PKCE_LENGTH,
 };
 
 const CLIENT_ID: &str = "client_id";
@@ -269,9 +269,7 @@ impl AuthorizationServer {
             let url = ClientUrl::parse(id).map_err(PageError::BadClientUrl)?;
             return Ok((self.fetch_client(documents, &url).await?, Some(url)));
         }
-        let client =
-            if is_client_id(id) { self.store.client(id).await.map_err(Unavailable::from)? } else { None };
-        Ok((client.ok_or(PageError::UnknownClient)?, None))
+        Ok((self.known_client(id).await?.ok_or(PageError::UnknownClient)?, None))
     }
 
     /// The challenge, the resource's URL and the scopes to be granted.

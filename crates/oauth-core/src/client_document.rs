@@ -1,11 +1,12 @@
 //! Clients whose `client_id` is the URL of a metadata document, instead of a registration
 //! (draft-ietf-oauth-client-id-metadata-document).
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     AuthorizationServer, Client, ClientDocuments, ClientMetadata, ClientUrl, Config, DocumentError,
-    PageError, json,
+    PageError,
+    document_members::{KeySource, members_at},
     parameters::Parameters,
     registration::{MAX_NAME_CHARS, list, metadata_from_members, text},
 };
@@ -38,33 +39,44 @@ impl AuthorizationServer {
 
 /// The client's metadata in the document at that URL, by the rules of registration, or what is wrong with it.
 fn metadata(config: &Config, url: &ClientUrl, document: &[u8]) -> Result<ClientMetadata, String> {
-    let mut members =
-        strict_json::parse_object(document).map_err(|error| json::fault("the document", &error))?;
-    match members.get("client_id") {
-        None => return Err("client_id is missing".to_owned()),
-        Some(Value::String(id)) if id == url.as_str() => {}
-        Some(_) => return Err("client_id is not the URL of the document".to_owned()),
-    }
+    let mut members = members_at(url, document)?;
     let secrets = ["client_secret", "client_secret_expires_at"];
     if let Some(secret) =
         secrets.iter().find(|name| members.get(**name).is_some_and(|value| !value.is_null()))
     {
         return Err(format!("it contains a {secret}, which everybody can read"));
     }
-    // A client that also supports other methods can list `none` among them.
-    let methods = list(&members, "token_endpoint_auth_methods_supported").ok().flatten().unwrap_or_default();
-    let method = text(&members, "token_endpoint_auth_method").map_err(|error| error.to_string())?;
-    if !matches!(method, None | Some("none")) && !methods.contains(&"none") {
-        return Err(
-            "token_endpoint_auth_method is not none, the only method for clients with a document".to_owned()
-        );
-    }
+    let requires_assertion = requires_assertion(&members)?;
     members.insert("token_endpoint_auth_method".to_owned(), "none".into());
     if text(&members, "client_name").is_ok_and(|name| name.is_none()) {
         let host: String = url.host().chars().take(MAX_NAME_CHARS).collect();
         members.insert("client_name".to_owned(), host.into());
     }
-    metadata_from_members(config, &members).map_err(|error| error.to_string())
+    let metadata = metadata_from_members(config, &members).map_err(|error| error.to_string())?;
+    Ok(ClientMetadata { requires_assertion, ..metadata })
+}
+
+/// Whether the client always authenticates with an assertion. One that also offers `none` may do so.
+fn requires_assertion(members: &Map<String, Value>) -> Result<bool, String> {
+    let (none, assertion) = ("none", "private_key_jwt");
+    // A client that supports several methods can list the others here.
+    let others = list(members, "token_endpoint_auth_methods_supported").ok().flatten().unwrap_or_default();
+    let method = text(members, "token_endpoint_auth_method").map_err(|error| error.to_string())?;
+    let offers = |name: &str| method == Some(name) || others.contains(&name);
+    if offers(none) || (method.is_none() && !offers(assertion)) {
+        return Ok(false);
+    }
+    if !offers(assertion) {
+        return Err(
+            "token_endpoint_auth_method is not none and not private_key_jwt, the only methods for clients \
+                    with a document"
+                .to_owned(),
+        );
+    }
+    match KeySource::of(members)? {
+        Some(_) => Ok(true),
+        None => Err("it has neither jwks nor jwks_uri, which private_key_jwt needs".to_owned()),
+    }
 }
 
 #[cfg(test)]

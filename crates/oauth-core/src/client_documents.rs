@@ -6,12 +6,17 @@ use async_trait::async_trait;
 
 use crate::ClientUrl;
 
-/// Fetches clients' metadata documents. Anyone can choose the URL, so the implementation must guard against server-side
+/// Fetches clients' metadata documents and public keys. Anyone can choose the URL, so the implementation must guard against server-side
 /// request forgery.
 #[async_trait]
 pub trait ClientDocuments: Send + Sync + 'static {
     /// The document at that URL, perhaps from a cache as its response headers allow.
     async fn document(&self, url: &ClientUrl) -> Result<Arc<[u8]>, DocumentError>;
+
+    /// The document at that URL, fetched again, but at most once per interval that the implementation chooses; within it, the
+    /// outcome of the last fetch. If the fetch fails, a cached document is not used. A client that replaces its keys needs
+    /// this; a minute is a good interval.
+    async fn refresh(&self, url: &ClientUrl) -> Result<Arc<[u8]>, DocumentError>;
 
     /// Whether [`document`](Self::document) would return a cached document. A caller uses this to limit the rate of
     /// requests that cause a fetch.

@@ -8,6 +8,27 @@ pub struct Config {
     resources: Vec<Resource>,
     lifetimes: Lifetimes,
     policies: Policies,
+    links: ServiceLinks,
+}
+
+/// Pages about the service, for its users: https URLs. They are shown on the consent form and are in the metadata.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ServiceLinks {
+    /// The privacy policy: `op_policy_uri`.
+    pub policy: Option<String>,
+    /// The terms of service: `op_tos_uri`.
+    pub terms: Option<String>,
+    /// Help and contact: `service_documentation`.
+    pub support: Option<String>,
+}
+
+impl ServiceLinks {
+    /// The links that are set, each with its text.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let links =
+            [("Privacy policy", &self.policy), ("Terms of service", &self.terms), ("Support", &self.support)];
+        links.into_iter().filter_map(|(text, url)| url.as_deref().map(|url| (text, url)))
+    }
 }
 
 /// The URLs of the endpoints.
@@ -156,6 +177,9 @@ pub enum ConfigError {
     /// An alias that grants a scope that the resource does not have.
     #[error("an alias grants the scope {0:?}, which is not a scope of the resource")]
     Alias(String),
+    /// A link that is not an https URL.
+    #[error("{0:?} is not an https URL")]
+    Link(String),
     /// A lifetime of zero.
     #[error("a lifetime is zero seconds")]
     Lifetime,
@@ -176,8 +200,8 @@ impl Config {
         resources: Vec<Resource>,
         lifetimes: Lifetimes,
     ) -> Result<Self, ConfigError> {
-        let config =
-            Self { issuer: issuer.into(), endpoints, resources, lifetimes, policies: Policies::DEFAULT };
+        let (policies, links) = (Policies::DEFAULT, ServiceLinks::default());
+        let config = Self { issuer: issuer.into(), endpoints, resources, lifetimes, policies, links };
         config.check_urls()?;
         if config.resources.is_empty() {
             return Err(ConfigError::NoResource);
@@ -212,6 +236,19 @@ impl Config {
     pub fn with_policies(mut self, policies: Policies) -> Self {
         self.policies = policies;
         self
+    }
+
+    /// The same configuration with links.
+    ///
+    /// # Errors
+    /// [`ConfigError::Link`].
+    pub fn with_links(mut self, links: ServiceLinks) -> Result<Self, ConfigError> {
+        let is_https = |url: &str| Url::parse(url).is_ok_and(|url| url.scheme() == "https");
+        if let Some((_, url)) = links.iter().find(|(_, url)| !is_https(url)) {
+            return Err(ConfigError::Link(url.to_owned()));
+        }
+        self.links = links;
+        Ok(self)
     }
 
     fn check_urls(&self) -> Result<(), ConfigError> {
@@ -250,6 +287,11 @@ impl Config {
     /// The policies.
     pub fn policies(&self) -> &Policies {
         &self.policies
+    }
+
+    /// The links.
+    pub fn links(&self) -> &ServiceLinks {
+        &self.links
     }
 
     /// The lifetimes.

@@ -1,8 +1,10 @@
 use std::fmt;
 
+use data_encoding::BASE32_NOPAD;
+
 use crate::{
     Attempt, AuthorizationRequest, AuthorizationServer, CodeStatus, Grant, IssuedCode, NewCode, Redirect,
-    SecretHash, Unavailable, escape_html, new_id, visible_name,
+    SecretHash, Unavailable, escape_html, visible_name,
 };
 
 /// A redirect of the user's browser to the client, with an authorization code.
@@ -10,12 +12,20 @@ use crate::{
 pub struct CodeRedirect {
     /// The complete URL. It contains the code.
     pub to: String,
+    /// The id of the grant. An answer that arrives twice gives the same one.
+    pub grant_id: String,
 }
 
 impl fmt::Debug for CodeRedirect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("CodeRedirect(…)")
     }
+}
+
+/// The id of the grant of a code, which does not reveal the code.
+fn grant_id(code: &str) -> String {
+    let SecretHash(hash) = SecretHash::of(&format!("grant of {code}"));
+    BASE32_NOPAD.encode(&hash[..16]).to_ascii_lowercase()
 }
 
 /// Why a consent does not give a code. The response is a page for the user and not a redirect: after a double click, a
@@ -67,12 +77,16 @@ impl AuthorizationServer {
         } else {
             ""
         };
+        let links = self.config.links().iter();
+        let links: String = links
+            .map(|(text, url)| format!("<p><a href=\"{}\">{text}</a></p>\n", escape_html(url)))
+            .collect();
         Ok(format!(
             "<form method=\"post\">\n<h1>{host}</h1>\n\
              <p>An app at this address asks for access to {resource}: {scopes}. It calls itself “{name}”. This name is not \
              verified.</p>\n{warning}<input type=\"hidden\" name=\"token\" value=\"{token}\">\n\
              <button name=\"answer\" value=\"allow\">Allow</button>\n\
-             <button name=\"answer\" value=\"deny\">Deny</button>\n</form>\n"
+             <button name=\"answer\" value=\"deny\">Deny</button>\n</form>\n{links}"
         ))
     }
 
@@ -92,7 +106,7 @@ impl AuthorizationServer {
         let now = self.now();
         let code = attempt.code();
         let grant = Grant {
-            id: new_id(&*self.random).map_err(Unavailable::from)?,
+            id: grant_id(&code),
             client_id: request.client.id.clone(),
             subject: subject.to_owned(),
             resource: request.resource.clone(),
@@ -107,10 +121,12 @@ impl AuthorizationServer {
             redeemed_at: None,
         };
         let client = request.client_url.is_some().then(|| request.client.clone());
+        let grant_id = grant.id.clone();
         let new = NewCode { hash: SecretHash::of(&code), code: issued, grant, client };
         match self.store.issue_code(new).await.map_err(Unavailable::from)? {
             CodeStatus::Pending => Ok(CodeRedirect {
                 to: self.response_url(&request.redirect_uri, &[("code", &code)], request.state.as_deref()),
+                grant_id,
             }),
             CodeStatus::Spent => Err(AllowError::AlreadyAnswered),
         }

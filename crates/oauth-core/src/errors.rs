@@ -1,6 +1,9 @@
 use serde::Serialize;
 
-use crate::{RandomError, StoreError, TokensUnavailable};
+use crate::{DocumentError, RandomError, StoreError, TokensUnavailable};
+
+/// The challenge of a response with `invalid_client` (RFC 6749, section 5.2).
+pub(crate) const BASIC_CHALLENGE: &str = "Basic realm=\"token endpoint\", charset=\"UTF-8\"";
 
 /// The JSON body of an error response (RFC 6749, section 5.2).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -32,6 +35,9 @@ pub enum Unavailable {
     /// Randomness.
     #[error(transparent)]
     Random(#[from] RandomError),
+    /// The public keys of a client, which are on a host of its own.
+    #[error("the client's public keys could not be fetched: {0}")]
+    ClientKeys(DocumentError),
 }
 
 impl Unavailable {
@@ -45,6 +51,10 @@ impl Unavailable {
 
     /// The body of the response, which reveals no internals. The `Display` text is for the log.
     pub fn body(&self) -> ErrorBody {
-        ErrorBody::new(Self::CODE, "the service is temporarily unavailable; retry later")
+        let description = match self {
+            Self::ClientKeys(_) => format!("{self}; retry later"),
+            _ => "the service is temporarily unavailable; retry later".to_owned(),
+        };
+        ErrorBody::new(Self::CODE, description)
     }
 }

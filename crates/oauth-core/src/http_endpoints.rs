@@ -402,7 +402,7 @@ impl HttpEndpoints {
             Endpoint::Revocation => {
                 check(None)?;
                 match RevokeRequest::from_http(parts, body) {
-                    Ok(request) => match self.server.revoke(request.token()).await {
+                    Ok(request) => match self.server.revoke(&request).await {
                         Ok(revoked) => revoked.response(),
                         Err(error) => error.response(),
                     },

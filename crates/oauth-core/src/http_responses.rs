@@ -6,8 +6,9 @@ use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use serde::Serialize;
 
 use crate::{
-    AccessError, AllowError, AuthorizeError, CodeRedirect, ErrorBody, JwkSet, MalformedRevocation, PageError,
-    Redirect, RegisterError, Registration, Revoked, TokenError, TokenResponse, Unavailable,
+    AccessError, AllowError, AssertionError, AuthorizeError, CodeRedirect, ErrorBody, JwkSet,
+    MalformedRevocation, PageError, Redirect, RegisterError, Registration, Revoked, TokenError,
+    TokenResponse, Unavailable,
 };
 
 /// `Retry-After` of a temporary failure.
@@ -147,6 +148,16 @@ impl TokenError {
         match self {
             Self::Unavailable(error) => error.response(),
             _ => caused_by(error(self.status(), &self.body(), self.www_authenticate()), self),
+        }
+    }
+}
+
+impl AssertionError {
+    /// The response.
+    pub fn response(&self) -> Response<Bytes> {
+        match self {
+            Self::Unavailable(error) => error.response(),
+            Self::Refused(_) => caused_by(error(self.status(), &self.body(), self.www_authenticate()), self),
         }
     }
 }

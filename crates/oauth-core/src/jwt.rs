@@ -84,7 +84,7 @@ pub use signing_key::{ClaimsError, InvalidKey, SigningKey};
 pub use unverified_token::UnverifiedToken;
 
 /// The longest token in bytes. Tokens of this crate usually have about 700.
-pub const MAX_TOKEN_BYTES: usize = 8192;
+pub const MAX_TOKEN_BYTES: usize = crate::jws::MAX_BYTES;
 
 /// The header before and after the `kid`.
 ///

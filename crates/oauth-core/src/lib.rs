@@ -68,12 +68,13 @@
 //!    services verify tokens, use the feature `jwt`: its module `jwt` has JWTs (RFC 9068), public keys and their rotation.
 //!    For another format, implement [`AccessTokens`].
 //! 7. **Client ID metadata documents**, if you accept clients whose `client_id` is an https URL: implement
-//!    [`ClientDocuments`], which must refuse requests into your own network, and limit how often one address causes a fetch
-//!    ([`client_url`](AuthorizationServer::client_url), [`ClientDocuments::is_cached`]).
+//!    [`ClientDocuments`], which fetches documents and keys and must refuse requests into your own network, and limit how
+//!    often one address causes a fetch ([`client_url`](AuthorizationServer::client_url), [`ClientDocuments::is_cached`]).
+//!    Such clients may authenticate by signed assertions (RFC 7523).
 //!
 //! # A store of your own
 //!
-//! A [`Store`] is a [`ClientStore`] and a [`GrantStore`]: ten methods over two tables. Copy the adapter that is closest to
+//! A [`Store`] is a [`ClientStore`] and a [`GrantStore`]: eleven methods over three tables. Copy the adapter that is closest to
 //! your database, each one file with its schema:
 //! [Postgres](https://docs.rs/crate/oauth-core/latest/source/examples/stores/postgres.rs) (sqlx) or
 //! [SQLite](https://docs.rs/crate/oauth-core/latest/source/examples/stores/sqlite.rs) (diesel). Above each implementation
@@ -89,6 +90,7 @@
 //! | spent codes, expired tokens and revoked grants are found until they are swept | a replay that looks like an unknown token, and so does not end its grant |
 //! | one client per digest, one grant per code | a row for each repeated registration or double click |
 //! | a client that had a grant is not evicted | strangers who register many clients and so disconnect apps in use |
+//! | one use of an assertion is recorded | a captured assertion that authenticates a thief |
 //! | the last use never moves back | a connection that looks unused |
 //!
 //! # A server of the Model Context Protocol
@@ -103,6 +105,7 @@
 //! | [`RegisterError`] | 400 | JSON (RFC 7591) |
 //! | [`TokenError`] | 400, or 401 with a challenge | JSON (RFC 6749) |
 //! | [`MalformedRevocation`] | 400 | JSON |
+//! | [`AssertionError`], at revocation | 401 with a challenge | JSON |
 //! | [`AccessError`] | 401 or 403, with a challenge | `WWW-Authenticate` (RFC 6750) |
 //! | [`AuthorizeError`] | 303, or 400 | a redirect to the client, or a page for the user |
 //! | [`AllowError`] | 409 | a page for the user |
@@ -128,6 +131,7 @@ mod authorize;
 mod axum_service;
 mod builder;
 mod claims;
+mod client_assertion;
 mod client_document;
 mod client_documents;
 mod client_url;
@@ -136,12 +140,14 @@ mod config;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod consent;
+mod document_members;
 mod errors;
 #[cfg(feature = "http")]
 mod http_endpoints;
 #[cfg(feature = "http")]
 mod http_responses;
 mod json;
+mod jws;
 #[cfg(feature = "jwt")]
 pub mod jwt;
 #[cfg(feature = "memory")]
@@ -176,10 +182,11 @@ pub use attempt::Attempt;
 pub use authorize::{AuthorizationRequest, AuthorizeError, PageError, Redirect};
 pub use builder::AuthorizationServerBuilder;
 pub use claims::AccessTokenClaims;
+pub use client_assertion::{AssertionError, AssertionRefused};
 pub use client_documents::{ClientDocuments, DocumentError};
 pub use client_url::{ClientUrl, RefusedClientUrl};
 pub use clock::{Clock, SystemClock};
-pub use config::{Config, ConfigError, Endpoints, Lifetimes, Policies, Resource};
+pub use config::{Config, ConfigError, Endpoints, Lifetimes, Policies, Resource, ServiceLinks};
 pub use consent::{AllowError, CodeRedirect};
 pub use errors::{ErrorBody, Unavailable};
 #[cfg(feature = "http")]
@@ -200,7 +207,7 @@ pub use secret::SecretString;
 pub use server::AuthorizationServer;
 pub use store::{
     ClientStore, CodeStatus, Eviction, GrantKey, GrantStore, Grants, NewClient, NewCode, NewRefreshToken,
-    REREGISTRATION_INTERVAL_MS, Redemption, Rotation, Store, StoreError, Sweep,
+    REREGISTRATION_INTERVAL_MS, Redemption, Rotation, Store, StoreError, Sweep, UsedAssertion,
 };
 pub use token::{InvalidGrantReason, TokenError, TokenRequest, TokenResponse};
 pub use visible_name::{escape_html, visible_name};

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use crate::{
     Client, ClientStore, CodeStatus, Connection, Eviction, GrantKey, GrantStore, Grants, NewClient, NewCode,
     REREGISTRATION_INTERVAL_MS, Redemption, Rotation, SecretHash, StoreError, StoredGrant, Sweep, UnixMillis,
+    UsedAssertion,
 };
 
 /// A store in memory, lost with its process.
@@ -30,6 +31,8 @@ struct State {
     codes: HashMap<SecretHash, String>,
     /// From the hash of a refresh token's handle to the id of its grant.
     handles: HashMap<SecretHash, String>,
+    /// From the hash of a used assertion to when it expires.
+    assertions: HashMap<SecretHash, UnixMillis>,
 }
 
 #[derive(Debug, Clone)]
@@ -164,6 +167,13 @@ impl ClientStore for MemoryStore {
     async fn client(&self, id: &str) -> Result<Option<Client>, StoreError> {
         Ok(self.state()?.clients.get(id).map(|row| row.client.clone()))
     }
+
+    async fn record_assertion(&self, used: UsedAssertion) -> Result<bool, StoreError> {
+        let mut state = self.state()?;
+        let is_new = !state.assertions.contains_key(&used.hash);
+        state.assertions.entry(used.hash).or_insert(used.expires_at);
+        Ok(is_new)
+    }
 }
 
 #[async_trait]
@@ -295,6 +305,10 @@ impl GrantStore for MemoryStore {
         let unused: Vec<String> =
             state.clients.values().filter(unused).map(|row| row.client.id.clone()).take(max).collect();
         state.remove_clients(&unused);
-        Ok([unredeemed.len(), ended.len(), unused.len()].into_iter().map(|n| n as u64).sum())
+        let expired = state.assertions.iter().filter(|(_, at)| **at < sweep.assertions_before);
+        let expired: Vec<SecretHash> = expired.map(|(hash, _)| *hash).take(max).collect();
+        state.assertions.retain(|hash, _| !expired.contains(hash));
+        let deleted = [unredeemed.len(), ended.len(), unused.len(), expired.len()];
+        Ok(deleted.into_iter().map(|n| n as u64).sum())
     }
 }

@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use crate::{AuthMethod, AuthorizationServer, GrantType, JwkSet, Unavailable};
+use crate::{AuthMethod, AuthorizationServer, GrantType, JwkSet, ServiceLinks, Unavailable};
 
 /// Authorization server metadata (RFC 8414).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -27,6 +27,12 @@ pub struct ServerMetadata {
     pub authorization_response_iss_parameter_supported: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub client_id_metadata_document_supported: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service_documentation: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub op_policy_uri: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub op_tos_uri: Option<String>,
 }
 
 /// Protected resource metadata (RFC 9728).
@@ -45,6 +51,7 @@ impl AuthorizationServer {
     /// The document at `/.well-known/oauth-authorization-server`, followed by the issuer's path.
     pub fn server_metadata(&self) -> ServerMetadata {
         let endpoints = self.config.endpoints().clone();
+        let ServiceLinks { policy, terms, support } = self.config.links().clone();
         ServerMetadata {
             issuer: self.config.issuer().to_owned(),
             authorization_endpoint: endpoints.authorization,
@@ -65,6 +72,9 @@ impl AuthorizationServer {
             scopes_supported: self.config.scopes().into_iter().map(str::to_owned).collect(),
             authorization_response_iss_parameter_supported: true,
             client_id_metadata_document_supported: self.documents.is_some(),
+            service_documentation: support,
+            op_policy_uri: policy,
+            op_tos_uri: terms,
         }
     }
 
@@ -95,9 +105,12 @@ impl AuthorizationServer {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use serde_json::json;
 
-    use crate::testing::{LEGACY, TestServer, V1};
+    use super::*;
+    use crate::testing::{CountingStore, LEGACY, TestServer, V1, config};
 
     #[test]
     fn documents_follow_the_configuration() {
@@ -120,6 +133,25 @@ mod tests {
                 "authorization_response_iss_parameter_supported": true,
             })
         );
+        let links = ServiceLinks {
+            policy: Some("https://photos.example/privacy".to_owned()),
+            terms: Some("https://photos.example/terms".to_owned()),
+            support: Some("https://photos.example/help?from=metadata".to_owned()),
+        };
+        let with_links = AuthorizationServer::builder(
+            config().with_links(links).unwrap(),
+            Arc::new(CountingStore::default()),
+            &[8; 32],
+        )
+        .build();
+        let metadata = serde_json::to_value(with_links.server_metadata()).unwrap();
+        for (name, url) in [
+            ("op_policy_uri", "https://photos.example/privacy"),
+            ("op_tos_uri", "https://photos.example/terms"),
+            ("service_documentation", "https://photos.example/help?from=metadata"),
+        ] {
+            assert_eq!(metadata[name], url);
+        }
         assert_eq!(
             serde_json::to_value(server.resource_metadata(&format!("{V1}/"))).unwrap(),
             json!({

@@ -38,7 +38,7 @@ impl fmt::Debug for SecretHash {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AuthMethod {
-    /// Not at all: a public client.
+    /// Not with a secret: a public client, or one with a metadata document.
     None,
     /// With its secret in the `Authorization` header.
     ClientSecretBasic,
@@ -67,8 +67,12 @@ pub struct ClientMetadata {
     pub grant_types: Vec<GrantType>,
     /// The scopes that it may request, at least one.
     pub scopes: Vec<String>,
-    /// How it authenticates.
+    /// How it authenticates with its secret, or that it has none.
     pub token_endpoint_auth_method: AuthMethod,
+    /// Whether it must authenticate with an assertion (`private_key_jwt`, RFC 7523); only for a client with a metadata
+    /// document. To earlier versions on the same store, which do not know assertions, it is a public client.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub requires_assertion: bool,
     /// The id of its software, up to 200 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub software_id: Option<String>,

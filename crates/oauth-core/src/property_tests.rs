@@ -49,7 +49,7 @@ proptest! {
                 let _ = test.server.token(request).await.unwrap_err();
             }
             for request in [RevokeRequest::from_form(&body), RevokeRequest::from_json(&body)].into_iter().flatten() {
-                test.server.revoke(request.token()).await.unwrap();
+                test.server.revoke(&request).await.unwrap();
             }
             assert_eq!(test.store.writes.load(Ordering::SeqCst), writes);
         });

@@ -161,6 +161,7 @@ fn digest(metadata: &ClientMetadata) -> SecretHash {
         mut grant_types,
         mut scopes,
         token_endpoint_auth_method,
+        requires_assertion: _,
         software_id,
         software_version,
     } = metadata.clone();
@@ -219,6 +220,7 @@ pub(crate) fn metadata_from_members(
         grant_types,
         scopes,
         token_endpoint_auth_method,
+        requires_assertion: false,
         software_id: short_text(members, "software_id")?.map(str::to_owned),
         software_version: short_text(members, "software_version")?.map(str::to_owned),
     })

@@ -1,15 +1,21 @@
 use std::fmt;
 
 use crate::{
-    AuthorizationServer, ErrorBody, Grants, Unavailable,
+    AssertionError, AssertionRefused, AuthorizationServer, ErrorBody, Grants, Unavailable,
+    client_assertion::{Assertion, read_assertion},
     parameters::{BadParameter, Parameters},
 };
 
-const KNOWN: [&str; 4] = ["token", "token_type_hint", "client_id", "client_secret"];
+const KNOWN: [&str; 6] =
+    ["token", "token_type_hint", "client_id", "client_secret", "client_assertion", "client_assertion_type"];
 
 /// A well-formed request to revoke a token (RFC 7009, section 2.1).
 #[derive(PartialEq, Eq)]
-pub struct RevokeRequest(String);
+pub struct RevokeRequest {
+    token: String,
+    /// Checked if it is sent, although the token alone is enough.
+    assertion: Result<Option<Assertion>, AssertionRefused>,
+}
 
 impl fmt::Debug for RevokeRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -61,12 +67,17 @@ impl RevokeRequest {
 
     fn read(parameters: &Parameters) -> Result<Self, MalformedRevocation> {
         parameters.check()?;
-        Ok(Self(parameters.required("token")?.to_owned()))
+        Ok(Self { token: parameters.required("token")?.to_owned(), assertion: read_assertion(parameters)? })
+    }
+
+    /// A request of the service itself, or of anyone who has the token.
+    pub fn of(token: impl Into<String>) -> Self {
+        Self { token: token.into(), assertion: Ok(None) }
     }
 
     /// The token to revoke.
     pub fn token(&self) -> &str {
-        &self.0
+        &self.token
     }
 }
 
@@ -81,11 +92,21 @@ pub enum Revoked {
 
 impl AuthorizationServer {
     /// Revokes the grant of a token. The token may be the current or an older refresh token, or an access token, even
-    /// an expired one.
+    /// an expired one. Whoever has the token may do so, but an assertion of a client that is sent must be valid.
     ///
     /// # Errors
-    /// [`Unavailable`]: it is not known whether the grant was revoked.
-    pub async fn revoke(&self, token: &str) -> Result<Revoked, Unavailable> {
+    /// [`AssertionError::Refused`]: nothing was changed. [`AssertionError::Unavailable`]: it is not known whether the grant
+    /// was revoked.
+    pub async fn revoke(&self, request: &RevokeRequest) -> Result<Revoked, AssertionError> {
+        if let Some(assertion) = request.assertion.as_ref().map_err(Clone::clone)? {
+            let client = self.known_client(assertion.client_id()).await?;
+            client.ok_or(AssertionRefused::NoKeys)?;
+            self.verify_assertion(assertion).await?;
+        }
+        Ok(self.revoke_token(&request.token).await?)
+    }
+
+    async fn revoke_token(&self, token: &str) -> Result<Revoked, Unavailable> {
         let grant_id = match self.look_up_refresh_token(token).await? {
             Some(presented) => Some(presented.grant.id),
             None => {
@@ -108,8 +129,8 @@ mod tests {
 
     #[test]
     fn requests_are_read() {
-        let form = |body: &str| RevokeRequest::from_form(body.as_bytes()).map(|request| request.0);
-        let json = |body: &str| RevokeRequest::from_json(body.as_bytes()).map(|request| request.0);
+        let form = |body: &str| RevokeRequest::from_form(body.as_bytes()).map(|request| request.token);
+        let json = |body: &str| RevokeRequest::from_json(body.as_bytes()).map(|request| request.token);
         let check = |got: Result<String, MalformedRevocation>, expect: Result<&str, &str>| match expect {
             Ok(token) => assert_eq!(got.as_deref(), Ok(token)),
             Err(message) => {
@@ -134,6 +155,6 @@ mod tests {
         check(json(r#"{"token":"a","token":"a"}"#), Err("token is given more than once"));
         check(json(r#"{"token":"a","other":1,"other":2}"#), Ok("a"));
         check(json("token=a"), Err("not JSON"));
-        assert_eq!(format!("{:?}", RevokeRequest("abc".to_owned())), "RevokeRequest(…)");
+        assert_eq!(format!("{:?}", RevokeRequest::of("abc")), "RevokeRequest(…)");
     }
 }

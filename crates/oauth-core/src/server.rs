@@ -48,8 +48,8 @@ impl AuthorizationServer {
     }
 
     /// Deletes expired data, at most `max` rows of each kind, and returns the number of deleted rows. Call it until it
-    /// returns 0. Codes are kept for a day, ended grants for 90 days, and clients without a grant for 90 days after
-    /// their last registration.
+    /// returns 0. Codes are kept for a day, ended grants for 90 days, clients without a grant for 90 days after
+    /// their last registration, and used assertions until they expire.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -57,6 +57,13 @@ impl AuthorizationServer {
         let now = self.now();
         let unused = now.plus_ms(-UNUSED_DAYS * DAY_MS);
         let codes_before = now.plus_ms(-DAY_MS);
-        self.store.sweep(Sweep { codes_before, grants_before: unused, clients_before: unused, max }).await
+        let sweep = Sweep {
+            codes_before,
+            grants_before: unused,
+            clients_before: unused,
+            assertions_before: now,
+            max,
+        };
+        self.store.sweep(sweep).await
     }
 }

@@ -126,6 +126,15 @@ pub struct Rotation {
     pub at: UnixMillis,
 }
 
+/// An assertion with which a client authenticated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UsedAssertion {
+    /// The hash of the client's id and the assertion's `jti`.
+    pub hash: SecretHash,
+    /// When it expires: from then on, its record is not needed.
+    pub expires_at: UnixMillis,
+}
+
 /// What a sweep deletes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sweep {
@@ -136,6 +145,8 @@ pub struct Sweep {
     pub grants_before: UnixMillis,
     /// Clients without a grant whose last registration is before this.
     pub clients_before: UnixMillis,
+    /// Used assertions that expired before this.
+    pub assertions_before: UnixMillis,
     /// The most rows of each kind to delete.
     pub max: u32,
 }
@@ -171,7 +182,7 @@ pub trait Store: ClientStore + GrantStore {}
 
 impl<T: ClientStore + GrantStore + ?Sized> Store for T {}
 
-/// The registered clients.
+/// The clients, and the assertions with which they authenticated.
 #[async_trait]
 pub trait ClientStore: Send + Sync + 'static {
     /// Registers a client and evicts others. If a client with the same digest exists, also from a concurrent
@@ -181,6 +192,10 @@ pub trait ClientStore: Send + Sync + 'static {
 
     /// The client with that id.
     async fn client(&self, id: &str) -> Result<Option<Client>, StoreError>;
+
+    /// Records that a client used an assertion. Returns `false` and changes nothing if one with the same hash is recorded
+    /// and was not swept. Exactly one of several concurrent calls for one hash returns `true`.
+    async fn record_assertion(&self, used: UsedAssertion) -> Result<bool, StoreError>;
 }
 
 /// The grants, each with its code and its refresh token.

@@ -13,7 +13,7 @@ use crate::{
     CodeStatus, Config, Connection, DocumentError, Endpoints, GrantKey, GrantStore, Grants, Lifetimes,
     MemoryStore, NewClient, NewCode, OpaqueTokens, Policies, Random, RandomError, Redemption, Registration,
     Resource, Rotation, StoreError, StoredGrant, Sweep, TokenError, TokenRequest, TokenResponse, UnixMillis,
-    redirect_uri::with_parameters, secret::sha256,
+    UsedAssertion, redirect_uri::with_parameters, secret::sha256,
 };
 
 /// 2026-01-01T00:00:00Z.
@@ -132,6 +132,7 @@ counted! {
     ClientStore
     true register_client(client: NewClient) -> Client;
     false client(id: &str) -> Option<Client>;
+    true record_assertion(used: UsedAssertion) -> bool;
 }
 
 counted! {
@@ -229,11 +230,18 @@ impl TestServer {
 /// The URL of the document in [`OneDocument`].
 pub(crate) const CLIENT_URL: &str = "https://app.example/client.json";
 
-/// One document or error, with counters of calls.
+/// The URL of a key set in [`OneDocument`].
+pub(crate) const KEYS_URL: &str = "https://app.example/keys.json";
+
+/// One document or error, and perhaps a key set, with counters of calls.
 #[derive(Default)]
 pub(crate) struct OneDocument {
     outcome: Mutex<Option<Result<String, DocumentError>>>,
+    key_set: Mutex<Option<Result<String, DocumentError>>>,
+    /// The key set from the next refresh on.
+    next_key_set: Mutex<Option<Result<String, DocumentError>>>,
     pub(crate) requests: AtomicU64,
+    pub(crate) refreshes: AtomicU64,
     pub(crate) rejections: AtomicU64,
 }
 
@@ -246,6 +254,16 @@ impl OneDocument {
     pub(crate) fn fail(&self, error: DocumentError) {
         *self.outcome.lock().unwrap() = Some(Err(error));
     }
+
+    /// Puts a text at [`KEYS_URL`].
+    pub(crate) fn put_keys(&self, text: &impl ToString) {
+        *self.key_set.lock().unwrap() = Some(Ok(text.to_string()));
+    }
+
+    /// Replaces what is at [`KEYS_URL`] at the next refresh.
+    pub(crate) fn put_keys_later(&self, outcome: Result<String, DocumentError>) {
+        *self.next_key_set.lock().unwrap() = Some(outcome);
+    }
 }
 
 #[async_trait]
@@ -253,8 +271,20 @@ impl ClientDocuments for OneDocument {
     async fn document(&self, url: &ClientUrl) -> Result<Arc<[u8]>, DocumentError> {
         self.requests.fetch_add(1, Ordering::SeqCst);
         let missing = DocumentError::Failed { message: "it is missing", detail: "none".to_owned() };
-        let outcome = self.outcome.lock().unwrap().clone().filter(|_| url.as_str() == CLIENT_URL);
+        let outcome = match url.as_str() {
+            CLIENT_URL => self.outcome.lock().unwrap().clone(),
+            KEYS_URL => self.key_set.lock().unwrap().clone(),
+            _ => None,
+        };
         outcome.unwrap_or(Err(missing)).map(|document| document.into_bytes().into())
+    }
+
+    async fn refresh(&self, url: &ClientUrl) -> Result<Arc<[u8]>, DocumentError> {
+        self.refreshes.fetch_add(1, Ordering::SeqCst);
+        if let Some(next) = self.next_key_set.lock().unwrap().take() {
+            *self.key_set.lock().unwrap() = Some(next);
+        }
+        self.document(url).await
     }
 
     fn is_cached(&self, _: &ClientUrl) -> bool {
@@ -262,7 +292,7 @@ impl ClientDocuments for OneDocument {
     }
 
     fn reject(&self, url: &ClientUrl) {
-        assert_eq!(url.as_str(), CLIENT_URL);
+        assert!([CLIENT_URL, KEYS_URL].contains(&url.as_str()));
         self.rejections.fetch_add(1, Ordering::SeqCst);
     }
 }

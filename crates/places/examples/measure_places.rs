@@ -25,6 +25,10 @@ fn main() {
     measure("time_zone", &positions, |position| places::time_zone(position).is_some());
     measure("offset_minutes", &positions, |position| places::offset_minutes(position, wall).is_some());
     measure("place", &positions, |position| places::place(position).is_some());
+    let names = ["München", "東京", "Deutschland", "Nowhere"];
+    measure("with_other_name, of four names", &positions, |_| {
+        names.iter().filter(|name| !places::with_other_name(name).is_empty()).count() == 3
+    });
     let land: Vec<Position> =
         positions.into_iter().filter(|position| places::place(*position).is_some()).collect();
     measure("place, only positions with one", &land, |position| places::place(position).is_some());

@@ -1,6 +1,9 @@
 //! Cities by name.
 
-use std::{collections::HashMap, fmt};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+};
 
 use domain::{EARTH_RADIUS_M, Position};
 
@@ -23,7 +26,7 @@ pub struct FoundCity {
     pub near: Option<&'static str>,
     /// Its centre, to about 10 metres.
     pub position: Position,
-    /// Whether the text had its whole name, and not only the beginning.
+    /// Whether the text had its whole name, and not only the beginning. With another name, only if no city has it as its own.
     pub is_whole: bool,
     size: u8,
 }
@@ -37,8 +40,8 @@ impl fmt::Display for FoundCity {
 }
 
 /// The cities whose names begin with a text, the most populous first, at most [`MAX_FOUND_CITIES`]. Names that equal the text come
-/// before longer ones. Letter case, accents and separators are ignored. After a comma, the text may name the country, and after
-/// another comma a larger city nearby: `porto, br`, `bergen, germany, near celle`.
+/// before longer ones, and names in other languages must equal it. Letter case, accents and separators are ignored. After a comma,
+/// the text may name the country, and after another comma a larger city nearby: `porto, br`, `bergen, germany, near celle`.
 ///
 /// No two cities in the result have the same text. If several cities have the same name, country and larger city, only the most
 /// populous one is returned.
@@ -50,20 +53,22 @@ pub fn find(text: &str) -> Vec<FoundCity> {
     let (name, country, near) = (part(), part(), part());
     let near = near.strip_prefix("near").unwrap_or(&near).trim_start();
     let (Some(first), Some(table)) = (name.chars().next(), Table::read(CITIES)) else { return Vec::new() };
-    let mut ranked: Vec<(Rank, City<'_>)> = table
-        .cities
-        .iter()
-        .map(City)
-        .filter_map(|city| Some((rank(&table, city, first, &name, &country)?, city)))
-        .collect();
+    let others: HashSet<usize> = table.other_names.named(&name).collect();
+    let rank_of = |(number, record)| {
+        let (city, has_other_name) = (City(record), others.contains(&number));
+        Some((rank(&table, city, first, &name, &country, has_other_name)?, city))
+    };
+    let mut ranked: Vec<(Rank, City<'_>)> = table.cities.iter().enumerate().filter_map(rank_of).collect();
     ranked.sort_by_key(|(rank, _)| *rank);
     let namesakes = Namesakes::of(&table, ranked.iter().map(|(_, city)| *city));
     let mut found: Vec<FoundCity> = Vec::new();
-    for ((is_longer, ..), city) in ranked {
-        if found.len() == MAX_FOUND_CITIES || (is_longer && !near.is_empty()) {
+    let best = ranked.first().map(|((name, ..), _)| *name);
+    for ((matched, ..), city) in ranked {
+        if found.len() == MAX_FOUND_CITIES || (matched == MatchedName::Beginning && !near.is_empty()) {
             break;
         }
-        let Some(city) = found_city(&table, city, &namesakes, !is_longer) else { continue };
+        let is_whole = matched != MatchedName::Beginning && Some(matched) == best;
+        let Some(city) = found_city(&table, city, &namesakes, is_whole) else { continue };
         let is_near = near.is_empty() || city.near.is_some_and(|name| words::fold(name).starts_with(near));
         if is_near && found.iter().all(|other| other.to_string() != city.to_string()) {
             found.push(city);
@@ -115,25 +120,46 @@ impl Namesakes {
     }
 }
 
+/// Which name of a city matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum MatchedName {
+    Own,
+    Other,
+    Beginning,
+}
+
 /// The order of cities: those whose whole name matches, then large ones, then by name.
-type Rank = (bool, u32, &'static str);
+type Rank = (MatchedName, u32, &'static str);
 
 /// The rank of a city; `None` if the city does not match.
-fn rank(table: &Table<'static>, city: City<'_>, first: char, name: &str, country: &str) -> Option<Rank> {
+fn rank(
+    table: &Table<'static>,
+    city: City<'_>,
+    first: char,
+    name: &str,
+    country: &str,
+    has_other_name: bool,
+) -> Option<Rank> {
     let own_name = table.city_name(city)?;
     // Most names are rejected by their first letter, without folding them.
     let is_other = own_name.chars().next().is_some_and(|own| {
         own.is_ascii_alphabetic() && first.is_ascii_alphabetic() && own.to_ascii_lowercase() != first
     });
-    if is_other {
+    if is_other && !has_other_name {
         return None;
     }
     let folded = words::fold(own_name);
+    let matched = match folded.strip_prefix(name) {
+        Some("") => MatchedName::Own,
+        _ if has_other_name => MatchedName::Other,
+        Some(_) => MatchedName::Beginning,
+        None => return None,
+    };
     let is_in_country = || Some(words::fold(table.country_name(city)?).starts_with(country));
-    if !folded.starts_with(name) || !(country.is_empty() || is_in_country()?) {
+    if !(country.is_empty() || is_in_country()?) {
         return None;
     }
-    Some((folded.len() > name.len(), u32::MAX - u32::from(city.size()), own_name))
+    Some((matched, u32::MAX - u32::from(city.size()), own_name))
 }
 
 fn found_city(
@@ -184,6 +210,9 @@ mod tests {
         check("rio de jan", "Rio de Janeiro, Brazil");
         check("Zürich", "Zürich, Switzerland");
         check("zurich, switz", "Zürich, Switzerland");
+        check("Lisboa", "Lisbon, Portugal");
+        check("münchen, germany", "Munich, Germany");
+        check("東京", "Tokyo, Japan");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The time zone, city and country at a position, and the outlines of the world, from data that is compiled into the program. The
-//! crate needs no network, no files, and no time zone database of the system.
+//! The time zone, city, region and country at a position, names of places in many languages, and the outlines of the world, from
+//! data that is compiled into the program. The crate needs no network, no files, and no time zone database of the system.
 //!
 //! All data is read in place from the read-only part of the program. The first look-up of a time zone checks the zone
 //! boundaries once, which takes a few milliseconds. All functions can be called from any thread.
@@ -23,6 +23,7 @@ mod city;
 mod find;
 mod land;
 mod largest;
+mod other_names;
 mod table;
 mod time_zone;
 
@@ -33,6 +34,7 @@ use table::Table;
 pub use find::{FoundCity, MAX_FOUND_CITIES, find, unambiguous};
 pub use land::{LAND_WIDTH, Outline, World, world};
 pub use largest::{CityOnMap, largest_cities};
+pub use table::PlacePath;
 pub use time_zone::{
     is_offset_in_use, is_zone, offset_minutes, offset_minutes_at, time_zone, zone_offset_minutes,
 };
@@ -48,9 +50,26 @@ static CITIES: &[u8] = include_bytes!("../data/cities.bin");
 ///
 /// `None` if no city's edge is within 100 km: on the open sea, in a desert, on the ice.
 pub fn place(position: Position) -> Option<String> {
+    let PlacePath { city, country, .. } = path(position)?;
+    Some(format!("{}, {country}", city?))
+}
+
+/// The city, region and country of [`place`].
+pub fn path(position: Position) -> Option<PlacePath<'static>> {
     let table = Table::read(CITIES)?;
-    let city = city::nearest(&table, position)?.city;
-    Some(format!("{}, {}", table.city_name(city)?, table.country_name(city)?))
+    table.city_path(city::nearest(&table, position)?.city)
+}
+
+/// The version of the regions of positions. Increase it when `cities.bin` has other ones: stored regions are then replaced.
+pub const REGIONS_VERSION: u32 = 1;
+
+/// The cities, regions and countries that have a name besides their English one: `Lisboa`, `Bayern`, `東京`. Letter case, accents
+/// and separators are ignored. A name in several languages can mean several places.
+///
+/// Takes some microseconds. Of cities, only those with about 40,000 people or more have other names.
+pub fn with_other_name(name: &str) -> Vec<PlacePath<'static>> {
+    let Some(table) = Table::read(CITIES) else { return Vec::new() };
+    table.other_names.named(&words::fold(name)).filter_map(|number| table.path(number)).collect()
 }
 
 #[cfg(test)]
@@ -86,6 +105,82 @@ mod tests {
         check(64.1814, -51.6941, "Nuuk, Greenland");
         check(78.2232, 15.6267, "Longyearbyen, Svalbard and Jan Mayen");
         check(-27.1127, -109.3497, "Hanga Roa, Chile");
+    }
+
+    #[test]
+    fn known_positions_have_the_expected_regions() {
+        let check = |latitude: f64, longitude: f64, region: Option<&str>, country: &str| {
+            let path = path(Position::new(latitude, longitude).unwrap()).unwrap();
+            assert_eq!((path.region, path.country), (region, country), "{path:?}");
+        };
+        check(48.137, 11.575, Some("Bavaria"), "Germany");
+        check(34.05, -118.24, Some("California"), "United States");
+        check(40.7128, -74.0060, Some("New York"), "United States");
+        check(38.7223, -9.1393, Some("Lisbon"), "Portugal");
+        check(35.6586, 139.7454, Some("Tokyo"), "Japan");
+        check(43.77, 11.25, Some("Tuscany"), "Italy");
+        check(48.8566, 2.3522, Some("Île-de-France"), "France");
+        check(55.95, -3.19, Some("Scotland"), "United Kingdom");
+        check(46.48, 30.73, Some("Odessa Oblast"), "Ukraine");
+        check(40.84, 111.75, Some("Inner Mongolia"), "China");
+        check(1.2834, 103.8607, None, "Singapore");
+        check(41.9022, 12.4539, None, "Vatican");
+    }
+
+    #[test]
+    fn places_have_other_names_in_several_scripts() {
+        let check = |name: &str, expect: &str| {
+            let found = with_other_name(name);
+            let path = |path: &PlacePath<'_>| {
+                let parts = [path.city, path.region, Some(path.country)];
+                parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+            };
+            let found: Vec<String> = found.iter().map(path).collect();
+            assert!(found.iter().any(|found| found == expect), "{name}: {found:?}");
+        };
+        for name in ["Lisboa", "LISSABON", "lisbonne"] {
+            check(name, "Lisbon, Lisbon, Portugal");
+        }
+        check("München", "Munich, Bavaria, Germany");
+        check("Muenchen", "Munich, Bavaria, Germany");
+        check("Мюнхен", "Munich, Bavaria, Germany");
+        check("New York", "New York City, New York, United States");
+        check("東京", "Tokyo, Tokyo, Japan");
+        check("東京", "Tokyo, Japan");
+        check("Москва", "Moscow, Moscow, Russia");
+        check("القاهرة", "Cairo, Cairo, Egypt");
+        check("서울", "Seoul, Seoul, South Korea");
+        check("Αθήνα", "Athens, Attica, Greece");
+        check("ירושלים", "Jerusalem, Jerusalem, Israel");
+        check("Venezia", "Venice, Veneto, Italy");
+        check("Wien", "Vienna, Vienna, Austria");
+        check("Bayern", "Bavaria, Germany");
+        check("Bavière", "Bavaria, Germany");
+        check("Бавария", "Bavaria, Germany");
+        check("Kalifornien", "California, United States");
+        check("Toscana", "Tuscany, Italy");
+        check("Catalunya", "Catalonia, Spain");
+        check("北京市", "Beijing, China");
+        check("Deutschland", "Germany");
+        check("Allemagne", "Germany");
+        check("ドイツ", "Germany");
+        check("Россия", "Russia");
+        check("中国", "China");
+        check("مصر", "Egypt");
+        check("USA", "United States");
+        check("UK", "United Kingdom");
+        check("Holland", "Netherlands");
+        check("Czech Republic", "Czechia");
+    }
+
+    #[test]
+    fn names_of_countries_are_not_those_of_their_capitals() {
+        for name in ["México", "Mexiko", "Guatemala", "Luxemburg", "Monaco"] {
+            let found = with_other_name(name);
+            assert!(found.iter().all(|path| path.city.is_none()), "{name}: {found:?}");
+        }
+        assert_eq!(with_other_name("Nowhere at all"), []);
+        assert_eq!(with_other_name(""), []);
     }
 
     #[test]

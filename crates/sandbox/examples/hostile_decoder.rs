@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 fn main() {
     let mut hello = json!({
-        "protocol": 3,
+        "protocol": 4,
         "decoder_version": media::DECODER_VERSION,
         "protections": { "files": false, "system_calls": false, "capabilities": false, "limits": false },
         "ocr_status": "off",
@@ -95,6 +95,7 @@ fn serve(connection: &mut Connection, job: u32) {
     let misbehaviour = file.strip_prefix(b"hostile:").map(|name| String::from_utf8(name.to_vec()).unwrap());
     let analysis = &request["spec"]["analyze"];
     match misbehaviour {
+        Some(misbehaviour) if request["spec"]["view"].is_object() => view(connection, &misbehaviour),
         Some(misbehaviour) if analysis.is_object() => analyze(connection, analysis, &misbehaviour),
         Some(misbehaviour) => misbehave(connection, &request, &misbehaviour, job),
         None => decode(connection, &request, &file, &Falsification::default()),
@@ -178,6 +179,24 @@ fn analyze(connection: &mut Connection, analysis: &Value, misbehaviour: &str) {
     if misbehaviour == "few-pixels" {
         exit(0);
     }
+}
+
+/// Pretends to view a picture of 30 x 20 pixels.
+fn view(connection: &mut Connection, misbehaviour: &str) {
+    connection.send(&json!({ "picture": { "upright_size": [30, 20], "memory_bytes": 1 << 20 } }));
+    connection.receive();
+    let views: &[&[u8]] = match misbehaviour {
+        "abort" => abort(),
+        "no-view" => &[],
+        "two-views" => &[b"1", b"2"],
+        "long-view" => &[&[0; 60_000]],
+        "no-jpeg" => &[b"RIFF"],
+        "exif" => &[b"\xFF\xD8\xFF\xE1\0\x08Exif\0\0"],
+        other => panic!("{other} is unknown"),
+    };
+    let lengths: Vec<usize> = views.iter().map(|view| view.len()).collect();
+    connection.send(&json!({ "viewed": { "jpeg_bytes": lengths } }));
+    connection.output.write_all(&views.concat()).unwrap();
 }
 
 /// A photo larger than a medium rendition.

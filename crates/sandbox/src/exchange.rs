@@ -101,7 +101,7 @@ pub(crate) async fn inspect(
 }
 
 /// Lets the worker proceed and receives its response. `expected` returns `None` for a response to another kind of job.
-async fn receive_response<T>(
+pub(crate) async fn receive_response<T>(
     worker: &mut Worker,
     time_limit: &mut TimeLimit,
     expected: impl FnOnce(Response) -> Option<T>,
@@ -152,7 +152,7 @@ impl WorkerJob for DecodeTask {
                 "it returned metadata that were not requested, or none".into(),
             ));
         }
-        let metadata = metadata.map(response::metadata).transpose()?;
+        let metadata = metadata.map(|metadata| response::metadata(*metadata)).transpose()?;
         let thumbhash = response::thumbhash(thumbhash)?;
         let requested = plan.renditions(&self.renditions);
         plan.check_lengths(&requested, &webp_bytes)?;

@@ -1,17 +1,19 @@
 //! Validates bytes as the output of a worker, for the fuzzer.
 
 use domain::Rendition;
+use media::ViewOptions;
 
 use crate::{
     AnalysisTask, RequestedRenditions,
     response::{self, DecodePlan},
+    view::ViewTask,
     wire::{self, Inspection, Response},
 };
 
 const MAX_PIXELS: u64 = 200_000_000;
 
-/// Parses and validates `output` as everything that a worker writes about one photo, either for all renditions or for an RGB
-/// picture and text. Stops at the first invalid message.
+/// Parses and validates `output` as everything that a worker writes about one photo, either for all renditions, for an RGB
+/// picture and text, or for views. Stops at the first invalid message.
 #[doc(hidden)]
 pub fn check_worker_output(mut output: &[u8]) {
     let _outcome = check(&mut output);
@@ -33,10 +35,19 @@ fn check(output: &mut &[u8]) -> Option<()> {
             let (_, length) = plan.rgb_picture(&task)?;
             return take(output, usize::try_from(length).ok()?).map(drop);
         }
+        Response::Viewed { jpeg_bytes } => {
+            let options = ViewOptions { rendition: Rendition::Medium, sheet: false, max_bytes: 1 << 20 };
+            let task = ViewTask { options, file_bytes: vec![0; jpeg_bytes.len()] };
+            task.check_lengths(&jpeg_bytes).ok()?;
+            for length in jpeg_bytes {
+                task.check_view(take(output, usize::try_from(length).ok()?)?).ok()?;
+            }
+            return Some(());
+        }
         Response::Refused(refusal) => return response::refused(&refusal).ok().map(drop),
     };
     let _damaged = damaged.as_deref().and_then(response::reason);
-    let _metadata = metadata.map(response::metadata).transpose().ok()?;
+    let _metadata = metadata.map(|metadata| response::metadata(*metadata)).transpose().ok()?;
     let _thumbhash = response::thumbhash(thumbhash).ok()?;
     let requested = plan.renditions(&RequestedRenditions::Only(Rendition::ALL.to_vec()));
     plan.check_lengths(&requested, &webp_bytes).ok()?;

@@ -16,8 +16,8 @@
 //! that leaves too little for a more urgent one is stopped and starts again later. A photo that needs more than the whole memory
 //! budget is decoded alone.
 //!
-//! There are two kinds of jobs: [`Pool::decode`] renders a new file, and [`Pool::analyze`] returns the RGB pixels and the
-//! text of a stored one, for search. Text is read by workers that call [`run_ocr_worker`], in a pool of their own
+//! There are three kinds of jobs: [`Pool::decode`] renders a new file, [`Pool::analyze`] returns the RGB pixels and the
+//! text of a stored one, for search, and [`Pool::view`] makes JPEGs of several renditions. Text is read by workers that call [`run_ocr_worker`], in a pool of their own
 //! ([`PoolOptions::ocr`]), because trained data need memory.
 //!
 //! To extract something new from files, add it to [`DecodeTask`] or [`AnalysisTask`], to the messages in `wire` (raise the
@@ -44,6 +44,7 @@ mod confinement;
 mod error;
 mod exchange;
 mod fuzz;
+mod jpeg;
 mod limits;
 mod options;
 mod pool;
@@ -51,6 +52,7 @@ mod process;
 mod response;
 mod spawner;
 mod task;
+mod view;
 mod webp;
 mod wire;
 mod worker;

@@ -1,12 +1,14 @@
 //! Schedules jobs, runs them in workers, and retries after failures.
 
 use std::{
+    convert::Infallible,
     io,
     sync::{Arc, Once, Weak},
     time::Duration,
 };
 
-use media::DECODER_VERSION;
+use bytes::Bytes;
+use media::{DECODER_VERSION, ViewOptions};
 use tokio::time::{self, Instant};
 
 use crate::{
@@ -16,6 +18,7 @@ use crate::{
     exchange::{self, ExchangeError, WorkerJob},
     process::{JobLimits, TimeLimit, Worker},
     spawner::Spawner,
+    view::ViewTask,
     wire::JobRequest,
     workers::{BusyGuard, Workers},
 };
@@ -175,6 +178,19 @@ impl Pool {
         urgency: Urgency,
     ) -> Result<Analysis, DecodeError<S::Error>> {
         self.run(file, task, urgency).await
+    }
+
+    /// Makes JPEGs of renditions: one of each in that order, or one sheet. Retries as [`decode`](Self::decode) does.
+    ///
+    /// # Errors
+    /// [`DecodeError`].
+    pub async fn view(
+        &self,
+        files: &Vec<Bytes>,
+        options: ViewOptions,
+        urgency: Urgency,
+    ) -> Result<Vec<Bytes>, DecodeError<Infallible>> {
+        self.run(files, &ViewTask::new(files, options), urgency).await
     }
 
     async fn run<S: FileSource, J: WorkerJob>(

@@ -112,16 +112,16 @@ pub(crate) fn refused(refusal: &FileRefusal) -> Result<FileFault, InvalidRespons
     Ok(FileFault::Refused { kind: refusal.kind, reason })
 }
 
-/// Cleans the texts of metadata, and refuses offsets and years that deserialization accepts. Deserialization has checked timestamps
-/// and positions.
-pub(crate) fn metadata(Metadata { capture, details }: Metadata) -> Result<Metadata, InvalidResponse> {
+/// Cleans the texts of metadata, and refuses offsets and years that deserialization accepts. Deserialization has checked timestamps,
+/// positions and marks.
+pub(crate) fn metadata(Metadata { capture, details, marks }: Metadata) -> Result<Metadata, InvalidResponse> {
     if capture.offset_minutes.is_some_and(|minutes| UtcOffset::from_minutes(minutes).is_none()) {
         return Err(InvalidResponse("its capture time has an offset of a day or more"));
     }
     if capture.wall.is_some_and(|wall| wall.year() < 1) {
         return Err(InvalidResponse("its capture time is before the year 1"));
     }
-    Ok(Metadata { capture, details: details.cleaned() })
+    Ok(Metadata { capture, details: details.cleaned(), marks })
 }
 
 /// The job that is sent to a worker.
@@ -167,6 +167,7 @@ mod tests {
                 "camera_make": "\u{7}",
                 "camera_model": "X".repeat(20_000),
             },
+            "marks": {"rating": 3, "keywords": ["Sea", "sea"]},
         })
     }
 

@@ -97,6 +97,19 @@ impl FileSource for Bytes {
     }
 }
 
+/// Several files as one, in that order.
+impl FileSource for Vec<Bytes> {
+    type Error = std::convert::Infallible;
+
+    fn length(&self) -> u64 {
+        self.iter().map(|file| file.len() as u64).sum()
+    }
+
+    async fn open(&self) -> Result<impl Stream<Item = Result<Bytes, Self::Error>> + Send, Self::Error> {
+        Ok(stream::iter(self.clone().into_iter().map(Ok)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use Rendition::{Full, Thumb};

@@ -6,7 +6,7 @@
 //! 1. service: [`JobRequest`], the sidecars, the file;
 //! 2. worker: [`Inspection`] of the headers;
 //! 3. service: [`Proceed`], once there is memory for it;
-//! 4. worker: [`Response`], then the bytes of the renditions or of the RGB picture.
+//! 4. worker: [`Response`], then the bytes of the renditions, of the RGB picture or of the JPEGs.
 //!
 //! A refusal in step 2 or 4 ends the photo, not the worker.
 
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::{OcrStatus, Protections, RefusalKind};
 
 /// Raise this when a message changes its form or meaning.
-pub(crate) const PROTOCOL: u32 = 3;
+pub(crate) const PROTOCOL: u32 = 4;
 
 /// The longest JSON of a message. Its content is bounded: at most five texts of 10,000 characters.
 pub(crate) const MAX_HEAD_BYTES: u32 = 256 << 10;
@@ -56,6 +56,16 @@ pub(crate) enum JobSpec {
         /// The time limit for reading text, in milliseconds, if text is requested.
         read_text_ms: Option<u64>,
     },
+    /// The bytes of several renditions follow as one file.
+    View {
+        /// The length of each rendition.
+        file_bytes: Vec<u64>,
+        /// The name of the renditions.
+        rendition: String,
+        sheet: bool,
+        /// The most bytes of all JPEGs together.
+        max_bytes: usize,
+    },
 }
 
 /// A [`domain::FileInfo`] without the content of the sidecars, which follows as raw bytes.
@@ -80,7 +90,7 @@ pub(crate) struct SidecarHeader {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Inspection {
     Picture {
-        /// Width and height of the upright picture.
+        /// Width and height of the upright picture, or of the largest one.
         upright_size: (u32, u32),
         /// The memory that the job needs.
         memory_bytes: u64,
@@ -93,20 +103,23 @@ pub(crate) enum Inspection {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Proceed {}
 
-/// The result of a job. The WebP files follow in the requested order, or the pixels of the RGB picture, 3 bytes each, in the
-/// size that follows from the inspection.
+/// The result of a job. The WebP files or the JPEGs follow in the requested order, or the pixels of the RGB picture, 3 bytes
+/// each, in the size that follows from the inspection.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Response {
     Rendered {
         damaged: Option<String>,
         webp_bytes: Vec<u64>,
-        metadata: Option<Metadata>,
+        metadata: Option<Box<Metadata>>,
         /// A preview of at most [`Thumbhash::MAX_BYTES`](domain::Thumbhash::MAX_BYTES) bytes.
         thumbhash: Option<Vec<u8>>,
     },
     Analyzed {
         text: Option<String>,
+    },
+    Viewed {
+        jpeg_bytes: Vec<u64>,
     },
     Refused(FileRefusal),
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use domain::{FileInfo, PixelSize, Rendition, Sidecar, clean_text};
-use media::{Limits, MediaError, Orientation, Photo, RgbPicture, RgbPictures};
+use media::{Limits, MediaError, Orientation, Photo, Probe, RgbPicture, RgbPictures, ViewOptions};
 use ocr::{NotReady, Ocr};
 use serde::{Serialize, de::DeserializeOwned};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -62,7 +62,10 @@ fn serve(languages: Option<&Languages>) -> io::Result<()> {
         ocr_status: ocr.status().clone(),
     })?;
     while let Some(job) = service.next_request()? {
-        service.respond(&job, &mut ocr)?;
+        match job {
+            ReceivedJob::Photo(job) => service.respond(&job, &mut ocr)?,
+            ReceivedJob::View(job) => service.view(&job)?,
+        }
     }
     Ok(())
 }
@@ -95,13 +98,24 @@ struct ServiceConnection {
     output: File,
 }
 
-struct ReceivedJob {
+enum ReceivedJob {
+    Photo(PhotoJob),
+    View(ViewJob),
+}
+
+struct ViewJob {
+    files: Vec<Vec<u8>>,
+    options: ViewOptions,
+    limits: Limits,
+}
+
+struct PhotoJob {
     spec: JobKind,
     limits: Limits,
     file: Vec<u8>,
 }
 
-impl ReceivedJob {
+impl PhotoJob {
     /// The orientation in the sidecars. Only jobs that read metadata have sidecars.
     fn orientation(&self) -> Option<Orientation> {
         match &self.spec {
@@ -160,8 +174,14 @@ impl ServiceConnection {
             JobSpec::Analyze { max_side_px, read_text_ms } => {
                 JobKind::Analyze { max_side_px, read_text: read_text_ms.map(Duration::from_millis) }
             }
+            JobSpec::View { file_bytes, rendition: name, sheet, max_bytes } => {
+                let options = ViewOptions { rendition: rendition(&name)?, sheet, max_bytes };
+                let files =
+                    file_bytes.into_iter().map(|length| self.bytes(length)).collect::<io::Result<_>>()?;
+                return Ok(Some(ReceivedJob::View(ViewJob { files, options, limits })));
+            }
         };
-        Ok(Some(ReceivedJob { spec, limits, file: self.bytes(request.file_bytes)? }))
+        Ok(Some(ReceivedJob::Photo(PhotoJob { spec, limits, file: self.bytes(request.file_bytes)? })))
     }
 
     fn file_info(&mut self, header: wire::FileHeader) -> io::Result<FileInfo> {
@@ -171,7 +191,7 @@ impl ServiceConnection {
         Ok(FileInfo { name, modified_at, added_at, sidecars })
     }
 
-    fn respond(&mut self, job: &ReceivedJob, ocr: &mut Ocr) -> io::Result<()> {
+    fn respond(&mut self, job: &PhotoJob, ocr: &mut Ocr) -> io::Result<()> {
         let opened = Photo::open(&job.file).and_then(|photo| {
             let photo = photo.turned(job.orientation());
             Ok((photo.probe(&job.limits)?, photo))
@@ -204,6 +224,38 @@ impl ServiceConnection {
         }
     }
 
+    fn view(&mut self, ViewJob { files, options, limits }: &ViewJob) -> io::Result<()> {
+        let opened = files.iter().map(|file| {
+            let photo = Photo::open(file)?;
+            Ok((photo.probe(limits)?, photo))
+        });
+        let (probes, photos): (Vec<Probe>, Vec<Photo<'_>>) =
+            match opened.collect::<Result<Vec<_>, MediaError>>() {
+                Ok(opened) => opened.into_iter().unzip(),
+                Err(error) => return self.send_message(&Inspection::Refused(refusal(&error))),
+            };
+        let Some(largest) = probes.iter().map(|probe| probe.upright_size).max_by_key(|size| size.area())
+        else {
+            return self.send_message(&Inspection::Refused(refusal(&MediaError::Empty)));
+        };
+        let upright_size = (largest.width, largest.height);
+        self.send_message(&Inspection::Picture {
+            upright_size,
+            memory_bytes: options.memory_bytes(&probes),
+        })?;
+        if self.receive_message::<Proceed>()?.is_none() {
+            return Ok(());
+        }
+        match media::views(&photos, options, limits) {
+            Ok(views) => {
+                let jpeg_bytes = views.iter().map(|view| view.len() as u64).collect();
+                self.send_message(&Response::Viewed { jpeg_bytes })?;
+                views.iter().try_for_each(|view| self.output.write_all(view))
+            }
+            Err(error) => self.send_message(&Response::Refused(refusal(&error))),
+        }
+    }
+
     fn render(
         &mut self,
         photo: &Photo<'_>,
@@ -215,7 +267,7 @@ impl ServiceConnection {
             Ok(rendered) => {
                 let webp_bytes =
                     rendered.renditions.iter().map(|rendition| rendition.webp.len() as u64).collect();
-                let metadata = task.read_metadata.as_ref().map(|info| photo.metadata(info));
+                let metadata = task.read_metadata.as_ref().map(|info| Box::new(photo.metadata(info)));
                 let damaged = rendered.damaged.as_deref().and_then(crate::response::reason);
                 let thumbhash = rendered.thumbhash.as_ref().map(|preview| preview.as_bytes().to_vec());
                 self.send_message(&Response::Rendered { damaged, webp_bytes, metadata, thumbhash })?;
@@ -262,8 +314,11 @@ fn sides(max_side_px: Option<u32>, read_text: Option<Duration>) -> Vec<u32> {
 
 fn renditions(names: Option<Vec<String>>) -> io::Result<RequestedRenditions> {
     let Some(names) = names else { return Ok(RequestedRenditions::Displayable) };
-    let renditions: Option<_> = names.iter().map(|name| Rendition::from_name(name)).collect();
-    renditions.map(RequestedRenditions::Only).ok_or_else(|| wire::invalid("a rendition is unknown"))
+    names.iter().map(|name| rendition(name)).collect::<io::Result<_>>().map(RequestedRenditions::Only)
+}
+
+fn rendition(name: &str) -> io::Result<Rendition> {
+    Rendition::from_name(name).ok_or_else(|| wire::invalid("a rendition is unknown"))
 }
 
 fn refusal(error: &MediaError) -> FileRefusal {

@@ -22,13 +22,14 @@ mod cases;
 mod file_tree;
 mod queries;
 mod random;
+mod run_case;
 mod seed;
 mod suite;
 mod tests_of_cases;
 
 pub use random::random_photos;
+pub use run_case::run_case;
 pub use seed::{
     DECODERS, FREE_WINDOW, NOW, ORIGINAL_BYTES, Photo, Seed, indexed, lease, original_blob, rendition_blob,
     sync_handle,
 };
-pub use suite::run_case;

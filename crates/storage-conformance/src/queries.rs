@@ -51,7 +51,7 @@ pub(crate) async fn list_all(seed: &Seed, viewer: Viewer, page_size: u32) -> Vec
     loop {
         let range = DateRange::new(None, Some(end)).unwrap();
         let filter = Filter { range, ..Filter::default() };
-        let query = ListQuery { limit: limit(page_size), filter };
+        let query = ListQuery { limit: limit(page_size), filter, ..ListQuery::default() };
         let page = seed.store().page_images(viewer, &query).await.unwrap();
         let last = page.last().map(|found| found.image.captured_at);
         let known = images.len();

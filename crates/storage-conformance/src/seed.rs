@@ -8,7 +8,7 @@ use std::{
 
 use domain::{
     Account, AccountId, AlbumId, AlbumTitle, BlobKind, CaptureSource, CaptureTime, ContentHash, Email,
-    ImageId, Metadata, PhotoDetails, PixelSize, Plan, Position, Rendition, SyncHandle, Timestamp,
+    ImageId, Marks, Metadata, PhotoDetails, PixelSize, Plan, Position, Rendition, SyncHandle, Timestamp,
 };
 use fastrand::Rng;
 use storage::{
@@ -55,6 +55,7 @@ pub struct Photo {
     pub file_name: Option<String>,
     /// The make and the model of its camera.
     pub camera: [Option<&'static str>; 2],
+    pub marks: Marks,
     /// The address of its original; `None` for a new one.
     pub original: Option<ContentHash>,
     /// Its renditions. If empty, it gets one of each kind that a visible image has, with new addresses that no blob store has.
@@ -63,7 +64,7 @@ pub struct Photo {
 
 impl Photo {
     /// A photo of 3000 × 2000 pixels with this capture time and no other data.
-    pub const fn at(captured_at: Timestamp) -> Self {
+    pub fn at(captured_at: Timestamp) -> Self {
         Self {
             captured_at,
             added_at: NOW,
@@ -74,6 +75,7 @@ impl Photo {
             text: None,
             file_name: None,
             camera: [Some("Acme"), Some("Pinhole 1")],
+            marks: Marks::default(),
             original: None,
             renditions: Vec::new(),
         }
@@ -116,9 +118,14 @@ impl Photo {
     }
 
     #[must_use]
-    pub const fn camera(mut self, make: Option<&'static str>, model: Option<&'static str>) -> Self {
+    pub fn camera(mut self, make: Option<&'static str>, model: Option<&'static str>) -> Self {
         self.camera = [make, model];
         self
+    }
+
+    #[must_use]
+    pub fn marks(self, marks: Marks) -> Self {
+        Self { marks, ..self }
     }
 
     #[must_use]
@@ -174,7 +181,7 @@ impl Seed {
         &self.store
     }
 
-    fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
@@ -311,6 +318,7 @@ impl Seed {
             sidecars: Vec::new(),
             sidecars_if_missing: Vec::new(),
             restore_deleted: storage::RestoreDeleted::Always,
+            is_deleted: false,
             quota_bytes: None,
         }
     }
@@ -382,6 +390,7 @@ pub fn indexed(photo: &Photo) -> IndexedImage {
                 camera_make: photo.camera[0].map(str::to_owned),
                 camera_model: photo.camera[1].map(str::to_owned),
             },
+            marks: photo.marks.clone(),
         },
         size: photo.size,
         place: photo.place.clone(),

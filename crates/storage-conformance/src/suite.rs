@@ -1,7 +1,3 @@
-use storage::SharedStore;
-
-use crate::{Seed, cases};
-
 /// Calls the macro `callback` with the tokens in the second brackets and the list of all cases.
 #[doc(hidden)]
 #[macro_export]
@@ -123,6 +119,7 @@ macro_rules! each_case {
                 grants_of_a_deleted_account_are_revoked,
                 purging_an_account_deletes_its_grants,
                 consent_racing_account_deletion_leaves_no_valid_grant,
+                the_app_of_a_grant_edits_only_if_it_is_allowed,
             }
             blobs {
                 an_announced_blob_is_taken_once_it_is_idle,
@@ -259,6 +256,10 @@ macro_rules! each_case {
                 only_visible_images_are_corrected,
                 the_neighbours_and_albums_of_a_photo_are_returned,
             }
+            regions {
+                images_are_listed_by_region_and_country,
+                regions_follow_the_position,
+            }
             stages {
                 visible_images_are_queued_for_every_stage,
                 a_new_stage_processes_all_images,
@@ -382,6 +383,16 @@ macro_rules! each_case {
                 a_camera_of_many_images_is_searched_by_words,
                 cameras_are_listed_by_their_newest_image,
                 the_camera_follows_the_file,
+            }
+            marks {
+                marks_of_files_are_shown_until_people_change_them,
+                each_mark_filters_lists,
+                long_lists_are_filtered,
+                the_timeline_hides_archived_photos,
+                an_edit_of_marks_is_tried_made_listed_and_undone,
+                files_show_favourites,
+                keywords_and_places_are_listed_by_their_newest_image,
+                names_are_found_by_folded_texts,
             }
             circles {
                 a_circle_includes_its_boundary,
@@ -511,6 +522,7 @@ macro_rules! each_case {
                 an_image_is_deleted_with_its_last_file,
                 an_image_without_files_survives_other_files,
                 bytes_that_are_put_again_restore_the_image_of_a_deleted_file,
+                an_image_can_be_deleted_from_the_start,
                 a_deleted_image_stays_deleted_when_nothing_is_restored,
                 an_image_deleted_elsewhere_stays_deleted,
                 a_restored_image_can_be_deleted_for_good,
@@ -574,25 +586,3 @@ macro_rules! each_case {
         }
     };
 }
-
-macro_rules! dispatch {
-    ([] $($topic:ident { $($case:ident,)+ })+) => {
-        /// Runs one case, named as `topic::case`, on a fresh store.
-        ///
-        /// # Panics
-        /// When the store breaks a rule of the traits, and when there is no such case.
-        pub async fn run_case(name: &str, store: SharedStore) {
-            let seed = Seed::new(store);
-            match name {
-                $($(
-                    concat!(stringify!($topic), "::", stringify!($case)) => {
-                        Box::pin(cases::$topic::$case(&seed)).await;
-                    }
-                )+)+
-                _ => panic!("there is no case {name}"),
-            }
-        }
-    };
-}
-
-each_case!([dispatch] []);

@@ -41,6 +41,17 @@ macro_rules! strings {
     };
 }
 
+/// A table of the pairs of strings in a JSON array, with the columns `first` and `second`.
+macro_rules! string_pairs {
+    ($json:literal) => {
+        concat!(
+            "(SELECT item ->> 0 AS first, item ->> 1 AS second FROM json_array_elements(CAST(",
+            $json,
+            " AS JSON)) AS item)"
+        )
+    };
+}
+
 /// A table of the pairs of a string and an integer in a JSON array, with the columns `name` and `number`.
 macro_rules! named_integers {
     ($json:literal) => {

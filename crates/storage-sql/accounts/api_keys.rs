@@ -122,6 +122,12 @@ pub(super) fn revoke_by_id(
     name.map(|name| KeyName::parse(&name).map_err(|_| reader.unreadable("name"))).transpose()
 }
 
+pub(super) fn name(c: &mut SqlConnection, key: KeyId) -> Result<Option<KeyName>, SqlError> {
+    let name = api_keys::table.find(key.0).select(api_keys::name).get_result::<String>(c).optional()?;
+    let reader = RowReader::new("api_keys", &key.0);
+    name.map(|name| KeyName::parse(&name).map_err(|_| reader.unreadable("name"))).transpose()
+}
+
 pub(super) fn holder(c: &mut SqlConnection, hash: &KeyHash) -> Result<Option<KeyHolder>, SqlError> {
     let found = api_keys::table
         .inner_join(accounts::table)

@@ -29,6 +29,7 @@ operations! {
         ) -> bool = api_keys::revoke;
         write(Lock::Nothing) revoke_key_by_id(key: KeyId, at: Timestamp) -> Option<KeyName>
             = api_keys::revoke_by_id;
+        query key_name(key: KeyId) -> Option<KeyName> = api_keys::name;
         query_inline key_holder(hash: &KeyHash) -> Option<KeyHolder> = api_keys::holder;
         write(Lock::Nothing) touch_key(key: KeyId, at: Timestamp) -> () = api_keys::touch;
     }

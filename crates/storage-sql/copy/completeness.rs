@@ -10,10 +10,11 @@ use crate::SqlConnection;
 
 /// Tables that are not copied, and those whose names continue with an underscore. Indexes are derived, roles are held by
 /// processes that use the store, and the state and the migrations belong to the store.
-const LEFT_OUT: [&str; 10] = [
+const LEFT_OUT: [&str; 11] = [
     "image_places",
     "image_words",
     "map",
+    "region_fill",
     "words",
     "word",
     "indexed_words",

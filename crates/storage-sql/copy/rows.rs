@@ -8,7 +8,7 @@ use storage::{CopiedRow, CopiedTable, PageLimit, RowKey, SnapshotPart, Value};
 use super::{pages, shape::Shape};
 use crate::{
     SqlConnection, id_sequence, place_index,
-    sql::{SqlError, map, schema::files, value::RowReader},
+    sql::{SqlError, map, regions, schema::files, value::RowReader},
 };
 
 pub(super) fn read(
@@ -72,6 +72,7 @@ pub(super) fn add(c: &mut SqlConnection, table: CopiedTable, rows: &[CopiedRow])
         }
         CopiedTable::Images => {
             pages::insert(c, &shape, &values())?;
+            regions::begin_again(c)?;
             rows.iter().try_for_each(|row| index_place(c, &shape, &row.values))
         }
         _ => pages::insert(c, &shape, &values()),

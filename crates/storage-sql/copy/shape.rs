@@ -21,9 +21,8 @@ const fn long_values(table: CopiedTable) -> Option<&'static str> {
         CopiedTable::OauthClients | CopiedTable::Uploads => Some("length(metadata)"),
         CopiedTable::Images => Some("coalesce(length(ocr_text), 0) + coalesce(length(description), 0)"),
         CopiedTable::Sidecars => Some("length(content)"),
-        CopiedTable::ImageEdits => {
-            Some("coalesce(length(file_description), 0) + coalesce(length(previous), 0)")
-        }
+        CopiedTable::ImageEdits => Some("coalesce(length(file_description), 0) + length(file_marks)"),
+        CopiedTable::EditedImages => Some("length(changes)"),
         CopiedTable::ImageVectors => Some("length(vector)"),
         CopiedTable::Files => Some("coalesce(length(sidecar), 0)"),
         _ => None,

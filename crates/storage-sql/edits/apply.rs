@@ -1,60 +1,180 @@
-use diesel::prelude::*;
-use domain::{CaptureTime, DateRange, EditId, ImageId, Selection, Timestamp};
-use storage::{ChangeImage, ChangedTime, EditedImages, ImageChange, ImageToChange, ImagesToEdit, Viewer};
+use diesel::{OptionalExtension, prelude::*};
+use domain::{CaptureTime, DateRange, EditedField, ImageId, Selection, Timestamp};
+use storage::{
+    ChangeImage, ChangedTime, Edit, EditableImage, EditedImages, ImageChange, ImageToChange, ImagesToEdit,
+    Lookup, Viewer,
+};
 
 use super::{
     rows::{self, EditedImage, with_edits},
-    values::{Edits, ImageRow, Previous, PreviousDescription, PreviousPlace, PreviousTime, TimeEdited},
+    values::{Changed, Changes, Edits, ImageRow, TimeChanged, TimeEdited, field_names, fields_named},
 };
 use crate::{
     SqlConnection,
     error::SqlError,
-    sql::{image_rows::Visibility, schema::images},
+    sql::{
+        image_rows::{Visibility, resolve_images},
+        marks::IsNotArchived,
+        schema::{edited_images, edits, images},
+        value::RowReader,
+    },
 };
 
 /// Changes images that are visible to the viewer.
 pub(super) fn edit(
     c: &mut SqlConnection,
     viewer: Viewer,
-    edit: &EditId,
+    edit: &Edit,
     images: &ImagesToEdit,
     change: &ChangeImage,
-) -> Result<EditedImages, SqlError> {
-    let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(EditedImages::default()) };
+    is_trial: bool,
+) -> Result<Lookup<EditedImages>, SqlError> {
+    let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(Lookup::Missing) };
     let (rows, rest) = match images {
-        ImagesToEdit::Ids(ids) => (of_ids(c, visibility, ids)?, None),
+        ImagesToEdit::Every(ids) => {
+            let ids_of_rows: Vec<&str> = ids.iter().map(ImageId::as_str).collect();
+            let found = resolve_images(c, viewer, &ids_of_rows)?;
+            if found.values().any(|image| matches!(image, Lookup::Foreign)) {
+                return Ok(Lookup::Foreign);
+            }
+            if ids_of_rows.iter().any(|id| !matches!(found.get(*id), Some(Lookup::Found(_)))) {
+                return Ok(Lookup::Missing);
+            }
+            (of_ids(c, visibility, ids)?, None)
+        }
+        ImagesToEdit::Visible(ids) => (of_ids(c, visibility, ids)?, None),
         ImagesToEdit::Range { range, newest_first, selection, max } => {
             of_range(c, visibility, *range, *newest_first, selection, *max)?
         }
     };
     let mut edited = EditedImages { rest, ..EditedImages::default() };
+    let mut running = Running::find(c, visibility.account, edit)?;
     for image in with_edits(c, rows)? {
-        match change(&to_change(&image)) {
-            Some(change) => edited.changed += u32::from(apply(c, image, edit, change)?),
-            None => edited.refused += 1,
+        let Some(change) = change(&to_change(&image)) else {
+            edited.refused += 1;
+            continue;
+        };
+        let id = RowReader::new("images", &image.row.seq).required("id", ImageId::parse(&*image.row.id))?;
+        let before = image.present.clone();
+        if let Some(after) = apply(c, image, &mut running, change, is_trial)? {
+            edited.changed.push((id, before, after));
         }
     }
-    Ok(edited)
+    running.store(c)?;
+    Ok(Lookup::Found(edited))
+}
+
+/// An edit that is being made.
+struct Running<'a> {
+    account: i64,
+    edit: &'a Edit,
+    /// `None` before it has changed an image.
+    seq: Option<i64>,
+    fields: Vec<EditedField>,
+    stored_fields: String,
+}
+
+impl<'a> Running<'a> {
+    fn find(c: &mut SqlConnection, account: i64, edit: &'a Edit) -> Result<Self, SqlError> {
+        let stored: Option<(i64, String)> = edits::table
+            .filter(edits::account_id.eq(account))
+            .filter(edits::id.eq(edit.id.as_str()))
+            .select((edits::seq, edits::fields))
+            .get_result(c)
+            .optional()?;
+        let (seq, stored_fields) = stored.map_or((None, String::new()), |(seq, fields)| (Some(seq), fields));
+        let fields = fields_named(RowReader::new("edits", &edit.id.as_str()), &stored_fields)?;
+        Ok(Self { account, edit, seq, fields, stored_fields })
+    }
+
+    /// The number of the edit, which is stored if it is new.
+    fn seq(&mut self, c: &mut SqlConnection) -> Result<i64, SqlError> {
+        if let Some(seq) = self.seq {
+            return Ok(seq);
+        }
+        let seq = diesel::insert_into(edits::table)
+            .values((
+                edits::id.eq(self.edit.id.as_str()),
+                edits::account_id.eq(self.account),
+                edits::at_ms.eq(self.edit.at.millis()),
+                edits::author.eq(self.edit.author.as_deref()),
+                edits::fields.eq(""),
+            ))
+            .returning(edits::seq)
+            .get_result(c)?;
+        self.seq = Some(seq);
+        Ok(seq)
+    }
+
+    fn changes_of(&self, c: &mut SqlConnection, image: i64) -> Result<Changes, SqlError> {
+        let Some(seq) = self.seq else { return Ok(Changes::default()) };
+        let json: Option<String> = edited_images::table
+            .find((seq, image))
+            .select(edited_images::changes)
+            .get_result(c)
+            .optional()?;
+        json.map_or(Ok(Changes::default()), |json| {
+            RowReader::new("edited_images", &image).required("changes", serde_json::from_str(&json).ok())
+        })
+    }
+
+    fn store_changes(
+        &mut self,
+        c: &mut SqlConnection,
+        image: i64,
+        changes: &Changes,
+    ) -> Result<(), SqlError> {
+        let json = changes.json()?;
+        let seq = self.seq(c)?;
+        diesel::insert_into(edited_images::table)
+            .values((
+                edited_images::edit_seq.eq(seq),
+                edited_images::image_seq.eq(image),
+                edited_images::changes.eq(&json),
+            ))
+            .on_conflict((edited_images::edit_seq, edited_images::image_seq))
+            .do_update()
+            .set(edited_images::changes.eq(&json))
+            .execute(c)?;
+        let changed = changes.fields();
+        self.fields = EditedField::ALL
+            .into_iter()
+            .filter(|field| changed.contains(field) || self.fields.contains(field))
+            .collect();
+        Ok(())
+    }
+
+    /// Stores the fields that it has changed.
+    fn store(self, c: &mut SqlConnection) -> Result<(), SqlError> {
+        let fields = field_names(&self.fields);
+        if let Some(seq) = self.seq.filter(|_| fields != self.stored_fields) {
+            diesel::update(edits::table.find(seq)).set(edits::fields.eq(fields)).execute(c)?;
+        }
+        Ok(())
+    }
 }
 
 fn to_change(image: &EditedImage) -> ImageToChange {
+    let of_file = image.edits.as_ref().map_or(&image.present, |edits| &edits.of_file);
     let time_without_place = match &image.edits {
-        Some(edits) if edits.edited.time == Some(TimeEdited::Place) => edits.of_file.capture,
+        Some(edits) if edits.edited.time == Some(TimeEdited::Place) => of_file.capture,
         _ => image.present.capture,
     };
-    ImageToChange { present: image.present.clone(), time_without_place }
+    ImageToChange { present: image.present.clone(), of_file: of_file.clone(), time_without_place }
 }
 
 fn of_ids(c: &mut SqlConnection, visibility: Visibility, ids: &[ImageId]) -> Result<Vec<ImageRow>, SqlError> {
-    let rows: Vec<(bool, ImageRow)> = images::table
+    let mut rows: Vec<ImageRow> = images::table
         .filter(images::id.eq_any(ids.iter().map(ImageId::as_str)))
-        .select((images::live, ImageRow::as_select()))
+        .select(ImageRow::as_select())
         .load(c)?;
-    let is_visible = |live: bool, row: &ImageRow| {
-        live && row.account_id == visibility.account
+    rows.retain(|row| {
+        row.live
+            && row.account_id == visibility.account
             && row.captured_at_ms.is_some_and(|captured_at_ms| visibility.includes(captured_at_ms))
-    };
-    Ok(rows.into_iter().filter(|(live, row)| is_visible(*live, row)).map(|(_, row)| row).collect())
+    });
+    rows.sort_by_key(|row| ids.iter().position(|id| id.as_str() == row.id));
+    Ok(rows)
 }
 
 /// The first images of a range, and the rest of the range.
@@ -72,6 +192,8 @@ fn of_range(
         .filter(images::account_id.eq(visibility.account))
         .filter(images::live.eq(true))
         .filter(images::captured_at_ms.between(start_ms, end_ms))
+        // Ranges are those of the timeline.
+        .filter(IsNotArchived)
         .limit(i64::from(max))
         .select(ImageRow::as_select());
     let mut rows: Vec<ImageRow> = if newest_first {
@@ -92,63 +214,67 @@ fn of_range(
     Ok((rows, rest))
 }
 
-/// Applies new values to an image; returns whether any of them differs from its present value.
+/// Applies new values to an image; returns them if any differs from its present value.
 fn apply(
     c: &mut SqlConnection,
     mut image: EditedImage,
-    edit: &EditId,
+    edit: &mut Running<'_>,
     change: ImageChange,
-) -> Result<bool, SqlError> {
+    is_trial: bool,
+) -> Result<Option<EditableImage>, SqlError> {
+    let mut changes = edit.changes_of(c, image.row.seq)?;
     let mut edits = image.edits.take().unwrap_or_else(|| Edits::none(&image.present));
-    // One edit may change several fields of an image in several calls. Undoing it reverts all of them.
-    let mut previous = match edits.last.take() {
-        Some((last, previous)) if last == edit.as_str() => previous,
-        _ => Previous::default(),
-    };
+    let edited = &edits.edited;
     let mut values = image.present.clone();
     if let Some(description) = change.description {
-        previous.description.get_or_insert_with(|| PreviousDescription {
-            edited: edits.edited.description,
-            value: values.description.clone(),
-        });
+        Changed::record(&mut changes.description, edited.description, &values.description, &description);
         values.description = description;
     }
     if let Some(place) = change.place {
-        previous.place.get_or_insert_with(|| PreviousPlace {
-            edited: edits.edited.place,
-            position: values.position,
-            place: values.place.clone(),
-        });
-        (values.position, values.place) = (place.position, place.place);
+        let (before, after) =
+            ((values.position, values.place.clone()), (place.position, place.place.clone()));
+        Changed::record(&mut changes.place, edited.place, &before, &after);
+        (values.position, values.place) = after;
     }
-    let mut time = edits.edited.time.unwrap_or(TimeEdited::Own);
+    if let Some(marks) = change.marks {
+        let before = &values.marks;
+        let is_edited = |field| edited.marks.contains(&field);
+        let favorite = is_edited(EditedField::Favorite);
+        Changed::record(&mut changes.favorite, favorite, &before.favorite, &marks.favorite);
+        Changed::record(&mut changes.rating, is_edited(EditedField::Rating), &before.rating, &marks.rating);
+        let keywords = is_edited(EditedField::Keywords);
+        Changed::record(&mut changes.keywords, keywords, &before.keywords, &marks.keywords);
+        let archived = is_edited(EditedField::Archived);
+        Changed::record(&mut changes.archived, archived, &before.archived, &marks.archived);
+        values.marks = marks;
+    }
+    let mut time = edited.time.unwrap_or(TimeEdited::Own);
     let mut preferred_ms = None;
     if let Some(ChangedTime { capture, follows_position }) = change.time
-        && edits.time_edit.as_deref() != Some(edit.as_str())
+        && changes.time.is_none()
     {
-        previous.time.get_or_insert_with(|| PreviousTime {
-            edited: edits.edited.time,
-            edit: edits.time_edit.clone(),
+        let capture = CaptureTime { source: values.capture.source, ..capture };
+        changes.time = (capture != values.capture).then_some(TimeChanged {
+            edited: edited.time,
             captured_at_ms: image.row.captured_at_ms,
-            value: values.capture,
+            before: values.capture,
+            after: capture,
         });
         let moved_ms = capture.at.millis() - values.capture.at.millis();
         preferred_ms = image.row.captured_at_ms.map(|captured_at_ms| captured_at_ms + moved_ms);
-        values.capture = CaptureTime { source: values.capture.source, ..capture };
-        time = if follows_position { TimeEdited::Place } else { TimeEdited::Own };
-        edits.time_edit = Some(edit.as_str().to_owned());
+        if capture != values.capture {
+            values.capture = capture;
+            time = if follows_position { TimeEdited::Place } else { TimeEdited::Own };
+        }
     }
     if values == image.present {
-        return Ok(false);
+        return Ok(None);
     }
-    edits.compare(&values, time);
-    edits.last = Some((edit.as_str().to_owned(), previous));
-    rows::replace(
-        c,
-        &image,
-        &values,
-        preferred_ms.filter(|ms| Timestamp::from_millis(*ms).is_some()),
-        &edits,
-    )?;
-    Ok(true)
+    if !is_trial {
+        edits.compare(&values, time);
+        let preferred_ms = preferred_ms.filter(|ms| Timestamp::from_millis(*ms).is_some());
+        rows::replace(c, &image, &values, preferred_ms, &edits)?;
+        edit.store_changes(c, image.row.seq, &changes)?;
+    }
+    Ok(Some(values))
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use diesel::{OptionalExtension, prelude::*};
-use domain::Position;
+use domain::{EditedField, Position};
 use storage::EditableImage;
 
 use super::values::{CaptureColumns, EditRow, Edited, Edits, ImageRow, TimeEdited};
@@ -13,6 +13,7 @@ use crate::{
     sql::{
         capture_time::{free_capture_time, is_free},
         image_change::change_indexed,
+        marks, months,
         schema::{image_edits, images},
     },
 };
@@ -65,7 +66,9 @@ pub(super) fn replace(
     edits: &Edits,
 ) -> Result<(), SqlError> {
     let (seq, account) = (image.row.seq, image.row.account_id);
-    if *values != image.present {
+    let (before, after) = (&image.present.marks, &values.marks);
+    let with_present_marks = EditableImage { marks: before.clone(), ..values.clone() };
+    if with_present_marks != image.present || before.keywords != after.keywords {
         change_indexed(c, seq, |c| {
             // This runs before the row gets the new time, because the search for a free time reads all images with the
             // same requested time.
@@ -84,15 +87,25 @@ pub(super) fn replace(
                     images::description.eq(values.description.as_deref()),
                 ))
                 .execute(c)?;
-            Ok(())
+            let marked = marks::MarkedImage { captured_at_ms: Some(captured_at_ms), ..image.row.as_marked() };
+            marks::replace(c, marked, before, after)
         })?;
+    } else {
+        let moves = image.row.live && before.archived != after.archived;
+        if moves {
+            months::remove(c, &[seq])?;
+        }
+        marks::replace(c, image.row.as_marked(), before, after)?;
+        if moves {
+            months::add(c, &[seq])?;
+        }
     }
     store(c, seq, edits)
 }
 
-/// Stores the corrections of an image. Deletes their row if nothing is corrected and nothing can be undone.
+/// Stores the corrections of an image. Deletes their row if nothing is corrected.
 fn store(c: &mut SqlConnection, seq: i64, edits: &Edits) -> Result<(), SqlError> {
-    if edits.edited == Edited::default() && edits.last.is_none() {
+    if edits.edited == Edited::default() {
         diesel::delete(image_edits::table.find(seq)).execute(c)?;
         return Ok(());
     }
@@ -125,6 +138,16 @@ pub(crate) fn with_corrections(
     if edits.edited.time.is_some() {
         values.capture = domain::CaptureTime { source: file.capture.source, ..present.capture };
     }
+    for field in &edits.edited.marks {
+        let (shown, set) = (&mut values.marks, &present.marks);
+        match field {
+            EditedField::Favorite => shown.favorite = set.favorite,
+            EditedField::Rating => shown.rating = set.rating,
+            EditedField::Keywords => shown.keywords.clone_from(&set.keywords),
+            EditedField::Archived => shown.archived = set.archived,
+            EditedField::Description | EditedField::Time | EditedField::Place => {}
+        }
+    }
     edits.of_file = file;
     store(c, seq, &edits)?;
     Ok(values)
@@ -133,12 +156,21 @@ pub(crate) fn with_corrections(
 impl Edits {
     /// No corrections, for an image whose file has these values.
     pub(super) fn none(file: &EditableImage) -> Self {
-        Self { edited: Edited::default(), time_edit: None, last: None, of_file: file.clone() }
+        Self { edited: Edited::default(), of_file: file.clone() }
     }
 
     /// Records which of the values differ from those of the file.
     pub(super) fn compare(&mut self, values: &EditableImage, time: TimeEdited) {
+        let (marks, file) = (&values.marks, &self.of_file.marks);
+        let differs = |field: &EditedField| match field {
+            EditedField::Favorite => marks.favorite != file.favorite,
+            EditedField::Rating => marks.rating != file.rating,
+            EditedField::Keywords => marks.keywords != file.keywords,
+            EditedField::Archived => marks.archived != file.archived,
+            EditedField::Description | EditedField::Time | EditedField::Place => false,
+        };
         self.edited = Edited {
+            marks: EditedField::ALL.into_iter().filter(differs).collect(),
             description: values.description != self.of_file.description,
             place: (values.position, &values.place) != (self.of_file.position, &self.of_file.place),
             time: (values.capture != self.of_file.capture).then_some(time),

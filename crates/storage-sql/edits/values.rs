@@ -1,13 +1,14 @@
 //! The corrected fields of an image in their two tables, and as JSON.
 
 use diesel::prelude::*;
-use domain::{CaptureSource, CaptureTime, Position};
+use domain::{CaptureSource, CaptureTime, EditedField, Keywords, Position, Rating};
 use serde::{Deserialize, Serialize};
 use storage::EditableImage;
 
 use crate::{
     error::SqlError,
     sql::{
+        marks::{self, MarkedImage, MarksOfImage},
         schema::{image_edits, images},
         value::RowReader,
     },
@@ -29,9 +30,21 @@ pub(super) struct ImageRow {
     longitude: Option<f64>,
     place: Option<String>,
     description: Option<String>,
+    pub(super) live: bool,
+    #[diesel(select_expression = MarksOfImage, select_expression_type = MarksOfImage)]
+    marks: Option<String>,
 }
 
 impl ImageRow {
+    pub(super) const fn as_marked(&self) -> MarkedImage {
+        MarkedImage {
+            seq: self.seq,
+            account: self.account_id,
+            captured_at_ms: self.captured_at_ms,
+            live: self.live,
+        }
+    }
+
     pub(super) fn read(&self) -> Result<EditableImage, SqlError> {
         let reader = RowReader::new("images", &self.seq);
         let at = reader.required("requested_captured_at_ms", self.requested_captured_at_ms)?;
@@ -42,6 +55,7 @@ impl ImageRow {
             position: reader.position(self.latitude, self.longitude)?,
             place: self.place.clone(),
             description: self.description.clone(),
+            marks: marks::read(reader, self.marks.as_deref())?,
         })
     }
 }
@@ -108,55 +122,101 @@ impl TimeEdited {
 }
 
 /// Which fields differ from the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Edited {
     pub(super) description: bool,
     pub(super) place: bool,
     pub(super) time: Option<TimeEdited>,
+    /// The marks that differ.
+    pub(super) marks: Vec<EditedField>,
 }
 
 /// The corrections of an image.
 pub(super) struct Edits {
     pub(super) edited: Edited,
-    /// The edit that changed the time last.
-    pub(super) time_edit: Option<String>,
-    /// The last edit, with the values that it replaced.
-    pub(super) last: Option<(String, Previous)>,
     /// The values of its file.
     pub(super) of_file: EditableImage,
 }
 
-/// The values before an edit, for each field that the edit changed.
+/// What an edit changed of an image.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Previous {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) description: Option<PreviousDescription>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) place: Option<PreviousPlace>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) time: Option<PreviousTime>,
+#[serde(default)]
+pub(super) struct Changes {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) description: Option<Changed<Option<String>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) place: Option<Changed<(Option<Position>, Option<String>)>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) time: Option<TimeChanged>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) favorite: Option<Changed<bool>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) rating: Option<Changed<Option<Rating>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) keywords: Option<Changed<Keywords>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) archived: Option<Changed<bool>>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct PreviousDescription {
-    pub(super) edited: bool,
-    pub(super) value: Option<String>,
+impl Changes {
+    pub(super) fn json(&self) -> Result<String, SqlError> {
+        serde_json::to_string(self)
+            .map_err(|error| SqlError::Refused(format!("changes of an image: {error}")))
+    }
+
+    /// The changed fields.
+    pub(super) fn fields(&self) -> Vec<EditedField> {
+        let Self { description, place, time, favorite, rating, keywords, archived } = self;
+        let changed = |field: &EditedField| match field {
+            EditedField::Description => description.is_some(),
+            EditedField::Place => place.is_some(),
+            EditedField::Time => time.is_some(),
+            EditedField::Favorite => favorite.is_some(),
+            EditedField::Rating => rating.is_some(),
+            EditedField::Keywords => keywords.is_some(),
+            EditedField::Archived => archived.is_some(),
+        };
+        EditedField::ALL.into_iter().filter(changed).collect()
+    }
 }
 
+/// A field before and after an edit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct PreviousPlace {
-    pub(super) edited: bool,
-    pub(super) position: Option<Position>,
-    pub(super) place: Option<String>,
+pub(super) struct Changed<T> {
+    /// Whether the value before was a correction.
+    edited: bool,
+    before: T,
+    after: T,
 }
 
+impl<T: Clone + PartialEq> Changed<T> {
+    /// Records that an edit replaces `before` by `after`. If the edit has changed the field already, the first value stays
+    /// the one before.
+    pub(super) fn record(changed: &mut Option<Self>, edited: bool, before: &T, after: &T) {
+        if let Some(changed) = changed {
+            changed.after = after.clone();
+        } else if before != after {
+            *changed = Some(Self { edited, before: before.clone(), after: after.clone() });
+        }
+    }
+
+    /// Sets a field back and forgets its change, unless it has changed again since. A field that was not corrected before gets
+    /// the value that the file has now.
+    pub(super) fn undo(changed: &mut Option<Self>, value: &mut T, of_file: &T) {
+        if let Some(changed) = changed.take_if(|changed| changed.after == *value) {
+            *value = if changed.edited { changed.before } else { of_file.clone() };
+        }
+    }
+}
+
+/// A capture time before and after an edit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct PreviousTime {
+pub(super) struct TimeChanged {
     pub(super) edited: Option<TimeEdited>,
-    pub(super) edit: Option<String>,
-    /// The unique capture time.
+    /// The unique capture time before.
     pub(super) captured_at_ms: Option<i64>,
-    pub(super) value: CaptureTime,
+    pub(super) before: CaptureTime,
+    pub(super) after: CaptureTime,
 }
 
 /// A row of the corrections.
@@ -168,9 +228,7 @@ pub(super) struct EditRow {
     description_edited: bool,
     place_edited: bool,
     time_edited: Option<String>,
-    time_edit: Option<String>,
-    last_edit: Option<String>,
-    previous: Option<String>,
+    marks_edited: String,
     file_description: Option<String>,
     file_latitude: Option<f64>,
     file_longitude: Option<f64>,
@@ -178,18 +236,11 @@ pub(super) struct EditRow {
     file_captured_at_ms: i64,
     file_capture_wall: Option<String>,
     file_capture_offset_min: Option<i64>,
+    file_marks: String,
 }
 
 impl EditRow {
     pub(super) fn new(seq: i64, edits: &Edits) -> Result<Self, SqlError> {
-        let (last_edit, previous) = match &edits.last {
-            Some((edit, previous)) => {
-                let json = serde_json::to_string(previous)
-                    .map_err(|error| SqlError::Refused(format!("values before an edit: {error}")))?;
-                (Some(edit.clone()), Some(json))
-            }
-            None => (None, None),
-        };
         let file = &edits.of_file;
         let capture = CaptureColumns::from(&file.capture);
         Ok(Self {
@@ -197,9 +248,7 @@ impl EditRow {
             description_edited: edits.edited.description,
             place_edited: edits.edited.place,
             time_edited: edits.edited.time.map(|edited| edited.name().to_owned()),
-            time_edit: edits.time_edit.clone(),
-            last_edit,
-            previous,
+            marks_edited: field_names(&edits.edited.marks),
             file_description: file.description.clone(),
             file_latitude: file.position.map(Position::latitude),
             file_longitude: file.position.map(Position::longitude),
@@ -207,6 +256,7 @@ impl EditRow {
             file_captured_at_ms: capture.requested_captured_at_ms,
             file_capture_wall: capture.capture_wall,
             file_capture_offset_min: capture.capture_offset_min,
+            file_marks: marks::json(&file.marks)?,
         })
     }
 
@@ -216,17 +266,14 @@ impl EditRow {
         let time = self.time_edited.as_deref();
         let time =
             time.map(|name| reader.required("time_edited", TimeEdited::from_name(name))).transpose()?;
-        let last = match (self.last_edit, self.previous) {
-            (Some(edit), Some(json)) => {
-                Some((edit, reader.required("previous", serde_json::from_str(&json).ok())?))
-            }
-            _ => None,
-        };
         let wall = self.file_capture_wall.as_deref();
         Ok(Edits {
-            edited: Edited { description: self.description_edited, place: self.place_edited, time },
-            time_edit: self.time_edit,
-            last,
+            edited: Edited {
+                description: self.description_edited,
+                place: self.place_edited,
+                time,
+                marks: fields_named(reader, &self.marks_edited)?,
+            },
             of_file: EditableImage {
                 capture: capture(
                     reader,
@@ -238,7 +285,19 @@ impl EditRow {
                 position: reader.position(self.file_latitude, self.file_longitude)?,
                 place: self.file_place,
                 description: self.file_description,
+                marks: marks::read(reader, Some(&self.file_marks))?,
             },
         })
     }
+}
+
+/// The names of fields, separated by commas.
+pub(super) fn field_names(fields: &[EditedField]) -> String {
+    fields.iter().map(|field| field.name()).collect::<Vec<_>>().join(",")
+}
+
+/// Reads [`field_names`].
+pub(super) fn fields_named(reader: RowReader<'_>, names: &str) -> Result<Vec<EditedField>, SqlError> {
+    let names = names.split(',').filter(|name| !name.is_empty());
+    names.map(|name| reader.required("fields", EditedField::from_name(name))).collect()
 }

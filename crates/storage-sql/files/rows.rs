@@ -6,6 +6,7 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
+        marks::{self, MarksOfImage},
         schema::{files, images},
         value::RowReader,
     },
@@ -36,6 +37,8 @@ pub(super) struct FileImageRow {
     id: String,
     live: bool,
     deleted_at_ms: Option<i64>,
+    #[diesel(select_expression = MarksOfImage, select_expression_type = MarksOfImage)]
+    marks: Option<String>,
 }
 
 /// A row of `files LEFT JOIN images`.
@@ -98,6 +101,11 @@ fn kind(row: &FileRow, image: Option<FileImageRow>) -> Result<FileKind, SqlError
 }
 
 fn read_image(row: FileImageRow) -> Result<FileImage, SqlError> {
-    let id = RowReader::new("images", &row.seq).required("id", ImageId::parse(row.id))?;
-    Ok(FileImage { id, is_live: row.live, is_deleted: row.deleted_at_ms.is_some() })
+    let reader = RowReader::new("images", &row.seq);
+    Ok(FileImage {
+        id: reader.required("id", ImageId::parse(row.id))?,
+        is_live: row.live,
+        is_deleted: row.deleted_at_ms.is_some(),
+        is_favorite: marks::read(reader, row.marks.as_deref())?.favorite,
+    })
 }

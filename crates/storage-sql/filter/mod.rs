@@ -3,26 +3,29 @@
 //! A new filter is a field of [`Filter`] and its condition in [`Conditions`]. One that leaves few images of a large library
 //! may also be a way to these, in [`newest`].
 
-mod newest;
-mod places;
-
 use diesel::{
-    AppearsOnTable, OptionalExtension, QueryResult,
-    expression::{Expression, ValidGrouping, is_aggregate},
+    OptionalExtension, QueryResult,
     prelude::*,
-    query_builder::{AstPass, QueryFragment, QueryId},
-    sql_types::{BigInt, Bool, Double, Text},
+    query_builder::{AstPass, QueryFragment},
+    sql_types::{BigInt, Double, Text},
 };
-use domain::{Circle, Filter};
+use domain::{Circle, Filter, Media};
 use storage::Viewer;
 
 use crate::{
     Backend, SqlConnection,
     error::SqlError,
-    sql::{image_rows::Visibility, schema::albums},
+    sql::{
+        image_rows::Visibility,
+        marks::{FacetIds, FacetKind},
+        schema::albums,
+    },
 };
 
-pub(crate) use newest::{candidate_images, images_to_scan, newest_images};
+mod newest;
+mod places;
+
+pub(crate) use newest::{candidate_images, images_to_scan, newest_images, newest_seqs};
 
 /// A filter with the store's internal ids and the visible range.
 #[derive(Debug, Clone)]
@@ -31,7 +34,16 @@ pub(crate) struct ResolvedFilter {
     pub(crate) album_seq: Option<i64>,
     pub(crate) start_ms: i64,
     pub(crate) end_ms: i64,
-    pub(crate) camera: Option<String>,
+    cameras: Option<Vec<String>>,
+    places: Option<Vec<String>>,
+    /// The facets of regions and countries; images must have one of them.
+    regions: Option<Vec<i64>>,
+    /// The facets that images must have.
+    facets: Vec<i64>,
+    /// The facets that images must not have.
+    without: Vec<i64>,
+    /// The first and the last time on the clock, as if it were UTC.
+    wall_ms: Option<(i64, i64)>,
     area: Option<Area>,
 }
 
@@ -62,7 +74,7 @@ impl From<Circle> for Area {
 }
 
 impl ResolvedFilter {
-    /// `None` when nothing can match, because the account or the album does not exist.
+    /// `None` when nothing can match, because the account, the album or something else does not exist.
     pub(crate) fn resolve(
         c: &mut SqlConnection,
         viewer: Viewer,
@@ -82,13 +94,55 @@ impl ResolvedFilter {
                 Some(seq)
             }
         };
-        let (start_ms, end_ms) = visibility.range_ms(filter.range);
+        let account = visibility.account;
+        if filter.media == Some(Media::Video) || filter.people.is_some() {
+            return Ok(None);
+        }
+        let is_empty = |names: &Option<Vec<String>>| names.as_ref().is_some_and(Vec::is_empty);
+        if is_empty(&filter.cameras) || is_empty(&filter.places) {
+            return Ok(None);
+        }
+        // The rarest first: lists of filters with several facets follow the first with few images.
+        let keyword = filter.keyword.iter().map(|keyword| (FacetKind::Keyword, keyword.as_str(), true));
+        let flags = [(filter.archived, FacetKind::Archived), (filter.favorite, FacetKind::Favorite)];
+        let flags = flags.into_iter().filter_map(|(wanted, kind)| Some((kind, "", wanted?)));
+        let of_marks: Vec<(FacetKind, &str, bool)> = keyword.chain(flags).collect();
+        let of_regions = filter.regions.iter().flatten().map(|name| (FacetKind::Region, name.as_str()));
+        let ids = FacetIds::find(
+            c,
+            account,
+            of_marks.iter().map(|(kind, name, _)| (*kind, *name)).chain(of_regions.clone()),
+        )?;
+        let (mut facets, mut without) = (Vec::new(), Vec::new());
+        for (kind, name, wanted) in of_marks {
+            match (ids.get(kind, name), wanted) {
+                (Some(facet), true) => facets.push(facet),
+                (Some(facet), false) => without.push(facet),
+                (None, true) => return Ok(None),
+                (None, false) => {}
+            }
+        }
+        let regions: Option<Vec<i64>> = filter
+            .regions
+            .is_some()
+            .then(|| of_regions.filter_map(|(kind, name)| ids.get(kind, name)).collect());
+        if regions.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(None);
+        }
+        let Some(moments) = filter.moments() else { return Ok(None) };
+        let (start_ms, end_ms) = visibility.range_ms(moments);
+        let wall_ms = filter.wall.map(|wall| (wall.start().millis(), wall.end().millis()));
         Ok(Some(Self {
-            account: visibility.account,
+            account,
+            wall_ms,
             album_seq,
             start_ms,
             end_ms,
-            camera: filter.camera.clone(),
+            cameras: filter.cameras.clone(),
+            places: filter.places.clone(),
+            regions,
+            facets,
+            without,
             area: filter.circle.map(Area::from),
         }))
     }
@@ -98,27 +152,19 @@ impl ResolvedFilter {
     }
 
     /// The conditions on a row of `images`.
-    pub(crate) fn conditions(&self) -> Conditions<'_> {
-        Conditions { filter: self, known: Known::Nothing }
+    pub(crate) const fn conditions(&self) -> Conditions<'_> {
+        Conditions { filter: self, is_in_album: false, is_in_range: false }
     }
 
     /// As [`conditions`](Self::conditions), for a row that is known to be in the album, if there is one.
     pub(crate) fn conditions_within_album(&self) -> Conditions<'_> {
-        Conditions { filter: self, known: Known::Album }
+        Conditions { filter: self, is_in_album: true, is_in_range: false }
     }
 
-    /// As [`conditions`](Self::conditions), for a row that is known to be in the album, visible and in the range.
-    fn conditions_within_album_range(&self) -> Conditions<'_> {
-        Conditions { filter: self, known: Known::AlbumAndRange }
+    /// As [`conditions`](Self::conditions), for a row that is known to be visible and in the range, and perhaps in the album.
+    const fn conditions_within_range(&self, is_in_album: bool) -> Conditions<'_> {
+        Conditions { filter: self, is_in_album, is_in_range: true }
     }
-}
-
-/// What is known of a row before its conditions are checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Known {
-    Nothing,
-    Album,
-    AlbumAndRange,
 }
 
 /// The conditions of a filter on a row of `images`, as a part of a statement. It has only those that the filter has, so that
@@ -126,13 +172,22 @@ enum Known {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Conditions<'a> {
     filter: &'a ResolvedFilter,
-    known: Known,
+    /// Whether each row is known to be in the album, if there is one.
+    is_in_album: bool,
+    /// Whether each row is known to be visible and in the range.
+    is_in_range: bool,
+}
+
+/// The values of a list, filled up to a power of two, so that few statements stay prepared.
+fn filled_up<T>(list: &[T]) -> impl Iterator<Item = &T> {
+    let filling = list.last().into_iter().cycle().take(list.len().next_power_of_two() - list.len());
+    list.iter().chain(filling)
 }
 
 impl QueryFragment<Backend> for Conditions<'_> {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Backend>) -> QueryResult<()> {
         let filter = self.filter;
-        if self.known == Known::AlbumAndRange {
+        if self.is_in_range {
             pass.push_sql("TRUE");
         } else {
             // BETWEEN: with two comparisons the planner prefers the index that also contains deleted images.
@@ -143,14 +198,50 @@ impl QueryFragment<Backend> for Conditions<'_> {
             pass.push_sql(" AND ");
             pass.push_bind_param::<BigInt, _>(&filter.end_ms)?;
         }
-        if let Some(album_seq) = filter.album_seq.as_ref().filter(|_| self.known == Known::Nothing) {
+        if let Some(album_seq) = filter.album_seq.as_ref().filter(|_| !self.is_in_album) {
             pass.push_sql(" AND EXISTS (SELECT 1 FROM album_images AS a WHERE a.album_seq = ");
             pass.push_bind_param::<BigInt, _>(album_seq)?;
             pass.push_sql(" AND a.image_seq = images.seq)");
         }
-        if let Some(camera) = &filter.camera {
-            pass.push_sql(" AND images.camera = ");
-            pass.push_bind_param::<Text, _>(camera)?;
+        for (column, names) in [("camera", &filter.cameras), ("place", &filter.places)] {
+            let Some(names) = names else { continue };
+            pass.push_sql(if column == "camera" { " AND images.camera" } else { " AND images.place" });
+            if let [name] = names.as_slice() {
+                pass.push_sql(" = ");
+                pass.push_bind_param::<Text, _>(name)?;
+                continue;
+            }
+            for (number, name) in filled_up(names).enumerate() {
+                pass.push_sql(if number == 0 { " IN (" } else { ", " });
+                pass.push_bind_param::<Text, _>(name)?;
+            }
+            pass.push_sql(")");
+        }
+        if let Some(regions) = &filter.regions {
+            pass.push_sql(
+                " AND EXISTS (SELECT 1 FROM image_facets AS f WHERE f.image_seq = images.seq AND f.facet_id",
+            );
+            for (number, region) in filled_up(regions).enumerate() {
+                pass.push_sql(if number == 0 { " IN (" } else { ", " });
+                pass.push_bind_param::<BigInt, _>(region)?;
+            }
+            pass.push_sql("))");
+        }
+        for (facets, exists) in [(&filter.facets, " AND EXISTS"), (&filter.without, " AND NOT EXISTS")] {
+            for facet in facets {
+                pass.push_sql(exists);
+                pass.push_sql(" (SELECT 1 FROM image_facets AS f WHERE f.facet_id = ");
+                pass.push_bind_param::<BigInt, _>(facet)?;
+                pass.push_sql(" AND f.image_seq = images.seq)");
+            }
+        }
+        if let Some((first, last)) = &filter.wall_ms {
+            pass.push_sql(
+                " AND images.captured_at_ms + 60000 * coalesce(images.capture_offset_min, 0) BETWEEN ",
+            );
+            pass.push_bind_param::<BigInt, _>(first)?;
+            pass.push_sql(" AND ");
+            pass.push_bind_param::<BigInt, _>(last)?;
         }
         // Last, and latitudes first, because computing the distance is expensive.
         if let Some(area) = &filter.area {
@@ -169,19 +260,27 @@ impl QueryFragment<Backend> for Conditions<'_> {
     }
 }
 
-/// Prepared statements are found by their text.
-impl QueryId for Conditions<'_> {
-    type QueryId = ();
+/// Makes a part of statements a condition on a row of `images`.
+macro_rules! condition {
+    ($type:ty) => {
+        /// Prepared statements are found by their text.
+        impl diesel::query_builder::QueryId for $type {
+            type QueryId = ();
 
-    const HAS_STATIC_QUERY_ID: bool = false;
+            const HAS_STATIC_QUERY_ID: bool = false;
+        }
+
+        impl diesel::expression::Expression for $type {
+            type SqlType = diesel::sql_types::Bool;
+        }
+
+        impl<Table> diesel::AppearsOnTable<Table> for $type {}
+
+        impl diesel::expression::ValidGrouping<()> for $type {
+            type IsAggregate = diesel::expression::is_aggregate::Never;
+        }
+    };
 }
+use condition;
 
-impl Expression for Conditions<'_> {
-    type SqlType = Bool;
-}
-
-impl<Table> AppearsOnTable<Table> for Conditions<'_> {}
-
-impl ValidGrouping<()> for Conditions<'_> {
-    type IsAggregate = is_aggregate::Never;
-}
+condition!(Conditions<'_>);

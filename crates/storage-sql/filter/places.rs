@@ -9,7 +9,7 @@ use diesel::{
 };
 use domain::{Circle, Limit};
 
-use super::ResolvedFilter;
+use super::{ResolvedFilter, newest::newest_seqs};
 use crate::{
     SqlConnection,
     error::SqlError,
@@ -17,8 +17,8 @@ use crate::{
     sql::{statement, value::json_array},
 };
 
-/// Maximum number of places in the bounding boxes that are checked one by one. If there are more, the timeline or the
-/// images of the camera are scanned instead, because such a scan soon reaches places in the circle.
+/// Maximum number of places in the bounding boxes that are checked one by one. If there are more, the lists of the filter are
+/// scanned instead, because such a scan soon reaches places in the circle.
 const MAX_CANDIDATES: usize = 5000;
 
 #[derive(QueryableByName)]
@@ -27,28 +27,12 @@ struct Seq {
     seq: i64,
 }
 
-const NEWEST: &str = " ORDER BY images.captured_at_ms DESC LIMIT ";
-
 const AMONG: &str = concat!(
     "SELECT images.seq AS seq FROM ",
     integers!("$1"),
     " AS candidate ",
     join_after!("images", "images", "images.seq = candidate.value"),
     " WHERE "
-);
-
-const IN_TIMELINE: &str =
-    concat!("SELECT images.seq AS seq FROM images ", by_index!("images_timeline"), " WHERE ");
-
-const OF_CAMERA: &str =
-    concat!("SELECT images.seq AS seq FROM images ", by_index!("images_camera"), " WHERE ");
-
-const IN_ALBUM: &str = concat!(
-    "SELECT images.seq AS seq FROM album_images AS a ",
-    by_index!("album_images_timeline"),
-    " ",
-    join_after!("images", "images", "images.seq = a.image_seq"),
-    " WHERE a.album_seq = $1 AND a.live = TRUE AND a.captured_at_ms BETWEEN $2 AND $3 AND "
 );
 
 /// The rows of the newest images that pass a filter with a circle.
@@ -59,33 +43,19 @@ pub(super) fn newest_in_circle(
     limit: Limit,
 ) -> Result<Vec<i64>, SqlError> {
     let limit = i64::from(limit.get());
-    let rows: Vec<Seq> = if let Some(album_seq) = filter.album_seq {
-        statement(IN_ALBUM)
-            .bind::<BigInt, _>(album_seq)
-            .bind::<BigInt, _>(filter.start_ms)
-            .bind::<BigInt, _>(filter.end_ms)
-            .then(filter.conditions_within_album_range())
-            .then_sql(" ORDER BY a.captured_at_ms DESC LIMIT ")
-            .then_value::<BigInt, _>(limit)
-            .load(c)?
-    } else {
+    if filter.album_seq.is_none() {
         let candidates = in_bounding_boxes(c, filter.account, circle, MAX_CANDIDATES)?;
         if candidates.len() <= MAX_CANDIDATES {
-            statement(AMONG)
+            let rows: Vec<Seq> = statement(AMONG)
                 .bind::<Text, _>(json_array(&candidates))
                 .then(filter.conditions())
-                .then_sql(NEWEST)
+                .then_sql(" ORDER BY images.captured_at_ms DESC LIMIT ")
                 .then_value::<BigInt, _>(limit)
-                .load(c)?
-        } else {
-            statement(if filter.camera.is_some() { OF_CAMERA } else { IN_TIMELINE })
-                .then(filter.conditions())
-                .then_sql(NEWEST)
-                .then_value::<BigInt, _>(limit)
-                .load(c)?
+                .load(c)?;
+            return Ok(rows.into_iter().map(|row| row.seq).collect());
         }
-    };
-    Ok(rows.into_iter().map(|row| row.seq).collect())
+    }
+    newest_seqs(c, filter, limit)
 }
 
 /// The account's places in the bounding boxes of the circle: all of them if there are at most `max`, otherwise more

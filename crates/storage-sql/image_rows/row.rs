@@ -8,7 +8,11 @@ use super::{details::DetailsRow, visibility::Visibility};
 use crate::{
     SqlConnection,
     error::SqlError,
-    sql::{schema::images, value::RowReader},
+    sql::{
+        marks::{self, MarksOfImage},
+        schema::images,
+        value::RowReader,
+    },
 };
 
 /// The row of a ready image, as its owner sees it.
@@ -27,6 +31,8 @@ pub(crate) struct ImageRow {
     file_name: Option<String>,
     decoder_version: Option<i64>,
     thumbhash: Option<Vec<u8>>,
+    #[diesel(select_expression = MarksOfImage, select_expression_type = MarksOfImage)]
+    marks: Option<String>,
     #[diesel(embed)]
     details: DetailsRow,
 }
@@ -65,6 +71,7 @@ impl TryFrom<ImageRow> for Image {
             added_at: reader.timestamp("added_at_ms", row.added_at_ms)?,
             size,
             details: row.details.read(reader)?,
+            marks: marks::read(reader, row.marks.as_deref())?,
             place: row.place,
             text: row.ocr_text,
             file_name: row.file_name,

@@ -1,5 +1,5 @@
-mod cameras;
 mod exported;
+mod names;
 mod page;
 mod removal;
 
@@ -8,13 +8,13 @@ use domain::{
     Timestamp,
 };
 use storage::{
-    ExportedImage, FoundImage, ImageStore, Lookup, RenditionSource, StorageError, StoredRendition,
+    ExportedImage, FoundImage, ImageStore, Lookup, NameKind, RenditionSource, StorageError, StoredRendition,
     TextColumns, TextMatch, Viewer, WordIndex,
 };
 
 use crate::{
     Lock,
-    sql::{image_rows, renditions, text},
+    sql::{image_rows, marks, regions, renditions, text},
 };
 
 pub(crate) use removal::remove_forever;
@@ -27,7 +27,11 @@ operations! {
         read match_text(
             viewer: Viewer, text: &QueryText, columns: TextColumns, filter: &Filter, max: u32
         ) -> Vec<TextMatch> = text::matches;
-        read cameras(viewer: Viewer, max: u32) -> Vec<String> = cameras::names;
+        read known_names(account: AccountId, kind: NameKind, max: u32) -> Vec<String> = marks::known_names;
+        read names_like(
+            account: AccountId, kinds: &[NameKind], folded: &[String], max: u32
+        ) -> Vec<(NameKind, String)> = marks::names_like;
+        read names(viewer: Viewer, kind: NameKind, max: u32) -> Vec<String> = names::names;
         write(Lock::Account(viewer.account.0)) delete_image(
             viewer: Viewer, id: &ImageId, at: Timestamp
         ) -> Lookup<()> = removal::delete;
@@ -63,6 +67,13 @@ operations! {
             }
             let query = query.clone();
             self.read(move |c| page::page(c, viewer, &query)).await
+        }
+
+        async fn fill_regions(&self, max: u32) -> Result<u32, StorageError> {
+            if self.query(regions::are_complete).await? {
+                return Ok(0);
+            }
+            self.write(Lock::Nothing, move |c| regions::fill(c, max)).await
         }
 
         async fn rendition(

@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use diesel::{dsl::exists, prelude::*};
 use domain::{AccountId, Circle, DateRange, Filter, Limit, ListQuery, MAX_CIRCLE_CANDIDATES};
 use storage::{FoundImage, Viewer};
@@ -6,7 +8,7 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        filter::{ResolvedFilter, newest_images},
+        filter::{ResolvedFilter, newest_images, newest_seqs},
         image_rows::{ImageRow, found_image, load_in_order},
         schema::{accounts, images},
         value::RowReader,
@@ -71,14 +73,16 @@ fn newest_in_circle(
     circle: Circle,
     limit: Limit,
 ) -> Result<Vec<i64>, SqlError> {
-    let newest: Vec<(i64, Option<f64>, Option<f64>)> = images::table
-        .filter(filter.conditions())
-        .order(images::captured_at_ms.desc())
-        .limit(i64::from(MAX_CIRCLE_CANDIDATES))
+    let newest = newest_seqs(c, filter, i64::from(MAX_CIRCLE_CANDIDATES))?;
+    let positions: Vec<(i64, Option<f64>, Option<f64>)> = images::table
+        .filter(images::seq.eq_any(newest.iter().copied()))
         .select((images::seq, images::latitude, images::longitude))
         .load(c)?;
+    let positions: HashMap<i64, _> =
+        positions.into_iter().map(|(seq, latitude, longitude)| (seq, (latitude, longitude))).collect();
     let mut seqs = Vec::new();
-    for (seq, latitude, longitude) in newest {
+    for seq in newest {
+        let (latitude, longitude) = positions.get(&seq).copied().unwrap_or_default();
         let position = RowReader::new("images", &seq).position(latitude, longitude)?;
         if position.is_some_and(|position| circle.contains(position)) {
             seqs.push(seq);

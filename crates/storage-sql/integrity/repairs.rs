@@ -16,6 +16,7 @@ use crate::{
         map, months,
         originals::recount_stored_bytes,
         queue::replace_job,
+        regions,
         schema::{image_vectors, images, renditions},
         statement,
         text::{add_text, forget_words, remove_text},
@@ -48,7 +49,8 @@ pub(super) fn repair(
         StoreRule::PhotoFileHasImage => files::link_photo_file(c, row),
         StoreRule::DeletedWithFiles => files::clear_mark(c, row),
         StoreRule::FolderBytes => files::add_up(c, row),
-        StoreRule::AlbumCopies => copy_to_albums(c, row),
+        StoreRule::AlbumCopies => copy_capture_time(c, row),
+        StoreRule::Regions => regions::update(c, row),
         StoreRule::PlaceIndex => index_place(c, row),
         StoreRule::MapPoint => map::update(c, row),
         StoreRule::MapCells => map::rebuild_cells(c, row),
@@ -84,20 +86,35 @@ fn count_images(c: &mut SqlConnection, account: i64) -> Result<(), SqlError> {
     Ok(())
 }
 
-fn copy_to_albums(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
-    // Only an image that has been ready can be in an album.
-    statement(
-        "DELETE FROM album_images WHERE image_seq = $1
-            AND EXISTS (SELECT 1 FROM images WHERE seq = $1 AND captured_at_ms IS NULL)",
-    )
-    .bind::<BigInt, _>(seq)
-    .execute(c)?;
-    statement(
-        "UPDATE album_images SET captured_at_ms = images.captured_at_ms, live = images.live
-        FROM images WHERE images.seq = album_images.image_seq AND album_images.image_seq = $1",
-    )
-    .bind::<BigInt, _>(seq)
-    .execute(c)?;
+macro_rules! copy_again {
+    ($table:literal) => {
+        (
+            // Only an image that has been ready can be in an album or have a facet.
+            concat!(
+                "DELETE FROM ",
+                $table,
+                " WHERE image_seq = $1
+                    AND EXISTS (SELECT 1 FROM images WHERE seq = $1 AND captured_at_ms IS NULL)"
+            ),
+            concat!(
+                "UPDATE ",
+                $table,
+                " SET captured_at_ms = images.captured_at_ms, live = images.live
+                FROM images WHERE images.seq = ",
+                $table,
+                ".image_seq AND ",
+                $table,
+                ".image_seq = $1"
+            ),
+        )
+    };
+}
+
+fn copy_capture_time(c: &mut SqlConnection, seq: i64) -> Result<(), SqlError> {
+    for (delete, update) in [copy_again!("album_images"), copy_again!("image_facets")] {
+        statement(delete).bind::<BigInt, _>(seq).execute(c)?;
+        statement(update).bind::<BigInt, _>(seq).execute(c)?;
+    }
     Ok(())
 }
 

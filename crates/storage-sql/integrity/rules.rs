@@ -16,6 +16,7 @@ use crate::{
     sql::{
         map, months,
         originals::WRONG_STORED_BYTES,
+        regions,
         schema::{accounts, images},
         statement,
         text::outdated_words,
@@ -35,8 +36,8 @@ enum Find {
     Rows(&'static str),
     /// Words are compared by the program.
     Words,
-    /// Points of the map are computed by the program.
-    MapPoints,
+    /// The images that break the rule are found by the program.
+    Images(fn(&mut SqlConnection, i64, i64) -> Result<Vec<i64>, SqlError>),
     /// Squares of the map are added up by the program.
     MapCells,
 }
@@ -111,8 +112,9 @@ const fn query(rule: StoreRule) -> RuleQuery {
         StoreRule::ImageCount => (ACCOUNTS, Find::Rows(IMAGE_COUNT)),
         StoreRule::TimelineMonths => (ACCOUNTS, Find::Rows(months::WRONG_MONTHS)),
         StoreRule::AlbumCopies => (IMAGES, Find::Rows(ALBUM_COPIES)),
+        StoreRule::Regions => (IMAGES, Find::Images(regions::wrong)),
         StoreRule::PlaceIndex => (IMAGES, Find::Rows(PLACE_INDEX)),
-        StoreRule::MapPoint => (IMAGES, Find::MapPoints),
+        StoreRule::MapPoint => (IMAGES, Find::Images(map::wrong_points)),
         StoreRule::MapCells => (ACCOUNTS, Find::MapCells),
         StoreRule::WordIndex => (IMAGES, Find::Words),
         StoreRule::WordsHaveImage => (range!("indexed_words", "image_seq"), Find::Rows(WORDS_HAVE_IMAGE)),
@@ -181,6 +183,9 @@ const ALBUM_COPIES: &str = images_with!(
     "EXISTS (
         SELECT 1 FROM album_images AS m
         WHERE m.image_seq = i.seq AND (i.captured_at_ms IS NULL OR m.captured_at_ms <> i.captured_at_ms OR m.live <> i.live)
+    ) OR EXISTS (
+        SELECT 1 FROM image_facets AS f
+        WHERE f.image_seq = i.seq AND (i.captured_at_ms IS NULL OR f.captured_at_ms <> i.captured_at_ms OR f.live <> i.live)
     )"
 );
 
@@ -234,9 +239,9 @@ pub(super) fn check(
             };
             outdated_words(c, after, last)?.into_iter().map(image).collect()
         }
-        Find::MapPoints => {
+        Find::Images(wrong) => {
             let image = |seq| Found { key: seq, image: Some(seq), detail: None };
-            map::wrong_points(c, after, last)?.into_iter().map(image).collect()
+            wrong(c, after, last)?.into_iter().map(image).collect()
         }
         Find::MapCells => {
             let account = |(id, email)| Found { key: id, image: None, detail: email };

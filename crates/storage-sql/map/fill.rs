@@ -1,15 +1,12 @@
 //! Adds the images that are older than the map.
 
-use std::collections::BTreeSet;
-
-use diesel::{QueryableByName, prelude::*, sql_types::BigInt};
+use diesel::{QueryableByName, RunQueryDsl, sql_types::BigInt};
 
 use super::update;
 use crate::{
-    Lock, SqlConnection,
+    SqlConnection,
     error::SqlError,
-    lock,
-    sql::{schema::images, statement},
+    sql::{batch, statement},
 };
 
 #[derive(QueryableByName)]
@@ -28,25 +25,12 @@ pub(super) fn is_complete(c: &mut SqlConnection) -> Result<bool, SqlError> {
     Ok(below(c)? <= 0)
 }
 
-/// Adds a batch of images, the newest additions first, because these are shown more often.
+/// Adds a batch of images.
 pub(super) fn fill(c: &mut SqlConnection, max: u32) -> Result<u32, SqlError> {
     let below = below(c)?;
-    let batch: Vec<(i64, i64)> = images::table
-        .filter(images::seq.lt(below))
-        .order(images::seq.desc())
-        .limit(i64::from(max))
-        .select((images::seq, images::account_id))
-        .load(c)?;
-    let accounts: BTreeSet<i64> = batch.iter().map(|(_, account)| *account).collect();
-    for account in accounts {
-        lock::take(c, Lock::Account(account))?;
-    }
-    for (seq, _) in &batch {
-        update(c, *seq)?;
-    }
-    let next = batch.last().map_or(0, |(seq, _)| *seq);
+    let (count, next) = batch::update_images(c, below, max, update)?;
     statement("UPDATE map_fill SET below_seq = $1 WHERE below_seq > $1")
         .bind::<BigInt, _>(next)
         .execute(c)?;
-    Ok(u32::try_from(batch.len()).unwrap_or(u32::MAX))
+    Ok(count)
 }

@@ -1,5 +1,7 @@
+mod assertions;
 mod clients;
 mod codes;
+mod edits;
 mod holder;
 mod refresh;
 mod row;
@@ -10,17 +12,22 @@ pub(crate) use codes::delete_unredeemed as delete_unredeemed_codes;
 pub(crate) use row::revoke_all_of as revoke_all_grants;
 
 use async_trait::async_trait;
+use domain::AccountId;
 use oauth_core::{
     Client, ClientStore, CodeStatus, Connection, GrantKey, GrantStore, Grants, NewClient, NewCode,
-    Redemption, Rotation, StoreError, StoredGrant, Sweep, UnixMillis,
+    Redemption, Rotation, StoreError, StoredGrant, Sweep, UnixMillis, UsedAssertion,
 };
-use storage::{GrantHolder, GrantHolderStore, StorageError};
+use storage::{GrantEdits, GrantHolder, GrantHolderStore, StorageError};
 
 use crate::{Lock, SqlStore};
 
 operations! {
     impl GrantHolderStore {
         query_inline grant_holder(grant_id: &str) -> Option<GrantHolder> = holder::of;
+        query grant_edits(grant_id: &str) -> Option<GrantEdits> = edits::of;
+        write(Lock::Nothing) set_grant_edits(account: AccountId, grant_id: &str, allowed: bool) -> bool
+            = edits::set;
+        query grants_with_edits(account: AccountId) -> Vec<String> = edits::of_account;
     }
 }
 
@@ -41,6 +48,10 @@ impl ClientStore for SqlStore {
     async fn client(&self, id: &str) -> Result<Option<Client>, StoreError> {
         let id = id.to_owned();
         self.query_inline(move |c| clients::by_id(c, &id)).await.map_err(store_error)
+    }
+
+    async fn record_assertion(&self, used: UsedAssertion) -> Result<bool, StoreError> {
+        self.write(Lock::Nothing, move |c| assertions::record(c, used)).await.map_err(store_error)
     }
 }
 

@@ -27,7 +27,12 @@ DELETE FROM oauth_clients WHERE seq IN (
     ORDER BY registered_last_at_ms LIMIT $2
 )";
 
-/// Deletes a batch of expired codes and grants, then of clients without grants.
+const EXPIRED_ASSERTIONS: &str = "
+DELETE FROM oauth_assertions WHERE hash IN (
+    SELECT hash FROM oauth_assertions WHERE expires_at_ms < $1 ORDER BY expires_at_ms LIMIT $2
+)";
+
+/// Deletes a batch of expired codes and grants, then of clients without grants, and of expired assertions.
 pub(super) fn sweep(c: &mut SqlConnection, sweep: &Sweep) -> Result<u64, SqlError> {
     let mut delete = |delete: &'static str, before: UnixMillis| -> Result<u64, SqlError> {
         let deleted = statement(delete)
@@ -39,5 +44,6 @@ pub(super) fn sweep(c: &mut SqlConnection, sweep: &Sweep) -> Result<u64, SqlErro
     let codes = delete(UNREDEEMED, sweep.codes_before)?;
     let grants = delete(ENDED, sweep.grants_before)?;
     let clients = delete(UNUSED, sweep.clients_before)?;
-    Ok(codes.saturating_add(grants).saturating_add(clients))
+    let assertions = delete(EXPIRED_ASSERTIONS, sweep.assertions_before)?;
+    Ok([codes, grants, clients, assertions].into_iter().fold(0, u64::saturating_add))
 }

@@ -44,6 +44,7 @@ pub(crate) fn add(c: &mut SqlConnection, image: &NewImage) -> Result<AddOutcome,
             images::modified_at_ms.eq(image.modified_at.map(Timestamp::millis)),
             images::added_at_ms.eq(image.added_at.millis()),
             images::file_name.eq(image.file_name.as_deref()),
+            images::deleted_at_ms.eq(image.is_deleted.then_some(image.added_at.millis())),
         ))
         .returning(images::seq)
         .get_result(c)?;

@@ -1,6 +1,6 @@
 use diesel::prelude::*;
 use domain::{Metadata, PhotoDetails, Timestamp};
-use storage::{BlobKind, EditableImage, IndexedImage, JobId};
+use storage::{BlobKind, EditableImage, IndexedImage, JobId, NameKind};
 
 use super::jobs::lock_leased_image;
 use crate::{
@@ -14,6 +14,7 @@ use crate::{
         edits::{CaptureColumns, with_corrections},
         image_change::change_indexed,
         image_rows::DetailsRow,
+        marks::{self, MarkedImage},
         rendition_queue, renditions,
         schema::{images, index_jobs},
         stages::requeue_image,
@@ -53,9 +54,18 @@ pub(super) fn complete(
     let shown = with_corrections(c, seq, of_file(indexed))?;
     change_indexed(c, seq, |c| {
         let captured_at_ms = capture_time(c, &image, shown.capture.at)?;
-        store(c, seq, captured_at_ms, indexed, &shown)
+        store(c, seq, captured_at_ms, indexed, &shown)?;
+        let live = images::table.find(seq).select(images::live).get_result(c)?;
+        let marked =
+            MarkedImage { seq, account: image.account_id, captured_at_ms: Some(captured_at_ms), live };
+        let camera = indexed.metadata.details.camera();
+        marks::remember_name(c, image.account_id, NameKind::Camera, camera.as_deref())?;
+        let before = marks::of(c, seq)?;
+        marks::replace(c, marked, &before, &shown.marks)
     })?;
-    if image.decoder_version != Some(i64::from(indexed.decoder_version)) {
+    // Stages look at the picture, which is the same if only the metadata was read again.
+    let is_decoded = !indexed.renditions.is_empty();
+    if is_decoded && image.decoder_version != Some(i64::from(indexed.decoder_version)) {
         requeue_image(c, seq)?;
     }
     let reader = RowReader::new("images", &image.seq);
@@ -80,12 +90,13 @@ fn capture_time(c: &mut SqlConnection, image: &CurrentImage, requested: Timestam
 
 /// The values of the file in the fields that people can correct.
 fn of_file(indexed: &IndexedImage) -> EditableImage {
-    let Metadata { capture, details } = &indexed.metadata;
+    let Metadata { capture, details, marks } = &indexed.metadata;
     EditableImage {
         capture: *capture,
         position: details.position,
         place: indexed.place.clone(),
         description: details.description.clone(),
+        marks: marks.clone(),
     }
 }
 

@@ -14,6 +14,7 @@ use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
+        marks::KeywordsOfImage,
         schema::images,
         statement,
         value::{RowReader, json_array},
@@ -39,6 +40,9 @@ pub(super) struct ImageText {
     place: Option<String>,
     #[diesel(sql_type = Nullable<Text>)]
     file_name: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    #[diesel(select_expression = KeywordsOfImage, select_expression_type = KeywordsOfImage)]
+    keywords: Option<String>,
 }
 
 impl ImageText {
@@ -48,6 +52,7 @@ impl ImageText {
             ocr_text: self.ocr_text.as_deref(),
             place: self.place.as_deref(),
             file_name: self.file_name.as_deref(),
+            keywords: self.keywords.as_deref(),
         }
     }
 }
@@ -60,8 +65,35 @@ struct TextOfAccount {
     text: ImageText,
 }
 
+/// The columns of [`ImageText`] of an image.
+macro_rules! text_columns {
+    ($i:literal) => {
+        concat!(
+            $i,
+            ".seq, ",
+            $i,
+            ".id, ",
+            $i,
+            ".captured_at_ms, ",
+            $i,
+            ".description, ",
+            $i,
+            ".ocr_text, ",
+            $i,
+            ".place, ",
+            $i,
+            ".file_name, (SELECT m.keywords FROM image_marks AS m WHERE m.image_seq = ",
+            $i,
+            ".seq) AS keywords"
+        )
+    };
+}
+pub(super) use text_columns;
+
 const TEXTS_AMONG: &str = concat!(
-    "SELECT i.account_id, i.seq, i.id, i.captured_at_ms, i.description, i.ocr_text, i.place, i.file_name FROM ",
+    "SELECT i.account_id, ",
+    text_columns!("i"),
+    " FROM ",
     integers!("$1"),
     " AS chosen ",
     join_after!("images", "i", "i.seq = chosen.value"),

@@ -9,7 +9,11 @@ use diesel::{
 use storage::MAX_TEXT_MATCHES;
 use words::{EXACT, SAME_STEM};
 
-use super::{add::ImageText, expand::ExpandedWord, scan};
+use super::{
+    add::{ImageText, text_columns},
+    expand::ExpandedWord,
+    scan,
+};
 use crate::{
     SqlConnection,
     error::SqlError,
@@ -87,7 +91,9 @@ fn remaining(pool: &[ImageText]) -> usize {
 
 fn load_texts(c: &mut SqlConnection, seqs: &[i64]) -> Result<Vec<ImageText>, SqlError> {
     Ok(statement(concat!(
-        "SELECT i.seq, i.id, i.captured_at_ms, i.description, i.ocr_text, i.place, i.file_name FROM ",
+        "SELECT ",
+        text_columns!("i"),
+        " FROM ",
         integers!("$1"),
         " AS candidate ",
         join_after!("images", "i", "i.seq = candidate.value")
@@ -173,10 +179,8 @@ fn all_of(words: &[&ExpandedWord], anywhere: bool, min_quality: f32) -> Option<E
 // The index is read first and with a limit, because it finds hits one by one in the order of its keys.
 fn hits_of(newest: &str) -> String {
     format!(
-        "SELECT images.seq, images.id, images.captured_at_ms, images.description, images.ocr_text, images.place,
-            images.file_name
-        FROM ({newest}) AS hit {}
-        WHERE images.seq NOT IN (SELECT value FROM {} AS known) AND ",
+        "SELECT {} FROM ({newest}) AS hit {} WHERE images.seq NOT IN (SELECT value FROM {} AS known) AND ",
+        text_columns!("images"),
         join_after!("images", "images", "images.seq = hit.seq"),
         integers!("$1")
     )

@@ -64,7 +64,11 @@ async fn lists(store: &SharedStore, ann: Viewer) {
     let page = ListQuery { limit: Limit::new(100).unwrap(), ..ListQuery::default() };
     let deep_end = NOW.plus_millis(-950_000_000_000);
     let range = DateRange::new(None, Some(deep_end)).unwrap();
-    let deep = ListQuery { filter: Filter { range, ..Filter::default() }, limit: page.limit };
+    let deep = ListQuery {
+        filter: Filter { range, ..Filter::default() },
+        limit: page.limit,
+        ..ListQuery::default()
+    };
     let huge = Viewer { plan: Plan::Free, free_window: 90_000, ..ann };
     time("page_images, newest 100", |_| store.page_images(ann, &page)).await;
     time("page_images, 100 old ones", |_| store.page_images(ann, &deep)).await;
@@ -92,7 +96,7 @@ async fn places(store: &SharedStore, ann: Viewer) {
             .await;
     }
     let filter = Filter { circle: circle(52.52, 13.4, 10_000.0), ..Filter::default() };
-    let page = ListQuery { limit, filter };
+    let page = ListQuery { limit, filter, ..ListQuery::default() };
     time("page_images, 10 km in Berlin", |_| store.page_images(ann, &page)).await;
 }
 

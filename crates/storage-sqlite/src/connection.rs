@@ -69,8 +69,8 @@ fn configure(c: &mut SqliteConnection, role: ConnectionRole, durability: Durabil
     match role {
         ConnectionRole::Writer => Ok(()),
         // mmap pays off for scans only: a connection maps the file again after every commit, which costs a look-up
-        // more than it saves.
-        ConnectionRole::Reader => c.batch_execute("PRAGMA query_only = ON; PRAGMA mmap_size = 268435456"),
+        // more than it saves. 2 GB is SQLite's maximum. What is mapped is the system's cache of the file, and not memory of its own.
+        ConnectionRole::Reader => c.batch_execute("PRAGMA query_only = ON; PRAGMA mmap_size = 2147418112"),
         ConnectionRole::InlineReader => c.batch_execute("PRAGMA query_only = ON; PRAGMA busy_timeout = 0"),
     }
 }

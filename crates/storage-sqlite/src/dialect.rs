@@ -39,6 +39,13 @@ macro_rules! strings {
     };
 }
 
+/// A table of the pairs of strings in a JSON array, with the columns `first` and `second`.
+macro_rules! string_pairs {
+    ($json:literal) => {
+        concat!("(SELECT value ->> 0 AS first, value ->> 1 AS second FROM json_each(", $json, "))")
+    };
+}
+
 /// A table of the pairs of a string and an integer in a JSON array, with the columns `name` and `number`.
 macro_rules! named_integers {
     ($json:literal) => {

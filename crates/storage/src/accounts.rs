@@ -154,6 +154,9 @@ pub trait AccountStore: Send + Sync + 'static {
     /// The holder of an unrevoked key.
     async fn key_holder(&self, hash: &KeyHash) -> Result<Option<KeyHolder>, StorageError>;
 
+    /// The name of an API key or sync password.
+    async fn key_name(&self, key: KeyId) -> Result<Option<KeyName>, StorageError>;
+
     /// Records the use of a key.
     async fn touch_key(&self, key: KeyId, at: Timestamp) -> Result<(), StorageError>;
 }

@@ -1,7 +1,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use domain::{CaptureTime, DateRange, EditId, EditedField, ImageId, Position, Selection};
+use domain::{
+    AccountId, CaptureTime, DateRange, EditId, EditedField, ImageId, Marks, Position, Selection, Timestamp,
+};
 
 use crate::{Lookup, StorageError, Viewer};
 
@@ -14,6 +16,7 @@ pub struct EditableImage {
     /// The name of the place.
     pub place: Option<String>,
     pub description: Option<String>,
+    pub marks: Marks,
 }
 
 /// New values of an image; `None` keeps the present one.
@@ -23,6 +26,7 @@ pub struct ImageChange {
     /// The capture time. Its source is ignored.
     pub time: Option<ChangedTime>,
     pub place: Option<ChangedPlace>,
+    pub marks: Option<Marks>,
 }
 
 /// A new capture time.
@@ -47,6 +51,8 @@ pub struct ChangedPlace {
 pub struct ImageToChange {
     /// Its present values.
     pub present: EditableImage,
+    /// The values from its file and sidecars.
+    pub of_file: EditableImage,
     /// Its capture time without a time zone that was derived from a corrected position.
     pub time_without_place: CaptureTime,
 }
@@ -55,11 +61,22 @@ pub struct ImageToChange {
 /// function must return the same result each time, because the store may retry an operation.
 pub type ChangeImage = Arc<dyn Fn(&ImageToChange) -> Option<ImageChange> + Send + Sync>;
 
-/// The images that one call of `edit_images` changes. An edit of many images takes several calls.
+/// One correction of one or many images. It may take several calls, which all have the same id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    pub id: EditId,
+    pub at: Timestamp,
+    /// The name of the app or key that makes it; `None` for the person.
+    pub author: Option<String>,
+}
+
+/// The images that one call of `edit_images` changes.
 #[derive(Debug, Clone)]
 pub enum ImagesToEdit {
+    /// All images with these ids, which are distinct. If one of them is not visible, no image changes.
+    Every(Vec<ImageId>),
     /// The visible images with these ids, which are distinct.
-    Ids(Vec<ImageId>),
+    Visible(Vec<ImageId>),
     /// The first visible images with a capture time in a range.
     Range {
         range: DateRange,
@@ -74,14 +91,37 @@ pub enum ImagesToEdit {
 }
 
 /// The result of one call of `edit_images`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct EditedImages {
-    /// How many images changed.
-    pub changed: u32,
+    /// The images that changed, with the values before and after.
+    pub changed: Vec<(ImageId, EditableImage, EditableImage)>,
     /// How many images could not be changed because [`ChangeImage`] returned `None`.
     pub refused: u32,
     /// The rest of the range; `None` when nothing is left.
     pub rest: Option<DateRange>,
+}
+
+/// A correction in the list of an account's corrections.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedEdit {
+    pub edit: Edit,
+    /// The corrected fields.
+    pub fields: Vec<EditedField>,
+    /// How many images have it and can be undone; 0 if it was undone.
+    pub images: u32,
+}
+
+/// How far undoing an edit has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct UndoCursor(pub i64);
+
+/// The outcome of one step of undoing an edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UndoStep {
+    /// Number of images that the step changed.
+    pub undone: u32,
+    /// Where to continue; `None` when the edit is undone.
+    pub next: Option<UndoCursor>,
 }
 
 /// The corrections of an image.
@@ -91,7 +131,7 @@ pub struct ImageEdits {
     pub fields: Vec<EditedField>,
     /// The values from its file and sidecars.
     pub of_file: EditableImage,
-    /// The last edit, which can be undone.
+    /// The last edit that was not undone.
     pub last: Option<EditId>,
 }
 
@@ -102,14 +142,16 @@ pub struct ImageEdits {
 #[async_trait]
 pub trait EditStore: Send + Sync + 'static {
     /// Changes images that are visible to the viewer. A value that an image already has is not a change. One edit
-    /// changes the capture time of an image only once, so a repeated call does not shift it twice.
+    /// changes the capture time of an image only once, so a repeated call does not shift it twice. With `is_trial`,
+    /// returns the changes without making them.
     async fn edit_images(
         &self,
         viewer: Viewer,
-        edit: &EditId,
+        edit: &Edit,
         images: ImagesToEdit,
         change: ChangeImage,
-    ) -> Result<EditedImages, StorageError>;
+        is_trial: bool,
+    ) -> Result<Lookup<EditedImages>, StorageError>;
 
     /// The present values of a visible image, and its corrections; `None` instead of the corrections if it has none.
     async fn image_edits(
@@ -118,15 +160,25 @@ pub trait EditStore: Send + Sync + 'static {
         id: &ImageId,
     ) -> Result<Lookup<(EditableImage, Option<ImageEdits>)>, StorageError>;
 
-    /// Sets fields of a visible image back to the values of its file.
-    async fn revert_fields(
+    /// Sets up to `max` images of an account, deleted ones included, back to the values that they had before the edit.
+    /// A field that was changed again later stays as it is.
+    async fn undo_edit(
         &self,
         viewer: Viewer,
-        id: &ImageId,
-        fields: &[EditedField],
-    ) -> Result<Lookup<()>, StorageError>;
+        edit: &EditId,
+        cursor: UndoCursor,
+        max: u32,
+    ) -> Result<UndoStep, StorageError>;
 
-    /// Sets up to `max` images of an account, deleted ones included, back to the values that they had before the edit.
-    /// Returns their number, 0 when none is left. An image that a later edit or revert changed stays as it is.
-    async fn undo_edit(&self, viewer: Viewer, edit: &EditId, max: u32) -> Result<u32, StorageError>;
+    /// The edits of an account, the latest first: up to `max` from before a time.
+    async fn edits(
+        &self,
+        account: AccountId,
+        before: Timestamp,
+        max: u32,
+    ) -> Result<Vec<ListedEdit>, StorageError>;
+
+    /// Forgets edits from before a time, which can no longer be undone: up to `max` of their images, or when none is left, up
+    /// to `max` edits. Returns how many.
+    async fn forget_edits(&self, before: Timestamp, max: u32) -> Result<u32, StorageError>;
 }

@@ -43,6 +43,7 @@ pub struct FileImage {
     pub is_live: bool,
     /// Whether it is deleted and may still be restored.
     pub is_deleted: bool,
+    pub is_favorite: bool,
 }
 
 /// A folder, or a file with its content.

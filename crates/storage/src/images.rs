@@ -95,6 +95,17 @@ pub struct ExportedImage {
     pub edits: Option<ImageEdits>,
 }
 
+/// A kind of names that filter images.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameKind {
+    Camera,
+    /// The nearest city and country.
+    Place,
+    Keyword,
+    /// A region with its country, such as `Bavaria, Germany`, or a country.
+    Region,
+}
+
 /// Images as viewers see them.
 ///
 /// An image is visible when it is ready, not deleted, inside the free window of its account, and the account exists.
@@ -121,9 +132,33 @@ pub trait ImageStore: Send + Sync + 'static {
         limit: Limit,
     ) -> Result<Vec<FoundImage>, StorageError>;
 
-    /// The names of the cameras of the viewer's images, the camera of the newest image first. If the account has more
-    /// than `max` cameras, only the first ones by name are considered.
-    async fn cameras(&self, viewer: Viewer, max: u32) -> Result<Vec<String>, StorageError>;
+    /// Up to `max` names of a kind that images of an account have, or had before they were deleted, in alphabetical order.
+    async fn known_names(
+        &self,
+        account: AccountId,
+        kind: NameKind,
+        max: u32,
+    ) -> Result<Vec<String>, StorageError>;
+
+    /// Up to `max` keywords, places and regions that images of an account have, or had before they were deleted, with one of these
+    /// folded texts, each once and in alphabetical order. Keywords have it as a whole (`words::fold`), places and regions as their
+    /// first parts (`words::fold_parts`): `lisbon` names `Lisbon, Portugal`.
+    async fn names_like(
+        &self,
+        account: AccountId,
+        kinds: &[NameKind],
+        folded: &[String],
+        max: u32,
+    ) -> Result<Vec<(NameKind, String)>, StorageError>;
+
+    /// The names of a kind that the viewer's images have, that of the newest image first. If the account has more than `max`,
+    /// only the first ones in alphabetical order are considered.
+    async fn names(&self, viewer: Viewer, kind: NameKind, max: u32) -> Result<Vec<String>, StorageError>;
+
+    /// Checks up to `max` images whose regions may be missing, or are from an older version of the bundled data, and stores
+    /// those that differ. Returns how many were checked, 0 when none is left. The next call resumes there, in this process or
+    /// a later one.
+    async fn fill_regions(&self, max: u32) -> Result<u32, StorageError>;
 
     /// The images that match words, ordered by tier, then strength, then newest first: up to `max`, and at most
     /// [`MAX_TEXT_MATCHES`].

@@ -26,6 +26,8 @@ pub struct NewImage {
     pub sidecars_if_missing: Vec<Sidecar>,
     /// What happens to an image with these bytes that its owner deleted.
     pub restore_deleted: RestoreDeleted,
+    /// Whether a new image is deleted from the start, at `added_at`, so that its owner can restore it.
+    pub is_deleted: bool,
     /// Maximum number of bytes that the account may store; `None` for no limit. It applies to new originals only.
     pub quota_bytes: Option<u64>,
 }

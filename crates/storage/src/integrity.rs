@@ -39,8 +39,11 @@ pub enum StoreRule {
     DeletedWithFiles,
     /// The sum of bytes of a folder in the tree is right.
     FolderBytes,
-    /// The copies of an image's capture time and visibility in albums are right.
+    /// The copies of an image's capture time and visibility in albums and facets are right.
     AlbumCopies,
+    /// The regions of an image are those of its place and position. Images that
+    /// [`fill_regions`](crate::ImageStore::fill_regions) has yet to check are left out.
+    Regions,
     /// The place index has exactly the ready images with a position.
     PlaceIndex,
     /// The map has exactly the live images with a position. Those that [`fill_map`](crate::MapStore::fill_map) has yet to
@@ -58,7 +61,7 @@ pub enum StoreRule {
 
 impl StoreRule {
     /// All rules that always hold, in an order in which repairs of the first ones make those of the later ones possible.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::OriginalIsKept,
         Self::PartialOriginalIsKept,
         Self::RenditionsAreKept,
@@ -76,6 +79,7 @@ impl StoreRule {
         Self::DeletedWithFiles,
         Self::FolderBytes,
         Self::AlbumCopies,
+        Self::Regions,
         Self::PlaceIndex,
         Self::MapPoint,
         Self::MapCells,

@@ -62,8 +62,8 @@ pub use copy::{
 };
 pub use domain::BlobKind;
 pub use edits::{
-    ChangeImage, ChangedPlace, ChangedTime, EditStore, EditableImage, EditedImages, ImageChange, ImageEdits,
-    ImageToChange, ImagesToEdit,
+    ChangeImage, ChangedPlace, ChangedTime, Edit, EditStore, EditableImage, EditedImages, ImageChange,
+    ImageEdits, ImageToChange, ImagesToEdit, ListedEdit, UndoCursor, UndoStep,
 };
 pub use error::StorageError;
 pub use file_rules::{LockPosition, LockedAction, exceeds_quota};
@@ -73,10 +73,10 @@ pub use files::{
     MAX_COPIED_FILES, MAX_COPIED_SIDECAR_BYTES, MAX_EMPTY_FILES, MAX_FILE_LOCKS, MAX_FILES_PER_PHOTO,
     NewFile, NewFileContent, PairedKind, RecentFiles,
 };
-pub use grants::{GrantHolder, GrantHolderStore};
+pub use grants::{GrantEdits, GrantHolder, GrantHolderStore};
 pub use images::{
-    ExportedImage, FoundImage, ImageKey, ImageStore, MAX_TEXT_MATCHES, RenditionSource, StoredRendition,
-    TextColumns, TextMatch, TextTier,
+    ExportedImage, FoundImage, ImageKey, ImageStore, MAX_TEXT_MATCHES, NameKind, RenditionSource,
+    StoredRendition, TextColumns, TextMatch, TextTier,
 };
 pub use index_queue::{
     AddOutcome, DecodedPicture, ExistingImage, FailedImage, ImageState, IndexJob, IndexQueue, IndexedImage,

@@ -8,11 +8,13 @@
 //! The most common change is a new endpoint of the image API: a row in `images_api::ROUTES`, a handler that returns
 //! `Result<Reply, ApiError>`, and its description in `images_api::openapi`. For a new MCP tool see `mcp::tools`.
 
+mod domain_proof;
 mod health;
 mod images_api;
 mod links;
 mod mcp;
 mod oauth;
+mod photo_change;
 mod signed_images;
 
 use std::{net::IpAddr, sync::Arc};
@@ -42,10 +44,12 @@ pub struct Api {
     mcp: mcp::Servers,
     authorization: Arc<Authorization>,
     metadata: MetadataDocuments,
+    openai_challenge: Option<String>,
 }
 
 impl Api {
-    /// The interfaces of a library. Image URLs are signed with a key derived from `secret`.
+    /// The interfaces of a library. Image URLs are signed with a key derived from `secret`. OpenAI's directory of apps
+    /// verifies the domain by `openai_challenge`.
     ///
     /// # Errors
     /// [`BuildError`]: the routes of the image API or the tools of MCP contradict each other.
@@ -54,6 +58,7 @@ impl Api {
         secret: &Secret,
         base_url: BaseUrl,
         authorization: Arc<Authorization>,
+        openai_challenge: Option<String>,
     ) -> Result<Self, BuildError> {
         Ok(Self {
             library,
@@ -63,6 +68,7 @@ impl Api {
             metadata: MetadataDocuments::new(&authorization.server),
             base_url,
             authorization,
+            openai_challenge,
         })
     }
 
@@ -99,6 +105,7 @@ pub async fn handle(api: &Arc<Api>, parts: &Parts, body: RequestBody, address: I
         path if images_api::is_path(path) => images_api::handle(api, parts, body).await,
         path if path.starts_with(mcp::PREFIX) => mcp::handle(api, parts, body, address).await,
         path if path.starts_with(OAUTH_PREFIX) => oauth::handle(api, parts, body, address).await,
+        path if domain_proof::is_path(path) => domain_proof::handle(api.openai_challenge.as_deref(), parts),
         path if is_discovery(path) => api.metadata.respond(parts).map_or_else(not_found, oauth::reply),
         path if is_health_check(path) => match parts.method {
             Method::GET | Method::HEAD => health::handle(&api.library, path).await,

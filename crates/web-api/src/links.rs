@@ -39,6 +39,11 @@ impl<'a> Links<'a> {
 }
 
 /// The page that explains how to set up photo sync.
+/// The page of the connected apps.
+pub(crate) fn apps_url(base_url: &BaseUrl) -> String {
+    format!("{}/account/apps", base_url.as_str())
+}
+
 pub(crate) fn install_url(base_url: &BaseUrl) -> String {
     format!("{}/account/sync", base_url.as_str())
 }

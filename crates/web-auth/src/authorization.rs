@@ -4,7 +4,7 @@ use client_documents::HttpClientDocuments;
 use http_server::BaseUrl;
 use keys::Secret;
 use library::Library;
-use oauth_core::{AuthorizationServer, ClientDocuments as _, ClientUrl, ProtectedResource};
+use oauth_core::{AuthorizationServer, ClientDocuments as _, ClientUrl, ProtectedResource, ServiceLinks};
 
 use crate::{
     configuration::configuration,
@@ -25,6 +25,8 @@ pub struct AuthorizationOptions {
     pub limits: OAuthLimits,
     /// How client ID metadata documents are fetched; `None` rejects such clients.
     pub client_documents: Option<client_documents::Options>,
+    /// Pages about the service, shown on the consent form.
+    pub links: ServiceLinks,
 }
 
 /// The service cannot be built: its routes, tools or the configuration of its authorization server are inconsistent.
@@ -50,7 +52,8 @@ impl Authorization {
         options: &AuthorizationOptions,
     ) -> Result<Self, BuildError> {
         let failed = |error: &dyn std::fmt::Display| BuildError(format!("the authorization server: {error}"));
-        let config = configuration(&options.base_url).map_err(|error| failed(&error))?;
+        let config =
+            configuration(&options.base_url, options.links.clone()).map_err(|error| failed(&error))?;
         let keys = library.accounts.signing_keys(secret.clone());
         let monotonic = library.clone();
         let client_documents = options.client_documents.clone().map(|options| {

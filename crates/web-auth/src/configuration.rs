@@ -1,5 +1,5 @@
 use library::TOKEN_LIFETIMES;
-use oauth_core::{Config, ConfigError, Endpoints};
+use oauth_core::{Config, ConfigError, Endpoints, ServiceLinks};
 
 use crate::{mcp_resource::McpResource, paths::OAUTH_PREFIX};
 use http_server::BaseUrl;
@@ -11,7 +11,7 @@ pub fn issuer(base_url: &BaseUrl) -> String {
 
 /// The configuration of the authorization server: it has an [`issuer`], its resources are the MCP
 /// servers.
-pub(crate) fn configuration(base_url: &BaseUrl) -> Result<Config, ConfigError> {
+pub(crate) fn configuration(base_url: &BaseUrl, links: ServiceLinks) -> Result<Config, ConfigError> {
     let resources = McpResource::ALL.into_iter().map(|mcp| mcp.protected(base_url)).collect();
     Config::new(
         issuer(base_url),
@@ -24,7 +24,8 @@ pub(crate) fn configuration(base_url: &BaseUrl) -> Result<Config, ConfigError> {
         },
         resources,
         TOKEN_LIFETIMES,
-    )
+    )?
+    .with_links(links)
 }
 
 fn endpoint(base_url: &BaseUrl, name: &str) -> String {
@@ -38,7 +39,7 @@ mod tests {
     #[test]
     fn the_configuration_is_valid() {
         for base_url in ["http://127.0.0.1:8080", "https://photos.example.org"] {
-            let config = configuration(&BaseUrl::parse(base_url).unwrap()).unwrap();
+            let config = configuration(&BaseUrl::parse(base_url).unwrap(), ServiceLinks::default()).unwrap();
             assert_eq!(config.issuer(), format!("{base_url}/api"));
         }
     }

@@ -26,6 +26,7 @@ pub use authorization::{Authorization, AuthorizationOptions, BuildError};
 pub use browser::{SESSION_COOKIE, is_same_origin, session_token};
 pub use configuration::issuer;
 pub use mcp_resource::{McpResource, mcp_url};
+pub use oauth_core::ServiceLinks;
 pub use paths::{AUTHORIZE_PATH, LOGIN_PAGE_PREFIX, OAUTH_PREFIX};
 pub use rate_limits::{OAuthLimits, RateLimit, RateLimits};
 pub use rendition_reply::{rendition_file, rendition_reply};

@@ -81,6 +81,13 @@ impl McpResource {
         matches!(self, Self::V1 | Self::V2)
     }
 
+    /// Whether these scopes are those of a resource with the tools that edit the details of photos.
+    pub fn scopes_have_edits(scopes: &[String]) -> bool {
+        Self::ALL
+            .into_iter()
+            .any(|resource| resource.has_albums() && scopes.iter().any(|scope| scope == resource.scope()))
+    }
+
     /// Whether tools declare an `outputSchema` and return `structuredContent`.
     pub const fn is_structured(self) -> bool {
         matches!(self, Self::V2)

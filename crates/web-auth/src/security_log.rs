@@ -7,6 +7,7 @@
 use std::net::IpAddr;
 
 use domain::AccountId;
+use oauth_core::AssertionRefused;
 
 /// The log target, for filters such as `RUST_LOG=security=info`.
 const TARGET: &str = "security";
@@ -90,6 +91,19 @@ pub fn client_document_refused(address: IpAddr, client_id: &str, reason: &str) {
         client_id,
         reason,
         "client ID metadata document rejected"
+    );
+}
+
+/// A client's assertion at the token or revocation endpoint was rejected.
+pub fn client_assertion_refused(address: IpAddr, client_id: Option<&str>, refused: &AssertionRefused) {
+    let client_id = client_id.map(truncate);
+    tracing::info!(
+        target: TARGET,
+        event = "client_assertion_refused",
+        %address,
+        client_id,
+        reason = %refused,
+        "client assertion rejected"
     );
 }
 

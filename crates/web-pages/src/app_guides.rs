@@ -258,6 +258,37 @@ access to the photos and albums of its owner until it is revoked. For example, f
 ```sh
 claude mcp add --transport http photos https://photos.example.org/api/mcp/v1 --header \"Authorization: Bearer KEY\"
 ```
+
+## Directories of apps
+
+A directory shows a server to everyone who uses its apps. Your own library needs none: the steps above are enough. If you host a
+library for other people, this is what the directories of Claude and OpenAI ask for:
+
+| asked for | Claude | OpenAI | how |
+|---|---|---|---|
+| a public address with https | yes | yes | `--base-url`, with `--acme` or a reverse proxy |
+| OAuth | yes | yes | nothing to do; ChatGPT identifies itself by a document and signs its requests |
+| tools with a title and hints, and names of at most 64 characters | yes | yes | nothing to do: [mcp.md](mcp.md) lists the tools |
+| privacy policy, terms of service, support page | yes | yes | `--policy-url`, `--terms-url`, `--support-url` |
+| proof of the domain | no | yes | `--openai-apps-challenge TOKEN`, with the token that OpenAI shows |
+| example prompts | three | starter prompts | see below |
+| screenshots of the app | yes | yes | ask an app to show pictures, and cut out what the library shows |
+| an account for reviewers | yes | yes | `server account create`, with photos that anyone may see |
+
+The consent page links to the three pages. They are also in the metadata of the authorization server, as `op_policy_uri`, `op_tos_uri` and
+`service_documentation`. Example prompts:
+
+- Show me my photos of boats from last summer.
+- Which photo has the receipt from the hardware store, and what was the total?
+- Put the best garden photos of this spring into an album called Garden.
+
+The [MCP registry](https://modelcontextprotocol.io/registry) lists servers for all apps. The command below prints its file
+`server.json`, in which the host is a variable, so that the entry also describes libraries that others host. The name in it begins with
+your domain in reverse. `mcp-publisher` publishes the file after a proof of the domain.
+
+```sh
+server mcp-config registry --base-url https://photos.example.org > server.json
+```
 ";
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ use crate::{
     return_to::ReturnTo,
     session::{session, session_token},
     sign_out_button::sign_out_button,
+    theme::Theme,
 };
 
 /// The purpose that the token of the form is bound to, beside the session and the page.
@@ -97,7 +98,8 @@ fn page(site: &Site, headers: &HeaderMap, session: &SessionHolder, here: &str, f
         }
         (sign_out_button(forms, &session_token, here, "Use another account"))
     };
-    Page { title: "Connect a device", status: StatusCode::OK, form_targets: &[] }.reply(&content)
+    Page { title: "Connect a device", status: StatusCode::OK, form_targets: &[] }
+        .themed(Theme::of(&site.base_url, headers), &content)
 }
 
 /// A form that was sent.
@@ -133,12 +135,21 @@ impl Submission<'_> {
         let unavailable = |error: StorageError| messages::unavailable(&error);
         if library.accounts.confirm_login_flow(self.token, account).await.map_err(unavailable)? {
             security_log::sync_password_changed(self.address, account, "device_allowed");
-            return Ok(connected());
+            return Ok(self.connected());
         }
         // If the person clicked twice, the first click has connected the device.
         let flow = library.accounts.login_flow(self.token).await.map_err(unavailable)?;
         let is_connected = flow.is_some_and(|flow| flow.account == Some(account));
-        if is_connected { Ok(connected()) } else { Err(expired()) }
+        if is_connected { Ok(self.connected()) } else { Err(expired()) }
+    }
+
+    fn connected(&self) -> Reply {
+        let content = html! {
+            p role="status" { "Go back to the app. It finishes the connection by itself within a minute." }
+            p { a href="/account/sync" { "Connected devices and their passwords" } }
+        };
+        Page { title: "The device is connected", status: StatusCode::OK, form_targets: &[] }
+            .themed(Theme::of(&self.site.base_url, self.headers), &content)
     }
 
     async fn deny(&self, session: &SessionHolder) -> Result<Reply, Reply> {
@@ -150,14 +161,6 @@ impl Submission<'_> {
         let text = "The device has no access to your photos. You can close this page.";
         Ok(message(StatusCode::OK, "The device is not connected", text))
     }
-}
-
-fn connected() -> Reply {
-    let content = html! {
-        p role="status" { "Go back to the app. It finishes the connection by itself within a minute." }
-        p { a href="/account/sync" { "Connected devices and their passwords" } }
-    };
-    Page { title: "The device is connected", status: StatusCode::OK, form_targets: &[] }.reply(&content)
 }
 
 fn expired() -> Reply {

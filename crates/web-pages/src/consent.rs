@@ -9,7 +9,7 @@ use keys::{hash_parts, session_hash};
 use library::SessionHolder;
 use maud::{Markup, html};
 use oauth_core::{AllowError, AuthorizationRequest};
-use web_auth::{McpResource, app_name, display_name, security_log};
+use web_auth::{McpResource, ServiceLinks, app_name, display_name, security_log};
 
 use crate::{
     Site,
@@ -19,6 +19,7 @@ use crate::{
     messages::{self, message},
     session::{session, session_token},
     sign_out_button::sign_out_button,
+    theme::Theme,
 };
 
 /// The name of the buttons.
@@ -26,6 +27,8 @@ pub(crate) const DECISION: &str = "decision";
 /// The name of the field with the part of the token that identifies this display of the form. The signature is in the
 /// field that every form has for its token.
 const ATTEMPT: &str = "attempt";
+/// The name of the checkbox that lets the app edit the details of photos.
+const EDITS: &str = "edit_details";
 
 /// What the form is bound to, beside what it shows: the session, and the URL that it posts to.
 fn form_binding(session_token: &str, here: &str) -> [u8; 32] {
@@ -74,8 +77,17 @@ pub(crate) fn page(
                  that “" (request.redirect_host()) "” belongs to the app."
             }
         }
+        @if McpResource::scopes_have_edits(&request.scopes) {
+            label.check {
+                input type="checkbox" name=(EDITS) value="yes" form="consent";
+                span {
+                    "Also let it edit details of your photos: descriptions, dates, places, favourites, ratings, keywords, archive. "
+                    "Every change is listed under your account and can be undone."
+                }
+            }
+        }
         p { "The app never gets your password or your original files. You can disconnect it at any time on your account page." }
-        form method="post" action=(here) {
+        form #consent method="post" action=(here) {
             input type="hidden" name=(CSRF) value=(signature);
             input type="hidden" name=(ATTEMPT) value=(attempt);
             div.buttons {
@@ -84,9 +96,23 @@ pub(crate) fn page(
             }
         }
         (sign_out_button(&site.forms, &session_token, here, "Use another account"))
+        (links(site.authorization.server.config().links()))
     };
     let targets = form_targets(request);
-    Page { title: "Connect an app", status: StatusCode::OK, form_targets: &targets }.reply(&content)
+    Page { title: "Connect an app", status: StatusCode::OK, form_targets: &targets }
+        .themed(Theme::of(&site.base_url, headers), &content)
+}
+
+/// Links to pages about the service. They open beside the form, which would be lost otherwise.
+fn links(links: &ServiceLinks) -> Markup {
+    let mut links = links.iter().peekable();
+    html! {
+        @if links.peek().is_some() {
+            p.hint.links {
+                @for (text, url) in links { a href=(url) target="_blank" rel="noopener noreferrer" { (text) } }
+            }
+        }
+    }
 }
 
 /// The app, identified by the destination of the redirect, the only property that it cannot choose freely.
@@ -135,6 +161,13 @@ pub(crate) async fn submit(
             let subject = session.account.id.0.to_string();
             match server.allow(request, &subject, &attempt).await {
                 Ok(redirect) => {
+                    let allowed =
+                        form.get(EDITS).is_some() && McpResource::scopes_have_edits(&request.scopes);
+                    let (accounts, account) = (&site.library.accounts, session.account.id);
+                    // The same answer gives the same grant, so the person can send the form again.
+                    if let Err(error) = accounts.set_grant_edits(account, &redirect.grant_id, allowed).await {
+                        return messages::unavailable(&error);
+                    }
                     security_log::consent_answered(address, session.account.id, client_id, true);
                     let (kind, name) = (
                         SecurityEventKind::AppConnected,

@@ -87,6 +87,11 @@ pub(crate) fn csrf_field(signer: &FormSigner, parts: &[&[u8]]) -> Markup {
     html! { input type="hidden" name=(CSRF) value=(signer.sign(parts)); }
 }
 
+/// A list of values that fields offer.
+pub(crate) fn datalist<'a>(id: &str, values: impl IntoIterator<Item = &'a String>) -> Markup {
+    html! { datalist id=(id) { @for value in values { option value=(value); } } }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

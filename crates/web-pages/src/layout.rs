@@ -4,16 +4,19 @@
 //! times in the browser's time zone. A section may add a script of its own. The pages of the library load styles, scripts and
 //! images from this service.
 
+mod header;
+mod icons;
 mod library;
 mod time;
 
 use std::sync::LazyLock;
 
 use data_encoding::BASE64;
-use http::{HeaderValue, StatusCode, header};
-use keys::FormSigner;
+use http::{HeaderValue, StatusCode, header as names};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+pub(crate) use header::{PageHeader, SignedInHeader};
+pub(crate) use icons::Icon;
 pub(crate) use library::{LibraryPage, LibraryTab};
 pub(crate) use time::{day, format_wall, minute};
 
@@ -22,10 +25,13 @@ use http_server::{
     response_body::full,
 };
 
-use crate::sign_out_button::sign_out_button;
+use crate::{
+    installed_app::{LOGO, NAME, icon},
+    theme::Theme,
+};
 
 const STYLE: &str = include_str!("layout/style.css");
-const SCRIPT: &str = include_str!("layout/page.js");
+const SCRIPT: &str = concat!(include_str!("layout/page.js"), include_str!("layout/menu.js"));
 
 /// A page without its content.
 pub(crate) struct Page<'a> {
@@ -35,16 +41,6 @@ pub(crate) struct Page<'a> {
     /// Further origins that its forms may lead to, as sources for the Content-Security-Policy. Browsers apply the policy to
     /// the redirects after a form too.
     pub(crate) form_targets: &'a [String],
-}
-
-/// The controls in the header of a page, beside the link to the start page.
-pub(crate) enum PageHeader<'a> {
-    /// None: the page is a step of signing in, or an error.
-    Plain,
-    /// A link to sign in, which leads back to this path.
-    SignedOut { here: &'a str },
-    /// A link to the account and a button to sign out, which leads back to this path.
-    SignedIn { forms: &'a FormSigner, session_token: &'a str, here: &'a str },
 }
 
 /// A link to another page.
@@ -57,8 +53,13 @@ pub(crate) struct Link<'a> {
 impl Page<'_> {
     /// A page with one card: a form or a message.
     pub(crate) fn reply(&self, content: &Markup) -> Reply {
+        self.themed(Theme::System, content)
+    }
+
+    /// As [`reply`](Self::reply), with the colours that the person has chosen.
+    pub(crate) fn themed(&self, theme: Theme, content: &Markup) -> Reply {
         self.framed(
-            &PageHeader::Plain,
+            &PageHeader::Plain(theme),
             &html! {
                 main #content .card {
                     h1 { (self.title) }
@@ -131,19 +132,20 @@ impl Page<'_> {
         let has_script = matches!(header, PageHeader::SignedIn { .. });
         let markup = html! {
             (DOCTYPE)
-            html lang="en" {
+            html lang="en" data-theme=[header.theme().attribute()] {
                 head {
                     meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="color-scheme" content="light dark";
+                    meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover";
+                    (header.theme().meta())
                     title { (self.title) @if self.title != NAME { " · " (NAME) } }
-                    link rel="icon" href="data:,";
+                    (icon())
                     style { (PreEscaped(STYLE)) }
                 }
                 body {
                     a.skip href="#content" { "Skip to content" }
                     (header.markup(None))
                     (main)
+                    (header.dock(None))
                     @if has_script {
                         script { (PreEscaped(SCRIPT)) }
                         @for script in scripts { script { (PreEscaped(script)) } }
@@ -154,13 +156,13 @@ impl Page<'_> {
         let policy = HeaderValue::try_from(self.policy(has_script, scripts));
         let policy = policy.unwrap_or(HeaderValue::from_static(CLOSED_POLICY));
         with_body(self.status, full(markup.into_string()))
-            .with(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"))
-            .with(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
-            .with(header::CONTENT_SECURITY_POLICY, policy)
-            .with(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"))
-            .with(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
+            .with(names::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"))
+            .with(names::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+            .with(names::CONTENT_SECURITY_POLICY, policy)
+            .with(names::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"))
+            .with(names::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
             // Without it browsers send forms with the origin `null`.
-            .with(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"))
+            .with(names::REFERRER_POLICY, HeaderValue::from_static("same-origin"))
     }
 
     fn policy(&self, has_script: bool, scripts: &[&str]) -> String {
@@ -179,45 +181,6 @@ impl Page<'_> {
     }
 }
 
-impl PageHeader<'_> {
-    /// The path of the page, if it is known.
-    fn here(&self) -> &str {
-        match self {
-            Self::Plain => "",
-            Self::SignedOut { here } | Self::SignedIn { here, .. } => here,
-        }
-    }
-
-    fn controls(&self, tab: Option<LibraryTab>) -> Markup {
-        match self {
-            Self::Plain => html! {},
-            Self::SignedOut { here } => html! {
-                nav aria-label="Session" { a href={ "/sign-in?return_to=" (here) } { "Sign in" } }
-            },
-            Self::SignedIn { forms, session_token, here } => html! {
-                (LibraryTab::links(tab))
-                nav aria-label="Session" {
-                    a href="/account" aria-current=[here.starts_with("/account").then_some("true")] { "Account" }
-                    (sign_out_button(forms, session_token, here, "Sign out"))
-                }
-            },
-        }
-    }
-
-    /// The header of a page; `tab` is the part of the library that it belongs to.
-    fn markup(&self, tab: Option<LibraryTab>) -> Markup {
-        html! {
-            header.top {
-                a.brand href="/" {
-                    (logo())
-                    span { (NAME) }
-                }
-                (self.controls(tab))
-            }
-        }
-    }
-}
-
 pub(crate) struct Section {
     /// The id of its element.
     pub(crate) id: &'static str,
@@ -226,10 +189,6 @@ pub(crate) struct Section {
     /// A script of its own, which may send requests to this service.
     pub(crate) script: Option<&'static str>,
 }
-
-/// The name of the service on the pages.
-const NAME: &str = "Photo library";
-
 /// The policy for a page whose own policy is not a valid header value.
 const CLOSED_POLICY: &str = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'";
 
@@ -248,13 +207,23 @@ pub(crate) fn snippet(name: &str, text: &str) -> Markup {
     html! { div.copy data-copy=(name) { pre { code { (text) } } } }
 }
 
-/// The logo: hills under a sun.
+/// What is shown in place of photos or albums: that there are none, and what to do next.
+pub(crate) fn empty_state(icon: Icon, what: &str, next: &Markup) -> Markup {
+    html! {
+        div.empty-state {
+            (icon.markup())
+            p.lead { (what) }
+            (next)
+        }
+    }
+}
+
+/// The logo of the service: the sun over water.
 fn logo() -> Markup {
     html! {
-        svg viewBox="0 0 24 24" aria-hidden="true" {
-            rect x="2.5" y="3.5" width="19" height="17" rx="3" {}
-            circle cx="8.5" cy="9" r="1.75" {}
-            path d="M3 18l5.5-5 3.5 3 4.5-5.5 4.5 5.5" {}
+        svg.logo viewBox="0 0 24 24" aria-hidden="true" {
+            rect width="24" height="24" rx="6" {}
+            path d=(LOGO) {}
         }
     }
 }

@@ -10,17 +10,22 @@
 mod account;
 mod albums;
 mod app_guides;
+mod archive;
 mod assets;
 mod authorize;
+mod choose_theme;
 mod connect_device;
 mod consent;
+mod directories;
 mod error_pages;
 mod form_reader;
 mod form_rejected;
 mod forms;
 mod gallery;
+mod installed_app;
 mod layout;
 mod map;
+mod marks;
 mod messages;
 mod origin;
 mod other_address;
@@ -37,6 +42,7 @@ mod set_up;
 mod sign_in;
 mod sign_out;
 mod sign_out_button;
+mod theme;
 mod tiles;
 mod trash;
 
@@ -53,6 +59,7 @@ use library::Library;
 use web_auth::{AUTHORIZE_PATH, Authorization};
 
 pub use app_guides::{ConnectionGuide, McpApp, UnknownApp, connecting_document};
+pub use directories::registry_entry;
 pub use error_pages::{page_for_error, wants_page};
 pub use other_address::other_address;
 
@@ -84,9 +91,11 @@ pub async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAd
         "/setup" => set_up::handle(site, parts, body, address).await,
         "/sign-in" => sign_in::handle(site, parts, body, address).await,
         paths::SIGN_OUT => sign_out::handle(site, parts, body, address).await,
+        paths::THEME => choose_theme::handle(site, parts, body, address).await,
         AUTHORIZE_PATH => authorize::handle(site, parts, body, address).await,
         path if path.starts_with(assets::PREFIX) => assets::handle(parts).await,
         paths::SEARCH => search::handle(site, parts).await,
+        paths::ARCHIVE => archive::handle(site, parts).await,
         path if trash::is_path(path) => trash::handle(site, parts, body, address).await,
         path if problems::is_path(path) => problems::handle(site, parts, body, address).await,
         path if albums::is_path(path) => albums::handle(site, parts, body, address).await,

@@ -9,10 +9,10 @@ use crate::{layout::LibraryTab, paths, return_to::ReturnTo};
 /// The parameter with the id of an album.
 const ALBUM: &str = "in";
 
-/// The parameter with the address of a search or a map.
+/// The parameter with the address of a search, a map or the archive.
 const BACK: &str = "back";
 
-/// Upper bound on the address of a search or a map, because every photo of a list repeats it.
+/// Upper bound on that address, because every photo of a list repeats it.
 const MAX_BACK_BYTES: usize = 1024;
 
 /// Where a photo was opened. The parameters of an address repeat it on each page and in each form of the photo.
@@ -25,6 +25,8 @@ pub(crate) enum Origin {
     Search(ReturnTo),
     /// A map with this address.
     Map(ReturnTo),
+    /// A page of the archive with this address.
+    Archive(ReturnTo),
 }
 
 impl Origin {
@@ -36,7 +38,7 @@ impl Origin {
         }
     }
 
-    /// The page of a search or a map. Any other address, and one that is too long, is the timeline.
+    /// The page of a search, a map or the archive. Any other address, and one that is too long, is the timeline.
     pub(crate) fn of_page(address: &str) -> Self {
         let back = ReturnTo::parse(Some(address));
         if back.as_str().len() > MAX_BACK_BYTES {
@@ -45,6 +47,7 @@ impl Origin {
         match back.as_str().split('?').next() {
             Some(paths::SEARCH) => Self::Search(back),
             Some(paths::MAP) => Self::Map(back),
+            Some(paths::ARCHIVE) => Self::Archive(back),
             _ => Self::Timeline,
         }
     }
@@ -62,7 +65,7 @@ impl Origin {
             Self::Album(album) => {
                 query.append_pair(ALBUM, album.as_str());
             }
-            Self::Search(back) | Self::Map(back) => {
+            Self::Search(back) | Self::Map(back) | Self::Archive(back) => {
                 query.append_pair(BACK, back.as_str());
             }
         }
@@ -77,7 +80,7 @@ impl Origin {
     pub(crate) const fn album(&self) -> Option<&AlbumId> {
         match self {
             Self::Album(album) => Some(album),
-            Self::Timeline | Self::Search(_) | Self::Map(_) => None,
+            Self::Timeline | Self::Search(_) | Self::Map(_) | Self::Archive(_) => None,
         }
     }
 
@@ -86,7 +89,7 @@ impl Origin {
         match self {
             Self::Timeline => format!("/?at={}", image.captured_at.millis()),
             Self::Album(album) => paths::album(album),
-            Self::Search(back) | Self::Map(back) => back.as_str().to_owned(),
+            Self::Search(back) | Self::Map(back) | Self::Archive(back) => back.as_str().to_owned(),
         }
     }
 
@@ -97,6 +100,7 @@ impl Origin {
             Self::Album(_) => "Back to the album",
             Self::Search(_) => "Back to the search",
             Self::Map(_) => "Back to the map",
+            Self::Archive(_) => "Back to the archive",
         }
     }
 
@@ -107,6 +111,7 @@ impl Origin {
             Self::Album(_) => LibraryTab::Albums,
             Self::Search(_) => LibraryTab::Search,
             Self::Map(_) => LibraryTab::Map,
+            Self::Archive(_) => LibraryTab::Archive,
         }
     }
 }
@@ -125,6 +130,7 @@ mod tests {
             "in=0190aa61-6d4e-7bc5-a06b-3a4a5b7b7d65",
             "back=%2Fsearch%3Fq%3Dred%2Bcar%26place%3DLisbon",
             "back=%2Fmap%3Fz%3D5%26lat%3D38.7%26lon%3D-9.1",
+            "back=%2Farchive%3Fat%3D5",
         ] {
             let origin = parse(query);
             assert_ne!(origin, Origin::Timeline, "{query}");
@@ -137,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn photos_lead_back_only_to_searches_and_maps() {
+    fn photos_lead_back_only_to_pages_with_photos() {
         let long = format!("back=/search?q={}", "x".repeat(MAX_BACK_BYTES));
         for query in [
             "",

@@ -3,9 +3,18 @@
 use domain::{AlbumId, ImageId};
 
 pub(crate) const ALBUMS: &str = "/albums";
+pub(crate) const ARCHIVE: &str = "/archive";
+/// The search for favourites.
+pub(crate) const FAVORITES: &str = "/search?favorite=yes";
 pub(crate) const MAP: &str = "/map";
 pub(crate) const SEARCH: &str = "/search";
+/// Where the system's share sheet sends photos.
+pub(crate) const SHARE: &str = "/share";
 pub(crate) const SIGN_OUT: &str = "/sign-out";
+/// Where the theme of the browser is chosen.
+pub(crate) const THEME: &str = "/theme";
+/// The page with the upload.
+pub(crate) const UPLOAD: &str = "/account/sync";
 
 /// The prefix of the paths of photos; an id follows.
 pub(crate) const PHOTOS: &str = "/photos/";

@@ -17,7 +17,7 @@ use crate::{
     assets::Asset,
     form_reader::read_signed_form,
     forms::csrf_field,
-    layout::{LibraryPage, LibraryTab},
+    layout::{Icon, LibraryPage, LibraryTab, empty_state},
     messages,
     photo_text::date_of,
     selection::photos,
@@ -72,7 +72,14 @@ async fn show(site: &Site, parts: &Parts) -> Result<Reply, Reply> {
     failed.truncate(page);
     let token = csrf_field(&site.forms, &person.token_parts(PATH));
     let content = html! {
-        p.lead { (summary(progress)) }
+        @if progress.waiting == 0 && progress.failed == 0 {
+            (empty_state(Icon::Done, &summary(progress), &html! {
+                p { "Photos that cannot be read are listed here, with the reason." }
+                p { a.button href="/" { "Go to the timeline" } }
+            }))
+        } @else {
+            p.lead { (summary(progress)) }
+        }
         @if !failed.is_empty() {
             p { "A dismissed photo stays away from this list, until it fails for another reason." }
         }

@@ -13,7 +13,13 @@ use web_auth::SESSION_COOKIE;
 
 pub(crate) use web_auth::session_token;
 
-use crate::{Site, layout::PageHeader, messages, return_to::ReturnTo};
+use crate::{
+    Site,
+    layout::{PageHeader, SignedInHeader},
+    messages, paths,
+    return_to::ReturnTo,
+    theme::Theme,
+};
 
 /// Lifetime of the session cookie: the longest that browsers allow. The store decides when the session expires, and every
 /// use extends it, except when an open page looks for changes.
@@ -33,6 +39,7 @@ pub(crate) struct Person {
     pub(crate) token: String,
     /// The hash of the session token.
     pub(crate) session: [u8; 32],
+    pub(crate) theme: Theme,
 }
 
 impl Person {
@@ -40,7 +47,7 @@ impl Person {
     pub(crate) async fn of(site: &Site, headers: &HeaderMap) -> Result<Option<Self>, Reply> {
         let token = session_token(&site.base_url, headers).unwrap_or_default();
         let holder = session(site, headers).await?;
-        Ok(holder.map(|holder| Self::with(holder, token)))
+        Ok(holder.map(|holder| Self::with(site, headers, holder, token)))
     }
 
     /// The sender of a request that an open page sends by itself, which does not extend the session; `None` without a session.
@@ -48,11 +55,11 @@ impl Person {
         let Some(token) = session_token(&site.base_url, headers) else { return Ok(None) };
         let holder = site.library.accounts.session_without_use(&token).await;
         let holder = holder.map_err(|error| messages::unavailable(&error))?;
-        Ok(holder.map(|holder| Self::with(holder, token)))
+        Ok(holder.map(|holder| Self::with(site, headers, holder, token)))
     }
 
-    fn with(holder: SessionHolder, token: String) -> Self {
-        Self { holder, session: session_hash(&token), token }
+    fn with(site: &Site, headers: &HeaderMap, holder: SessionHolder, token: String) -> Self {
+        Self { holder, session: session_hash(&token), token, theme: Theme::of(&site.base_url, headers) }
     }
 
     /// The sender of a request to a page; leads to sign-in, and back, without a session.
@@ -68,7 +75,14 @@ impl Person {
 
     /// The header of a page that this person sees. Signing out leads back to the path `here`.
     pub(crate) fn header<'a>(&'a self, site: &'a Site, here: &'a str) -> PageHeader<'a> {
-        PageHeader::SignedIn { forms: &site.forms, session_token: &self.token, here }
+        PageHeader::SignedIn(SignedInHeader {
+            forms: &site.forms,
+            session_token: &self.token,
+            email: self.holder.account.email.as_str(),
+            theme: self.theme,
+            here,
+            upload: paths::UPLOAD,
+        })
     }
 
     /// The parts that the token of a form with this purpose is bound to.

@@ -22,6 +22,7 @@ use crate::{
     return_to::ReturnTo,
     session::{Visitor, session_token, sign_in_source, with_session},
     set_up,
+    theme::Theme,
 };
 
 /// The purpose that the token of the form is bound to, beside the visitor.
@@ -137,7 +138,7 @@ impl SignInPage<'_> {
             }
         };
         let page = Page { title: "Sign in", status, form_targets: self.form_targets };
-        visitor.with_cookie(base_url, page.reply(&content))
+        visitor.with_cookie(base_url, page.themed(Theme::of(base_url, headers), &content))
     }
 }
 

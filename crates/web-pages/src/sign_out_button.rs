@@ -1,7 +1,7 @@
 //! The button that signs out.
 
 use keys::{FormSigner, session_hash};
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 
 use crate::{forms::csrf_field, paths::SIGN_OUT};
 
@@ -13,7 +13,7 @@ pub(crate) fn sign_out_button(
     forms: &FormSigner,
     session_token: &str,
     return_to: &str,
-    label: &str,
+    label: impl Render,
 ) -> Markup {
     html! {
         form.aside method="post" action=(SIGN_OUT) {

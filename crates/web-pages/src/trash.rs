@@ -18,7 +18,7 @@ use crate::{
     assets::Asset,
     form_reader::read_signed_form,
     forms::csrf_field,
-    layout::{LibraryPage, LibraryTab},
+    layout::{Icon, LibraryPage, LibraryTab, empty_state},
     messages,
     photo_text::date_of,
     pictures::picture_path,
@@ -78,7 +78,10 @@ async fn show(site: &Site, parts: &Parts) -> Result<Reply, Reply> {
     let here = after.as_ref().map_or_else(|| PATH.to_owned(), |after| format!("{PATH}?after={after}"));
     let content = html! {
         @if shown.total == 0 {
-            p.lead { "The trash is empty. Deleted photos stay here for 30 days." }
+            (empty_state(Icon::Trash, "The trash is empty.", &html! {
+                p { "Deleted photos stay here for 30 days. Until then, you can restore them. They return to their albums." }
+                p { a.button href="/" { "Go to the timeline" } }
+            }))
         } @else {
             p.facts { (photos(shown.total)) ". Each is deleted for good 30 days after it came here." }
             div.tools { a.button.quiet href=(EMPTY_PATH) { "Empty the trash" } }

@@ -79,9 +79,16 @@ impl App {
             base_url: config.base_url.clone(),
             limits: config.oauth_limits,
             client_documents: config.client_documents.clone(),
+            links: config.links.clone(),
         };
         let authorization = Arc::new(Authorization::new(&library, secret, &options)?);
-        let api = Api::new(library.clone(), secret, options.base_url.clone(), authorization.clone())?;
+        let api = Api::new(
+            library.clone(),
+            secret,
+            options.base_url.clone(),
+            authorization.clone(),
+            config.openai_challenge.clone(),
+        )?;
         let slots = UploadSlots::new(&config.limits);
         let sync = Sync::new(library.clone(), options.base_url.clone(), authorization.clone(), slots.clone());
         let site = Site::new(library.clone(), secret, options.base_url, authorization, slots);

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use http_server::{BaseUrl, HttpLimits};
 use ipnet::IpNet;
 use rustls::ServerConfig;
-use web_auth::OAuthLimits;
+use web_auth::{OAuthLimits, ServiceLinks};
 
 /// The configuration of the HTTP interface.
 #[derive(Debug, Clone)]
@@ -18,6 +18,10 @@ pub struct WebConfig {
     pub oauth_limits: OAuthLimits,
     /// How client ID metadata documents are fetched; `None` rejects apps that use them. Only tests change the default.
     pub client_documents: Option<client_documents::Options>,
+    /// Pages about the service: shown on the consent form and named in the metadata of the authorization server.
+    pub links: ServiceLinks,
+    /// The token with which OpenAI's directory of apps verifies the domain.
+    pub openai_challenge: Option<String>,
     /// How long browsers use only https for this host after a response, in seconds. It applies only if the base URL is https. 0
     /// makes browsers use http again.
     pub hsts_max_age_s: u32,
@@ -37,6 +41,8 @@ impl WebConfig {
             limits: HttpLimits::default(),
             oauth_limits: OAuthLimits::default(),
             client_documents: Some(client_documents::Options::default()),
+            links: ServiceLinks::default(),
+            openai_challenge: None,
             hsts_max_age_s: Self::HSTS_MAX_AGE_S,
             tls: None,
         }

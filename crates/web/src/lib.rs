@@ -23,5 +23,5 @@ pub use metrics_server::serve_metrics;
 pub use redirects::serve_redirects;
 pub use traces::REQUEST_TARGET;
 pub use web_api::{mcp_tools_document, openapi_document, serve_mcp};
-pub use web_auth::{BuildError, OAuthLimits, RateLimit, issuer, mcp_url};
-pub use web_pages::{ConnectionGuide, McpApp, UnknownApp, connecting_document};
+pub use web_auth::{BuildError, OAuthLimits, RateLimit, ServiceLinks, issuer, mcp_url};
+pub use web_pages::{ConnectionGuide, McpApp, UnknownApp, connecting_document, registry_entry};

@@ -13,18 +13,20 @@ pub struct Fields<'a> {
     /// The nearest city and country.
     pub place: Option<&'a str>,
     pub file_name: Option<&'a str>,
+    /// The keywords, separated by commas.
+    pub keywords: Option<&'a str>,
 }
 
 impl<'a> Fields<'a> {
-    /// The content fields only: without place and file name.
+    /// The content fields only: without place, file name and keywords.
     #[must_use]
     pub fn content(self) -> Self {
-        Self { place: None, file_name: None, ..self }
+        Self { place: None, file_name: None, keywords: None, ..self }
     }
 
-    /// Description and OCR text, then place and file name.
-    pub(crate) fn in_order(&self) -> [Option<&'a str>; 4] {
-        [self.description, self.ocr_text, self.place, self.file_name]
+    /// Description and OCR text, then place, file name and keywords.
+    pub(crate) fn in_order(&self) -> [Option<&'a str>; 5] {
+        [self.description, self.ocr_text, self.place, self.file_name, self.keywords]
     }
 }
 
@@ -36,7 +38,7 @@ pub(crate) const CONTENT_FIELDS: usize = 2;
 pub struct Occurrence {
     /// The description or the OCR text.
     pub in_content: bool,
-    /// The place or the file name.
+    /// The place, the file name or a keyword.
     pub in_context: bool,
 }
 

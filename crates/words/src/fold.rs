@@ -39,6 +39,16 @@ pub fn fold(text: &str) -> String {
     folded
 }
 
+/// Folds each part of a name between commas, and joins the parts with tabs.
+///
+/// ```
+/// assert_eq!(words::fold_parts("São Paulo, Brazil"), "saopaulo\tbrazil");
+/// ```
+pub fn fold_parts(name: &str) -> String {
+    let parts: Vec<String> = name.split(',').map(fold).collect();
+    parts.join("\t")
+}
+
 /// Appends a folded character of a script with spaces.
 pub(crate) fn fold_char(c: char, folded: &mut String) {
     if c == '\u{306}' && folded.ends_with('и') {

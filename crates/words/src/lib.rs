@@ -28,7 +28,7 @@ mod tokens;
 mod typo;
 
 pub use fields::{Fields, Occurrence, words_of};
-pub use fold::fold;
+pub use fold::{fold, fold_parts};
 pub use query::{QueryWord, query_words};
 pub use score::{Alternative, QueryTerm, Score, Scorer, Tier};
 pub use stem::{Stems, plural_keys, same_stem, stem_keys};
@@ -36,7 +36,7 @@ pub use tokens::{MAX_TOKENS, MAX_WORD_CHARS, Token, TokenKind, each_token};
 pub use typo::{MIN_TWO_TYPOS_CHARS, MIN_TYPO_CHARS, can_have_typos, is_typo_of, single_edits, typo_prefix};
 
 /// The version of tokens and keys. Increase it with every change to the words of a text or the keys of a word: an index of
-/// another version is rebuilt.
+/// another version is rebuilt. The folded names of keywords and places are not: `places::REGIONS_VERSION` makes them anew.
 pub const VERSION: u32 = 1;
 
 pub const EXACT: f32 = 1.0;

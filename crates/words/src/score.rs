@@ -34,11 +34,11 @@ pub struct QueryTerm {
 pub enum Tier {
     /// All words are in the description or the OCR text.
     AllInContent,
-    /// All words are in some field, including place and file name.
+    /// All words are in some field, including place, file name and keywords.
     AllAnywhere,
     /// Some words are in the description or the OCR text.
     SomeInContent,
-    /// Some words are in the place or the file name.
+    /// Some words are in the place, the file name or a keyword.
     SomeAnywhere,
 }
 
@@ -71,8 +71,8 @@ pub struct Scorer {
 /// The factor for the weight of an optional word.
 const OPTIONAL_WEIGHT: f64 = 0.15;
 
-/// The weights of description, OCR text, place and file name.
-const FIELD_WEIGHTS: [f64; 4] = [1.0, 0.97, 0.85, 0.75];
+/// The weights of description, OCR text, place, file name and keywords.
+const FIELD_WEIGHTS: [f64; 5] = [1.0, 0.97, 0.85, 0.75, 0.9];
 
 /// The shares of the strength: that the words occur, that they are close to each other, that the text is short, and that
 /// the words are rare.
@@ -208,15 +208,15 @@ impl Scorer {
         Some(passage::cut(text, hits.hits.get(first..=last)?))
     }
 
-    /// The place or the file name, whichever contains more of the words. `None` if neither contains any of the words
-    /// that are not optional.
+    /// The place, the keywords or the file name, whichever contains most of the words. `None` if none contains any of the
+    /// words that are not optional.
     pub fn context<'a>(&self, fields: &Fields<'a>) -> Option<&'a str> {
-        Some(self.fullest([fields.place, fields.file_name])?.0)
+        Some(self.fullest([fields.place, fields.keywords, fields.file_name])?.0)
     }
 
     /// The text that contains the most words that are not optional, with its matches. If several contain equally many,
     /// the first of them. `None` if no text has any of them.
-    fn fullest<'a>(&self, texts: [Option<&'a str>; 2]) -> Option<(&'a str, Hits)> {
+    fn fullest<'a, const N: usize>(&self, texts: [Option<&'a str>; N]) -> Option<(&'a str, Hits)> {
         let with_hits = texts.into_iter().flatten().map(|text| (text, self.needed_hits(text)));
         let found = with_hits.filter(|(_, hits)| hits.words != 0);
         found.rev().max_by_key(|(_, hits)| hits.words.count_ones())

@@ -1,14 +1,15 @@
 //! Client ID metadata documents and the URLs that serve as client ids.
 #![expect(clippy::unwrap_used, reason = "a panic reports a finding")]
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use oauth_core::{
     Attempt, AuthMethod, AuthorizationServer, AuthorizeError, ClientDocuments, ClientStore as _, ClientUrl,
-    DocumentError, MemoryStore, PageError,
+    DocumentError, MemoryStore, PageError, RevokeRequest,
 };
-use url::{Host, Url};
+use serde_json::{Value, json};
+use url::{Host, Url, form_urlencoded};
 
 use crate::oauth::{FixedClock, assert_is_safe, config, now};
 
@@ -43,6 +44,10 @@ impl ClientDocuments for OneDocument {
     async fn document(&self, url: &ClientUrl) -> Result<Arc<[u8]>, DocumentError> {
         assert_eq!(url.as_str(), CLIENT_ID);
         Ok(self.0.clone())
+    }
+
+    async fn refresh(&self, url: &ClientUrl) -> Result<Arc<[u8]>, DocumentError> {
+        self.document(url).await
     }
 
     fn is_cached(&self, _: &ClientUrl) -> bool {
@@ -86,12 +91,49 @@ pub(crate) fn client_document(bytes: &[u8]) {
     assert_eq!(now(store.client(CLIENT_ID)).unwrap(), Some(request.client));
 }
 
+/// Assertions that other libraries signed, and the public keys.
+static VECTORS: LazyLock<Value> = LazyLock::new(|| {
+    let text = include_str!("../../../crates/oauth-core/src/client_assertion/vectors.json");
+    serde_json::from_str(text).unwrap()
+});
+
+/// An assertion of a connected client. Only those that its keys signed are accepted.
+pub(crate) fn client_assertion(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let document = json!({
+        "client_id": CLIENT_ID,
+        "redirect_uris": [REDIRECT],
+        "token_endpoint_auth_method": "private_key_jwt",
+        "jwks": VECTORS["jwks"],
+    });
+    let server = AuthorizationServer::builder(config(), Arc::new(MemoryStore::new()), &[8; 32])
+        .clock(Arc::new(FixedClock))
+        .client_documents(Arc::new(OneDocument(document.to_string().into_bytes().into())))
+        .build();
+    let request = now(server.authorize(QUERY)).unwrap();
+    now(server.allow(&request, "1", &Attempt::derive(&[7; 32], &[]))).unwrap();
+    let body = form_urlencoded::Serializer::new(String::new())
+        .append_pair("token", "unknown")
+        .append_pair("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+        .append_pair("client_assertion", text)
+        .finish();
+    let request = RevokeRequest::from_form(body.as_bytes()).unwrap();
+    let is_genuine = VECTORS["valid"].as_array().unwrap().iter().any(|vector| vector["token"] == text);
+    match now(server.revoke(&request)) {
+        Ok(_) => assert!(is_genuine, "{text:?}"),
+        Err(error) => assert!(!is_genuine && error.status() == 401, "{text:?}: {error}"),
+    }
+    assert_eq!(now(server.revoke(&request)).unwrap_err().status(), 401, "a second use");
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn corpora_contain_accepted_input() {
+        let assertion = include_str!("../corpus/client_assertion/ES256");
+        assert!(VECTORS["valid"].as_array().unwrap().iter().any(|vector| vector["token"] == assertion));
         ClientUrl::parse(include_str!("../corpus/client_url/complete")).unwrap();
         for document in [
             &include_bytes!("../corpus/client_document/complete")[..],

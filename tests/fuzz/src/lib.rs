@@ -25,7 +25,7 @@ mod words;
 pub type Target = fn(&[u8]);
 
 /// All targets, with their names.
-pub const TARGETS: [(&str, Target); 34] = [
+pub const TARGETS: [(&str, Target); 35] = [
     ("access_token", access_token::access_token),
     ("albums_and_lists", exports::albums_and_lists),
     ("answer", sandbox::check_worker_output),
@@ -33,6 +33,7 @@ pub const TARGETS: [(&str, Target); 34] = [
     ("authorize", oauth::authorize),
     ("avif", photos::avif),
     ("backup", backup::backup),
+    ("client_assertion", client_documents::client_assertion),
     ("client_document", client_documents::client_document),
     ("client_metadata", oauth::client_metadata),
     ("client_url", client_documents::client_url),

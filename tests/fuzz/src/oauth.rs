@@ -95,6 +95,7 @@ impl Bench {
                 None => AuthMethod::None,
                 Some(_) => AuthMethod::ClientSecretBasic,
             },
+            requires_assertion: false,
             software_id: None,
             software_version: None,
         };
@@ -262,14 +263,17 @@ pub(crate) fn revocation(bytes: &[u8]) {
         let bench = Bench::new();
         let before = bench.contents();
         let token = request.token();
-        match now(bench.server.revoke(token)).unwrap() {
-            Revoked::Grant(grant) => {
+        match now(bench.server.revoke(&request)) {
+            Err(error) => {
+                assert_eq!((error.status(), bench.contents()), (401, before));
+            }
+            Ok(Revoked::Grant(grant)) => {
                 assert_eq!(grant, "grant-of-a-code-that-was-redeemed");
                 let genuine = [REPLACED_REFRESH_TOKEN, &current_refresh_token(), &bench.access_token()]
                     .contains(&token);
                 assert!(genuine, "{token:?}");
             }
-            Revoked::Nothing => assert_eq!(bench.contents(), before),
+            Ok(Revoked::Nothing) => assert_eq!(bench.contents(), before),
         }
     }
 }

@@ -31,12 +31,14 @@ fn read(bytes: &[u8]) {
 
 fn read_metadata(bytes: &[u8], sidecars: Vec<Sidecar>) {
     let info = FileInfo { sidecars, ..FileInfo::added_at(Timestamp::MAX) };
-    let Metadata { capture, details } = media::metadata(bytes, &info);
+    let Metadata { capture, details, marks } = media::metadata(bytes, &info);
     assert!(capture.at <= Timestamp::MAX);
     if let Some(minutes) = capture.offset_minutes {
         assert!((-14 * 60..=14 * 60).contains(&minutes), "{minutes}");
     }
     assert_eq!(details, details.clone().cleaned(), "texts are cleaned");
+    let texts: Vec<String> = marks.keywords.clone().into_texts();
+    assert_eq!(domain::Keywords::parse(texts.iter().map(String::as_str)), Ok(marks.keywords));
 }
 
 /// The target of a format, and the signatures of its files. Add the target to [`TARGETS`](crate::TARGETS), too.

@@ -49,6 +49,51 @@ test('the policy blocks pictures of other hosts', {}, async (gallery, { watch })
   await watch.takes(/^console: .*violates the following Content Security Policy directive: "img-src/);
 });
 
+test('photos become favourites, in the viewer and as a selection', { owner: fay }, async (gallery) => {
+  const { page, viewer, selection } = gallery;
+  await gallery.show();
+  const hearts = () => gallery.frame.locator('#grid [data-favorite="true"]').count();
+  await gallery.picture(0).click();
+  const favorite = button(viewer, 'Favourite');
+  await favorite.click();
+  await viewer.locator('[data-does="favorite"][aria-pressed="true"]').waitFor();
+  await page.keyboard.press('ArrowRight');
+  assert.equal(await favorite.getAttribute('aria-pressed'), 'false');
+  await page.keyboard.press('f');
+  await viewer.locator('[data-does="favorite"][aria-pressed="true"]').waitFor();
+  await button(viewer, 'Close').click();
+  assert.equal(await hearts(), 2);
+  assert.match(await gallery.frame.locator('#grid img').first().getAttribute('alt'), /, favourite$/);
+  await gallery.select(0, 1, 2);
+  await button(selection, 'Favourite').click();
+  await button(selection, 'Remove from favourites').waitFor();
+  assert.equal(await hearts(), 3);
+  // The library has them, too.
+  await gallery.show();
+  assert.equal(await hearts(), 3);
+  await gallery.select(0, 1, 2);
+  await button(selection, 'Remove from favourites').click();
+  await button(selection, 'Favourite').waitFor();
+  assert.equal(await hearts(), 0);
+});
+
+test('an app that may not edit has no favourites to change', { owner: eve, resource: '/api/mcp/legacy' }, async (gallery) => {
+  await gallery.show();
+  await gallery.picture(0).click();
+  await button(gallery.viewer, 'Close').waitFor();
+  assert.equal(await button(gallery.viewer, 'Favourite').count(), 0);
+});
+
+test('a photo that cannot be changed says why', { owner: eve }, async (gallery) => {
+  const { viewer } = gallery;
+  await gallery.show();
+  await gallery.picture(0).click();
+  await gallery.page.evaluate((refusal) => window.host.put(() => refusal), refused('This app may not edit your photos.'));
+  await button(viewer, 'Favourite').click();
+  await viewer.getByText('The photo could not be changed. This app may not edit your photos.').waitFor();
+  assert.equal(await button(viewer, 'Favourite').getAttribute('aria-pressed'), 'false');
+});
+
 test('pictures have alternative text', {}, async (gallery) => {
   await gallery.show({ endDate: '2016-01-01' });
   const names = await gallery.frame.locator('#grid img').evaluateAll((all) => all.map(({ alt }) => alt));

@@ -3,11 +3,13 @@
 import assert from 'node:assert/strict';
 import { World } from './support/harness.mjs';
 import { press, reloadUntil, words } from './support/pages.mjs';
+import { movie, photos } from './support/photos.mjs';
 import { importPhotos, minute } from './support/places.mjs';
 import { choose, isFinished } from './support/upload.mjs';
 
 const world = await World.forTests();
 const DESK = { viewport: { width: 1440, height: 900 } };
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 /** Enough photos of a month for several screens. */
 const MANY = 120;
 
@@ -22,6 +24,27 @@ world.test('an empty library becomes the timeline when photos come from another 
   await importPhotos(world.service, person, day('2024-07', 3));
   await tiles(page).nth(2).waitFor();
   assert.equal(await tiles(page).count(), 3);
+});
+
+world.test('photos that are uploaded on the start page turn it into the timeline', DESK, async (visit) => {
+  const { page } = visit;
+  await visit.signIn(await world.newAccount(), '/');
+  await choose(page, photos(3));
+  await tiles(page).nth(2).waitFor();
+});
+
+world.test('the start page stays while it says which file was not uploaded', DESK, async (visit) => {
+  const { page, watch } = visit;
+  await visit.signIn(await world.newAccount(), '/');
+  await choose(page, [...photos(1), movie('walk.mp4')]);
+  await isFinished(page);
+  const show = page.getByRole('link', { name: 'Show your photos' });
+  await show.waitFor();
+  assert.equal(await page.locator('#status').textContent(), 'Your photos are in the library.');
+  assert.match(await words(page), /walk\.mp4: /);
+  await watch.takesStatus(415);
+  await press(page, show);
+  await tiles(page).first().waitFor();
 });
 
 world.test('new photos appear where they belong, and what is in sight stays', DESK, async (visit) => {
@@ -50,6 +73,39 @@ world.test('new photos appear where they belong, and what is in sight stays', DE
   await page.waitForFunction((before) => document.getElementById('timeline').offsetHeight > before, before);
   const now = await page.locator(`#timeline li[data-id="${id}"]`).evaluate((item) => item.getBoundingClientRect().top);
   assert.ok(Math.abs(now - top) <= 1, `${now} instead of ${top}`);
+});
+
+world.test('selected photos are archived and become favourites, and both are undone', DESK, async (visit) => {
+  const { page } = visit;
+  const person = await world.newAccount();
+  await importPhotos(world.service, person, [...day('2024-07', 2), ...day('2024-06', 3)]);
+  await visit.signIn(person, '/');
+  await page.locator('#timeline.placed').waitFor();
+  const bar = (name) => page.locator('#selected').getByRole('button', { name, exact: true }).click();
+  const message = (text) => page.locator('#message', { hasText: text }).waitFor();
+  const undo = () => page.locator('#message').getByRole('button', { name: 'Undo' }).click();
+  const selectJuly = () => page.getByLabel('Select all of July 2024').check({ force: true });
+  const july = page.getByRole('heading', { name: 'July 2024' });
+
+  await selectJuly();
+  await bar('Archive');
+  await message('2 photos moved to the archive.');
+  await july.waitFor({ state: 'detached' });
+  await undo();
+  await message('2 photos changed back.');
+  await july.waitFor();
+  await page.locator('#selected', { hasText: '2 selected' }).waitFor();
+
+  await bar('Favourite');
+  await message('2 photos added to your favourites.');
+  await july.waitFor();
+  const favourites = async () => {
+    await page.goto('/search?favorite=yes');
+    return page.locator('ul.rows li').count();
+  };
+  await undo();
+  await message('2 photos changed back.');
+  assert.equal(await favourites(), 0);
 });
 
 world.test('the number of selected photos follows a selected month', DESK, async (visit) => {
@@ -143,7 +199,7 @@ world.test('every page of the library has the same frame and the same keys', DES
   const photo = await tiles(page).first().locator('a').getAttribute('href');
   const brand = async () => (await page.locator('.brand').boundingBox()).x;
   const expected = await brand();
-  for (const path of ['/', photo, `${photo}/edit`, '/albums', '/map', '/search', '/search?q=a', '/trash', '/problems', '/account', '/account/sync']) {
+  for (const path of ['/', photo, `${photo}/edit`, '/albums', '/map', '/search', '/search?q=a', '/search?favorite=yes', '/archive', '/trash', '/problems', '/account', '/account/sync']) {
     await page.goto(path);
     assert.equal(await brand(), expected, path);
     if (path.startsWith('/account')) continue;
@@ -154,6 +210,146 @@ world.test('every page of the library has the same frame and the same keys', DES
     await page.keyboard.press('Escape');
     await page.keyboard.press('/');
     await page.waitForFunction(() => document.activeElement.id === 'q');
+  }
+});
+
+world.flow('the header searches, and its menu leads to the rest', async (visit) => {
+  const { page } = visit;
+  await page.setViewportSize(DESK.viewport);
+  await visit.signIn(await world.newAccount(), '/albums');
+  await page.locator('header').getByRole('searchbox').fill('boats');
+  await Promise.all([page.waitForURL(/\/search\?q=boats$/), page.keyboard.press('Enter')]);
+  assert.equal(await page.getByRole('searchbox').count(), 1, 'the page has its own search field');
+  await page.getByRole('link', { name: 'Upload', exact: true }).click();
+  assert.equal(new URL(page.url()).pathname, '/account/sync');
+  for (const name of ['Account', 'Trash', 'Problems']) {
+    await page.locator('.menu > summary').click();
+    await page.locator('.menu').getByRole('link', { name, exact: true }).click();
+    assert.equal(new URL(page.url()).pathname, `/${name.toLowerCase()}`);
+  }
+  await page.locator('.menu > summary').click();
+  await press(page, page.locator('.menu').getByRole('button', { name: 'Sign out' }));
+  assert.equal(new URL(page.url()).pathname, '/sign-in');
+});
+
+world.flow('the theme is chosen in the menu, and stays', async (visit) => {
+  const { page } = visit;
+  await page.emulateMedia({ colorScheme: 'light' });
+  const person = await world.newAccount();
+  await importPhotos(world.service, person, day('2024-07', 2));
+  await visit.signIn(person, '/?at=1900000000000');
+  const choose = async (name) => {
+    await page.locator('.menu > summary').click();
+    await page.locator('.theme').getByRole('button', { name }).click();
+  };
+  const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const hasTheme = (name) => page.locator(`html[data-theme="${name}"]`).waitFor();
+  const light = await paper();
+  await page.waitForLoadState('networkidle');
+  await choose('Dark');
+  await hasTheme('dark');
+  assert.equal(new URL(page.url()).pathname, '/');
+  const dark = await paper();
+  assert.notEqual(dark, light);
+  assert.equal(await page.locator('.theme [aria-pressed="true"]').textContent(), 'Dark');
+  for (const path of ['/', '/account', '/map']) {
+    await page.goto(path);
+    assert.equal(await paper(), dark, path);
+  }
+  await page.goto('/account');
+  await choose('Light');
+  await hasTheme('light');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  assert.equal(await paper(), light);
+  await choose('System');
+  await page.locator('html:not([data-theme])').waitFor();
+  assert.equal(await paper(), dark);
+});
+
+world.test('without a connection, the theme stays and a message says why', DESK, async (visit) => {
+  const { page, watch } = visit;
+  await visit.signIn(await world.newAccount(), '/albums');
+  await page.waitForLoadState('networkidle');
+  await page.route('**/theme', (route) => route.abort());
+  await page.locator('.menu > summary').click();
+  await page.locator('.theme').getByRole('button', { name: 'Dark' }).click();
+  await page.locator('#message', { hasText: 'does not respond' }).waitFor();
+  assert.equal(await page.locator('.theme [aria-pressed="true"]').textContent(), 'System');
+  await watch.takes(/^console: Failed to load resource/);
+  await page.unroute('**/theme');
+  await page.locator('.theme').getByRole('button', { name: 'Dark' }).click();
+  await page.locator('html[data-theme="dark"]').waitFor();
+});
+
+for (const path of ['/', '/account']) {
+  world.test(`the menu closes by Escape and by a click outside: ${path}`, DESK, async (visit) => {
+    const { page } = visit;
+    const person = await world.newAccount();
+    await importPhotos(world.service, person, day('2024-07', 2));
+    await visit.signIn(person, path);
+    const menu = page.locator('.menu');
+    const summary = menu.locator('summary');
+    const account = menu.getByRole('link', { name: 'Account' });
+    await page.waitForLoadState('networkidle');
+    await summary.click();
+    await account.waitFor();
+    await account.focus();
+    await page.keyboard.press('Escape');
+    await account.waitFor({ state: 'hidden' });
+    await page.waitForFunction(() => document.activeElement.localName === 'summary');
+    await summary.click();
+    await account.waitFor();
+    await page.locator('main').click({ position: { x: 5, y: 5 } });
+    await account.waitFor({ state: 'hidden' });
+    await summary.click();
+    await account.waitFor();
+    await page.keyboard.press('Shift+Tab');
+    await account.waitFor({ state: 'hidden' });
+  });
+}
+
+world.test('a phone has the parts of the library at the bottom of its window', PHONE, async (visit) => {
+  const { page } = visit;
+  const person = await world.newAccount();
+  await importPhotos(world.service, person, day('2024-07', MANY));
+  await visit.signIn(person, '/');
+  await tiles(page).first().waitFor();
+  const parts = ['Photos', 'Search', 'Albums', 'Map'];
+  for (const name of parts) {
+    const link = page.getByRole('link', { name, exact: true });
+    const { y, width, height } = await link.boundingBox();
+    assert.ok(width >= 44 && height >= 44 && y + height <= PHONE.viewport.height, `${name}: ${y}, ${width} by ${height}`);
+  }
+  // The header stays, and what can be done with selected photos takes the place of the bar.
+  await page.evaluate(() => scrollBy({ top: 900, behavior: 'instant' }));
+  assert.equal((await page.locator('header').boundingBox()).y, 0);
+  await tiles(page).last().getByRole('checkbox').evaluate((box) => box.click());
+  await page.locator('#selected').waitFor();
+  assert.ok(await page.locator('.dock nav').isHidden());
+  await page.getByRole('button', { name: 'Clear the selection' }).click();
+  await page.locator('.dock nav').waitFor();
+  for (const name of ['Favourites', 'Archive', 'Trash']) {
+    await page.locator('.menu > summary').click();
+    await page.locator('.menu').getByRole('link', { name, exact: true }).click();
+    await page.getByRole('heading', { name, level: 1, includeHidden: true }).waitFor({ state: 'attached' });
+  }
+  for (const name of parts.slice(1)) {
+    await page.getByRole('link', { name, exact: true }).click();
+    assert.equal(new URL(page.url()).pathname, `/${name.toLowerCase()}`);
+    assert.equal(await page.locator('.dock [aria-current="page"]').innerText(), name);
+  }
+});
+
+world.test('in a low window, the menu leads to every part of the library', PHONE, async (visit) => {
+  const { page } = visit;
+  await page.setViewportSize({ width: 320, height: 256 });
+  await visit.signIn(await world.newAccount(), '/albums');
+  assert.ok(await page.locator('.dock').isHidden());
+  for (const name of ['Photos', 'Search', 'Albums', 'Map', 'Favourites', 'Archive', 'Trash', 'Problems']) {
+    await page.locator('.menu > summary').click();
+    await page.locator('.menu').getByRole('link', { name, exact: true }).click();
+    await page.getByRole('heading', { name, level: 1, includeHidden: true }).waitFor({ state: 'attached' });
+    assert.equal(await page.locator('.menu [aria-current="page"]').textContent(), name);
   }
 });
 

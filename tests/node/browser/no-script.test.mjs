@@ -139,6 +139,36 @@ test('description, time and place are corrected and undone', [{ at: minute(1), p
   assert.equal(await page.getByLabel('Latitude').inputValue(), '91');
 });
 
+test('photos are marked, archived and brought back', day(3), async ({ page }) => {
+  const all = await ids(page);
+  await openPhoto(page, 0);
+  await press(page, button(page, 'Favourite'));
+  assert.match(await words(page), /Added to your favourites\./);
+  await press(page, button(page, '3 stars'));
+  await page.getByLabel('Keywords to add').fill('Sea, Pier');
+  await press(page, button(page, 'Add keywords'));
+  await press(page, button(page, 'Remove the keyword Sea'));
+  await press(page, button(page, 'Undo the change'));
+  await follow(page, 'Sea');
+  assert.deepEqual(await ids(page), [all[0]]);
+  await follow(page, 'Favourites');
+  assert.deepEqual(await ids(page), [all[0]]);
+
+  await follow(page, 'Photos');
+  await select(page, 0, 1);
+  await press(page, button(page, 'Archive'));
+  assert.match(await words(page), /2 photos moved to the archive\./);
+  await follow(page, 'Back to the photos');
+  assert.deepEqual(await ids(page), [all[2]]);
+  await follow(page, 'Archive');
+  assert.deepEqual(await ids(page), all.slice(0, 2));
+  await select(page, 0);
+  await press(page, button(page, 'Unarchive'));
+  await press(page, button(page, 'Undo'));
+  await follow(page, 'Archive');
+  assert.deepEqual(await ids(page), all.slice(0, 2));
+});
+
 test('selected photos are corrected together', day(3), async ({ page }) => {
   await select(page, 0, 2);
   await press(page, button(page, 'Edit'));
@@ -152,7 +182,7 @@ test('selected photos are corrected together', day(3), async ({ page }) => {
   assert.deepEqual(await page.locator('.month h2').allInnerTexts(), ['July 2024', 'June 2024']);
   await page.goBack();
   await press(page, button(page, 'Undo'));
-  assert.match(await words(page), /The correction of 2 photos is undone\./);
+  assert.match(await words(page), /The change of 2 photos is undone\./);
   await follow(page, 'Back to the photos');
   assert.deepEqual(await page.locator('.month h2').allInnerTexts(), ['July 2024']);
 });
@@ -323,6 +353,7 @@ test('photos are deleted, restored and deleted for good', day(4), async ({ page 
   await press(page, button(page, 'Move to the trash'));
   assert.match(await words(page), /There are no photos/);
 
+  await open(page, 'Account menu');
   await follow(page, 'Trash');
   assert.equal((await ids(page)).length, 4);
   const kept = await tiles(page).nth(1).getAttribute('data-id');
@@ -343,7 +374,7 @@ test('photos that cannot be read are listed and tried again', [], async (visit) 
   const { page } = visit;
   await visit.open('/account/sync');
   const buffer = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.alloc(100)]);
-  await page.getByLabel('Upload photos').setInputFiles([
+  await page.getByLabel('Choose photos').setInputFiles([
     { name: 'one.jpg', mimeType: 'image/jpeg', buffer },
     { name: 'two.jpg', mimeType: 'image/jpeg', buffer: Buffer.concat([buffer, buffer]) },
   ]);

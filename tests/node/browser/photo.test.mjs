@@ -141,6 +141,47 @@ library.test('Escape leads back to the timeline, also from a neighbour', DESK, a
   assert.ok(at >= 0 && at < DESK.viewport.height, `the neighbour is in sight at ${at}`);
 });
 
+library.test('the heart, the stars and keywords change without leaving the page', DESK, async ({ page }) => {
+  const start = await openPhoto({ page });
+  await page.evaluate(() => (window.isSameDocument = true));
+  const favourite = (is) => page.locator(`#favorite[aria-pressed="${is}"]`).waitFor();
+  const announced = (text) => page.waitForFunction((text) => document.getElementById('status').textContent.includes(text), text);
+  await page.keyboard.press('f');
+  await favourite(true);
+  await announced('Added to your favourites.');
+  await page.locator('#message').getByRole('button', { name: 'Undo' }).click();
+  await favourite(false);
+  await announced('The change is undone.');
+  await page.locator('#favorite').focus();
+  await page.keyboard.press('Enter');
+  await favourite(true);
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'favorite');
+  // The page of a photo that was changed is loaded again.
+  await page.keyboard.press('ArrowRight');
+  await moved(page, start);
+  await favourite(false);
+  const older = path(page);
+  await page.keyboard.press('ArrowLeft');
+  await moved(page, older);
+  await favourite(true);
+
+  await page.locator('#rating-4').click();
+  await page.locator('#rating-4[aria-pressed="true"]').waitFor();
+  await page.locator('#rating-4').click();
+  await page.locator('#rating-4[aria-pressed="false"]').waitFor();
+  await page.locator('#add').fill('Sea, Pier');
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: 'Pier', exact: true }).waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'add');
+  for (const keyword of ['Pier', 'Sea']) {
+    await page.getByRole('button', { name: `Remove the keyword ${keyword}` }).click();
+    await page.getByRole('link', { name: keyword, exact: true }).waitFor({ state: 'detached' });
+  }
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'add');
+  assert.ok(await page.evaluate(() => window.isSameDocument));
+  assert.equal(path(page), start);
+});
+
 library.test('without JavaScript links lead to the neighbours, the largest image and the timeline', { ...DESK, javaScriptEnabled: false }, async ({ page }) => {
   await page.goto('/');
   await page.locator('#timeline li > a').nth(4).click();

@@ -124,7 +124,7 @@ async function freePort() {
 }
 
 /** Starts with the URL alone, calls every tool, reads the photo app, and refreshes. */
-async function use(home, url, era, revision) {
+async function use(home, url, era, revision, pair) {
   const inspector = await Inspector.ofEra(home, era);
   const { result: server } = await inspector.run(url, 'initialize');
   assert.equal(server.protocolVersion, revision);
@@ -139,7 +139,7 @@ async function use(home, url, era, revision) {
 
   // The first call has to refresh the token.
   await inspector.invalidateToken();
-  const worked = await useTools((name, args) => inspector.call(url, name, args), url);
+  const worked = await useTools((name, args) => inspector.call(url, name, args), url, pair);
   assert.equal(inspector.consents, 1, 'it refreshes without consent');
   console.log(`${url.pathname} in ${revision}, ${era}: ${tools.length} tools, ${worked} calls`);
 }
@@ -148,9 +148,9 @@ const home = await mkdtemp(join(tmpdir(), 'mcp-inspector-'));
 try {
   // The program takes most of a second to start, so the eras run side by side.
   await Promise.all([
-    use(home, mcpUrl, 'auto', NEWEST),
-    use(home, mcpUrl, 'modern', NEWEST),
-    use(home, siblingUrl('v2'), 'legacy', '2025-11-25'),
+    use(home, mcpUrl, 'auto', NEWEST, 0),
+    use(home, mcpUrl, 'modern', NEWEST, 1),
+    use(home, siblingUrl('v2'), 'legacy', '2025-11-25', 2),
   ]);
 } finally {
   await rm(home, { recursive: true, force: true });

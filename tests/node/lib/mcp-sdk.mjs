@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { redirectUri } from './person.mjs';
 import { checkPhotos, mcpUrl, person } from './service.mjs';
-import { GALLERY, checkGallery, checkToolList, useTools } from './tools.mjs';
+import { GALLERY, checkGallery, checkToolList, usePrompts, useTools } from './tools.mjs';
 
 /** The app's token store and its redirect to the user. */
 class Provider {
@@ -56,7 +56,7 @@ class CountingValidator {
 }
 
 /**
- * Discovery, registration, consent, every tool, the photo app, a refresh, and consent again after the grant was revoked.
+ * Discovery, registration, consent, every tool and prompt, the photo app, a refresh, and consent again after the grant was revoked.
  * `sdk` has functions that create a client, a transport and a validator, the function that passes the redirect to the
  * transport, the error that means that consent is needed, and the expected protocol revision.
  */
@@ -87,6 +87,8 @@ export async function useFromBareUrl(sdk, url = mcpUrl) {
   // The client itself validates results against the output schemas.
   assert.equal(validator.count, url.pathname.endsWith('/v2') ? worked : 0);
   checkGallery(await client.listResources(), await client.readResource({ uri: GALLERY }), url);
+  const { prompts } = await client.listPrompts();
+  await usePrompts(prompts, (name, args) => client.getPrompt({ name, arguments: args }), url);
   console.log(`${url.pathname} in ${revision}: ${tools.length} tools, ${worked} calls, ${validator.count} validated`);
 
   // After a refused token the client refreshes without consent.

@@ -1,5 +1,5 @@
 // A person who signs in and consents in a browser: opens pages, keeps cookies, follows redirects, and submits forms with
-// their hidden fields.
+// their hidden fields and every box ticked.
 import assert from 'node:assert/strict';
 import { defaultTreeAdapter as tree, parse } from 'parse5';
 
@@ -42,11 +42,16 @@ export class Person {
 
   /** Fills in and submits the page's first form. */
   async #submit({ url, text }) {
-    const [form] = elements(parse(text), 'form');
+    const page = parse(text);
+    const [form] = elements(page, 'form');
     assert.ok(form, `${url} has a form: ${text}`);
+    // A field may also stand outside the form and name it.
+    const { id } = attributes(form);
+    const inside = new Set(elements(form, 'input'));
     const fields = new URLSearchParams();
-    for (const { name, value = '', type } of [...elements(form, 'input')].map(attributes)) {
-      if (name && type !== 'submit') fields.append(name, value);
+    for (const input of elements(page, 'input')) {
+      const { name, value = '', type, form: owner } = attributes(input);
+      if (name && type !== 'submit' && (inside.has(input) || (id && owner === id))) fields.append(name, value);
     }
     if (fields.has('password')) {
       fields.set('email', this.#email);

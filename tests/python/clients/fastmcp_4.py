@@ -15,7 +15,7 @@ from fastmcp.client.auth import OAuth
 
 from person import TIMEOUT_S, Person
 from photo_library import MCP_URL, STRUCTURED_URL, check_photos
-from tools import GALLERY, check_gallery, check_tool_list, is_structured, use_tools
+from tools import GALLERY, check_gallery, check_tool_list, is_structured, use_prompts, use_tools
 
 NEWEST = "2026-07-28"
 POLL_S = 0.05
@@ -66,6 +66,7 @@ async def use(url: str, mode: str, revision: str):
             page = await call("list_albums", {"limit": 1})
             assert page.data.pagination.limit == 1, page
         check_gallery(await client.list_resources(), await client.read_resource(GALLERY), url)
+        await use_prompts(await client.list_prompts(), client.get_prompt)
         print(f"{url} in {client.protocol_version}, asked for {mode}: {worked} calls")
 
         # The client considers the token expired, so it refreshes without consent.

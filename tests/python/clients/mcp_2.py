@@ -11,7 +11,7 @@ from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
 
 from person import REDIRECT_URI, TIMEOUT_S, Person
 from photo_library import MCP_URL, STRUCTURED_URL, check_photos
-from tools import GALLERY, check_gallery, check_tool_list, is_structured, use_tools
+from tools import GALLERY, check_gallery, check_tool_list, is_structured, use_prompts, use_tools
 
 NEWEST = "2026-07-28"
 
@@ -68,6 +68,7 @@ async def use(url: str, mode: str, revision: str):
             await check_validation(client)
         resources, page = await client.list_resources(), await client.read_resource(GALLERY)
         check_gallery(resources.resources, page.contents, url)
+        await use_prompts((await client.list_prompts()).prompts, client.get_prompt)
         print(f"{url} in {client.protocol_version}, asked for {mode}: {worked} calls")
 
         # The client considers the token expired, so it refreshes without consent.

@@ -12,7 +12,7 @@ use library::{Clock, ManualClock, ModelSource, Settings, SharedEncoder};
 use rustls::ServerConfig;
 use storage::{StorageError, StoreClock};
 use tokio::{net::TcpListener, sync::oneshot};
-use web::{App, BaseUrl, HttpLimits, OAuthLimits, WebConfig};
+use web::{App, BaseUrl, HttpLimits, OAuthLimits, ServiceLinks, WebConfig};
 
 use super::{TestApp, open, secret, start_time};
 use crate::{log_watch, stores::Stores};
@@ -50,6 +50,8 @@ pub struct TestAppBuilder {
     pub(super) public_base_url: Option<String>,
     pub(super) trusted_proxies: Vec<String>,
     pub(super) client_documents: Option<Options>,
+    pub(super) links: ServiceLinks,
+    pub(super) openai_challenge: Option<String>,
     pub(super) tls: Option<Arc<ServerConfig>>,
     pub(super) migrated: bool,
     pub(super) store_clock: Option<Arc<ManualClock>>,
@@ -112,6 +114,20 @@ impl TestAppBuilder {
     #[must_use]
     pub fn without_client_documents(mut self) -> Self {
         self.client_documents = None;
+        self
+    }
+
+    /// Sets the links to pages about the service.
+    #[must_use]
+    pub fn links(mut self, links: ServiceLinks) -> Self {
+        self.links = links;
+        self
+    }
+
+    /// Sets the token with which OpenAI verifies the domain.
+    #[must_use]
+    pub fn openai_challenge(mut self, token: &str) -> Self {
+        self.openai_challenge = Some(token.to_owned());
         self
     }
 
@@ -187,6 +203,8 @@ impl TestAppBuilder {
         config.trusted_proxies =
             self.trusted_proxies.iter().map(|network| network.parse().unwrap()).collect();
         config.client_documents = self.client_documents;
+        config.links = self.links;
+        config.openai_challenge = self.openai_challenge;
         config.tls = self.tls;
         let app = App::new(library.clone(), &secret(), config).unwrap();
         let (stop, stopped) = oneshot::channel::<()>();

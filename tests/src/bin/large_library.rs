@@ -7,8 +7,8 @@ use std::{error::Error, fs, path::Path, process::ExitCode, sync::Arc};
 
 use blobs::BlobStore;
 use domain::{
-    BlobKind, CaptureSource, CaptureTime, ContentHash, Email, ImageId, Metadata, PhotoDetails, PixelSize,
-    Plan, Position, Rendition, Thumbhash, Timestamp,
+    BlobKind, CaptureSource, CaptureTime, ContentHash, Email, ImageId, Marks, Metadata, PhotoDetails,
+    PixelSize, Plan, Position, Rendition, Thumbhash, Timestamp,
 };
 use keys::{SystemRandom, new_id};
 use library::{Library, Settings, SystemClock, WorkerCommand};
@@ -146,6 +146,7 @@ fn new_image(account: domain::AccountId, number: u32, original: ContentHash) -> 
         sidecars: Vec::new(),
         sidecars_if_missing: Vec::new(),
         restore_deleted: RestoreDeleted::Always,
+        is_deleted: false,
         quota_bytes: None,
     })
 }
@@ -172,6 +173,7 @@ fn indexed(number: u32, picture: &Picture) -> Result<IndexedImage, AnyError> {
                 camera_make: Some("Acme".to_owned()),
                 camera_model: Some(format!("Pinhole {}", number % 5)),
             },
+            marks: Marks { favorite: number % 9 == 0, archived: number % 50 == 0, ..Marks::default() },
         },
         size: picture.size,
         place: None,

@@ -4,25 +4,34 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tests::{SeedImage, TestApp, TestResponse, redacted};
 
-const IMAGE_FIELDS: [&str; 19] = [
+const IMAGE_FIELDS: [&str; 28] = [
     "addedAt",
+    "archived",
     "cameraMake",
     "cameraModel",
     "capturedAt",
     "description",
     "distanceMeters",
+    "durationMs",
+    "favorite",
     "fileName",
     "height",
     "id",
+    "keywords",
+    "labels",
     "latitude",
     "longitude",
     "matchedText",
+    "mediaType",
+    "people",
     "place",
+    "rating",
     "renditions",
     "score",
     "text",
     "url",
     "utcOffset",
+    "videoUrl",
     "width",
 ];
 const ALBUM_FIELDS: [&str; 6] = ["coverUrl", "createdAt", "id", "imageCount", "title", "updatedAt"];
@@ -82,14 +91,17 @@ async fn every_field_of_an_image_is_present_and_null_without_a_value() {
             "cameraModel",
             "description",
             "distanceMeters",
+            "durationMs",
             "fileName",
             "latitude",
             "longitude",
             "matchedText",
             "place",
+            "rating",
             "score",
             "text",
             "utcOffset",
+            "videoUrl",
         ]
     );
 }

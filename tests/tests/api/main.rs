@@ -17,6 +17,8 @@ mod imported;
 mod library_info;
 mod local_access;
 mod map_page;
+mod mark_pages;
+mod marks;
 mod mcp;
 mod methods;
 mod metrics;

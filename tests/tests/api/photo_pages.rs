@@ -99,9 +99,9 @@ async fn every_path_with_an_id_of_another_account_is_not_found() {
     let last = forms(&edited.text()).into_iter().find(|form| form.fields.contains_key("edit")).unwrap();
     let edit_page = browser.open(&format!("/photos/{own}/edit")).await.expect(200);
     let edit = form(&edit_page, "/edit", None).fields["csrf"].clone();
-    let (selection, delete) = (token("/web/selection"), token("/delete"));
+    let (selection, delete, marks) = (token("/web/selection"), token("/delete"), token("/marks"));
     for (photo, album) in [(&*theirs, &*album), ("unknown", "unknown")] {
-        for path in ["", "/edit", "/undo", "/delete", "/delete?in=x&back=%2F"] {
+        for path in ["", "/edit", "/marks", "/undo", "/delete", "/delete?in=x&back=%2F"] {
             browser.open(&format!("/photos/{photo}{path}")).await.expect(404);
         }
         for path in ["", "/delete", "/cover"] {
@@ -110,6 +110,7 @@ async fn every_path_with_an_id_of_another_account_is_not_found() {
         let posts = [
             (format!("/photos/{photo}/edit"), vec![("csrf", &*edit), ("description", "x")]),
             (format!("/photos/{photo}/delete"), vec![("csrf", &*delete)]),
+            (format!("/photos/{photo}/marks"), vec![("csrf", &*marks), ("mark", "favorite")]),
             (format!("/photos/{photo}/undo"), vec![("csrf", &*last.fields["csrf"]), ("field", "all")]),
             (
                 format!("/photos/{photo}/undo"),
@@ -487,7 +488,7 @@ async fn many_photos_are_corrected_and_undone() {
     assert_eq!(captured(&ids[0]).await, "2024-05-01T11:00:00.000Z");
     assert_eq!(captured(&ids[7]).await, "2024-05-01T11:53:00.000Z", "an exception");
     let page = followed(&browser, &form(&page, "/photos/edit", None), &[]).await;
-    assert!(page.text().contains("The correction of 249 photos is undone."), "{}", page.text());
+    assert!(page.text().contains("The change of 249 photos is undone."), "{}", page.text());
     assert_eq!(captured(&ids[0]).await, first);
 }
 

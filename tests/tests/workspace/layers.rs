@@ -46,7 +46,7 @@ const LAYERS: [(&str, &[&str]); 47] = [
         "catalogue",
         &[
             "accounts", "indexer", "clock", "threads", "domain", "storage", "blobs", "keys", "places",
-            "vectors", "vision",
+            "vectors", "vision", "words",
         ],
     ),
     (
@@ -98,8 +98,8 @@ const LAYERS: [(&str, &[&str]); 47] = [
     ),
     ("library-copy", &["domain", "storage", "blobs"]),
     ("library-backup", &["domain", "storage", "blobs", "library-copy"]),
-    ("storage-sqlite", &["domain", "storage", "oauth-core", "words"]),
-    ("storage-postgres", &["domain", "storage", "oauth-core", "words"]),
+    ("storage-sqlite", &["domain", "storage", "oauth-core", "places", "words"]),
+    ("storage-postgres", &["domain", "storage", "oauth-core", "places", "words"]),
     ("storage-conformance", &["domain", "storage", "oauth-core"]),
     ("http-server", &[]),
     ("web-auth", &["http-server", "library", "oauth-core", "client-documents", "keys", "domain"]),
@@ -125,7 +125,7 @@ const LAYERS: [(&str, &[&str]); 47] = [
         ],
     ),
     // The developer tool builds without the other crates, so that it can install what they need.
-    ("xtask", &[]),
+    ("xtask", &["words"]),
     // These may depend on every crate, and no crate may depend on them.
     ("fuzz", ANYTHING),
     ("server", ANYTHING),

@@ -1,11 +1,13 @@
 //! `places`: packs the cities of GeoNames into the data file of the crate `places`.
 //!
-//! `crates/places/data/README.md` describes the three source files, which places are left out, and the format.
+//! `crates/places/data/README.md` describes the source files, which places are left out, and the format.
 //! The same sources give the same bytes.
 
 mod codes;
 mod gather;
+mod names;
 mod pack;
+mod regions;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,6 +18,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::workspace;
+use regions::Named;
 
 const CITIES: &str = "cities1000.json";
 const COUNTRIES: &str = "countries.json";
@@ -24,7 +27,7 @@ const TARGET: &str = "crates/places/data/cities.bin";
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Folder with cities1000.json, countries.json and cities.pbf (sources: crates/places/data/README.md)
+    /// Folder with the source files, which crates/places/data/README.md lists
     dir: PathBuf,
 }
 
@@ -55,6 +58,19 @@ struct City {
     country: String,
     /// 0 if unknown.
     population: u32,
+    /// The code of its region within the country; empty if unknown.
+    #[serde(rename = "admin1code")]
+    region: String,
+    /// Its names in other languages, transliterations and codes.
+    #[serde(rename = "alternatenames")]
+    others: Vec<String>,
+}
+
+impl City {
+    /// GeoNames' code of its region, such as `DE.02`.
+    fn region_code(&self) -> String {
+        format!("{}.{}", self.country, self.region)
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -69,15 +85,26 @@ pub(crate) fn run(options: &Options) -> Result<(), PlacesError> {
     let codes = codes::read(&read(&codes_path)?).ok_or(PlacesError::Codes { path: codes_path })?;
 
     let cities = gather::cities(cities.into_values().collect(), &codes);
-    let countries =
-        countries.into_iter().map(|(code, country)| (gather::country_name(&code, &country.name), code));
-    let countries = countries.map(|(name, code)| (code, name)).collect();
-    let packed = pack::pack(&cities, &countries)?;
+    let mut country_names = regions::country_names(&options.dir)?;
+    let countries: BTreeMap<String, Named> = countries
+        .into_iter()
+        .map(|(code, country)| {
+            let mut others = country_names.remove(&code).unwrap_or_default();
+            others.push(country.name.trim().to_owned());
+            (code.clone(), Named { name: gather::country_name(&code, &country.name), others })
+        })
+        .collect();
+    let regions = regions::without_namesakes(regions::regions(&options.dir)?, &countries);
+    let packed = pack::pack(&cities, &regions, &countries)?;
 
     let target = workspace::path(TARGET);
     fs::write(&target, &packed).map_err(|source| PlacesError::Files { path: target, source })?;
     println!("{TARGET}: {} cities, {} bytes", cities.len(), packed.len());
     Ok(())
+}
+
+fn file(path: &Path) -> String {
+    path.display().to_string()
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, PlacesError> {
@@ -90,5 +117,15 @@ fn json<T: DeserializeOwned>(path: &Path) -> Result<T, PlacesError> {
 
 #[cfg(test)]
 fn city(id: u32, name: &str, (latitude, longitude): (f64, f64), population: u32) -> City {
-    City { id, name: name.to_owned(), latitude, longitude, country: "FR".to_owned(), population }
+    let country = "FR".to_owned();
+    City {
+        id,
+        name: name.to_owned(),
+        latitude,
+        longitude,
+        country,
+        population,
+        region: String::new(),
+        others: Vec::new(),
+    }
 }

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::names::{self, OtherNames};
+use super::regions::{Named, folded_names};
 use super::{City, PlacesError};
 
-const MAGIC: &[u8; 8] = b"places01";
+const MAGIC: &[u8; 8] = b"places02";
 /// The Earth's radius in the units of the file: the largest signed 24-bit number.
 const RADIUS: f64 = 8_388_607.0;
 /// A city's radius is this times the square root of its population, stored in steps of [`EDGE_STEP_M`].
@@ -17,36 +19,76 @@ struct Packed<'a> {
     city: &'a City,
 }
 
-/// The whole file. `countries` maps codes to names.
-pub(super) fn pack(cities: &[City], countries: &BTreeMap<String, String>) -> Result<Vec<u8>, PlacesError> {
+/// The whole file. `regions` maps GeoNames' codes to names, `countries` codes of countries.
+pub(super) fn pack(
+    cities: &[City],
+    regions: &BTreeMap<String, Named>,
+    countries: &BTreeMap<String, Named>,
+) -> Result<Vec<u8>, PlacesError> {
     let used: BTreeSet<&str> = cities.iter().map(|city| city.country.as_str()).collect();
-    let country_names = used
+    let countries = used
         .iter()
-        .map(|code| countries.get(*code).map(String::as_str).ok_or_else(|| misfit("country", code)))
-        .collect::<Result<Vec<&str>, PlacesError>>()?;
-    let country_index: BTreeMap<&str, usize> = used.iter().copied().zip(0..).collect();
+        .map(|code| Ok((*code, countries.get(*code).ok_or_else(|| misfit("country", code))?)))
+        .collect::<Result<BTreeMap<&str, &Named>, PlacesError>>()?;
+    let country_index: BTreeMap<&str, usize> = countries.keys().copied().zip(0..).collect();
+    let country_of = |code: &str| country_index.get(code).copied().unwrap_or_default();
 
-    let mut names = Names::default();
+    // The regions of a country are consecutive, in the order of the countries.
+    let used: BTreeSet<String> = cities.iter().map(City::region_code).collect();
+    let regions: BTreeMap<(&str, &str), &Named> = regions
+        .iter()
+        .filter(|(code, _)| used.contains(*code))
+        .filter_map(|(code, region)| Some((code.split_once('.')?, region)))
+        .collect();
+    let first_of = |code: &str| regions.range(..(code, "")).count();
+    let number_of = |city: &City| {
+        let key = (city.country.as_str(), city.region.as_str());
+        regions.contains_key(&key).then(|| regions.range(..key).count() - first_of(key.0) + 1)
+    };
+
+    let mut texts = Names::default();
+    let mut others = OtherNames::default();
     let mut packed: Vec<Packed> = cities.iter().map(|city| Packed { at: at(city), city }).collect();
     arrange(&mut packed, 0);
+    let of_countries = folded_names(countries.values().copied());
+
+    let mut records = Vec::new();
+    for (index, Packed { at, city }) in packed.iter().enumerate() {
+        for coordinate in at {
+            let [low, middle, high, _] = coordinate.to_le_bytes();
+            records.extend([low, middle, high]);
+        }
+        records.push(edge(city.population));
+        records.extend(number::<1>(country_of(&city.country), "number of a country")?);
+        records.extend(number::<1>(number_of(city).unwrap_or_default(), "number of a region")?);
+        records.extend(texts.place(&city.name)?);
+        others.add(index, &city.name, names::of_city(city, &of_countries));
+    }
+    for (index, ((country, _), region)) in regions.iter().enumerate() {
+        records.extend(number::<1>(country_of(country), "number of a country")?);
+        records.extend(texts.place(&region.name)?);
+        let names = region.others.iter().map(String::as_str);
+        let names = names.filter(|name| !of_countries.contains(&words::fold(name)));
+        others.add(packed.len() + index, &region.name, names);
+    }
+    for (index, (code, country)) in countries.iter().enumerate() {
+        records.extend(number::<2>(first_of(code), "number of regions")?);
+        records.extend(texts.place(&country.name)?);
+        let target = packed.len() + regions.len() + index;
+        others.add(target, &country.name, country.others.iter().map(String::as_str));
+    }
+    let (blocks, other_names) = others.pack()?;
 
     let mut file = MAGIC.to_vec();
     file.extend(number::<4>(packed.len(), "number of cities")?);
-    file.extend(number::<4>(country_names.len(), "number of countries")?);
-    for Packed { at, city } in packed {
-        for coordinate in at {
-            let [low, middle, high, _] = coordinate.to_le_bytes();
-            file.extend([low, middle, high]);
-        }
-        file.push(edge(city.population));
-        let country = country_index.get(city.country.as_str()).copied().unwrap_or_default();
-        file.extend(number::<1>(country, "number of a country")?);
-        file.extend(names.place(&city.name)?);
-    }
-    for name in country_names {
-        file.extend(names.place(name)?);
-    }
-    file.extend(names.text.as_bytes());
+    file.extend(number::<4>(regions.len(), "number of regions")?);
+    file.extend(number::<4>(countries.len(), "number of countries")?);
+    file.extend(number::<4>(blocks.len(), "number of blocks")?);
+    file.extend(number::<4>(other_names.len(), "length of the other names")?);
+    file.extend(records);
+    file.extend(blocks.as_flattened());
+    file.extend(other_names);
+    file.extend(texts.text.as_bytes());
     Ok(file)
 }
 
@@ -55,7 +97,7 @@ fn misfit(what: &str, value: impl std::fmt::Display) -> PlacesError {
 }
 
 /// A little-endian number of `N` bytes.
-fn number<const N: usize>(value: usize, what: &str) -> Result<[u8; N], PlacesError> {
+pub(super) fn number<const N: usize>(value: usize, what: &str) -> Result<[u8; N], PlacesError> {
     let bytes = value.to_le_bytes();
     match bytes.split_first_chunk() {
         Some((low, high)) if high.iter().all(|byte| *byte == 0) => Ok(*low),
@@ -120,21 +162,41 @@ mod tests {
     use super::super::city;
     use super::*;
 
-    fn france() -> BTreeMap<String, String> {
-        BTreeMap::from([("FR".to_owned(), "France".to_owned()), ("GB".to_owned(), "Unused".to_owned())])
+    fn named(name: &str, others: &[&str]) -> Named {
+        Named { name: name.to_owned(), others: others.iter().copied().map(str::to_owned).collect() }
+    }
+
+    fn countries() -> BTreeMap<String, Named> {
+        let unused = named("Unused", &["Nobody"]);
+        BTreeMap::from([
+            ("FR".to_owned(), named("France", &["Francia", "FRANCE"])),
+            ("GB".to_owned(), unused),
+        ])
+    }
+
+    fn packed(cities: &[City]) -> Result<Vec<u8>, PlacesError> {
+        let regions = [("FR.11", named("Isle.", &["Francilie"])), ("FR.12", named("Unused", &["Nothing"]))];
+        pack(cities, &regions.map(|(code, region)| (code.to_owned(), region)).into(), &countries())
     }
 
     #[test]
     fn the_packed_file_has_the_documented_bytes() {
-        let cities = [city(7, "Paris", (0.0, 90.0), 1_000_000), city(8, "Paris", (-90.0, 0.0), 50)];
+        let paris = City { region: "11".to_owned(), ..city(7, "Paris", (0.0, 90.0), 1_000_000) };
+        let cities = [paris, city(8, "Paris", (-90.0, 0.0), 50)];
         let expect = [
-            &b"places01\x02\0\0\0\x01\0\0\0"[..],
-            b"\0\0\0\xff\xff\x7f\0\0\0\xc8\0\0\0\0\x05",
-            b"\0\0\0\0\0\0\x01\0\x80\x01\0\0\0\0\x05",
-            b"\x05\0\0\x06",
-            b"ParisFrance",
+            &b"places02\x02\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\0\0\x14\0\0\0"[..],
+            b"\0\0\0\xff\xff\x7f\0\0\0\xc8\0\x01\0\0\0\x05",
+            b"\0\0\0\0\0\0\x01\0\x80\x01\0\0\0\0\0\x05",
+            b"\0\x05\0\0\x05",
+            b"\0\0\x0a\0\0\x06",
+            b"\0\0\0",
+            b"\0\x07francia\x03\0\0\x06\x03lie\x02\0\0",
+            b"ParisIsle.France",
         ];
-        assert_eq!(pack(&cities, &france()).unwrap(), expect.concat());
+        assert_eq!(
+            packed(&cities).unwrap().escape_ascii().to_string(),
+            expect.concat().escape_ascii().to_string()
+        );
     }
 
     #[test]
@@ -146,15 +208,15 @@ mod tests {
             })
             .collect();
         cities.push(City { id: 100, ..cities.first().unwrap().clone() });
-        let packed = pack(&cities, &france()).unwrap();
+        let before = packed(&cities).unwrap();
         cities.reverse();
-        assert_eq!(pack(&cities, &france()).unwrap(), packed);
+        assert_eq!(packed(&cities).unwrap(), before);
     }
 
     #[test]
     fn values_too_large_for_the_format_are_refused() {
         let check = |city: City, expect: &str| {
-            let error = pack(&[city], &france()).unwrap_err();
+            let error = packed(&[city]).unwrap_err();
             assert_eq!(error.to_string(), expect);
         };
         check(

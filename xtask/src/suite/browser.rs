@@ -15,8 +15,8 @@ use crate::workspace;
 const FOLDER: &str = "browser";
 const SUFFIX: &str = ".test.mjs";
 const REPORTER: &str = "./browser/support/reporter.mjs";
-/// Test files that run at the same time. Each has its own server and browser.
-const TEST_CONCURRENCY: &str = "--test-concurrency=2";
+/// Test files that run at the same time, each with its own server and browser. Mostly they wait.
+const TEST_CONCURRENCY: &str = "--test-concurrency=3";
 
 /// Why the browser tests could not run.
 #[derive(Debug, thiserror::Error)]

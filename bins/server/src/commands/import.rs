@@ -136,7 +136,7 @@ fn summary(report: &ImportReport) -> String {
         report.failed.len()
     );
     add_details(&mut text, report);
-    let found = report.imported.saturating_add(report.duplicates);
+    let found = report.imported.saturating_add(report.duplicates).saturating_add(report.trashed);
     if found == 0 && report.failed.is_empty() && report.stopped.is_none() {
         text.push_str("No photos were found.\n");
     }
@@ -175,6 +175,9 @@ pub(super) fn add_details(text: &mut String, report: &ImportReport) {
         let lines = problems.iter().map(|problem| (problem.path.as_path(), problem.reason.as_str()));
         add_group(text, title, lines);
     }
+    if report.trashed > 0 {
+        text.push_str(&format!("put into the trash: {}\n", report.trashed));
+    }
     if report.albums > 0 {
         text.push_str(&format!("albums: {}\n", report.albums));
     }
@@ -209,6 +212,8 @@ pub(super) struct JsonReport {
     skipped: Vec<JsonProblem>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ambiguous: Vec<JsonProblem>,
+    #[serde(skip_serializing_if = "is_zero")]
+    trashed: u64,
     #[serde(skip_serializing_if = "is_zero")]
     albums: u64,
 }
@@ -255,6 +260,7 @@ pub(super) fn json_report(report: &ImportReport) -> JsonReport {
         unmatched: count(FailedKind::Unmatched),
         skipped: problems(&report.skipped),
         ambiguous: problems(&report.ambiguous),
+        trashed: report.trashed,
         albums: report.albums,
     }
 }
@@ -325,14 +331,15 @@ mod tests {
                 failed("x.zip/1.jpg.json", "describes no photo", FailedKind::Unmatched),
                 failed("x.zip/2.mp4", "is a video", FailedKind::Movie),
             ],
-            skipped: vec![problem("x.zip/3.jpg", "was deleted")],
+            skipped: vec![problem("x.zip/3.json", "describes no photo and no album")],
+            trashed: 3,
             albums: 2,
             ..ImportReport::default()
         };
         assert_eq!(
             summary(&report),
             "imported: 0\nduplicates: 0\nfailed: 3\n  2 movies, which are not imported\n  without a photo: 1\n  \
-             x.zip/1.jpg.json: describes no photo\nskipped: 1\n  x.zip/3.jpg: was deleted\nalbums: 2\n"
+             x.zip/1.jpg.json: describes no photo\nskipped: 1\n  x.zip/3.json: describes no photo and no album\nput into the trash: 3\nalbums: 2\n"
         );
         assert!(json(&report).unwrap().contains(r#""error":"is a video"},{"path":"#), "movies are listed");
     }

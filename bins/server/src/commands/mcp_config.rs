@@ -1,18 +1,25 @@
 use std::io::{Write as _, stderr};
 
-use web::ConnectionGuide;
+use domain::Email;
+use web::{BaseUrl, ConnectionGuide, McpApp, registry_entry};
 
 use super::{CommandError, Report};
 use crate::{
-    cli::McpConfigOptions,
+    cli::{McpConfigOptions, McpTarget},
     config::{Config, ConfigError},
     stores::{IfMissing, open_library},
 };
 
 pub(super) async fn run(options: &McpConfigOptions, config: &Config) -> Result<Report, CommandError> {
-    let email = open_library(config, IfMissing::Fail).await?.accounts.account(&options.email).await?.email;
     let base_url = config.base_url(&config.listen).map_err(ConfigError::BaseUrl)?;
-    let ConnectionGuide { app, steps, snippet, obstacle, .. } = ConnectionGuide::new(options.app, &base_url);
+    let text = match (options.target, &options.email) {
+        (McpTarget::App(app), Some(email)) => {
+            let email = open_library(config, IfMissing::Fail).await?.accounts.account(email).await?.email;
+            guide(app, &base_url, &email, options.only_snippet)
+        }
+        // An app has an email: the command line requires it.
+        _ => registry_entry(&base_url, env!("CARGO_PKG_VERSION")),
+    };
     if config.base_url_is_default() {
         // The note is optional, so a closed stderr is ignored.
         let _ = writeln!(
@@ -21,8 +28,13 @@ pub(super) async fn run(options: &McpConfigOptions, config: &Config) -> Result<R
             base_url.as_str()
         );
     }
-    if options.only_snippet {
-        return Ok(snippet.into());
+    Ok(text.into())
+}
+
+fn guide(app: McpApp, base_url: &BaseUrl, email: &Email, only_snippet: bool) -> String {
+    let ConnectionGuide { app, steps, snippet, obstacle, .. } = ConnectionGuide::new(app, base_url);
+    if only_snippet {
+        return snippet;
     }
     let mut text = format!("{}\n\n", app.title());
     if let Some(obstacle) = obstacle {
@@ -35,5 +47,5 @@ pub(super) async fn run(options: &McpConfigOptions, config: &Config) -> Result<R
         "\n{snippet}\nSign in as {email}. For an app that cannot sign in, create an API key with \
          `server key create {email} --name NAME`; the app sends it as `Authorization: Bearer KEY`.\n"
     ));
-    Ok(text.into())
+    text
 }

@@ -195,6 +195,8 @@ fn web_config(config: &Config, base_url: &BaseUrl, descriptors: Option<u64>, lis
     if let Some(seconds) = config.hsts_max_age_s {
         web_config.hsts_max_age_s = seconds;
     }
+    web_config.links = config.links.clone();
+    web_config.openai_challenge = config.openai_challenge.clone();
     if config.client_documents == Switch::Off {
         web_config.client_documents = None;
     }

@@ -24,7 +24,7 @@ use ipnet::IpNet;
 use keys::{Random, Secret, SecretError};
 use library::{IndexerSettings, IngestLimits, InstalledModels, SearchSettings, Settings};
 use vision::{clip, models::Models};
-use web::{BaseUrl, InvalidBaseUrl};
+use web::{BaseUrl, InvalidBaseUrl, ServiceLinks};
 
 use crate::{
     decoder::{decoder, ocr_worker},
@@ -140,6 +140,9 @@ pub(crate) struct Config {
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) log_format: LogFormat,
     pub(crate) client_documents: Switch,
+    pub(crate) links: ServiceLinks,
+    /// The token at `/.well-known/openai-apps-challenge`.
+    pub(crate) openai_challenge: Option<String>,
     /// Folder of the installed vision models.
     pub(crate) models: PathBuf,
     /// URL of the hub that vision models are downloaded from.
@@ -234,6 +237,12 @@ impl Config {
             trusted_proxies: serve.trusted_proxy.unwrap_or_default().iter().map(|proxy| proxy.0).collect(),
             log_format: serve.log_format.unwrap_or_default(),
             client_documents: serve.client_documents.unwrap_or_default(),
+            links: ServiceLinks {
+                policy: serve.policy_url.map(|url| url.0),
+                terms: serve.terms_url.map(|url| url.0),
+                support: serve.support_url.map(|url| url.0),
+            },
+            openai_challenge: serve.openai_apps_challenge.map(|token| token.0),
             models,
             model_source: store.model_source.unwrap_or_else(|| DEFAULT_MODEL_SOURCE.to_owned()),
             vision,

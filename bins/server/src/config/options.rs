@@ -154,6 +154,7 @@ const STORAGE: &str = "Storage options";
 const PHOTOS: &str = "Photo options";
 const SEARCH: &str = "Search options";
 const TLS: &str = "TLS options";
+const DIRECTORIES: &str = "Options for directories of apps";
 
 settings! {
     /// Settings of `serve`; `mcp-config` takes the base URL, too.
@@ -247,6 +248,67 @@ settings! {
             hide_possible_values = true
         )]
         migrate: Switch,
+        /// URL of your privacy policy, shown to people who connect an app [default: none] [env: PHOTOS_POLICY_URL]
+        ///
+        /// Directories of apps ask for it, and for the terms and the support page.
+        #[arg(long, value_name = "URL", help_heading = DIRECTORIES, hide_short_help = true)]
+        policy_url: HttpsUrl,
+        /// URL of your terms of service, shown to people who connect an app [default: none] [env: PHOTOS_TERMS_URL]
+        #[arg(long, value_name = "URL", help_heading = DIRECTORIES, hide_short_help = true)]
+        terms_url: HttpsUrl,
+        /// URL of your support page, shown to people who connect an app [default: none] [env: PHOTOS_SUPPORT_URL]
+        #[arg(long, value_name = "URL", help_heading = DIRECTORIES, hide_short_help = true)]
+        support_url: HttpsUrl,
+        /// Token with which OpenAI verifies your domain, at /.well-known/openai-apps-challenge [default: none]
+        /// [env: PHOTOS_OPENAI_APPS_CHALLENGE]
+        #[arg(long, value_name = "TOKEN", help_heading = DIRECTORIES, hide_short_help = true)]
+        openai_apps_challenge: ChallengeToken,
+    }
+}
+
+/// An https URL of a page.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct HttpsUrl(pub(crate) String);
+
+impl FromStr for HttpsUrl {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match Url::parse(text) {
+            Ok(url) if url.scheme() == "https" => Ok(Self(url.into())),
+            _ => Err("must be an https URL"),
+        }
+    }
+}
+
+impl TryFrom<String> for HttpsUrl {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+/// A token that is served as plain text.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct ChallengeToken(pub(crate) String);
+
+impl FromStr for ChallengeToken {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let is_token = (1..=1024).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+        if is_token { Ok(Self(text.to_owned())) } else { Err("must be a token without spaces") }
+    }
+}
+
+impl TryFrom<String> for ChallengeToken {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
     }
 }
 

@@ -61,6 +61,7 @@ fn defaults_match_the_manual() {
     assert!(config.trusted_proxies.is_empty());
     assert_eq!(config.log_format, LogFormat::Text);
     assert_eq!(config.client_documents, Switch::On);
+    assert_eq!((config.links, config.openai_challenge), (ServiceLinks::default(), None));
     assert_eq!(config.models, Path::new("./data/models"));
     assert_eq!(config.model_source, "https://huggingface.co");
     assert_eq!(config.vision.library, None);
@@ -97,6 +98,10 @@ fn every_setting_can_be_in_the_file() {
         trusted-proxy = ["10.0.0.0/8", "::1"]
         log-format = "json"
         client-documents = "off"
+        policy-url = "https://photos.example.org/privacy"
+        terms-url = "https://photos.example.org/terms"
+        support-url = "https://photos.example.org/help"
+        openai-apps-challenge = "token"
     "#;
     let config = resolve(&[], &[], file).unwrap();
     assert_eq!(config.data_dir, Path::new("/srv/photos"));
@@ -119,6 +124,10 @@ fn every_setting_can_be_in_the_file() {
     assert_eq!(config.trusted_proxies, ["10.0.0.0/8".parse().unwrap(), "::1/128".parse().unwrap()]);
     assert_eq!(config.log_format, LogFormat::Json);
     assert_eq!(config.client_documents, Switch::Off);
+    let links: Vec<_> = config.links.iter().map(|(_, url)| url.to_owned()).collect();
+    let pages = ["privacy", "terms", "help"].map(|page| format!("https://photos.example.org/{page}"));
+    assert_eq!(links, pages);
+    assert_eq!(config.openai_challenge.as_deref(), Some("token"));
 }
 
 fn bucket(variables: &[(&str, &str)], file: &str) -> Result<S3Options, String> {

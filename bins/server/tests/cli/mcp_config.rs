@@ -63,3 +63,17 @@ fn errors_go_to_stderr() {
     check(instance.run(["mcp-config", "vscode"]), 2, "EMAIL");
     check(instance.run(["mcp-config", "vscode", EMAIL, "--base-url", "photos"]), 2, "base-url");
 }
+
+#[test]
+fn the_registry_entry_needs_no_account() {
+    let instance = Instance::new();
+    let entry = instance.ok(["mcp-config", "registry", "--base-url", "https://photos.example.org"]);
+    let entry: serde_json::Value = serde_json::from_str(&entry).unwrap();
+    assert_eq!(entry["name"], "org.example.photos/photo-library");
+    assert_eq!(entry["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(entry["remotes"][0]["variables"]["host"]["default"], "photos.example.org");
+    let default = instance.run(["mcp-config", "registry"]);
+    assert_eq!(default.code, Some(0), "{default:?}");
+    assert!(default.stderr.starts_with("Using the default base URL "), "{default:?}");
+    assert!(std::fs::read_dir(instance.data_dir()).map_or(0, Iterator::count) == 0, "nothing is created");
+}

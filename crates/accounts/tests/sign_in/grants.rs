@@ -17,6 +17,7 @@ async fn grant(it: &Process, account: &domain::Account) -> Grant {
         grant_types: vec![GrantType::AuthorizationCode],
         scopes: vec!["mcp:images".into()],
         token_endpoint_auth_method: AuthMethod::None,
+        requires_assertion: false,
         software_id: None,
         software_version: None,
     };

@@ -246,7 +246,8 @@ impl Catalogue {
 
     async fn scan_filter(&self, scope: &Scope<'_>) -> Result<ScanFilter, AppearanceError> {
         let store = &self.parts.store;
-        let (range, circle) = (scope.filter.range, scope.filter.circle);
+        let circle = scope.filter.circle;
+        let range = scope.filter.moments().unwrap_or(scope.filter.range);
         let keys = store.candidate_image_keys(scope.viewer, scope.filter, MAX_CAMERA_IMAGES).await?;
         let images = keys.map(|keys| Arc::new(keys.iter().map(|key| key.0).collect::<KeySet>()));
         let since = store.visible_since(scope.viewer).await?;

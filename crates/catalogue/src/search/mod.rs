@@ -122,7 +122,8 @@ impl Catalogue {
     /// Searches the images that the caller can see. Searches by words return the best first, others the newest first.
     pub async fn search(&self, caller: &Caller, query: &SearchQuery) -> Result<Vec<Hit>, SearchError> {
         let album = self.searched_album(caller, query.album.as_deref()).await?;
-        let filter = &Filter { album, ..query.filter.clone() };
+        let filter = self.with_names(caller, &query.filter, &query.names).await?;
+        let filter = &Filter { album: album.or(filter.album.clone()), ..filter };
         match &query.target {
             SearchTarget::Everything => {
                 let found = self.parts.store.filter_images(self.viewer(caller), filter, query.limit).await?;

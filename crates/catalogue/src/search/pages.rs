@@ -2,7 +2,7 @@
 
 use accounts::Caller;
 use domain::{Filter, Limit, QueryText};
-use storage::{MAX_TEXT_MATCHES, StorageError, TextColumns};
+use storage::{MAX_TEXT_MATCHES, NameKind, StorageError, TextColumns};
 
 use super::{Appearance, Hit, Matching, SearchError};
 use crate::Catalogue;
@@ -10,8 +10,8 @@ use crate::Catalogue;
 /// Maximum number of images in a ranking. Each page computes the whole ranking again, so there are no pages beyond it.
 const MAX_RANKED: usize = 300;
 
-/// Maximum number of cameras of an account that are listed.
-const MAX_CAMERAS: u32 = 500;
+/// Maximum number of names of one kind that are listed.
+const MAX_NAMES: u32 = 500;
 
 /// What a search compares with its words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,9 +36,9 @@ pub struct RankedPage {
 }
 
 impl Catalogue {
-    /// The names of the cameras of the caller's photos, the camera of the newest photo first.
-    pub async fn cameras(&self, caller: &Caller) -> Result<Vec<String>, StorageError> {
-        self.parts.store.cameras(self.viewer(caller), MAX_CAMERAS).await
+    /// The names of a kind that the caller's photos have, that of the newest photo first.
+    pub async fn names(&self, caller: &Caller, kind: NameKind) -> Result<Vec<String>, StorageError> {
+        self.parts.store.names(self.viewer(caller), kind, MAX_NAMES).await
     }
 
     /// The newest photos that pass a filter.

@@ -50,6 +50,8 @@ pub(super) fn apply(draft: &mut Draft<'_>) -> Vec<PlannedAlbum> {
 struct AppleExport {
     by_name: HashMap<String, Vec<usize>>,
     by_folder: HashMap<(usize, String), Vec<usize>>,
+    /// Those in the folder for deleted photos. Only a row that says so means them.
+    in_trash: HashMap<String, Vec<usize>>,
 }
 
 /// The photos that a list means with a name.
@@ -67,22 +69,28 @@ impl AppleExport {
             .filter_map(|(item, _)| draft.scan.folders.get(item.folder))
             .map(Folder::name)
             .collect();
-        let mut found = Self { by_name: HashMap::new(), by_folder: HashMap::new() };
+        let mut found = Self { by_name: HashMap::new(), by_folder: HashMap::new(), in_trash: HashMap::new() };
         for (position, photo) in draft.photos.iter().enumerate() {
             let folder = photo.folder;
             let is_archived = folder.is_export && !folder.is_takeout;
             if is_archived || listed.contains(folder.name()) {
                 let name = composed(&photo.item.name).into_owned();
-                found.by_name.entry(name.clone()).or_default().push(position);
+                let by_name = if photo.item.is_trashed { &mut found.in_trash } else { &mut found.by_name };
+                by_name.entry(name.clone()).or_default().push(position);
                 found.by_folder.entry((photo.item.folder, name)).or_default().push(position);
             }
         }
         found
     }
 
-    /// The photos of that name. Several photos count only if they have the same content.
+    /// The photos of that name that are not in the folder for deleted ones.
     fn meaning(&self, draft: &Draft<'_>, name: &str) -> Meaning {
-        let photos = self.by_name.get(composed(name).as_ref()).map_or(&[][..], Vec::as_slice);
+        Self::meaning_among(draft, &self.by_name, name)
+    }
+
+    /// The photos of that name. Several photos count only if they have the same content.
+    fn meaning_among(draft: &Draft<'_>, by_name: &HashMap<String, Vec<usize>>, name: &str) -> Meaning {
+        let photos = by_name.get(composed(name).as_ref()).map_or(&[][..], Vec::as_slice);
         let items: Vec<&Item> =
             photos.iter().filter_map(|photo| draft.photos.get(*photo)).map(|photo| photo.item).collect();
         let are_equal =
@@ -110,10 +118,17 @@ impl AppleExport {
             }
         }
         for name in names {
+            let row = by_name.remove(&name).flatten();
             let here = self.by_folder.get(&(list.folder, name.clone()));
-            let meaning =
+            let mut meaning =
                 here.map_or_else(|| self.meaning(draft, &name), |photos| Meaning::Photos(photos.clone()));
-            match (meaning, by_name.remove(&name).flatten()) {
+            if here.is_none() && row.as_ref().is_some_and(|row| row.is_deleted) {
+                match Self::meaning_among(draft, &self.in_trash, &name) {
+                    Meaning::None => {}
+                    in_trash => meaning = in_trash,
+                }
+            }
+            match (meaning, row) {
                 (Meaning::Photos(photos), Some(row)) => apply_row(draft, &photos, &row),
                 (Meaning::None, Some(row)) if row.is_deleted => {}
                 (Meaning::None, _) => missing(draft, list, &name),
@@ -151,9 +166,8 @@ fn ambiguous(draft: &mut Draft<'_>, list: &Item, name: &str) {
 fn apply_row(draft: &mut Draft<'_>, photos: &[usize], row: &ApplePhoto) {
     for photo in photos {
         let Some(photo) = draft.photos.get_mut(*photo) else { continue };
-        if row.is_deleted {
-            photo.left_out = Some("was deleted in iCloud Photos");
-        } else if photo.listed.is_none() {
+        photo.is_trashed |= row.is_deleted;
+        if photo.listed.is_none() {
             photo.listed = Some(row.clone());
         }
     }

@@ -28,8 +28,8 @@ pub(super) struct Photo<'a> {
     pub(super) xmp: Option<usize>,
     pub(super) takeout: Option<usize>,
     pub(super) listed: Option<ApplePhoto>,
-    /// Why it is not imported.
-    pub(super) left_out: Option<&'static str>,
+    /// Whether it was deleted before the export.
+    pub(super) is_trashed: bool,
 }
 
 /// A file that is a sidecar by its name.
@@ -118,7 +118,14 @@ impl<'a> Draft<'a> {
     /// Adds a photo, or a file of unknown purpose, which the import then refuses.
     pub(super) fn add_photo(&mut self, item: &'a Item) {
         let Some(folder) = self.scan.folders.get(item.folder) else { return };
-        self.photos.push(Photo { item, folder, xmp: None, takeout: None, listed: None, left_out: None });
+        self.photos.push(Photo {
+            item,
+            folder,
+            xmp: None,
+            takeout: None,
+            listed: None,
+            is_trashed: item.is_trashed,
+        });
     }
 
     fn add_sidecar(
@@ -187,24 +194,12 @@ impl<'a> Draft<'a> {
 
     /// Ends the draft. `albums` have positions in [`photos`](Self::photos).
     pub(super) fn finish(self, albums: Vec<PlannedAlbum>) -> Finished {
-        let mut positions = Vec::with_capacity(self.photos.len());
-        let (mut planned, mut skipped) = (Vec::new(), Vec::new());
-        for photo in &self.photos {
-            if let Some(reason) = photo.left_out {
-                positions.push(None);
-                skipped.push(self.problem(photo.item, reason));
-            } else {
-                positions.push(Some(planned.len()));
-                planned.push(self.planned(photo));
-            }
-        }
-        skipped.extend(self.skipped);
         let plan = Plan {
-            photos: planned,
-            albums: merged(albums, &positions),
+            photos: self.photos.iter().map(|photo| self.planned(photo)).collect(),
+            albums: merged(albums, &self.photos),
             failed: self.failed,
             unmatched: self.unmatched,
-            skipped,
+            skipped: self.skipped,
             ambiguous: self.ambiguous,
             archives: Vec::new(),
         };
@@ -226,6 +221,7 @@ impl<'a> Draft<'a> {
             modified_at: self.year_of_folder(photo).or(photo.item.modified_at),
             sidecars: photo.xmp.into_iter().chain(photo.takeout).filter_map(sidecar).collect(),
             listed: listed.map(|content| Sidecar { kind: SidecarKind::Xmp, content }),
+            is_trashed: photo.is_trashed,
             place: photo.item.place.clone(),
         }
     }
@@ -251,7 +247,6 @@ pub(super) struct Finished {
 impl Finished {
     pub(super) fn into_plan(mut self, scan: Scan) -> Plan {
         self.plan.failed.splice(0..0, scan.failed);
-        self.plan.skipped.extend(scan.skipped);
         for list in [&mut self.plan.unmatched, &mut self.plan.skipped, &mut self.plan.ambiguous] {
             list.sort();
         }
@@ -259,20 +254,20 @@ impl Finished {
     }
 }
 
-/// The albums with the final positions of their photos. Albums with the same title become one.
-fn merged(albums: Vec<PlannedAlbum>, positions: &[Option<usize>]) -> Vec<PlannedAlbum> {
+/// The albums without deleted photos. Albums with the same title become one.
+fn merged(albums: Vec<PlannedAlbum>, photos: &[Photo<'_>]) -> Vec<PlannedAlbum> {
+    let is_kept = |photo: &usize| photos.get(*photo).is_some_and(|photo| !photo.is_trashed);
     let mut merged: Vec<PlannedAlbum> = Vec::new();
     let mut by_title: HashMap<String, usize> = HashMap::new();
     for album in albums {
         let cut: String = album.title.chars().take(MAX_TITLE_CHARS).collect();
         let Ok(title) = AlbumTitle::parse(&cut) else { continue };
-        let photos: Vec<usize> =
-            album.photos.iter().filter_map(|photo| positions.get(*photo).copied().flatten()).collect();
+        let photos: Vec<usize> = album.photos.iter().copied().filter(is_kept).collect();
         let next = merged.len();
         let position = *by_title.entry(title.as_str().to_owned()).or_insert(next);
         if position == next {
             let title = title.as_str().to_owned();
-            let cover = album.cover.and_then(|cover| positions.get(cover).copied().flatten());
+            let cover = album.cover.filter(is_kept);
             merged.push(PlannedAlbum { title, photos, cover, ..album });
         } else if let Some(known) = merged.get_mut(position) {
             known.photos.extend(photos);

@@ -43,6 +43,8 @@ pub struct PlannedPhoto {
     pub sidecars: Vec<SidecarFile>,
     /// A sidecar made from the list of an export. It must not replace a sidecar that an image in the library has.
     pub listed: Option<Sidecar>,
+    /// Whether its owner had deleted it before the export. It belongs in the trash.
+    pub is_trashed: bool,
     place: Place,
 }
 
@@ -81,13 +83,13 @@ pub struct PlannedAlbum {
 pub struct Plan {
     /// The photos. Those of one archive are in its order.
     pub photos: Vec<PlannedPhoto>,
-    /// The albums. Titles are unique.
+    /// The albums, without deleted photos. Titles are unique.
     pub albums: Vec<PlannedAlbum>,
     /// Files and archives that cannot be read.
     pub failed: Vec<Problem>,
     /// Sidecars, and lines of lists, without a photo.
     pub unmatched: Vec<Problem>,
-    /// Photos that the owner had deleted, and files that are not about photos.
+    /// Files that are not about photos.
     pub skipped: Vec<Problem>,
     /// Files whose metadata are not used, because it is not clear to which photo they belong.
     pub ambiguous: Vec<Problem>,
@@ -107,7 +109,7 @@ pub fn plan_with_progress(paths: &[PathBuf], on_listed: &mut dyn FnMut(ListedArc
     takeout::recognize(&mut scan, &json);
     let mut draft = Draft::of(&scan, json);
     pair_sidecars(&mut draft);
-    takeout::leave_out_trash(&mut draft);
+    takeout::mark_trash(&mut draft);
     members::add(&mut draft);
     let apple = apple::apply(&mut draft);
     draft.report_unmatched();

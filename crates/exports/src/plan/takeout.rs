@@ -49,17 +49,15 @@ fn root(folder: &Folder) -> (usize, &str) {
     (folder.source, folder.parent())
 }
 
-/// Leaves out the photos that were in the trash.
-pub(super) fn leave_out_trash(draft: &mut Draft<'_>) {
+/// Marks the photos that were in the trash.
+pub(super) fn mark_trash(draft: &mut Draft<'_>) {
     let is_trashed: Vec<bool> = draft
         .sidecars
         .iter()
         .map(|sidecar| sidecar.described.as_ref().is_some_and(|described| described.is_trashed))
         .collect();
     for photo in &mut draft.photos {
-        if photo.takeout.is_some_and(|sidecar| is_trashed.get(sidecar) == Some(&true)) {
-            photo.left_out = Some("was in the trash of Google Photos");
-        }
+        photo.is_trashed |= photo.takeout.is_some_and(|sidecar| is_trashed.get(sidecar) == Some(&true));
     }
 }
 

@@ -248,11 +248,19 @@ fn edited_versions_in_any_language_have_the_sidecar_of_the_original() {
 }
 
 #[test]
-fn the_trash_is_left_out_and_reported() {
+fn deleted_photos_are_marked_and_in_no_album() {
+    let list =
+        format!("{HEADER}b.jpg,a,no,no,yes,\"Saturday June 4,2022 12:11 AM GMT\",1,\nc.jpg,a,no,no,no,,1,\n");
     let it = planned(&[(
         "takeout.zip",
         &[
-            ("Takeout/x/a.jpg", b"1".as_slice()),
+            ("Takeout/x/metadata.json", br#"{"title": "Trip", "access": ""}"#.as_slice()),
+            ("Takeout/x/kept.jpg", b"0"),
+            ("iCloud/Photos/Photo Details.csv", list.as_bytes()),
+            ("iCloud/Photos/c.jpg", b"6"),
+            ("iCloud/Recently Deleted/c.jpg", b"another"),
+            ("iCloud/Albums/Summer.csv", b"Images\nb.jpg\nc.jpg\n"),
+            ("Takeout/x/a.jpg", b"1"),
             ("Takeout/x/a.jpg.json", br#"{"trashed": true, "photoTakenTime": {"timestamp": "5"}}"#),
             ("iCloud/Recently Deleted/b.jpg", b"2"),
             ("iCloud/Photos/IMG_1.AAE", b"3"),
@@ -260,13 +268,28 @@ fn the_trash_is_left_out_and_reported() {
             ("x/@eaDir/d.jpg", b"5"),
         ],
     )]);
-    assert!(it.plan.photos.is_empty());
+    let found: BTreeMap<String, bool> =
+        it.plan.photos.iter().map(|photo| (it.short(&photo.path), photo.is_trashed)).collect();
+    let expect = [
+        ("Takeout/x/a.jpg", true),
+        ("Takeout/x/kept.jpg", false),
+        ("iCloud/Photos/c.jpg", false),
+        ("iCloud/Recently Deleted/b.jpg", true),
+        ("iCloud/Recently Deleted/c.jpg", true),
+    ];
+    assert_eq!(found, expect.map(|(path, is)| (format!("takeout.zip/{path}"), is)).into());
+    let dated: Vec<&str> = it
+        .plan
+        .photos
+        .iter()
+        .filter(|photo| photo.listed.is_some())
+        .map(|photo| photo.name.as_str())
+        .collect();
+    assert_eq!(dated, ["b.jpg"]);
+    assert!(it.plan.skipped.is_empty() && it.plan.ambiguous.is_empty(), "{:?}", it.plan);
     assert_eq!(
-        it.problems(&it.plan.skipped),
-        [
-            "takeout.zip/Takeout/x/a.jpg: was in the trash of Google Photos",
-            "takeout.zip/iCloud/Recently Deleted/b.jpg: is in the trash of its export",
-        ]
+        it.albums(),
+        [("Trip".to_owned(), vec!["kept.jpg".to_owned()]), ("Summer".to_owned(), vec!["c.jpg".to_owned()])]
     );
 }
 
@@ -319,8 +342,13 @@ fn lists_of_an_apple_export_date_photos_and_name_albums() {
         let it = planned(&[(names[0], &one), (names[1], &two)]);
         let dates: BTreeMap<&str, bool> =
             it.plan.photos.iter().map(|photo| (photo.name.as_str(), photo.listed.is_some())).collect();
-        let expected =
-            [("IMG_1.HEIC", true), ("IMG_3.HEIC", false), ("IMG_4.HEIC", true), ("SAME.HEIC", false)];
+        let expected = [
+            ("IMG_1.HEIC", true),
+            ("IMG_2.HEIC", false),
+            ("IMG_3.HEIC", false),
+            ("IMG_4.HEIC", true),
+            ("SAME.HEIC", false),
+        ];
         assert_eq!(dates, BTreeMap::from(expected), "{names:?}");
         let dated = |part: &str, date: &str| {
             it.plan.photos.iter().any(|photo| {
@@ -344,7 +372,10 @@ fn lists_of_an_apple_export_date_photos_and_name_albums() {
             problems.iter().map(|problem| problem.reason.clone()).collect()
         };
         assert_eq!(reasons(&it.plan.ambiguous), ["lists IMG_1.HEIC, which is the name of several photos"]);
-        assert_eq!(reasons(&it.plan.skipped), ["was deleted in iCloud Photos"]);
+        let trashed: Vec<&str> =
+            it.plan.photos.iter().filter(|photo| photo.is_trashed).map(|photo| &*photo.name).collect();
+        assert_eq!(trashed, ["IMG_2.HEIC"]);
+        assert!(it.plan.skipped.is_empty());
         assert_eq!(
             reasons(&it.plan.unmatched),
             [

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Cases of the conformance suite. Together they leave rows in all tables.
-const CASES: [&str; 23] = [
+const CASES: [&str; 25] = [
     "accounts::a_deleted_account_frees_its_address",
     "api_keys::the_last_use_is_recorded",
     "sessions::sessions_are_listed_newest_first",
@@ -36,6 +36,8 @@ const CASES: [&str; 23] = [
     "full_renditions::a_lease_is_exclusive",
     "queue::a_failed_image_has_a_reason_and_is_invisible",
     "edits::corrections_survive_indexing",
+    "grants::the_app_of_a_grant_edits_only_if_it_is_allowed",
+    "marks::each_mark_filters_lists",
     "problems::dismissed_photos_stay_dismissed_until_another_failure",
     "words::scripts_without_spaces_are_found_by_their_parts",
     "file_locks::a_deep_lock_covers_everything_below",
@@ -43,9 +45,10 @@ const CASES: [&str; 23] = [
     "model::random_operations_agree_with_a_model",
 ];
 
-const OAUTH_CASES: [&str; 2] = [
+const OAUTH_CASES: [&str; 3] = [
     "model::random_operations_agree_with_a_model",
     "connections::only_redeemed_unrevoked_grants_of_the_user_are_listed",
+    "assertions::an_assertion_is_recorded_once",
 ];
 
 macro_rules! names {

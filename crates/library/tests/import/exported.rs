@@ -8,8 +8,9 @@ use std::{
 
 use blobs::content_hash;
 use domain::{
-    Account, AlbumChange, AlbumCover, AlbumOrder, AlbumTitle, Correction, EditId, EditedField, Image,
-    ImageId, Limit, ListQuery, Offset, PhotoEdit, Position, TimeEdit, UtcOffset, Zone, parse_wall_time,
+    Account, AlbumChange, AlbumCover, AlbumOrder, AlbumTitle, Correction, EditedField, Image, ImageId,
+    Keywords, KeywordsEdit, Limit, ListQuery, Marks, MarksEdit, Offset, PhotoEdit, Position, Rating,
+    TimeEdit, UtcOffset, Zone, parse_wall_time,
 };
 use library::{Caller, ExportError, ExportReport};
 
@@ -31,6 +32,10 @@ fn sidecar(time: &str, more: &str) -> Vec<u8> {
     .into_bytes()
 }
 
+/// A rating and keywords as other programs write them.
+const RATED: &str = "<xmp:Rating xmlns:xmp='http://ns.adobe.com/xap/1.0/'>4</xmp:Rating>\
+                     <dc:subject><rdf:Bag><rdf:li>Sea &amp; sun</rdf:li><rdf:li>Boat</rdf:li></rdf:Bag></dc:subject>";
+
 const TOWER: &str = "<exif:GPSLatitude>48,51.49236N</exif:GPSLatitude><exif:GPSLongitude>2,17.66886E</exif:GPSLongitude>\
                      <dc:description>The tower &amp; me\nat night</dc:description>";
 
@@ -51,7 +56,9 @@ fn photos(folder: &Path) {
     write("new year.jpg", photo("new year"));
     write("new year.jpg.xmp", sidecar("2022-01-01T00:30:00+14:00", ""));
     write("old year.jpg", photo("old year"));
-    write("old year.jpg.xmp", sidecar("2021-12-31T23:30:00-11:00", ""));
+    write("old year.jpg.xmp", sidecar("2021-12-31T23:30:00-11:00", RATED));
+    // Neither these marks nor those of the file are corrected.
+    write("con.jpg.xmp", sidecar("2023-05-06T07:08:09Z", RATED));
     write("a: b?.jpg", photo("odd"));
     write("a: b?.jpg.xmp", sidecar("1912-04-14T23:40:00", ""));
     write("con.jpg", photo("device"));
@@ -70,8 +77,8 @@ async fn images(it: &Process, account: &Account) -> Vec<Image> {
     hits.into_iter().map(|hit| hit.image).collect()
 }
 
-/// The properties of a photo that an export keeps: time, time zone, position to a centimetre, place, description.
-type Kept = (String, Option<String>, Option<(i64, i64)>, Option<String>, Option<String>);
+/// The properties of a photo that an export keeps: time, time zone, position to a centimetre, place, description, marks.
+type Kept = (String, Option<String>, Option<(i64, i64)>, Option<String>, Option<String>, Marks);
 
 #[expect(clippy::cast_possible_truncation, reason = "degrees are small")]
 fn kept(image: &Image) -> Kept {
@@ -82,6 +89,7 @@ fn kept(image: &Image) -> Kept {
         image.details.position.map(|at| (round(at.latitude()), round(at.longitude()))),
         image.place.clone(),
         image.details.description.clone(),
+        image.marks.clone(),
     )
 }
 
@@ -149,12 +157,56 @@ async fn correct(it: &Process, caller: &Caller, ids: &[String]) {
             description: Correction::Clear,
             time: set("1999-12-31T23:59", UtcOffset::from_minutes(345).map(Zone::Offset)),
             position: Correction::Clear,
+            ..PhotoEdit::default()
         },
     ];
     for (id, edit) in ids.iter().rev().zip(edits) {
-        let edit_id = EditId::parse(it.library.catalogue.new_edit_id().unwrap()).unwrap();
+        let edit_id = it.library.catalogue.new_edit_id().unwrap();
         let id = ImageId::parse(id.clone()).unwrap();
-        assert!(it.library.catalogue.edit_photo(caller, &id, &edit_id, edit).await.unwrap());
+        let edit_id = library::NewEdit::by_person(edit_id);
+        let edited = it.library.catalogue.edit_images(caller, vec![id], edit_id, edit, false).await.unwrap();
+        assert!(matches!(edited, storage::Lookup::Found(changed) if changed.len() == 1));
+    }
+}
+
+/// Sets, changes and clears marks of three photos.
+async fn correct_marks(it: &Process, account: &Account) {
+    let keywords = |list: &[&str]| Keywords::parse(list.iter().copied()).unwrap();
+    let edits = [
+        (
+            "new year.jpg",
+            MarksEdit {
+                favorite: Correction::Set(true),
+                rating: Correction::Set(Rating::new(5).unwrap()),
+                keywords: KeywordsEdit::Set(keywords(&["Été", "<Trip>"])),
+                archived: Correction::Set(true),
+            },
+        ),
+        (
+            "old year.jpg",
+            MarksEdit {
+                rating: Correction::Clear,
+                keywords: KeywordsEdit::Set(Keywords::default()),
+                ..MarksEdit::default()
+            },
+        ),
+        (
+            "con.jpg",
+            MarksEdit {
+                keywords: KeywordsEdit::Change { add: keywords(&["Harbour"]), remove: keywords(&["boat"]) },
+                ..MarksEdit::default()
+            },
+        ),
+    ];
+    let caller = caller(it, account).await;
+    let images = images(it, account).await;
+    for (name, marks) in edits {
+        let image = images.iter().find(|image| image.file_name.as_deref() == Some(name)).unwrap();
+        let edit = library::NewEdit::by_person(it.library.catalogue.new_edit_id().unwrap());
+        let change = PhotoEdit { marks, ..PhotoEdit::default() };
+        let ids = vec![image.id.clone()];
+        let edited = it.library.catalogue.edit_images(&caller, ids, edit, change, false).await.unwrap();
+        assert!(matches!(edited, storage::Lookup::Found(changed) if changed.len() == 1));
     }
 }
 
@@ -169,7 +221,7 @@ async fn corrections(it: &Process, account: &Account) -> Vec<Option<(Vec<EditedF
             let file = edits.of_file;
             let shown =
                 (file.capture.at, file.capture.offset_minutes, file.position, file.place, file.description);
-            (edits.fields, format!("{shown:?}"))
+            (edits.fields, format!("{shown:?} {:?}", file.marks))
         }));
     }
     corrections
@@ -187,6 +239,7 @@ async fn filled(dir: &Path) -> (Process, Account) {
     let caller = caller(&it, &ann).await;
     let all: Vec<String> = images(&it, &ann).await.iter().map(|image| image.id.to_string()).collect();
     correct(&it, &caller, &all).await;
+    correct_marks(&it, &ann).await;
     for (title, ids) in [("Trip / \"quoted\"", all[..5].to_vec()), ("Everything", all.clone())] {
         let title = AlbumTitle::parse(title).unwrap();
         let cover = AlbumCover::Image(ids[1].clone());
@@ -238,7 +291,7 @@ async fn an_export_imports_as_the_same_library() {
     assert!(imported.failed.is_empty(), "{:?}", imported.failed);
     assert_eq!(all_kept(&it, &bob).await, all_kept(&it, &ann).await);
     let corrected = corrections(&it, &ann).await;
-    assert_eq!(corrected.iter().flatten().count(), 3);
+    assert_eq!(corrected.iter().flatten().count(), 6);
     assert_eq!(corrections(&it, &bob).await, corrected);
     let albums_of_ann = albums(&it, &ann).await;
     assert!(

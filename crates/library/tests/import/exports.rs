@@ -7,9 +7,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use domain::{Account, Limit, ListQuery, Offset};
+use domain::{Account, ImageId, Keyword, Limit, ListQuery, Marks, Offset, Rating};
 use flate2::{Compression, write::DeflateEncoder, write::GzEncoder};
-use library::{Caller, FailedKind, ImportReport, IngestLimits, Settings};
+use library::{Caller, FailedKind, ImportReport, IndexingScope, IngestLimits, Settings};
 use rawzip::{CompressionMethod, ZipArchiveWriter, path::EntryPath};
 use storage::IndexQueue as _;
 
@@ -86,6 +86,26 @@ async fn seen(it: &Process, account: &Account) -> BTreeMap<String, Seen> {
     images.into_iter().map(|hit| seen(hit.image)).collect()
 }
 
+/// The marks of the photos that have any: favourite, rating, keywords, archived.
+async fn marks(it: &Process, account: &Account) -> BTreeMap<String, String> {
+    let query = ListQuery { limit: Limit::new(100).unwrap(), ..ListQuery::default() };
+    let images = it.library.catalogue.list(&caller(it, account).await, &query).await.unwrap();
+    let marked = images.into_iter().map(|hit| hit.image).filter(|image| image.marks != Marks::default());
+    let shown = |marks: Marks| {
+        let keywords: Vec<&str> = marks.keywords.iter().map(Keyword::as_str).collect();
+        let stars = marks.rating.map_or(0, Rating::stars);
+        format!("{} {stars} {} {}", marks.favorite, keywords.join(";"), marks.archived)
+    };
+    marked.map(|image| (image.file_name.unwrap(), shown(image.marks))).collect()
+}
+
+/// The file names of the photos in the trash, with their ids.
+async fn trash(it: &Process, account: &Account) -> BTreeMap<String, ImageId> {
+    let trash = it.library.catalogue.trash(&caller(it, account).await, None, 100).await.unwrap();
+    assert!(trash.iter().all(|deleted| deleted.image.is_some()), "they are indexed");
+    trash.into_iter().map(|deleted| (deleted.file_name.unwrap(), deleted.id)).collect()
+}
+
 /// The titles of the albums with their numbers of images, and when they last changed.
 async fn albums(it: &Process, account: &Account) -> BTreeMap<String, (u32, String)> {
     let caller = caller(it, account).await;
@@ -115,7 +135,9 @@ fn takeout() -> (Files, Files) {
     let zero = r#"{"latitude": 0.0, "longitude": 0.0}"#;
     let paris = r#"{"latitude": 48.858206, "longitude": 2.294481}"#;
     let rome = r#"{"latitude": 41.89, "longitude": 12.49}"#;
-    let more = format!(r#", "description": "The tower", "geoData": {rome}, "geoDataExif": {paris}"#);
+    let more = format!(
+        r#", "favorited": true, "description": "The tower", "geoData": {rome}, "geoDataExif": {paris}"#
+    );
     let b = format!(r#", "geoData": {rome}, "geoDataExif": {zero}"#);
     let second: Files = vec![
         (year("a.jpg.supplemental-metadata.json"), json("a.jpg", 1_562_256_202, &more)),
@@ -124,7 +146,7 @@ fn takeout() -> (Files, Files) {
         (year("gone.jpg.json"), json("gone.jpg", 1_562_256_502, "")),
         (album("a.jpg"), photo("a.jpg")),
         (album("c.jpg"), photo("c.jpg")),
-        (album("c.jpg.json"), json("c.jpg", 1_562_256_602, "")),
+        (album("c.jpg.json"), json("c.jpg", 1_562_256_602, r#", "archived": true"#)),
         (
             album("Metadaten.json"),
             br#"{"title": "Trip to Paris", "access": "protected", "date": {}}"#.to_vec(),
@@ -168,7 +190,15 @@ async fn a_takeout_export_in_parts_is_imported_once() {
     zip(&part("takeout-002.zip"), &second);
     let report = it.import(&ann, &[part("takeout-001.zip"), part("takeout-002.zip")]).await;
     assert_eq!((report.imported, report.duplicates, report.albums), (6, 1, 1), "{report:?}");
+    assert_eq!((report.trashed, report.skipped.len()), (1, 0), "{report:?}");
     assert_takeout(&seen(&it, &ann).await);
+    let favorite = "true 0  false".to_owned();
+    let expect = [
+        ("a-bearbeitet.jpg".to_owned(), favorite.clone()),
+        ("a.jpg".to_owned(), favorite),
+        ("c.jpg".to_owned(), "false 0  true".to_owned()),
+    ];
+    assert_eq!(marks(&it, &ann).await, expect.into());
     let first_albums = albums(&it, &ann).await;
     assert_eq!(counts(&first_albums), [("Trip to Paris", 2)]);
     assert_eq!(
@@ -180,8 +210,8 @@ async fn a_takeout_export_in_parts_is_imported_once() {
         ["gone.jpg.json: describes no photo that is imported with it"]
     );
     assert_eq!(reasons(&report, FailedKind::File).len(), 1, "{report:?}");
-    let [skipped] = report.skipped.as_slice() else { panic!("{report:?}") };
-    assert!(skipped.path.ends_with("takeout-001.zip/Takeout/Google Fotos/Fotos von 2019/trashed.jpg"));
+    let in_trash = trash(&it, &ann).await;
+    assert_eq!(in_trash.keys().collect::<Vec<_>>(), ["trashed.jpg"]);
 
     // Importing the same export again changes nothing, also from other archives or from a folder.
     let all = [first, second].concat();
@@ -190,10 +220,88 @@ async fn a_takeout_export_in_parts_is_imported_once() {
     for again in [&["takeout-002.zip", "takeout-001.zip"][..], &["takeout.tgz"], &["unpacked"]] {
         let paths: Vec<PathBuf> = again.iter().map(|name| part(name)).collect();
         let report = it.import(&ann, &paths).await;
-        assert_eq!((report.imported, report.duplicates), (0, 7), "{again:?}: {report:?}");
+        assert_eq!((report.imported, report.duplicates, report.trashed), (0, 8, 0), "{again:?}: {report:?}");
         assert_takeout(&seen(&it, &ann).await);
         assert_eq!(albums(&it, &ann).await, first_albums, "{again:?}");
+        assert_eq!(trash(&it, &ann).await, in_trash, "{again:?}");
     }
+
+    // A photo that its owner restored stays.
+    assert!(it.library.catalogue.restore_image(ann.id, &in_trash["trashed.jpg"]).await.unwrap());
+    it.import(&ann, &[part("takeout.tgz")]).await;
+    assert!(seen(&it, &ann).await.contains_key("trashed.jpg"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_photo_that_is_also_outside_of_the_trash_is_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let it = process(&data(dir.path())).await;
+    let ann = it.account("ann").await;
+    let file = |name: &str| (format!("Takeout/Fotos/{name}"), photo("same"));
+    let trashed = |name: &str| {
+        (format!("Takeout/Fotos/{name}.json"), json(name, 1_562_256_202, r#", "trashed": true"#))
+    };
+    let kept = ("Takeout/Fotos/kept.jpg.json".to_owned(), json("kept.jpg", 1_562_256_202, ""));
+    // The deleted copy comes before the other one, and after it.
+    let path = dir.path().join("takeout.zip");
+    zip(&path, &[file("a.jpg"), file("kept.jpg"), file("z.jpg"), trashed("a.jpg"), trashed("z.jpg"), kept]);
+    it.import(&ann, std::slice::from_ref(&path)).await;
+    assert_eq!((seen(&it, &ann).await.len(), trash(&it, &ann).await.len()), (1, 0));
+
+    let loose = dir.path().join("loose");
+    folder(&loose, &[("live.jpg".into(), photo("live"))]);
+    assert_eq!(it.import(&ann, &[loose]).await.imported, 1);
+    zip(&path, &[("Takeout/Fotos/live.jpg".into(), photo("live")), trashed("live.jpg")]);
+    let report = it.import(&ann, &[path]).await;
+    assert_eq!((report.imported, report.trashed, report.duplicates), (0, 0, 1), "{report:?}");
+    assert!(seen(&it, &ann).await.contains_key("live.jpg"));
+}
+
+/// The case: a library of a release that did not read marks is opened with this one.
+#[tokio::test(flavor = "multi_thread")]
+async fn photos_of_an_older_release_get_their_marks_from_originals_and_stored_sidecars() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = data(dir.path());
+    let it = process(&data).await;
+    let ann = it.account("ann").await;
+    let files = [
+        ("Takeout/Fotos/a.jpg".to_owned(), photo("a")),
+        ("Takeout/Fotos/a.jpg.json".to_owned(), json("a.jpg", 1_562_256_202, r#", "favorited": true"#)),
+        ("Takeout/Fotos/b.jpg".to_owned(), rated("b")),
+    ];
+    let path = dir.path().join("takeout.zip");
+    zip(&path, &files);
+    assert_eq!(it.import(&ann, std::slice::from_ref(&path)).await.imported, 2);
+    fs::remove_file(path).unwrap();
+    let (expect, seen_before) = (marks(&it, &ann).await, seen(&it, &ann).await);
+    assert_eq!(expect.values().collect::<Vec<_>>(), ["true 0  false", "false 4 Sea;Boat false"]);
+    let older = media::PICTURE_VERSION;
+    assert!(older < media::DECODER_VERSION);
+    crate::integrity::break_rows(
+        &data,
+        &format!(
+            "UPDATE images SET decoder_version = {older}; DELETE FROM image_facets; DELETE FROM image_marks;"
+        ),
+    );
+    assert_eq!(marks(&it, &ann).await, BTreeMap::new());
+    let indexing = it.library.indexer.start_indexing(IndexingScope::Everything).unwrap();
+    while marks(&it, &ann).await != expect {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    indexing.stop().await;
+    assert_eq!(seen(&it, &ann).await, seen_before);
+}
+
+/// A photo with a rating and keywords in its own XMP.
+fn rated(text: &str) -> Vec<u8> {
+    let packet = "http://ns.adobe.com/xap/1.0/\0<x:xmpmeta xmlns:x='adobe:ns:meta/'>\
+        <rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'><rdf:Description \
+        xmlns:xmp='http://ns.adobe.com/xap/1.0/' xmlns:dc='http://purl.org/dc/elements/1.1/' xmp:Rating='4'>\
+        <dc:subject><rdf:Bag><rdf:li>Sea</rdf:li><rdf:li>Boat</rdf:li></rdf:Bag></dc:subject></rdf:Description>\
+        </rdf:RDF></x:xmpmeta>";
+    let photo = photo(text);
+    let length = u16::try_from(packet.len() + 2).unwrap().to_be_bytes();
+    [&photo[..2], &[0xFF, 0xE1], &length, packet.as_bytes(), &photo[2..]].concat()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -210,7 +318,7 @@ async fn archives_in_a_folder_are_imported_and_may_be_damaged() {
     let whole = fs::read(exports.join("broken.zip")).unwrap();
     fs::write(exports.join("broken.zip"), &whole[..whole.len() * 2 / 3]).unwrap();
     let report = it.import(&ann, std::slice::from_ref(&exports)).await;
-    assert_eq!((report.imported, report.duplicates), (7, 1), "{report:?}");
+    assert_eq!((report.imported, report.duplicates, report.trashed), (7, 1, 1), "{report:?}");
     let reasons = reasons(&report, FailedKind::File);
     assert!(reasons.iter().any(|reason| reason.starts_with("broken.zip: is damaged")), "{reasons:?}");
     assert_eq!(counts(&albums(&it, &ann).await), [("Trip to Paris", 2)]);
@@ -224,11 +332,13 @@ async fn an_apple_export_in_parts_is_imported_once() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(&data(dir.path())).await;
     let ann = it.account("ann").await;
-    let row = |name: &str, deleted: &str, date: &str| format!("{name},x,no,no,{deleted},\"{date}\",1,\"\"\n");
+    let row = |name: &str, marks: &str, date: &str| format!("{name},x,{marks},\"{date}\",1,\"\"\n");
     let date = "Saturday June 4,2022 12:11 AM GMT";
     let exif = fs::read(fixture("media/gps-time.jpg")).unwrap();
     let list =
-        HEADER.to_owned() + &row("1.jpg", "no", date) + &row("2.jpg", "yes", "") + &row("3.jpg", "no", "");
+        [row("1.jpg", "yes,no,no", date), row("2.jpg", "no,no,yes", ""), row("3.jpg", "no,yes,no", "")]
+            .concat();
+    let list = HEADER.to_owned() + &list;
     let first: Files = vec![
         ("iCloud Photos/Photos/1.jpg".into(), photo("1")),
         ("iCloud Photos/Photos/2.jpg".into(), photo("2")),
@@ -237,7 +347,7 @@ async fn an_apple_export_in_parts_is_imported_once() {
         ("iCloud Photos/Photos/Photo Details.csv".into(), list.into_bytes()),
         ("iCloud Photos/Recently Deleted/4.jpg".into(), photo("4")),
     ];
-    let list = HEADER.to_owned() + &row("camera.jpg", "no", date) + &row("same.jpg", "no", date);
+    let list = HEADER.to_owned() + &row("camera.jpg", "no,no,no", date) + &row("same.jpg", "no,no,no", date);
     let second: Files = vec![
         ("iCloud Photos/Photos/camera.jpg".into(), exif),
         ("iCloud Photos/Photos/Photo Details-1.csv".into(), list.into_bytes()),
@@ -250,15 +360,19 @@ async fn an_apple_export_in_parts_is_imported_once() {
     zip(&parts[1], &second);
     let report = it.import(&ann, &parts).await;
     assert_eq!((report.imported, report.duplicates, report.albums), (3, 0, 1), "{report:?}");
-    assert_eq!(report.skipped.len(), 2, "{report:?}");
-    assert_eq!(reasons(&report, FailedKind::Movie).len(), 1);
+    assert_eq!((report.trashed, report.skipped.len()), (2, 0), "{report:?}");
+    assert_eq!(trash(&it, &ann).await.keys().collect::<Vec<_>>(), ["2.jpg", "4.jpg"]);
+    let expect = [("1.jpg", "true 0  false"), ("3.jpg", "false 0  true")];
+    let mut found = marks(&it, &ann).await;
+    assert!(found.remove("camera.jpg").unwrap().contains("thompson springs"), "its file has keywords");
+    assert_eq!(found, expect.map(|(name, marks)| (name.to_owned(), marks.to_owned())).into());
     let images = seen(&it, &ann).await;
     assert_eq!(images["1.jpg"].0, "2022-06-04T00:11:00.000Z");
     assert_eq!(images["camera.jpg"].0, "2022-01-10T21:15:44.310Z", "EXIF is better than the list");
     let first_albums = albums(&it, &ann).await;
     assert_eq!(counts(&first_albums), [("Summer", 2)]);
     let report = it.import(&ann, &parts).await;
-    assert_eq!((report.imported, report.duplicates), (0, 3), "{report:?}");
+    assert_eq!((report.imported, report.duplicates), (0, 5), "{report:?}");
     assert_eq!((seen(&it, &ann).await, albums(&it, &ann).await), (images, first_albums));
 }
 

@@ -240,7 +240,7 @@ async fn a_check_beside_a_working_library_finds_nothing() {
 }
 
 /// Changes rows in a way that no operation does.
-fn break_rows(dir: &Path, sql: &str) {
+pub(crate) fn break_rows(dir: &Path, sql: &str) {
     let mut connection = SqliteConnection::establish(dir.join("library.sqlite").to_str().unwrap()).unwrap();
     connection.batch_execute("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON").unwrap();
     connection.batch_execute(sql).unwrap();

@@ -37,7 +37,7 @@ impl ArgumentError {
     }
 
     /// Prepends the name of a member to the path.
-    pub(super) fn within_member(mut self, name: &str) -> Self {
+    pub(crate) fn within_member(mut self, name: &str) -> Self {
         let separator = if self.field.is_empty() || self.field.starts_with('[') { "" } else { "." };
         self.field = format!("{}{separator}{}", shortened(name), self.field);
         self

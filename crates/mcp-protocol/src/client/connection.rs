@@ -14,12 +14,14 @@ use crate::jsonrpc::{
     CallError, ErrorObject, HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION,
 };
 use crate::lifecycle::{DiscoverResult, Implementation, ServerCapabilities};
+use crate::prompts::{GetPromptParams, ListPromptsResult, PromptOutcome};
 use crate::resources::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceParams, ReadResourceResult,
 };
 use crate::tools::ToolOutcome;
 use crate::{
-    CallToolParams, ListToolsResult, ProtocolVersion, Resource, ResourceTemplate, Tool, methods, request_meta,
+    CallToolParams, ListToolsResult, Prompt, ProtocolVersion, Resource, ResourceTemplate, Tool, methods,
+    request_meta,
 };
 
 /// Upper bound on the pages of a list, against a server whose cursors never end.
@@ -222,6 +224,23 @@ impl<T: Transport> Client<T> {
         let mut tools = self.all_pages(methods::TOOLS_LIST, page).await?;
         self.session.keep_header_parameters(&mut tools);
         Ok(tools)
+    }
+
+    /// Lists the prompts of all pages.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn list_prompts(&mut self) -> Result<Vec<Prompt>, ClientError> {
+        let page = |page: ListPromptsResult| (page.prompts, page.next_cursor);
+        self.all_pages(methods::PROMPTS_LIST, page).await
+    }
+
+    /// Gets the messages of a prompt.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub async fn get_prompt(&mut self, params: &GetPromptParams) -> Result<PromptOutcome, ClientError> {
+        self.request(methods::PROMPTS_GET, Some(&params.name), params).await
     }
 
     /// Lists the resources of all pages.

@@ -12,6 +12,7 @@ use super::{ResponseError, ResponseReader};
 use crate::headers::{HeaderParameter, declared_parameters};
 use crate::jsonrpc::{Notification, Params, Request, RequestId};
 use crate::lifecycle::{DiscoverResult, Implementation, InitializeParams, InitializeResult};
+use crate::prompts::{GetPromptParams, ListPromptsResult, PromptOutcome};
 use crate::resources::{ListResourcesResult, ReadResourceParams, ReadResourceResult};
 use crate::tools::ToolOutcome;
 use crate::{
@@ -194,6 +195,25 @@ impl Session {
             request.http.headers.extend(value.map(|value| (parameter.header.clone(), value)));
         }
         Ok(request)
+    }
+
+    /// Lists the prompts.
+    ///
+    /// # Errors
+    /// If the message cannot be serialised as JSON.
+    pub fn list_prompts(&mut self) -> serde_json::Result<ClientRequest<ListPromptsResult>> {
+        self.request(methods::PROMPTS_LIST, None, &Map::new())
+    }
+
+    /// Gets the messages of a prompt. It may require input from a client that declares the capability.
+    ///
+    /// # Errors
+    /// If the message cannot be serialised as JSON.
+    pub fn get_prompt(
+        &mut self,
+        params: &GetPromptParams,
+    ) -> serde_json::Result<ClientRequest<PromptOutcome>> {
+        self.request(methods::PROMPTS_GET, Some(&params.name), params)
     }
 
     /// Lists the resources.

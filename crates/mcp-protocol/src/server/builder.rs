@@ -4,30 +4,33 @@ use std::collections::HashMap;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::handlers::{Method, ResourceHandler, TemplateHandler, ToolHandler};
+use super::handlers::{Method, PromptHandler, ResourceHandler, TemplateHandler, ToolHandler};
 use super::static_results::{Lists, StaticResults, result_meta};
 #[cfg(feature = "schema")]
 use super::typed::{self, ToolFailure, ToolOutput, TypedTool};
-use super::{BoxFuture, Eras, MethodCall, Server, ToolCall, ToolReply};
+use super::{BoxFuture, Eras, MethodCall, PromptCall, PromptReply, Server, ToolCall, ToolReply};
 use crate::content::ResourceContents;
 use crate::headers::{HeaderParameter, declared_parameters};
 use crate::jsonrpc::ErrorObject;
 use crate::lifecycle::{Implementation, ServerCapabilities};
 use crate::methods::{
-    DISCOVER, INITIALIZE, PING, RESOURCE_TEMPLATES_LIST, RESOURCES_LIST, RESOURCES_READ, TOOLS_CALL,
-    TOOLS_LIST,
+    DISCOVER, INITIALIZE, PING, PROMPTS_GET, PROMPTS_LIST, RESOURCE_TEMPLATES_LIST, RESOURCES_LIST,
+    RESOURCES_READ, TOOLS_CALL, TOOLS_LIST,
 };
+use crate::prompts::ListPromptsResult;
 use crate::registry::ToolRegistryBuilder;
 use crate::resources::{ListResourceTemplatesResult, ListResourcesResult, Resource, ResourceTemplate};
-use crate::{Caching, RegistryError, Tool, ToolRegistry};
+use crate::{Caching, Prompt, RegistryError, Tool, ToolRegistry};
 
-/// Declared by the server itself, if it has tools or resources.
-const OWN_CAPABILITIES: [&str; 2] = ["tools", "resources"];
+/// Declared by the server itself, if it has tools, prompts or resources.
+const OWN_CAPABILITIES: [&str; 3] = ["tools", "prompts", "resources"];
 /// Handled by the server itself.
-const OWN_METHODS: [&str; 8] = [
+const OWN_METHODS: [&str; 10] = [
     DISCOVER,
     INITIALIZE,
     PING,
+    PROMPTS_GET,
+    PROMPTS_LIST,
     RESOURCE_TEMPLATES_LIST,
     RESOURCES_LIST,
     RESOURCES_READ,
@@ -43,6 +46,7 @@ pub struct ServerBuilder<C> {
     list_caching: Caching,
     resource_caching: Caching,
     tools: ToolRegistryBuilder<ToolHandler<C>>,
+    prompts: Vec<(Prompt, PromptHandler<C>)>,
     resources: Vec<(Resource, ResourceHandler<C>)>,
     templates: Vec<(ResourceTemplate, TemplateHandler<C>)>,
     methods: Vec<(String, Method<C>)>,
@@ -57,6 +61,7 @@ impl<C: Send + 'static> ServerBuilder<C> {
             list_caching: Caching::NONE,
             resource_caching: Caching::NONE,
             tools: ToolRegistry::builder(),
+            prompts: Vec::new(),
             resources: Vec::new(),
             templates: Vec::new(),
             methods: Vec::new(),
@@ -106,6 +111,34 @@ impl<C: Send + 'static> ServerBuilder<C> {
         self.tool(tool.into_tool(), typed::handler(run))
     }
 
+    /// Adds a prompt. The server refuses requests without its required arguments. The answers to requests are not cached.
+    ///
+    /// ```
+    /// use mcp_wire::lifecycle::Implementation;
+    /// use mcp_wire::prompts::{GetPromptResult, PromptMessage};
+    /// use mcp_wire::{ContentBlock, Prompt, PromptArgument, Server};
+    ///
+    /// let greet = Prompt::new("greet", "Greets somebody.")
+    ///     .with_argument(PromptArgument::required("name", "Whom to greet."));
+    /// let server = Server::<()>::builder(Implementation::new("greeter", "1.0"))
+    ///     .prompt(greet, |call| {
+    ///         let name = call.params.arguments.get("name").cloned().unwrap_or_default();
+    ///         let message = PromptMessage::user(ContentBlock::text(format!("Say hello to {name}.")));
+    ///         Box::pin(async move { GetPromptResult::new(vec![message]).into() })
+    ///     })
+    ///     .build()?;
+    /// # Ok::<(), mcp_wire::RegistryError>(())
+    /// ```
+    #[must_use]
+    pub fn prompt(
+        mut self,
+        prompt: Prompt,
+        handler: impl Fn(PromptCall<C>) -> BoxFuture<PromptReply> + Send + Sync + 'static,
+    ) -> Self {
+        self.prompts.push((prompt, Box::new(handler)));
+        self
+    }
+
     /// Adds a resource.
     #[must_use]
     pub fn resource<R>(mut self, resource: Resource, read: impl Fn(C) -> R + Send + Sync + 'static) -> Self
@@ -128,14 +161,14 @@ impl<C: Send + 'static> ServerBuilder<C> {
         self
     }
 
-    /// Declares a capability. Tools and resources are declared automatically.
+    /// Declares a capability. Tools, prompts and resources are declared automatically.
     #[must_use]
     pub fn capability(mut self, name: impl Into<String>, value: Value) -> Self {
         self.capabilities.insert(name.into(), value);
         self
     }
 
-    /// Adds a method, such as `prompts/list`; `run` returns the members of its result. From revision 2026-07-28 on, the
+    /// Adds a method, such as `completion/complete`; `run` returns the members of its result. From revision 2026-07-28 on, the
     /// server adds `resultType` and its description; `ttlMs` and `cacheScope` are up to the method.
     #[must_use]
     pub fn method<R>(
@@ -172,6 +205,16 @@ impl<C: Send + 'static> ServerBuilder<C> {
         if !(self.resources.is_empty() && self.templates.is_empty()) {
             capabilities = capabilities.with_resources();
         }
+        if !self.prompts.is_empty() {
+            capabilities = capabilities.with_prompts();
+        }
+        let listed_prompts = self.prompts.iter().map(|(prompt, _)| prompt.clone()).collect();
+        let mut prompts = HashMap::with_capacity(self.prompts.len());
+        for (prompt, handler) in self.prompts {
+            if let Some((duplicate, _)) = prompts.insert(prompt.name.clone(), (prompt, handler)) {
+                return Err(RegistryError::DuplicatePrompt { name: duplicate.name });
+            }
+        }
         let (listed, handlers): (Vec<_>, Vec<_>) = self.resources.into_iter().unzip();
         let (listed_templates, templates) = self.templates.into_iter().unzip();
         let mut resources = HashMap::with_capacity(handlers.len());
@@ -186,6 +229,7 @@ impl<C: Send + 'static> ServerBuilder<C> {
             capabilities: &capabilities,
             instructions: self.instructions.as_deref(),
             tools: &tools.list(),
+            prompts: &ListPromptsResult::new(listed_prompts),
             resources: &ListResourcesResult::new(listed),
             templates: &ListResourceTemplatesResult::new(listed_templates),
             caching: self.list_caching,
@@ -198,6 +242,7 @@ impl<C: Send + 'static> ServerBuilder<C> {
             capabilities,
             instructions: self.instructions,
             tools,
+            prompts,
             resources,
             templates,
             resource_caching: self.resource_caching,

@@ -2,13 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{MethodCall, Server, ServerResponse, ToolCall, ToolReply, revision};
+use super::{MethodCall, PromptCall, PromptReply, Server, ServerResponse, ToolCall, ToolReply, revision};
+use crate::elicitation::{self, Elicitation};
 use crate::headers::MessageHeaders;
 use crate::jsonrpc::{
     ErrorObject, HEADER_MISMATCH, INVALID_PARAMS, Incoming, MISSING_REQUIRED_CLIENT_CAPABILITY, Params,
     ParseFailure, RESOURCE_NOT_FOUND, Request, RequestId, is_absent,
 };
 use crate::lifecycle::{InitializeParams, InitializeResult};
+use crate::prompts::{GetPromptParams, PromptArgument};
 use crate::resources::{ReadResourceParams, ReadResourceResult};
 use crate::tools::InputRequiredResult;
 use crate::{
@@ -49,6 +51,7 @@ impl<C: Send + 'static> Server<C> {
     ) -> ServerResponse {
         let Request { id, method, params } = request;
         let is_legacy = version.is_legacy();
+        let has_prompts = self.capabilities.prompts.is_some();
         let has_resources = self.capabilities.resources.is_some();
         let results = &self.static_results;
         match method.as_str() {
@@ -60,6 +63,10 @@ impl<C: Send + 'static> Server<C> {
             methods::DISCOVER if !is_legacy => ServerResponse::serialised(&id, &results.discover),
             methods::TOOLS_LIST => single_page(version, id, params, results.tools.at(version)),
             methods::TOOLS_CALL => self.call_tool(context, version, headers, id, params).await,
+            methods::PROMPTS_LIST if has_prompts => {
+                single_page(version, id, params, results.prompts.at(version))
+            }
+            methods::PROMPTS_GET if has_prompts => self.get_prompt(context, version, id, params).await,
             methods::RESOURCES_LIST if has_resources => {
                 single_page(version, id, params, results.resources.at(version))
             }
@@ -104,7 +111,7 @@ impl<C: Send + 'static> Server<C> {
         if let Err(error) = self.check_header_parameters(version, headers, &params) {
             return ServerResponse::failure(version, id, error);
         }
-        let declared = declared_capabilities(params.meta.as_ref());
+        let declared = request_meta::client_capabilities(params.meta.as_ref()).cloned();
         match (tool.handler)(ToolCall { context, version, params }).await {
             ToolReply::Result(mut result) => {
                 if !version.is_legacy() {
@@ -117,15 +124,70 @@ impl<C: Send + 'static> Server<C> {
                 let message = "This tool requires input from the user, which this client's protocol revision does not support.";
                 ServerResponse::success(id, CallToolResult::error(message))
             }
-            ToolReply::InputRequired(mut required) => {
-                if let Some(error) = missing_capabilities(&required, &declared) {
-                    return ServerResponse::failure(version, id, error);
-                }
-                required.meta = Some(self.with_server_info(required.meta));
-                ServerResponse::success(id, required)
+            ToolReply::InputRequired(required) => {
+                self.input_required(version, id, required, declared.as_ref())
             }
             ToolReply::Refused(error) => ServerResponse::failure(version, id, error),
         }
+    }
+
+    async fn get_prompt(
+        &self,
+        context: C,
+        version: ProtocolVersion,
+        id: RequestId,
+        params: Option<Params>,
+    ) -> ServerResponse {
+        let params: GetPromptParams = match Params::read(params.map(without_absent).as_ref()) {
+            Ok(params) => params,
+            Err(error) => return ServerResponse::failure(version, id, error.into()),
+        };
+        let Some((prompt, handler)) = self.prompts.get(&params.name) else {
+            let shown: String = params.name.chars().take(64).collect();
+            let error = ErrorObject::invalid_params(format!("unknown prompt: {shown}"));
+            return ServerResponse::failure(version, id, error);
+        };
+        let is_missing = |argument: &&PromptArgument| {
+            argument.required == Some(true) && !params.arguments.contains_key(&argument.name)
+        };
+        if let Some(missing) = prompt.arguments.iter().find(is_missing) {
+            let error = ErrorObject::invalid_params(format!("arguments.{}: is required", missing.name));
+            return ServerResponse::failure(version, id, error);
+        }
+        let declared = request_meta::client_capabilities(params.meta.as_ref()).cloned();
+        match handler(PromptCall { context, version, params }).await {
+            PromptReply::Result(mut result) => {
+                if !version.is_legacy() {
+                    result.result_type = Some(ResultType::Complete);
+                    result.meta = Some(self.with_server_info(result.meta));
+                }
+                ServerResponse::success(id, result)
+            }
+            PromptReply::InputRequired(_) if version.is_legacy() => {
+                let message =
+                    "this prompt requires input from the user, which this protocol revision does not support";
+                ServerResponse::failure(version, id, ErrorObject::invalid_params(message))
+            }
+            PromptReply::InputRequired(required) => {
+                self.input_required(version, id, required, declared.as_ref())
+            }
+            PromptReply::Refused(error) => ServerResponse::failure(version, id, error),
+        }
+    }
+
+    /// Requests input from a client with these capabilities.
+    fn input_required(
+        &self,
+        version: ProtocolVersion,
+        id: RequestId,
+        mut required: InputRequiredResult,
+        declared: Option<&Map<String, Value>>,
+    ) -> ServerResponse {
+        if let Some(error) = missing_capabilities(&required, declared) {
+            return ServerResponse::failure(version, id, error);
+        }
+        required.meta = Some(self.with_server_info(required.meta));
+        ServerResponse::success(id, required)
     }
 
     /// Checks that headers repeat the arguments for which the tool declares them.
@@ -216,33 +278,42 @@ impl<C: Send + 'static> Server<C> {
     }
 }
 
-/// The names of the client's capabilities.
-fn declared_capabilities(meta: Option<&Meta>) -> Vec<String> {
-    let declared =
-        meta.and_then(|meta| meta.get(request_meta::CLIENT_CAPABILITIES)).and_then(Value::as_object);
-    declared.into_iter().flat_map(|declared| declared.keys().cloned()).collect()
-}
-
 /// The error for a client that did not declare a capability that the input requires.
-fn missing_capabilities(required: &InputRequiredResult, declared: &[String]) -> Option<ErrorObject> {
-    let requests = required.input_requests.iter().flat_map(Map::values);
-    let needed = requests.filter_map(|request| match request.get("method")?.as_str()? {
-        "elicitation/create" => Some("elicitation"),
-        "sampling/createMessage" => Some("sampling"),
-        "roots/list" => Some("roots"),
-        _ => None,
-    });
-    let missing: Map<String, Value> = needed
-        .filter(|name| !declared.iter().any(|known| known == name))
-        .map(|name| (name.to_owned(), json!({})))
-        .collect();
+fn missing_capabilities(
+    required: &InputRequiredResult,
+    declared: Option<&Map<String, Value>>,
+) -> Option<ErrorObject> {
+    let mut missing = Map::new();
+    for request in required.input_requests.iter().flat_map(Map::values) {
+        let Some((name, needed)) = needed_capability(request) else { continue };
+        let is_declared = match Elicitation::of_request(request) {
+            Ok(Some(question)) => question.is_supported(declared),
+            _ => declared.is_some_and(|declared| declared.contains_key(name)),
+        };
+        if !is_declared {
+            missing.insert(name.to_owned(), needed);
+        }
+    }
     (!missing.is_empty()).then(|| {
         ErrorObject::new(
             MISSING_REQUIRED_CLIENT_CAPABILITY,
-            "the tool requires a capability that this client did not declare",
+            "this request requires a capability that the client did not declare",
         )
         .with_data(json!({"requiredCapabilities": missing}))
     })
+}
+
+/// The capability that a request to the client needs.
+fn needed_capability(request: &Value) -> Option<(&'static str, Value)> {
+    match request.get("method")?.as_str()? {
+        elicitation::CREATE => {
+            let is_url = matches!(Elicitation::of_request(request), Ok(Some(Elicitation::Url(_))));
+            Some(("elicitation", if is_url { json!({"url": {}}) } else { json!({}) }))
+        }
+        "sampling/createMessage" => Some(("sampling", json!({}))),
+        "roots/list" => Some(("roots", json!({}))),
+        _ => None,
+    }
 }
 
 fn malformed(failure: ParseFailure) -> ServerResponse {

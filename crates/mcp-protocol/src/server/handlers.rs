@@ -1,4 +1,4 @@
-//! The handlers of tools, resources and methods.
+//! The handlers of tools, prompts, resources and methods.
 
 use std::pin::Pin;
 
@@ -6,7 +6,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::content::ResourceContents;
+use crate::elicitation::{self, ElicitResult};
 use crate::jsonrpc::{ErrorObject, Params};
+use crate::prompts::{GetPromptParams, GetPromptResult};
 use crate::tools::InputRequiredResult;
 use crate::{ArgumentError, CallToolParams, CallToolResult, ProtocolVersion, parse_arguments, request_meta};
 
@@ -36,7 +38,16 @@ impl<C> ToolCall<C> {
 
     /// The client's capabilities; `None` for legacy revisions, which send them only in `initialize`.
     pub fn client_capabilities(&self) -> Option<&Map<String, Value>> {
-        self.params.meta.as_ref()?.get(request_meta::CLIENT_CAPABILITIES)?.as_object()
+        request_meta::client_capabilities(self.params.meta.as_ref())
+    }
+
+    /// The user's answer to the [`Elicitation`](crate::elicitation::Elicitation) with this name; `None` if it has not been
+    /// asked yet.
+    ///
+    /// # Errors
+    /// If the answer is malformed.
+    pub fn elicited(&self, name: &str) -> Result<Option<ElicitResult>, ArgumentError> {
+        elicitation::answer(self.params.input_responses.as_ref(), name)
     }
 }
 
@@ -71,6 +82,65 @@ impl From<ErrorObject> for ToolReply {
     }
 }
 
+/// One request for a prompt.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct PromptCall<C> {
+    /// The caller and its permissions.
+    pub context: C,
+    /// The caller's revision.
+    pub version: ProtocolVersion,
+    /// The parameters as sent, with all required arguments.
+    pub params: GetPromptParams,
+}
+
+impl<C> PromptCall<C> {
+    /// The client's capabilities; `None` for legacy revisions, which send them only in `initialize`.
+    pub fn client_capabilities(&self) -> Option<&Map<String, Value>> {
+        request_meta::client_capabilities(self.params.meta.as_ref())
+    }
+
+    /// The user's answer to the [`Elicitation`](crate::elicitation::Elicitation) with this name; `None` if it has not been
+    /// asked yet.
+    ///
+    /// # Errors
+    /// If the answer is malformed.
+    pub fn elicited(&self, name: &str) -> Result<Option<ElicitResult>, ArgumentError> {
+        elicitation::answer(self.params.input_responses.as_ref(), name)
+    }
+}
+
+/// The outcome of a request for a prompt.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum PromptReply {
+    /// The messages.
+    Result(GetPromptResult),
+    /// The prompt requires input first (from revision 2026-07-28 on). A client of an earlier revision gets an error; one
+    /// without the capability gets `MissingRequiredClientCapability`.
+    InputRequired(InputRequiredResult),
+    /// The request is refused, for example because of an invalid argument.
+    Refused(ErrorObject),
+}
+
+impl From<GetPromptResult> for PromptReply {
+    fn from(result: GetPromptResult) -> Self {
+        Self::Result(result)
+    }
+}
+
+impl From<InputRequiredResult> for PromptReply {
+    fn from(required: InputRequiredResult) -> Self {
+        Self::InputRequired(required)
+    }
+}
+
+impl From<ErrorObject> for PromptReply {
+    fn from(error: ErrorObject) -> Self {
+        Self::Refused(error)
+    }
+}
+
 /// The eras in which a method exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -92,6 +162,8 @@ impl Eras {
         }
     }
 }
+
+pub(super) type PromptHandler<C> = Box<dyn Fn(PromptCall<C>) -> BoxFuture<PromptReply> + Send + Sync>;
 
 pub(super) type ToolHandler<C> = Box<dyn Fn(ToolCall<C>) -> BoxFuture<ToolReply> + Send + Sync>;
 

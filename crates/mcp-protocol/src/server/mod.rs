@@ -15,7 +15,7 @@ mod static_results;
 mod typed;
 
 pub use self::builder::ServerBuilder;
-pub use self::handlers::{BoxFuture, Eras, MethodCall, ToolCall, ToolReply};
+pub use self::handlers::{BoxFuture, Eras, MethodCall, PromptCall, PromptReply, ToolCall, ToolReply};
 pub use self::response::ServerResponse;
 #[cfg(feature = "schema")]
 pub use self::typed::{ToolFailure, ToolOutput, TypedTool, typed_tool};
@@ -23,13 +23,13 @@ pub use self::typed::{ToolFailure, ToolOutput, TypedTool, typed_tool};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use self::handlers::{Method, ResourceHandler, TemplateHandler, ToolHandler};
+use self::handlers::{Method, PromptHandler, ResourceHandler, TemplateHandler, ToolHandler};
 use self::static_results::StaticResults;
 use crate::headers::{HeaderParameter, MessageHeaders};
 use crate::lifecycle::{Implementation, ServerCapabilities};
-use crate::{Caching, Meta, ToolRegistry};
+use crate::{Caching, Meta, Prompt, ToolRegistry};
 
-/// A server whose tools and resources get a context `C` per message: the caller and its permissions.
+/// A server whose tools, prompts and resources get a context `C` per message: the caller and its permissions.
 ///
 /// ```
 /// use mcp_wire::headers::MessageHeaders;
@@ -62,6 +62,7 @@ pub struct Server<C> {
     capabilities: ServerCapabilities,
     instructions: Option<String>,
     tools: ToolRegistry<ToolHandler<C>>,
+    prompts: HashMap<String, (Prompt, PromptHandler<C>)>,
     resources: HashMap<String, ResourceHandler<C>>,
     templates: Vec<TemplateHandler<C>>,
     resource_caching: Caching,

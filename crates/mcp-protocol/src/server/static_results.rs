@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::lifecycle::{DiscoverResult, Implementation, ServerCapabilities};
+use crate::prompts::ListPromptsResult;
 use crate::resources::{ListResourceTemplatesResult, ListResourcesResult};
 use crate::server::revision;
 use crate::{Caching, ListToolsResult, Meta, ProtocolVersion, ResultType};
@@ -17,6 +18,7 @@ pub(super) struct StaticResult {
 pub(super) struct StaticResults {
     pub(super) discover: Vec<u8>,
     pub(super) tools: StaticResult,
+    pub(super) prompts: StaticResult,
     pub(super) resources: StaticResult,
     pub(super) templates: StaticResult,
 }
@@ -40,7 +42,13 @@ macro_rules! cacheable_results {
     )*};
 }
 
-cacheable_results!(ListToolsResult, ListResourcesResult, ListResourceTemplatesResult, DiscoverResult);
+cacheable_results!(
+    ListToolsResult,
+    ListPromptsResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    DiscoverResult
+);
 
 impl StaticResult {
     fn new(list: &impl CacheableResult, caching: Caching, meta: &Meta) -> serde_json::Result<Self> {
@@ -59,6 +67,7 @@ pub(super) struct Lists<'a> {
     pub(super) capabilities: &'a ServerCapabilities,
     pub(super) instructions: Option<&'a str>,
     pub(super) tools: &'a ListToolsResult,
+    pub(super) prompts: &'a ListPromptsResult,
     pub(super) resources: &'a ListResourcesResult,
     pub(super) templates: &'a ListResourceTemplatesResult,
     pub(super) caching: Caching,
@@ -74,6 +83,7 @@ impl StaticResults {
         Ok(Self {
             discover: serde_json::to_vec(&discover)?,
             tools: StaticResult::new(lists.tools, caching, result_meta)?,
+            prompts: StaticResult::new(lists.prompts, caching, result_meta)?,
             resources: StaticResult::new(lists.resources, caching, result_meta)?,
             templates: StaticResult::new(lists.templates, caching, result_meta)?,
         })

@@ -2,8 +2,12 @@ use super::*;
 use crate::content::ResourceContents;
 use crate::headers::MessageHeaders;
 use crate::jsonrpc::{ErrorObject, MISSING_REQUIRED_CLIENT_CAPABILITY, Response};
+use crate::prompts::{GetPromptResult, PromptMessage};
 use crate::tools::InputRequiredResult;
-use crate::{CacheScope, CallToolResult, RegistryError, Resource, ResourceTemplate, Tool, request_meta};
+use crate::{
+    CacheScope, CallToolResult, ContentBlock, PromptArgument, RegistryError, Resource, ResourceTemplate,
+    Tool, request_meta,
+};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -11,7 +15,17 @@ fn reply(reply: impl Into<ToolReply>) -> BoxFuture<ToolReply> {
     Box::pin(std::future::ready(reply.into()))
 }
 
-/// A server with one tool, resource, template and method of each kind; the context is a name.
+fn prompted(reply: impl Into<PromptReply>) -> BoxFuture<PromptReply> {
+    Box::pin(std::future::ready(reply.into()))
+}
+
+fn greet() -> Prompt {
+    Prompt::new("greet", "Greets.")
+        .with_argument(PromptArgument::required("name", "Whom."))
+        .with_argument(PromptArgument::optional("language", "Which."))
+}
+
+/// A server with one tool, prompt, resource, template and method of each kind; the context is a name.
 fn server() -> Server<&'static str> {
     let schema = || json!({"type": "object"});
     Server::builder(Implementation::new("s", "1"))
@@ -46,9 +60,22 @@ fn server() -> Server<&'static str> {
                 (number != "0").then(|| vec![ResourceContents::text(format!("n:{number}"), "t/p", number)])
             }))
         })
-        .capability("prompts", json!({}))
-        .method("prompts/list", Eras::Both, |call: MethodCall<&'static str>| async move {
-            Ok(Map::from_iter([("prompts".to_owned(), json!([call.context]))]))
+        .prompt(greet(), |call| {
+            let name = &call.params.arguments["name"];
+            let text = ContentBlock::text(format!("{} greets {name}", call.context));
+            prompted(GetPromptResult::new(vec![PromptMessage::user(text)]))
+        })
+        .prompt(Prompt::new("ask", "Asks back."), |call| match call.params.input_responses {
+            Some(answers) => {
+                let text = format!("{answers:?} {:?}", call.params.request_state);
+                prompted(GetPromptResult::new(vec![PromptMessage::assistant(ContentBlock::text(text))]))
+            }
+            None => prompted(InputRequiredResult::new([("q", json!({"method": "elicitation/create"}))])),
+        })
+        .prompt(Prompt::new("refuse", "Refuses."), |_| prompted(ErrorObject::invalid_params("not today")))
+        .capability("completions", json!({}))
+        .method("completion/complete", Eras::Both, |call: MethodCall<&'static str>| async move {
+            Ok(Map::from_iter([("completion".to_owned(), json!([call.context]))]))
         })
         .method("old", Eras::Legacy, |_| async { Err(ErrorObject::internal()) })
         .build()
@@ -91,7 +118,7 @@ async fn a_server_describes_itself_in_each_era() {
         let opening = json!({"protocolVersion": "2025-06-18", "capabilities": absent, "clientInfo": client, "_meta": absent});
         assert_eq!(old("initialize", opening).await, (200, opened.clone()), "{absent}");
     }
-    let capabilities = json!({"tools": {}, "resources": {}, "prompts": {}});
+    let capabilities = json!({"tools": {}, "resources": {}, "prompts": {}, "completions": {}});
     assert_eq!(opened["capabilities"], capabilities);
     let (status, discovered) = new("server/discover", json!({})).await;
     assert_eq!(
@@ -144,14 +171,79 @@ async fn input_is_required_only_from_clients_with_the_capability() {
 
 /// Calls the tool that requires input, as a client with these capabilities.
 async fn asking(capabilities: Value) -> (u16, Value) {
+    with_capabilities("tools/call", "ask", capabilities).await
+}
+
+async fn with_capabilities(method: &'static str, name: &'static str, capabilities: Value) -> (u16, Value) {
     let meta = json!({request_meta::PROTOCOL_VERSION: "2026-07-28", request_meta::CLIENT_CAPABILITIES: capabilities});
     let headers = MessageHeaders {
         protocol_version: Some("2026-07-28".into()),
-        method: Some("tools/call".into()),
-        name: Some("ask".into()),
+        method: Some(method.into()),
+        name: Some(name.into()),
         ..MessageHeaders::default()
     };
-    ask(&headers, "tools/call", json!({"name": "ask", "_meta": meta})).await
+    ask(&headers, method, json!({"name": name, "_meta": meta})).await
+}
+
+#[tokio::test]
+async fn prompts_are_listed_in_each_era() {
+    let (_, legacy) = old("prompts/list", json!({})).await;
+    assert_eq!(legacy.as_object().unwrap().len(), 1);
+    let names: Vec<_> = legacy["prompts"].as_array().unwrap().iter().map(|prompt| &prompt["name"]).collect();
+    assert_eq!(names, ["greet", "ask", "refuse"]);
+    let (_, modern) = new("prompts/list", json!({"cursor": ""})).await;
+    assert_eq!(modern["prompts"], legacy["prompts"]);
+    assert_eq!((&modern["ttlMs"], &modern["cacheScope"]), (&json!(5), &json!("public")));
+    assert_eq!(modern["resultType"], "complete");
+    assert_eq!(new("prompts/list", json!({"cursor": "x"})).await.1["code"], -32602);
+}
+
+#[tokio::test]
+async fn prompts_have_their_required_arguments() {
+    let params = json!({"name": "greet", "arguments": {"name": "Ada", "unknown": "x"}});
+    let (_, legacy) = old("prompts/get", params.clone()).await;
+    assert_eq!(
+        legacy,
+        json!({"messages": [{"role": "user", "content": {"type": "text", "text": "Ann greets Ada"}}]})
+    );
+    let (_, modern) = new("prompts/get", params).await;
+    assert_eq!((&modern["messages"], &modern["resultType"]), (&legacy["messages"], &json!("complete")));
+    assert!(modern["_meta"][request_meta::SERVER_INFO].is_object());
+    for (params, message) in [
+        (json!({"name": "greet"}), "arguments.name: is required"),
+        (json!({"name": "greet", "arguments": {"language": "en"}}), "arguments.name: is required"),
+        (
+            json!({"name": "greet", "arguments": {"name": 7}}),
+            "arguments.name: expected a string, got the number 7",
+        ),
+        (json!({"name": "none"}), "unknown prompt: none"),
+        (json!({"name": "refuse"}), "not today"),
+    ] {
+        for (status, error) in
+            [old("prompts/get", params.clone()).await, new("prompts/get", params.clone()).await]
+        {
+            assert_eq!((status, &error["code"], &error["message"]), (200, &json!(-32602), &json!(message)));
+        }
+    }
+    assert_eq!(old("prompts/get", json!({})).await.1["message"], "name: is required");
+}
+
+#[tokio::test]
+async fn a_prompt_may_require_input() {
+    let (_, asked) = with_capabilities("prompts/get", "ask", json!({"elicitation": {}})).await;
+    assert_eq!(asked["resultType"], "input_required");
+    let (status, refused) = with_capabilities("prompts/get", "ask", json!({})).await;
+    assert_eq!((status, &refused["code"]), (400, &json!(-32021)));
+    assert_eq!(old("prompts/get", json!({"name": "ask"})).await.1["code"], -32602);
+    let answers = json!({"name": "ask", "inputResponses": {"q": {}}, "requestState": "s"});
+    assert_eq!(new("prompts/get", answers).await.1["messages"][0]["role"], "assistant");
+}
+
+#[test]
+fn a_duplicate_prompt_is_refused() {
+    let prompt = |builder: ServerBuilder<()>| builder.prompt(greet(), |_| prompted(ErrorObject::internal()));
+    let twice = prompt(prompt(Server::builder(Implementation::new("s", "1")))).build();
+    assert_eq!(twice.err(), Some(RegistryError::DuplicatePrompt { name: "greet".into() }));
 }
 
 #[test]
@@ -162,12 +254,14 @@ fn reserved_names_are_refused() {
     };
     for (name, built) in [
         ("tools/list", method(builder(), "tools/list").build()),
-        ("prompts/list", method(method(builder(), "prompts/list"), "prompts/list").build()),
+        ("prompts/get", method(builder(), "prompts/get").build()),
+        ("x/y", method(method(builder(), "x/y"), "x/y").build()),
         ("tools", builder().capability("tools", json!({})).build()),
+        ("prompts", builder().capability("prompts", json!({})).build()),
     ] {
         assert_eq!(built.err(), Some(RegistryError::Reserved { name: name.into() }));
     }
-    assert!(method(builder(), "prompts/list").build().is_ok());
+    assert!(method(builder(), "x/y").build().is_ok());
 }
 
 #[tokio::test]
@@ -214,10 +308,10 @@ async fn resources_are_read_by_uri_or_template() {
 
 #[tokio::test]
 async fn results_of_added_methods_are_completed_in_the_modern_era() {
-    let (_, legacy) = old("prompts/list", json!({})).await;
-    assert_eq!(legacy, json!({"prompts": ["Ann"]}));
-    let (_, modern) = new("prompts/list", json!({})).await;
-    assert_eq!((&modern["prompts"], &modern["resultType"]), (&json!(["Ann"]), &json!("complete")));
+    let (_, legacy) = old("completion/complete", json!({})).await;
+    assert_eq!(legacy, json!({"completion": ["Ann"]}));
+    let (_, modern) = new("completion/complete", json!({})).await;
+    assert_eq!((&modern["completion"], &modern["resultType"]), (&json!(["Ann"]), &json!("complete")));
     assert!(modern["_meta"][request_meta::SERVER_INFO].is_object());
 }
 
@@ -267,11 +361,13 @@ fn a_duplicate_uri_is_refused() {
 }
 
 #[tokio::test]
-async fn a_server_without_resources_has_no_such_method() {
+async fn a_server_without_resources_or_prompts_has_no_such_method() {
     let server = Server::<()>::builder(Implementation::new("s", "1")).build().unwrap();
-    let body = br#"{"jsonrpc":"2.0","id":1,"method":"resources/list"}"#;
-    let answer = server.handle((), &MessageHeaders::default(), body).await;
-    assert!(String::from_utf8(answer.body.unwrap()).unwrap().contains("-32601"));
+    for method in ["resources/list", "prompts/list", "prompts/get"] {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": {"name": "x"}}).to_string();
+        let answer = server.handle((), &MessageHeaders::default(), body.as_bytes()).await;
+        assert!(String::from_utf8(answer.body.unwrap()).unwrap().contains("-32601"), "{method}");
+    }
 }
 
 /// Values from valid messages, and others.
@@ -281,7 +377,8 @@ fn member() -> impl Strategy<Value = Value> {
         any::<bool>().prop_map(Value::from),
         any::<i64>().prop_map(Value::from),
         any::<String>().prop_map(Value::from),
-        proptest::sample::select(vec!["2.0", "2026-07-28", "who", "ask", "a:b"]).prop_map(Value::from),
+        proptest::sample::select(vec!["2.0", "2026-07-28", "who", "ask", "greet", "a:b"])
+            .prop_map(Value::from),
     ];
     let names = proptest::sample::select(vec![
         "name",
@@ -307,7 +404,8 @@ fn method() -> impl Strategy<Value = String> {
     prop_oneof![
         3 => proptest::sample::select(vec![
             "initialize", "ping", "server/discover", "tools/list", "tools/call", "resources/list", "resources/read",
-            "resources/templates/list", "prompts/list", "notifications/cancelled",
+            "resources/templates/list", "prompts/list", "prompts/get", "completion/complete",
+            "notifications/cancelled",
         ]).prop_map(str::to_owned),
         1 => any::<String>(),
     ]

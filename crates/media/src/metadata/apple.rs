@@ -17,6 +17,9 @@ pub struct ApplePhoto {
     pub name: String,
     /// When it was taken, in UTC and to the minute. `None` if the export does not say so.
     pub taken_at: Option<Timestamp>,
+    pub is_favorite: bool,
+    /// Whether the photo was hidden.
+    pub is_hidden: bool,
     /// Whether the photo was deleted.
     pub is_deleted: bool,
 }
@@ -27,12 +30,16 @@ impl ApplePhoto {
     /// The date is written as a property of its own. As a creation date it would be preferred to the photo's EXIF time,
     /// which is better because it has seconds and the local time.
     pub fn xmp(&self) -> Option<Vec<u8>> {
-        let date = self.taken_at?;
+        let date = self.taken_at.map(|date| format!(" export:CreationDate='{date}'"));
+        let favorite = self.is_favorite.then(|| " export:Favorite='True'".to_owned());
+        let archived = self.is_hidden.then(|| " export:Archived='True'".to_owned());
+        let properties: Vec<String> = [date, favorite, archived].into_iter().flatten().collect();
         let packet = format!(
             "<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>\
-             <rdf:Description rdf:about='' xmlns:export='{EXPORT}' export:CreationDate='{date}'/></rdf:RDF></x:xmpmeta>"
+             <rdf:Description rdf:about='' xmlns:export='{EXPORT}'{}/></rdf:RDF></x:xmpmeta>",
+            properties.concat()
         );
-        Some(packet.into_bytes())
+        (!properties.is_empty()).then(|| packet.into_bytes())
     }
 }
 
@@ -51,12 +58,17 @@ pub fn apple_photos_csv(file: &[u8]) -> Option<Vec<ApplePhoto>> {
     let header = records.next()?;
     let column = |name: &str| header.iter().position(|column| column.trim().eq_ignore_ascii_case(name));
     let (name, date) = (column("imgName")?, column("originalCreationDate")?);
-    let deleted = column("deleted");
+    let [favorite, hidden, deleted] = ["favorite", "hidden", "deleted"].map(column);
+    let is_set = |row: &[String], column: Option<usize>| {
+        column.and_then(|column| row.get(column)).is_some_and(|cell| is_yes(cell))
+    };
     let photo = |row: Vec<String>| {
         let photo = ApplePhoto {
             name: row.get(name)?.trim().to_owned(),
             taken_at: row.get(date).and_then(|date| parse_date(date)),
-            is_deleted: deleted.and_then(|column| row.get(column)).is_some_and(|cell| is_yes(cell)),
+            is_favorite: is_set(&row, favorite),
+            is_hidden: is_set(&row, hidden),
+            is_deleted: is_set(&row, deleted),
         };
         (!photo.name.is_empty()).then_some(photo)
     };
@@ -175,20 +187,19 @@ mod tests {
     #[test]
     fn photo_details_are_read() {
         let file = format!(
-            "\u{feff}{HEADER}\r\nIMG_1.HEIC,abc,no,no,no,\"Saturday June 4,2022 12:11 AM GMT\",1,\"x\"\r\n\
-             \"a, \"\"b\"\".jpg\",,no,no,yes,,,\n,,,,,,,\nshort.jpg\n"
+            "\u{feff}{HEADER}\r\nIMG_1.HEIC,abc,yes,no,no,\"Saturday June 4,2022 12:11 AM GMT\",1,\"x\"\r\n\
+             \"a, \"\"b\"\".jpg\",,no,Yes,yes,,,\n,,,,,,,\nshort.jpg\n"
         );
-        let photo = |name: &str, taken_at: Option<&str>, is_deleted| ApplePhoto {
-            name: name.into(),
-            taken_at: taken_at.map(|at| Timestamp::parse_iso(at).unwrap()),
-            is_deleted,
+        let photo = |name: &str, taken_at: Option<&str>, [is_favorite, is_hidden, is_deleted]: [bool; 3]| {
+            let taken_at = taken_at.map(|at| Timestamp::parse_iso(at).unwrap());
+            ApplePhoto { name: name.into(), taken_at, is_favorite, is_hidden, is_deleted }
         };
         assert_eq!(
             apple_photos_csv(file.as_bytes()).unwrap(),
             [
-                photo("IMG_1.HEIC", Some("2022-06-04T00:11:00Z"), false),
-                photo("a, \"b\".jpg", None, true),
-                photo("short.jpg", None, false),
+                photo("IMG_1.HEIC", Some("2022-06-04T00:11:00Z"), [true, false, false]),
+                photo("a, \"b\".jpg", None, [false, true, true]),
+                photo("short.jpg", None, [false; 3]),
             ]
         );
         for other in ["", "Images\nIMG_1.HEIC\n", "imgName,fileChecksum\n", "a,b,c\n1,2,3\n"] {
@@ -211,7 +222,7 @@ mod tests {
     /// The capture time of a file with this sidecar.
     fn captured(content: &[u8], name: &str) -> (String, CaptureSource, Option<i32>) {
         let taken_at = Timestamp::parse_iso("2022-01-10T21:15:00Z").ok();
-        let photo = ApplePhoto { name: name.to_owned(), taken_at, is_deleted: false };
+        let photo = ApplePhoto { name: name.to_owned(), taken_at, ..ApplePhoto::default() };
         let sidecar = Sidecar { kind: SidecarKind::Xmp, content: photo.xmp().unwrap() };
         assert!(super::super::is_sidecar_content(sidecar.kind, &sidecar.content));
         let info = FileInfo {
@@ -240,7 +251,18 @@ mod tests {
     }
 
     #[test]
-    fn a_photo_without_a_date_needs_no_sidecar() {
+    fn marks_are_in_the_sidecar() {
+        for (is_favorite, is_hidden) in [(true, false), (false, true)] {
+            let photo = ApplePhoto { is_favorite, is_hidden, ..ApplePhoto::default() };
+            let sidecar = Sidecar { kind: SidecarKind::Xmp, content: photo.xmp().unwrap() };
+            let info = FileInfo { sidecars: vec![sidecar], ..FileInfo::added_at(Timestamp::MAX) };
+            let marks = super::super::metadata(b"", &info).marks;
+            assert_eq!((marks.favorite, marks.archived), (is_favorite, is_hidden));
+        }
+    }
+
+    #[test]
+    fn a_photo_of_which_nothing_is_known_needs_no_sidecar() {
         assert_eq!(ApplePhoto { name: "x.jpg".into(), ..ApplePhoto::default() }.xmp(), None);
     }
 

@@ -19,8 +19,8 @@ const QUARTER_HOUR_MS: i64 = 15 * MINUTE_MS;
 const MAX_DRIFT_MS: i64 = 4 * MINUTE_MS;
 /// Minimum difference between the offset of a camera that is set to another zone and the offset of the place.
 const MIN_ZONE_DIFFERENCE_MINUTES: i32 = 60;
-/// Half a year. A camera may not be set to summer time, so its offset may be that of the other half of the year.
-const HALF_YEAR_MS: i64 = 182 * DAY_MS;
+/// A quarter of a year. Summer time and standard time both last longer than this, but one of them longer than half a year.
+const QUARTER_YEAR_MS: i64 = 91 * DAY_MS;
 /// Added to the seconds of a GPS fix before they are cut, because a floating point number may be slightly too small.
 const ROUNDING_SECONDS: f64 = 1e-6;
 /// The year of the oldest photograph.
@@ -323,12 +323,12 @@ fn strongest(candidates: &[Candidate]) -> Option<Candidate> {
     finer.or(Some(first)).copied()
 }
 
-/// Whether a clock was set to this offset: some time zone had this offset at that time, or half a year before or after, because a
-/// camera may not know about summer time.
+/// Whether a clock may have been set to this offset: some time zone had it within half a year, because a camera may not know about
+/// summer time.
 fn was_set(offset_minutes: i32, at: Timestamp) -> bool {
-    [0, HALF_YEAR_MS, -HALF_YEAR_MS]
+    [0, 2, -2, 1, -1]
         .into_iter()
-        .any(|ms| places::is_offset_in_use(offset_minutes, at.plus_millis(ms)))
+        .any(|quarters| places::is_offset_in_use(offset_minutes, at.plus_millis(quarters * QUARTER_YEAR_MS)))
 }
 
 /// The difference between a clock and a moment in minutes, if some time zone had that offset then.

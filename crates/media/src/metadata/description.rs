@@ -67,7 +67,7 @@ fn camera_names(tags: &Tags<'_>) -> Vec<String> {
 }
 
 /// The text of a Windows tag. It is UTF-16 with the least significant byte first, whatever the byte order of the block.
-fn windows_text(tags: &Tags<'_>, tag: u16) -> Option<String> {
+pub(super) fn windows_text(tags: &Tags<'_>, tag: u16) -> Option<String> {
     utf16(tags.bytes(Directory::Primary, tag)?, ByteOrder::Little)
 }
 

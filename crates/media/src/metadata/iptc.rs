@@ -6,13 +6,16 @@ use crate::text;
 /// Maximum number of datasets; more than any program writes.
 const MAX_DATASETS: usize = 10_000;
 
+/// Maximum number of keywords that are read. A photo keeps fewer.
+const MAX_KEYWORDS: usize = 1000;
+
 /// Maximum size of the length field of an extended dataset, in bytes.
 const MAX_LENGTH_BYTES: usize = 4;
 
 /// The coded character set UTF-8: `ESC % G`.
 const UTF_8: &[u8] = b"\x1B%G";
 
-/// The datasets that are read. If a file has several with the same number, the first one counts.
+/// The datasets that are read. If a file has several with the same number, the first one counts, except for keywords.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Iptc {
     /// Creation of the depicted content, 2:55 and 2:60.
@@ -25,6 +28,8 @@ pub(super) struct Iptc {
     pub(super) title: Option<String>,
     /// Headline, 2:105.
     pub(super) headline: Option<String>,
+    /// Keywords, 2:25, one in each dataset.
+    pub(super) keywords: Vec<String>,
 }
 
 impl Iptc {
@@ -35,7 +40,7 @@ impl Iptc {
             found.iter().find(|set| (set.record, set.number) == (record, number)).map(|set| set.value)
         };
         let is_utf8 = value(1, 90) == Some(UTF_8);
-        let text = |number| value(2, number).map(|value| text(value, is_utf8));
+        let text = |number| value(2, number).map(|value| text_of(value, is_utf8));
         let time = |date, time| parse_iptc(&text(date)?, text(time).as_deref());
         Self {
             created: time(55, 60),
@@ -43,6 +48,12 @@ impl Iptc {
             caption: text(120),
             title: text(5),
             headline: text(105),
+            keywords: found
+                .iter()
+                .filter(|set| (set.record, set.number) == (2, 25))
+                .take(MAX_KEYWORDS)
+                .map(|set| text_of(set.value, is_utf8))
+                .collect(),
         }
     }
 }
@@ -78,7 +89,7 @@ impl<'a> Iterator for Datasets<'a> {
 }
 
 /// Decodes text. If UTF-8 is declared, invalid text is UTF-8 whose last character is truncated.
-fn text(value: &[u8], is_utf8: bool) -> String {
+fn text_of(value: &[u8], is_utf8: bool) -> String {
     match std::str::from_utf8(value) {
         Err(_) if is_utf8 => {
             String::from_utf8_lossy(value).trim_end_matches(char::REPLACEMENT_CHARACTER).to_owned()
@@ -137,6 +148,14 @@ mod tests {
         check(None, b"Z\xFCrich \x96 \x93See\x94", "Zürich – “See”");
         check(Some(b"\x1B.A"), b"Z\xFCrich", "Zürich");
         check(None, b"", "");
+    }
+
+    #[test]
+    fn every_keyword_is_read() {
+        let sets = [dataset(2, 25, b"Sea"), dataset(2, 5, b"title"), dataset(2, 25, b"Z\xFCrich")];
+        assert_eq!(Iptc::read(&sets.concat()).keywords, ["Sea", "Zürich"]);
+        let many = dataset(2, 25, b"x").repeat(2 * MAX_KEYWORDS);
+        assert_eq!(Iptc::read(&many).keywords.len(), MAX_KEYWORDS);
     }
 
     #[test]

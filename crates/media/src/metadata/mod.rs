@@ -6,6 +6,7 @@ mod capture;
 mod description;
 mod file_name;
 mod iptc;
+mod marks;
 mod png_text;
 mod position;
 mod sidecar_name;
@@ -83,6 +84,7 @@ fn metadata_of(blocks: &Blocks<'_>, info: &FileInfo) -> Metadata {
             camera_make: exif_text(Directory::Primary, tag::MAKE).or_else(|| xmp_text(Xmp::make)),
             camera_model: exif_text(Directory::Primary, tag::MODEL).or_else(|| xmp_text(Xmp::model)),
         },
+        marks: marks::marks(&sources),
     }
 }
 

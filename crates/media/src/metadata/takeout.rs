@@ -16,6 +16,8 @@ pub(super) struct Takeout {
     pub(super) position: Option<Position>,
     /// The description that the owner wrote.
     pub(super) description: Option<String>,
+    pub(super) is_favorite: bool,
+    pub(super) is_archived: bool,
 }
 
 impl Takeout {
@@ -26,6 +28,8 @@ impl Takeout {
             taken_at: time(&file, TAKEN),
             position: position_of(&file),
             description: file.get("description").and_then(Value::as_str).map(ToOwned::to_owned),
+            is_favorite: is_true(&file, "favorited"),
+            is_archived: is_true(&file, "archived"),
         })
     }
 }
@@ -78,7 +82,7 @@ pub fn takeout_file(file: &[u8]) -> TakeoutFile {
             taken_at: time(&file, TAKEN).filter(|at| at.millis() != 0),
             uploaded_at: time(&file, "creationTime"),
             position: position_of(&file),
-            is_trashed: file.get("trashed").and_then(Value::as_bool).unwrap_or(false),
+            is_trashed: is_true(&file, "trashed"),
         });
     }
     album(&file).map_or(TakeoutFile::Other, TakeoutFile::Album)
@@ -106,6 +110,10 @@ fn parse(file: &[u8]) -> Option<Value> {
 /// Whether a file describes a photo. The file of an album may also have `geoData`, but then has a `date` and no `photoTakenTime`.
 fn is_of_photo(file: &Value) -> bool {
     file.get(TAKEN).is_some() || (file.get("geoData").is_some() && file.get("date").is_none())
+}
+
+fn is_true(file: &Value, name: &str) -> bool {
+    file.get(name).and_then(Value::as_bool).unwrap_or(false)
 }
 
 /// The member with the capture time.
@@ -142,6 +150,8 @@ mod tests {
             br#"{
                 "title": "IMG_1.jpg",
                 "description": "On the beach",
+                "favorited": true,
+                "archived": true,
                 "imageViews": "12",
                 "creationTime": {"timestamp": "1600000000", "formatted": "13 Sept 2020, 12:26:40 UTC"},
                 "photoTakenTime": {"timestamp": "1562256202", "formatted": "4 Jul 2019, 16:03:22 UTC"},
@@ -156,6 +166,10 @@ mod tests {
         assert_eq!(read.taken_at.unwrap().to_string(), "2019-07-04T16:03:22.000Z");
         assert_eq!(read.position, Position::new(48.858_206, 2.294_481).ok());
         assert_eq!(read.description.as_deref(), Some("On the beach"));
+        assert_eq!((read.is_favorite, read.is_archived), (true, true));
+        let plain =
+            Takeout::read(br#"{"photoTakenTime": {}, "favorited": false, "archived": "yes"}"#).unwrap();
+        assert_eq!((plain.is_favorite, plain.is_archived), (false, false));
     }
 
     #[test]

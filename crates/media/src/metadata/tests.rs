@@ -119,7 +119,7 @@ fn metadata_of_every_photo_in_the_import_folder_are_read() {
             ..FileInfo::added_at(added_at)
         };
         let file = fs::read(&photo).unwrap();
-        let Metadata { capture, details } = metadata(&file, &info);
+        let Metadata { capture, details, .. } = metadata(&file, &info);
         // Completes the offset from the position, as an import does.
         let zone = details.position.zip(capture.wall).filter(|_| capture.offset_minutes.is_none());
         let zone = zone.and_then(|(position, wall)| places::offset_minutes(position, wall));

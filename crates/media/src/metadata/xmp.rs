@@ -6,7 +6,8 @@ mod packet;
 pub(super) use packet::EXPORT;
 
 use domain::{
-    Correction, EditedField, PhotoEdit, Position, TimeEdit, Timestamp, UtcOffset, Zone, clean_text,
+    Correction, EditedField, Keywords, KeywordsEdit, MarksEdit, PhotoEdit, Position, Rating, TimeEdit,
+    Timestamp, UtcOffset, Zone, clean_text,
 };
 
 use super::position::{parse_angle, plausible};
@@ -113,7 +114,88 @@ impl Xmp {
                 TimeEdit::Set { wall: time.wall, zone }
             });
         }
+        edit.marks = self.corrected_marks();
         (!edit.is_empty()).then_some(edit)
+    }
+
+    fn corrected_marks(&self) -> MarksEdit {
+        let mut edit = MarksEdit::default();
+        if self.is_corrected(EditedField::Favorite) {
+            edit.favorite = Correction::Set(self.is_true(Property::Favorite));
+        }
+        if self.is_corrected(EditedField::Rating) {
+            edit.rating = self.stars(Property::Rating).flatten().map_or(Correction::Clear, Correction::Set);
+        }
+        if self.is_corrected(EditedField::Keywords) {
+            let keywords = Keywords::of_file(self.properties.list(Property::Subject));
+            edit.keywords = KeywordsEdit::Set(keywords);
+        }
+        if self.is_corrected(EditedField::Archived) {
+            edit.archived = Correction::Set(self.is_true(Property::Archived));
+        }
+        edit
+    }
+
+    /// Whether it is a favourite. For a mark that people corrected, as for the next ones, that of the file.
+    pub(super) fn is_favorite(&self) -> bool {
+        let is_corrected = self.is_corrected(EditedField::Favorite);
+        self.is_true(if is_corrected { Property::FileFavorite } else { Property::Favorite })
+    }
+
+    pub(super) fn is_archived(&self) -> bool {
+        let is_corrected = self.is_corrected(EditedField::Archived);
+        self.is_true(if is_corrected { Property::FileArchived } else { Property::Archived })
+    }
+
+    /// The rating; `Some(None)` if the packet says that there is none.
+    #[expect(clippy::option_option, reason = "the inner one is the value")]
+    pub(super) fn rating(&self) -> Option<Option<Rating>> {
+        if self.is_corrected(EditedField::Rating) {
+            return Some(self.stars(Property::FileRating).flatten());
+        }
+        self.stars(Property::Rating).or_else(|| percent_rating(self.number(Property::MicrosoftRating)?))
+    }
+
+    #[expect(clippy::option_option, reason = "the inner one is the value")]
+    fn stars(&self, property: Property) -> Option<Option<Rating>> {
+        star_rating(self.number(property)?)
+    }
+
+    fn number(&self, property: Property) -> Option<f64> {
+        self.properties.get(property)?.trim().parse().ok()
+    }
+
+    fn is_true(&self, property: Property) -> bool {
+        self.properties.get(property).is_some_and(|text| text.trim().eq_ignore_ascii_case("true"))
+    }
+
+    /// The keywords: those of `dc:subject`, then the last names of those in hierarchies. Tags that darktable makes for itself are
+    /// left out; it writes their last names into `dc:subject`, too.
+    pub(super) fn keywords(&self) -> Vec<&str> {
+        let list = |property| self.properties.list(property);
+        if self.is_corrected(EditedField::Keywords) {
+            return list(Property::FileKeywords).collect();
+        }
+        let names = |is_internal: bool| -> Vec<&str> {
+            let paths = list(Property::HierarchicalSubject);
+            paths
+                .filter(|path| is_internal == is_of_darktable(path))
+                .flat_map(|path| path.split('|'))
+                .collect()
+        };
+        let (internal, own) = (names(true), names(false));
+        let mut keywords: Vec<&str> = list(Property::Subject)
+            .filter(|keyword| !internal.contains(keyword) || own.contains(keyword))
+            .collect();
+        for (property, separator) in
+            [(Property::HierarchicalSubject, '|'), (Property::TagsList, '/'), (Property::LastKeyword, '/')]
+        {
+            // Windows writes a keyword with a slash into both lists.
+            let paths = list(property).filter(|path| !is_of_darktable(path));
+            let new: Vec<&str> = paths.filter(|path| !keywords.contains(path)).collect();
+            keywords.extend(new.into_iter().filter_map(|path| path.rsplit(separator).next()));
+        }
+        keywords
     }
 
     /// The copies of the EXIF descriptions, best first.
@@ -154,6 +236,36 @@ impl Xmp {
         let separate = || parse_offset(own(offset)?).filter(|_| has_time);
         Some(ParsedTime { offset_minutes: parsed.offset_minutes.or_else(separate), ..parsed })
     }
+}
+
+/// Whether a tag is one that darktable makes for itself.
+fn is_of_darktable(path: &str) -> bool {
+    path == "darktable" || path.starts_with("darktable|")
+}
+
+/// A rating in stars. 0 is no rating, and so is -1, a rejected photo. `None` for other numbers.
+#[expect(clippy::option_option, reason = "the inner one is the value")]
+fn star_rating(stars: f64) -> Option<Option<Rating>> {
+    if stars == -1.0 {
+        return Some(None);
+    }
+    (0.0..=5.0).contains(&stars).then(|| whole_stars(stars.round()))
+}
+
+/// The rating of Windows, from 1 to 99. It writes 1, 25, 50, 75 and 99, and shows any other number as the nearest of these.
+#[expect(clippy::option_option, reason = "the inner one is the value")]
+fn percent_rating(percent: f64) -> Option<Option<Rating>> {
+    (0.0..=100.0).contains(&percent).then(|| match percent {
+        0.0 => None,
+        percent => whole_stars((percent / 25.0).round() + 1.0),
+    })
+}
+
+fn whole_stars(stars: f64) -> Option<Rating> {
+    [1, 2, 3, 4, 5]
+        .into_iter()
+        .find(|whole: &u8| f64::from(*whole) == stars)
+        .and_then(|whole| Rating::new(whole).ok())
 }
 
 /// A time without separate properties.

@@ -1,6 +1,6 @@
 //! Writes XMP sidecars, which this crate and other programs read.
 
-use domain::{EditedField, Position, Timestamp, UtcOffset};
+use domain::{EditedField, Keyword, Keywords, Marks, Position, Rating, Timestamp, UtcOffset};
 
 use super::xmp::EXPORT;
 
@@ -14,6 +14,7 @@ pub struct WrittenSidecar<'a> {
     /// Where it was taken.
     pub position: Option<Position>,
     pub description: Option<&'a str>,
+    pub marks: &'a Marks,
     /// The original values of the file, if people corrected the photo.
     pub file: Option<FileValues<'a>>,
 }
@@ -29,6 +30,7 @@ pub struct FileValues<'a> {
     /// Where it was taken.
     pub position: Option<Position>,
     pub description: Option<&'a str>,
+    pub marks: &'a Marks,
 }
 
 impl WrittenSidecar<'_> {
@@ -44,6 +46,7 @@ impl WrittenSidecar<'_> {
     ///     utc_offset: UtcOffset::from_minutes(120),
     ///     position: None,
     ///     description: Some("Fish & chips"),
+    ///     marks: &domain::Marks::default(),
     ///     file: None,
     /// }
     /// .xmp();
@@ -64,7 +67,8 @@ impl WrittenSidecar<'_> {
              xmlns:dc='http://purl.org/dc/elements/1.1/'\n \
              xmlns:exif='http://ns.adobe.com/exif/1.0/'\n \
              xmlns:export='{EXPORT}'\n \
-             xmlns:photoshop='http://ns.adobe.com/photoshop/1.0/'>\n\
+             xmlns:photoshop='http://ns.adobe.com/photoshop/1.0/'\n \
+             xmlns:xmp='http://ns.adobe.com/xap/1.0/'>\n\
              <exif:DateTimeOriginal>{time}</exif:DateTimeOriginal>\n\
              <photoshop:DateCreated>{time}</photoshop:DateCreated>\n"
         );
@@ -84,6 +88,13 @@ impl WrittenSidecar<'_> {
             push_escaped(&mut packet, description);
             packet.push_str("</rdf:li></rdf:Alt></dc:description>\n");
         }
+        let Marks { favorite, rating, keywords, archived } = self.marks;
+        // A rating of 0 takes precedence over a rating in the file.
+        let stars = rating.map_or(0, Rating::stars);
+        packet.push_str(&format!("<xmp:Rating>{stars}</xmp:Rating>\n"));
+        push_keywords(&mut packet, "dc:subject", keywords);
+        push_flag(&mut packet, "export:Favorite", *favorite);
+        push_flag(&mut packet, "export:Archived", *archived);
         if let Some(file) = &self.file {
             file.push(&mut packet);
         }
@@ -112,6 +123,32 @@ impl FileValues<'_> {
             push_escaped(packet, description);
             packet.push_str("</export:FileDescription>\n");
         }
+        let Marks { favorite, rating, keywords, archived } = self.marks;
+        if let Some(rating) = rating {
+            packet.push_str(&format!("<export:FileRating>{}</export:FileRating>\n", rating.stars()));
+        }
+        push_keywords(packet, "export:FileKeywords", keywords);
+        push_flag(packet, "export:FileFavorite", *favorite);
+        push_flag(packet, "export:FileArchived", *archived);
+    }
+}
+
+fn push_keywords(packet: &mut String, name: &str, keywords: &Keywords) {
+    if keywords.is_empty() {
+        return;
+    }
+    packet.push_str(&format!("<{name}><rdf:Bag>"));
+    for keyword in keywords.iter().map(Keyword::as_str) {
+        packet.push_str("<rdf:li>");
+        push_escaped(packet, keyword);
+        packet.push_str("</rdf:li>");
+    }
+    packet.push_str(&format!("</rdf:Bag></{name}>\n"));
+}
+
+fn push_flag(packet: &mut String, name: &str, value: bool) {
+    if value {
+        packet.push_str(&format!("<{name}>True</{name}>\n"));
     }
 }
 
@@ -152,8 +189,8 @@ fn push_escaped(packet: &mut String, text: &str) {
 #[cfg(test)]
 mod tests {
     use domain::{
-        Correction, EditedField, FileInfo, Metadata, PhotoEdit, Sidecar, SidecarKind, TimeEdit, Zone,
-        clean_text,
+        Correction, EditedField, FileInfo, KeywordsEdit, MarksEdit, Metadata, PhotoEdit, Sidecar,
+        SidecarKind, TimeEdit, Zone, clean_text,
     };
     use proptest::prelude::*;
 
@@ -176,6 +213,7 @@ mod tests {
             zone in proptest::option::of(proptest::sample::select(&ZONES[..])),
             place in proptest::option::of((-90.0..90.0_f64, -180.0..180.0_f64)),
             text in ".{0,40}|[a-z<>&'\"\n ]{0,20}",
+            marks in any_marks(),
         ) {
             let captured_at = Timestamp::from_millis(at_ms).unwrap();
             let offset = zone.and_then(|zone| places::zone_offset_minutes(zone, captured_at.wall(0)));
@@ -183,13 +221,14 @@ mod tests {
             let position = place.and_then(|(latitude, longitude)| Position::new(latitude, longitude).ok());
             // Without a word it would count as boilerplate.
             let text = clean_text(&format!("A lake {}", text.replace(['\u{fffe}', '\u{ffff}'], "")));
-            let sidecar = WrittenSidecar { captured_at, utc_offset, position, description: text.as_deref(), file: None };
+            let sidecar = WrittenSidecar { captured_at, utc_offset, position, description: text.as_deref(), marks: &marks, file: None };
             let found = read(&sidecar);
             // Readers ignore 1970-01-01 00:00:00, the time of a clock that was never set.
             prop_assume!(at_ms != 0 && at_ms + i64::from(offset.unwrap_or(0)) * 60_000 != 0);
             prop_assert_eq!(found.capture.at, captured_at);
             prop_assert_eq!(found.capture.offset_minutes, offset);
             prop_assert_eq!(found.details.description, text);
+            prop_assert_eq!(found.marks, marks);
             match (found.details.position, position) {
                 (None, None) => {}
                 (Some(found), Some(expected)) => {
@@ -201,6 +240,67 @@ mod tests {
         }
     }
 
+    fn any_marks() -> impl Strategy<Value = Marks> {
+        let keywords = proptest::collection::vec(".{0,12}|[a-z<>&'/ ]{0,20}", 0..5);
+        (any::<bool>(), 0..=5_u8, keywords, any::<bool>()).prop_map(
+            |(favorite, stars, keywords, archived)| {
+                let keywords: Vec<String> =
+                    keywords.iter().map(|keyword| keyword.replace(['\u{fffe}', '\u{ffff}'], "")).collect();
+                Marks {
+                    favorite,
+                    rating: Rating::new(stars).ok(),
+                    keywords: Keywords::of_file(keywords.iter().map(String::as_str)),
+                    archived,
+                }
+            },
+        )
+    }
+
+    #[test]
+    fn corrected_and_cleared_marks_are_read_with_those_of_the_file() {
+        let keywords = |list: &[&str]| Keywords::parse(list.iter().copied()).unwrap();
+        let some = Marks {
+            favorite: true,
+            rating: Rating::new(4).ok(),
+            keywords: keywords(&["Sea", "A & B"]),
+            archived: true,
+        };
+        let other = Marks { rating: Rating::new(2).ok(), keywords: keywords(&["Boat"]), ..Marks::default() };
+        let none = Marks::default();
+        let at = Timestamp::parse_iso("2024-05-06").unwrap();
+        let sidecar = |shown, of_file, corrected| WrittenSidecar {
+            captured_at: at,
+            utc_offset: None,
+            position: None,
+            description: None,
+            marks: shown,
+            file: Some(FileValues {
+                corrected,
+                captured_at: at,
+                utc_offset: None,
+                position: None,
+                description: None,
+                marks: of_file,
+            }),
+        };
+        for (shown, of_file) in [(&some, &none), (&none, &some), (&other, &some), (&some, &other)] {
+            let all = sidecar(shown, of_file, &EditedField::ALL[3..]);
+            assert_eq!(read(&all).marks, *of_file, "{shown:?}");
+            let edit = crate::sidecar_corrections(&all.xmp()).unwrap();
+            let MarksEdit { keywords, .. } = &edit.marks;
+            assert_eq!(*keywords, KeywordsEdit::Set(shown.keywords.clone()));
+            assert_eq!(edit.marks.applied(of_file, of_file), *shown, "{of_file:?}");
+            assert_eq!(edit.fields(), EditedField::ALL[3..]);
+        }
+        // Only the rating was corrected, so the other marks are those of the file.
+        let shown = Marks { rating: Rating::new(1).ok(), ..some.clone() };
+        let only = sidecar(&shown, &some, &[EditedField::Rating]);
+        assert_eq!(read(&only).marks, some);
+        let edit = crate::sidecar_corrections(&only.xmp()).unwrap();
+        assert_eq!(edit.marks.applied(&some, &some), shown);
+        assert_eq!(edit.fields(), [EditedField::Rating]);
+    }
+
     #[test]
     fn a_corrected_photo_has_the_values_of_its_file_and_the_corrections() {
         let time = |text: &str| Timestamp::parse_iso(text).unwrap();
@@ -210,12 +310,14 @@ mod tests {
             utc_offset: UtcOffset::from_minutes(120),
             position: None,
             description: Some("Image"),
+            marks: &Marks::default(),
             file: Some(FileValues {
-                corrected: &EditedField::ALL,
+                corrected: &EditedField::ALL[..3],
                 captured_at: time("2023-01-01T00:00:00Z"),
                 utc_offset: None,
                 position,
                 description: Some("from <the> file"),
+                marks: &Marks::default(),
             }),
         };
         let found = read(&sidecar);
@@ -229,6 +331,7 @@ mod tests {
                 zone: UtcOffset::from_minutes(120).map(Zone::Offset),
             }),
             position: Correction::Clear,
+            marks: MarksEdit::default(),
         };
         assert_eq!(crate::sidecar_corrections(&sidecar.xmp()), Some(expected));
         let only_place = FileValues { corrected: &[EditedField::Place], ..sidecar.file.unwrap() };

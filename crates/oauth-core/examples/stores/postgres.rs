@@ -9,7 +9,7 @@
 use oauth_core::{
     Client, ClientStore, CodeStatus, Connection, CurrentRefreshToken, Eviction, Grant, GrantKey, GrantStore,
     Grants, IssuedCode, NewClient, NewCode, REREGISTRATION_INTERVAL_MS, Redemption, Rotation, SecretHash,
-    StoreError, StoredGrant, Sweep, UnixMillis, async_trait,
+    StoreError, StoredGrant, Sweep, UnixMillis, UsedAssertion, async_trait,
 };
 use sqlx::{PgPool, Postgres, Row, Transaction, postgres::PgRow};
 
@@ -54,6 +54,11 @@ CREATE INDEX IF NOT EXISTS oauth_grants_by_subject ON oauth_grants (subject);
 CREATE INDEX IF NOT EXISTS oauth_grants_by_client ON oauth_grants (client_id);
 CREATE INDEX IF NOT EXISTS oauth_grants_by_end ON oauth_grants (ends_at);
 CREATE INDEX IF NOT EXISTS oauth_grants_pending ON oauth_grants (code_expires_at) WHERE redeemed_at IS NULL;
+CREATE TABLE IF NOT EXISTS oauth_assertions (
+    hash BYTEA PRIMARY KEY,
+    expires_at BIGINT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS oauth_assertions_by_end ON oauth_assertions (expires_at);
 ";
 
 /// A store on a Postgres database with the default isolation level, READ COMMITTED. Any number of processes may share it.
@@ -196,10 +201,19 @@ impl PostgresStore {
             SELECT id FROM oauth_clients WHERE last_registered_at < $1
                 AND NOT EXISTS (SELECT FROM oauth_grants WHERE client_id = oauth_clients.id)
             ORDER BY last_registered_at LIMIT $2)";
-        let Sweep { codes_before, grants_before, clients_before, max } = sweep;
+        const ASSERTIONS: &str = "DELETE FROM oauth_assertions WHERE hash = ANY(ARRAY(
+            SELECT hash FROM oauth_assertions WHERE expires_at < $1
+            ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))";
+        let Sweep { codes_before, grants_before, clients_before, assertions_before, max } = sweep;
+        let deletions = [
+            (CODES, codes_before),
+            (GRANTS, grants_before),
+            (CLIENTS, clients_before),
+            (ASSERTIONS, assertions_before),
+        ];
         let mut transaction = self.begin_exclusive().await?;
         let mut deleted = 0;
-        for (delete, before) in [(CODES, codes_before), (GRANTS, grants_before), (CLIENTS, clients_before)] {
+        for (delete, before) in deletions {
             let delete = sqlx::query(delete).bind(before.0).bind(i64::from(max));
             deleted += delete.execute(&mut *transaction).await?.rows_affected();
         }
@@ -217,6 +231,12 @@ impl ClientStore for PostgresStore {
     async fn client(&self, id: &str) -> Result<Option<Client>, StoreError> {
         let found = sqlx::query("SELECT * FROM oauth_clients WHERE id = $1").bind(id).fetch_optional(&self.0);
         found.await.and_then(|row| row.as_ref().map(read_client).transpose()).map_err(unavailable)
+    }
+
+    async fn record_assertion(&self, used: UsedAssertion) -> Result<bool, StoreError> {
+        let insert = "INSERT INTO oauth_assertions (hash, expires_at) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+        let inserting = sqlx::query(insert).bind(used.hash.0).bind(used.expires_at.0).execute(&self.0);
+        Ok(inserting.await.map_err(unavailable)?.rows_affected() == 1)
     }
 }
 

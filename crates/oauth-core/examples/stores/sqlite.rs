@@ -16,14 +16,14 @@ use diesel::{
     prelude::*,
     r2d2::{ConnectionManager, CustomizeConnection, Pool},
     sql_query,
-    sql_types::{BigInt, Nullable},
+    sql_types::{BigInt, Binary, Nullable},
     sqlite::{Sqlite, SqliteConnection},
 };
 use oauth_core::{
     Client, ClientMetadata, ClientStore, CodeStatus, Connection as GrantConnection, CurrentRefreshToken,
     Eviction, Grant, GrantKey, GrantStore, Grants, IssuedCode, NewClient, NewCode,
     REREGISTRATION_INTERVAL_MS, Redemption, Rotation, SecretHash, StoreError, StoredGrant, Sweep, UnixMillis,
-    async_trait,
+    UsedAssertion, async_trait,
 };
 use tokio::task::spawn_blocking;
 
@@ -74,6 +74,11 @@ CREATE INDEX IF NOT EXISTS oauth_grants_by_subject ON oauth_grants (subject);
 CREATE INDEX IF NOT EXISTS oauth_grants_by_client ON oauth_grants (client_id);
 CREATE INDEX IF NOT EXISTS oauth_grants_by_end ON oauth_grants (ends_at);
 CREATE INDEX IF NOT EXISTS oauth_grants_pending ON oauth_grants (code_expires_at) WHERE redeemed_at IS NULL;
+CREATE TABLE IF NOT EXISTS oauth_assertions (
+    hash BLOB PRIMARY KEY NOT NULL,
+    expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS oauth_assertions_by_end ON oauth_assertions (expires_at);
 ";
 
 const EVICT: &str = "DELETE FROM oauth_clients WHERE id IN (
@@ -91,6 +96,8 @@ const SWEEP_CLIENTS: &str = "DELETE FROM oauth_clients WHERE id IN (
     SELECT id FROM oauth_clients WHERE last_registered_at < $1
         AND NOT EXISTS (SELECT 1 FROM oauth_grants WHERE client_id = oauth_clients.id)
     ORDER BY last_registered_at LIMIT $2)";
+const SWEEP_ASSERTIONS: &str = "DELETE FROM oauth_assertions WHERE hash IN (
+    SELECT hash FROM oauth_assertions WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)";
 
 diesel::table! {
     oauth_clients (id) {
@@ -228,6 +235,15 @@ impl ClientStore for SqliteStore {
         let query = oauth_clients::table.find(id.to_owned()).select(ClientRow::as_select());
         self.run(move |c| query.first(c).optional()?.map(Client::try_from).transpose()).await
     }
+
+    async fn record_assertion(&self, used: UsedAssertion) -> Result<bool, StoreError> {
+        let insert = sql_query(
+            "INSERT INTO oauth_assertions (hash, expires_at) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+        )
+        .bind::<Binary, _>(used.hash.0.to_vec())
+        .bind::<BigInt, _>(used.expires_at.0);
+        self.write(move |c| Ok(insert.execute(c)? == 1)).await
+    }
 }
 
 #[async_trait]
@@ -292,9 +308,13 @@ impl GrantStore for SqliteStore {
     }
 
     async fn sweep(&self, sweep: Sweep) -> Result<u64, StoreError> {
-        let Sweep { codes_before, grants_before, clients_before, max } = sweep;
-        let deletions =
-            [(SWEEP_CODES, codes_before), (SWEEP_GRANTS, grants_before), (SWEEP_CLIENTS, clients_before)];
+        let Sweep { codes_before, grants_before, clients_before, assertions_before, max } = sweep;
+        let deletions = [
+            (SWEEP_CODES, codes_before),
+            (SWEEP_GRANTS, grants_before),
+            (SWEEP_CLIENTS, clients_before),
+            (SWEEP_ASSERTIONS, assertions_before),
+        ];
         self.write(move |c| {
             deletions.into_iter().try_fold(0, |deleted, (delete, before)| {
                 let delete = sql_query(delete).bind::<BigInt, _>(before.0).bind::<BigInt, _>(i64::from(max));

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    AuthMethod, AuthorizationRequest, AuthorizeError, GrantType,
+    AuthMethod, AuthorizationRequest, AuthorizeError, GrantType, RevokeRequest,
     testing::{self, CHALLENGE, CLIENT_URL, REDIRECT, TestServer, authorize_query, code_form, parameter},
 };
 
@@ -38,6 +38,7 @@ fn a_document_has_the_metadata_of_a_registration() {
             grant_types: vec![GrantType::AuthorizationCode, GrantType::RefreshToken],
             scopes: vec!["mcp:images".to_owned(), "mcp:photos".to_owned()],
             token_endpoint_auth_method: AuthMethod::None,
+            requires_assertion: false,
             software_id: None,
             software_version: None,
         }
@@ -58,9 +59,61 @@ fn a_document_has_the_metadata_of_a_registration() {
         check("token_endpoint_auth_method", method, |_| true);
     }
     check("client_secret", json!(null), |_| true);
-    let mut either = with("token_endpoint_auth_method", json!("private_key_jwt"));
-    either["token_endpoint_auth_methods_supported"] = json!(["private_key_jwt", "none"]);
-    assert_eq!(read(&either).unwrap().token_endpoint_auth_method, AuthMethod::None);
+}
+
+#[test]
+fn a_document_says_whether_its_client_must_sign_assertions() {
+    let check = |method: Value, others: Value, required: bool| {
+        let mut document = with("token_endpoint_auth_method", method);
+        document["token_endpoint_auth_methods_supported"] = others;
+        document["jwks_uri"] = "https://app.example/keys".into();
+        let metadata = read(&document).unwrap();
+        assert_eq!(metadata.token_endpoint_auth_method, AuthMethod::None, "{document}");
+        assert_eq!(metadata.requires_assertion, required, "{document}");
+        // An earlier version of this crate, on the same store, reads a public client.
+        let stored = serde_json::to_value(&metadata).unwrap();
+        assert_eq!(stored["token_endpoint_auth_method"], "none", "{document}");
+        assert_eq!(stored.get("requires_assertion").is_some(), required, "{document}");
+    };
+    let (none, assertion) = ("none", "private_key_jwt");
+    check(json!(null), json!(null), false);
+    check(json!(null), json!(["client_secret_basic"]), false);
+    check(json!(null), json!([assertion, none]), false);
+    check(json!(none), json!([assertion]), false);
+    check(json!(assertion), json!([none]), false);
+    check(json!(assertion), json!(null), true);
+    check(json!(assertion), json!([assertion]), true);
+    check(json!(null), json!([assertion]), true);
+    check(json!("client_secret_basic"), json!([assertion]), true);
+    // A client that need not sign may have unusable keys.
+    let mut either = with("token_endpoint_auth_methods_supported", json!([assertion, none]));
+    either["jwks_uri"] = "http://app.example/".into();
+    assert!(!read(&either).unwrap().requires_assertion);
+    let mut inline = with("token_endpoint_auth_method", json!(assertion));
+    inline["jwks"] = json!({"keys": []});
+    assert!(read(&inline).unwrap().requires_assertion);
+}
+
+#[test]
+fn errors_in_the_keys_of_a_document_are_reported() {
+    let check = |jwks: Value, jwks_uri: Value, words: &str| {
+        let mut document = with("token_endpoint_auth_method", json!("private_key_jwt"));
+        document["jwks"] = jwks;
+        document["jwks_uri"] = jwks_uri;
+        let fault = read(&document).unwrap_err();
+        assert!(fault.contains(words), "{document}: {fault}");
+    };
+    let keys = "https://app.example/keys";
+    check(json!(null), json!(null), "neither jwks nor jwks_uri");
+    check(json!(null), json!(""), "neither jwks nor jwks_uri");
+    check(json!({"keys": []}), json!(keys), "both jwks and jwks_uri");
+    for jwks in [json!([]), json!("x"), json!({}), json!({"keys": {}})] {
+        check(jwks, json!(null), "jwks is not a JWK set");
+    }
+    check(json!(null), json!([keys]), "jwks_uri is not text");
+    check(json!(null), json!("http://app.example/keys"), "does not begin with https://");
+    check(json!(null), json!("https://10.0.0.1/keys"), "an IP address");
+    check(json!(null), json!("https://user@app.example/keys"), "user name");
 }
 
 #[test]
@@ -86,7 +139,6 @@ fn errors_in_a_document_are_reported() {
         ("token_endpoint_auth_method", json!("client_secret_basic"), "is not none"),
         ("token_endpoint_auth_method", json!("client_secret_post"), "is not none"),
         ("token_endpoint_auth_method", json!("client_secret_jwt"), "is not none"),
-        ("token_endpoint_auth_method", json!("private_key_jwt"), "is not none"),
         ("token_endpoint_auth_method", json!(["none"]), "is not text"),
         ("client_name", json!(7), "client_name is not text"),
         ("client_name", json!("x".repeat(201)), "longer than 200"),
@@ -132,7 +184,7 @@ async fn a_client_with_a_document_is_authorized_and_stored() {
     let next = test.refresh(CLIENT_URL, refresh.expose()).await.unwrap();
     let connections = test.server.store().connections("1").await.unwrap();
     assert_eq!(connections[0].client_name.as_deref(), Some("An app"));
-    test.server.revoke(next.refresh_token.unwrap().expose()).await.unwrap();
+    test.server.revoke(&RevokeRequest::of(next.refresh_token.unwrap().expose())).await.unwrap();
     assert_eq!(documents.requests.load(Ordering::SeqCst), requests);
     assert!(matches!(
         test.server.authorize(&authorize_query(CLIENT_URL)).await,

@@ -49,7 +49,7 @@ fn an_invalid_configuration_is_refused() {
     let check = |change: Change, expect: ConfigError| {
         let mut config = testing::config();
         change(&mut config);
-        let Config { issuer, endpoints, resources, lifetimes, policies: _ } = config;
+        let Config { issuer, endpoints, resources, lifetimes, policies: _, links: _ } = config;
         assert_eq!(Config::new(issuer, endpoints, resources, lifetimes), Err(expect));
     };
     check(|config| config.issuer.push('?'), ConfigError::Url("https://photos.example/api?".to_owned()));
@@ -77,6 +77,23 @@ fn an_invalid_configuration_is_refused() {
         ConfigError::Alias("mcp:photos".to_owned()),
     );
     check(|config| config.lifetimes.code_seconds = 0, ConfigError::Lifetime);
+}
+
+#[test]
+fn links_are_https_urls() {
+    let with = |url: &str| {
+        let links = ServiceLinks { terms: Some(url.to_owned()), ..ServiceLinks::default() };
+        testing::config().with_links(links).map(|config| config.links().clone())
+    };
+    let links = with("https://photos.example/terms?lang=en#top").unwrap();
+    assert_eq!(
+        links.iter().collect::<Vec<_>>(),
+        [("Terms of service", "https://photos.example/terms?lang=en#top")]
+    );
+    for url in ["", "/terms", "http://photos.example/terms", "javascript:alert(1)", "mailto:a@photos.example"]
+    {
+        assert_eq!(with(url), Err(ConfigError::Link(url.to_owned())));
+    }
 }
 
 #[test]

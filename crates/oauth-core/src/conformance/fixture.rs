@@ -79,6 +79,7 @@ impl Fixture {
             grant_types: vec![GrantType::AuthorizationCode, GrantType::RefreshToken],
             scopes: vec!["mcp:photos".to_owned(), "mcp:images".to_owned()],
             token_endpoint_auth_method: AuthMethod::None,
+            requires_assertion: false,
             software_id: Some("4NRB1-0XZABZI9E6-5SM3R".to_owned()),
             software_version: None,
         };

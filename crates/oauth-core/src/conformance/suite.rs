@@ -47,6 +47,11 @@ macro_rules! each_store_case {
                 a_grant_is_revoked_once,
                 all_grants_of_a_user_are_revoked,
             }
+            assertions {
+                an_assertion_is_recorded_once,
+                one_of_many_uses_succeeds,
+                expired_assertions_are_swept,
+            }
             connections {
                 connections_are_listed_newest_first,
                 only_redeemed_unrevoked_grants_of_the_user_are_listed,

@@ -6,7 +6,7 @@ use ring::hmac;
 
 use super::*;
 use crate::{
-    AccessTokenClaims, AccessTokens as _, Clock as _, PublicKeys as _,
+    AccessTokenClaims, AccessTokens as _, Clock as _, PublicKeys as _, RevokeRequest,
     testing::{ManualClock, NOW, TestServer, claims, config},
 };
 
@@ -442,7 +442,7 @@ async fn a_client_gets_a_token_that_gives_access_until_it_expires() {
     assert!(!test.has_access(access).await);
     let renewed = test.refresh(&id, tokens.refresh_token.unwrap().expose()).await.unwrap();
     assert!(test.has_access(renewed.access_token.expose()).await);
-    test.server.revoke(renewed.access_token.expose()).await.unwrap();
+    test.server.revoke(&RevokeRequest::of(renewed.access_token.expose())).await.unwrap();
     assert!(!test.has_access(renewed.access_token.expose()).await);
 }
 

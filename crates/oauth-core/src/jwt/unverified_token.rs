@@ -2,7 +2,8 @@ use std::fmt;
 
 use data_encoding::BASE64URL_NOPAD;
 
-use super::{HEADER, KID_CHARS, MAX_TOKEN_BYTES, SIGNATURE_BYTES};
+use super::{HEADER, KID_CHARS, SIGNATURE_BYTES};
+use crate::jws::Jws;
 
 /// A text in the form of an access token, whose signature was not verified yet.
 #[derive(Clone)]
@@ -22,22 +23,14 @@ impl fmt::Debug for UnverifiedToken<'_> {
 
 impl<'a> UnverifiedToken<'a> {
     /// Parses a token. `None` for any text that a [`SigningKey`](super::SigningKey) cannot have written: longer than
-    /// [`MAX_TOKEN_BYTES`], not three segments, base64url with padding, white space or trailing bits (RFC 4648, section
-    /// 3.5), another header, or a signature of another length.
+    /// [`MAX_TOKEN_BYTES`](super::MAX_TOKEN_BYTES), not three segments, base64url with padding, white space or trailing
+    /// bits (RFC 4648, section 3.5), another header, or a signature of another length.
     pub fn parse(token: &'a str) -> Option<Self> {
-        if token.len() > MAX_TOKEN_BYTES {
-            return None;
-        }
-        let (message, signature) = token.rsplit_once('.')?;
-        let (header, payload) = message.split_once('.')?;
-        let decode = |segment: &str| BASE64URL_NOPAD.decode(segment.as_bytes()).ok();
-        let header = String::from_utf8(decode(header)?).ok()?;
+        let Jws { message, header, payload, signature } = Jws::parse(token)?;
+        let header = String::from_utf8(header).ok()?;
         let kid = header.strip_prefix(HEADER.0)?.strip_suffix(HEADER.1)?;
-        if !is_kid(kid) {
-            return None;
-        }
-        let signature = decode(signature).filter(|signature| signature.len() == SIGNATURE_BYTES)?;
-        Some(Self { message, kid: kid.to_owned(), payload: decode(payload)?, signature })
+        let is_well_formed = is_kid(kid) && signature.len() == SIGNATURE_BYTES;
+        is_well_formed.then(|| Self { message, kid: kid.to_owned(), payload, signature })
     }
 
     /// The id of the key that it claims to be signed with: 43 characters of base64url.

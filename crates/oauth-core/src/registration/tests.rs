@@ -262,6 +262,7 @@ fn metadata() -> impl Strategy<Value = ClientMetadata> {
         prop::option::of("[a-c]{1,3}"),
     )
         .prop_map(move |(client_name, uris, count, scopes, software_id)| ClientMetadata {
+            requires_assertion: false,
             client_name,
             redirect_uris: uris.into_iter().collect(),
             grant_types: types[..count].to_vec(),

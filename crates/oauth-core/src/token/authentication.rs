@@ -2,33 +2,59 @@ use data_encoding::BASE64;
 
 use super::{TokenError, is_client_id};
 use crate::{
-    AuthorizationServer, Client, SecretHash, Unavailable,
+    AssertionRefused, AuthorizationServer, Client, SecretHash, Unavailable,
+    client_assertion::{Assertion, read_assertion, second_method},
     parameters::{Parameters, bad, decode},
 };
 
-/// The claimed id of a client, and its secret.
+/// The claimed id of a client, and what proves it.
 #[derive(PartialEq, Eq)]
 pub(super) struct Credentials {
     pub(super) client_id: String,
-    secret: Option<String>,
+    proof: Proof,
+}
+
+#[derive(PartialEq, Eq)]
+enum Proof {
+    None,
+    Secret(String),
+    Assertion(Assertion),
 }
 
 impl Credentials {
-    /// Reads the credentials from the header or the body; a secret in both is an error (RFC 6749, section 2.3).
+    /// Reads the credentials from the header or the body; more than one secret or assertion is an error (RFC 6749, section
+    /// 2.3).
     pub(super) fn read(parameters: &Parameters, authorization: Option<&str>) -> Result<Self, TokenError> {
         let (in_body, secret) = (parameters.get("client_id")?, parameters.get("client_secret")?);
-        let Some(header) = authorization else {
-            let client_id = in_body.ok_or(bad("client_id", "is missing"))?.to_owned();
-            return Ok(Self { client_id, secret: secret.map(str::to_owned) });
-        };
-        if secret.is_some() {
+        if secret.is_some() && authorization.is_some() {
             return Err(bad("client_secret", "must not be sent together with an Authorization header").into());
         }
+        if let Some(assertion) = read_assertion(parameters)?? {
+            if authorization.is_some() {
+                return Err(second_method().into());
+            }
+            let client_id = assertion.client_id().to_owned();
+            return Ok(Self { client_id, proof: Proof::Assertion(assertion) });
+        }
+        let Some(header) = authorization else {
+            let client_id = in_body.ok_or(bad("client_id", "is missing"))?.to_owned();
+            return Ok(Self { client_id, proof: Proof::of_secret(secret) });
+        };
         let (client_id, secret) = basic(header).ok_or(TokenError::InvalidClient)?;
         if in_body.is_some_and(|other| other != client_id) {
             return Err(bad("client_id", "differs from the one in the Authorization header").into());
         }
-        Ok(Self { client_id, secret: Some(secret).filter(|secret| !secret.is_empty()) })
+        Ok(Self { client_id, proof: Proof::of_secret(Some(&secret)) })
+    }
+}
+
+impl Proof {
+    /// An empty secret counts as absent.
+    fn of_secret(secret: Option<&str>) -> Self {
+        match secret {
+            None | Some("") => Self::None,
+            Some(secret) => Self::Secret(secret.to_owned()),
+        }
     }
 }
 
@@ -46,19 +72,24 @@ fn basic(header: &str) -> Option<(String, String)> {
 }
 
 impl AuthorizationServer {
-    /// The authenticated client. A confidential client may send its secret in the header or the body; a public one has
-    /// none.
+    /// The authenticated client. A confidential client may send its secret in the header or the body; one with a metadata
+    /// document may send an assertion, and some must; others have neither.
     pub(super) async fn authenticate(&self, credentials: &Credentials) -> Result<Client, TokenError> {
-        if !is_client_id(&credentials.client_id) {
-            return Err(TokenError::InvalidClient);
+        let client = self.known_client(&credentials.client_id).await?.ok_or(TokenError::InvalidClient)?;
+        match (&client.secret, &credentials.proof) {
+            (None, Proof::Assertion(assertion)) => self.verify_assertion(assertion).await?,
+            (None, Proof::None) if client.metadata.requires_assertion => {
+                return Err(AssertionRefused::Missing.into());
+            }
+            (None, Proof::None) => {}
+            (Some(hash), Proof::Secret(secret)) if hash.matches(&SecretHash::of(secret)) => {}
+            _ => return Err(TokenError::InvalidClient),
         }
-        let client = self.store.client(&credentials.client_id).await.map_err(Unavailable::from)?;
-        let client = client.ok_or(TokenError::InvalidClient)?;
-        let is_authentic = match (&client.secret, &credentials.secret) {
-            (None, None) => true,
-            (Some(hash), Some(secret)) => hash.matches(&SecretHash::of(secret)),
-            _ => false,
-        };
-        if is_authentic { Ok(client) } else { Err(TokenError::InvalidClient) }
+        Ok(client)
+    }
+
+    /// The client with that id: registered, or with a metadata document and a grant.
+    pub(crate) async fn known_client(&self, id: &str) -> Result<Option<Client>, Unavailable> {
+        if is_client_id(id) { Ok(self.store.client(id).await?) } else { Ok(None) }
     }
 }

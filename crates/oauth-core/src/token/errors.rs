@@ -1,4 +1,7 @@
-use crate::{ErrorBody, Unavailable, parameters::BadParameter};
+use crate::{
+    AssertionError, AssertionRefused, ErrorBody, Unavailable, errors::BASIC_CHALLENGE,
+    parameters::BadParameter,
+};
 
 /// Why a client gets no tokens (RFC 6749, section 5.2).
 #[derive(Debug, Clone, thiserror::Error)]
@@ -10,6 +13,9 @@ pub enum TokenError {
     /// The client is unknown or its secret is wrong: 401 with a [challenge](Self::www_authenticate).
     #[error("the client is not registered here, or its secret is wrong")]
     InvalidClient,
+    /// The client's assertion is refused: `invalid_client`, as for a wrong secret.
+    #[error(transparent)]
+    RefusedAssertion(#[from] AssertionRefused),
     /// The code or refresh token does not work.
     #[error("{0}")]
     InvalidGrant(InvalidGrantReason),
@@ -71,7 +77,7 @@ impl TokenError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::InvalidRequest(_) => "invalid_request",
-            Self::InvalidClient => "invalid_client",
+            Self::InvalidClient | Self::RefusedAssertion(_) => "invalid_client",
             Self::InvalidGrant(_) => "invalid_grant",
             Self::UnauthorizedClient => "unauthorized_client",
             Self::UnsupportedGrantType => "unsupported_grant_type",
@@ -95,7 +101,7 @@ impl TokenError {
     /// The HTTP status of the response.
     pub fn status(&self) -> u16 {
         match self {
-            Self::InvalidClient => 401,
+            Self::InvalidClient | Self::RefusedAssertion(_) => 401,
             Self::Unavailable(error) => error.status(),
             Self::InvalidRequest(_)
             | Self::InvalidGrant(_)
@@ -109,15 +115,24 @@ impl TokenError {
         ErrorBody::new(self.code(), self.description())
     }
 
-    /// The value of `WWW-Authenticate`. Only [`InvalidClient`](Self::InvalidClient) has one (RFC 6749, section 5.2).
+    /// The value of `WWW-Authenticate`. Only errors with the code `invalid_client` have one (RFC 6749, section 5.2).
     pub fn www_authenticate(&self) -> Option<&'static str> {
-        matches!(self, Self::InvalidClient).then_some("Basic realm=\"token endpoint\", charset=\"UTF-8\"")
+        (self.code() == "invalid_client").then_some(BASIC_CHALLENGE)
     }
 }
 
 impl From<BadParameter> for TokenError {
     fn from(bad: BadParameter) -> Self {
         Self::InvalidRequest(bad.to_string())
+    }
+}
+
+impl From<AssertionError> for TokenError {
+    fn from(error: AssertionError) -> Self {
+        match error {
+            AssertionError::Refused(refused) => Self::RefusedAssertion(refused),
+            AssertionError::Unavailable(error) => Self::Unavailable(error),
+        }
     }
 }
 

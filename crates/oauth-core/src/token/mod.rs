@@ -99,7 +99,7 @@ impl AuthorizationServer {
 pub(crate) const PKCE_LENGTH: RangeInclusive<usize> = 43..=128;
 
 /// Whether a text can be the id of a client; others are not looked up. The longest ids are URLs.
-pub(crate) fn is_client_id(text: &str) -> bool {
+fn is_client_id(text: &str) -> bool {
     (1..=MAX_REDIRECT_URI_CHARS).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 

@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// `resource` is not listed: the user's consent decided about the resource, so a value is ignored and never an error.
-const KNOWN: [&str; 8] = [
+const KNOWN: [&str; 10] = [
     "grant_type",
     "code",
     "redirect_uri",
@@ -15,6 +15,8 @@ const KNOWN: [&str; 8] = [
     "refresh_token",
     "client_id",
     "client_secret",
+    "client_assertion",
+    "client_assertion_type",
     "scope",
 ];
 

@@ -7,6 +7,7 @@ mod decoding;
 mod faults;
 mod ocr;
 mod scheduling;
+mod views;
 
 use std::{convert::Infallible, path::PathBuf, time::Duration};
 

@@ -1,5 +1,5 @@
 use domain::{DateRange, Filter, ImageId, Plan};
-use storage::{IndexedImage, TextColumns, Viewer};
+use storage::{IndexedImage, NameKind, TextColumns, Viewer};
 
 use super::{
     reindex::{outdated_job, reindexed},
@@ -22,7 +22,7 @@ fn pixel(at: i64) -> Photo {
 }
 
 fn of(camera: &str) -> Filter {
-    Filter { camera: Some(camera.to_owned()), ..Filter::default() }
+    Filter { cameras: Some(vec![camera.to_owned()]), ..Filter::default() }
 }
 
 async fn with_sea(seed: &Seed, viewer: Viewer, filter: &Filter) -> Vec<ImageId> {
@@ -31,7 +31,7 @@ async fn with_sea(seed: &Seed, viewer: Viewer, filter: &Filter) -> Vec<ImageId> 
 }
 
 async fn cameras(seed: &Seed, viewer: Viewer, max: u32) -> Vec<String> {
-    seed.store().cameras(viewer, max).await.unwrap()
+    seed.store().names(viewer, NameKind::Camera, max).await.unwrap()
 }
 
 /// The number of images of a camera, if there are at most `max`.

@@ -79,7 +79,8 @@ pub(crate) async fn a_circle_combines_with_range_album_and_deletion(seed: &Seed)
     assert_eq!(filtered(seed, ann, filter).await, newest_first(&ids[1..3]));
     let filter = Filter { circle: near, album: Some(album.clone()), ..Default::default() };
     assert_eq!(filtered(seed, ann, filter).await, newest_first(&ids[1..3]));
-    let filter = Filter { circle: near, album: Some(album.clone()), range: seconds(2, 9), camera: None };
+    let filter =
+        Filter { circle: near, album: Some(album.clone()), range: seconds(2, 9), ..Filter::default() };
     assert_eq!(filtered(seed, ann, &filter).await, ids[2..3]);
     delete(seed, ann, &ids[2], second(99)).await;
     assert_eq!(filtered(seed, ann, filter).await, []);
@@ -105,7 +106,11 @@ async fn check_circle(seed: &Seed, viewer: Viewer, photos: &[(Photo, ImageId)], 
     let counts_and_cameras =
         [(1, None), (20, None), (100, None), (50, Some("NIKON D750")), (1, Some("no camera"))];
     for (count, camera) in counts_and_cameras {
-        let filter = Filter { circle: Some(circle), camera: camera.map(str::to_owned), ..Default::default() };
+        let filter = Filter {
+            circle: Some(circle),
+            cameras: camera.map(|name| vec![name.to_owned()]),
+            ..Default::default()
+        };
         let found = seed.store().filter_images(viewer, &filter, limit(count)).await.unwrap();
         let found: Vec<ImageId> = found.into_iter().map(|found| found.image.id).collect();
         assert_eq!(found, model(photos, circle, camera, usize::try_from(count).unwrap()), "{circle:?}");

@@ -5,8 +5,8 @@ use domain::{
     Timestamp, UtcOffset,
 };
 use storage::{
-    ChangeImage, ChangedPlace, ChangedTime, EditedImages, ImageChange, ImageEdits, ImageToChange,
-    ImagesToEdit, IndexedImage, Lookup, PhotoContext, Viewer,
+    ChangeImage, ChangedPlace, ChangedTime, Edit, EditedImages, ImageChange, ImageEdits, ImageToChange,
+    ImagesToEdit, IndexedImage, Lookup, PhotoContext, UndoCursor, Viewer,
 };
 
 use crate::{
@@ -18,8 +18,12 @@ use crate::{
     queries::{circle, delete, filtered, is_missing, matching, second, seconds, timeline, visible_image},
 };
 
-fn edit(name: &str) -> EditId {
+fn edit_id(name: &str) -> EditId {
     EditId::parse(name).unwrap()
+}
+
+fn edit(name: &str) -> Edit {
+    Edit { id: edit_id(name), at: second(0), author: None }
 }
 
 /// A change that gives every image the same new values.
@@ -50,9 +54,39 @@ fn shifted(by_ms: i64) -> ChangeImage {
     })
 }
 
-async fn change(seed: &Seed, viewer: Viewer, name: &str, id: &ImageId, change: ChangeImage) -> EditedImages {
-    let images = ImagesToEdit::Ids(vec![id.clone()]);
-    seed.store().edit_images(viewer, &edit(name), images, change).await.unwrap()
+/// Makes an edit of one image; returns how many images changed and how many were refused.
+async fn change(seed: &Seed, viewer: Viewer, name: &str, id: &ImageId, change: ChangeImage) -> (usize, u32) {
+    let images = ImagesToEdit::Visible(vec![id.clone()]);
+    let edited = edited(seed.store().edit_images(viewer, &edit(name), images, change, false).await.unwrap());
+    (edited.changed.len(), edited.refused)
+}
+
+fn edited(found: Lookup<EditedImages>) -> EditedImages {
+    let Lookup::Found(edited) = found else { panic!("{found:?}") };
+    edited
+}
+
+/// Takes corrections of fields back.
+async fn revert(seed: &Seed, viewer: Viewer, id: &ImageId, fields: &[EditedField]) {
+    let fields = fields.to_vec();
+    let revert: ChangeImage = Arc::new(move |image: &ImageToChange| {
+        let file = image.of_file.clone();
+        let mut change = ImageChange::default();
+        if fields.contains(&EditedField::Description) {
+            change.description = Some(file.description);
+        }
+        if fields.contains(&EditedField::Place) {
+            change.place = Some(ChangedPlace { position: file.position, place: file.place });
+            let capture = image.time_without_place;
+            change.time = Some(ChangedTime { capture, follows_position: true });
+        }
+        if fields.contains(&EditedField::Time) {
+            change.time = Some(ChangedTime { capture: file.capture, follows_position: false });
+        }
+        Some(change)
+    });
+    let name = format!("revert-{}", seed.number());
+    assert_eq!(change(seed, viewer, &name, id, revert).await, (1, 0));
 }
 
 /// Applies a change to all images of a range in batches of 2; returns how many changed.
@@ -64,14 +98,16 @@ async fn change_range(
     newest_first: bool,
     except: &[ImageId],
     change: &ChangeImage,
-) -> u32 {
+) -> usize {
     let except = except.iter().map(|id| id.as_str().to_owned()).collect();
     let selection = Selection::new(Vec::new(), vec![(range.start(), range.end())], except).unwrap();
     let (mut changed, mut left) = (0, Some(range));
     while let Some(range) = left {
         let images = ImagesToEdit::Range { range, newest_first, selection: selection.clone(), max: 2 };
-        let edited = seed.store().edit_images(viewer, &edit(name), images, change.clone()).await.unwrap();
-        changed += edited.changed;
+        let found =
+            seed.store().edit_images(viewer, &edit(name), images, change.clone(), false).await.unwrap();
+        let edited = edited(found);
+        changed += edited.changed.len();
         left = edited.rest;
     }
     changed
@@ -84,16 +120,14 @@ async fn edits(seed: &Seed, viewer: Viewer, id: &ImageId) -> Option<ImageEdits> 
     }
 }
 
-async fn revert(seed: &Seed, viewer: Viewer, id: &ImageId, fields: &[EditedField]) {
-    assert_eq!(seed.store().revert_fields(viewer, id, fields).await.unwrap(), Lookup::Found(()));
-}
-
 async fn undo(seed: &Seed, viewer: Viewer, name: &str) -> u32 {
-    let mut undone = 0;
+    let (mut undone, mut cursor) = (0, UndoCursor::default());
     loop {
-        match seed.store().undo_edit(viewer, &edit(name), 2).await.unwrap() {
-            0 => return undone,
-            more => undone += more,
+        let step = seed.store().undo_edit(viewer, &edit_id(name), cursor, 2).await.unwrap();
+        undone += step.undone;
+        match step.next {
+            Some(next) => cursor = next,
+            None => return undone,
         }
     }
 }
@@ -130,8 +164,7 @@ pub(crate) async fn corrected_values_are_used_everywhere(seed: &Seed) {
         ..placed(-30.0, 40.0, "There, Nowhere")
     };
     let all = ImageChange { time: time_of(capture, false).time, ..all };
-    let edited = change(seed, ann, "one", &ids[0], values(all.clone())).await;
-    assert_eq!(edited, EditedImages { changed: 1, refused: 0, rest: None });
+    assert_eq!(change(seed, ann, "one", &ids[0], values(all.clone())).await, (1, 0));
     let mut expected = Image {
         captured_at: second(9),
         utc_offset: UtcOffset::from_minutes(120),
@@ -154,12 +187,12 @@ pub(crate) async fn corrected_values_are_used_everywhere(seed: &Seed) {
     assert_sound(seed).await;
 
     let found = edits(seed, ann, &ids[0]).await.unwrap();
-    assert_eq!(found.fields, EditedField::ALL);
-    assert_eq!(found.last, Some(edit("one")));
+    assert_eq!(found.fields, [EditedField::Description, EditedField::Time, EditedField::Place]);
+    assert_eq!(found.last, Some(edit_id("one")));
     assert_eq!(found.of_file.description.as_deref(), Some("a harbour"));
     assert_eq!(found.of_file.capture.at, second(1));
     // Setting the same values again is not a change.
-    assert_eq!(change(seed, ann, "two", &ids[0], values(all)).await.changed, 0);
+    assert_eq!(change(seed, ann, "two", &ids[0], values(all)).await, (0, 0));
     assert_eq!(edits(seed, ann, &ids[0]).await, Some(found));
 
     for (field, left) in [
@@ -170,9 +203,9 @@ pub(crate) async fn corrected_values_are_used_everywhere(seed: &Seed) {
         assert_eq!(edits(seed, ann, &ids[0]).await.unwrap().fields, left);
         assert_sound(seed).await;
     }
-    revert(seed, ann, &ids[0], &EditedField::ALL).await;
+    revert(seed, ann, &ids[0], &[EditedField::Place]).await;
     assert_eq!(visible_image(seed, ann, &ids[0]).await, before);
-    assert_eq!(edits(seed, ann, &ids[0]).await, None);
+    assert_eq!(edits(seed, ann, &ids[0]).await.unwrap().fields, []);
     assert_eq!(matching(seed, ann, &["lighthouse"]).await, []);
     assert_sound(seed).await;
 }
@@ -206,7 +239,7 @@ pub(crate) async fn corrections_survive_indexing(seed: &Seed) {
     let cleared = ImageChange {
         description: Some(None),
         place: Some(ChangedPlace { position: None, place: None }),
-        time: None,
+        ..ImageChange::default()
     };
     change(seed, ann, "three", &id, values(cleared)).await;
     reindex(seed, &id, reindexed(&photo)).await;
@@ -264,7 +297,12 @@ pub(crate) async fn a_repeated_shift_of_many_images_is_applied_once(seed: &Seed)
     assert_eq!(undo(seed, ann, "far").await, 6);
     assert_eq!(capture_times(seed, ann, &ids).await, [500, 501, 502, 1500, 2500, 2501, 9000]);
     assert_eq!(undo(seed, ann, "far").await, 0);
-    assert_eq!(undo(seed, ann, "later").await, 0, "only the last edit can be undone");
+    assert_eq!(undo(seed, ann, "later").await, 0, "a later edit changed these times");
+    assert_eq!(undo(seed, ann, "earlier").await, 6);
+    assert_eq!(undo(seed, ann, "later").await, 6);
+    assert_eq!(capture_times(seed, ann, &ids).await, start);
+    let range = seconds(0, 8);
+    assert_eq!(change_range(seed, ann, "again", range, false, &[], &shifted(-500)).await, 6);
     let except = [ids[0].clone(), ids[3].clone()];
     assert_eq!(change_range(seed, ann, "some", range, true, &except, &shifted(100)).await, 4);
     assert_eq!(capture_times(seed, ann, &ids).await, [500, 601, 602, 1500, 2600, 2601, 9000]);
@@ -283,12 +321,17 @@ pub(crate) async fn an_edit_is_undone_as_a_whole(seed: &Seed) {
     assert_eq!(change_range(seed, ann, "all", seconds(0, 9), true, &[], &values(both)).await, 5);
     assert_eq!(matching(seed, ann, &["lighthouse"]).await.len(), 5);
     change(seed, ann, "later", &ids[4], values(described("a buoy"))).await;
-    assert_eq!(undo(seed, ann, "all").await, 4);
+    assert_eq!(undo(seed, ann, "all").await, 5, "the place of the last one, but not its description");
     assert_eq!(seed.store().images(ann, &ids[..4]).await.unwrap(), before[..4]);
     assert_eq!(matching(seed, ann, &["lighthouse"]).await, []);
     assert_eq!(matching(seed, ann, &["buoy"]).await, [ids[4].clone()]);
     assert_eq!(edits(seed, ann, &ids[0]).await.unwrap().fields, [EditedField::Description]);
     assert_eq!(edits(seed, ann, &ids[1]).await, None);
+    assert_sound(seed).await;
+    // Once the later edit is undone, the first one can be.
+    assert_eq!(undo(seed, ann, "later").await, 1);
+    assert_eq!(undo(seed, ann, "all").await, 1);
+    assert_eq!(seed.store().images(ann, &ids).await.unwrap(), before);
     assert_sound(seed).await;
 }
 
@@ -311,7 +354,7 @@ pub(crate) async fn a_zone_of_a_corrected_position_is_undone_with_it(seed: &Seed
     assert_eq!(edits(seed, ann, &id).await.unwrap().fields, [EditedField::Place]);
     revert(seed, ann, &id, &[EditedField::Place]).await;
     assert_eq!(visible_image(seed, ann, &id).await.captured_at, second(7200));
-    assert_eq!(edits(seed, ann, &id).await, None);
+    assert_eq!(edits(seed, ann, &id).await.unwrap().fields, []);
     // A time that is corrected after the position stays.
     change(seed, ann, "again", &id, place).await;
     change(seed, ann, "shift", &id, shifted(1000)).await;
@@ -329,9 +372,12 @@ pub(crate) async fn only_visible_images_are_corrected(seed: &Seed) {
     delete(seed, ann, &of_ann[1], second(5)).await;
     let lighthouse = values(described("a lighthouse"));
     for (viewer, id) in [(ben, &of_ann[0]), (ann, &of_ann[1]), (ben, &of_ben[0])] {
-        assert_eq!(change(seed, viewer, "one", id, lighthouse.clone()).await, EditedImages::default());
-        let found = seed.store().revert_fields(viewer, id, &EditedField::ALL).await.unwrap();
-        assert_ne!(found, Lookup::Found(()));
+        assert_eq!(change(seed, viewer, "one", id, lighthouse.clone()).await, (0, 0));
+        let every = ImagesToEdit::Every(vec![id.clone()]);
+        let found =
+            seed.store().edit_images(viewer, &edit("one"), every, lighthouse.clone(), false).await.unwrap();
+        let is_foreign = viewer.account == ben.account && *id == of_ann[0];
+        assert_eq!(found, if is_foreign { Lookup::Foreign } else { Lookup::Missing });
         assert!(!matches!(seed.store().image_edits(viewer, id).await.unwrap(), Lookup::Found(_)));
     }
     assert_eq!(change_range(seed, ben, "all", DateRange::default(), true, &[], &lighthouse).await, 5);
@@ -339,7 +385,7 @@ pub(crate) async fn only_visible_images_are_corrected(seed: &Seed) {
     assert_eq!(undo(seed, ann, "all").await, 0, "another account's edit");
     // A refused change leaves the image as it is.
     let refused = change(seed, ben, "two", &of_ben[6], Arc::new(|_| None)).await;
-    assert_eq!(refused, EditedImages { changed: 0, refused: 1, rest: None });
+    assert_eq!(refused, (0, 1));
     assert!(is_missing(seed, ben, &of_ben[0]).await);
     assert_sound(seed).await;
 }

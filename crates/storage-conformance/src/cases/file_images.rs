@@ -370,6 +370,33 @@ pub(crate) async fn the_image_belongs_to_the_account_of_the_file(seed: &Seed) {
     assert!(matches!(found.kind, FileKind::File(FileContent::Photo { image: Some(_), .. })));
 }
 
+pub(crate) async fn an_image_can_be_deleted_from_the_start(seed: &Seed) {
+    let ann = Files::new(seed).await;
+    let original = ann.original().await;
+    let deleted = || NewImage {
+        is_deleted: true,
+        restore_deleted: storage::RestoreDeleted::Never,
+        ..ann.new_image(original)
+    };
+    let add = async |image| {
+        ann.announce(&original).await;
+        ann.store().add_image(image).await.unwrap()
+    };
+    let new = deleted();
+    let at = new.added_at;
+    assert_eq!(add(new).await, AddOutcome::Added);
+    ann.index().await;
+    assert!(ann.is_ready(&original).await);
+    assert_eq!(timeline(seed, ann.viewer).await, []);
+    let trash = ann.store().page_trash(ann.account(), None, 9).await.unwrap();
+    assert_eq!(trash.iter().map(|it| (it.deleted_at, it.image.is_some())).collect::<Vec<_>>(), [(at, true)]);
+    assert!(matches!(add(deleted()).await, AddOutcome::StaysDeleted(_)));
+    assert!(matches!(add(import(&ann, original)).await, AddOutcome::Restored(_)));
+    assert!(matches!(add(deleted()).await, AddOutcome::Duplicate(_)));
+    assert_eq!(ann.is_deleted(&original).await, Some(false));
+    assert_eq!(timeline(seed, ann.viewer).await.len(), 1);
+}
+
 pub(crate) async fn a_deleted_image_stays_deleted_when_nothing_is_restored(seed: &Seed) {
     let ann = Files::new(seed).await;
     let (with_files, by_hand) = (ann.photo("a.jpg").await, ann.photo("b.jpg").await);

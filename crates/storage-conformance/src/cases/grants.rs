@@ -180,3 +180,24 @@ pub(crate) async fn consent_racing_account_deletion_leaves_no_valid_grant(seed: 
         }
     }
 }
+
+pub(crate) async fn the_app_of_a_grant_edits_only_if_it_is_allowed(seed: &Seed) {
+    let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
+    let (one, two) = (granted(seed, ann.account, 1).await, granted(seed, ann.account, 2).await);
+    let store = seed.store();
+    let is_allowed =
+        async |grant: &str| store.grant_edits(grant).await.unwrap().map(|edits| edits.is_allowed);
+    assert_eq!(is_allowed(&one).await, Some(false), "a new grant does not allow it");
+    assert_eq!(is_allowed("unknown").await, None);
+    assert!(!store.set_grant_edits(ben.account, &one, true).await.unwrap(), "another account's grant");
+    assert!(!store.set_grant_edits(ann.account, "unknown", true).await.unwrap());
+    for grant in [&one, &one, &two] {
+        assert!(store.set_grant_edits(ann.account, grant, true).await.unwrap());
+    }
+    assert_eq!(is_allowed(&one).await, Some(true));
+    assert_eq!(store.grants_with_edits(ann.account).await.unwrap().len(), 2);
+    assert!(store.set_grant_edits(ann.account, &two, false).await.unwrap());
+    assert_eq!(is_allowed(&two).await, Some(false));
+    assert_eq!(store.grants_with_edits(ann.account).await.unwrap(), [one]);
+    assert!(store.grants_with_edits(ben.account).await.unwrap().is_empty());
+}

@@ -94,7 +94,7 @@ pub(crate) async fn a_listed_circle_filters_the_newest_thousand(seed: &Seed) {
     let older = seed.image(ann.account, Photo::at_second(1).position(10.0, 10.0)).await;
     seed.images(ann.account, (2..1001).map(Photo::at_second).collect()).await;
     let filter = Filter { circle: Some(circle(10.0, 10.0, 100.0)), ..Filter::default() };
-    let query = ListQuery { limit: limit(5), filter: filter.clone() };
+    let query = ListQuery { limit: limit(5), filter: filter.clone(), ..ListQuery::default() };
     let found = seed.store().page_images(ann, &query).await.unwrap();
     assert_eq!(found.len(), 1, "one of the two is the thousandth image, the other is older");
     assert_eq!((&found[0].image.id, found[0].distance_m), (&older, Some(0.0)));

@@ -1,5 +1,5 @@
 use domain::{
-    AlbumId, Filter, Image, ImageId, PhotoDetails, Plan, Rendition, Sidecar, SidecarKind, Thumbhash,
+    AlbumId, Filter, Image, ImageId, Marks, PhotoDetails, Plan, Rendition, Sidecar, SidecarKind, Thumbhash,
     UtcOffset,
 };
 use storage::{
@@ -67,6 +67,7 @@ pub(crate) async fn metadata_is_replaced_and_ocr_text_kept(seed: &Seed) {
         added_at: NOW,
         size: newer.size,
         details,
+        marks: Marks::default(),
         place: Some("There, Nowhere".to_owned()),
         text: Some("STOP".to_owned()),
         file_name: Some("a.jpg".to_owned()),

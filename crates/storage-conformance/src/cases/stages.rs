@@ -1,13 +1,13 @@
 use domain::{ImageId, Plan, Rendition, Timestamp};
 use storage::{
-    BackfillFilter, NewVector, Stage, StageJob, StageOutcome, StageProgress,
+    BackfillFilter, IndexedImage, NewVector, Stage, StageJob, StageOutcome, StageProgress,
     VersionPolicy::{Keep, Replace},
     Viewer,
 };
 
 use super::reindex::{outdated_job, reindexed};
 use crate::{
-    NOW, Photo, Seed, lease,
+    DECODERS, NOW, Photo, Seed, lease,
     queries::{matches, second, visible_image},
 };
 
@@ -179,6 +179,13 @@ pub(crate) async fn ocr_text_survives_reindexing(seed: &Seed) {
     let job = outdated_job(seed, "w", &id).await;
     assert!(seed.store().complete_job(job.id, "w", reindexed(&photo)).await.unwrap());
     assert_eq!(visible_image(seed, ann, &id).await.text.as_deref(), Some("EXIT"));
+    assert_eq!(jobs_of(seed, &read, "w", NOW).await.len(), 0, "the picture is the same");
+    seed.store().requeue_outdated(DECODERS + 2, NOW, 9).await.unwrap();
+    let job = seed.lease("w", NOW).await.remove(0);
+    let new = seed.rendition(Rendition::Thumb, photo.size);
+    seed.announce(&[crate::rendition_blob(&new)]).await;
+    let found = IndexedImage { decoder_version: DECODERS + 2, renditions: vec![new], ..reindexed(&photo) };
+    assert!(seed.store().complete_job(job.id, "w", found).await.unwrap());
     assert_eq!(jobs_of(seed, &read, "w", NOW).await.len(), 1, "the new picture is queued");
 }
 

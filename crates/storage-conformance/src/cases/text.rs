@@ -197,7 +197,10 @@ pub(crate) async fn filters_narrow_searches_by_words(seed: &Seed) {
         (Filter { album: Some(album.clone()), ..Filter::default() }, vec![2, 1, 0]),
         (Filter { circle: near, ..Filter::default() }, vec![4, 2, 0]),
         (Filter { range: seconds(1, 3), ..Filter::default() }, vec![3, 2, 1]),
-        (Filter { album: Some(album.clone()), circle: near, range: seconds(1, 9), camera: None }, vec![2]),
+        (
+            Filter { album: Some(album.clone()), circle: near, range: seconds(1, 9), ..Filter::default() },
+            vec![2],
+        ),
         (Filter { album: Some(bens.clone()), ..Filter::default() }, vec![]),
     ];
     for (filter, expected) in cases {

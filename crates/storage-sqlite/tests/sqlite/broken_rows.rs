@@ -125,6 +125,16 @@ async fn each_broken_rule_is_found_and_repaired() {
         (StoreRule::ImageCount, 2, "UPDATE accounts SET live_images = live_images + id".to_owned()),
         (StoreRule::AlbumCopies, 15, "UPDATE album_images SET captured_at_ms = 5 WHERE live = 1".to_owned()),
         (StoreRule::AlbumCopies, 5, "UPDATE album_images SET live = 1".to_owned()),
+        (
+            StoreRule::Regions,
+            1,
+            format!(
+                "INSERT INTO facets (account_id, kind, key, name)
+                    SELECT account_id, 'region', 'Atlantis', 'Atlantis' FROM images WHERE seq = {one};
+                INSERT INTO image_facets SELECT f.id, i.seq, i.captured_at_ms, i.live FROM facets AS f
+                    JOIN images AS i ON f.key = 'Atlantis' AND i.seq = {one}"
+            ),
+        ),
         (StoreRule::PlaceIndex, 1, format!("DELETE FROM image_places WHERE seq = {one}")),
         (
             StoreRule::PlaceIndex,

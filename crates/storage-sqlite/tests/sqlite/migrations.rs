@@ -4,10 +4,10 @@ use diesel::{
     Connection, QueryableByName, RunQueryDsl, SqliteConnection, sql_query,
     sql_types::{BigInt, Binary, Nullable, Text},
 };
-use domain::{BlobKind, FilePath, MapArea, Plan, Rendition};
+use domain::{BlobKind, FilePath, Filter, MapArea, Plan, Rendition};
 use storage::{
     AccountStore, BlobRegistry, FileChange, FileCondition, FileStore, FileTimes, ImageStore, IndexQueue,
-    IntegrityStore, Lookup, MapStore, NewFile, NewFileContent, SchemaStore, StoreRule, UploadStore,
+    IntegrityStore, Lookup, MapStore, NameKind, NewFile, NewFileContent, SchemaStore, StoreRule, UploadStore,
 };
 use storage_conformance::{NOW, ORIGINAL_BYTES, Photo, Seed, original_blob, random_photos, rendition_blob};
 use storage_sqlite::SqliteStore;
@@ -115,13 +115,13 @@ async fn photos_from_before_the_migration_get_their_cameras() {
     let seed = Seed::new(std::sync::Arc::new(store.clone()));
     let ann = seed.account(Plan::Paid).await;
     seed.images(ann.account, random_photos(20, NOW, 1)).await;
-    let cameras = store.cameras(ann, 10).await.unwrap();
+    let cameras = store.names(ann, NameKind::Camera, 10).await.unwrap();
     assert_eq!(cameras.len(), 4, "{cameras:?}");
     while !store.pending_migrations().await.unwrap().iter().any(|name| name.ends_with("_cameras")) {
         store.revert_migration().await.unwrap().unwrap();
     }
     store.migrate().await.unwrap();
-    assert_eq!(store.cameras(ann, 10).await.unwrap(), cameras);
+    assert_eq!(store.names(ann, NameKind::Camera, 10).await.unwrap(), cameras);
 }
 
 /// The number of migrations. Checks that all of them are applied.
@@ -283,4 +283,37 @@ async fn an_empty_store_reports_all_migrations_as_pending() {
     assert_eq!(pending.first().map(String::as_str), Some("2026-11-21-000001_create_library"));
     assert_eq!(store.revert_migration().await.unwrap(), None);
     assert_eq!(store.migrate().await.unwrap(), pending);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn photos_from_before_the_migration_get_their_places_and_regions() {
+    let (store, _folder) = fresh_store().await;
+    let seed = Seed::new(std::sync::Arc::new(store.clone()));
+    let ann = seed.account(Plan::Paid).await;
+    let munich = |at| Photo::at_second(at).place("Munich, Germany").position(48.137, 11.575);
+    let ids = seed.images(ann.account, (0..5).map(munich).collect()).await;
+    store.delete_image(ann, &ids[4], NOW).await.unwrap();
+    let regions = async |name: &str| {
+        let filter = Filter { regions: Some(vec![name.to_owned()]), ..Filter::default() };
+        store.filter_images(ann, &filter, domain::Limit::default()).await.unwrap().len()
+    };
+    while !store.pending_migrations().await.unwrap().iter().any(|name| name.ends_with("_marks")) {
+        store.revert_migration().await.unwrap().unwrap();
+    }
+    store.migrate().await.unwrap();
+    let places = async || {
+        let names =
+            store.names_like(ann.account, &[NameKind::Place], &["munich".to_owned()], 9).await.unwrap();
+        names.into_iter().map(|(_, name)| name).collect::<Vec<_>>()
+    };
+    assert_eq!(places().await, [""; 0]);
+    assert_eq!((regions("Germany").await, regions("Bavaria, Germany").await), (4, 0));
+    let mut batches = Vec::new();
+    for expected in [1, 3, 4, 4] {
+        batches.push(store.fill_regions(2).await.unwrap());
+        assert_eq!((regions("Germany").await, regions("Bavaria, Germany").await), (4, expected));
+        assert_eq!(places().await, ["Munich, Germany"]);
+    }
+    assert_eq!(batches, [2, 2, 1, 0]);
+    assert_eq!(store.check_rule(StoreRule::AlbumCopies, None, 1000).await.unwrap().violations, []);
 }

@@ -11,19 +11,20 @@ use diesel::{
     sql_types::{Double, Nullable, Text},
 };
 use domain::{
-    AccountId, AlbumChange, AlbumId, AlbumOrder, BlobKind, Circle, ContentHash, DateRange, EditId,
-    EditedField, FilePath, Filter, ImageId, Limit, ListQuery, Plan, Position, QueryText, Rendition,
-    Selection, Sidecar, SidecarKind,
+    AccountId, AlbumChange, AlbumId, AlbumOrder, BlobKind, Circle, ContentHash, DateRange, EditId, FilePath,
+    Filter, ImageId, Keyword, Keywords, Limit, ListQuery, Marks, Plan, Position, QueryText, Rendition,
+    Selection, Sidecar, SidecarKind, Timestamp,
 };
 use oauth_core::{
     AuthMethod, Client, ClientMetadata, CurrentRefreshToken, Eviction, Grant, GrantKey, Grants, IssuedCode,
     NewClient, NewCode, NewRefreshToken, REREGISTRATION_INTERVAL_MS, Redemption, Rotation, SecretHash, Sweep,
-    UnixMillis,
+    UnixMillis, UsedAssertion,
 };
 use storage::{
-    ChangeImage, FileChange, FileCondition, FileLock, FileMove, FilePosition, FileTimes, ImageChange,
-    ImageKey, ImagesToEdit, IndexedImage, NewFile, NewFileContent, NewImage, NewSession, PairedKind,
-    SelectionCursor, SharedStore, SignInAttempt, SignInDecision, SignInLimits, TextColumns, Viewer,
+    ChangeImage, Edit, FileChange, FileCondition, FileLock, FileMove, FilePosition, FileTimes, ImageChange,
+    ImageKey, ImagesToEdit, IndexedImage, NameKind, NewFile, NewFileContent, NewImage, NewSession,
+    PairedKind, SelectionCursor, SharedStore, SignInAttempt, SignInDecision, SignInLimits, TextColumns,
+    UndoCursor, Viewer,
 };
 use storage_conformance::{NOW, Photo, Seed, indexed, original_blob, rendition_blob};
 
@@ -112,19 +113,36 @@ fn connection(path: &Path) -> SqliteConnection {
 async fn run_hot_operations(store: SharedStore) {
     let seed = Seed::new(store.clone());
     let ann = Viewer { free_window: 2, ..seed.account(Plan::Free).await };
-    let photo = |at| Photo::at_second(at).description("red sea").position(1.0, 1.0);
+    let photo = |at| Photo::at_second(at).description("red sea").place("Lisbon, Portugal").position(1.0, 1.0);
     let original = seed.hash();
     let ids = seed
-        .images(ann.account, vec![photo(1), photo(1), photo(2), photo(3).original(original).text("lanterns")])
+        .images(
+            ann.account,
+            vec![
+                photo(1),
+                photo(1),
+                photo(2).place("Munich, Germany"),
+                photo(3).original(original).text("lanterns"),
+            ],
+        )
         .await;
     let album = seed.album(ann, "Sea", &ids[2..3]).await;
     let circle = Some(Circle::new(Position::new(1.0, 1.0).unwrap(), 1000.0).unwrap());
     let range = DateRange::default();
     for circle in [None, circle] {
         let filter = Filter { range, circle, ..Filter::default() };
-        store.page_images(ann, &ListQuery { limit: Limit::default(), filter }).await.unwrap();
+        store
+            .page_images(ann, &ListQuery { limit: Limit::default(), filter, ..ListQuery::default() })
+            .await
+            .unwrap();
         for (album, camera) in [(None, None), (Some(&album), None), (None, Some("Acme Pinhole 1"))] {
-            let filter = Filter { album: album.cloned(), circle, camera: camera.map(str::to_owned), range };
+            let filter = Filter {
+                album: album.cloned(),
+                circle,
+                cameras: camera.map(|name| vec![name.to_owned()]),
+                range,
+                ..Filter::default()
+            };
             store.filter_images(ann, &filter, Limit::default()).await.unwrap();
             for query in ["red car", "re", "sae reds lighthouse", "lighthouse"] {
                 let (text, columns) = (QueryText::parse(query).unwrap(), TextColumns::ContentAndContext);
@@ -132,8 +150,10 @@ async fn run_hot_operations(store: SharedStore) {
             }
         }
     }
-    store.cameras(ann, 9).await.unwrap();
-    let of_camera = Filter { camera: Some("Acme Pinhole 1".to_owned()), ..Filter::default() };
+    for kind in [NameKind::Camera, NameKind::Place, NameKind::Keyword] {
+        store.names(ann, kind, 9).await.unwrap();
+    }
+    let of_camera = Filter { cameras: Some(vec!["Acme Pinhole 1".to_owned()]), ..Filter::default() };
     store.candidate_image_keys(ann, &of_camera, 9).await.unwrap();
     store.count_images(ann).await.unwrap();
     // As many ids as a page has images.
@@ -172,9 +192,16 @@ async fn run_hot_operations(store: SharedStore) {
 }
 
 async fn correct(store: &SharedStore, ann: Viewer, id: &ImageId) {
-    let edit = EditId::parse("edit").unwrap();
-    let described: ChangeImage = Arc::new(|_| {
-        Some(ImageChange { description: Some(Some("a pier".to_owned())), ..ImageChange::default() })
+    let edit = Edit { id: EditId::parse("edit").unwrap(), at: NOW, author: None };
+    let marks = Marks {
+        favorite: true,
+        archived: true,
+        keywords: Keywords::parse(["Sea"]).unwrap(),
+        ..Marks::default()
+    };
+    let described: ChangeImage = Arc::new(move |_| {
+        let description = Some(Some("a pier".to_owned()));
+        Some(ImageChange { description, marks: Some(marks.clone()), ..ImageChange::default() })
     });
     let range = ImagesToEdit::Range {
         range: DateRange::default(),
@@ -182,13 +209,41 @@ async fn correct(store: &SharedStore, ann: Viewer, id: &ImageId) {
         selection: Selection::everything(),
         max: 2,
     };
-    for images in [ImagesToEdit::Ids(vec![id.clone()]), range] {
-        store.edit_images(ann, &edit, images, described.clone()).await.unwrap();
+    let (every, visible) = (ImagesToEdit::Every(vec![id.clone()]), ImagesToEdit::Visible(vec![id.clone()]));
+    for images in [every, visible, range] {
+        store.edit_images(ann, &edit, images, described.clone(), false).await.unwrap();
+    }
+    let marked = Filter {
+        favorite: Some(true),
+        archived: Some(true),
+        keyword: Keyword::parse("sea").ok(),
+        places: Some(vec!["Here".to_owned(), "There".to_owned()]),
+        ..Filter::default()
+    };
+    let placed = Filter { favorite: Some(false), places: marked.places.clone(), ..Filter::default() };
+    let regions = Some(vec!["Germany".to_owned(), "Portugal".to_owned()]);
+    let regional = Filter { regions, ..Filter::default() };
+    let city = Filter { places: marked.places.clone(), ..regional.clone() };
+    store.names(ann, NameKind::Region, 10).await.unwrap();
+    let kinds = [NameKind::Place, NameKind::Keyword];
+    store.names_like(ann.account, &kinds, &["here".to_owned(), "sea".to_owned()], 10).await.unwrap();
+    let cameras = Some(vec!["Acme Pinhole 1".to_owned()]);
+    let shot = Filter { favorite: Some(true), cameras, ..Filter::default() };
+    for filter in [&marked, &placed, &regional, &city, &shot] {
+        store.filter_images(ann, filter, Limit::default()).await.unwrap();
+        store
+            .page_images(
+                ann,
+                &ListQuery { limit: Limit::default(), filter: filter.clone(), ..ListQuery::default() },
+            )
+            .await
+            .unwrap();
     }
     store.image_edits(ann, id).await.unwrap();
     store.photo_context(ann, id, None).await.unwrap();
-    assert!(store.undo_edit(ann, &edit, 10).await.unwrap() > 0);
-    store.revert_fields(ann, id, &EditedField::ALL).await.unwrap();
+    store.edits(ann.account, Timestamp::MAX, 10).await.unwrap();
+    assert!(store.undo_edit(ann, &edit.id, UndoCursor::default(), 10).await.unwrap().undone > 0);
+    assert!(store.forget_edits(Timestamp::MAX, 10).await.unwrap() > 0);
 }
 
 /// Counts, deletes and restores selections, pages the trash and the problems, and pages an album.
@@ -277,6 +332,7 @@ async fn grant(store: &SharedStore, account: AccountId) {
         grant_types: vec![],
         scopes: vec![],
         token_endpoint_auth_method: AuthMethod::None,
+        requires_assertion: false,
         software_id: None,
         software_version: None,
     };
@@ -307,7 +363,9 @@ async fn grant(store: &SharedStore, account: AccountId) {
     for grants in [Grants::WithId("grant"), Grants::OfSubject(&subject)] {
         store.revoke(grants, at).await.unwrap();
     }
-    let sweep = Sweep { codes_before: at, grants_before: at, clients_before: at, max: 10 };
+    assert!(store.record_assertion(UsedAssertion { hash, expires_at: at }).await.unwrap());
+    let [codes_before, grants_before, clients_before, assertions_before] = [at; 4];
+    let sweep = Sweep { codes_before, grants_before, clients_before, assertions_before, max: 10 };
     oauth_core::GrantStore::sweep(&**store, sweep).await.unwrap();
 }
 
@@ -416,6 +474,7 @@ async fn hot_operations_use_indexes() {
                 "sign_in_attempts",
                 "oauth_clients",
                 "oauth_grants",
+                "oauth_assertions",
                 "words",
                 "w",
                 "word_stems",

@@ -36,6 +36,8 @@ struct Row {
     place: Option<String>,
     #[diesel(sql_type = Nullable<Text>)]
     file_name: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    keywords: Option<String>,
 }
 
 #[derive(QueryableByName)]
@@ -61,10 +63,12 @@ struct Stem {
 /// Compares the vocabulary, its stems and the postings with the texts of the images.
 fn check_index(c: &mut SqliteConnection) {
     c.batch_execute("INSERT INTO image_words (image_words) VALUES ('integrity-check')").unwrap();
-    let rows: Vec<Row> =
-        sql_query("SELECT account_id, description, ocr_text, place, file_name FROM images WHERE live = 1")
-            .load(c)
-            .unwrap();
+    let rows: Vec<Row> = sql_query(
+        "SELECT account_id, description, ocr_text, place, file_name, m.keywords AS keywords
+            FROM images LEFT JOIN image_marks AS m ON m.image_seq = images.seq WHERE live = 1",
+    )
+    .load(c)
+    .unwrap();
     let mut expected: BTreeMap<(i64, String), i64> = BTreeMap::new();
     for row in &rows {
         let fields = Fields {
@@ -72,6 +76,7 @@ fn check_index(c: &mut SqliteConnection) {
             ocr_text: row.ocr_text.as_deref(),
             place: row.place.as_deref(),
             file_name: row.file_name.as_deref(),
+            keywords: row.keywords.as_deref(),
         };
         for word in words_of(&fields).into_keys() {
             *expected.entry((row.account_id, word)).or_default() += 1;

@@ -56,6 +56,8 @@ pub enum FindingKind {
     AlbumCopy,
     /// The place index differs from an image's position.
     PlaceIndex,
+    /// The regions of an image differ from its place and position.
+    Regions,
     /// The map differs from the positions of images.
     Map,
     /// The stored months of a timeline are wrong.
@@ -153,6 +155,7 @@ impl FindingKind {
             Self::OrphanPart => ("orphan-part", "file of an upload that is not registered", REPAIR),
             Self::AlbumCopy => ("album-copy", "photo with a wrong time or visibility in an album", REPAIR),
             Self::Timeline => ("timeline", "account with wrong numbers of photos in its months", REPAIR),
+            Self::Regions => ("regions", "photo with wrong regions", REPAIR),
             Self::PlaceIndex => ("place-index", "photo with a wrong entry in the place index", REPAIR),
             Self::Map => ("map", "photo, or account, with wrong entries in the map", REPAIR),
             Self::WordIndex => ("word-index", "photo with wrong words in the word index", REPAIR),

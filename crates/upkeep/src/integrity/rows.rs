@@ -29,6 +29,7 @@ fn kind_of(rule: StoreRule) -> FindingKind {
         StoreRule::DeletedWithFiles => FindingKind::DeletionMark,
         StoreRule::FolderBytes => FindingKind::FolderBytes,
         StoreRule::AlbumCopies => FindingKind::AlbumCopy,
+        StoreRule::Regions => FindingKind::Regions,
         StoreRule::PlaceIndex => FindingKind::PlaceIndex,
         StoreRule::MapPoint | StoreRule::MapCells => FindingKind::Map,
         StoreRule::WordIndex | StoreRule::WordsHaveImage => FindingKind::WordIndex,

@@ -1,6 +1,6 @@
 use domain::{Invalid, MAX_ALBUMS_PER_ACCOUNT};
 use http::{HeaderValue, StatusCode, header};
-use library::{SearchError, StorageError, Unavailable};
+use library::{EditError, SearchError, StorageError, Unavailable};
 use mcp_wire::ArgumentError;
 use serde::Serialize;
 
@@ -112,6 +112,15 @@ impl From<Unavailable> for ApiError {
     fn from(error: Unavailable) -> Self {
         tracing::error!(%error, "a request to the image API failed");
         Self::Unavailable
+    }
+}
+
+impl From<EditError> for ApiError {
+    fn from(error: EditError) -> Self {
+        match error {
+            EditError::Invalid(invalid) => invalid.into(),
+            EditError::Unavailable(error) => error.into(),
+        }
     }
 }
 

@@ -1,10 +1,14 @@
+use domain::ImageId;
 use http::StatusCode;
-use library::Lookup;
+use library::{Lookup, NewEdit};
+use mcp_wire::parse_arguments;
+use serde_json::{Map, Value};
 
 use super::{
     ApiError, Call, Envelope, ImageRecord, Page, image_record, library_record,
     parameters::{list_query, search_query},
 };
+use crate::photo_change::PhotoChange;
 use http_server::reply::{Reply, empty, json};
 
 pub(super) async fn library_info(call: &Call<'_>) -> Result<Reply, ApiError> {
@@ -35,6 +39,19 @@ pub(super) async fn get(call: &Call<'_>) -> Result<Reply, ApiError> {
     let image = found(call.api.library.catalogue.image(&call.caller, &call.id).await?)?;
     let result = ImageRecord::whole(image, &call.api.links());
     Ok(json(StatusCode::OK, &Envelope { result }))
+}
+
+pub(super) async fn change(call: &Call<'_>, body: &Map<String, Value>) -> Result<Reply, ApiError> {
+    let change = parse_arguments::<PhotoChange>(body)?.into_edit()?;
+    if change.is_empty() {
+        return Err(ApiError::invalid_body("must have at least one field to change"));
+    }
+    let library = &call.api.library;
+    let Some(id) = ImageId::parse(call.id.as_str()) else { return Err(ApiError::NoImage) };
+    let author = library.accounts.editor(&call.caller).await?.author;
+    let edit = NewEdit { id: library.catalogue.new_edit_id()?, author };
+    found(library.catalogue.edit_images(&call.caller, vec![id], edit, change, false).await?)?;
+    get(call).await
 }
 
 pub(super) async fn delete(call: &Call<'_>) -> Result<Reply, ApiError> {

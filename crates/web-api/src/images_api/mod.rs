@@ -47,6 +47,7 @@ enum Operation {
     LibraryInfo,
     ListImages,
     GetImage,
+    ChangeImage,
     DeleteImage,
     SearchImages,
     ListAlbums,
@@ -68,8 +69,12 @@ const ROUTES: &[Route] = &[
     Route { path: "/images", operations: &[(Method::GET, Operation::ListImages)], allow: "GET, HEAD" },
     Route {
         path: "/images/{id}",
-        operations: &[(Method::GET, Operation::GetImage), (Method::DELETE, Operation::DeleteImage)],
-        allow: "GET, HEAD, DELETE",
+        operations: &[
+            (Method::GET, Operation::GetImage),
+            (Method::PATCH, Operation::ChangeImage),
+            (Method::DELETE, Operation::DeleteImage),
+        ],
+        allow: "GET, HEAD, PATCH, DELETE",
     },
     Route { path: "/search", operations: &[(Method::GET, Operation::SearchImages)], allow: "GET, HEAD" },
     Route {
@@ -138,6 +143,7 @@ async fn respond(api: &Api, parts: &Parts, body: RequestBody) -> Result<Reply, A
         Operation::LibraryInfo => images::library_info(&call).await,
         Operation::ListImages => images::list(&call).await,
         Operation::GetImage => images::get(&call).await,
+        Operation::ChangeImage => images::change(&call, &json_object(parts, body).await?).await,
         Operation::DeleteImage => images::delete(&call).await,
         Operation::SearchImages => images::search(&call).await,
         Operation::ListAlbums => albums::list(&call).await,

@@ -18,6 +18,7 @@ use super::{
     AlbumRecord, Envelope, ImageRecord, LibraryRecord, PREFIX, Page,
     albums::{AlbumChangeBody, NewAlbumBody},
 };
+use crate::photo_change::PhotoChange;
 
 /// An error, with a message for people. Programs should check the status, not the message.
 #[derive(Serialize, ToSchema)]
@@ -52,13 +53,32 @@ struct ListParameters {
     /// Radius of the circle, in metres.
     #[param(rename = "radiusMeters", exclusive_minimum = 0, maximum = 20_037_508)]
     radius_m: Option<f64>,
+    /// Photos, videos, or both.
+    #[param(pattern = "^(photo|video|all)$", default = "photo")]
+    media: Option<String>,
+    /// Only favourites, or only images that are none.
+    favorite: Option<bool>,
+    /// Only archived images, or only images that are not.
+    archived: Option<bool>,
+    /// Words of the make and the model of a camera.
+    #[param(max_length = 200, example = "canon r5")]
+    camera: Option<String>,
+    /// A city, region or country, in any language; a city or region also with the region or country it is in.
+    #[param(max_length = 200, example = "Lisbon")]
+    place: Option<String>,
+    /// A keyword, in any letter case.
+    #[param(max_length = 100)]
+    keyword: Option<String>,
+    /// Names or ids of people, separated by commas. No person has a name yet, so nothing matches.
+    #[param(max_length = 200)]
+    people: Option<String>,
 }
 
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 struct SearchParameters {
     /// Words in any language. They are matched with the text in the photo, its description, its place and what it shows. At
-    /// least one of `query`, `albumId` and a circle is required.
+    /// least one of `query`, `albumId`, a circle and a filter is required.
     #[param(min_length = 1, max_length = 2000)]
     query: Option<String>,
     /// Only images in this album.
@@ -92,6 +112,12 @@ fn list_images() {}
     params(("id" = String, Path)), responses(
     (status = 200, body = Envelope<ImageRecord>), (status = 403, body = Error), (status = 404, body = Error)))]
 fn get_image() {}
+
+#[utoipa::path(patch, path = "/images/{id}", summary = "Change an image: favourite, rating, keywords, archive, description, time, place",
+    params(("id" = String, Path)), request_body = PhotoChange, responses(
+    (status = 200, body = Envelope<ImageRecord>), (status = 400, body = Error), (status = 403, body = Error),
+    (status = 404, body = Error)))]
+fn change_image() {}
 
 #[utoipa::path(delete, path = "/images/{id}", summary = "Delete an image; its owner can restore it for 30 days",
     params(("id" = String, Path)), responses(
@@ -135,7 +161,7 @@ fn delete_album() {}
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")
     ),
     paths(
-        get_library, list_images, get_image, delete_image, search_images, list_albums, create_album, get_album,
+        get_library, list_images, get_image, change_image, delete_image, search_images, list_albums, create_album, get_album,
         change_album, delete_album
     ),
     components(schemas(Error, Unauthorized)),

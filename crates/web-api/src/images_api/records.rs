@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use domain::{Album, Image, Plan, Rendition};
+use domain::{Album, Image, Plan, Rating, Rendition};
 use library::{Hit, LibraryInfo};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -104,6 +104,34 @@ pub(crate) struct ImageRecord {
     /// The text that matched.
     #[schema(required)]
     pub(crate) matched_text: Option<String>,
+    /// `image` or `video`.
+    #[schemars(extend("enum" = ["image", "video"]))]
+    pub(crate) media_type: &'static str,
+    /// Length of a video in milliseconds.
+    #[schema(required)]
+    pub(crate) duration_ms: Option<u64>,
+    /// Signed URL of a video.
+    #[schema(required, format = Uri)]
+    pub(crate) video_url: Option<String>,
+    /// Whether it is a favourite.
+    pub(crate) favorite: bool,
+    /// 1 to 5 stars.
+    #[schema(required, minimum = 1, maximum = 5)]
+    pub(crate) rating: Option<u8>,
+    pub(crate) keywords: Vec<String>,
+    /// Whether the timeline of the web hides it.
+    pub(crate) archived: bool,
+    /// What the photo was recognised to show.
+    pub(crate) labels: Vec<String>,
+    /// The people in it who have names.
+    pub(crate) people: Vec<PersonRecord>,
+}
+
+/// A person in a photo.
+#[derive(Debug, Serialize, ToSchema, JsonSchema)]
+pub(crate) struct PersonRecord {
+    pub(crate) id: String,
+    pub(crate) name: String,
 }
 
 /// An album. Every field is always present; a field without a value is null.
@@ -171,6 +199,15 @@ pub(crate) fn image_record(hit: Hit, links: &Links<'_>, all_renditions: bool) ->
         distance_meters: distance_m,
         score,
         matched_text,
+        media_type: "image",
+        duration_ms: None,
+        video_url: None,
+        favorite: image.marks.favorite,
+        rating: image.marks.rating.map(Rating::stars),
+        keywords: image.marks.keywords.into_texts(),
+        archived: image.marks.archived,
+        labels: Vec::new(),
+        people: Vec::new(),
     }
 }
 
@@ -178,6 +215,17 @@ impl ImageRecord {
     /// The record of a single image, with the URLs of all renditions.
     pub(crate) fn whole(image: Image, links: &Links<'_>) -> Self {
         image_record(image.into(), links, true)
+    }
+
+    /// Cuts long texts and marks them with an ellipsis.
+    pub(crate) fn shorten(&mut self, max_chars: usize) {
+        let Self { description, text, camera_make, camera_model, file_name, .. } = self;
+        for text in [description, text, camera_make, camera_model, file_name].into_iter().flatten() {
+            if let Some((end, _)) = text.char_indices().nth(max_chars) {
+                text.truncate(end);
+                text.push('…');
+            }
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 mod app;
 mod authentication;
 mod document;
+mod prompts;
 mod servers;
 mod tools;
 mod transport;
@@ -54,7 +55,7 @@ pub(crate) async fn handle(api: &Arc<Api>, parts: &Parts, body: RequestBody, add
         Ok(body) => body,
         Err(error) => return error.into_reply(),
     };
-    let context = ToolContext { api: api.clone(), caller, is_structured: resource.is_structured() };
+    let context = ToolContext { api: api.clone(), caller, resource };
     api.mcp.of(resource).respond(context, &parts.headers, &body).await.map(full)
 }
 

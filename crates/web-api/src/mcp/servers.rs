@@ -1,12 +1,14 @@
 //! The MCP server of each resource.
 
+use std::future::ready;
+
 use mcp_wire::{
     CacheScope, Caching, RegistryError, Server,
     lifecycle::Implementation,
-    server::{BoxFuture, ServerBuilder, ToolCall, ToolReply},
+    server::{BoxFuture, PromptCall, PromptReply, ServerBuilder, ToolCall, ToolReply},
 };
 
-use super::{McpResource, app, tools};
+use super::{McpResource, app, prompts, tools};
 use crate::BuildError;
 use http_server::BaseUrl;
 
@@ -26,6 +28,9 @@ capturedAt is in UTC. Add utcOffset, if it is known, to get the local time at wh
 A circle contains all places within radiusMeters of a point. \
 When the user wants to see images, call show_images with their imageIds or with the arguments of search_images. \
 When a call fails, its text explains what to do.";
+
+const VIEW_INSTRUCTIONS: &str = " \
+You cannot see an image by its URL: to look at images yourself, call view_images.";
 
 const ALBUM_INSTRUCTIONS: &str = " \
 Albums contain images by id. list_albums lists albums, create_album creates one, and update_album renames one and adds or removes images. To see the images in an album, call search_images or show_images with its albumId.";
@@ -62,13 +67,20 @@ impl Servers {
 
 fn server(resource: McpResource, base_url: &BaseUrl) -> Result<Server<tools::ToolContext>, RegistryError> {
     let page = app::page(resource, base_url);
+    let builder = prompts::of(resource).fold(builder(resource), |builder, (task, prompt)| {
+        builder.prompt(prompt, move |call: PromptCall<tools::ToolContext>| -> BoxFuture<PromptReply> {
+            let now = call.context.api.library.clock().now();
+            let messages = prompts::messages(task, resource, &call.params.arguments, now);
+            Box::pin(ready(messages.map_or_else(PromptReply::from, PromptReply::from)))
+        })
+    });
     tools::of(resource)
-        .fold(builder(resource), |builder, (operation, tool)| {
+        .fold(builder, |builder, (operation, tool)| {
             builder.tool(tool, move |call: ToolCall<tools::ToolContext>| -> BoxFuture<ToolReply> {
-                Box::pin(async move { call.context.run(operation, call.params.arguments).await.into() })
+                Box::pin(tools::ToolContext::run(operation, call))
             })
         })
-        .resource(app::resource(resource, base_url), move |_| std::future::ready(vec![page.clone()]))
+        .resource(app::resource(resource, base_url), move |_| ready(vec![page.clone()]))
         .build()
 }
 
@@ -79,8 +91,9 @@ fn builder(resource: McpResource) -> ServerBuilder<tools::ToolContext> {
 
 /// Instructions for the model.
 fn instructions(resource: McpResource) -> String {
-    let albums = if resource.has_albums() { ALBUM_INSTRUCTIONS } else { "" };
-    format!("{INSTRUCTIONS}{albums}")
+    let current =
+        if resource == McpResource::Legacy { [""; 2] } else { [VIEW_INSTRUCTIONS, ALBUM_INSTRUCTIONS] };
+    [&[INSTRUCTIONS], &current[..]].concat().concat()
 }
 
 #[cfg(test)]

@@ -75,6 +75,9 @@ fn error_reply(error: &TokenError, client_id: Option<&str>, address: IpAddr) -> 
         TokenError::InvalidGrant(InvalidGrantReason::CodeReplayed { grant_id }) => {
             security_log::code_replayed(address, client_id, grant_id);
         }
+        TokenError::RefusedAssertion(refused) => {
+            security_log::client_assertion_refused(address, client_id, refused);
+        }
         _ => security_log::token_refused(address, client_id, error.code()),
     }
     reply(error.response())

@@ -1,7 +1,7 @@
 use std::net::IpAddr;
 
 use data_encoding::HEXLOWER;
-use domain::{KeyName, SecurityEventKind, check_new_password};
+use domain::{EditId, KeyName, SecurityEventKind, Timestamp, check_new_password};
 use http::{HeaderMap, StatusCode};
 use http_server::reply::{Reply, retry_after, see_other};
 use library::{AccountError, ChangePasswordError, KeyError, SignInError};
@@ -21,12 +21,16 @@ use crate::{
     forms::Form,
     layout::Page,
     messages::{self, minutes},
+    selection::undo_edit,
     session::{sign_in_source, with_session, without_session},
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     Disconnect,
+    AllowEdits,
+    ForbidEdits,
+    UndoChange,
     CreateKey,
     RevokeKey,
     ConnectDevice,
@@ -59,8 +63,11 @@ pub(super) enum Notice {
 }
 
 impl Action {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 13] = [
         Self::Disconnect,
+        Self::AllowEdits,
+        Self::ForbidEdits,
+        Self::UndoChange,
         Self::CreateKey,
         Self::RevokeKey,
         Self::ConnectDevice,
@@ -80,6 +87,9 @@ impl Action {
     pub(super) const fn path(self) -> &'static str {
         match self {
             Self::Disconnect => "/account/apps/disconnect",
+            Self::AllowEdits => "/account/apps/allow-edits",
+            Self::ForbidEdits => "/account/apps/forbid-edits",
+            Self::UndoChange => "/account/changes/undo",
             Self::CreateKey => "/account/keys/create",
             Self::RevokeKey => "/account/keys/revoke",
             Self::ConnectDevice => "/account/sync/connect",
@@ -95,7 +105,8 @@ impl Action {
     /// The section with its form.
     pub(super) const fn section(self) -> AccountSection {
         match self {
-            Self::Disconnect => AccountSection::Apps,
+            Self::Disconnect | Self::AllowEdits | Self::ForbidEdits => AccountSection::Apps,
+            Self::UndoChange => AccountSection::Changes,
             Self::CreateKey | Self::RevokeKey => AccountSection::Keys,
             Self::ConnectDevice | Self::DisconnectDevice => AccountSection::Sync,
             Self::ChangePassword | Self::EndAccess => AccountSection::Password,
@@ -120,6 +131,9 @@ impl Submission<'_> {
     pub(super) async fn run(&self, action: Action) -> Reply {
         let result = match action {
             Action::Disconnect => self.disconnect().await,
+            Action::AllowEdits => self.set_edits(true).await,
+            Action::ForbidEdits => self.set_edits(false).await,
+            Action::UndoChange => self.undo_change().await,
             Action::CreateKey => self.create_key().await,
             Action::RevokeKey => self.revoke_key().await,
             Action::ConnectDevice => self.connect_device().await,
@@ -146,6 +160,22 @@ impl Submission<'_> {
         // A grant that does not exist has been revoked already.
         self.end_apps(|app| app.grant.id == self.field("grant")).await?;
         Ok(self.done(Outcome::Disconnected))
+    }
+
+    /// Lets an app edit the details of photos, or takes the permission away.
+    async fn set_edits(&self, allowed: bool) -> Result<Reply, Reply> {
+        let (accounts, account) = (&self.site.library.accounts, self.person.holder.account.id);
+        let set = accounts.set_grant_edits(account, self.field("grant"), allowed).await;
+        set.map_err(|error| messages::unavailable(&error))?;
+        Ok(self.done(if allowed { Outcome::EditsAllowed } else { Outcome::EditsForbidden }))
+    }
+
+    async fn undo_change(&self) -> Result<Reply, Reply> {
+        let Some(edit) = EditId::parse(self.field("change")) else {
+            return Ok(self.done(Outcome::NothingToUndo));
+        };
+        let undone = undo_edit(self.site, &self.person, &edit).await?;
+        Ok(self.done(if undone == 0 { Outcome::NothingToUndo } else { Outcome::ChangeUndone }))
     }
 
     /// Disconnects apps of this person.
@@ -381,7 +411,7 @@ impl Submission<'_> {
     }
 
     async fn page(&self, status: StatusCode, notice: Notice) -> Reply {
-        page::page(self.site, &self.person, self.page, status, Some(notice)).await
+        page::page(self.site, &self.person, self.page, status, Some(notice), Timestamp::MAX).await
     }
 
     /// Redirects to the page, which shows the outcome.

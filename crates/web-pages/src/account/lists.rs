@@ -1,18 +1,19 @@
 //! The lists of the account pages.
 
 use data_encoding::HEXLOWER;
-use domain::{SecurityEventKind, Timestamp};
-use library::{KeyInfo, SecurityEvent, SessionInfo};
+use domain::{EditedField, SecurityEventKind, Timestamp};
+use library::{KeyInfo, ListedEdit, SecurityEvent, SessionInfo};
 use maud::{Markup, html};
 use oauth_core::{Connection, UnixMillis};
-use web_auth::{app_name, display_name};
+use web_auth::{McpResource, app_name, display_name};
 
-use super::{AccountPage, AccountSection, PAGE, Person, actions::Action, browser_name::browser_name};
+use super::{AccountPage, AccountSection, BEFORE, PAGE, Person, actions::Action, browser_name::browser_name};
 use crate::{
     Site,
     consent::scope_description,
     forms::csrf_field,
     layout::{day, minute},
+    selection::photos,
 };
 
 /// Number of events on the overview.
@@ -26,6 +27,8 @@ pub(super) struct Sections<'a> {
     pub(super) page: AccountPage,
     /// The invalid name of a new key or device, so that it can be corrected.
     pub(super) typed_name: &'a str,
+    /// The time before which the list of changes to photos begins.
+    pub(super) before: Timestamp,
 }
 
 impl Sections<'_> {
@@ -66,17 +69,18 @@ impl Sections<'_> {
         )
     }
 
-    pub(super) fn apps(&self, apps: &[Connection]) -> Markup {
+    /// The connected apps; `editing` are the ids of the grants whose apps may edit the details of photos.
+    pub(super) fn apps(&self, apps: &[Connection], editing: &[String]) -> Markup {
         html! {
             @if apps.is_empty() {
                 p { "No apps are connected." }
             } @else {
-                ul.entries { @for (index, app) in apps.iter().enumerate() { (self.app(index, app)) } }
+                ul.entries { @for (index, app) in apps.iter().enumerate() { (self.app(index, app, editing.contains(&app.grant.id))) } }
             }
         }
     }
 
-    fn app(&self, index: usize, app: &Connection) -> Markup {
+    fn app(&self, index: usize, app: &Connection, may_edit: bool) -> Markup {
         let name = app_label(app);
         let id = format!("app-{index}");
         let disconnect =
@@ -98,6 +102,7 @@ impl Sections<'_> {
                         }
                         "."
                     }
+                    (self.edits_of_app(app, &name, may_edit))
                     p.facts { "Access was given to " (app.redirect_host()) @if app.redirect_stays_on_device() { " on your device" } "." }
                 }
                 (confirmation("Disconnect", &id, &html! {
@@ -195,6 +200,63 @@ impl Sections<'_> {
         }
     }
 
+    /// Whether an app may edit the details of photos, with a button that changes it.
+    fn edits_of_app(&self, app: &Connection, name: &str, may_edit: bool) -> Markup {
+        let (action, state, label) = if may_edit {
+            (Action::ForbidEdits, "May edit the details of your photos.", "Do not let it edit")
+        } else {
+            (Action::AllowEdits, "May not edit the details of your photos.", "Let it edit")
+        };
+        html! {
+            @if McpResource::scopes_have_edits(&app.grant.scopes) {
+                div.facts { (state) " " (self.button(action, ("grant", &app.grant.id), label, name, "quiet")) }
+            }
+        }
+    }
+
+    /// The latest changes to photos, at most `max`, and a link to older ones if there are any.
+    pub(super) fn changes(&self, changes: &[ListedEdit], max: u32) -> Markup {
+        let shown = changes.len().min(usize::try_from(max).unwrap_or(usize::MAX));
+        let (shown, others) = changes.split_at(shown);
+        let is_latest = self.before == Timestamp::MAX;
+        html! {
+            @if changes.is_empty() && !is_latest {
+                p { "There are no older changes." }
+            } @else if changes.is_empty() {
+                p { "Nothing was changed in the last 90 days. What you, your apps and your devices change is listed here and can be undone." }
+            } @else {
+                ul.entries { @for change in shown { (self.change(change)) } }
+                @if let Some(next) = others.first() {
+                    @if self.page == AccountPage::Overview {
+                        p { a href=(AccountSection::Changes.path()) { "All changes" } }
+                    } @else {
+                        // Includes the time of the next change, which changes on this page may have, too.
+                        @let before = next.edit.at.millis() + 1;
+                        p { a href=(format!("{}?{BEFORE}={before}", AccountSection::Changes.path())) { "Older changes" } }
+                    }
+                }
+            }
+            @if !is_latest { p { a href=(AccountSection::Changes.path()) { "Latest changes" } } }
+        }
+    }
+
+    fn change(&self, change: &ListedEdit) -> Markup {
+        let author = change.edit.author.as_deref().map_or_else(|| "You".to_owned(), display_name);
+        let fields: Vec<&str> = change.fields.iter().map(|field| field_text(*field)).collect();
+        let what = format!("{} of {}", fields.join(", "), photos(change.images));
+        html! {
+            li {
+                div {
+                    p.name { (author) " changed " @if change.images > 0 { (what) } @else { (fields.join(", ")) } }
+                    p.facts { (minute(change.edit.at)) "." @if change.images == 0 { " Undone." } }
+                }
+                @if change.images > 0 {
+                    (self.button(Action::UndoChange, ("change", change.edit.id.as_str()), "Undo", &what, "quiet"))
+                }
+            }
+        }
+    }
+
     /// The security events of the account; on the overview only the newest.
     pub(super) fn activity(&self, events: &[SecurityEvent]) -> Markup {
         let is_overview = self.page == AccountPage::Overview;
@@ -231,6 +293,18 @@ pub(super) fn confirmation(label: &str, object: &str, content: &Markup) -> Marku
             }
             div.asked { (content) }
         }
+    }
+}
+
+const fn field_text(field: EditedField) -> &'static str {
+    match field {
+        EditedField::Description => "the description",
+        EditedField::Time => "the time",
+        EditedField::Place => "the place",
+        EditedField::Favorite => "the favourite mark",
+        EditedField::Rating => "the rating",
+        EditedField::Keywords => "the keywords",
+        EditedField::Archived => "the archive",
     }
 }
 

@@ -19,7 +19,7 @@ mod sync_upload;
 
 use std::net::IpAddr;
 
-use domain::Plan;
+use domain::{Plan, Timestamp};
 use http::{Method, StatusCode, request::Parts};
 use http_server::{
     Query,
@@ -29,9 +29,11 @@ use http_server::{
 use web_auth::security_log;
 
 use crate::{
-    Site, form_reader::read_form, form_rejected::form_rejected, layout::PageHeader, return_to::ReturnTo,
-    session::Person,
+    Site, form_reader::read_form, form_rejected::form_rejected, layout::PageHeader, paths,
+    return_to::ReturnTo, session::Person,
 };
+
+pub(crate) use sync_upload::upload_area;
 
 use actions::{Action, Notice, Submission};
 use outcome::Outcome;
@@ -42,16 +44,18 @@ const PREFIX: &str = "/account/";
 
 /// The name of the field with the page that shows a form.
 const PAGE: &str = "page";
+/// The name of the parameter with the time before which the list of changes to photos begins, in milliseconds.
+const BEFORE: &str = "before";
 
-/// Whether a path belongs to the account pages.
+/// Whether a path belongs to the account pages, or takes photos for one of them.
 pub(crate) fn is_path(path: &str) -> bool {
-    path == PATH || path.starts_with(PREFIX)
+    path == PATH || path == paths::SHARE || path.starts_with(PREFIX)
 }
 
 /// Handles `/account`, the pages of its sections, and their forms.
 pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
     let path = parts.uri.path();
-    if path == sync_upload::PATH {
+    if path == sync_upload::PATH || path == paths::SHARE {
         return sync_upload::handle(site, parts, body, address).await;
     }
     match (&parts.method, AccountPage::at(path), Action::at(path)) {
@@ -83,7 +87,8 @@ async fn show(site: &Site, parts: &Parts, page: AccountPage) -> Reply {
     }
     let query = Query::parse(parts.uri.query());
     let notice = query.get("done").and_then(Outcome::parse).map(Notice::Done);
-    page::page(site, &person, page, StatusCode::OK, notice).await
+    let before = query.get(BEFORE).and_then(|text| text.parse().ok()).and_then(Timestamp::from_millis);
+    page::page(site, &person, page, StatusCode::OK, notice, before.unwrap_or(Timestamp::MAX)).await
 }
 
 /// Reads a form and checks that it belongs to the person who sent it.

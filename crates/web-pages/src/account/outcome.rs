@@ -2,6 +2,10 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     Disconnected,
+    EditsAllowed,
+    EditsForbidden,
+    ChangeUndone,
+    NothingToUndo,
     KeyRevoked,
     DeviceDisconnected,
     PasswordChanged,
@@ -10,8 +14,12 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 10] = [
         Self::Disconnected,
+        Self::EditsAllowed,
+        Self::EditsForbidden,
+        Self::ChangeUndone,
+        Self::NothingToUndo,
         Self::KeyRevoked,
         Self::DeviceDisconnected,
         Self::PasswordChanged,
@@ -23,6 +31,10 @@ impl Outcome {
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Disconnected => "disconnected",
+            Self::EditsAllowed => "edits-allowed",
+            Self::EditsForbidden => "edits-forbidden",
+            Self::ChangeUndone => "change-undone",
+            Self::NothingToUndo => "nothing-to-undo",
             Self::KeyRevoked => "key-revoked",
             Self::DeviceDisconnected => "device-disconnected",
             Self::PasswordChanged => "password-changed",
@@ -39,6 +51,10 @@ impl Outcome {
     pub(super) const fn text(self) -> &'static str {
         match self {
             Self::Disconnected => "The app is disconnected. It no longer has access to your photos.",
+            Self::EditsAllowed => "The app may now edit the details of your photos.",
+            Self::EditsForbidden => "The app may no longer edit the details of your photos.",
+            Self::NothingToUndo => "There is nothing to undo: what the change set was changed again later.",
+            Self::ChangeUndone => "The change is undone. What was changed again later stays as it is.",
             Self::KeyRevoked => "The API key is revoked. It no longer works.",
             Self::DeviceDisconnected => "The device is disconnected. Its password no longer works.",
             Self::PasswordChanged => "Your password is changed. You are signed out in all other browsers.",

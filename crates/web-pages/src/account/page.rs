@@ -1,4 +1,4 @@
-use domain::MIN_PASSWORD_CHARS;
+use domain::{MIN_PASSWORD_CHARS, Timestamp};
 use http::StatusCode;
 use http_server::reply::Reply;
 use library::Caller;
@@ -11,32 +11,40 @@ use super::{
     lists::{Sections, confirmation},
     search_progress::search_progress,
     sync::{SyncAddresses, new_device},
-    sync_upload,
 };
 use crate::{
     Site,
     app_guides::ConnectionGuide,
-    layout::{Link, Page, PageHeader, Section, snippet},
+    assets::UPLOAD_SCRIPT,
+    layout::{Link, Page, Section, snippet},
     messages,
+    sign_out_button::sign_out_button,
 };
 
 /// Number of events on the activity page: all that are kept, so that many events of one kind do not hide others.
 const ACTIVITY_EVENTS: u32 = 1000;
 
-/// Renders a page of the account.
+/// Number of changes to photos on the overview.
+const OVERVIEW_CHANGES: u32 = 3;
+
+/// Number of changes to photos on their page.
+const LISTED_CHANGES: u32 = 100;
+
+/// Renders a page of the account. Lists of changes to photos begin before a time.
 pub(super) async fn page(
     site: &Site,
     person: &Person,
     page: AccountPage,
     status: StatusCode,
     notice: Option<Notice>,
+    before: Timestamp,
 ) -> Reply {
     let account = &person.holder.account;
     let typed_name = match &notice {
         Some(Notice::InvalidName { name, .. }) => name,
         _ => "",
     };
-    let renderer = Sections { site, person, page, typed_name };
+    let renderer = Sections { site, person, page, typed_name, before };
     let sections_shown: Vec<AccountSection> = match page {
         AccountPage::Overview => AccountSection::of_plan(account.plan).collect(),
         AccountPage::Section(section) => vec![section],
@@ -65,7 +73,12 @@ pub(super) async fn page(
         AccountPage::Section(section) => section.heading(),
     };
     let above = html! {
-        @if page == AccountPage::Overview { p { "Signed in as " strong { (account.email) } "." } }
+        @if page == AccountPage::Overview {
+            div.signed-in {
+                p { "Signed in as " strong { (account.email) } "." }
+                (sign_out_button(&site.forms, &person.token, PATH, "Sign out"))
+            }
+        }
         @if let Some(notice) = &notice { (notice_markup(notice, SyncAddresses::of(site, person))) }
         (remaining)
     };
@@ -73,7 +86,7 @@ pub(super) async fn page(
     let link = |section: AccountSection| Link { href: section.path(), label: section.heading() };
     let links: Vec<Link<'_>> =
         [overview].into_iter().chain(AccountSection::of_plan(account.plan).map(link)).collect();
-    let header = PageHeader::SignedIn { forms: &site.forms, session_token: &person.token, here: page.path() };
+    let header = person.header(site, page.path());
     Page { title, status, form_targets: &[] }.sections(&header, &links, &above, &sections)
 }
 
@@ -105,8 +118,10 @@ impl Sections<'_> {
             AccountSection::Apps => {
                 let apps = library.accounts.grants().connections(&account.id.0.to_string()).await;
                 let apps = apps.map_err(|error| unavailable(&error))?;
+                let editing = library.accounts.grants_with_edits(account.id).await;
+                let editing = editing.map_err(|error| unavailable(&error))?;
                 html! {
-                    (self.apps(&apps))
+                    (self.apps(&apps, &editing))
                     (self.connect(is_overview))
                 }
             }
@@ -135,6 +150,11 @@ impl Sections<'_> {
                     library.accounts.sessions(account.id).await.map_err(|error| unavailable(&error))?;
                 self.sessions(&sessions)
             }
+            AccountSection::Changes => {
+                let max = if is_overview { OVERVIEW_CHANGES } else { LISTED_CHANGES };
+                let changes = library.catalogue.edits(&self.person.caller(), self.before, max + 1).await;
+                self.changes(&changes.map_err(|error| unavailable(&error))?, max)
+            }
             AccountSection::Activity => {
                 let events = library.accounts.security_events(account.id, ACTIVITY_EVENTS).await;
                 self.activity(&events.map_err(|error| unavailable(&error))?)
@@ -147,7 +167,7 @@ impl Sections<'_> {
     fn script(&self, section: AccountSection) -> Option<&'static str> {
         let is_upload =
             self.page == AccountPage::Section(AccountSection::Sync) && section == AccountSection::Sync;
-        is_upload.then_some(sync_upload::SCRIPT)
+        is_upload.then_some(UPLOAD_SCRIPT)
     }
 
     fn connect(&self, is_overview: bool) -> Markup {

@@ -1,6 +1,7 @@
 use domain::Plan;
 
 use super::{PATH, PREFIX};
+use crate::paths;
 
 domain::listed_enum! {
     /// A section of the account, which also has a page of its own.
@@ -13,6 +14,7 @@ domain::listed_enum! {
         Plan,
         Password,
         Sessions,
+        Changes,
         Activity,
         Delete,
     }
@@ -27,11 +29,12 @@ impl AccountSection {
         match self {
             Self::Apps => "/account/apps",
             Self::Keys => "/account/keys",
-            Self::Sync => "/account/sync",
+            Self::Sync => paths::UPLOAD,
             Self::Search => "/account/search",
             Self::Plan => "/account/plan",
             Self::Password => "/account/password",
             Self::Sessions => "/account/sessions",
+            Self::Changes => "/account/changes",
             Self::Activity => "/account/activity",
             Self::Delete => "/account/delete",
         }
@@ -51,6 +54,7 @@ impl AccountSection {
             Self::Plan => "Plan",
             Self::Password => "Password",
             Self::Sessions => "Sessions",
+            Self::Changes => "Changes to photos",
             Self::Activity => "Recent activity",
             Self::Delete => "Delete account",
         }

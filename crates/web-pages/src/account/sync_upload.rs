@@ -1,4 +1,5 @@
-//! The upload on the page of photo sync: a script that uploads by tus, and a plain form without it.
+//! The upload on the page of photo sync: a script that uploads by tus, and a plain form without it. Photos that a phone's share
+//! sheet sends to the installed app come in as by that form.
 
 use std::net::IpAddr;
 
@@ -16,28 +17,18 @@ use web_auth::{is_same_origin, security_log};
 use super::{
     AccountSection, Person,
     form_stream::{Delivered, FormStream},
-    lists::Sections,
 };
 use crate::{
     Site,
     form_rejected::form_rejected,
     forms::{CSRF, csrf_field},
-    layout::{Link, Page, PageHeader},
+    layout::{Icon, Link, Page},
     messages::message_with_link,
+    paths,
 };
 
 /// The path of the plain form.
 pub(super) const PATH: &str = "/account/sync/photos";
-
-/// The script of the page. Its last part starts it.
-pub(super) const SCRIPT: &str = concat!(
-    include_str!("upload/sha256.js"),
-    include_str!("upload/bell.js"),
-    include_str!("upload/choice.js"),
-    include_str!("upload/known.js"),
-    include_str!("upload/memory.js"),
-    include_str!("upload/upload.js"),
-);
 
 /// The purpose that the token of the form is bound to.
 const PURPOSE: &str = "upload";
@@ -54,20 +45,19 @@ fn accepted_files() -> String {
     extensions.fold("image/*".to_owned(), |accepted, extension| format!("{accepted},.{extension}"))
 }
 
-impl Sections<'_> {
-    /// The upload form, which the script replaces by an area to drop files on.
-    pub(super) fn upload_area(&self) -> Markup {
-        let account = &self.person.holder.account;
-        let max_bytes = self.site.library.settings().limits.max_upload_bytes;
-        html! {
-            div #upload data-account=(account.sync_handle.as_str()) data-max-bytes=(max_bytes) {
-                form method="post" action=(PATH) enctype="multipart/form-data" {
-                    // First, so that a form without the token is rejected before its photos are received.
-                    (csrf_field(&self.site.forms, &self.person.token_parts(PURPOSE)))
-                    label for="photos" { "Upload photos" }
-                    input #photos type="file" name="photos" multiple required accept=(accepted_files());
-                    button type="submit" { "Upload" }
-                }
+/// The upload form, which the script replaces by an area to drop files on.
+pub(crate) fn upload_area(site: &Site, person: &Person) -> Markup {
+    let account = &person.holder.account;
+    let max_bytes = site.library.settings().limits.max_upload_bytes;
+    html! {
+        div #upload data-account=(account.sync_handle.as_str()) data-max-bytes=(max_bytes) {
+            form.drop method="post" action=(PATH) enctype="multipart/form-data" {
+                (Icon::Upload.markup())
+                // First, so that a form without the token is rejected before its photos are received.
+                (csrf_field(&site.forms, &person.token_parts(PURPOSE)))
+                label for="photos" { "Choose photos" }
+                input #photos type="file" name="photos" multiple required accept=(accepted_files());
+                button type="submit" { "Upload" }
             }
         }
     }
@@ -111,10 +101,21 @@ fn reason(error: &ImportError) -> String {
     }
 }
 
-/// Handles the plain form. Each file is imported while it arrives.
+/// What makes a request trustworthy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sender {
+    /// The form of the page, with its token.
+    Form,
+    /// The browser itself, when somebody chose the installed app in a share sheet. No page can make a browser send such a
+    /// request: it says that no site started it (<https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header>).
+    ShareSheet,
+}
+
+/// Handles the plain form, and photos from a share sheet, as the manifest announces it. Each file is imported while it arrives.
 pub(super) async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
+    let sender = if parts.uri.path() == paths::SHARE { Sender::ShareSheet } else { Sender::Form };
     match parts.method {
-        Method::POST => match receive(site, parts, body, address).await {
+        Method::POST => match receive(site, parts, body, address, sender).await {
             Ok((person, outcome)) => result_page(site, &person, &outcome),
             Err(reply) => reply,
         },
@@ -124,11 +125,17 @@ pub(super) async fn handle(site: &Site, parts: &Parts, body: RequestBody, addres
     }
 }
 
+fn is_started_by_the_browser(headers: &HeaderMap) -> bool {
+    let mut sites = headers.get_all("sec-fetch-site").iter();
+    sites.next().is_some_and(|site| site == "none") && sites.next().is_none()
+}
+
 async fn receive(
     site: &Site,
     parts: &Parts,
     mut body: RequestBody,
     address: IpAddr,
+    sender: Sender,
 ) -> Result<(Person, Outcome), Reply> {
     // Browsers send the whole form before they read the reply.
     body.discard_up_to(site.library.settings().limits.max_upload_bytes);
@@ -136,22 +143,40 @@ async fn receive(
         security_log::form_refused(address, reason);
         form_rejected(&site.base_url, &parts.headers, AccountSection::Sync.path())
     };
-    if !is_same_origin(&site.base_url, &parts.headers) {
+    let is_own = match sender {
+        Sender::Form => is_same_origin(&site.base_url, &parts.headers),
+        Sender::ShareSheet => is_started_by_the_browser(&parts.headers),
+    };
+    if !is_own {
         return Err(reject("another origin"));
     }
     let boundary = boundary(&parts.headers).ok_or_else(|| reject("not sent as a form"))?;
-    let person = Person::of(site, &parts.headers).await?.ok_or_else(|| reject("no session"))?;
+    let person = match (Person::of(site, &parts.headers).await?, sender) {
+        (Some(person), _) => person,
+        (None, Sender::Form) => return Err(reject("no session")),
+        (None, Sender::ShareSheet) => return Err(sign_in_to_share()),
+    };
     let slot = site.slots.take(person.holder.account.id.0).ok_or_else(too_many_uploads)?;
     let stream = body.into_stream(slot).map_err(|_| reject("not sent as a form"))?;
     let limits = SizeLimit::new().for_field(CSRF, MAX_TOKEN_BYTES);
     let (stream, delivered) = FormStream::new(stream);
     let mut form = Multipart::with_constraints(stream, boundary, Constraints::new().size_limit(limits));
-    let token = token(&mut form, &delivered).await.ok_or_else(|| reject("no token in the first field"))?;
-    if !site.forms.verify(&person.token_parts(PURPOSE), &token) {
-        return Err(reject("a wrong token"));
+    if sender == Sender::Form {
+        let token = token(&mut form, &delivered).await;
+        let token = token.ok_or_else(|| reject("no token in the first field"))?;
+        if !site.forms.verify(&person.token_parts(PURPOSE), &token) {
+            return Err(reject("a wrong token"));
+        }
     }
     let outcome = import(site, &person, &mut form, &delivered).await;
     Ok((person, outcome))
+}
+
+/// 401 for photos that nobody signed in shares. They are not kept.
+fn sign_in_to_share() -> Reply {
+    let text = "You are not signed in, so the photos were not uploaded. Sign in, then share them again.";
+    let link = Link { href: "/sign-in", label: "Sign in" };
+    message_with_link(StatusCode::UNAUTHORIZED, "Sign in to upload photos", text, link)
 }
 
 /// 503 while all slots for uploads of the account are taken.
@@ -222,7 +247,7 @@ async fn import_file(
 
 fn result_page(site: &Site, person: &Person, outcome: &Outcome) -> Reply {
     let path = AccountSection::Sync.path();
-    let header = PageHeader::SignedIn { forms: &site.forms, session_token: &person.token, here: path };
+    let header = person.header(site, path);
     let refused = outcome.refused.len() + usize::try_from(outcome.more_refused).unwrap_or_default();
     let content = html! {
         ul {

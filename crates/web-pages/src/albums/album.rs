@@ -9,7 +9,8 @@ use crate::{
     Site,
     assets::Asset,
     forms::csrf_field,
-    layout::{LibraryPage, LibraryTab},
+    layout::{Icon, LibraryPage, LibraryTab, empty_state},
+    marks::Mark,
     messages,
     origin::Origin,
     paths,
@@ -93,7 +94,10 @@ pub(super) async fn page(
         @if let Some(problem) = problem { p.notice.warn role="alert" { (problem) } }
         (head(site, person, &shown.album, &path))
         @if shown.album.image_count == 0 {
-            p.lead { "This album has no photos. Select photos in the " a href="/" { "timeline" } " and add them." }
+            (empty_state(Icon::Albums, "This album has no photos.", &html! {
+                p { "Select photos in the timeline or in a " a href=(paths::SEARCH) { "search" } " and add them to the album." }
+                p { a.button href="/" { "Go to the timeline" } }
+            }))
         } @else {
             (grid(site, person, &shown, &here))
             @if shown.previous.is_some() || shown.next.is_some() {
@@ -164,6 +168,7 @@ fn grid(site: &Site, person: &Person, shown: &Shown, here: &str) -> Markup {
                 button.quiet type="submit" formaction={ (paths::album(id)) "/cover" } { "Use as the cover" }
                 button.quiet type="submit" name="action" value="choose_album" { "Add to another album" }
                 button.quiet type="submit" formaction="/photos/edit" { "Edit" }
+                (selection::mark_buttons(&[Mark::Favorite, Mark::Archive]))
                 button.danger type="submit" name="action" value="delete" { "Delete" }
             }
         }

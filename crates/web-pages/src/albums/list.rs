@@ -15,7 +15,7 @@ use crate::{
     assets::Asset,
     form_reader::read_signed_form,
     forms::csrf_field,
-    layout::{LibraryPage, LibraryTab},
+    layout::{Icon, LibraryPage, LibraryTab, empty_state},
     messages, paths,
     pictures::picture_path,
     selection::{photos, sentence},
@@ -96,12 +96,16 @@ async fn page(
     let shown = offset.get().saturating_add(u32::try_from(page.albums.len()).unwrap_or(u32::MAX));
     let content = html! {
         @if page.total == 0 {
-            p.lead { "There are no albums yet. Create one here, or select photos and add them to a new album." }
-        }
-        (create_form(site, person, rejected.as_ref(), page.total == 0))
-        ul.albums {
-            @for album in &page.albums {
-                (entry(album, album.cover.as_ref().and_then(|cover| covers.get(cover))))
+            (empty_state(Icon::Albums, "There are no albums yet.", &html! {
+                p { "Create one here, or select photos in the " a href="/" { "timeline" } " and add them to a new album." }
+                (create_form(site, person, rejected.as_ref(), true))
+            }))
+        } @else {
+            (create_form(site, person, rejected.as_ref(), false))
+            ul.albums {
+                @for album in &page.albums {
+                    (entry(album, album.cover.as_ref().and_then(|cover| covers.get(cover))))
+                }
             }
         }
         @if offset.get() > 0 || shown < page.total {

@@ -16,7 +16,9 @@ const FIRST: [&str; 2] =
     [include_str!("../gallery/scripts/layout.js"), include_str!("../gallery/scripts/first.js")];
 
 /// The module of the timeline, of other pages with photos, and of forms.
-const LIBRARY: [&str; 14] = [
+const LIBRARY: [&str; 16] = [
+    include_str!("../layout/menu.js"),
+    include_str!("../layout/theme.js"),
     include_str!("../gallery/scripts/library.js"),
     include_str!("../gallery/scripts/selection.js"),
     include_str!("../gallery/scripts/scroller.js"),
@@ -34,7 +36,9 @@ const LIBRARY: [&str; 14] = [
 ];
 
 /// The module of the photo page and of the map, which also has a list of photos.
-const VIEWER: [&str; 8] = [
+const VIEWER: [&str; 10] = [
+    include_str!("../layout/menu.js"),
+    include_str!("../layout/theme.js"),
     include_str!("../gallery/scripts/status.js"),
     include_str!("../gallery/scripts/letters.js"),
     include_str!("../gallery/scripts/range.js"),
@@ -53,12 +57,26 @@ pub(crate) fn first() -> String {
     script(&FIRST)
 }
 
+/// The script of the upload. Its last part starts it.
+pub(crate) const UPLOAD: &str = concat!(
+    include_str!("../account/upload/sha256.js"),
+    include_str!("../account/upload/bell.js"),
+    include_str!("../account/upload/choice.js"),
+    include_str!("../account/upload/known.js"),
+    include_str!("../account/upload/memory.js"),
+    include_str!("../account/upload/upload.js"),
+);
+
 pub(crate) fn library() -> String {
     script(&LIBRARY)
 }
 
 pub(crate) fn viewer() -> String {
     script(&VIEWER)
+}
+
+pub(crate) fn upload() -> String {
+    script(&[UPLOAD])
 }
 
 /// The lines of a source without the comments that begin a line and without indentation. No source has a text of several lines.

@@ -11,6 +11,7 @@ use crate::{
     assets::Asset,
     forms::csrf_field,
     layout::{LibraryPage, LibraryTab},
+    marks::Mark,
     messages,
     origin::Origin,
     selection,
@@ -42,18 +43,20 @@ pub(super) async fn page(site: &Site, person: &Person, query: &Query<'_>) -> Rep
     let here = at.map_or_else(|| "/".to_owned(), |at| format!("/?at={}", at.millis()));
     let is_empty = shown.state.months.is_empty();
     let content = if is_empty {
-        empty::ways_to_begin(person.holder.account.email.as_str(), &shown.state)
+        empty::ways_to_begin(site, person, &shown.state)
     } else {
         content(site, person, &shown, at, &here)
     };
     let page = LibraryPage {
         title: "Photos",
         tab: Some(LibraryTab::Photos),
-        shows_heading: is_empty,
-        scripts: if is_empty { &[Asset::Library] } else { &[Asset::First, Asset::Library] },
+        shows_heading: false,
+        scripts: if is_empty { &[Asset::Library, Asset::Upload] } else { &[Asset::First, Asset::Library] },
         can_compress: true,
     };
-    page.reply(&person.header(site, &here), "library", &content)
+    let header = person.header(site, &here);
+    let header = if is_empty { header.with_upload("#upload") } else { header };
+    page.reply(&header, "library", &content)
 }
 
 async fn load(site: &Site, person: &Person, at: Option<Timestamp>) -> Result<Shown, StorageError> {
@@ -97,7 +100,7 @@ fn content(site: &Site, person: &Person, shown: &Shown, at: Option<Timestamp>, h
                 }
                 @if shown.images.is_empty() { p.lead { "There are no photos from before this time." } }
             }
-            (selection::actions())
+            (selection::actions(&[Mark::Favorite, Mark::Archive]))
         }
         (pages(shown))
         (month_links(&shown.state.months))

@@ -7,8 +7,12 @@ use http_server::{
 };
 use maud::{DOCTYPE, Markup, html};
 
-use super::{NAME, PageHeader};
-use crate::{assets::Asset, paths};
+use super::{Icon, PageHeader, header::current};
+use crate::{
+    assets::Asset,
+    installed_app::{NAME, icon},
+    paths,
+};
 
 /// A part of the library that the header of every page leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,12 +21,29 @@ pub(crate) enum LibraryTab {
     Albums,
     Map,
     Search,
+    Favorites,
+    Archive,
     Trash,
     Problems,
 }
 
 impl LibraryTab {
-    const ALL: [Self; 6] = [Self::Photos, Self::Albums, Self::Map, Self::Search, Self::Trash, Self::Problems];
+    /// The parts in the header, on windows that are wide enough.
+    pub(super) const IN_HEADER: [Self; 6] =
+        [Self::Photos, Self::Search, Self::Albums, Self::Map, Self::Favorites, Self::Archive];
+    /// The parts in the bar at the bottom of the window of a phone.
+    pub(super) const IN_DOCK: [Self; 4] = [Self::Photos, Self::Search, Self::Albums, Self::Map];
+    /// The parts in the menu: all of them. The style hides those that the header or the bar shows, which are the first.
+    pub(super) const IN_MENU: [Self; 8] = [
+        Self::Photos,
+        Self::Search,
+        Self::Albums,
+        Self::Map,
+        Self::Favorites,
+        Self::Archive,
+        Self::Trash,
+        Self::Problems,
+    ];
 
     const fn path(self) -> &'static str {
         match self {
@@ -30,6 +51,8 @@ impl LibraryTab {
             Self::Albums => paths::ALBUMS,
             Self::Map => paths::MAP,
             Self::Search => paths::SEARCH,
+            Self::Favorites => paths::FAVORITES,
+            Self::Archive => paths::ARCHIVE,
             Self::Trash => "/trash",
             Self::Problems => "/problems",
         }
@@ -41,17 +64,36 @@ impl LibraryTab {
             Self::Albums => "Albums",
             Self::Map => "Map",
             Self::Search => "Search",
+            Self::Favorites => "Favourites",
+            Self::Archive => "Archive",
             Self::Trash => "Trash",
             Self::Problems => "Problems",
         }
     }
 
-    /// The links to all parts.
-    pub(super) fn links(here: Option<Self>) -> Markup {
+    const fn icon(self) -> Icon {
+        match self {
+            Self::Photos => Icon::Photos,
+            Self::Albums => Icon::Albums,
+            Self::Map => Icon::Map,
+            Self::Search => Icon::Search,
+            Self::Favorites => Icon::Heart,
+            Self::Archive => Icon::Archive,
+            Self::Trash => Icon::Trash,
+            Self::Problems => Icon::Problem,
+        }
+    }
+
+    /// Links to parts of the library, from the page `here` of the part `tab`. Those in the header have no icons.
+    pub(super) fn links(tabs: &[Self], tab: Option<Self>, here: &str, label: &str) -> Markup {
+        let has_icons = tabs != Self::IN_HEADER;
         html! {
-            nav.tabs aria-label="Library" {
-                @for tab in Self::ALL {
-                    a href=(tab.path()) aria-current=[(here == Some(tab)).then_some("page")] { (tab.label()) }
+            nav.tabs aria-label=(label) {
+                @for part in tabs {
+                    a href=(part.path()) aria-current=[(tab == Some(*part)).then(|| current(here, part.path()))] {
+                        @if has_icons { (part.icon().markup()) }
+                        (part.label())
+                    }
                 }
             }
         }
@@ -74,7 +116,7 @@ pub(crate) struct LibraryPage<'a> {
 
 /// Scripts and styles come from this service only, and none of them is part of the document.
 const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; \
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; manifest-src 'self'; base-uri 'none'; \
      frame-ancestors 'none'; form-action 'self'",
 );
 
@@ -106,13 +148,15 @@ impl LibraryPage<'_> {
     pub(crate) fn framed(&self, status: StatusCode, header: &PageHeader<'_>, main: &Markup) -> Reply {
         let markup = html! {
             (DOCTYPE)
-            html lang="en" {
+            html lang="en" data-theme=[header.theme().attribute()] {
                 head {
                     meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="color-scheme" content="light dark";
+                    meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover";
+                    (header.theme().meta())
                     title { (self.title) " · " (NAME) }
-                    link rel="icon" href="data:,";
+                    (icon())
+                    link rel="apple-touch-icon" href=(Asset::TouchIcon.path());
+                    link rel="manifest" href=(Asset::Manifest.path());
                     link rel="stylesheet" href=(Asset::Style.path());
                     @for script in self.scripts {
                         @if script.is_blocking() {
@@ -126,6 +170,7 @@ impl LibraryPage<'_> {
                     a.skip href="#content" { "Skip to content" }
                     (header.markup(self.tab))
                     (main)
+                    (header.dock(self.tab))
                     p #status role="status" {}
                 }
             }

@@ -16,7 +16,8 @@ use crate::{
     Site,
     assets::Asset,
     forms::csrf_field,
-    layout::{LibraryPage, LibraryTab, Link},
+    layout::{Icon, LibraryPage, LibraryTab, Link, empty_state},
+    marks::Mark,
     messages,
     origin::Origin,
     paths, selection,
@@ -89,7 +90,7 @@ pub(super) async fn page(site: &Site, person: &Person, query: &Query<'_>) -> Rep
     };
     let here = shown.as_ref().map_or_else(|| paths::MAP.to_owned(), Shown::here);
     let content = match &shown {
-        None => nothing(),
+        None => no_places(),
         Some(shown) => content(site, person, shown, &here),
     };
     let page = LibraryPage {
@@ -192,15 +193,15 @@ fn address(view: View) -> String {
 }
 
 /// The page of a library without positions.
-fn nothing() -> Markup {
-    html! {
-        p.lead { "No photo has a place yet." }
+fn no_places() -> Markup {
+    let next = html! {
         p {
             "Phones store the place in a photo if the camera app may use the location. Such photos appear here as soon as they "
             "are added. To add the place of another photo, open it and choose Edit."
         }
         p { a.button href="/" { "Show all photos" } }
-    }
+    };
+    empty_state(Icon::Map, "No photo has a place yet.", &next)
 }
 
 fn content(site: &Site, person: &Person, shown: &Shown, here: &str) -> Markup {
@@ -318,7 +319,7 @@ fn photos(site: &Site, person: &Person, shown: &Shown, here: &str) -> Markup {
                     (csrf_field(&site.forms, &person.token_parts(selection::PATH)))
                     input type="hidden" name="return_to" value=(here);
                     (tiles(shown.images.iter().map(|image| Tile::of(image, &origin)), 0))
-                    (selection::actions())
+                    (selection::actions(&[Mark::Favorite, Mark::Archive]))
                 }
                 @if older.is_some() || shown.is_continued {
                     nav.pages aria-label="Pages" {

@@ -9,9 +9,8 @@ use http_server::{
     body::RequestBody,
     reply::{Reply, found, method_not_allowed, see_other},
 };
-use library::{EditError, FoundCity, SelectionCount};
+use library::{EditError, FoundCity, NewEdit, SelectionCount};
 use maud::html;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use tracing::Instrument as _;
 
 use super::{
@@ -22,15 +21,15 @@ use crate::{
     Site,
     forms::csrf_field,
     layout::Link,
+    marks::Mark,
     messages::{self, message_with_link},
     photo_text::date_of,
     return_to::ReturnTo,
-    selection::{self, Input, photos},
+    selection::{self, Input, MARK, RETURN_TO, changed_many, in_query, photos, undo_edit},
     session::Person,
 };
 
 const UNDO: &str = "undo";
-const RETURN_TO: &str = "return_to";
 
 pub(super) async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
     let result = match parts.method {
@@ -49,7 +48,7 @@ struct Chosen<'a> {
     selection: Selection,
     count: SelectionCount,
     return_to: ReturnTo,
-    edit: String,
+    edit: EditId,
 }
 
 async fn submit(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Result<Reply, Reply> {
@@ -67,7 +66,7 @@ async fn submit(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) 
         return Err(selection::nothing_selected(site, &person, &input));
     }
     let edit = match input.get(EDIT).and_then(EditId::parse) {
-        Some(edit) => edit.as_str().to_owned(),
+        Some(edit) => edit,
         None => site.library.catalogue.new_edit_id().map_err(|error| messages::unavailable(&error))?,
     };
     let chosen = Chosen { site, person: &person, input: &input, selection, count, return_to, edit };
@@ -97,21 +96,17 @@ impl Chosen<'_> {
         if change.is_empty() {
             return Ok(invalid(Invalid::new("", "Choose what to change.")));
         }
-        let Some(edit) = EditId::parse(self.edit.as_str()) else {
-            return Ok(invalid(Invalid::new("", "Try again.")));
-        };
         let (library, caller, selection) =
             (self.site.library.clone(), self.person.caller(), self.selection.clone());
         // In a task of its own, which continues if the browser closes the connection.
-        let edited = async move { library.catalogue.edit_photos(&caller, &selection, &edit, change).await };
+        let edit = NewEdit::by_person(self.edit.clone());
+        let edited = async move { library.catalogue.edit_photos(&caller, &selection, edit, change).await };
         match tokio::spawn(edited.in_current_span()).await {
-            Ok(Ok(totals)) => Ok(see_other(&format!(
-                "{BULK_PATH}?{EDIT}={}&changed={}&refused={}&{RETURN_TO}={}",
-                self.edit,
-                totals.changed,
-                totals.refused,
-                in_query(&self.return_to)
-            ))),
+            Ok(Ok(totals)) => {
+                let count = |photos| u32::try_from(photos).unwrap_or(u32::MAX);
+                let counts = (count(totals.changed), count(totals.refused));
+                Ok(see_other(&changed_many(self.edit.as_str(), counts, None, &self.return_to)))
+            }
             Ok(Err(EditError::Invalid(reason))) => Ok(invalid(reason)),
             Ok(Err(EditError::Unavailable(error))) => Err(self.interrupted(&error)),
             Err(error) => Err(self.interrupted(&error)),
@@ -178,17 +173,8 @@ impl Chosen<'_> {
     }
 }
 
-fn in_query(return_to: &ReturnTo) -> String {
-    utf8_percent_encode(return_to.as_str(), NON_ALPHANUMERIC).to_string()
-}
-
 async fn undo(site: &Site, person: &Person, edit: &EditId, return_to: &ReturnTo) -> Result<Reply, Reply> {
-    let (library, caller, edit) = (site.library.clone(), person.caller(), edit.clone());
-    let undone = async move { library.catalogue.undo_edit(&caller, &edit).await };
-    let undone = match tokio::spawn(undone.in_current_span()).await {
-        Ok(undone) => undone.map_err(|error| messages::unavailable(&error))?,
-        Err(error) => return Err(messages::unavailable(&error)),
-    };
+    let undone = undo_edit(site, person, edit).await?;
     Ok(see_other(&format!("{BULK_PATH}?undone={undone}&{RETURN_TO}={}", in_query(return_to))))
 }
 
@@ -204,10 +190,16 @@ async fn result_page(site: &Site, parts: &Parts) -> Result<Reply, Reply> {
         number("undone"),
     ) {
         (Some(edit), Some(changed), _) => {
+            let mark = query.get(MARK).and_then(Mark::parse);
             let refused = number("refused").filter(|refused| *refused > 0);
             let content = html! {
                 p role="status" {
-                    (photos(changed)) @if changed == 1 { " is" } @else { " are" } " corrected."
+                    (photos(changed))
+                    @match mark {
+                        Some(mark) => { " " (mark.outcome()) "." }
+                        None if changed == 1 => " is corrected.",
+                        None => " are corrected.",
+                    }
                     @if let Some(refused) = refused {
                         " The time of " (photos(refused)) " stays, because it would lie outside the years 0001 to 9999."
                     }
@@ -219,11 +211,11 @@ async fn result_page(site: &Site, parts: &Parts) -> Result<Reply, Reply> {
                     button.quiet type="submit" { "Undo" }
                 }
             };
-            ("Photos corrected", content)
+            (if mark.is_some() { "Photos changed" } else { "Photos corrected" }, content)
         }
         (_, _, Some(undone)) => {
-            let content = html! { p role="status" { "The correction of " (photos(undone)) " is undone." } };
-            ("Correction undone", content)
+            let content = html! { p role="status" { "The change of " (photos(undone)) " is undone." } };
+            ("Change undone", content)
         }
         // After the form was rejected, the address bar shows its path, so a browser may request the path by GET.
         _ => return Ok(found("/")),

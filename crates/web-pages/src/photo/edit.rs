@@ -8,7 +8,7 @@ use http_server::{
     body::RequestBody,
     reply::{Reply, see_other},
 };
-use library::{EditError, EditableImage, FoundCity, Lookup};
+use library::{EditError, EditableImage, FoundCity, Lookup, NewEdit};
 use maud::html;
 
 use super::{
@@ -45,7 +45,7 @@ pub(super) async fn show(site: &Site, parts: &Parts, opened: &Opened) -> Result<
     });
     let shown = Shown { image: &image, fields, cities: None, is_unsaved: false, invalid: None };
     let edit = site.library.catalogue.new_edit_id().map_err(|error| messages::unavailable(&error))?;
-    Ok(page(site, &person, opened, &edit, &shown))
+    Ok(page(site, &person, opened, edit.as_str(), &shown))
 }
 
 /// `POST /photos/{id}/edit`.
@@ -62,7 +62,7 @@ pub(super) async fn submit(
     let image = &image;
     let mut fields = Fields::read(|name| form.get(name), Scope::One);
     let edit = match form.get(EDIT).and_then(EditId::parse) {
-        Some(edit) => edit.as_str().to_owned(),
+        Some(edit) => edit,
         None => site.library.catalogue.new_edit_id().map_err(|error| messages::unavailable(&error))?,
     };
     if let Some(city) = fields.wanted_city(|name| form.get(name)) {
@@ -71,27 +71,34 @@ pub(super) async fn submit(
         let is_search = form.get(FIND).is_some();
         if is_search || !is_chosen {
             let shown = Shown { image, fields, cities: Some(cities), is_unsaved: !is_search, invalid: None };
-            return Ok(page(site, &person, opened, &edit, &shown));
+            return Ok(page(site, &person, opened, edit.as_str(), &shown));
         }
     }
     let invalid = |invalid: Invalid, fields: Fields| {
         let invalid = fields.named(invalid);
         let shown = Shown { image, fields, cities: None, is_unsaved: false, invalid: Some(&invalid) };
-        page(site, &person, opened, &edit, &shown)
+        page(site, &person, opened, edit.as_str(), &shown)
     };
     let change = match fields.edit(Some(values.description.as_deref().unwrap_or_default())) {
         Ok(change) => change,
         Err(reason) => return Ok(invalid(reason, fields)),
     };
-    let Some(edit_id) = EditId::parse(edit.as_str()) else { return Err(no_photo()) };
-    let changed =
-        match site.library.catalogue.edit_photo(&person.caller(), &opened.id, &edit_id, change).await {
-            Ok(changed) => changed,
-            Err(EditError::Invalid(reason)) => return Ok(invalid(reason, fields)),
-            Err(EditError::Unavailable(error)) => return Err(messages::unavailable(&error)),
-        };
+    let caller = person.caller();
+    let edited = site.library.catalogue.edit_images(
+        &caller,
+        vec![opened.id.clone()],
+        NewEdit::by_person(edit.clone()),
+        change,
+        false,
+    );
+    let changed = match edited.await {
+        Ok(Lookup::Found(changed)) => !changed.is_empty(),
+        Ok(Lookup::Foreign | Lookup::Missing) => return Err(no_photo()),
+        Err(EditError::Invalid(reason)) => return Ok(invalid(reason, fields)),
+        Err(EditError::Unavailable(error)) => return Err(messages::unavailable(&error)),
+    };
     let done = if changed { Done::Edited } else { Done::Unchanged };
-    Ok(see_other(&opened.page_with(&[("done", done.name()), (EDIT, &edit)])))
+    Ok(see_other(&opened.page_with(&[("done", done.name()), (EDIT, edit.as_str())])))
 }
 
 /// A photo and the values that can be corrected.

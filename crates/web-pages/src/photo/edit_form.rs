@@ -7,6 +7,8 @@ use domain::{
 use library::FoundCity;
 use maud::{Markup, html};
 
+use super::marks_fields::{self, MarksFields};
+
 /// The name of the button that looks cities up instead of saving.
 pub(super) const FIND: &str = "find";
 
@@ -29,6 +31,7 @@ pub(super) struct Fields {
     city: String,
     latitude: String,
     longitude: String,
+    marks: MarksFields,
 }
 
 /// Whether a form corrects one photo or many.
@@ -88,6 +91,7 @@ impl Fields {
             city: field("city"),
             latitude: field("latitude"),
             longitude: field("longitude"),
+            marks: if scope == Scope::Many { MarksFields::read(get) } else { MarksFields::default() },
         }
     }
 
@@ -119,12 +123,13 @@ impl Fields {
         let typed = Correction::description(&self.description);
         let is_same = match &typed {
             Correction::Set(text) => description == Some(text),
-            Correction::Clear | Correction::Keep => description == Some(""),
+            Correction::Clear | Correction::Keep | Correction::Revert => description == Some(""),
         };
         Ok(PhotoEdit {
             description: if self.changes_description && !is_same { typed } else { Correction::Keep },
             time: self.time_edit()?,
             position: self.position()?,
+            marks: self.marks.edit()?,
         })
     }
 
@@ -177,6 +182,7 @@ impl Fields {
     ) -> Markup {
         let show = Show { fields: self, invalid };
         html! {
+            @if scope == Scope::Many { (self.marks.markup(&show)) }
             (show.description(scope))
             (show.times(scope))
             (show.places(cities))
@@ -205,11 +211,12 @@ pub(super) fn label_of(invalid: &Invalid) -> &'static str {
         "seconds" => "Seconds",
         "latitude" => "Latitude",
         "longitude" => "Longitude",
-        other => other,
+        other => marks_fields::label_of(other).unwrap_or(other),
     }
 }
 
-struct Show<'a> {
+/// The fields with the values and the problem that they show.
+pub(super) struct Show<'a> {
     fields: &'a Fields,
     invalid: Option<&'a Invalid>,
 }
@@ -234,7 +241,14 @@ impl Show<'_> {
     }
 
     /// A labelled field.
-    fn input(&self, name: &str, label: &str, value: &str, kind: &str, hint: Option<&str>) -> Markup {
+    pub(super) fn input(
+        &self,
+        name: &str,
+        label: &str,
+        value: &str,
+        kind: &str,
+        hint: Option<&str>,
+    ) -> Markup {
         let is_number = kind == "number";
         let is_time = kind == "datetime-local";
         let hint_id = hint.map(|_| format!("{name}-hint"));

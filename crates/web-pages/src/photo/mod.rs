@@ -8,6 +8,8 @@ mod delete;
 mod edit;
 mod edit_form;
 mod facts;
+mod marks;
+mod marks_fields;
 mod undo;
 mod view;
 
@@ -33,14 +35,9 @@ use crate::{
     messages::{self, message_with_link},
     origin::Origin,
     paths,
+    selection::{BULK_PATH, EDIT},
     session::Person,
 };
-
-/// The page that corrects many photos.
-pub(crate) const BULK_PATH: &str = "/photos/edit";
-
-/// The name of the field with the id of a correction.
-const EDIT: &str = "edit";
 
 /// Whether a path belongs to the pages of photos.
 pub(crate) fn is_path(path: &str) -> bool {
@@ -50,6 +47,7 @@ pub(crate) fn is_path(path: &str) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     Edit,
+    Marks,
     Undo,
     Delete,
 }
@@ -58,6 +56,7 @@ impl Purpose {
     const fn name(self) -> &'static str {
         match self {
             Self::Edit => "correct photos",
+            Self::Marks => "mark a photo",
             Self::Undo => "undo a correction",
             Self::Delete => "delete a photo",
         }
@@ -80,12 +79,13 @@ pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, addres
         ("", true, _) => show(site, parts, &opened).await,
         ("edit", true, _) => edit::show(site, parts, &opened).await,
         ("edit", _, true) => edit::submit(site, parts, body, address, &opened).await,
+        ("marks", _, true) => marks::submit(site, parts, body, address, &opened).await,
         ("undo", _, true) => undo::submit(site, parts, body, address, &opened).await,
         ("delete", _, true) => delete::submit(site, parts, body, address, &opened).await,
         // After a form was rejected, the address bar shows its path, so a browser may request the path by GET.
-        ("undo" | "delete", true, _) => lead_to_page(site, parts, &opened).await,
+        ("marks" | "undo" | "delete", true, _) => lead_to_page(site, parts, &opened).await,
         ("", ..) => Ok(method_not_allowed("GET, HEAD")),
-        ("edit" | "undo" | "delete", ..) => Ok(method_not_allowed("GET, HEAD, POST")),
+        ("edit" | "marks" | "undo" | "delete", ..) => Ok(method_not_allowed("GET, HEAD, POST")),
         _ => Ok(not_found()),
     };
     result.unwrap_or_else(|reply| reply)
@@ -120,6 +120,7 @@ async fn show(site: &Site, parts: &Parts, opened: &Opened) -> Result<Reply, Repl
     let request = view::Request {
         done: query.get("done").and_then(view::Done::parse),
         edit: query.get(EDIT).and_then(EditId::parse),
+        invalid: None,
     };
     view::page(site, &person, opened, &request).await
 }

@@ -1,13 +1,13 @@
 use std::net::IpAddr;
 
-use domain::{EditId, EditedField};
+use domain::{EditId, EditedField, PhotoEdit};
 use http::request::Parts;
 use http_server::{
     body::RequestBody,
     reply::{Reply, see_other},
 };
 use keys::FormSigner;
-use library::Lookup;
+use library::{Lookup, NewEdit};
 use maud::{Markup, html};
 
 use super::{EDIT, Opened, Purpose, no_photo, submission, view::Done, visible_image};
@@ -16,6 +16,10 @@ use crate::{Site, forms::csrf_field, messages, session::Person};
 /// The name of the field with the corrected field, or [`ALL`].
 const FIELD: &str = "field";
 const ALL: &str = "all";
+
+/// The fields that the corrections of a photo are undone in. Its marks stay.
+pub(super) const CORRECTED: [EditedField; 3] =
+    [EditedField::Description, EditedField::Time, EditedField::Place];
 
 /// What a button undoes.
 pub(super) enum Undone<'a> {
@@ -63,12 +67,16 @@ pub(super) async fn submit(
     } else {
         let field = form.get(FIELD).unwrap_or_default();
         let fields: Vec<EditedField> = match field {
-            ALL => EditedField::ALL.to_vec(),
+            ALL => CORRECTED.to_vec(),
             name => EditedField::from_name(name).into_iter().collect(),
         };
-        let reverted = site.library.catalogue.revert_photo(&person.caller(), &opened.id, &fields).await;
+        let id = site.library.catalogue.new_edit_id().map_err(|error| messages::unavailable(&error))?;
+        let (edit, change) = (NewEdit::by_person(id), PhotoEdit::reverting(&fields));
+        let images = vec![opened.id.clone()];
+        let reverted =
+            site.library.catalogue.edit_images(&person.caller(), images, edit, change, false).await;
         match reverted.map_err(|error| messages::unavailable(&error))? {
-            Lookup::Found(()) => {}
+            Lookup::Found(_) => {}
             Lookup::Foreign | Lookup::Missing => return Err(no_photo()),
         }
     }

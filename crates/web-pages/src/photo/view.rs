@@ -1,59 +1,92 @@
 //! The page of a photo.
 
-use domain::{Album, AlbumId, AlbumOrder, EditId, EditedField, Image, ImageId, Rendition};
+use domain::{Album, AlbumId, AlbumOrder, EditId, EditedField, Image, ImageId, Invalid, Keyword, Rendition};
 use http::StatusCode;
 use http_server::reply::Reply;
-use library::{EditableImage, ImageEdits, Lookup, PhotoContext};
+use library::{EditableImage, ImageEdits, Lookup, NameKind, PhotoContext};
 use maud::{Markup, html};
 
 use super::{
     Opened, delete,
     facts::{coordinates, wall_time, zone},
-    no_photo,
-    undo::{Undone, button},
+    marks, no_photo,
+    undo::{CORRECTED, Undone, button},
 };
 use crate::{
-    Site, assets::Asset, forms::csrf_field, layout::LibraryPage, map, messages, origin::Origin, paths,
-    pictures::picture_path, selection, session::Person,
+    Site,
+    assets::Asset,
+    forms::csrf_field,
+    layout::LibraryPage,
+    map,
+    marks::Mark,
+    messages,
+    origin::Origin,
+    paths,
+    pictures::picture_path,
+    selection::{self, sentence},
+    session::Person,
 };
 
 /// What a request asks the page to show.
+#[derive(Default)]
 pub(super) struct Request {
     /// The outcome of a form.
     pub(super) done: Option<Done>,
     /// The correction that the form made.
     pub(super) edit: Option<EditId>,
+    /// What is wrong with a form that was sent.
+    pub(super) invalid: Option<Invalid>,
 }
 
 /// The successful outcome of a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Done {
     Edited,
+    Marked(Mark),
+    Rated,
+    Keywords,
     Unchanged,
     Undone,
 }
 
 impl Done {
-    const ALL: [Self; 3] = [Self::Edited, Self::Unchanged, Self::Undone];
+    const OTHERS: [Self; 5] = [Self::Edited, Self::Rated, Self::Keywords, Self::Unchanged, Self::Undone];
 
     /// Its name in the query of the page.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Edited => "edited",
+            Self::Marked(mark) => mark.name(),
+            Self::Rated => "rated",
+            Self::Keywords => "keywords",
             Self::Unchanged => "unchanged",
             Self::Undone => "undone",
         }
     }
 
     pub(super) fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|done| done.name() == name)
+        let marked = Mark::parse(name).map(Self::Marked);
+        marked.or_else(|| Self::OTHERS.into_iter().find(|done| done.name() == name))
     }
 
-    const fn text(self) -> &'static str {
-        match self {
+    fn text(self) -> String {
+        let text = match self {
             Self::Edited => "The photo is corrected.",
+            Self::Marked(mark) => return sentence(mark.outcome()),
+            Self::Rated => "The rating is changed.",
+            Self::Keywords => "The keywords are changed.",
             Self::Unchanged => "Nothing changed: the photo has these values already.",
-            Self::Undone => "The correction is undone.",
+            Self::Undone => "The change is undone.",
+        };
+        text.to_owned()
+    }
+
+    /// What the button that undoes it refers to.
+    const fn object(self) -> Option<&'static str> {
+        match self {
+            Self::Edited => Some("the correction"),
+            Self::Marked(_) | Self::Rated | Self::Keywords => Some("the change"),
+            Self::Unchanged | Self::Undone => None,
         }
     }
 }
@@ -80,6 +113,7 @@ pub(super) async fn page(
     let (origin, order) = browsed(site, person, &opened.origin).await?;
     let own_albums = library.catalogue.all_albums(caller).await.map_err(unavailable)?;
     let context = library.catalogue.photo_context(caller, id, origin.album()).await.map_err(unavailable)?;
+    let known = library.catalogue.names(caller, NameKind::Keyword).await.map_err(unavailable)?;
     let view = View {
         site,
         person,
@@ -90,6 +124,7 @@ pub(super) async fn page(
         opened: &Opened { id: id.clone(), origin },
         order,
         own_albums: &own_albums,
+        keywords: &known,
     };
     let title = view.title();
     let page = LibraryPage {
@@ -100,7 +135,8 @@ pub(super) async fn page(
         // The links repeat the origin of the request.
         can_compress: false,
     };
-    Ok(page.framed(StatusCode::OK, &person.header(site, &view.opened.page()), &view.main(request)))
+    let status = if request.invalid.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    Ok(page.framed(status, &person.header(site, &view.opened.page()), &view.main(request)))
 }
 
 /// The origin, and the order of its photos. If the person does not have the album, the origin is the timeline.
@@ -125,6 +161,8 @@ struct View<'a> {
     order: AlbumOrder,
     /// The albums of the person, the newest first.
     own_albums: &'a [Album],
+    /// Keywords of the person, that of the newest photo first.
+    keywords: &'a [String],
 }
 
 impl View<'_> {
@@ -160,6 +198,10 @@ impl View<'_> {
             main #content .photo data-id=(image.id) data-v=(image.picture_version) {
                 h1.unseen { "Photo, " (self.title()) }
                 @if let Some(done) = request.done { (self.notice(done, request.edit.as_ref())) }
+                @if let Some(invalid) = &request.invalid {
+                    @let reason = sentence(&format!("{} {}", invalid.field, invalid.reason));
+                    div.notice.warn role="alert" { p { "Nothing was changed. " (reason) } }
+                }
                 div.stage {
                     figure #viewer {
                         a href=(picture_path(image, Rendition::Full)) {
@@ -177,21 +219,36 @@ impl View<'_> {
                         a.button.quiet href=(self.opened.action("edit")) { "Edit" }
                         (delete::form(self.site, self.person, self.opened))
                     }
+                    (self.marks())
                     (self.about())
                 }
             }
         }
     }
 
+    fn marks(&self) -> Markup {
+        let of_file = html! {
+            @for field in [EditedField::Favorite, EditedField::Rating, EditedField::Archived] { (self.edited(field)) }
+        };
+        marks::forms(self.site, self.person, self.opened, &self.values.marks, &of_file)
+    }
+
+    fn keywords(&self) -> Markup {
+        html! {
+            (marks::keywords(self.site, self.person, self.opened, &self.values.marks.keywords, self.keywords))
+            (self.edited(EditedField::Keywords))
+        }
+    }
+
     fn notice(&self, done: Done, edit: Option<&EditId>) -> Markup {
         // Only the last correction can be undone as a whole.
         let last = self.edits.and_then(|edits| edits.last.as_ref());
-        let undone = edit.filter(|edit| done == Done::Edited && Some(*edit) == last);
+        let undone = done.object().zip(edit.filter(|edit| Some(*edit) == last));
         html! {
             div.notice role="status" {
                 p { (done.text()) }
-                @if let Some(edit) = undone {
-                    (button(&self.site.forms, self.person, self.opened, &Undone::Edit(edit), "Undo", "the correction"))
+                @if let Some((object, edit)) = undone {
+                    (button(&self.site.forms, self.person, self.opened, &Undone::Edit(edit), "Undo", object))
                 }
             }
         }
@@ -249,6 +306,8 @@ impl View<'_> {
                     dt { "File" }
                     dd { (name) }
                 }
+                dt { "Keywords" }
+                dd { (self.keywords()) }
                 dt { "Albums" }
                 dd { (self.albums()) }
                 @if let Some(text) = &image.text {
@@ -315,7 +374,8 @@ impl View<'_> {
         self.edits.is_some_and(|edits| edits.fields.contains(&field))
     }
 
-    /// What the file says about a corrected field, with a button that restores the value of the file.
+    /// What the file says about a corrected field, with a button that restores the value of the file. Nothing for a mark that
+    /// the file does not have.
     fn edited(&self, field: EditedField) -> Markup {
         let Some(edits) = self.edits.filter(|edits| edits.fields.contains(&field)) else { return html! {} };
         let file = &edits.of_file;
@@ -327,10 +387,26 @@ impl View<'_> {
                 ("the place", file.place.clone().or_else(|| file.position.map(coordinates)))
             }
             EditedField::Description => ("the description", file.description.clone()),
+            EditedField::Favorite => ("the favourite", file.marks.favorite.then(|| "a favourite".to_owned())),
+            EditedField::Rating => {
+                ("the rating", file.marks.rating.map(|rating| marks::stars_text(rating.stars())))
+            }
+            EditedField::Keywords => {
+                let keywords: Vec<&str> = file.marks.keywords.iter().map(Keyword::as_str).collect();
+                ("the keywords", (!keywords.is_empty()).then(|| keywords.join(", ")))
+            }
+            EditedField::Archived => ("the archive", file.marks.archived.then(|| "archived".to_owned())),
         };
+        let is_mark = !CORRECTED.contains(&field);
+        if is_mark && original.is_none() {
+            return html! {};
+        }
         html! {
             div.edited {
-                span.facts { "Corrected. In the file: " (original.as_deref().unwrap_or("none")) }
+                span.facts {
+                    @if !is_mark { "Corrected. " }
+                    "In the file: " (original.as_deref().unwrap_or("none"))
+                }
                 " "
                 (button(&self.site.forms, self.person, self.opened, &Undone::Field(Some(field)), "Undo", object))
             }
@@ -339,14 +415,16 @@ impl View<'_> {
 
     fn undo_all(&self) -> Markup {
         match self.edits {
-            Some(edits) if edits.fields.len() > 1 => button(
-                &self.site.forms,
-                self.person,
-                self.opened,
-                &Undone::Field(None),
-                "Undo all corrections",
-                "of this photo",
-            ),
+            Some(edits) if edits.fields.iter().filter(|field| CORRECTED.contains(field)).count() > 1 => {
+                button(
+                    &self.site.forms,
+                    self.person,
+                    self.opened,
+                    &Undone::Field(None),
+                    "Undo all corrections",
+                    "of this photo",
+                )
+            }
             _ => html! {},
         }
     }

@@ -1,6 +1,6 @@
 //! The query of the search page.
 
-use domain::{Circle, DateRange, QueryText, Timestamp};
+use domain::{Circle, DateRange, Keyword, QueryText, Timestamp};
 use http_server::Query;
 use library::{FoundCity, Library, MatchBy};
 use url::form_urlencoded;
@@ -24,6 +24,11 @@ pub(super) struct Filters {
     pub(super) from: Option<String>,
     /// The last day.
     pub(super) to: Option<String>,
+    pub(super) keyword: Option<String>,
+    /// Only favourites.
+    pub(super) is_favorite: bool,
+    /// Only archived photos, or only others.
+    pub(super) archived: Option<bool>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -50,6 +55,11 @@ impl SearchPage {
     }
 }
 
+pub(super) const FAVORITE: &str = "favorite";
+pub(super) const ARCHIVED: &str = "archived";
+pub(super) const YES: &str = "yes";
+pub(super) const NO: &str = "no";
+
 /// The names of the ways to match in addresses.
 const BY: [(MatchBy, &str); 2] = [(MatchBy::Words, "words"), (MatchBy::Look, "look")];
 
@@ -69,6 +79,13 @@ impl Filters {
             camera: text("camera"),
             from: text("from"),
             to: text("to"),
+            keyword: text("keyword"),
+            is_favorite: query.get(FAVORITE) == Some(YES),
+            archived: match query.get(ARCHIVED) {
+                Some(YES) => Some(true),
+                Some(NO) => Some(false),
+                _ => None,
+            },
         }
     }
 
@@ -77,7 +94,13 @@ impl Filters {
     }
 
     pub(super) fn has_filter(&self) -> bool {
-        [&self.place, &self.camera, &self.from, &self.to].iter().any(|filter| filter.is_some())
+        let texts = [&self.place, &self.camera, &self.from, &self.to, &self.keyword];
+        texts.iter().any(|filter| filter.is_some()) || self.is_favorite || self.archived.is_some()
+    }
+
+    /// Whether it lists all favourites and nothing else.
+    pub(super) fn are_favorites(&self) -> bool {
+        *self == Self { is_favorite: true, ..Self::default() }
     }
 
     /// The address of the first page of this search.
@@ -91,12 +114,23 @@ impl Filters {
         if !self.query.is_empty() {
             query.append_pair("q", &self.query);
         }
-        let filters =
-            [("place", &self.place), ("camera", &self.camera), ("from", &self.from), ("to", &self.to)];
+        let filters = [
+            ("place", &self.place),
+            ("camera", &self.camera),
+            ("from", &self.from),
+            ("to", &self.to),
+            ("keyword", &self.keyword),
+        ];
         for (name, value) in filters {
             if let Some(value) = value {
                 query.append_pair(name, value);
             }
+        }
+        if self.is_favorite {
+            query.append_pair(FAVORITE, YES);
+        }
+        if let Some(archived) = self.archived {
+            query.append_pair(ARCHIVED, if archived { YES } else { NO });
         }
         if let Some(by) = name_of(self.by) {
             query.append_pair("by", by);
@@ -132,6 +166,16 @@ impl Filters {
             (None, None) => None,
         };
         chips.extend(days.map(|days| (days, Self { from: None, to: None, ..self.clone() }.path())));
+        if let Some(keyword) = &self.keyword {
+            chips.push((format!("Keyword {keyword}"), Self { keyword: None, ..self.clone() }.path()));
+        }
+        if self.is_favorite {
+            chips.push(("Favourites".to_owned(), Self { is_favorite: false, ..self.clone() }.path()));
+        }
+        if let Some(archived) = self.archived {
+            let label = if archived { "Archived" } else { "Not archived" };
+            chips.push((label.to_owned(), Self { archived: None, ..self.clone() }.path()));
+        }
         let by = match self.by {
             MatchBy::All => None,
             MatchBy::Words => Some("By words only"),
@@ -153,6 +197,15 @@ impl Filters {
                 _ => "A day is written as year, month and day, such as 2024-07-31.".to_owned(),
             }
         })
+    }
+
+    /// The keyword.
+    ///
+    /// # Errors
+    /// A sentence for the person.
+    pub(super) fn keyword(&self) -> Result<Option<Keyword>, String> {
+        let parsed = self.keyword.as_deref().map(Keyword::parse).transpose();
+        parsed.map_err(|invalid| format!("Each keyword {}.", invalid.reason))
     }
 
     /// The words.
@@ -192,11 +245,14 @@ mod tests {
             "/search?q=red+car",
             "/search?q=a%26b&place=Lisbon%2C+Portugal&camera=Canon+EOS+R5&from=2024-01-01&to=2024-12-31",
             "/search?q=red&by=look",
+            "/search?q=red&keyword=red+sea&favorite=yes&archived=no&by=look",
+            "/search?archived=yes",
             "/search?camera=Pixel+8&by=words",
         ] {
             assert_eq!(filters(path.strip_prefix("/search").unwrap().trim_start_matches('?')).path(), path);
         }
-        assert!(filters("q=+&place=&camera=+&from=&to=&by=").is_empty());
+        assert!(filters("q=+&place=&camera=+&from=&to=&keyword=+&favorite=no&archived=&by=").is_empty());
+        assert_eq!(filters("favorite=yes").path(), paths::FAVORITES);
         assert_eq!(filters("by=smell").by, MatchBy::All);
     }
 
@@ -220,6 +276,14 @@ mod tests {
             ("Taken with Pixel 8", "/search?q=sea&place=Lisbon&from=2024-01-01&by=words"),
             ("From 2024-01-01", "/search?q=sea&place=Lisbon&camera=Pixel+8&by=words"),
             ("By words only", "/search?q=sea&place=Lisbon&camera=Pixel+8&from=2024-01-01"),
+        ];
+        let expected = expected.map(|(label, path)| (label.to_owned(), path.to_owned()));
+        assert_eq!(chips, expected);
+        let chips = filters("keyword=sea&favorite=yes&archived=no").chips();
+        let expected = [
+            ("Keyword sea", "/search?favorite=yes&archived=no"),
+            ("Favourites", "/search?keyword=sea&archived=no"),
+            ("Not archived", "/search?keyword=sea&favorite=yes"),
         ];
         let expected = expected.map(|(label, path)| (label.to_owned(), path.to_owned()));
         assert_eq!(chips, expected);

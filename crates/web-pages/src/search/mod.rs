@@ -3,27 +3,28 @@
 mod filters;
 mod suggestions;
 
-use domain::{DateRange, Filter, Limit, QueryText, Timestamp};
+use domain::{DateRange, Filter, Keyword, Limit, QueryText, Timestamp};
 use http::{Method, StatusCode, request::Parts};
 use http_server::{
     Query,
     reply::{Reply, method_not_allowed},
 };
-use library::{FoundCity, Hit, MatchBy, MonthTotal, SearchError, StorageError};
+use library::{FoundCity, Hit, MatchBy, MonthTotal, NameKind, SearchError, StorageError};
 use maud::{Markup, html};
 
 use crate::{
     Site,
     assets::Asset,
-    forms::csrf_field,
-    layout::{LibraryPage, LibraryTab},
+    forms::{csrf_field, datalist},
+    layout::{Icon, LibraryPage, LibraryTab, empty_state},
+    marks::Mark,
     messages,
     origin::Origin,
     paths, selection,
     session::Person,
     tiles::{Tile, tiles},
 };
-use filters::{Filters, SearchPage};
+use filters::{ARCHIVED, FAVORITE, Filters, NO, SearchPage, YES};
 use suggestions::{Meaning, camera_of, cameras_with, day_of, suggestions};
 
 /// Photos of a page.
@@ -41,6 +42,11 @@ const MAX_CITIES: usize = 3;
 
 /// Maximum number of cities whose photos are looked up for suggestions.
 const MAX_LOOKED_UP: usize = 20;
+
+/// The search for photos with a keyword.
+pub(crate) fn with_keyword(keyword: &Keyword) -> String {
+    Filters { keyword: Some(keyword.as_str().to_owned()), ..Filters::default() }.path()
+}
 
 /// Handles a request to `/search`.
 pub(crate) async fn handle(site: &Site, parts: &Parts) -> Reply {
@@ -82,13 +88,18 @@ impl Results {
 struct Choices {
     /// The cameras of the person, that of the newest photo first.
     cameras: Vec<String>,
+    /// The keywords of the person, that of the newest photo first.
+    keywords: Vec<String>,
     has_model: bool,
 }
 
 async fn page(site: &Site, person: &Person, filters: &Filters, shown: SearchPage) -> Result<Reply, Reply> {
     let unavailable = |error: StorageError| messages::unavailable(&error);
+    let caller = person.caller();
+    let names = |kind| site.library.catalogue.names(&caller, kind);
     let choices = Choices {
-        cameras: site.library.catalogue.cameras(&person.caller()).await.map_err(unavailable)?,
+        cameras: names(NameKind::Camera).await.map_err(unavailable)?,
+        keywords: names(NameKind::Keyword).await.map_err(unavailable)?,
         has_model: site.library.indexer.has_vision_model().await,
     };
     let results = if filters.is_empty() {
@@ -116,9 +127,19 @@ async fn page(site: &Site, person: &Person, filters: &Filters, shown: SearchPage
         }
         @if results.hits.is_empty() {
             @if filters.is_empty() {
-                p.lead { "Search for what photos show, text in them, descriptions, places and file names." }
+                (empty_state(Icon::Search, "Search for what photos show, text in them, descriptions, places and file names.", &html! {
+                    p { "For example: a dog on a beach, a word on a sign, or a city and a year, such as Lisbon 2023." }
+                }))
+            } @else if filters.are_favorites() {
+                (empty_state(Icon::Heart, "There are no favourites yet.", &html! {
+                    p { "To add one, open a photo and choose the heart, or select photos and choose Favourite." }
+                    p { a.button href="/" { "Go to the timeline" } }
+                }))
             } @else if results.problem.is_none() && shown == SearchPage::First {
-                p.lead { "No photos match." }
+                (empty_state(Icon::Search, "No photos match.", &html! {
+                    p { "Use other or fewer words" @if filters.has_filter() { ", or remove a filter" } "." }
+                    p { a.button.quiet href=(paths::SEARCH) { "New search" } }
+                }))
             } @else if results.problem.is_none() {
                 p.lead { "No more photos match." }
             }
@@ -127,9 +148,14 @@ async fn page(site: &Site, person: &Person, filters: &Filters, shown: SearchPage
         }
         (pages(filters, &results))
     };
+    let (title, tab) = if filters.are_favorites() {
+        ("Favourites", LibraryTab::Favorites)
+    } else {
+        ("Search", LibraryTab::Search)
+    };
     let frame = LibraryPage {
-        title: "Search",
-        tab: Some(LibraryTab::Search),
+        title,
+        tab: Some(tab),
         shows_heading: false,
         scripts: &[Asset::Library],
         // The page repeats the query beside the token of its form.
@@ -162,14 +188,26 @@ async fn search(
             }
         },
     };
-    let camera = match &filters.camera {
+    let cameras = match &filters.camera {
         None => None,
         Some(typed) => match camera_of(typed, &choices.cameras) {
-            Some(camera) => Some(camera.clone()),
+            Some(camera) => Some(vec![camera.clone()]),
             None => return Ok(Results::problem(format!("You have no photos of a camera named “{typed}”."))),
         },
     };
-    let filter = Filter { circle, camera, range, ..Filter::default() };
+    let keyword = match filters.keyword() {
+        Ok(keyword) => keyword,
+        Err(problem) => return Ok(Results::problem(problem)),
+    };
+    let filter = Filter {
+        circle,
+        cameras,
+        range,
+        keyword,
+        favorite: filters.is_favorite.then_some(true),
+        archived: filters.archived,
+        ..Filter::default()
+    };
     match filters.text() {
         Ok(None) => newest(site, person, filter, shown).await,
         Ok(Some(_)) if filters.by == MatchBy::Look && !choices.has_model => Ok(Results::problem(NO_LOOK)),
@@ -330,23 +368,59 @@ fn form(filters: &Filters, choices: &Choices) -> Markup {
                     autofocus[filters.is_empty()];
                 button type="submit" { "Search" }
             }
-            details open[filters.has_filter() || filters.by != MatchBy::All] {
+            details open[!filters.are_favorites() && (filters.has_filter() || filters.by != MatchBy::All)] {
                 summary { "Filters" }
                 div.inline {
-                    label for="place" { "City" }
-                    input #place type="text" name="place" value=[filters.place.as_deref()] maxlength="200" autocomplete="off";
-                    label for="camera" { "Camera" }
-                    input #camera type="text" name="camera" value=[filters.camera.as_deref()] list="cameras" maxlength="500" autocomplete="off";
-                    datalist #cameras {
-                        @for camera in choices.cameras.iter().take(LISTED_CAMERAS) { option value=(camera); }
+                    div.pair {
+                        label for="place" { "City" }
+                        input #place type="text" name="place" value=[filters.place.as_deref()] maxlength="200" autocomplete="off";
                     }
-                    label for="from" { "From" }
-                    input #from type="date" name="from" value=[filters.from.as_deref()];
-                    label for="to" { "To" }
-                    input #to type="date" name="to" value=[filters.to.as_deref()];
+                    div.pair {
+                        label for="camera" { "Camera" }
+                        input #camera type="text" name="camera" value=[filters.camera.as_deref()] list="cameras" maxlength="500" autocomplete="off";
+                        (datalist("cameras", choices.cameras.iter().take(LISTED_CAMERAS)))
+                    }
+                    div.pair {
+                        label for="keyword" { "Keyword" }
+                        input #keyword type="text" name="keyword" value=[filters.keyword.as_deref()] list="keywords" maxlength="100" autocomplete="off";
+                        (datalist("keywords", &choices.keywords))
+                    }
+                    div.pair {
+                        label for="from" { "From" }
+                        input #from type="date" name="from" value=[filters.from.as_deref()];
+                    }
+                    div.pair {
+                        label for="to" { "To" }
+                        input #to type="date" name="to" value=[filters.to.as_deref()];
+                    }
+                    (marks(filters))
                 }
                 (channels(filters.by, choices.has_model))
             }
+        }
+    }
+}
+
+/// The choices by favourites and by the archive.
+fn marks(filters: &Filters) -> Markup {
+    let archived = filters.archived;
+    let choices = [
+        (None, "", "With the archive"),
+        (Some(false), NO, "Without the archive"),
+        (Some(true), YES, "Only the archive"),
+    ];
+    html! {
+        div.pair {
+            label for="archived" { "Archive" }
+            select #archived name=(ARCHIVED) {
+                @for (choice, value, label) in choices {
+                    option value=(value) selected[choice == archived] { (label) }
+                }
+            }
+        }
+        label.check {
+            input type="checkbox" name=(FAVORITE) value=(YES) checked[filters.is_favorite];
+            span { "Only favourites" }
         }
     }
 }
@@ -398,7 +472,7 @@ fn grid(site: &Site, person: &Person, filters: &Filters, results: &Results, here
             (csrf_field(&site.forms, &person.token_parts(selection::PATH)))
             input type="hidden" name="return_to" value=(here);
             (tiles(results.hits.iter().map(|hit| tile(filters, hit)), 0))
-            (selection::actions())
+            (selection::actions(&[Mark::favorite(!filters.is_favorite), Mark::archived(filters.archived != Some(true))]))
         }
     }
 }

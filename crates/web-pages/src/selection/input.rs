@@ -22,6 +22,8 @@ pub(crate) struct Input {
     pub(crate) title: Option<String>,
     /// The time of the deletion that is undone.
     pub(crate) at: Option<i64>,
+    /// The change of marks that is undone.
+    pub(crate) edit: Option<String>,
     /// The page that shows the form.
     #[serde(skip)]
     pub(crate) return_to: Option<String>,

@@ -8,13 +8,16 @@ mod steps;
 
 use std::net::IpAddr;
 
+use domain::EditId;
 use http::{Method, StatusCode, request::Parts};
 use http_server::{
     body::{BodyKind, MAX_BODY_BYTES, ReadBodyError, RequestBody},
     reply::{Reply, error, json, method_not_allowed, not_found, see_other},
 };
 use maud::{Markup, html};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
+use tracing::Instrument as _;
 use web_auth::{is_same_origin, security_log};
 
 use crate::{
@@ -22,12 +25,13 @@ use crate::{
     form_rejected::form_rejected,
     forms::FormError,
     layout::Link,
+    marks::Mark,
     messages::{self, message_with_link, unauthorized},
     return_to::ReturnTo,
     session::Person,
 };
 pub(crate) use input::Input;
-use perform::{Action, Refusal};
+use perform::{Action, Done, Refusal};
 pub(crate) use steps::{nothing_selected, photos, selected};
 
 /// The path of the form with the selected photos; also the purpose that its token is bound to.
@@ -36,15 +40,60 @@ pub(crate) const PATH: &str = "/web/selection";
 const COUNT_PATH: &str = "/web/selection/count";
 const ALBUMS_PATH: &str = "/web/albums";
 
-/// The buttons of a form with selected photos.
-pub(crate) fn actions() -> Markup {
+/// The page that edits many photos.
+pub(crate) const BULK_PATH: &str = "/photos/edit";
+
+/// The name of the field with the id of an edit.
+pub(crate) const EDIT: &str = "edit";
+
+pub(crate) const RETURN_TO: &str = "return_to";
+pub(crate) const MARK: &str = "mark";
+
+/// The page with the outcome of an edit: the numbers of photos that changed and of those that could not be changed, and the mark
+/// that was changed, if it was one by itself.
+pub(crate) fn changed_many(
+    edit: &str,
+    (changed, refused): (u32, u32),
+    mark: Option<Mark>,
+    return_to: &ReturnTo,
+) -> String {
+    let mark = mark.map(|mark| format!("&{MARK}={}", mark.name())).unwrap_or_default();
+    let return_to = in_query(return_to);
+    format!("{BULK_PATH}?{EDIT}={edit}&changed={changed}&refused={refused}{mark}&{RETURN_TO}={return_to}")
+}
+
+pub(crate) fn in_query(return_to: &ReturnTo) -> String {
+    utf8_percent_encode(return_to.as_str(), NON_ALPHANUMERIC).to_string()
+}
+
+/// Undoes an edit of any number of photos; returns how many changed.
+pub(crate) async fn undo_edit(site: &Site, person: &Person, edit: &EditId) -> Result<u64, Reply> {
+    let (library, caller, edit) = (site.library.clone(), person.caller(), edit.clone());
+    // In a task of its own, which continues if the browser closes the connection.
+    let undo = async move { library.catalogue.undo_edit(&caller, &edit).await };
+    match tokio::spawn(undo.in_current_span()).await {
+        Ok(undone) => undone.map_err(|error| messages::unavailable(&error)),
+        Err(error) => Err(messages::unavailable(&error)),
+    }
+}
+
+/// The buttons of a form with selected photos, with those that change these marks.
+pub(crate) fn actions(marks: &[Mark]) -> Markup {
     html! {
         div.actions {
             button.danger type="submit" name="action" value="delete" { "Delete" }
             button.quiet type="submit" formaction="/photos/edit" { "Edit" }
+            (mark_buttons(marks))
             label { "Album " input type="text" name="title" maxlength="100" placeholder="New album"; }
             button.quiet type="submit" name="action" value="add_to_album" { "Add to album" }
         }
+    }
+}
+
+/// The buttons of a form with selected photos that change marks.
+pub(crate) fn mark_buttons(marks: &[Mark]) -> Markup {
+    html! {
+        @for mark in marks { button.quiet type="submit" name="action" value=(mark.name()) { (mark.label()) } }
     }
 }
 
@@ -168,7 +217,11 @@ async fn run_form(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr
     let bad_request = |text: &str| refused(StatusCode::BAD_REQUEST, text);
     let Ok(selection) = input.selection() else { return Ok(nothing_selected(site, &person, &input)) };
     let action = Action::of(&input).map_err(|invalid| bad_request(&invalid.to_string()))?;
+    let mark = action.mark();
     match action.run(&site.library, person.caller(), selection).await {
+        Ok(Done { edit: Some(edit), count, .. }) => {
+            Ok(see_other(&changed_many(&edit, (count, 0), mark, &back)))
+        }
         Ok(_) => Ok(see_other(back.as_str())),
         Err(Refusal::Storage(error)) => Err(unavailable(error)),
         Err(Refusal::Unavailable(error)) => Err(messages::unavailable(&error)),

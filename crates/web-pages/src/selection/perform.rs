@@ -1,11 +1,12 @@
 //! Carries out what was asked for selected photos.
 
-use domain::{AlbumTitle, Invalid, Selection, Timestamp};
-use library::{AlbumWrite, Caller, Library, StorageError, Unavailable};
+use domain::{AlbumTitle, EditId, Invalid, Selection, Timestamp};
+use library::{AlbumWrite, Caller, EditError, Library, NewEdit, StorageError, Unavailable};
 use serde::Serialize;
 use tracing::Instrument as _;
 
 use super::input::Input;
+use crate::marks::Mark;
 
 /// What a person does with selected photos.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub(super) enum Action {
     DeleteForever,
     AddToAlbum(Target),
     RemoveFromAlbum(String),
+    Mark(Mark),
+    UndoMark(EditId),
 }
 
 /// The album that photos are added to.
@@ -34,18 +37,25 @@ pub(super) struct AlbumName {
 #[derive(Debug, Serialize)]
 pub(super) struct Done {
     /// Number of photos that changed.
-    count: u32,
+    pub(super) count: u32,
     /// The time of a deletion.
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<i64>,
     /// The album that the photos were added to.
     #[serde(skip_serializing_if = "Option::is_none")]
     album: Option<AlbumName>,
+    /// The id of the change of marks, to undo it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) edit: Option<String>,
 }
 
 impl Done {
     fn count(count: u32) -> Self {
-        Self { count, at: None, album: None }
+        Self { count, at: None, album: None, edit: None }
+    }
+
+    fn count_of(count: u64) -> Self {
+        Self::count(u32::try_from(count).unwrap_or(u32::MAX))
     }
 }
 
@@ -64,6 +74,15 @@ pub(super) enum Refusal {
     Unavailable(#[from] Unavailable),
 }
 
+impl From<EditError> for Refusal {
+    fn from(error: EditError) -> Self {
+        match error {
+            EditError::Invalid(invalid) => invalid.into(),
+            EditError::Unavailable(unavailable) => unavailable.into(),
+        }
+    }
+}
+
 impl Action {
     /// The action of a request.
     ///
@@ -80,11 +99,17 @@ impl Action {
                 Some(title) => Target::New(AlbumTitle::parse(title)?),
                 None => Target::Album(album()?),
             }),
-            _ => {
-                let actions = "delete, restore, delete_forever, add_to_album or remove_from_album";
-                return Err(Invalid::new("action", format!("must be {actions}")));
+            "undo" => {
+                let edit = input.edit.clone().and_then(EditId::parse);
+                Self::UndoMark(edit.ok_or_else(|| Invalid::new("edit", "is not the id of a change"))?)
             }
+            name => Self::Mark(Mark::parse(name).ok_or_else(|| Invalid::new("action", "is unknown"))?),
         })
+    }
+
+    /// The mark that it changes.
+    pub(super) const fn mark(&self) -> Option<Mark> {
+        if let Self::Mark(mark) = self { Some(*mark) } else { None }
     }
 
     /// Runs the action to its end, also if the sender of the request does not wait for it.
@@ -124,6 +149,13 @@ impl Action {
                 removed.map(Done::count).ok_or(Refusal::NoAlbum)
             }
             Self::AddToAlbum(target) => add(library, caller, selection, target).await,
+            Self::Mark(mark) => {
+                let id = library.catalogue.new_edit_id()?;
+                let edit = NewEdit::by_person(id.clone());
+                let totals = library.catalogue.edit_photos(caller, selection, edit, mark.edit()).await?;
+                Ok(Done { edit: Some(id.to_string()), ..Done::count_of(totals.changed) })
+            }
+            Self::UndoMark(edit) => Ok(Done::count_of(library.catalogue.undo_edit(caller, edit).await?)),
         }
     }
 }

@@ -60,7 +60,11 @@ impl Figures {
         )?;
         self.gauges(
             ("photos_cache_bytes", "Memory of a cache.", "cache"),
-            [("renditions", renditions.bytes), ("embeddings", library.catalogue.embeddings_bytes() as u64)],
+            [
+                ("renditions", renditions.bytes),
+                ("views", library.catalogue.view_cache_bytes()),
+                ("embeddings", library.catalogue.embeddings_bytes() as u64),
+            ],
         )?;
         let name = "photos_rendition_cache_requests_total";
         let look_ups = IntCounterVec::new(Opts::new(name, "Look-ups of renditions in memory."), &["result"])?;

@@ -91,7 +91,7 @@ proptest! {
 
     #[test]
     fn strength_is_between_0_and_1(text in any_text(), other in any_text(), query in any_text()) {
-        let fields = Fields { description: Some(&text), ocr_text: Some(&other), place: Some(&query), file_name: None };
+        let fields = Fields { description: Some(&text), ocr_text: Some(&other), place: Some(&query), ..Fields::default() };
         if let Some(score) = exact(&query).score(&fields) {
             prop_assert!(0.0 < score.strength && score.strength <= 1.0);
         }

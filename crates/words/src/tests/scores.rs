@@ -34,6 +34,7 @@ fn tier_depends_on_the_fields_of_the_words() {
         ocr_text: Some(ocr_text),
         place: Some(place),
         file_name: Some(file_name),
+        keywords: None,
     };
     check("red car", all("a red car", "", "", ""), Some(Tier::AllInContent));
     check("red car", all("red", "CAR", "", ""), Some(Tier::AllInContent));
@@ -93,6 +94,7 @@ fn passage_is_cut_around_the_matching_words() {
         ocr_text: Some("NO ENTRY\nCANAL STREET"),
         place: Some("Lisbon"),
         file_name: Some("lisbon.jpg"),
+        keywords: None,
     };
     assert_eq!(
         passage("canal", fields).as_deref(),

@@ -106,6 +106,10 @@ async function focusAt({ place, contrast }) {
   const faults = window.faultsOfOutline(focused, contrast);
   const { top, bottom } = focused.getBoundingClientRect();
   const isInSight = top > -1 && bottom < window.innerHeight + 1;
+  const { left, width } = focused.getBoundingClientRect();
+  const header = document.querySelector('.top');
+  const isCovered = !header.contains(focused) && header.contains(document.elementFromPoint(left + width / 2, top + 2));
+  if (isCovered) faults.push(`${window.named(focused)} is covered by the header`);
   if (!isInSight) faults.push(`${window.named(focused)} is out of sight: ${top} to ${bottom} of ${window.innerHeight} px`);
   return faults;
 }

@@ -105,17 +105,17 @@ export class Page {
       };
       if (!grid.classList.contains('placed')) return false;
       const tiles = [...grid.querySelectorAll('li')].filter(inSight);
-      const place = JSON.stringify([scrollY, grid.style.height, location.search]);
+      const place = JSON.stringify([innerWidth, scrollY, grid.style.height, location.search]);
       const isSame = place === window.lastPlace;
       window.lastPlace = place;
       return isSame && tiles.length > 0 && tiles.every((tile) => tile.querySelector('img').naturalWidth > 0);
     }, undefined, { polling: 250 });
   }
 
-  /** The first photo that is not hidden by the pinned heading: its id and its position. */
+  /** The first photo that is not hidden by the header and the pinned heading: its id and its position. */
   first() {
     return this.page.evaluate(() => {
-      const room = document.querySelector('.month > h2').offsetHeight;
+      const room = document.querySelector('.top').offsetHeight + document.querySelector('.month > h2').offsetHeight;
       const tiles = [...document.querySelectorAll('#timeline li')].map((tile) => ({ tile, box: tile.getBoundingClientRect() }));
       const shown = tiles.filter(({ box }) => box.bottom > room + 1);
       shown.sort((a, b) => a.box.top - b.box.top || a.box.left - b.box.left);

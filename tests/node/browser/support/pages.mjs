@@ -119,7 +119,11 @@ export function accountPage(page) {
       await openConfirmation(everywhere);
       return press(page, everywhere);
     },
-    signOut: () => press(page, button('/sign-out')),
+    async signOut() {
+      const menu = page.locator('.menu');
+      await menu.locator('summary').click();
+      return press(page, menu.getByRole('button', { name: 'Sign out' }));
+    },
   };
 }
 

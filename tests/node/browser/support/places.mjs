@@ -23,12 +23,14 @@ const sidecar = ({ at, place }) => `<x:xmpmeta xmlns:x="adobe:ns:meta/">
 /** A time on 14 July 2024. */
 export const minute = (number) => new Date(Date.UTC(2024, 6, 14, 0, number)).toISOString().replace('.000', '');
 
-/** Imports photos. Each has a time `at`, and perhaps a place: a latitude and a longitude. */
+/**
+ * Imports photos. Each has a time `at`, and perhaps a place: a latitude and a longitude. Photos of one time are the same photo.
+ */
 export async function importPhotos(service, person, photos) {
   const folder = await mkdtemp(join(tmpdir(), 'photo-places-'));
   try {
     for (const [index, photo] of photos.entries()) {
-      await writeFile(join(folder, `p${index}.png`), png(index, 60, 45));
+      await writeFile(join(folder, `p${index}.png`), png(Date.parse(photo.at) / 1000, 60, 45));
       await writeFile(join(folder, `p${index}.png.xmp`), sidecar(photo));
     }
     await service.run(['import', person.email, folder]);

@@ -13,10 +13,16 @@ const START_TIMEOUT_MS = 2 * 60_000;
 /** The password of every test account. */
 export const PASSWORD = 'a password of the tests';
 
-/** The caller's environment without its PHOTOS_ settings, and with OCR off, because OCR would slow the browser down. */
+/**
+ * The caller's environment without its PHOTOS_ settings, with links on the consent page, and with OCR off, because OCR would slow
+ * the browser down.
+ */
 const environment = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PHOTOS_'))),
   PHOTOS_OCR_LANGUAGES: 'off',
+  PHOTOS_POLICY_URL: 'https://photos.example/privacy',
+  PHOTOS_TERMS_URL: 'https://photos.example/terms',
+  PHOTOS_SUPPORT_URL: 'https://photos.example/help',
 };
 
 export class Service {

@@ -151,7 +151,7 @@ async function atProblems(visit, person) {
 
 /** Opens the steps for every platform. */
 const openSteps = (page) =>
-  page.locator('details:not(.ask)').evaluateAll((steps) => steps.forEach((step) => (step.open = true)));
+  page.locator('main details:not(.ask)').evaluateAll((steps) => steps.forEach((step) => (step.open = true)));
 
 /** The name of each state, and the steps to it with a new account. The states of the set-up page use a service without one. */
 const states = {
@@ -219,6 +219,18 @@ const states = {
     });
     await visit.page.getByText('The photo is corrected.').waitFor();
   },
+  'photo-marked': async (visit, person) => {
+    await atPhoto(visit, person);
+    const { page } = visit;
+    await page.locator('#favorite').click();
+    await page.locator('#favorite[aria-pressed="true"]').waitFor();
+    await page.locator('#rating-4').click();
+    await page.locator('#rating-0').waitFor();
+    await page.locator('#add').fill(`Sea, Walks along the coast, ${LONG.slice(0, 90)}`);
+    await page.keyboard.press('Enter');
+    await page.locator('.keywords .chips').waitFor();
+    await page.getByRole('button', { name: 'Dismiss' }).click();
+  },
   'photo-about-to-be-deleted': async (visit, person) => {
     await atPhoto(visit, person);
     await openConfirmation(visit.page.locator('button.danger'));
@@ -259,6 +271,22 @@ const states = {
   'search-none': (visit, person) => visit.signIn(person, '/search'),
   search: (visit, person) => withPhotos(visit, person, '/search?q=green+july+2024'),
   'search-without-results': (visit, person) => visit.signIn(person, '/search?q=submarine&place=Lisbon&from=2024-01-01&to=2024-12-31'),
+  favourites: async (visit, person) => {
+    await withTwoPhotos(visit, person, '[value="favorite"]');
+    await visit.open('/search?favorite=yes');
+  },
+  'archive-empty': (visit, person) => visit.signIn(person, '/archive'),
+  archive: async (visit, person) => {
+    await withTwoPhotos(visit, person, '[value="archive"]');
+    await visit.open('/archive');
+  },
+  'photos-archived': (visit, person) => withTwoPhotos(visit, person, '[value="archive"]'),
+  menu: async (visit, person) => {
+    await visit.signIn(person, '/trash');
+    await visit.page.locator('.menu > summary').click();
+    // The checks move the focus out of the menu, which would close it.
+    await visit.page.evaluate(() => addEventListener('focusout', (event) => event.stopImmediatePropagation(), true));
+  },
   'trash-empty': (visit, person) => visit.signIn(person, '/trash'),
   trash: atTrash,
   'problems-none': (visit, person) => visit.signIn(person, '/problems'),

@@ -3,8 +3,8 @@ use std::{path::Path, sync::Arc};
 use ::tests::black_box::AnyError;
 use blobs::BlobStore;
 use domain::{
-    BlobKind, CaptureSource, CaptureTime, ContentHash, Email, ImageId, KeyName, Metadata, PhotoDetails,
-    PixelSize, Plan, Position, Rendition, Thumbhash, Timestamp,
+    BlobKind, CaptureSource, CaptureTime, ContentHash, Email, ImageId, KeyName, Keywords, Marks, Metadata,
+    PhotoDetails, PixelSize, Plan, Position, Rendition, Thumbhash, Timestamp,
 };
 use keys::{Random as _, SeededRandom, SystemRandom, new_id};
 use library::{Library, Settings, SystemClock, WorkerCommand};
@@ -90,6 +90,7 @@ async fn add(
         sidecars: Vec::new(),
         sidecars_if_missing: Vec::new(),
         restore_deleted: storage::RestoreDeleted::Always,
+        is_deleted: false,
         quota_bytes: None,
     };
     store.add_image(image).await?;
@@ -150,12 +151,18 @@ fn indexed(
                     11.0 + 6.0 * spread(bytes[3]),
                 )?),
                 description: Some(format!("{} {} {}", word(bytes[4]), word(bytes[5]), word(bytes[6]))),
-                camera_model: Some("Model".into()),
+                camera_model: Some(format!("Model {}", number % 4)),
                 ..PhotoDetails::default()
+            },
+            marks: Marks {
+                favorite: bytes[4] % 4 == 0,
+                archived: bytes[5] % 8 == 0,
+                keywords: Keywords::parse([word(bytes[6]), word(bytes[7])])?,
+                ..Marks::default()
             },
         },
         size: PixelSize { width: 4000, height: 3000 },
-        place: None,
+        place: Some(format!("Town {}, Land {}", bytes[1] % 90, bytes[1] % 3)),
         text: (bytes[7] < 64).then(|| format!("receipt {number} total {}", bytes[7])),
         damaged: None,
         decoder_version: 1,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use keys::{FormSigner, Secret};
 use mcp_wire::jsonrpc::{ErrorObject, MISSING_REQUIRED_CLIENT_CAPABILITY};
+use mcp_wire::prompts::GetPromptParams;
 use mcp_wire::server::{ServerBuilder, ToolCall, ToolReply};
 use mcp_wire::tools::InputRequiredResult;
 use mcp_wire::{CallToolResult, request_meta};
@@ -178,16 +179,15 @@ fn supported_inputs(round: &Round<'_>) -> Outcome {
 
 /// The context that the user entered for the prompt, or the request for it.
 pub(crate) fn context_of_prompt(
-    params: Option<&Object>,
+    params: &GetPromptParams,
 ) -> Result<Result<&str, InputRequiredResult>, ErrorObject> {
-    let object = |name: &str| params.and_then(|params| params.get(name)?.as_object());
-    let given =
-        answer(object("inputResponses"), "user_context")?.and_then(|answer| accepted(answer, "context"));
+    let given = answer(params.input_responses.as_ref(), "user_context")?
+        .and_then(|answer| accepted(answer, "context"));
     if let Some(context) = given.and_then(Value::as_str) {
         return Ok(Ok(context));
     }
     let capabilities =
-        object("_meta").and_then(|meta| meta.get(request_meta::CLIENT_CAPABILITIES)?.as_object());
+        params.meta.as_ref().and_then(|meta| meta.get(request_meta::CLIENT_CAPABILITIES)?.as_object());
     let question = form("What context should the prompt use?", "context", "string");
     ask(capabilities, vec![("user_context", question)]).map(Err)
 }

@@ -130,7 +130,7 @@ async fn an_unknown_method_is_a_json_rpc_error_on_200() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for resource in RESOURCES {
-        for method in ["tools/unknown", "prompts/list", "logging/setLevel", "", "Tools/List"] {
+        for method in ["tools/unknown", "completion/complete", "logging/setLevel", "", "Tools/List"] {
             let answer = request(&app, resource, &ann.key, method, &json!({})).await.expect(200);
             check_error(&answer, -32601, &json!(7));
         }

@@ -1,9 +1,13 @@
 //! The Model Context Protocol.
 
 mod access;
+mod edits;
 mod lifecycle;
 mod messages;
 mod modern;
+mod places;
+mod prompts;
+mod questions;
 mod resources;
 mod search_notes;
 mod show_images;
@@ -12,6 +16,7 @@ mod tool_failures;
 mod tool_results;
 mod tools;
 mod url_lifetime;
+mod view_images;
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
@@ -40,11 +45,23 @@ async fn request(app: &TestApp, resource: &str, key: &str, method: &str, params:
 /// A request of revision 2026-07-28 with the id 7, as clients send it: its metadata is in `_meta` and repeated in
 /// headers.
 fn modern(app: &TestApp, resource: &str, key: &str, method: &str, params: &Value) -> RequestBuilder {
+    modern_with(app, resource, key, method, params, &json!({}))
+}
+
+/// The same by a client with these capabilities.
+fn modern_with(
+    app: &TestApp,
+    resource: &str,
+    key: &str,
+    method: &str,
+    params: &Value,
+    capabilities: &Value,
+) -> RequestBuilder {
     let mut params = params.clone();
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientCapabilities": capabilities,
     });
     let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
     let request = message(app, resource, key, &body)

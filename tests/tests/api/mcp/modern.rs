@@ -34,7 +34,7 @@ async fn discovery_describes_the_server() {
         let result = &answer.json["result"];
         assert_eq!(result["resultType"], "complete");
         assert_eq!(result["supportedVersions"], json!(["2026-07-28"]), "only revisions without sessions");
-        assert_eq!(result["capabilities"], json!({"tools": {}, "resources": {}}));
+        assert_eq!(result["capabilities"], json!({"tools": {}, "prompts": {}, "resources": {}}));
         assert_eq!(
             result["instructions"].as_str().unwrap().contains("create_album"),
             !resource.ends_with("legacy")
@@ -159,7 +159,7 @@ async fn unknown_methods_and_those_of_legacy_revisions_are_404() {
         "logging/setLevel",
         "subscriptions/listen",
         "resources/subscribe",
-        "prompts/list",
+        "completion/complete",
         "unknown/method",
         "",
     ] {

@@ -39,6 +39,11 @@ async fn a_bad_argument_is_named() {
         ("show_images", json!({"imageIds": ["x"], "limit": 0}), "limit"),
         ("show_images", json!({"imageIds": ["x"], "startDate": "yesterday"}), "startDate"),
         ("show_images", json!({"latitude": 1}), "longitude"),
+        ("view_images", json!({}), "imageIds"),
+        ("view_images", json!({"imageIds": []}), "imageIds"),
+        ("view_images", json!({"imageIds": many[..17]}), "imageIds"),
+        ("view_images", json!({"imageIds": ["x"], "size": "huge"}), "size"),
+        ("view_images", json!({"imageIds": ["x"], "sheet": 1}), "sheet"),
         ("get_image", json!({}), "id"),
         ("get_image", json!({"id": 7}), "id"),
         ("list_albums", json!({"offset": 501}), "offset"),
@@ -103,6 +108,7 @@ async fn without_sync_the_error_names_the_set_up_page() {
         }
     }
     for (tool, arguments) in [
+        ("view_images", json!({"imageIds": ["x"]})),
         ("list_albums", json!({})),
         ("create_album", json!({"title": "t"})),
         ("update_album", json!({"albumId": "x", "title": "t"})),

@@ -28,7 +28,18 @@ fn members(value: &Value) -> Vec<&str> {
 /// The members of an image in a list: those that help a model choose.
 fn listed(record: &Value) -> Value {
     let mut listed = record.clone();
-    for only_alone in ["addedAt", "text", "cameraMake", "cameraModel", "width", "height"] {
+    for only_alone in [
+        "addedAt",
+        "text",
+        "cameraMake",
+        "cameraModel",
+        "width",
+        "height",
+        "durationMs",
+        "videoUrl",
+        "labels",
+        "people",
+    ] {
         listed.as_object_mut().unwrap().remove(only_alone).unwrap();
     }
     listed

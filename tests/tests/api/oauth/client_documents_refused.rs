@@ -178,7 +178,11 @@ async fn a_document_must_contain_its_url_and_no_secret() {
             changed("/basic", "token_endpoint_auth_method", json!("client_secret_basic")),
             "is not none",
         ),
-        ("/key", changed("/key", "token_endpoint_auth_method", json!("private_key_jwt")), "is not none"),
+        (
+            "/key",
+            changed("/key", "token_endpoint_auth_method", json!("private_key_jwt")),
+            "neither jwks nor jwks_uri",
+        ),
         (
             "/script",
             changed("/script", "redirect_uris", json!(["javascript:alert(1)"])),

@@ -6,6 +6,7 @@ use tests::{
     TestApp,
     oauth::{Authorize, OauthClient, forms},
 };
+use web::ServiceLinks;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_form_shows_client_scopes_and_redirect_host() {
@@ -266,4 +267,37 @@ async fn a_deleted_user_cannot_consent() {
     browser.submit(&path, &form, &[("decision", "allow")]).await.expect(403);
     let page = browser.open(&path).await.expect(200);
     assert!(forms(&page.text())[0].fields.contains_key("password"), "sign-in is required again");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn links_to_the_service_are_shown_and_announced() {
+    let page = async |links: ServiceLinks| {
+        let app = TestApp::builder().links(links).start().await;
+        let person = app.person("anna").await;
+        let client = app.public_client().await;
+        let browser = app.browser().signed_in(&person).await;
+        let page = browser.open(&Authorize::of(&app, &client).path()).await.expect(200).text();
+        (page, app.fetch("/.well-known/oauth-authorization-server/api").await.expect(200).json)
+    };
+    let names = ["op_policy_uri", "op_tos_uri", "service_documentation"];
+    let (text, metadata) = page(ServiceLinks::default()).await;
+    assert!(!text.contains("class=\"hint links\"") && !text.contains("target=\"_blank\""), "{text}");
+    assert!(names.iter().all(|name| metadata.get(name).is_none()), "{metadata}");
+
+    let url = |path: &str| Some(format!("https://photos.example.org/{path}?a=b&c=d"));
+    let links = ServiceLinks { policy: url("privacy"), terms: url("terms"), support: url("help") };
+    let (text, metadata) = page(links).await;
+    let expect = [("privacy", "Privacy policy"), ("terms", "Terms of service"), ("help", "Support")];
+    for ((path, words), name) in expect.into_iter().zip(names) {
+        let link = format!(
+            "<a href=\"https://photos.example.org/{path}?a=b&amp;c=d\" target=\"_blank\" \
+             rel=\"noopener noreferrer\">{words}</a>"
+        );
+        assert!(text.contains(&link), "{link} is missing in {text}");
+        assert_eq!(metadata[name].as_str(), url(path).as_deref());
+    }
+    // Only one of them.
+    let (text, metadata) = page(ServiceLinks { terms: url("terms"), ..ServiceLinks::default() }).await;
+    assert!(text.contains("Terms of service</a>") && !text.contains("Privacy policy"), "{text}");
+    assert!(metadata.get("op_policy_uri").is_none() && metadata.get("op_tos_uri").is_some(), "{metadata}");
 }

@@ -140,3 +140,21 @@ async fn only_public_keys_are_served() {
     assert_eq!((&key["alg"], &key["use"]), (&header["alg"], &json!("sig")));
     assert!(keys.iter().all(|key| key.get("d").is_none() && key.get("k").is_none()));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_domain_is_proven_to_openai() {
+    let path = "/.well-known/openai-apps-challenge";
+    TestApp::start().await.fetch(path).await.expect(404);
+    let app = TestApp::builder().openai_challenge("a-Token_1.2~3").start().await;
+    for path in [path.to_owned(), format!("{path}/")] {
+        let answer = app.fetch(&path).await.expect(200);
+        assert_eq!(
+            (answer.text().as_str(), answer.header("content-type")),
+            ("a-Token_1.2~3", Some("text/plain"))
+        );
+        let head = app.send(app.request(Method::HEAD, &path)).await.expect(200);
+        assert_eq!((head.body.len(), head.header("content-length")), (0, Some("13")));
+    }
+    app.send(app.request(Method::POST, path)).await.expect(405);
+    app.fetch("/.well-known/openai-apps-challenge/x").await.expect(404);
+}

@@ -2,6 +2,7 @@
 
 mod authorize;
 mod bearer;
+mod client_assertions;
 mod client_authentication;
 mod client_documents;
 mod client_documents_refused;

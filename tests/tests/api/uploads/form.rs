@@ -111,6 +111,33 @@ async fn a_form_whose_first_field_is_not_its_token_imports_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn photos_from_a_share_sheet_are_uploaded() {
+    let app = TestApp::start().await;
+    let ann = app.person("ann").await;
+    let signed_in = app.browser().signed_in(&ann).await;
+    let body = multipart(&[("photos", Some("one.jpg"), photo().as_slice())]);
+    let share = async |browser: &Browser<'_>, sites: &[&str]| {
+        let kind = format!("multipart/form-data; boundary={BOUNDARY}");
+        let mut request = browser.request(Method::POST, "/share").header(header::CONTENT_TYPE, kind);
+        for site in sites {
+            request = request.header("sec-fetch-site", *site);
+        }
+        browser.send(request.body(body.clone())).await
+    };
+    // Only the browser itself may send them, not a page.
+    for sites in [&[][..], &["cross-site"], &["same-site"], &["same-origin"], &["none", "cross-site"]] {
+        share(&signed_in, sites).await.expect(403);
+    }
+    let refused = share(&app.browser(), &["none"]).await.expect(401).text();
+    assert!(refused.contains("Sign in, then share them again."), "{refused}");
+    assert_eq!(photos(&app).await, 0);
+    let page = share(&signed_in, &["none"]).await.expect(200).text();
+    assert!(page.contains("1 photo added"), "{page}");
+    assert_eq!(photos(&app).await, 1);
+    assert_eq!(signed_in.open("/share").await.expect(302).header("location"), Some("/account/sync"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_cut_off_form_keeps_the_photos_that_arrived() {
     let app = TestApp::start().await;
     let ann = app.person("ann").await;

@@ -5,6 +5,7 @@ mod at_once;
 mod checksums;
 mod conditions;
 mod desktop;
+mod favorites;
 mod file_managers;
 mod ios;
 mod listings;

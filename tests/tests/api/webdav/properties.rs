@@ -16,9 +16,9 @@ async fn a_proppatch_changes_all_properties_or_none() {
         .replay([
             step("PUT /dav/x.jpg", 201).with("X-OC-Mtime", "1700000000").body(jpeg(1)),
             step("PROPPATCH /dav/x.jpg", 207)
-                .body(set("<D:lastmodified>1600000000</D:lastmodified><oc:favorite>1</oc:favorite>"))
+                .body(set("<D:lastmodified>1600000000</D:lastmodified><oc:size>1</oc:size>"))
                 .shows("<d:lastmodified/></d:prop><d:status>HTTP/1.1 424 Failed Dependency</d:status>")
-                .shows("<oc:favorite/></d:prop><d:status>HTTP/1.1 403 Forbidden</d:status>"),
+                .shows("<oc:size/></d:prop><d:status>HTTP/1.1 403 Forbidden</d:status>"),
             step("HEAD /dav/x.jpg", 200).gives("last-modified", "Tue, 14 Nov 2023 22:13:20 GMT"),
             step("PROPPATCH /dav/x.jpg", 207)
                 .body(set("<D:lastmodified>1600000000</D:lastmodified>"))

@@ -1,5 +1,9 @@
 use super::*;
+use crate::elicitation::{ElicitAction, ElicitResult, Elicitation};
+use crate::prompts::{GetPromptResult, PromptArgument, PromptMessage};
 use crate::server::Server;
+use crate::server::ToolReply;
+use crate::{CallToolResult, ContentBlock};
 use serde_json::json;
 use std::sync::Mutex;
 
@@ -338,7 +342,7 @@ fn spawn<T: Transport + Send + Sync + 'static>(transport: T) -> tokio::task::Joi
 async fn a_client_of_any_transport_can_be_spawned() {
     let server = Server::builder(Implementation::new("s", "1"))
         .tool(Tool::new("t", "", json!({"type": "object"})), |_| {
-            Box::pin(async { crate::CallToolResult::text("done").into() })
+            Box::pin(async { CallToolResult::text("done").into() })
         })
         .resource(Resource::new("r://a", "a"), |()| async { Vec::new() })
         .build()
@@ -354,7 +358,7 @@ async fn a_client_of_each_revision_calls_a_tool_that_declares_headers() {
     let server = Server::builder(Implementation::new("s", "1"))
         .tool(Tool::new("t", "", schema), |call| {
             let region = call.params.arguments["region"].to_string();
-            Box::pin(async move { crate::CallToolResult::text(region).into() })
+            Box::pin(async move { CallToolResult::text(region).into() })
         })
         .build()
         .unwrap();
@@ -366,5 +370,82 @@ async fn a_client_of_each_revision_calls_a_tool_that_declares_headers() {
         let call = CallToolParams::new("t").with_argument("region", json!("größe"));
         let result = client.call_tool(&call).await.unwrap().result().unwrap();
         assert_eq!(result.first_text(), Some("\"größe\""));
+    }
+}
+
+#[tokio::test]
+async fn a_client_of_each_revision_gets_prompts() {
+    let greet = Prompt::new("greet", "Greets.").with_argument(PromptArgument::required("name", "Whom."));
+    let server = Server::builder(Implementation::new("s", "1"))
+        .prompt(greet.clone(), |call| {
+            let message = PromptMessage::user(ContentBlock::text(call.params.arguments["name"].clone()));
+            Box::pin(async move { GetPromptResult::new(vec![message]).into() })
+        })
+        .build()
+        .unwrap();
+    let server = Own(server);
+    for version in ProtocolVersion::ALL {
+        let mut client = Client::connect_session(&server, Session::new(version, info())).await.unwrap();
+        assert!(client.capabilities().prompts.is_some());
+        assert_eq!(client.list_prompts().await.unwrap(), std::slice::from_ref(&greet));
+        let params = GetPromptParams::new("greet").with_argument("name", "größe");
+        let result = client.get_prompt(&params).await.unwrap().result().unwrap();
+        assert_eq!(result.messages[0].content.as_text(), Some("größe"));
+        let refused = client.get_prompt(&GetPromptParams::new("greet")).await.unwrap_err();
+        assert_eq!(refused.error_object().map(|error| error.code), Some(-32602));
+    }
+}
+
+#[tokio::test]
+async fn a_tool_asks_the_user_and_is_called_again_with_the_answer() {
+    let schema = json!({"type": "object", "properties": {"sure": {"type": "boolean"}}, "required": ["sure"]});
+    let server = Server::builder(Implementation::new("s", "1"))
+        .tool(Tool::new("delete", "", json!({"type": "object"})), move |call| {
+            let question = Elicitation::form("Delete?", schema.clone());
+            let reply = match call.elicited("confirm") {
+                Err(error) => ToolReply::Refused(error.into()),
+                Ok(None) => question.ask("confirm").with_request_state("s1").into(),
+                Ok(Some(answer)) => {
+                    assert_eq!(call.params.request_state.as_deref(), Some("s1"));
+                    let sure = answer.content::<Map<String, Value>>().unwrap();
+                    CallToolResult::text(format!("{:?}", sure.map(|sure| sure["sure"] == true))).into()
+                }
+            };
+            Box::pin(std::future::ready(reply))
+        })
+        .build()
+        .unwrap();
+    let server = Own(server);
+    let session = || Session::new(ProtocolVersion::V2026_07_28, info());
+    let able = session().with_capability("elicitation", json!({"form": {}}));
+    let mut client = Client::connect_session(&server, able).await.unwrap();
+    let sure = Map::from_iter([("sure".to_owned(), json!(true))]);
+    for (answer, said) in [
+        (ElicitResult::accept(sure), "Some(true)"),
+        (ElicitResult::without_content(ElicitAction::Decline), "None"),
+    ] {
+        let call = CallToolParams::new("delete");
+        let ToolOutcome::InputRequired(required) = client.call_tool(&call).await.unwrap() else {
+            panic!("it did not ask")
+        };
+        let (name, request) = required.input_requests.as_ref().unwrap().iter().next().unwrap();
+        let Some(Elicitation::Form(form)) = Elicitation::of_request(request).unwrap() else {
+            panic!("{request}")
+        };
+        assert_eq!(form.message, "Delete?");
+        let responses = Map::from_iter([(name.clone(), serde_json::to_value(answer).unwrap())]);
+        let again = call.with_input(required, responses);
+        let result = client.call_tool(&again).await.unwrap().result().unwrap();
+        assert_eq!(result.first_text(), Some(said));
+    }
+    let malformed = Map::from_iter([("confirm".to_owned(), json!("yes"))]);
+    let call = CallToolParams { input_responses: Some(malformed), ..CallToolParams::new("delete") };
+    let error = client.call_tool(&call).await.unwrap_err();
+    assert_eq!(error.error_object().unwrap().code, -32602);
+
+    for unable in [session(), session().with_capability("elicitation", json!({"url": {}}))] {
+        let mut client = Client::connect_session(&server, unable).await.unwrap();
+        let error = client.call_tool(&CallToolParams::new("delete")).await.unwrap_err();
+        assert_eq!(error.error_object().unwrap().code, MISSING_REQUIRED_CLIENT_CAPABILITY);
     }
 }

@@ -326,6 +326,20 @@ fn any_candidate() -> impl Strategy<Value = Candidate> {
     )
 }
 
+#[test]
+fn a_camera_keeps_its_offset_when_summer_time_begins_and_ends() {
+    // Lord Howe, Newfoundland and Chatham: only one time zone has their offsets.
+    for offsets in [[630, 660], [-210, -150], [765, 825]] {
+        for day in 0..365 {
+            let at = moment("2017-01-01").plus_millis(day * DAY_MS);
+            for offset in offsets {
+                assert!(was_set(offset, at), "{offset} {at}");
+            }
+        }
+    }
+    assert!(!was_set(-270, moment("2019-07-04")), "Venezuela until 2016");
+}
+
 proptest! {
     #[test]
     fn the_strongest_source_gives_the_moment(

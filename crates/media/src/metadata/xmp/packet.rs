@@ -16,6 +16,8 @@ const MAX_DEPTH: usize = 64;
 const MAX_EVENTS: usize = 400_000;
 /// Longer values are cut. This is more than any text that is kept.
 const MAX_VALUE_BYTES: usize = 64 << 10;
+/// Maximum number of items that are read of all lists together. A photo keeps fewer keywords.
+const MAX_ITEMS: usize = 1000;
 
 const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const META: &str = "adobe:ns:meta/";
@@ -26,7 +28,12 @@ const EXIF_EXTENDED: &str = "http://cipa.jp/exif/";
 const PHOTOSHOP: &str = "http://ns.adobe.com/photoshop/1.0/";
 const TIFF: &str = "http://ns.adobe.com/tiff/1.0/";
 const XMP: &str = "http://ns.adobe.com/xap/1.0/";
-/// The namespace of properties that this crate writes: dates from an Apple export, and corrections in this library's own exports.
+const LIGHTROOM: &str = "http://ns.adobe.com/lightroom/1.0/";
+const DIGIKAM: &str = "http://www.digikam.org/ns/1.0/";
+/// Some programs write it without the slash.
+const MICROSOFT: &str = "http://ns.microsoft.com/photo/1.0/";
+/// The namespace of properties that this crate writes: what the list of an Apple export says, and in this library's own exports the
+/// marks that XMP has no property for, and corrections.
 pub(in crate::metadata) const EXPORT: &str = "urn:photo-library:export:1.0";
 
 /// A property that is read.
@@ -41,11 +48,17 @@ pub(super) enum Property {
     DateCreated,
     CreateDate,
     ExportedDate,
+    Favorite,
+    Archived,
     Corrected,
     FileDateTime,
     FileDescription,
     FileLatitude,
     FileLongitude,
+    FileFavorite,
+    FileRating,
+    FileKeywords,
+    FileArchived,
     GpsTimeStamp,
     GpsLatitude,
     GpsLatitudeRef,
@@ -60,11 +73,33 @@ pub(super) enum Property {
     Orientation,
     Make,
     Model,
+    Rating,
+    MicrosoftRating,
+    Subject,
+    HierarchicalSubject,
+    TagsList,
+    LastKeyword,
 }
 
 impl Property {
+    /// Whether all items of its array are kept.
+    const fn is_list(self) -> bool {
+        matches!(
+            self,
+            Self::Subject
+                | Self::HierarchicalSubject
+                | Self::TagsList
+                | Self::LastKeyword
+                | Self::FileKeywords
+        )
+    }
+
     fn from_name(namespace: &str, name: &str) -> Option<Self> {
-        let namespace = if namespace.starts_with(EXIF_EXTENDED) { EXIF } else { namespace };
+        let namespace = match namespace {
+            extended if extended.starts_with(EXIF_EXTENDED) => EXIF,
+            microsoft if MICROSOFT.strip_suffix('/') == Some(microsoft) => MICROSOFT,
+            other => other,
+        };
         Some(match (namespace, name) {
             (EXIF, "DateTimeOriginal") => Self::DateTimeOriginal,
             (EXIF, "SubSecTimeOriginal") => Self::SubSecTimeOriginal,
@@ -82,14 +117,27 @@ impl Property {
             (PHOTOSHOP, "DateCreated") => Self::DateCreated,
             (PHOTOSHOP, "Headline") => Self::Headline,
             (XMP, "CreateDate") => Self::CreateDate,
+            (XMP, "Rating") => Self::Rating,
+            (MICROSOFT, "Rating") => Self::MicrosoftRating,
+            (MICROSOFT, "LastKeywordXMP") => Self::LastKeyword,
+            // Some programs begin the name with a capital letter.
+            (LIGHTROOM, "hierarchicalSubject" | "HierarchicalSubject") => Self::HierarchicalSubject,
+            (DIGIKAM, "TagsList") => Self::TagsList,
             (EXPORT, "CreationDate") => Self::ExportedDate,
+            (EXPORT, "Favorite") => Self::Favorite,
+            (EXPORT, "Archived") => Self::Archived,
             (EXPORT, "Corrected") => Self::Corrected,
             (EXPORT, "FileDateTime") => Self::FileDateTime,
             (EXPORT, "FileDescription") => Self::FileDescription,
             (EXPORT, "FileLatitude") => Self::FileLatitude,
             (EXPORT, "FileLongitude") => Self::FileLongitude,
+            (EXPORT, "FileFavorite") => Self::FileFavorite,
+            (EXPORT, "FileRating") => Self::FileRating,
+            (EXPORT, "FileKeywords") => Self::FileKeywords,
+            (EXPORT, "FileArchived") => Self::FileArchived,
             (DC, "description") => Self::Description,
             (DC, "title") => Self::Title,
+            (DC, "subject") => Self::Subject,
             (TIFF, "ImageDescription") => Self::ImageDescription,
             (TIFF, "Orientation") => Self::Orientation,
             (TIFF, "Make") => Self::Make,
@@ -99,10 +147,13 @@ impl Property {
     }
 }
 
-/// The properties of a packet; at most one value each.
+/// The properties of a packet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Properties {
+    /// At most one value each.
     found: Vec<Value>,
+    /// The items of lists.
+    items: Vec<Value>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,9 +169,20 @@ impl Properties {
         self.found.iter().find(|value| value.property == property).map(|value| value.text.as_str())
     }
 
-    /// Keeps the first value, or the default one. Blank values are dropped.
+    /// The items of a list, without the space around them.
+    pub(super) fn list(&self, property: Property) -> impl Iterator<Item = &str> {
+        self.items.iter().filter(move |value| value.property == property).map(|value| value.text.trim())
+    }
+
+    /// Keeps the first value, or the default one, or all of a list. Blank values are dropped.
     fn add(&mut self, value: Value) {
         if value.text.trim().is_empty() {
+            return;
+        }
+        if value.property.is_list() {
+            if self.items.len() < MAX_ITEMS {
+                self.items.push(value);
+            }
             return;
         }
         match self.found.iter_mut().find(|known| known.property == value.property) {

@@ -15,6 +15,7 @@ pub(crate) async fn a_client_survives_a_round_trip(fixture: &Fixture) {
         grant_types: vec![GrantType::AuthorizationCode],
         scopes: vec!["mcp:images".to_owned()],
         token_endpoint_auth_method: AuthMethod::ClientSecretBasic,
+        requires_assertion: true,
         software_id: None,
         software_version: Some("v".repeat(200)),
     };
@@ -130,7 +131,8 @@ pub(crate) async fn a_client_that_had_a_grant_is_never_evicted(fixture: &Fixture
     // After the sweep of the grants, the store still records that the clients had grants.
     assert_eq!(fixture.revoke_all("1", NOW).await, 4);
     let grants_before = second(1);
-    let sweep = crate::Sweep { codes_before: NOW, grants_before, clients_before: NOW, max: 10 };
+    let [codes_before, clients_before, assertions_before] = [NOW; 3];
+    let sweep = crate::Sweep { codes_before, grants_before, clients_before, assertions_before, max: 10 };
     while fixture.store().sweep(sweep).await.unwrap() > 0 {}
     evicting(fixture, second(9), 0, second(9), 10).await;
     assert_eq!(left(fixture, &ids).await, [true, true, true, false]);

@@ -8,10 +8,10 @@ use crate::{
 };
 
 /// The number of concurrent tasks.
-const MANY: usize = 64;
+pub(crate) const MANY: usize = 64;
 
 /// Runs the tasks concurrently, starting together, and returns their results.
-async fn at_once<T, F>(tasks: impl ExactSizeIterator<Item = F>) -> Vec<T>
+pub(crate) async fn at_once<T, F>(tasks: impl ExactSizeIterator<Item = F>) -> Vec<T>
 where
     T: Send + 'static,
     F: Future<Output = T> + Send + 'static,

@@ -1,5 +1,6 @@
 //! The cases by topic.
 
+pub(crate) mod assertions;
 pub(crate) mod clients;
 pub(crate) mod codes;
 pub(crate) mod concurrency;

@@ -120,8 +120,8 @@ async fn operate(fixture: &Fixture, model: &Fixture, rng: &mut Rng, history: &mu
         }
         _ => {
             let before = at.plus_ms(-24 * 3_600_000);
-            let [codes_before, grants_before, clients_before] = [before; 3];
-            let sweep = Sweep { codes_before, grants_before, clients_before, max: 1000 };
+            let [codes_before, grants_before, clients_before, assertions_before] = [before; 4];
+            let sweep = Sweep { codes_before, grants_before, clients_before, assertions_before, max: 1000 };
             for store in [fixture.store(), model.store()] {
                 while store.sweep(sweep).await.unwrap() > 0 {}
             }

@@ -7,7 +7,13 @@ use crate::{
 
 /// Sweeps with these limits until nothing more is deleted.
 async fn sweep_before(fixture: &Fixture, codes: UnixMillis, grants: UnixMillis, clients: UnixMillis) {
-    let sweep = Sweep { codes_before: codes, grants_before: grants, clients_before: clients, max: 1000 };
+    let sweep = Sweep {
+        codes_before: codes,
+        grants_before: grants,
+        clients_before: clients,
+        assertions_before: NEVER,
+        max: 1000,
+    };
     while fixture.store().sweep(sweep).await.unwrap() > 0 {}
 }
 
@@ -203,7 +209,7 @@ pub(crate) async fn a_sweep_deletes_in_batches(fixture: &Fixture) {
         left
     };
     let [codes_before, grants_before, clients_before] = [second(CODE_LIFETIME_S + 1), second(1), second(1)];
-    let sweep = Sweep { codes_before, grants_before, clients_before, max: 3 };
+    let sweep = Sweep { codes_before, grants_before, clients_before, assertions_before: NEVER, max: 3 };
     let mut before = left().await;
     assert_eq!(before, [10; 3]);
     for _ in 0..100 {

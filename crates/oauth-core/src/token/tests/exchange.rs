@@ -3,7 +3,7 @@ use std::sync::atomic::Ordering;
 use serde_json::json;
 
 use crate::{
-    Grants,
+    Grants, RevokeRequest,
     testing::{TestServer, VERIFIER, code_form},
     token::{InvalidGrantReason, TokenError, TokenRequest},
 };
@@ -145,7 +145,7 @@ async fn a_store_failure_is_not_invalid_grant() {
         assert_eq!(error.body().error, "temporarily_unavailable");
         assert!(!error.description().contains("disk"));
     }
-    assert!(test.server.revoke(refresh.expose()).await.is_err());
+    assert!(test.server.revoke(&RevokeRequest::of(refresh.expose())).await.is_err());
     test.store.is_down.store(false, Ordering::SeqCst);
     test.refresh(&id, refresh.expose()).await.unwrap();
     test.token(&code_form(&id, &code)).await.unwrap();

@@ -3,7 +3,7 @@ use std::sync::atomic::Ordering;
 use serde_json::json;
 
 use crate::{
-    Clock as _, CurrentRefreshToken, GrantKey, Revoked, Rotation, SecretHash, SecretString,
+    Clock as _, CurrentRefreshToken, GrantKey, RevokeRequest, Revoked, Rotation, SecretHash, SecretString,
     testing::{TestServer, parameter},
     token::{InvalidGrantReason, RefreshToken, TokenError, TokenResponse},
 };
@@ -85,8 +85,11 @@ async fn any_token_of_a_grant_revokes_it() {
         let untouched = test.tokens(&id).await;
         test.clock.advance_ms(wait_ms);
         let token = pick(&first, &second);
-        assert!(matches!(test.server.revoke(token.expose()).await.unwrap(), Revoked::Grant(_)));
-        assert_eq!(test.server.revoke(token.expose()).await.unwrap(), Revoked::Nothing);
+        assert!(matches!(
+            test.server.revoke(&RevokeRequest::of(token.expose())).await.unwrap(),
+            Revoked::Grant(_)
+        ));
+        assert_eq!(test.server.revoke(&RevokeRequest::of(token.expose())).await.unwrap(), Revoked::Nothing);
         assert!(
             !test.has_access(first.access_token.expose()).await
                 && !test.has_access(second.access_token.expose()).await
@@ -102,7 +105,7 @@ async fn any_token_of_a_grant_revokes_it() {
     let tokens = test.tokens(&id).await;
     let access = tokens.access_token.expose();
     for wrong in ["", "x", "\0", &access[1..], &access[..access.len() - 2], &"x".repeat(70)] {
-        assert_eq!(test.server.revoke(wrong).await.unwrap(), Revoked::Nothing, "{wrong}");
+        assert_eq!(test.server.revoke(&RevokeRequest::of(wrong)).await.unwrap(), Revoked::Nothing, "{wrong}");
     }
     assert!(test.has_access(access).await);
     let request = test.server.authorize(&crate::testing::authorize_query(&id)).await.unwrap();
@@ -111,7 +114,11 @@ async fn any_token_of_a_grant_revokes_it() {
         "code",
     )
     .unwrap();
-    assert_eq!(test.server.revoke(&code).await.unwrap(), Revoked::Nothing, "a code is not a token");
+    assert_eq!(
+        test.server.revoke(&RevokeRequest::of(code.as_str())).await.unwrap(),
+        Revoked::Nothing,
+        "a code is not a token"
+    );
 }
 
 #[tokio::test]
@@ -132,7 +139,11 @@ async fn a_forged_token_with_a_real_handle_changes_nothing() {
             matches!(refused, TokenError::InvalidGrant(InvalidGrantReason::Unknown)),
             "{at}: {refused:?}"
         );
-        assert_eq!(test.server.revoke(&made_up).await.unwrap(), Revoked::Nothing, "{at}");
+        assert_eq!(
+            test.server.revoke(&RevokeRequest::of(made_up.as_str())).await.unwrap(),
+            Revoked::Nothing,
+            "{at}"
+        );
     }
     assert_eq!(test.store.writes.load(Ordering::SeqCst), writes, "nothing was changed");
     assert!(test.has_access(second.access_token.expose()).await);
@@ -169,7 +180,7 @@ async fn a_refresh_token_without_a_tag_works_while_it_is_current() {
         matches!(again, TokenError::InvalidGrant(InvalidGrantReason::Unknown)),
         "it can no longer be authenticated"
     );
-    assert_eq!(test.server.revoke(&untagged).await.unwrap(), Revoked::Nothing);
+    assert_eq!(test.server.revoke(&RevokeRequest::of(untagged.as_str())).await.unwrap(), Revoked::Nothing);
     assert!(test.has_access(tokens.access_token.expose()).await);
     test.refresh(&id, tokens.refresh_token.unwrap().expose()).await.unwrap();
 }

@@ -126,12 +126,11 @@ class Grid {
     item.style.setProperty('--ratio', ratio.toFixed(4));
     item.dataset.state = 'loading';
     item.dataset.id = image.id;
-    picture.alt = alternativeText(image);
     day.textContent = dayOf(image);
     place.textContent = image.place ?? image.description ?? '';
-    check.setAttribute('aria-label', `Select ${picture.alt}`);
     for (const control of [button, check]) control.tabIndex = -1;
     const tile = { item, button, picture, check, lost, image };
+    this.#showMarks(tile);
     this.#showCheckbox(tile);
     picture.addEventListener('load', () => {
       item.dataset.state = 'loaded';
@@ -141,6 +140,17 @@ class Grid {
     button.addEventListener('click', () => this.#actions.open(image.id));
     check.addEventListener('click', ({ shiftKey }) => this.#choose(image.id, check.checked, shiftKey));
     return tile;
+  }
+
+  /** Shows whether these photos are favourites. */
+  showMarks(ids) {
+    for (const id of ids) this.#showMarks(this.#tiles.get(id));
+  }
+
+  #showMarks({ item, picture, check, image }) {
+    item.dataset.favorite = Boolean(image.isFavorite);
+    picture.alt = alternativeText(image);
+    check.setAttribute('aria-label', `Select ${picture.alt}`);
   }
 
   /** Shows the checkbox if the photo can be selected. */

@@ -7,6 +7,8 @@ const DEFAULT_LIMIT = 50;
 /** Keys in the `_meta` of a failed call: the message for the user, and the ids that cannot be shown. */
 const USER_MESSAGE = 'photo-library/userMessage';
 const UNKNOWN_IDS = 'photo-library/unknownImageIds';
+/** Key in the `_meta` of a result: the app may change details of photos. */
+const MAY_EDIT = 'photo-library/mayEdit';
 
 /** A failed tool call, with a message for the user; `unknownIds` cannot be shown. */
 class ToolFailed extends Error {
@@ -68,6 +70,7 @@ function imageOf(record) {
     fileName: text(record.fileName),
     matchedText: text(record.matchedText),
     distance: finite(record.distanceMeters),
+    isFavorite: record.favorite === true,
   };
 }
 
@@ -115,6 +118,11 @@ class Listing {
     return [...this.images.values()].filter(({ isDeleted }) => !isDeleted);
   }
 
+  /** Whether all of these photos are favourites. */
+  areFavorites(ids) {
+    return ids.every((id) => this.images.get(id)?.isFavorite);
+  }
+
   /** Adds the photos of a payload, with `stamp` about their URLs. Returns those that are new. */
   add(payload, stamp) {
     const received = imagesOf(payload);
@@ -145,8 +153,8 @@ class Listing {
     const received = new Map(imagesOf(payload).map((image) => [image.id, image]));
     for (const id of ids) {
       const image = this.images.get(id);
-      const { thumb, medium } = received.get(id) ?? {};
-      if (image) Object.assign(image, stamp, { thumb, medium, isDeleted: !received.has(id) });
+      const { thumb, medium, isFavorite } = received.get(id) ?? {};
+      if (image) Object.assign(image, stamp, { thumb, medium, isFavorite, isDeleted: !received.has(id) });
     }
   }
 }

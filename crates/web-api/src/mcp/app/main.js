@@ -24,6 +24,8 @@ let listing = new Listing();
 let pendingArgs;
 let lastArgs;
 let isLoading = false;
+/** Whether the user lets the assistant's app change details of photos. */
+let mayEdit = false;
 let retryNotice;
 let albums = [];
 
@@ -73,19 +75,24 @@ const viewer = new Viewer(element('viewer'), {
   isSelectable,
   isSelected: (id) => grid.isSelected(id),
   select: (ids, is) => grid.select(ids, is),
+  canEdit,
+  setFavorite,
   closed: (id) => grid.focus(id),
 });
 const album = new AlbumCreator(element('album'), call, showCreated);
 
 const canCall = () => Boolean(bridge.capabilities.serverTools);
 const canCreateAlbums = () => hasAlbums && canCall();
+function canEdit() {
+  return mayEdit && canCall();
+}
 /** Whether the host accepts context for the model. */
 function canUpdateModel() {
   const kinds = bridge.capabilities.updateModelContext;
   return Boolean(kinds) && (Boolean(kinds.text) || Object.keys(kinds).length === 0);
 }
 function isSelectable() {
-  return canCreateAlbums() || canUpdateModel();
+  return canCreateAlbums() || canEdit() || canUpdateModel();
 }
 
 /** Calls a tool of the library through the host. */
@@ -109,6 +116,7 @@ function showResult(result) {
   // The arguments of the next call may be unknown.
   lastArgs = pendingArgs;
   pendingArgs = undefined;
+  mayEdit = result?._meta?.[MAY_EDIT] === true;
   listing = new Listing(lastArgs);
   try {
     const payload = payloadOf(result);
@@ -256,6 +264,9 @@ function showSelection() {
   selection.querySelector('strong').textContent = `${number(selected.length)} selected`;
   selection.querySelector('.hint').hidden = !canUpdateModel();
   selection.querySelector('[data-does="album"]').hidden = !canCreateAlbums();
+  const favorite = selection.querySelector('[data-does="favorite"]');
+  favorite.hidden = !canEdit();
+  favorite.textContent = listing.areFavorites(selected) ? 'Remove from favourites' : 'Favourite';
   updateModel();
 }
 
@@ -284,6 +295,7 @@ async function renew({ isDue, stamp, isWanted }) {
     if (!isWanted()) return;
     listing.renew(ids, payload, stamp(payload.urlsExpireAt));
     grid.refresh(ids);
+    grid.showMarks(ids);
     viewer.refresh(ids);
     showAlbumButton();
   }
@@ -332,6 +344,36 @@ async function retryCall() {
     pendingArgs = undefined;
     showSkeleton(false);
     showState('The photos could not be shown', explain(error), true);
+  }
+}
+
+/** Adds photos to the favourites or removes them. */
+async function setFavorite(ids, isFavorite) {
+  const current = listing;
+  for (const part of chunks(ids)) {
+    await call('update_images', { imageIds: part, favorite: isFavorite });
+    if (listing !== current) return;
+    for (const id of part) current.images.get(id).isFavorite = isFavorite;
+    grid.showMarks(part);
+    viewer.refresh(part);
+    showSelection();
+  }
+  announce(isFavorite ? `${photos(ids.length)} added to the favourites.` : `${photos(ids.length)} removed from the favourites.`);
+}
+
+let isChanging = false;
+
+async function setFavorites(ids, isFavorite) {
+  if (isChanging) return;
+  isChanging = true;
+  const current = listing;
+  try {
+    hideNotice();
+    await setFavorite(ids, isFavorite);
+  } catch (error) {
+    if (listing === current) showError(`The photos could not be changed. ${explain(error)}`, () => setFavorites(ids, isFavorite));
+  } finally {
+    isChanging = false;
   }
 }
 
@@ -384,6 +426,7 @@ selection.addEventListener('click', ({ target }) => {
   const { does } = target.closest('button')?.dataset ?? {};
   const { selected } = grid;
   if (does === 'album') openAlbumDialog(selected);
+  if (does === 'favorite') setFavorites(selected, !listing.areFavorites(selected));
   if (does !== 'clear') return;
   grid.select(selected, false);
   grid.focus(selected[0]);

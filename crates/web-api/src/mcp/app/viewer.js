@@ -14,7 +14,7 @@ class Viewer {
 
   /**
    * `library` has `images`, `hasMore`, `more` (loads the next page), `renewFor` and `isExpired` (see `Renewal`),
-   * `isSelectable`, `isSelected`, `select`, `open` (opens a URL, if the host can) and `closed`.
+   * `isSelectable`, `isSelected`, `select`, `canEdit`, `setFavorite` (fails if the photo cannot be changed), `open` (opens a URL, if the host can) and `closed`.
    */
   constructor(dialog, library) {
     this.#dialog = dialog;
@@ -33,6 +33,8 @@ class Viewer {
       previous: part('[data-does="previous"]'),
       next: part('[data-does="next"]'),
       open: part('[data-does="open"]'),
+      favorite: part('[data-does="favorite"]'),
+      problem: part('.problem'),
       close: part('[data-does="close"]'),
     };
     this.#listen();
@@ -76,12 +78,13 @@ class Viewer {
   }
 
   #listen() {
-    const { previous, next, check, open, close, stage } = this.#parts;
+    const { previous, next, check, open, close, stage, favorite } = this.#parts;
     previous.addEventListener('click', () => this.#move(-1));
     next.addEventListener('click', () => this.#move(1));
     close.addEventListener('click', () => this.close());
     check.addEventListener('change', () => this.library.select([this.#image.id], check.checked));
     open.addEventListener('click', () => this.library.open(this.#image.medium));
+    favorite.addEventListener('click', () => this.#toggleFavorite());
     this.#dialog.addEventListener('close', () => this.library.closed(this.#image.id));
     this.#dialog.addEventListener('keydown', (event) => this.#key(event));
     this.#zoom = new Zoom(stage, this.#parts.picture, { swiped: (step) => this.#move(step) });
@@ -97,10 +100,26 @@ class Viewer {
       ArrowRight: () => this.#move(1),
       Home: () => this.#show(images[0]),
       End: () => this.#show(images.at(-1)),
+      f: () => this.#toggleFavorite(),
     }[event.key];
     if (!action) return undefined;
     event.preventDefault();
     return action();
+  }
+
+  async #toggleFavorite() {
+    const image = this.#image;
+    const { favorite, problem } = this.#parts;
+    if (favorite.hidden || favorite.ariaDisabled === 'true') return;
+    favorite.ariaDisabled = 'true';
+    problem.textContent = '';
+    try {
+      await this.library.setFavorite([image.id], !image.isFavorite);
+    } catch (error) {
+      if (this.#image === image) problem.textContent = `The photo could not be changed. ${explain(error)}`;
+    } finally {
+      favorite.ariaDisabled = 'false';
+    }
   }
 
   get #index() {
@@ -128,11 +147,11 @@ class Viewer {
     else words.textContent = image.description ?? '';
     words.hidden = !image.description;
     details.replaceChildren(...this.#details(image));
+    this.#parts.problem.textContent = '';
     check.checked = this.library.isSelected(image.id);
     this.#showActions();
     previous.setAttribute('aria-disabled', this.#index === 0);
     next.setAttribute('aria-disabled', this.#index === images.length - 1 && !hasMore());
-    picture.alt = alternativeText(image);
     picture.style.maxWidth = `${image.width}px`;
     picture.style.maxHeight = `${image.height}px`;
     this.#load();
@@ -140,12 +159,15 @@ class Viewer {
 
   /** Shows the actions for the photo. A deleted photo has none. */
   #showActions() {
-    const { select, check, open, close } = this.#parts;
-    const { isDeleted = false } = this.#image;
+    const { select, check, open, close, favorite, picture } = this.#parts;
+    const { isDeleted = false, isFavorite = false } = this.#image;
     const focused = document.activeElement;
     select.hidden = isDeleted || !this.library.isSelectable();
     open.hidden = isDeleted || !this.library.open;
-    if (isDeleted && (focused === check || focused === open)) close.focus();
+    favorite.hidden = isDeleted || !this.library.canEdit();
+    favorite.ariaPressed = String(isFavorite);
+    picture.alt = alternativeText(this.#image);
+    if (isDeleted && [check, open, favorite].includes(focused)) close.focus();
   }
 
   /** The details as terms and values. */

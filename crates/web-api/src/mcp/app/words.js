@@ -50,7 +50,7 @@ function distance(metres) {
 
 /** The alternative text of a photo. */
 function alternativeText(image) {
-  const known = [image.description, image.place, dayOf(image)].filter(Boolean);
+  const known = [image.description, image.place, dayOf(image), image.isFavorite && 'favourite'].filter(Boolean);
   const start = image.description ? '' : 'Photo: ';
   return known.length ? start + known.join(', ') : image.fileName || 'Photo';
 }

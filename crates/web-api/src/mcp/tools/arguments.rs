@@ -3,13 +3,17 @@
 //! Names and rules are those of the image API's parameters, but numbers are JSON numbers and lists are JSON arrays.
 
 use domain::{
-    AlbumChange, AlbumTitle, Channel, Channels, Circle, DateRange, Filter, Invalid, Limit, ListQuery, Offset,
-    QueryText, SearchQuery, distinct_image_ids,
+    AlbumChange, AlbumTitle, Channel, Channels, Circle, DateRange, Filter, FilterNames, Invalid, Limit,
+    ListQuery, Offset, QueryText, SearchQuery, distinct_image_ids,
 };
+use library::ViewSize;
 use mcp_wire::{ArgumentError, parse_arguments};
 use schemars::JsonSchema;
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
+
+/// The most images of one call of `view_images`.
+const MAX_VIEWED_IMAGES: usize = 16;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -96,9 +100,17 @@ pub(super) struct ShowImages {
 /// The images to show.
 pub(super) enum Selection {
     /// The results of a search.
-    Search(SearchQuery),
+    Search(Box<SearchQuery>),
     /// The images with these ids.
     Ids(Vec<String>),
+}
+
+/// The images to look at.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Views {
+    pub(super) ids: Vec<String>,
+    pub(super) size: ViewSize,
+    pub(super) sheet: bool,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
@@ -113,6 +125,28 @@ pub(super) struct GetImage {
     /// Id of the image, from list_images or search_images.
     #[schemars(length(min = 1, max = 128))]
     pub(super) id: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ViewImages {
+    /// Ids of the images to look at, 1 to 16, in this order.
+    #[schemars(length(min = 1, max = MAX_VIEWED_IMAGES))]
+    image_ids: Vec<String>,
+    /// `small` suffices for most questions. `medium` shows details and small text.
+    #[serde(default)]
+    size: ViewSizeName,
+    /// Whether to return all pictures on one sheet, each with its number, instead of separate pictures.
+    #[serde(default)]
+    sheet: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum ViewSizeName {
+    #[default]
+    Small,
+    Medium,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -173,42 +207,43 @@ pub(super) fn read<T: DeserializeOwned>(mut arguments: Map<String, Value>) -> Re
     parse_arguments(&arguments)
 }
 
-impl TryFrom<ListImages> for ListQuery {
-    type Error = Invalid;
-
-    fn try_from(arguments: ListImages) -> Result<Self, Invalid> {
-        Ok(Self {
-            limit: limit(arguments.limit)?,
+impl ListImages {
+    /// The query, with the filters of [`NamedFilters`](super::filters::NamedFilters).
+    pub(super) fn query(self, named: Filter) -> Result<ListQuery, Invalid> {
+        Ok(ListQuery {
+            limit: limit(self.limit)?,
             filter: Filter {
-                range: DateRange::parse(arguments.start_date.as_deref(), arguments.end_date.as_deref())?,
-                circle: Circle::from_parts(arguments.latitude, arguments.longitude, arguments.radius_meters)?,
-                ..Filter::default()
+                range: DateRange::parse(self.start_date.as_deref(), self.end_date.as_deref())?,
+                circle: Circle::from_parts(self.latitude, self.longitude, self.radius_meters)?,
+                ..named
             },
+            names: FilterNames::default(),
         })
     }
 }
 
-impl TryFrom<SearchImages> for SearchQuery {
-    type Error = Invalid;
-
-    fn try_from(arguments: SearchImages) -> Result<Self, Invalid> {
-        Self::new(
-            arguments.query.as_deref().map(QueryText::parse).transpose()?,
-            channels(&arguments.channels.unwrap_or_default())?,
-            arguments.album_id,
+impl SearchImages {
+    /// The query, with the filters of [`NamedFilters`](super::filters::NamedFilters).
+    pub(super) fn query(self, named: Filter) -> Result<SearchQuery, Invalid> {
+        SearchQuery::new(
+            self.query.as_deref().map(QueryText::parse).transpose()?,
+            channels(&self.channels.unwrap_or_default())?,
+            self.album_id,
             Filter {
-                circle: Circle::from_parts(arguments.latitude, arguments.longitude, arguments.radius_meters)?,
-                range: DateRange::parse(arguments.start_date.as_deref(), arguments.end_date.as_deref())?,
-                ..Filter::default()
+                circle: Circle::from_parts(self.latitude, self.longitude, self.radius_meters)?,
+                range: DateRange::parse(self.start_date.as_deref(), self.end_date.as_deref())?,
+                ..named
             },
-            limit(arguments.limit)?,
+            FilterNames::default(),
+            limit(self.limit)?,
         )
     }
 }
 
 impl ShowImages {
-    /// Beside ids, dates and a limit are checked and then ignored, because models send them as defaults.
-    pub(super) fn selection(self) -> Result<Selection, Invalid> {
+    /// The images, with the filters of [`NamedFilters`](super::filters::NamedFilters) if there are any. Beside ids, dates and a
+    /// limit are checked and then ignored, because models send them as defaults.
+    pub(super) fn selection(self, named: Option<Filter>) -> Result<Selection, Invalid> {
         let search = SearchImages {
             query: self.query,
             album_id: self.album_id,
@@ -220,19 +255,20 @@ impl ShowImages {
             start_date: self.start_date,
             end_date: self.end_date,
         };
+        let is_empty = search.is_empty() && named.is_none();
         match self.image_ids.filter(|ids| !ids.is_empty()) {
-            None if search.is_empty() => {
+            None if is_empty => {
                 Err(Invalid::new("imageIds", "is missing; give it, or query, or albumId, or a full circle"))
             }
-            None => Ok(Selection::Search(search.try_into()?)),
-            Some(ids) if search.is_empty() => {
+            None => Ok(Selection::Search(Box::new(search.query(named.unwrap_or_default())?))),
+            Some(ids) if is_empty => {
                 limit(search.limit)?;
                 DateRange::parse(search.start_date.as_deref(), search.end_date.as_deref())?;
                 Ok(Selection::Ids(distinct_image_ids(ids)?))
             }
             Some(_) => Err(Invalid::new(
                 "imageIds",
-                "cannot be combined with query, albumId, a circle or channels; give either ids or a search",
+                "cannot be combined with query, albumId, a circle, channels or filters; give either ids or a search",
             )),
         }
     }
@@ -247,6 +283,22 @@ impl SearchImages {
             && latitude.is_none()
             && longitude.is_none()
             && radius_meters.is_none()
+    }
+}
+
+impl ViewImages {
+    pub(super) fn views(self) -> Result<Views, Invalid> {
+        if !(1..=MAX_VIEWED_IMAGES).contains(&self.image_ids.len()) {
+            return Err(Invalid::new(
+                "imageIds",
+                format!("must have 1 to {MAX_VIEWED_IMAGES} ids in one call"),
+            ));
+        }
+        let size = match self.size {
+            ViewSizeName::Small => ViewSize::Small,
+            ViewSizeName::Medium => ViewSize::Medium,
+        };
+        Ok(Views { ids: distinct_image_ids(self.image_ids)?, size, sheet: self.sheet })
     }
 }
 

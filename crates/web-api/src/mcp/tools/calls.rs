@@ -2,20 +2,27 @@
 
 use std::sync::Arc;
 
-use domain::{Album, ListQuery, SearchQuery};
+use domain::{Album, Filter, Image, ImageId};
 use library::{AlbumWrite, Caller, Hit, Lookup};
-use mcp_wire::CallToolResult;
+use mcp_wire::{
+    CallToolResult,
+    server::{ToolCall, ToolReply},
+};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
+    super::McpResource,
     Operation,
     arguments::{
-        CreateAlbum, GetImage, ListAlbums, ListImages, SearchImages, Selection, ShowImages, UpdateAlbum, read,
+        CreateAlbum, GetImage, ListAlbums, ListImages, SearchImages, Selection, ShowImages, UpdateAlbum,
+        ViewImages, Views, read,
     },
-    payload::{ListPayload, ObjectPayload, SearchPayload, display_result, tool_result},
+    filters::{Interpreted, NamedFilters},
+    payload::{ListPayload, NamedPayload, ObjectPayload, SearchPayload, display_result, tool_result},
     records::{ListedImage, ShownImage},
     tool_error::{ShortArguments, ToolError},
+    views::ViewPayload,
 };
 use crate::{
     Api,
@@ -24,39 +31,59 @@ use crate::{
 };
 
 type Arguments = Map<String, Value>;
-type Outcome = Result<CallToolResult, ToolError>;
+pub(super) type Outcome = Result<CallToolResult, ToolError>;
 
-/// The context of a tool call: the service, the caller and the resource.
+/// The context of a tool call.
 pub(crate) struct ToolContext {
     pub(crate) api: Arc<Api>,
     pub(crate) caller: Caller,
-    /// Whether results also contain structured content.
-    pub(crate) is_structured: bool,
+    pub(crate) resource: McpResource,
 }
 
 impl ToolContext {
     /// Runs a tool. A failure is also a result, with a text that says what to do.
-    pub(crate) async fn run(&self, operation: Operation, arguments: Arguments) -> CallToolResult {
+    pub(crate) async fn run(operation: Operation, mut call: ToolCall<Self>) -> ToolReply {
+        let arguments = std::mem::take(&mut call.params.arguments);
         let sent = ShortArguments::of(&arguments);
-        let outcome = self.outcome(operation, arguments).await;
-        outcome.unwrap_or_else(|error| error.into_result(&sent))
+        match call.context.outcome(operation, arguments, &call).await {
+            Ok(result) => result.into(),
+            Err(error) => error.into_reply(&sent),
+        }
     }
 
-    async fn outcome(&self, operation: Operation, arguments: Arguments) -> Outcome {
+    async fn outcome(&self, operation: Operation, arguments: Arguments, call: &ToolCall<Self>) -> Outcome {
         if operation != Operation::GetInfo && self.caller.account.synced_at.is_none() {
             let install_url = install_url(&self.api.base_url);
             return Err(ToolError::SyncNotSetUp { install_url });
         }
         match operation {
             Operation::GetInfo => self.get_info().await,
-            Operation::ListImages => self.list_images(arguments).await,
-            Operation::SearchImages => self.search_images(arguments).await,
+            Operation::ListImages => self.list_images(arguments, call).await,
+            Operation::SearchImages => self.search_images(arguments, call).await,
             Operation::GetImage => self.get_image(arguments).await,
-            Operation::ShowImages => self.show_images(arguments).await,
+            Operation::ViewImages => self.view_images(arguments).await,
+            Operation::ShowImages => self.show_images(arguments, call).await,
             Operation::ListAlbums => self.list_albums(arguments).await,
             Operation::CreateAlbum => self.create_album(arguments).await,
             Operation::UpdateAlbum => self.update_album(arguments).await,
+            Operation::UpdateImages => self.update_images(arguments, call).await,
+            Operation::UndoChanges => self.undo_changes(arguments).await,
         }
+    }
+
+    /// The filters by names and marks in the arguments, `None` if there are none, and how names were understood.
+    async fn named_filter(
+        &self,
+        arguments: &Arguments,
+        call: &ToolCall<Self>,
+    ) -> Result<(Option<Filter>, Option<Interpreted>), ToolError> {
+        let named: NamedFilters = read(arguments.clone())?;
+        if named.is_empty() {
+            return Ok((None, None));
+        }
+        let mut filter = Filter::default();
+        let interpreted = named.add_to(&mut filter, call).await?;
+        Ok((Some(filter), interpreted))
     }
 
     async fn get_info(&self) -> Outcome {
@@ -65,17 +92,20 @@ impl ToolContext {
         self.result(&ObjectPayload::without_urls(record))
     }
 
-    async fn list_images(&self, arguments: Arguments) -> Outcome {
-        let query: ListQuery = read::<ListImages>(arguments)?.try_into()?;
+    async fn list_images(&self, arguments: Arguments, call: &ToolCall<Self>) -> Outcome {
+        let (filter, interpreted) = self.named_filter(&arguments, call).await?;
+        let query = read::<ListImages>(arguments)?.query(filter.unwrap_or_default())?;
         let hits = self.api.library.catalogue.list(&self.caller, &query).await?;
-        self.result(&self.image_list(hits, query.limit.get()))
+        self.result(&NamedPayload { list: self.image_list(hits, query.limit.get()), interpreted })
     }
 
-    async fn search_images(&self, arguments: Arguments) -> Outcome {
-        let query: SearchQuery = read::<SearchImages>(arguments)?.try_into()?;
+    async fn search_images(&self, arguments: Arguments, call: &ToolCall<Self>) -> Outcome {
+        let (filter, interpreted) = self.named_filter(&arguments, call).await?;
+        let query = read::<SearchImages>(arguments)?.query(filter.unwrap_or_default())?;
         let hits = self.api.library.catalogue.search(&self.caller, &query).await?;
         let lacks_model = self.api.library.catalogue.lacks_model_for(&query).await;
-        self.result(&SearchPayload::new(self.image_list(hits, query.limit.get()), lacks_model))
+        let list = self.image_list(hits, query.limit.get());
+        self.result(&SearchPayload::new(list, lacks_model, interpreted))
     }
 
     async fn get_image(&self, arguments: Arguments) -> Outcome {
@@ -89,24 +119,17 @@ impl ToolContext {
         self.result(&ObjectPayload::new(ImageRecord::whole(image, &links), &links))
     }
 
-    async fn show_images(&self, arguments: Arguments) -> Outcome {
+    async fn show_images(&self, arguments: Arguments, call: &ToolCall<Self>) -> Outcome {
         let library = &self.api.library;
-        let (hits, limit, lacks_model) = match read::<ShowImages>(arguments)?.selection()? {
+        let (filter, interpreted) = self.named_filter(&arguments, call).await?;
+        let (hits, limit, lacks_model) = match read::<ShowImages>(arguments)?.selection(filter)? {
             Selection::Search(query) => {
                 let hits = library.catalogue.search(&self.caller, &query).await?;
                 (hits, query.limit.get(), library.catalogue.lacks_model_for(&query).await)
             }
             Selection::Ids(ids) => {
-                let images = library.catalogue.images(&self.caller, &ids).await?;
-                let unknown: Vec<_> = ids
-                    .into_iter()
-                    .zip(&images)
-                    .filter_map(|(id, image)| image.is_none().then_some(id))
-                    .collect();
-                if !unknown.is_empty() {
-                    return Err(ToolError::CannotShow { unknown });
-                }
-                let hits: Vec<_> = images.into_iter().flatten().map(Hit::from).collect();
+                let images = self.images(ids).await?;
+                let hits: Vec<_> = images.into_iter().map(Hit::from).collect();
                 let limit = u32::try_from(hits.len()).unwrap_or(u32::MAX);
                 (hits, limit, false)
             }
@@ -114,7 +137,31 @@ impl ToolContext {
         let links = self.api.links();
         let records = hits.into_iter().map(|hit| ShownImage::new(hit, &links)).collect();
         let list = ListPayload::new(Page::of_images(records, limit), &links);
-        Ok(display_result(&SearchPayload::new(list, lacks_model), self.is_structured)?)
+        let payload = SearchPayload::new(list, lacks_model, interpreted);
+        // The older resource cannot edit.
+        let may_edit = self.resource.has_albums() && library.accounts.editor(&self.caller).await?.may_edit;
+        Ok(display_result(&payload, self.resource.is_structured(), may_edit)?)
+    }
+
+    async fn view_images(&self, arguments: Arguments) -> Outcome {
+        let Views { ids, size, sheet } = read::<ViewImages>(arguments)?.views()?;
+        let images = self.images(ids).await?;
+        let viewed: Vec<ImageId> = images.iter().map(|image| image.id.clone()).collect();
+        let views = self.api.library.catalogue.views(&viewed, size, sheet).await?;
+        let payload = ViewPayload::new(images, sheet, &self.api.links());
+        Ok(payload.into_result(&views, self.resource.is_structured())?)
+    }
+
+    /// All images with these ids.
+    async fn images(&self, ids: Vec<String>) -> Result<Vec<Image>, ToolError> {
+        let images = self.api.library.catalogue.images(&self.caller, &ids).await?;
+        let unknown: Vec<_> =
+            ids.into_iter().zip(&images).filter_map(|(id, image)| image.is_none().then_some(id)).collect();
+        if unknown.is_empty() {
+            Ok(images.into_iter().flatten().collect())
+        } else {
+            Err(ToolError::CannotShow { unknown })
+        }
     }
 
     async fn list_albums(&self, arguments: Arguments) -> Outcome {
@@ -155,7 +202,7 @@ impl ToolContext {
         self.result(&ObjectPayload::new(album_record(album, &links), &links))
     }
 
-    fn result(&self, payload: &impl Serialize) -> Outcome {
-        Ok(tool_result(payload, self.is_structured)?)
+    pub(super) fn result(&self, payload: &impl Serialize) -> Outcome {
+        Ok(tool_result(payload, self.resource.is_structured())?)
     }
 }

@@ -6,9 +6,13 @@
 mod arguments;
 mod calls;
 mod catalogue;
+mod edits;
+mod filters;
 mod payload;
+mod questions;
 mod records;
 mod tool_error;
+mod views;
 
 use mcp_wire::Tool;
 
@@ -23,10 +27,13 @@ domain::listed_enum! {
         ListImages,
         SearchImages,
         GetImage,
+        ViewImages,
         ShowImages,
         ListAlbums,
         CreateAlbum,
         UpdateAlbum,
+        UpdateImages,
+        UndoChanges,
     }
 }
 
@@ -34,7 +41,12 @@ impl Operation {
     fn is_served_at(self, resource: McpResource) -> bool {
         match self {
             Self::GetInfo | Self::ListImages | Self::SearchImages | Self::GetImage | Self::ShowImages => true,
-            Self::ListAlbums | Self::CreateAlbum | Self::UpdateAlbum => resource.has_albums(),
+            Self::ViewImages => resource != McpResource::Legacy,
+            Self::ListAlbums
+            | Self::CreateAlbum
+            | Self::UpdateAlbum
+            | Self::UpdateImages
+            | Self::UndoChanges => resource.has_albums(),
         }
     }
 }

@@ -1,18 +1,24 @@
 //! The payloads of tools: records, their source and, if they contain URLs, when those expire.
 
-use mcp_wire::CallToolResult;
+use mcp_wire::{CallToolResult, Meta};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::{
     images_api::{AlbumRecord, ImageRecord, NO_MODEL, Page, Pagination},
     links::Links,
 };
 
-use super::records::{ListedImage, ShownImage};
+use super::{
+    filters::Interpreted,
+    records::{ListedImage, ShownImage},
+};
 
+/// Key in the `_meta` of the display tool's result: whether the app may change details of images.
+const MAY_EDIT: &str = "photo-library/mayEdit";
 /// The source in every payload.
-const SOURCE: &str = "photo-library";
+pub(super) const SOURCE: &str = "photo-library";
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -27,11 +33,26 @@ pub(super) struct ListPayload<T> {
     urls_expire_at: Option<String>,
 }
 
+/// A list that names can filter.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct NamedPayload<T> {
+    #[serde(flatten)]
+    pub(super) list: ListPayload<T>,
+    /// How names in the arguments were understood.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Interpreted")]
+    pub(super) interpreted: Option<Interpreted>,
+}
+
 /// The results of a search.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct SearchPayload<T> {
     #[serde(flatten)]
     list: ListPayload<T>,
+    /// How names in the arguments were understood.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Interpreted")]
+    interpreted: Option<Interpreted>,
     /// What this search could not match, and how to change that. Tell the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
@@ -91,8 +112,8 @@ impl<T: HasUrls> ListPayload<T> {
 
 impl<T> SearchPayload<T> {
     /// A list, with a note if no vision model took part in the search.
-    pub(super) fn new(list: ListPayload<T>, lacks_model: bool) -> Self {
-        Self { list, note: lacks_model.then_some(NO_MODEL) }
+    pub(super) fn new(list: ListPayload<T>, lacks_model: bool, interpreted: Option<Interpreted>) -> Self {
+        Self { list, interpreted, note: lacks_model.then_some(NO_MODEL) }
     }
 }
 
@@ -122,15 +143,17 @@ pub(super) fn tool_result(
 }
 
 /// The result of `show_images`: the whole payload for the app as structured content, and for the model a text without the
-/// fields that only the app needs. If the resource declares structured content, the text has all fields too.
+/// fields that only the app needs. If the resource declares structured content, the text has all fields too. The app also
+/// learns whether it may edit details.
 pub(super) fn display_result(
     payload: &SearchPayload<ShownImage>,
     is_structured: bool,
+    may_edit: bool,
 ) -> serde_json::Result<CallToolResult> {
     let text = if is_structured {
         serde_json::to_string(payload)?
     } else {
-        let SearchPayload { list, note } = payload;
+        let SearchPayload { list, interpreted, note } = payload;
         let results: Vec<_> = list.results.iter().map(ShownImage::without_renditions).collect();
         let list = ListPayload {
             source: list.source,
@@ -138,9 +161,14 @@ pub(super) fn display_result(
             pagination: list.pagination,
             urls_expire_at: list.urls_expire_at.clone(),
         };
-        serde_json::to_string(&SearchPayload { list, note: *note })?
+        serde_json::to_string(&SearchPayload { list, interpreted: interpreted.clone(), note: *note })?
     };
-    Ok(CallToolResult::text(text).with_structured_content(serde_json::to_value(payload)?))
+    let result = CallToolResult::text(text).with_structured_content(serde_json::to_value(payload)?);
+    Ok(if may_edit {
+        result.with_meta(Meta::from_iter([(MAY_EDIT.to_owned(), json!(true))]))
+    } else {
+        result
+    })
 }
 
 #[cfg(test)]
@@ -150,7 +178,7 @@ mod tests {
     use http_server::BaseUrl;
     use keys::{Secret, UrlSigner};
     use mcp_wire::schema::output_schema_of;
-    use serde_json::{Value, json};
+    use serde_json::Value;
 
     fn album(cover_url: Option<&str>) -> AlbumRecord {
         AlbumRecord {

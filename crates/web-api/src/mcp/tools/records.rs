@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::{Position, Rendition};
+use domain::{Position, Rating, Rendition};
 use library::Hit;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -41,6 +41,16 @@ pub(super) struct ListedImage {
     score: Option<f64>,
     /// The text that matched.
     matched_text: Option<String>,
+    /// `image` or `video`.
+    #[schemars(extend("enum" = ["image", "video"]))]
+    media_type: &'static str,
+    /// Whether it is a favourite.
+    favorite: bool,
+    /// 1 to 5 stars.
+    rating: Option<u8>,
+    keywords: Vec<String>,
+    /// Whether the timeline of the web hides it.
+    archived: bool,
 }
 
 /// An image for the photo app: with its size and the renditions that the app shows.
@@ -71,6 +81,11 @@ impl ListedImage {
             distance_meters: distance_m,
             score,
             matched_text,
+            media_type: "image",
+            favorite: image.marks.favorite,
+            rating: image.marks.rating.map(Rating::stars),
+            keywords: image.marks.keywords.into_texts(),
+            archived: image.marks.archived,
         }
     }
 }

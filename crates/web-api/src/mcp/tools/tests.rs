@@ -17,14 +17,20 @@ fn each_resource_has_its_tools_in_a_fixed_order() {
         "list_images",
         "search_images",
         "get_image",
+        "view_images",
         "show_images",
         "list_albums",
         "create_album",
         "update_album",
+        "update_images",
+        "undo_changes",
     ];
     assert_eq!(names(McpResource::V1), current);
     assert_eq!(names(McpResource::V2), current);
-    assert_eq!(names(McpResource::Legacy), current[..5]);
+    assert_eq!(
+        names(McpResource::Legacy),
+        ["get_info", "list_images", "search_images", "get_image", "show_images"]
+    );
 }
 
 #[test]
@@ -48,7 +54,7 @@ fn every_tool_has_a_description_and_annotations() {
             let all = (hints.read_only_hint, hints.destructive_hint, hints.idempotent_hint);
             let expect = match tool.name.as_str() {
                 "create_album" => (Some(false), Some(false), Some(false)),
-                "update_album" => (Some(false), Some(true), Some(true)),
+                "update_album" | "update_images" | "undo_changes" => (Some(false), Some(true), Some(true)),
                 _ => (Some(true), Some(false), Some(true)),
             };
             assert_eq!(all, expect, "{}", tool.name);
@@ -158,6 +164,11 @@ fn schemas_contain_the_limits() {
     let channel = json!({"type": "string", "enum": ["text", "image"]});
     check("search_images", "channels", &json!({"type": "array", "items": channel}));
     check("show_images", "imageIds", &ids);
+    let viewed = json!({"type": "array", "minItems": 1, "maxItems": 16, "items": {"type": "string"}});
+    check("view_images", "imageIds", &viewed);
+    let sizes = json!({"type": "string", "enum": ["small", "medium"], "default": "small"});
+    check("view_images", "size", &sizes);
+    check("view_images", "sheet", &json!({"type": "boolean", "default": false}));
     check("get_image", "id", &id);
     check("list_albums", "offset", &json!({"type": "integer", "minimum": 0, "maximum": 500, "default": 0}));
     check("create_album", "title", &title);
@@ -175,10 +186,13 @@ fn required_arguments_are_declared() {
         ("list_images", Value::Null),
         ("search_images", Value::Null),
         ("get_image", json!(["id"])),
+        ("view_images", json!(["imageIds"])),
         ("show_images", Value::Null),
         ("list_albums", Value::Null),
         ("create_album", json!(["title"])),
         ("update_album", json!(["albumId"])),
+        ("update_images", json!(["imageIds"])),
+        ("undo_changes", json!(["changeId"])),
     ] {
         assert_eq!(tool(McpResource::V1, name).input_schema["required"], expect, "{name}");
     }

@@ -1,6 +1,6 @@
-use domain::{Invalid, MAX_ALBUMS_PER_ACCOUNT};
-use library::{SearchError, StorageError, Unavailable};
-use mcp_wire::{ArgumentError, CallToolResult, Meta};
+use domain::{Album, ImageId, Invalid, MAX_ALBUMS_PER_ACCOUNT};
+use library::{BlobError, EditError, RenditionError, SearchError, StorageError, Unavailable, ViewError};
+use mcp_wire::{ArgumentError, CallToolResult, Meta, server::ToolReply, tools::InputRequiredResult};
 use serde_json::{Map, Value, json};
 
 /// Why a tool failed, as a message for a model: what is wrong and what to do next.
@@ -25,6 +25,14 @@ pub(super) enum ToolError {
     )]
     CannotShow { unknown: Vec<String> },
     #[error(
+        "The picture of {image} cannot be made: {reason}. Remove this id from imageIds and call the tool again; get_image still returns its metadata."
+    )]
+    NoPicture { image: ImageId, reason: String },
+    #[error(
+        "The pictures of these images cannot be made: {reason}. Call the tool for fewer images at a time, to find the one that fails."
+    )]
+    NoPictures { reason: String },
+    #[error(
         "There is no album with this id. Use the id of an album of this account, or omit albumId where it is optional."
     )]
     NoAlbum,
@@ -36,6 +44,34 @@ pub(super) enum ToolError {
         "One of the images belongs to another account, so nothing was changed. Use only ids that list_images or search_images returned with this token."
     )]
     ForeignImageId,
+    #[error(
+        "Nothing in the library matches this {argument}. {} Correct {argument}, or leave it out, and call the tool again.",
+        offered(near)
+    )]
+    NoSuchName { argument: &'static str, near: Vec<String> },
+    #[error(
+        "Several albums have this title: {}. Ask the user which one is meant, and call the tool again with its id as albumId.",
+        listed(albums)
+    )]
+    SeveralAlbums { albums: Vec<String> },
+    #[error(
+        "This app may not edit the details of photos, so nothing was changed. Ask the user to open {apps_url} and choose “Let it edit” for this app, then call the tool again."
+    )]
+    MayNotEdit { apps_url: String },
+    /// Not a failure: the user has to answer first.
+    #[error("The user has to answer a question first.")]
+    Asks(Box<InputRequiredResult>),
+    /// The client's answer is malformed, which the model cannot correct.
+    #[error("{0}")]
+    BadAnswer(ArgumentError),
+    #[error(
+        "The user was asked and did not agree, so nothing was done. Ask the user what they want before you call the tool again."
+    )]
+    Declined,
+    #[error(
+        "There is nothing to undo with this changeId: it is unknown, was undone before or more than 90 days ago, or the images were changed again since."
+    )]
+    NothingToUndo,
     #[error(
         "The account already has {} albums, the maximum. Ask the user to delete one, or add the images to an existing album with update_album.",
         MAX_ALBUMS_PER_ACCOUNT
@@ -72,6 +108,14 @@ fn listed(ids: &[String]) -> String {
     shown.join(", ") + more
 }
 
+/// The nearest names, as a sentence.
+fn offered(near: &[String]) -> String {
+    match near {
+        [] => "No name in it is similar.".to_owned(),
+        _ => format!("Similar names are: {}.", listed(near)),
+    }
+}
+
 /// The arguments that are short enough for a message to repeat.
 pub(super) struct ShortArguments(Vec<(String, Value)>);
 
@@ -88,26 +132,33 @@ impl ShortArguments {
 }
 
 impl ToolError {
-    /// The result of a failed call: a text for the model, and `_meta` for the app. The text repeats an invalid value.
-    pub(super) fn into_result(self, sent: &ShortArguments) -> CallToolResult {
-        let error = self.with_value(sent);
+    /// The reply to a failed call: a text for the model, and `_meta` for the app. The text repeats an invalid value.
+    pub(super) fn into_reply(self, sent: &ShortArguments) -> ToolReply {
+        let error = match self.with_value(sent) {
+            Self::Asks(question) => return ToolReply::InputRequired(*question),
+            Self::BadAnswer(error) => return ToolReply::Refused(error.into()),
+            error => error,
+        };
         let mut meta = Meta::from_iter([(USER_MESSAGE.to_owned(), json!(error.user_message()))]);
         if let Self::CannotShow { unknown } = &error {
             meta.insert(UNKNOWN_IMAGE_IDS.to_owned(), json!(unknown));
         }
-        CallToolResult::error(error.to_string()).with_meta(meta)
+        CallToolResult::error(error.to_string()).with_meta(meta).into()
     }
 
     /// The message for the user, without tool names and ids: what happened, then what to do.
     fn user_message(&self) -> String {
         let message = match self {
-            Self::Argument(_) | Self::Value(_) => {
+            Self::Argument(_) | Self::Value(_) | Self::BadAnswer(_) => {
                 "The photo library could not read this request. Ask the assistant to try again."
             }
             Self::NoImage => "This photo is no longer in your library.",
             Self::ForeignImage => "This photo belongs to another account.",
             Self::CannotShow { .. } => {
                 "Some of these photos are no longer in your library. Ask the assistant to show the others."
+            }
+            Self::NoPicture { .. } | Self::NoPictures { .. } => {
+                "The assistant cannot look at some of these photos, because their pictures cannot be made."
             }
             Self::NoAlbum => {
                 "This album is no longer in your library. Ask the assistant to list your albums."
@@ -118,6 +169,18 @@ impl ToolError {
             Self::ForeignImageId => {
                 "Some of these photos belong to another account, so nothing was changed. Ask the assistant to show your own photos."
             }
+            Self::NoSuchName { .. } => {
+                "Nothing in your library has this name. Ask the assistant to try another one."
+            }
+            Self::SeveralAlbums { .. } => {
+                "Several of your albums have this title. Tell the assistant which one you mean."
+            }
+            Self::MayNotEdit { apps_url } => {
+                return format!("This app may not edit your photos. You can allow it at {apps_url}.");
+            }
+            Self::Asks(_) => "Please answer the question first.",
+            Self::Declined => "Nothing was changed.",
+            Self::NothingToUndo => "There is nothing to undo.",
             Self::TooManyAlbums => {
                 return format!(
                     "You have {MAX_ALBUMS_PER_ACCOUNT} albums, the maximum. Ask the assistant to add these photos to one of them."
@@ -140,6 +203,11 @@ impl ToolError {
         };
         let reason = format!("{}; you sent {value}", invalid.reason);
         Self::Value(Invalid { reason, ..invalid })
+    }
+
+    pub(super) fn several_albums(albums: &[Album]) -> Self {
+        let albums = albums.iter().map(|album| format!("{} ({})", album.id, album.title)).collect();
+        Self::SeveralAlbums { albums }
     }
 
     fn unavailable(error: &dyn std::fmt::Display) -> Self {
@@ -178,12 +246,39 @@ impl From<serde_json::Error> for ToolError {
     }
 }
 
+impl From<EditError> for ToolError {
+    fn from(error: EditError) -> Self {
+        match error {
+            EditError::Invalid(invalid) => invalid.into(),
+            EditError::Unavailable(error) => error.into(),
+        }
+    }
+}
+
 impl From<SearchError> for ToolError {
     fn from(error: SearchError) -> Self {
         match error {
             SearchError::NoAlbum => Self::NoAlbum,
             SearchError::ImageSearchUnavailable => Self::SearchDown,
             SearchError::Storage(error) => error.into(),
+        }
+    }
+}
+
+impl From<ViewError> for ToolError {
+    fn from(error: ViewError) -> Self {
+        let reason = match error.cause {
+            RenditionError::NoImage => "the image was deleted".to_owned(),
+            RenditionError::Failed(reason) => reason,
+            RenditionError::Blob(BlobError::Missing { .. }) => "its file is missing".to_owned(),
+            RenditionError::Storage(_) | RenditionError::Blob(_) | RenditionError::DecoderUnavailable(_) => {
+                return Self::unavailable(&error);
+            }
+        };
+        tracing::error!(image = ?error.image, %reason, "images cannot be viewed");
+        match error.image {
+            Some(image) => Self::NoPicture { image, reason },
+            None => Self::NoPictures { reason },
         }
     }
 }

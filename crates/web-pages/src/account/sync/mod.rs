@@ -10,7 +10,7 @@ pub(super) use steps::page_for_visitors;
 use http_server::{BaseUrl, reply::Reply};
 use maud::{Markup, html};
 
-use super::{AccountSection, Person, lists::Sections};
+use super::{AccountSection, Person, lists::Sections, sync_upload::upload_area};
 use crate::{Site, messages};
 
 /// The names of the service in the settings of sync apps.
@@ -60,7 +60,8 @@ impl Sections<'_> {
         let passwords = passwords.map_err(|error| messages::unavailable(&error))?;
         let addresses = SyncAddresses::of(self.site, self.person);
         Ok(html! {
-            (self.upload_area())
+            h2 { "Upload photos" }
+            (upload_area(self.site, self.person))
             (self.sync_passwords(&passwords))
             (steps::steps(addresses, account.email.as_str()))
         })

@@ -61,10 +61,11 @@
     return [input, button];
   };
   const accept = area.querySelector('input[type=file]').accept;
+  const icon = area.querySelector('svg');
   const [photos, choosePhotos] = picker('Choose photos', { accept });
   const [folder, chooseFolder] = picker('Choose a folder', { webkitdirectory: true });
   chooseFolder.className = 'quiet';
-  const drop = create('div', { className: 'drop' }, create('p', { textContent: 'Drop photos or folders here.' }),
+  const drop = create('div', { className: 'drop' }, icon, create('p', { textContent: 'Drop photos or folders here.' }),
     create('div', { className: 'buttons' }, photos, choosePhotos, folder, chooseFolder));
   const note = create('p', { hidden: true, className: 'notice' });
   const signIn = create('p', { hidden: true, className: 'notice warn' }, `${SIGNED_OUT} `,
@@ -87,6 +88,8 @@
 
   const say = (text) => { announcer.textContent = text; };
   const photosOf = (number) => (number === 1 ? '1 photo' : `${number} photos`);
+  /** `'sending'` while files are sent, `'shown'` while a problem or remark is displayed. In both states the start page must not reload. */
+  const updateStays = () => { area.dataset.stays = isRunning ? 'sending' : problems.length || !note.hidden ? 'shown' : ''; };
   const finished = () => counts.imported + counts.duplicate + counts.restored + counts.refused + counts.failed + counts.cancelled;
 
   // What the page shows. Only files that are being sent have a row, so that thousands of files do not slow the page down.
@@ -186,6 +189,7 @@
     note.hidden = !remark && !leftOut;
     note.replaceChildren([remark, leftOut].filter(Boolean).join(' '), ...(leftOut && steps ? [' ', link, '.'] : []));
     if (!note.hidden) say(note.textContent);
+    updateStays();
   }
   /** Adds a file to the list. A file in the list is added again only if it was refused or cancelled, or if its upload failed. */
   function enter(file, path) {
@@ -209,6 +213,7 @@
   }
   function start() {
     isRunning = true;
+    updateStays();
     draw();
     hashAhead();
     pump();
@@ -392,6 +397,7 @@
     draw();
     if (finished() === counts.total) {
       isRunning = false;
+      updateStays();
       say(`Finished: ${describe()}.`);
     }
   }

@@ -18,6 +18,8 @@ class Actions {
       this.count,
       makeButton('Add to album', () => this.addToAlbum()),
       makeButton('Edit', () => this.edit()),
+      makeButton('Favourite', () => this.#change('favorite', 'added to your favourites')),
+      makeButton('Archive', () => this.#change('archive', 'moved to the archive')),
       makeButton('Delete', () => this.delete()),
     );
     document.querySelector('main').append(this.bar);
@@ -65,7 +67,7 @@ class Actions {
     const days = [...new Set([answer.oldest, answer.newest].map(dateText))].join(' to ');
     const remove = () => {
       dialog.close();
-      this.#delete();
+      this.#change('delete', 'deleted', 'restored');
     };
     const dialog = openDialog(
       `Delete ${photosText(answer.count)}?`,
@@ -74,23 +76,27 @@ class Actions {
     );
   }
 
-  async #delete() {
+  /** Changes the selected photos. `done` and `undone` say what happened to them. */
+  async #change(action, done, undone = 'changed back') {
     const { body, state } = this.selection;
-    const answer = await this.#run({ action: 'delete' });
+    const answer = await this.#run({ action });
     if (!answer) return;
-    this.scroller.library.remove((photo) => this.selection.has(photo));
+    const { count, at, edit } = answer;
+    // All other changes hide the photos.
+    if (action !== 'favorite') this.scroller.library.remove((photo) => this.selection.has(photo));
     this.clear();
-    showMessage(`${photosText(answer.count)} deleted.`, 'Undo', () => this.#restore({ ...body, at: answer.at }, state));
+    const undo = { ...body, at, edit, action: edit ? 'undo' : 'restore' };
+    showMessage(`${photosText(count)} ${done}.`, 'Undo', () => this.#undo(undo, state, undone));
     await this.refresh();
   }
 
-  async #restore(body, state) {
-    const answer = await this.#run({ ...body, action: 'restore' });
+  async #undo(body, state, undone) {
+    const answer = await this.#run(body);
     if (!answer) return;
     this.selection.restore(state);
     await this.refresh();
     this.changed();
-    showMessage(`${photosText(answer.count)} restored.`);
+    showMessage(`${photosText(answer.count)} ${undone}.`);
   }
 
   /** Loads the totals again and draws what has changed. */

@@ -52,11 +52,21 @@ const beingRead = (count) => `${photosText(count)} ${count === 1 ? 'is' : 'are'}
 /** The page of a library without photos. */
 function startEmpty({ dataset }) {
   const text = document.getElementById('waiting');
+  const upload = document.getElementById('upload');
+  const shown = document.getElementById('shown');
   // This promise never settles. Otherwise, another poll could reload again, and cancel the reload on a slow server.
   const reload = () => new Promise(() => location.reload());
   const waiting = (count) => {
     const words = count ? beingRead(count) : '';
     if (text.textContent !== words) text.textContent = words;
   };
-  watchLibrary((generation) => generation === dataset.gen, reload, waiting);
+  const show = () => {
+    const { stays } = upload.dataset;
+    if (!stays) return reload();
+    const isSending = stays === 'sending';
+    if (shown.hidden && !isSending) announce('Your photos are in the library.');
+    shown.hidden = isSending;
+    return undefined;
+  };
+  watchLibrary((generation) => generation === dataset.gen, show, waiting);
 }

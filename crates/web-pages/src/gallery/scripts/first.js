@@ -36,7 +36,7 @@ function placeParsed() {
   if (!tile) return;
   timeline.style.minHeight = '150vh';
   const offset = history.state?.offset ?? timeline.querySelector('h2').offsetHeight;
-  scrollBy({ top: tile.getBoundingClientRect().top - offset, behavior: 'instant' });
+  scrollBy({ top: tile.getBoundingClientRect().top - barHeight() - offset, behavior: 'instant' });
 }
 
 const parsed = new MutationObserver(placeParsed);

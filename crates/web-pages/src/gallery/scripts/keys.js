@@ -99,7 +99,8 @@ class Keys {
   #scrollAtEdge() {
     const { isDrag, clientX, clientY } = this.#press ?? {};
     if (!isDrag) return;
-    const over = clientY < EDGE_PX ? clientY - EDGE_PX : Math.max(0, clientY - innerHeight + EDGE_PX);
+    const top = barHeight() + EDGE_PX;
+    const over = clientY < top ? clientY - top : Math.max(0, clientY - innerHeight + EDGE_PX);
     if (over) {
       scrollBy({ top: over / 4, behavior: 'instant' });
       this.#dragTo(clientX, clientY);

@@ -61,3 +61,9 @@ function cellsOf(row, ratios, { width, gap }) {
 function placeCell({ style }, cell) {
   for (const side of ['left', 'top', 'width', 'height']) style[side] = `${cell[side]}px`;
 }
+
+/** The height of the header while it stays at the top of the window. */
+function barHeight() {
+  const bar = document.querySelector('.top');
+  return getComputedStyle(bar).position === 'sticky' ? bar.offsetHeight : 0;
+}

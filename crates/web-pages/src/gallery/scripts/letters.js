@@ -21,10 +21,10 @@ const hasModifier = ({ ctrlKey, metaKey }) => ctrlKey || metaKey;
 /** Whether a click opens a link in this window. */
 const isPlainClick = (event) => !(event.button || event.shiftKey || event.altKey || hasModifier(event));
 
-/** Moves the focus to the search field, or opens the search page if this page has no such field. */
+/** Moves the focus to the search field, or opens the search page if this page shows no such field. */
 function goToSearch() {
   const field = document.getElementById('q');
-  if (!field) return location.assign('/search');
+  if (!field?.checkVisibility()) return location.assign('/search');
   field.focus();
   return field.select();
 }

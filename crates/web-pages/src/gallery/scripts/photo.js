@@ -8,6 +8,7 @@ const PHOTO_KEYS = [
   ['z, +, -', 'Zoom'],
   ['i', 'About this photo'],
   ['e', 'Edit'],
+  ['f', 'Add to the favourites, or remove'],
   ['Escape', 'Back to the photos'],
 ];
 
@@ -22,12 +23,15 @@ function startPhoto(main) {
   const pages = new Map();
   let zoom;
   let hasMoved = false;
+  let isSending = false;
+
+  const parse = async (answer) => new DOMParser().parseFromString(await answer.text(), 'text/html');
 
   /** Requests the page of a neighbour and its image. */
   function load({ href }) {
     if (!pages.has(href)) {
       const page = fetch(href).then(async (answer) => {
-        const parsed = answer.redirected || new DOMParser().parseFromString(await answer.text(), 'text/html');
+        const parsed = answer.redirected || (await parse(answer));
         new Image().src = parsed.getElementById('photo').src;
         return parsed;
       });
@@ -56,6 +60,33 @@ function startPhoto(main) {
     show();
     if (isInside) ((focused.rel && find(`[rel="${focused.rel}"]`)) || find('#viewer a')).focus({ preventScroll: true });
     return announce(find('#photo').alt);
+  }
+
+  /** Replaces what is known about the photo. The focus stays. */
+  function showAbout(other) {
+    const about = find('.about');
+    const focused = document.activeElement;
+    const isInside = about.contains(focused);
+    about.replaceChildren(...document.importNode(other, true).childNodes);
+    const near = focused.closest('.keywords') ? '#add' : '#favorite';
+    if (isInside) (document.getElementById(focused.id) ?? find(near)).focus({ preventScroll: true });
+  }
+
+  /** Sends a form that changes the photo, and shows what is known about the photo then. */
+  async function send(form, submitter) {
+    if (isSending) return;
+    isSending = true;
+    const body = new URLSearchParams(new FormData(form, submitter));
+    const page = await fetch(form.action, { method: 'POST', body }).then(parse).catch(() => undefined);
+    isSending = false;
+    const id = page?.querySelector('main.photo')?.dataset.id;
+    if (!id) return void showMessage('Nothing was changed. Reload the page and try again.');
+    for (const address of pages.keys()) if (address.includes(id)) pages.delete(address);
+    const notice = page.querySelector('.notice');
+    const undo = notice.querySelector('form');
+    // The message of another photo can still be open. What was typed stays if it was refused.
+    if (main.dataset.id === id && !notice.matches('.warn')) showAbout(page.querySelector('.about'));
+    showMessage(notice.querySelector('p').textContent, ...(undo ? ['Undo', () => send(undo)] : []));
   }
 
   /** Prepares the photo that the page shows now. */
@@ -109,6 +140,7 @@ function startPhoto(main) {
       Escape: leave,
       i: () => find('.about').scrollIntoView(),
       e: () => find('.about a[href*="/edit"]')?.click(),
+      f: () => find('#favorite').click(),
     }[key];
     if (zoom.key(key)) event.preventDefault();
     else if (action) {
@@ -121,6 +153,11 @@ function startPhoto(main) {
     if (!link || !isPlainClick(event)) return;
     event.preventDefault();
     move(link.rel === 'next' ? 1 : -1);
+  });
+  main.addEventListener('submit', (event) => {
+    if (!/\/marks(\?|$)/.test(event.target.action)) return;
+    event.preventDefault();
+    send(event.target, event.submitter);
   });
   show();
 }

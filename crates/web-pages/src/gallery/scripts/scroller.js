@@ -84,9 +84,10 @@ class Scroller {
 
   #measureWindow() {
     this.#grid = gridOf(this.#root.clientWidth);
-    this.#docTop = this.#root.getBoundingClientRect().top + scrollY;
+    const bar = barHeight();
+    this.#docTop = this.#root.getBoundingClientRect().top + scrollY - bar;
     this.#head = this.#root.querySelector('h2')?.offsetHeight ?? 48;
-    this.screen = innerHeight;
+    this.screen = innerHeight - bar;
   }
 
   #resized() {
@@ -128,7 +129,7 @@ class Scroller {
     this.height = top;
   }
 
-  /** The position at the top of the window. */
+  /** The position at the top of the window, below the header. */
   get y() {
     return scrollY - this.#docTop + this.#base;
   }
@@ -183,7 +184,7 @@ class Scroller {
 
   // The anchor.
 
-  /** Sets the anchor: the photo at the top of the window. The top of the page has no anchor, so that new photos appear there. */
+  /** Sets the anchor: the photo at the top of the window, below the header. The top of the page has no anchor, so that new photos appear there. */
   #setAnchor() {
     const { y } = this;
     const place = y > 0 && this.placeAt(y + this.#head);

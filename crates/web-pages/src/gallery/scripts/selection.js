@@ -54,7 +54,7 @@ class Selection {
 
   /** The selection in the form that the service expects. */
   get body() {
-    const ranges = this.#ranges.filter(([, , id]) => !id);
+    const ranges = this.#ranges.filter(([, , id]) => !id).map(([from, to]) => [from, to]);
     return { ids: this.#ranges.flatMap(([, , id]) => id ?? []), ranges };
   }
 

@@ -6,7 +6,7 @@ mod table;
 
 use dav_protocol::encode_path;
 use domain::{FilePath, Timestamp};
-use library::{FileEntry, FileLock};
+use library::{FileContent, FileEntry, FileKind, FileLock};
 
 use super::{DavError, DavRequest, places};
 
@@ -77,6 +77,20 @@ pub(super) fn entity_tag(entry: &FileEntry) -> String {
 /// `oc:id` and `OC-FileId`: the padded id, and a name of the instance that only distinguishes accounts.
 pub(super) fn public_file_id(entry: &FileEntry, handle: &str) -> String {
     format!("{:08}oc{}", entry.id.0, handle.get(..10).unwrap_or(handle))
+}
+
+/// `oc:favorite`: whether the file is a photo that is a favourite.
+pub(super) fn is_favorite(entry: &FileEntry) -> bool {
+    matches!(&entry.kind, FileKind::File(FileContent::Photo { image: Some(image), .. }) if image.is_favorite)
+}
+
+/// The value of `oc:favorite` that a text is; `None` for other texts.
+pub(super) fn flag(text: &str) -> Option<bool> {
+    match text.trim() {
+        "1" | "yes" | "true" => Some(true),
+        "0" | "no" | "false" => Some(false),
+        _ => None,
+    }
 }
 
 /// When a file was created, as its client said, or else when it arrived.

@@ -7,7 +7,7 @@ use dav_protocol::{
 use domain::{FilePath, Timestamp};
 use library::{FileContent, FileEntry, FileKind};
 
-use super::{Context, created_at, entity_tag, locks, public_file_id};
+use super::{Context, created_at, entity_tag, is_favorite, locks, public_file_id};
 use crate::webdav::get::media_type;
 
 /// A file or folder whose properties are written.
@@ -103,7 +103,7 @@ pub(super) const PROPERTIES: [Property; 26] = [
     by_name(OWNCLOUD, "oc:checksums", |resource| checksums(resource.entry)),
     by_name(OWNCLOUD, "oc:owner-id", |resource| text(resource.context.handle.clone())),
     by_name(OWNCLOUD, "oc:owner-display-name", |resource| text(resource.context.email.clone())),
-    by_name(OWNCLOUD, "oc:favorite", |_| text("0")),
+    by_name(OWNCLOUD, "oc:favorite", |resource| text(if is_favorite(resource.entry) { "1" } else { "0" })),
     by_name(NEXTCLOUD, "nc:has-preview", |resource| {
         text(if has_preview(resource.entry) { "true" } else { "false" })
     }),

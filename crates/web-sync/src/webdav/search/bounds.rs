@@ -6,7 +6,7 @@ use dav_protocol::{
 use domain::Timestamp;
 use library::FileId;
 
-use super::property::{Property, file_id, flag, time, whole_second};
+use super::property::{Property, file_id, time, whole_second};
 
 /// What is known of all files that match a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,8 +45,6 @@ impl Bounds {
                 let id = file_id(literal).and_then(|id| i64::try_from(id).ok());
                 id.map_or(Self::NONE, |id| Self { id: Some(FileId(id)), ..Self::ALL })
             }
-            // Apps list the favourites with this comparison, and no file is a favourite.
-            (OWNCLOUD, "favorite") if is_equal && flag(literal) != Some(0) => Self::NONE,
             _ if Property::named(property).is_none() => Self::NONE,
             _ => Self::ALL,
         }

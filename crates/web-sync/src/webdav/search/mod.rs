@@ -8,14 +8,19 @@ mod scope;
 #[cfg(test)]
 mod tests;
 
-use dav_protocol::{bodies::BasicSearch, headers::Depth};
-use domain::FilePath;
+use dav_protocol::{
+    bodies::{BasicSearch, PropFind},
+    headers::Depth,
+};
+use domain::{FilePath, Timestamp};
 use http_server::{body::RequestBody, reply::Reply};
 use library::{FileSearch, LocatedFile, SearchDepth};
 
 use super::{
-    DavError, DavRequest, places, prop_find,
-    properties::{Context, Selection},
+    DavError, DavRequest,
+    places::{self, FilePlace},
+    prop_find,
+    properties::{Context, Selection, is_favorite},
     request::xml_body,
 };
 use bounds::Bounds;
@@ -29,6 +34,31 @@ pub(super) async fn search(request: &DavRequest<'_>, body: RequestBody) -> Resul
     let found = find(request, folder, &query).await?.ok_or(DavError::SearchScope)?;
     let selection = Selection::of(&query.select);
     let context = Context::load(request, &places::files_root(&request.caller), &selection).await?;
+    Ok(prop_find::list(found.into_iter(), context, selection))
+}
+
+/// Lists the favourites below a folder, the newest first, in the form of a PROPFIND.
+pub(super) async fn favorites(
+    request: &DavRequest<'_>,
+    place: &FilePlace,
+    select: &PropFind,
+) -> Result<Reply, DavError> {
+    let order = Order::new(&[]);
+    let search = FileSearch {
+        folder: place.path.clone(),
+        depth: SearchDepth::Below,
+        id: None,
+        modified: Timestamp::MIN..=Timestamp::MAX,
+        matches: &|file| is_favorite(&file.entry),
+        order: &|a, b| order.compare(a, b),
+        is_newest_first: order.is_newest_first(),
+        skip: 0,
+        limit: usize::MAX,
+    };
+    let found = request.library().ingest.search_files(&request.caller, &search).await?;
+    let found = found.ok_or(DavError::NotFound)?;
+    let selection = Selection::of(select);
+    let context = Context::load(request, &place.root, &selection).await?;
     Ok(prop_find::list(found.into_iter(), context, selection))
 }
 

@@ -10,7 +10,7 @@ use library::{FileEntry, FileKind};
 
 use crate::webdav::{
     get::media_type,
-    properties::{created_at, entity_tag},
+    properties::{self, created_at, entity_tag, is_favorite},
 };
 
 /// A property by which files are searched and ordered, with the value that PROPFIND shows.
@@ -41,8 +41,7 @@ impl Property {
             (DAV, "getcontentlength") => Self::Number(|entry| Some(of_file(entry)?.bytes), number),
             (OWNCLOUD, "size") => Self::Number(|entry| Some(entry.bytes), number),
             (OWNCLOUD, "fileid") => Self::Number(|entry| u64::try_from(entry.id.0).ok(), file_id),
-            // Files have no favourites.
-            (OWNCLOUD, "favorite") => Self::Number(|_| Some(0), flag),
+            (OWNCLOUD, "favorite") => Self::Number(|entry| Some(u64::from(is_favorite(entry))), flag),
             _ => return None,
         })
     }
@@ -92,10 +91,6 @@ pub(super) fn file_id(literal: &str) -> Option<u64> {
 }
 
 /// 1 for a true literal, 0 for a false one; `None` for any other text.
-pub(super) fn flag(literal: &str) -> Option<u64> {
-    match literal.trim() {
-        "1" | "yes" | "true" => Some(1),
-        "0" | "no" | "false" => Some(0),
-        _ => None,
-    }
+fn flag(literal: &str) -> Option<u64> {
+    properties::flag(literal).map(u64::from)
 }

@@ -123,7 +123,7 @@ fn searches_without_a_possible_result_visit_no_files() {
         let bounds = Bounds::of(&condition);
         bounds.since > bounds.until
     };
-    assert!(is_empty(compare(OWNCLOUD, "favorite", Comparison::Equal, "yes")));
+    assert!(!is_empty(compare(OWNCLOUD, "favorite", Comparison::Equal, "yes")));
     assert!(is_empty(compare(OWNCLOUD, "fileid", Comparison::Equal, "x")));
     assert!(is_empty(compare(NEXTCLOUD, "other", Comparison::Less, "1")));
     assert!(!is_empty(not(compare(NEXTCLOUD, "other", Comparison::Less, "1"))));

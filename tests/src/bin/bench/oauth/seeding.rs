@@ -77,6 +77,7 @@ pub(super) async fn seed(data_dir: &Path, base_url: &str, codes: usize) -> Resul
             grant_types: vec![GrantType::AuthorizationCode, GrantType::RefreshToken],
             scopes: vec![SCOPE.into()],
             token_endpoint_auth_method: AuthMethod::None,
+            requires_assertion: false,
             software_id: None,
             software_version: None,
         },

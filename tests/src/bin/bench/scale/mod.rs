@@ -30,6 +30,9 @@ pub(crate) struct Options {
     /// Number of calls of each operation
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(100..))]
     calls: u32,
+    /// Measure only the operations with this text in their names, and no replicas
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
     /// Folder to keep the libraries in and reuse them in the next run [default: a temporary folder]
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
@@ -46,7 +49,9 @@ pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
         let seeded = Seeded::build(per_account, options.accounts, options.keep.as_deref()).await?;
         let twins = Twins::build(seeded, *images, &options.postgres).await?;
         measure(options, &twins).await?;
-        replicas::measure(&twins.database_url, &twins.seeded.key).await?;
+        if options.only.is_none() {
+            replicas::measure(&twins.database_url, &twins.seeded.key).await?;
+        }
         twins.remove().await?;
     }
     Ok(())
@@ -61,7 +66,8 @@ async fn measure(options: &Options, twins: &Twins) -> Result<(), AnyError> {
         "{:<34} {:>7} {:>10} {:>10} {:>10} {:>10} {:>7} {:>10} {:>10}",
         "operation", "clients", "SQLite p50", "p99", "PG p50", "p99", "ratio", "SQLite CPU", "PG CPU"
     );
-    for operation in Operation::ALL {
+    let only = options.only.as_deref().unwrap_or_default();
+    for operation in Operation::ALL.into_iter().filter(|operation| operation.name().contains(only)) {
         for clients in CLIENTS {
             let [sqlite, postgres] = &subjects;
             let one = sqlite.measure(operation, clients, options.calls).await?;

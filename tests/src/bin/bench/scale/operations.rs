@@ -8,15 +8,15 @@ use std::{
 
 use ::tests::black_box::AnyError;
 use domain::{
-    AlbumChange, AlbumTitle, Channels, Circle, DateRange, Filter, ImageId, Limit, ListQuery, Plan, Position,
-    QueryText, SearchQuery, SearchTarget, Timestamp,
+    AlbumChange, AlbumTitle, Channels, Circle, DateRange, Filter, FilterNames, ImageId, Keyword, Limit,
+    ListQuery, Plan, Position, QueryText, SearchQuery, SearchTarget, Timestamp,
 };
 use library::{Caller, Library};
 use oauth_core::{
     CodeStatus, CurrentRefreshToken, Grant, GrantKey, IssuedCode, NewCode, NewRefreshToken, Redemption,
     Rotation, SecretHash, UnixMillis,
 };
-use storage::{AlbumWrite, Lookup, NewAlbum, SharedStore, TextColumns, Viewer};
+use storage::{AlbumWrite, Lookup, NameKind, NewAlbum, SharedStore, TextColumns, Viewer};
 
 use super::postgres::processor_time;
 use crate::search::{serving, vocabulary::Vocabulary};
@@ -29,6 +29,7 @@ const YEAR_MS: i64 = 365 * 24 * 3600 * 1000;
 pub(super) enum Operation {
     List,
     ListFree,
+    ListFiltered,
     Get,
     Circle,
     LargeCircle,
@@ -43,9 +44,10 @@ pub(super) enum Operation {
 }
 
 impl Operation {
-    pub(super) const ALL: [Self; 13] = [
+    pub(super) const ALL: [Self; 14] = [
         Self::List,
         Self::ListFree,
+        Self::ListFiltered,
         Self::Get,
         Self::Circle,
         Self::LargeCircle,
@@ -63,6 +65,7 @@ impl Operation {
         match self {
             Self::List => "list 50 images",
             Self::ListFree => "list 50 images, free plan",
+            Self::ListFiltered => "list 50 images, five filters",
             Self::Get => "get an image",
             Self::Circle => "search in a circle of 5 km",
             Self::LargeCircle => "search in a circle of 300 km",
@@ -86,6 +89,8 @@ pub(super) struct Subject {
     viewer: Viewer,
     ids: Vec<ImageId>,
     album: domain::AlbumId,
+    /// The place of the newest photo that has one.
+    place: String,
     vocabulary: Vocabulary,
     grants: Vec<String>,
     /// The generation of the current refresh token of each grant.
@@ -110,9 +115,11 @@ impl Subject {
         let library = serving::library(store.clone(), &tempfile::tempdir()?.keep())?;
         let caller = library.accounts.caller_by_key(key).await?.ok_or("the key is unknown")?;
         let viewer = Viewer { account: caller.account.id, plan: caller.account.plan, free_window: 1000 };
-        let newest = ListQuery { limit: Limit::new(100)?, filter: Filter::default() };
+        let newest = ListQuery { limit: Limit::new(100)?, ..ListQuery::default() };
         let ids: Vec<ImageId> =
             store.page_images(viewer, &newest).await?.into_iter().map(|found| found.image.id).collect();
+        let places = store.names(viewer, NameKind::Place, 500).await?;
+        let place = places.into_iter().next().ok_or("no photo has a place")?;
         let album =
             domain::AlbumId::parse(format!("measured-{name}-{}", fastrand::u64(..))).ok_or("no id")?;
         let new = NewAlbum {
@@ -138,6 +145,7 @@ impl Subject {
             viewer,
             ids,
             album,
+            place,
             vocabulary,
             grants,
             generations,
@@ -204,6 +212,7 @@ impl Subject {
         match operation {
             Operation::List => self.list(viewer).await?,
             Operation::ListFree => self.list(Viewer { plan: Plan::Free, ..viewer }).await?,
+            Operation::ListFiltered => self.list_filtered().await?,
             Operation::Get => {
                 let id = self.ids.get(place % self.ids.len()).ok_or("no image")?;
                 if !matches!(store.image(viewer, id).await?, Lookup::Found(_)) {
@@ -247,8 +256,23 @@ impl Subject {
 
     async fn list(&self, viewer: Viewer) -> Result<(), AnyError> {
         let range = DateRange::new(None, Some(Timestamp::MAX))?;
-        let query = ListQuery { limit: Limit::new(50)?, filter: Filter { range, ..Filter::default() } };
+        let filter = Filter { range, ..Filter::default() };
+        let query = ListQuery { limit: Limit::new(50)?, filter, ..ListQuery::default() };
         self.store.page_images(viewer, &query).await?;
+        Ok(())
+    }
+
+    /// Lists by a camera, a place, a keyword and two marks.
+    async fn list_filtered(&self) -> Result<(), AnyError> {
+        let filter = Filter {
+            favorite: Some(true),
+            archived: Some(false),
+            keyword: Some(Keyword::parse("beach")?),
+            ..Filter::default()
+        };
+        let names = FilterNames { camera: Some("model 1".to_owned()), place: Some(self.place.clone()) };
+        let query = ListQuery { limit: Limit::new(50)?, filter, names };
+        self.library.catalogue.list(&self.caller, &query).await?;
         Ok(())
     }
 
@@ -258,6 +282,7 @@ impl Subject {
             target: SearchTarget::Words { text: QueryText::parse(words)?, channels },
             album: None,
             filter: Filter::default(),
+            names: FilterNames::default(),
             limit: Limit::new(50)?,
         };
         self.library.catalogue.search(&self.caller, &query).await?;

@@ -11,8 +11,8 @@ use diesel::{
 use domain::{Email, KeyName, Plan, SyncHandle, Timestamp};
 use fastrand::Rng;
 use storage::{
-    AccountStore as _, IntegrityStore as _, MapStore as _, NewAccount, RuleRow, SchemaStore as _, StoreRule,
-    WordIndex as _,
+    AccountStore as _, ImageStore as _, IntegrityStore as _, MapStore as _, NewAccount, RuleRow,
+    SchemaStore as _, StoreRule, WordIndex as _,
 };
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
 
@@ -147,11 +147,12 @@ pub(crate) async fn libraries(folder: &Path, count: u32, accounts: u32) -> Resul
     let wrong: Vec<RuleRow> = violations.into_iter().map(|violation| violation.row).collect();
     store.repair_rule(StoreRule::TimelineMonths, &wrong, Timestamp::MIN).await?;
     while store.fill_map(1000).await? > 0 {}
+    while store.fill_regions(1000).await? > 0 {}
     let derived = began.elapsed();
     index_words(&store).await?;
     let per_image = |seconds: f64| seconds * 1e6 / f64::from(count * accounts);
     println!(
-        "built: {:.1} µs per image for rows and vector, {:.1} µs for months and map, {:.1} µs for the word index; {} MB",
+        "built: {:.1} µs per image for rows and vector, {:.1} µs for months, map and regions, {:.1} µs for the word index; {} MB",
         per_image(rows.as_secs_f64()),
         per_image((derived - rows).as_secs_f64()),
         per_image((began.elapsed() - derived).as_secs_f64()),
@@ -205,11 +206,31 @@ fn insert_images(path: &Path, accounts: &[i64], count: u32) -> Result<(), AnyErr
         // Only the first account has the album.
         generator.album = None;
     }
+    connection.batch_execute(MARKS)?;
     let last: Option<i64> = images::table.select(max(images::seq)).get_result(&mut connection)?;
     update(map_fill::table).set(map_fill::below_seq.eq(last.unwrap_or(-1) + 1)).execute(&mut connection)?;
     connection.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")?;
     Ok(())
 }
+
+/// Gives the images cameras, keywords, and marks: every fifth is a favourite, every tenth is archived.
+const MARKS: &str = "
+UPDATE region_fill SET version = 0;
+UPDATE images SET camera_model = 'Model ' || (seq % 4), camera = 'Model ' || (seq % 4);
+INSERT INTO facets (account_id, kind, key, name)
+    SELECT DISTINCT account_id, 'camera', camera, camera FROM images;
+INSERT INTO facets (account_id, kind, key, name) SELECT id, 'favorite', '', '' FROM accounts;
+INSERT INTO facets (account_id, kind, key, name) SELECT id, 'archived', '', '' FROM accounts;
+INSERT INTO facets (account_id, kind, key, name) SELECT id, 'keyword', 'beach', 'beach' FROM accounts;
+INSERT INTO image_facets (facet_id, image_seq, captured_at_ms, live)
+    SELECT f.id, i.seq, i.captured_at_ms, 1 FROM images AS i JOIN facets AS f ON f.account_id = i.account_id
+    WHERE (f.kind = 'favorite' AND i.seq % 5 = 0) OR (f.kind = 'archived' AND i.seq % 10 = 3)
+        OR (f.kind = 'keyword' AND i.seq % 3 = 0);
+INSERT INTO image_marks (image_seq, marks, archived, keywords)
+    SELECT seq, CASE WHEN seq % 10 = 3 THEN '{\"archived\":true}' WHEN seq % 5 = 0 THEN '{\"favorite\":true}' ELSE
+        '{\"keywords\":[\"beach\"]}' END, seq % 10 = 3, NULL
+    FROM images WHERE seq % 5 = 0 OR seq % 10 = 3 OR seq % 3 = 0;
+";
 
 /// The position of a photo; seven of ten photos have one. Half of these are in one region, a quarter within kilometres of one
 /// home, some at one spot, and the others near a few hundred cities, with a few weeks in each.

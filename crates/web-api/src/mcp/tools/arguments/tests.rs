@@ -14,11 +14,11 @@ fn parsed<T: DeserializeOwned, Q>(
 }
 
 fn list(arguments: Value) -> Result<ListQuery, String> {
-    parsed(arguments, |arguments: ListImages| arguments.try_into())
+    parsed(arguments, |arguments: ListImages| arguments.query(Filter::default()))
 }
 
 fn search(arguments: Value) -> Result<SearchQuery, String> {
-    parsed(arguments, |arguments: SearchImages| arguments.try_into())
+    parsed(arguments, |arguments: SearchImages| arguments.query(Filter::default()))
 }
 
 /// Asserts that the message names the argument.
@@ -190,5 +190,28 @@ proptest! {
         if let Err(message) = search(arguments) {
             prop_assert!(names.iter().any(|name| message.starts_with(name)), "{}", message);
         }
+    }
+}
+
+#[test]
+fn views_have_one_to_sixteen_images() {
+    let views = |arguments| parsed(arguments, ViewImages::views);
+    let ids = |count: usize| (0..count).map(|id| id.to_string()).collect::<Vec<_>>();
+    for (arguments, ids, size, sheet) in [
+        (json!({"imageIds": ["a", "b", "a"]}), vec!["a".to_owned(), "b".to_owned()], ViewSize::Small, false),
+        (json!({"imageIds": ids(16), "size": "medium", "sheet": true}), ids(16), ViewSize::Medium, true),
+        (json!({"imageIds": ["0"], "size": "", "sheet": null}), ids(1), ViewSize::Small, false),
+    ] {
+        assert_eq!(views(arguments), Ok(Views { ids, size, sheet }));
+    }
+    for (arguments, name) in [
+        (json!({}), "imageIds"),
+        (json!({"imageIds": []}), "imageIds"),
+        (json!({"imageIds": ids(17)}), "imageIds"),
+        (json!({"imageIds": "a"}), "imageIds"),
+        (json!({"imageIds": ["a"], "size": "large"}), "size"),
+        (json!({"imageIds": ["a"], "sheet": "yes"}), "sheet"),
+    ] {
+        assert_rejected(views(arguments), name);
     }
 }

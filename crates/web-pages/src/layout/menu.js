@@ -1,0 +1,15 @@
+// The menu of the account in the header closes by Escape, by a press outside of it, and when the focus or the page is left.
+
+for (const menu of document.querySelectorAll('details.menu')) {
+  const close = () => { menu.open = false; };
+  document.addEventListener('pointerdown', ({ target }) => menu.contains(target) || close());
+  menu.addEventListener('focusout', ({ relatedTarget }) => relatedTarget && !menu.contains(relatedTarget) && close());
+  addEventListener('pagehide', close);
+  document.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || !menu.open) return;
+    // Escape has other meanings on some pages.
+    event.stopImmediatePropagation();
+    close();
+    menu.querySelector('summary').focus();
+  });
+}

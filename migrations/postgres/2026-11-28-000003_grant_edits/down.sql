@@ -1,0 +1,1 @@
+DROP TABLE grant_edits;
