@@ -56,7 +56,7 @@ impl FacetKind {
         }
     }
 
-    /// The folded parts of the name, each with a tab after it, by which people find it. `None` for what has no name, and for cameras.
+    /// The name as searches compare it: each part folded and followed by a tab. `None` for a facet without a name, and for a camera.
     fn folded(self, name: &str) -> Option<String> {
         match self {
             Self::Favorite | Self::Archived | Self::Camera => None,

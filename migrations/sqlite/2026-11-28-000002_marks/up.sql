@@ -16,7 +16,7 @@ CREATE TABLE facets (
     -- The form in which equal names are equal.
     key TEXT NOT NULL,
     name TEXT NOT NULL,
-    -- The folded parts of the name, each with a tab after it, by which people find it. NULL for what has no name, for cameras, and until
+    -- The name as searches compare it: each part folded and followed by a tab. NULL for a facet without a name, for a camera, and until
     -- upkeep has folded the name.
     folded TEXT,
     UNIQUE (account_id, kind, key)
