@@ -154,9 +154,10 @@ async fn unread_responses_do_not_block_others() {
     let mut silent = Vec::new();
     for _ in 0..8 {
         let (connection, _) = open(&app, &client, 0).await;
-        for _ in 0..8 {
-            silent.push(tokio::spawn(connection.clone().send_request(get(OPENAPI))));
-        }
+        // The heads arrive: those of the responses, or of the error when a request finds no slot.
+        silent.extend(join_all((0..8).map(|_| connection.clone().send_request(get(OPENAPI)))).await);
+        // Until the bodies wait for the client: only then may their connection be closed for another.
+        sleep(SHORT).await;
         let (mut other, _) = open(&app, &client, 1 << 20).await;
         let answer = other.send_request(get("https://localhost/healthz"));
         let answer = timeout(LONG, answer).await.expect("it is answered").unwrap();

@@ -122,7 +122,7 @@ class Actions {
     const oninput = () => {
       for (const item of list.children) item.hidden = !item.querySelector('button').firstChild.data.toLowerCase().includes(search.value.trim().toLowerCase());
     };
-    const search = make('input', { type: 'search', placeholder: 'Find an album', ariaLabel: 'Find an album', hidden: true, oninput });
+    const search = make('input', { type: 'search', name: 'find-album', placeholder: 'Find an album', ariaLabel: 'Find an album', hidden: true, oninput });
     const dialog = openDialog('Add to album', form, search, list, makeButton('Cancel', () => dialog.close()));
     const { albums, message } = await requestJson('/web/albums').catch((error) => error);
     for (const { id, title: name, count } of albums ?? []) {
