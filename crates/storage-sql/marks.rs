@@ -342,6 +342,19 @@ pub(crate) fn fold_names(c: &mut SqlConnection) -> Result<(), SqlError> {
     Ok(())
 }
 
+/// The names of the sought kinds and texts whose facets `f` meet a condition, each once and in alphabetical order.
+macro_rules! names_where {
+    ($condition:literal) => {
+        concat!(
+            "SELECT DISTINCT f.kind AS kind, f.name AS name, f.key AS key FROM ",
+            string_pairs!("$1"),
+            " AS sought ",
+            join_after!("facets", "f", $condition),
+            " ORDER BY 1, 3 LIMIT $3"
+        )
+    };
+}
+
 /// The names of these kinds that begin with one of the folded texts as whole parts, in alphabetical order.
 pub(crate) fn names_like(
     c: &mut SqlConnection,
@@ -350,26 +363,44 @@ pub(crate) fn names_like(
     folded: &[String],
     max: u32,
 ) -> Result<Vec<(NameKind, String)>, SqlError> {
+    let query = names_where!(
+        "f.account_id = $2 AND f.kind = sought.first
+            AND f.folded >= sought.second || '\t' AND f.folded < sought.second || '\n'"
+    );
+    load_names(c, query, account, kinds, folded, max)
+}
+
+/// The names of these kinds that begin with one of the folded texts, in alphabetical order.
+pub(crate) fn names_from(
+    c: &mut SqlConnection,
+    account: AccountId,
+    kinds: &[NameKind],
+    folded: &[String],
+    max: u32,
+) -> Result<Vec<(NameKind, String)>, SqlError> {
+    let query = names_where!(
+        "f.account_id = $2 AND f.kind = sought.first
+            AND f.folded >= sought.second AND f.folded < sought.second || '\u{10FFFF}'"
+    );
+    load_names(c, query, account, kinds, folded, max)
+}
+
+fn load_names(
+    c: &mut SqlConnection,
+    sql: &'static str,
+    account: AccountId,
+    kinds: &[NameKind],
+    folded: &[String],
+    max: u32,
+) -> Result<Vec<(NameKind, String)>, SqlError> {
     let kind_name = |kind: &NameKind| FacetKind::from(*kind).name();
     let sought: Vec<(&str, &String)> =
         kinds.iter().flat_map(|kind| folded.iter().map(move |text| (kind_name(kind), text))).collect();
-    // A name that two of the texts mean is returned once.
-    let rows: Vec<LikeRow> = statement(concat!(
-        "SELECT DISTINCT f.kind AS kind, f.name AS name, f.key AS key FROM ",
-        string_pairs!("$1"),
-        " AS sought ",
-        join_after!(
-            "facets",
-            "f",
-            "f.account_id = $2 AND f.kind = sought.first
-                AND f.folded >= sought.second || '\t' AND f.folded < sought.second || '\n'"
-        ),
-        " ORDER BY 1, 3 LIMIT $3"
-    ))
-    .bind::<Text, _>(json_text(&sought))
-    .bind::<BigInt, _>(account.0)
-    .bind::<BigInt, _>(i64::from(max))
-    .load(c)?;
+    let rows: Vec<LikeRow> = statement(sql)
+        .bind::<Text, _>(json_text(&sought))
+        .bind::<BigInt, _>(account.0)
+        .bind::<BigInt, _>(i64::from(max))
+        .load(c)?;
     let kind_of = |name: &str| kinds.iter().find(|kind| kind_name(kind) == name).copied();
     Ok(rows.into_iter().filter_map(|row| Some((kind_of(&row.kind)?, row.name))).collect())
 }

@@ -32,6 +32,7 @@ mod account_rows;
 mod accounts;
 mod albums;
 mod blob_registry;
+mod camera_settings;
 mod capture_time;
 mod copy;
 mod deletion;

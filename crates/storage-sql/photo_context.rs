@@ -1,4 +1,4 @@
-//! The albums and the neighbours of an image.
+//! The albums and the neighbours of an image, and how its camera was set.
 
 use async_trait::async_trait;
 use diesel::{OptionalExtension, prelude::*};
@@ -9,6 +9,7 @@ use crate::{
     SqlConnection, SqlStore,
     error::SqlError,
     sql::{
+        camera_settings,
         image_rows::{Visibility, VisibleImage, resolve_image},
         marks::IsNotArchived,
         schema::{album_images, albums, images},
@@ -44,7 +45,12 @@ fn context(
     let read = |id: Option<String>| {
         id.map(|id| RowReader::new("images", &id).required("id", ImageId::parse(id.as_str()))).transpose()
     };
-    Ok(PhotoContext { albums: albums_of(c, visibility, image)?, newer: read(newer)?, older: read(older)? })
+    Ok(PhotoContext {
+        albums: albums_of(c, visibility, image)?,
+        newer: read(newer)?,
+        older: read(older)?,
+        settings: camera_settings::of(c, image.seq)?,
+    })
 }
 
 fn albums_of(

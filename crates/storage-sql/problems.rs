@@ -1,11 +1,13 @@
 //! The photos of an account that could not be indexed.
 
+use std::collections::HashMap;
+
 use diesel::{
     OptionalExtension, QueryableByName,
     prelude::*,
     sql_types::{BigInt, Nullable, Text},
 };
-use domain::{AccountId, ImageId, Timestamp};
+use domain::{AccountId, FilePath, ImageId, Timestamp};
 use storage::{ImageKey, IndexingProgress, ProblemImage, ProblemStore, StorageError};
 
 use crate::{
@@ -13,8 +15,10 @@ use crate::{
     error::SqlError,
     sql::{
         account_rows::is_active,
+        deletion::mark_deleted,
+        files::Folders,
         queue::requeue,
-        schema::images,
+        schema::{files, images},
         statement,
         value::{RowReader, json_array},
     },
@@ -32,6 +36,8 @@ operations! {
         write(Lock::Account(account.0)) dismiss_problems(
             account: AccountId, before: Option<ImageKey>, max: u32
         ) -> Option<(u32, ImageKey)> = dismiss_page;
+        write(Lock::Account(account.0)) delete_problem(account: AccountId, id: &ImageId, at: Timestamp) -> bool
+            = delete;
         read indexing_progress(account: AccountId) -> IndexingProgress = progress;
     }
     by hand {
@@ -63,7 +69,44 @@ fn page(
             .optional()?
             .map(ImageKey),
     };
-    rows(c, account, before, max)?.into_iter().map(ProblemImage::try_from).collect()
+    let rows = rows(c, account, before, max)?;
+    let seqs: Vec<i64> = rows.iter().map(|row| row.seq).collect();
+    let mut paths = folders_of(c, account, &seqs)?;
+    rows.into_iter()
+        .map(|row| {
+            let folder = paths.remove(&row.seq);
+            Ok(ProblemImage { folder, ..ProblemImage::try_from(row)? })
+        })
+        .collect()
+}
+
+/// The folders of images that files have. An image of several files has the folder of one of them.
+fn folders_of(
+    c: &mut SqlConnection,
+    account: AccountId,
+    seqs: &[i64],
+) -> Result<HashMap<i64, FilePath>, SqlError> {
+    let found: Vec<(Option<i64>, Option<i64>)> = files::table
+        .filter(files::account_id.eq(account.0))
+        .filter(files::image_seq.eq_any(seqs.iter().copied()))
+        .select((files::image_seq, files::parent_id))
+        .load(c)?;
+    let mut folders = Folders::default();
+    let mut paths = HashMap::new();
+    for (seq, parent) in found {
+        let (Some(seq), Some(parent)) = (seq, parent) else { continue };
+        if let Some(path) = folders.path(c, parent)? {
+            paths.entry(seq).or_insert(path);
+        }
+    }
+    Ok(paths)
+}
+
+/// Deletes a photo that could not be indexed. It can be restored.
+fn delete(c: &mut SqlConnection, account: AccountId, id: &ImageId, at: Timestamp) -> Result<bool, SqlError> {
+    let seqs = failed(c, account, id)?;
+    mark_deleted(c, account.0, &seqs, at, false)?;
+    Ok(!seqs.is_empty())
 }
 
 fn retry(c: &mut SqlConnection, account: AccountId, id: &ImageId, at: Timestamp) -> Result<bool, SqlError> {
@@ -126,6 +169,7 @@ impl TryFrom<ProblemRow> for ProblemImage {
         Ok(Self {
             id: reader.required("id", ImageId::parse(row.id))?,
             file_name: row.file_name,
+            folder: None,
             reason: reader.required("failure", row.failure)?,
             added_at: reader.timestamp("added_at_ms", row.added_at_ms)?,
         })

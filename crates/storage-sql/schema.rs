@@ -119,6 +119,11 @@ tables! {
         camera -> Nullable<Text>,
     }
 
+    camera_settings (image_seq) {
+        image_seq -> BigInt,
+        settings -> Text,
+    }
+
     dismissed_problems (image_seq) {
         image_seq -> BigInt,
         failure -> Text,

@@ -6,6 +6,8 @@ const DOUBLE_ZOOM = 2.5;
 const KEY_ZOOM = 1.5;
 /** How far an arrow key moves a zoomed image. */
 const KEY_PAN_PX = 80;
+/** A pinch that ends with a smaller scale shows the whole image, so that the next drag is a swipe. */
+const MIN_ZOOM = 1.05;
 /** Minimum length of a swipe. */
 const MIN_SWIPE_PX = 48;
 
@@ -17,24 +19,34 @@ class Zoom {
   #x = 0;
   #y = 0;
 
-  /** `swiped(1)` requests the next image, `swiped(-1)` the previous one. `zoomed(scale)` is called after each change. */
-  constructor(stage, image, { swiped, zoomed = () => {} }) {
+  /**
+   * `swiped(1)` requests the next image, `swiped(-1)` the previous one. `zoomed(scale)` is called after each change. `dragged` and
+   * `released` replace `swiped`: they get the length of each drag of the whole image, and `released` gets none if a pinch ended it.
+   * `takesWheel` means that the wheel zooms also without Ctrl.
+   */
+  constructor(stage, image, { swiped, zoomed = () => {}, dragged, released, takesWheel = false }) {
     Object.assign(this, { zoomed });
     this.#stage = stage;
     this.#image = image;
     stage.addEventListener('dblclick', (event) => event.target.closest('button') || this.toggle(event));
     this.#gestures = new Gestures(stage, {
-      // Without Ctrl, the wheel scrolls the page unless the image is zoomed.
       accepts: ({ type, target, ctrlKey, pointerType }) =>
-        !target.closest('button') && (this.isZoomed || (type === 'wheel' ? ctrlKey : pointerType !== 'mouse')),
+        !target.closest('button') && (this.isZoomed || (type === 'wheel' ? ctrlKey || takesWheel : pointerType !== 'mouse')),
       moved: ({ right, down, across, along, scale, x, y }) => {
         if (this.isZoomed || scale !== 1) {
+          released?.();
           this.#set(this.#scale, this.#x + right, this.#y + down);
           this.#to(this.#scale * scale, x, y);
-        } else if (Math.abs(across) > Math.abs(along)) this.#draw(across);
+        } else if (dragged) dragged(across, along);
+        else if (Math.abs(across) > Math.abs(along)) this.#draw(across);
       },
       ended: (across, along) => {
+        if (this.#scale < MIN_ZOOM && this.isZoomed) this.reset();
         if (this.isZoomed) return;
+        if (released) {
+          released(across, along);
+          return;
+        }
         this.#draw();
         if (Math.abs(across) > Math.max(MIN_SWIPE_PX, Math.abs(along))) swiped(across < 0 ? 1 : -1);
       },
@@ -86,7 +98,8 @@ class Zoom {
 
   #set(scale, x = 0, y = 0) {
     const { clientWidth: width, clientHeight: height } = this.#stage;
-    const { naturalWidth, naturalHeight } = this.#image;
+    // Before the image has loaded, it has the size of the stage.
+    const [naturalWidth, naturalHeight] = [this.#image.naturalWidth || width, this.#image.naturalHeight || height];
     const fit = Math.min(width / naturalWidth, height / naturalHeight) * scale;
     // A zoomed image cannot leave the stage.
     const limit = (value, side, room) => {

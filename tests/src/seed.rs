@@ -135,6 +135,7 @@ impl SeedImage {
                     source: CaptureSource::ExifOriginal,
                 },
                 details: self.details,
+                settings: None,
                 marks: self.marks,
             },
             size: self.size,

@@ -1,11 +1,60 @@
 use accounts::{Caller, Unavailable};
 use domain::{Album, AlbumChange, AlbumId, AlbumOrder, AlbumTitle, DateRange, Image, ImageId, Limit, Offset};
 use keys::new_id;
-use storage::{AlbumName, AlbumPage, AlbumWrite, NewAlbum, StorageError};
+use storage::{AlbumName, AlbumPage, AlbumWrite, ListedAlbum, NewAlbum, StorageError};
 
 use crate::Catalogue;
 
+/// The order of a list of albums.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AlbumSort {
+    /// The last changed one first.
+    #[default]
+    Changed,
+    /// The newest one first.
+    Created,
+    Title,
+}
+
+/// Whether an album's title contains a text, without regard to letter case, accents and separators.
+pub fn is_titled(title: &str, text: &str) -> bool {
+    let text = text.trim();
+    let folded = words::fold(text);
+    // A text of separators only is compared as it is.
+    if folded.is_empty() { title.contains(text) } else { words::fold(title).contains(&folded) }
+}
+
 impl Catalogue {
+    /// The names of all albums, the newest first.
+    pub async fn album_names(&self, caller: &Caller) -> Result<Vec<AlbumName>, StorageError> {
+        self.parts.store.album_names(self.viewer(caller)).await
+    }
+
+    /// All albums with their covers, by a fixed number of queries.
+    pub async fn album_list(
+        &self,
+        caller: &Caller,
+        sort: AlbumSort,
+    ) -> Result<Vec<ListedAlbum>, StorageError> {
+        let mut albums = self.parts.store.list_albums(self.viewer(caller)).await?;
+        match sort {
+            AlbumSort::Created => {}
+            AlbumSort::Changed => albums.sort_by_key(|listed| std::cmp::Reverse(listed.album.updated_at)),
+            AlbumSort::Title => albums.sort_by_cached_key(|listed| words::fold(&listed.album.title)),
+        }
+        Ok(albums)
+    }
+
+    /// Which of these images are in an album.
+    pub async fn images_in_album(
+        &self,
+        caller: &Caller,
+        id: &AlbumId,
+        images: Vec<ImageId>,
+    ) -> Result<Vec<ImageId>, StorageError> {
+        self.parts.store.images_in_album(self.viewer(caller), id, images).await
+    }
+
     /// A page of albums, newest first.
     pub async fn albums(
         &self,
@@ -93,6 +142,26 @@ impl Catalogue {
         match AlbumId::parse(id) {
             Some(id) => self.parts.store.delete_album(self.viewer(caller), &id).await,
             None => Ok(false),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_titled;
+
+    #[test]
+    fn titles_are_found_without_case_accents_and_separators() {
+        for (title, text, expected) in [
+            ("Été à São Paulo", "ete a sao", true),
+            ("Straße", "STRASSE", true),
+            ("Road-trip", "road trip", true),
+            ("Lisbon", " lis ", true),
+            ("Lisbon", "", true),
+            ("Lisbon", "lisboa", false),
+            ("Lisbon", "-", false),
+        ] {
+            assert_eq!(is_titled(title, text), expected, "{title}: {text}");
         }
     }
 }

@@ -5,12 +5,14 @@
 
 mod albums;
 mod edits;
+mod explore;
 mod hot_renditions;
 mod images;
 mod map;
 mod names;
 mod place_names;
 mod problem_words;
+mod query_words;
 mod renditions;
 mod search;
 mod selections;
@@ -31,10 +33,14 @@ use search::EmbeddingCache;
 use storage::{SharedStore, Viewer};
 use views::ViewCache;
 
+pub use albums::{AlbumSort, is_titled};
 pub use edits::{EditError, EditTotals, FoundCity, NewEdit};
+pub use explore::{DayInYear, Explore, NamedImage};
 pub use hot_renditions::{RenditionCacheFigures, RenditionContent};
 pub use images::LibraryInfo;
 pub use place_names::{FoundPlaces, PLACE_KINDS};
+pub use problem_words::PhotoProblem;
+pub use query_words::{Completion, Meaning, Named, ReadQuery};
 pub use renditions::ServedRendition;
 pub use search::{Hit, MatchBy, RankedPage, SearchError, SearchSettings};
 pub use selections::DeletedSelection;

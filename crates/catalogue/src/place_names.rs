@@ -31,6 +31,14 @@ pub enum FoundPlaces {
 pub const PLACE_KINDS: [NameKind; 2] = [NameKind::Place, NameKind::Region];
 
 impl FoundPlaces {
+    /// The names of these places.
+    pub fn names(&self) -> &[String] {
+        match self {
+            Self::Cities { cities: names, .. } | Self::Regions(names) | Self::Countries(names) => names,
+            Self::Nothing => &[],
+        }
+    }
+
     /// Restricts a filter to these places. If there are none, it finds nothing.
     pub fn restrict(self, filter: &mut Filter) {
         let some = |names: Vec<String>| Some(names).filter(|names| !names.is_empty());
@@ -207,14 +215,32 @@ fn full<'a>(places: impl IntoIterator<Item = Known<'a>>) -> Vec<String> {
     places.into_iter().take(MAX_MATCHING).map(|place| place.full.to_owned()).collect()
 }
 
+/// What a person wrote, to be found among the places of a library.
+pub(crate) struct PlaceSearch(Vec<Part>);
+
+impl PlaceSearch {
+    pub(crate) fn new(written: &str) -> Self {
+        Self(parts(written))
+    }
+
+    /// The folded names of all places that it may name.
+    pub(crate) fn sought(&self) -> impl Iterator<Item = String> {
+        self.0.iter().flat_map(Part::sought)
+    }
+
+    /// What it means among these names, of which those that are [`sought`](Self::sought) matter.
+    pub(crate) fn among(&self, known: &[(NameKind, String)]) -> FoundPlaces {
+        Library::new(known).find(&self.0).unwrap_or(FoundPlaces::Nothing)
+    }
+}
+
 impl Catalogue {
     /// The places of the caller's library that a person means.
     pub async fn find_places(&self, caller: &Caller, written: &str) -> Result<FoundPlaces, StorageError> {
+        let search = PlaceSearch::new(written);
+        let sought: Vec<String> = search.sought().collect();
         let (store, account) = (&self.parts.store, caller.account.id);
-        let parts = parts(written);
-        let sought: Vec<String> = parts.iter().flat_map(Part::sought).collect();
-        let known = store.names_like(account, &PLACE_KINDS, &sought, MAX_KNOWN_NAMES).await?;
-        Ok(Library::new(&known).find(&parts).unwrap_or(FoundPlaces::Nothing))
+        Ok(search.among(&store.names_like(account, &PLACE_KINDS, &sought, MAX_KNOWN_NAMES).await?))
     }
 }
 

@@ -1,8 +1,8 @@
 use accounts::Caller;
 use domain::{ImageId, Selection};
-use storage::{IndexingProgress, ProblemImage, StorageError, TrashedImage};
+use storage::{IndexingProgress, StorageError, TrashedImage};
 
-use crate::{Catalogue, problem_words, selections::run};
+use crate::{Catalogue, PhotoProblem, selections::run};
 
 /// How long a deleted image can be restored: 30 days.
 pub const RESTORABLE_MS: i64 = 30 * 24 * 3600 * 1000;
@@ -56,19 +56,21 @@ impl Catalogue {
         }
     }
 
-    /// Up to `max` photos of the caller that could not be indexed and were added before this one, newest first. Their reasons are
-    /// in words for people.
+    /// Up to `max` photos of the caller that could not be indexed and were added before this one, newest first.
     pub async fn problems(
         &self,
         caller: &Caller,
         before: Option<&ImageId>,
         max: u32,
-    ) -> Result<Vec<ProblemImage>, StorageError> {
-        let mut problems = self.parts.store.page_problems(caller.account.id, before, max).await?;
-        for problem in &mut problems {
-            problem.reason = problem_words::plain(&problem.reason).to_owned();
-        }
-        Ok(problems)
+    ) -> Result<Vec<PhotoProblem>, StorageError> {
+        let problems = self.parts.store.page_problems(caller.account.id, before, max).await?;
+        Ok(problems.into_iter().map(PhotoProblem::of).collect())
+    }
+
+    /// Deletes a photo that failed; its owner can restore it for 30 days. `false` if the caller has no such photo.
+    pub async fn delete_problem(&self, caller: &Caller, id: &str) -> Result<bool, StorageError> {
+        let Some(id) = ImageId::parse(id) else { return Ok(false) };
+        self.parts.store.delete_problem(caller.account.id, &id, self.parts.clock.now()).await
     }
 
     /// Indexes a photo that failed again; `false` if the caller has no such photo.

@@ -184,6 +184,8 @@ pub struct Image {
     /// The words read in it by OCR.
     pub text: Option<String>,
     pub file_name: Option<String>,
+    /// The length of its file.
+    pub file_bytes: u64,
     /// The version of the decoders that made its renditions. Their bytes change only with it.
     pub picture_version: u32,
     /// A preview of a few bytes, to show while a rendition is loading; `None` for an image that was indexed before there were

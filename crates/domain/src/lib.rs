@@ -22,6 +22,7 @@
 mod account;
 mod album;
 mod blob;
+mod camera_settings;
 mod capture;
 mod checksum;
 mod circle;
@@ -53,6 +54,7 @@ pub use album::{
     distinct_image_ids,
 };
 pub use blob::BlobKind;
+pub use camera_settings::CameraSettings;
 pub use capture::{CaptureSource, CaptureTime, UtcOffset};
 pub use checksum::{Checksum, ChecksumAlgorithm};
 pub use circle::{Circle, LatLonBox, MAX_RADIUS_M};

@@ -1,10 +1,10 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{CaptureTime, Marks, Position, clean_text};
+use crate::{CameraSettings, CaptureTime, Marks, Position, clean_text};
 
 /// Metadata from a photo's file and its sidecars.
 ///
-/// To add a field, for example the lens: add it to [`PhotoDetails`], read it in `media::metadata`, add its column in the
+/// To add a field, for example the software: add it to [`PhotoDetails`], read it in `media::metadata`, add its column in the
 /// storage adapter, and write it to the API record. The sandbox protocol transfers these structs unchanged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -12,10 +12,11 @@ pub struct Metadata {
     /// The capture time, always present, with its source.
     pub capture: CaptureTime,
     pub details: PhotoDetails,
+    pub settings: Option<CameraSettings>,
     pub marks: Marks,
 }
 
-/// All metadata except the capture time and the marks.
+/// What records and searches have beside the capture time and the marks.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PhotoDetails {

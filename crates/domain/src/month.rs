@@ -4,6 +4,8 @@ use jiff::civil;
 
 use crate::{DateRange, Timestamp};
 
+const DAY_MS: i64 = 86_400_000;
+
 /// A month of the calendar, in UTC, in the years 0001 to 9999.
 ///
 /// `Display` writes it for people: `July 2026`.
@@ -57,6 +59,13 @@ impl Month {
         Self::NAMES.get(index).copied().unwrap_or_default()
     }
 
+    /// All moments of a day of the month; `None` if it has no such day.
+    pub fn day(self, day: i8) -> Option<DateRange> {
+        let date = civil::Date::new(self.year, self.month, day).ok()?;
+        let start = Timestamp::from_wall(date.to_datetime(civil::Time::midnight()), 0)?;
+        DateRange::new(Some(start), Some(start.plus_millis(DAY_MS - 1))).ok()
+    }
+
     /// All moments of the month.
     pub fn range(self) -> DateRange {
         let start = |month: Self| {
@@ -93,6 +102,21 @@ mod tests {
         }
         assert_eq!(Month::from_number(999_912).unwrap().range().end(), Timestamp::MAX);
         assert_eq!(Month::from_number(101).unwrap().range().start(), Timestamp::MIN);
+    }
+
+    #[test]
+    fn days_exist_in_their_months_only() {
+        let february = |year: u32| Month::from_number(year * 100 + 2).unwrap();
+        let day = february(2024).day(29).unwrap();
+        assert_eq!(
+            (day.start().to_string(), day.end().to_string()),
+            ("2024-02-29T00:00:00.000Z".to_owned(), "2024-02-29T23:59:59.999Z".to_owned())
+        );
+        for none in [-1, 0, 30, 31, 127] {
+            assert_eq!(february(2024).day(none), None, "{none}");
+        }
+        assert_eq!(february(2023).day(29), None);
+        assert_eq!(Month::from_number(999_912).unwrap().day(31).unwrap().end(), Timestamp::MAX);
     }
 
     proptest! {

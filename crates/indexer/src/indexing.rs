@@ -197,7 +197,7 @@ fn hash_rendition(encoded: EncodedRendition) -> (StoredRendition, Bytes) {
 }
 
 async fn indexed_image(picture: DecodedPicture, metadata: Metadata) -> IndexedImage {
-    let Metadata { capture, details, marks } = metadata;
+    let Metadata { capture, details, settings, marks } = metadata;
     let position = details.position;
     // On a blocking thread, because the first call unpacks the data.
     let located = tokio::task::spawn_blocking(move || localities::locate(capture, position)).await;
@@ -209,7 +209,7 @@ async fn indexed_image(picture: DecodedPicture, metadata: Metadata) -> IndexedIm
         }
     };
     IndexedImage {
-        metadata: Metadata { capture, details, marks },
+        metadata: Metadata { capture, details, settings, marks },
         size: picture.size,
         place,
         text: None,

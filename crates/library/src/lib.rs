@@ -23,9 +23,10 @@ pub use accounts::{
 };
 pub use blobs::{BlobError, BlobReader};
 pub use catalogue::{
-    Catalogue, DeletedSelection, EditError, EditTotals, FoundCity, FoundPlaces, Hit, LibraryInfo,
-    MAX_VIEW_BYTES, MatchBy, NewEdit, PLACE_KINDS, RESTORABLE_MS, RankedPage, RenditionCacheFigures,
-    RenditionContent, SearchError, SearchSettings, ServedRendition, ViewError, ViewSize,
+    AlbumSort, Catalogue, Completion, DayInYear, DeletedSelection, EditError, EditTotals, Explore, FoundCity,
+    FoundPlaces, Hit, LibraryInfo, MAX_VIEW_BYTES, MatchBy, Meaning, Named, NamedImage, NewEdit, PLACE_KINDS,
+    PhotoProblem, RESTORABLE_MS, RankedPage, ReadQuery, RenditionCacheFigures, RenditionContent, SearchError,
+    SearchSettings, ServedRendition, ViewError, ViewSize, is_titled,
 };
 pub use clock::{Clock, ManualClock, SystemClock, clock_of};
 pub use indexer::{
@@ -44,10 +45,10 @@ pub use settings::Settings;
 pub use storage::{
     AlbumName, AlbumPage, AlbumWrite, CheckDepth, EditableImage, FileCondition, FileContent, FileEntry,
     FileId, FileImage, FileKind, FileListing, FileLock, FileRefusal, FileTimes, FileWritten, ImageEdits,
-    ImageState, IndexingProgress, KeyInfo, ListedEdit, LocatedFile, LoginFlow, Lookup, MapCluster,
-    MonthTotal, NameKind, PhotoContext, ProblemImage, QueueLength, SecurityEvent, SelectionCount,
-    SessionHash, SessionHolder, SessionInfo, StageProgress, StorageError, TimelineOrder, TimelineState,
-    TrashedImage, UploadPart, UploadProtocol, UploadState,
+    ImageState, IndexingProgress, KeyInfo, ListedAlbum, ListedEdit, LocatedFile, LoginFlow, Lookup,
+    MapCluster, MonthTotal, NameKind, PhotoContext, QueueLength, SecurityEvent, SelectionCount, SessionHash,
+    SessionHolder, SessionInfo, StageProgress, StorageError, TimelineOrder, TimelineState, TrashedImage,
+    UploadPart, UploadProtocol, UploadState,
 };
 pub use upkeep::{
     Example, FindingKind, Findings, IntegrityError, IntegrityOptions, IntegrityProgress, IntegrityReport,

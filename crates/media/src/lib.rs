@@ -64,9 +64,10 @@ pub use photo::{Limits, Photo, Probe, probe, supported_format};
 pub use render::{EncodedRendition, Rendered, RgbPicture, RgbPictures, decode_rgb, render};
 pub use views::{NumberBox, SheetLayout, ViewOptions, views};
 
-/// Raise it when a decoder reads files that it refused before, or renders files better. Failed files are then retried,
+/// Raise it when a decoder reads files that it refused before, or renders files better, or when more
+/// metadata is read. Failed files are then retried,
 /// and the others indexed again.
-pub const DECODER_VERSION: u32 = 7;
+pub const DECODER_VERSION: u32 = 8;
 
 /// The last version of the decoders that rendered files differently. An image of this version or a later one is not decoded
 /// again: only its metadata is read.

@@ -31,6 +31,13 @@ pub(crate) mod tag {
     pub(crate) const EXIF_DIRECTORY: u16 = 0x8769;
     pub(crate) const GPS_DIRECTORY: u16 = 0x8825;
 
+    pub(crate) const EXPOSURE_TIME: u16 = 0x829A;
+    pub(crate) const F_NUMBER: u16 = 0x829D;
+    pub(crate) const PHOTOGRAPHIC_SENSITIVITY: u16 = 0x8827;
+    pub(crate) const RECOMMENDED_EXPOSURE_INDEX: u16 = 0x8832;
+    pub(crate) const FOCAL_LENGTH: u16 = 0x920A;
+    pub(crate) const FOCAL_LENGTH_IN_35MM_FILM: u16 = 0xA405;
+    pub(crate) const LENS_MODEL: u16 = 0xA434;
     pub(crate) const DATE_TIME_ORIGINAL: u16 = 0x9003;
     pub(crate) const DATE_TIME_DIGITIZED: u16 = 0x9004;
     pub(crate) const OFFSET_TIME: u16 = 0x9010;

@@ -150,5 +150,8 @@ fn fixtures_have_the_expected_positions_descriptions_and_cameras() {
     let winter = "Early winter scene in the mostly barren, lightly occupied quarter of southeastern Utah, near the \
                   remote settlement of Thompson Springs in the western U.S. state of Utah.";
     check("media/gps-time.jpg", Some((39.115, -108.401)), Some(winter), None);
-    assert_eq!(metadata("samples/wisteria.jpg").details.camera_make.as_deref(), Some("Apple"));
+    let wisteria = metadata("samples/wisteria.jpg");
+    assert_eq!(wisteria.details.camera_make.as_deref(), Some("Apple"));
+    let settings = wisteria.settings.unwrap();
+    assert_eq!((settings.f_number, settings.focal_length_mm), (Some(2.2), Some(4.15)));
 }

@@ -1,6 +1,6 @@
 //! Validates the responses of a worker.
 
-use domain::{Metadata, PixelSize, Rendition, Sidecar, Thumbhash, UtcOffset, clean_text};
+use domain::{CameraSettings, Metadata, PixelSize, Rendition, Sidecar, Thumbhash, UtcOffset, clean_text};
 use media::EncodedRendition;
 
 use crate::{
@@ -112,16 +112,19 @@ pub(crate) fn refused(refusal: &FileRefusal) -> Result<FileFault, InvalidRespons
     Ok(FileFault::Refused { kind: refusal.kind, reason })
 }
 
-/// Cleans the texts of metadata, and refuses offsets and years that deserialization accepts. Deserialization has checked timestamps,
+/// Cleans the texts of metadata, leaves out settings that no camera has, and refuses offsets and years that deserialization accepts. Deserialization has checked timestamps,
 /// positions and marks.
-pub(crate) fn metadata(Metadata { capture, details, marks }: Metadata) -> Result<Metadata, InvalidResponse> {
+pub(crate) fn metadata(
+    Metadata { capture, details, settings, marks }: Metadata,
+) -> Result<Metadata, InvalidResponse> {
     if capture.offset_minutes.is_some_and(|minutes| UtcOffset::from_minutes(minutes).is_none()) {
         return Err(InvalidResponse("its capture time has an offset of a day or more"));
     }
     if capture.wall.is_some_and(|wall| wall.year() < 1) {
         return Err(InvalidResponse("its capture time is before the year 1"));
     }
-    Ok(Metadata { capture, details: details.cleaned(), marks })
+    let settings = settings.and_then(CameraSettings::cleaned);
+    Ok(Metadata { capture, details: details.cleaned(), settings, marks })
 }
 
 /// The job that is sent to a worker.

@@ -390,6 +390,7 @@ pub fn indexed(photo: &Photo) -> IndexedImage {
                 camera_make: photo.camera[0].map(str::to_owned),
                 camera_model: photo.camera[1].map(str::to_owned),
             },
+            settings: None,
             marks: photo.marks.clone(),
         },
         size: photo.size,

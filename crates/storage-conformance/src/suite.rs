@@ -80,6 +80,7 @@ macro_rules! each_case {
                 dismissed_photos_stay_dismissed_until_another_failure,
                 failed_photos_are_paged_and_counted,
                 failed_photos_are_queued_again,
+                a_failed_photo_is_deleted_and_restored,
             }
             selections {
                 a_selection_counts_each_visible_image_once,
@@ -341,6 +342,8 @@ macro_rules! each_case {
                 a_listed_circle_filters_the_newest_thousand,
                 distances_are_returned_with_a_circle_only,
                 a_random_library_is_listed_in_order,
+                several_filters_have_their_newest_images,
+                images_that_were_added_last_come_first,
             }
             exports {
                 images_are_exported_oldest_first_whatever_the_plan,
@@ -457,6 +460,8 @@ macro_rules! each_case {
             }
             albums {
                 an_album_is_created,
+                all_albums_are_listed_with_their_covers,
+                the_images_of_a_page_that_are_in_an_album_are_known,
                 an_album_may_be_empty,
                 albums_are_listed_newest_first,
                 another_accounts_album_is_unknown,

@@ -2,7 +2,7 @@ mod rows;
 mod writes;
 
 use domain::{Album, AlbumChange, AlbumId, AlbumOrder, DateRange, Image, ImageId, Limit, Offset, Timestamp};
-use storage::{AlbumName, AlbumPage, AlbumStore, AlbumWrite, NewAlbum, Viewer};
+use storage::{AlbumName, AlbumPage, AlbumStore, AlbumWrite, ListedAlbum, NewAlbum, Viewer};
 
 use crate::Lock;
 
@@ -12,6 +12,10 @@ pub(crate) use writes::{add, remove, set_updated};
 operations! {
     impl AlbumStore {
         read page_albums(viewer: Viewer, limit: Limit, offset: Offset) -> AlbumPage = rows::page;
+        read album_names(viewer: Viewer) -> Vec<AlbumName> = rows::names;
+        read list_albums(viewer: Viewer) -> Vec<ListedAlbum> = rows::list;
+        read images_in_album(viewer: Viewer, id: &AlbumId, images: Vec<ImageId> as ref) -> Vec<ImageId>
+            = rows::members;
         read album(viewer: Viewer, id: &AlbumId) -> Option<Album> = rows::album;
         read album_images(
             viewer: Viewer, id: &AlbumId, range: DateRange, order: AlbumOrder, limit: Limit

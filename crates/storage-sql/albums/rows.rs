@@ -5,8 +5,8 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Nullable, Text},
 };
-use domain::{Album, AlbumId, AlbumOrder, DateRange, Image, ImageId, Limit, Offset};
-use storage::{AlbumName, AlbumPage, Lookup, Viewer};
+use domain::{Album, AlbumId, AlbumOrder, DateRange, Image, ImageId, Limit, Offset, Timestamp};
+use storage::{AlbumName, AlbumPage, ListedAlbum, Lookup, Viewer};
 
 use crate::{
     SqlConnection,
@@ -51,6 +51,66 @@ pub(super) fn page(
     Ok(AlbumPage { albums, total: count(c, visibility.account)? })
 }
 
+/// The names of all albums, newest album first.
+pub(super) fn names(c: &mut SqlConnection, viewer: Viewer) -> Result<Vec<AlbumName>, SqlError> {
+    let rows: Vec<(i64, String, String)> = albums::table
+        .filter(albums::account_id.eq(viewer.account.0))
+        .order((albums::created_at_ms.desc(), albums::seq.desc()))
+        .select((albums::seq, albums::id, albums::title))
+        .load(c)?;
+    let read = |(seq, id, title): (i64, String, String)| {
+        Ok(AlbumName { id: RowReader::new("albums", &seq).required("id", AlbumId::parse(id))?, title })
+    };
+    rows.into_iter().map(read).collect()
+}
+
+/// All albums, with their covers.
+pub(super) fn list(c: &mut SqlConnection, viewer: Viewer) -> Result<Vec<ListedAlbum>, SqlError> {
+    let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(Vec::new()) };
+    let rows: Vec<AlbumRow> = albums::table
+        .filter(albums::account_id.eq(visibility.account))
+        .order((albums::created_at_ms.desc(), albums::seq.desc()))
+        .select(AlbumRow::as_select())
+        .load(c)?;
+    let listed = summarized(c, rows, visibility)?;
+    let ids: Vec<&str> =
+        listed.iter().filter_map(|(album, _)| Some(album.cover.as_ref()?.as_str())).collect();
+    let covers: Vec<ImageRow> =
+        images::table.filter(images::id.eq_any(ids)).select(ImageRow::as_select()).load(c)?;
+    let covers: Vec<Image> = covers.into_iter().map(Image::try_from).collect::<Result<_, _>>()?;
+    let covers: HashMap<&ImageId, &Image> = covers.iter().map(|image| (&image.id, image)).collect();
+    Ok(listed
+        .into_iter()
+        .map(|(album, captured)| {
+            let cover = album.cover.as_ref().and_then(|id| covers.get(id)).map(|image| (*image).clone());
+            ListedAlbum { album, cover, captured }
+        })
+        .collect())
+}
+
+/// Which of these images are in an album, and visible.
+pub(super) fn members(
+    c: &mut SqlConnection,
+    viewer: Viewer,
+    id: &AlbumId,
+    ids: &[ImageId],
+) -> Result<Vec<ImageId>, SqlError> {
+    let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(Vec::new()) };
+    let Some(album) = row(c, visibility.account, id)? else { return Ok(Vec::new()) };
+    let found: Vec<(i64, String)> = images::table
+        .inner_join(album_images::table.on(album_images::image_seq.eq(images::seq)))
+        .filter(album_images::album_seq.eq(album.seq))
+        .filter(album_images::live.eq(true))
+        .filter(album_images::captured_at_ms.ge(visibility.oldest_ms))
+        .filter(images::id.eq_any(ids.iter().map(ImageId::as_str)))
+        .select((images::seq, images::id))
+        .load(c)?;
+    found
+        .into_iter()
+        .map(|(seq, id)| RowReader::new("images", &seq).required("id", ImageId::parse(id)))
+        .collect()
+}
+
 pub(super) fn album(c: &mut SqlConnection, viewer: Viewer, id: &AlbumId) -> Result<Option<Album>, SqlError> {
     let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(None) };
     row(c, visibility.account, id)?.map(|row| visible_album(c, row, visibility)).transpose()
@@ -86,6 +146,10 @@ struct SummaryRow {
     chosen_cover: Option<String>,
     #[diesel(sql_type = Nullable<Text>)]
     newest: Option<String>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    oldest_ms: Option<i64>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    newest_ms: Option<i64>,
 }
 
 const SUMMARIES: &str = concat!(
@@ -104,7 +168,15 @@ const SUMMARIES: &str = concat!(
         SELECT i.id FROM album_images AS n JOIN images AS i ON i.seq = n.image_seq
         WHERE n.album_seq = chosen.value AND n.live = TRUE AND n.captured_at_ms >= $1
         ORDER BY n.captured_at_ms DESC LIMIT 1
-    ) AS newest
+    ) AS newest,
+    (
+        SELECT min(n.captured_at_ms) FROM album_images AS n
+        WHERE n.album_seq = chosen.value AND n.live = TRUE AND n.captured_at_ms >= $1
+    ) AS oldest_ms,
+    (
+        SELECT max(n.captured_at_ms) FROM album_images AS n
+        WHERE n.album_seq = chosen.value AND n.live = TRUE AND n.captured_at_ms >= $1
+    ) AS newest_ms
 FROM ",
     integers!("$2"),
     " AS chosen"
@@ -116,6 +188,18 @@ fn visible_albums(
     rows: Vec<AlbumRow>,
     visibility: Visibility,
 ) -> Result<Vec<Album>, SqlError> {
+    Ok(summarized(c, rows, visibility)?.into_iter().map(|(album, _)| album).collect())
+}
+
+/// An album, and the capture times of its oldest and its newest image.
+type Summarized = (Album, Option<(Timestamp, Timestamp)>);
+
+/// Albums as their owner sees them, in the order of the rows.
+fn summarized(
+    c: &mut SqlConnection,
+    rows: Vec<AlbumRow>,
+    visibility: Visibility,
+) -> Result<Vec<Summarized>, SqlError> {
     let seqs: Vec<i64> = rows.iter().map(|row| row.seq).collect();
     let summaries: Vec<SummaryRow> = statement(SUMMARIES)
         .bind::<BigInt, _>(visibility.oldest_ms)
@@ -143,15 +227,17 @@ pub(super) fn visible_album(
     RowReader::new("albums", &seq).required("seq", album)
 }
 
-fn read_album(row: AlbumRow, summary: SummaryRow) -> Result<Album, SqlError> {
+fn read_album(row: AlbumRow, summary: SummaryRow) -> Result<Summarized, SqlError> {
     let reader = RowReader::new("albums", &row.seq);
+    let oldest = reader.optional_timestamp("oldest", summary.oldest_ms)?;
+    let newest = reader.optional_timestamp("newest", summary.newest_ms)?;
     let is_cover_chosen = summary.chosen_cover.is_some();
     let cover = summary
         .chosen_cover
         .or(summary.newest)
         .map(|id| reader.required("cover", ImageId::parse(id)))
         .transpose()?;
-    Ok(Album {
+    let album = Album {
         id: reader.required("id", AlbumId::parse(row.id))?,
         title: row.title,
         image_count: u32::try_from(summary.images).unwrap_or(u32::MAX),
@@ -160,7 +246,8 @@ fn read_album(row: AlbumRow, summary: SummaryRow) -> Result<Album, SqlError> {
         order: if row.oldest_first { AlbumOrder::OldestFirst } else { AlbumOrder::NewestFirst },
         created_at: reader.timestamp("created_at_ms", row.created_at_ms)?,
         updated_at: reader.timestamp("updated_at_ms", row.updated_at_ms)?,
-    })
+    };
+    Ok((album, oldest.zip(newest)))
 }
 
 /// A page of the visible images of an album.

@@ -25,6 +25,7 @@ use storage::{
 use crate::Lock;
 
 pub(crate) use folders::create_root_folder;
+pub(crate) use recent::Folders;
 pub(crate) use sweep::remove_all_files;
 
 operations! {

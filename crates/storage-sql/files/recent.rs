@@ -83,11 +83,11 @@ fn rows(
 
 /// The paths of folders that were looked up. Most files of a page are in a few folders.
 #[derive(Default)]
-struct Folders(HashMap<i64, Option<FilePath>>);
+pub(crate) struct Folders(HashMap<i64, Option<FilePath>>);
 
 impl Folders {
     /// The path of a folder; `None` if it is no longer in the tree.
-    fn path(&mut self, c: &mut SqlConnection, id: i64) -> Result<Option<FilePath>, SqlError> {
+    pub(crate) fn path(&mut self, c: &mut SqlConnection, id: i64) -> Result<Option<FilePath>, SqlError> {
         if let Some(known) = self.0.get(&id) {
             return Ok(known.clone());
         }

@@ -25,7 +25,7 @@ use crate::{
 mod newest;
 mod places;
 
-pub(crate) use newest::{candidate_images, images_to_scan, newest_images, newest_seqs};
+pub(crate) use newest::{candidate_images, images_to_scan, newest_images, newest_of_each, newest_seqs};
 
 /// A filter with the store's internal ids and the visible range.
 #[derive(Debug, Clone)]
@@ -45,6 +45,19 @@ pub(crate) struct ResolvedFilter {
     /// The first and the last time on the clock, as if it were UTC.
     wall_ms: Option<(i64, i64)>,
     area: Option<Area>,
+}
+
+/// The facets of marks in a filter, and whether images must or must not have them. The rarest first: lists of filters with several
+/// facets follow the first with few images.
+fn marks_of(filter: &Filter) -> Vec<(FacetKind, &str, bool)> {
+    let keyword = filter.keyword.iter().map(|keyword| (FacetKind::Keyword, keyword.as_str(), true));
+    let flags = [(filter.archived, FacetKind::Archived), (filter.favorite, FacetKind::Favorite)];
+    let flags = flags.into_iter().filter_map(|(wanted, kind)| Some((kind, "", wanted?)));
+    keyword.chain(flags).collect()
+}
+
+fn regions_of(filter: &Filter) -> impl Iterator<Item = (FacetKind, &str)> {
+    filter.regions.iter().flatten().map(|name| (FacetKind::Region, name.as_str()))
 }
 
 /// A circle, with the numbers that conditions on it compare.
@@ -80,13 +93,37 @@ impl ResolvedFilter {
         viewer: Viewer,
         filter: &Filter,
     ) -> Result<Option<Self>, SqlError> {
-        let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(None) };
+        Ok(Self::resolve_each(c, viewer, std::slice::from_ref(filter))?.pop().flatten())
+    }
+
+    /// Resolves several filters of a viewer, each as [`resolve`](Self::resolve) does. The facets of all are looked up at once.
+    pub(crate) fn resolve_each(
+        c: &mut SqlConnection,
+        viewer: Viewer,
+        filters: &[Filter],
+    ) -> Result<Vec<Option<Self>>, SqlError> {
+        let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(vec![None; filters.len()]) };
+        let wanted = filters.iter().flat_map(|filter| {
+            let of_marks = marks_of(filter).into_iter().map(|(kind, name, _)| (kind, name));
+            of_marks.chain(regions_of(filter))
+        });
+        let ids = FacetIds::find(c, visibility.account, wanted)?;
+        filters.iter().map(|filter| Self::resolve_with(c, visibility, &ids, filter)).collect()
+    }
+
+    fn resolve_with(
+        c: &mut SqlConnection,
+        visibility: Visibility,
+        ids: &FacetIds,
+        filter: &Filter,
+    ) -> Result<Option<Self>, SqlError> {
+        let account = visibility.account;
         let album_seq = match &filter.album {
             None => None,
             Some(id) => {
                 let album = albums::table
                     .filter(albums::id.eq(id.as_str()))
-                    .filter(albums::account_id.eq(visibility.account))
+                    .filter(albums::account_id.eq(account))
                     .select(albums::seq)
                     .get_result::<i64>(c)
                     .optional()?;
@@ -94,7 +131,6 @@ impl ResolvedFilter {
                 Some(seq)
             }
         };
-        let account = visibility.account;
         if filter.media == Some(Media::Video) || filter.people.is_some() {
             return Ok(None);
         }
@@ -102,19 +138,8 @@ impl ResolvedFilter {
         if is_empty(&filter.cameras) || is_empty(&filter.places) {
             return Ok(None);
         }
-        // The rarest first: lists of filters with several facets follow the first with few images.
-        let keyword = filter.keyword.iter().map(|keyword| (FacetKind::Keyword, keyword.as_str(), true));
-        let flags = [(filter.archived, FacetKind::Archived), (filter.favorite, FacetKind::Favorite)];
-        let flags = flags.into_iter().filter_map(|(wanted, kind)| Some((kind, "", wanted?)));
-        let of_marks: Vec<(FacetKind, &str, bool)> = keyword.chain(flags).collect();
-        let of_regions = filter.regions.iter().flatten().map(|name| (FacetKind::Region, name.as_str()));
-        let ids = FacetIds::find(
-            c,
-            account,
-            of_marks.iter().map(|(kind, name, _)| (*kind, *name)).chain(of_regions.clone()),
-        )?;
         let (mut facets, mut without) = (Vec::new(), Vec::new());
-        for (kind, name, wanted) in of_marks {
+        for (kind, name, wanted) in marks_of(filter) {
             match (ids.get(kind, name), wanted) {
                 (Some(facet), true) => facets.push(facet),
                 (Some(facet), false) => without.push(facet),
@@ -122,10 +147,8 @@ impl ResolvedFilter {
                 (None, false) => {}
             }
         }
-        let regions: Option<Vec<i64>> = filter
-            .regions
-            .is_some()
-            .then(|| of_regions.filter_map(|(kind, name)| ids.get(kind, name)).collect());
+        let found = || regions_of(filter).filter_map(|(kind, name)| ids.get(kind, name)).collect();
+        let regions: Option<Vec<i64>> = filter.regions.is_some().then(found);
         if regions.as_ref().is_some_and(Vec::is_empty) {
             return Ok(None);
         }

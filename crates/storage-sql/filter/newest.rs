@@ -276,6 +276,61 @@ impl QueryFragment<Backend> for IsAmong<'_> {
 
 condition!(IsAmong<'_>);
 
+#[derive(QueryableByName)]
+struct ListedFor {
+    #[diesel(sql_type = BigInt)]
+    number: i64,
+    #[diesel(sql_type = BigInt)]
+    seq: i64,
+    #[diesel(sql_type = BigInt)]
+    at_ms: i64,
+}
+
+/// Lists of several filters in one statement, each with the number of its filter.
+#[derive(Debug, Clone)]
+struct Union<'a>(&'a [(i64, Newest<'a>)]);
+
+impl QueryFragment<Backend> for Union<'_> {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Backend>) -> QueryResult<()> {
+        for (place, (number, list)) in self.0.iter().enumerate() {
+            pass.push_sql(if place == 0 { "" } else { " UNION ALL " });
+            pass.push_sql("SELECT CAST(");
+            pass.push_bind_param::<BigInt, _>(number)?;
+            pass.push_sql(" AS BIGINT) AS number, listed.seq AS seq, listed.at_ms AS at_ms FROM (");
+            list.walk_ast(pass.reborrow())?;
+            pass.push_sql(") AS listed");
+        }
+        Ok(())
+    }
+}
+
+/// Maximum number of lists in one statement.
+const MAX_UNITED: usize = 16;
+
+/// The newest images that pass each of several filters without circles: the number of the filter, and the image. A statement has
+/// the lists of many filters.
+pub(crate) fn newest_of_each(
+    c: &mut SqlConnection,
+    filters: &[Option<ResolvedFilter>],
+    limit: i64,
+) -> Result<Vec<(usize, i64)>, SqlError> {
+    let mut lists = Vec::new();
+    for (number, filter) in (0..).zip(filters) {
+        let Some(filter) = filter else { continue };
+        // Each choice has all images of the filter.
+        let choice = filter.choices().swap_remove(0);
+        lists.extend(choice.into_iter().map(|list| (number, Newest::new(filter, list, limit))));
+    }
+    let mut found: Vec<ListedFor> = Vec::new();
+    for part in lists.chunks(MAX_UNITED) {
+        found.extend(statement("").then(Union(part)).load::<ListedFor>(c)?);
+    }
+    found.sort_unstable_by_key(|image| (image.number, Reverse(image.at_ms)));
+    let most = usize::try_from(limit).unwrap_or(usize::MAX);
+    let of_filters = found.chunk_by(|a, b| a.number == b.number).flat_map(|images| images.iter().take(most));
+    Ok(of_filters.map(|image| (usize::try_from(image.number).unwrap_or(0), image.seq)).collect())
+}
+
 /// The rows of the newest images that pass a filter, from the filter's lists.
 pub(crate) fn newest_seqs(
     c: &mut SqlConnection,

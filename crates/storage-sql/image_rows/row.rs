@@ -29,6 +29,7 @@ pub(crate) struct ImageRow {
     place: Option<String>,
     ocr_text: Option<String>,
     file_name: Option<String>,
+    original_bytes: i64,
     decoder_version: Option<i64>,
     thumbhash: Option<Vec<u8>>,
     #[diesel(select_expression = MarksOfImage, select_expression_type = MarksOfImage)]
@@ -75,6 +76,7 @@ impl TryFrom<ImageRow> for Image {
             place: row.place,
             text: row.ocr_text,
             file_name: row.file_name,
+            file_bytes: reader.unsigned("original_bytes", row.original_bytes)?,
             picture_version: reader.unsigned("decoder_version", row.decoder_version.unwrap_or(0))?,
             thumbhash: row.thumbhash.and_then(Thumbhash::new),
         })

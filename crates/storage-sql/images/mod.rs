@@ -24,6 +24,9 @@ operations! {
         query_inline count_images(viewer: Viewer) -> u32 = image_rows::count;
         read images(viewer: Viewer, ids: &[ImageId]) -> Vec<Image> = image_rows::visible_images;
         read filter_images(viewer: Viewer, filter: &Filter, limit: Limit) -> Vec<FoundImage> = page::search;
+        read newest_of_each(viewer: Viewer, filters: &[Filter], each: Limit) -> Vec<Vec<Image>>
+            = page::newest_of_each;
+        read added_last(viewer: Viewer, max: u32) -> Vec<Image> = page::added_last;
         read match_text(
             viewer: Viewer, text: &QueryText, columns: TextColumns, filter: &Filter, max: u32
         ) -> Vec<TextMatch> = text::matches;
@@ -31,6 +34,9 @@ operations! {
         read names_like(
             account: AccountId, kinds: &[NameKind], folded: &[String], max: u32
         ) -> Vec<(NameKind, String)> = marks::names_like;
+        read names_from(
+            account: AccountId, kinds: &[NameKind], folded: &[String], max: u32
+        ) -> Vec<(NameKind, String)> = marks::names_from;
         read names(viewer: Viewer, kind: NameKind, max: u32) -> Vec<String> = names::names;
         write(Lock::Account(viewer.account.0)) delete_image(
             viewer: Viewer, id: &ImageId, at: Timestamp

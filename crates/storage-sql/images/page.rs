@@ -1,15 +1,16 @@
 use std::collections::HashMap;
 
 use diesel::{dsl::exists, prelude::*};
-use domain::{AccountId, Circle, DateRange, Filter, Limit, ListQuery, MAX_CIRCLE_CANDIDATES};
+use domain::{AccountId, Circle, DateRange, Filter, Image, Limit, ListQuery, MAX_CIRCLE_CANDIDATES};
 use storage::{FoundImage, Viewer};
 
 use crate::{
     SqlConnection,
     error::SqlError,
     sql::{
-        filter::{ResolvedFilter, newest_images, newest_seqs},
-        image_rows::{ImageRow, found_image, load_in_order},
+        filter::{self, ResolvedFilter, newest_images, newest_seqs},
+        image_rows::{ImageRow, Visibility, found_image, load_in_order},
+        marks::IsNotArchived,
         schema::{accounts, images},
         value::RowReader,
     },
@@ -65,6 +66,52 @@ pub(super) fn search(
     let rows = newest_images(c, &filter, limit)?;
     rows.into_iter().map(|row| found_image(row, filter.circle())).collect()
 }
+
+/// The newest images that pass each filter. No filter has a circle.
+pub(super) fn newest_of_each(
+    c: &mut SqlConnection,
+    viewer: Viewer,
+    filters: &[Filter],
+    each: Limit,
+) -> Result<Vec<Vec<Image>>, SqlError> {
+    let resolved = ResolvedFilter::resolve_each(c, viewer, filters)?;
+    let chosen = filter::newest_of_each(c, &resolved, i64::from(each.get()))?;
+    let mut seqs: Vec<i64> = chosen.iter().map(|(_, seq)| *seq).collect();
+    seqs.sort_unstable();
+    seqs.dedup();
+    let mut images: HashMap<i64, Image> = HashMap::new();
+    for row in load_in_order(c, &seqs)? {
+        images.insert(row.seq, row.try_into()?);
+    }
+    let mut of_filters = vec![Vec::new(); filters.len()];
+    for (number, seq) in chosen {
+        if let (Some(found), Some(image)) = (of_filters.get_mut(number), images.get(&seq)) {
+            found.push(image.clone());
+        }
+    }
+    Ok(of_filters)
+}
+
+/// The images that were added last, the newest first, among the last [`SCANNED`] of all accounts.
+pub(super) fn added_last(c: &mut SqlConnection, viewer: Viewer, max: u32) -> Result<Vec<Image>, SqlError> {
+    let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(Vec::new()) };
+    let last: Option<i64> = images::table.select(diesel::dsl::max(images::seq)).get_result(c)?;
+    let Some(last) = last else { return Ok(Vec::new()) };
+    let rows: Vec<ImageRow> = images::table
+        .filter(images::seq.gt(last - SCANNED))
+        .filter(images::account_id.eq(visibility.account))
+        .filter(images::live.eq(true))
+        .filter(images::captured_at_ms.ge(visibility.oldest_ms))
+        .filter(IsNotArchived)
+        .order(images::seq.desc())
+        .limit(i64::from(max))
+        .select(ImageRow::as_select())
+        .load(c)?;
+    rows.into_iter().map(Image::try_from).collect()
+}
+
+/// There is no index of the images of an account in the order in which they were added.
+const SCANNED: i64 = 5_000;
 
 /// The first images in the circle among the newest that pass the filter, as List images defines it.
 fn newest_in_circle(

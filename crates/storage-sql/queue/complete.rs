@@ -10,6 +10,7 @@ use crate::{
     sql::{
         account_rows::adjust_live_images,
         blob_registry::{self, can_keep},
+        camera_settings,
         capture_time::free_capture_time,
         edits::{CaptureColumns, with_corrections},
         image_change::change_indexed,
@@ -60,6 +61,7 @@ pub(super) fn complete(
             MarkedImage { seq, account: image.account_id, captured_at_ms: Some(captured_at_ms), live };
         let camera = indexed.metadata.details.camera();
         marks::remember_name(c, image.account_id, NameKind::Camera, camera.as_deref())?;
+        camera_settings::replace(c, seq, indexed.metadata.settings.as_ref())?;
         let before = marks::of(c, seq)?;
         marks::replace(c, marked, &before, &shown.marks)
     })?;
@@ -90,7 +92,7 @@ fn capture_time(c: &mut SqlConnection, image: &CurrentImage, requested: Timestam
 
 /// The values of the file in the fields that people can correct.
 fn of_file(indexed: &IndexedImage) -> EditableImage {
-    let Metadata { capture, details, marks } = &indexed.metadata;
+    let Metadata { capture, details, settings: _, marks } = &indexed.metadata;
     EditableImage {
         capture: *capture,
         position: details.position,

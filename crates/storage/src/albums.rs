@@ -13,6 +13,16 @@ pub struct AlbumPage {
     pub total: u32,
 }
 
+/// An album with what a list of albums shows of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ListedAlbum {
+    pub album: Album,
+    /// The image of the cover.
+    pub cover: Option<Image>,
+    /// The capture times of the oldest and the newest visible image.
+    pub captured: Option<(Timestamp, Timestamp)>,
+}
+
 /// An album without its contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AlbumName {
@@ -57,6 +67,20 @@ pub trait AlbumStore: Send + Sync + 'static {
         limit: Limit,
         offset: Offset,
     ) -> Result<AlbumPage, StorageError>;
+
+    /// The names of all albums, newest album first.
+    async fn album_names(&self, viewer: Viewer) -> Result<Vec<AlbumName>, StorageError>;
+
+    /// All albums with their covers, newest first, by a fixed number of queries.
+    async fn list_albums(&self, viewer: Viewer) -> Result<Vec<ListedAlbum>, StorageError>;
+
+    /// Which of these images are in an album, and visible; none if the viewer has no such album.
+    async fn images_in_album(
+        &self,
+        viewer: Viewer,
+        id: &AlbumId,
+        images: Vec<ImageId>,
+    ) -> Result<Vec<ImageId>, StorageError>;
 
     async fn album(&self, viewer: Viewer, id: &AlbumId) -> Result<Option<Album>, StorageError>;
 

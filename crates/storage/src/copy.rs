@@ -129,6 +129,7 @@ copied_tables! {
     Sidecars = "sidecars",
     ImageEdits = "image_edits",
     ImageMarks = "image_marks",
+    CameraSettings = "camera_settings",
     Facets = "facets",
     ImageFacets = "image_facets",
     Edits = "edits",

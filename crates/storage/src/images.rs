@@ -132,6 +132,18 @@ pub trait ImageStore: Send + Sync + 'static {
         limit: Limit,
     ) -> Result<Vec<FoundImage>, StorageError>;
 
+    /// The newest images that pass each of several filters, which have no circle.
+    async fn newest_of_each(
+        &self,
+        viewer: Viewer,
+        filters: &[Filter],
+        each: Limit,
+    ) -> Result<Vec<Vec<Image>>, StorageError>;
+
+    /// Up to `max` images that were added last and are not archived, the last one first. Images that were added before many others
+    /// of the store, at least 5,000, may be missing.
+    async fn added_last(&self, viewer: Viewer, max: u32) -> Result<Vec<Image>, StorageError>;
+
     /// Up to `max` names of a kind that images of an account have, or had before they were deleted, in alphabetical order.
     async fn known_names(
         &self,
@@ -144,6 +156,16 @@ pub trait ImageStore: Send + Sync + 'static {
     /// folded texts, each once and in alphabetical order. Keywords have it as a whole (`words::fold`), places and regions as their
     /// first parts (`words::fold_parts`): `lisbon` names `Lisbon, Portugal`.
     async fn names_like(
+        &self,
+        account: AccountId,
+        kinds: &[NameKind],
+        folded: &[String],
+        max: u32,
+    ) -> Result<Vec<(NameKind, String)>, StorageError>;
+
+    /// Up to `max` keywords, places and regions that images of an account have, or had before they were deleted, whose folded text
+    /// begins with one of these, each once and in alphabetical order.
+    async fn names_from(
         &self,
         account: AccountId,
         kinds: &[NameKind],

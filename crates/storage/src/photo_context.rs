@@ -1,12 +1,12 @@
 use async_trait::async_trait;
-use domain::{AlbumId, ImageId};
+use domain::{AlbumId, CameraSettings, ImageId};
 
 use crate::{StorageError, Viewer};
 
 /// The maximum number of albums in a [`PhotoContext`].
 pub const MAX_ALBUMS_OF_PHOTO: u32 = 100;
 
-/// The albums and the neighbours of a visible image.
+/// The albums and the neighbours of a visible image, and how its camera was set.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PhotoContext {
     /// The albums that contain it with their titles, by title; at most [`MAX_ALBUMS_OF_PHOTO`].
@@ -15,12 +15,13 @@ pub struct PhotoContext {
     pub newer: Option<ImageId>,
     /// The next image with an earlier capture time.
     pub older: Option<ImageId>,
+    pub settings: Option<CameraSettings>,
 }
 
 /// What the page of a photo shows beside the photo.
 #[async_trait]
 pub trait PhotoContextStore: Send + Sync + 'static {
-    /// The albums of an image, and its neighbours in the timeline, or in an album of the viewer. Empty if the image is not
+    /// The albums of an image, the settings of its camera, and its neighbours in the timeline, or in an album of the viewer. Empty if the image is not
     /// visible to the viewer; without neighbours if there is no such album, or the image is not in it.
     async fn photo_context(
         &self,

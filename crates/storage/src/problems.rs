@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use domain::{AccountId, ImageId, Timestamp};
+use domain::{AccountId, FilePath, ImageId, Timestamp};
 
 use crate::{ImageKey, StorageError};
 
@@ -9,6 +9,8 @@ pub struct ProblemImage {
     pub id: ImageId,
     /// The name of its file, if known.
     pub file_name: Option<String>,
+    /// The folder of its file among the synced files of the account, without its name; `None` if no file has it.
+    pub folder: Option<FilePath>,
     /// Why it could not be indexed, for its owner.
     pub reason: String,
     pub added_at: Timestamp,
@@ -64,6 +66,15 @@ pub trait ProblemStore: Send + Sync + 'static {
         before: Option<ImageKey>,
         max: u32,
     ) -> Result<Option<(u32, ImageKey)>, StorageError>;
+
+    /// Deletes a photo that could not be indexed, as [`delete_image`](crate::ImageStore::delete_image) deletes visible ones;
+    /// `false` if the account has no such photo.
+    async fn delete_problem(
+        &self,
+        account: AccountId,
+        id: &ImageId,
+        at: Timestamp,
+    ) -> Result<bool, StorageError>;
 
     /// How many photos are not visible yet.
     async fn indexing_progress(&self, account: AccountId) -> Result<IndexingProgress, StorageError>;

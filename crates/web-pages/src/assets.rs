@@ -20,8 +20,6 @@ pub(crate) const PREFIX: &str = "/assets/";
 
 use crate::installed_app::manifest;
 
-pub(crate) use scripts::UPLOAD as UPLOAD_SCRIPT;
-
 /// A file that pages load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asset {
@@ -29,12 +27,24 @@ pub(crate) enum Asset {
     Style,
     /// Lays out the first photos before they are painted.
     First,
+    /// Runs on the other pages with photos before they are painted, for the movement from the photo page.
+    Opening,
+    /// Prepares the photo page before it is painted.
+    PhotoFirst,
+    /// The filmstrip of the photo page, which loads after the photo.
+    Strip,
     /// The script of the timeline and of other pages with photos, and the keyboard shortcuts of all pages.
     Library,
     /// The script of the photo page and of the map, which load it in place of [`Library`](Self::Library).
     Viewer,
-    /// The script of the upload, on the page of a library without photos. The account pages contain it.
+    /// The script of the upload, which pages load when the first photo is dropped, pasted or chosen.
     Upload,
+    /// The names under the search field, which the other scripts load with its first use.
+    Suggest,
+    /// The script of the list of albums and of the page that adds photos to one.
+    Albums,
+    /// The style of what the script of the upload shows. It is loaded by its name beside the script.
+    UploadStyle,
     /// What browsers need to install the library as an app.
     Manifest,
     /// The icon on the home screen of an iPhone.
@@ -57,12 +67,18 @@ static ASSETS: LazyLock<Assets> = LazyLock::new(|| {
 });
 
 impl Asset {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 15] = [
         Self::Style,
         Self::First,
+        Self::Opening,
+        Self::PhotoFirst,
+        Self::Strip,
         Self::Library,
         Self::Viewer,
         Self::Upload,
+        Self::Suggest,
+        Self::Albums,
+        Self::UploadStyle,
         Self::Manifest,
         Self::TouchIcon,
         Self::SmallIcon,
@@ -73,9 +89,15 @@ impl Asset {
         match self {
             Self::Style => "library.css",
             Self::First => "first.js",
+            Self::Opening => "opening.js",
+            Self::PhotoFirst => "photo-first.js",
+            Self::Strip => "strip.js",
             Self::Library => "library.js",
             Self::Viewer => "viewer.js",
             Self::Upload => "upload.js",
+            Self::Suggest => "suggest.js",
+            Self::Albums => "albums.js",
+            Self::UploadStyle => "upload.css",
             Self::Manifest => "app.webmanifest",
             Self::TouchIcon => "icon-180.png",
             Self::SmallIcon => "icon-192.png",
@@ -85,8 +107,16 @@ impl Asset {
 
     const fn content_type(self) -> &'static str {
         match self {
-            Self::Style => "text/css; charset=utf-8",
-            Self::First | Self::Library | Self::Viewer | Self::Upload => "text/javascript; charset=utf-8",
+            Self::Style | Self::UploadStyle => "text/css; charset=utf-8",
+            Self::First
+            | Self::Opening
+            | Self::PhotoFirst
+            | Self::Strip
+            | Self::Library
+            | Self::Viewer
+            | Self::Upload
+            | Self::Suggest
+            | Self::Albums => "text/javascript; charset=utf-8",
             Self::Manifest => "application/manifest+json",
             Self::TouchIcon | Self::SmallIcon | Self::LargeIcon => "image/png",
         }
@@ -96,9 +126,15 @@ impl Asset {
         match self {
             Self::Style => scripts::style().into_bytes().into(),
             Self::First => scripts::first().into_bytes().into(),
+            Self::Opening => scripts::opening().into_bytes().into(),
+            Self::PhotoFirst => scripts::photo_first().into_bytes().into(),
+            Self::Strip => scripts::strip().into_bytes().into(),
             Self::Library => scripts::library().into_bytes().into(),
             Self::Viewer => scripts::viewer().into_bytes().into(),
             Self::Upload => scripts::upload().into_bytes().into(),
+            Self::Suggest => scripts::suggest().into_bytes().into(),
+            Self::Albums => scripts::albums().into_bytes().into(),
+            Self::UploadStyle => scripts::upload_style().into_bytes().into(),
             // The icons stand beside it.
             Self::Manifest => {
                 manifest([(Self::SmallIcon.name(), 192), (Self::LargeIcon.name(), 512)]).into_bytes().into()
@@ -111,7 +147,7 @@ impl Asset {
 
     /// Whether it runs before the page is painted.
     pub(crate) const fn is_blocking(self) -> bool {
-        matches!(self, Self::First)
+        matches!(self, Self::First | Self::Opening | Self::PhotoFirst)
     }
 
     /// Its address.

@@ -1,8 +1,8 @@
 //! The frame around every page.
 //!
-//! Most pages load no further resources. Those for signed-in people contain one script, which adds copy buttons and shows
-//! times in the browser's time zone. A section may add a script of its own. The pages of the library load styles, scripts and
-//! images from this service.
+//! Most pages load no further resources. Those for signed-in people contain one script, which adds copy buttons, shows times in
+//! the browser's time zone, and loads the upload from this service when the first photo is dropped. The pages of the library load
+//! styles, scripts and images from this service.
 
 mod header;
 mod icons;
@@ -15,7 +15,7 @@ use data_encoding::BASE64;
 use http::{HeaderValue, StatusCode, header as names};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-pub(crate) use header::{PageHeader, SignedInHeader};
+pub(crate) use header::{PageHeader, SignedInHeader, UploadButton, accepted_files};
 pub(crate) use icons::Icon;
 pub(crate) use library::{LibraryPage, LibraryTab};
 pub(crate) use time::{day, format_wall, minute};
@@ -31,7 +31,12 @@ use crate::{
 };
 
 const STYLE: &str = include_str!("layout/style.css");
-const SCRIPT: &str = concat!(include_str!("layout/page.js"), include_str!("layout/menu.js"));
+const SCRIPT: &str = concat!(
+    include_str!("layout/page.js"),
+    include_str!("layout/menu.js"),
+    include_str!("layout/theme.js"),
+    include_str!("upload/drop.js"),
+);
 
 /// A page without its content.
 pub(crate) struct Page<'a> {
@@ -92,10 +97,8 @@ impl Page<'_> {
     ) -> Reply {
         let here = header.here();
         let is_alone = sections.len() == 1;
-        let scripts: Vec<&str> = sections.iter().filter_map(|section| section.script).collect();
-        self.framed_with(
+        self.framed(
             header,
-            &scripts,
             &html! {
                 div.wide {
                     nav.contents aria-label="Account" {
@@ -123,12 +126,8 @@ impl Page<'_> {
         )
     }
 
+    /// No other page can frame the reply, and no cache keeps it. Scripts run on pages for signed-in people only.
     fn framed(&self, header: &PageHeader<'_>, main: &Markup) -> Reply {
-        self.framed_with(header, &[], main)
-    }
-
-    /// No other page can frame the reply, and no cache keeps it. Further scripts run on pages for signed-in people only.
-    fn framed_with(&self, header: &PageHeader<'_>, scripts: &[&str], main: &Markup) -> Reply {
         let has_script = matches!(header, PageHeader::SignedIn { .. });
         let markup = html! {
             (DOCTYPE)
@@ -146,14 +145,11 @@ impl Page<'_> {
                     (header.markup(None))
                     (main)
                     (header.dock(None))
-                    @if has_script {
-                        script { (PreEscaped(SCRIPT)) }
-                        @for script in scripts { script { (PreEscaped(script)) } }
-                    }
+                    @if has_script { script { (PreEscaped(SCRIPT)) } }
                 }
             }
         };
-        let policy = HeaderValue::try_from(self.policy(has_script, scripts));
+        let policy = HeaderValue::try_from(self.policy(has_script));
         let policy = policy.unwrap_or(HeaderValue::from_static(CLOSED_POLICY));
         with_body(self.status, full(markup.into_string()))
             .with(names::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"))
@@ -165,17 +161,16 @@ impl Page<'_> {
             .with(names::REFERRER_POLICY, HeaderValue::from_static("same-origin"))
     }
 
-    fn policy(&self, has_script: bool, scripts: &[&str]) -> String {
-        let further: String = scripts.iter().map(|script| format!(" '{}'", source_hash(script))).collect();
-        let connect = if scripts.is_empty() { "" } else { " connect-src 'self';" };
-        let script = if has_script {
-            format!(" script-src '{}'{further};{connect}", *SCRIPT_HASH)
+    fn policy(&self, has_script: bool) -> String {
+        // The upload has a script and a style of its own, and sends photos.
+        let (style, script) = if has_script {
+            (" 'self'", format!(" script-src '{}' 'self'; connect-src 'self';", *SCRIPT_HASH))
         } else {
-            String::new()
+            ("", String::new())
         };
         let targets: String = self.form_targets.iter().map(|target| format!(" {target}")).collect();
         format!(
-            "default-src 'none'; style-src '{}';{script} img-src data:; base-uri 'none'; frame-ancestors 'none'; form-action 'self'{targets}",
+            "default-src 'none'; style-src '{}'{style};{script} img-src data:; base-uri 'none'; frame-ancestors 'none'; form-action 'self'{targets}",
             *STYLE_HASH
         )
     }
@@ -186,9 +181,8 @@ pub(crate) struct Section {
     pub(crate) id: &'static str,
     pub(crate) heading: &'static str,
     pub(crate) content: Markup,
-    /// A script of its own, which may send requests to this service.
-    pub(crate) script: Option<&'static str>,
 }
+
 /// The policy for a page whose own policy is not a valid header value.
 const CLOSED_POLICY: &str = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'";
 

@@ -13,7 +13,7 @@ mod app_guides;
 mod archive;
 mod assets;
 mod authorize;
-mod choose_theme;
+mod browser_choice;
 mod connect_device;
 mod consent;
 mod directories;
@@ -27,6 +27,7 @@ mod layout;
 mod map;
 mod marks;
 mod messages;
+mod on_this_day;
 mod origin;
 mod other_address;
 mod paths;
@@ -34,6 +35,7 @@ mod photo;
 mod photo_text;
 mod pictures;
 mod problems;
+mod qr_code;
 mod return_to;
 mod search;
 mod selection;
@@ -57,6 +59,8 @@ use http_server::{
 use keys::{FormSigner, Secret};
 use library::Library;
 use web_auth::{AUTHORIZE_PATH, Authorization};
+
+use crate::{forms::Form, theme::Theme};
 
 pub use app_guides::{ConnectionGuide, McpApp, UnknownApp, connecting_document};
 pub use directories::registry_entry;
@@ -91,10 +95,17 @@ pub async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAd
         "/setup" => set_up::handle(site, parts, body, address).await,
         "/sign-in" => sign_in::handle(site, parts, body, address).await,
         paths::SIGN_OUT => sign_out::handle(site, parts, body, address).await,
-        paths::THEME => choose_theme::handle(site, parts, body, address).await,
+        path @ paths::ON_THIS_DAY => {
+            let cookie = |form: &Form| on_this_day::cookie(&site.base_url, form);
+            browser_choice::handle(site, parts, body, address, path, cookie).await
+        }
+        path @ paths::THEME => {
+            let cookie = |form: &Form| Theme::parse(form.get(theme::NAME)).cookie(&site.base_url);
+            browser_choice::handle(site, parts, body, address, path, cookie).await
+        }
         AUTHORIZE_PATH => authorize::handle(site, parts, body, address).await,
         path if path.starts_with(assets::PREFIX) => assets::handle(parts).await,
-        paths::SEARCH => search::handle(site, parts).await,
+        paths::SEARCH | paths::EXPLORE | paths::SUGGEST => search::handle(site, parts).await,
         paths::ARCHIVE => archive::handle(site, parts).await,
         path if trash::is_path(path) => trash::handle(site, parts, body, address).await,
         path if problems::is_path(path) => problems::handle(site, parts, body, address).await,

@@ -9,7 +9,7 @@ use http_server::{
     body::RequestBody,
     reply::{Reply, method_not_allowed, see_other},
 };
-use library::{IndexingProgress, ProblemImage, StorageError};
+use library::{IndexingProgress, PhotoProblem, StorageError};
 use maud::{Markup, html};
 
 use crate::{
@@ -35,6 +35,7 @@ const RETRY: &str = "retry";
 const RETRY_ALL: &str = "retry_all";
 const DISMISS: &str = "dismiss";
 const DISMISS_ALL: &str = "dismiss_all";
+const DELETE: &str = "delete";
 
 /// Whether a path belongs to this module.
 pub(crate) fn is_path(path: &str) -> bool {
@@ -54,7 +55,7 @@ async fn load(
     site: &Site,
     person: &Person,
     before: Option<&ImageId>,
-) -> Result<(IndexingProgress, Vec<ProblemImage>), StorageError> {
+) -> Result<(IndexingProgress, Vec<PhotoProblem>), StorageError> {
     let caller = person.caller();
     let progress = site.library.catalogue.indexing_progress(&caller).await?;
     Ok((progress, site.library.catalogue.problems(&caller, before, PAGE + 1).await?))
@@ -81,7 +82,7 @@ async fn show(site: &Site, parts: &Parts) -> Result<Reply, Reply> {
             p.lead { (summary(progress)) }
         }
         @if !failed.is_empty() {
-            p { "A dismissed photo stays away from this list, until it fails for another reason." }
+            p { "The library keeps these files unchanged, but cannot show them. Dismiss a photo to hide it from this list. It comes back only if it fails for another reason." }
         }
         @if !failed.is_empty() {
             form.tools method="post" action=(PATH) {
@@ -97,7 +98,7 @@ async fn show(site: &Site, parts: &Parts) -> Result<Reply, Reply> {
             nav.pages aria-label="Pages" {
                 @if before.is_some() { a rel="prev" href=(PATH) { "Newest problems" } }
                 @if let Some(last) = failed.last().filter(|_| has_more) {
-                    a rel="next" href={ (PATH) "?before=" (last.id) } { "Older problems" }
+                    a rel="next" href={ (PATH) "?before=" (last.image.id) } { "Older problems" }
                 }
             }
         }
@@ -129,25 +130,48 @@ fn summary(progress: IndexingProgress) -> String {
     }
 }
 
-fn entry(image: &ProblemImage, token: &Markup) -> Markup {
+fn entry(problem: &PhotoProblem, token: &Markup) -> Markup {
+    let image = &problem.image;
     let name = image.file_name.as_deref().unwrap_or("A photo without a name");
     html! {
-        li {
+        li.unread {
             div {
                 p.name { (name) }
-                p.facts { (image.reason) " · Added on " (date_of(image.added_at)) }
+                p.facts {
+                    // Files in no folder were uploaded one by one.
+                    @if let Some(folder) = &image.folder { "In the folder " (folder) " · " }
+                    "Added on " (date_of(image.added_at))
+                }
+                p { (problem.what) ". " (problem.help) }
+                details.technical {
+                    summary { "Technical details" }
+                    p { code { (image.reason) } }
+                }
             }
-            form.buttons method="post" action=(PATH) {
-                (token)
-                input type="hidden" name="image" value=(image.id);
-                button.quiet type="submit" name="action" value=(RETRY) aria-label={ "Try again: " (name) } { "Try again" }
-                button.quiet type="submit" name="action" value=(DISMISS) aria-label={ "Dismiss: " (name) } { "Dismiss" }
+            div.choices {
+                form method="post" action=(PATH) {
+                    (token)
+                    input type="hidden" name="image" value=(image.id);
+                    button.quiet type="submit" name="action" value=(RETRY) aria-label={ "Try again: " (name) } { "Try again" }
+                    button.quiet type="submit" name="action" value=(DISMISS) aria-label={ "Dismiss: " (name) } { "Dismiss" }
+                }
+                details.ask {
+                    summary aria-label={ "Delete: " (name) } { "Delete" }
+                    div.asked {
+                        p { "“" (name) "” moves to the trash. You can restore it for 30 days." }
+                        form method="post" action=(PATH) {
+                            (token)
+                            input type="hidden" name="image" value=(image.id);
+                            button.danger type="submit" name="action" value=(DELETE) { "Move to the trash" }
+                        }
+                    }
+                }
             }
         }
     }
 }
 
-/// `POST /problems`: queues one photo or all photos again, or dismisses them.
+/// `POST /problems`: queues one photo or all photos again, dismisses them, or deletes one.
 async fn submit(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Result<Reply, Reply> {
     let (person, form) = read_signed_form(site, parts, body, address, PATH, PATH).await?;
     let caller = person.caller();
@@ -158,6 +182,7 @@ async fn submit(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) 
         RETRY => library.catalogue.retry_problem(&caller, image).await.map(|_| ()),
         RETRY_ALL => library.catalogue.retry_problems(&caller).await.map(|_| ()),
         DISMISS => library.catalogue.dismiss_problem(&caller, image).await.map(|_| ()),
+        DELETE => library.catalogue.delete_problem(&caller, image).await.map(|_| ()),
         DISMISS_ALL => library.catalogue.dismiss_problems(&caller).await.map(|_| ()),
         _ => Ok(()),
     };

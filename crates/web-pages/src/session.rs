@@ -15,7 +15,7 @@ pub(crate) use web_auth::session_token;
 
 use crate::{
     Site,
-    layout::{PageHeader, SignedInHeader},
+    layout::{PageHeader, SignedInHeader, UploadButton},
     messages, paths,
     return_to::ReturnTo,
     theme::Theme,
@@ -81,7 +81,11 @@ impl Person {
             email: self.holder.account.email.as_str(),
             theme: self.theme,
             here,
-            upload: paths::UPLOAD,
+            upload: UploadButton {
+                href: paths::UPLOAD,
+                account: self.holder.account.sync_handle.as_str(),
+                max_bytes: site.library.settings().limits.max_upload_bytes,
+            },
         })
     }
 

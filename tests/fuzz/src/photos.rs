@@ -31,12 +31,13 @@ fn read(bytes: &[u8]) {
 
 fn read_metadata(bytes: &[u8], sidecars: Vec<Sidecar>) {
     let info = FileInfo { sidecars, ..FileInfo::added_at(Timestamp::MAX) };
-    let Metadata { capture, details, marks } = media::metadata(bytes, &info);
+    let Metadata { capture, details, settings, marks } = media::metadata(bytes, &info);
     assert!(capture.at <= Timestamp::MAX);
     if let Some(minutes) = capture.offset_minutes {
         assert!((-14 * 60..=14 * 60).contains(&minutes), "{minutes}");
     }
     assert_eq!(details, details.clone().cleaned(), "texts are cleaned");
+    assert_eq!(settings, settings.clone().and_then(domain::CameraSettings::cleaned), "settings are real");
     let texts: Vec<String> = marks.keywords.clone().into_texts();
     assert_eq!(domain::Keywords::parse(texts.iter().map(String::as_str)), Ok(marks.keywords));
 }

@@ -41,7 +41,7 @@ world.test('the start page stays while it says which file was not uploaded', DES
   const show = page.getByRole('link', { name: 'Show your photos' });
   await show.waitFor();
   assert.equal(await page.locator('#status').textContent(), 'Your photos are in the library.');
-  assert.match(await words(page), /walk\.mp4: /);
+  assert.match(await words(page), /walk\.mp4\s+Movies cannot be added, only photos\./);
   await watch.takesStatus(415);
   await press(page, show);
   await tiles(page).first().waitFor();
@@ -201,15 +201,19 @@ world.test('every page of the library has the same frame and the same keys', DES
   const expected = await brand();
   for (const path of ['/', photo, `${photo}/edit`, '/albums', '/map', '/search', '/search?q=a', '/search?favorite=yes', '/archive', '/trash', '/problems', '/account', '/account/sync']) {
     await page.goto(path);
-    assert.equal(await brand(), expected, path);
+    // The picture takes the place of the header.
+    const isPicture = path === photo;
+    if (isPicture) await page.locator('.brand').waitFor({ state: 'hidden' });
+    else assert.equal(await brand(), expected, path);
     if (path.startsWith('/account')) continue;
-    await page.locator('body').click({ position: { x: 5, y: 5 } });
+    if (!isPicture) await page.locator('body').click({ position: { x: 5, y: 5 } });
     await page.evaluate(() => document.activeElement.blur());
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keys' }).getByText('Search', { exact: true }).waitFor();
     await page.keyboard.press('Escape');
     await page.keyboard.press('/');
-    await page.waitForFunction(() => document.activeElement.id === 'q');
+    if (isPicture) await page.waitForURL('**/search');
+    else await page.waitForFunction(() => document.activeElement.id === 'q');
   }
 });
 
@@ -220,7 +224,16 @@ world.flow('the header searches, and its menu leads to the rest', async (visit) 
   await page.locator('header').getByRole('searchbox').fill('boats');
   await Promise.all([page.waitForURL(/\/search\?q=boats$/), page.keyboard.press('Enter')]);
   assert.equal(await page.getByRole('searchbox').count(), 1, 'the page has its own search field');
-  await page.getByRole('link', { name: 'Upload', exact: true }).click();
+  // With JavaScript, the link to the upload is a button.
+  const upload = page.getByRole('link', { name: 'Upload', exact: true });
+  if (await upload.count()) {
+    await upload.click();
+    assert.equal(new URL(page.url()).pathname, '/account/sync');
+  } else {
+    await Promise.all([page.waitForEvent('filechooser'), page.getByRole('button', { name: 'Upload', exact: true }).click()]);
+  }
+  await page.locator('.menu > summary').click();
+  await page.locator('.menu').getByRole('link', { name: 'Photo sync', exact: true }).click();
   assert.equal(new URL(page.url()).pathname, '/account/sync');
   for (const name of ['Account', 'Trash', 'Problems']) {
     await page.locator('.menu > summary').click();
@@ -239,8 +252,9 @@ world.flow('the theme is chosen in the menu, and stays', async (visit) => {
   await importPhotos(world.service, person, day('2024-07', 2));
   await visit.signIn(person, '/?at=1900000000000');
   const choose = async (name) => {
-    await page.locator('.menu > summary').click();
-    await page.locator('.theme').getByRole('button', { name }).click();
+    const button = page.locator('.theme').getByRole('button', { name });
+    if (!(await button.isVisible())) await page.locator('.menu > summary').click();
+    await button.click();
   };
   const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const hasTheme = (name) => page.locator(`html[data-theme="${name}"]`).waitFor();
@@ -264,6 +278,31 @@ world.flow('the theme is chosen in the menu, and stays', async (visit) => {
   await choose('System');
   await page.locator('html:not([data-theme])').waitFor();
   assert.equal(await paper(), dark);
+});
+
+world.test('the theme changes without a new page, also in other tabs and on pages that Back shows again', DESK, async (visit) => {
+  const { page } = visit;
+  await visit.signIn(await world.newAccount(), '/account/keys');
+  await page.evaluate(() => { window.isSame = true; });
+  const choose = async (on, name) => {
+    await on.locator('.menu > summary').click();
+    await on.locator('.theme').getByRole('button', { name }).click();
+  };
+  const other = await page.context().newPage();
+  await other.goto('/albums');
+  await choose(other, 'Dark');
+  await page.locator('html[data-theme="dark"]').waitFor();
+  assert.equal(await page.locator('.theme [aria-pressed="true"]').textContent(), 'Dark');
+  await choose(page, 'Light');
+  await page.locator('html[data-theme="light"]').waitFor();
+  await other.locator('html[data-theme="light"]').waitFor();
+  assert.ok(await page.evaluate(() => window.isSame));
+  await other.goto('/map');
+  await choose(other, 'System');
+  await other.locator('html:not([data-theme])').waitFor();
+  await other.goBack();
+  await other.locator('html:not([data-theme])').waitFor();
+  await other.close();
 });
 
 world.test('without a connection, the theme stays and a message says why', DESK, async (visit) => {
@@ -425,6 +464,69 @@ world.test('an album is found among many by its name', DESK, async (visit) => {
   assert.deepEqual(await dialog.locator('li:visible').allInnerTexts().then((texts) => texts.map((text) => text.split('\n')[0])), ['Album 11']);
 });
 
+world.test('albums are found while a title is typed', DESK, async (visit) => {
+  const { page } = visit;
+  await visit.signIn(await world.newAccount(), '/albums');
+  const titles = ['São Paulo', 'Straße', ...Array.from({ length: 8 }, (_, number) => `Album ${number}`)];
+  for (const title of titles) {
+    await page.goto('/albums');
+    if (!(await page.locator('#new-title').isVisible())) await page.locator('summary', { hasText: 'New album' }).click();
+    await page.locator('#new-title').fill(title);
+    await press(page, page.getByRole('button', { name: 'Create' }));
+  }
+  await page.goto('/albums?q=album');
+  const shown = () => page.locator('.covers .name:visible').allInnerTexts();
+  assert.equal((await shown()).length, 8);
+  const field = page.getByLabel('Find an album');
+  for (const [text, expected] of [['sao p', ['São Paulo']], ['STRASSE', ['Straße']], ['nothing', []]]) {
+    await field.fill(text);
+    assert.deepEqual(await shown(), expected);
+    assert.equal(await page.getByText('No album has this text').isVisible(), !expected.length);
+  }
+  await field.fill('');
+  assert.equal((await shown()).length, titles.length);
+  await field.fill('album 3');
+  await page.locator('#status', { hasText: '1 album' }).waitFor({ state: 'attached' });
+  await page.locator('.covers a:visible').click();
+  await page.locator('h1', { hasText: 'Album 3' }).waitFor();
+  await page.goBack();
+  assert.deepEqual(await shown(), ['Album 3']);
+});
+
+world.test('photos are picked for an album, also as a range and over several pages', DESK, async (visit) => {
+  const { page } = visit;
+  const person = await world.newAccount();
+  await importPhotos(world.service, person, day('2024-07', 125));
+  await visit.signIn(person, '/albums');
+  await page.getByLabel('Title').fill('Boats');
+  await press(page, page.getByRole('button', { name: 'Create' }));
+  await page.getByRole('link', { name: 'Add photos' }).click();
+  const add = page.locator('#add-picked');
+  const list = page.locator('ul.rows > li');
+  await list.first().waitFor();
+  assert.ok(!(await add.isVisible()));
+  // The whole photo picks, not only its check box.
+  await list.nth(1).locator('img').click();
+  await add.getByText('Add 1 photo to “Boats”').waitFor();
+  await list.nth(4).locator('img').click({ modifiers: ['Shift'] });
+  await add.getByText('Add 4 photos to “Boats”').waitFor();
+  await list.nth(2).getByRole('checkbox').focus();
+  await page.keyboard.press('Space');
+  await add.getByText('Add 3 photos to “Boats”').waitFor();
+  await press(page, page.getByRole('button', { name: 'Older photos' }));
+  await add.getByText('Add 3 photos to “Boats”').waitFor();
+  await list.first().locator('img').click();
+  await press(page, add.getByText('Add 4 photos to “Boats”'));
+  assert.match(new URL(page.url()).pathname, /^\/albums\/[a-z0-9]+$/);
+  assert.equal(await list.count(), 4);
+  // The cover is one photo.
+  const cover = page.getByRole('button', { name: 'Use as the cover' });
+  await list.nth(3).getByRole('checkbox').check();
+  await cover.waitFor();
+  await list.nth(2).getByRole('checkbox').check();
+  await cover.waitFor({ state: 'hidden' });
+});
+
 world.test('a photo that cannot be read is dismissed, with words for people', DESK, async (visit) => {
   const { page } = visit;
   await visit.signIn(await world.newAccount(), '/account/sync');
@@ -445,4 +547,24 @@ world.test('a photo that cannot be read is dismissed, with words for people', DE
   assert.doesNotMatch(await words(page), /two\.jpg/);
   await press(page, page.getByRole('button', { name: 'Dismiss all' }));
   assert.match(await words(page), /There are no problems\./);
+});
+
+world.test('a photo that cannot be read says what helps, and is deleted', DESK, async (visit) => {
+  const { page } = visit;
+  await visit.signIn(await world.newAccount(), '/account/sync');
+  const buffer = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.alloc(100)]);
+  await choose(page, [{ name: 'boat.jpg', mimeType: 'image/jpeg', buffer }]);
+  await isFinished(page);
+  await visit.open('/problems');
+  await reloadUntil(page.locator('.entries li'), 1);
+  assert.match(await words(page), /Upload the original|Open it in another program/);
+  const technical = page.locator('.unread code');
+  assert.ok(!(await technical.isVisible()));
+  await page.getByText('Technical details').click();
+  await technical.waitFor();
+  await page.locator('summary', { hasText: 'Delete' }).click();
+  await press(page, page.getByRole('button', { name: 'Move to the trash' }));
+  assert.match(await words(page), /There are no problems\./);
+  await visit.open('/trash');
+  assert.match(await words(page), /boat\.jpg/);
 });

@@ -248,6 +248,44 @@ test('an album is created, filled, ordered, renamed and deleted', day(4), async 
   assert.deepEqual(await ids(page), all, 'its photos stay');
 });
 
+test('photos of several pages are picked for an album, and an album is found by its title', day(130), async (visit) => {
+  const { page } = visit;
+  const newest = await ids(page);
+  await follow(page, 'Albums');
+  await page.getByLabel('Title').fill('Walks');
+  await press(page, button(page, 'Create'));
+  const album = path(page);
+  await follow(page, 'Add photos');
+  assert.equal(await tiles(page).count(), 120);
+  await select(page, 0, 2);
+  await press(page, button(page, 'Older photos'));
+  assert.equal(await tiles(page).count(), 10);
+  await select(page, 9);
+  await press(page, button(page, 'Newer photos'));
+  assert.match(await words(page), /1 photo picked on other pages/);
+  assert.ok(await tiles(page).nth(2).getByRole('checkbox').isChecked());
+  await press(page, button(page, 'Add to “Walks”'));
+  assert.equal(path(page), album);
+  assert.deepEqual((await ids(page)).slice(0, 2), [newest[0], newest[2]]);
+  assert.match(await words(page), /3 photos/);
+  await follow(page, 'Add photos');
+  assert.equal(await page.getByText('In the album', { exact: true }).count(), 2);
+  assert.equal(await page.getByRole('checkbox').count(), 118);
+  await follow(page, 'Back to the album');
+
+  for (let number = 0; number < 8; number += 1) {
+    await follow(page, 'Albums');
+    await open(page, 'New album');
+    await page.getByLabel('Title').fill(`Été ${number}`);
+    await press(page, button(page, 'Create'));
+  }
+  await follow(page, 'Albums');
+  await page.getByLabel('Find an album').fill('ete 7');
+  await page.getByLabel('Order').selectOption('Title');
+  await press(page, button(page, 'Show'));
+  assert.deepEqual(await page.locator('.covers .name:visible').allInnerTexts(), ['Été 7']);
+});
+
 test('a photo that was opened in an album stays there through every form', day(5), async ({ page, watch }) => {
   const all = await ids(page);
   await select(page, 0, 2, 4);
@@ -295,13 +333,15 @@ test('photos are searched by words, days and a city', [
   { at: '2023-03-05T10:00:00Z', place: LISBON },
 ], async ({ page }) => {
   const [newest, , oldest] = await ids(page);
-  await follow(page, 'Search');
-  await page.getByLabel('Search', { exact: true }).fill('Lisbon 2023');
-  await press(page, button(page, 'Search'));
-  await follow(page, 'Near Lisbon, Portugal');
-  await follow(page, 'Taken in 2023');
+  await follow(page, 'Explore');
+  await page.getByLabel('Search your photos').fill('Lisbon 2023');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/q=Lisbon/);
   assert.deepEqual(await ids(page), [oldest]);
-  await press(page, page.getByRole('link', { name: /^Remove the filter: 2023/ }));
+  await follow(page, 'Explore');
+  await page.getByLabel('Search your photos').fill('Lisbon');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/q=Lisbon/);
   assert.deepEqual(await ids(page), [newest, oldest]);
   await openPhoto(page, 0);
   await follow(page, 'Back to the search');
@@ -390,4 +430,10 @@ test('photos that cannot be read are listed and tried again', [], async (visit) 
   await press(page, button(page, 'Try all again'));
   assert.equal(path(page), '/problems');
   await wait();
+  const entry = page.locator('.entries > li', { hasText: 'two.jpg' });
+  await entry.locator('summary', { hasText: 'Delete' }).click();
+  await press(page, entry.getByRole('button', { name: 'Move to the trash' }));
+  assert.doesNotMatch(await words(page), /two\.jpg/);
+  await visit.open('/trash');
+  assert.match(await words(page), /two\.jpg/);
 });

@@ -1,4 +1,4 @@
-// The photo page: zoom, neighbours, and the way back.
+// The photo page: the stage, zoom, neighbours, the panel, the filmstrip, and the way back.
 
 import assert from 'node:assert/strict';
 import { DESK, LargeLibrary, PHONE } from './support/library.mjs';
@@ -35,7 +35,8 @@ library.test('neighbours are opened by key and link, and the focus stays', DESK,
   assert.equal(path(page), newer);
   assert.equal(await page.evaluate(() => document.activeElement.rel), 'prev');
   assert.ok((await page.title()).length > 0);
-  // A reload gives the same content.
+  // A reload gives the same content, and the panel stays open.
+  await page.keyboard.press('i');
   const text = await page.locator('.about').innerText();
   await page.reload();
   assert.equal(await page.locator('.about').innerText(), text);
@@ -71,6 +72,17 @@ library.test('a photo is zoomed by keys, wheel and double click, and the largest
 
   const box = await page.locator('#viewer').boundingBox();
   const middle = [box.x + box.width / 2, box.y + box.height / 2];
+  // The point under the wheel stays where it is.
+  const left = () => page.locator('#photo').evaluate((image) => image.getBoundingClientRect().left);
+  const at = middle[0] - 200;
+  const share = (at - (await left())) / (await page.locator('#photo').boundingBox()).width;
+  await page.mouse.move(at, middle[1]);
+  await page.mouse.wheel(0, -200);
+  await page.waitForFunction(() => new DOMMatrix(getComputedStyle(document.getElementById('photo')).transform).a > 1.3);
+  const shareNow = (at - (await left())) / (await page.locator('#photo').boundingBox()).width;
+  assert.ok(Math.abs(share - shareNow) < 0.02, `${share} and ${shareNow}`);
+  await page.keyboard.press('Escape');
+
   await page.mouse.dblclick(...middle);
   const zoomed = await scaleOf(page);
   assert.ok(zoomed > 2);
@@ -113,7 +125,203 @@ library.test('a swipe opens a neighbour and a pinch zooms', PHONE, async ({ page
   await touch('touchMove', [150, 404]);
   await touch('touchEnd');
   assert.equal(path(page), older);
+  // A pinch that almost shows the whole photo shows all of it, so that a swipe leads on.
+  await touch('touchStart', [105, 400]);
+  await touch('touchStart', [105, 400], [305, 400]);
+  await touch('touchMove', [190, 400], [235, 400]);
+  await touch('touchEnd');
+  assert.equal(await scaleOf(page), 1);
+  await touch('touchStart', [100, 400]);
+  await touch('touchMove', [200, 400]);
+  await touch('touchMove', [300, 404]);
+  await touch('touchEnd');
+  await moved(page, older);
+  assert.equal(path(page), start);
 });
+
+library.test('while a finger moves, the neighbour is beside the photo and follows it', PHONE, async ({ page, browser }) => {
+  const start = await openPhoto({ page });
+  await page.waitForFunction(() => document.querySelectorAll('#viewer .beside').length === 2);
+  const touch = (type, ...points) => browser.send('Input.dispatchTouchEvent', { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) });
+  const boxes = () =>
+    page.evaluate(() => [...document.querySelectorAll('#viewer img')].map((image) => image.getBoundingClientRect()).filter(({ width }) => width > 0).map(({ left }) => left));
+  await touch('touchStart', [300, 400]);
+  await touch('touchMove', [280, 400]);
+  const isAside = (by) => page.waitForFunction((by) => new DOMMatrix(getComputedStyle(document.getElementById('photo')).transform).e === by, by);
+  await touch('touchMove', [80, 400]);
+  await isAside(-220);
+  const before = await boxes();
+  await touch('touchMove', [60, 400]);
+  await isAside(-240);
+  const after = await boxes();
+  assert.equal(before.length, 3);
+  assert.ok(before.some((left) => left > 100 && left < PHONE.viewport.width), `the older photo is in sight: ${before}`);
+  for (const [index, left] of after.entries()) assert.ok(Math.abs(left - before[index] + 20) <= 1, 'all follow the finger');
+  // Back to where it began: nothing has moved.
+  await touch('touchMove', [299, 400]);
+  await touch('touchEnd');
+  await page.waitForFunction(() => document.querySelectorAll('#viewer .beside:not([hidden])').length === 0);
+  assert.equal(path(page), start);
+});
+
+library.test('a swipe down closes the photo, and one up opens the panel', PHONE, async (photos) => {
+  const { page, browser } = photos;
+  await photos.open('/');
+  await page.locator('#timeline li > a').nth(4).tap();
+  await page.waitForURL(/\/photos\//);
+  await loaded(page);
+  const touch = (type, ...points) => browser.send('Input.dispatchTouchEvent', { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) });
+  const swipe = async (from, to) => {
+    await touch('touchStart', [200, from]);
+    await touch('touchMove', [201, (from + to) / 2]);
+    await touch('touchMove', [202, to]);
+    await touch('touchEnd');
+  };
+  await swipe(600, 350);
+  await page.locator('.about h2').waitFor();
+  await page.locator('.about').getByRole('button', { name: 'Close' }).click();
+  await page.locator('.about').waitFor({ state: 'hidden' });
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'info');
+  await swipe(300, 600);
+  await page.waitForURL((url) => url.pathname === '/');
+});
+
+library.test('the picture fills the window on black, and the controls fade while nothing happens', { ...DESK, colorScheme: 'light' }, async ({ page }) => {
+  await openPhoto({ page });
+  const stage = await page.locator('.stage').boundingBox();
+  assert.deepEqual([stage.x, stage.y, stage.width, stage.height], [0, 0, DESK.viewport.width, DESK.viewport.height]);
+  assert.equal(await page.locator('.stage').evaluate((element) => getComputedStyle(element).backgroundColor), 'rgb(0, 0, 0)');
+  const opacity = (value) => page.waitForFunction((value) => getComputedStyle(document.querySelector('.bar')).opacity === value, value);
+  await opacity('0');
+  await page.mouse.move(500, 500);
+  await opacity('1');
+  await opacity('0');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Tab');
+  await opacity('1');
+  assert.ok(await page.evaluate(() => document.querySelector('.bar').contains(document.activeElement)));
+});
+
+library.test('the panel is opened by key and button, moves the picture aside, and is remembered', DESK, async ({ page }) => {
+  const start = await openPhoto({ page });
+  const panel = page.locator('.about');
+  const info = page.locator('#info');
+  assert.ok(await panel.isHidden());
+  await page.keyboard.press('i');
+  assert.ok(await panel.isVisible());
+  assert.equal(await info.getAttribute('aria-expanded'), 'true');
+  const [picture, facts] = [await page.locator('#viewer').boundingBox(), await panel.boundingBox()];
+  assert.ok(picture.x + picture.width <= facts.x + 1);
+  await page.keyboard.press('ArrowRight');
+  await moved(page, start);
+  assert.ok(await panel.isVisible());
+  await page.goto(start);
+  assert.ok(await panel.isVisible());
+  await info.focus();
+  await page.keyboard.press('Space');
+  assert.ok(await panel.isHidden());
+  assert.equal(await info.getAttribute('aria-expanded'), 'false');
+  await page.reload();
+  assert.ok(await panel.isHidden());
+  // A narrow window has the panel below the picture, and a very small one in its place.
+  await page.keyboard.press('i');
+  await page.setViewportSize({ width: 390, height: 844 });
+  const [above, below] = [await page.locator('.stage').boundingBox(), await panel.boundingBox()];
+  assert.ok(above.height > 250 && Math.abs(above.y + above.height - below.y) <= 1);
+  await page.setViewportSize({ width: 320, height: 256 });
+  assert.ok(await page.locator('.stage').isHidden());
+  await page.keyboard.press('Escape');
+  assert.ok(await page.locator('.stage').isVisible());
+  assert.ok(await panel.isHidden());
+});
+
+library.test('the filmstrip shows the photos nearby, and a click opens one', DESK, async ({ page }) => {
+  const start = await openPhoto({ page });
+  const current = page.locator('.strip [aria-current="page"]');
+  await current.waitFor();
+  assert.equal(await current.getAttribute('href'), start);
+  const hrefs = await page.locator('.strip a').evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+  assert.ok(hrefs.length > 15);
+  const here = hrefs.indexOf(start);
+  const beside = ['prev', 'next'].map((rel) => page.locator(`[rel="${rel}"]`).getAttribute('href'));
+  assert.deepEqual(await Promise.all(beside), [hrefs[here - 1], hrefs[here + 1]]);
+  await page.evaluate(() => (window.isSameDocument = true));
+  await page.locator('.strip a').nth(here + 3).click();
+  await moved(page, start);
+  assert.equal(path(page), hrefs[here + 3]);
+  await page.waitForFunction((href) => document.querySelector('.strip [aria-current="page"]').getAttribute('href') === href, hrefs[here + 3]);
+  await page.keyboard.press('ArrowRight');
+  await page.waitForFunction((href) => document.querySelector('.strip [aria-current="page"]').getAttribute('href') === href, hrefs[here + 4]);
+  assert.ok(await page.evaluate(() => window.isSameDocument));
+  // Further away, more photos are loaded.
+  for (let moves = 0; moves < 3; moves += 1) {
+    const from = path(page);
+    await page.locator('.strip a').last().click();
+    await moved(page, from);
+    await page.waitForFunction(() => document.querySelector('.strip [aria-current="page"]').parentElement.nextElementSibling);
+  }
+});
+
+library.test('the slideshow starts and stops by key, and shows the next photo', DESK, async ({ page }) => {
+  const start = await openPhoto({ page });
+  const says = (text) => page.waitForFunction((text) => document.getElementById('status').textContent === text, text);
+  await page.keyboard.press('Space');
+  await says('The slideshow has started.');
+  await page.getByRole('button', { name: 'Stop the slideshow' }).waitFor();
+  await moved(page, start);
+  const second = path(page);
+  await moved(page, second);
+  await page.keyboard.press('Escape');
+  await says('The slideshow has stopped.');
+  assert.match(path(page), /^\/photos\//);
+  await page.getByRole('button', { name: 'Start the slideshow' }).waitFor();
+});
+
+library.test('the picture fills the screen by Shift and f', DESK, async ({ page }) => {
+  const start = await openPhoto({ page });
+  await page.keyboard.press('Shift+F');
+  await page.waitForFunction(() => document.fullscreenElement);
+  await page.keyboard.press('ArrowRight');
+  await moved(page, start);
+  assert.ok(await page.evaluate(() => Boolean(document.fullscreenElement)));
+  await page.keyboard.press('Shift+F');
+  await page.waitForFunction(() => !document.fullscreenElement);
+});
+
+library.test('the picture is saved as a WebP with the name of its file', DESK, async ({ page }) => {
+  await openPhoto({ page });
+  await page.keyboard.press('i');
+  const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Save this picture' }).click()]);
+  assert.match(saved.suggestedFilename(), /^IMG_\d{6}\.webp$/);
+  assert.match(saved.url(), /\/full\.webp$/);
+});
+
+for (const reducedMotion of ['no-preference', 'reduce']) {
+  library.test(`the photo opens out of its tile and goes back into it: motion ${reducedMotion}`, { ...DESK, reducedMotion }, async (photos) => {
+    const { page } = photos;
+    await page.addInitScript(() => {
+      const seen = (name) => ({ viewTransition, persisted }) => {
+        const image = document.querySelector('#photo, #timeline li img[style*="view-transition-name"]');
+        const part = viewTransition ? image?.style.viewTransitionName : 'none';
+        sessionStorage.setItem('seen', `${sessionStorage.getItem('seen') ?? ''} ${name}:${location.pathname.split('/')[1]}:${part}`);
+      };
+      // After the listeners of the page.
+      addEventListener('DOMContentLoaded', () => addEventListener('pageswap', seen('from')));
+      addEventListener('pagereveal', (event) => requestAnimationFrame(() => seen('to')(event)));
+    });
+    await photos.open('/');
+    await page.evaluate(() => sessionStorage.removeItem('seen'));
+    await page.locator('#timeline li > a').nth(4).click();
+    await page.waitForURL(/\/photos\//);
+    await loaded(page);
+    await page.keyboard.press('Escape');
+    await page.waitForURL((url) => url.pathname === '/');
+    await photos.rest();
+    const part = reducedMotion === 'reduce' ? 'none' : 'photo';
+    const seen = await page.evaluate(() => sessionStorage.getItem('seen').trim().split(' '));
+    assert.deepEqual(seen, [`from::${part}`, `to:photos:${part}`, `from:photos:${part}`, `to::${part}`]);
+  });
+}
 
 library.test('Escape leads back to the timeline, also from a neighbour', DESK, async (photos) => {
   const { page } = photos;
@@ -165,6 +373,7 @@ library.test('the heart, the stars and keywords change without leaving the page'
   await moved(page, older);
   await favourite(true);
 
+  await page.keyboard.press('i');
   await page.locator('#rating-4').click();
   await page.locator('#rating-4[aria-pressed="true"]').waitFor();
   await page.locator('#rating-4').click();

@@ -173,6 +173,7 @@ fn indexed(number: u32, picture: &Picture) -> Result<IndexedImage, AnyError> {
                 camera_make: Some("Acme".to_owned()),
                 camera_model: Some(format!("Pinhole {}", number % 5)),
             },
+            settings: None,
             marks: Marks { favorite: number % 9 == 0, archived: number % 50 == 0, ..Marks::default() },
         },
         size: picture.size,

@@ -4,6 +4,7 @@
 mod access;
 mod account;
 mod album_images;
+mod album_pages;
 mod albums;
 mod bodies;
 mod circles;
@@ -31,6 +32,7 @@ mod paging;
 mod parameters;
 mod photo_pages;
 mod photos;
+mod problem_pages;
 mod renditions;
 mod replicas;
 mod search;

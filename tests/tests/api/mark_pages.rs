@@ -320,5 +320,5 @@ async fn favourites_keywords_and_the_archive_filter_searches() {
     let archive = browser.open("/archive").await.expect(200).text();
     assert!(archive.contains(&format!("/photos/{}?back=%2Farchive", ids[1])), "{archive}");
     let photo = browser.open(&format!("/photos/{}?back=%2Farchive", ids[1])).await.expect(200).text();
-    assert!(photo.contains("href=\"/archive\">Back to the archive"), "{photo}");
+    assert!(photo.contains("href=\"/archive\" aria-label=\"Back to the archive\""), "{photo}");
 }

@@ -74,6 +74,7 @@ async fn a_photo_is_shown_with_its_time_place_and_neighbours() {
         &format!("data-id=\"{}\"", ids[1]),
         "alt=\"a harbour\"",
         "width=\"1200\" height=\"900\"",
+        "download=\"a.webp\"",
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
@@ -104,7 +105,7 @@ async fn every_path_with_an_id_of_another_account_is_not_found() {
         for path in ["", "/edit", "/marks", "/undo", "/delete", "/delete?in=x&back=%2F"] {
             browser.open(&format!("/photos/{photo}{path}")).await.expect(404);
         }
-        for path in ["", "/delete", "/cover"] {
+        for path in ["", "/add", "/delete", "/cover"] {
             browser.open(&format!("/albums/{album}{path}")).await.expect(404);
         }
         let posts = [
@@ -118,6 +119,7 @@ async fn every_path_with_an_id_of_another_account_is_not_found() {
             ),
             (format!("/albums/{album}/cover"), vec![("csrf", &*selection), ("image", &*own)]),
             (format!("/albums/{album}/cover"), vec![("csrf", &*selection)]),
+            (format!("/albums/{album}/add"), vec![("csrf", &*selection), ("image", &*own)]),
             (
                 "/web/selection".to_owned(),
                 vec![("csrf", &*selection), ("action", "add_to_album"), ("image", &*own), ("album", album)],
@@ -192,7 +194,7 @@ async fn every_form_leads_back_to_the_album() {
     let is_in_album = |page: &TestResponse| {
         let links = neighbours(page);
         assert_eq!(links.map(Option::unwrap), [address(1), address(5)], "{}", page.text());
-        assert!(page.text().contains(&format!("href=\"/albums/{odd}\">Back to the album")));
+        assert!(page.text().contains(&format!("href=\"/albums/{odd}\" aria-label=\"Back to the album\"")));
     };
     let shown = browser.open(&address(3)).await.expect(200);
     is_in_album(&shown);
@@ -260,7 +262,7 @@ async fn a_photo_leads_back_to_the_search_that_found_it() {
     let path = format!("/photos/{id}?back=%2Fsearch%3Fq%3Dharbour%26from%3D2024-01-01");
     assert!(results.text().contains(&format!("href=\"{path}\"")), "{}", results.text());
     let leads_back = |page: &TestResponse| {
-        let link = "href=\"/search?q=harbour&amp;from=2024-01-01\">Back to the search";
+        let link = "href=\"/search?q=harbour&amp;from=2024-01-01\" aria-label=\"Back to the search\"";
         assert!(page.text().contains(link), "{}", page.text());
     };
     let page = browser.open(&path).await.expect(200);

@@ -158,6 +158,29 @@ async fn the_photos_of_a_month_are_sent_as_columns() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_photos_around_one_are_sent_for_the_filmstrip() {
+    let app = TestApp::start().await;
+    let (anna, browser) = app.signed_in("anna").await;
+    let mut ids = app.seed(&anna, minutes("2024-03-10", 70)).await;
+    ids.reverse();
+    let times: Vec<i64> =
+        photos(&data(&browser, "/web/month/202403").await).iter().map(|(_, at)| *at).collect();
+    for (place, first, last) in [(0, 0, 30), (35, 5, 65), (69, 39, 69)] {
+        let around = data(&browser, &format!("/web/months/around?at={}", times[place])).await;
+        assert_eq!(around["id"], json!(ids[first..=last]));
+        assert_eq!(around["v"].as_array().unwrap().len(), last - first + 1);
+        let of_first = format!("Photo, 10 March 2024, {:02}:{:02}", 8 + (69 - first) / 60, (69 - first) % 60);
+        assert_eq!(around["alt"][0], json!(of_first));
+    }
+    for wrong in ["", "?at=x", "?at=99999999999999999999"] {
+        browser.open(&format!("/web/months/around{wrong}")).await.expect(400);
+    }
+    app.browser().open("/web/months/around?at=0").await.expect(401);
+    let (_, others) = app.signed_in("bert").await;
+    assert_eq!(data(&others, &format!("/web/months/around?at={}", times[9])).await["id"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn invalid_months_and_times_are_refused() {
     let app = TestApp::start().await;
     let (_, browser) = app.signed_in("anna").await;

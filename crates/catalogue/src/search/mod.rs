@@ -16,6 +16,7 @@ pub(crate) use appearance::EmbeddingCache;
 pub use appearance::SearchSettings;
 use appearance::{AppearanceError, EncoderResults, ImageResult, Scope};
 use merge::{Ranked, TextResult, merge};
+pub(crate) use pages::MAX_NAMES;
 pub use pages::{MatchBy, RankedPage};
 
 /// At least this many text results are merged with the image results.

@@ -11,7 +11,7 @@ use crate::Catalogue;
 const MAX_RANKED: usize = 300;
 
 /// Maximum number of names of one kind that are listed.
-const MAX_NAMES: u32 = 500;
+pub(crate) const MAX_NAMES: u32 = 500;
 
 /// What a search compares with its words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

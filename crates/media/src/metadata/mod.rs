@@ -2,6 +2,7 @@
 
 mod apple;
 mod boilerplate;
+mod camera_settings;
 mod capture;
 mod description;
 mod file_name;
@@ -84,6 +85,7 @@ fn metadata_of(blocks: &Blocks<'_>, info: &FileInfo) -> Metadata {
             camera_make: exif_text(Directory::Primary, tag::MAKE).or_else(|| xmp_text(Xmp::make)),
             camera_model: exif_text(Directory::Primary, tag::MODEL).or_else(|| xmp_text(Xmp::model)),
         },
+        settings: sources.tags.iter().find_map(camera_settings::camera_settings),
         marks: marks::marks(&sources),
     }
 }

@@ -79,6 +79,54 @@ pub(crate) async fn albums_are_listed_newest_first(seed: &Seed) {
     }
 }
 
+pub(crate) async fn all_albums_are_listed_with_their_covers(seed: &Seed) {
+    let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
+    let ids = seed.images(ann.account, (0..4).map(Photo::at_second).collect()).await;
+    let first = seed.album(ann, "First", &ids[..3]).await;
+    let empty = seed.album(ann, "Empty", &[]).await;
+    let other = seed.album(ann, "Other", &ids[3..]).await;
+    let chosen = set_cover(AlbumCover::Image(ids[1].to_string()));
+    change(seed, ann, &first, chosen, 5).await;
+    delete(seed, ann, &ids[2], second(9)).await;
+    let listed = seed.store().list_albums(ann).await.unwrap();
+    let expected = [
+        (other, Some(ids[3].clone()), Some((second(3), second(3)))),
+        (empty, None, None),
+        (first, Some(ids[1].clone()), Some((second(0), second(1)))),
+    ];
+    for (listed, (id, cover, captured)) in listed.iter().zip(&expected) {
+        assert_eq!(listed.album, album(seed, ann, id).await);
+        assert_eq!(
+            (listed.cover.as_ref().map(|image| &image.id), &listed.captured),
+            (cover.as_ref(), captured)
+        );
+    }
+    let names = seed.store().album_names(ann).await.unwrap();
+    let expected: Vec<_> = listed.iter().map(|listed| (&listed.album.id, &listed.album.title)).collect();
+    assert_eq!(names.iter().map(|name| (&name.id, &name.title)).collect::<Vec<_>>(), expected);
+    assert_eq!(seed.store().album_names(ben).await.unwrap(), []);
+    assert_eq!((listed.len(), seed.store().list_albums(ben).await.unwrap()), (3, Vec::new()));
+}
+
+pub(crate) async fn the_images_of_a_page_that_are_in_an_album_are_known(seed: &Seed) {
+    let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
+    let ids = seed.images(ann.account, (0..4).map(Photo::at_second).collect()).await;
+    let id = seed.album(ann, "Mine", &ids[..3]).await;
+    delete(seed, ann, &ids[2], second(9)).await;
+    let inside = async |viewer, album: &AlbumId, images: &[ImageId]| {
+        let mut found = seed.store().images_in_album(viewer, album, images.to_vec()).await.unwrap();
+        found.sort_unstable();
+        found
+    };
+    let mut expected = ids[..2].to_vec();
+    expected.sort_unstable();
+    assert_eq!(inside(ann, &id, &ids).await, expected);
+    assert_eq!(inside(ann, &id, &ids[1..]).await, ids[1..2]);
+    assert_eq!(inside(ann, &id, &[]).await, []);
+    assert_eq!(inside(ben, &id, &ids).await, []);
+    assert_eq!(inside(ann, &seed.album_id(), &ids).await, []);
+}
+
 pub(crate) async fn another_accounts_album_is_unknown(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     let image = seed.image(ann.account, Photo::at_second(1)).await;

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use domain::{
-    AlbumId, CaptureTime, DateRange, EditId, EditedField, Filter, Image, ImageId, Plan, Position, Selection,
-    Timestamp, UtcOffset,
+    AlbumId, CameraSettings, CaptureTime, DateRange, EditId, EditedField, Filter, Image, ImageId, Plan,
+    Position, Selection, Timestamp, UtcOffset,
 };
 use storage::{
     ChangeImage, ChangedPlace, ChangedTime, Edit, EditedImages, ImageChange, ImageEdits, ImageToChange,
@@ -217,7 +217,13 @@ pub(crate) async fn corrections_survive_indexing(seed: &Seed) {
     change(seed, ann, "one", &id, values(described("a lighthouse"))).await;
     change(seed, ann, "two", &id, shifted(8000)).await;
     let newer = Photo::at_second(5).description("a pier").position(-30.0, 40.0).place("There, Nowhere");
-    reindex(seed, &id, reindexed(&newer)).await;
+    let mut found = reindexed(&newer);
+    let settings =
+        CameraSettings { lens: Some("Prime".to_owned()), f_number: Some(1.8), ..Default::default() };
+    found.metadata.settings = Some(settings.clone());
+    reindex(seed, &id, found.clone()).await;
+    let settings_of_id = async || seed.store().photo_context(ann, &id, None).await.unwrap().settings;
+    assert_eq!(settings_of_id().await, Some(settings));
     let shown = visible_image(seed, ann, &id).await;
     assert_eq!(shown.captured_at, second(9));
     assert_eq!(shown.details.description.as_deref(), Some("a lighthouse"));
@@ -246,6 +252,9 @@ pub(crate) async fn corrections_survive_indexing(seed: &Seed) {
     let shown = visible_image(seed, ann, &id).await;
     assert_eq!((shown.details.description, shown.details.position, shown.place), (None, None, None));
     assert_eq!(shown.captured_at, second(1));
+    assert_eq!(settings_of_id().await, None);
+    reindex(seed, &id, found).await;
+    assert!(settings_of_id().await.is_some());
     assert_sound(seed).await;
 }
 

@@ -395,6 +395,19 @@ pub(crate) async fn names_are_found_by_folded_texts(seed: &Seed) {
     check(NameKind::Place, &["sao", "saopaulo\tangola"], &["Sao Paulo, Angola", "São, Brazil"]).await;
     check(NameKind::Place, &["brazil", "saopaulo\tbra", "other"], &[]).await;
     check(NameKind::Region, &["brazil", "bavaria"], &["Bavaria, Germany", "Brazil"]).await;
+    let from = async |kinds: &[NameKind], folded: &[&str], max| {
+        let folded: Vec<String> = folded.iter().map(|text| (*text).to_owned()).collect();
+        let found = seed.store().names_from(ann.account, kinds, &folded, max).await.unwrap();
+        found.into_iter().map(|(_, name)| name).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        from(&[NameKind::Place], &["saop", "sa"], 9).await,
+        ["Sao Paulo, Angola", "São Paulo, Brazil", "São, Brazil"]
+    );
+    assert_eq!(from(&[NameKind::Place], &["sa"], 1).await.len(), 1);
+    assert_eq!(from(&[NameKind::Keyword, NameKind::Region], &["b"], 9).await, ["Bavaria, Germany", "Brazil"]);
+    assert_eq!(from(&[NameKind::Keyword], &["et"], 9).await, ["ete", "Été"]);
+    assert_eq!(from(&[NameKind::Place, NameKind::Keyword], &["o", "%", "_"], 9).await, [""; 0]);
     let found = like(&[NameKind::Place, NameKind::Region], &["brazil", "saopaulo\tbrazil"]).await;
     let expected = [(NameKind::Place, "São Paulo, Brazil"), (NameKind::Region, "Brazil")];
     assert_eq!(found, expected.map(|(kind, name)| (kind, name.to_owned())));

@@ -1,11 +1,13 @@
 use std::collections::HashSet;
 
-use domain::{DateRange, Filter, ListQuery, Plan, Timestamp};
+use domain::{AlbumId, DateRange, Filter, ListQuery, Plan, Timestamp};
 use fastrand::Rng;
 
 use crate::{
     NOW, Photo, Seed,
-    queries::{circle, filtered, limit, list_all, newest_first, page, second, seconds, timeline},
+    queries::{
+        circle, delete, filtered, ids, limit, list_all, newest_first, page, second, seconds, timeline,
+    },
     random_photos,
 };
 
@@ -127,4 +129,62 @@ pub(crate) async fn a_random_library_is_listed_in_order(seed: &Seed) {
     let images = list_all(seed, ann, 100).await;
     assert_eq!(images.len(), ids.len());
     assert_eq!(seed.store().count_images(ann).await.unwrap(), 500);
+}
+
+pub(crate) async fn several_filters_have_their_newest_images(seed: &Seed) {
+    let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
+    let mut photos = Vec::new();
+    for at in 0..24_i64 {
+        let photo = Photo::at_second(at).place(if at % 2 == 0 { "There, Nowhere" } else { "Here, Nowhere" });
+        photos.push(if at % 3 == 0 { photo.camera(Some("Canon"), Some("EOS R5")) } else { photo });
+    }
+    seed.images(ann.account, photos).await;
+    seed.image(ben.account, Photo::at_second(99).place("Here, Nowhere")).await;
+    let of_place = |name: &str| Filter { places: Some(vec![name.to_owned()]), ..Filter::default() };
+    let of_cameras = |names: &[&str]| {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        Filter { cameras: Some(names), ..Filter::default() }
+    };
+    let within = |range| Filter { range, ..Filter::default() };
+    let mut filters = vec![
+        of_place("Here, Nowhere"),
+        of_place("Far, Away"),
+        of_cameras(&["Canon EOS R5", "Other"]),
+        within(seconds(3, 5)),
+        within(seconds(50, 60)),
+        Filter { favorite: Some(true), ..Filter::default() },
+        Filter { archived: Some(false), ..of_place("There, Nowhere") },
+        Filter { album: AlbumId::parse("0123456789abcdef"), ..Filter::default() },
+    ];
+    // More than one statement has.
+    filters.extend((0..24).map(|at| within(seconds(at, at))));
+    for viewer in [ann, ben] {
+        for each in [1, 2, 100] {
+            let found = seed.store().newest_of_each(viewer, &filters, limit(each)).await.unwrap();
+            assert_eq!(found.len(), filters.len());
+            for (images, filter) in found.iter().zip(&filters) {
+                let alone = seed.store().filter_images(viewer, filter, limit(each)).await.unwrap();
+                assert_eq!(
+                    images.iter().map(|image| &image.id).collect::<Vec<_>>(),
+                    ids(&alone).iter().collect::<Vec<_>>()
+                );
+            }
+        }
+    }
+    assert_eq!(seed.store().newest_of_each(ann, &[], limit(1)).await.unwrap(), [[]; 0]);
+}
+
+pub(crate) async fn images_that_were_added_last_come_first(seed: &Seed) {
+    let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Free).await);
+    let added = seed.images(ann.account, [5, 3, 9, 1].map(Photo::at_second).into()).await;
+    seed.image(ben.account, Photo::at_second(7)).await;
+    let last = async |viewer, max| {
+        let images = seed.store().added_last(viewer, max).await.unwrap();
+        images.into_iter().map(|image| image.id).collect::<Vec<_>>()
+    };
+    assert_eq!(last(ann, 10).await, newest_first(&added));
+    assert_eq!(last(ann, 2).await, newest_first(&added)[..2]);
+    delete(seed, ann, &added[3], second(20)).await;
+    assert_eq!(last(ann, 1).await, [added[2].clone()]);
+    assert_eq!(last(ben, 10).await.len(), 1);
 }

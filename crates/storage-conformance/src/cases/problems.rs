@@ -40,6 +40,22 @@ pub(crate) async fn failed_photos_are_paged_and_counted(seed: &Seed) {
     assert_eq!((progress(seed, ann).await, progress(seed, ben).await), ((2, 5), (0, 1)));
 }
 
+pub(crate) async fn a_failed_photo_is_deleted_and_restored(seed: &Seed) {
+    let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
+    let fine = seed.image(ann.account, Photo::at_second(1)).await;
+    let ids = failed(seed, ann, 2).await;
+    let store = seed.store();
+    assert!(!store.delete_problem(ben.account, &ids[0], second(5)).await.unwrap());
+    assert!(!store.delete_problem(ann.account, &fine, second(5)).await.unwrap(), "it is no problem");
+    assert!(store.delete_problem(ann.account, &ids[0], second(5)).await.unwrap());
+    assert!(!store.delete_problem(ann.account, &ids[0], second(6)).await.unwrap(), "it is deleted already");
+    assert_eq!((problems(seed, ann).await, progress(seed, ann).await), (vec![ids[1].clone()], (0, 1)));
+    let trash = store.page_trash(ann.account, None, 9).await.unwrap();
+    assert_eq!(trash.into_iter().map(|trashed| trashed.id).collect::<Vec<_>>(), [ids[0].clone()]);
+    assert!(store.restore_image(ann.account, &ids[0]).await.unwrap());
+    assert_eq!(problems(seed, ann).await.len(), 2);
+}
+
 pub(crate) async fn failed_photos_are_queued_again(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     let ids = failed(seed, ann, 5).await;

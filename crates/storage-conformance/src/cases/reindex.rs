@@ -7,7 +7,7 @@ use storage::{
 };
 
 use crate::{
-    DECODERS, NOW, Photo, Seed,
+    DECODERS, NOW, ORIGINAL_BYTES, Photo, Seed,
     cases::queue::{ready_to_complete, state},
     indexed, lease,
     queries::{circle, delete, filtered, is_missing, matching, second, timeline, visible_image},
@@ -71,6 +71,7 @@ pub(crate) async fn metadata_is_replaced_and_ocr_text_kept(seed: &Seed) {
         place: Some("There, Nowhere".to_owned()),
         text: Some("STOP".to_owned()),
         file_name: Some("a.jpg".to_owned()),
+        file_bytes: ORIGINAL_BYTES,
         picture_version: DECODERS,
         thumbhash: Thumbhash::new(vec![7; 21]),
     };

@@ -257,7 +257,10 @@ async fn select(store: &SharedStore, ann: Viewer, album: &AlbumId) {
     store.add_selection_to_album(ann, &chosen, album, NOW, cursor, 10).await.unwrap();
     let order = AlbumOrder::OldestFirst;
     store.album_images(ann, album, DateRange::default(), order, Limit::default()).await.unwrap();
+    store.list_albums(ann).await.unwrap();
+    store.images_in_album(ann, album, vec![ImageId::parse("none").unwrap()]).await.unwrap();
     store.page_problems(ann.account, None, 10).await.unwrap();
+    store.delete_problem(ann.account, &ImageId::parse("none").unwrap(), NOW).await.unwrap();
     store.indexing_progress(ann.account).await.unwrap();
     store.dismiss_problem(ann.account, &ImageId::parse("none").unwrap()).await.unwrap();
     store.dismiss_problems(ann.account, None, 10).await.unwrap();

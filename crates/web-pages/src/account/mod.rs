@@ -33,6 +33,7 @@ use crate::{
     return_to::ReturnTo, session::Person,
 };
 
+pub(crate) use sync::home_network_command;
 pub(crate) use sync_upload::upload_area;
 
 use actions::{Action, Notice, Submission};

@@ -15,7 +15,6 @@ use super::{
 use crate::{
     Site,
     app_guides::ConnectionGuide,
-    assets::UPLOAD_SCRIPT,
     layout::{Link, Page, Section, snippet},
     messages,
     sign_out_button::sign_out_button,
@@ -53,8 +52,7 @@ pub(super) async fn page(
     for section in sections_shown {
         match renderer.content(section).await {
             Ok(content) => {
-                let script = renderer.script(section);
-                sections.push(Section { id: section.id(), heading: section.heading(), content, script });
+                sections.push(Section { id: section.id(), heading: section.heading(), content });
             }
             Err(reply) => return reply,
         }
@@ -161,13 +159,6 @@ impl Sections<'_> {
             }
             AccountSection::Delete => self.delete(),
         })
-    }
-
-    /// The script of a section on its own page.
-    fn script(&self, section: AccountSection) -> Option<&'static str> {
-        let is_upload =
-            self.page == AccountPage::Section(AccountSection::Sync) && section == AccountSection::Sync;
-        is_upload.then_some(UPLOAD_SCRIPT)
     }
 
     fn connect(&self, is_overview: bool) -> Markup {

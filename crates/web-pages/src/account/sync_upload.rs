@@ -9,7 +9,7 @@ use http_server::{
     body::RequestBody,
     reply::{Reply, found, method_not_allowed, retry_after},
 };
-use library::{ImportError, ImportOutcome, PhotoFormat, Upload};
+use library::{ImportError, ImportOutcome, Upload};
 use maud::{Markup, html};
 use multer::{Constraints, Field, Multipart, SizeLimit};
 use web_auth::{is_same_origin, security_log};
@@ -22,7 +22,7 @@ use crate::{
     Site,
     form_rejected::form_rejected,
     forms::{CSRF, csrf_field},
-    layout::{Icon, Link, Page},
+    layout::{Icon, Link, Page, accepted_files},
     messages::message_with_link,
     paths,
 };
@@ -39,18 +39,10 @@ const MAX_TOKEN_BYTES: u64 = 256;
 /// Maximum number of files that the result names.
 const MAX_NAMED: usize = 200;
 
-/// The formats that a file picker offers. Some systems know no media type for the newer formats.
-fn accepted_files() -> String {
-    let extensions = PhotoFormat::ALL.into_iter().flat_map(PhotoFormat::extensions);
-    extensions.fold("image/*".to_owned(), |accepted, extension| format!("{accepted},.{extension}"))
-}
-
-/// The upload form, which the script replaces by an area to drop files on.
+/// The upload form, which the script replaces by buttons that choose files and folders.
 pub(crate) fn upload_area(site: &Site, person: &Person) -> Markup {
-    let account = &person.holder.account;
-    let max_bytes = site.library.settings().limits.max_upload_bytes;
     html! {
-        div #upload data-account=(account.sync_handle.as_str()) data-max-bytes=(max_bytes) {
+        div #upload {
             form.drop method="post" action=(PATH) enctype="multipart/form-data" {
                 (Icon::Upload.markup())
                 // First, so that a form without the token is rejected before its photos are received.

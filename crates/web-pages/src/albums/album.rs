@@ -95,8 +95,8 @@ pub(super) async fn page(
         (head(site, person, &shown.album, &path))
         @if shown.album.image_count == 0 {
             (empty_state(Icon::Albums, "This album has no photos.", &html! {
-                p { "Select photos in the timeline or in a " a href=(paths::SEARCH) { "search" } " and add them to the album." }
-                p { a.button href="/" { "Go to the timeline" } }
+                p { "Pick some of your photos. Photos of a " a href=(paths::SEARCH) { "search" } " can be added, too." }
+                p { a.button href={ (path) "/add" } { "Add photos" } }
             }))
         } @else {
             (grid(site, person, &shown, &here))
@@ -112,7 +112,7 @@ pub(super) async fn page(
         title: &shown.album.title,
         tab: Some(LibraryTab::Albums),
         shows_heading: true,
-        scripts: &[Asset::Library],
+        scripts: &[Asset::Library, Asset::Albums],
         can_compress: problem.is_none(),
     };
     let status = if problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
@@ -126,9 +126,12 @@ fn head(site: &Site, person: &Person, album: &Album, path: &str) -> Markup {
         AlbumOrder::NewestFirst => ("oldest", "Show the oldest first"),
         AlbumOrder::OldestFirst => ("newest", "Show the newest first"),
     };
+    let selection = site.forms.sign(&person.token_parts(selection::PATH));
     html! {
-        p.facts { (photos(album.image_count)) }
+        // Photos that are dropped on the page are added to the album.
+        p #album .facts data-id=(album.id) data-title=(album.title) data-token=(selection) { (photos(album.image_count)) }
         div.tools {
+            @if album.image_count > 0 { a.button href={ (path) "/add" } { "Add photos" } }
             details.ask {
                 summary { "Rename" }
                 form.asked method="post" action=(path) {
@@ -165,7 +168,7 @@ fn grid(site: &Site, person: &Person, shown: &Shown, here: &str) -> Markup {
             (tiles(shown.images.iter().map(|image| Tile::of(image, &origin)), 0))
             div.actions {
                 button.quiet type="submit" name="action" value="remove_from_album" { "Remove from album" }
-                button.quiet type="submit" formaction={ (paths::album(id)) "/cover" } { "Use as the cover" }
+                button.quiet.cover type="submit" formaction={ (paths::album(id)) "/cover" } { "Use as the cover" }
                 button.quiet type="submit" name="action" value="choose_album" { "Add to another album" }
                 button.quiet type="submit" formaction="/photos/edit" { "Edit" }
                 (selection::mark_buttons(&[Mark::Favorite, Mark::Archive]))

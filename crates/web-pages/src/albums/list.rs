@@ -1,13 +1,13 @@
-use std::{collections::HashMap, net::IpAddr};
+use std::net::IpAddr;
 
-use domain::{Album, AlbumTitle, Image, ImageId, Limit, Offset, Rendition};
+use domain::{AlbumTitle, Month, Rendition, Timestamp};
 use http::{StatusCode, request::Parts};
 use http_server::{
     Query,
     body::RequestBody,
     reply::{Reply, see_other},
 };
-use library::{AlbumPage, AlbumWrite, StorageError};
+use library::{AlbumSort, AlbumWrite, ListedAlbum, is_titled};
 use maud::{Markup, html};
 
 use crate::{
@@ -22,8 +22,21 @@ use crate::{
     session::Person,
 };
 
-/// Albums on a page, at most [`domain::MAX_IMAGE_IDS_PER_CALL`], because their covers are looked up together.
-const PAGE: u32 = 60;
+/// With this many albums, the page has a field to find one.
+const MANY: usize = 9;
+
+/// Number of albums whose covers are loaded with the page, because they are on the first screen.
+const EAGER: usize = 8;
+
+/// Longer texts find no album.
+const MAX_TEXT_CHARS: usize = 100;
+
+/// The orders, their names in the address, and their labels.
+const ORDERS: [(AlbumSort, &str, &str); 3] = [
+    (AlbumSort::Changed, "changed", "Last changed"),
+    (AlbumSort::Created, "created", "Newest"),
+    (AlbumSort::Title, "title", "Title"),
+];
 
 /// A title that was rejected.
 struct Rejected<'a> {
@@ -31,12 +44,23 @@ struct Rejected<'a> {
     reason: String,
 }
 
-/// `GET /albums?offset=`.
+/// Which albums a page shows, and in which order.
+#[derive(Default)]
+struct View<'a> {
+    /// The text that their titles contain.
+    text: &'a str,
+    sort: AlbumSort,
+}
+
+/// `GET /albums?q=&sort=`.
 pub(super) async fn show(site: &Site, parts: &Parts) -> Result<Reply, Reply> {
     let person = Person::required(site, parts).await?;
     let query = Query::parse(parts.uri.query());
-    let offset = query.get("offset").and_then(|digits| Offset::parse(digits).ok()).unwrap_or_default();
-    page(site, &person, offset, None).await
+    let sort = query.get("sort").and_then(|name| ORDERS.iter().find(|(_, known, _)| *known == name));
+    let text = query.get("q").unwrap_or_default().trim();
+    let text = if text.chars().count() > MAX_TEXT_CHARS { "" } else { text };
+    page(site, &person, View { text, sort: sort.map_or(AlbumSort::default(), |(sort, ..)| *sort) }, None)
+        .await
 }
 
 /// `POST /albums`: creates an album.
@@ -52,13 +76,8 @@ pub(super) async fn create(
     let parsed = match AlbumTitle::parse(title) {
         Ok(parsed) => parsed,
         Err(invalid) => {
-            return page(
-                site,
-                &person,
-                Offset::default(),
-                rejected(&format!("the title {}", invalid.reason)),
-            )
-            .await;
+            let rejected = rejected(&format!("the title {}", invalid.reason));
+            return page(site, &person, View::default(), rejected).await;
         }
     };
     let created = site.library.catalogue.create_album(&person.caller(), parsed, Vec::new()).await;
@@ -66,54 +85,36 @@ pub(super) async fn create(
         AlbumWrite::Done(album) => Ok(see_other(&paths::album(&album.id))),
         _ => {
             let reason = "there are 500 albums already; delete one first";
-            page(site, &person, Offset::default(), rejected(reason)).await
+            page(site, &person, View::default(), rejected(reason)).await
         }
     }
-}
-
-async fn load(
-    site: &Site,
-    person: &Person,
-    offset: Offset,
-) -> Result<(AlbumPage, HashMap<ImageId, Image>), StorageError> {
-    let caller = person.caller();
-    let page = site.library.catalogue.albums(&caller, Limit::new(PAGE).unwrap_or_default(), offset).await?;
-    let mut ids: Vec<String> =
-        page.albums.iter().filter_map(|album| Some(album.cover.as_ref()?.to_string())).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    let covers = site.library.catalogue.images(&caller, &ids).await?;
-    Ok((page, covers.into_iter().flatten().map(|image| (image.id.clone(), image)).collect()))
 }
 
 async fn page(
     site: &Site,
     person: &Person,
-    offset: Offset,
+    view: View<'_>,
     rejected: Option<Rejected<'_>>,
 ) -> Result<Reply, Reply> {
-    let (page, covers) = load(site, person, offset).await.map_err(|error| messages::unavailable(&error))?;
-    let shown = offset.get().saturating_add(u32::try_from(page.albums.len()).unwrap_or(u32::MAX));
+    let albums = site.library.catalogue.album_list(&person.caller(), view.sort).await;
+    let albums = albums.map_err(|error| messages::unavailable(&error))?;
+    let shown: Vec<bool> = albums.iter().map(|listed| is_titled(&listed.album.title, view.text)).collect();
+    let has_finder = albums.len() >= MANY || !view.text.is_empty();
     let content = html! {
-        @if page.total == 0 {
+        @if albums.is_empty() {
             (empty_state(Icon::Albums, "There are no albums yet.", &html! {
                 p { "Create one here, or select photos in the " a href="/" { "timeline" } " and add them to a new album." }
                 (create_form(site, person, rejected.as_ref(), true))
             }))
         } @else {
             (create_form(site, person, rejected.as_ref(), false))
-            ul.albums {
-                @for album in &page.albums {
-                    (entry(album, album.cover.as_ref().and_then(|cover| covers.get(cover))))
+            @if has_finder { (finder(&view)) }
+            // The script shows the others again when the text changes.
+            p.unfound hidden[shown.contains(&true)] { "No album has this text in its title." }
+            ul.albums.covers {
+                @for (place, (listed, is_shown)) in albums.iter().zip(&shown).enumerate() {
+                    (entry(listed, *is_shown, place < EAGER))
                 }
-            }
-        }
-        @if offset.get() > 0 || shown < page.total {
-            nav.pages aria-label="Pages" {
-                @if offset.get() > 0 {
-                    a rel="prev" href={ (paths::ALBUMS) "?offset=" (offset.get().saturating_sub(PAGE)) } { "Newer albums" }
-                }
-                @if shown < page.total { a rel="next" href={ (paths::ALBUMS) "?offset=" (shown) } { "Older albums" } }
             }
         }
     };
@@ -121,11 +122,29 @@ async fn page(
         title: "Albums",
         tab: Some(LibraryTab::Albums),
         shows_heading: true,
-        scripts: &[Asset::Library],
-        can_compress: rejected.is_none(),
+        scripts: if has_finder { &[Asset::Library, Asset::Albums] } else { &[Asset::Library] },
+        can_compress: rejected.is_none() && view.text.is_empty(),
     };
     let status = if rejected.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     Ok(frame.reply_with(status, &person.header(site, paths::ALBUMS), "library", &content))
+}
+
+/// The field that finds albums by their titles, and the orders.
+fn finder(view: &View<'_>) -> Markup {
+    html! {
+        form #find-albums .inline role="search" aria-label="Albums" action=(paths::ALBUMS) {
+            label for="find-album" { "Find an album" }
+            input #find-album type="search" name="q" value=(view.text) maxlength=(MAX_TEXT_CHARS) autocomplete="off"
+                placeholder="Find an album";
+            label for="sort-albums" { "Order" }
+            select #sort-albums name="sort" {
+                @for (sort, name, label) in ORDERS {
+                    option value=(name) selected[sort == view.sort] { (label) }
+                }
+            }
+            button.quiet type="submit" { "Show" }
+        }
+    }
 }
 
 fn create_form(site: &Site, person: &Person, rejected: Option<&Rejected<'_>>, is_open: bool) -> Markup {
@@ -149,21 +168,60 @@ fn create_form(site: &Site, person: &Person, rejected: Option<&Rejected<'_>>, is
     }
 }
 
-fn entry(album: &Album, cover: Option<&Image>) -> Markup {
+fn entry(listed: &ListedAlbum, is_shown: bool, is_eager: bool) -> Markup {
+    let album = &listed.album;
     html! {
-        li {
+        li hidden[!is_shown] {
             a href=(paths::album(&album.id)) {
-                @match cover {
+                @match &listed.cover {
                     Some(image) => {
-                        @let size = image.size.fit_within(Rendition::Thumb.longest_side_px());
-                        img src=(picture_path(image, Rendition::Thumb)) width=(size.width) height=(size.height) alt=""
-                            loading="lazy" decoding="async";
+                        @let [small, large] = [Rendition::Preview, Rendition::Thumb];
+                        @let size = image.size.fit_within(large.longest_side_px());
+                        @let sources = [small, large].map(|rendition| {
+                            let width = image.size.fit_within(rendition.longest_side_px()).width;
+                            format!("{} {width}w", picture_path(image, rendition))
+                        });
+                        img src=(picture_path(image, large)) srcset=[(size.width > 256).then(|| sources.join(", "))]
+                            sizes="(min-width: 40rem) 17rem, 45vw" width=(size.width) height=(size.height) alt=""
+                            loading=(if is_eager { "eager" } else { "lazy" }) decoding="async";
                     }
-                    None => span.empty {}
+                    None => span.empty { (Icon::Albums.markup()) }
                 }
                 span.name { (album.title) }
             }
-            p.facts { (photos(album.image_count)) }
+            p.facts {
+                @if album.image_count == 0 { "No photos yet" } @else { (photos(album.image_count)) }
+                @if let Some((oldest, newest)) = listed.captured { br; (months(oldest, newest)) }
+            }
+        }
+    }
+}
+
+/// The months from one time to another, such as `March – July 2024`.
+fn months(oldest: Timestamp, newest: Timestamp) -> String {
+    let (first, last) = (Month::of(oldest), Month::of(newest));
+    if first == last {
+        last.to_string()
+    } else if first.year() == last.year() {
+        format!("{} – {last}", first.name())
+    } else {
+        format!("{} – {}", first.year(), last.year())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn months_are_short() {
+        for (oldest, newest, expected) in [
+            ("2024-07-01T00:00:00Z", "2024-07-31T23:59:59Z", "July 2024"),
+            ("2024-03-01T00:00:00Z", "2024-07-31T23:59:59Z", "March – July 2024"),
+            ("2019-03-01T00:00:00Z", "2024-07-31T23:59:59Z", "2019 – 2024"),
+        ] {
+            let [oldest, newest] = [oldest, newest].map(|at| Timestamp::parse_iso(at).unwrap());
+            assert_eq!(months(oldest, newest), expected);
         }
     }
 }

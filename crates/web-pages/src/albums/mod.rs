@@ -1,5 +1,6 @@
 //! The albums of a library, and the pages of one album.
 
+mod add;
 mod album;
 mod change;
 mod list;
@@ -45,12 +46,14 @@ pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, addres
         match (action, is_get, is_post) {
             ("", true, _) => show(site, parts, &id).await,
             ("", _, true) => change::submit(site, parts, body, address, &id).await,
+            ("add", true, _) => add::show(site, parts, &id).await,
+            ("add", _, true) => add::turn(site, parts, body, address, &id).await,
             ("cover", _, true) => change::set_cover(site, parts, body, address, &id).await,
             ("delete", true, _) => album::confirm_delete(site, parts, &id).await,
             ("delete", _, true) => change::delete(site, parts, body, address, &id).await,
             // After a form was rejected, the address bar shows its path, so a browser may request the path by GET.
             ("cover", true, _) => lead_to_page(site, parts, &id).await,
-            ("" | "delete" | "cover", ..) => Ok(method_not_allowed("GET, HEAD, POST")),
+            ("" | "add" | "delete" | "cover", ..) => Ok(method_not_allowed("GET, HEAD, POST")),
             _ => Ok(not_found()),
         }
     };

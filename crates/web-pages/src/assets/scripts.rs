@@ -3,22 +3,39 @@
 //! A script consists of parts that are joined in order when the program starts, because a request per part would delay the
 //! first photos.
 
-const STYLES: [&str; 5] = [
+const STYLES: [&str; 7] = [
     include_str!("../layout/style.css"),
     include_str!("../gallery/gallery.css"),
     include_str!("../gallery/timeline.css"),
+    include_str!("../albums/albums.css"),
     include_str!("../photo/photo.css"),
+    include_str!("../photo/stage.css"),
     include_str!("../map/map.css"),
 ];
 
 /// A classic script, so that the module below sees what it declares.
-const FIRST: [&str; 2] =
-    [include_str!("../gallery/scripts/layout.js"), include_str!("../gallery/scripts/first.js")];
+const FIRST: [&str; 4] = [
+    include_str!("../gallery/scripts/layout.js"),
+    include_str!("../gallery/scripts/movement.js"),
+    include_str!("../gallery/scripts/opening.js"),
+    include_str!("../gallery/scripts/first.js"),
+];
+
+/// What other pages with photos and the photo page run before they are painted: classic scripts, too.
+const OPENING: [&str; 2] =
+    [include_str!("../gallery/scripts/movement.js"), include_str!("../gallery/scripts/opening.js")];
+const PHOTO_FIRST: [&str; 2] =
+    [include_str!("../gallery/scripts/movement.js"), include_str!("../photo/scripts/first.js")];
+
+/// A module that the photo page imports.
+const STRIP: [&str; 1] = [include_str!("../photo/scripts/strip.js")];
 
 /// The module of the timeline, of other pages with photos, and of forms.
-const LIBRARY: [&str; 16] = [
+const LIBRARY: [&str; 18] = [
     include_str!("../layout/menu.js"),
+    include_str!("../layout/find.js"),
     include_str!("../layout/theme.js"),
+    include_str!("../upload/drop.js"),
     include_str!("../gallery/scripts/library.js"),
     include_str!("../gallery/scripts/selection.js"),
     include_str!("../gallery/scripts/scroller.js"),
@@ -36,47 +53,87 @@ const LIBRARY: [&str; 16] = [
 ];
 
 /// The module of the photo page and of the map, which also has a list of photos.
-const VIEWER: [&str; 10] = [
+const VIEWER: [&str; 15] = [
     include_str!("../layout/menu.js"),
+    include_str!("../layout/find.js"),
     include_str!("../layout/theme.js"),
+    include_str!("../upload/drop.js"),
     include_str!("../gallery/scripts/status.js"),
     include_str!("../gallery/scripts/letters.js"),
     include_str!("../gallery/scripts/range.js"),
     include_str!("../../../web-scripts/gestures.js"),
     include_str!("../../../web-scripts/zoom.js"),
     include_str!("../map/map.js"),
-    include_str!("../gallery/scripts/photo.js"),
+    include_str!("../photo/scripts/swipes.js"),
+    include_str!("../photo/scripts/controls.js"),
+    include_str!("../photo/scripts/slideshow.js"),
+    include_str!("../photo/scripts/photo.js"),
     include_str!("../gallery/scripts/viewer_pages.js"),
 ];
 
+/// The module of the upload. Its last part starts it.
+const UPLOAD: [&str; 13] = [
+    include_str!("../upload/sha256.js"),
+    include_str!("../upload/bell.js"),
+    include_str!("../upload/choice.js"),
+    include_str!("../upload/known.js"),
+    include_str!("../upload/memory.js"),
+    include_str!("../upload/sender.js"),
+    include_str!("../upload/queue.js"),
+    include_str!("../upload/elements.js"),
+    include_str!("../upload/words.js"),
+    include_str!("../upload/thumbnails.js"),
+    include_str!("../upload/tray.js"),
+    include_str!("../upload/arrivals.js"),
+    include_str!("../upload/main.js"),
+];
+
 pub(crate) fn style() -> String {
-    STYLES.iter().copied().flat_map(code).map(|line| format!("{line}\n")).collect()
+    joined(&STYLES)
+}
+
+pub(crate) fn upload_style() -> String {
+    joined(&[include_str!("../upload/upload.css")])
+}
+
+fn joined(styles: &[&str]) -> String {
+    styles.iter().copied().flat_map(code).map(|line| format!("{line}\n")).collect()
 }
 
 pub(crate) fn first() -> String {
     script(&FIRST)
 }
 
-/// The script of the upload. Its last part starts it.
-pub(crate) const UPLOAD: &str = concat!(
-    include_str!("../account/upload/sha256.js"),
-    include_str!("../account/upload/bell.js"),
-    include_str!("../account/upload/choice.js"),
-    include_str!("../account/upload/known.js"),
-    include_str!("../account/upload/memory.js"),
-    include_str!("../account/upload/upload.js"),
-);
-
 pub(crate) fn library() -> String {
     script(&LIBRARY)
+}
+
+pub(crate) fn opening() -> String {
+    script(&OPENING)
+}
+
+pub(crate) fn photo_first() -> String {
+    script(&PHOTO_FIRST)
+}
+
+pub(crate) fn strip() -> String {
+    script(&STRIP)
 }
 
 pub(crate) fn viewer() -> String {
     script(&VIEWER)
 }
 
+pub(crate) fn suggest() -> String {
+    script(&[include_str!("../search/suggest.js")])
+}
+
+pub(crate) fn albums() -> String {
+    script(&[include_str!("../albums/albums.js")])
+}
+
 pub(crate) fn upload() -> String {
-    script(&[UPLOAD])
+    script(&UPLOAD)
 }
 
 /// The lines of a source without the comments that begin a line and without indentation. No source has a text of several lines.
@@ -152,9 +209,12 @@ mod tests {
 
     #[test]
     fn all_scripts_together_are_small() {
-        let [first, library, viewer] = [first(), library(), viewer()].map(|script| compressed(&script));
+        let [first, library] = [first(), library()].map(|script| compressed(&script));
         assert!(first + library <= MAX_TIMELINE_BYTES, "{first} + {library} bytes");
-        assert!(first + library + viewer <= MAX_BYTES, "{first} + {library} + {viewer} bytes");
+        let others = [viewer(), opening(), photo_first(), strip(), suggest(), albums(), upload()]
+            .map(|script| compressed(&script));
+        let all = first + library + others.iter().sum::<usize>();
+        assert!(all <= MAX_BYTES, "{first} + {library} + {others:?} bytes");
     }
 
     #[test]

@@ -4,7 +4,14 @@ use library::TimelineState;
 use maud::{Markup, html};
 
 use super::{months::generation, timeline::being_read};
-use crate::{Site, account::upload_area, layout::Icon, paths, session::Person};
+use crate::{
+    Site,
+    account::{home_network_command, upload_area},
+    layout::Icon,
+    paths,
+    qr_code::qr_code,
+    session::Person,
+};
 
 /// The ways to add photos. With the script, the page becomes the timeline when there is a photo.
 pub(super) fn ways_to_begin(site: &Site, person: &Person, state: &TimelineState) -> Markup {
@@ -23,6 +30,7 @@ pub(super) fn ways_to_begin(site: &Site, person: &Person, state: &TimelineState)
                 (Icon::Phone.markup())
                 h2 { a href=(paths::UPLOAD) { "From a phone" } }
                 p { "An app uploads new photos by itself, over WebDAV or as Nextcloud does. The page shows the steps and a QR code." }
+                (on_phone(site))
             }
             li {
                 (Icon::Folder.markup())
@@ -34,6 +42,22 @@ pub(super) fn ways_to_begin(site: &Site, person: &Person, state: &TimelineState)
                 (Icon::Chat.markup())
                 h2 { a href="/account/apps" { "Use them in apps and agents" } }
                 p { "Connect Claude, ChatGPT and other apps, so that they can search and show your photos." }
+            }
+        }
+    }
+}
+
+/// The library as a QR code for the camera of a phone, or how phones can reach it.
+fn on_phone(site: &Site) -> Markup {
+    html! {
+        @if site.base_url.is_loopback() {
+            p { "Now only this machine can open the library. To reach it from phones in your network, start the server like this:" }
+            pre { code { (home_network_command(&site.base_url)) } }
+        } @else {
+            @let address = site.base_url.as_str();
+            @if let Some(code) = qr_code(address, &format!("QR code with the address {address}")) {
+                p { "Or open the library there: point the phone’s camera at this code." }
+                (code)
             }
         }
     }

@@ -5,10 +5,7 @@ mod months;
 mod timeline;
 
 use http::{Method, request::Parts};
-use http_server::{
-    Query,
-    reply::{Reply, found, method_not_allowed, not_found},
-};
+use http_server::reply::{Reply, found, method_not_allowed, not_found};
 
 use crate::{Site, messages::unauthorized, pictures, return_to::ReturnTo, session::Person, set_up};
 
@@ -39,7 +36,7 @@ pub(crate) async fn handle(site: &Site, parts: &Parts) -> Reply {
         Err(reply) => return reply,
     };
     match path {
-        "/" => timeline::page(site, &person, &Query::parse(parts.uri.query())).await,
+        "/" => timeline::page(site, &person, parts).await,
         _ if path.starts_with(pictures::PREFIX) => pictures::handle(site, parts, &person).await,
         _ if path == months::STATE_PATH || path.starts_with(months::PREFIX) => {
             months::handle(site, parts, &person).await

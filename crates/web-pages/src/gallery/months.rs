@@ -1,4 +1,4 @@
-//! `/web/months`, `/web/month/{yyyymm}` and `/web/timeline`: the timeline as data for its script.
+//! `/web/months`, `/web/month/{yyyymm}`, `/web/months/around` and `/web/timeline`: the timeline as data for scripts.
 
 use std::collections::HashMap;
 
@@ -11,10 +11,15 @@ use http_server::{
     reply::{Reply, WithHeader as _, compressible, error, internal_error, not_found},
     response_body::full,
 };
-use library::{MonthTotal, TimelineOrder};
+use library::{MonthTotal, StorageError, TimelineOrder};
 use serde::Serialize;
 
-use crate::{Site, messages, photo_text::shortened, session::Person, tiles::tile_ratio};
+use crate::{
+    Site, messages,
+    photo_text::{described, shortened},
+    session::Person,
+    tiles::tile_ratio,
+};
 
 /// The path prefix of the data.
 pub(super) const PREFIX: &str = "/web/month";
@@ -22,14 +27,21 @@ pub(super) const PREFIX: &str = "/web/month";
 /// What an open page asks for, to know whether it is out of date.
 pub(super) const STATE_PATH: &str = "/web/timeline";
 
+/// What the filmstrip of the photo page asks for.
+const AROUND_PATH: &str = "/web/months/around";
+
 /// Photos in one reply.
 const PAGE: u32 = 500;
+
+/// Photos on each side of one in the filmstrip.
+const AROUND: u32 = 30;
 
 pub(super) async fn handle(site: &Site, parts: &Parts, person: &Person) -> Reply {
     let path = parts.uri.path();
     match path {
         "/web/months" => return months(site, parts, person).await,
         STATE_PATH => return state(site, parts, person).await,
+        AROUND_PATH => return around(site, parts, person).await,
         _ => {}
     }
     let month = path.strip_prefix("/web/month/").filter(|digits| digits.len() == 6);
@@ -94,15 +106,73 @@ struct StateData {
     r#gen: String,
     /// Photos that are being read.
     reading: u32,
+    /// Those of the photos in the request that can be shown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    there: Vec<String>,
 }
 
+/// Maximum number of photos of which a request asks whether they can be shown.
+const MAX_ASKED: usize = 50;
+
 async fn state(site: &Site, parts: &Parts, person: &Person) -> Reply {
-    match site.library.catalogue.timeline_state(&person.caller()).await {
-        Ok(state) => {
-            data(parts, &StateData { r#gen: generation(&state.months), reading: state.waiting }).await
+    match load_state(site, parts, person).await {
+        Ok(state) => data(parts, &state).await,
+        Err(error) => messages::data_unavailable(&error),
+    }
+}
+
+/// Photos before and after a time, newest first.
+#[derive(Serialize)]
+struct Around<'a> {
+    id: Vec<&'a str>,
+    v: Vec<u32>,
+    /// Each in words.
+    alt: Vec<String>,
+}
+
+/// `?at=`: the photos around a capture time in milliseconds, with that of the time itself.
+async fn around(site: &Site, parts: &Parts, person: &Person) -> Reply {
+    let query = Query::parse(parts.uri.query());
+    let Some(at) = query.get("at").and_then(|text| text.parse().ok()).and_then(Timestamp::from_millis) else {
+        return error(StatusCode::BAD_REQUEST, "at must be a time in milliseconds since 1970");
+    };
+    match photos_around(site, person, at).await {
+        Ok(images) => {
+            let around = Around {
+                id: images.iter().map(|image| image.id.as_str()).collect(),
+                v: images.iter().map(|image| image.picture_version).collect(),
+                alt: images.iter().map(described).collect(),
+            };
+            data(parts, &around).await
         }
         Err(error) => messages::data_unavailable(&error),
     }
+}
+
+async fn photos_around(site: &Site, person: &Person, at: Timestamp) -> Result<Vec<Image>, StorageError> {
+    let (caller, catalogue) = (person.caller(), &site.library.catalogue);
+    let after = DateRange::new(Some(at.plus_millis(1)), None).unwrap_or_default();
+    let until = DateRange::new(None, Some(at)).unwrap_or_default();
+    let mut images = catalogue.timeline_page(&caller, after, TimelineOrder::OldestFirst, AROUND).await?;
+    images.reverse();
+    images.extend(catalogue.timeline_page(&caller, until, TimelineOrder::NewestFirst, AROUND + 1).await?);
+    Ok(images)
+}
+
+async fn load_state(site: &Site, parts: &Parts, person: &Person) -> Result<StateData, StorageError> {
+    let caller = person.caller();
+    // Before the photos, so that a photo that is neither waiting nor there will not come.
+    let state = site.library.catalogue.timeline_state(&caller).await?;
+    let query = Query::parse(parts.uri.query());
+    let asked = query.get("photos").unwrap_or_default();
+    let asked: Vec<String> =
+        asked.split(',').filter(|id| !id.is_empty()).take(MAX_ASKED).map(str::to_owned).collect();
+    let there = match asked.as_slice() {
+        [] => Vec::new(),
+        ids => site.library.catalogue.images(&caller, ids).await?,
+    };
+    let there = there.into_iter().flatten().map(|image| image.id.to_string()).collect();
+    Ok(StateData { r#gen: generation(&state.months), reading: state.waiting, there })
 }
 
 /// Photos of a month as columns, newest first.

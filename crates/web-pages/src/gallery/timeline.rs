@@ -1,8 +1,9 @@
 //! `/`: the timeline, as a page of photos that its script extends to all of them.
 
 use domain::{DateRange, Image, Month, Timestamp};
+use http::request::Parts;
 use http_server::{Query, reply::Reply};
-use library::{MonthTotal, StorageError, TimelineOrder, TimelineState};
+use library::{DayInYear, MonthTotal, StorageError, TimelineOrder, TimelineState};
 use maud::{Markup, html};
 
 use super::{empty, months::generation};
@@ -12,7 +13,7 @@ use crate::{
     forms::csrf_field,
     layout::{LibraryPage, LibraryTab},
     marks::Mark,
-    messages,
+    messages, on_this_day,
     origin::Origin,
     selection,
     session::Person,
@@ -27,6 +28,8 @@ struct Shown {
     state: TimelineState,
     /// Newest first.
     images: Vec<Image>,
+    /// Photos of this day in earlier years.
+    on_this_day: Vec<DayInYear>,
     /// The capture time at which the page with older photos begins.
     older: Option<Timestamp>,
     /// The capture time at which the page with newer photos begins.
@@ -34,9 +37,11 @@ struct Shown {
 }
 
 /// The page that begins at the time of the parameter `at`, or at the newest photo.
-pub(super) async fn page(site: &Site, person: &Person, query: &Query<'_>) -> Reply {
+pub(super) async fn page(site: &Site, person: &Person, parts: &Parts) -> Reply {
+    let query = Query::parse(parts.uri.query());
     let at = query.get("at").and_then(|text| text.parse().ok()).and_then(Timestamp::from_millis);
-    let shown = match load(site, person, at).await {
+    let has_strip = at.is_none() && on_this_day::is_shown(&site.base_url, &parts.headers);
+    let shown = match load(site, person, at, has_strip).await {
         Ok(shown) => shown,
         Err(error) => return messages::unavailable(&error),
     };
@@ -51,7 +56,7 @@ pub(super) async fn page(site: &Site, person: &Person, query: &Query<'_>) -> Rep
         title: "Photos",
         tab: Some(LibraryTab::Photos),
         shows_heading: false,
-        scripts: if is_empty { &[Asset::Library, Asset::Upload] } else { &[Asset::First, Asset::Library] },
+        scripts: if is_empty { &[Asset::Library] } else { &[Asset::First, Asset::Library] },
         can_compress: true,
     };
     let header = person.header(site, &here);
@@ -59,7 +64,12 @@ pub(super) async fn page(site: &Site, person: &Person, query: &Query<'_>) -> Rep
     page.reply(&header, "library", &content)
 }
 
-async fn load(site: &Site, person: &Person, at: Option<Timestamp>) -> Result<Shown, StorageError> {
+async fn load(
+    site: &Site,
+    person: &Person,
+    at: Option<Timestamp>,
+    has_strip: bool,
+) -> Result<Shown, StorageError> {
     let caller = person.caller();
     let state = site.library.catalogue.timeline_state(&caller).await?;
     let until = DateRange::new(None, at).unwrap_or_default();
@@ -80,7 +90,10 @@ async fn load(site: &Site, person: &Person, at: Option<Timestamp>) -> Result<Sho
             newer.last().map(|image| image.captured_at)
         }
     };
-    Ok(Shown { state, images, older, newer })
+    let offset = images.first().and_then(|image| image.utc_offset);
+    let on_this_day =
+        if has_strip { on_this_day::load(site, person, &state.months, offset).await? } else { Vec::new() };
+    Ok(Shown { state, images, on_this_day, older, newer })
 }
 
 fn content(site: &Site, person: &Person, shown: &Shown, at: Option<Timestamp>, here: &str) -> Markup {
@@ -91,12 +104,13 @@ fn content(site: &Site, person: &Person, shown: &Shown, at: Option<Timestamp>, h
         @if shown.state.waiting > 0 {
             noscript { p.notice { (being_read(shown.state.waiting)) " " a href=(here) { "Show new photos" } } }
         }
+        (on_this_day::strip(site, person, &shown.on_this_day))
         form #selection method="post" action=(selection::PATH) {
             (csrf_field(&site.forms, &person.token_parts(selection::PATH)))
             input type="hidden" name="return_to" value=(here);
             div #timeline data-token=(token) data-at=(at) data-gen=(generation(&shown.state.months)) {
                 @for (first, month, images) in sections(&shown.images) {
-                    (section(month, images, first))
+                    (section(month, images, shown.on_this_day.len() + first))
                 }
                 @if shown.images.is_empty() { p.lead { "There are no photos from before this time." } }
             }

@@ -1,10 +1,11 @@
 //! The header of every page, and the bar at the bottom of the window of a phone.
 
 use keys::{FormSigner, session_hash};
+use library::PhotoFormat;
 use maud::{Markup, html};
 
 use super::{Icon, LibraryTab, logo};
-use crate::{installed_app::NAME, paths, sign_out_button::sign_out_button, theme::Theme};
+use crate::{assets::Asset, installed_app::NAME, paths, sign_out_button::sign_out_button, theme::Theme};
 
 /// The controls in the header of a page, beside the link to the start page.
 pub(crate) enum PageHeader<'a> {
@@ -24,8 +25,16 @@ pub(crate) struct SignedInHeader<'a> {
     pub(crate) theme: Theme,
     /// The path of the page, which its forms lead back to.
     pub(crate) here: &'a str,
-    /// Where the link to the upload leads.
-    pub(crate) upload: &'a str,
+    pub(crate) upload: UploadButton<'a>,
+}
+
+/// The link to the upload. With the script it is a button that opens a file picker, and photos can be dropped on the page.
+pub(crate) struct UploadButton<'a> {
+    /// Where the link leads.
+    pub(crate) href: &'a str,
+    /// The account, to continue interrupted uploads of its own only.
+    pub(crate) account: &'a str,
+    pub(crate) max_bytes: u64,
 }
 
 impl PageHeader<'_> {
@@ -40,7 +49,7 @@ impl PageHeader<'_> {
     /// With the upload on the page itself, as this fragment.
     pub(crate) fn with_upload(mut self, fragment: &'static str) -> Self {
         if let Self::SignedIn(header) = &mut self {
-            header.upload = fragment;
+            header.upload.href = fragment;
         }
         self
     }
@@ -69,12 +78,8 @@ impl PageHeader<'_> {
                         }
                         Self::SignedIn(header) => {
                             (LibraryTab::links(&LibraryTab::IN_HEADER, tab, header.here, "Library"))
-                            (search(tab))
-                            @let is_here = header.here == header.upload;
-                            a.upload.button href=(header.upload) aria-current=[is_here.then_some("page")] {
-                                (Icon::Upload.markup())
-                                span { "Upload" }
-                            }
+                            (search(tab, header.here))
+                            (header.upload.markup(header.here))
                             (header.menu(tab))
                         }
                     }
@@ -100,17 +105,35 @@ pub(super) fn current(here: &str, href: &str) -> &'static str {
 }
 
 /// The search field. The search page has its own field.
-fn search(tab: Option<LibraryTab>) -> Markup {
-    if matches!(tab, Some(LibraryTab::Search | LibraryTab::Favorites)) {
+fn search(tab: Option<LibraryTab>, here: &str) -> Markup {
+    if here != paths::EXPLORE && matches!(tab, Some(LibraryTab::Search | LibraryTab::Favorites)) {
         return html! {};
     }
     html! {
         form.find action=(paths::SEARCH) role="search" {
             button type="submit" aria-label="Search" { (Icon::Search.markup()) }
             input #q type="search" name="q" maxlength="2000" placeholder="Search your photos" aria-label="Search your photos"
-                autocomplete="off" spellcheck="false";
+                autocomplete="off" spellcheck="false" data-suggest=(Asset::Suggest.path());
         }
     }
+}
+
+impl UploadButton<'_> {
+    fn markup(&self, here: &str) -> Markup {
+        html! {
+            a.upload.button href=(self.href) aria-current=[(here == self.href).then_some("page")]
+                data-script=(Asset::Upload.path()) data-accept=(accepted_files()) data-account=(self.account) data-max-bytes=(self.max_bytes) {
+                (Icon::Upload.markup())
+                span { "Upload" }
+            }
+        }
+    }
+}
+
+/// The formats that a file picker offers. Some systems know no media type for the newer formats.
+pub(crate) fn accepted_files() -> String {
+    let extensions = PhotoFormat::ALL.into_iter().flat_map(PhotoFormat::extensions);
+    extensions.fold("image/*".to_owned(), |accepted, extension| format!("{accepted},.{extension}"))
 }
 
 impl SignedInHeader<'_> {
@@ -129,6 +152,7 @@ impl SignedInHeader<'_> {
                         a href="/account" aria-current=[is_in_account.then(|| current(self.here, "/account"))] {
                             (Icon::Person.markup()) "Account"
                         }
+                        a href=(paths::UPLOAD) { (Icon::Phone.markup()) "Photo sync" }
                     }
                     (LibraryTab::links(&LibraryTab::IN_MENU, tab, self.here, "All parts of the library"))
                     (self.theme.form(self.forms, &session_hash(self.session_token), self.here))

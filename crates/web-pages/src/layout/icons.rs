@@ -7,10 +7,13 @@ use maud::{Markup, html};
 pub(crate) enum Icon {
     Albums,
     Archive,
+    Back,
     Chat,
     Done,
+    Edit,
     Folder,
     Heart,
+    Info,
     Map,
     Person,
     Phone,
@@ -27,12 +30,15 @@ impl Icon {
         match self {
             Self::Albums => "M4 9.5h16V20H4zM6 6.5h12M8 3.5h8",
             Self::Archive => "M3.5 5h17v4h-17zM5.5 9v10.5h13V9M10 13h4",
+            Self::Back => "M20 12H4.5M11 5.5 4.5 12l6.5 6.5",
             Self::Chat => "M3.5 5h17v12H12l-4.5 3.5V17h-4zM8 9.5h8M8 12.5h5",
             Self::Done => "M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17zM8.5 12l2.5 2.5 4.5-5",
+            Self::Edit => "M4.5 19.5l.9-4.1L16 4.8l3.2 3.2L8.6 18.6zM13.7 7.1l3.2 3.2",
             Self::Folder => "M3.5 5.5h6l2 2.5h9v11h-17z",
             Self::Heart => {
                 "M12 20C7 16.4 4 13.4 4 9.8A4.3 4.3 0 0 1 12 7.4a4.3 4.3 0 0 1 8 2.4c0 3.6-3 6.6-8 10.2z"
             }
+            Self::Info => "M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17zM12 11v5.5M12 7.7v.01",
             Self::Map => {
                 "M12 21c4-4.3 6.5-7.6 6.5-11a6.5 6.5 0 0 0-13 0c0 3.4 2.5 6.7 6.5 11zM12 12.3a2.3 2.3 0 1 0 0-4.6 2.3 2.3 0 0 0 0 4.6z"
             }

@@ -90,9 +90,14 @@ impl LibraryTab {
         html! {
             nav.tabs aria-label=(label) {
                 @for part in tabs {
-                    a href=(part.path()) aria-current=[(tab == Some(*part)).then(|| current(here, part.path()))] {
+                    // The header has a search field.
+                    @let (path, label) = match part {
+                        Self::Search if !has_icons => (paths::EXPLORE, "Explore"),
+                        _ => (part.path(), part.label()),
+                    };
+                    a href=(path) aria-current=[(tab == Some(*part)).then(|| current(here, path))] {
                         @if has_icons { (part.icon().markup()) }
-                        (part.label())
+                        (label)
                     }
                 }
             }
@@ -158,6 +163,10 @@ impl LibraryPage<'_> {
                     link rel="apple-touch-icon" href=(Asset::TouchIcon.path());
                     link rel="manifest" href=(Asset::Manifest.path());
                     link rel="stylesheet" href=(Asset::Style.path());
+                    // The movement from a tile begins with the first paint, so the picture must be there.
+                    @if self.scripts.contains(&Asset::PhotoFirst) { link rel="expect" href="#photo" blocking="render"; }
+                    // Every page whose style has transitions between documents must say which of them it takes part in.
+                    @if !self.scripts.iter().any(|script| script.is_blocking()) { script src=(Asset::Opening.path()) {} }
                     @for script in self.scripts {
                         @if script.is_blocking() {
                             script src=(script.path()) {}

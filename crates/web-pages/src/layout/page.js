@@ -1,5 +1,8 @@
 'use strict';
 
+/** Other pages have a place for messages. */
+const showMessage = alert;
+
 // Times in the time zone of the browser.
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', year: 'numeric' });
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' });

@@ -1,7 +1,21 @@
-// Changes the theme without a new page, so that the place in the timeline stays.
+// Changes the theme without a new page, so that what the page shows stays: the place in the timeline, or a key that is shown once.
+// Other tabs, and pages that Back shows again, follow.
 
 const themeForm = document.querySelector('form.theme');
+const CHOSEN_THEME = 'theme';
 let isChangingTheme = false;
+
+function showTheme(theme) {
+  const { dataset } = document.documentElement;
+  if (theme === 'system') delete dataset.theme;
+  else dataset.theme = theme;
+  for (const button of themeForm.querySelectorAll('button')) button.ariaPressed = button.value === theme;
+  const { backgroundColor } = getComputedStyle(document.body);
+  for (const meta of document.querySelectorAll('[name=theme-color]')) {
+    meta.content = backgroundColor;
+    meta.removeAttribute('media');
+  }
+}
 
 themeForm?.addEventListener('submit', async (event) => {
   event.preventDefault();
@@ -14,11 +28,21 @@ themeForm?.addEventListener('submit', async (event) => {
   if (!answer) return showMessage('The photo library does not respond. Check the connection and try again.');
   // Otherwise the form was rejected.
   if (answer.type !== 'opaqueredirect') return location.reload();
-  document.documentElement.dataset.theme = submitter.value;
-  for (const button of themeForm.querySelectorAll('button')) button.ariaPressed = button === submitter;
-  const { backgroundColor } = getComputedStyle(document.body);
-  for (const meta of document.querySelectorAll('[name="theme-color"]')) {
-    meta.content = backgroundColor;
-    meta.removeAttribute('media');
+  showTheme(submitter.value);
+  try {
+    localStorage.setItem(CHOSEN_THEME, submitter.value);
+  } catch {
+    // Storage is disabled.
+  }
+});
+
+addEventListener('storage', ({ key, newValue }) => themeForm && key === CHOSEN_THEME && newValue && showTheme(newValue));
+addEventListener('pageshow', ({ persisted }) => {
+  if (!persisted || !themeForm) return;
+  try {
+    const theme = localStorage.getItem(CHOSEN_THEME);
+    if (theme) showTheme(theme);
+  } catch {
+    // Storage is disabled.
   }
 });

@@ -8,13 +8,16 @@ use http_server::{
 use maud::{Markup, html};
 
 use super::{Opened, Purpose, submission, visible_image};
-use crate::{Site, forms::csrf_field, messages, session::Person};
+use crate::{Site, forms::csrf_field, layout::Icon, messages, session::Person};
 
 /// The form that moves a photo to the trash, after a further click.
 pub(super) fn form(site: &Site, person: &Person, opened: &Opened) -> Markup {
     html! {
         details.ask {
-            summary { "Delete" }
+            summary #delete title="Delete" {
+                (Icon::Trash.markup())
+                span.unseen { "Delete" }
+            }
             div.asked {
                 p { "The photo moves to the trash. You can restore it for 30 days." }
                 form method="post" action=(opened.action("delete")) {

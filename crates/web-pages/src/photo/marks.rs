@@ -18,12 +18,24 @@ use super::{
 use crate::{
     Site,
     forms::{Form, csrf_field, datalist},
+    layout::Icon,
     marks::Mark,
     messages, search,
     session::Person,
 };
 
-/// The forms of a photo that has these marks, without its keywords. `of_file` is what the file says about them.
+/// The heart, which adds a photo to the favourites or removes it.
+pub(super) fn favorite(site: &Site, person: &Person, opened: &Opened, is_favorite: bool) -> Markup {
+    html! {
+        form method="post" action=(opened.action("marks")) {
+            (token(site, person))
+            button #favorite .heart type="submit" name="mark" value=(Mark::favorite(!is_favorite).name())
+                aria-label="Favourite" aria-pressed=(is_favorite.to_string()) title="Favourite" { (Icon::Heart.markup()) }
+        }
+    }
+}
+
+/// The forms of a photo that has these marks, without the heart and the keywords. `of_file` is what the file says about them.
 pub(super) fn forms(
     site: &Site,
     person: &Person,
@@ -36,11 +48,6 @@ pub(super) fn forms(
     let archive = Mark::archived(!marks.archived);
     html! {
         div.marks {
-            form method="post" action=(action) {
-                (token)
-                button #favorite .plain.heart type="submit" name="mark" value=(Mark::favorite(!marks.favorite).name())
-                    aria-label="Favourite" aria-pressed=(marks.favorite.to_string()) title="Favourite" { (heart()) }
-            }
             form method="post" action=(action) {
                 (token)
                 (stars(marks.rating))
@@ -195,11 +202,6 @@ pub(super) async fn submit(
 async fn refused(site: &Site, person: &Person, opened: &Opened, invalid: Invalid) -> Result<Reply, Reply> {
     let request = Request { invalid: Some(invalid), ..Request::default() };
     view::page(site, person, opened, &request).await
-}
-
-fn heart() -> Markup {
-    let outline = "M12 20.5 4.2 12.7a5.1 5.1 0 0 1 7.2-7.2l.6.6.6-.6a5.1 5.1 0 0 1 7.2 7.2Z";
-    html! { svg viewBox="0 0 24 24" aria-hidden="true" { path d=(outline); } }
 }
 
 fn star() -> Markup {

@@ -1,14 +1,14 @@
 //! The page of a photo.
 
-use domain::{Album, AlbumId, AlbumOrder, EditId, EditedField, Image, ImageId, Invalid, Keyword, Rendition};
+use domain::{AlbumId, AlbumOrder, EditId, EditedField, Image, ImageId, Invalid, Keyword, Rendition};
 use http::StatusCode;
 use http_server::reply::Reply;
-use library::{EditableImage, ImageEdits, Lookup, NameKind, PhotoContext};
+use library::{AlbumName, EditableImage, ImageEdits, Lookup, NameKind, PhotoContext};
 use maud::{Markup, html};
 
 use super::{
     Opened, delete,
-    facts::{coordinates, wall_time, zone},
+    facts::{coordinates, exposure, file_size, saved_name, wall_time, zone},
     marks, no_photo,
     undo::{CORRECTED, Undone, button},
 };
@@ -16,7 +16,7 @@ use crate::{
     Site,
     assets::Asset,
     forms::csrf_field,
-    layout::LibraryPage,
+    layout::{Icon, LibraryPage},
     map,
     marks::Mark,
     messages,
@@ -111,7 +111,7 @@ pub(super) async fn page(
         return Err(no_photo());
     };
     let (origin, order) = browsed(site, person, &opened.origin).await?;
-    let own_albums = library.catalogue.all_albums(caller).await.map_err(unavailable)?;
+    let own_albums = library.catalogue.album_names(caller).await.map_err(unavailable)?;
     let context = library.catalogue.photo_context(caller, id, origin.album()).await.map_err(unavailable)?;
     let known = library.catalogue.names(caller, NameKind::Keyword).await.map_err(unavailable)?;
     let view = View {
@@ -131,7 +131,7 @@ pub(super) async fn page(
         title: &title,
         tab: Some(view.opened.origin.tab()),
         shows_heading: false,
-        scripts: &[Asset::First, Asset::Viewer],
+        scripts: &[Asset::PhotoFirst, Asset::Viewer],
         // The links repeat the origin of the request.
         can_compress: false,
     };
@@ -160,7 +160,7 @@ struct View<'a> {
     /// The order of the album or the timeline.
     order: AlbumOrder,
     /// The albums of the person, the newest first.
-    own_albums: &'a [Album],
+    own_albums: &'a [AlbumName],
     /// Keywords of the person, that of the newest photo first.
     keywords: &'a [String],
 }
@@ -195,7 +195,9 @@ impl View<'_> {
             None => format!("Photo, {}", self.title()),
         };
         html! {
-            main #content .photo data-id=(image.id) data-v=(image.picture_version) {
+            // The time is that of the filmstrip, which shows the order of the timeline.
+            main #content .photo data-id=(image.id) data-v=(image.picture_version)
+                data-t=[self.opened.origin.album().is_none().then(|| image.captured_at.millis())] {
                 h1.unseen { "Photo, " (self.title()) }
                 @if let Some(done) = request.done { (self.notice(done, request.edit.as_ref())) }
                 @if let Some(invalid) = &request.invalid {
@@ -203,6 +205,7 @@ impl View<'_> {
                     div.notice.warn role="alert" { p { "Nothing was changed. " (reason) } }
                 }
                 div.stage {
+                    (self.bar())
                     figure #viewer {
                         a href=(picture_path(image, Rendition::Full)) {
                             img #photo src=(picture_path(image, Rendition::Medium)) width=(shown.width)
@@ -213,14 +216,27 @@ impl View<'_> {
                         @for (rel, label, href) in self.neighbours() { a rel=(rel) href=(href) { (label) } " " }
                     }
                 }
-                section.about aria-label="About this photo" {
-                    div.tools {
-                        a.back href=(self.opened.origin.back(image)) { (self.opened.origin.label()) }
-                        a.button.quiet href=(self.opened.action("edit")) { "Edit" }
-                        (delete::form(self.site, self.person, self.opened))
-                    }
+                section #about .about aria-label="About this photo" {
+                    div.head { h2 { "About this photo" } }
                     (self.marks())
                     (self.about())
+                    p { a.button.quiet href=(picture_path(image, Rendition::Full)) download=(saved_name(image)) { "Save this picture" } }
+                }
+            }
+        }
+    }
+
+    /// The way back, and what can be done with the photo.
+    fn bar(&self) -> Markup {
+        let origin = &self.opened.origin;
+        html! {
+            div.bar {
+                a #back .back href=(origin.back(self.image)) aria-label=(origin.label()) title=(origin.label()) { (Icon::Back.markup()) }
+                div.acts {
+                    (marks::favorite(self.site, self.person, self.opened, self.values.marks.favorite))
+                    a #info href="#about" aria-label="About this photo" title="About this photo" { (Icon::Info.markup()) }
+                    a #edit href=(self.opened.action("edit")) aria-label="Edit" title="Edit" { (Icon::Edit.markup()) }
+                    (delete::form(self.site, self.person, self.opened))
                 }
             }
         }
@@ -298,10 +314,13 @@ impl View<'_> {
                 }
                 @if let Some(camera) = details.camera() {
                     dt { "Camera" }
-                    dd { (camera) }
+                    dd { (camera) (self.settings()) }
+                } @else if self.context.settings.is_some() {
+                    dt { "Camera" }
+                    dd { (self.settings()) }
                 }
                 dt { "Size" }
-                dd { (image.size.width) " × " (image.size.height) " pixels" }
+                dd { (image.size.width) " × " (image.size.height) " pixels · " (file_size(image.file_bytes)) }
                 @if let Some(name) = &image.file_name {
                     dt { "File" }
                     dd { (name) }
@@ -316,6 +335,18 @@ impl View<'_> {
                 }
             }
             (self.undo_all())
+        }
+    }
+
+    /// The lens and the settings of the camera.
+    fn settings(&self) -> Markup {
+        let settings = self.context.settings.as_ref();
+        html! {
+            @if let Some(settings) = settings {
+                @if let Some(lens) = &settings.lens { p.facts.name { (lens) } }
+                @let exposure = exposure(settings);
+                @if !exposure.is_empty() { p.facts.name { (exposure) } }
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use domain::{Circle, DateRange, Keyword, QueryText, Timestamp};
 use http_server::Query;
-use library::{FoundCity, Library, MatchBy};
+use library::{FoundCity, Library, MatchBy, Meaning, Named, ReadQuery};
 use url::form_urlencoded;
 
 use crate::paths;
@@ -208,16 +208,32 @@ impl Filters {
         parsed.map_err(|invalid| format!("Each keyword {}.", invalid.reason))
     }
 
-    /// The words.
-    ///
-    /// # Errors
-    /// A sentence for the person.
-    pub(super) fn text(&self) -> Result<Option<QueryText>, String> {
-        if self.query.is_empty() {
-            return Ok(None);
+    /// The meanings of words for which there is no other filter. The words of the others are searched for.
+    pub(super) fn understood(&self, mut read: ReadQuery) -> ReadQuery {
+        let is_free = |meaning: &Meaning| match meaning.named {
+            Named::Days(..) => self.from.is_none() && self.to.is_none(),
+            Named::Places(_) => self.place.is_none(),
+            Named::Cameras(..) => self.camera.is_none(),
+            Named::Keyword(_) => self.keyword.is_none(),
+            Named::Album(..) => true,
+        };
+        for meaning in read.meanings.iter().filter(|meaning| !is_free(meaning)) {
+            read.rest = format!("{} {}", meaning.words, read.rest).trim().to_owned();
         }
-        QueryText::parse(&self.query).map(Some).map_err(|invalid| format!("The search {}.", invalid.reason))
+        read.meanings.retain(is_free);
+        read
     }
+}
+
+/// Words to search for.
+///
+/// # Errors
+/// A sentence for the person.
+pub(super) fn text(words: &str) -> Result<Option<QueryText>, String> {
+    if words.is_empty() {
+        return Ok(None);
+    }
+    QueryText::parse(words).map(Some).map_err(|invalid| format!("The search {}.", invalid.reason))
 }
 
 /// The area of a city.
@@ -294,6 +310,7 @@ mod tests {
         assert!(filters("from=2024-01-01&to=2024-01-01").range().is_ok());
         assert!(filters("from=2024-01-02&to=2024-01-01").range().unwrap_err().contains("after the last day"));
         assert!(filters("to=yesterday").range().unwrap_err().contains("2024-07-31"));
-        assert!(filters(&format!("q={}", "x".repeat(2001))).text().is_err());
+        assert!(text(&"x".repeat(2001)).is_err());
+        assert_eq!(text(""), Ok(None));
     }
 }

@@ -1,5 +1,7 @@
 //! `/search`: photos that match words, a place or a time.
 
+mod completions;
+mod explore;
 mod filters;
 mod suggestions;
 
@@ -9,7 +11,7 @@ use http_server::{
     Query,
     reply::{Reply, method_not_allowed},
 };
-use library::{FoundCity, Hit, MatchBy, MonthTotal, NameKind, SearchError, StorageError};
+use library::{FoundCity, Hit, MatchBy, NameKind, Named, ReadQuery, SearchError, StorageError};
 use maud::{Markup, html};
 
 use crate::{
@@ -25,7 +27,7 @@ use crate::{
     tiles::{Tile, tiles},
 };
 use filters::{ARCHIVED, FAVORITE, Filters, NO, SearchPage, YES};
-use suggestions::{Meaning, camera_of, cameras_with, day_of, suggestions};
+use suggestions::{camera_of, cameras_with, maybe_cities};
 
 /// Photos of a page.
 const PAGE: u32 = 60;
@@ -48,14 +50,25 @@ pub(crate) fn with_keyword(keyword: &Keyword) -> String {
     Filters { keyword: Some(keyword.as_str().to_owned()), ..Filters::default() }.path()
 }
 
-/// Handles a request to `/search`.
+/// The search for photos of a camera.
+pub(crate) fn with_camera(camera: &str) -> String {
+    Filters { camera: Some(camera.to_owned()), ..Filters::default() }.path()
+}
+
+/// Handles a request to `/search`, `/explore` or `/web/suggest`.
 pub(crate) async fn handle(site: &Site, parts: &Parts) -> Reply {
     if parts.method != Method::GET && parts.method != Method::HEAD {
         return method_not_allowed("GET, HEAD");
     }
+    let query = Query::parse(parts.uri.query());
+    if parts.uri.path() == paths::SUGGEST {
+        return completions::reply(site, parts, &query).await;
+    }
     let result = async {
         let person = Person::required(site, parts).await?;
-        let query = Query::parse(parts.uri.query());
+        if parts.uri.path() == paths::EXPLORE {
+            return explore::page(site, &person, &parts.headers).await;
+        }
         page(site, &person, &Filters::parse(&query), SearchPage::parse(&query)).await
     };
     result.await.unwrap_or_else(|reply| reply)
@@ -67,6 +80,10 @@ struct Results {
     hits: Vec<Hit>,
     /// The number of these photos in words.
     count: String,
+    /// Whether the photos are in the order of how well they match words; otherwise the newest are first.
+    is_ranked: bool,
+    /// Words that no photo matches, so that only the filters decided.
+    unmatched: Option<String>,
     /// The page before and the page after this one.
     previous: Option<SearchPage>,
     next: Option<SearchPage>,
@@ -102,16 +119,26 @@ async fn page(site: &Site, person: &Person, filters: &Filters, shown: SearchPage
         keywords: names(NameKind::Keyword).await.map_err(unavailable)?,
         has_model: site.library.indexer.has_vision_model().await,
     };
+    let read = site.library.catalogue.read_query(&caller, &filters.query).await.map_err(unavailable)?;
+    let read = filters.understood(read);
     let results = if filters.is_empty() {
         Results::default()
     } else {
-        search(site, person, filters, shown, &choices).await.map_err(unavailable)?
+        search(site, person, filters, &read, shown, &choices).await.map_err(unavailable)?
     };
-    let suggested = suggested(site, person, filters, &choices.cameras).await.map_err(unavailable)?;
+    let suggested = suggested(site, person, filters, &read, &choices.cameras).await.map_err(unavailable)?;
+    let to_explore = if filters.is_empty() {
+        Some(site.library.catalogue.explore(&caller).await.map_err(unavailable)?)
+    } else {
+        None
+    };
     let here = filters.path_of(shown);
     let content = html! {
         (form(filters, &choices))
-        (chips(filters))
+        (chips(filters, &read))
+        @if let Some(words) = &results.unmatched {
+            p.notice role="status" { "No photo with these filters matches “" (words) "”, so these words were left out." }
+        }
         @if !suggested.is_empty() {
             p.facts #suggested { "Did you mean a filter?" }
             ul.chips aria-labelledby="suggested" {
@@ -126,10 +153,8 @@ async fn page(site: &Site, person: &Person, filters: &Filters, shown: SearchPage
             }
         }
         @if results.hits.is_empty() {
-            @if filters.is_empty() {
-                (empty_state(Icon::Search, "Search for what photos show, text in them, descriptions, places and file names.", &html! {
-                    p { "For example: a dog on a beach, a word on a sign, or a city and a year, such as Lisbon 2023." }
-                }))
+            @if let Some(explore) = &to_explore {
+                (explore::sections(explore))
             } @else if filters.are_favorites() {
                 (empty_state(Icon::Heart, "There are no favourites yet.", &html! {
                     p { "To add one, open a photo and choose the heart, or select photos and choose Favourite." }
@@ -170,6 +195,7 @@ async fn search(
     site: &Site,
     person: &Person,
     filters: &Filters,
+    read: &ReadQuery,
     shown: SearchPage,
     choices: &Choices,
 ) -> Result<Results, StorageError> {
@@ -199,7 +225,7 @@ async fn search(
         Ok(keyword) => keyword,
         Err(problem) => return Ok(Results::problem(problem)),
     };
-    let filter = Filter {
+    let mut filter = Filter {
         circle,
         cameras,
         range,
@@ -208,16 +234,37 @@ async fn search(
         archived: filters.archived,
         ..Filter::default()
     };
-    match filters.text() {
-        Ok(None) => newest(site, person, filter, shown).await,
-        Ok(Some(_)) if filters.by == MatchBy::Look && !choices.has_model => Ok(Results::problem(NO_LOOK)),
-        Ok(Some(text)) => {
+    for meaning in &read.meanings {
+        meaning.named.add_to(&mut filter);
+    }
+    let text = match filters::text(&read.rest) {
+        Ok(text) => text,
+        Err(problem) => return Ok(Results::problem(problem)),
+    };
+    if filters.by == MatchBy::Look && !choices.has_model && !filters.query.is_empty() {
+        return Ok(Results::problem(NO_LOOK));
+    }
+    match (text, shown) {
+        (None, _) => newest(site, person, filter, shown).await,
+        // Of a search whose words match nothing.
+        (Some(_), SearchPage::Before(_)) if !read.meanings.is_empty() => {
+            newest(site, person, filter, shown).await
+        }
+        (Some(text), _) => {
             let page = if let SearchPage::Ranked(page) = shown { page } else { 0 };
             let mut results = ranked(site, person, &text, filters.by, &filter, page).await?;
             results.lacks_model = filters.by == MatchBy::All && !choices.has_model;
+            if results.hits.is_empty() && results.problem.is_none() && page == 0 && !read.meanings.is_empty()
+            {
+                let newest = newest(site, person, filter, shown).await?;
+                return Ok(Results {
+                    unmatched: Some(read.rest.clone()),
+                    lacks_model: results.lacks_model,
+                    ..newest
+                });
+            }
             Ok(results)
         }
-        Err(problem) => Ok(Results::problem(problem)),
     }
 }
 
@@ -284,6 +331,7 @@ async fn ranked(
     let is_end = found.ranked <= end && found.is_cut && !found.hits.is_empty();
     Ok(Results {
         count,
+        is_ranked: true,
         previous: page.checked_sub(1).map(|before| SearchPage::Ranked(before.min(last))),
         next: (found.ranked > end).then_some(SearchPage::Ranked(page + 1)),
         end: is_end.then(|| {
@@ -297,54 +345,44 @@ async fn ranked(
     })
 }
 
-/// Suggests filters instead of words of the query: their labels, and the addresses of the searches with them. It suggests
-/// only filters that match photos of the library.
+/// Suggests filters instead of words: their labels, and the addresses of the searches with them. It suggests only filters that
+/// match photos of the library.
 async fn suggested(
     site: &Site,
     person: &Person,
     filters: &Filters,
+    read: &ReadQuery,
     cameras: &[String],
 ) -> Result<Vec<(String, String)>, StorageError> {
     let mut suggested = Vec::new();
-    let taken_with = |camera: &String, filters: Filters| {
-        (format!("Taken with {camera}"), Filters { camera: Some(camera.clone()), ..filters }.path())
-    };
     if let Some(typed) = filters.camera.as_ref().filter(|typed| camera_of(typed, cameras).is_none()) {
-        suggested.extend(cameras_with(typed, cameras).map(|camera| taken_with(camera, filters.clone())));
+        suggested.extend(cameras_with(typed, cameras).map(|camera| {
+            let path = Filters { camera: Some(camera.clone()), ..filters.clone() }.path();
+            (format!("Taken with {camera}"), path)
+        }));
     }
-    let mut months: Option<Vec<MonthTotal>> = None;
+    let has_place = read.meanings.iter().any(|meaning| matches!(meaning.named, Named::Places(_)));
+    if filters.place.is_some() || has_place {
+        return Ok(suggested);
+    }
     let (mut cities, mut looked_up) = (0, 0);
-    for suggestion in suggestions(&filters.query, cameras) {
-        let with = Filters { query: suggestion.rest, ..filters.clone() };
-        match suggestion.meaning {
-            Meaning::Days { label, first, last } if filters.from.is_none() && filters.to.is_none() => {
-                let months = match &mut months {
-                    Some(months) => months,
-                    none => none.insert(site.library.catalogue.timeline_months(&person.caller()).await?),
-                };
-                if months.iter().any(|total| (first..=last).contains(&total.month)) {
-                    let (from, to) = (Some(day_of(first.range().start())), Some(day_of(last.range().end())));
-                    suggested.push((format!("Taken in {label}"), Filters { from, to, ..with }.path()));
-                }
+    for maybe in maybe_cities(&read.rest) {
+        let named = site.library.catalogue.find_cities(&maybe.name).await;
+        for city in named.into_iter().filter(|city| city.is_whole) {
+            if cities == MAX_CITIES || looked_up == MAX_LOOKED_UP {
+                return Ok(suggested);
             }
-            Meaning::Camera(camera) if filters.camera.is_none() => suggested.push(taken_with(&camera, with)),
-            Meaning::City(name) if filters.place.is_none() => {
-                let named =
-                    site.library.catalogue.find_cities(&name).await.into_iter().filter(|city| city.is_whole);
-                for city in named {
-                    if cities == MAX_CITIES || looked_up == MAX_LOOKED_UP {
-                        break;
-                    }
-                    looked_up += 1;
-                    if has_photos_near(site, person, &city).await? {
-                        cities += 1;
-                        let place = city.to_string();
-                        let label = format!("Near {place}");
-                        suggested.push((label, Filters { place: Some(place), ..with.clone() }.path()));
-                    }
-                }
+            looked_up += 1;
+            if has_photos_near(site, person, &city).await? {
+                cities += 1;
+                let place = city.to_string();
+                let others = read.meanings.iter().map(|meaning| meaning.words.as_str());
+                let query: Vec<&str> =
+                    others.chain([maybe.rest.as_str()]).filter(|words| !words.is_empty()).collect();
+                let label = format!("Near {place}");
+                let with = Filters { query: query.join(" "), place: Some(place), ..filters.clone() };
+                suggested.push((label, with.path()));
             }
-            Meaning::Days { .. } | Meaning::City(_) | Meaning::Camera(_) => {}
         }
     }
     Ok(suggested)
@@ -365,6 +403,7 @@ fn form(filters: &Filters, choices: &Choices) -> Markup {
             div.inline {
                 label for="q" { "Search" }
                 input #q type="search" name="q" value=(filters.query) maxlength="2000" autocomplete="off" spellcheck="false"
+                    data-suggest=(Asset::Suggest.path())
                     autofocus[filters.is_empty()];
                 button type="submit" { "Search" }
             }
@@ -451,17 +490,44 @@ fn channels(chosen: MatchBy, has_model: bool) -> Markup {
     }
 }
 
-/// The filters in use; each link leads to the search without one.
-fn chips(filters: &Filters) -> Markup {
+/// The filters in use, and the words that were read as filters. Each link leads to the search without one.
+fn chips(filters: &Filters, read: &ReadQuery) -> Markup {
     let chips = filters.chips();
     html! {
-        @if !chips.is_empty() {
+        @if !chips.is_empty() || !read.meanings.is_empty() {
             ul.chips aria-label="Filters in use" {
+                @for meaning in &read.meanings {
+                    @let path = Filters { query: meaning.unread.clone(), ..filters.clone() }.path();
+                    @let label = label(&meaning.named);
+                    li {
+                        a href=(path) aria-label={ "Remove the filter: " (label) ", and search for the words “" (meaning.words) "”" } {
+                            (label) " ✕"
+                        }
+                    }
+                }
                 @for (label, path) in &chips {
                     li { a href=(path) aria-label={ "Remove the filter: " (label) } { (label) " ✕" } }
                 }
             }
         }
+    }
+}
+
+/// What words were read as.
+fn label(named: &Named) -> String {
+    match named {
+        Named::Days(_, label) => label.clone(),
+        Named::Places(places) => match places.names() {
+            [] => String::new(),
+            [place] => format!("In {place}"),
+            [first, others @ ..] => format!("In {first} and {} more", others.len()),
+        },
+        Named::Cameras(cameras, words) => match cameras.as_slice() {
+            [camera] => format!("Taken with {camera}"),
+            _ => format!("Taken with {words}"),
+        },
+        Named::Album(_, title) => format!("In the album {title}"),
+        Named::Keyword(keyword) => format!("Keyword {}", keyword.as_str()),
     }
 }
 
@@ -471,7 +537,7 @@ fn grid(site: &Site, person: &Person, filters: &Filters, results: &Results, here
         form #selection method="post" action=(selection::PATH) {
             (csrf_field(&site.forms, &person.token_parts(selection::PATH)))
             input type="hidden" name="return_to" value=(here);
-            (tiles(results.hits.iter().map(|hit| tile(filters, hit)), 0))
+            (tiles(results.hits.iter().map(|hit| tile(filters, results.is_ranked, hit)), 0))
             (selection::actions(&[Mark::favorite(!filters.is_favorite), Mark::archived(filters.archived != Some(true))]))
         }
     }
@@ -479,11 +545,9 @@ fn grid(site: &Site, person: &Person, filters: &Filters, results: &Results, here
 
 /// The pages before and after this one, or the end of the ranking.
 fn pages(filters: &Filters, results: &Results) -> Markup {
-    let (previous_label, next_label) = if filters.query.is_empty() {
-        ("Newest photos", "Older photos")
-    } else {
-        ("Better matches", "More matches")
-    };
+    let is_ranked = results.is_ranked || matches!(results.previous, Some(SearchPage::Ranked(_)));
+    let (previous_label, next_label) =
+        if is_ranked { ("Better matches", "More matches") } else { ("Newest photos", "Older photos") };
     html! {
         @if let Some(end) = &results.end { p.facts { (end) } }
         @if results.previous.is_some() || results.next.is_some() {
@@ -497,18 +561,16 @@ fn pages(filters: &Filters, results: &Results) -> Markup {
     }
 }
 
-fn tile<'a>(filters: &Filters, hit: &'a Hit) -> Tile<'a> {
-    Tile { note: reason(filters, hit), ..Tile::of(&hit.image, &Origin::of_page(&filters.path())) }
+fn tile<'a>(filters: &Filters, is_ranked: bool, hit: &'a Hit) -> Tile<'a> {
+    let note = is_ranked.then(|| reason(hit));
+    Tile { note, ..Tile::of(&hit.image, &Origin::of_page(&filters.path())) }
 }
 
 /// Why a photo was found.
-fn reason(filters: &Filters, hit: &Hit) -> Option<Markup> {
-    if filters.query.is_empty() {
-        return None;
-    }
-    Some(match (&hit.matched_text, &hit.matched_context) {
+fn reason(hit: &Hit) -> Markup {
+    match (&hit.matched_text, &hit.matched_context) {
         (Some(text), _) => html! { "“" (text) "”" },
         (None, Some(context)) => html! { (context) },
         (None, None) => html! { "Looks like it" },
-    })
+    }
 }

@@ -4,14 +4,14 @@ const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-prac
 
 /**
  * The violations, and the results that axe-core leaves to a person. What is scrolled out of sight within a part of the page, or
- * covered by the header, its menu or the bar at the bottom of the window, would be left to one.
+ * covered by the header, its menu, the suggestions or the bar at the bottom of the window, would be left to one.
  */
 export async function judged(page) {
   await page.evaluate(() => {
     for (const element of document.querySelectorAll('body *')) element.scrollTop = 0;
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(`
-      .top, .dock, .menu > div { position: relative !important; }
+      .top, .dock, .menu > div, .suggestions { position: relative !important; inset: auto !important; }
       .top > div { height: auto !important; }`);
     document.adoptedStyleSheets = [sheet];
   });

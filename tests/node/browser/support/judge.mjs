@@ -2,7 +2,7 @@
 // page.
 
 /** Every interactive element. */
-const CONTROLS = 'a[href], button, input:not([type="hidden"], [hidden]), select, textarea, summary';
+const CONTROLS = 'a[href], button, input:not([type="hidden"], [hidden]), select, textarea, summary, [tabindex="0"]';
 const DESK = { width: 1280, height: 900 };
 /** Minimum contrast of the focus indicator (WCAG 2.2, 1.4.11 and 2.4.7). */
 const FOCUS_CONTRAST = 3;

@@ -9,7 +9,7 @@ import { launch, World } from './harness.mjs';
 import { Service } from './service.mjs';
 
 /** Whether measured times are judged. They are printed anyway, because they depend on the machine. */
-const JUDGES_TIMES = process.env.BUDGETS === '1';
+export const JUDGES_TIMES = process.env.BUDGETS === '1';
 /** A phone on slow 4G, as Lighthouse simulates it: network, and a processor slowed down this many times. */
 const SLOW_4G = { offline: false, latency: 150, downloadThroughput: (1.6 * 1024 * 1024) / 8, uploadThroughput: (750 * 1024) / 8 };
 const SLOW_CPU = 4;

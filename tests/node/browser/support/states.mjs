@@ -18,7 +18,7 @@ import {
 import { movie, photos } from './photos.mjs';
 import { importPlaces } from './places.mjs';
 import { Service } from './service.mjs';
-import { choose, isFinished } from './upload.mjs';
+import { choose, give, isFinished } from './upload.mjs';
 
 const CALLBACK = 'https://client.example/callback';
 const SET_UP = 'set-up';
@@ -85,10 +85,23 @@ async function withPhotos(visit, person, path) {
   await visit.page.locator('ul.rows img').first().waitFor();
 }
 
+/** Signs in a person with the sample photos, and opens a page that explores them. */
+async function exploring(visit, person, path) {
+  await withPhotos(visit, person, '/');
+  await visit.open(path);
+  await visit.page.locator('.explore img').first().waitFor();
+}
+
 /** Opens the page of the newest photo, or a page below it. */
 async function atPhoto(visit, person, below = '') {
   await withPhotos(visit, person, '/');
   await visit.open(`${await visit.page.locator('ul.rows a').first().getAttribute('href')}${below}`);
+}
+
+/** Opens the panel of the photo. */
+async function openAbout({ page }) {
+  await page.locator('#info').click();
+  await page.locator('.about h2').waitFor();
 }
 
 /** The page of an album with photos that a form has added, without the script of the timeline. */
@@ -210,20 +223,30 @@ const states = {
     await visit.page.locator('ul.rows input').first().check({ force: true });
     await visit.page.locator('#selected').waitFor();
   },
-  photo: (visit, person) => atPhoto(visit, person),
+  photo: async (visit, person) => {
+    await atPhoto(visit, person);
+    await visit.page.locator('.strip a').first().waitFor();
+  },
+  'photo-about': async (visit, person) => {
+    await atPhoto(visit, person);
+    await openAbout(visit);
+    await visit.page.locator('.strip a').first().waitFor();
+  },
   'photo-corrected': async (visit, person) => {
     await atPlace(visit, person, 'coordinates', async (page) => {
       await page.getByLabel('Description').fill(`A harbour. ${LONG}`);
       await page.getByLabel('Latitude').fill('38.7223');
       await page.getByLabel('Longitude').fill('-9.1393');
     });
-    await visit.page.getByText('The photo is corrected.').waitFor();
+    await visit.page.locator('#message').getByText('The photo is corrected.').waitFor();
+    await openAbout(visit);
   },
   'photo-marked': async (visit, person) => {
     await atPhoto(visit, person);
     const { page } = visit;
     await page.locator('#favorite').click();
     await page.locator('#favorite[aria-pressed="true"]').waitFor();
+    await openAbout(visit);
     await page.locator('#rating-4').click();
     await page.locator('#rating-0').waitFor();
     await page.locator('#add').fill(`Sea, Walks along the coast, ${LONG.slice(0, 90)}`);
@@ -258,6 +281,16 @@ const states = {
     await visit.open(await visit.page.locator('.albums a').first().getAttribute('href'));
     await visit.page.locator('ul.rows input').first().check();
   },
+  'albums-found': async (visit, person) => {
+    await atAlbum(visit, person);
+    await visit.open('/albums?q=nothing');
+  },
+  'album-adding': async (visit, person) => {
+    await atAlbum(visit, person);
+    await visit.open(`${await visit.page.locator('.albums a').first().getAttribute('href')}/add`);
+    await visit.page.locator('ul.rows input').first().check();
+    await visit.page.locator('#add-picked').getByText('Add 1 photo').waitFor();
+  },
   'album-without-photos': async (visit, person) => {
     await visit.signIn(person, '/albums');
     await visit.page.getByLabel('Title').fill('Walks');
@@ -270,6 +303,15 @@ const states = {
   },
   'search-none': (visit, person) => visit.signIn(person, '/search'),
   search: (visit, person) => withPhotos(visit, person, '/search?q=green+july+2024'),
+  'search-suggestions': async (visit, person) => {
+    await exploring(visit, person, '/search');
+    await visit.page.getByRole('combobox', { name: 'Search' }).pressSequentially('20');
+    await visit.page.getByRole('option').first().waitFor();
+    await visit.page.keyboard.press('ArrowDown');
+    // The checks move the focus out of the field, which would close the list.
+    await visit.page.evaluate(() => addEventListener('blur', (event) => event.stopImmediatePropagation(), true));
+  },
+  explore: (visit, person) => exploring(visit, person, '/explore'),
   'search-without-results': (visit, person) => visit.signIn(person, '/search?q=submarine&place=Lisbon&from=2024-01-01&to=2024-12-31'),
   favourites: async (visit, person) => {
     await withTwoPhotos(visit, person, '[value="favorite"]');
@@ -295,6 +337,10 @@ const states = {
     await visit.open('/trash/empty');
   },
   problems: atProblems,
+  'problem-about-to-be-deleted': async (visit, person) => {
+    await atProblems(visit, person);
+    for (const summary of await visit.page.locator('.unread').first().locator('summary').all()) await summary.click();
+  },
   map: (visit, person) => atMap(visit, person),
   'map-of-a-place': (visit, person) => atMap(visit, person, '/map?z=10&lat=38.7&lon=-9.1&bbox=-9.2,38.7,-9.1,38.8'),
   'map-none': (visit, person) => visit.signIn(person, '/map'),
@@ -348,7 +394,7 @@ const states = {
     // These requests never get a response, so the upload stays in this state.
     await visit.page.route('**/upload/', () => {});
     await choose(visit.page, photos(5));
-    await visit.page.locator('#upload .uploads li').first().waitFor();
+    await visit.page.locator('#tray .files progress').first().waitFor();
   },
   'account-sync-uploaded': async (visit, person) => {
     await visit.signIn(person, '/account/sync');
@@ -369,8 +415,44 @@ const states = {
     await visit.signIn(person, '/account/sync');
     await visit.context.clearCookies();
     await choose(visit.page, photos(3));
-    await visit.page.getByText('Paused. 0 of 3 photos').waitFor();
+    await visit.page.getByText('Paused. 0 of 3').waitFor();
     visit.watch.forgets(/status of 401/);
+  },
+  'albums-aiming': async (visit, person) => {
+    await visit.signIn(person, '/albums');
+    // Only a drag that continues keeps the target.
+    await visit.page.evaluate(() => setInterval(() => {
+      const data = new DataTransfer();
+      data.items.add(new File(['x'], 'x.jpg'));
+      document.body.dispatchEvent(new DragEvent('dragover', { bubbles: true, cancelable: true, dataTransfer: data }));
+    }, 200));
+    await visit.page.locator('#upload-target').waitFor();
+  },
+  'trash-uploading': async (visit, person) => {
+    await visit.signIn(person, '/trash');
+    await visit.page.route('**/upload/', () => {});
+    await give(visit.page, [...photos(4), { ...photos(1)[0], name: `${LONG}.png` }]);
+    await visit.page.locator('#tray .files progress').first().waitFor();
+  },
+  'trash-uploaded': async (visit, person) => {
+    await visit.signIn(person, '/trash');
+    await give(visit.page, [...photos(3), movie(`${LONG}.mp4`)]);
+    await isFinished(visit.page);
+    await visit.page.locator('#tray a').nth(2).waitFor();
+    await visit.watch.takesStatus(415);
+  },
+  'trash-without-space': async (visit, person) => {
+    await visit.signIn(person, '/trash');
+    await visit.page.route('**/upload/', (route) => route.fulfill({ status: 507, json: { error: 'full' } }));
+    await give(visit.page, photos(2));
+    await isFinished(visit.page);
+    visit.watch.forgets(/status of 507/);
+  },
+  'albums-upload-stopped': async (visit, person) => {
+    await visit.signIn(person, '/albums');
+    await visit.page.evaluate(() => sessionStorage.setItem('upload', '{"done":12,"total":40}'));
+    await visit.open('/albums');
+    await visit.page.locator('#tray .notice button').waitFor();
   },
   'account-plan': async (visit, person) => {
     await visit.service.run(['account', 'set-plan', person.email, 'free']);

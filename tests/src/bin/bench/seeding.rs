@@ -154,6 +154,7 @@ fn indexed(
                 camera_model: Some(format!("Model {}", number % 4)),
                 ..PhotoDetails::default()
             },
+            settings: None,
             marks: Marks {
                 favorite: bytes[4] % 4 == 0,
                 archived: bytes[5] % 8 == 0,

@@ -105,6 +105,7 @@ mod tests {
             place: Some("A place, with a country".into()),
             text: text.clone(),
             file_name: text,
+            file_bytes: 1,
             picture_version: 1,
             thumbhash: None,
         }

@@ -1,10 +1,10 @@
 //! `/account/sync`: how photos get into the library, and the passwords of the devices that upload them.
 
 mod passwords;
-mod qr_code;
 mod steps;
 
 pub(super) use passwords::{NewDevice, SHOW, SHOW_CODE, new_device};
+pub(crate) use steps::home_network_command;
 pub(super) use steps::page_for_visitors;
 
 use http_server::{BaseUrl, reply::Reply};

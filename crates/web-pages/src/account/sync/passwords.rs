@@ -4,7 +4,8 @@ use domain::KeyName;
 use library::{KeyInfo, NewSyncPassword, OneTimeLogin};
 use maud::{Markup, html};
 
-use super::{SyncAddresses, qr_code::qr_code, steps::unreachable_notice};
+use super::{SyncAddresses, steps::unreachable_notice};
+use crate::qr_code::qr_code;
 use crate::{
     account::{
         actions::Action,

@@ -43,19 +43,29 @@ pub(super) fn steps(addresses: SyncAddresses<'_>, email: &str) -> Markup {
 
 /// Why phones cannot connect yet, and the command that serves the local network.
 pub(super) fn unreachable_notice(addresses: SyncAddresses<'_>) -> Markup {
-    let port = addresses.base_url.authority().rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
-    let port = port.unwrap_or(80);
-    let command = format!("server serve --listen 0.0.0.0:{port} --base-url http://ADDRESS:{port}");
+    let command = home_network_command(addresses.base_url);
     html! {
         div.notice.warn {
             p {
                 "Only the machine that runs the library can open " (addresses.base_url()) ", so phones and other computers cannot "
-                "connect. To serve your home network, start the server with this command, with the address of the machine, such as "
-                code { "192.168.1.5" } ", in place of ADDRESS:"
+                "connect. To serve your home network, start the server with this command"
+                @if command.contains("ADDRESS") {
+                    ", with the address of the machine, such as " code { "192.168.1.5" } ", in place of ADDRESS"
+                }
+                ":"
             }
             (snippet("the command to serve the home network", &command))
         }
     }
+}
+
+/// The command that serves the local network, with the address of this machine if it is known.
+pub(crate) fn home_network_command(base_url: &http_server::BaseUrl) -> String {
+    let port = base_url.authority().rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
+    let port = port.unwrap_or(80);
+    let address = http_server::address_in_local_network();
+    let address = address.map_or_else(|| "ADDRESS".to_owned(), |address| address.to_string());
+    format!("server serve --listen 0.0.0.0:{port} --base-url http://{address}:{port}")
 }
 
 fn platform(title: &str, content: &Markup) -> Markup {

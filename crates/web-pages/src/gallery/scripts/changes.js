@@ -7,7 +7,7 @@ const MAX_LOOK_MS = 30_000;
 /**
  * Calls `changed()` when the page does not show the present generation of the library, as `isShown(generation)` says. Calls
  * `waiting(count)` with the number of photos that are being read. Without `waiting`, announces to screen readers when reading
- * begins and ends. A slim bar shows the progress.
+ * begins and ends, unless photos are being uploaded on this page. A slim bar shows the progress.
  */
 function watchLibrary(isShown, changed, waiting) {
   const bar = make('progress', { id: 'reading', hidden: true });
@@ -19,7 +19,7 @@ function watchLibrary(isShown, changed, waiting) {
 
   function show(count) {
     if (waiting) waiting(count);
-    else if (!count !== !most) announce(count ? beingRead(count) : 'All photos are read.');
+    else if (!count !== !most && !document.querySelector('#tray[data-state="sending"]')) announce(count ? beingRead(count) : 'All photos are read.');
     most = count && Math.max(most, count);
     bar.hidden = !count;
     Object.assign(bar, { max: Math.max(1, most), value: most - count, ariaLabel: beingRead(count) });

@@ -29,8 +29,8 @@ async function requestJson(path, { signal, body } = {}) {
     if (error.name === 'AbortError') throw error;
     throw new Error('The photo library does not respond. Check the connection and try again.');
   });
-  // The session has ended. The service redirects the reloaded page to sign-in.
-  if (answer.status === 401) location.reload();
+  // The session has ended. The service redirects the reloaded page to sign-in. An upload says so itself, and goes on after it.
+  if (answer.status === 401 && !document.querySelector('#tray:is([data-state="sending"], [data-state="paused"])')) location.reload();
   if (answer.ok) return answer.json();
   const { error } = await answer.json().catch(() => ({}));
   throw new Error(error ?? `The photo library answered with an error (${answer.status}). Try again.`);
@@ -49,7 +49,7 @@ function showMessage(text, label, action) {
   hideMessage();
   const actions = action ? [makeButton(label, () => (hideMessage(), action()))] : [];
   const message = make('div', { id: 'message' }, make('p', {}, text), ...actions, makeClose('Dismiss', hideMessage));
-  document.body.append(message);
+  document.querySelector('main').append(message);
   announce(label ? `${text} ${label} is at the end of the page.` : text);
   messageTimer = setTimeout(hideMessage, MESSAGE_MS);
 }

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 const QUIET_ZONE: usize = 4;
 
 /// A text as a QR code, an inline SVG. `None` if the text is too long for one. `label` is for screen readers.
-pub(super) fn qr_code(text: &str, label: &str) -> Option<Markup> {
+pub(crate) fn qr_code(text: &str, label: &str) -> Option<Markup> {
     let code = QRBuilder::new(text).ecl(ECL::M).build().ok()?;
     let side = code.size + 2 * QUIET_ZONE;
     let path = dark_modules(code.size, |x, y| code[y].get(x).is_some_and(|module| module.value()));

@@ -1,0 +1,182 @@
+//! Photos to begin with: of this day in earlier years, and one of each place, year and camera.
+
+use accounts::Caller;
+use domain::{DateRange, Filter, Image, Keyword, Limit, Month, UtcOffset};
+use storage::{MonthTotal, NameKind, StorageError};
+
+use crate::{Catalogue, search::MAX_NAMES};
+
+/// Photos that were taken on this day of the calendar, in a year.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DayInYear {
+    /// At least 1.
+    pub years_ago: i16,
+    /// The day, such as `2019-07-14`.
+    pub day: String,
+    /// Newest first.
+    pub images: Vec<Image>,
+}
+
+/// A name, and the newest photo that has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedImage {
+    pub name: String,
+    pub image: Image,
+}
+
+/// What a library has, as pictures. Archived photos are left out.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Explore {
+    /// The newest first.
+    pub on_this_day: Vec<DayInYear>,
+    /// The photos that were added last.
+    pub added: Vec<Image>,
+    /// The newest favourite.
+    pub favorite: Option<Image>,
+    /// Those of the newest photos first, as in the following lists.
+    pub places: Vec<NamedImage>,
+    pub countries: Vec<NamedImage>,
+    pub years: Vec<NamedImage>,
+    pub cameras: Vec<NamedImage>,
+    pub keywords: Vec<NamedImage>,
+}
+
+/// Maximum number of photos that were added last.
+const ADDED: u32 = 12;
+/// Maximum number of names of a kind, and of years on this day.
+const NAMES: usize = 12;
+/// Maximum number of years.
+const YEARS: usize = 40;
+
+const DAY_MS: i64 = 86_400_000;
+
+/// Filters that leave out archived photos.
+fn present(filter: Filter) -> Filter {
+    Filter { archived: Some(false), ..filter }
+}
+
+impl Catalogue {
+    /// The photos of this day in earlier years, at most `each` of a year. The day is that of a clock at this offset. `months` are
+    /// those of [`timeline_months`](Self::timeline_months).
+    pub async fn on_this_day(
+        &self,
+        caller: &Caller,
+        months: &[MonthTotal],
+        offset: Option<UtcOffset>,
+        each: Limit,
+    ) -> Result<Vec<DayInYear>, StorageError> {
+        let (mut days, filters) = self.this_day(months, offset);
+        if days.is_empty() {
+            return Ok(days);
+        }
+        let found = self.parts.store.newest_of_each(self.viewer(caller), &filters, each).await?;
+        for (day, images) in days.iter_mut().zip(found) {
+            day.images = images;
+        }
+        days.retain(|day| !day.images.is_empty());
+        days.truncate(NAMES);
+        Ok(days)
+    }
+
+    /// The days of earlier years, without their photos, and the filters of these.
+    fn this_day(&self, months: &[MonthTotal], offset: Option<UtcOffset>) -> (Vec<DayInYear>, Vec<Filter>) {
+        let today = self.parts.clock.now().wall(offset.map_or(0, UtcOffset::minutes)).date();
+        let mut years: Vec<i16> =
+            months.iter().map(|total| total.month.year()).filter(|year| *year < today.year()).collect();
+        // The clock of a photo may show another year than UTC does.
+        years.extend(years.clone().into_iter().filter(|_| today.month() == 1).map(|year| year + 1));
+        years.extend(years.clone().into_iter().filter(|_| today.month() == 12).map(|year| year - 1));
+        years.retain(|year| *year < today.year());
+        years.sort_unstable_by(|a, b| b.cmp(a));
+        years.dedup();
+        let day = |year: i16| {
+            let number = u32::from(year.unsigned_abs()) * 100 + u32::from(today.month().unsigned_abs());
+            let range = Month::from_number(number)?.day(today.day())?;
+            let has_photos = |total: &&MonthTotal| {
+                let (start, end) = (total.month.range().start(), total.month.range().end());
+                start.plus_millis(-DAY_MS) <= range.end() && range.start() <= end.plus_millis(DAY_MS)
+            };
+            months.iter().find(has_photos)?;
+            let (years_ago, date) = (today.year() - year, range.start().wall(0).date());
+            let day = DayInYear { years_ago, day: date.to_string(), images: Vec::new() };
+            Some((day, present(Filter { wall: Some(range), ..Filter::default() })))
+        };
+        years.into_iter().filter_map(day).take(YEARS).unzip()
+    }
+
+    /// What the caller's library has. This day is that of a clock where the last photo was taken.
+    pub async fn explore(&self, caller: &Caller) -> Result<Explore, StorageError> {
+        let (store, viewer) = (&self.parts.store, self.viewer(caller));
+        let names = |kind| store.names(viewer, kind, MAX_NAMES);
+        let (months, places, regions, cameras, keywords, added) = tokio::try_join!(
+            store.timeline_months(viewer),
+            names(NameKind::Place),
+            names(NameKind::Region),
+            names(NameKind::Camera),
+            names(NameKind::Keyword),
+            store.added_last(viewer, ADDED),
+        )?;
+        let countries = regions.into_iter().filter(|name| !name.contains(", "));
+        let years = months.chunk_by(|a, b| a.month.year() == b.month.year());
+        let years = years.filter_map(|months| months.first()).map(|total| total.month.year());
+        let mut wanted: Vec<(List, String, Filter)> = Vec::new();
+        let mut want = |list, name: String, filter| wanted.push((list, name, present(filter)));
+        let one = |name: &String| Some(vec![name.clone()]);
+        want(List::Favorites, String::new(), Filter { favorite: Some(true), ..Filter::default() });
+        for name in places.into_iter().take(NAMES) {
+            let filter = Filter { places: one(&name), ..Filter::default() };
+            want(List::Places, name, filter);
+        }
+        for name in countries.take(NAMES) {
+            let filter = Filter { regions: one(&name), ..Filter::default() };
+            want(List::Countries, name, filter);
+        }
+        for year in years.take(YEARS) {
+            let number = u32::from(year.unsigned_abs()) * 100;
+            let [first, last] = [1, 12].map(|month| Month::from_number(number + month));
+            let (Some(first), Some(last)) = (first, last) else { continue };
+            let wall = DateRange::new(Some(first.range().start()), Some(last.range().end())).ok();
+            want(List::Years, year.to_string(), Filter { wall, ..Filter::default() });
+        }
+        for name in cameras.into_iter().take(NAMES) {
+            let filter = Filter { cameras: one(&name), ..Filter::default() };
+            want(List::Cameras, name, filter);
+        }
+        for name in keywords.into_iter().take(NAMES) {
+            let keyword = Keyword::parse(&name).ok();
+            want(List::Keywords, name, Filter { keyword, ..Filter::default() });
+        }
+        let offset = added.first().and_then(|image| image.utc_offset);
+        let (filters, one) =
+            (wanted.iter().map(|(_, _, filter)| filter.clone()), Limit::new(1).unwrap_or_default());
+        let filters: Vec<Filter> = filters.collect();
+        let (found, on_this_day) = tokio::try_join!(
+            store.newest_of_each(viewer, &filters, one),
+            self.on_this_day(caller, &months, offset, one),
+        )?;
+        let mut explore = Explore { added, on_this_day, ..Explore::default() };
+        for ((list, name, _), images) in wanted.into_iter().zip(found) {
+            let Some(image) = images.into_iter().next() else { continue };
+            match list {
+                List::Favorites => explore.favorite = Some(image),
+                List::Places => explore.places.push(NamedImage { name, image }),
+                List::Countries => explore.countries.push(NamedImage { name, image }),
+                List::Years => explore.years.push(NamedImage { name, image }),
+                List::Cameras => explore.cameras.push(NamedImage { name, image }),
+                List::Keywords => explore.keywords.push(NamedImage { name, image }),
+            }
+        }
+        Ok(explore)
+    }
+}
+
+/// The list of [`Explore`] that a photo is for.
+#[derive(Debug, Clone, Copy)]
+enum List {
+    Favorites,
+    Places,
+    Countries,
+    Years,
+    Cameras,
+    Keywords,
+}
