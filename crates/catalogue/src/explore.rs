@@ -6,15 +6,14 @@ use storage::{MonthTotal, NameKind, StorageError};
 
 use crate::{Catalogue, search::MAX_NAMES};
 
-/// Photos that were taken on this day of the calendar, in a year.
+/// The newest photo that was taken on this day of the calendar, in a year.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DayInYear {
     /// At least 1.
     pub years_ago: i16,
     /// The day, such as `2019-07-14`.
     pub day: String,
-    /// Newest first.
-    pub images: Vec<Image>,
+    pub image: Image,
 }
 
 /// A name, and the newest photo that has it.
@@ -56,30 +55,31 @@ fn present(filter: Filter) -> Filter {
 }
 
 impl Catalogue {
-    /// The photos of this day in earlier years, at most `each` of a year. The day is that of a clock at this offset. `months` are
-    /// those of [`timeline_months`](Self::timeline_months).
+    /// The newest photo of this day in each earlier year. The day is that of a clock at this offset. `months` are those of [`timeline_months`](Self::timeline_months).
     pub async fn on_this_day(
         &self,
         caller: &Caller,
         months: &[MonthTotal],
         offset: Option<UtcOffset>,
-        each: Limit,
     ) -> Result<Vec<DayInYear>, StorageError> {
-        let (mut days, filters) = self.this_day(months, offset);
+        let (days, filters) = self.this_day(months, offset);
         if days.is_empty() {
-            return Ok(days);
+            return Ok(Vec::new());
         }
-        let found = self.parts.store.newest_of_each(self.viewer(caller), &filters, each).await?;
-        for (day, images) in days.iter_mut().zip(found) {
-            day.images = images;
-        }
-        days.retain(|day| !day.images.is_empty());
-        days.truncate(NAMES);
-        Ok(days)
+        let one = Limit::new(1).unwrap_or_default();
+        let found = self.parts.store.newest_of_each(self.viewer(caller), &filters, one).await?;
+        let days = days.into_iter().zip(found).filter_map(|((years_ago, day), images)| {
+            Some(DayInYear { years_ago, day, image: images.into_iter().next()? })
+        });
+        Ok(days.take(NAMES).collect())
     }
 
-    /// The days of earlier years, without their photos, and the filters of these.
-    fn this_day(&self, months: &[MonthTotal], offset: Option<UtcOffset>) -> (Vec<DayInYear>, Vec<Filter>) {
+    /// This day in earlier years: how many years ago and its date, and the filters of its photos.
+    fn this_day(
+        &self,
+        months: &[MonthTotal],
+        offset: Option<UtcOffset>,
+    ) -> (Vec<(i16, String)>, Vec<Filter>) {
         let today = self.parts.clock.now().wall(offset.map_or(0, UtcOffset::minutes)).date();
         let mut years: Vec<i16> =
             months.iter().map(|total| total.month.year()).filter(|year| *year < today.year()).collect();
@@ -98,8 +98,7 @@ impl Catalogue {
             };
             months.iter().find(has_photos)?;
             let (years_ago, date) = (today.year() - year, range.start().wall(0).date());
-            let day = DayInYear { years_ago, day: date.to_string(), images: Vec::new() };
-            Some((day, present(Filter { wall: Some(range), ..Filter::default() })))
+            Some(((years_ago, date.to_string()), present(Filter { wall: Some(range), ..Filter::default() })))
         };
         years.into_iter().filter_map(day).take(YEARS).unzip()
     }
@@ -152,7 +151,7 @@ impl Catalogue {
         let filters: Vec<Filter> = filters.collect();
         let (found, on_this_day) = tokio::try_join!(
             store.newest_of_each(viewer, &filters, one),
-            self.on_this_day(caller, &months, offset, one),
+            self.on_this_day(caller, &months, offset),
         )?;
         let mut explore = Explore { added, on_this_day, ..Explore::default() };
         for ((list, name, _), images) in wanted.into_iter().zip(found) {

@@ -60,7 +60,7 @@ struct Word<'a> {
     is_quoted: bool,
 }
 
-/// The words of a query. What stands in quotes keeps no meaning.
+/// The words of a query. Words in quotes are never read as names.
 fn words_of(query: &str) -> Vec<Word<'_>> {
     let parts = query.split(['"', '“', '”', '„']).enumerate();
     let words = parts.flat_map(|(number, part)| {

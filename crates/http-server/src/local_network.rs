@@ -6,8 +6,8 @@ use std::{
 
 /// The address that this machine has in its local network; `None` without one, or if it is not a private IPv4 address.
 ///
-/// The system is asked which address it would send from. Nothing is sent. `None` in a container too, whose own address no other device can
-/// reach.
+/// Asks the system which address it would send from, and sends nothing. In a container the result is `None`, because other devices cannot
+/// reach its address.
 pub fn address_in_local_network() -> Option<Ipv4Addr> {
     if is_in_container() {
         return None;

@@ -20,25 +20,19 @@ pub(crate) async fn handle(
     cookie: impl Fn(&Form) -> Option<HeaderValue> + Send,
 ) -> Reply {
     match parts.method {
-        Method::POST => change(site, parts, body, address, path, cookie).await.unwrap_or_else(|reply| reply),
+        Method::POST => {
+            let form = match read_signed_form(site, parts, body, address, path, "/").await {
+                Ok((_, form)) => form,
+                Err(reply) => return reply,
+            };
+            let reply = see_other(ReturnTo::parse(form.get("return_to")).as_str());
+            match cookie(&form) {
+                Some(cookie) => reply.with(header::SET_COOKIE, cookie),
+                None => reply,
+            }
+        }
         // After the form was rejected, the address bar shows this path, so a browser may request it by GET.
         Method::GET | Method::HEAD => found("/"),
         _ => method_not_allowed("GET, HEAD, POST"),
     }
-}
-
-async fn change(
-    site: &Site,
-    parts: &Parts,
-    body: RequestBody,
-    address: IpAddr,
-    path: &str,
-    cookie: impl Fn(&Form) -> Option<HeaderValue> + Send,
-) -> Result<Reply, Reply> {
-    let (_, form) = read_signed_form(site, parts, body, address, path, "/").await?;
-    let reply = see_other(ReturnTo::parse(form.get("return_to")).as_str());
-    Ok(match cookie(&form) {
-        Some(cookie) => reply.with(header::SET_COOKIE, cookie),
-        None => reply,
-    })
 }

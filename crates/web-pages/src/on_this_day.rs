@@ -1,6 +1,6 @@
 //! The photos of this day in earlier years, at the top of the timeline. A browser can do without them.
 
-use domain::{Limit, Rendition, UtcOffset};
+use domain::{Rendition, UtcOffset};
 use http::{HeaderMap, HeaderValue};
 use http_server::{BaseUrl, cookies};
 use library::{DayInYear, MonthTotal, StorageError};
@@ -40,8 +40,7 @@ pub(crate) async fn load(
     months: &[MonthTotal],
     offset: Option<UtcOffset>,
 ) -> Result<Vec<DayInYear>, StorageError> {
-    let one = Limit::new(1).unwrap_or_default();
-    let mut days = site.library.catalogue.on_this_day(&person.caller(), months, offset, one).await?;
+    let mut days = site.library.catalogue.on_this_day(&person.caller(), months, offset).await?;
     days.truncate(YEARS);
     Ok(days)
 }
@@ -65,14 +64,12 @@ pub(crate) fn strip(site: &Site, person: &Person, days: &[DayInYear]) -> Markup 
                 }
                 ul {
                     @for day in days {
-                        @if let Some(image) = day.images.first() {
-                            @let size = image.size.fit_within(Rendition::Preview.longest_side_px());
-                            li {
-                                a href=(paths::search_for(&day.day)) {
-                                    img src=(picture_path(image, Rendition::Preview)) width=(size.width) height=(size.height)
-                                        alt="" loading="lazy" decoding="async";
-                                    span { (ago(day)) }
-                                }
+                        @let size = day.image.size.fit_within(Rendition::Preview.longest_side_px());
+                        li {
+                            a href=(paths::search_for(&day.day)) {
+                                img src=(picture_path(&day.image, Rendition::Preview)) width=(size.width) height=(size.height)
+                                    alt="" loading="lazy" decoding="async";
+                                span { (ago(day)) }
                             }
                         }
                     }

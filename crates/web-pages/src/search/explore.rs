@@ -54,14 +54,11 @@ pub(super) async fn page(site: &Site, person: &Person, headers: &HeaderMap) -> R
 
 /// All that there is to explore.
 pub(super) fn sections<'a>(explore: &'a Explore) -> Markup {
-    let days = explore.on_this_day.iter().filter_map(|day| {
-        let image = day.images.first()?;
-        Some(Cover {
-            name: on_this_day::ago(day),
-            href: paths::search_for(&day.day),
-            image,
-            alt: String::new(),
-        })
+    let days = explore.on_this_day.iter().map(|day| Cover {
+        name: on_this_day::ago(day),
+        href: paths::search_for(&day.day),
+        image: &day.image,
+        alt: String::new(),
     });
     let added = explore.added.iter().map(|image| {
         let name = Month::of(image.captured_at).to_string();
