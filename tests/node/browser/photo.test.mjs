@@ -262,6 +262,28 @@ library.test('the filmstrip shows the photos nearby, and a click opens one', DES
   }
 });
 
+library.test('a click in the filmstrip counts although more photos arrive during it', DESK, async ({ page }) => {
+  const start = await openPhoto({ page });
+  await page.locator('.strip [aria-current="page"]').waitFor();
+  let hold;
+  const held = new Promise((resolve) => (hold = resolve));
+  await page.route('**/web/months/around?*', hold);
+  await page.keyboard.press('ArrowRight');
+  await moved(page, start);
+  const question = await held;
+  const from = path(page);
+  const [pressed, arrived] = [page.locator('.strip a').nth(8), page.waitForEvent('requestfinished', (request) => request.url().includes('around'))];
+  const to = await pressed.getAttribute('href');
+  await pressed.hover();
+  await page.mouse.down();
+  await question.continue();
+  await arrived;
+  await page.evaluate(() => new Promise((done) => setTimeout(done, 50)));
+  await page.mouse.up();
+  await moved(page, from);
+  assert.equal(path(page), to);
+});
+
 library.test('the slideshow starts and stops by key, and shows the next photo', DESK, async ({ page }) => {
   const start = await openPhoto({ page });
   const says = (text) => page.waitForFunction((text) => document.getElementById('status').textContent === text, text);

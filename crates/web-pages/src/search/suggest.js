@@ -61,9 +61,13 @@ for (const field of document.querySelectorAll('[data-suggest]')) {
     }
   }
 
-  const close = () => {
+  const stop = () => {
     clearTimeout(timer);
     request?.abort();
+  };
+
+  const close = () => {
+    stop();
     show(false);
   };
 
@@ -79,8 +83,11 @@ for (const field of document.querySelectorAll('[data-suggest]')) {
     timer = setTimeout(ask, QUIET_MS);
   });
   field.addEventListener('blur', close);
-  // The field keeps the focus.
-  list.addEventListener('pointerdown', (event) => event.preventDefault());
+  list.addEventListener('pointerdown', (event) => {
+    // The field keeps the focus, and the list what is pressed.
+    event.preventDefault();
+    stop();
+  });
   list.addEventListener('click', ({ target }) => {
     const item = target.closest('li');
     if (item) choose(item);
