@@ -31,6 +31,10 @@ pub(crate) enum Asset {
     Opening,
     /// Prepares the photo page before it is painted.
     PhotoFirst,
+    /// What the scripts of all pages share: keys, messages, the menu, and photos that are dropped.
+    Shared,
+    /// The actions for selected photos, which load with the first selection in the timeline.
+    Actions,
     /// The filmstrip of the photo page, which loads after the photo.
     Strip,
     /// The script of the timeline and of other pages with photos, and the keyboard shortcuts of all pages.
@@ -67,11 +71,13 @@ static ASSETS: LazyLock<Assets> = LazyLock::new(|| {
 });
 
 impl Asset {
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 17] = [
         Self::Style,
         Self::First,
         Self::Opening,
         Self::PhotoFirst,
+        Self::Shared,
+        Self::Actions,
         Self::Strip,
         Self::Library,
         Self::Viewer,
@@ -91,6 +97,8 @@ impl Asset {
             Self::First => "first.js",
             Self::Opening => "opening.js",
             Self::PhotoFirst => "photo-first.js",
+            Self::Shared => "shared.js",
+            Self::Actions => "actions.js",
             Self::Strip => "strip.js",
             Self::Library => "library.js",
             Self::Viewer => "viewer.js",
@@ -111,6 +119,8 @@ impl Asset {
             Self::First
             | Self::Opening
             | Self::PhotoFirst
+            | Self::Shared
+            | Self::Actions
             | Self::Strip
             | Self::Library
             | Self::Viewer
@@ -128,6 +138,8 @@ impl Asset {
             Self::First => scripts::first().into_bytes().into(),
             Self::Opening => scripts::opening().into_bytes().into(),
             Self::PhotoFirst => scripts::photo_first().into_bytes().into(),
+            Self::Shared => scripts::shared().into_bytes().into(),
+            Self::Actions => scripts::actions().into_bytes().into(),
             Self::Strip => scripts::strip().into_bytes().into(),
             Self::Library => scripts::library().into_bytes().into(),
             Self::Viewer => scripts::viewer().into_bytes().into(),

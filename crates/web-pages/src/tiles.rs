@@ -23,12 +23,14 @@ pub(crate) struct Tile<'a> {
     pub(crate) href: String,
     /// A line below it, such as why a search found it.
     pub(crate) note: Option<Markup>,
+    /// The day that begins with it, above it.
+    pub(crate) day: Option<String>,
 }
 
 impl<'a> Tile<'a> {
     /// A photo that leads to its own page, in a list of photos opened at `origin`.
     pub(crate) fn of(image: &'a Image, origin: &Origin) -> Self {
-        Self { image, href: origin.link(&image.id), note: None }
+        Self { image, href: origin.link(&image.id), note: None, day: None }
     }
 }
 
@@ -63,6 +65,7 @@ fn tile_markup(tile: &Tile<'_>, is_eager: bool) -> Markup {
     html! {
         li data-id=(image.id) data-t=(image.captured_at.millis()) data-r=(ratio)
             data-v=(image.picture_version) data-h=[hash] data-o=[image.utc_offset.map(domain::UtcOffset::minutes)] {
+            @if let Some(day) = &tile.day { span.day { (day) } }
             a href=(tile.href) {
                 img src=(preview) srcset=(sources) sizes=(sizes) width=(small.width) height=(small.height) alt=(alt)
                     decoding="async" loading=(if is_eager { "eager" } else { "lazy" });

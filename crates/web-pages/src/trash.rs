@@ -149,7 +149,7 @@ fn grid(site: &Site, person: &Person, trash: &[TrashedImage], here: &str) -> Mar
 fn tile_of(trashed: &TrashedImage) -> Option<Tile<'_>> {
     let image = trashed.image.as_ref()?;
     let note = html! { "Until " (purged_on(trashed.deleted_at)) };
-    Some(Tile { image, href: picture_path(image, Rendition::Medium), note: Some(note) })
+    Some(Tile { image, href: picture_path(image, Rendition::Medium), note: Some(note), day: None })
 }
 
 /// `GET /trash/empty`: asks before the trash is emptied.

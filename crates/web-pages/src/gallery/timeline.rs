@@ -15,6 +15,7 @@ use crate::{
     marks::Mark,
     messages, on_this_day,
     origin::Origin,
+    photo_text::{day_text, wall_time},
     selection,
     session::Person,
     tiles::{Tile, tiles},
@@ -149,9 +150,21 @@ fn section(month: Month, images: &[Image], first: usize) -> Markup {
                 input type="checkbox" name="range" value={ (range.start().millis()) ":" (range.end().millis()) };
                 span { "Select all of " (month) }
             }
-            (tiles(images.iter().map(|image| Tile::of(image, &Origin::Timeline)), first))
+            (tiles(tiles_by_day(images), first))
         }
     }
+}
+
+/// Photos with the days above the first of each.
+fn tiles_by_day(images: &[Image]) -> impl Iterator<Item = Tile<'_>> {
+    let days = images.chunk_by(|a, b| wall_time(a).date() == wall_time(b).date());
+    days.flat_map(|day| {
+        let tile = |(index, image)| Tile {
+            day: (index == 0).then(|| day_text(day)),
+            ..Tile::of(image, &Origin::Timeline)
+        };
+        day.iter().enumerate().map(tile)
+    })
 }
 
 fn pages(shown: &Shown) -> Markup {

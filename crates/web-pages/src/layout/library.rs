@@ -167,6 +167,7 @@ impl LibraryPage<'_> {
                     @if self.scripts.contains(&Asset::PhotoFirst) { link rel="expect" href="#photo" blocking="render"; }
                     // Every page whose style has transitions between documents must say which of them it takes part in.
                     @if !self.scripts.iter().any(|script| script.is_blocking()) { script src=(Asset::Opening.path()) {} }
+                    script type="module" src=(Asset::Shared.path()) {}
                     @for script in self.scripts {
                         @if script.is_blocking() {
                             script src=(script.path()) {}

@@ -1,16 +1,18 @@
-// The bar with the number of selected photos and the actions for them.
+// The bar with the number of selected photos and the actions for them: a module that loads with the first selected photo.
+
+import { announce, dateText, dialogForm, make, makeButton, makeClose, numberFormat, openDialog, photosText, requestJson, showMessage } from './shared.js';
 
 const COUNT_DELAY_MS = 150;
 /** With this many albums, the dialog has a field to find one. */
 const MANY_ALBUMS = 9;
 
-class Actions {
+export class Actions {
   #timer;
   #announced;
 
-  /** `changed()` is called after an action has cleared the selection. */
-  constructor(selection, scroller, token, changed) {
-    Object.assign(this, { selection, scroller, token, changed, count: make('strong') });
+  /** `changed()` is called after an action has cleared the selection, `refresh()` after photos have changed. */
+  constructor(selection, scroller, token, changed, refresh) {
+    Object.assign(this, { selection, scroller, token, changed, refresh, count: make('strong') });
     this.bar = make(
       'div',
       { id: 'selected', hidden: true, role: 'group', ariaLabel: 'Selected photos' },
@@ -97,13 +99,6 @@ class Actions {
     await this.refresh();
     this.changed();
     showMessage(`${photosText(answer.count)} ${undone}.`);
-  }
-
-  /** Loads the totals again and draws what has changed. */
-  async refresh() {
-    this.scroller.relayout();
-    const isChanged = await this.scroller.library.refresh().catch(() => false);
-    if (isChanged) this.scroller.relayout();
   }
 
   async addToAlbum() {

@@ -13,7 +13,7 @@ function placeList(list) {
   list.placed = tiles.length;
   const grid = gridOf(list.clientWidth);
   const ratios = tiles.map(({ dataset }) => Number(dataset.r));
-  const rows = rowsOf(ratios, grid);
+  const rows = rowsOf(ratios, grid, tiles.map((tile) => tile.querySelector('.day')?.textContent));
   const end = innerHeight - list.getBoundingClientRect().top;
   for (const row of rows) {
     for (const cell of cellsOf(row, ratios, grid)) {
@@ -35,7 +35,7 @@ function placeParsed() {
   const tile = timeline?.dataset.at && timeline.querySelector('ul.rows > li');
   if (!tile) return;
   timeline.style.minHeight = '150vh';
-  const offset = history.state?.offset ?? timeline.querySelector('h2').offsetHeight;
+  const offset = history.state?.offset ?? timeline.querySelector('h2').offsetHeight + gridOf(timeline.clientWidth).day;
   scrollBy({ top: tile.getBoundingClientRect().top - barHeight() - offset, behavior: 'instant' });
 }
 

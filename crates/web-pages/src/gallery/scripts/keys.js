@@ -15,15 +15,17 @@ const TIMELINE_KEYS = [
   ['Delete', 'Delete the selected photos'],
   ['g', 'Go to a date'],
   ['m, Shift m', 'Older month, newer month'],
+  ['+, -', 'Larger photos, smaller photos'],
 ];
 
 class Keys {
   #press;
+  #spread = 0;
   #hasPressed = false;
 
-  /** `changed()` is called after the selection changed. */
-  constructor(root, scroller, selection, actions, changed) {
-    Object.assign(this, { scroller, selection, actions, changed, range: new Range(selection, changed) });
+  /** `act(does)` calls `does` with the actions, `changed()` is called after the selection changed. */
+  constructor(root, scroller, selection, act, changed) {
+    Object.assign(this, { scroller, selection, act, changed, range: new Range(selection, changed) });
     pageKeys.unshift(...TIMELINE_KEYS);
     const listen = (names, body, options) => names.split(' ').forEach((name) => root.addEventListener(name, body, options));
     listen('click', (event) => this.#click(event));
@@ -33,6 +35,7 @@ class Keys {
     listen('contextmenu', (event) => this.#press && event.preventDefault());
     // Scrolling is off while a drag selects photos.
     listen('touchmove', (event) => this.#press?.isDrag && event.preventDefault(), { passive: false });
+    listen('touchstart touchmove touchend', ({ touches }) => this.#pinched(touches));
     listen('focusin', ({ target }) => {
       const photo = tileAt(target)?.photo;
       if (photo) scroller.activate(photo);
@@ -113,10 +116,27 @@ class Keys {
     this.#press = undefined;
   }
 
+  #clear() {
+    this.selection.clear();
+    this.changed();
+  }
+
   #selectAll() {
     const { months } = this.scroller.library;
     if (months.length) this.selection.setRange(months.at(-1).from, months[0].end - 1, true);
     this.changed();
+  }
+
+  /** Two fingers that move apart or together change the size of the photos. */
+  #pinched([one, other]) {
+    if (!other) return void (this.#spread = 0);
+    this.#released();
+    const spread = Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY);
+    this.#spread ||= spread;
+    const ratio = spread / this.#spread;
+    if (ratio < 1.25 && ratio > 0.8) return;
+    this.#spread = spread;
+    this.scroller.scale(Math.sign(ratio - 1));
   }
 
   // Keys.
@@ -135,15 +155,18 @@ class Keys {
     const isSelecting = !this.selection.isEmpty;
     const general = {
       'Ctrl a': () => this.#selectAll(),
-      Escape: isSelecting && (() => this.actions.clear()),
+      Escape: isSelecting && (() => this.#clear()),
       // In a large library, the browser itself would scroll only to the ends of the part that is in the document.
       Home: () => this.scroller.jump(-Infinity),
       End: () => this.scroller.jump(Infinity),
-      Delete: isSelecting && (() => this.actions.delete()),
+      Delete: isSelecting && (() => this.act((actions) => actions.delete())),
       ...(areLetters && {
         g: () => this.#askDate(),
         m: () => this.#month(1),
         M: () => this.#month(-1),
+        '+': () => this.scroller.scale(1),
+        '=': () => this.scroller.scale(1),
+        '-': () => this.scroller.scale(-1),
       }),
     };
     if (general[key]) return general[key];

@@ -3,25 +3,38 @@
 // Pure functions: the same photos and the same width always give the same rows, and appended photos change only the last rows. The
 // other scripts rely on this.
 
-/** The sizes of a grid of this width, in pixels. */
+/** The size of the photos that the person has chosen: 1 unless changed. The browser keeps it. */
+const PHOTO_SCALE = 'photoScale';
+let photoScale = 1;
+try {
+  photoScale = Number(localStorage.getItem(PHOTO_SCALE)) || 1;
+} catch {
+  // Storage is disabled.
+}
+
+/** The sizes of a grid of this width, in pixels. `day` is the height of the line above a row in which a day begins. */
 function gridOf(width) {
-  if (width < 640) return { width, target: 120, gap: 2 };
-  return { width, target: width > 1800 ? 260 : 200, gap: 4 };
+  const day = 1.75 * parseFloat(getComputedStyle(document.documentElement).fontSize);
+  const [target, gap] = width < 640 ? [120, 2] : [width > 1800 ? 260 : 200, 4];
+  return { width, target: Math.round(target * photoScale), gap, day };
 }
 
 /**
  * Breaks photos with these ratios (width to height) into rows `{ from, to, top, height }`, `to` exclusive. A row ends where
  * the sum of its ratios is nearest to that of a row of the target height. The last row of a month is not stretched; the last
- * row of an incomplete list (`continues`) is, because more photos follow below it.
+ * row of an incomplete list (`continues`) is, because more photos follow below it. `days` has a text for each photo with which a
+ * day begins. Such a row begins with a line for the texts, of the height `line`.
  */
-function rowsOf(ratios, { width, target, gap }, continues = false) {
+function rowsOf(ratios, { width, target, gap, day }, days, continues = false) {
   const wanted = width / target;
   const rows = [];
   let [from, sum, top] = [0, 0, 0];
   const close = (to, isStretched) => {
     const filled = (width - gap * (to - from - 1)) / sum;
-    const height = Math.round(isStretched ? filled : Math.min(filled, target));
-    rows.push({ from, to, top, height, sum, isStretched });
+    const texts = days.slice(from, to);
+    const line = texts.some(Boolean) ? day : 0;
+    const height = line + Math.round(isStretched ? filled : Math.min(filled, target));
+    rows.push({ from, to, top, height, sum, isStretched, line, texts });
     top += height + gap;
     [from, sum] = [to, 0];
   };
@@ -42,24 +55,47 @@ function rowsOf(ratios, { width, target, gap }, continues = false) {
   return rows;
 }
 
-/** The cells `{ index, left, top, width, height }` of a row. Their edges are whole pixels, and the last one ends at the right edge. */
+/**
+ * The cells `{ index, left, top, width, height, text, room }` of a row. Their edges are whole pixels, and the last one ends at the
+ * right edge. `room` is the width up to the next text.
+ */
 function cellsOf(row, ratios, { width, gap }) {
   const count = row.to - row.from;
-  const scale = row.isStretched ? (width - gap * (count - 1)) / row.sum : row.height;
+  const height = row.height - row.line;
+  const scale = row.isStretched ? (width - gap * (count - 1)) / row.sum : height;
   let edge = 0;
-  return Array.from({ length: count }, (_, place) => {
+  const cells = row.texts.map((text, place) => {
     const index = row.from + place;
     const left = Math.round(edge);
     edge += ratios[index] * scale;
-    const cell = { index, left, top: row.top, width: Math.round(edge) - left, height: row.height };
+    const cell = { index, left, top: row.top + row.line, width: Math.round(edge) - left, height, text };
     edge += gap;
     return cell;
   });
+  cells.reduceRight((end, cell) => {
+    cell.room = end - cell.left;
+    return cell.text ? cell.left : end;
+  }, width);
+  return cells;
 }
 
-/** Moves an element to a cell. Inline styles in markup are blocked by the Content-Security-Policy, so this sets properties. */
-function placeCell({ style }, cell) {
-  for (const side of ['left', 'top', 'width', 'height']) style[side] = `${cell[side]}px`;
+/**
+ * Moves a photo to a cell, with the text of the day above it. Inline styles in markup are blocked by the Content-Security-Policy,
+ * so this sets properties.
+ */
+function placeCell(item, cell) {
+  for (const side of ['left', 'top', 'width', 'height']) item.style[side] = `${cell[side]}px`;
+  const { text, room } = cell;
+  if (item.text === text && (!text || item.room === room)) return;
+  Object.assign(item, { text, room });
+  let label = item.querySelector('.day');
+  if (!text) return void label?.remove();
+  if (!label) {
+    label = Object.assign(document.createElement('span'), { className: 'day' });
+    item.prepend(label);
+  }
+  if (label.textContent !== text) label.textContent = text;
+  label.style.width = `${room}px`;
 }
 
 /** The height of the header while it stays at the top of the window. */

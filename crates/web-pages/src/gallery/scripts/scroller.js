@@ -50,7 +50,7 @@ class Scroller {
     images.completed = () => this.draw();
     this.#measureWindow();
     const { at } = root.dataset;
-    if (at) this.#anchor = { time: Number(at), offset: history.state?.offset ?? this.#head };
+    if (at) this.#anchor = { time: Number(at), offset: history.state?.offset ?? this.#room };
   }
 
   /** Loads the months and takes over the photos that the server rendered. */
@@ -60,7 +60,8 @@ class Scroller {
     const lists = sections.map((section) => {
       const photos = Array.from(section.querySelectorAll('li'), (item) => {
         const { id, t, r, v, h, o } = item.dataset;
-        const photo = { id, t: Number(t), r: Number(r), v, h, o, alt: item.querySelector('img').alt };
+        const day = item.querySelector('.day')?.textContent;
+        const photo = { id, t: Number(t), r: Number(r), v, h, o, day, alt: item.querySelector('img').alt };
         this.#tiles.set(id, new Tile(photo, item));
         return photo;
       });
@@ -94,8 +95,24 @@ class Scroller {
     const { width } = this.#grid;
     this.#measureWindow();
     if (this.#grid.width === width) return this.render();
+    this.#layOut();
+  }
+
+  #layOut() {
     for (const part of this.library.months.flatMap(({ parts }) => parts)) part.rows = undefined;
     this.relayout();
+  }
+
+  /** Makes the photos larger (1) or smaller (-1). The browser keeps the choice. */
+  scale(step) {
+    photoScale = clamp(photoScale * 1.25 ** step, 0.5, 2);
+    try {
+      localStorage.setItem(PHOTO_SCALE, photoScale);
+    } catch {
+      // Storage is disabled.
+    }
+    this.#measureWindow();
+    this.#layOut();
   }
 
   // Heights.
@@ -105,9 +122,10 @@ class Scroller {
     const { width, target, gap } = this.#grid;
     if (!part.photos) return Math.ceil((part.count * month.gapRatio * target) / width) * (target + gap);
     const isLast = part === month.parts.at(-1);
-    if (!part.rows || part.isLast !== isLast) {
+    const before = month.parts[month.parts.indexOf(part) - 1]?.photos?.at(-1);
+    if (!part.rows || part.isLast !== isLast || part.before !== before) {
       const ratios = part.photos.map(({ r }) => r);
-      Object.assign(part, { ratios, isLast, rows: rowsOf(ratios, this.#grid, !isLast) });
+      Object.assign(part, { ratios, isLast, before, rows: rowsOf(ratios, this.#grid, daysOf(part.photos, before), !isLast) });
     }
     const { top, height } = part.rows.at(-1);
     return top + height + gap;
@@ -158,11 +176,16 @@ class Scroller {
     return this.#cells(part, row)[index - row.from];
   }
 
-  /** The position of a place `{ month, part, index }`. */
+  /** The position of a place `{ month, part, index }`: the upper edge of its photo. */
   topOf(place) {
     const { month, part, index } = place;
-    const inside = part.photos ? part.rows[this.#rowOf(place)].top : (index / part.count) * part.height;
-    return month.top + part.top + inside;
+    const { top, line } = part.photos ? part.rows[this.#rowOf(place)] : { top: (index / part.count) * part.height, line: 0 };
+    return month.top + part.top + top + line;
+  }
+
+  /** The height above a photo at which its month and day are in sight. */
+  get #room() {
+    return this.#head + this.#grid.day;
   }
 
   /** The place at a position: the first photo of the row there, or a share of a gap. */
@@ -268,8 +291,8 @@ class Scroller {
   jumpTo(time) {
     const place = this.library.find(time);
     if (!place) return;
-    this.jump(this.topOf(place) - this.#head);
-    this.#anchor = { time, offset: this.#head, isGuess: true };
+    this.jump(this.topOf(place) - this.#room);
+    this.#anchor = { time, offset: this.#room, isGuess: true };
     this.#expected = scrollY;
   }
 
@@ -549,9 +572,10 @@ class Scroller {
     const photo = place.part.photos[place.index];
     const row = place.part.rows[this.#rowOf(place)];
     const top = this.topOf(place);
-    const room = this.#head + 8;
+    const end = top + row.height - row.line;
+    const room = this.#room + 8;
     if (top < this.y + room) this.jump(top - room);
-    else if (top + row.height > this.y + this.screen - room) this.jump(top + row.height - this.screen + room);
+    else if (end > this.y + this.screen - room) this.jump(end - this.screen + room);
     this.activate(photo);
     this.render();
     this.focusTile(photo.id);

@@ -4,9 +4,10 @@ const numberFormat = new Intl.NumberFormat('en-GB');
 const photosText = (count) => `${numberFormat.format(count)} ${count === 1 ? 'photo' : 'photos'}`;
 
 const dateFormat = (options) => new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', month: 'long', year: 'numeric', ...options }).format;
-/** Format "July 2026" and "14 July 2026". The UTC fields of the argument are the local time. */
+/** Format "July 2026", "14 July 2026" and "Tue 14 July". The UTC fields of the argument are the local time. */
 const monthText = dateFormat();
 const dateText = dateFormat({ day: 'numeric' });
+const dayText = dateFormat({ day: 'numeric', weekday: 'short', year: undefined });
 
 /** An element with properties and children. */
 function make(name, properties = {}, ...children) {
@@ -21,13 +22,15 @@ const makeButton = (text, onclick, className = 'quiet') => make('button', { type
 /** A button with a cross. */
 const makeClose = (ariaLabel, onclick) => make('button', { type: 'button', className: 'plain close', ariaLabel, onclick });
 
+const NO_ANSWER = 'The photo library does not respond. Check the connection and try again.';
+
 /** Requests JSON, with a body if there is one. Throws an error with a message for the user. */
 async function requestJson(path, { signal, body } = {}) {
   const headers = { accept: 'application/json', ...(body && { 'content-type': 'application/json' }) };
   const options = { signal, headers, ...(body && { method: 'POST', body: JSON.stringify(body) }) };
   const answer = await fetch(path, options).catch((error) => {
     if (error.name === 'AbortError') throw error;
-    throw new Error('The photo library does not respond. Check the connection and try again.');
+    throw new Error(NO_ANSWER);
   });
   // The session has ended. The service redirects the reloaded page to sign-in. An upload says so itself, and goes on after it.
   if (answer.status === 401 && !document.querySelector('#tray:is([data-state="sending"], [data-state="paused"])')) location.reload();

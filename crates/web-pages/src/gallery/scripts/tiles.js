@@ -4,8 +4,8 @@
 const MAX_IMAGES = 12;
 /** A photo shows a blurred picture if its image takes longer than this. */
 const BLUR_AFTER_MS = 100;
-/** Larger tiles load the image of size 512, others that of size 256. Browsers also change at the geometric mean of two sizes. */
-const SMALL_IMAGE_PX = 362;
+/** The sizes of images, each with the longest side of the tiles that load it. Browsers also change at the geometric mean of two sizes. */
+const IMAGES = [[256, 362], [512, 784], [1200, Infinity]];
 
 /** Loads images. Images in sight come first, the others when those are complete. Fast scrolling pauses the queue. */
 class ImageQueue {
@@ -85,8 +85,9 @@ class Tile {
     const { photo } = this;
     placeCell(this.item, cell);
     if (this.source || this.image.hasAttribute('src')) return;
-    const side = Math.max(cell.width, cell.height);
-    this.source = `/p/${photo.id}/${photo.v}/${side * devicePixelRatio > SMALL_IMAGE_PX ? 512 : 256}.webp`;
+    const side = Math.max(cell.width, cell.height) * devicePixelRatio;
+    const [size] = IMAGES.find(([, most]) => side <= most);
+    this.source = `/p/${photo.id}/${photo.v}/${size}.webp`;
     if (photo.h) {
       this.link.style.backgroundColor = meanColour(photo.h);
       this.timer = setTimeout(() => this.#blur(), BLUR_AFTER_MS);

@@ -31,13 +31,28 @@ async function startTimeline(root) {
     root.classList.toggle('selecting', !selection.isEmpty);
     for (const tile of scroller.tiles) paint(tile);
     paintMonths();
-    actions.update();
+    updateBar();
   };
-  const actions = new Actions(selection, scroller, root.dataset.token, update);
+  const updateBar = () => (actions || !selection.isEmpty) && act((actions) => actions.update());
+  let actions;
+  /** Loads the actions with the first selected photo. */
+  const act = (does) => {
+    actions ??= import('./actions.js').then(({ Actions }) => new Actions(selection, scroller, root.dataset.token, update, refresh));
+    actions.then(does, () => {
+      actions = undefined;
+      showMessage(NO_ANSWER);
+    });
+  };
+  /** Loads the totals again and draws what has changed. */
+  const refresh = async () => {
+    scroller.relayout();
+    const isChanged = await scroller.library.refresh().catch(() => false);
+    if (isChanged) scroller.relayout();
+  };
   /** Shows changes since the last refresh, such as uploads and edits on other pages. */
   const revalidate = async () => {
-    await actions.refresh();
-    actions.update();
+    await refresh();
+    updateBar();
     scrubber?.update();
   };
   await scroller.start().catch((error) => {
@@ -46,7 +61,9 @@ async function startTimeline(root) {
   });
   scrubber = new Scrubber(scroller);
   scrubber.update();
-  new Keys(root, scroller, selection, actions, update);
+  new Keys(root, scroller, selection, act, update);
+  const scaleButton = (text, step) => makeButton(text, () => scroller.scale(step));
+  document.querySelector('form.theme')?.append(make('fieldset', {}, make('legend', {}, 'Photo size'), scaleButton('Smaller', -1), scaleButton('Larger', 1)));
   update();
   addEventListener('online', retry);
   watchLibrary((generation) => generation === scroller.library.generation, revalidate);

@@ -163,7 +163,7 @@ function startPhoto(main) {
   /** Loads the filmstrip after the first picture, and moves it after others. The order of an album is unknown to it. */
   async function showStrip() {
     if (!main.dataset.t) return;
-    updateStrip ??= import(new URL('strip.js', import.meta.url)).then(({ startStrip }) => startStrip(main, { requestJson, make, open }));
+    updateStrip ??= import('./strip.js').then(({ startStrip }) => startStrip(main, open));
     await updateStrip.then((update) => update(), () => {});
   }
 

@@ -1,9 +1,11 @@
 // The filmstrip of the photo page: as many photos around the present one as fit. A module that loads after the photo.
 
+import { make, requestJson } from './shared.js';
+
 const TILE_PX = 52;
 
-/** `requestJson` and `make` are those of the page. `open(address)` shows a photo. */
-export function startStrip(main, { requestJson, make, open }) {
+/** `open(address)` shows a photo. */
+export function startStrip(main, open) {
   const list = make('ul');
   const strip = make('nav', { className: 'strip', ariaLabel: 'Nearby photos' }, list);
   let photos = { id: [], v: [], alt: [] };
