@@ -75,6 +75,73 @@ world.test('new photos appear where they belong, and what is in sight stays', DE
   assert.ok(Math.abs(now - top) <= 1, `${now} instead of ${top}`);
 });
 
+world.test('each day has a heading with its places, from the server as from the script', DESK, async (visit) => {
+  const { page } = visit;
+  const person = await world.newAccount();
+  const [lisbon, porto, madrid] = [[38.7223, -9.1393], [41.1496, -8.611], [40.4168, -3.7038]];
+  await importPhotos(world.service, person, [
+    { at: '2024-07-18T00:30:00+02:00', place: madrid },
+    { at: '2024-07-17T23:30:00+02:00', place: madrid },
+    { at: '2024-07-16T12:00:00Z', place: porto },
+    { at: '2024-07-16T11:00:00Z', place: madrid },
+    { at: '2024-07-16T10:00:00Z', place: lisbon },
+    { at: '2024-07-15T11:00:00Z', place: lisbon },
+    { at: '2024-07-15T10:00:00Z', place: porto },
+    { at: '2024-07-15T09:00:00Z', place: lisbon },
+  ]);
+  await visit.signIn(person, '/');
+  await page.locator('#timeline.placed').waitFor();
+  const shown = () => page.locator('#timeline .day').allTextContents();
+  const rendered = () =>
+    page.evaluate(async () => {
+      const text = await (await fetch('/')).text();
+      const days = new DOMParser().parseFromString(text, 'text/html').querySelectorAll('.day');
+      return [...days].map((day) => day.textContent);
+    });
+  const days = ['Thu 18 July · Madrid', 'Wed 17 July · Madrid', 'Tue 16 July · Porto and 2 more places', 'Mon 15 July · Lisbon and Porto'];
+  assert.deepEqual(await shown(), days);
+  assert.deepEqual(await rendered(), days);
+  // The script writes the days of a month that has changed.
+  await importPhotos(world.service, person, [{ at: '2024-07-13T10:00:00Z' }]);
+  await tiles(page).nth(8).waitFor();
+  assert.deepEqual(await shown(), [...days, 'Sat 13 July']);
+  assert.deepEqual(await rendered(), [...days, 'Sat 13 July']);
+  // A heading is above its photo, and ends before the next one.
+  const boxes = await page.locator('#timeline .day').evaluateAll((days) =>
+    days.map((day) => [day, day.parentElement].map((element) => element.getBoundingClientRect().toJSON())));
+  for (const [day, photo] of boxes) assert.ok(day.bottom <= photo.top + 1 && day.left === photo.left, JSON.stringify([day, photo]));
+  for (const [day] of boxes) for (const [other] of boxes) assert.ok(day === other || day.top !== other.top || day.right <= other.left || other.right <= day.left);
+});
+
+world.test('photos are shown larger and smaller by key, by button and with two fingers, and stay so', { ...DESK, hasTouch: true }, async (visit) => {
+  const { page, watch } = visit;
+  const person = await world.newAccount();
+  await importPhotos(world.service, person, day('2024-07', MANY));
+  await visit.signIn(person, '/');
+  await page.locator('#timeline.placed').waitFor();
+  const height = () => tiles(page).first().evaluate((item) => item.offsetHeight);
+  const normal = await height();
+  const isNear = (actual, expected) => assert.ok(Math.abs(actual / expected - 1) < 0.15, `${actual} instead of ${expected}`);
+  await page.keyboard.press('+');
+  isNear(await height(), normal * 1.25);
+  await page.reload();
+  await page.locator('#timeline.placed').waitFor();
+  isNear(await height(), normal * 1.25);
+  for (let presses = 0; presses < 9; presses += 1) await page.keyboard.press('-');
+  isNear(await height(), normal / 2);
+  await page.locator('.menu > summary').click();
+  await page.getByRole('button', { name: 'Larger' }).click();
+  await page.keyboard.press('Escape');
+  isNear(await height(), (normal / 2) * 1.25);
+  const touch = (type, ...points) => watch.browser.send('Input.dispatchTouchEvent', { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) });
+  await touch('touchStart', [500, 500]);
+  await touch('touchStart', [500, 500], [600, 500]);
+  await touch('touchMove', [480, 500], [620, 500]);
+  await touch('touchEnd');
+  isNear(await height(), (normal / 2) * 1.25 ** 2);
+  assert.equal(await page.locator('#timeline.selecting').count(), 0);
+});
+
 world.test('selected photos are archived and become favourites, and both are undone', DESK, async (visit) => {
   const { page } = visit;
   const person = await world.newAccount();
