@@ -35,6 +35,8 @@ pub(crate) enum Asset {
     Shared,
     /// The actions for selected photos, which load with the first selection in the timeline.
     Actions,
+    /// Photos beside the slider of the timeline, which load when the mouse is over it.
+    Preview,
     /// The filmstrip of the photo page, which loads after the photo.
     Strip,
     /// The script of the timeline and of other pages with photos, and the keyboard shortcuts of all pages.
@@ -47,6 +49,8 @@ pub(crate) enum Asset {
     Suggest,
     /// The script of the list of albums and of the page that adds photos to one.
     Albums,
+    /// The style of the pages that load [`Viewer`](Self::Viewer), beside the style of all pages.
+    ViewerStyle,
     /// The style of what the script of the upload shows. It is loaded by its name beside the script.
     UploadStyle,
     /// What browsers need to install the library as an app.
@@ -71,19 +75,21 @@ static ASSETS: LazyLock<Assets> = LazyLock::new(|| {
 });
 
 impl Asset {
-    const ALL: [Self; 17] = [
+    const ALL: [Self; 19] = [
         Self::Style,
         Self::First,
         Self::Opening,
         Self::PhotoFirst,
         Self::Shared,
         Self::Actions,
+        Self::Preview,
         Self::Strip,
         Self::Library,
         Self::Viewer,
         Self::Upload,
         Self::Suggest,
         Self::Albums,
+        Self::ViewerStyle,
         Self::UploadStyle,
         Self::Manifest,
         Self::TouchIcon,
@@ -99,12 +105,14 @@ impl Asset {
             Self::PhotoFirst => "photo-first.js",
             Self::Shared => "shared.js",
             Self::Actions => "actions.js",
+            Self::Preview => "preview.js",
             Self::Strip => "strip.js",
             Self::Library => "library.js",
             Self::Viewer => "viewer.js",
             Self::Upload => "upload.js",
             Self::Suggest => "suggest.js",
             Self::Albums => "albums.js",
+            Self::ViewerStyle => "viewer.css",
             Self::UploadStyle => "upload.css",
             Self::Manifest => "app.webmanifest",
             Self::TouchIcon => "icon-180.png",
@@ -115,12 +123,13 @@ impl Asset {
 
     const fn content_type(self) -> &'static str {
         match self {
-            Self::Style | Self::UploadStyle => "text/css; charset=utf-8",
+            Self::Style | Self::ViewerStyle | Self::UploadStyle => "text/css; charset=utf-8",
             Self::First
             | Self::Opening
             | Self::PhotoFirst
             | Self::Shared
             | Self::Actions
+            | Self::Preview
             | Self::Strip
             | Self::Library
             | Self::Viewer
@@ -140,12 +149,14 @@ impl Asset {
             Self::PhotoFirst => scripts::photo_first().into_bytes().into(),
             Self::Shared => scripts::shared().into_bytes().into(),
             Self::Actions => scripts::actions().into_bytes().into(),
+            Self::Preview => scripts::preview().into_bytes().into(),
             Self::Strip => scripts::strip().into_bytes().into(),
             Self::Library => scripts::library().into_bytes().into(),
             Self::Viewer => scripts::viewer().into_bytes().into(),
             Self::Upload => scripts::upload().into_bytes().into(),
             Self::Suggest => scripts::suggest().into_bytes().into(),
             Self::Albums => scripts::albums().into_bytes().into(),
+            Self::ViewerStyle => scripts::viewer_style().into_bytes().into(),
             Self::UploadStyle => scripts::upload_style().into_bytes().into(),
             // The icons stand beside it.
             Self::Manifest => {

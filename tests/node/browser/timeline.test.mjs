@@ -202,6 +202,37 @@ library.test('the slider reaches every year and the oldest photo', DESK, async (
   assert.ok(bottom > 0 && bottom <= DESK.viewport.height + 1, `${bottom}`);
 });
 
+library.test('the mouse over the slider shows photos of the time there, and a drag hides them', DESK, async (photos) => {
+  const { page } = photos;
+  await photos.open('/');
+  const slider = await page.getByRole('slider', { name: 'Date' }).boundingBox();
+  const preview = page.locator('.preview');
+  const hover = async (share) => {
+    await page.mouse.move(slider.x + slider.width / 2, slider.y + slider.height * share);
+    await page.mouse.move(slider.x + slider.width / 2, slider.y + slider.height * share + 1);
+  };
+  const months = [];
+  for (const share of [0.2, 0.5, 0.95]) {
+    await hover(share);
+    await page.waitForFunction((months) => {
+      const preview = document.querySelector('.preview:not([hidden])');
+      const images = [...(preview?.querySelectorAll('img') ?? [])];
+      return images.length === 4 && images.every(({ naturalWidth }) => naturalWidth > 0) && !months.includes(preview.querySelector('p').textContent);
+    }, months);
+    months.push(await preview.locator('p').textContent());
+    const { y, height } = await preview.boundingBox();
+    assert.ok(y >= 0 && y + height <= DESK.viewport.height, `${y}, ${height} high`);
+  }
+  assert.equal(new Set(months).size, 3);
+  assert.equal(await page.evaluate(() => scrollY), 0);
+  // A press goes to the month that was shown.
+  await page.mouse.down();
+  await page.mouse.up();
+  assert.ok(await preview.isHidden());
+  await photos.rest();
+  assert.equal(await page.getByRole('slider', { name: 'Date' }).getAttribute('aria-valuetext'), months[2]);
+});
+
 library.test('many photos are selected by a range in either direction, deleted and restored', DESK, async (photos) => {
   const { page } = photos;
   const posted = [];

@@ -3,15 +3,15 @@
 //! A script consists of parts that are joined in order when the program starts, because a request per part would delay the
 //! first photos.
 
-const STYLES: [&str; 7] = [
+const STYLES: [&str; 5] = [
     include_str!("../layout/style.css"),
     include_str!("../gallery/gallery.css"),
     include_str!("../gallery/timeline.css"),
     include_str!("../albums/albums.css"),
     include_str!("../photo/photo.css"),
-    include_str!("../photo/stage.css"),
-    include_str!("../map/map.css"),
 ];
+
+const VIEWER_STYLES: [&str; 2] = [include_str!("../photo/stage.css"), include_str!("../map/map.css")];
 
 /// A classic script, so that the module below sees what it declares.
 const FIRST: [&str; 4] = [
@@ -41,6 +41,9 @@ const SHARED: [&str; 8] = [
 
 /// A module that the timeline imports.
 const ACTIONS: [&str; 1] = [include_str!("../gallery/scripts/actions.js")];
+
+/// A module that the timeline imports.
+const PREVIEW: [&str; 1] = [include_str!("../gallery/scripts/preview.js")];
 
 /// A module that the photo page imports.
 const STRIP: [&str; 1] = [include_str!("../photo/scripts/strip.js")];
@@ -92,6 +95,10 @@ pub(crate) fn style() -> String {
     joined(&STYLES)
 }
 
+pub(crate) fn viewer_style() -> String {
+    joined(&VIEWER_STYLES)
+}
+
 pub(crate) fn upload_style() -> String {
     joined(&[include_str!("../upload/upload.css")])
 }
@@ -122,6 +129,10 @@ pub(crate) fn shared() -> String {
 
 pub(crate) fn actions() -> String {
     script(&ACTIONS)
+}
+
+pub(crate) fn preview() -> String {
+    script(&PREVIEW)
 }
 
 pub(crate) fn strip() -> String {
@@ -219,8 +230,18 @@ mod tests {
     fn all_scripts_together_are_small() {
         let timeline = [first(), shared(), library()].map(|script| compressed(&script));
         assert!(timeline.iter().sum::<usize>() <= MAX_TIMELINE_BYTES, "{timeline:?} bytes");
-        let others = [actions(), viewer(), opening(), photo_first(), strip(), suggest(), albums(), upload()]
-            .map(|script| compressed(&script));
+        let others = [
+            actions(),
+            preview(),
+            viewer(),
+            opening(),
+            photo_first(),
+            strip(),
+            suggest(),
+            albums(),
+            upload(),
+        ]
+        .map(|script| compressed(&script));
         let all = timeline.iter().chain(&others).sum::<usize>();
         assert!(all <= MAX_BYTES, "{timeline:?} + {others:?} bytes");
     }

@@ -27,6 +27,7 @@ class Scrubber {
     listen('pointerdown', (event) => this.#start(event));
     listen('pointermove', (event) => this.#move(event));
     listen('pointerup pointercancel', () => this.#end());
+    this.input.addEventListener('pointerenter', ({ pointerType }) => pointerType === 'mouse' && this.#preview());
     // The drag is handled here, not by the browser, so that it can be finer.
     listen('touchstart mousedown', (event) => event.preventDefault());
     document.querySelector('main').append(this.element);
@@ -100,6 +101,16 @@ class Scrubber {
     const isEnd = value >= Number(this.input.max);
     this.scroller.jump(isEnd ? this.scroller.height : month.top + (value / MONTH_STEPS - place) * month.height);
     this.#name(month);
+  }
+
+  /** Begins to show photos of the time under the mouse. */
+  #preview() {
+    this.isPreviewed ||= import('./preview.js').then(({ startPreview }) => startPreview(this.input, (y) => {
+      const value = clamp((y - this.marks.getBoundingClientRect().top) / this.#length, 0, 1) * this.#months.length;
+      const place = Math.min(this.#months.length - 1, Math.floor(value));
+      const { from, end } = this.#months[place];
+      return Math.floor(end - 1 - Math.min(1, value - place) * (end - 1 - from));
+    }), () => (this.isPreviewed = false));
   }
 
   #key(event) {
