@@ -44,7 +44,7 @@ library.test('Firefox: photos are in full rows, and keep their place', DESK, asy
   await photos.open('/');
   const rows = await page.evaluate(() => {
     const boxes = [...document.querySelectorAll('#timeline li')].map((tile) => tile.getBoundingClientRect());
-    const whole = boxes.filter(({ top, bottom }) => top >= 0 && bottom <= innerHeight);
+    const whole = boxes.filter(({ top, bottom }) => top >= 0 && bottom <= 1.5 * innerHeight);
     const { right } = document.getElementById('timeline').getBoundingClientRect();
     return [...Map.groupBy(whole, ({ top }) => top).values()].map((row) => right - row.at(-1).right);
   });

@@ -164,9 +164,8 @@ impl LibraryPage<'_> {
                     link rel="manifest" href=(Asset::Manifest.path());
                     link rel="stylesheet" href=(Asset::Style.path());
                     @if self.scripts.contains(&Asset::Viewer) { link rel="stylesheet" href=(Asset::ViewerStyle.path()); }
-                    // The movement between a tile and the picture begins with the first paint, so both must be there.
+                    // The movement from a tile begins with the first paint, so the picture must be there.
                     @if self.scripts.contains(&Asset::PhotoFirst) { link rel="expect" href="#photo" blocking="render"; }
-                    @if self.scripts.contains(&Asset::First) { link rel="expect" href="#status" blocking="render"; }
                     // Every page whose style has transitions between documents must say which of them it takes part in.
                     @if !self.scripts.iter().any(|script| script.is_blocking()) { script src=(Asset::Opening.path()) {} }
                     script type="module" src=(Asset::Shared.path()) {}
