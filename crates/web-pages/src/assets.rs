@@ -39,7 +39,7 @@ pub(crate) enum Asset {
     Preview,
     /// The filmstrip of the photo page, which loads after the photo.
     Strip,
-    /// The script of the timeline and of other pages with photos, and the keyboard shortcuts of all pages.
+    /// The script of the timeline and of other pages with photos.
     Library,
     /// The script of the photo page and of the map, which load it in place of [`Library`](Self::Library).
     Viewer,

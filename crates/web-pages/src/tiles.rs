@@ -64,8 +64,8 @@ fn tile_markup(tile: &Tile<'_>, is_eager: bool) -> Markup {
     let ratio = format!("{}.{:03}", ratio / 1000, ratio % 1000);
     html! {
         li data-id=(image.id) data-t=(image.captured_at.millis()) data-r=(ratio)
-            data-v=(image.picture_version) data-h=[hash] data-o=[image.utc_offset.map(domain::UtcOffset::minutes)] {
-            @if let Some(day) = &tile.day { span.day { (day) } }
+            data-v=(image.picture_version) data-h=[hash] data-o=[image.utc_offset.map(domain::UtcOffset::minutes)] data-place=[image.place.as_deref()] {
+            @if let Some(day) = &tile.day { h3.day { (day) } }
             a href=(tile.href) {
                 img src=(preview) srcset=(sources) sizes=(sizes) width=(small.width) height=(small.height) alt=(alt)
                     decoding="async" loading=(if is_eager { "eager" } else { "lazy" });

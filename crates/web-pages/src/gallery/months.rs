@@ -27,7 +27,7 @@ pub(super) const PREFIX: &str = "/web/month";
 /// What an open page asks for, to know whether it is out of date.
 pub(super) const STATE_PATH: &str = "/web/timeline";
 
-/// What the filmstrip of the photo page asks for.
+/// What the filmstrip of the photo page and the slider of the timeline ask for.
 const AROUND_PATH: &str = "/web/months/around";
 
 /// Photos in one reply.
@@ -128,6 +128,8 @@ struct Around<'a> {
     v: Vec<u32>,
     /// Each in words.
     alt: Vec<String>,
+    /// The number of photos after the time.
+    newer: usize,
 }
 
 /// `?at=`: the photos around a capture time in milliseconds, with that of the time itself.
@@ -137,8 +139,9 @@ async fn around(site: &Site, parts: &Parts, person: &Person) -> Reply {
         return error(StatusCode::BAD_REQUEST, "at must be a time in milliseconds since 1970");
     };
     match photos_around(site, person, at).await {
-        Ok(images) => {
+        Ok((images, newer)) => {
             let around = Around {
+                newer,
                 id: images.iter().map(|image| image.id.as_str()).collect(),
                 v: images.iter().map(|image| image.picture_version).collect(),
                 alt: images.iter().map(described).collect(),
@@ -149,14 +152,20 @@ async fn around(site: &Site, parts: &Parts, person: &Person) -> Reply {
     }
 }
 
-async fn photos_around(site: &Site, person: &Person, at: Timestamp) -> Result<Vec<Image>, StorageError> {
+/// The photos, and how many of them are newer than the time.
+async fn photos_around(
+    site: &Site,
+    person: &Person,
+    at: Timestamp,
+) -> Result<(Vec<Image>, usize), StorageError> {
     let (caller, catalogue) = (person.caller(), &site.library.catalogue);
     let after = DateRange::new(Some(at.plus_millis(1)), None).unwrap_or_default();
     let until = DateRange::new(None, Some(at)).unwrap_or_default();
     let mut images = catalogue.timeline_page(&caller, after, TimelineOrder::OldestFirst, AROUND).await?;
     images.reverse();
+    let newer = images.len();
     images.extend(catalogue.timeline_page(&caller, until, TimelineOrder::NewestFirst, AROUND + 1).await?);
-    Ok(images)
+    Ok((images, newer))
 }
 
 async fn load_state(site: &Site, parts: &Parts, person: &Person) -> Result<StateData, StorageError> {

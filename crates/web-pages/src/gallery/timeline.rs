@@ -155,9 +155,18 @@ fn section(month: Month, images: &[Image], first: usize) -> Markup {
     }
 }
 
-/// Photos with the days above the first of each.
+/// Photos with the days above the first of each. Clocks of other zones may put a photo on a later day than the one before it.
+/// It counts to the day of that one.
 fn tiles_by_day(images: &[Image]) -> impl Iterator<Item = Tile<'_>> {
-    let days = images.chunk_by(|a, b| wall_time(a).date() == wall_time(b).date());
+    let mut day = images.first().map(|image| wall_time(image).date());
+    let days = images.chunk_by(move |_, next| {
+        let date = Some(wall_time(next).date());
+        let is_same = date >= day;
+        if !is_same {
+            day = date;
+        }
+        is_same
+    });
     days.flat_map(|day| {
         let tile = |(index, image)| Tile {
             day: (index == 0).then(|| day_text(day)),

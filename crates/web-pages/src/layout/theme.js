@@ -9,7 +9,7 @@ function showTheme(theme) {
   const { dataset } = document.documentElement;
   if (theme === 'system') delete dataset.theme;
   else dataset.theme = theme;
-  for (const button of themeForm.querySelectorAll('[name]')) button.ariaPressed = button.value === theme;
+  for (const button of themeForm.querySelectorAll('button[name]')) button.ariaPressed = button.value === theme;
   const { backgroundColor } = getComputedStyle(document.body);
   for (const meta of document.querySelectorAll('[name=theme-color]')) {
     meta.content = backgroundColor;

@@ -34,8 +34,8 @@ class Keys {
     listen('pointerup pointercancel', () => this.#released());
     listen('contextmenu', (event) => this.#press && event.preventDefault());
     // Scrolling is off while a drag selects photos.
-    listen('touchmove', (event) => this.#press?.isDrag && event.preventDefault(), { passive: false });
-    listen('touchstart touchmove touchend', ({ touches }) => this.#pinched(touches));
+    listen('touchmove', (event) => (this.#press?.isDrag || event.touches.length > 1) && event.preventDefault(), { passive: false });
+    listen('touchstart touchmove touchend touchcancel', (event) => this.#pinched(event), { passive: true });
     listen('focusin', ({ target }) => {
       const photo = tileAt(target)?.photo;
       if (photo) scroller.activate(photo);
@@ -128,7 +128,7 @@ class Keys {
   }
 
   /** Two fingers that move apart or together change the size of the photos. */
-  #pinched([one, other]) {
+  #pinched({ touches: [one, other], target }) {
     if (!other) return void (this.#spread = 0);
     this.#released();
     const spread = Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY);
@@ -136,7 +136,7 @@ class Keys {
     const ratio = spread / this.#spread;
     if (ratio < 1.25 && ratio > 0.8) return;
     this.#spread = spread;
-    this.scroller.scale(Math.sign(ratio - 1));
+    this.scroller.scale(Math.sign(ratio - 1), tileAt(target));
   }
 
   // Keys.

@@ -1,29 +1,42 @@
 // Rows of photos that fill the width of the grid. Part of first.js.
 //
-// Pure functions: the same photos and the same width always give the same rows, and appended photos change only the last rows. The
-// other scripts rely on this.
+// The same photos in the same grid always give the same rows, and appended photos change only the last rows. The other scripts rely
+// on this.
 
-/** The size of the photos that the person has chosen: 1 unless changed. The browser keeps it. */
-const PHOTO_SCALE = 'photoScale';
-let photoScale = 1;
+const PHOTO_SIZE = 'photo-library-size';
+/** The size of the photos that the person has chosen, in steps from -MAX_SIZE to MAX_SIZE. The browser keeps it. */
+let photoSize = 0;
+const MAX_SIZE = 3;
 try {
-  photoScale = Number(localStorage.getItem(PHOTO_SCALE)) || 1;
+  setPhotoSize(Number(localStorage.getItem(PHOTO_SIZE)));
 } catch {
   // Storage is disabled.
 }
 
+/** Sets the size of the photos, and returns whether it is another one. */
+function setPhotoSize(size) {
+  if (size === photoSize || !(Math.abs(size) <= MAX_SIZE)) return false;
+  photoSize = size;
+  try {
+    localStorage.setItem(PHOTO_SIZE, size);
+  } catch {
+    // Storage is disabled.
+  }
+  return true;
+}
+
 /** The sizes of a grid of this width, in pixels. `day` is the height of the line above a row in which a day begins. */
 function gridOf(width) {
-  const day = 1.75 * parseFloat(getComputedStyle(document.documentElement).fontSize);
+  const day = Math.round(1.75 * parseFloat(getComputedStyle(document.documentElement).fontSize));
   const [target, gap] = width < 640 ? [120, 2] : [width > 1800 ? 260 : 200, 4];
-  return { width, target: Math.round(target * photoScale), gap, day };
+  return { width, target: Math.round(target * 1.25 ** photoSize), gap, day };
 }
 
 /**
  * Breaks photos with these ratios (width to height) into rows `{ from, to, top, height }`, `to` exclusive. A row ends where
  * the sum of its ratios is nearest to that of a row of the target height. The last row of a month is not stretched; the last
  * row of an incomplete list (`continues`) is, because more photos follow below it. `days` has a text for each photo with which a
- * day begins. Such a row begins with a line for the texts, of the height `line`.
+ * day begins. A row with such photos has a line of the height `line` above its photos; its `height` includes it.
  */
 function rowsOf(ratios, { width, target, gap, day }, days, continues = false) {
   const wanted = width / target;
@@ -88,10 +101,10 @@ function placeCell(item, cell) {
   const { text, room } = cell;
   if (item.text === text && (!text || item.room === room)) return;
   Object.assign(item, { text, room });
-  let label = item.querySelector('.day');
+  let label = item.querySelector('h3');
   if (!text) return void label?.remove();
   if (!label) {
-    label = Object.assign(document.createElement('span'), { className: 'day' });
+    label = Object.assign(document.createElement('h3'), { className: 'day' });
     item.prepend(label);
   }
   if (label.textContent !== text) label.textContent = text;

@@ -82,25 +82,27 @@ function photosOf({ id, t, r, v, h, o, places, p, d }) {
 /** The number of the day on which a photo was taken, by the clocks there. */
 const dayOf = ({ t, o }) => Math.floor((t + (o ?? 0) * 60_000) / 86_400_000);
 
-/** For each photo with which a day begins, the day and its places, as `day_text` of the service. `before` is the photo before them. */
+/**
+ * For each photo with which a day begins, the day and its places, as `day_text` of the service. `before` is the photo before them.
+ * Clocks of other zones may put a photo on a later day than the one before it. It counts to the day of that one.
+ */
 function daysOf(photos, before) {
-  const days = [];
-  let day = before && dayOf(before);
+  const days = photos.map(() => undefined);
+  let day = before ? dayOf(before) : Infinity;
   let places = new Set();
-  const ends = new Map();
+  const starts = [];
   photos.forEach((photo, index) => {
-    if (dayOf(photo) !== day) {
+    if (dayOf(photo) < day) {
       day = dayOf(photo);
-      places = new Set();
-      ends.set(index, places);
+      starts.push([index, day, (places = new Set())]);
     }
     if (photo.place) places.add(photo.place.split(', ')[0]);
   });
-  for (const [index, [first, ...others]] of ends) {
+  for (const [index, day, [first, ...others]] of starts) {
     const rest = others.length > 1 ? ` and ${others.length} more places` : others.map((place) => ` and ${place}`);
-    days[index] = photos[index].day ?? `${dayText(dayOf(photos[index]) * 86_400_000).replace(',', '')}${first ? ` · ${first}${rest}` : ''}`;
+    days[index] = dayText(day * 86_400_000) + (first ? ` · ${first}${rest}` : '');
   }
-  return Array.from(photos, (_, index) => days[index]);
+  return days;
 }
 
 /** The text alternative of a photo: its description, or its time and place. */

@@ -1,14 +1,15 @@
-// Photos from the time under the pointer, beside the slider: a module that loads when the mouse first reaches the slider.
+// Photos from the place of the timeline under the mouse, beside the slider: a module that loads when the mouse first reaches the slider.
 
-import { make, monthText, requestJson } from './shared.js';
+import { make, requestJson } from './shared.js';
 
 /** Time without movement after which photos are loaded. */
 const QUIET_MS = 80;
 const PHOTOS = 4;
 
-/** Shows photos beside `slider`, in the element of both. `timeAt(y)` is the time of a place in the window. */
-export function startPreview(slider, timeAt) {
-  const [month, photos] = [make('p'), make('div')];
+/** Shows photos beside `slider`. `placeAt(y)` is the month and the time at a height in the window, if there is one. */
+export function startPreview(slider, placeAt) {
+  const month = make('p');
+  const photos = make('div', {}, ...Array.from({ length: PHOTOS }, () => make('img', { alt: '' })));
   const box = make('div', { className: 'preview', hidden: true, ariaHidden: 'true' }, month, photos);
   slider.after(box);
   let timer;
@@ -20,27 +21,32 @@ export function startPreview(slider, timeAt) {
     box.hidden = true;
   };
 
-  async function show(y) {
-    const time = timeAt(y);
+  async function load(time) {
     const { signal } = (request = new AbortController());
-    const { id, v } = await requestJson(`/web/months/around?at=${time}`, { signal }).catch(() => ({ id: [] }));
-    if (signal.aborted || !id.length) return;
-    // The photos of the answer are as many newer as older ones, except at the ends of the library.
-    const first = Math.max(0, Math.min(id.length - PHOTOS, (id.length >> 1) - PHOTOS / 2));
-    const images = id.slice(first, first + PHOTOS).map((name, place) => make('img', { src: `/p/${name}/${v[first + place]}/256.webp`, alt: '' }));
-    month.textContent = monthText(time);
-    photos.replaceChildren(...images);
-    box.hidden = false;
-    const { height } = box.getBoundingClientRect();
-    box.style.top = `${Math.max(8, Math.min(innerHeight - height - 8, y - height / 2)) - slider.getBoundingClientRect().top}px`;
+    const { id, v, newer } = await requestJson(`/web/months/around?at=${time}`, { signal }).catch(() => ({ id: [] }));
+    if (signal.aborted) return;
+    if (!id.length) return void hide();
+    const first = Math.max(0, Math.min(newer, id.length - PHOTOS));
+    [...photos.children].forEach((image, place) => {
+      const at = first + place;
+      image.hidden = at >= id.length;
+      if (!image.hidden) image.src = `/p/${id[at]}/${v[at]}/256.webp`;
+    });
   }
 
   slider.addEventListener('pointermove', ({ clientY, pointerType, buttons }) => {
+    const place = pointerType === 'mouse' && !buttons && placeAt(clientY);
+    if (!place) return hide();
     clearTimeout(timer);
     request?.abort();
-    if (pointerType !== 'mouse' || buttons) return hide();
-    timer = setTimeout(show, QUIET_MS, clientY);
+    if (month.textContent !== place.name) for (const image of photos.children) image.removeAttribute('src');
+    month.textContent = place.name;
+    box.hidden = false;
+    const { height } = box.getBoundingClientRect();
+    box.style.top = `${Math.max(8, Math.min(innerHeight - height - 8, clientY - height / 2)) - slider.getBoundingClientRect().top}px`;
+    timer = setTimeout(load, QUIET_MS, place.time);
     return undefined;
   });
-  for (const name of ['pointerleave', 'pointerdown', 'keydown']) slider.addEventListener(name, hide);
+  for (const name of ['pointerleave', 'pointerdown']) slider.addEventListener(name, hide);
+  document.addEventListener('keydown', hide);
 }

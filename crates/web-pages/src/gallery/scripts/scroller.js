@@ -16,6 +16,8 @@ const MAX_NEW_TILES = 12;
 const FAST_SCREENS_PER_S = 3;
 const REST_MS = 120;
 const MONTH_GAP_PX = 24;
+/** Rows of a month in which a day begins, at most, in an estimate. */
+const DAY_ROWS = 20;
 /** A page that is loaded inside a gap begins this many photos above the visible ones. */
 const LEAD_PHOTOS = 60;
 
@@ -59,9 +61,8 @@ class Scroller {
     const sections = [...this.#root.querySelectorAll('section.month')];
     const lists = sections.map((section) => {
       const photos = Array.from(section.querySelectorAll('li'), (item) => {
-        const { id, t, r, v, h, o } = item.dataset;
-        const day = item.querySelector('.day')?.textContent;
-        const photo = { id, t: Number(t), r: Number(r), v, h, o, day, alt: item.querySelector('img').alt };
+        const { id, t, r, v, h, o, place } = item.dataset;
+        const photo = { id, t: Number(t), r: Number(r), v, h, o, place, alt: item.querySelector('img').alt };
         this.#tiles.set(id, new Tile(photo, item));
         return photo;
       });
@@ -103,14 +104,12 @@ class Scroller {
     this.relayout();
   }
 
-  /** Makes the photos larger (1) or smaller (-1). The browser keeps the choice. */
-  scale(step) {
-    photoScale = clamp(photoScale * 1.25 ** step, 0.5, 2);
-    try {
-      localStorage.setItem(PHOTO_SCALE, photoScale);
-    } catch {
-      // Storage is disabled.
-    }
+  /** Makes the photos larger (1) or smaller (-1), around a tile, by default that with the focus. The browser keeps the choice. */
+  scale(step, tile = tileAt(document.activeElement)) {
+    if (!setPhotoSize(photoSize + step)) return;
+    announce(step > 0 ? 'Larger photos' : 'Smaller photos');
+    const place = tile && this.find(tile.photo);
+    if (place) this.#anchor = { time: tile.photo.t, offset: this.topOf(place) - this.y };
     this.#measureWindow();
     this.#layOut();
   }
@@ -119,13 +118,18 @@ class Scroller {
 
   /** Height of a part, and the rows of its photos. */
   #measure(month, part) {
-    const { width, target, gap } = this.#grid;
-    if (!part.photos) return Math.ceil((part.count * month.gapRatio * target) / width) * (target + gap);
+    const { width, target, gap, day } = this.#grid;
+    if (!part.photos) {
+      const rows = Math.ceil((part.count * month.gapRatio * target) / width);
+      return rows * (target + gap) + Math.round(Math.min(rows, DAY_ROWS)) * day;
+    }
     const isLast = part === month.parts.at(-1);
     const before = month.parts[month.parts.indexOf(part) - 1]?.photos?.at(-1);
     if (!part.rows || part.isLast !== isLast || part.before !== before) {
       const ratios = part.photos.map(({ r }) => r);
-      Object.assign(part, { ratios, isLast, before, rows: rowsOf(ratios, this.#grid, daysOf(part.photos, before), !isLast) });
+      if (part.named !== part.photos.length || part.before !== before) part.days = daysOf(part.photos, before);
+      const rows = rowsOf(ratios, this.#grid, part.days, !isLast);
+      Object.assign(part, { ratios, isLast, before, rows, named: part.photos.length });
     }
     const { top, height } = part.rows.at(-1);
     return top + height + gap;
@@ -179,11 +183,11 @@ class Scroller {
   /** The position of a place `{ month, part, index }`: the upper edge of its photo. */
   topOf(place) {
     const { month, part, index } = place;
-    const { top, line } = part.photos ? part.rows[this.#rowOf(place)] : { top: (index / part.count) * part.height, line: 0 };
+    const { top, line } = part.photos ? part.rows[this.#rowOf(place)] : { top: (index / part.count) * part.height, line: this.#grid.day };
     return month.top + part.top + top + line;
   }
 
-  /** The height above a photo at which its month and day are in sight. */
+  /** The space above a photo for the headings of its month and day. */
   get #room() {
     return this.#head + this.#grid.day;
   }
@@ -197,6 +201,11 @@ class Scroller {
     if (!part.photos) return { month, part, index: clamp(offset / part.height, 0, 1) * part.count };
     const row = part.rows[indexOfFirst(part.rows, ({ top, height }) => top + height <= offset)] ?? part.rows.at(-1);
     return { month, part, index: row.from };
+  }
+
+  /** The capture time at a position; between photos that are not loaded, an estimate. */
+  timeAt(y) {
+    return this.#timeOf(this.placeAt(y));
   }
 
   #timeOf({ month, part, index }) {
@@ -433,7 +442,7 @@ class Scroller {
     const isActive = ({ part, row }) => part === active?.part && row.from <= active.index && active.index < row.to;
     rows.sort((a, b) => isActive(b) - isActive(a) || a.distance - b.distance);
     for (const { month, part, row, distance } of rows) {
-      if (wanted.size + row.to - row.from > MAX_TILES) break;
+      if (distance && wanted.size + row.to - row.from > MAX_TILES) break;
       const { list } = this.#sections.get(month.key);
       for (const cell of this.#cells(part, row)) {
         const photo = part.photos[cell.index];

@@ -95,22 +95,26 @@ class Scrubber {
   #show(wanted) {
     this.input.value = wanted;
     const value = Number(this.input.value);
-    const place = Math.min(this.#months.length - 1, Math.floor(value / MONTH_STEPS));
-    const month = this.#months[place];
+    const { month, position } = this.#placeOf(value);
     if (!month) return;
-    const isEnd = value >= Number(this.input.max);
-    this.scroller.jump(isEnd ? this.scroller.height : month.top + (value / MONTH_STEPS - place) * month.height);
+    this.scroller.jump(value >= Number(this.input.max) ? this.scroller.height : position);
     this.#name(month);
   }
 
-  /** Begins to show photos of the time under the mouse. */
+  /** The month of a value of the slider, and the position in the timeline. */
+  #placeOf(value) {
+    const place = Math.min(this.#months.length - 1, Math.floor(value / MONTH_STEPS));
+    const month = this.#months[place];
+    return { month, position: month && month.top + (value / MONTH_STEPS - place) * month.height };
+  }
+
+  /** Begins to show photos of the place under the mouse. */
   #preview() {
-    this.isPreviewed ||= import('./preview.js').then(({ startPreview }) => startPreview(this.input, (y) => {
-      const value = clamp((y - this.marks.getBoundingClientRect().top) / this.#length, 0, 1) * this.#months.length;
-      const place = Math.min(this.#months.length - 1, Math.floor(value));
-      const { from, end } = this.#months[place];
-      return Math.floor(end - 1 - Math.min(1, value - place) * (end - 1 - from));
-    }), () => (this.isPreviewed = false));
+    this.preview ??= import('./preview.js').then(({ startPreview }) => startPreview(this.input, (y) => {
+      const inside = clamp((y - this.marks.getBoundingClientRect().top) / this.#length, 0, 1);
+      const { month, position } = this.#placeOf(inside * this.input.max);
+      return month && { name: month.name, time: Math.floor(this.scroller.timeAt(position)) };
+    }), () => (this.preview = undefined));
   }
 
   #key(event) {

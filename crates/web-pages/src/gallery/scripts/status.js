@@ -7,7 +7,8 @@ const dateFormat = (options) => new Intl.DateTimeFormat('en-GB', { timeZone: 'UT
 /** Format "July 2026", "14 July 2026" and "Tue 14 July". The UTC fields of the argument are the local time. */
 const monthText = dateFormat();
 const dateText = dateFormat({ day: 'numeric' });
-const dayText = dateFormat({ day: 'numeric', weekday: 'short', year: undefined });
+const weekdayText = dateFormat({ day: 'numeric', weekday: 'short', year: undefined });
+const dayText = (time) => weekdayText(time).replace(',', '');
 
 /** An element with properties and children. */
 function make(name, properties = {}, ...children) {

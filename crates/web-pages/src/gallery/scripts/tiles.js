@@ -84,14 +84,24 @@ class Tile {
   place(cell) {
     const { photo } = this;
     placeCell(this.item, cell);
-    if (this.source || this.image.hasAttribute('src')) return;
     const side = Math.max(cell.width, cell.height) * devicePixelRatio;
     const [size] = IMAGES.find(([, most]) => side <= most);
+    this.size ??= this.image.hasAttribute('src') ? this.#renderedSize(size) : 0;
+    // A larger tile gets a larger image, which replaces the present one when it has loaded.
+    if (size <= this.size) return;
+    const isFirst = !this.size;
+    this.size = size;
     this.source = `/p/${photo.id}/${photo.v}/${size}.webp`;
-    if (photo.h) {
+    if (isFirst && photo.h) {
       this.link.style.backgroundColor = meanColour(photo.h);
       this.timer = setTimeout(() => this.#blur(), BLUR_AFTER_MS);
     }
+  }
+
+  /** The size of the image in the page of the server, which is made for photos of the normal size. */
+  #renderedSize(wanted) {
+    const loaded = photoSize > 0 && /(\d+)\.webp/.exec(this.image.currentSrc);
+    return loaded ? Number(loaded[1]) : wanted;
   }
 
   #blur() {
@@ -101,6 +111,7 @@ class Tile {
 
   start() {
     this.#watch();
+    for (const name of ['srcset', 'sizes']) this.image.removeAttribute(name);
     this.image.src = this.source;
     this.source = undefined;
   }

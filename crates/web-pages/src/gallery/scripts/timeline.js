@@ -38,22 +38,19 @@ async function startTimeline(root) {
   /** Loads the actions with the first selected photo. */
   const act = (does) => {
     actions ??= import('./actions.js').then(({ Actions }) => new Actions(selection, scroller, root.dataset.token, update, refresh));
-    actions.then(does, () => {
-      actions = undefined;
-      showMessage(NO_ANSWER);
-    });
+    actions.then(does, () => showMessage('The actions could not be loaded.', 'Reload', () => location.reload()));
   };
   /** Loads the totals again and draws what has changed. */
   const refresh = async () => {
     scroller.relayout();
     const isChanged = await scroller.library.refresh().catch(() => false);
     if (isChanged) scroller.relayout();
+    scrubber?.update();
   };
   /** Shows changes since the last refresh, such as uploads and edits on other pages. */
   const revalidate = async () => {
     await refresh();
     updateBar();
-    scrubber?.update();
   };
   await scroller.start().catch((error) => {
     showMessage(error.message, 'Reload', () => location.reload());

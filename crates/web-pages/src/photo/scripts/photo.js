@@ -164,7 +164,7 @@ function startPhoto(main) {
   async function showStrip() {
     if (!main.dataset.t) return;
     updateStrip ??= import('./strip.js').then(({ startStrip }) => startStrip(main, open));
-    await updateStrip.then((update) => update(), () => {});
+    await updateStrip.then((update) => update(), () => (updateStrip = undefined));
   }
 
   /** Shows the largest image when it has been loaded. */

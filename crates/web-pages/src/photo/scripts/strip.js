@@ -28,12 +28,12 @@ export function startStrip(main, open) {
     const shown = photos.id.slice(first, here + (room >> 1) + 1).slice(0, room);
     const known = new Map([...list.children].map((item) => [item.dataset.id, item]));
     const hasFocus = list.contains(document.activeElement);
-    for (const [id, item] of known) if (!shown.includes(id)) item.remove();
+    for (const [name, item] of known) if (!shown.includes(name)) item.remove();
     // A tile that stays is not moved: while it is pressed, that would lose the click.
     let next = list.firstChild;
     for (const [place, id] of shown.entries()) {
       if (next?.dataset.id === id) next = next.nextSibling;
-      else list.insertBefore(makeTile(id, first + place), next);
+      else list.insertBefore(known.get(id) ?? makeTile(id, first + place), next);
     }
     for (const { dataset, firstChild } of list.children) firstChild.ariaCurrent = dataset.id === id ? 'page' : null;
     if (hasFocus) list.querySelector('[aria-current]').focus({ preventScroll: true });
