@@ -3,6 +3,8 @@
 //! A script consists of parts that are joined in order when the program starts, because a request per part would delay the
 //! first photos.
 
+use std::collections::HashMap;
+
 const STYLES: [&str; 5] = [
     include_str!("../layout/style.css"),
     include_str!("../gallery/gallery.css"),
@@ -167,14 +169,40 @@ fn code(source: &str) -> impl Iterator<Item = &str> {
 
 fn script(parts: &[&str]) -> String {
     let mut script = String::new();
+    let mut names = HashMap::new();
     for line in parts.iter().copied().flat_map(code) {
-        script.push_str(&without_spaces(line));
+        script.push_str(&with_short_names(&without_spaces(line), &mut names));
         // Elsewhere the end of a line may be the end of a statement.
         if !line.ends_with(['{', '(', '[', ',', ';']) {
             script.push('\n');
         }
     }
     script
+}
+
+/// A line of a script in which the private members of classes have numbers as names: `this.#_0`. They stand after a full stop,
+/// or at the beginning of a line that declares them.
+fn with_short_names(line: &str, names: &mut HashMap<String, usize>) -> String {
+    let mut short = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = rest.find('#') {
+        let (before, after) = rest.split_at(at + 1);
+        short.push_str(before);
+        let end = after.find(|char: char| !char.is_ascii_alphanumeric()).unwrap_or(after.len());
+        let (name, next) = after.split_at(end);
+        let is_member = short.ends_with(".#")
+            || matches!(short.as_str(), "#" | "async #" | "get #" | "set #" | "static #");
+        if is_member && !name.is_empty() {
+            let count = names.len();
+            let number = names.entry(name.to_owned()).or_insert(count);
+            short.push_str(&format!("_{number}"));
+        } else {
+            short.push_str(name);
+        }
+        rest = next;
+    }
+    short.push_str(rest);
+    short
 }
 
 /// A line of a script without the spaces beside punctuation. Texts in quotes and templates stay as they are, and so does a line
@@ -250,7 +278,11 @@ mod tests {
     fn comments_and_spaces_are_left_out_but_texts_stay() {
         for (source, expected) in [
             ("// A comment.\n\n  const a = 1;\n", "const a=1;"),
-            ("/** One line. */\n/*\n * More.\n */\nclass A {\n  #b;\n}\n", "class A{#b;}\n"),
+            ("/** One line. */\n/*\n * More.\n */\nclass A {\n  #b;\n}\n", "class A{#_0;}\n"),
+            (
+                "async #load() {\nfind('#load', this.#load, `${this.#at}`);",
+                "async #_0(){find('#load',this.#_0,`${this.#_1}`);",
+            ),
             ("make('a, b', { c: d });", "make('a, b',{c:d});"),
             ("const text = `a, ${b} / c`;", "const text=`a, ${b} / c`;"),
             ("if (/[a, b]/.test(c)) d += 1;", "if (/[a, b]/.test(c)) d += 1;"),
