@@ -43,6 +43,10 @@ pub(crate) enum Asset {
     Suggest,
     /// The script of the list of albums and of the page that adds photos to one.
     Albums,
+    /// Corrections on the photo page, which loads it with their first use.
+    Edit,
+    /// The style of what that script shows. It is loaded by its name beside the script.
+    EditStyle,
     /// The style of what the script of the upload shows. It is loaded by its name beside the script.
     UploadStyle,
     /// What browsers need to install the library as an app.
@@ -67,7 +71,7 @@ static ASSETS: LazyLock<Assets> = LazyLock::new(|| {
 });
 
 impl Asset {
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 17] = [
         Self::Style,
         Self::First,
         Self::Opening,
@@ -78,6 +82,8 @@ impl Asset {
         Self::Upload,
         Self::Suggest,
         Self::Albums,
+        Self::Edit,
+        Self::EditStyle,
         Self::UploadStyle,
         Self::Manifest,
         Self::TouchIcon,
@@ -97,6 +103,8 @@ impl Asset {
             Self::Upload => "upload.js",
             Self::Suggest => "suggest.js",
             Self::Albums => "albums.js",
+            Self::Edit => "edit.js",
+            Self::EditStyle => "edit.css",
             Self::UploadStyle => "upload.css",
             Self::Manifest => "app.webmanifest",
             Self::TouchIcon => "icon-180.png",
@@ -107,7 +115,7 @@ impl Asset {
 
     const fn content_type(self) -> &'static str {
         match self {
-            Self::Style | Self::UploadStyle => "text/css; charset=utf-8",
+            Self::Style | Self::EditStyle | Self::UploadStyle => "text/css; charset=utf-8",
             Self::First
             | Self::Opening
             | Self::PhotoFirst
@@ -116,7 +124,8 @@ impl Asset {
             | Self::Viewer
             | Self::Upload
             | Self::Suggest
-            | Self::Albums => "text/javascript; charset=utf-8",
+            | Self::Albums
+            | Self::Edit => "text/javascript; charset=utf-8",
             Self::Manifest => "application/manifest+json",
             Self::TouchIcon | Self::SmallIcon | Self::LargeIcon => "image/png",
         }
@@ -134,6 +143,8 @@ impl Asset {
             Self::Upload => scripts::upload().into_bytes().into(),
             Self::Suggest => scripts::suggest().into_bytes().into(),
             Self::Albums => scripts::albums().into_bytes().into(),
+            Self::Edit => scripts::edit().into_bytes().into(),
+            Self::EditStyle => scripts::edit_style().into_bytes().into(),
             Self::UploadStyle => scripts::upload_style().into_bytes().into(),
             // The icons stand beside it.
             Self::Manifest => {
