@@ -6,14 +6,14 @@ const QUIET_MS = 250;
 const HEADINGS = { 'of-time': 'Time', 'of-place': 'Place' };
 /** The field that has the focus first. */
 const FIRST = ':is(textarea, [type="datetime-local"], [name="city"])';
-const UNREACHABLE = 'Nothing was changed. The photo library does not respond. Check the connection and try again.';
+const UNREACHABLE = 'The photo library does not respond. Check the connection and try again.';
 const REFUSED = 'Nothing was changed. Copy what you typed, reload the page and try again.';
 
 /**
- * `make`, `makeClose`, `showMessage` and `post(form, submitter)`, which returns the page of the answer, are those of the page.
- * `update(page, near)` shows what such a page says about its photo, and returns whether it is the page of a photo.
+ * `make`, `makeClose`, `showMessage`, `parse`, `open(href)` and `post(form, submitter)`, which returns the page of the answer, are
+ * those of the page. `showPanel()` opens the panel. `update(page, near)` shows what such a page says about its photo, and returns whether it is the page of a photo.
  */
-export function startEditing(main, { make, makeClose, showMessage, parse, post, update, open }) {
+export function startEditing(main, { make, makeClose, showMessage, parse, post, update, open, showPanel }) {
   document.head.append(make('link', { rel: 'stylesheet', href: new URL('edit.css', import.meta.url) }));
   /** The forms in the panel by the id of their photo. A form stays when another photo is opened. */
   const forms = new Map();
@@ -21,6 +21,15 @@ export function startEditing(main, { make, makeClose, showMessage, parse, post, 
 
   /** The form of a page. */
   const formOf = (page) => document.importNode(page.querySelector('form.correct'), true);
+
+  /** Requests the form of a link for the present photo. Nothing if another photo or dialog is opened meanwhile. */
+  async function load({ href }) {
+    const { id } = main.dataset;
+    const page = await fetch(href).then(parse, () => undefined);
+    if (!page) return void showMessage(UNREACHABLE);
+    const form = formOf(page);
+    return main.dataset.id === id && !document.querySelector('dialog[open]') ? form : undefined;
+  }
   const fieldIn = (form) => form.querySelector('textarea');
   const isChanged = (form) => form.dataset.refused || fieldIn(form).value !== fieldIn(form).defaultValue;
 
@@ -37,7 +46,7 @@ export function startEditing(main, { make, makeClose, showMessage, parse, post, 
     const page = await post(form, submitter).catch(() => undefined);
     form.ariaBusy = null;
     if (page?.querySelector('main.photo')) return void saved(page);
-    if (!page?.querySelector('form.correct')) return void warn(form, page ? REFUSED : UNREACHABLE);
+    if (!page?.querySelector('form.correct')) return void warn(form, page ? REFUSED : `Nothing was changed. ${UNREACHABLE}`);
     const notice = page.querySelector('.notice');
     form.replaceChildren(...formOf(page).childNodes);
     form.dataset.refused = 'refused';
@@ -67,23 +76,23 @@ export function startEditing(main, { make, makeClose, showMessage, parse, post, 
     link.focus();
   }
 
-  /** Removes the other fields, which then stay as they are. */
+  /** Removes the other fields, which then stay as they are, and the button for Enter, which a text of several lines needs. */
   function leaveDescription(form) {
-    for (const part of form.querySelectorAll('fieldset:not(#of-description)')) part.remove();
+    for (const part of form.querySelectorAll('fieldset:not(#of-description), button.unseen')) part.remove();
   }
 
   async function describe(link) {
     const { id } = main.dataset;
     const { href } = location;
     if (!present()) {
-      const form = formOf(await fetch(link.href).then(parse));
-      // Meanwhile, another photo or this form can have been opened.
-      if (main.dataset.id !== id || present()) return;
+      const form = await load(link);
+      if (!form || present()) return;
       leaveDescription(form);
       forms.set(id, Object.assign(form, { onsubmit, onkeydown, onclick }));
       form.dataset.href = href;
       place(form);
     }
+    showPanel();
     const field = fieldIn(present());
     field.focus();
     field.setSelectionRange(field.value.length, field.value.length);
@@ -118,7 +127,7 @@ export function startEditing(main, { make, makeClose, showMessage, parse, post, 
       if (!isChanged(form)) forms.delete(id);
       else {
         form.dataset.left = 'left';
-        const back = () => open(form.dataset.href).then(() => fieldIn(form).focus());
+        const back = () => open(form.dataset.href).then(() => present() && describe());
         showMessage('The description of the photo before is not saved yet.', 'Continue', back);
       }
     }
@@ -128,9 +137,8 @@ export function startEditing(main, { make, makeClose, showMessage, parse, post, 
 
   /** Opens the form, or one part of it, in a dialog. */
   async function openSheet(link) {
-    const { id } = main.dataset;
-    const form = formOf(await fetch(link.href).then(parse));
-    if (main.dataset.id !== id || document.querySelector('dialog[open]')) return;
+    const form = await load(link);
+    if (!form) return;
     const part = link.hash.slice(1);
     const heading = HEADINGS[part] ?? 'Edit';
     const head = make('div', { className: 'head' }, make('h2', {}, heading), makeClose('Close', () => dialog.close()));

@@ -157,7 +157,7 @@ function startPhoto(main) {
   /** Opens the form of a link on this page. */
   async function edit(link) {
     editing ??= import(new URL('edit.js', import.meta.url)).then(({ startEditing }) =>
-      startEditing(main, { make, makeClose, showMessage, parse, post, update, open }));
+      startEditing(main, { make, makeClose, showMessage, parse, post, update, open, showPanel: () => about.isOpen || about.toggle(true) }));
     await editing.then((start) => start(link)).catch(() => location.assign(link.href));
   }
 
