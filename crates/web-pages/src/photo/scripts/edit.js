@@ -10,14 +10,17 @@ const UNREACHABLE = 'The photo library does not respond. Check the connection an
 const REFUSED = 'Nothing was changed. Copy what you typed, reload the page and try again.';
 
 /**
- * `make`, `makeClose`, `showMessage`, `parse`, `open(href)` and `post(form, submitter)`, which returns the page of the answer, are
- * those of the page. `showPanel()` opens the panel. `update(page, near)` shows what such a page says about its photo, and returns whether it is the page of a photo.
+ * Gets functions of the page. `post(form, submitter)` sends a form and returns the page of the answer. `update(page, near)` shows what
+ * such a page says about its photo, and focuses `near` if the control that had the focus is gone. `open(href)` shows another photo.
  */
 export function startEditing(main, { make, makeClose, showMessage, parse, post, update, open, showPanel }) {
   document.head.append(make('link', { rel: 'stylesheet', href: new URL('edit.css', import.meta.url) }));
   /** The forms in the panel by the id of their photo. A form stays when another photo is opened. */
   const forms = new Map();
   const present = () => forms.get(main.dataset.id);
+
+  const fieldIn = (form) => form.querySelector('textarea');
+  const isChanged = (form) => form.dataset.refused || fieldIn(form).value !== fieldIn(form).defaultValue;
 
   /** The form of a page. */
   const formOf = (page) => document.importNode(page.querySelector('form.correct'), true);
@@ -30,13 +33,13 @@ export function startEditing(main, { make, makeClose, showMessage, parse, post, 
     const form = formOf(page);
     return main.dataset.id === id && !document.querySelector('dialog[open]') ? form : undefined;
   }
-  const fieldIn = (form) => form.querySelector('textarea');
-  const isChanged = (form) => form.dataset.refused || fieldIn(form).value !== fieldIn(form).defaultValue;
 
   /** Shows a problem above a form. */
   function warn(form, text) {
     form.querySelector('.notice')?.remove();
-    form.prepend(make('p', { className: 'notice warn', role: 'alert' }, text));
+    const notice = make('p', { className: 'notice warn', role: 'alert' }, text);
+    form.prepend(notice);
+    notice.scrollIntoView({ block: 'nearest' });
   }
 
   /** Sends a form. Then it calls `saved` with the page of the photo, or shows what is wrong and calls `prepare`. */
@@ -81,6 +84,7 @@ export function startEditing(main, { make, makeClose, showMessage, parse, post, 
     for (const part of form.querySelectorAll('fieldset:not(#of-description), button.unseen')) part.remove();
   }
 
+  /** Opens the form of the description in the panel. */
   async function describe(link) {
     const { id } = main.dataset;
     const { href } = location;

@@ -8,6 +8,7 @@ const PHOTO_KEYS = [
   ['z, +, -', 'Zoom'],
   ['i', 'About this photo'],
   ['e', 'Edit'],
+  ['Ctrl Enter', 'Save what is edited'],
   ['f', 'Add to the favourites, or remove'],
   ['Shift f', 'Full screen'],
   ['Space', 'Start or stop the slideshow'],
