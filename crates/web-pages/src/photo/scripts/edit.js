@@ -3,6 +3,8 @@
 
 /** Time without typing after which cities are looked up. */
 const QUIET_MS = 250;
+/** Cities that are offered while people type. */
+const MAX_CITIES = 7;
 const HEADINGS = { 'of-time': 'Time', 'of-place': 'Place' };
 /** The field that has the focus first. */
 const FIRST = ':is(textarea, [type="datetime-local"], [name="city"])';
@@ -200,6 +202,7 @@ export function startEditing(main, { make, makeClose, showMessage, parse, post, 
     if (!cities || field.value !== typed || !field.isConnected) return;
     const group = form.querySelector('[aria-label="Cities"]');
     const found = document.importNode(cities, true);
+    for (const city of [...found.querySelectorAll('label')].slice(MAX_CITIES)) city.remove();
     if (group) group.replaceWith(found);
     else field.closest('.part').append(found);
     if (!found.querySelector(':checked')) form.querySelector('[value="city"]').checked = true;
