@@ -51,6 +51,10 @@ pub(crate) enum Asset {
     Albums,
     /// The style of the pages that load [`Viewer`](Self::Viewer), beside the style of all pages.
     ViewerStyle,
+    /// Corrections on the photo page, which loads it with their first use.
+    Edit,
+    /// The style of what that script shows. It is loaded by its name beside the script.
+    EditStyle,
     /// The style of what the script of the upload shows. It is loaded by its name beside the script.
     UploadStyle,
     /// What browsers need to install the library as an app.
@@ -75,7 +79,7 @@ static ASSETS: LazyLock<Assets> = LazyLock::new(|| {
 });
 
 impl Asset {
-    const ALL: [Self; 19] = [
+    const ALL: [Self; 21] = [
         Self::Style,
         Self::First,
         Self::Opening,
@@ -90,6 +94,8 @@ impl Asset {
         Self::Suggest,
         Self::Albums,
         Self::ViewerStyle,
+        Self::Edit,
+        Self::EditStyle,
         Self::UploadStyle,
         Self::Manifest,
         Self::TouchIcon,
@@ -113,6 +119,8 @@ impl Asset {
             Self::Suggest => "suggest.js",
             Self::Albums => "albums.js",
             Self::ViewerStyle => "viewer.css",
+            Self::Edit => "edit.js",
+            Self::EditStyle => "edit.css",
             Self::UploadStyle => "upload.css",
             Self::Manifest => "app.webmanifest",
             Self::TouchIcon => "icon-180.png",
@@ -123,7 +131,9 @@ impl Asset {
 
     const fn content_type(self) -> &'static str {
         match self {
-            Self::Style | Self::ViewerStyle | Self::UploadStyle => "text/css; charset=utf-8",
+            Self::Style | Self::ViewerStyle | Self::EditStyle | Self::UploadStyle => {
+                "text/css; charset=utf-8"
+            }
             Self::First
             | Self::Opening
             | Self::PhotoFirst
@@ -135,7 +145,8 @@ impl Asset {
             | Self::Viewer
             | Self::Upload
             | Self::Suggest
-            | Self::Albums => "text/javascript; charset=utf-8",
+            | Self::Albums
+            | Self::Edit => "text/javascript; charset=utf-8",
             Self::Manifest => "application/manifest+json",
             Self::TouchIcon | Self::SmallIcon | Self::LargeIcon => "image/png",
         }
@@ -157,6 +168,8 @@ impl Asset {
             Self::Suggest => scripts::suggest().into_bytes().into(),
             Self::Albums => scripts::albums().into_bytes().into(),
             Self::ViewerStyle => scripts::viewer_style().into_bytes().into(),
+            Self::Edit => scripts::edit().into_bytes().into(),
+            Self::EditStyle => scripts::edit_style().into_bytes().into(),
             Self::UploadStyle => scripts::upload_style().into_bytes().into(),
             // The icons stand beside it.
             Self::Manifest => {

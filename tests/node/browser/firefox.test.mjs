@@ -190,6 +190,30 @@ library.test('Firefox: the grid and the photo page are used by keyboard, and the
   await page.waitForURL((url) => url.pathname === '/');
 });
 
+library.test('Firefox: a photo is corrected on its page', DESK, async (photos) => {
+  const { page } = photos;
+  await photos.open('/');
+  await openPhoto(page, (await photos.first()).id);
+  await page.keyboard.press('i');
+  await page.locator('#edit-description').focus();
+  await page.keyboard.press('Enter');
+  await page.locator('.about textarea').waitFor();
+  await page.keyboard.type('A harbour');
+  await page.keyboard.press('Control+Enter');
+  await page.locator('.description').getByText('A harbour').waitFor();
+  await page.waitForFunction(() => document.activeElement.id === 'edit-description');
+  await page.keyboard.press('e');
+  await page.getByRole('dialog').waitFor();
+  await page.getByRole('radio', { name: 'A city' }).check();
+  await page.locator('[name="city"]').fill('porto, br');
+  await page.getByRole('radio', { name: 'Porto Alegre, Brazil' }).check();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.locator('.about').getByText('Porto Alegre, Brazil').waitFor();
+  await page.waitForFunction(() => document.activeElement.id === 'edit-description');
+  await page.getByRole('button', { name: 'Undo all corrections' }).click();
+  await page.getByRole('link', { name: 'Add a description' }).waitFor();
+});
+
 library.test('Firefox: the map is dragged and zoomed, and a cluster opens', DESK, async ({ page }) => {
   await page.goto('/map?z=3&lat=20&lon=0');
   await page.locator('#map.moves').waitFor();

@@ -315,6 +315,11 @@ test('a photo that was opened in an album stays there through every form', day(5
   await isInAlbum();
   await press(page, button(page, 'Undo the correction'));
   await isInAlbum();
+  for (const text of [/This photo is the cover of the album now/, /The newest photo is the cover of the album now/]) {
+    await press(page, button(page, 'Use as the cover'));
+    assert.match(await words(page), text);
+    await isInAlbum();
+  }
   await open(page, 'Add to an album');
   await page.getByLabel('New album').fill('Harbours');
   await press(page, button(page, 'Create'));

@@ -2,7 +2,10 @@
 
 use reqwest::Method;
 use serde_json::json;
-use tests::{SeedImage, TestAccount, TestApp, oauth::forms};
+use tests::{
+    SeedImage, TestAccount, TestApp,
+    oauth::{HtmlForm, forms},
+};
 
 async fn album(app: &TestApp, account: &TestAccount, title: &str, ids: &[String]) -> String {
     let body = json!({"title": title, "imageIds": ids});
@@ -100,4 +103,41 @@ async fn photos_of_several_pages_are_picked_for_an_album() {
     assert_eq!(done.header("location"), Some(&*back));
     let page = browser.open(&back).await.expect(200).text();
     assert!(page.contains("3 photos") && page.contains(&format!("href=\"{path}\"")), "{page}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_photo_becomes_the_cover_on_its_page() {
+    let app = TestApp::start().await;
+    let (anna, browser) = app.signed_in("anna").await;
+    let ids = app
+        .seed(&anna, vec![SeedImage::at("2024-03-01T10:00:00Z"), SeedImage::at("2024-07-14T10:00:00Z")])
+        .await;
+    let [older, newest] = [&ids[0], &ids[1]];
+    let album = album(&app, &anna, "Walks", &ids).await;
+    let cover = async || {
+        app.get(&format!("/albums/{album}"), &anna.key).await.expect(200).result()["coverUrl"].to_string()
+    };
+    let button = |page: &str| {
+        let is_cover = |form: &HtmlForm| form.action.starts_with("/albums/");
+        forms(page).into_iter().find(is_cover)
+    };
+    let path = format!("/photos/{older}?in={album}");
+    let page = browser.open(&path).await.expect(200).text();
+    assert!(page.contains("aria-pressed=\"false\" title=\"Use as the cover\""), "{page}");
+    let chosen = browser.submit("/", &button(&page).unwrap(), &[]).await.expect(303);
+    assert_eq!(chosen.header("location").unwrap(), format!("{path}&done=cover"));
+    assert!(cover().await.contains(older.as_str()));
+    let page = browser.open(&format!("{path}&done=cover")).await.expect(200).text();
+    assert!(page.contains("This photo is the cover of the album now."), "{page}");
+    assert!(page.contains("aria-pressed=\"true\" title=\"Use as the cover\""), "{page}");
+    let undone = browser.submit("/", &button(&page).unwrap(), &[]).await.expect(303);
+    assert_eq!(undone.header("location").unwrap(), format!("{path}&done=newest-cover"));
+    assert!(cover().await.contains(newest.as_str()));
+    // Only a photo of the album can be its cover, and only in the album.
+    let removal = json!({"removeImageIds": [older]});
+    app.patch(&format!("/albums/{album}"), &anna.key, &removal).await.expect(200);
+    for path in [path, format!("/photos/{newest}")] {
+        let page = browser.open(&path).await.expect(200).text();
+        assert!(button(&page).is_none(), "{page}");
+    }
 }

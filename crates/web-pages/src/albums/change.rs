@@ -34,7 +34,7 @@ fn change_of(form: &Form) -> Result<AlbumChange, String> {
     Ok(AlbumChange { title, order, cover, ..AlbumChange::default() })
 }
 
-/// `POST /albums/{id}`: changes title, order or cover.
+/// `POST /albums/{id}`: changes title, order or cover. Leads to the album, or to the page that the form names.
 pub(super) async fn submit(
     site: &Site,
     parts: &Parts,
@@ -45,7 +45,10 @@ pub(super) async fn submit(
     let path = paths::album(id);
     let (person, form) = read_signed_form(site, parts, body, address, &path, &path).await?;
     match change_of(&form) {
-        Ok(change) => apply(site, &person, id, change, &path).await,
+        Ok(change) => {
+            let back = ReturnTo::parse(form.get("return_to").or(Some(&path)));
+            apply(site, &person, id, change, back.as_str()).await
+        }
         Err(problem) => album::page(site, &person, id, &Query::parse(None), Some(&problem)).await,
     }
 }

@@ -9,6 +9,7 @@ pub(crate) enum Icon {
     Archive,
     Back,
     Chat,
+    Cover,
     Done,
     Edit,
     Folder,
@@ -32,6 +33,9 @@ impl Icon {
             Self::Archive => "M3.5 5h17v4h-17zM5.5 9v10.5h13V9M10 13h4",
             Self::Back => "M20 12H4.5M11 5.5 4.5 12l6.5 6.5",
             Self::Chat => "M3.5 5h17v12H12l-4.5 3.5V17h-4zM8 9.5h8M8 12.5h5",
+            Self::Cover => {
+                "M3.5 4.5h17v15h-17zM12 7.5l1.4 2.9 3.1.4-2.3 2.2.6 3.1-2.8-1.5-2.8 1.5.6-3.1-2.3-2.2 3.1-.4z"
+            }
             Self::Done => "M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17zM8.5 12l2.5 2.5 4.5-5",
             Self::Edit => "M4.5 19.5l.9-4.1L16 4.8l3.2 3.2L8.6 18.6zM13.7 7.1l3.2 3.2",
             Self::Folder => "M3.5 5.5h6l2 2.5h9v11h-17z",

@@ -7,6 +7,7 @@ mod clusters;
 mod labels;
 mod land;
 mod page;
+mod small;
 mod view;
 
 use domain::Position;
@@ -15,6 +16,8 @@ use http_server::{
     Query,
     reply::{Reply, error, found, method_not_allowed},
 };
+
+pub(crate) use small::small_map;
 
 use crate::{Site, messages::unauthorized, paths, return_to::ReturnTo, session::Person};
 

@@ -278,7 +278,7 @@ impl Show<'_> {
     fn description(&self, scope: Scope) -> Markup {
         let fields = self.fields;
         html! {
-            fieldset {
+            fieldset #of-description {
                 legend { "Description" }
                 @if scope == Scope::Many {
                     label.check {
@@ -305,7 +305,7 @@ impl Show<'_> {
             Scope::Many => "Set the same time for all photos",
         };
         html! {
-            fieldset {
+            fieldset #of-time {
                 legend { "Time" }
                 (radio(KEEP, "Leave the time as it is"))
                 (radio(SET, set))
@@ -352,7 +352,7 @@ impl Show<'_> {
         let is_found = cities.is_some_and(|cities| cities.iter().any(|city| value_of(city) == chosen));
         let is_other_city = chosen.contains(',') && !is_found;
         html! {
-            fieldset {
+            fieldset #of-place {
                 legend { "Place" }
                 (radio(KEEP, &html! { "Leave the place as it is" }))
                 @if is_other_city { (radio(chosen, &html! { "The chosen city, at " (chosen) })) }

@@ -4,6 +4,7 @@
 //! twice counts once.
 
 mod bulk;
+mod cover;
 mod delete;
 mod edit;
 mod edit_form;

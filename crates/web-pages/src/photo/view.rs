@@ -1,13 +1,13 @@
 //! The page of a photo.
 
-use domain::{AlbumId, AlbumOrder, EditId, EditedField, Image, ImageId, Invalid, Keyword, Rendition};
+use domain::{Album, AlbumId, AlbumOrder, EditId, EditedField, Image, ImageId, Invalid, Keyword, Rendition};
 use http::StatusCode;
 use http_server::reply::Reply;
 use library::{AlbumName, EditableImage, ImageEdits, Lookup, NameKind, PhotoContext};
 use maud::{Markup, html};
 
 use super::{
-    Opened, delete,
+    Opened, cover, delete,
     facts::{coordinates, exposure, file_size, saved_name, wall_time, zone},
     marks, no_photo,
     undo::{CORRECTED, Undone, button},
@@ -45,12 +45,22 @@ pub(super) enum Done {
     Marked(Mark),
     Rated,
     Keywords,
+    Cover,
+    NewestCover,
     Unchanged,
     Undone,
 }
 
 impl Done {
-    const OTHERS: [Self; 5] = [Self::Edited, Self::Rated, Self::Keywords, Self::Unchanged, Self::Undone];
+    const OTHERS: [Self; 7] = [
+        Self::Edited,
+        Self::Rated,
+        Self::Keywords,
+        Self::Cover,
+        Self::NewestCover,
+        Self::Unchanged,
+        Self::Undone,
+    ];
 
     /// Its name in the query of the page.
     pub(super) const fn name(self) -> &'static str {
@@ -59,6 +69,8 @@ impl Done {
             Self::Marked(mark) => mark.name(),
             Self::Rated => "rated",
             Self::Keywords => "keywords",
+            Self::Cover => "cover",
+            Self::NewestCover => "newest-cover",
             Self::Unchanged => "unchanged",
             Self::Undone => "undone",
         }
@@ -75,6 +87,8 @@ impl Done {
             Self::Marked(mark) => return sentence(mark.outcome()),
             Self::Rated => "The rating is changed.",
             Self::Keywords => "The keywords are changed.",
+            Self::Cover => "This photo is the cover of the album now.",
+            Self::NewestCover => "The newest photo is the cover of the album now.",
             Self::Unchanged => "Nothing changed: the photo has these values already.",
             Self::Undone => "The change is undone.",
         };
@@ -86,7 +100,7 @@ impl Done {
         match self {
             Self::Edited => Some("the correction"),
             Self::Marked(_) | Self::Rated | Self::Keywords => Some("the change"),
-            Self::Unchanged | Self::Undone => None,
+            Self::Cover | Self::NewestCover | Self::Unchanged | Self::Undone => None,
         }
     }
 }
@@ -110,7 +124,7 @@ pub(super) async fn page(
     else {
         return Err(no_photo());
     };
-    let (origin, order) = browsed(site, person, &opened.origin).await?;
+    let (origin, album) = browsed(site, person, &opened.origin).await?;
     let own_albums = library.catalogue.album_names(caller).await.map_err(unavailable)?;
     let context = library.catalogue.photo_context(caller, id, origin.album()).await.map_err(unavailable)?;
     let known = library.catalogue.names(caller, NameKind::Keyword).await.map_err(unavailable)?;
@@ -122,7 +136,7 @@ pub(super) async fn page(
         edits: edits.as_ref(),
         context: &context,
         opened: &Opened { id: id.clone(), origin },
-        order,
+        album: album.as_ref(),
         own_albums: &own_albums,
         keywords: &known,
     };
@@ -139,13 +153,13 @@ pub(super) async fn page(
     Ok(page.framed(status, &person.header(site, &view.opened.page()), &view.main(request)))
 }
 
-/// The origin, and the order of its photos. If the person does not have the album, the origin is the timeline.
-async fn browsed(site: &Site, person: &Person, origin: &Origin) -> Result<(Origin, AlbumOrder), Reply> {
-    let Origin::Album(id) = origin else { return Ok((origin.clone(), AlbumOrder::NewestFirst)) };
+/// The origin, and its album. If the person does not have the album, the origin is the timeline.
+async fn browsed(site: &Site, person: &Person, origin: &Origin) -> Result<(Origin, Option<Album>), Reply> {
+    let Origin::Album(id) = origin else { return Ok((origin.clone(), None)) };
     let album = site.library.catalogue.album(&person.caller(), id.as_str()).await;
     Ok(match album.map_err(|error| messages::unavailable(&error))? {
-        Some(album) => (origin.clone(), album.order),
-        None => (Origin::Timeline, AlbumOrder::NewestFirst),
+        Some(album) => (origin.clone(), Some(album)),
+        None => (Origin::Timeline, None),
     })
 }
 
@@ -157,8 +171,8 @@ struct View<'a> {
     edits: Option<&'a ImageEdits>,
     context: &'a PhotoContext,
     opened: &'a Opened,
-    /// The order of the album or the timeline.
-    order: AlbumOrder,
+    /// The album in which the photo was opened.
+    album: Option<&'a Album>,
     /// The albums of the person, the newest first.
     own_albums: &'a [AlbumName],
     /// Keywords of the person, that of the newest photo first.
@@ -179,7 +193,7 @@ impl View<'_> {
     fn neighbours(&self) -> Vec<(&'static str, &'static str, String)> {
         let newer = ("Newer", self.context.newer.as_ref());
         let older = ("Older", self.context.older.as_ref());
-        let (previous, next) = match self.order {
+        let (previous, next) = match self.album.map_or(AlbumOrder::NewestFirst, |album| album.order) {
             AlbumOrder::NewestFirst => (newer, older),
             AlbumOrder::OldestFirst => (older, newer),
         };
@@ -235,11 +249,17 @@ impl View<'_> {
                 div.acts {
                     (marks::favorite(self.site, self.person, self.opened, self.values.marks.favorite))
                     a #info href="#about" aria-label="About this photo" title="About this photo" { (Icon::Info.markup()) }
+                    @if let Some(album) = self.cover_album() { (cover::form(self.site, self.person, self.opened, album)) }
                     a #edit href=(self.opened.action("edit")) aria-label="Edit" title="Edit" { (Icon::Edit.markup()) }
                     (delete::form(self.site, self.person, self.opened))
                 }
             }
         }
+    }
+
+    /// The album that the photo can be the cover of.
+    fn cover_album(&self) -> Option<&Album> {
+        self.album.filter(|album| self.context.albums.iter().any(|(id, _)| *id == album.id))
     }
 
     fn marks(&self) -> Markup {
@@ -282,35 +302,30 @@ impl View<'_> {
         let details = &image.details;
         html! {
             dl {
-                @if values.description.is_some() || self.is_edited(EditedField::Description) {
-                    dt { "Description" }
-                    dd {
-                        p.text { (values.description.as_deref().unwrap_or("None")) }
-                        (self.edited(EditedField::Description))
+                dt { "Description" @if values.description.is_some() { (self.correct("description")) } }
+                dd {
+                    @match &values.description {
+                        Some(description) => { p.text.description { (description) } }
+                        None => { (self.add("description")) }
                     }
+                    (self.edited(EditedField::Description))
                 }
-                dt { "Taken" }
+                dt { "Taken" (self.correct("time")) }
                 dd {
                     (wall_time(&values.capture))
                     p.facts { (zone(&values.capture)) @if let Some(estimate) = estimate { ", " (estimate) } }
                     (self.edited(EditedField::Time))
                 }
-                @if values.place.is_some() || values.position.is_some() || self.is_edited(EditedField::Place) {
-                    dt { "Place" }
-                    dd {
-                        @match (&values.place, values.position) {
-                            (Some(place), Some(position)) => {
-                                (place)
-                                p.facts { (coordinates(position)) " · " a href=(map::around(position)) { "Show on the map" } }
-                            }
-                            (Some(place), None) => { (place) }
-                            (None, Some(position)) => {
-                                (coordinates(position)) " · " a href=(map::around(position)) { "Show on the map" }
-                            }
-                            (None, None) => { "None" }
-                        }
-                        (self.edited(EditedField::Place))
+                @let has_place = values.place.is_some() || values.position.is_some();
+                dt { "Place" @if has_place { (self.correct("place")) } }
+                dd {
+                    @if let Some(place) = &values.place { (place) }
+                    @if let Some(position) = values.position {
+                        p.facts { (coordinates(position)) }
+                        (map::small_map(position))
                     }
+                    @if !has_place { (self.add("place")) }
+                    (self.edited(EditedField::Place))
                 }
                 @if let Some(camera) = details.camera() {
                     dt { "Camera" }
@@ -335,6 +350,22 @@ impl View<'_> {
                 }
             }
             (self.undo_all())
+        }
+    }
+
+    /// A link to the form that corrects a field. The script opens the form on this page.
+    fn correct(&self, field: &str) -> Markup {
+        let label = format!("Edit the {field}");
+        html! {
+            a.pencil id={ "edit-" (field) } href={ (self.opened.action("edit")) "#of-" (field) } aria-label=(label)
+                title=(label) { (Icon::Edit.markup()) }
+        }
+    }
+
+    /// The same for a field without a value.
+    fn add(&self, field: &str) -> Markup {
+        html! {
+            a id={ "edit-" (field) } href={ (self.opened.action("edit")) "#of-" (field) } { "Add a " (field) }
         }
     }
 

@@ -258,6 +258,39 @@ const states = {
     await atPhoto(visit, person);
     await openConfirmation(visit.page.locator('button.danger'));
   },
+  'photo-describing': async (visit, person) => {
+    await atPhoto(visit, person);
+    await openAbout(visit);
+    await visit.page.locator('#edit-description').click();
+    await visit.page.locator('.about textarea').fill(`A harbour. ${LONG}`);
+  },
+  'photo-editing': async (visit, person) => {
+    await atPhoto(visit, person);
+    await visit.page.keyboard.press('e');
+    await visit.page.locator('.sheet').waitFor();
+  },
+  'photo-editing-time': async (visit, person) => {
+    await atPhoto(visit, person);
+    await openAbout(visit);
+    await visit.page.locator('#edit-time').click();
+    await visit.page.getByLabel('Time zone', { exact: true }).fill('Europe/Nowhere');
+    await visit.page.locator('.sheet').getByRole('button', { name: 'Save' }).click();
+    await visit.page.locator('.sheet .notice').waitFor();
+    await visit.watch.takesStatus(400);
+  },
+  'photo-editing-place': async (visit, person) => {
+    await atPhoto(visit, person);
+    await openAbout(visit);
+    await visit.page.locator('#edit-place').click();
+    await visit.page.getByLabel('Name of the city').fill('lisb');
+    await visit.page.locator('.sheet [aria-label="Cities"]').waitFor();
+  },
+  'photo-in-an-album': async (visit, person) => {
+    await atAlbum(visit, person);
+    await press(visit.page, visit.page.locator('.albums a').first());
+    await press(visit.page, visit.page.locator('ul.rows a').first());
+    await visit.page.locator('#cover').waitFor();
+  },
   'photo-edit': (visit, person) => atPhoto(visit, person, '/edit'),
   'photo-edit-cities': (visit, person) => atPlace(visit, person, 'city', (page) => page.getByLabel('Name of the city').fill('lisb')),
   'photo-edit-refused': async (visit, person) => {

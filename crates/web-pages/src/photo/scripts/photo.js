@@ -8,6 +8,7 @@ const PHOTO_KEYS = [
   ['z, +, -', 'Zoom'],
   ['i', 'About this photo'],
   ['e', 'Edit'],
+  ['Ctrl Enter', 'Save what is edited'],
   ['f', 'Add to the favourites, or remove'],
   ['Shift f', 'Full screen'],
   ['Space', 'Start or stop the slideshow'],
@@ -20,6 +21,8 @@ const FULL_FROM_PX = 1_200;
 const MAX_PAGES_KEPT = 12;
 /** What differs from photo to photo, apart from the picture. */
 const PARTS = ['h1', '.acts', '.stage > nav', '.about'];
+/** Forms that are sent without leaving the page: marks, the cover of the album, and undoing. */
+const SENT = /\/(marks|undo|cover)(\?|$)|\/albums\/[^/]+$/;
 
 function startPhoto(main) {
   pageKeys.unshift(...PHOTO_KEYS);
@@ -32,6 +35,7 @@ function startPhoto(main) {
   let hasMoved = false;
   let isSending = false;
   let updateStrip;
+  let editing;
 
   closeConfirmations(main);
   const toggleControls = fadeControls(main);
@@ -116,23 +120,46 @@ function startPhoto(main) {
     if (isInside) (again || find(near)).focus({ preventScroll: true });
   }
 
+  /** Sends a form and returns the page of the answer. */
+  const post = (form, submitter) => fetch(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form, submitter)) }).then(parse);
+
   /** Sends a form that changes the photo, and shows what is known about the photo then. */
   async function send(form, submitter) {
     if (isSending) return;
     isSending = true;
-    const body = new URLSearchParams(new FormData(form, submitter));
-    const page = await fetch(form.action, { method: 'POST', body }).then(parse).catch(() => undefined);
+    const page = await post(form, submitter).catch(() => undefined);
     isSending = false;
-    const id = page?.querySelector('main.photo')?.dataset.id;
-    if (!id) return void showMessage('Nothing was changed. Reload the page and try again.');
-    for (const address of photos.keys()) if (address.includes(id)) photos.delete(address);
-    const notice = page.querySelector('.notice');
+    if (!page?.querySelector('main.photo')) return void showMessage('Nothing was changed. Reload the page and try again.');
+    const of = form.closest('dd')?.previousElementSibling.querySelector('[id]')?.id;
+    update(page, form.closest('.keywords') ? '#add' : `#${of ?? 'favorite'}`);
+  }
+
+  /** Shows what the page of a photo says after a form was sent. */
+  function update(page, near) {
+    const other = document.importNode(page.querySelector('main'), true);
+    const notice = other.querySelector('.notice');
+    const [links, linksNow] = [other, main].map((of) => of.querySelector('.stage > nav').innerHTML);
+    for (const address of photos.keys()) if (address.includes(other.dataset.id)) photos.delete(address);
     // The message of another photo can still be open. What was typed stays if it was refused.
-    if (main.dataset.id === id && !notice.matches('.warn')) {
-      const near = document.activeElement.closest('.keywords') ? '#add' : '#favorite';
-      replace(document.importNode(page.querySelector('main'), true), ['.acts', '.about'], near);
+    if (main.dataset.id === other.dataset.id && !notice.matches('.warn')) {
+      find('#photo').alt = other.querySelector('#photo').alt;
+      document.title = page.title;
+      Object.assign(main.dataset, other.dataset);
+      replace(other, PARTS, near);
+      // With another time, the photo has another place among the others.
+      if (links !== linksNow) {
+        photos.clear();
+        show(find('#photo'), true);
+      }
     }
     showNotice(notice);
+  }
+
+  /** Opens the form of a link on this page. */
+  async function edit(link) {
+    editing ??= import(new URL('edit.js', import.meta.url)).then(({ startEditing }) =>
+      startEditing(main, { make, makeClose, showMessage, parse, post, update, open, showPanel: () => about.isOpen || about.toggle(true) }));
+    await editing.then((start) => start(link)).catch(() => location.assign(link.href));
   }
 
   /** Shows the outcome of a form, with a button that undoes it. */
@@ -142,11 +169,11 @@ function startPhoto(main) {
   }
 
   /** Prepares the photo that the page shows now. */
-  function show(image) {
+  function show(image, isMoved) {
     const preload = () => {
       if (image !== find('#photo')) return;
       for (const step of [1, -1]) loadBeside(step);
-      showStrip();
+      showStrip(isMoved);
     };
     zoom.reset(image);
     slideshow.again();
@@ -161,10 +188,10 @@ function startPhoto(main) {
   }
 
   /** Loads the filmstrip after the first picture, and moves it after others. The order of an album is unknown to it. */
-  async function showStrip() {
+  async function showStrip(isMoved) {
     if (!main.dataset.t) return;
     updateStrip ??= import('./strip.js').then(({ startStrip }) => startStrip(main, open));
-    await updateStrip.then((update) => update(), () => (updateStrip = undefined));
+    await updateStrip.then((update) => update(isMoved), () => (updateStrip = undefined));
   }
 
   /** Shows the largest image when it has been loaded. */
@@ -209,10 +236,13 @@ function startPhoto(main) {
   });
   main.addEventListener('click', (event) => {
     const { target } = event;
-    const control = target.closest('a[rel="next"], a[rel="prev"], #info, #back, #viewer > a');
+    const control = target.closest('a[rel="next"], a[rel="prev"], #info, #back, #viewer > a, [id^="edit"]');
+    // The text of the description can also be selected.
+    if (target.closest('.description') && getSelection().isCollapsed) edit(find('#edit-description'));
     if (!control || !isPlainClick(event)) return;
     event.preventDefault();
-    if (control.rel) move(control.rel === 'next' ? 1 : -1);
+    if (control.id.startsWith('edit')) edit(control);
+    else if (control.rel) move(control.rel === 'next' ? 1 : -1);
     else if (control.id === 'info') about.toggle();
     else if (control.id === 'back') leave();
     // The click comes from the key Enter.
@@ -226,7 +256,7 @@ function startPhoto(main) {
     about.toggle();
   });
   main.addEventListener('submit', (event) => {
-    if (!/\/marks(\?|$)/.test(event.target.action)) return;
+    if (!SENT.test(event.target.getAttribute('action'))) return;
     event.preventDefault();
     send(event.target, event.submitter);
   });

@@ -37,7 +37,7 @@ class Slideshow {
 
   async #step() {
     // The photo stays while somebody uses the panel or is asked something.
-    if (document.activeElement.closest('.about') || document.querySelector('.bar details[open]')) return this.again();
+    if (document.activeElement.closest('.about') || document.querySelector('.bar details[open], dialog')) return this.again();
     if (!(await this.next())) return this.stop('The slideshow has ended.');
     if (!isStill.matches) document.getElementById('photo').animate([{ opacity: 0 }, { opacity: 1 }], FADE_MS);
     return this.again();

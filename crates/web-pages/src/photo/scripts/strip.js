@@ -47,13 +47,13 @@ export function startStrip(main, open) {
     return item;
   }
 
-  /** Shows the photos around the present one. Those near an end of the known ones are loaded again. */
-  async function update() {
+  /** Shows the photos around the present one. They are loaded again near an end of the known ones, and after one has moved. */
+  async function update(isMoved) {
     const { id, t } = main.dataset;
     const here = photos.id.indexOf(id);
     draw();
     const isInside = here > 15 && here < photos.id.length - 16;
-    if (isInside || asked === t || getComputedStyle(strip).display === 'none') return;
+    if ((!isMoved && (isInside || asked === t)) || getComputedStyle(strip).display === 'none') return;
     asked = t;
     const answer = await requestJson(`/web/months/around?at=${t}`).catch(() => undefined);
     if (!answer) return;
@@ -67,6 +67,6 @@ export function startStrip(main, open) {
     event.preventDefault();
     open(link.href);
   });
-  new ResizeObserver(update).observe(strip);
+  new ResizeObserver(() => update()).observe(strip);
   return update;
 }
