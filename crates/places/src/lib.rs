@@ -32,7 +32,7 @@ use domain::Position;
 use table::Table;
 
 pub use find::{FoundCity, MAX_FOUND_CITIES, find, unambiguous};
-pub use land::{LAND_WIDTH, Outline, World, world};
+pub use land::{Detail, Ground, LAND_WIDTH, Line, ground};
 pub use largest::{CityOnMap, largest_cities};
 pub use table::PlacePath;
 pub use time_zone::{

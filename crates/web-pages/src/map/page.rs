@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use super::{
     clusters::{NamedCluster, area_text, named},
     labels::{CityLabel, cities},
-    land::{LandPaths, paths},
+    land::{GroundPaths, paths},
     view::{MAX_ZOOM, SIDE, Size, View, WORLD_ZOOM, parse_zoom},
 };
 use crate::{
@@ -64,7 +64,7 @@ struct Shown {
     view: View,
     area: Option<MapArea>,
     clusters: Vec<NamedCluster>,
-    paths: LandPaths,
+    paths: GroundPaths,
     cities: Vec<CityLabel>,
     images: Vec<Image>,
     /// The oldest photo of the list, if there are older ones.
@@ -226,6 +226,10 @@ fn picture(shown: &Shown) -> Markup {
             g #ground aria-hidden="true" {
                 g transform="scale(.1)" {
                     path.land d=(shown.paths.land) {}
+                    path.stream d=(shown.paths.streams) {}
+                    path.river d=(shown.paths.rivers) {}
+                    path.lake d=(shown.paths.lakes) {}
+                    path.region d=(shown.paths.regions) {}
                     path.border d=(shown.paths.borders) {}
                 }
                 @for city in &shown.cities {
