@@ -42,9 +42,33 @@ struct Level {
 }
 
 const LEVELS: [Level; 3] = [
-    Level { tile_bits: 0, step_bits: 5, tolerance: 120.0, min_extent: 180.0, rivers: (3.0, 3.0), lakes: 3.0, regions: 2.0 },
-    Level { tile_bits: 4, step_bits: 3, tolerance: 12.0, min_extent: 18.0, rivers: (5.0, 7.0), lakes: 8.0, regions: 7.0 },
-    Level { tile_bits: 6, step_bits: 1, tolerance: 4.0, min_extent: 6.0, rivers: (6.0, 99.0), lakes: 99.0, regions: 99.0 },
+    Level {
+        tile_bits: 0,
+        step_bits: 5,
+        tolerance: 120.0,
+        min_extent: 180.0,
+        rivers: (3.0, 3.0),
+        lakes: 3.0,
+        regions: 2.0,
+    },
+    Level {
+        tile_bits: 4,
+        step_bits: 3,
+        tolerance: 12.0,
+        min_extent: 18.0,
+        rivers: (5.0, 7.0),
+        lakes: 8.0,
+        regions: 7.0,
+    },
+    Level {
+        tile_bits: 6,
+        step_bits: 1,
+        tolerance: 4.0,
+        min_extent: 6.0,
+        rivers: (6.0, 99.0),
+        lakes: 99.0,
+        regions: 99.0,
+    },
 ];
 
 /// The layers of a tile: land, lakes, main rivers, other rivers, borders of regions, borders of countries.
@@ -168,7 +192,11 @@ fn tiles(source: &Source, level: &Level) -> Vec<Vec<u8>> {
             }
         }
     }
-    tiles.iter().enumerate().map(|(tile, layers)| pack(layers, level.frame(tile % across, tile / across).low, level)).collect()
+    tiles
+        .iter()
+        .enumerate()
+        .map(|(tile, layers)| pack(layers, level.frame(tile % across, tile / across).low, level))
+        .collect()
 }
 
 impl Level {
@@ -212,7 +240,8 @@ fn cut(points: &[Point], is_ring: bool, level: &Level) -> Vec<(usize, Vec<Point>
     let (low, high) = limits(&points);
     for column in level.range(low.0, high.0) {
         let sides = level.frame(column, 0);
-        let strip = Frame { low: (sides.low.0 - overlap, -width), high: (sides.high.0 + overlap, width * 2.0) };
+        let strip =
+            Frame { low: (sides.low.0 - overlap, -width), high: (sides.high.0 + overlap, width * 2.0) };
         for part in part_of(&points, strip).into_iter().filter(|part| !part.is_empty()) {
             let (low, high) = limits(&part);
             for row in level.range(low.1, high.1) {
@@ -259,7 +288,8 @@ fn pack(layers: &Layers, origin: Point, level: &Level) -> Vec<u8> {
 /// The points of a line in steps from the corner of its tile. A ring is not closed.
 #[expect(clippy::cast_possible_truncation, reason = "at most the width of the map")]
 fn rounded(line: &[Point], origin: Point, step: f64, is_ring: bool) -> Vec<(i64, i64)> {
-    let steps = |(x, y): &Point| (((x - origin.0) / step).round() as i64, ((y - origin.1) / step).round() as i64);
+    let steps =
+        |(x, y): &Point| (((x - origin.0) / step).round() as i64, ((y - origin.1) / step).round() as i64);
     let mut points: Vec<(i64, i64)> = line.iter().map(steps).collect();
     points.dedup();
     if is_ring && points.len() > 1 && points.first() == points.last() {
@@ -316,7 +346,10 @@ mod tests {
             ]
         );
         let lines = cut(&square[..2], false, &LEVELS[1]);
-        assert_eq!(lines, [(0, vec![(10.0, 10.0), (side, 10.0)]), (1, vec![(side, 10.0), (side + 100.0, 10.0)])]);
+        assert_eq!(
+            lines,
+            [(0, vec![(10.0, 10.0), (side, 10.0)]), (1, vec![(side, 10.0), (side + 100.0, 10.0)])]
+        );
     }
 
     #[test]

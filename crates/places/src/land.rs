@@ -19,7 +19,7 @@ pub type Line = Vec<(i32, i32)>;
 /// How exact the lines are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// For a world up to about 6,000 pixels wide. The whole world is one tile.
+    /// For a world up to about 10,000 pixels wide. The whole world is one tile.
     World,
     /// For a world up to about 65,000 pixels wide.
     Country,
@@ -180,7 +180,8 @@ mod tests {
         let winds = rings.iter().map(|ring| {
             let next = ring.iter().cycle().skip(1);
             let crossings = ring.iter().zip(next).map(|(a, b)| {
-                let side = i64::from(b.0 - a.0) * i64::from(y - a.1) - i64::from(x - a.0) * i64::from(b.1 - a.1);
+                let side =
+                    i64::from(b.0 - a.0) * i64::from(y - a.1) - i64::from(x - a.0) * i64::from(b.1 - a.1);
                 i32::from(a.1 <= y && b.1 > y && side > 0) - i32::from(a.1 > y && b.1 <= y && side < 0)
             });
             crossings.sum::<i32>()

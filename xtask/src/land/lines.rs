@@ -93,9 +93,9 @@ pub(super) fn extent(points: &[Point]) -> f64 {
 /// The lowest and the highest coordinates.
 pub(super) fn limits(points: &[Point]) -> (Point, Point) {
     let start = ((f64::INFINITY, f64::INFINITY), (f64::NEG_INFINITY, f64::NEG_INFINITY));
-    points.iter().fold(start, |(low, high), (x, y)| {
-        ((low.0.min(*x), low.1.min(*y)), (high.0.max(*x), high.1.max(*y)))
-    })
+    points
+        .iter()
+        .fold(start, |(low, high), (x, y)| ((low.0.min(*x), low.1.min(*y)), (high.0.max(*x), high.1.max(*y))))
 }
 
 /// A rectangle: its lowest and its highest coordinates.

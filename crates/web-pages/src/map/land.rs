@@ -18,7 +18,7 @@ pub(super) struct GroundPaths {
 }
 
 /// Points closer than this many tenths of a unit to the one before are left out.
-const MIN_STEP: f64 = 15.0;
+const MIN_STEP: f64 = 17.0;
 
 /// The same for lines other than shores.
 const MIN_LINE_STEP: f64 = 22.0;
@@ -26,7 +26,7 @@ const MIN_LINE_STEP: f64 = 22.0;
 /// Outlines smaller than this many tenths of a unit are left out.
 const MIN_SIZE: f64 = 25.0;
 
-/// Rivers are shown from this zoom on.
+/// Rivers and borders of regions are shown from this zoom on.
 const RIVER_ZOOM: f64 = 3.0;
 
 /// A point in tenths of a unit.
@@ -49,7 +49,7 @@ impl Frame {
 }
 
 const fn detail(zoom: f64) -> Detail {
-    if zoom < 4.5 {
+    if zoom < 5.25 {
         Detail::World
     } else if zoom < 8.0 {
         Detail::Country
@@ -115,15 +115,14 @@ impl Projection {
         if self.view.zoom >= RIVER_ZOOM {
             self.draw_lines(&tile.rivers, &mut paths.rivers);
             self.draw_lines(&tile.streams, &mut paths.streams);
+            self.draw_lines(&tile.regions, &mut paths.regions);
         }
-        self.draw_lines(&tile.regions, &mut paths.regions);
         self.draw_lines(&tile.borders, &mut paths.borders);
     }
 
     fn draw_ring(&self, tile: &Ground, ring: &Line, path: &mut String) {
-        let is_cut = |(x, y): (i32, i32)| {
-            x == tile.low.0 || x == tile.high.0 || y == tile.low.1 || y == tile.high.1
-        };
+        let is_cut =
+            |(x, y): (i32, i32)| x == tile.low.0 || x == tile.high.0 || y == tile.low.1 || y == tile.high.1;
         // Points at the edge of the tile are kept: without them, there would be gaps between tiles.
         let mut points: Vec<(Point, bool)> = Vec::with_capacity(ring.len());
         for at in ring {
@@ -154,7 +153,8 @@ impl Projection {
             let mut points: Vec<(Point, bool)> = Vec::new();
             for (number, at) in line.iter().enumerate() {
                 let (point, is_end) = (self.point(*at), number == 0 || number == last);
-                if is_end || points.last().is_none_or(|(before, _)| distance(*before, point) >= MIN_LINE_STEP) {
+                if is_end || points.last().is_none_or(|(before, _)| distance(*before, point) >= MIN_LINE_STEP)
+                {
                     points.push((point, is_end));
                 }
             }
@@ -286,6 +286,8 @@ pub(super) fn write_path(path: &mut String, points: &[Point], is_closed: bool) {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
 
     const FRAME: Frame = Frame { half_width: 10.0, half_height: 10.0 };
@@ -320,8 +322,11 @@ mod tests {
             for (x, y) in [(0.5, 0.5), (0.475, 0.383), (0.999, 0.3), (0.514, 0.3), (0.567, 0.385)] {
                 let paths = paths(View { zoom: f64::from(zoom), x, y }, size);
                 let GroundPaths { land, lakes, rivers, streams, regions, borders } = &paths;
-                let all = [land, lakes, rivers, streams, regions, borders].map(String::len);
-                assert!(all.iter().sum::<usize>() < 150_000, "{zoom} {x} {y}: {all:?}");
+                let all = [land, lakes, rivers, streams, regions, borders].map(String::as_str).concat();
+                let mut sent = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+                sent.write_all(all.as_bytes()).unwrap();
+                let sent = sent.finish().unwrap().len();
+                assert!(all.len() < 200_000 && sent < 60_000, "{zoom} {x} {y}: {}, {sent}", all.len());
             }
         }
         // In the middle of a continent, all is land.

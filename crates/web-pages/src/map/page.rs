@@ -8,8 +8,9 @@ use maud::{Markup, html};
 
 use super::{
     clusters::{NamedCluster, area_text, named},
-    labels::{CityLabel, cities},
+    labels::{Kind, Label, labels},
     land::{GroundPaths, paths},
+    towns::towns,
     view::{MAX_ZOOM, SIDE, Size, View, WORLD_ZOOM, parse_zoom},
 };
 use crate::{
@@ -65,7 +66,9 @@ struct Shown {
     area: Option<MapArea>,
     clusters: Vec<NamedCluster>,
     paths: GroundPaths,
-    cities: Vec<CityLabel>,
+    /// The path of built-up areas.
+    towns: String,
+    labels: Vec<Label>,
     images: Vec<Image>,
     /// The oldest photo of the list, if there are older ones.
     older: Option<Timestamp>,
@@ -140,15 +143,16 @@ async fn load(site: &Site, person: &Person, request: Request) -> Result<Option<S
         let clusters = named(clusters, view.zoom);
         let places: Vec<(f64, f64)> =
             clusters.iter().map(|named| view.units(super::view::shares(named.cluster.centre))).collect();
-        (clusters, paths(view, size), cities(view, size, &places))
+        (clusters, paths(view, size), towns(view, size), labels(view, size, &places))
     });
-    let (clusters, paths, cities) = drawn.await?;
+    let (clusters, paths, towns, labels) = drawn.await?;
     Ok(Some(Shown {
         view,
         area,
         clusters,
         paths,
-        cities,
+        towns,
+        labels,
         older: images.last().filter(|_| has_older).map(|image| image.captured_at),
         images,
         is_continued: before.is_some(),
@@ -225,20 +229,27 @@ fn picture(shown: &Shown) -> Markup {
             defs { clipPath #round clipPathUnits="objectBoundingBox" { circle cx="0.5" cy="0.5" r="0.5" {} } }
             g #ground aria-hidden="true" {
                 g transform="scale(.1)" {
-                    path.land d=(shown.paths.land) {}
+                    path #shape .land d=(shown.paths.land) {}
+                    clipPath #on-land { use href="#shape" {} }
+                    path.town d=(shown.towns) clip-path="url(#on-land)" {}
                     path.stream d=(shown.paths.streams) {}
                     path.river d=(shown.paths.rivers) {}
                     path.lake d=(shown.paths.lakes) {}
                     path.region d=(shown.paths.regions) {}
                     path.border d=(shown.paths.borders) {}
                 }
-                @for city in &shown.cities {
-                    g.city transform={ "translate(" (units(city.at.0)) " " (units(city.at.1)) ")" } {
-                        circle r="2" {}
-                        text x="5" y="4" { (city.name) }
+                @for label in &shown.labels {
+                    g class=(label.kind.class()) transform={ "translate(" (units(label.at.0)) " " (units(label.at.1)) ")" } {
+                        @if label.kind == Kind::Country {
+                            text y="4" { (label.name) }
+                        } @else {
+                            circle r="2" {}
+                            text x="5" y="4" { (label.name) }
+                        }
                     }
                 }
             }
+            g #old {}
             g #clusters {
                 @for named in &shown.clusters { (marker(named, shown.view)) }
             }
