@@ -1,30 +1,82 @@
-//! `land`: packs coastlines and borders of Natural Earth into a data file of the crate `places`.
+//! `land`: packs coastlines, lakes, rivers and borders of Natural Earth into a data file of the crate `places`.
 //!
 //! `crates/places/data/README.md` names the source and describes the format. The same source gives the same bytes.
 
-use std::f64::consts::{PI, TAU};
+mod lines;
+mod shapes;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
 
 use crate::workspace;
 
-const LAND: &str = "land-50m.json";
-const COUNTRIES: &str = "countries-50m.json";
+use lines::{Frame, Point, extent, joined, limits, projected, simplified};
+use shapes::{column, shapes};
+
 const TARGET: &str = "crates/places/data/land.bin";
 
-/// The width of the map in the file's units.
-const WIDTH: f64 = 262_144.0;
-const WIDTH_UNITS: i64 = 262_144;
-/// The latitude of the northern edge of the map.
-const MAX_LATITUDE: f64 = 85.051_128_779_806_6;
+/// The width of the map in units.
+const WIDTH: u32 = 1 << 20;
+
+/// How far polygons reach into the neighbouring tiles, in the steps of their level.
+const OVERLAP: f64 = 2.0;
+
+/// The map for a range of zooms.
+struct Level {
+    /// The map has 2 to this power of tiles in each direction.
+    tile_bits: u32,
+    /// Coordinates are multiples of 2 to this power.
+    step_bits: u32,
+    /// In units.
+    tolerance: f64,
+    /// Smaller rings, in units, are left out.
+    min_extent: f64,
+    /// The ranks of rivers that are main ones, and of all rivers that are kept.
+    rivers: (f64, f64),
+    /// The highest rank of lakes.
+    lakes: f64,
+    /// The highest rank of borders of regions.
+    regions: f64,
+}
+
+const LEVELS: [Level; 3] = [
+    Level {
+        tile_bits: 0,
+        step_bits: 5,
+        tolerance: 120.0,
+        min_extent: 180.0,
+        rivers: (3.0, 3.0),
+        lakes: 3.0,
+        regions: 2.0,
+    },
+    Level {
+        tile_bits: 4,
+        step_bits: 3,
+        tolerance: 12.0,
+        min_extent: 18.0,
+        rivers: (5.0, 7.0),
+        lakes: 8.0,
+        regions: 7.0,
+    },
+    Level {
+        tile_bits: 6,
+        step_bits: 1,
+        tolerance: 4.0,
+        min_extent: 6.0,
+        rivers: (6.0, 99.0),
+        lakes: 99.0,
+        regions: 99.0,
+    },
+];
+
+/// The layers of a tile: land, lakes, main rivers, other rivers, borders of regions, borders of countries.
+const LAYERS: usize = 6;
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Folder with land-50m.json and countries-50m.json (source: crates/places/data/README.md)
+    /// Folder with the shapefiles (source: crates/places/data/README.md)
     dir: PathBuf,
 }
 
@@ -33,182 +85,217 @@ pub(crate) struct Options {
 pub(crate) enum LandError {
     #[error("cannot read or write {}: {source}", path.display())]
     Files { path: PathBuf, source: std::io::Error },
-    #[error("{} is not a TopoJSON file: {source}", path.display())]
-    Json { path: PathBuf, source: serde_json::Error },
-    #[error("{} refers to an arc that it does not have", path.display())]
-    Arc { path: PathBuf },
+    #[error("{} has an unexpected format", path.display())]
+    Format { path: PathBuf },
 }
 
-#[derive(Debug, Deserialize)]
-struct Topology {
-    objects: Objects,
-    arcs: Vec<Vec<[f64; 2]>>,
-    transform: Transform,
+/// A line or ring in units, and its rank.
+struct Line {
+    points: Vec<Point>,
+    rank: f64,
 }
 
-#[derive(Debug, Deserialize)]
-struct Transform {
-    scale: [f64; 2],
-    translate: [f64; 2],
+struct Source {
+    land: Vec<Line>,
+    lakes: Vec<Line>,
+    rivers: Vec<Line>,
+    regions: Vec<Line>,
+    borders: Vec<Line>,
 }
-
-#[derive(Debug, Deserialize)]
-struct Objects {
-    land: Option<Collection>,
-    countries: Option<Collection>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Collection {
-    geometries: Vec<Geometry>,
-}
-
-/// The numbers of arcs of the rings. A negative number is an arc in the other direction.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "type", content = "arcs")]
-enum Geometry {
-    Polygon(Vec<Vec<i64>>),
-    MultiPolygon(Vec<Vec<Vec<i64>>>),
-}
-
-impl Geometry {
-    fn rings(&self) -> Vec<&Vec<i64>> {
-        match self {
-            Self::Polygon(rings) => rings.iter().collect(),
-            Self::MultiPolygon(polygons) => polygons.iter().flatten().collect(),
-        }
-    }
-}
-
-type Point = (i64, i64);
 
 pub(crate) fn run(options: &Options) -> Result<(), LandError> {
-    let land_path = options.dir.join(LAND);
-    let land: Topology = json(&land_path)?;
-    let countries: Topology = json(&options.dir.join(COUNTRIES))?;
+    let read = |name, ranks| read(&options.dir, name, ranks);
+    let mut land = read("ne_10m_land", None)?;
+    land.retain(|line| !is_null_island(&line.points));
+    let source = Source {
+        land,
+        lakes: read("ne_10m_lakes", Some("scalerank"))?,
+        rivers: read("ne_10m_rivers_lake_centerlines", Some("scalerank"))?,
+        regions: read("ne_10m_admin_1_states_provinces_lines", Some("scalerank"))?,
+        borders: read("ne_10m_admin_0_boundary_lines_land", None)?,
+    };
+    let tiles: Vec<Vec<u8>> = LEVELS.iter().flat_map(|level| tiles(&source, level)).collect();
 
-    let mut file = b"land0001".to_vec();
-    let missing = || LandError::Arc { path: land_path.clone() };
-    let coasts = coasts(&land).ok_or_else(missing)?;
-    let borders = borders(&countries);
-    for outlines in [&coasts, &borders] {
-        number(&mut file, outlines.len());
-        for outline in outlines {
-            pack(&mut file, outline);
-        }
+    let mut file = b"land0002".to_vec();
+    let mut offset = 0_u32;
+    for tile in &tiles {
+        file.extend(offset.to_le_bytes());
+        offset += u32::try_from(tile.len()).unwrap_or(u32::MAX);
     }
+    file.extend(offset.to_le_bytes());
+    file.extend(tiles.concat());
 
     let target = workspace::path(TARGET);
     fs::write(&target, &file).map_err(|source| LandError::Files { path: target, source })?;
-    println!("{TARGET}: {} coastlines, {} borders, {} bytes", coasts.len(), borders.len(), file.len());
+    println!("{TARGET}: {} tiles, {} bytes", tiles.len(), file.len());
     Ok(())
 }
 
-fn json<T: DeserializeOwned>(path: &Path) -> Result<T, LandError> {
-    let text = fs::read(path).map_err(|source| LandError::Files { path: path.to_owned(), source })?;
-    serde_json::from_slice(&text).map_err(|source| LandError::Json { path: path.to_owned(), source })
+/// Whether a ring is the island that Natural Earth has where the equator meets the Prime Meridian, for places with errors.
+fn is_null_island(points: &[Point]) -> bool {
+    let middle = f64::from(WIDTH / 2);
+    points.iter().all(|(x, y)| (x - middle).hypot(y - middle) < 100.0)
 }
 
-/// The rings of all land; `None` if an arc is missing.
-fn coasts(topology: &Topology) -> Option<Vec<Vec<Point>>> {
-    let geometries = &topology.objects.land.as_ref()?.geometries;
-    let rings = geometries.iter().flat_map(Geometry::rings);
-    let outlines = rings.map(|ring| {
-        let mut points: Vec<Point> = Vec::new();
-        for arc in ring {
-            let index = usize::try_from(if *arc < 0 { !arc } else { *arc }).ok()?;
-            let mut part = projected(topology, topology.arcs.get(index)?);
-            if *arc < 0 {
-                part.reverse();
-            }
-            points.extend(part);
+/// The lines of a shapefile, with the column of their ranks.
+fn read(dir: &Path, name: &str, ranks: Option<&str>) -> Result<Vec<Line>, LandError> {
+    let bytes = |extension: &str| {
+        let path = dir.join(format!("{name}.{extension}"));
+        let bytes = fs::read(&path).map_err(|source| LandError::Files { path: path.clone(), source })?;
+        Ok((path, bytes))
+    };
+    let (path, file) = bytes("shp")?;
+    let shapes = shapes(&file).ok_or(LandError::Format { path })?;
+    let ranks = match ranks {
+        None => vec![0.0; shapes.len()],
+        Some(label) => {
+            let (path, file) = bytes("dbf")?;
+            let ranks = column(&file, label).filter(|ranks| ranks.len() == shapes.len());
+            ranks.ok_or(LandError::Format { path })?
         }
-        let mut points = unwrapped(&points);
-        points.dedup();
-        Some(points)
+    };
+    let lines = shapes.into_iter().zip(ranks).flat_map(|(shape, rank)| {
+        shape.into_iter().map(move |part| {
+            let points = part.into_iter().map(|at| projected(at, f64::from(WIDTH))).collect();
+            Line { points, rank }
+        })
     });
-    let outlines = outlines.collect::<Option<Vec<_>>>()?;
-    Some(outlines.into_iter().filter(|points| points.len() > 3).collect())
+    Ok(lines.collect())
 }
 
-/// The arcs that two countries share.
-fn borders(topology: &Topology) -> Vec<Vec<Point>> {
-    let mut countries_of_arc = vec![0_u32; topology.arcs.len()];
-    for geometry in topology.objects.countries.iter().flat_map(|countries| &countries.geometries) {
-        let mut arcs: Vec<i64> = geometry.rings().into_iter().flatten().copied().collect();
-        arcs.iter_mut().for_each(|arc| *arc = if *arc < 0 { !*arc } else { *arc });
-        arcs.sort_unstable();
-        arcs.dedup();
-        for arc in arcs {
-            let count = usize::try_from(arc).ok().and_then(|arc| countries_of_arc.get_mut(arc));
-            if let Some(count) = count {
-                *count += 1;
+type Layers = [Vec<Vec<Point>>; LAYERS];
+
+/// The packed tiles of a level, row by row.
+fn tiles(source: &Source, level: &Level) -> Vec<Vec<u8>> {
+    let across = 1_usize << level.tile_bits;
+    let mut tiles: Vec<Layers> = Vec::new();
+    tiles.resize_with(across * across, Layers::default);
+    let (main, all) = level.rivers;
+    for (layer, lines, above, max) in [
+        (0, &source.land, -1.0, 99.0),
+        (1, &source.lakes, -1.0, level.lakes),
+        (2, &source.rivers, -1.0, main),
+        (3, &source.rivers, main, all),
+        (4, &source.regions, -1.0, level.regions),
+        (5, &source.borders, -1.0, 99.0),
+    ] {
+        let is_ring = layer < 2;
+        let kept = lines.iter().filter(|line| line.rank > above && line.rank <= max);
+        let lines: Vec<Vec<Point>> = kept.map(|line| line.points.clone()).collect();
+        let lines = if is_ring { lines } else { joined(lines) };
+        for line in lines.into_iter().filter(|line| !is_ring || extent(line) > level.min_extent) {
+            let points = simplified(&line, level.tolerance * if layer == 4 { 1.5 } else { 1.0 });
+            for (tile, part) in cut(&points, is_ring, level) {
+                if let Some(layers) = tiles.get_mut(tile) {
+                    layers[layer].push(part);
+                }
             }
         }
     }
-    let shared = topology.arcs.iter().zip(countries_of_arc).filter(|(_, countries)| *countries > 1);
-    shared
-        .map(|(arc, _)| {
-            let mut points = unwrapped(&projected(topology, arc));
-            points.dedup();
-            points
-        })
-        .filter(|points| points.len() > 1)
+    tiles
+        .iter()
+        .enumerate()
+        .map(|(tile, layers)| pack(layers, level.frame(tile % across, tile / across).low, level))
         .collect()
 }
 
-/// A line that continues beyond the edge of the map where it crosses the 180° meridian. A line around a pole is closed
-/// along the southern edge: only Antarctica has such a line.
-fn unwrapped(points: &[Point]) -> Vec<Point> {
-    let (half, width) = (WIDTH_UNITS / 2, WIDTH_UNITS);
-    let mut offset = 0;
-    let mut line: Vec<Point> = Vec::with_capacity(points.len() + 3);
-    let mut before = points.first().map_or(0, |(x, _)| *x);
-    for (x, y) in points {
-        if x - before > half {
-            offset -= width;
-        } else if before - x > half {
-            offset += width;
+impl Level {
+    fn step(&self) -> f64 {
+        f64::from(1_u32 << self.step_bits)
+    }
+
+    /// The edges of a tile.
+    #[expect(clippy::cast_precision_loss, reason = "at most the width of the map")]
+    fn frame(&self, column: usize, row: usize) -> Frame {
+        let side = f64::from(WIDTH >> self.tile_bits);
+        let low = (column as f64 * side, row as f64 * side);
+        Frame { low, high: (low.0 + side, low.1 + side) }
+    }
+
+    /// The columns or the rows of a range.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "limited to the map")]
+    fn range(&self, low: f64, high: f64) -> std::ops::RangeInclusive<usize> {
+        let side = f64::from(WIDTH >> self.tile_bits);
+        let last = (1_usize << self.tile_bits) - 1;
+        let tile = |at: f64| ((at / side).floor().max(0.0) as usize).min(last);
+        tile(low - OVERLAP * self.step())..=tile(high + OVERLAP * self.step())
+    }
+}
+
+/// The parts of a line by tile.
+fn cut(points: &[Point], is_ring: bool, level: &Level) -> Vec<(usize, Vec<Point>)> {
+    let overlap = if is_ring { OVERLAP * level.step() } else { 0.0 };
+    let width = f64::from(WIDTH);
+    // Polygons end at the 180° meridian, where they reach into the neighbouring copy of the world as well.
+    let widened = |x: f64| match x {
+        x if is_ring && x <= 0.0 => -overlap,
+        x if is_ring && x >= width => width + overlap,
+        x => x,
+    };
+    let points: Vec<Point> = points.iter().map(|(x, y)| (widened(*x), *y)).collect();
+    let part_of = |points: &[Point], frame: Frame| {
+        if is_ring { vec![frame.cut_ring(points)] } else { frame.cut_line(points) }
+    };
+    let mut parts = Vec::new();
+    let (low, high) = limits(&points);
+    for column in level.range(low.0, high.0) {
+        let sides = level.frame(column, 0);
+        let strip =
+            Frame { low: (sides.low.0 - overlap, -width), high: (sides.high.0 + overlap, width * 2.0) };
+        for part in part_of(&points, strip).into_iter().filter(|part| !part.is_empty()) {
+            let (low, high) = limits(&part);
+            for row in level.range(low.1, high.1) {
+                let Frame { low, high } = level.frame(column, row);
+                let frame = Frame {
+                    low: (low.0 - overlap, low.1 - overlap),
+                    high: (high.0 + overlap, high.1 + overlap),
+                };
+                let tile = (row << level.tile_bits) + column;
+                parts.extend(part_of(&part, frame).into_iter().map(|part| (tile, part)));
+            }
         }
-        before = *x;
-        line.push((x + offset, *y));
     }
-    if let (Some(first), Some(last)) = (line.first().copied(), line.last().copied())
-        && (last.0 - first.0).abs() == width
-    {
-        line.extend([(last.0, width), (first.0, width), first]);
-    }
-    line
+    parts
 }
 
-/// The points of an arc on the map.
-fn projected(topology: &Topology, arc: &[[f64; 2]]) -> Vec<Point> {
-    let Transform { scale, translate } = &topology.transform;
-    let mut at = [0.0, 0.0];
-    arc.iter()
-        .map(|[dx, dy]| {
-            at = [at[0] + dx, at[1] + dy];
-            let longitude = at[0] * scale[0] + translate[0];
-            let latitude = (at[1] * scale[1] + translate[1]).clamp(-MAX_LATITUDE, MAX_LATITUDE);
-            let y = 0.5 - (PI / 4.0 + latitude.to_radians() / 2.0).tan().ln() / TAU;
-            (units(longitude / 360.0 + 0.5), units(y))
-        })
-        .collect()
+/// A tile: for each layer the number of lines, then the lines.
+fn pack(layers: &Layers, origin: Point, level: &Level) -> Vec<u8> {
+    let mut tile = Vec::new();
+    if layers.iter().all(Vec::is_empty) {
+        return tile;
+    }
+    for (layer, lines) in layers.iter().enumerate() {
+        let least = if layer < 2 { 3 } else { 2 };
+        let lines: Vec<Vec<(i64, i64)>> = lines
+            .iter()
+            .map(|line| rounded(line, origin, level.step(), layer < 2))
+            .filter(|line| line.len() >= least)
+            .collect();
+        number(&mut tile, lines.len());
+        for line in lines {
+            number(&mut tile, line.len());
+            let mut last = (0, 0);
+            for point in line {
+                signed(&mut tile, point.0 - last.0);
+                signed(&mut tile, point.1 - last.1);
+                last = point;
+            }
+        }
+    }
+    tile
 }
 
+/// The points of a line in steps from the corner of its tile. A ring is not closed.
 #[expect(clippy::cast_possible_truncation, reason = "at most the width of the map")]
-fn units(share: f64) -> i64 {
-    (share * WIDTH).round().clamp(0.0, WIDTH) as i64
-}
-
-fn pack(file: &mut Vec<u8>, outline: &[Point]) {
-    number(file, outline.len());
-    let mut last = (0, 0);
-    for point in outline {
-        signed(file, point.0 - last.0);
-        signed(file, point.1 - last.1);
-        last = *point;
+fn rounded(line: &[Point], origin: Point, step: f64, is_ring: bool) -> Vec<(i64, i64)> {
+    let steps =
+        |(x, y): &Point| (((x - origin.0) / step).round() as i64, ((y - origin.1) / step).round() as i64);
+    let mut points: Vec<(i64, i64)> = line.iter().map(steps).collect();
+    points.dedup();
+    if is_ring && points.len() > 1 && points.first() == points.last() {
+        points.pop();
     }
+    points
 }
 
 /// A signed number as an unsigned one: 0, −1, 1, −2 become 0, 1, 2, 3.
@@ -245,27 +332,32 @@ mod tests {
     }
 
     #[test]
-    fn lines_continue_beyond_the_180_meridian() {
+    fn polygons_reach_into_the_neighbouring_tiles() {
+        let side = f64::from(WIDTH >> 4);
+        let square = [(10.0, 10.0), (side + 100.0, 10.0), (side + 100.0, 90.0), (10.0, 90.0), (10.0, 10.0)];
+        let parts = cut(&square, true, &LEVELS[1]);
+        let extents: Vec<_> = parts.iter().map(|(tile, part)| (*tile, limits(part))).collect();
+        let overlap = OVERLAP * LEVELS[1].step();
         assert_eq!(
-            unwrapped(&[(262_000, 5), (100, 6), (261_000, 7)]),
-            [(262_000, 5), (262_244, 6), (261_000, 7)]
+            extents,
+            [
+                (0, ((10.0, 10.0), (side + overlap, 90.0))),
+                (1, ((side - overlap, 10.0), (side + 100.0, 90.0)))
+            ]
         );
-        let around = unwrapped(&[(0, 9), (100_000, 8), (200_000, 8), (0, 9)]);
+        let lines = cut(&square[..2], false, &LEVELS[1]);
         assert_eq!(
-            around,
-            [(0, 9), (100_000, 8), (200_000, 8), (262_144, 9), (262_144, 262_144), (0, 262_144), (0, 9)]
+            lines,
+            [(0, vec![(10.0, 10.0), (side, 10.0)]), (1, vec![(side, 10.0), (side + 100.0, 10.0)])]
         );
     }
 
     #[test]
-    fn borders_are_arcs_of_two_countries() {
-        let topology: Topology = serde_json::from_str(
-            r#"{"objects": {"countries": {"geometries": [
-                {"type": "Polygon", "arcs": [[0, 1]]}, {"type": "MultiPolygon", "arcs": [[[-1, 2]]]}]}},
-            "arcs": [[[0, 0], [10, 0]], [[10, 0], [-10, 5]], [[10, 0], [-10, -5]]],
-            "transform": {"scale": [1, 1], "translate": [0, 0]}}"#,
-        )
-        .unwrap();
-        assert_eq!(borders(&topology), [[(131_072, 131_072), (138_354, 131_072)]]);
+    fn polygons_at_the_180_meridian_reach_beyond_it() {
+        let width = f64::from(WIDTH);
+        let parts = cut(&[(0.0, 0.0), (500.0, 0.0), (500.0, 500.0), (0.0, 500.0)], true, &LEVELS[0]);
+        assert_eq!(limits(&parts[0].1).0.0, -64.0);
+        let parts = cut(&[(width, 0.0), (width - 9.0, 0.0), (width, 500.0)], true, &LEVELS[0]);
+        assert_eq!(limits(&parts[0].1).1.0, width + 64.0);
     }
 }

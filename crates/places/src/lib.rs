@@ -1,10 +1,10 @@
-//! The time zone, city, region and country at a position, names of places in many languages, and the outlines of the world, from
+//! The time zone, city, region and country at a position, names of places in many languages, and the map of the world, from
 //! data that is compiled into the program. The crate needs no network, no files, and no time zone database of the system.
 //!
 //! All data is read in place from the read-only part of the program. The first look-up of a time zone checks the zone
 //! boundaries once, which takes a few milliseconds. All functions can be called from any thread.
 //!
-//! `docs/data.md` lists sources and licences; `data/README.md` describes the formats of cities and outlines.
+//! `docs/data.md` lists sources and licences; `data/README.md` describes the formats of cities and map.
 //!
 //! ```
 //! use domain::Position;
@@ -32,8 +32,8 @@ use domain::Position;
 use table::Table;
 
 pub use find::{FoundCity, MAX_FOUND_CITIES, find, unambiguous};
-pub use land::{LAND_WIDTH, Outline, World, world};
-pub use largest::{CityOnMap, largest_cities};
+pub use land::{Detail, Ground, LAND_WIDTH, Line, ground};
+pub use largest::{CityOnMap, CountryOnMap, countries, largest_cities};
 pub use table::PlacePath;
 pub use time_zone::{
     is_offset_in_use, is_zone, offset_minutes, offset_minutes_at, time_zone, zone_offset_minutes,

@@ -84,6 +84,57 @@ world.test('the map is dragged, zoomed by wheel and moved by keys', {}, async (v
   await page.locator('#map.moves').waitFor();
 });
 
+/** The names on the map, and the pairs of them that overlap. */
+const names = (page) =>
+  page.locator('#ground text').evaluateAll((texts) => {
+    const all = texts.map((text) => ({ name: text.textContent, box: text.getBoundingClientRect(), size: Number.parseFloat(getComputedStyle(text).fontSize) }));
+    const overlap = ({ box: a }, { box: b }) => a.left < b.right && b.left < a.right && a.top < b.bottom - 2 && b.top < a.bottom - 2;
+    const pairs = all.flatMap((one, index) => all.slice(index + 1).filter((other) => overlap(one, other)).map((other) => `${one.name}, ${other.name}`));
+    return { sizes: Object.fromEntries(all.map(({ name, size }) => [name, size])), pairs };
+  });
+
+world.flow('a close view has shores, towns and names', async (visit) => {
+  const { page } = visit;
+  await visit.signIn(person, '/map?z=4&lat=47&lon=4');
+  const far = await names(page);
+  assert.ok(far.sizes.France && far.sizes.Germany, Object.keys(far.sizes).join());
+  assert.deepEqual(far.pairs, []);
+  await visit.open('/map?z=9&lat=48.8&lon=2.4');
+  const close = await names(page);
+  const { Paris, ...others } = close.sizes;
+  assert.ok(Object.keys(others).length > 10 && Object.keys(others).length < 40, Object.keys(others).join());
+  assert.ok(!Paris || Object.values(others).every((size) => size <= Paris));
+  assert.deepEqual(close.pairs, []);
+  for (const [place, shown] of [
+    ['z=9&lat=48.8&lon=2.4', ['land', 'town', 'river', 'region']],
+    ['z=11&lat=46.45&lon=6.5', ['land', 'lake', 'border']],
+    ['z=16&lat=48.857&lon=2.352', ['land', 'town']],
+  ]) {
+    await visit.open(`/map?${place}`);
+    const drawn = await page.locator('#ground path').evaluateAll((paths) => paths.filter((path) => path.getAttribute('d')).map((path) => path.classList[0]));
+    for (const layer of shown) assert.ok(drawn.includes(layer), `${place}: ${drawn}`);
+  }
+});
+
+for (const reducedMotion of ['reduce', 'no-preference']) {
+  world.test(`a new ground fades in, motion ${reducedMotion}`, { reducedMotion }, async (visit) => {
+    const { page } = visit;
+    await visit.signIn(person, '/map?z=5&lat=40&lon=-5');
+    await page.locator('#map.moves').waitFor();
+    for (let clicks = 0; clicks < 2; clicks += 1) {
+      const before = page.url();
+      await page.getByRole('link', { name: 'Zoom in' }).click();
+      await moved(page, before);
+      await page.locator('#old:has(.land)').waitFor({ state: 'attached' });
+    }
+    const style = await page.locator('#old > g').evaluate((old) => {
+      const { display, animationName } = getComputedStyle(old);
+      return [display, animationName];
+    });
+    assert.equal(style.includes('none'), reducedMotion === 'reduce', style.join());
+  });
+}
+
 for (const viewport of [
   { width: 390, height: 800 },
   { width: 1440, height: 900 },

@@ -8,7 +8,6 @@ const MAX_MAP_ZOOM = 18;
 /** The pause between requests while the map moves, and the time without movement after which the map is at rest. */
 const CLUSTERS_MS = 150;
 const MAP_REST_MS = 350;
-
 function startMap(map) {
   pageKeys.unshift(...MAP_KEYS);
   const [world, ground, clusters] = ['world', 'ground', 'clusters'].map((id) => document.getElementById(id));
@@ -99,6 +98,8 @@ function startMap(map) {
     const hadFocus = map.contains(document.activeElement);
     drawn = viewOf(next);
     view = { ...drawn };
+    // The present ground fades away above the next one.
+    document.getElementById('old').innerHTML = ground.outerHTML;
     ground.replaceChildren(...page.getElementById('ground').childNodes);
     show(page.getElementById('clusters'));
     for (const id of ['controls', 'places', 'photos']) {

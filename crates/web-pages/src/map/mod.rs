@@ -1,13 +1,14 @@
 //! `/map` and `/web/map`: where photos were taken.
 //!
 //! The page is an image in SVG whose clusters are links. Its script moves the map, loads the clusters while it moves, and takes
-//! the rest from the page of the new view. `places` has the outlines of the world, so nothing comes from elsewhere.
+//! the rest from the page of the new view. `places` has the map of the world, so nothing comes from elsewhere.
 
 mod clusters;
 mod labels;
 mod land;
 mod page;
 mod small;
+mod towns;
 mod view;
 
 use domain::Position;

@@ -8,9 +8,10 @@ use maud::{Markup, html};
 
 use super::{
     clusters::{NamedCluster, area_text, named},
-    labels::{CityLabel, cities},
-    land::{LandPaths, paths},
-    view::{MAX_ZOOM, SIDE, Size, View, WORLD_ZOOM, parse_zoom},
+    labels::{Label, labels},
+    land::{GroundPaths, layers, paths},
+    towns::towns,
+    view::{MAX_ZOOM, SIDE, Size, View, WORLD_ZOOM, parse_zoom, units},
 };
 use crate::{
     Site,
@@ -64,8 +65,10 @@ struct Shown {
     view: View,
     area: Option<MapArea>,
     clusters: Vec<NamedCluster>,
-    paths: LandPaths,
-    cities: Vec<CityLabel>,
+    paths: GroundPaths,
+    /// The path of built-up areas.
+    towns: String,
+    labels: Vec<Label>,
     images: Vec<Image>,
     /// The oldest photo of the list, if there are older ones.
     older: Option<Timestamp>,
@@ -140,15 +143,16 @@ async fn load(site: &Site, person: &Person, request: Request) -> Result<Option<S
         let clusters = named(clusters, view.zoom);
         let places: Vec<(f64, f64)> =
             clusters.iter().map(|named| view.units(super::view::shares(named.cluster.centre))).collect();
-        (clusters, paths(view, size), cities(view, size, &places))
+        (clusters, paths(view, size), towns(view, size), labels(view, size, &places))
     });
-    let (clusters, paths, cities) = drawn.await?;
+    let (clusters, paths, towns, labels) = drawn.await?;
     Ok(Some(Shown {
         view,
         area,
         clusters,
         paths,
-        cities,
+        towns,
+        labels,
         older: images.last().filter(|_| has_older).map(|image| image.captured_at),
         images,
         is_continued: before.is_some(),
@@ -221,20 +225,15 @@ fn content(site: &Site, person: &Person, shown: &Shown, here: &str) -> Markup {
 fn picture(shown: &Shown) -> Markup {
     let half = SIDE / 2.0;
     html! {
-        svg #world viewBox={ (-half) " " (-half) " " (SIDE) " " (SIDE) } role="group" aria-label="Map of your photos" {
+        svg #world .earth viewBox={ (-half) " " (-half) " " (SIDE) " " (SIDE) } role="group" aria-label="Map of your photos" {
             defs { clipPath #round clipPathUnits="objectBoundingBox" { circle cx="0.5" cy="0.5" r="0.5" {} } }
             g #ground aria-hidden="true" {
                 g transform="scale(.1)" {
-                    path.land d=(shown.paths.land) {}
-                    path.border d=(shown.paths.borders) {}
+                    (layers(&shown.paths, &shown.towns))
                 }
-                @for city in &shown.cities {
-                    g.city transform={ "translate(" (units(city.at.0)) " " (units(city.at.1)) ")" } {
-                        circle r="2" {}
-                        text x="5" y="4" { (city.name) }
-                    }
-                }
+                @for label in &shown.labels { (label.markup()) }
             }
+            g #old {}
             g #clusters {
                 @for named in &shown.clusters { (marker(named, shown.view)) }
             }
@@ -262,11 +261,6 @@ pub(super) fn marker(named: &NamedCluster, view: View) -> Markup {
             }
         }
     }
-}
-
-/// A number of units with one decimal.
-fn units(units: f64) -> f64 {
-    (units * 10.0).round() / 10.0
 }
 
 /// Links that move the map.

@@ -5,43 +5,34 @@ use maud::{Markup, html};
 
 use super::{
     around,
-    labels::cities,
-    land::paths,
-    view::{Size, View},
+    labels::labels,
+    land::{layers, paths},
+    view::{Size, View, shares},
 };
 
 /// The zoom: a city and the coast or the border near it.
 const ZOOM: f64 = 6.5;
 
-const WIDTH: f64 = 352.0;
-const HEIGHT: f64 = 160.0;
+const SIZE: Size = Size { width: 352.0, height: 160.0 };
 
-/// Outlines reach as far beyond a size again, so half of it covers a map that is not moved.
-const OUTLINES: Size = Size { width: WIDTH / 2.0, height: HEIGHT / 2.0 };
+/// A map with a pin at a place; `None` if drawing it failed.
+pub(crate) async fn small_map(position: Position) -> Option<Markup> {
+    tokio::task::spawn_blocking(move || draw(position)).await.ok()
+}
 
-/// Maximum number of names of cities.
-const MAX_CITIES: usize = 4;
-
-/// A map with a pin at a place.
-pub(crate) fn small_map(position: Position) -> Markup {
+fn draw(position: Position) -> Markup {
     let view = View { zoom: ZOOM, ..View::around(position) };
-    let (right, down) = view.units(super::view::shares(position));
-    let land = paths(view, OUTLINES);
-    let cities = cities(view, Size { width: WIDTH, height: HEIGHT }, &[(right, down)]);
+    let (right, down) = view.units(shares(position));
+    // Outlines reach beyond the view, which is not moved here.
+    let paths = paths(view, Size { width: SIZE.width / 1.3, height: SIZE.height / 1.3 });
+    let labels = labels(view, SIZE, &[(right, down)]);
+    let Size { width, height } = SIZE;
     html! {
         a.spot href=(around(position)) {
             "Show on the map"
-            svg viewBox={ (-WIDTH / 2.0) " " (-HEIGHT / 2.0) " " (WIDTH) " " (HEIGHT) } aria-hidden="true" {
-                g transform="scale(.1)" {
-                    path.land d=(land.land) {}
-                    path.border d=(land.borders) {}
-                }
-                @for city in cities.iter().take(MAX_CITIES) {
-                    g.city transform={ "translate(" (city.at.0.round()) " " (city.at.1.round()) ")" } {
-                        circle r="2" {}
-                        text x="5" y="4" { (city.name) }
-                    }
-                }
+            svg.earth viewBox={ (-width / 2.0) " " (-height / 2.0) " " (width) " " (height) } aria-hidden="true" {
+                g transform="scale(.1)" { (layers(&paths, "")) }
+                @for label in &labels { (label.markup()) }
                 path.here transform={ "translate(" (right.round()) " " (down.round()) ")" }
                     d="M0 0c-5-9-9-13-9-18a9 9 0 0 1 18 0c0 5-4 9-9 18z" {}
             }

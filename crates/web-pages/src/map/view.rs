@@ -216,6 +216,11 @@ pub(super) fn level(zoom: f64) -> u8 {
     (zoom.floor() + CLUSTER_ZOOM).clamp(0.0, f64::from(MAX_MAP_LEVEL)) as u8
 }
 
+/// A number of units with one decimal.
+pub(super) fn units(units: f64) -> f64 {
+    (units * 10.0).round() / 10.0
+}
+
 /// The parameter `z`: 0 to 18.
 pub(super) fn parse_zoom(query: &Query<'_>) -> Result<Option<f64>, Invalid> {
     let Some(text) = query.get("z") else { return Ok(None) };

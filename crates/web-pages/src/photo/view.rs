@@ -128,9 +128,14 @@ pub(super) async fn page(
     let own_albums = library.catalogue.album_names(caller).await.map_err(unavailable)?;
     let context = library.catalogue.photo_context(caller, id, origin.album()).await.map_err(unavailable)?;
     let known = library.catalogue.names(caller, NameKind::Keyword).await.map_err(unavailable)?;
+    let map = match values.position {
+        Some(position) => map::small_map(position).await,
+        None => None,
+    };
     let view = View {
         site,
         person,
+        map,
         image: &image,
         values: &values,
         edits: edits.as_ref(),
@@ -166,6 +171,8 @@ async fn browsed(site: &Site, person: &Person, origin: &Origin) -> Result<(Origi
 struct View<'a> {
     site: &'a Site,
     person: &'a Person,
+    /// Where it was taken.
+    map: Option<Markup>,
     image: &'a Image,
     values: &'a EditableImage,
     edits: Option<&'a ImageEdits>,
@@ -322,7 +329,7 @@ impl View<'_> {
                     @if let Some(place) = &values.place { (place) }
                     @if let Some(position) = values.position {
                         p.facts { (coordinates(position)) }
-                        (map::small_map(position))
+                        @if let Some(map) = &self.map { (map) }
                     }
                     @if !has_place { (self.add("place")) }
                     (self.edited(EditedField::Place))
