@@ -1,6 +1,8 @@
 // Corrections on the photo page: the form of the page that corrects a photo, in the panel for the description, and in a dialog for
 // time and place. A module that loads with its first use.
 
+import { NO_ANSWER, make, makeClose, showMessage } from './shared.js';
+
 /** Time without typing after which cities are looked up. */
 const QUIET_MS = 250;
 /** Cities that are offered while people type. */
@@ -8,14 +10,13 @@ const MAX_CITIES = 7;
 const HEADINGS = { 'of-time': 'Time', 'of-place': 'Place' };
 /** The field that has the focus first. */
 const FIRST = ':is(textarea, [type="datetime-local"], [name="city"])';
-const UNREACHABLE = 'The photo library does not respond. Check the connection and try again.';
 const REFUSED = 'Nothing was changed. Copy what you typed, reload the page and try again.';
 
 /**
  * Gets functions of the page. `post(form, submitter)` sends a form and returns the page of the answer. `update(page, near)` shows what
  * such a page says about its photo, and focuses `near` if the control that had the focus is gone. `open(href)` shows another photo.
  */
-export function startEditing(main, { make, makeClose, showMessage, parse, post, update, open, showPanel }) {
+export function startEditing(main, { parse, post, update, open, showPanel }) {
   document.head.append(make('link', { rel: 'stylesheet', href: new URL('edit.css', import.meta.url) }));
   /** The forms in the panel by the id of their photo. A form stays when another photo is opened. */
   const forms = new Map();
@@ -31,7 +32,7 @@ export function startEditing(main, { make, makeClose, showMessage, parse, post, 
   async function load({ href }) {
     const { id } = main.dataset;
     const page = await fetch(href).then(parse, () => undefined);
-    if (!page) return void showMessage(UNREACHABLE);
+    if (!page) return void showMessage(NO_ANSWER);
     const form = formOf(page);
     return main.dataset.id === id && !document.querySelector('dialog[open]') ? form : undefined;
   }
@@ -51,7 +52,7 @@ export function startEditing(main, { make, makeClose, showMessage, parse, post, 
     const page = await post(form, submitter).catch(() => undefined);
     form.ariaBusy = null;
     if (page?.querySelector('main.photo')) return void saved(page);
-    if (!page?.querySelector('form.correct')) return void warn(form, page ? REFUSED : `Nothing was changed. ${UNREACHABLE}`);
+    if (!page?.querySelector('form.correct')) return void warn(form, page ? REFUSED : `Nothing was changed. ${NO_ANSWER}`);
     const notice = page.querySelector('.notice');
     form.replaceChildren(...formOf(page).childNodes);
     form.dataset.refused = 'refused';

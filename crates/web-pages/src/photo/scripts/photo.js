@@ -157,8 +157,8 @@ function startPhoto(main) {
 
   /** Opens the form of a link on this page. */
   async function edit(link) {
-    editing ??= import(new URL('edit.js', import.meta.url)).then(({ startEditing }) =>
-      startEditing(main, { make, makeClose, showMessage, parse, post, update, open, showPanel: () => about.isOpen || about.toggle(true) }));
+    editing ??= import('./edit.js').then(({ startEditing }) =>
+      startEditing(main, { parse, post, update, open, showPanel: () => about.isOpen || about.toggle(true) }));
     await editing.then((start) => start(link)).catch(() => location.assign(link.href));
   }
 
