@@ -86,6 +86,9 @@ const MAX_CITIES: usize = 600;
 /// Countries have names below this zoom.
 const COUNTRY_ZOOM: f64 = 6.0;
 
+/// Cities have names from this zoom on.
+const CITY_ZOOM: f64 = 2.5;
+
 /// A rectangle: its centre, half its width and half its height.
 #[derive(Clone, Copy)]
 struct Space {
@@ -124,7 +127,8 @@ pub(super) fn labels(view: View, size: Size, clusters: &[(f64, f64)]) -> Vec<Lab
             let _ = near.into_iter().any(|at| placed.add(country.name, Kind::Country, at));
         }
     }
-    for city in places::largest_cities(&view.area(size), MAX_CITIES) {
+    let cities = if view.zoom < CITY_ZOOM { 0 } else { MAX_CITIES };
+    for city in places::largest_cities(&view.area(size), cities) {
         if placed.labels.len() < placed.max {
             placed.add(city.name, Kind::of(city.radius_m), view.units(shares(city.at)));
         }

@@ -161,7 +161,7 @@ impl Grid {
     fn crossing(&self, side: usize) -> Point {
         let corner = side / 2;
         let (column, row) = (corner % self.columns, corner / self.columns);
-        let (right, down) = if side % 2 == 0 { (1, 0) } else { (0, 1) };
+        let (right, down) = if side.is_multiple_of(2) { (1, 0) } else { (0, 1) };
         let (from, to) = (self.at(column, row), self.at(column + right, row + down));
         let share = if from == to { 0.5 } else { ((EDGE - from) / (to - from)).clamp(0.0, 1.0) };
         let (a, b) = (self.place(column, row), self.place(column + right, row + down));
