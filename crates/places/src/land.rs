@@ -44,9 +44,9 @@ const TILES: usize = 1 + 16 * 16 + 64 * 64;
 /// A square of the map.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ground {
-    /// The edges at which its polygons are cut, which lie in the neighbouring tiles: the lowest coordinates.
+    /// The lowest x and y at which its polygons are cut. They are in the neighbouring tiles.
     pub low: (i32, i32),
-    /// The highest coordinates of these edges.
+    /// The highest x and y at which they are cut.
     pub high: (i32, i32),
     /// The rings of land. Points that they wind around are on land. Rings of neighbouring tiles overlap and turn in the same direction.
     pub land: Vec<Line>,

@@ -1,6 +1,6 @@
 //! The largest cities of an area, and the countries.
 
-use std::sync::LazyLock;
+use std::{collections::HashMap, sync::LazyLock};
 
 use domain::{MapArea, MapPoint, Position};
 
@@ -50,22 +50,18 @@ fn by_size() -> Vec<CityOnMap> {
 
 fn by_cities() -> Vec<CountryOnMap> {
     let Some(table) = Table::read(crate::CITIES) else { return Vec::new() };
-    // The name, the total size of the cities, and the sum of their centres by size.
-    let mut countries: Vec<(&'static str, f64, Point)> = Vec::new();
+    // The total size of the cities, and the sum of their centres by size.
+    let mut countries: HashMap<&'static str, (f64, Point)> = HashMap::new();
     for city in table.cities.iter().map(City) {
         let Some(name) = table.country_name(city) else { continue };
         let (size, [x, y, z]) = (city.edge_m(), city.at());
-        match countries.iter_mut().find(|(other, ..)| *other == name) {
-            Some((_, total, sum)) => {
-                *total += size;
-                *sum = [sum[0] + x * size, sum[1] + y * size, sum[2] + z * size];
-            }
-            None => countries.push((name, size, [x * size, y * size, z * size])),
-        }
+        let (total, sum) = countries.entry(name).or_default();
+        *total += size;
+        *sum = [sum[0] + x * size, sum[1] + y * size, sum[2] + z * size];
     }
-    countries.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let on_map =
-        |(name, _, sum): (_, _, Point)| Some(CountryOnMap { name, at: MapPoint::of(position(sum)?) });
+    let mut countries: Vec<_> = countries.into_iter().collect();
+    countries.sort_by(|(_, (one, _)), (_, (other, _))| other.total_cmp(one));
+    let on_map = |(name, (_, sum))| Some(CountryOnMap { name, at: MapPoint::of(position(sum)?) });
     countries.into_iter().filter_map(on_map).collect()
 }
 

@@ -46,6 +46,12 @@ photoTest('a description is written in the panel, by keyboard', async (page) => 
   await focused(page, 'edit-description');
   assert.equal(await field(page).count(), 0);
   assert.equal(path(page), here);
+  // What was typed comes back.
+  await page.locator('#message').getByRole('button', { name: 'Restore' }).click();
+  await field(page).waitFor();
+  await page.waitForFunction(() => document.querySelector('#description').value.includes('fiez ?'));
+  await page.keyboard.press('Escape');
+  await focused(page, 'edit-description');
 
   await page.keyboard.press('Enter');
   await field(page).fill('A harbour\nin the evening');
@@ -98,7 +104,7 @@ photoTest('a description belongs to its photo, also if another one is opened bef
   await field(page).fill('A harbour');
   await page.locator('[rel="next"]').click();
   await moved(page, here);
-  await says(page, 'The description of the photo before is not saved yet.');
+  await says(page, 'You have an unsaved description.');
   assert.equal(await field(page).count(), 0);
   await page.locator('#edit-description').click();
   await field(page).fill('A pier');
@@ -169,6 +175,17 @@ photoTest('cities are offered while their name is typed', async (page) => {
   await page.getByRole('button', { name: 'Save' }).click();
   await sheet(page).getByRole('alert').getByText('Nothing was saved yet.').waitFor();
   assert.equal(await page.getByLabel('Name of the city').inputValue(), 'santa c');
+  // The city of an earlier name is not saved with a later one, however soon.
+  await page.getByLabel('Name of the city').fill('porto, br');
+  await page.getByRole('radio', { name: 'Porto Alegre, Brazil' }).check();
+  await page.getByLabel('Name of the city').fill('Reykjavik');
+  await page.keyboard.press('Enter');
+  await shows(page, 'Iceland');
+  // Escape asks before it discards something.
+  await page.locator('#edit-place').click();
+  await page.getByLabel('Name of the city').fill('Porto');
+  await page.keyboard.press('Escape');
+  await sheet(page).getByRole('alert').getByText('Your changes are not saved.').waitFor();
   await page.keyboard.press('Escape');
   await focused(page, 'edit-place');
   assert.equal(await sheet(page).count(), 0);

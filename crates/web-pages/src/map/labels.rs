@@ -116,7 +116,7 @@ pub(super) fn labels(view: View, size: Size, clusters: &[(f64, f64)]) -> Vec<Lab
         max: number(size).min(MAX_LABELS),
     };
     if view.zoom < COUNTRY_ZOOM {
-        let max = placed.max / 2;
+        let max = if view.zoom < CITY_ZOOM { placed.max } else { placed.max / 2 };
         for country in places::countries() {
             if placed.labels.len() == max {
                 break;

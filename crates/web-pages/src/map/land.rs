@@ -59,7 +59,7 @@ const fn detail(zoom: f64) -> Detail {
     }
 }
 
-/// How often the corners of lines are cut, so that their points are not seen.
+/// The number of times that lines are smoothed.
 const fn rounds(zoom: f64) -> usize {
     if zoom < 9.5 {
         0

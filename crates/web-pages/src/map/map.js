@@ -99,7 +99,12 @@ function startMap(map) {
     drawn = viewOf(next);
     view = { ...drawn };
     // The present ground fades away above the next one.
-    document.getElementById('old').innerHTML = ground.outerHTML;
+    if (!matchMedia('(prefers-reduced-motion: reduce)').matches) {
+      const old = ground.cloneNode(true);
+      for (const part of [old, ...old.querySelectorAll('[id]')]) part.removeAttribute('id');
+      old.onanimationend = () => old.remove();
+      document.getElementById('old').replaceChildren(old);
+    }
     ground.replaceChildren(...page.getElementById('ground').childNodes);
     show(page.getElementById('clusters'));
     for (const id of ['controls', 'places', 'photos']) {

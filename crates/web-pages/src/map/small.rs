@@ -17,7 +17,8 @@ const SIZE: Size = Size { width: 352.0, height: 160.0 };
 
 /// A map with a pin at a place; `None` if drawing it failed.
 pub(crate) async fn small_map(position: Position) -> Option<Markup> {
-    tokio::task::spawn_blocking(move || draw(position)).await.ok()
+    let drawn = tokio::task::spawn_blocking(move || draw(position)).await;
+    drawn.inspect_err(|error| tracing::error!(%error, "the small map of a photo cannot be drawn")).ok()
 }
 
 fn draw(position: Position) -> Markup {

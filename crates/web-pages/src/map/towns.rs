@@ -25,6 +25,9 @@ const MAX_CITIES: usize = 1_500;
 /// The density at the edge of a town that stands alone.
 const EDGE: f64 = 0.5625;
 
+/// The largest radius of a city in metres.
+const LARGEST_M: f64 = 2_550.0;
+
 const EARTH_M: f64 = 40_075_017.0;
 
 /// The outlines of the built-up areas of a view.
@@ -36,11 +39,12 @@ pub(super) fn towns(view: View, size: Size) -> String {
     let frame = Frame::of(view, size);
     let mut grid = Grid::new(frame);
     let drawn = Size { width: frame.half_width / 5.0, height: frame.half_height / 5.0 };
-    for city in places::largest_cities(&view.area(drawn), MAX_CITIES) {
+    // A town reaches into the frame from a centre outside of it.
+    let reach = 2.0 * LARGEST_M * SPREAD * stretch(view.y) / EARTH_M * view.world();
+    let near = Size { width: drawn.width + 2.0 * reach, height: drawn.height + 2.0 * reach };
+    for city in places::largest_cities(&view.area(near), MAX_CITIES) {
         let at = shares(city.at);
-        // Mercator stretches the map towards the poles.
-        let stretch = ((0.5 - at.1) * TAU).cosh();
-        let radius = city.radius_m * SPREAD * stretch / EARTH_M * view.world() * 10.0;
+        let radius = city.radius_m * SPREAD * stretch(at.1) / EARTH_M * view.world() * 10.0;
         if radius > MIN_RADIUS {
             let (right, down) = view.units(at);
             grid.add((right * 10.0, down * 10.0), radius);
@@ -50,6 +54,11 @@ pub(super) fn towns(view: View, size: Size) -> String {
         write_path(&mut path, &outline, true);
     }
     path
+}
+
+/// By how much Mercator stretches the map at a height of it.
+fn stretch(y: f64) -> f64 {
+    ((0.5 - y) * TAU).cosh()
 }
 
 /// The density of buildings at the corners of cells. It is 0 at the edges.
@@ -107,8 +116,8 @@ impl Grid {
 
     /// The lines between what is built up and what is not (marching squares).
     fn outlines(&self) -> Vec<Vec<Point>> {
-        // The sides of cells at which a line leaves, by those at which it enters. A side is twice the number of its first corner, and
-        // one more if it leads down.
+        // From the side where a line enters a cell to the side where it leaves. Sides have numbers: that to the right of a corner
+        // is twice the number of the corner, that below it is one more.
         let mut next: HashMap<usize, usize> = HashMap::new();
         for row in 0..self.rows.saturating_sub(1) {
             for column in 0..self.columns.saturating_sub(1) {
@@ -216,6 +225,11 @@ mod tests {
             assert!(path.len() < 40_000, "{zoom}: {}", path.len());
         }
         assert!(!towns(View { zoom: 10.0, x: 0.5065, y: 0.344 }, Size::DEFAULT).is_empty());
+        // Six kilometres east of the centre of Paris.
+        let (x, y) = super::super::view::shares(domain::Position::new(48.8566, 2.435).unwrap());
+        for zoom in 10..=18 {
+            assert!(!towns(View { zoom: f64::from(zoom), x, y }, Size::DEFAULT).is_empty(), "{zoom}");
+        }
         assert_eq!(towns(View { zoom: 2.0, x: 0.5, y: 0.5 }, Size::DEFAULT), "");
     }
 }

@@ -76,7 +76,10 @@ impl Fields {
     pub(super) fn read<'a>(get: impl Fn(&str) -> Option<&'a str>, scope: Scope) -> Self {
         let field = |name| get(name).unwrap_or_default().to_owned();
         Self {
-            changes_description: scope == Scope::One || get("change_description").is_some(),
+            changes_description: match scope {
+                Scope::One => get("description").is_some(),
+                Scope::Many => get("change_description").is_some(),
+            },
             description: field("description"),
             time_action: field("time_action"),
             time: field("time"),

@@ -48,9 +48,15 @@ export function startEditing(main, { parse, post, update, open, showPanel }) {
   /** Sends a form. Then it calls `saved` with the page of the photo, or shows what is wrong and calls `prepare`. */
   async function send(form, submitter, saved, prepare) {
     if (form.ariaBusy) return;
-    form.ariaBusy = 'true';
-    const page = await post(form, submitter).catch(() => undefined);
-    form.ariaBusy = null;
+    const setBusy = (isBusy) => {
+      form.ariaBusy = isBusy ? 'true' : null;
+      for (const field of form.querySelectorAll('textarea, input')) field.readOnly = isBusy;
+    };
+    const sent = post(form, submitter);
+    // What is typed now would be lost.
+    setBusy(true);
+    const page = await sent.catch(() => undefined);
+    setBusy(false);
     if (page?.querySelector('main.photo')) return void saved(page);
     if (!page?.querySelector('form.correct')) return void warn(form, page ? REFUSED : `Nothing was changed. ${NO_ANSWER}`);
     const notice = page.querySelector('.notice');
@@ -58,7 +64,7 @@ export function startEditing(main, { parse, post, update, open, showPanel }) {
     form.dataset.refused = 'refused';
     prepare(form);
     warn(form, notice.textContent);
-    (form.querySelector('[aria-invalid="true"]') ?? form.querySelector(FIRST)).focus();
+    (form.querySelector('[aria-invalid="true"], [aria-label="Cities"] input') ?? form.querySelector(FIRST)).focus();
   }
 
   /** Puts a form in the place of the description. */
@@ -70,10 +76,19 @@ export function startEditing(main, { parse, post, update, open, showPanel }) {
     item.append(form);
   }
 
-  /** Removes the form from the panel. */
+  /** Removes the form from the panel. What was typed can be restored. */
   function close(id) {
     const form = forms.get(id);
     forms.delete(id);
+    if (isChanged(form)) {
+      const { value } = fieldIn(form);
+      const restore = async () => {
+        if (main.dataset.id !== id) await open(form.dataset.href);
+        await describe(main.querySelector('#edit-description'));
+        if (present()) fieldIn(present()).value = value;
+      };
+      showMessage('The description was not saved.', 'Restore', restore);
+    }
     if (!form.isConnected) return;
     const link = main.querySelector('#edit-description');
     form.parentNode.classList.remove('edited-here');
@@ -126,7 +141,7 @@ export function startEditing(main, { parse, post, update, open, showPanel }) {
     }
   }
 
-  /** Keeps what was typed when the panel shows another photo, or the same again after another change. */
+  /** Keeps what was typed when the panel shows another photo, or the same photo after another change. */
   new MutationObserver(() => {
     if (present() && !present().isConnected) place(present());
     for (const [id, form] of forms) {
@@ -135,12 +150,12 @@ export function startEditing(main, { parse, post, update, open, showPanel }) {
       else {
         form.dataset.left = 'left';
         const back = () => open(form.dataset.href).then(() => present() && describe());
-        showMessage('The description of the photo before is not saved yet.', 'Continue', back);
+        showMessage('You have an unsaved description.', 'Edit it', back);
       }
     }
     if (present()) delete present().dataset.left;
   }).observe(main.querySelector('.about'), { childList: true });
-  addEventListener('beforeunload', (event) => [...forms.values()].some(isChanged) && event.preventDefault());
+  addEventListener('beforeunload', (event) => ([...forms.values()].some(isChanged) || document.querySelector('.sheet [data-changed]')) && event.preventDefault());
 
   /** Opens the form, or one part of it, in a dialog. */
   async function openSheet(link) {
@@ -152,10 +167,8 @@ export function startEditing(main, { parse, post, update, open, showPanel }) {
     const dialog = make('dialog', { className: part ? 'sheet one' : 'sheet', ariaLabel: heading, onclose: () => dialog.remove() }, head, form);
 
     const prepare = () => {
-      // What is not sent stays as it is, apart from the description.
-      const { value } = fieldIn(form);
+      // What is not sent stays as it is.
       for (const set of part ? form.querySelectorAll(`fieldset:not(#${part})`) : []) set.remove();
-      if (part) form.append(make('input', { type: 'hidden', name: 'description', value }));
       const find = form.querySelector('[name="find"]');
       if (find) find.hidden = true;
     };
@@ -183,12 +196,21 @@ export function startEditing(main, { parse, post, update, open, showPanel }) {
       event.preventDefault();
       dialog.close();
     };
+    dialog.oncancel = (event) => {
+      if (!form.dataset.changed || form.querySelector('.unsaved')) return;
+      event.preventDefault();
+      warn(form, 'Your changes are not saved. Press Escape again to discard them.');
+      form.querySelector('.notice').classList.add('unsaved');
+    };
     form.onkeydown = (event) => {
       if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit();
     };
     let timer;
     form.oninput = ({ target }) => {
+      form.dataset.changed = 'changed';
       if (target.name !== 'city') return;
+      // The city that was found for an earlier name is not meant.
+      form.querySelector('[value="city"]').checked = true;
       clearTimeout(timer);
       timer = setTimeout(() => find(form), QUIET_MS);
     };

@@ -88,8 +88,11 @@ function startPhoto(main) {
   /** Shows another photo. */
   async function open(href, isQuiet) {
     const { id } = main.dataset;
+    const isWriting = () => Boolean(document.activeElement.closest('form.correct'));
+    const wasWriting = isWriting();
     const photo = await load(href).catch(() => undefined);
-    if (main.dataset.id !== id) return;
+    // What is being corrected stays in sight.
+    if (main.dataset.id !== id || document.querySelector('dialog[open]') || (isWriting() && !wasWriting)) return;
     if (!photo) return void location.replace(href);
     const other = document.importNode(photo.page.querySelector('main'), true);
     for (const step of [1, -1]) swipes.setBeside(step);
@@ -116,8 +119,10 @@ function startPhoto(main) {
     const isInside = parts.some((part) => find(part).contains(focused));
     for (const part of parts) find(part).replaceChildren(...other.querySelector(part).childNodes);
     about.prepare();
-    const again = id ? document.getElementById(id) : rel && find(`[rel="${rel}"]`);
-    if (isInside) (again || find(near)).focus({ preventScroll: true });
+    const again = () => (focused.isConnected ? focused : id ? document.getElementById(id) : rel && find(`[rel="${rel}"]`));
+    const focus = () => (again() || find(near)).focus({ preventScroll: true });
+    // A form in the panel comes back after this.
+    if (isInside) focused.closest('form.correct') ? queueMicrotask(focus) : focus();
   }
 
   /** Sends a form and returns the page of the answer. */
@@ -139,7 +144,8 @@ function startPhoto(main) {
     const other = document.importNode(page.querySelector('main'), true);
     const notice = other.querySelector('.notice');
     const [links, linksNow] = [other, main].map((of) => of.querySelector('.stage > nav').innerHTML);
-    for (const address of photos.keys()) if (address.includes(other.dataset.id)) photos.delete(address);
+    // The pages of other photos of an album say which of them is its cover.
+    for (const address of photos.keys()) if (address.includes(other.dataset.id) || other.querySelector('#cover')) photos.delete(address);
     // The message of another photo can still be open. What was typed stays if it was refused.
     if (main.dataset.id === other.dataset.id && !notice.matches('.warn')) {
       find('#photo').alt = other.querySelector('#photo').alt;
