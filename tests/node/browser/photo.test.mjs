@@ -258,7 +258,10 @@ library.test('the filmstrip shows the photos nearby, and a click opens one', DES
     const from = path(page);
     await page.locator('.strip a').last().click();
     await moved(page, from);
-    await page.waitForFunction(() => document.querySelector('.strip [aria-current="page"]').parentElement.nextElementSibling);
+    await page.waitForFunction(() => {
+      const current = document.querySelector('.strip [aria-current="page"]');
+      return new URL(current.href).pathname === location.pathname && current.parentElement.nextElementSibling;
+    });
   }
 });
 

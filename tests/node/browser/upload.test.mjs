@@ -181,6 +181,26 @@ world.test('an upload can be paused, continued and cancelled by keyboard', {}, a
   assert.ok(await button(page, 'Close').evaluate((element) => element === document.activeElement));
 });
 
+world.test('photos are uploaded that are chosen in the plain form while the script replaces it', {}, async (visit) => {
+  const { page } = visit;
+  let hold;
+  const held = new Promise((resolve) => (hold = resolve));
+  await page.route('**/upload.js', hold);
+  await visit.signIn(await world.newAccount(), SYNC);
+  const script = await held;
+  await page.evaluate(() => (window.plain = document.querySelector('#upload input[type="file"]')));
+  await script.continue();
+  await button(page, 'Choose photos').waitFor();
+  const [{ name, buffer }] = photos(1);
+  await page.evaluate(([fileName, bytes]) => {
+    const data = new DataTransfer();
+    data.items.add(new File([new Uint8Array(bytes)], fileName));
+    window.plain.files = data.files;
+    window.plain.dispatchEvent(new Event('change'));
+  }, [name, [...buffer]]);
+  assert.equal(await isFinished(page), '1 added.');
+});
+
 world.test('photos can be dropped on the page', {}, async (visit) => {
   await visit.signIn(await world.newAccount(), SYNC);
   const [{ name, buffer }] = photos(1);

@@ -79,8 +79,9 @@ addEventListener('pageshow', ({ persisted }) => persisted && forgetLeft());
 function showArea() {
   const icon = area.querySelector('svg');
   const plain = area.querySelector('input[type=file]');
-  // Those that were chosen before this script was there.
+  // Those that were chosen before this script was there, and those of a choice that is still open.
   const chosen = [...plain.files];
+  plain.onchange = () => take([...plain.files]);
   const picker = (label, properties, className) => {
     const input = make('input', { type: 'file', multiple: true, hidden: true, ...properties });
     input.onchange = () => {
