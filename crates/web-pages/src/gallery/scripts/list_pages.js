@@ -1,6 +1,6 @@
 // Starts the script of a page with photos.
 
-import { NO_ANSWER, Range, announce, areLettersOn, dateText, dayText, dialogForm, hasModifier, isTyping, make, makeButton, monthText, numberFormat, openDialog, pageKeys, photosText, requestJson, showMessage } from './shared.js';
+import { Range, announce, areLettersOn, dateText, dayText, dialogForm, hasModifier, isTyping, make, makeButton, monthText, numberFormat, openDialog, pageKeys, photosText, requestJson, showMessage } from './shared.js';
 
 for (const [selector, start] of Object.entries({ '#timeline': startTimeline, '#empty': startEmpty })) {
   const element = document.querySelector(selector);

@@ -121,7 +121,7 @@ class Scroller {
     const { width, target, gap, day } = this.#grid;
     if (!part.photos) {
       const rows = Math.ceil((part.count * month.gapRatio * target) / width);
-      return rows * (target + gap) + Math.round(Math.min(rows, DAY_ROWS)) * day;
+      return rows * (target + gap) + Math.min(rows, DAY_ROWS) * day;
     }
     const isLast = part === month.parts.at(-1);
     const before = month.parts[month.parts.indexOf(part) - 1]?.photos?.at(-1);

@@ -122,7 +122,8 @@ function startPhoto(main) {
     const again = () => (focused.isConnected ? focused : id ? document.getElementById(id) : rel && find(`[rel="${rel}"]`));
     const focus = () => (again() || find(near)).focus({ preventScroll: true });
     // A form in the panel comes back after this.
-    if (isInside) focused.closest('form.correct') ? queueMicrotask(focus) : focus();
+    if (isInside && focused.closest('form.correct')) queueMicrotask(focus);
+    else if (isInside) focus();
   }
 
   /** Sends a form and returns the page of the answer. */
