@@ -6,8 +6,11 @@ import { make, requestJson } from './shared.js';
 const QUIET_MS = 80;
 const PHOTOS = 4;
 
-/** Shows photos beside `slider`. `placeAt(y)` is the month and the time at a height in the window, if there is one. */
-export function startPreview(slider, placeAt) {
+/**
+ * Shows photos beside `slider`, first where the pointer entered it. `placeAt(y)` is the month and the time at a height in the window, if
+ * there is one.
+ */
+export function startPreview(slider, placeAt, entered) {
   const month = make('p');
   const photos = make('div', {}, ...Array.from({ length: PHOTOS }, () => make('img', { alt: '' })));
   const box = make('div', { className: 'preview', hidden: true, ariaHidden: 'true' }, month, photos);
@@ -34,9 +37,9 @@ export function startPreview(slider, placeAt) {
     });
   }
 
-  slider.addEventListener('pointermove', ({ clientY, pointerType, buttons }) => {
+  function move({ clientY, pointerType, buttons }) {
     const place = pointerType === 'mouse' && !buttons && placeAt(clientY);
-    if (!place) return hide();
+    if (!place) return void hide();
     clearTimeout(timer);
     request?.abort();
     if (month.textContent !== place.name) for (const image of photos.children) image.removeAttribute('src');
@@ -45,8 +48,10 @@ export function startPreview(slider, placeAt) {
     const { height } = box.getBoundingClientRect();
     box.style.top = `${Math.max(8, Math.min(innerHeight - height - 8, clientY - height / 2)) - slider.getBoundingClientRect().top}px`;
     timer = setTimeout(load, QUIET_MS, place.time);
-    return undefined;
-  });
+  }
+
+  slider.addEventListener('pointermove', move);
+  if (slider.matches(':hover')) move(entered);
   for (const name of ['pointerleave', 'pointerdown']) slider.addEventListener(name, hide);
   document.addEventListener('keydown', hide);
 }

@@ -27,7 +27,7 @@ class Scrubber {
     listen('pointerdown', (event) => this.#start(event));
     listen('pointermove', (event) => this.#move(event));
     listen('pointerup pointercancel', () => this.#end());
-    this.input.addEventListener('pointerenter', ({ pointerType }) => pointerType === 'mouse' && this.#preview());
+    this.input.addEventListener('pointerenter', (event) => event.pointerType === 'mouse' && this.#preview(event));
     // The drag is handled here, not by the browser, so that it can be finer.
     listen('touchstart mousedown', (event) => event.preventDefault());
     document.querySelector('main').append(this.element);
@@ -109,12 +109,12 @@ class Scrubber {
   }
 
   /** Begins to show photos of the place under the mouse. */
-  #preview() {
+  #preview(entered) {
     this.preview ??= import('./preview.js').then(({ startPreview }) => startPreview(this.input, (y) => {
       const inside = clamp((y - this.marks.getBoundingClientRect().top) / this.#length, 0, 1);
       const { month, position } = this.#placeOf(inside * this.input.max);
       return month && { name: month.name, time: Math.floor(this.scroller.timeAt(position)) };
-    }), () => (this.preview = undefined));
+    }, entered), () => (this.preview = undefined));
   }
 
   #key(event) {
