@@ -1,9 +1,8 @@
 //! Names of countries and cities.
 
-use domain::MapPoint;
 use maud::{Markup, html};
 
-use super::view::{Size, View, units};
+use super::view::{Size, View, shares_of, units};
 
 /// How a name is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -121,7 +120,7 @@ pub(super) fn labels(view: View, size: Size, clusters: &[(f64, f64)]) -> Vec<Lab
             if placed.labels.len() == max {
                 break;
             }
-            let (right, down) = view.units(shares(country.at));
+            let (right, down) = view.units(shares_of(country.at));
             // Its middle may be below a cluster.
             let near = [0.0, 36.0, -36.0].map(|by| (right, down + by));
             let _ = near.into_iter().any(|at| placed.add(country.name, Kind::Country, at));
@@ -130,7 +129,7 @@ pub(super) fn labels(view: View, size: Size, clusters: &[(f64, f64)]) -> Vec<Lab
     let cities = if view.zoom < CITY_ZOOM { 0 } else { MAX_CITIES };
     for city in places::largest_cities(&view.area(size), cities) {
         if placed.labels.len() < placed.max {
-            placed.add(city.name, Kind::of(city.radius_m), view.units(shares(city.at)));
+            placed.add(city.name, Kind::of(city.radius_m), view.units(shares_of(city.at)));
         }
     }
     placed.labels
@@ -164,11 +163,6 @@ impl Placed {
         }
         has_room
     }
-}
-
-pub(super) fn shares(point: MapPoint) -> (f64, f64) {
-    let steps = f64::from(1_u32 << 31);
-    (f64::from(point.x()) / steps, f64::from(point.y()) / steps)
 }
 
 #[cfg(test)]

@@ -47,6 +47,16 @@ impl Frame {
         let tenths = if view.zoom < 8.0 { 6.5 } else { 9.0 };
         Self { half_width: size.width * tenths, half_height: size.height * tenths }
     }
+
+    /// The view alone, which cannot be moved.
+    pub(super) fn still(size: Size) -> Self {
+        Self { half_width: size.width * 5.0, half_height: size.height * 5.0 }
+    }
+
+    /// Its size in units.
+    pub(super) fn size(self) -> Size {
+        Size { width: self.half_width / 5.0, height: self.half_height / 5.0 }
+    }
 }
 
 const fn detail(zoom: f64) -> Detail {
@@ -89,8 +99,7 @@ pub(super) fn layers(paths: &GroundPaths, towns: &str) -> Markup {
 }
 
 /// The lines of a view.
-pub(super) fn paths(view: View, size: Size) -> GroundPaths {
-    let frame = Frame::of(view, size);
+pub(super) fn paths(view: View, frame: Frame) -> GroundPaths {
     let mut paths = GroundPaths::default();
     for copy in [-2.0, -1.0, 0.0, 1.0, 2.0] {
         let projection = Projection { view, copy, frame };
@@ -337,7 +346,8 @@ mod tests {
         let size = Size { width: 768.0, height: 512.0 };
         for zoom in 1..=18 {
             for (x, y) in [(0.5, 0.5), (0.475, 0.383), (0.999, 0.3), (0.514, 0.3), (0.567, 0.385)] {
-                let paths = paths(View { zoom: f64::from(zoom), x, y }, size);
+                let view = View { zoom: f64::from(zoom), x, y };
+                let paths = paths(view, Frame::of(view, size));
                 let GroundPaths { land, lakes, rivers, streams, regions, borders } = &paths;
                 let all = [land, lakes, rivers, streams, regions, borders].map(String::as_str).concat();
                 let mut sent = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
@@ -347,7 +357,8 @@ mod tests {
             }
         }
         // In the middle of a continent, all is land.
-        let inland = paths(View { zoom: 12.0, x: 0.55, y: 0.45 }, size).land;
+        let view = View { zoom: 12.0, x: 0.55, y: 0.45 };
+        let inland = paths(view, Frame::of(view, size)).land;
         assert_eq!(inland.matches('M').count(), 1, "{inland}");
     }
 }

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use super::{
     clusters::{NamedCluster, area_text, named},
     labels::{Label, labels},
-    land::{GroundPaths, layers, paths},
+    land::{Frame, GroundPaths, layers, paths},
     towns::towns,
     view::{MAX_ZOOM, SIDE, Size, View, WORLD_ZOOM, parse_zoom, units},
 };
@@ -143,7 +143,7 @@ async fn load(site: &Site, person: &Person, request: Request) -> Result<Option<S
         let clusters = named(clusters, view.zoom);
         let places: Vec<(f64, f64)> =
             clusters.iter().map(|named| view.units(super::view::shares(named.cluster.centre))).collect();
-        (clusters, paths(view, size), towns(view, size), labels(view, size, &places))
+        (clusters, paths(view, Frame::of(view, size)), towns(view, size), labels(view, size, &places))
     });
     let (clusters, paths, towns, labels) = drawn.await?;
     Ok(Some(Shown {

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::{
     around,
     labels::labels,
-    land::{layers, paths},
+    land::{Frame, layers, paths},
     view::{Size, View, shares},
 };
 
@@ -24,8 +24,7 @@ pub(crate) async fn small_map(position: Position) -> Option<Markup> {
 fn draw(position: Position) -> Markup {
     let view = View { zoom: ZOOM, ..View::around(position) };
     let (right, down) = view.units(shares(position));
-    // Outlines reach beyond the view, which is not moved here.
-    let paths = paths(view, Size { width: SIZE.width / 1.3, height: SIZE.height / 1.3 });
+    let paths = paths(view, Frame::still(SIZE));
     let labels = labels(view, SIZE, &[(right, down)]);
     let Size { width, height } = SIZE;
     html! {

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::f64::consts::TAU;
 
-use super::labels::shares;
 use super::land::{Frame, Point, write_path};
-use super::view::{Size, View};
+use super::view::{Size, View, shares_of};
 
 /// Built-up areas are shown from this zoom on.
 const MIN_ZOOM: f64 = 6.0;
@@ -13,7 +12,7 @@ const MIN_ZOOM: f64 = 6.0;
 /// The side of a cell of the grid in tenths of a unit.
 const CELL: f64 = 50.0;
 
-/// A built-up area is this many times larger than the circle by which [`places::place`] finds a city: about 6,500 people per km².
+/// The radius of a built-up area as a multiple of the radius of its city in [`places::largest_cities`]: for about 6,500 people per km².
 const SPREAD: f64 = 3.5;
 
 /// Smaller circles in tenths of a unit are left out.
@@ -38,12 +37,12 @@ pub(super) fn towns(view: View, size: Size) -> String {
     }
     let frame = Frame::of(view, size);
     let mut grid = Grid::new(frame);
-    let drawn = Size { width: frame.half_width / 5.0, height: frame.half_height / 5.0 };
+    let drawn = frame.size();
     // A town reaches into the frame from a centre outside of it.
     let reach = 2.0 * LARGEST_M * SPREAD * stretch(view.y) / EARTH_M * view.world();
     let near = Size { width: drawn.width + 2.0 * reach, height: drawn.height + 2.0 * reach };
     for city in places::largest_cities(&view.area(near), MAX_CITIES) {
-        let at = shares(city.at);
+        let at = shares_of(city.at);
         let radius = city.radius_m * SPREAD * stretch(at.1) / EARTH_M * view.world() * 10.0;
         if radius > MIN_RADIUS {
             let (right, down) = view.units(at);

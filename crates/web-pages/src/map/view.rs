@@ -62,7 +62,11 @@ impl Size {
 
 /// The share of the world's width before a longitude, and of its height before a latitude.
 pub(super) fn shares(position: Position) -> (f64, f64) {
-    let point = MapPoint::of(position);
+    shares_of(MapPoint::of(position))
+}
+
+/// The same for a point of the map.
+pub(super) fn shares_of(point: MapPoint) -> (f64, f64) {
     let steps = f64::from(1_u32 << 31);
     (f64::from(point.x()) / steps, f64::from(point.y()) / steps)
 }
