@@ -56,7 +56,7 @@ world.test('new photos appear where they belong, and what is in sight stays', DE
   // At the top of the page, new photos appear in sight.
   const newest = await tiles(page).first().getAttribute('data-id');
   await importPhotos(world.service, person, day('2024-08', 2));
-  await page.getByRole('heading', { name: 'August 2024' }).waitFor();
+  await page.getByRole('region', { name: 'August 2024' }).locator('li').nth(1).waitFor();
   assert.notEqual(await tiles(page).first().getAttribute('data-id'), newest);
   // Further down, the photos in sight keep their place.
   await page.mouse.wheel(0, 900);
