@@ -4,6 +4,7 @@
 //! The most common change is another way to take photos in: add a module with its method on [`Ingest`] that ends in
 //! [`import_stream`](Ingest::import_stream).
 
+mod examples;
 mod export;
 mod files;
 mod folder_import;

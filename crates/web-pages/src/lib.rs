@@ -18,6 +18,7 @@ mod connect_device;
 mod consent;
 mod directories;
 mod error_pages;
+mod examples;
 mod form_reader;
 mod form_rejected;
 mod forms;
@@ -106,6 +107,7 @@ pub async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAd
         AUTHORIZE_PATH => authorize::handle(site, parts, body, address).await,
         path if path.starts_with(assets::PREFIX) => assets::handle(parts).await,
         paths::SEARCH | paths::EXPLORE | paths::SUGGEST => search::handle(site, parts).await,
+        paths::EXAMPLES => examples::handle(site, parts, body, address).await,
         paths::ARCHIVE => archive::handle(site, parts).await,
         path if trash::is_path(path) => trash::handle(site, parts, body, address).await,
         path if problems::is_path(path) => problems::handle(site, parts, body, address).await,

@@ -4,6 +4,8 @@ use domain::{AlbumId, ImageId};
 
 pub(crate) const ALBUMS: &str = "/albums";
 pub(crate) const ARCHIVE: &str = "/archive";
+/// Where example photos are added.
+pub(crate) const EXAMPLES: &str = "/examples";
 /// The pictures that lead to searches.
 pub(crate) const EXPLORE: &str = "/explore";
 /// The search for favourites.

@@ -47,6 +47,25 @@ world.test('the start page stays while it says which file was not uploaded', DES
   await tiles(page).first().waitFor();
 });
 
+for (const javaScriptEnabled of [true, false]) {
+  const name = `an empty library takes example photos and gives them back, with${javaScriptEnabled ? '' : 'out'} JavaScript`;
+  world.test(name, { ...DESK, javaScriptEnabled }, async (visit) => {
+    const { page } = visit;
+    await visit.signIn(await world.newAccount(), '/');
+    await press(page, page.getByRole('button', { name: 'Add example photos' }));
+    // With the script, the page becomes the timeline by itself, and shows the photos in sight.
+    await (javaScriptEnabled ? tiles(page).nth(4).waitFor() : reloadUntil(tiles(page), 11));
+    await page.getByRole('link', { name: 'Mountain meadow above Wengen' }).waitFor();
+    const note = page.locator('form.examples');
+    assert.match(await note.textContent(), /The library has 11 example photos\./);
+    await press(page, note.getByRole('button', { name: 'Remove the example photos' }));
+    await press(page, page.getByRole('button', { name: 'Move to the trash' }));
+    await page.goto('/');
+    await page.getByRole('button', { name: 'Add example photos' }).waitFor();
+    assert.equal(await tiles(page).count(), 0);
+  });
+}
+
 world.test('new photos appear where they belong, and what is in sight stays', DESK, async (visit) => {
   const { page } = visit;
   const person = await world.newAccount();

@@ -12,6 +12,7 @@ mod clock;
 mod dates;
 mod deletion;
 mod envelope;
+mod example_photos;
 mod free_plan;
 mod http2;
 mod imported;

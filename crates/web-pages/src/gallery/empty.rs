@@ -7,6 +7,7 @@ use super::{months::generation, timeline::being_read};
 use crate::{
     Site,
     account::{home_network_command, upload_area},
+    examples,
     layout::Icon,
     paths,
     qr_code::qr_code,
@@ -24,6 +25,7 @@ pub(super) fn ways_to_begin(site: &Site, person: &Person, state: &TimelineState)
             p #waiting role="status" { @if state.waiting > 0 { (being_read(state.waiting)) } }
             p #shown hidden { a.button href="/" { "Show your photos" } }
             noscript { p { a href="/" { "Show new photos" } } }
+            @if state.waiting == 0 { (examples::form(site, person)) }
         }
         ul.ways {
             li {

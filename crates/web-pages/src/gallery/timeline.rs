@@ -3,13 +3,14 @@
 use domain::{DateRange, Image, Month, Timestamp};
 use http::request::Parts;
 use http_server::{Query, reply::Reply};
-use library::{DayInYear, MonthTotal, StorageError, TimelineOrder, TimelineState};
+use library::{DayInYear, Ingest, MonthTotal, StorageError, TimelineOrder, TimelineState};
 use maud::{Markup, html};
 
 use super::{empty, months::generation};
 use crate::{
     Site,
     assets::Asset,
+    examples,
     forms::csrf_field,
     layout::{LibraryPage, LibraryTab},
     marks::Mark,
@@ -31,6 +32,8 @@ struct Shown {
     images: Vec<Image>,
     /// Photos of this day in earlier years.
     on_this_day: Vec<DayInYear>,
+    /// What says that photos are examples, if there are only a few photos.
+    examples: Markup,
     /// The capture time at which the page with older photos begins.
     older: Option<Timestamp>,
     /// The capture time at which the page with newer photos begins.
@@ -94,7 +97,12 @@ async fn load(
     let offset = images.first().and_then(|image| image.utc_offset);
     let on_this_day =
         if has_strip { on_this_day::load(site, person, &state.months, offset).await? } else { Vec::new() };
-    Ok(Shown { state, images, on_this_day, older, newer })
+    let photos: u32 = state.months.iter().map(|total| total.photos).sum();
+    let examples = match photos {
+        1..=Ingest::EXAMPLES => examples::notice(site, person).await?,
+        _ => html! {},
+    };
+    Ok(Shown { state, images, on_this_day, examples, older, newer })
 }
 
 fn content(site: &Site, person: &Person, shown: &Shown, at: Option<Timestamp>, here: &str) -> Markup {
@@ -105,6 +113,7 @@ fn content(site: &Site, person: &Person, shown: &Shown, at: Option<Timestamp>, h
         @if shown.state.waiting > 0 {
             noscript { p.notice { (being_read(shown.state.waiting)) " " a href=(here) { "Show new photos" } } }
         }
+        (shown.examples)
         (on_this_day::strip(site, person, &shown.on_this_day))
         form #selection method="post" action=(selection::PATH) {
             (csrf_field(&site.forms, &person.token_parts(selection::PATH)))

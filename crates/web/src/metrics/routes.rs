@@ -31,6 +31,7 @@ const ROUTES: &[&str] = &[
     "/assets/{*rest}",
     "/dav",
     "/dav/{*rest}",
+    "/examples",
     "/explore",
     "/healthz",
     "/i/{*rest}",

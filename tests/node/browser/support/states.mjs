@@ -362,6 +362,12 @@ const states = {
     // The checks move the focus out of the menu, which would close it.
     await visit.page.evaluate(() => addEventListener('focusout', (event) => event.stopImmediatePropagation(), true));
   },
+  'timeline-of-examples': async (visit, person) => {
+    await visit.signIn(person, '/');
+    await press(visit.page, visit.page.getByRole('button', { name: 'Add example photos' }));
+    await visit.page.getByRole('button', { name: 'Remove the example photos' }).waitFor();
+    await visit.page.locator('#timeline.placed').waitFor();
+  },
   'trash-empty': (visit, person) => visit.signIn(person, '/trash'),
   trash: atTrash,
   'problems-none': (visit, person) => visit.signIn(person, '/problems'),

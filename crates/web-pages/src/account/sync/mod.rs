@@ -11,7 +11,7 @@ use http_server::{BaseUrl, reply::Reply};
 use maud::{Markup, html};
 
 use super::{AccountSection, Person, lists::Sections, sync_upload::upload_area};
-use crate::{Site, messages};
+use crate::{Site, examples, messages};
 
 /// The names of the service in the settings of sync apps.
 #[derive(Debug, Clone, Copy)]
@@ -59,9 +59,11 @@ impl Sections<'_> {
         let passwords = self.site.library.accounts.sync_passwords(account.id).await;
         let passwords = passwords.map_err(|error| messages::unavailable(&error))?;
         let addresses = SyncAddresses::of(self.site, self.person);
+        let examples = examples::notice(self.site, self.person).await;
         Ok(html! {
             h2 { "Upload photos" }
             (upload_area(self.site, self.person))
+            (examples.map_err(|error| messages::unavailable(&error))?)
             (self.sync_passwords(&passwords))
             (steps::steps(addresses, account.email.as_str()))
         })
