@@ -56,6 +56,8 @@ for (const javaScriptEnabled of [true, false]) {
     // With the script, the page becomes the timeline by itself, and shows the photos in sight.
     await (javaScriptEnabled ? tiles(page).nth(4).waitFor() : reloadUntil(tiles(page), 11));
     await page.getByRole('link', { name: 'Mountain meadow above Wengen' }).waitFor();
+    // Photos that are still being read would stay.
+    while ((await (await page.request.get('/web/timeline')).json()).reading);
     const note = page.locator('form.examples');
     assert.match(await note.textContent(), /The library has 11 example photos\./);
     await press(page, note.getByRole('button', { name: 'Remove the example photos' }));

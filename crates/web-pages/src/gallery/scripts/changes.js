@@ -11,7 +11,7 @@ const MAX_LOOK_MS = 30_000;
  */
 function watchLibrary(isShown, changed, waiting) {
   const bar = make('progress', { id: 'reading', hidden: true });
-  document.body.append(bar);
+  document.querySelector('main').append(bar);
   let timer;
   let isLooking = false;
   let failures = 0;

@@ -69,10 +69,11 @@ function rowsOf(ratios, { width, target, gap, day }, days, continues = false) {
 }
 
 /**
- * The cells `{ index, left, top, width, height, text, room }` of a row. Their edges are whole pixels, and the last one ends at the
- * right edge. `room` is the width up to the next text.
+ * The cells `{ index, left, top, width, height, text, room, isTight }` of a row. Their edges are whole pixels, and the last one ends
+ * at the right edge. `room` is the width up to the next text. `isTight` says that the text is probably wider: a letter takes about a
+ * quarter of the height of its line.
  */
-function cellsOf(row, ratios, { width, gap }) {
+function cellsOf(row, ratios, { width, gap, day }) {
   const count = row.to - row.from;
   const height = row.height - row.line;
   const scale = row.isStretched ? (width - gap * (count - 1)) / row.sum : height;
@@ -87,18 +88,19 @@ function cellsOf(row, ratios, { width, gap }) {
   });
   cells.reduceRight((end, cell) => {
     cell.room = end - cell.left;
+    cell.isTight = cell.text?.length * day > 4 * cell.room;
     return cell.text ? cell.left : end;
   }, width);
   return cells;
 }
 
 /**
- * Moves a photo to a cell, with the text of the day above it. Inline styles in markup are blocked by the Content-Security-Policy,
+ * Moves a photo to a cell, with the text of the day above it, or without its places if there is no room for them. Inline styles in markup are blocked by the Content-Security-Policy,
  * so this sets properties.
  */
 function placeCell(item, cell) {
   for (const side of ['left', 'top', 'width', 'height']) item.style[side] = `${cell[side]}px`;
-  const { text, room } = cell;
+  const { text, room, isTight } = cell;
   if (item.text === text && (!text || item.room === room)) return;
   Object.assign(item, { text, room });
   let label = item.querySelector('h3');
@@ -107,7 +109,9 @@ function placeCell(item, cell) {
     label = Object.assign(document.createElement('h3'), { className: 'day' });
     item.prepend(label);
   }
-  if (label.textContent !== text) label.textContent = text;
+  const shown = isTight ? text.split(' · ')[0] : text;
+  if (label.textContent !== shown) label.textContent = shown;
+  label.title = isTight ? text : '';
   label.style.width = `${room}px`;
 }
 
