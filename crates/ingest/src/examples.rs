@@ -33,7 +33,7 @@ const LOOKUPS_AT_ONCE: usize = 4;
 
 impl Ingest {
     /// The number of example photos.
-    pub const EXAMPLES: u32 = EXAMPLES.len() as u32;
+    pub const EXAMPLES: u32 = 11;
 
     /// Adds the example photos to an account. Those that it deleted are restored.
     ///
@@ -64,5 +64,16 @@ impl Ingest {
             Ok(image.map(|image| image.id))
         });
         images.buffered(LOOKUPS_AT_ONCE).try_filter_map(|id| async move { Ok(id) }).try_collect().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_are_counted_and_distinct() {
+        let distinct: std::collections::HashSet<_> = HASHES.iter().collect();
+        assert_eq!(u32::try_from(distinct.len()), Ok(Ingest::EXAMPLES));
     }
 }

@@ -8,6 +8,7 @@ mod semver;
 mod trace;
 
 use std::process::Stdio;
+use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 
@@ -83,7 +84,9 @@ pub(crate) fn run(runner: &Runner, options: &Options) -> Result<(), CheckError> 
     let mut failed = Vec::new();
     for step in chosen(&options.only) {
         println!("== {}", name(step));
+        let started = Instant::now();
         let outcome = run_step(runner, step, options.write);
+        println!("== {}: {} s", name(step), started.elapsed().as_secs());
         runner.check_interrupted()?;
         if let Err(error) = outcome {
             eprintln!("{}: {error}", name(step));
