@@ -23,7 +23,6 @@ use crate::{
     return_to::ReturnTo,
     session::{session, session_token},
     sign_out_button::sign_out_button,
-    theme::Theme,
 };
 
 /// The purpose that the token of the form is bound to, beside the session and the page.
@@ -98,8 +97,7 @@ fn page(site: &Site, headers: &HeaderMap, session: &SessionHolder, here: &str, f
         }
         (sign_out_button(forms, &session_token, here, "Use another account"))
     };
-    Page { title: "Connect a device", status: StatusCode::OK, form_targets: &[] }
-        .themed(Theme::of(&site.base_url, headers), &content)
+    Page { title: "Connect a device", status: StatusCode::OK, form_targets: &[] }.reply(&content)
 }
 
 /// A form that was sent.
@@ -148,8 +146,7 @@ impl Submission<'_> {
             p role="status" { "Go back to the app. It finishes the connection by itself within a minute." }
             p { a href="/account/sync" { "Connected devices and their passwords" } }
         };
-        Page { title: "The device is connected", status: StatusCode::OK, form_targets: &[] }
-            .themed(Theme::of(&self.site.base_url, self.headers), &content)
+        Page { title: "The device is connected", status: StatusCode::OK, form_targets: &[] }.reply(&content)
     }
 
     async fn deny(&self, session: &SessionHolder) -> Result<Reply, Reply> {

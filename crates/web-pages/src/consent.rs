@@ -19,7 +19,6 @@ use crate::{
     messages::{self, message},
     session::{session, session_token},
     sign_out_button::sign_out_button,
-    theme::Theme,
 };
 
 /// The name of the buttons.
@@ -99,8 +98,7 @@ pub(crate) fn page(
         (links(site.authorization.server.config().links()))
     };
     let targets = form_targets(request);
-    Page { title: "Connect an app", status: StatusCode::OK, form_targets: &targets }
-        .themed(Theme::of(&site.base_url, headers), &content)
+    Page { title: "Connect an app", status: StatusCode::OK, form_targets: &targets }.reply(&content)
 }
 
 /// Links to pages about the service. They open beside the form, which would be lost otherwise.

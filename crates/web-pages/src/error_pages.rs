@@ -1,29 +1,36 @@
 //! Errors as pages, for browsers.
 
-use http::{Request, StatusCode, header};
+use http::{HeaderMap, StatusCode, header};
 use http_server::{
-    prefers_html,
+    BaseUrl, prefers_html,
     reply::{JSON, Reply},
 };
 
-use crate::{layout::Link, messages::message_with_link};
+use crate::{layout::Link, messages::message_with_link, theme::Theme};
 
-/// Whether a browser requests the path, so that an error should be a page.
-pub fn wants_page<B>(request: &Request<B>) -> bool {
-    prefers_html(request.headers())
+/// Error pages for a browser.
+pub struct ErrorPages {
+    theme: Theme,
 }
 
-/// Replaces a JSON error by a page with the same status and headers. Any other reply stays as it is.
-pub fn page_for_error(reply: Reply) -> Reply {
-    let status = reply.status();
-    let is_error = status.is_client_error() || status.is_server_error();
-    if !is_error || reply.headers().get(header::CONTENT_TYPE) != Some(&JSON) {
-        return reply;
+impl ErrorPages {
+    /// Those for the sender of a request with these headers; `None` if it is no browser.
+    pub fn of(base_url: &BaseUrl, headers: &HeaderMap) -> Option<Self> {
+        prefers_html(headers).then(|| Self { theme: Theme::of(base_url, headers) })
     }
-    let (mut head, _) = reply.into_parts();
-    let (page, body) = error_page(status).into_parts();
-    head.headers.extend(page.headers);
-    Reply::from_parts(head, body)
+
+    /// Replaces a JSON error by a page with the same status and headers. Any other reply stays as it is.
+    pub fn page_for(&self, reply: Reply) -> Reply {
+        let status = reply.status();
+        let is_error = status.is_client_error() || status.is_server_error();
+        if !is_error || reply.headers().get(header::CONTENT_TYPE) != Some(&JSON) {
+            return reply;
+        }
+        let (mut head, _) = reply.into_parts();
+        let (page, body) = self.theme.while_making(|| error_page(status)).into_parts();
+        head.headers.extend(page.headers);
+        Reply::from_parts(head, body)
+    }
 }
 
 fn error_page(status: StatusCode) -> Reply {

@@ -58,13 +58,8 @@ pub(crate) struct Link<'a> {
 impl Page<'_> {
     /// A page with one card: a form or a message.
     pub(crate) fn reply(&self, content: &Markup) -> Reply {
-        self.themed(Theme::System, content)
-    }
-
-    /// As [`reply`](Self::reply), with the colours that the person has chosen.
-    pub(crate) fn themed(&self, theme: Theme, content: &Markup) -> Reply {
         self.framed(
-            &PageHeader::Plain(theme),
+            &PageHeader::Plain,
             &html! {
                 main #content .card {
                     h1 { (self.title) }
@@ -131,11 +126,11 @@ impl Page<'_> {
         let has_script = matches!(header, PageHeader::SignedIn { .. });
         let markup = html! {
             (DOCTYPE)
-            html lang="en" data-theme=[header.theme().attribute()] {
+            html lang="en" data-theme=[Theme::chosen().attribute()] {
                 head {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover";
-                    (header.theme().meta())
+                    (Theme::chosen().meta())
                     title { (self.title) @if self.title != NAME { " · " (NAME) } }
                     (icon())
                     style { (PreEscaped(STYLE)) }

@@ -65,7 +65,7 @@ use crate::{forms::Form, theme::Theme};
 
 pub use app_guides::{ConnectionGuide, McpApp, UnknownApp, connecting_document};
 pub use directories::registry_entry;
-pub use error_pages::{page_for_error, wants_page};
+pub use error_pages::ErrorPages;
 pub use other_address::other_address;
 
 /// The pages of a library.
@@ -92,6 +92,11 @@ impl Site {
 
 /// Handles a request to a page. `address` is the address of the client.
 pub async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
+    let theme = Theme::of(&site.base_url, &parts.headers);
+    theme.during(reply(site, parts, body, address)).await
+}
+
+async fn reply(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
     match parts.uri.path() {
         "/setup" => set_up::handle(site, parts, body, address).await,
         "/sign-in" => sign_in::handle(site, parts, body, address).await,

@@ -18,7 +18,6 @@ use crate::{
     layout::{PageHeader, SignedInHeader, UploadButton},
     messages, paths,
     return_to::ReturnTo,
-    theme::Theme,
 };
 
 /// Lifetime of the session cookie: the longest that browsers allow. The store decides when the session expires, and every
@@ -39,7 +38,6 @@ pub(crate) struct Person {
     pub(crate) token: String,
     /// The hash of the session token.
     pub(crate) session: [u8; 32],
-    pub(crate) theme: Theme,
 }
 
 impl Person {
@@ -47,7 +45,7 @@ impl Person {
     pub(crate) async fn of(site: &Site, headers: &HeaderMap) -> Result<Option<Self>, Reply> {
         let token = session_token(&site.base_url, headers).unwrap_or_default();
         let holder = session(site, headers).await?;
-        Ok(holder.map(|holder| Self::with(site, headers, holder, token)))
+        Ok(holder.map(|holder| Self::with(holder, token)))
     }
 
     /// The sender of a request that an open page sends by itself, which does not extend the session; `None` without a session.
@@ -55,11 +53,11 @@ impl Person {
         let Some(token) = session_token(&site.base_url, headers) else { return Ok(None) };
         let holder = site.library.accounts.session_without_use(&token).await;
         let holder = holder.map_err(|error| messages::unavailable(&error))?;
-        Ok(holder.map(|holder| Self::with(site, headers, holder, token)))
+        Ok(holder.map(|holder| Self::with(holder, token)))
     }
 
-    fn with(site: &Site, headers: &HeaderMap, holder: SessionHolder, token: String) -> Self {
-        Self { holder, session: session_hash(&token), token, theme: Theme::of(&site.base_url, headers) }
+    fn with(holder: SessionHolder, token: String) -> Self {
+        Self { holder, session: session_hash(&token), token }
     }
 
     /// The sender of a request to a page; leads to sign-in, and back, without a session.
@@ -79,7 +77,6 @@ impl Person {
             forms: &site.forms,
             session_token: &self.token,
             email: self.holder.account.email.as_str(),
-            theme: self.theme,
             here,
             upload: UploadButton {
                 href: paths::UPLOAD,

@@ -22,7 +22,6 @@ use crate::{
     return_to::ReturnTo,
     session::{Visitor, session_token, sign_in_source, with_session},
     set_up,
-    theme::Theme,
 };
 
 /// The purpose that the token of the form is bound to, beside the visitor.
@@ -138,7 +137,7 @@ impl SignInPage<'_> {
             }
         };
         let page = Page { title: "Sign in", status, form_targets: self.form_targets };
-        visitor.with_cookie(base_url, page.themed(Theme::of(base_url, headers), &content))
+        visitor.with_cookie(base_url, page.reply(&content))
     }
 }
 

@@ -30,10 +30,30 @@ domain::listed_enum! {
     }
 }
 
+tokio::task_local! {
+    /// The theme of the browser that a reply is for. So all pages have it, also those that say why a request failed.
+    static CHOSEN: Theme;
+}
+
 impl Theme {
     /// The theme stored in the browser's cookie.
     pub(crate) fn of(base_url: &BaseUrl, headers: &HeaderMap) -> Self {
         Self::parse(cookies::value(base_url, headers, COOKIE).as_deref())
+    }
+
+    /// The theme of the page that is being made.
+    pub(crate) fn chosen() -> Self {
+        CHOSEN.try_with(|theme| *theme).unwrap_or_default()
+    }
+
+    /// Makes a reply whose page has this theme.
+    pub(crate) async fn during<T>(self, reply: impl Future<Output = T>) -> T {
+        CHOSEN.scope(self, reply).await
+    }
+
+    /// As [`during`](Self::during), for a reply that waits for nothing.
+    pub(crate) fn while_making<T>(self, reply: impl FnOnce() -> T) -> T {
+        CHOSEN.sync_scope(self, reply)
     }
 
     pub(crate) fn parse(name: Option<&str>) -> Self {

@@ -31,7 +31,7 @@ use tower_http::compression::{CompressionBody, CompressionLayer};
 use tracing::Instrument as _;
 use web_api::Api;
 use web_auth::{Authorization, AuthorizationOptions, BuildError};
-use web_pages::Site;
+use web_pages::{ErrorPages, Site};
 use web_sync::Sync;
 
 use crate::{
@@ -207,9 +207,15 @@ impl Services {
                 reply
             };
         }
-        let wants_page = !web_api::is_health_check(path) && web_pages::wants_page(&request);
+        let error_pages = match web_api::is_health_check(path) {
+            true => None,
+            false => ErrorPages::of(base_url, request.headers()),
+        };
         let reply = self.handle_page(request).await;
-        if wants_page { web_pages::page_for_error(reply) } else { reply }
+        match error_pages {
+            Some(pages) => pages.page_for(reply),
+            None => reply,
+        }
     }
 
     /// Handles a request to an interface for programs, which browsers of any origin may call.

@@ -203,14 +203,15 @@ async fn every_signed_in_page_has_sign_out_in_its_header() {
 async fn the_theme_is_kept_in_a_cookie() {
     let app = TestApp::start().await;
     let (_, browser) = app.signed_in("anna").await;
-    let theme_of = async |path: &str| {
-        let page = browser.open(path).await.expect(200).text();
+    let theme_of = async |path: &str, status: u16| {
+        let request = browser.request(Method::GET, path).header("accept", "text/html");
+        let page = browser.send(request).await.expect(status).text();
         let schemes = page.split(r#"name="color-scheme" content=""#).nth(1).unwrap();
         let theme = values(page.split("<head").next().unwrap(), "data-theme").pop();
         (theme, schemes.split('"').next().unwrap().to_owned(), page.matches(r#"name="theme-color""#).count())
     };
     let system = (None, "light dark".to_owned(), 2);
-    assert_eq!(theme_of("/albums").await, system);
+    assert_eq!(theme_of("/albums", 200).await, system);
     let page = browser.open("/albums").await.text();
     let form = forms(&page).into_iter().find(|form| form.action == "/theme").unwrap();
     browser.submit("/albums", &form, &[("csrf", ""), ("theme", "dark")]).await.expect(403);
@@ -223,16 +224,18 @@ async fn the_theme_is_kept_in_a_cookie() {
         let answer = browser.submit("/albums", &form, &[("theme", choice)]).await.expect(303);
         assert_eq!(answer.header("location"), Some("/albums"));
         assert_eq!(answer.header("set-cookie"), Some(cookie));
-        for path in ["/", "/albums", "/account", "/sign-in"] {
+        // The last two say that something is missing.
+        let pages = ["/", "/albums", "/account", "/sign-in"].map(|path| (path, 200));
+        for (path, status) in pages.into_iter().chain([("/photos/none", 404), ("/nowhere", 404)]) {
             let expected = match choice {
                 "dark" | "light" => (Some(choice.to_owned()), choice.to_owned(), 1),
                 _ => system.clone(),
             };
-            assert_eq!(theme_of(path).await, expected, "{path}");
+            assert_eq!(theme_of(path, status).await, expected, "{path}");
         }
     }
     browser.set_cookie("photos_theme", "pink");
-    assert_eq!(theme_of("/albums").await, system);
+    assert_eq!(theme_of("/albums", 200).await, system);
     browser.open("/theme").await.expect(302);
 }
 

@@ -10,7 +10,7 @@ use crate::{assets::Asset, installed_app::NAME, paths, sign_out_button::sign_out
 /// The controls in the header of a page, beside the link to the start page.
 pub(crate) enum PageHeader<'a> {
     /// None: the page is a step of signing in, or an error.
-    Plain(Theme),
+    Plain,
     /// A link to sign in, which leads back to this path.
     SignedOut { here: &'a str },
     /// The parts of the library, a search field, a link to the upload, and the menu of the account.
@@ -22,7 +22,6 @@ pub(crate) struct SignedInHeader<'a> {
     pub(crate) forms: &'a FormSigner,
     pub(crate) session_token: &'a str,
     pub(crate) email: &'a str,
-    pub(crate) theme: Theme,
     /// The path of the page, which its forms lead back to.
     pub(crate) here: &'a str,
     pub(crate) upload: UploadButton<'a>,
@@ -41,7 +40,7 @@ impl PageHeader<'_> {
     /// The path of the page, if it is known.
     pub(super) fn here(&self) -> &str {
         match self {
-            Self::Plain(_) => "",
+            Self::Plain => "",
             Self::SignedOut { here } | Self::SignedIn(SignedInHeader { here, .. }) => here,
         }
     }
@@ -54,14 +53,6 @@ impl PageHeader<'_> {
         self
     }
 
-    pub(super) fn theme(&self) -> Theme {
-        match self {
-            Self::Plain(theme) => *theme,
-            Self::SignedOut { .. } => Theme::System,
-            Self::SignedIn(header) => header.theme,
-        }
-    }
-
     /// The header; `tab` is the part of the library that the page belongs to.
     pub(super) fn markup(&self, tab: Option<LibraryTab>) -> Markup {
         html! {
@@ -72,7 +63,7 @@ impl PageHeader<'_> {
                         span { (NAME) }
                     }
                     @match self {
-                        Self::Plain(_) => {}
+                        Self::Plain => {}
                         Self::SignedOut { here } => {
                             nav aria-label="Session" { a href={ "/sign-in?return_to=" (here) } { "Sign in" } }
                         }
@@ -155,7 +146,7 @@ impl SignedInHeader<'_> {
                         a href=(paths::UPLOAD) { (Icon::Phone.markup()) "Photo sync" }
                     }
                     (LibraryTab::links(&LibraryTab::IN_MENU, tab, self.here, "All parts of the library"))
-                    (self.theme.form(self.forms, &session_hash(self.session_token), self.here))
+                    (Theme::chosen().form(self.forms, &session_hash(self.session_token), self.here))
                     (sign_out_button(self.forms, self.session_token, self.here, html! { (Icon::SignOut.markup()) "Sign out" }))
                 }
             }

@@ -12,6 +12,7 @@ use crate::{
     assets::Asset,
     installed_app::{NAME, icon},
     paths,
+    theme::Theme,
 };
 
 /// A part of the library that the header of every page leads to.
@@ -153,11 +154,11 @@ impl LibraryPage<'_> {
     pub(crate) fn framed(&self, status: StatusCode, header: &PageHeader<'_>, main: &Markup) -> Reply {
         let markup = html! {
             (DOCTYPE)
-            html lang="en" data-theme=[header.theme().attribute()] {
+            html lang="en" data-theme=[Theme::chosen().attribute()] {
                 head {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover";
-                    (header.theme().meta())
+                    (Theme::chosen().meta())
                     title { (self.title) " · " (NAME) }
                     (icon())
                     link rel="apple-touch-icon" href=(Asset::TouchIcon.path());
