@@ -44,7 +44,7 @@ async fn example_photos_are_added_once_and_leave_nothing_but_the_trash() {
     let (_, other) = app.signed_in("ben").await;
     assert!(!other.open("/account/sync").await.expect(200).text().contains("example photos"));
 
-    let remove = forms(&page).into_iter().find(|form| page_form_removes(form)).unwrap();
+    let remove = forms(&page).into_iter().find(page_form_removes).unwrap();
     let images: Vec<_> = app.library.ingest.examples(anna.id).await.unwrap();
     let mut fields = vec![
         ("csrf", &*remove.fields["csrf"]),
