@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use domain::{
-    Correction, DateRange, EditId, EditedField, Filter, Image, ImageId, Keyword, Keywords, KeywordsEdit,
+    Correction, EditId, EditedField, Filter, Image, ImageId, Keyword, Keywords, KeywordsEdit, LocalRange,
     ListQuery, Marks, MarksEdit, Plan, Rating, Selection, Timestamp,
 };
 use storage::{
@@ -244,7 +244,7 @@ pub(crate) async fn the_timeline_hides_archived_photos(seed: &Seed) {
     let ids = seed.images(ann.account, (1..=5).map(Photo::at_second).collect()).await;
     let visible = async || -> Vec<ImageId> {
         let order = TimelineOrder::NewestFirst;
-        let found = seed.store().timeline_page(ann, DateRange::default(), order, 100).await.unwrap();
+        let found = seed.store().timeline_page(ann, LocalRange::ALL, order, 100).await.unwrap();
         found.into_iter().map(|image: Image| image.id).collect()
     };
     let counted = async || -> u32 {
@@ -262,7 +262,7 @@ pub(crate) async fn the_timeline_hides_archived_photos(seed: &Seed) {
     let SelectionCount { count, .. } = seed.store().count_selection(ann, &everything).await.unwrap();
     assert_eq!(count, 3);
     let range = ImagesToEdit::Range {
-        range: DateRange::default(),
+        range: LocalRange::ALL,
         newest_first: true,
         selection: everything,
         max: 9,
