@@ -328,26 +328,13 @@ fn count(c: &mut SqlConnection, viewer: Viewer, selection: &Selection) -> Result
         .bind::<BigInt, _>(visibility.oldest_ms)
         .bind::<Text, _>(json_array(&excluded))
         .get_result(c)?;
-    let others: Vec<i64> = by_id
-        .iter()
-        .filter(|image| !is_covered(selection, image))
-        .filter_map(|image| image.place)
-        .collect();
+    let others: Vec<i64> =
+        by_id.iter().filter(|image| !is_covered(selection, image)).filter_map(|image| image.place).collect();
     let count = u32::try_from(in_ranges.images).unwrap_or(u32::MAX);
     Ok(SelectionCount {
         count: count.saturating_add(u32::try_from(others.len()).unwrap_or(u32::MAX)),
-        newest: in_ranges
-            .newest
-            .into_iter()
-            .chain(others.iter().copied())
-            .max()
-            .map(LocalTime::from_number),
-        oldest: in_ranges
-            .oldest
-            .into_iter()
-            .chain(others.iter().copied())
-            .min()
-            .map(LocalTime::from_number),
+        newest: in_ranges.newest.into_iter().chain(others.iter().copied()).max().map(LocalTime::from_number),
+        oldest: in_ranges.oldest.into_iter().chain(others.iter().copied()).min().map(LocalTime::from_number),
     })
 }
 

@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use accounts::{Caller, Unavailable};
 use domain::{
-    AccountId, AlbumId, CaptureTime, Correction, EditId, ImageId, Invalid, PhotoEdit, Position,
-    Selection, TimeEdit, Timestamp, Zone,
+    AccountId, AlbumId, CaptureTime, Correction, EditId, ImageId, Invalid, PhotoEdit, Position, Selection,
+    TimeEdit, Timestamp, Zone,
 };
 use jiff::civil;
 use keys::new_id;

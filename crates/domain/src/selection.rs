@@ -37,11 +37,7 @@ impl Selection {
     /// # Errors
     /// [`Invalid`] naming `ids`, `ranges` or `except`: there are neither ids nor ranges, there are too many, or a range
     /// ends before it starts.
-    pub fn new(
-        ids: Vec<String>,
-        ranges: Vec<LocalRange>,
-        except: Vec<String>,
-    ) -> Result<Self, Invalid> {
+    pub fn new(ids: Vec<String>, ranges: Vec<LocalRange>, except: Vec<String>) -> Result<Self, Invalid> {
         if ids.is_empty() && ranges.is_empty() {
             return Err(Invalid::new("ids", "select nothing; give at least one id or one range"));
         }

@@ -187,10 +187,7 @@ async fn an_evening_belongs_to_the_day_and_month_of_its_clock() {
     let ids = app.seed(&anna, july()).await;
     let months = data(&browser, "/web/months").await;
     let counts: Vec<_> = months["m"].as_array().unwrap().iter().map(|month| (&month[0], &month[1])).collect();
-    assert_eq!(
-        json!(counts),
-        json!([[202_408, 2], [202_407, 6], [202_406, 1]]),
-    );
+    assert_eq!(json!(counts), json!([[202_408, 2], [202_407, 6], [202_406, 1]]),);
     let in_july = photos(&data(&browser, "/web/month/202407").await);
     let expected: Vec<&String> = [6, 5, 3, 2, 4, 1].map(|at| &ids[at]).into();
     let mut found: Vec<&String> = in_july.iter().map(|(id, _)| id).collect();

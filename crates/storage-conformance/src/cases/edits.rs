@@ -55,7 +55,13 @@ fn shifted(by_ms: i64) -> ChangeImage {
 }
 
 /// Makes an edit of one image; returns how many images changed and how many were refused.
-pub(super) async fn change(seed: &Seed, viewer: Viewer, name: &str, id: &ImageId, change: ChangeImage) -> (usize, u32) {
+pub(super) async fn change(
+    seed: &Seed,
+    viewer: Viewer,
+    name: &str,
+    id: &ImageId,
+    change: ChangeImage,
+) -> (usize, u32) {
     let images = ImagesToEdit::Visible(vec![id.clone()]);
     let edited = edited(seed.store().edit_images(viewer, &edit(name), images, change, false).await.unwrap());
     (edited.changed.len(), edited.refused)

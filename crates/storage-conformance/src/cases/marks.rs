@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use domain::{
-    Correction, EditId, EditedField, Filter, Image, ImageId, Keyword, Keywords, KeywordsEdit, LocalRange,
-    ListQuery, Marks, MarksEdit, Plan, Rating, Selection, Timestamp,
+    Correction, EditId, EditedField, Filter, Image, ImageId, Keyword, Keywords, KeywordsEdit, ListQuery,
+    LocalRange, Marks, MarksEdit, Plan, Rating, Selection, Timestamp,
 };
 use storage::{
     ChangeImage, Edit, EditedImages, FileContent, FileEntry, FileKind, FilePosition, ImageChange,
@@ -261,12 +261,8 @@ pub(crate) async fn the_timeline_hides_archived_photos(seed: &Seed) {
     let everything = Selection::everything();
     let SelectionCount { count, .. } = seed.store().count_selection(ann, &everything).await.unwrap();
     assert_eq!(count, 3);
-    let range = ImagesToEdit::Range {
-        range: LocalRange::ALL,
-        newest_first: true,
-        selection: everything,
-        max: 9,
-    };
+    let range =
+        ImagesToEdit::Range { range: LocalRange::ALL, newest_first: true, selection: everything, max: 9 };
     let found = seed.store().edit_images(ann, &edit("all", None), range, applied(favorites()), false).await;
     assert!(matches!(found.unwrap(), Lookup::Found(edited) if edited.changed.len() == 3));
     assert_sound(seed).await;

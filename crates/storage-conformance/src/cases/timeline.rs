@@ -1,8 +1,10 @@
 use domain::{
-    CaptureTime, Filter, Image, ImageId, LocalRange, LocalTime, Month, PixelSize, Plan, Selection, Thumbhash, Timestamp,
+    CaptureTime, Filter, Image, ImageId, LocalRange, LocalTime, Month, PixelSize, Plan, Selection, Thumbhash,
+    Timestamp,
 };
 use storage::{
-    ChangeImage, ImageToChange, IndexedImage, MonthTotal, SelectionCursor, TimelineOrder, TimelineState, Viewer,
+    ChangeImage, ImageToChange, IndexedImage, MonthTotal, SelectionCursor, TimelineOrder, TimelineState,
+    Viewer,
 };
 
 use crate::{
@@ -52,7 +54,8 @@ fn photos() -> Vec<Photo> {
     for (number, photo) in photos.iter_mut().enumerate() {
         let number = i64::try_from(number).unwrap();
         photo.captured_at = photo.captured_at.plus_millis(number * 1_000_000_007);
-        photo.offset_minutes = [None, Some(-1439), Some(840), Some(0), Some(1439)][usize::try_from(number % 5).unwrap()];
+        photo.offset_minutes =
+            [None, Some(-1439), Some(840), Some(0), Some(1439)][usize::try_from(number % 5).unwrap()];
         let side = |factor: i64| u32::try_from(1 + number * factor % 4001).unwrap();
         photo.size = PixelSize { width: side(997), height: side(1499) };
     }
@@ -186,8 +189,13 @@ pub(crate) async fn months_are_those_of_the_clocks(seed: &Seed) {
     let step = seed.store().delete_selection(ann, &chosen, second(5), SelectionCursor::default(), 100).await;
     assert_eq!(step.unwrap().changed, 6);
     assert_eq!(numbers(seed, ann).await, [(202_408, 3), (202_406, 1)]);
-    let restored =
-        seed.store().restore_selection(ann.account, &chosen, Some(second(5)), SelectionCursor::default(), 100);
+    let restored = seed.store().restore_selection(
+        ann.account,
+        &chosen,
+        Some(second(5)),
+        SelectionCursor::default(),
+        100,
+    );
     assert_eq!(restored.await.unwrap().changed, 6);
     assert_eq!(numbers(seed, ann).await, [(202_408, 3), (202_407, 6), (202_406, 1)]);
     assert_sound(seed).await;
@@ -205,9 +213,19 @@ pub(crate) async fn clocks_may_show_years_without_a_number(seed: &Seed) {
 pub(crate) async fn photos_at_the_same_time_of_their_clocks_have_an_order(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let at = |offset| Photo::at_clock("2024-07-31T23:59:59.999Z", offset);
-    let around = [Photo::at_clock("2024-07-31T23:59:59.998Z", 720), Photo::at_clock("2024-08-01T00:00Z", -720)];
+    let around =
+        [Photo::at_clock("2024-07-31T23:59:59.998Z", 720), Photo::at_clock("2024-08-01T00:00Z", -720)];
     let [first, last] = around;
-    let photos = vec![first, at(Some(-1439)), at(Some(-240)), at(None), at(Some(1)), at(Some(60)), at(Some(1439)), last];
+    let photos = vec![
+        first,
+        at(Some(-1439)),
+        at(Some(-240)),
+        at(None),
+        at(Some(1)),
+        at(Some(60)),
+        at(Some(1439)),
+        last,
+    ];
     let ids = seed.images(ann.account, photos).await;
     for order in [TimelineOrder::NewestFirst, TimelineOrder::OldestFirst] {
         for size in [1, 2, 3, 100] {
@@ -223,8 +241,7 @@ pub(crate) async fn photos_at_the_same_time_of_their_clocks_have_an_order(seed: 
                 };
                 seen.extend(images.into_iter().map(|image| image.id));
             }
-            let expected =
-                if order == TimelineOrder::NewestFirst { newest_first(&ids) } else { ids.clone() };
+            let expected = if order == TimelineOrder::NewestFirst { newest_first(&ids) } else { ids.clone() };
             assert_eq!(seen, expected, "{order:?}, {size} at a time");
         }
     }
@@ -251,7 +268,10 @@ pub(crate) async fn photos_at_the_same_time_of_their_clocks_have_an_order(seed: 
 pub(crate) async fn a_correction_of_the_offset_moves_a_photo_to_another_month(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let ids = seed
-        .images(ann.account, vec![Photo::at_clock("2024-08-01T02:00Z", None), Photo::at_clock("2024-08-02T02:00Z", None)])
+        .images(
+            ann.account,
+            vec![Photo::at_clock("2024-08-01T02:00Z", None), Photo::at_clock("2024-08-02T02:00Z", None)],
+        )
         .await;
     assert_eq!(numbers(seed, ann).await, [(202_408, 2)]);
     // The moment stays.

@@ -12,8 +12,8 @@ use diesel::{
 };
 use domain::{
     AccountId, AlbumChange, AlbumId, AlbumOrder, BlobKind, Circle, ContentHash, DateRange, EditId, FilePath,
-    Filter, ImageId, Keyword, Keywords, Limit, ListQuery, LocalRange, Marks, Plan, Position, QueryText, Rendition,
-    Selection, Sidecar, SidecarKind, Timestamp,
+    Filter, ImageId, Keyword, Keywords, Limit, ListQuery, LocalRange, Marks, Plan, Position, QueryText,
+    Rendition, Selection, Sidecar, SidecarKind, Timestamp,
 };
 use oauth_core::{
     AuthMethod, Client, ClientMetadata, CurrentRefreshToken, Eviction, Grant, GrantKey, Grants, IssuedCode,

@@ -61,7 +61,9 @@ async fn load(
     let newer = match at {
         None => None,
         Some(at) => {
-            let newer = catalogue.timeline_page(&caller, LocalRange::after(at), TimelineOrder::OldestFirst, PAGE).await?;
+            let newer = catalogue
+                .timeline_page(&caller, LocalRange::after(at), TimelineOrder::OldestFirst, PAGE)
+                .await?;
             newer.last().map(Image::local_time)
         }
     };

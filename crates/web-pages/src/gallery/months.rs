@@ -224,9 +224,7 @@ enum Part {
 
 impl Part {
     fn parse(query: &Query<'_>) -> Result<Self, String> {
-        let moment = |name| {
-            query.get(name).map(|text| LocalTime::parse(text).ok_or(name)).transpose()
-        };
+        let moment = |name| query.get(name).map(|text| LocalTime::parse(text).ok_or(name)).transpose();
         let invalid = |name| format!("{name} must be a time in milliseconds since 1970");
         match (moment("before").map_err(invalid)?, moment("after").map_err(invalid)?) {
             (None, None) => Ok(Self::Newest),

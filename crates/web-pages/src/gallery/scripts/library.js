@@ -138,7 +138,7 @@ class Library {
 
   /** The month of a time, or the next older month with photos, or the oldest month. */
   monthAt(time) {
-    return this.months[indexOfFirst(this.months, ({ from }) => from > time)] ?? this.months.at(-1);
+    return this.months[indexOfFirst(this.months, ({ from }) => from >= time)] ?? this.months.at(-1);
   }
 
   /** The place `{ month, part, index }` of the newest photo of this time or before it. In a gap, `index` is an estimate. */
