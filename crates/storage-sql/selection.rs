@@ -292,25 +292,33 @@ struct RangeCount {
     oldest: Option<i64>,
 }
 
-const COUNT_RANGES: &str = concat!(
-    "SELECT count(*) AS images, max(",
-    local_time!(),
-    ") AS newest, min(",
-    local_time!(),
-    ") AS oldest FROM ",
-    integer_pairs!("$1"),
-    " AS chosen CROSS JOIN images AS i ",
-    by_index!("images_local"),
-    " WHERE i.account_id = $2 AND i.live = TRUE AND ",
-    local_time!(),
-    " BETWEEN chosen.first AND chosen.second AND ",
-    captured_since!("$3"),
-    " AND ",
-    is_not_archived!(),
-    " AND i.seq NOT IN (SELECT value FROM ",
-    integers!("$4"),
-    " AS excluded)"
-);
+macro_rules! count_ranges {
+    ($condition:expr) => {
+        concat!(
+            "SELECT count(*) AS images, max(",
+            local_time!(),
+            ") AS newest, min(",
+            local_time!(),
+            ") AS oldest FROM ",
+            integer_pairs!("$1"),
+            " AS chosen CROSS JOIN images AS i ",
+            by_index!("images_local"),
+            " WHERE i.account_id = $2 AND i.live = TRUE AND ",
+            local_time!(),
+            " BETWEEN chosen.first AND chosen.second AND ",
+            is_not_archived!(),
+            " AND i.seq NOT IN (SELECT value FROM ",
+            integers!("$3"),
+            " AS excluded)",
+            $condition
+        )
+    };
+}
+
+const COUNT_RANGES: &str = count_ranges!("");
+
+/// With a free window. Postgres would not use the index if this condition were in all queries.
+const COUNT_RANGES_IN_WINDOW: &str = count_ranges!(concat!(" AND ", captured_since!("$4")));
 
 fn count(c: &mut SqlConnection, viewer: Viewer, selection: &Selection) -> Result<SelectionCount, SqlError> {
     let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(SelectionCount::default()) };
@@ -322,12 +330,16 @@ fn count(c: &mut SqlConnection, viewer: Viewer, selection: &Selection) -> Result
         .iter()
         .map(|range| (range.first.max(visibility.oldest_place()).number(), range.last.number()))
         .collect();
-    let in_ranges: RangeCount = statement(COUNT_RANGES)
+    let is_windowed = visibility.oldest_ms > i64::MIN;
+    let query = statement(if is_windowed { COUNT_RANGES_IN_WINDOW } else { COUNT_RANGES })
         .bind::<Text, _>(json_text(&ranges))
         .bind::<BigInt, _>(viewer.account.0)
-        .bind::<BigInt, _>(visibility.oldest_ms)
-        .bind::<Text, _>(json_array(&excluded))
-        .get_result(c)?;
+        .bind::<Text, _>(json_array(&excluded));
+    let in_ranges: RangeCount = if is_windowed {
+        query.bind::<BigInt, _>(visibility.oldest_ms).get_result(c)?
+    } else {
+        query.get_result(c)?
+    };
     let others: Vec<i64> =
         by_id.iter().filter(|image| !is_covered(selection, image)).filter_map(|image| image.place).collect();
     let count = u32::try_from(in_ranges.images).unwrap_or(u32::MAX);
