@@ -87,8 +87,8 @@ pub(crate) struct MarkedImage {
     pub(crate) live: bool,
 }
 
-/// Defines an expression on a row of `images`, which looks the row's marks up. Selecting marks so costs a look-up per image,
-/// and no query.
+/// Defines an expression on a row of `images`. It may look the row's marks up: selecting marks so costs a look-up per image, and
+/// no query.
 macro_rules! of_image {
     ($(#[$doc:meta])* $name:ident, $type:ty, $sql:literal) => {
         $(#[$doc])*
@@ -114,6 +114,8 @@ macro_rules! of_image {
         }
     };
 }
+
+pub(crate) use of_image;
 
 of_image!(
     /// The marks of an image as JSON; NULL for none.

@@ -47,6 +47,7 @@ mod images;
 mod integrity;
 mod lease;
 mod library_state;
+mod local_time;
 mod lock;
 mod login_flows;
 mod map;

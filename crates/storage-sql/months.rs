@@ -1,11 +1,11 @@
 //! The months of the timeline, with the number of their photos. Archived photos do not count.
 
 use diesel::{
-    OptionalExtension, QueryableByName,
+    QueryableByName,
     prelude::*,
     sql_types::{BigInt, Text},
 };
-use domain::Month;
+use domain::{LocalRange, LocalTime, Month};
 use storage::{MonthTotal, Viewer};
 
 use crate::{
@@ -13,6 +13,7 @@ use crate::{
     error::SqlError,
     sql::{
         image_rows::Visibility,
+        local_time::{captured_since, local_month, local_time},
         marks::is_not_archived,
         schema::timeline_months,
         statement,
@@ -58,12 +59,12 @@ pub(crate) fn months(c: &mut SqlConnection, viewer: Viewer) -> Result<Vec<MonthT
             _ => totals(c, visibility.account, 0),
         };
     };
-    // The free window begins within a month.
-    let first = Month::of(oldest);
-    let mut months = totals(c, visibility.account, i64::from(first.number()))?;
-    months.retain(|total| total.month != first);
-    let visible_part = (visibility.oldest_ms, first.range().end().millis());
-    months.extend(total_between(c, visibility.account, first, visible_part)?);
+    // All photos of later months are in the free window. In this one and the one before, some may be outside.
+    let cut = Month::of(oldest.plus_millis(LocalTime::MAX_OFFSET_MS));
+    let mut months = totals(c, visibility.account, i64::from(cut.number()))?;
+    months.retain(|total| total.month != cut);
+    let visible_part = LocalRange { first: visibility.oldest_place(), ..LocalRange::of_month(cut) };
+    months.extend(totals_between(c, visibility, visible_part)?);
     Ok(months)
 }
 
@@ -78,28 +79,36 @@ fn totals(c: &mut SqlConnection, account: i64, first_month: i64) -> Result<Vec<M
     rows.into_iter().map(TotalRow::read).collect()
 }
 
-/// The total of a part of a month; `None` if it has no photos.
-fn total_between(
+/// The months with visible photos in a part of the timeline, counted.
+fn totals_between(
     c: &mut SqlConnection,
-    account: i64,
-    month: Month,
-    (start_ms, end_ms): (i64, i64),
-) -> Result<Option<MonthTotal>, SqlError> {
-    let total: Option<TotalRow> = statement(concat!(
-        "SELECT CAST($1 AS BIGINT) AS month, count(*) AS photos, CAST(coalesce(sum(",
+    visibility: Visibility,
+    range: LocalRange,
+) -> Result<Vec<MonthTotal>, SqlError> {
+    let rows: Vec<TotalRow> = statement(concat!(
+        "SELECT ",
+        local_month!(),
+        " AS month, count(*) AS photos, CAST(sum(",
         ratio!(),
-        "), 0) AS BIGINT) AS ratio_sum
-        FROM images AS i
-        WHERE i.account_id = $2 AND i.live = TRUE AND i.captured_at_ms BETWEEN $3 AND $4 AND ",
+        ") AS BIGINT) AS ratio_sum
+        FROM images AS i ",
+        by_index!("images_local"),
+        " WHERE i.account_id = $1 AND i.live = TRUE AND ",
+        local_time!(),
+        " BETWEEN $2 AND $3 AND ",
+        captured_since!("$4"),
+        " AND ",
         is_not_archived!(),
+        " GROUP BY ",
+        local_month!(),
+        " ORDER BY month DESC"
     ))
-    .bind::<BigInt, _>(i64::from(month.number()))
-    .bind::<BigInt, _>(account)
-    .bind::<BigInt, _>(start_ms)
-    .bind::<BigInt, _>(end_ms)
-    .get_result(c)
-    .optional()?;
-    total.filter(|total| total.photos > 0).map(TotalRow::read).transpose()
+    .bind::<BigInt, _>(visibility.account)
+    .bind::<BigInt, _>(range.first.number())
+    .bind::<BigInt, _>(range.last.number())
+    .bind::<BigInt, _>(visibility.oldest_ms)
+    .load(c)?;
+    rows.into_iter().map(TotalRow::read).collect()
 }
 
 /// Counts images that appear in the timeline. Their capture times and sizes are stored already.
@@ -107,7 +116,7 @@ pub(crate) fn add(c: &mut SqlConnection, seqs: &[i64]) -> Result<(), SqlError> {
     change(c, seqs, 1)
 }
 
-/// Subtracts images that leave the timeline, or whose capture time or size is about to change.
+/// Subtracts images that leave the timeline, or whose capture time, offset or size is about to change.
 pub(crate) fn remove(c: &mut SqlConnection, seqs: &[i64]) -> Result<(), SqlError> {
     change(c, seqs, -1)
 }
@@ -116,7 +125,7 @@ fn change(c: &mut SqlConnection, seqs: &[i64], sign: i64) -> Result<(), SqlError
     statement(concat!(
         "INSERT INTO timeline_months (account_id, month, photos, ratio_sum)
         SELECT i.account_id, ",
-        month_of!("i.captured_at_ms"),
+        local_month!(),
         " AS month, CAST($1 AS BIGINT) * count(*), CAST($1 AS BIGINT) * CAST(sum(",
         ratio!(),
         ") AS BIGINT)
@@ -126,7 +135,7 @@ fn change(c: &mut SqlConnection, seqs: &[i64], sign: i64) -> Result<(), SqlError
         WHERE i.captured_at_ms IS NOT NULL AND i.width IS NOT NULL AND ",
         is_not_archived!(),
         " GROUP BY i.account_id, ",
-        month_of!("i.captured_at_ms"),
+        local_month!(),
         "
         ON CONFLICT (account_id, month) DO UPDATE SET
             photos = timeline_months.photos + excluded.photos,
@@ -144,14 +153,14 @@ pub(crate) fn recount(c: &mut SqlConnection, account: i64) -> Result<(), SqlErro
     statement(concat!(
         "INSERT INTO timeline_months (account_id, month, photos, ratio_sum)
         SELECT i.account_id, ",
-        month_of!("i.captured_at_ms"),
+        local_month!(),
         " AS month, count(*), CAST(sum(",
         ratio!(),
         ") AS BIGINT)
         FROM images AS i WHERE i.account_id = $1 AND i.live = TRUE AND ",
         is_not_archived!(),
         " GROUP BY i.account_id, ",
-        month_of!("i.captured_at_ms"),
+        local_month!(),
     ))
     .bind::<BigInt, _>(account)
     .execute(c)?;
@@ -169,14 +178,14 @@ pub(crate) const WRONG_MONTHS: &str = concat!(
             FROM timeline_months AS m WHERE m.account_id = a.id
             UNION ALL
             SELECT ",
-    month_of!("i.captured_at_ms"),
+    local_month!(),
     " AS month, -count(*) AS photos, -CAST(sum(",
     ratio!(),
     ") AS BIGINT) AS ratio_sum
             FROM images AS i WHERE i.account_id = a.id AND i.live = TRUE AND ",
     is_not_archived!(),
     " GROUP BY ",
-    month_of!("i.captured_at_ms"),
+    local_month!(),
     "
         ) AS both_sides
         GROUP BY month HAVING sum(photos) <> 0 OR sum(ratio_sum) <> 0

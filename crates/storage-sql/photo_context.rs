@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::{OptionalExtension, prelude::*};
-use domain::{AlbumId, ImageId};
+use domain::{AlbumId, ImageId, LocalTime};
 use storage::{Lookup, MAX_ALBUMS_OF_PHOTO, PhotoContext, PhotoContextStore, StorageError, Viewer};
 
 use crate::{
@@ -11,6 +11,7 @@ use crate::{
     sql::{
         camera_settings,
         image_rows::{Visibility, VisibleImage, resolve_image},
+        local_time::{CapturedAtOfImage, LocalTimeOfImage},
         marks::IsNotArchived,
         schema::{album_images, albums, images},
         value::RowReader,
@@ -81,20 +82,21 @@ fn in_timeline(
     visibility: Visibility,
     image: VisibleImage,
 ) -> Result<Neighbours, SqlError> {
-    let at_ms = image.captured_at_ms;
-    // BETWEEN: with other comparisons the planner prefers the index that also contains deleted images.
-    let between = |start_ms: i64, end_ms: i64| {
+    let place: i64 = images::table.find(image.seq).select(LocalTimeOfImage).get_result(c)?;
+    let between = |first: i64, last: i64| {
         images::table
             .filter(images::account_id.eq(visibility.account))
             .filter(images::live.eq(true))
-            .filter(images::captured_at_ms.between(start_ms, end_ms))
+            .filter(LocalTimeOfImage.between(first, last))
+            .filter(CapturedAtOfImage.ge(visibility.oldest_ms))
             .filter(IsNotArchived)
             .limit(1)
             .select(images::id)
     };
-    let newer = between(at_ms + 1, i64::MAX).order(images::captured_at_ms.asc()).get_result(c).optional()?;
-    let older = between(visibility.oldest_ms, at_ms - 1)
-        .order(images::captured_at_ms.desc())
+    let newer =
+        between(place + 1, LocalTime::MAX.number()).order(LocalTimeOfImage.asc()).get_result(c).optional()?;
+    let older = between(visibility.oldest_place().number(), place - 1)
+        .order(LocalTimeOfImage.desc())
         .get_result(c)
         .optional()?;
     Ok((newer, older))

@@ -1,4 +1,4 @@
-//! Selections: images chosen by ids and ranges of capture times, visited in batches.
+//! Selections: images chosen by ids and ranges of the timeline, visited in batches.
 //!
 //! Visible images of a range are those of the timeline, which hides archived ones.
 
@@ -7,7 +7,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Nullable, Text},
 };
-use domain::{AccountId, AlbumId, ImageId, Selection, Timestamp};
+use domain::{AccountId, AlbumId, ImageId, LocalRange, LocalTime, Selection, Timestamp};
 use storage::{
     ImageKey, SelectedImage, SelectionCount, SelectionCursor, SelectionStep, SelectionStore, Viewer,
 };
@@ -20,6 +20,7 @@ use crate::{
         albums,
         deletion::{mark_deleted, undelete},
         image_rows::Visibility,
+        local_time::{captured_since, local_time},
         marks::is_not_archived,
         statement,
         value::{RowReader, json_array, json_text},
@@ -84,6 +85,9 @@ pub(crate) struct SelectedRow {
     /// `None` only for a deleted image that was never indexed.
     #[diesel(sql_type = Nullable<BigInt>)]
     captured_at_ms: Option<i64>,
+    /// Its place in the timeline; likewise.
+    #[diesel(sql_type = Nullable<BigInt>)]
+    place: Option<i64>,
 }
 
 /// A batch of a selection, and where the next one begins.
@@ -144,15 +148,15 @@ fn batch_of_ranges(
     let mut images = Vec::new();
     let mut left = i64::from(max);
     let mut next = None;
-    for (first, last) in selection.ranges() {
-        let last_ms = last.millis().min(cursor.before_ms.saturating_sub(1));
-        if last_ms < first.millis() {
+    for range in selection.ranges() {
+        let range = range.and(LocalRange::before(cursor.before));
+        if range.last < range.first {
             continue;
         }
-        let rows = in_range(c, from, (first.millis(), last_ms), left)?;
+        let rows = in_range(c, from, range, left)?;
         left = left.saturating_sub(i64::try_from(rows.len()).unwrap_or(i64::MAX));
         if left == 0 {
-            next = rows.last().and_then(|row| row.captured_at_ms);
+            next = rows.last().and_then(|row| row.place);
         }
         images.extend(rows);
         if left == 0 {
@@ -160,22 +164,30 @@ fn batch_of_ranges(
         }
     }
     images.retain(|image| !is_excluded(selection, image));
-    let next = next.map(|before_ms| SelectionCursor { before_ms, ..cursor });
+    let next = next.map(|place| SelectionCursor { before: LocalTime::from_number(place), ..cursor });
     Ok(Batch { images, next })
 }
 
 fn is_covered(selection: &Selection, image: &SelectedRow) -> bool {
-    image.captured_at_ms.and_then(Timestamp::from_millis).is_some_and(|at| selection.covers(at))
+    image.place.is_some_and(|place| selection.covers(LocalTime::from_number(place)))
 }
 
 fn is_excluded(selection: &Selection, image: &SelectedRow) -> bool {
     selection.exceptions().len() > 0 && ImageId::parse(&*image.id).is_some_and(|id| selection.excludes(&id))
 }
 
+macro_rules! columns {
+    () => {
+        concat!("i.seq AS seq, i.id AS id, i.captured_at_ms AS captured_at_ms, ", local_time!(), " AS place")
+    };
+}
+
 macro_rules! by_ids {
     ($condition:literal) => {
         concat!(
-            "SELECT i.seq AS seq, i.id AS id, i.captured_at_ms AS captured_at_ms FROM ",
+            "SELECT ",
+            columns!(),
+            " FROM ",
             strings!("$1"),
             " AS chosen ",
             join_after!("images", "i", "i.id = chosen.value"),
@@ -213,41 +225,55 @@ fn by_ids<'a>(
 }
 
 const VISIBLE_IN_RANGE: &str = concat!(
-    "SELECT i.seq AS seq, i.id AS id, i.captured_at_ms AS captured_at_ms FROM images AS i ",
-    by_index!("images_timeline"),
-    " WHERE i.account_id = $1 AND i.live = TRUE AND i.captured_at_ms BETWEEN $2 AND $3 AND ",
+    "SELECT ",
+    columns!(),
+    " FROM images AS i ",
+    by_index!("images_local"),
+    " WHERE i.account_id = $1 AND i.live = TRUE AND ",
+    local_time!(),
+    " BETWEEN $2 AND $3 AND ",
+    captured_since!("$4"),
+    " AND ",
     is_not_archived!(),
-    " ORDER BY i.captured_at_ms DESC LIMIT $4"
+    " ORDER BY ",
+    local_time!(),
+    " DESC LIMIT $5"
 );
 
 const DELETED_IN_RANGE: &str = concat!(
-    "SELECT i.seq AS seq, i.id AS id, i.captured_at_ms AS captured_at_ms FROM images AS i ",
-    by_index!("images_timeline"),
-    " WHERE i.account_id = $1 AND i.live = FALSE AND i.captured_at_ms BETWEEN $2 AND $3
-        AND i.deleted_at_ms BETWEEN $4 AND $5
-    ORDER BY i.captured_at_ms DESC LIMIT $6"
+    "SELECT ",
+    columns!(),
+    " FROM images AS i ",
+    by_index!("images_local"),
+    " WHERE i.account_id = $1 AND i.live = FALSE AND ",
+    local_time!(),
+    " BETWEEN $2 AND $3 AND i.deleted_at_ms BETWEEN $4 AND $5
+    ORDER BY ",
+    local_time!(),
+    " DESC LIMIT $6"
 );
 
-/// The newest images captured between two moments.
+/// The newest images of a range.
 fn in_range(
     c: &mut SqlConnection,
     from: Selectable,
-    (first_ms, last_ms): (i64, i64),
+    range: LocalRange,
     max: i64,
 ) -> Result<Vec<SelectedRow>, SqlError> {
     match from {
-        Selectable::Visible(Visibility { account, oldest_ms }) => Ok(statement(VISIBLE_IN_RANGE)
-            .bind::<BigInt, _>(account)
-            .bind::<BigInt, _>(first_ms.max(oldest_ms))
-            .bind::<BigInt, _>(last_ms)
+        Selectable::Visible(visibility) => Ok(statement(VISIBLE_IN_RANGE)
+            .bind::<BigInt, _>(visibility.account)
+            .bind::<BigInt, _>(range.first.max(visibility.oldest_place()).number())
+            .bind::<BigInt, _>(range.last.number())
+            .bind::<BigInt, _>(visibility.oldest_ms)
             .bind::<BigInt, _>(max)
             .load(c)?),
         Selectable::Deleted { account, at_ms } => {
             let (first_at, last_at) = at_ms.map_or((i64::MIN, i64::MAX), |at| (at, at));
             Ok(statement(DELETED_IN_RANGE)
                 .bind::<BigInt, _>(account)
-                .bind::<BigInt, _>(first_ms)
-                .bind::<BigInt, _>(last_ms)
+                .bind::<BigInt, _>(range.first.number())
+                .bind::<BigInt, _>(range.last.number())
                 .bind::<BigInt, _>(first_at)
                 .bind::<BigInt, _>(last_at)
                 .bind::<BigInt, _>(max)
@@ -266,48 +292,61 @@ struct RangeCount {
     oldest: Option<i64>,
 }
 
-const COUNT_RANGES: &str = concat!(
-    "SELECT count(*) AS images, max(i.captured_at_ms) AS newest, min(i.captured_at_ms) AS oldest
-    FROM ",
-    integer_pairs!("$1"),
-    " AS chosen CROSS JOIN images AS i ",
-    by_index!("images_timeline"),
-    " WHERE i.account_id = $2 AND i.live = TRUE AND i.captured_at_ms BETWEEN chosen.first AND chosen.second AND ",
-    is_not_archived!(),
-    " AND i.seq NOT IN (SELECT value FROM ",
-    integers!("$3"),
-    " AS excluded)"
-);
+macro_rules! count_ranges {
+    ($condition:expr) => {
+        concat!(
+            "SELECT count(*) AS images, max(",
+            local_time!(),
+            ") AS newest, min(",
+            local_time!(),
+            ") AS oldest FROM ",
+            integer_pairs!("$1"),
+            " AS chosen CROSS JOIN images AS i ",
+            by_index!("images_local"),
+            " WHERE i.account_id = $2 AND i.live = TRUE AND ",
+            local_time!(),
+            " BETWEEN chosen.first AND chosen.second AND ",
+            is_not_archived!(),
+            " AND i.seq NOT IN (SELECT value FROM ",
+            integers!("$3"),
+            " AS excluded)",
+            $condition
+        )
+    };
+}
+
+const COUNT_RANGES: &str = count_ranges!("");
+
+/// With a free window. Postgres would not use the index if this condition were in all queries.
+const COUNT_RANGES_IN_WINDOW: &str = count_ranges!(concat!(" AND ", captured_since!("$4")));
 
 fn count(c: &mut SqlConnection, viewer: Viewer, selection: &Selection) -> Result<SelectionCount, SqlError> {
-    let Some((from, cursor)) = visible(c, viewer, SelectionCursor::default())? else {
-        return Ok(SelectionCount::default());
-    };
+    let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(SelectionCount::default()) };
+    let from = Selectable::Visible(visibility);
     let by_id = by_ids(c, from, selection.ids().iter())?;
     let excluded: Vec<i64> = by_ids(c, from, selection.exceptions())?.iter().map(|image| image.seq).collect();
     let ranges: Vec<(i64, i64)> = selection
         .ranges()
         .iter()
-        .map(|(first, last)| (first.millis().max(cursor.visible_from_ms), last.millis()))
+        .map(|range| (range.first.max(visibility.oldest_place()).number(), range.last.number()))
         .collect();
-    let in_ranges: RangeCount = statement(COUNT_RANGES)
+    let is_windowed = visibility.oldest_ms > i64::MIN;
+    let query = statement(if is_windowed { COUNT_RANGES_IN_WINDOW } else { COUNT_RANGES })
         .bind::<Text, _>(json_text(&ranges))
         .bind::<BigInt, _>(viewer.account.0)
-        .bind::<Text, _>(json_array(&excluded))
-        .get_result(c)?;
-    let others: Vec<i64> = by_id
-        .iter()
-        .filter(|image| !is_covered(selection, image))
-        .filter_map(|image| image.captured_at_ms)
-        .collect();
-    let moment = |ms: Option<i64>| {
-        RowReader::new("images", &viewer.account.0).optional_timestamp("captured_at_ms", ms)
+        .bind::<Text, _>(json_array(&excluded));
+    let in_ranges: RangeCount = if is_windowed {
+        query.bind::<BigInt, _>(visibility.oldest_ms).get_result(c)?
+    } else {
+        query.get_result(c)?
     };
+    let others: Vec<i64> =
+        by_id.iter().filter(|image| !is_covered(selection, image)).filter_map(|image| image.place).collect();
     let count = u32::try_from(in_ranges.images).unwrap_or(u32::MAX);
     Ok(SelectionCount {
         count: count.saturating_add(u32::try_from(others.len()).unwrap_or(u32::MAX)),
-        newest: moment(in_ranges.newest.into_iter().chain(others.iter().copied()).max())?,
-        oldest: moment(in_ranges.oldest.into_iter().chain(others.iter().copied()).min())?,
+        newest: in_ranges.newest.into_iter().chain(others.iter().copied()).max().map(LocalTime::from_number),
+        oldest: in_ranges.oldest.into_iter().chain(others.iter().copied()).min().map(LocalTime::from_number),
     })
 }
 

@@ -1,7 +1,7 @@
 //! The months of the timeline, and pages of it.
 
 use diesel::prelude::*;
-use domain::{DateRange, Image};
+use domain::{Image, LocalRange};
 use storage::{MonthTotal, TimelineOrder, TimelineState, TimelineStore, Viewer};
 
 use crate::{
@@ -9,6 +9,7 @@ use crate::{
     error::SqlError,
     sql::{
         image_rows::{ImageRow, Visibility},
+        local_time::{CapturedAtOfImage, LocalTimeOfImage},
         marks::IsNotArchived,
         months::months,
         problems::waiting,
@@ -22,7 +23,7 @@ operations! {
         read timeline_state(viewer: Viewer) -> TimelineState {
             |c| Ok(TimelineState { months: months(c, viewer)?, waiting: waiting(c, viewer.account)? })
         }
-        read timeline_page(viewer: Viewer, range: DateRange, order: TimelineOrder, max: u32) -> Vec<Image> {
+        read timeline_page(viewer: Viewer, range: LocalRange, order: TimelineOrder, max: u32) -> Vec<Image> {
             |c| page(c, viewer, range, order, i64::from(max))
         }
     }
@@ -31,23 +32,23 @@ operations! {
 fn page(
     c: &mut SqlConnection,
     viewer: Viewer,
-    range: DateRange,
+    range: LocalRange,
     order: TimelineOrder,
     max: i64,
 ) -> Result<Vec<Image>, SqlError> {
     let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(Vec::new()) };
-    let (start_ms, end_ms) = visibility.range_ms(range);
-    // BETWEEN: with two comparisons the planner prefers the index that also contains deleted images.
+    let first = range.first.max(visibility.oldest_place());
     let found = images::table
         .filter(images::account_id.eq(visibility.account))
         .filter(images::live.eq(true))
-        .filter(images::captured_at_ms.between(start_ms, end_ms))
+        .filter(LocalTimeOfImage.between(first.number(), range.last.number()))
+        .filter(CapturedAtOfImage.ge(visibility.oldest_ms))
         .filter(IsNotArchived)
         .limit(max)
         .select(ImageRow::as_select());
     let rows: Vec<ImageRow> = match order {
-        TimelineOrder::NewestFirst => found.order(images::captured_at_ms.desc()).load(c)?,
-        TimelineOrder::OldestFirst => found.order(images::captured_at_ms.asc()).load(c)?,
+        TimelineOrder::NewestFirst => found.order(LocalTimeOfImage.desc()).load(c)?,
+        TimelineOrder::OldestFirst => found.order(LocalTimeOfImage.asc()).load(c)?,
     };
     rows.into_iter().map(Image::try_from).collect()
 }

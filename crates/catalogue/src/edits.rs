@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use accounts::{Caller, Unavailable};
 use domain::{
-    AccountId, AlbumId, CaptureTime, Correction, DateRange, EditId, ImageId, Invalid, PhotoEdit, Position,
-    Selection, TimeEdit, Timestamp, Zone,
+    AccountId, AlbumId, CaptureTime, Correction, EditId, ImageId, Invalid, PhotoEdit, Position, Selection,
+    TimeEdit, Timestamp, Zone,
 };
 use jiff::civil;
 use keys::new_id;
@@ -138,8 +138,8 @@ impl Catalogue {
         let change = prepared(change).await?;
         let (store, viewer, edit) = (&self.parts.store, self.viewer(caller), self.edit(edit));
         let mut totals = EditTotals::default();
-        for (first, last) in selection.ranges() {
-            let mut rest = DateRange::new(Some(*first), Some(*last)).ok();
+        for range in selection.ranges() {
+            let mut rest = Some(*range);
             while let Some(range) = rest {
                 let selection = selection.clone();
                 let images = ImagesToEdit::Range { range, newest_first, selection, max: BATCH };

@@ -1,5 +1,5 @@
 use accounts::Caller;
-use domain::{DateRange, Image};
+use domain::{Image, LocalRange};
 use storage::{MonthTotal, StorageError, TimelineOrder, TimelineState};
 
 use crate::Catalogue;
@@ -19,7 +19,7 @@ impl Catalogue {
     pub async fn timeline_page(
         &self,
         caller: &Caller,
-        range: DateRange,
+        range: LocalRange,
         order: TimelineOrder,
         max: u32,
     ) -> Result<Vec<Image>, StorageError> {

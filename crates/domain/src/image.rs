@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::{ImageId, Marks, PhotoDetails, Timestamp, UtcOffset};
+use crate::{ImageId, LocalTime, Marks, PhotoDetails, Timestamp, UtcOffset};
 
 /// Maximum width and height of a WebP file.
 pub const MAX_RENDITION_SIDE_PX: u32 = 16_383;
@@ -194,6 +194,11 @@ pub struct Image {
 }
 
 impl Image {
+    /// Its place in the timeline.
+    pub fn local_time(&self) -> LocalTime {
+        LocalTime::of(self.captured_at, self.utc_offset)
+    }
+
     /// The rendition that is best to display: medium, or full when the image is no larger than medium.
     pub fn display_rendition(&self) -> Rendition {
         if self.size.longest() <= Rendition::Medium.longest_side_px() {

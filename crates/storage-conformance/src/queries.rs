@@ -1,6 +1,9 @@
 use std::{borrow::Borrow, collections::HashSet};
 
-use domain::{Circle, DateRange, Filter, Image, ImageId, Limit, ListQuery, Position, QueryText, Timestamp};
+use domain::{
+    Circle, DateRange, Filter, Image, ImageId, Limit, ListQuery, LocalRange, LocalTime, Position, QueryText,
+    Timestamp,
+};
 use storage::{FoundImage, Lookup, TextColumns, TextMatch, Viewer};
 
 use crate::{NOW, Seed};
@@ -21,6 +24,16 @@ pub(crate) fn circle(latitude: f64, longitude: f64, radius_m: f64) -> Circle {
 /// Capture times between two seconds after [`NOW`], both included.
 pub(crate) fn seconds(first: i64, last: i64) -> DateRange {
     DateRange::new(Some(second(first)), Some(second(last))).unwrap()
+}
+
+/// The place in the timeline of a photo without an offset.
+pub(crate) fn place(at: i64) -> LocalTime {
+    LocalTime::of(second(at), None)
+}
+
+/// The part of the timeline with the photos of these seconds.
+pub(crate) fn places(first: i64, last: i64) -> LocalRange {
+    LocalRange::between(place(first), place(last))
 }
 
 pub(crate) fn ids(found: &[FoundImage]) -> Vec<ImageId> {

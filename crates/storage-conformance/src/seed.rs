@@ -42,6 +42,8 @@ const BATCH: usize = 500;
 pub struct Photo {
     /// The requested capture time; the store makes equal ones unique.
     pub captured_at: Timestamp,
+    /// The offset of the clock where it was taken.
+    pub offset_minutes: Option<i32>,
     pub added_at: Timestamp,
     /// The size of its full rendition.
     pub size: PixelSize,
@@ -67,6 +69,7 @@ impl Photo {
     pub fn at(captured_at: Timestamp) -> Self {
         Self {
             captured_at,
+            offset_minutes: None,
             added_at: NOW,
             size: PixelSize { width: 3000, height: 2000 },
             position: None,
@@ -84,6 +87,17 @@ impl Photo {
     /// A photo taken this many seconds after [`NOW`].
     pub fn at_second(second: i64) -> Self {
         Self::at(NOW.plus_millis(second * 1000))
+    }
+
+    /// A photo taken when a clock at this offset showed this time.
+    ///
+    /// # Panics
+    /// When the time is malformed.
+    pub fn at_clock(time: &str, offset_minutes: impl Into<Option<i32>>) -> Self {
+        let offset_minutes = offset_minutes.into();
+        let minutes = i64::from(offset_minutes.unwrap_or(0));
+        let at = Timestamp::parse_iso(time).unwrap().plus_millis(-minutes * 60_000);
+        Self { offset_minutes, ..Self::at(at) }
     }
 
     /// With a position in degrees.
@@ -381,7 +395,7 @@ pub fn indexed(photo: &Photo) -> IndexedImage {
             capture: CaptureTime {
                 at: photo.captured_at,
                 wall: None,
-                offset_minutes: None,
+                offset_minutes: photo.offset_minutes,
                 source: CaptureSource::ExifOriginal,
             },
             details: PhotoDetails {

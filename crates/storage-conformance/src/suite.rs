@@ -290,6 +290,11 @@ macro_rules! each_case {
                 months_follow_every_change,
                 the_free_window_cuts_a_month,
                 pages_start_at_either_end,
+                months_are_those_of_the_clocks,
+                clocks_may_show_years_without_a_number,
+                photos_at_the_same_time_of_their_clocks_have_an_order,
+                a_correction_of_the_offset_moves_a_photo_to_another_month,
+                the_free_window_is_that_of_the_moments,
                 a_preview_is_kept,
             }
             integrity {

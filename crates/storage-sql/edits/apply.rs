@@ -1,5 +1,5 @@
 use diesel::{OptionalExtension, prelude::*};
-use domain::{CaptureTime, DateRange, EditedField, ImageId, Selection, Timestamp};
+use domain::{CaptureTime, EditedField, ImageId, LocalRange, LocalTime, Selection, Timestamp};
 use storage::{
     ChangeImage, ChangedTime, Edit, EditableImage, EditedImages, ImageChange, ImageToChange, ImagesToEdit,
     Lookup, Viewer,
@@ -14,6 +14,7 @@ use crate::{
     error::SqlError,
     sql::{
         image_rows::{Visibility, resolve_images},
+        local_time::{CapturedAtOfImage, LocalTimeOfImage},
         marks::IsNotArchived,
         schema::{edited_images, edits, images},
         value::RowReader,
@@ -181,35 +182,37 @@ fn of_ids(c: &mut SqlConnection, visibility: Visibility, ids: &[ImageId]) -> Res
 fn of_range(
     c: &mut SqlConnection,
     visibility: Visibility,
-    range: DateRange,
+    range: LocalRange,
     newest_first: bool,
     selection: &Selection,
     max: u32,
-) -> Result<(Vec<ImageRow>, Option<DateRange>), SqlError> {
-    let (start_ms, end_ms) = visibility.range_ms(range);
-    // BETWEEN: with two comparisons the planner prefers the index that also contains deleted images.
+) -> Result<(Vec<ImageRow>, Option<LocalRange>), SqlError> {
+    let first = range.first.max(visibility.oldest_place());
     let found = images::table
         .filter(images::account_id.eq(visibility.account))
         .filter(images::live.eq(true))
-        .filter(images::captured_at_ms.between(start_ms, end_ms))
+        .filter(LocalTimeOfImage.between(first.number(), range.last.number()))
+        .filter(CapturedAtOfImage.ge(visibility.oldest_ms))
         // Ranges are those of the timeline.
         .filter(IsNotArchived)
         .limit(i64::from(max))
-        .select(ImageRow::as_select());
-    let mut rows: Vec<ImageRow> = if newest_first {
-        found.order(images::captured_at_ms.desc()).load(c)?
+        .select((LocalTimeOfImage, ImageRow::as_select()));
+    let rows: Vec<(i64, ImageRow)> = if newest_first {
+        found.order(LocalTimeOfImage.desc()).load(c)?
     } else {
-        found.order(images::captured_at_ms.asc()).load(c)?
+        found.order(LocalTimeOfImage.asc()).load(c)?
     };
     let is_full = u32::try_from(rows.len()).is_ok_and(|number| number >= max);
-    let last = rows.last().and_then(|row| row.captured_at_ms).filter(|_| is_full);
-    let rest = last.and_then(|last| {
+    let last = rows.last().map(|(place, _)| LocalTime::from_number(*place)).filter(|_| is_full);
+    let rest = last.map(|last| {
         if newest_first {
-            DateRange::new(Some(range.start()), Timestamp::from_millis(last - 1)).ok()
+            LocalRange { last: last.plus(-1), ..range }
         } else {
-            DateRange::new(Timestamp::from_millis(last + 1), Some(range.end())).ok()
+            LocalRange { first: last.plus(1), ..range }
         }
     });
+    let rest = rest.filter(|rest| rest.first <= rest.last);
+    let mut rows: Vec<ImageRow> = rows.into_iter().map(|(_, row)| row).collect();
     rows.retain(|row| !ImageId::parse(row.id.as_str()).is_some_and(|id| selection.excludes(&id)));
     Ok((rows, rest))
 }

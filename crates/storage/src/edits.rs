@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use domain::{
-    AccountId, CaptureTime, DateRange, EditId, EditedField, ImageId, Marks, Position, Selection, Timestamp,
+    AccountId, CaptureTime, EditId, EditedField, ImageId, LocalRange, Marks, Position, Selection, Timestamp,
 };
 
 use crate::{Lookup, StorageError, Viewer};
@@ -77,9 +77,9 @@ pub enum ImagesToEdit {
     Every(Vec<ImageId>),
     /// The visible images with these ids, which are distinct.
     Visible(Vec<ImageId>),
-    /// The first visible images with a capture time in a range.
+    /// The first visible images of a range of the timeline.
     Range {
-        range: DateRange,
+        range: LocalRange,
         /// Whether the newest come first. An edit that moves images to later times begins with the newest, so that it does
         /// not meet them again.
         newest_first: bool,
@@ -98,7 +98,7 @@ pub struct EditedImages {
     /// How many images could not be changed because [`ChangeImage`] returned `None`.
     pub refused: u32,
     /// The rest of the range; `None` when nothing is left.
-    pub rest: Option<DateRange>,
+    pub rest: Option<LocalRange>,
 }
 
 /// A correction in the list of an account's corrections.

@@ -11,9 +11,9 @@ pub const MAX_ALBUMS_OF_PHOTO: u32 = 100;
 pub struct PhotoContext {
     /// The albums that contain it with their titles, by title; at most [`MAX_ALBUMS_OF_PHOTO`].
     pub albums: Vec<(AlbumId, String)>,
-    /// The next image with a later capture time.
+    /// The next later image.
     pub newer: Option<ImageId>,
-    /// The next image with an earlier capture time.
+    /// The next earlier image.
     pub older: Option<ImageId>,
     pub settings: Option<CameraSettings>,
 }

@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use domain::{AccountId, AlbumId, ImageId, Selection, Timestamp};
+use domain::{AccountId, AlbumId, ImageId, LocalTime, Selection, Timestamp};
 
 use crate::{ImageKey, StorageError, Viewer};
 
@@ -8,10 +8,10 @@ use crate::{ImageKey, StorageError, Viewer};
 pub struct SelectionCount {
     /// How many there are.
     pub count: u32,
-    /// The latest capture time.
-    pub newest: Option<Timestamp>,
-    /// The earliest capture time.
-    pub oldest: Option<Timestamp>,
+    /// The place of the newest in the timeline.
+    pub newest: Option<LocalTime>,
+    /// The place of the oldest in the timeline.
+    pub oldest: Option<LocalTime>,
 }
 
 /// How far an operation on a selection has come. The default is the beginning.
@@ -22,8 +22,8 @@ pub struct SelectionCount {
 pub struct SelectionCursor {
     /// Number of ids that were visited.
     pub ids: u32,
-    /// Images of the ranges captured at this time or later were visited.
-    pub before_ms: i64,
+    /// Images of the ranges at this place of the timeline, and newer ones, were visited.
+    pub before: LocalTime,
     /// Images captured earlier are not selected. The first step sets it to the beginning of the free window, because the
     /// window moves back to older images when images in it are deleted.
     pub visible_from_ms: i64,
@@ -31,7 +31,7 @@ pub struct SelectionCursor {
 
 impl Default for SelectionCursor {
     fn default() -> Self {
-        Self { ids: 0, before_ms: i64::MAX, visible_from_ms: i64::MIN }
+        Self { ids: 0, before: LocalTime::MAX, visible_from_ms: i64::MIN }
     }
 }
 

@@ -1,12 +1,12 @@
 use async_trait::async_trait;
-use domain::{DateRange, Image, Month};
+use domain::{Image, LocalRange, Month};
 
 use crate::{StorageError, Viewer};
 
 /// The visible photos of a month.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MonthTotal {
-    /// The month of their capture times in UTC.
+    /// The month on the clocks where they were taken, as [`LocalTime::month`](domain::LocalTime::month) gives it.
     pub month: Month,
     /// Their number, at least 1.
     pub photos: u32,
@@ -26,17 +26,17 @@ pub struct TimelineState {
 /// The order of a page of the timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimelineOrder {
-    /// By capture time, the newest first.
+    /// The newest first.
     NewestFirst,
-    /// By capture time, the oldest first.
+    /// The oldest first.
     OldestFirst,
 }
 
-/// The timeline: an account's visible images by capture time.
+/// The timeline: an account's visible images in the order of [`LocalTime`](domain::LocalTime).
 #[async_trait]
 pub trait TimelineStore: Send + Sync + 'static {
-    /// The months with photos, newest first. Their totals are stored. Only the photos of the month in which the free
-    /// window begins are counted.
+    /// The months with photos, newest first. Their totals are stored. Only the photos of the months in which the
+    /// free window begins are counted.
     async fn timeline_months(&self, viewer: Viewer) -> Result<Vec<MonthTotal>, StorageError>;
 
     /// The months as in [`timeline_months`](Self::timeline_months), and the number of photos that wait to be indexed.
@@ -47,7 +47,7 @@ pub trait TimelineStore: Send + Sync + 'static {
     async fn timeline_page(
         &self,
         viewer: Viewer,
-        range: DateRange,
+        range: LocalRange,
         order: TimelineOrder,
         max: u32,
     ) -> Result<Vec<Image>, StorageError>;

@@ -87,7 +87,7 @@ impl Origin {
     /// The page that a photo leads back to.
     pub(crate) fn back(&self, image: &Image) -> String {
         match self {
-            Self::Timeline => format!("/?at={}", image.captured_at.millis()),
+            Self::Timeline => format!("/?at={}", image.local_time()),
             Self::Album(album) => paths::album(album),
             Self::Search(back) | Self::Map(back) | Self::Archive(back) => back.as_str().to_owned(),
         }

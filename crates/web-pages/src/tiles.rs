@@ -63,8 +63,8 @@ fn tile_markup(tile: &Tile<'_>, is_eager: bool) -> Markup {
     let hash = image.thumbhash.as_ref().map(|hash| BASE64.encode(hash.as_bytes()));
     let ratio = format!("{}.{:03}", ratio / 1000, ratio % 1000);
     html! {
-        li data-id=(image.id) data-t=(image.captured_at.millis()) data-r=(ratio)
-            data-v=(image.picture_version) data-h=[hash] data-o=[image.utc_offset.map(domain::UtcOffset::minutes)] data-place=[image.place.as_deref()] {
+        li data-id=(image.id) data-t=(image.local_time()) data-r=(ratio)
+            data-v=(image.picture_version) data-h=[hash] data-place=[image.place.as_deref()] {
             @if let Some(day) = &tile.day { h3.day { (day) } }
             a href=(tile.href) {
                 img src=(preview) srcset=(sources) sizes=(sizes) width=(small.width) height=(small.height) alt=(alt)

@@ -134,6 +134,114 @@ world.test('each day has a heading with its places, from the server as from the 
   for (const [day] of boxes) for (const [other] of boxes) assert.ok(day === other || day.top !== other.top || day.right <= other.left || other.right <= day.left);
 });
 
+/** Evenings at the edges of July, and three photos at the same time of different clocks; the newest first. */
+const EVENINGS = [
+  '2024-08-01T00:10:00+14:00',
+  '2024-07-31T23:30:00+02:00',
+  '2024-07-31T22:00:00-04:00',
+  '2024-07-15T12:00:00+02:00',
+  '2024-07-15T12:00:00Z',
+  '2024-07-15T12:00:00-04:00',
+  '2024-07-01T00:00:00+14:00',
+  '2024-06-30T23:59:00-11:00',
+];
+
+world.flow('an evening belongs to the day and the month of its clock', async (visit) => {
+  const { page } = visit;
+  const person = await world.newAccount();
+  await importPhotos(world.service, person, EVENINGS.map((at) => ({ at })));
+  await visit.signIn(person, '/');
+  const texts = (selector) => page.locator(selector).allTextContents();
+  assert.deepEqual(await texts('#timeline h2'), ['August 2024', 'July 2024', 'June 2024']);
+  assert.deepEqual(await texts('#timeline .day'), ['Thu 1 August', 'Wed 31 July', 'Mon 15 July', 'Mon 1 July', 'Sun 30 June']);
+  const ids = await tiles(page).evaluateAll((items) => items.map(({ dataset }) => dataset.id));
+  assert.equal(ids.length, EVENINGS.length);
+  // The photo page leads through the timeline, also between photos at the same time.
+  await press(page, tiles(page).nth(1).locator('a').first());
+  for (const id of ids.slice(1, 7)) {
+    await page.locator(`main.photo[data-id="${id}"]`).waitFor();
+    await press(page, page.getByRole('link', { name: 'Older' }));
+  }
+  await page.locator(`main.photo[data-id="${ids[7]}"]`).waitFor();
+  for (const id of ids.slice(3, 7).reverse()) {
+    await press(page, page.getByRole('link', { name: 'Newer' }));
+    await page.locator(`main.photo[data-id="${id}"]`).waitFor();
+  }
+  await page.goto('/');
+  // The link to a month leads to its newest photo.
+  const address = await page.locator('nav.months a', { hasText: 'July' }).getAttribute('href');
+  const text = await (await page.request.get(address)).text();
+  assert.equal(/<li data-id="([^"]*)"/.exec(text)[1], ids[1]);
+});
+
+world.test('a month is selected by its clocks, and a photo without those at the same time', DESK, async (visit) => {
+  const { page } = visit;
+  const person = await world.newAccount();
+  await importPhotos(world.service, person, EVENINGS.map((at) => ({ at })));
+  await visit.signIn(person, '/');
+  await page.locator('#timeline.placed').waitFor();
+  const shown = () => tiles(page).evaluateAll((items) => items.map(({ dataset }) => dataset.id));
+  const ids = await shown();
+  const selected = () => page.locator('#timeline li.selected').evaluateAll((items) => items.map(({ dataset }) => dataset.id));
+  const box = (place) => tiles(page).nth(place).locator('input');
+  await box(4).click({ force: true });
+  assert.deepEqual(await selected(), [ids[4]]);
+  await page.keyboard.press('Escape');
+  const july = page.getByRole('checkbox', { name: 'Select all of July 2024' });
+  await july.click({ force: true });
+  assert.deepEqual(await selected(), ids.slice(1, 7));
+  await box(4).click({ force: true });
+  assert.deepEqual(await selected(), [1, 2, 3, 5, 6].map((place) => ids[place]));
+  assert.ok(!(await july.isChecked()));
+  const sent = page.waitForRequest('**/web/selection');
+  await page.keyboard.press('Delete');
+  await page.getByRole('dialog', { name: 'Delete 5 photos?' }).getByText('From 1 July 2024 to 31 July 2024').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  assert.equal((await sent).postDataJSON().ranges.length, 2);
+  await page.waitForFunction(() => document.querySelectorAll('#timeline li').length === 3);
+  assert.deepEqual(await shown(), [0, 4, 7].map((place) => ids[place]));
+  await page.locator('#message').getByRole('button', { name: 'Undo' }).click();
+  await tiles(page).nth(7).waitFor();
+  assert.deepEqual(await shown(), ids);
+  await page.keyboard.press('Escape');
+  // A range ends at one of the photos at the same time.
+  await box(4).click({ force: true });
+  await box(6).click({ force: true, modifiers: ['Shift'] });
+  assert.deepEqual(await selected(), ids.slice(4, 7));
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Control+a');
+  await page.locator('#selected strong', { hasText: '8' }).waitFor();
+  assert.deepEqual(await selected(), ids);
+});
+
+world.test('a date and the slider lead to the day of the clocks', DESK, async (visit) => {
+  const { page } = visit;
+  const person = await world.newAccount();
+  const many = (evening) => Array.from({ length: MANY }, (_, age) => ({ at: evening.replace(':00:00', `:${String(59 - (age >> 1)).padStart(2, '0')}:${age % 2 ? '00' : '30'}`) }));
+  await importPhotos(world.service, person, [...many('2024-08-15T20:00:00-11:00'), ...many('2024-07-31T22:00:00-04:00'), ...many('2024-06-30T23:00:00-11:00')]);
+  await visit.signIn(person, '/');
+  await page.locator('#timeline.placed').waitFor();
+  const slider = page.getByRole('slider', { name: 'Date' });
+  const isAt = (text) => page.waitForFunction((text) => document.querySelector('.scrubber input').getAttribute('aria-valuetext') === text, text);
+  await page.keyboard.press('g');
+  await page.locator('dialog input').fill('2024-07-31');
+  await page.keyboard.press('Enter');
+  await isAt('July 2024');
+  const july = await page.evaluate(async () => (await (await fetch('/web/month/202407')).json()).id);
+  assert.equal(july.length, MANY);
+  await page.locator(`#timeline li[data-id="${july[0]}"]`).waitFor();
+  const { top } = await page.locator(`#timeline li[data-id="${july[0]}"]`).evaluate((item) => item.getBoundingClientRect().toJSON());
+  assert.ok(top > 0 && top < 300, `${top}`);
+  await page.keyboard.press('g');
+  assert.equal(await page.locator('dialog input').inputValue(), '2024-07-31');
+  await page.keyboard.press('Escape');
+  await slider.focus();
+  await page.keyboard.press('ArrowDown');
+  await isAt('June 2024');
+  await page.keyboard.press('End');
+  await page.locator('#timeline section[aria-label="June 2024"], #timeline section[data-month="202406"]').waitFor();
+});
+
 world.test('photos are shown larger and smaller by key, by button and with two fingers, and stay so', { ...DESK, hasTouch: true }, async (visit) => {
   const { page, watch } = visit;
   const person = await world.newAccount();

@@ -5,7 +5,10 @@ use std::time::Duration;
 use domain::Plan;
 use reqwest::{Method, header};
 use serde_json::{Value, json};
-use tests::{SeedImage, TestApp, oauth::Browser};
+use tests::{
+    SeedImage, TestApp,
+    oauth::{Browser, forms},
+};
 
 /// A photo a minute, the oldest first.
 fn minutes(day: &str, count: usize) -> Vec<SeedImage> {
@@ -18,12 +21,12 @@ async fn data(browser: &Browser<'_>, path: &str) -> Value {
     browser.open(path).await.expect(200).json
 }
 
-/// The photos of a reply: id and capture time in milliseconds.
-fn photos(data: &Value) -> Vec<(String, i64)> {
+/// The photos of a reply: id and place in the timeline.
+fn photos(data: &Value) -> Vec<(String, f64)> {
     let ids = data["id"].as_array().unwrap().iter().map(|id| id.as_str().unwrap().to_owned());
-    let mut at = 0;
+    let mut at = 0.0;
     let times = data["t"].as_array().unwrap().iter().enumerate().map(|(index, step)| {
-        let step = step.as_i64().unwrap();
+        let step = step.as_f64().unwrap();
         at = if index == 0 { step } else { at - step };
         at
     });
@@ -115,7 +118,7 @@ async fn a_month_of_more_than_500_photos_has_pages_in_both_directions() {
         found.iter().map(|(id, _)| id).collect::<Vec<_>>(),
         newest_first.iter().take(500).collect::<Vec<_>>()
     );
-    assert_eq!(page["next"].as_i64(), found.last().map(|(_, at)| *at));
+    assert_eq!(page["next"].as_f64(), found.last().map(|(_, at)| *at));
     assert_eq!(page["prev"], Value::Null);
 
     let rest = data(&browser, &format!("/web/month/202403?before={}", page["next"])).await;
@@ -125,14 +128,14 @@ async fn a_month_of_more_than_500_photos_has_pages_in_both_directions() {
         newest_first.iter().skip(500).collect::<Vec<_>>()
     );
     assert_eq!(rest["next"], Value::Null);
-    assert_eq!(rest["prev"].as_i64(), older.first().map(|(_, at)| *at));
+    assert_eq!(rest["prev"].as_f64(), older.first().map(|(_, at)| *at));
 
     let back = data(&browser, &format!("/web/month/202403?after={}", rest["prev"])).await;
     assert_eq!(photos(&back), found);
     let last = data(&browser, &format!("/web/month/202403?after={}", older[10].1)).await;
     let ids: Vec<String> = photos(&last).into_iter().map(|(id, _)| id).collect();
     assert_eq!(ids, newest_first[10..510], "the 500 that follow, still the newest first");
-    assert_eq!(last["prev"].as_i64(), Some(photos(&last)[0].1), "newer ones follow");
+    assert_eq!(last["prev"].as_f64(), Some(photos(&last)[0].1), "newer ones follow");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -147,14 +150,95 @@ async fn the_photos_of_a_month_are_sent_as_columns() {
     app.seed(&anna, images).await;
     let page = data(&browser, "/web/month/202405").await;
     assert_eq!(page["r"], json!([1.333, 1.333, 2.6]));
-    assert_eq!(page["o"], json!([null, null, 60]));
+    // Milliseconds of the clock; the fraction tells offsets apart.
+    let last: f64 = photos(&page)[2].1;
+    assert_eq!(last, 1_714_561_200_000.0 + 60.0 / 4096.0);
+    assert_eq!(page["t"][0], json!(1_714_730_400_000_i64));
     assert_eq!((&page["places"], &page["p"]), (&json!(["Lisbon, Portugal"]), &json!([-1, 0, 0])));
     assert_eq!(page["d"], json!({"1": "A tram, \"28\" <b>"}));
-    for column in ["id", "t", "r", "v", "h", "o", "p"] {
+    for column in ["id", "t", "r", "v", "h", "p"] {
         assert_eq!(page[column].as_array().unwrap().len(), 3, "{column}");
     }
     let empty = data(&browser, "/web/month/202406").await;
     assert_eq!((&empty["id"], &empty["next"]), (&json!([]), &Value::Null));
+}
+
+/// Evenings at the edges of July, and photos at the same time of different clocks.
+fn july() -> [SeedImage; 9] {
+    let at = |moment: &str, offset| SeedImage::at(moment).offset_minutes(offset);
+    [
+        at("2024-07-01T11:59:00Z", -720),
+        at("2024-06-30T10:00:00Z", 840),
+        at("2024-07-15T10:00:00Z", 120),
+        SeedImage::at("2024-07-15T12:00:00Z"),
+        at("2024-07-15T16:00:00Z", -240),
+        // Ten in the evening of 31 July in New York.
+        at("2024-08-01T02:00:00Z", -240),
+        SeedImage::at("2024-07-31T23:59:59.999Z"),
+        SeedImage::at("2024-08-01T00:00:00Z"),
+        at("2024-07-31T23:00:00Z", 120),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_evening_belongs_to_the_day_and_month_of_its_clock() {
+    let app = TestApp::start().await;
+    let (anna, browser) = app.signed_in("anna").await;
+    let ids = app.seed(&anna, july()).await;
+    let months = data(&browser, "/web/months").await;
+    let counts: Vec<_> = months["m"].as_array().unwrap().iter().map(|month| (&month[0], &month[1])).collect();
+    assert_eq!(json!(counts), json!([[202_408, 2], [202_407, 6], [202_406, 1]]),);
+    let in_july = photos(&data(&browser, "/web/month/202407").await);
+    let expected: Vec<&String> = [6, 5, 3, 2, 4, 1].map(|at| &ids[at]).into();
+    let mut found: Vec<&String> = in_july.iter().map(|(id, _)| id).collect();
+    let ties: Vec<&String> = found.drain(2..5).collect();
+    assert_eq!(found, [expected[0], expected[1], expected[5]]);
+    assert_eq!(ties, [&ids[2], &ids[3], &ids[4]], "the most eastern first");
+    // Each neighbour of a page is in another one, also of a photo at the same time.
+    for (at, (_, place)) in in_july.iter().enumerate() {
+        let before = photos(&data(&browser, &format!("/web/month/202407?before={place}")).await);
+        let after = photos(&data(&browser, &format!("/web/month/202407?after={place}")).await);
+        assert_eq!((before.as_slice(), after.as_slice()), (&in_july[at + 1..], &in_july[..at]));
+        let around = data(&browser, &format!("/web/months/around?at={place}")).await;
+        assert_eq!((&around["newer"], around["id"].as_array().unwrap().len()), (&json!(at + 2), 9));
+    }
+
+    let page = browser.open("/").await.expect(200);
+    let mut selection = forms(&page.text()).into_iter().find(|form| form.action == "/web/selection").unwrap();
+    // The test library would also send a photo.
+    selection.fields.remove("image");
+    let page = page.text();
+    // The texts after a text, each up to another one.
+    let all_after = |page: &str, text: &str, end: &str| -> Vec<String> {
+        page.split(text).skip(1).filter_map(|rest| Some(rest.split(end).next()?.to_owned())).collect()
+    };
+    assert_eq!(all_after(&page, "Select all of ", "<"), ["August 2024", "July 2024", "June 2024"]);
+    let days = all_after(&page, "<h3 class=\"day\">", "<");
+    assert_eq!(days, ["Thu 1 August", "Wed 31 July", "Mon 15 July", "Mon 1 July", "Sun 30 June"]);
+    // The link to a month leads to its first photo, and the way back from a photo to that photo.
+    let first = async |address: &str| {
+        let page = browser.open(&format!("/?at={address}")).await.expect(200).text();
+        all_after(&page, "<li data-id=\"", "\"").swap_remove(0)
+    };
+    let links = all_after(&page, "<a href=\"/?at=", "</a>");
+    let july = links.iter().find_map(|link| link.strip_suffix("\">July")).unwrap();
+    assert_eq!(first(july).await, ids[6]);
+    for at in [2, 3, 4, 5] {
+        let photo = browser.open(&format!("/photos/{}", ids[at])).await.expect(200).text();
+        assert_eq!(first(&all_after(&photo, "href=\"/?at=", "\"")[0]).await, ids[at]);
+    }
+    // The page of a photo leads to the same neighbours.
+    let photo = browser.open(&format!("/photos/{}", ids[3])).await.expect(200).text();
+    let link = |rel: &str| all_after(&photo, &format!("rel=\"{rel}\" href=\"/photos/"), "\"").swap_remove(0);
+    assert_eq!((link("prev"), link("next")), (ids[2].clone(), ids[4].clone()));
+
+    // Selecting the month takes exactly its photos.
+    let range = &all_after(&page, "name=\"range\" value=\"", "\"")[1];
+    let filled = [("action", "delete"), ("range", range.as_str()), ("confirmed", "yes"), ("return_to", "/")];
+    browser.submit("/", &selection, &filled).await.expect(303);
+    let left = data(&browser, "/web/months").await;
+    assert_eq!(left["total"], 3);
+    assert_eq!((&left["m"][0][0], &left["m"][1][0]), (&json!(202_408), &json!(202_406)));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -163,7 +247,7 @@ async fn the_photos_around_one_are_sent_for_the_filmstrip() {
     let (anna, browser) = app.signed_in("anna").await;
     let mut ids = app.seed(&anna, minutes("2024-03-10", 70)).await;
     ids.reverse();
-    let times: Vec<i64> =
+    let times: Vec<f64> =
         photos(&data(&browser, "/web/month/202403").await).iter().map(|(_, at)| *at).collect();
     for (place, first, last) in [(0, 0, 30), (35, 5, 65), (69, 39, 69)] {
         let around = data(&browser, &format!("/web/months/around?at={}", times[place])).await;
@@ -187,7 +271,7 @@ async fn invalid_months_and_times_are_refused() {
     for missing in ["202413", "202400", "20241", "2024123", "2o2401", "202401/", ""] {
         browser.open(&format!("/web/month/{missing}")).await.expect(404);
     }
-    for wrong in ["before=x", "after=1.5", "before=1&after=2", "before=99999999999999999999"] {
+    for wrong in ["before=x", "after=nan", "before=1&after=2", "before=99999999999999999999"] {
         let refused = browser.open(&format!("/web/month/202401?{wrong}")).await.expect(400);
         assert!(!refused.error().is_empty(), "{wrong}");
     }

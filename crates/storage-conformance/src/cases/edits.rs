@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use domain::{
-    AlbumId, CameraSettings, CaptureTime, DateRange, EditId, EditedField, Filter, Image, ImageId, Plan,
+    AlbumId, CameraSettings, CaptureTime, EditId, EditedField, Filter, Image, ImageId, LocalRange, Plan,
     Position, Selection, Timestamp, UtcOffset,
 };
 use storage::{
@@ -15,19 +15,19 @@ use crate::{
         integrity::assert_sound,
         reindex::{outdated_job, reindexed},
     },
-    queries::{circle, delete, filtered, is_missing, matching, second, seconds, timeline, visible_image},
+    queries::{circle, delete, filtered, is_missing, matching, places, second, timeline, visible_image},
 };
 
 fn edit_id(name: &str) -> EditId {
     EditId::parse(name).unwrap()
 }
 
-fn edit(name: &str) -> Edit {
+pub(super) fn edit(name: &str) -> Edit {
     Edit { id: edit_id(name), at: second(0), author: None }
 }
 
 /// A change that gives every image the same new values.
-fn values(change: ImageChange) -> ChangeImage {
+pub(super) fn values(change: ImageChange) -> ChangeImage {
     Arc::new(move |_| Some(change.clone()))
 }
 
@@ -41,7 +41,7 @@ fn placed(latitude: f64, longitude: f64, place: &str) -> ImageChange {
     ImageChange { place: Some(place), ..ImageChange::default() }
 }
 
-fn time_of(capture: CaptureTime, follows_position: bool) -> ImageChange {
+pub(super) fn time_of(capture: CaptureTime, follows_position: bool) -> ImageChange {
     ImageChange { time: Some(ChangedTime { capture, follows_position }), ..ImageChange::default() }
 }
 
@@ -55,7 +55,13 @@ fn shifted(by_ms: i64) -> ChangeImage {
 }
 
 /// Makes an edit of one image; returns how many images changed and how many were refused.
-async fn change(seed: &Seed, viewer: Viewer, name: &str, id: &ImageId, change: ChangeImage) -> (usize, u32) {
+pub(super) async fn change(
+    seed: &Seed,
+    viewer: Viewer,
+    name: &str,
+    id: &ImageId,
+    change: ChangeImage,
+) -> (usize, u32) {
     let images = ImagesToEdit::Visible(vec![id.clone()]);
     let edited = edited(seed.store().edit_images(viewer, &edit(name), images, change, false).await.unwrap());
     (edited.changed.len(), edited.refused)
@@ -94,13 +100,13 @@ async fn change_range(
     seed: &Seed,
     viewer: Viewer,
     name: &str,
-    range: DateRange,
+    range: LocalRange,
     newest_first: bool,
     except: &[ImageId],
     change: &ChangeImage,
 ) -> usize {
     let except = except.iter().map(|id| id.as_str().to_owned()).collect();
-    let selection = Selection::new(Vec::new(), vec![(range.start(), range.end())], except).unwrap();
+    let selection = Selection::new(Vec::new(), vec![range], except).unwrap();
     let (mut changed, mut left) = (0, Some(range));
     while let Some(range) = left {
         let images = ImagesToEdit::Range { range, newest_first, selection: selection.clone(), max: 2 };
@@ -120,7 +126,7 @@ async fn edits(seed: &Seed, viewer: Viewer, id: &ImageId) -> Option<ImageEdits> 
     }
 }
 
-async fn undo(seed: &Seed, viewer: Viewer, name: &str) -> u32 {
+pub(super) async fn undo(seed: &Seed, viewer: Viewer, name: &str) -> u32 {
     let (mut undone, mut cursor) = (0, UndoCursor::default());
     loop {
         let step = seed.store().undo_edit(viewer, &edit_id(name), cursor, 2).await.unwrap();
@@ -284,7 +290,7 @@ pub(crate) async fn a_repeated_shift_of_many_images_is_applied_once(seed: &Seed)
     let ids = seed.images(ann.account, at.to_vec()).await;
     let start = [1000, 1001, 1002, 2000, 3000, 3001, 9000];
     assert_eq!(capture_times(seed, ann, &ids).await, start);
-    let range = seconds(0, 8);
+    let range = places(0, 8);
     for (name, by_ms, expected) in [
         ("later", 1000, [2000, 2001, 2002, 3000, 4000, 4001, 9000]),
         ("earlier", -1500, [500, 501, 502, 1500, 2500, 2501, 9000]),
@@ -310,7 +316,7 @@ pub(crate) async fn a_repeated_shift_of_many_images_is_applied_once(seed: &Seed)
     assert_eq!(undo(seed, ann, "earlier").await, 6);
     assert_eq!(undo(seed, ann, "later").await, 6);
     assert_eq!(capture_times(seed, ann, &ids).await, start);
-    let range = seconds(0, 8);
+    let range = places(0, 8);
     assert_eq!(change_range(seed, ann, "again", range, false, &[], &shifted(-500)).await, 6);
     let except = [ids[0].clone(), ids[3].clone()];
     assert_eq!(change_range(seed, ann, "some", range, true, &except, &shifted(100)).await, 4);
@@ -327,7 +333,7 @@ pub(crate) async fn an_edit_is_undone_as_a_whole(seed: &Seed) {
         description: Some(Some("a lighthouse".to_owned())),
         ..placed(10.0, 20.0, "Here, Nowhere")
     };
-    assert_eq!(change_range(seed, ann, "all", seconds(0, 9), true, &[], &values(both)).await, 5);
+    assert_eq!(change_range(seed, ann, "all", places(0, 9), true, &[], &values(both)).await, 5);
     assert_eq!(matching(seed, ann, &["lighthouse"]).await.len(), 5);
     change(seed, ann, "later", &ids[4], values(described("a buoy"))).await;
     assert_eq!(undo(seed, ann, "all").await, 5, "the place of the last one, but not its description");
@@ -389,7 +395,7 @@ pub(crate) async fn only_visible_images_are_corrected(seed: &Seed) {
         assert_eq!(found, if is_foreign { Lookup::Foreign } else { Lookup::Missing });
         assert!(!matches!(seed.store().image_edits(viewer, id).await.unwrap(), Lookup::Found(_)));
     }
-    assert_eq!(change_range(seed, ben, "all", DateRange::default(), true, &[], &lighthouse).await, 5);
+    assert_eq!(change_range(seed, ben, "all", LocalRange::ALL, true, &[], &lighthouse).await, 5);
     assert_eq!(matching(seed, ann, &["lighthouse"]).await, []);
     assert_eq!(undo(seed, ann, "all").await, 0, "another account's edit");
     // A refused change leaves the image as it is.

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use domain::{
-    Correction, DateRange, EditId, EditedField, Filter, Image, ImageId, Keyword, Keywords, KeywordsEdit,
-    ListQuery, Marks, MarksEdit, Plan, Rating, Selection, Timestamp,
+    Correction, EditId, EditedField, Filter, Image, ImageId, Keyword, Keywords, KeywordsEdit, ListQuery,
+    LocalRange, Marks, MarksEdit, Plan, Rating, Selection, Timestamp,
 };
 use storage::{
     ChangeImage, Edit, EditedImages, FileContent, FileEntry, FileKind, FilePosition, ImageChange,
@@ -244,7 +244,7 @@ pub(crate) async fn the_timeline_hides_archived_photos(seed: &Seed) {
     let ids = seed.images(ann.account, (1..=5).map(Photo::at_second).collect()).await;
     let visible = async || -> Vec<ImageId> {
         let order = TimelineOrder::NewestFirst;
-        let found = seed.store().timeline_page(ann, DateRange::default(), order, 100).await.unwrap();
+        let found = seed.store().timeline_page(ann, LocalRange::ALL, order, 100).await.unwrap();
         found.into_iter().map(|image: Image| image.id).collect()
     };
     let counted = async || -> u32 {
@@ -261,12 +261,8 @@ pub(crate) async fn the_timeline_hides_archived_photos(seed: &Seed) {
     let everything = Selection::everything();
     let SelectionCount { count, .. } = seed.store().count_selection(ann, &everything).await.unwrap();
     assert_eq!(count, 3);
-    let range = ImagesToEdit::Range {
-        range: DateRange::default(),
-        newest_first: true,
-        selection: everything,
-        max: 9,
-    };
+    let range =
+        ImagesToEdit::Range { range: LocalRange::ALL, newest_first: true, selection: everything, max: 9 };
     let found = seed.store().edit_images(ann, &edit("all", None), range, applied(favorites()), false).await;
     assert!(matches!(found.unwrap(), Lookup::Found(edited) if edited.changed.len() == 3));
     assert_sound(seed).await;

@@ -3,16 +3,16 @@ use storage::{SelectionCount, SelectionCursor, SelectionStep, Viewer};
 
 use crate::{
     Photo, Seed,
-    queries::{delete, filtered, id_strings, matching, newest_first, second, timeline},
+    queries::{delete, filtered, id_strings, matching, newest_first, place, places, second, timeline},
 };
 
 fn selection(ids: &[ImageId], ranges: &[(i64, i64)], except: &[ImageId]) -> Selection {
-    let ranges = ranges.iter().map(|(first, last)| (second(*first), second(*last))).collect();
+    let ranges = ranges.iter().map(|(first, last)| places(*first, *last)).collect();
     Selection::new(id_strings(ids), ranges, id_strings(except)).unwrap()
 }
 
 fn count_of(count: u32, newest: i64, oldest: i64) -> SelectionCount {
-    SelectionCount { count, newest: Some(second(newest)), oldest: Some(second(oldest)) }
+    SelectionCount { count, newest: Some(place(newest)), oldest: Some(place(oldest)) }
 }
 
 async fn count(seed: &Seed, viewer: Viewer, selection: &Selection) -> SelectionCount {

@@ -12,8 +12,8 @@ use diesel::{
 };
 use domain::{
     AccountId, AlbumChange, AlbumId, AlbumOrder, BlobKind, Circle, ContentHash, DateRange, EditId, FilePath,
-    Filter, ImageId, Keyword, Keywords, Limit, ListQuery, Marks, Plan, Position, QueryText, Rendition,
-    Selection, Sidecar, SidecarKind, Timestamp,
+    Filter, ImageId, Keyword, Keywords, Limit, ListQuery, LocalRange, Marks, Plan, Position, QueryText,
+    Rendition, Selection, Sidecar, SidecarKind, Timestamp,
 };
 use oauth_core::{
     AuthMethod, Client, ClientMetadata, CurrentRefreshToken, Eviction, Grant, GrantKey, Grants, IssuedCode,
@@ -24,7 +24,7 @@ use storage::{
     ChangeImage, Edit, FileChange, FileCondition, FileLock, FileMove, FilePosition, FileTimes, ImageChange,
     ImageKey, ImagesToEdit, IndexedImage, NameKind, NewFile, NewFileContent, NewImage, NewSession,
     PairedKind, SelectionCursor, SharedStore, SignInAttempt, SignInDecision, SignInLimits, TextColumns,
-    UndoCursor, Viewer,
+    TimelineOrder, UndoCursor, Viewer,
 };
 use storage_conformance::{NOW, Photo, Seed, indexed, original_blob, rendition_blob};
 
@@ -65,8 +65,9 @@ struct PlanStep {
 /// Each of these look-ups uses an index that has exactly the wanted rows, in the wanted order: a page, the end of the
 /// free window, the count of an album, a page of an album, jobs to lease, images to index again, words, stems,
 /// prefixes, images by their words, files between two times, sidecars and photos by their names, and partial files of an
-/// original, pages of a camera, the next camera with its newest image, files without content, and files of an original.
-const EXPECTED: [&str; 23] = [
+/// original, pages of a camera, the next camera with its newest image, files without content, files of an original, and pages and
+/// selections of the timeline.
+const EXPECTED: [&str; 25] = [
     "SEARCH images USING INDEX images_timeline (account_id=? AND live=? AND captured_at_ms>? AND captured_at_ms<?)",
     "SEARCH images USING INDEX images_timeline (account_id=? AND live=?)",
     "SEARCH n USING COVERING INDEX album_images_timeline (album_seq=? AND live=? AND captured_at_ms>?)",
@@ -92,6 +93,8 @@ const EXPECTED: [&str; 23] = [
     "SEARCH i USING INDEX images_camera (account_id=? AND live=? AND camera=?)",
     "SEARCH files USING COVERING INDEX files_empty (account_id=? AND kind=?)",
     "SEARCH files USING COVERING INDEX files_original (original=? AND account_id=?)",
+    "SEARCH images USING INDEX images_local (account_id=? AND live=? AND <expr>>? AND <expr><?)",
+    "SEARCH i USING INDEX images_local (account_id=? AND live=? AND <expr>>? AND <expr><?)",
 ];
 
 fn plan(connection: &mut SqliteConnection, sql: &str) -> Vec<String> {
@@ -204,7 +207,7 @@ async fn correct(store: &SharedStore, ann: Viewer, id: &ImageId) {
         Some(ImageChange { description, marks: Some(marks.clone()), ..ImageChange::default() })
     });
     let range = ImagesToEdit::Range {
-        range: DateRange::default(),
+        range: LocalRange::ALL,
         newest_first: true,
         selection: Selection::everything(),
         max: 2,
@@ -265,6 +268,9 @@ async fn select(store: &SharedStore, ann: Viewer, album: &AlbumId) {
     store.dismiss_problem(ann.account, &ImageId::parse("none").unwrap()).await.unwrap();
     store.dismiss_problems(ann.account, None, 10).await.unwrap();
     store.timeline_state(ann).await.unwrap();
+    for order in [TimelineOrder::NewestFirst, TimelineOrder::OldestFirst] {
+        store.timeline_page(ann, LocalRange::ALL, order, 10).await.unwrap();
+    }
 }
 
 /// Indexes images again: one because of a sidecar, the others because of newer decoders.
@@ -503,6 +509,11 @@ async fn hot_operations_use_indexes() {
             steps.insert(step.clone());
             // Jobs are read in the order of their queue, and files in the order of their times, without sorting.
             if step.contains("TEMP B-TREE") && (sql.contains("_jobs") || sql.contains("last_modified_ms")) {
+                scans.push(format!("{step}: {sql}"));
+            }
+            // So are images in the order of their clocks.
+            let is_local = sql.contains("* 4096") && sql.contains("ORDER BY");
+            if is_local && (step.contains("TEMP B-TREE FOR ORDER BY") || step.contains("images_timeline")) {
                 scans.push(format!("{step}: {sql}"));
             }
             // Images are looked up by a list of keys, without a scan of the timeline.

@@ -4,7 +4,7 @@
 
 use std::{collections::HashSet, net::IpAddr};
 
-use domain::{Album, AlbumId, DateRange, Image, ImageId, Rendition, Timestamp};
+use domain::{Album, AlbumId, Image, ImageId, LocalRange, LocalTime, Rendition};
 use http::request::Parts;
 use http_server::{Query, body::RequestBody, reply::Reply};
 use library::{MonthTotal, StorageError, TimelineOrder};
@@ -39,31 +39,32 @@ struct Shown {
     inside: HashSet<ImageId>,
     months: Vec<MonthTotal>,
     /// The capture time at which the page with older photos begins.
-    older: Option<Timestamp>,
+    older: Option<LocalTime>,
     /// The capture time at which the page with newer photos begins.
-    newer: Option<Timestamp>,
+    newer: Option<LocalTime>,
 }
 
 async fn load(
     site: &Site,
     person: &Person,
     id: &AlbumId,
-    at: Option<Timestamp>,
+    at: Option<LocalTime>,
 ) -> Result<Option<Shown>, StorageError> {
     let (caller, catalogue) = (person.caller(), &site.library.catalogue);
     let Some(album) = catalogue.album(&caller, id.as_str()).await? else { return Ok(None) };
     let months = catalogue.timeline_state(&caller).await?.months;
-    let until = DateRange::new(None, at).unwrap_or_default();
+    let until = at.map_or(LocalRange::ALL, LocalRange::until);
     let mut images = catalogue.timeline_page(&caller, until, TimelineOrder::NewestFirst, PAGE + 1).await?;
     let page = usize::try_from(PAGE).unwrap_or(usize::MAX);
-    let older = images.get(page).map(|image| image.captured_at);
+    let older = images.get(page).map(Image::local_time);
     images.truncate(page);
     let newer = match at {
         None => None,
         Some(at) => {
-            let since = DateRange::new(Some(at.plus_millis(1)), None).unwrap_or_default();
-            let newer = catalogue.timeline_page(&caller, since, TimelineOrder::OldestFirst, PAGE).await?;
-            newer.last().map(|image| image.captured_at)
+            let newer = catalogue
+                .timeline_page(&caller, LocalRange::after(at), TimelineOrder::OldestFirst, PAGE)
+                .await?;
+            newer.last().map(Image::local_time)
         }
     };
     let ids = images.iter().map(|image| image.id.clone()).collect();
@@ -71,8 +72,8 @@ async fn load(
     Ok(Some(Shown { album, images, inside, months, older, newer }))
 }
 
-fn moment(text: Option<&str>) -> Option<Timestamp> {
-    text.and_then(|text| text.parse().ok()).and_then(Timestamp::from_millis)
+fn moment(text: Option<&str>) -> Option<LocalTime> {
+    text.and_then(LocalTime::parse)
 }
 
 /// `GET /albums/{id}/add?at=`.
@@ -100,7 +101,7 @@ async fn page(
     site: &Site,
     person: &Person,
     id: &AlbumId,
-    at: Option<Timestamp>,
+    at: Option<LocalTime>,
     picked: &[ImageId],
 ) -> Result<Reply, Reply> {
     let shown = load(site, person, id, at).await.map_err(|error| messages::unavailable(&error))?;
@@ -128,14 +129,14 @@ async fn page(
     Ok(frame.reply(&person.header(site, &format!("{path}/add")), "library", &content))
 }
 
-fn form(site: &Site, person: &Person, shown: &Shown, at: Option<Timestamp>, picked: &[ImageId]) -> Markup {
+fn form(site: &Site, person: &Person, shown: &Shown, at: Option<LocalTime>, picked: &[ImageId]) -> Markup {
     let path = paths::album(&shown.album.id);
     let turn = format!("{path}/add");
     let picked: HashSet<&ImageId> = picked.iter().collect();
     let here: HashSet<&ImageId> = shown.images.iter().map(|image| &image.id).collect();
     let elsewhere: Vec<&&ImageId> = picked.difference(&here).collect();
     let title = short(&shown.album.title);
-    let is_current = |total: &MonthTotal| at.is_some_and(|at| total.month == domain::Month::of(at));
+    let is_current = |total: &MonthTotal| at.is_some_and(|at| total.month == at.month());
     html! {
         form #selection .picking method="post" action=(selection::PATH) {
             (csrf_field(&site.forms, &person.token_parts(selection::PATH)))
@@ -146,7 +147,7 @@ fn form(site: &Site, person: &Person, shown: &Shown, at: Option<Timestamp>, pick
                 label for="month" { "Month" }
                 select #month name="at" {
                     @for total in &shown.months {
-                        option value=(total.month.range().end().millis()) selected[is_current(total)] {
+                        option value=(LocalRange::of_month(total.month).last_place()) selected[is_current(total)] {
                             (total.month) " (" (total.photos) ")"
                         }
                     }
@@ -163,7 +164,7 @@ fn form(site: &Site, person: &Person, shown: &Shown, at: Option<Timestamp>, pick
                 div.pages {
                     @for (label, to) in [("Newer photos", shown.newer), ("Older photos", shown.older)] {
                         @if let Some(to) = to {
-                            button.quiet type="submit" formaction=(turn) name="to" value=(to.millis()) { (label) }
+                            button.quiet type="submit" formaction=(turn) name="to" value=(to) { (label) }
                         }
                     }
                 }

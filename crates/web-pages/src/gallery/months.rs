@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use data_encoding::{BASE64, HEXLOWER};
-use domain::{DateRange, Image, Month, Timestamp, UtcOffset};
+use domain::{Image, LocalRange, LocalTime, Month};
 use http::{HeaderValue, StatusCode, header, request::Parts};
 use http_server::{
     Query,
@@ -121,21 +121,21 @@ async fn state(site: &Site, parts: &Parts, person: &Person) -> Reply {
     }
 }
 
-/// Photos before and after a time, newest first.
+/// Photos before and after a place in the timeline, newest first.
 #[derive(Serialize)]
 struct Around<'a> {
     id: Vec<&'a str>,
     v: Vec<u32>,
     /// Each in words.
     alt: Vec<String>,
-    /// The number of photos after the time.
+    /// The number of photos after the place.
     newer: usize,
 }
 
-/// `?at=`: the photos around a capture time in milliseconds, with that of the time itself.
+/// `?at=`: the photos around a place in the timeline, with that of the place itself.
 async fn around(site: &Site, parts: &Parts, person: &Person) -> Reply {
     let query = Query::parse(parts.uri.query());
-    let Some(at) = query.get("at").and_then(|text| text.parse().ok()).and_then(Timestamp::from_millis) else {
+    let Some(at) = query.get("at").and_then(LocalTime::parse) else {
         return error(StatusCode::BAD_REQUEST, "at must be a time in milliseconds since 1970");
     };
     match photos_around(site, person, at).await {
@@ -152,15 +152,14 @@ async fn around(site: &Site, parts: &Parts, person: &Person) -> Reply {
     }
 }
 
-/// The photos, and how many of them are newer than the time.
+/// The photos, and how many of them are newer than the place.
 async fn photos_around(
     site: &Site,
     person: &Person,
-    at: Timestamp,
+    at: LocalTime,
 ) -> Result<(Vec<Image>, usize), StorageError> {
     let (caller, catalogue) = (person.caller(), &site.library.catalogue);
-    let after = DateRange::new(Some(at.plus_millis(1)), None).unwrap_or_default();
-    let until = DateRange::new(None, Some(at)).unwrap_or_default();
+    let (after, until) = (LocalRange::after(at), LocalRange::until(at));
     let mut images = catalogue.timeline_page(&caller, after, TimelineOrder::OldestFirst, AROUND).await?;
     images.reverse();
     let newer = images.len();
@@ -188,32 +187,44 @@ async fn load_state(site: &Site, parts: &Parts, person: &Person) -> Result<State
 #[derive(Serialize)]
 struct Photos<'a> {
     id: Vec<&'a str>,
-    /// The first capture time in milliseconds, then the difference of each to the one before, as a positive number.
-    t: Vec<i64>,
+    /// The place of the first as [`LocalTime::millis`] gives it, then the difference of each to the one before, as a positive
+    /// number.
+    t: Vec<Millis>,
     r: Vec<f64>,
     v: Vec<u32>,
     h: Vec<String>,
-    o: Vec<Option<i32>>,
     places: Vec<&'a str>,
     p: Vec<i64>,
     d: HashMap<usize, String>,
-    next: Option<i64>,
-    prev: Option<i64>,
+    next: Option<f64>,
+    prev: Option<f64>,
+}
+
+/// A number without needless decimals.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Millis {
+    Whole(i64),
+    Exact(f64),
+}
+
+impl From<f64> for Millis {
+    #[expect(clippy::cast_possible_truncation, reason = "times have far fewer than 53 bits")]
+    fn from(millis: f64) -> Self {
+        if millis.fract() == 0.0 { Self::Whole(millis as i64) } else { Self::Exact(millis) }
+    }
 }
 
 /// A part of a month.
 enum Part {
     Newest,
-    Before(Timestamp),
-    After(Timestamp),
+    Before(LocalTime),
+    After(LocalTime),
 }
 
 impl Part {
     fn parse(query: &Query<'_>) -> Result<Self, String> {
-        let moment = |name| {
-            let parse = |text: &str| text.parse().ok().and_then(Timestamp::from_millis);
-            query.get(name).map(|text| parse(text).ok_or(name)).transpose()
-        };
+        let moment = |name| query.get(name).map(|text| LocalTime::parse(text).ok_or(name)).transpose();
         let invalid = |name| format!("{name} must be a time in milliseconds since 1970");
         match (moment("before").map_err(invalid)?, moment("after").map_err(invalid)?) {
             (None, None) => Ok(Self::Newest),
@@ -223,16 +234,14 @@ impl Part {
         }
     }
 
-    /// The range of capture times of this part of a month, and the end from which its photos are taken. `None` for an
-    /// empty range.
-    fn range(&self, month: Month) -> Option<(DateRange, TimelineOrder)> {
-        let (start, end) = (month.range().start(), month.range().end());
-        let (start, end, order) = match self {
-            Self::Newest => (start, end, TimelineOrder::NewestFirst),
-            Self::Before(before) => (start, end.min(before.plus_millis(-1)), TimelineOrder::NewestFirst),
-            Self::After(after) => (start.max(after.plus_millis(1)), end, TimelineOrder::OldestFirst),
-        };
-        Some((DateRange::new(Some(start), Some(end)).ok()?, order))
+    /// The range of this part of a month, and the end from which its photos are taken.
+    fn range(&self, month: Month) -> (LocalRange, TimelineOrder) {
+        let whole = LocalRange::of_month(month);
+        match self {
+            Self::Newest => (whole, TimelineOrder::NewestFirst),
+            Self::Before(before) => (whole.and(LocalRange::before(*before)), TimelineOrder::NewestFirst),
+            Self::After(after) => (whole.and(LocalRange::after(*after)), TimelineOrder::OldestFirst),
+        }
     }
 }
 
@@ -241,9 +250,7 @@ async fn photos(site: &Site, parts: &Parts, person: &Person, month: Month) -> Re
         Ok(part) => part,
         Err(message) => return error(StatusCode::BAD_REQUEST, &message),
     };
-    let Some((range, order)) = part.range(month) else {
-        return data(parts, &columns(&[], &part, false)).await;
-    };
+    let (range, order) = part.range(month);
     match site.library.catalogue.timeline_page(&person.caller(), range, order, PAGE + 1).await {
         Ok(mut images) => {
             let page = usize::try_from(PAGE).unwrap_or(usize::MAX);
@@ -269,7 +276,7 @@ fn columns<'a>(images: &'a [Image], part: &Part, has_more: bool) -> Photos<'a> {
         })
     };
     let p = images.iter().map(&mut place_of).collect();
-    let times: Vec<i64> = images.iter().map(|image| image.captured_at.millis()).collect();
+    let times: Vec<f64> = images.iter().map(|image| image.local_time().millis()).collect();
     let described = images
         .iter()
         .enumerate()
@@ -286,6 +293,7 @@ fn columns<'a>(images: &'a [Image], part: &Part, has_more: bool) -> Photos<'a> {
         t: first
             .into_iter()
             .chain(times.windows(2).filter_map(|pair| Some(pair.first()? - pair.last()?)))
+            .map(Millis::from)
             .collect(),
         r: images.iter().map(|image| thousandths(tile_ratio(image))).collect(),
         v: images.iter().map(|image| image.picture_version).collect(),
@@ -295,7 +303,6 @@ fn columns<'a>(images: &'a [Image], part: &Part, has_more: bool) -> Photos<'a> {
                 image.thumbhash.as_ref().map_or_else(String::new, |hash| BASE64.encode(hash.as_bytes()))
             })
             .collect(),
-        o: images.iter().map(|image| image.utc_offset.map(UtcOffset::minutes)).collect(),
         places,
         p,
         d: described.collect(),

@@ -1,6 +1,6 @@
 //! `/`: the timeline, as a page of photos that its script extends to all of them.
 
-use domain::{DateRange, Image, Month, Timestamp};
+use domain::{Image, LocalRange, LocalTime, Month};
 use http::request::Parts;
 use http_server::{Query, reply::Reply};
 use library::{DayInYear, Ingest, MonthTotal, StorageError, TimelineOrder, TimelineState};
@@ -34,22 +34,22 @@ struct Shown {
     on_this_day: Vec<DayInYear>,
     /// What says that photos are examples, if there are only a few photos.
     examples: Markup,
-    /// The capture time at which the page with older photos begins.
-    older: Option<Timestamp>,
-    /// The capture time at which the page with newer photos begins.
-    newer: Option<Timestamp>,
+    /// The place at which the page with older photos begins.
+    older: Option<LocalTime>,
+    /// The place at which the page with newer photos begins.
+    newer: Option<LocalTime>,
 }
 
-/// The page that begins at the time of the parameter `at`, or at the newest photo.
+/// The page that begins at the place of the parameter `at`, or at the newest photo.
 pub(super) async fn page(site: &Site, person: &Person, parts: &Parts) -> Reply {
     let query = Query::parse(parts.uri.query());
-    let at = query.get("at").and_then(|text| text.parse().ok()).and_then(Timestamp::from_millis);
+    let at = query.get("at").and_then(LocalTime::parse);
     let has_strip = at.is_none() && on_this_day::is_shown(&site.base_url, &parts.headers);
     let shown = match load(site, person, at, has_strip).await {
         Ok(shown) => shown,
         Err(error) => return messages::unavailable(&error),
     };
-    let here = at.map_or_else(|| "/".to_owned(), |at| format!("/?at={}", at.millis()));
+    let here = at.map_or_else(|| "/".to_owned(), |at| format!("/?at={at}"));
     let is_empty = shown.state.months.is_empty();
     let content = if is_empty {
         empty::ways_to_begin(site, person, &shown.state)
@@ -71,27 +71,26 @@ pub(super) async fn page(site: &Site, person: &Person, parts: &Parts) -> Reply {
 async fn load(
     site: &Site,
     person: &Person,
-    at: Option<Timestamp>,
+    at: Option<LocalTime>,
     has_strip: bool,
 ) -> Result<Shown, StorageError> {
     let caller = person.caller();
     let state = site.library.catalogue.timeline_state(&caller).await?;
-    let until = DateRange::new(None, at).unwrap_or_default();
+    let until = at.map_or(LocalRange::ALL, LocalRange::until);
     let mut images =
         site.library.catalogue.timeline_page(&caller, until, TimelineOrder::NewestFirst, PAGE + 1).await?;
     let page = usize::try_from(PAGE).unwrap_or(usize::MAX);
-    let older = images.get(page).map(|image| image.captured_at);
+    let older = images.get(page).map(Image::local_time);
     images.truncate(page);
     let newer = match at {
         None => None,
         Some(at) => {
-            let since = DateRange::new(Some(at.plus_millis(1)), None).unwrap_or_default();
             let newer = site
                 .library
                 .catalogue
-                .timeline_page(&caller, since, TimelineOrder::OldestFirst, PAGE)
+                .timeline_page(&caller, LocalRange::after(at), TimelineOrder::OldestFirst, PAGE)
                 .await?;
-            newer.last().map(|image| image.captured_at)
+            newer.last().map(Image::local_time)
         }
     };
     let offset = images.first().and_then(|image| image.utc_offset);
@@ -105,9 +104,9 @@ async fn load(
     Ok(Shown { state, images, on_this_day, examples, older, newer })
 }
 
-fn content(site: &Site, person: &Person, shown: &Shown, at: Option<Timestamp>, here: &str) -> Markup {
+fn content(site: &Site, person: &Person, shown: &Shown, at: Option<LocalTime>, here: &str) -> Markup {
     let token = site.forms.sign(&person.token_parts(selection::PATH));
-    let at = at.map_or_else(String::new, |at| at.millis().to_string());
+    let at = at.map_or_else(String::new, |at| at.to_string());
     html! {
         // With the script, new photos appear by themselves.
         @if shown.state.waiting > 0 {
@@ -139,11 +138,12 @@ pub(super) fn being_read(waiting: u32) -> String {
 /// The photos of each month, with the number of photos before them.
 fn sections(images: &[Image]) -> Vec<(usize, Month, &[Image])> {
     let mut first = 0;
-    let is_same = |a: &Image, b: &Image| Month::of(a.captured_at) == Month::of(b.captured_at);
+    let month = |image: &Image| image.local_time().month();
+    let is_same = |a: &Image, b: &Image| month(a) == month(b);
     let mut sections = Vec::new();
     for images in images.chunk_by(is_same) {
         if let Some(image) = images.first() {
-            sections.push((first, Month::of(image.captured_at), images));
+            sections.push((first, month(image), images));
         }
         first += images.len();
     }
@@ -151,12 +151,12 @@ fn sections(images: &[Image]) -> Vec<(usize, Month, &[Image])> {
 }
 
 fn section(month: Month, images: &[Image], first: usize) -> Markup {
-    let (number, range) = (month.number(), month.range());
+    let (number, range) = (month.number(), LocalRange::of_month(month));
     html! {
         section.month data-month=(number) aria-labelledby={ "m" (number) } {
             h2 id={ "m" (number) } { (month) }
             label.all {
-                input type="checkbox" name="range" value={ (range.start().millis()) ":" (range.end().millis()) };
+                input type="checkbox" name="range" value={ (range.first) ":" (range.last) };
                 span { "Select all of " (month) }
             }
             (tiles(tiles_by_day(images), first))
@@ -164,18 +164,9 @@ fn section(month: Month, images: &[Image], first: usize) -> Markup {
     }
 }
 
-/// Photos with the days above the first of each. Clocks of other zones may put a photo on a later day than the one before it.
-/// It counts to the day of that one.
+/// Photos with the days above the first of each.
 fn tiles_by_day(images: &[Image]) -> impl Iterator<Item = Tile<'_>> {
-    let mut day = images.first().map(|image| wall_time(image).date());
-    let days = images.chunk_by(move |_, next| {
-        let date = Some(wall_time(next).date());
-        let is_same = date >= day;
-        if !is_same {
-            day = date;
-        }
-        is_same
-    });
+    let days = images.chunk_by(|one, next| wall_time(one).date() == wall_time(next).date());
     days.flat_map(|day| {
         let tile = |(index, image)| Tile {
             day: (index == 0).then(|| day_text(day)),
@@ -189,8 +180,8 @@ fn pages(shown: &Shown) -> Markup {
     html! {
         @if shown.newer.is_some() || shown.older.is_some() {
             nav.pages aria-label="Pages" {
-                @if let Some(newer) = shown.newer { a rel="prev" href={ "/?at=" (newer.millis()) } { "Newer photos" } }
-                @if let Some(older) = shown.older { a rel="next" href={ "/?at=" (older.millis()) } { "Older photos" } }
+                @if let Some(newer) = shown.newer { a rel="prev" href={ "/?at=" (newer) } { "Newer photos" } }
+                @if let Some(older) = shown.older { a rel="next" href={ "/?at=" (older) } { "Older photos" } }
             }
         }
     }
@@ -205,7 +196,7 @@ fn month_links(months: &[MonthTotal]) -> Markup {
                     h2 { (newest.month.year()) }
                     ul {
                         @for total in months {
-                            li { a href={ "/?at=" (total.month.range().end().millis()) } { (total.month.name()) } " " span { (total.photos) } }
+                            li { a href={ "/?at=" (LocalRange::of_month(total.month).last_place()) } { (total.month.name()) } " " span { (total.photos) } }
                         }
                     }
                 }

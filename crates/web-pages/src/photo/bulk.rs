@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use domain::{EditId, Invalid, Selection};
+use domain::{EditId, Invalid, LocalTime, Selection};
 use http::{Method, StatusCode, request::Parts};
 use http_server::{
     Query,
@@ -163,7 +163,8 @@ impl Chosen<'_> {
     /// How many photos are selected, and between which dates they were taken.
     fn described(&self) -> String {
         let selected = format!("You selected {}", photos(self.count.count));
-        match (self.count.oldest.map(date_of), self.count.newest.map(date_of)) {
+        let date = |place: LocalTime| date_of(place.clock());
+        match (self.count.oldest.map(date), self.count.newest.map(date)) {
             (Some(oldest), Some(newest)) if oldest != newest => {
                 format!("{selected}, taken from {oldest} to {newest}.")
             }

@@ -216,9 +216,9 @@ impl View<'_> {
             None => format!("Photo, {}", self.title()),
         };
         html! {
-            // The time is that of the filmstrip, which shows the order of the timeline.
+            // The place in the timeline is that of the filmstrip.
             main #content .photo data-id=(image.id) data-v=(image.picture_version)
-                data-t=[self.opened.origin.album().is_none().then(|| image.captured_at.millis())] {
+                data-t=[self.opened.origin.album().is_none().then(|| image.local_time())] {
                 h1.unseen { "Photo, " (self.title()) }
                 @if let Some(done) = request.done { (self.notice(done, request.edit.as_ref())) }
                 @if let Some(invalid) = &request.invalid {

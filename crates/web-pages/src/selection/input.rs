@@ -2,21 +2,21 @@
 
 use std::collections::HashMap;
 
-use domain::{Invalid, Selection, Timestamp};
+use domain::{Invalid, LocalRange, LocalTime, Selection, Timestamp};
 use serde::Deserialize;
 use url::form_urlencoded;
 
 use crate::forms::{CSRF, FormError};
 
 /// A selection and what to do with it, as sent.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub(crate) struct Input {
     pub(crate) token: String,
     pub(crate) action: String,
     pub(crate) ids: Vec<String>,
-    /// The first and the last capture time in milliseconds.
-    pub(crate) ranges: Vec<(i64, i64)>,
+    /// The places of the first and the last photo in the timeline, as [`LocalTime::millis`] gives them.
+    pub(crate) ranges: Vec<(f64, f64)>,
     pub(crate) except: Vec<String>,
     pub(crate) album: Option<String>,
     pub(crate) title: Option<String>,
@@ -73,14 +73,14 @@ impl Input {
     /// # Errors
     /// [`Invalid`] naming the field.
     pub(crate) fn selection(&self) -> Result<Selection, Invalid> {
-        let moment = |ms: i64| {
-            Timestamp::from_millis(ms)
+        let place = |millis| {
+            LocalTime::from_script(millis)
                 .ok_or_else(|| Invalid::new("ranges", "must lie in the years 0001 to 9999"))
         };
         let ranges = self
             .ranges
             .iter()
-            .map(|(first, last)| Ok((moment(*first)?, moment(*last)?)))
+            .map(|(first, last)| Ok(LocalRange::between(place(*first)?, place(*last)?)))
             .collect::<Result<_, Invalid>>()?;
         Selection::new(self.ids.clone(), ranges, self.except.clone())
     }
@@ -96,8 +96,8 @@ impl Input {
     }
 }
 
-/// Parses `FROM:TO`, two times in milliseconds.
-fn parse_range(text: &str) -> Option<(i64, i64)> {
+/// Parses `FROM:TO`, two places in the timeline.
+fn parse_range(text: &str) -> Option<(f64, f64)> {
     let (first, last) = text.split_once(':')?;
     Some((first.parse().ok()?, last.parse().ok()?))
 }
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!((&*input.token, &*input.action), ("t", "delete"));
         assert_eq!(
             (input.ids.clone(), input.ranges.clone()),
-            (vec!["a".into(), "b".into()], vec![(-5, 9), (1, 2)])
+            (vec!["a".into(), "b".into()], vec![(-5.0, 9.0), (1.0, 2.0)])
         );
         assert_eq!((input.album.clone(), input.title.clone()), (None, None));
         assert!(!input.is_confirmed && input.selection().is_ok());
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn invalid_times_are_reported() {
-        let input = Input { ranges: vec![(i64::MIN, 1)], at: Some(i64::MAX), ..Input::default() };
+        let input = Input { ranges: vec![(-1e15, 1.0)], at: Some(i64::MAX), ..Input::default() };
         assert_eq!(input.selection().unwrap_err().field, "ranges");
         assert_eq!(input.deleted_at().unwrap_err().field, "at");
         assert_eq!(Input::default().selection().unwrap_err().field, "ids");

@@ -138,6 +138,7 @@ async fn run_json(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr
 #[derive(Serialize)]
 struct Count {
     count: u32,
+    /// The local times of the newest and the oldest in milliseconds.
     newest: Option<i64>,
     oldest: Option<i64>,
 }
@@ -152,7 +153,7 @@ async fn count(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -
         .count_selection(&person.caller(), &selection)
         .await
         .map_err(|error| messages::data_unavailable(&error))?;
-    let millis = |at: Option<domain::Timestamp>| at.map(domain::Timestamp::millis);
+    let millis = |place: Option<domain::LocalTime>| place.map(|place| place.clock().millis());
     let reply = Count { count: found.count, newest: millis(found.newest), oldest: millis(found.oldest) };
     Ok(json(StatusCode::OK, &reply))
 }

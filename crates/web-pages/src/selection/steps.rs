@@ -61,7 +61,7 @@ pub(super) async fn confirm_delete(site: &Site, person: &Person, input: &Input) 
     let content = html! {
         p {
             (photos(found.count))
-            @if let (Some(oldest), Some(newest)) = (found.oldest, found.newest) {
+            @if let (Some(oldest), Some(newest)) = (found.oldest.map(domain::LocalTime::clock), found.newest.map(domain::LocalTime::clock)) {
                 @if date_of(oldest) == date_of(newest) { ", taken on " (date_of(newest)) }
                 @else { ", taken from " (date_of(oldest)) " to " (date_of(newest)) }
             }

@@ -123,7 +123,7 @@ class Keys {
 
   #selectAll() {
     const { months } = this.scroller.library;
-    if (months.length) this.selection.setRange(months.at(-1).from, months[0].end - 1, true);
+    if (months.length) this.selection.setRange(months.at(-1).from, months[0].end, true);
     this.changed();
   }
 
@@ -208,8 +208,8 @@ class Keys {
   #askDate() {
     const input = make('input', { type: 'date', name: 'date', required: true });
     const time = this.scroller.time ?? this.scroller.library.months[0]?.end - 1;
-    if (time > 0) input.value = new Date(time).toISOString().slice(0, 10);
+    if (time > 0) input.value = new Date(time + 0.5).toISOString().slice(0, 10);
     input.ariaLabel = 'Date';
-    openDialog('Go to a date', dialogForm(input, 'Go', () => this.scroller.jumpTo(input.valueAsNumber + 86_400_000 - 1)));
+    openDialog('Go to a date', dialogForm(input, 'Go', () => this.scroller.jumpTo(input.valueAsNumber + 86_400_000 - 0.5)));
   }
 }

@@ -1,5 +1,8 @@
 // The photos of the library in months, newest first. Only a few pages of photos are loaded.
 //
+// The time `t` of a photo is that of a clock where it was taken, as milliseconds of UTC, plus a fraction between -0.36 and 0.36 that
+// is the offset of this clock. So no two photos have the same time. A month begins and ends half a millisecond earlier than its clocks.
+//
 // A month is a list of parts: pages of loaded photos, and gaps between them with an estimated number of photos. Most months
 // are one page. A gap is loaded from either end, or around a place inside it.
 
@@ -24,7 +27,7 @@ function indexOfFirst(items, isAfter) {
   return low;
 }
 
-/** The index of the first photo that was captured at this time or before. */
+/** The index of the first photo at this time or before it. */
 const indexAt = (photos, time) => indexOfFirst(photos, ({ t }) => t > time);
 
 /** A part of a month: loaded photos, or a gap with `count` photos. */
@@ -39,10 +42,9 @@ class Month {
     const [year, month] = [Math.floor(key / 100), key % 100];
     this.key = key;
     this.year = year;
-    /** The first millisecond of the month, and the first after it. */
-    this.from = Date.UTC(year, month - 1);
-    this.end = Date.UTC(year, month);
-    this.name = monthText(this.from);
+    /** The times before and after all photos of the month. */
+    [this.from, this.end] = [month - 1, month].map((month) => Date.UTC(year, month) - 0.5);
+    this.name = monthText(this.from + 1);
     this.parts = [];
   }
 
@@ -63,36 +65,33 @@ class Month {
     return this.sum / this.count || 1.33;
   }
 
-  /** The capture times at the upper and lower end of a gap, exclusive. */
+  /** The times at the upper and lower end of a gap, exclusive. */
   limits(gap) {
     const place = this.parts.indexOf(gap);
-    return { above: this.parts[place - 1]?.photos.at(-1).t ?? this.end, below: this.parts[place + 1]?.photos[0].t ?? this.from - 1 };
+    return { above: this.parts[place - 1]?.photos.at(-1).t ?? this.end, below: this.parts[place + 1]?.photos[0].t ?? this.from };
   }
 }
 
 /** The photos of a response, which lists them as columns. */
-function photosOf({ id, t, r, v, h, o, places, p, d }) {
+function photosOf({ id, t, r, v, h, places, p, d }) {
   let time = 0;
   return id.map((name, index) => {
     time = index ? time - t[index] : t[0];
-    return { id: name, t: time, r: r[index], v: v[index], h: h[index], o: o[index], place: places[p[index]], words: d[index] };
+    return { id: name, t: time, r: r[index], v: v[index], h: h[index], place: places[p[index]], words: d[index] };
   });
 }
 
-/** The number of the day on which a photo was taken, by the clocks there. */
-const dayOf = ({ t, o }) => Math.floor((t + (o ?? 0) * 60_000) / 86_400_000);
+/** The number of the day on which a photo was taken. */
+const dayOf = ({ t }) => Math.floor((t + 0.5) / 86_400_000);
 
-/**
- * For each photo with which a day begins, the day and its places, as `day_text` of the service. `before` is the photo before them.
- * Clocks of other zones may put a photo on a later day than the one before it. It counts to the day of that one.
- */
+/** For each photo with which a day begins, the day and its places, as `day_text` of the service. `before` is the photo before them. */
 function daysOf(photos, before) {
   const days = photos.map(() => undefined);
-  let day = before ? dayOf(before) : Infinity;
+  let day = before && dayOf(before);
   let places = new Set();
   const starts = [];
   photos.forEach((photo, index) => {
-    if (dayOf(photo) < day) {
+    if (dayOf(photo) !== day) {
       day = dayOf(photo);
       starts.push([index, day, (places = new Set())]);
     }
@@ -106,9 +105,9 @@ function daysOf(photos, before) {
 }
 
 /** The text alternative of a photo: its description, or its time and place. */
-function photoText({ t, o, place, words, alt }) {
+function photoText({ t, place, words, alt }) {
   if (alt ?? words) return alt ?? words;
-  const local = t + (o ?? 0) * 60_000;
+  const local = Math.round(t);
   const clock = new Date(local).toISOString().slice(11, 16);
   return ['Photo', `${dateText(local)} ${clock}`, place].filter(Boolean).join(', ');
 }
@@ -139,7 +138,7 @@ class Library {
 
   /** The month of a time, or the next older month with photos, or the oldest month. */
   monthAt(time) {
-    return this.months[indexOfFirst(this.months, ({ from }) => from > time)] ?? this.months.at(-1);
+    return this.months[indexOfFirst(this.months, ({ from }) => from >= time)] ?? this.months.at(-1);
   }
 
   /** The place `{ month, part, index }` of the newest photo of this time or before it. In a gap, `index` is an estimate. */
@@ -224,7 +223,7 @@ class Library {
     const isAtBottom = !isAtTop && gap.count - index < PAGE_PHOTOS / 2;
     const share = index / gap.count;
     const ask = (query) => requestJson(`/web/month/${month.key}${query}`, { signal });
-    const before = (time) => ask(time < month.end ? `?before=${Math.ceil(time)}` : '');
+    const before = (time) => ask(time < month.end ? `?before=${time}` : '');
     const after = () => ask(`?after=${below}`);
     gap.hasFailed = false;
     try {
@@ -256,7 +255,7 @@ class Library {
     const first = page?.photos[Math.max(0, indexAt(page.photos, time) - PAGE_PHOTOS / 4)];
     const isWhole = month.count <= PAGE_PHOTOS || !first || first === month.parts[0].photos?.[0];
     try {
-      const query = isWhole ? '' : `?before=${first.t + 1}`;
+      const query = isWhole ? '' : `?before=${first.t + 0.5}`;
       const answer = await requestJson(`/web/month/${month.key}${query}`);
       month.parts = [new Part(undefined, month.count)];
       this.#replace(month, photosOf(answer), answer.prev === null, answer.next === null);
@@ -319,8 +318,8 @@ class Library {
   count([from, to]) {
     let sum = 0;
     for (const month of this.months) {
-      if (month.from > to || month.end <= from) continue;
-      if (from <= month.from && to >= month.end - 1) {
+      if (month.from > to || month.end < from) continue;
+      if (from <= month.from && to >= month.end) {
         sum += month.count;
         continue;
       }

@@ -61,8 +61,8 @@ class Scroller {
     const sections = [...this.#root.querySelectorAll('section.month')];
     const lists = sections.map((section) => {
       const photos = Array.from(section.querySelectorAll('li'), (item) => {
-        const { id, t, r, v, h, o, place } = item.dataset;
-        const photo = { id, t: Number(t), r: Number(r), v, h, o, place, alt: item.querySelector('img').alt };
+        const { id, t, r, v, h, place } = item.dataset;
+        const photo = { id, t: Number(t), r: Number(r), v, h, place, alt: item.querySelector('img').alt };
         this.#tiles.set(id, new Tile(photo, item));
         return photo;
       });
@@ -203,7 +203,7 @@ class Scroller {
     return { month, part, index: row.from };
   }
 
-  /** The capture time at a position; between photos that are not loaded, an estimate. */
+  /** The time at a position; between photos that are not loaded, an estimate. */
   timeAt(y) {
     return this.#timeOf(this.placeAt(y));
   }
@@ -211,7 +211,8 @@ class Scroller {
   #timeOf({ month, part, index }) {
     if (part.photos) return part.photos[index].t;
     const { above, below } = month.limits(part);
-    return above - 1 - (index / part.count) * (above - below - 1);
+    const first = above - Math.min(0.5, (above - below) / 2);
+    return first - (index / part.count) * (first - below);
   }
 
   // The anchor.
@@ -338,7 +339,7 @@ class Scroller {
 
   /** Stores the place in the history entry, so that Back and reload lead to it. */
   saveState() {
-    const query = this.#anchor ? `?at=${Math.floor(this.#anchor.time)}` : '';
+    const query = this.#anchor ? `?at=${this.#anchor.time}` : '';
     const state = { offset: this.#anchor?.offset, active: this.active?.id };
     history.replaceState(state, '', location.pathname + query);
   }
@@ -358,7 +359,7 @@ class Scroller {
   }
 
   #makeSection(month) {
-    const check = make('input', { type: 'checkbox', name: 'range', value: `${month.from}:${month.end - 1}` });
+    const check = make('input', { type: 'checkbox', name: 'range', value: `${month.from}:${month.end}` });
     const all = make('label', { className: 'all' }, check, ` Select all of ${month.name}`);
     const properties = { className: 'month', ariaLabel: month.name };
     return this.#sectionParts(make('section', properties, make('h2', {}, month.name), all, make('ul', { className: 'rows' })));

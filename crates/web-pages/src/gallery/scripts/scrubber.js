@@ -113,7 +113,7 @@ class Scrubber {
     this.preview ??= import('./preview.js').then(({ startPreview }) => startPreview(this.input, (y) => {
       const inside = clamp((y - this.marks.getBoundingClientRect().top) / this.#length, 0, 1);
       const { month, position } = this.#placeOf(inside * this.input.max);
-      return month && { name: month.name, time: Math.floor(this.scroller.timeAt(position)) };
+      return month && { name: month.name, time: this.scroller.timeAt(position) };
     }, entered), () => (this.preview = undefined));
   }
 

@@ -1,7 +1,10 @@
-// The selected photos of the timeline, as ranges of capture times. Capture times are unique in a library, so a range can contain
-// any number of photos, also photos that are not loaded.
+// The selected photos of the timeline, as ranges of their times. The times are unique in a library, so a range can contain any number
+// of photos, also photos that are not loaded.
 
-/** The range of capture times in the value of a month's check box. */
+/** The distance of a time from the next one: at least that of the times of two photos. */
+const stepAt = (time) => Math.max(2 ** -12, Math.abs(time) * 2 ** -53);
+
+/** The range of times in the value of a month's check box. */
 const rangeOf = ({ value }) => value.split(':').map(Number);
 
 class Selection {
@@ -27,9 +30,10 @@ class Selection {
 
   /** Selects or deselects all photos in this range of times. */
   setRange(from, to, isSelected, id) {
-    const isApart = ([start, end]) => end < from - 1 || start > to + 1;
+    const [above, below] = [to + stepAt(to), from - stepAt(from)];
+    const isApart = ([start, end]) => end < below || start > above;
     const near = this.#ranges.filter((range) => !isApart(range)).flatMap(([start, end]) => [start, end]);
-    const ends = [[Math.min(from, ...near), from - 1], [to + 1, Math.max(to, ...near)]];
+    const ends = [[Math.min(from, ...near), below], [above, Math.max(to, ...near)]];
     const changed = isSelected ? [near.length ? [ends[0][0], ends[1][1]] : [from, to, id]] : ends.filter(([start, end]) => start <= end);
     this.#ranges = [...this.#ranges.filter(isApart), ...changed];
   }
