@@ -153,6 +153,10 @@ pub(crate) fn albums() -> String {
     script(&[include_str!("../albums/albums.js")])
 }
 
+pub(crate) fn album_order() -> String {
+    script(&[include_str!("../albums/order.js")])
+}
+
 /// A module that the photo page imports.
 pub(crate) fn edit() -> String {
     script(&[include_str!("../photo/scripts/edit.js")])
@@ -276,6 +280,7 @@ mod tests {
             strip(),
             suggest(),
             albums(),
+            album_order(),
             edit(),
             upload(),
         ]
