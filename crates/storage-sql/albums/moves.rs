@@ -50,14 +50,14 @@ macro_rules! number {
         concat!(
             "UPDATE album_images SET position = numbered.position
             FROM (
-                SELECT n.image_seq, $2 + $3 * row_number() OVER (ORDER BY ",
+                SELECT n.image_seq, $1 + $2 * row_number() OVER (ORDER BY ",
             $order,
             ") AS position
-                FROM album_images AS n WHERE n.album_seq = $1 AND ",
+                FROM album_images AS n WHERE n.album_seq = $3 AND ",
             $among,
             "
             ) AS numbered
-            WHERE album_images.album_seq = $1 AND album_images.image_seq = numbered.image_seq"
+            WHERE album_images.album_seq = $3 AND album_images.image_seq = numbered.image_seq"
         )
     };
 }
@@ -68,9 +68,9 @@ const NUMBER_AGAIN: &str = number!("TRUE", "n.position, n.image_seq");
 
 fn number(c: &mut SqlConnection, sql: &'static str, album_seq: i64, after: i64) -> Result<(), SqlError> {
     statement(sql)
-        .bind::<BigInt, _>(album_seq)
         .bind::<BigInt, _>(after)
         .bind::<BigInt, _>(STEP)
+        .bind::<BigInt, _>(album_seq)
         .execute(c)?;
     Ok(())
 }
@@ -98,10 +98,10 @@ struct Member {
 
 const MEMBERS: &str = concat!(
     "SELECT i.id AS id, i.seq AS seq, n.position AS position FROM ",
-    strings!("$2"),
+    strings!("$1"),
     " AS chosen ",
     join_after!("images", "i", "i.id = chosen.value"),
-    " JOIN album_images AS n ON n.image_seq = i.seq AND n.album_seq = $1"
+    " JOIN album_images AS n ON n.image_seq = i.seq AND n.album_seq = $2"
 );
 
 fn members(
@@ -112,7 +112,7 @@ fn members(
     let ids: HashSet<&String> = moves.iter().flat_map(|one| one.images.iter().chain(&one.before)).collect();
     let ids: Vec<&String> = ids.into_iter().collect();
     let found: Vec<Member> =
-        statement(MEMBERS).bind::<BigInt, _>(album_seq).bind::<Text, _>(json_text(&ids)).load(c)?;
+        statement(MEMBERS).bind::<Text, _>(json_text(&ids)).bind::<BigInt, _>(album_seq).load(c)?;
     Ok(found.into_iter().map(|member| (member.id.clone(), member)).collect())
 }
 
@@ -136,7 +136,7 @@ macro_rules! staying {
             WHERE n.album_seq = $1 AND n.position ",
             $position,
             " AND n.image_seq NOT IN (SELECT value FROM ",
-            integers!("$3"),
+            integers!("$2"),
             " AS moved)"
         )
     };
@@ -149,7 +149,7 @@ const GAPS: &str = concat!(
     FROM (SELECT asked.value AS asked, (",
     staying!(">= asked.value"),
     " ORDER BY n.position LIMIT 1) AS gap_end FROM ",
-    integers!("$2"),
+    integers!("$3"),
     " AS asked) AS found"
 );
 
@@ -157,8 +157,8 @@ const GAPS: &str = concat!(
 fn gaps(c: &mut SqlConnection, album_seq: i64, at: &[i64], moved: &[i64]) -> Result<Vec<Gap>, SqlError> {
     Ok(statement(GAPS)
         .bind::<BigInt, _>(album_seq)
-        .bind::<Text, _>(json_array(at))
         .bind::<Text, _>(json_array(moved))
+        .bind::<Text, _>(json_array(at))
         .load(c)?)
 }
 
@@ -174,15 +174,15 @@ struct Follower {
 const FOLLOWERS: &str = concat!(
     "SELECT m.image_seq AS seq, (
         SELECT i.id FROM album_images AS n JOIN images AS i ON i.seq = n.image_seq
-        WHERE n.album_seq = $1 AND n.position > m.position AND n.live = TRUE AND n.captured_at_ms >= $3
+        WHERE n.album_seq = $1 AND n.position > m.position AND n.live = TRUE AND n.captured_at_ms >= $2
             AND n.image_seq NOT IN (SELECT value FROM ",
-    integers!("$2"),
+    integers!("$3"),
     " AS moved)
         ORDER BY n.position LIMIT 1
     ) AS before
     FROM album_images AS m
     WHERE m.album_seq = $1 AND m.image_seq IN (SELECT value FROM ",
-    integers!("$2"),
+    integers!("$3"),
     " AS moved)
     ORDER BY m.position"
 );
@@ -196,8 +196,8 @@ fn undoing(
 ) -> Result<Vec<AlbumMove>, SqlError> {
     let followers: Vec<Follower> = statement(FOLLOWERS)
         .bind::<BigInt, _>(album_seq)
-        .bind::<Text, _>(json_array(moved))
         .bind::<BigInt, _>(visibility.oldest_ms)
+        .bind::<Text, _>(json_array(moved))
         .load(c)?;
     let mut moves: Vec<AlbumMove> = Vec::new();
     for Follower { seq, before } in followers {
@@ -212,8 +212,8 @@ fn undoing(
 
 const SET_POSITIONS: &str = concat!(
     "UPDATE album_images SET position = placed.second FROM ",
-    integer_pairs!("$2"),
-    " AS placed WHERE album_images.album_seq = $1 AND album_images.image_seq = placed.first"
+    integer_pairs!("$1"),
+    " AS placed WHERE album_images.album_seq = $2 AND album_images.image_seq = placed.first"
 );
 
 /// The new positions of images that are put into gaps, by internal id; `None` if a gap has too little room.
@@ -310,8 +310,8 @@ pub(super) fn apply(
         }
     };
     statement(SET_POSITIONS)
-        .bind::<BigInt, _>(album.seq)
         .bind::<Text, _>(json_text(&positions))
+        .bind::<BigInt, _>(album.seq)
         .execute(c)?;
     set_updated(c, album.seq, at)?;
     Ok(AlbumMoved::Done(undo))

@@ -11,9 +11,9 @@ use diesel::{
     sql_types::{Double, Nullable, Text},
 };
 use domain::{
-    AccountId, AlbumChange, AlbumId, AlbumOrder, BlobKind, Circle, ContentHash, DateRange, EditId, FilePath,
-    Filter, ImageId, Keyword, Keywords, Limit, ListQuery, Marks, Plan, Position, QueryText, Rendition,
-    Selection, Sidecar, SidecarKind, Timestamp,
+    AccountId, AlbumChange, AlbumId, AlbumMove, AlbumOrder, BlobKind, Circle, ContentHash, DateRange, EditId,
+    FilePath, Filter, ImageId, Keyword, Keywords, Limit, ListQuery, Marks, Plan, Position, QueryText,
+    Rendition, Selection, Sidecar, SidecarKind, Timestamp,
 };
 use oauth_core::{
     AuthMethod, Client, ClientMetadata, CurrentRefreshToken, Eviction, Grant, GrantKey, Grants, IssuedCode,
@@ -23,8 +23,8 @@ use oauth_core::{
 use storage::{
     ChangeImage, Edit, FileChange, FileCondition, FileLock, FileMove, FilePosition, FileTimes, ImageChange,
     ImageKey, ImagesToEdit, IndexedImage, NameKind, NewFile, NewFileContent, NewImage, NewSession,
-    PairedKind, SelectionCursor, SharedStore, SignInAttempt, SignInDecision, SignInLimits, TextColumns,
-    UndoCursor, Viewer,
+    PairedKind, Positions, SelectionCursor, SharedStore, SignInAttempt, SignInDecision, SignInLimits,
+    TextColumns, TimelineOrder, UndoCursor, Viewer,
 };
 use storage_conformance::{NOW, Photo, Seed, indexed, original_blob, rendition_blob};
 
