@@ -72,9 +72,9 @@ pub(super) async fn page(
 fn head(site: &Site, person: &Person, album: &Album, path: &str) -> Markup {
     let token = csrf_field(&site.forms, &person.token_parts(path));
     let orders = [
-        (AlbumOrder::NewestFirst, "newest", "Show the newest first"),
-        (AlbumOrder::OldestFirst, "oldest", "Show the oldest first"),
-        (AlbumOrder::ByHand, "own", "Own order"),
+        (AlbumOrder::NewestFirst, "newest", "Show the newest first", "newest first"),
+        (AlbumOrder::OldestFirst, "oldest", "Show the oldest first", "oldest first"),
+        (AlbumOrder::ByHand, "own", "Own order", "own order"),
     ];
     let selection = site.forms.sign(&person.token_parts(selection::PATH));
     html! {
@@ -92,10 +92,15 @@ fn head(site: &Site, person: &Person, album: &Album, path: &str) -> Markup {
                     button type="submit" { "Rename" }
                 }
             }
-            form method="post" action=(path) {
-                (token)
-                @for (order, name, label) in orders {
-                    @if order != album.order { button.quiet type="submit" name="order" value=(name) { (label) } }
+            details.ask {
+                @for (order, _, _, name) in orders {
+                    @if order == album.order { summary { "Order: " (name) } }
+                }
+                form.asked.orders method="post" action=(path) {
+                    (token)
+                    @for (order, value, label, _) in orders {
+                        @if order != album.order { button.quiet type="submit" name="order" value=(value) { (label) } }
+                    }
                 }
             }
             @if album.is_cover_chosen {
@@ -107,7 +112,7 @@ fn head(site: &Site, person: &Person, album: &Album, path: &str) -> Markup {
             a.button.quiet href={ (path) "/delete" } { "Delete album" }
         }
         @if album.order == AlbumOrder::ByHand && album.image_count > 1 {
-            p.facts.moving-help { "Own order: " span { "drag photos to move them, or " } "select photos and use the buttons." }
+            p.facts.moving-help { "Own order: " span { "drag photos to move them, or " } "select photos and use the arrows." }
         }
     }
 }
@@ -134,9 +139,11 @@ fn grid(site: &Site, person: &Person, shown: &Shown, moved: &[&str]) -> Markup {
             (tiles(shown.images.iter().map(tile), 0))
             div.actions {
                 @if by_hand {
-                    @for step in Step::ALL {
-                        button.quiet type="submit" formaction={ (paths::album(id)) "/move" } name="step" value=(step.name()) {
-                            (step.label())
+                    div.steps role="group" aria-labelledby="move-selected" {
+                        span #move-selected { "Move" }
+                        @for step in Step::ALL {
+                            button.quiet type="submit" formaction={ (paths::album(id)) "/move" } name="step"
+                                value=(step.name()) aria-label=(step.label()) title=(step.label()) { (step.sign()) }
                         }
                     }
                 }

@@ -63,7 +63,7 @@ pub(super) enum Step {
 }
 
 impl Step {
-    pub(super) const ALL: [Self; 4] = [Self::Earlier, Self::Later, Self::Start, Self::End];
+    pub(super) const ALL: [Self; 4] = [Self::Start, Self::Earlier, Self::Later, Self::End];
 
     /// Its name in the form.
     pub(super) const fn name(self) -> &'static str {
@@ -72,6 +72,16 @@ impl Step {
             Self::Later => "later",
             Self::Start => "start",
             Self::End => "end",
+        }
+    }
+
+    /// What its button shows.
+    pub(super) const fn sign(self) -> &'static str {
+        match self {
+            Self::Earlier => "←",
+            Self::Later => "→",
+            Self::Start => "⇤",
+            Self::End => "⇥",
         }
     }
 
