@@ -112,7 +112,10 @@ fn head(site: &Site, person: &Person, album: &Album, path: &str) -> Markup {
             a.button.quiet href={ (path) "/delete" } { "Delete album" }
         }
         @if album.order == AlbumOrder::ByHand && album.image_count > 1 {
-            p.facts.moving-help { "Own order: " span { "drag photos to move them, or " } "select photos and use the arrows." }
+            p.facts.moving-help {
+                span { "Drag photos to move them, or select some and use the arrows." }
+                noscript { "Select photos, then move them with the arrows." }
+            }
         }
     }
 }
