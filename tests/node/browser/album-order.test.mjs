@@ -42,7 +42,7 @@ const shows = (page, expected) =>
 /** Waits until the page shows these photos, and the service, too. */
 async function keeps(page, expected) {
   await shows(page, expected);
-  await page.waitForLoadState('networkidle');
+  await page.locator('ul.rows:not([aria-busy="true"])').waitFor();
   await page.reload();
   assert.deepEqual(await ids(page), expected);
 }

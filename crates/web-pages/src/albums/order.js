@@ -26,7 +26,14 @@ function startMoving(form, list) {
   /** The photos that move with this one. */
   const groupOf = (item) => (isSelected(item) ? items().filter(isSelected) : [item]);
   const idOf = ({ dataset }) => dataset.id;
-  const send = (moves) => requestJson(path, { body: { token, moves } });
+
+  /** Sends moves after those that were sent before. */
+  function send(movesOf, done, failed) {
+    const post = () => requestJson(path, { body: { token, moves: movesOf() } });
+    const mine = sent.then(post).then(done, failed).finally(() => (list.ariaBusy = sent !== mine));
+    sent = mine;
+    list.ariaBusy = true;
+  }
 
   function show(order, focused) {
     list.replaceChildren(...order);
@@ -34,9 +41,9 @@ function startMoving(form, list) {
   }
 
   /** Moves photos before another one of the page, or behind the last one. Returns whether this changes the order. */
-  function move(group, before, isStep) {
+  function move(group, target, isStep) {
     const order = items();
-    let at = before;
+    let at = target;
     while (group.includes(at)) at = at.nextElementSibling;
     const rest = order.filter((item) => !group.includes(item));
     rest.splice(at ? rest.indexOf(at) : rest.length, 0, ...group);
@@ -48,13 +55,11 @@ function startMoving(form, list) {
     // Several steps of the same photos are undone together.
     if (!isAgain) last = { ids, order, group };
     const done = last;
-    sent = sent.then(() => send([{ ids, before: at ? idOf(at) : next }])).then(
-      ({ undo }) => (done.undo ??= undo),
-      ({ message }) => {
-        show(order, group[0].querySelector('a'));
-        showMessage(message);
-      },
-    );
+    const before = at ? idOf(at) : next;
+    send(() => [{ ids, before }], (answer) => (done.undo ??= answer.undo), ({ message }) => {
+      show(order, group[0].querySelector('a'));
+      showMessage(message);
+    });
     const place = `place ${rest.indexOf(group[0]) + 1} of ${rest.length}${previous || next ? ' on this page' : ''}`;
     const text = group.length > 1 ? `${photosText(group.length)} moved, the first to ${place}.` : `Photo moved to ${place}.`;
     showMessage(text, 'Undo', () => undo(done));
@@ -64,13 +69,11 @@ function startMoving(form, list) {
 
   function undo(done) {
     last = undefined;
-    sent = sent.then(() => done.undo && send(done.undo)).then(
-      () => {
-        show(done.order, done.group[0].querySelector('a'));
-        showMessage(`${photosText(done.group.length)} moved back.`);
-      },
-      ({ message }) => showMessage(message),
-    );
+    const shown = () => {
+      show(done.order, done.group[0].querySelector('a'));
+      showMessage(`${photosText(done.group.length)} moved back.`);
+    };
+    send(() => done.undo ?? [], shown, ({ message }) => showMessage(message));
   }
 
   // Keys and buttons.
