@@ -146,7 +146,7 @@ fn grid(site: &Site, person: &Person, shown: &Shown, moved: &[&str]) -> Markup {
                         span #move-selected { "Move" }
                         @for step in Step::ALL {
                             button.quiet type="submit" formaction={ (paths::album(id)) "/move" } name="step"
-                                value=(step.name()) aria-label=(step.label()) title=(step.label()) { (step.sign()) }
+                                value=(step.name()) aria-label=(step.label()) title=(step.label()) { (step.icon().markup()) }
                         }
                     }
                 }

@@ -21,7 +21,9 @@ use super::{
     shown::{PAGE, from_position, position_of},
 };
 use crate::{
-    Site, messages, paths,
+    Site,
+    layout::Icon,
+    messages, paths,
     return_to::ReturnTo,
     selection::{self, Signed},
     session::Person,
@@ -76,12 +78,12 @@ impl Step {
     }
 
     /// What its button shows.
-    pub(super) const fn sign(self) -> &'static str {
+    pub(super) const fn icon(self) -> Icon {
         match self {
-            Self::Earlier => "←",
-            Self::Later => "→",
-            Self::Start => "⇤",
-            Self::End => "⇥",
+            Self::Earlier => Icon::Back,
+            Self::Later => Icon::Later,
+            Self::Start => Icon::ToStart,
+            Self::End => Icon::ToEnd,
         }
     }
 
