@@ -480,14 +480,10 @@ macro_rules! each_case {
                 the_albums_of_an_image_are_listed,
             }
             album_orders {
-                an_albums_own_order_begins_with_the_shown_one,
-                images_move_within_an_album,
-                moves_within_an_album_are_undone,
-                images_keep_their_place_in_the_trash_and_new_ones_come_last,
-                an_album_is_paged_in_its_own_order,
-                an_album_gets_new_positions_when_there_is_no_room,
-                the_neighbours_in_an_albums_own_order_are_returned,
-                an_albums_own_order_follows_the_window,
+                an_albums_own_order_begins_with_the_shown_one, images_move_within_an_album,
+                moves_within_an_album_are_undone, images_keep_their_places_and_new_ones_come_last,
+                an_album_is_paged_in_its_own_order, an_album_gets_new_positions_when_there_is_no_room,
+                the_neighbours_in_an_albums_own_order_are_returned, an_albums_own_order_follows_the_window,
                 concurrent_moves_within_an_album_are_all_kept,
             }
             purge {

@@ -130,7 +130,7 @@ pub(crate) async fn moves_within_an_album_are_undone(seed: &Seed) {
     assert_eq!(it.shown().await, [0, 1, 3, 4, 5, 6], "before an image that was deleted meanwhile");
 }
 
-pub(crate) async fn images_keep_their_place_in_the_trash_and_new_ones_come_last(seed: &Seed) {
+pub(crate) async fn images_keep_their_places_and_new_ones_come_last(seed: &Seed) {
     let mut it = Ordered::new(seed, Plan::Paid, 4).await;
     it.set(AlbumOrder::ByHand).await;
     it.moved(&[0], Some(2)).await;
