@@ -39,8 +39,8 @@ fn context(
 ) -> Result<PhotoContext, SqlError> {
     let Lookup::Found(image) = resolve_image(c, viewer, id)? else { return Ok(PhotoContext::default()) };
     let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(PhotoContext::default()) };
-    let (newer, older) = match album {
-        None => in_timeline(c, visibility, image)?,
+    let ((previous, next), position) = match album {
+        None => (in_timeline(c, visibility, image)?, None),
         Some(album) => in_album(c, visibility, image, album)?,
     };
     let read = |id: Option<String>| {
@@ -48,8 +48,9 @@ fn context(
     };
     Ok(PhotoContext {
         albums: albums_of(c, visibility, image)?,
-        newer: read(newer)?,
-        older: read(older)?,
+        previous: read(previous)?,
+        next: read(next)?,
+        position,
         settings: camera_settings::of(c, image.seq)?,
     })
 }
@@ -74,7 +75,7 @@ fn albums_of(
         .collect()
 }
 
-/// The ids of the next newer and the next older image.
+/// The ids of the previous and the next image.
 type Neighbours = (Option<String>, Option<String>);
 
 fn in_timeline(
@@ -107,16 +108,19 @@ fn in_album(
     visibility: Visibility,
     image: VisibleImage,
     album: &AlbumId,
-) -> Result<Neighbours, SqlError> {
-    let seq: Option<i64> = albums::table
+) -> Result<(Neighbours, Option<i64>), SqlError> {
+    let found: Option<(i64, bool, bool, i64)> = albums::table
         .inner_join(album_images::table.on(album_images::album_seq.eq(albums::seq)))
         .filter(albums::id.eq(album.as_str()))
         .filter(albums::account_id.eq(visibility.account))
         .filter(album_images::image_seq.eq(image.seq))
-        .select(albums::seq)
+        .select((albums::seq, albums::by_hand, albums::oldest_first, album_images::position))
         .get_result(c)
         .optional()?;
-    let Some(seq) = seq else { return Ok((None, None)) };
+    let Some((seq, by_hand, oldest_first, position)) = found else { return Ok(((None, None), None)) };
+    if by_hand {
+        return Ok((in_own_order(c, visibility, seq, position)?, Some(position)));
+    }
     let at_ms = image.captured_at_ms;
     let between = |start_ms: i64, end_ms: i64| {
         album_images::table
@@ -133,5 +137,25 @@ fn in_album(
         .order(album_images::captured_at_ms.desc())
         .get_result(c)
         .optional()?;
-    Ok((newer, older))
+    Ok((if oldest_first { (older, newer) } else { (newer, older) }, None))
+}
+
+fn in_own_order(
+    c: &mut SqlConnection,
+    visibility: Visibility,
+    album_seq: i64,
+    position: i64,
+) -> Result<Neighbours, SqlError> {
+    let visible = || {
+        album_images::table
+            .inner_join(images::table)
+            .filter(album_images::album_seq.eq(album_seq))
+            .filter(album_images::live.eq(true))
+            .filter(album_images::captured_at_ms.ge(visibility.oldest_ms))
+            .limit(1)
+            .select(images::id)
+    };
+    let previous = visible().filter(album_images::position.lt(position)).order(album_images::position.desc());
+    let next = visible().filter(album_images::position.gt(position)).order(album_images::position.asc());
+    Ok((previous.get_result(c).optional()?, next.get_result(c).optional()?))
 }

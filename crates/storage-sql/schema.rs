@@ -233,6 +233,7 @@ tables! {
         updated_at_ms -> BigInt,
         oldest_first -> Bool,
         cover_seq -> Nullable<BigInt>,
+        by_hand -> Bool,
     }
 
     album_images (album_seq, image_seq) {
@@ -240,6 +241,7 @@ tables! {
         image_seq -> BigInt,
         captured_at_ms -> BigInt,
         live -> Bool,
+        position -> BigInt,
     }
 
     security_events (seq) {

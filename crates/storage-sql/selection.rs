@@ -419,8 +419,10 @@ fn change_album(
     let Some(album_seq) = albums::seq(c, viewer.account.0, album)? else { return Ok(None) };
     let Some((from, cursor)) = visible(c, viewer, cursor)? else { return Ok(None) };
     let batch = batch(c, from, selection, cursor, max)?;
-    let images: Vec<(i64, i64)> =
+    let mut images: Vec<(i64, i64)> =
         batch.images.iter().filter_map(|image| Some((image.seq, image.captured_at_ms?))).collect();
+    // The newest first, as in the timeline. An album in its own order shows them so.
+    images.sort_unstable_by_key(|(_, captured_at_ms)| std::cmp::Reverse(*captured_at_ms));
     let changed = operation(c, album_seq, &images)?;
     if changed > 0 {
         albums::set_updated(c, album_seq, at)?;

@@ -1,7 +1,10 @@
 use accounts::{Caller, Unavailable};
-use domain::{Album, AlbumChange, AlbumId, AlbumOrder, AlbumTitle, DateRange, Image, ImageId, Limit, Offset};
+use domain::{Album, AlbumChange, AlbumId, AlbumMove, AlbumTitle, DateRange, Image, ImageId, Limit, Offset};
 use keys::new_id;
-use storage::{AlbumName, AlbumPage, AlbumWrite, ListedAlbum, NewAlbum, StorageError};
+use storage::{
+    AlbumMoved, AlbumName, AlbumPage, AlbumWrite, ListedAlbum, NewAlbum, PositionedImage, Positions,
+    StorageError, TimelineOrder,
+};
 
 use crate::Catalogue;
 
@@ -87,16 +90,38 @@ impl Catalogue {
         }
     }
 
-    /// A page of an album's images captured within a range, in an order; `None` if the caller has no such album.
+    /// A page of an album's images captured within a range, by capture time; `None` if the caller has no such album.
     pub async fn album_images(
         &self,
         caller: &Caller,
         id: &AlbumId,
         range: DateRange,
-        order: AlbumOrder,
+        order: TimelineOrder,
         limit: Limit,
     ) -> Result<Option<Vec<Image>>, StorageError> {
         self.parts.store.album_images(self.viewer(caller), id, range, order, limit).await
+    }
+
+    /// A page of an album's images in its own order; `None` if the caller has no such album.
+    pub async fn positioned_images(
+        &self,
+        caller: &Caller,
+        id: &AlbumId,
+        positions: Positions,
+        limit: Limit,
+    ) -> Result<Option<Vec<PositionedImage>>, StorageError> {
+        self.parts.store.positioned_images(self.viewer(caller), id, positions, limit).await
+    }
+
+    /// Moves images of an album in its own order, all at once.
+    pub async fn move_images(
+        &self,
+        caller: &Caller,
+        id: &AlbumId,
+        moves: Vec<AlbumMove>,
+    ) -> Result<AlbumMoved, StorageError> {
+        let now = self.parts.clock.now();
+        self.parts.store.move_images(self.viewer(caller), id, moves, now).await
     }
 
     /// The albums that contain an image.

@@ -32,12 +32,43 @@ impl AlbumTitle {
     }
 }
 
-/// The order in which an album shows its images, by capture time.
+/// The order in which an album shows its images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AlbumOrder {
+    /// By capture time.
     #[default]
     NewestFirst,
+    /// By capture time.
     OldestFirst,
+    /// As its owner has put them.
+    ByHand,
+}
+
+/// Images of an album that are put in another place, in this order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AlbumMove {
+    /// Unchecked ids.
+    pub images: Vec<String>,
+    /// The id of the image that follows them then; `None` for the end of the album.
+    pub before: Option<String>,
+}
+
+/// Checks moves that are made together.
+///
+/// # Errors
+/// [`Invalid`] naming `moves`: they have more than [`MAX_IMAGE_IDS_PER_CALL`] ids, or one of them twice.
+pub fn checked_moves(moves: Vec<AlbumMove>) -> Result<Vec<AlbumMove>, Invalid> {
+    let mut images: Vec<&String> = moves.iter().flat_map(|moved| &moved.images).collect();
+    let count = images.len();
+    if count > MAX_IMAGE_IDS_PER_CALL {
+        return Err(Invalid::new("moves", "must have at most 100 ids together"));
+    }
+    images.sort_unstable();
+    images.dedup();
+    if images.len() < count {
+        return Err(Invalid::new("moves", "must have each id once"));
+    }
+    Ok(moves)
 }
 
 /// Which image represents an album.

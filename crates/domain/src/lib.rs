@@ -51,8 +51,8 @@ mod traces;
 
 pub use account::{Account, AccountId, Email, KeyName, Plan, SyncHandle};
 pub use album::{
-    Album, AlbumChange, AlbumCover, AlbumOrder, AlbumTitle, MAX_ALBUMS_PER_ACCOUNT, MAX_IMAGE_IDS_PER_CALL,
-    distinct_image_ids,
+    Album, AlbumChange, AlbumCover, AlbumMove, AlbumOrder, AlbumTitle, MAX_ALBUMS_PER_ACCOUNT,
+    MAX_IMAGE_IDS_PER_CALL, checked_moves, distinct_image_ids,
 };
 pub use blob::BlobKind;
 pub use camera_settings::CameraSettings;

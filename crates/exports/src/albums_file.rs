@@ -19,6 +19,7 @@ pub enum ListedOrder {
     #[default]
     NewestFirst,
     OldestFirst,
+    ByHand,
 }
 
 impl From<AlbumOrder> for ListedOrder {
@@ -26,6 +27,7 @@ impl From<AlbumOrder> for ListedOrder {
         match order {
             AlbumOrder::NewestFirst => Self::NewestFirst,
             AlbumOrder::OldestFirst => Self::OldestFirst,
+            AlbumOrder::ByHand => Self::ByHand,
         }
     }
 }
@@ -35,6 +37,7 @@ impl From<ListedOrder> for AlbumOrder {
         match order {
             ListedOrder::NewestFirst => Self::NewestFirst,
             ListedOrder::OldestFirst => Self::OldestFirst,
+            ListedOrder::ByHand => Self::ByHand,
         }
     }
 }
@@ -97,9 +100,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn albums_are_read_as_they_were_written(albums in proptest::collection::vec((".{0,20}", any::<bool>(), proptest::option::of(".{0,9}"), proptest::collection::vec(".{0,20}", 0..4)), 0..4)) {
-            let listed = |(title, oldest_first, cover, photos)| {
-                let order = if oldest_first { ListedOrder::OldestFirst } else { ListedOrder::NewestFirst };
+        fn albums_are_read_as_they_were_written(albums in proptest::collection::vec((".{0,20}", 0..3_u8, proptest::option::of(".{0,9}"), proptest::collection::vec(".{0,20}", 0..4)), 0..4)) {
+            let listed = |(title, order, cover, photos)| {
+                let order = match order {
+                    0 => ListedOrder::NewestFirst,
+                    1 => ListedOrder::OldestFirst,
+                    _ => ListedOrder::ByHand,
+                };
                 ListedAlbum { title, order, cover, photos }
             };
             let albums: Vec<ListedAlbum> = albums.into_iter().map(listed).collect();

@@ -16,7 +16,7 @@ use domain::{
 use exports::{ALBUMS_FILE, ListedAlbum, albums_file, safe_file_name};
 use futures_util::{StreamExt as _, stream};
 use media::{FileValues, Format, WrittenSidecar};
-use storage::{ExportedImage, StorageError, Viewer};
+use storage::{ExportedImage, Positions, StorageError, TimelineOrder, Viewer};
 
 use crate::{FailedFile, Ingest};
 use files::{ExportFolder, OriginalFile, Written};
@@ -236,6 +236,11 @@ impl Export<'_> {
         album: &AlbumId,
         order: AlbumOrder,
     ) -> Result<Vec<String>, ExportError> {
+        let order = match order {
+            AlbumOrder::NewestFirst => TimelineOrder::NewestFirst,
+            AlbumOrder::OldestFirst => TimelineOrder::OldestFirst,
+            AlbumOrder::ByHand => return self.album_photos_by_hand(viewer, album).await,
+        };
         let store = &self.ingest.parts.store;
         let limit = Limit::new(100).unwrap_or_default();
         let (mut paths, mut start, mut end) = (Vec::new(), None, None);
@@ -243,12 +248,31 @@ impl Export<'_> {
             let page = store.album_images(viewer, album, range, order, limit).await?.unwrap_or_default();
             let Some(last) = page.last() else { break };
             match order {
-                AlbumOrder::NewestFirst => end = Some(last.captured_at.plus_millis(-1)),
-                AlbumOrder::OldestFirst => start = Some(last.captured_at.plus_millis(1)),
+                TimelineOrder::NewestFirst => end = Some(last.captured_at.plus_millis(-1)),
+                TimelineOrder::OldestFirst => start = Some(last.captured_at.plus_millis(1)),
             }
             paths.extend(page.iter().filter_map(|image| self.paths.get(&image.id)).map(ToString::to_string));
         }
         Ok(paths)
+    }
+
+    /// The paths of the photos of an album in its own order.
+    async fn album_photos_by_hand(
+        &self,
+        viewer: Viewer,
+        album: &AlbumId,
+    ) -> Result<Vec<String>, ExportError> {
+        let store = &self.ingest.parts.store;
+        let limit = Limit::new(100).unwrap_or_default();
+        let (mut paths, mut first) = (Vec::new(), i64::MIN);
+        loop {
+            let page = store.positioned_images(viewer, album, Positions::From(first), limit).await?;
+            let page = page.unwrap_or_default();
+            let Some(last) = page.last() else { return Ok(paths) };
+            first = last.position.saturating_add(1);
+            let known = page.iter().filter_map(|found| self.paths.get(&found.image.id));
+            paths.extend(known.map(ToString::to_string));
+        }
     }
 }
 

@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use accounts::Unavailable;
 use domain::{
-    AccountId, AlbumChange, AlbumCover, AlbumId, AlbumTitle, ImageId, Limit, MAX_IMAGE_IDS_PER_CALL, Offset,
+    AccountId, AlbumChange, AlbumCover, AlbumId, AlbumOrder, AlbumTitle, ImageId, Limit,
+    MAX_IMAGE_IDS_PER_CALL, Offset,
 };
 use exports::PlannedAlbum;
 use keys::new_id;
@@ -70,6 +71,16 @@ impl Ingest {
     ) -> Result<Result<(), &'static str>, ImportError> {
         let Ok(title) = AlbumTitle::parse(&album.title) else { return Ok(Err(NO_TITLE)) };
         let is_new = !known.contains_key(title.as_str());
+        // In its own order, an album shows its photos in the order in which they are added.
+        let by_hand = album.order == Some(AlbumOrder::ByHand);
+        if is_new && by_hand && !images.is_empty() {
+            let AlbumWrite::Done(made) = self.create_imported_album(viewer, &title, &[]).await? else {
+                return Ok(Err(TOO_MANY));
+            };
+            let change = AlbumChange { order: album.order, ..AlbumChange::default() };
+            self.parts.store.change_album(viewer, &made.id, change, self.parts.clock.now()).await?;
+            known.insert(title.as_str().to_owned(), made.id);
+        }
         for images in images.chunks(MAX_IMAGE_IDS_PER_CALL) {
             let written = match known.get(title.as_str()) {
                 Some(id) => self.add_to_album(viewer, id, images).await?,

@@ -43,12 +43,12 @@ pub use ingest::{
 pub use roles::Roles;
 pub use settings::Settings;
 pub use storage::{
-    AlbumName, AlbumPage, AlbumWrite, CheckDepth, EditableImage, FileCondition, FileContent, FileEntry,
-    FileId, FileImage, FileKind, FileListing, FileLock, FileRefusal, FileTimes, FileWritten, ImageEdits,
-    ImageState, IndexingProgress, KeyInfo, ListedAlbum, ListedEdit, LocatedFile, LoginFlow, Lookup,
-    MapCluster, MonthTotal, NameKind, PhotoContext, QueueLength, SecurityEvent, SelectionCount, SessionHash,
-    SessionHolder, SessionInfo, StageProgress, StorageError, TimelineOrder, TimelineState, TrashedImage,
-    UploadPart, UploadProtocol, UploadState,
+    AlbumMoved, AlbumName, AlbumPage, AlbumWrite, CheckDepth, EditableImage, FileCondition, FileContent,
+    FileEntry, FileId, FileImage, FileKind, FileListing, FileLock, FileRefusal, FileTimes, FileWritten,
+    ImageEdits, ImageState, IndexingProgress, KeyInfo, ListedAlbum, ListedEdit, LocatedFile, LoginFlow,
+    Lookup, MapCluster, MonthTotal, NameKind, PhotoContext, PositionedImage, Positions, QueueLength,
+    SecurityEvent, SelectionCount, SessionHash, SessionHolder, SessionInfo, StageProgress, StorageError,
+    TimelineOrder, TimelineState, TrashedImage, UploadPart, UploadProtocol, UploadState,
 };
 pub use upkeep::{
     Example, FindingKind, Findings, IntegrityError, IntegrityOptions, IntegrityProgress, IntegrityReport,

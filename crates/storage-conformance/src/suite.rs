@@ -484,6 +484,13 @@ macro_rules! each_case {
                 an_album_is_paged_in_both_orders,
                 the_albums_of_an_image_are_listed,
             }
+            album_orders {
+                an_albums_own_order_begins_with_the_shown_one, images_move_within_an_album,
+                moves_within_an_album_are_undone, images_keep_their_places_and_new_ones_come_last,
+                an_album_is_paged_in_its_own_order, an_album_gets_new_positions_when_there_is_no_room,
+                the_neighbours_in_an_albums_own_order_are_returned, an_albums_own_order_follows_the_window,
+                concurrent_moves_within_an_album_are_all_kept,
+            }
             purge {
                 only_long_deleted_images_are_purged,
                 images_are_purged_in_batches,

@@ -1,8 +1,12 @@
+mod moves;
 mod rows;
 mod writes;
 
-use domain::{Album, AlbumChange, AlbumId, AlbumOrder, DateRange, Image, ImageId, Limit, Offset, Timestamp};
-use storage::{AlbumName, AlbumPage, AlbumStore, AlbumWrite, ListedAlbum, NewAlbum, Viewer};
+use domain::{Album, AlbumChange, AlbumId, AlbumMove, DateRange, Image, ImageId, Limit, Offset, Timestamp};
+use storage::{
+    AlbumMoved, AlbumName, AlbumPage, AlbumStore, AlbumWrite, ListedAlbum, NewAlbum, PositionedImage,
+    Positions, TimelineOrder, Viewer,
+};
 
 use crate::Lock;
 
@@ -18,8 +22,11 @@ operations! {
             = rows::members;
         read album(viewer: Viewer, id: &AlbumId) -> Option<Album> = rows::album;
         read album_images(
-            viewer: Viewer, id: &AlbumId, range: DateRange, order: AlbumOrder, limit: Limit
+            viewer: Viewer, id: &AlbumId, range: DateRange, order: TimelineOrder, limit: Limit
         ) -> Option<Vec<Image>> = rows::contents;
+        read positioned_images(
+            viewer: Viewer, id: &AlbumId, positions: Positions, limit: Limit
+        ) -> Option<Vec<PositionedImage>> = rows::positioned;
         read albums_of_image(viewer: Viewer, image: &ImageId) -> Vec<AlbumName> = rows::of_image;
         write(Lock::Account(viewer.account.0)) create_album(
             viewer: Viewer, album: NewAlbum as ref
@@ -27,6 +34,9 @@ operations! {
         write(Lock::Account(viewer.account.0)) change_album(
             viewer: Viewer, id: &AlbumId, change: AlbumChange as ref, at: Timestamp
         ) -> AlbumWrite = writes::change;
+        write(Lock::Account(viewer.account.0)) move_images(
+            viewer: Viewer, id: &AlbumId, moves: Vec<AlbumMove> as ref, at: Timestamp
+        ) -> AlbumMoved = moves::apply;
         write(Lock::Account(viewer.account.0)) delete_album(viewer: Viewer, id: &AlbumId) -> bool
             = writes::delete;
     }

@@ -6,7 +6,7 @@ use diesel::{
     sql_types::{BigInt, Nullable, Text},
 };
 use domain::{Album, AlbumId, AlbumOrder, DateRange, Image, ImageId, Limit, Offset, Timestamp};
-use storage::{AlbumName, AlbumPage, ListedAlbum, Lookup, Viewer};
+use storage::{AlbumName, AlbumPage, ListedAlbum, Lookup, PositionedImage, Positions, TimelineOrder, Viewer};
 
 use crate::{
     SqlConnection,
@@ -27,8 +27,19 @@ pub(super) struct AlbumRow {
     pub(super) title: String,
     created_at_ms: i64,
     updated_at_ms: i64,
-    pub(super) oldest_first: bool,
+    oldest_first: bool,
     pub(super) cover_seq: Option<i64>,
+    by_hand: bool,
+}
+
+impl AlbumRow {
+    pub(super) const fn order(&self) -> AlbumOrder {
+        match self {
+            Self { by_hand: true, .. } => AlbumOrder::ByHand,
+            Self { oldest_first: true, .. } => AlbumOrder::OldestFirst,
+            _ => AlbumOrder::NewestFirst,
+        }
+    }
 }
 
 pub(super) fn page(
@@ -238,12 +249,12 @@ fn read_album(row: AlbumRow, summary: SummaryRow) -> Result<Summarized, SqlError
         .map(|id| reader.required("cover", ImageId::parse(id)))
         .transpose()?;
     let album = Album {
+        order: row.order(),
         id: reader.required("id", AlbumId::parse(row.id))?,
         title: row.title,
         image_count: u32::try_from(summary.images).unwrap_or(u32::MAX),
         cover,
         is_cover_chosen,
-        order: if row.oldest_first { AlbumOrder::OldestFirst } else { AlbumOrder::NewestFirst },
         created_at: reader.timestamp("created_at_ms", row.created_at_ms)?,
         updated_at: reader.timestamp("updated_at_ms", row.updated_at_ms)?,
     };
@@ -256,7 +267,7 @@ pub(super) fn contents(
     viewer: Viewer,
     id: &AlbumId,
     range: DateRange,
-    order: AlbumOrder,
+    order: TimelineOrder,
     limit: Limit,
 ) -> Result<Option<Vec<Image>>, SqlError> {
     let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(None) };
@@ -270,10 +281,39 @@ pub(super) fn contents(
         .limit(i64::from(limit.get()))
         .select(ImageRow::as_select());
     let rows: Vec<ImageRow> = match order {
-        AlbumOrder::NewestFirst => found.order(album_images::captured_at_ms.desc()).load(c)?,
-        AlbumOrder::OldestFirst => found.order(album_images::captured_at_ms.asc()).load(c)?,
+        TimelineOrder::NewestFirst => found.order(album_images::captured_at_ms.desc()).load(c)?,
+        TimelineOrder::OldestFirst => found.order(album_images::captured_at_ms.asc()).load(c)?,
     };
     rows.into_iter().map(Image::try_from).collect::<Result<_, _>>().map(Some)
+}
+
+/// A page of the visible images of an album, in its own order.
+pub(super) fn positioned(
+    c: &mut SqlConnection,
+    viewer: Viewer,
+    id: &AlbumId,
+    positions: Positions,
+    limit: Limit,
+) -> Result<Option<Vec<PositionedImage>>, SqlError> {
+    let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(None) };
+    let Some(album) = row(c, visibility.account, id)? else { return Ok(None) };
+    let found = album_images::table
+        .inner_join(images::table)
+        .filter(album_images::album_seq.eq(album.seq))
+        .filter(album_images::live.eq(true))
+        .filter(album_images::captured_at_ms.ge(visibility.oldest_ms))
+        .limit(i64::from(limit.get()))
+        .select((album_images::position, ImageRow::as_select()));
+    let rows: Vec<(i64, ImageRow)> = match positions {
+        Positions::From(first) => {
+            found.filter(album_images::position.ge(first)).order(album_images::position.asc()).load(c)?
+        }
+        Positions::Before(end) => {
+            found.filter(album_images::position.lt(end)).order(album_images::position.desc()).load(c)?
+        }
+    };
+    let read = |(position, row)| Ok(PositionedImage { image: Image::try_from(row)?, position });
+    rows.into_iter().map(read).collect::<Result<_, SqlError>>().map(Some)
 }
 
 /// The albums that contain a visible image.

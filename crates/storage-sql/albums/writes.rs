@@ -6,7 +6,7 @@ use diesel::{
 use domain::{AlbumChange, AlbumCover, AlbumId, AlbumOrder, MAX_ALBUMS_PER_ACCOUNT, Timestamp};
 use storage::{AlbumWrite, Lookup, NewAlbum, Viewer};
 
-use super::rows;
+use super::{moves, rows};
 use crate::{
     SqlConnection,
     error::SqlError,
@@ -100,12 +100,8 @@ pub(super) fn change(
         changed +=
             diesel::update(albums::table.find(row.seq)).set(albums::title.eq(title.as_str())).execute(c)?;
     }
-    if let Some(order) = change.order.filter(|order| (*order == AlbumOrder::OldestFirst) != row.oldest_first)
-    {
-        let oldest_first = order == AlbumOrder::OldestFirst;
-        changed += diesel::update(albums::table.find(row.seq))
-            .set(albums::oldest_first.eq(oldest_first))
-            .execute(c)?;
+    if let Some(order) = change.order.filter(|order| *order != row.order()) {
+        changed += set_order(c, &row, order)?;
     }
     if cover.is_some_and(|cover| cover != row.cover_seq) {
         changed += diesel::update(albums::table.find(row.seq))
@@ -116,6 +112,18 @@ pub(super) fn change(
         set_updated(c, row.seq, at)?;
     }
     done(c, visibility, id)
+}
+
+fn set_order(c: &mut SqlConnection, album: &rows::AlbumRow, order: AlbumOrder) -> Result<usize, SqlError> {
+    let row = albums::table.find(album.seq);
+    if order == AlbumOrder::ByHand {
+        moves::place_the_rest(c, album)?;
+        // The other column stays as it is, and is set when the album gets another order.
+        return Ok(diesel::update(row).set(albums::by_hand.eq(true)).execute(c)?);
+    }
+    let oldest_first = order == AlbumOrder::OldestFirst;
+    let order = (albums::oldest_first.eq(oldest_first), albums::by_hand.eq(false));
+    Ok(diesel::update(row).set(order).execute(c)?)
 }
 
 /// The internal id of a visible image of an album.
@@ -141,9 +149,9 @@ pub(super) fn delete(c: &mut SqlConnection, viewer: Viewer, id: &AlbumId) -> Res
 }
 
 const ADD_IMAGES: &str = concat!(
-    "INSERT INTO album_images (album_seq, image_seq, captured_at_ms, live)
-    SELECT $1, first, second, TRUE FROM ",
-    integer_pairs!("$2"),
+    "INSERT INTO album_images (album_seq, image_seq, captured_at_ms, live, position)
+    SELECT $1, first, second, TRUE, third FROM ",
+    integer_triples!("$2"),
     " AS added WHERE TRUE ON CONFLICT DO NOTHING"
 );
 
@@ -152,12 +160,21 @@ fn pairs(images: &[VisibleImage]) -> Vec<(i64, i64)> {
     images.iter().map(|image| (image.seq, image.captured_at_ms)).collect()
 }
 
-/// Adds visible images, given by internal id and capture time; returns how many were not in the album before.
+/// Adds visible images, given by internal id and capture time; returns how many were not in the album before. An album in its
+/// own order shows them at its end, in this order.
 pub(crate) fn add(c: &mut SqlConnection, album_seq: i64, images: &[(i64, i64)]) -> Result<usize, SqlError> {
     if images.is_empty() {
         return Ok(0);
     }
-    Ok(statement(ADD_IMAGES).bind::<BigInt, _>(album_seq).bind::<Text, _>(json_text(images)).execute(c)?)
+    let by_hand = albums::table.find(album_seq).select(albums::by_hand).get_result(c)?;
+    let (mut position, step) =
+        if by_hand { (moves::last_position(c, album_seq)?, moves::STEP) } else { (0, 0) };
+    let mut added = Vec::with_capacity(images.len());
+    for (image, captured_at_ms) in images {
+        position += step;
+        added.push((image, captured_at_ms, position));
+    }
+    Ok(statement(ADD_IMAGES).bind::<BigInt, _>(album_seq).bind::<Text, _>(json_text(&added)).execute(c)?)
 }
 
 const REMOVE_IMAGES: &str = concat!(

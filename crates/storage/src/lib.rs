@@ -54,7 +54,10 @@ pub use accounts::{
     AccountStore, CreateAccountError, CreateKeyError, KeyHash, KeyHolder, KeyId, KeyInfo, KeyKind,
     NewAccount, NewKey,
 };
-pub use albums::{AlbumName, AlbumPage, AlbumStore, AlbumWrite, ListedAlbum, NewAlbum};
+pub use albums::{
+    AlbumMoved, AlbumName, AlbumPage, AlbumStore, AlbumWrite, ListedAlbum, NewAlbum, PositionedImage,
+    Positions,
+};
 pub use blob_registry::{AnnounceOutcome, BlobRef, BlobRegistry};
 pub use copy::{
     CopiedColumns, CopiedRow, CopiedTable, CopyStore, PageLimit, RowKey, SnapshotPart, SnapshotReceiver,

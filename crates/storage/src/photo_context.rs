@@ -11,10 +11,12 @@ pub const MAX_ALBUMS_OF_PHOTO: u32 = 100;
 pub struct PhotoContext {
     /// The albums that contain it with their titles, by title; at most [`MAX_ALBUMS_OF_PHOTO`].
     pub albums: Vec<(AlbumId, String)>,
-    /// The next later image.
-    pub newer: Option<ImageId>,
-    /// The next earlier image.
-    pub older: Option<ImageId>,
+    /// The image before it: in the order of the album, and in the timeline the next newer one.
+    pub previous: Option<ImageId>,
+    /// The image after it.
+    pub next: Option<ImageId>,
+    /// Its position, if the album is in its own order.
+    pub position: Option<i64>,
     pub settings: Option<CameraSettings>,
 }
 

@@ -49,6 +49,8 @@ pub(crate) enum Asset {
     Suggest,
     /// The script of the list of albums and of the page that adds photos to one.
     Albums,
+    /// Moves photos on the page of an album in its own order.
+    AlbumOrder,
     /// The style of the pages that load [`Viewer`](Self::Viewer), beside the style of all pages.
     ViewerStyle,
     /// Corrections on the photo page, which loads it with their first use.
@@ -79,7 +81,7 @@ static ASSETS: LazyLock<Assets> = LazyLock::new(|| {
 });
 
 impl Asset {
-    const ALL: [Self; 21] = [
+    const ALL: [Self; 22] = [
         Self::Style,
         Self::First,
         Self::Opening,
@@ -93,6 +95,7 @@ impl Asset {
         Self::Upload,
         Self::Suggest,
         Self::Albums,
+        Self::AlbumOrder,
         Self::ViewerStyle,
         Self::Edit,
         Self::EditStyle,
@@ -118,6 +121,7 @@ impl Asset {
             Self::Upload => "upload.js",
             Self::Suggest => "suggest.js",
             Self::Albums => "albums.js",
+            Self::AlbumOrder => "album-order.js",
             Self::ViewerStyle => "viewer.css",
             Self::Edit => "edit.js",
             Self::EditStyle => "edit.css",
@@ -146,6 +150,7 @@ impl Asset {
             | Self::Upload
             | Self::Suggest
             | Self::Albums
+            | Self::AlbumOrder
             | Self::Edit => "text/javascript; charset=utf-8",
             Self::Manifest => "application/manifest+json",
             Self::TouchIcon | Self::SmallIcon | Self::LargeIcon => "image/png",
@@ -167,6 +172,7 @@ impl Asset {
             Self::Upload => scripts::upload().into_bytes().into(),
             Self::Suggest => scripts::suggest().into_bytes().into(),
             Self::Albums => scripts::albums().into_bytes().into(),
+            Self::AlbumOrder => scripts::album_order().into_bytes().into(),
             Self::ViewerStyle => scripts::viewer_style().into_bytes().into(),
             Self::Edit => scripts::edit().into_bytes().into(),
             Self::EditStyle => scripts::edit_style().into_bytes().into(),

@@ -16,6 +16,16 @@ pub(crate) fn tile_ratio(image: &Image) -> u64 {
     ratio.clamp(400, 2600)
 }
 
+/// Whether a photo is selected when the page is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Selected {
+    #[default]
+    No,
+    Yes,
+    /// The page is opened at it: `#selected-photo`.
+    Here,
+}
+
 /// A photo in a grid.
 pub(crate) struct Tile<'a> {
     pub(crate) image: &'a Image,
@@ -25,12 +35,13 @@ pub(crate) struct Tile<'a> {
     pub(crate) note: Option<Markup>,
     /// The day that begins with it, above it.
     pub(crate) day: Option<String>,
+    pub(crate) selected: Selected,
 }
 
 impl<'a> Tile<'a> {
     /// A photo that leads to its own page, in a list of photos opened at `origin`.
     pub(crate) fn of(image: &'a Image, origin: &Origin) -> Self {
-        Self { image, href: origin.link(&image.id), note: None, day: None }
+        Self { image, href: origin.link(&image.id), note: None, day: None, selected: Selected::No }
     }
 }
 
@@ -63,14 +74,15 @@ fn tile_markup(tile: &Tile<'_>, is_eager: bool) -> Markup {
     let hash = image.thumbhash.as_ref().map(|hash| BASE64.encode(hash.as_bytes()));
     let ratio = format!("{}.{:03}", ratio / 1000, ratio % 1000);
     html! {
-        li data-id=(image.id) data-t=(image.local_time()) data-r=(ratio)
+        li id=[(tile.selected == Selected::Here).then_some("selected-photo")] data-id=(image.id) data-t=(image.local_time()) data-r=(ratio)
             data-v=(image.picture_version) data-h=[hash] data-place=[image.place.as_deref()] {
             @if let Some(day) = &tile.day { h3.day { (day) } }
             a href=(tile.href) {
                 img src=(preview) srcset=(sources) sizes=(sizes) width=(small.width) height=(small.height) alt=(alt)
                     decoding="async" loading=(if is_eager { "eager" } else { "lazy" });
             }
-            input type="checkbox" name="image" value=(image.id) aria-label={ "Select: " (alt) };
+            input type="checkbox" name="image" value=(image.id) aria-label={ "Select: " (alt) }
+                checked[tile.selected != Selected::No];
             @if let Some(note) = &tile.note { p.note { (note) } }
         }
     }

@@ -24,7 +24,7 @@ use crate::{
     pictures::picture_path,
     selection::{self, photos},
     session::Person,
-    tiles::{Tile, tiles},
+    tiles::{Selected, Tile, tiles},
 };
 
 const PATH: &str = "/trash";
@@ -149,7 +149,13 @@ fn grid(site: &Site, person: &Person, trash: &[TrashedImage], here: &str) -> Mar
 fn tile_of(trashed: &TrashedImage) -> Option<Tile<'_>> {
     let image = trashed.image.as_ref()?;
     let note = html! { "Until " (purged_on(trashed.deleted_at)) };
-    Some(Tile { image, href: picture_path(image, Rendition::Medium), note: Some(note), day: None })
+    Some(Tile {
+        image,
+        href: picture_path(image, Rendition::Medium),
+        note: Some(note),
+        day: None,
+        selected: Selected::No,
+    })
 }
 
 /// `GET /trash/empty`: asks before the trash is emptied.

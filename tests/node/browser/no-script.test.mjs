@@ -213,6 +213,7 @@ test('an album is created, filled, ordered, renamed and deleted', day(4), async 
   assert.deepEqual(await ids(page), all.slice(0, 3));
 
   // The pages of its photos follow the order of the album.
+  await open(page, 'Order');
   await press(page, button(page, 'Show the oldest first'));
   assert.deepEqual(await ids(page), all.slice(0, 3).reverse());
   await openPhoto(page, 0);

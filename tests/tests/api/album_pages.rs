@@ -141,3 +141,124 @@ async fn a_photo_becomes_the_cover_on_its_page() {
         assert!(button(&page).is_none(), "{page}");
     }
 }
+
+/// The ids of the photos on the page of an album, and those of the selected ones.
+fn shown(page: &str) -> (Vec<&str>, Vec<&str>) {
+    let items: Vec<&str> = page.split("data-id=\"").skip(1).filter(|item| item.contains("data-r=")).collect();
+    let ids: Vec<&str> = items.iter().map(|item| item.split('"').next().unwrap()).collect();
+    let is_selected = |item: &str| item.split("</li>").next().unwrap().contains(" checked");
+    let selected = ids.iter().zip(&items).filter(|(_, item)| is_selected(item)).map(|(id, _)| *id).collect();
+    (ids, selected)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_album_is_put_in_its_own_order() {
+    let app = TestApp::start().await;
+    let (anna, browser) = app.signed_in("anna").await;
+    // Newest first.
+    let ids = app.seed(&anna, SeedImage::series(65)).await;
+    let id = album(&app, &anna, "Walks", &ids).await;
+    let path = format!("/albums/{id}");
+    let page = browser.open(&path).await.expect(200).text();
+    assert!(!page.contains("album-order.js") && !page.contains("Move earlier"), "{page}");
+    let order = forms(&page).into_iter().find(|form| form.action == path).unwrap();
+    browser.submit("/", &order, &[("order", "own")]).await.expect(303);
+    let page = browser.open(&path).await.expect(200).text();
+    assert!(page.contains("album-order.js") && page.contains("Order: own order"), "{page}");
+    assert_eq!(shown(&page).0, ids[..60]);
+    let csrf =
+        forms(&page).into_iter().find(|form| form.action == "/web/selection").unwrap().fields["csrf"].clone();
+    let second = page.split("rel=\"next\" href=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    assert!(second.starts_with(&format!("{path}?from=")), "{second}");
+    assert_eq!(shown(&browser.open(&second).await.expect(200).text()).0, ids[60..]);
+
+    let send = async |step: &str, back: &str, images: &[&String]| {
+        let mut fields = vec![("csrf", &*csrf), ("step", step), ("return_to", back)];
+        fields.extend(images.iter().map(|image| ("image", image.as_str())));
+        browser.send(browser.request(Method::POST, &format!("{path}/move")).form(&fields)).await
+    };
+    let to = async |step: &str, back: &str, images: &[&String]| {
+        let moved = send(step, back, images).await.expect(303);
+        let location = moved.header("location").unwrap().to_owned();
+        (browser.open(location.split('#').next().unwrap()).await.expect(200).text(), location)
+    };
+    let (page, location) = to("earlier", &path, &[&ids[2]]).await;
+    assert_eq!(location, format!("{path}?moved={}#selected-photo", ids[2]));
+    assert_eq!(
+        shown(&page),
+        (
+            vec![&*ids[0], &*ids[2], &*ids[1]].into_iter().chain(ids[3..60].iter().map(|id| &**id)).collect(),
+            vec![&*ids[2]]
+        )
+    );
+    // The first photo of a page moves to the page before.
+    let (page, location) = to("earlier", &second, &[&ids[60]]).await;
+    assert!(location.contains("?from=") && !location.starts_with(&second), "{location}");
+    assert_eq!(shown(&page).0[..2], [&*ids[60], &*ids[59]]);
+    assert_eq!(shown(&page).1, [&*ids[60]]);
+    let (page, _) = to("start", &second, &[&ids[63], &ids[64]]).await;
+    assert_eq!(shown(&page).0[..3], [&*ids[63], &*ids[64], &*ids[0]]);
+    to("end", &path, &[&ids[63]]).await;
+    let (page, _) = to("later", &path, &[&ids[64], &ids[0]]).await;
+    assert_eq!(shown(&page).0[..4], [&*ids[2], &*ids[64], &*ids[0], &*ids[1]]);
+
+    for (step, images) in [("earlier", &[][..]), ("sideways", &[&ids[1]])] {
+        let refused = send(step, &path, images).await.expect(400).text();
+        assert!(refused.contains("Select photos, then move them."), "{refused}");
+    }
+    browser
+        .send(browser.request(Method::POST, &format!("{path}/move")).form(&[("step", "end")]))
+        .await
+        .expect(403);
+    browser.open(&format!("{path}/move")).await.expect(302);
+
+    // The photos of the API stay in the order of their times.
+    let listed = app.get(&format!("/images?albumId={id}&limit=100"), &anna.key).await.expect(200);
+    assert_eq!(listed.ids(), ids);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_script_moves_photos_of_an_album() {
+    let app = TestApp::start().await;
+    let (anna, browser) = app.signed_in("anna").await;
+    let (_, other) = app.signed_in("bert").await;
+    let ids = app.seed(&anna, SeedImage::series(4)).await;
+    let id = album(&app, &anna, "Walks", &ids).await;
+    let path = format!("/albums/{id}");
+    let page = browser.open(&path).await.expect(200).text();
+    let form = |action: &str| forms(&page).into_iter().find(|form| form.action == action).unwrap();
+    let token = form("/web/selection").fields["csrf"].clone();
+    let send = async |moves: serde_json::Value| {
+        let body = json!({"token": token, "moves": moves});
+        browser.send(browser.request(Method::POST, &format!("{path}/move")).json(&body)).await
+    };
+    let to_the_end = json!([{"ids": [ids[1]]}]);
+    send(to_the_end.clone()).await.expect(409);
+    browser.submit("/", &form(&path), &[("order", "own")]).await.expect(303);
+    let order = async || {
+        let page = browser.open(&path).await.expect(200).text();
+        let place = |id: &&str| ids.iter().position(|known| known == id).unwrap();
+        shown(&page).0.iter().map(place).collect::<Vec<_>>()
+    };
+    let undo = send(to_the_end.clone()).await.expect(200).json["undo"].clone();
+    assert_eq!((order().await, &undo), (vec![0, 2, 3, 1], &json!([{"ids": [ids[1]], "before": ids[2]}])));
+    assert_eq!(send(to_the_end).await.expect(200).json, json!({"undo": []}));
+    send(undo).await.expect(200);
+    assert_eq!(order().await, [0, 1, 2, 3]);
+    send(json!([{"ids": [ids[3], ids[0]], "before": ids[2]}, {"ids": [ids[1]]}])).await.expect(200);
+    assert_eq!(order().await, [3, 0, 2, 1]);
+
+    send(json!([{"ids": [ids[0]], "before": "unknown"}])).await.expect(409);
+    send(json!([{"ids": [ids[0], ids[0]]}])).await.expect(400);
+    send(json!([{"ids": vec![&ids[0]; 101]}])).await.expect(400);
+    send(json!("all")).await.expect(400);
+    let body = json!({"token": "x", "moves": []});
+    browser.send(browser.request(Method::POST, &format!("{path}/move")).json(&body)).await.expect(403);
+    other.send(other.request(Method::POST, &format!("{path}/move")).json(&body)).await.expect(403);
+    assert_eq!(order().await, [3, 0, 2, 1]);
+    // The page of a photo leads through the album in its order.
+    let page = browser.open(&format!("/photos/{}?in={id}", ids[0])).await.expect(200).text();
+    for (rel, neighbour) in [("prev", &ids[3]), ("next", &ids[2])] {
+        assert!(page.contains(&format!("rel=\"{rel}\" href=\"/photos/{neighbour}?in={id}\"")), "{page}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use domain::{AlbumTitle, Sidecar, SidecarKind};
+use domain::{AlbumOrder, AlbumTitle, Sidecar, SidecarKind};
 use media::{ApplePhoto, TakeoutFile, TakeoutPhoto};
 
 use super::{
@@ -274,8 +274,13 @@ fn merged(albums: Vec<PlannedAlbum>, photos: &[Photo<'_>]) -> Vec<PlannedAlbum> 
         }
     }
     for album in &mut merged {
-        album.photos.sort_unstable();
-        album.photos.dedup();
+        if album.order == Some(AlbumOrder::ByHand) {
+            let mut seen = HashSet::new();
+            album.photos.retain(|photo| seen.insert(*photo));
+        } else {
+            album.photos.sort_unstable();
+            album.photos.dedup();
+        }
     }
     merged.retain(|album| !album.photos.is_empty());
     merged

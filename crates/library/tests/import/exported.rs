@@ -8,8 +8,8 @@ use std::{
 
 use blobs::content_hash;
 use domain::{
-    Account, AlbumChange, AlbumCover, AlbumOrder, AlbumTitle, Correction, EditedField, Image, ImageId,
-    Keywords, KeywordsEdit, Limit, ListQuery, Marks, MarksEdit, Offset, PhotoEdit, Position, Rating,
+    Account, AlbumChange, AlbumCover, AlbumMove, AlbumOrder, AlbumTitle, Correction, EditedField, Image,
+    ImageId, Keywords, KeywordsEdit, Limit, ListQuery, Marks, MarksEdit, Offset, PhotoEdit, Position, Rating,
     TimeEdit, UtcOffset, Zone, parse_wall_time,
 };
 use library::{Caller, ExportError, ExportReport};
@@ -97,8 +97,9 @@ async fn all_kept(it: &Process, account: &Account) -> Vec<Kept> {
     images(it, account).await.iter().map(kept).collect()
 }
 
-/// The properties of an album that an export keeps: the times of its photos, its order, and the time of a chosen cover.
-type KeptAlbum = (BTreeSet<String>, AlbumOrder, Option<String>);
+/// The properties of an album that an export keeps: the times of its photos, in its own order or sorted, its order, and the time of
+/// a chosen cover.
+type KeptAlbum = (Vec<String>, AlbumOrder, Option<String>);
 
 /// The albums by title.
 async fn albums(it: &Process, account: &Account) -> BTreeMap<String, KeptAlbum> {
@@ -114,7 +115,15 @@ async fn albums(it: &Process, account: &Account) -> BTreeMap<String, KeptAlbum> 
         let filter = domain::Filter { album: Some(album.id.clone()), ..domain::Filter::default() };
         let viewer = storage::Viewer { account: account.id, plan: domain::Plan::Paid, free_window: 1000 };
         let found = storage::ImageStore::filter_images(&it.store, viewer, &filter, Limit::new(100).unwrap());
-        let photos = found.await.unwrap().iter().map(|found| found.image.captured_at.to_string()).collect();
+        let mut photos: Vec<String> =
+            found.await.unwrap().iter().map(|found| found.image.captured_at.to_string()).collect();
+        photos.sort_unstable();
+        if album.order == AlbumOrder::ByHand {
+            let all = storage::Positions::From(0);
+            let placed = it.library.catalogue.positioned_images(&caller, &album.id, all, Limit::default());
+            let placed = placed.await.unwrap().unwrap();
+            photos = placed.iter().map(|placed| placed.image.captured_at.to_string()).collect();
+        }
         let cover = album.cover.filter(|_| album.is_cover_chosen).map(|cover| times[cover.as_str()].clone());
         albums.insert(album.title, (photos, album.order, cover));
     }
@@ -252,6 +261,11 @@ async fn filled(dir: &Path) -> (Process, Account) {
         };
         if album.title == "Everything" {
             it.library.catalogue.change_album(&caller, album.id.as_str(), change).await.unwrap();
+        } else {
+            let change = AlbumChange { order: Some(AlbumOrder::ByHand), ..AlbumChange::default() };
+            it.library.catalogue.change_album(&caller, album.id.as_str(), change).await.unwrap();
+            let to_the_end = AlbumMove { images: vec![all[1].clone(), all[3].clone()], before: None };
+            it.library.catalogue.move_images(&caller, &album.id, vec![to_the_end]).await.unwrap();
         }
     }
     (it, ann)
@@ -297,6 +311,8 @@ async fn an_export_imports_as_the_same_library() {
     assert!(
         albums_of_ann.values().any(|(_, order, cover)| *order == AlbumOrder::OldestFirst && cover.is_some())
     );
+    let (by_hand, ..) = albums_of_ann.values().find(|(_, order, _)| *order == AlbumOrder::ByHand).unwrap();
+    assert!(!by_hand.is_sorted() && !by_hand.iter().rev().is_sorted(), "{by_hand:?}");
     assert_eq!(albums(&it, &bob).await, albums_of_ann);
 
     // An export of the imported library has the same files, except for their names.

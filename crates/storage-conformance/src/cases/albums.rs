@@ -2,7 +2,7 @@ use domain::{
     AlbumChange, AlbumCover, AlbumId, AlbumOrder, AlbumTitle, DateRange, Filter, ImageId,
     MAX_ALBUMS_PER_ACCOUNT, Offset, Plan,
 };
-use storage::{AlbumPage, AlbumWrite, NewAlbum, Viewer};
+use storage::{AlbumPage, AlbumWrite, NewAlbum, TimelineOrder, Viewer};
 
 use crate::{
     NOW, Photo, Seed,
@@ -350,11 +350,12 @@ pub(crate) async fn an_album_is_paged_in_both_orders(seed: &Seed) {
         page.into_iter().map(|image| ids.iter().position(|id| *id == image.id).unwrap()).collect::<Vec<_>>()
     };
     let all = DateRange::default();
-    assert_eq!(page(all, AlbumOrder::NewestFirst, 3).await, [5, 3, 2]);
-    assert_eq!(page(all, AlbumOrder::OldestFirst, 3).await, [0, 1, 2]);
-    assert_eq!(page(seconds(2, 4), AlbumOrder::OldestFirst, 100).await, [2, 3]);
-    assert_eq!(page(seconds(2, 4), AlbumOrder::NewestFirst, 1).await, [3]);
-    let foreign = seed.store().album_images(ben, &id, all, AlbumOrder::NewestFirst, limit(3)).await.unwrap();
+    assert_eq!(page(all, TimelineOrder::NewestFirst, 3).await, [5, 3, 2]);
+    assert_eq!(page(all, TimelineOrder::OldestFirst, 3).await, [0, 1, 2]);
+    assert_eq!(page(seconds(2, 4), TimelineOrder::OldestFirst, 100).await, [2, 3]);
+    assert_eq!(page(seconds(2, 4), TimelineOrder::NewestFirst, 1).await, [3]);
+    let foreign =
+        seed.store().album_images(ben, &id, all, TimelineOrder::NewestFirst, limit(3)).await.unwrap();
     assert_eq!(foreign, None);
 }
 

@@ -419,16 +419,16 @@ pub(crate) async fn the_neighbours_and_albums_of_a_photo_are_returned(seed: &See
         context.albums.iter().map(|(_, title)| title.clone()).collect()
     };
     let third = context(ann, 2, None).await;
-    assert_eq!((third.newer.clone(), third.older.clone()), (some(3), some(0)));
+    assert_eq!((third.previous.clone(), third.next.clone()), (some(3), some(0)));
     assert_eq!(albums(&third), ["All", "Odd"]);
     let (newest, oldest) = (context(ann, 4, None).await, context(ann, 0, None).await);
-    assert_eq!((newest.newer, newest.older), (None, some(3)));
-    assert_eq!((oldest.newer, oldest.older), (some(2), None));
+    assert_eq!((newest.previous, newest.next), (None, some(3)));
+    assert_eq!((oldest.previous, oldest.next), (some(2), None));
     let in_album = context(ann, 2, Some(&odd)).await;
-    assert_eq!((in_album.newer, in_album.older), (some(4), some(0)));
+    assert_eq!((in_album.previous, in_album.next), (some(4), some(0)));
     let absent = context(ann, 3, Some(&odd)).await;
     assert_eq!(
-        (absent.newer.clone(), absent.older.clone(), albums(&absent)),
+        (absent.previous.clone(), absent.next.clone(), albums(&absent)),
         (None, None, vec!["All".to_owned()])
     );
     for (viewer, index) in [(ann, 1), (ben, 2)] {
@@ -437,5 +437,5 @@ pub(crate) async fn the_neighbours_and_albums_of_a_photo_are_returned(seed: &See
     // Images outside the free window are not neighbours.
     let of_ben = seed.images(ben.account, (1..=7).map(Photo::at_second).collect()).await;
     let last = seed.store().photo_context(ben, &of_ben[2], None).await.unwrap();
-    assert_eq!((last.newer, last.older), (Some(of_ben[3].clone()), None));
+    assert_eq!((last.previous, last.next), (Some(of_ben[3].clone()), None));
 }

@@ -256,7 +256,7 @@ pub(crate) async fn the_timeline_hides_archived_photos(seed: &Seed) {
     assert_eq!((visible().await, counted().await), (rest.to_vec(), 3));
     assert_eq!(timeline(seed, ann).await, newest_first(&ids), "lists of programs have them");
     let context = seed.store().photo_context(ann, &ids[3], None).await.unwrap();
-    assert_eq!((context.newer, context.older), (Some(ids[4].clone()), Some(ids[0].clone())));
+    assert_eq!((context.previous, context.next), (Some(ids[4].clone()), Some(ids[0].clone())));
     // Ranges are chosen in the timeline, so they leave archived photos out.
     let everything = Selection::everything();
     let SelectionCount { count, .. } = seed.store().count_selection(ann, &everything).await.unwrap();

@@ -1,4 +1,5 @@
 pub(crate) mod accounts;
+pub(crate) mod album_orders;
 pub(crate) mod albums;
 pub(crate) mod api_keys;
 pub(crate) mod blobs;

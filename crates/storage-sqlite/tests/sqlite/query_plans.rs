@@ -11,9 +11,9 @@ use diesel::{
     sql_types::{Double, Nullable, Text},
 };
 use domain::{
-    AccountId, AlbumChange, AlbumId, AlbumOrder, BlobKind, Circle, ContentHash, DateRange, EditId, FilePath,
-    Filter, ImageId, Keyword, Keywords, Limit, ListQuery, LocalRange, Marks, Plan, Position, QueryText,
-    Rendition, Selection, Sidecar, SidecarKind, Timestamp,
+    AccountId, AlbumChange, AlbumId, AlbumMove, AlbumOrder, BlobKind, Circle, ContentHash, DateRange, EditId,
+    FilePath, Filter, ImageId, Keyword, Keywords, Limit, ListQuery, LocalRange, Marks, Plan, Position,
+    QueryText, Rendition, Selection, Sidecar, SidecarKind, Timestamp,
 };
 use oauth_core::{
     AuthMethod, Client, ClientMetadata, CurrentRefreshToken, Eviction, Grant, GrantKey, Grants, IssuedCode,
@@ -23,8 +23,8 @@ use oauth_core::{
 use storage::{
     ChangeImage, Edit, FileChange, FileCondition, FileLock, FileMove, FilePosition, FileTimes, ImageChange,
     ImageKey, ImagesToEdit, IndexedImage, NameKind, NewFile, NewFileContent, NewImage, NewSession,
-    PairedKind, SelectionCursor, SharedStore, SignInAttempt, SignInDecision, SignInLimits, TextColumns,
-    TimelineOrder, UndoCursor, Viewer,
+    PairedKind, Positions, SelectionCursor, SharedStore, SignInAttempt, SignInDecision, SignInLimits,
+    TextColumns, TimelineOrder, UndoCursor, Viewer,
 };
 use storage_conformance::{NOW, Photo, Seed, indexed, original_blob, rendition_blob};
 
@@ -63,16 +63,20 @@ struct PlanStep {
 }
 
 /// Each of these look-ups uses an index that has exactly the wanted rows, in the wanted order: a page, the end of the
-/// free window, the count of an album, a page of an album, jobs to lease, images to index again, words, stems,
+/// free window, the count of an album, pages of an album in both kinds of order, the places that images of an album move to, jobs to lease, images to index again, words, stems,
 /// prefixes, images by their words, files between two times, sidecars and photos by their names, and partial files of an
 /// original, pages of a camera, the next camera with its newest image, files without content, files of an original, and pages and
 /// selections of the timeline.
-const EXPECTED: [&str; 25] = [
+const EXPECTED: [&str; 29] = [
     "SEARCH images USING INDEX images_timeline (account_id=? AND live=? AND captured_at_ms>? AND captured_at_ms<?)",
     "SEARCH images USING INDEX images_timeline (account_id=? AND live=?)",
     "SEARCH n USING COVERING INDEX album_images_timeline (album_seq=? AND live=? AND captured_at_ms>?)",
     "SEARCH album_images USING COVERING INDEX album_images_timeline (album_seq=? AND live=? AND captured_at_ms>? \
      AND captured_at_ms<?)",
+    "SEARCH album_images USING COVERING INDEX album_images_position (album_seq=? AND position>?)",
+    "SEARCH album_images USING COVERING INDEX album_images_position (album_seq=? AND position<?)",
+    "SEARCH n USING COVERING INDEX album_images_position (album_seq=? AND position>?)",
+    "SEARCH n USING COVERING INDEX album_images_position (album_seq=? AND position<?)",
     "SCAN index_jobs USING INDEX index_jobs_order",
     "SCAN rendition_jobs",
     "SEARCH i USING INDEX images_read_by (decoder_version<?)",
@@ -258,8 +262,18 @@ async fn select(store: &SharedStore, ann: Viewer, album: &AlbumId) {
     store.count_trash(ann.account).await.unwrap();
     store.restore_selection(ann.account, &chosen, Some(NOW), cursor, 10).await.unwrap();
     store.add_selection_to_album(ann, &chosen, album, NOW, cursor, 10).await.unwrap();
-    let order = AlbumOrder::OldestFirst;
+    let order = TimelineOrder::OldestFirst;
     store.album_images(ann, album, DateRange::default(), order, Limit::default()).await.unwrap();
+    let by_hand = AlbumChange { order: Some(AlbumOrder::ByHand), ..AlbumChange::default() };
+    store.change_album(ann, album, by_hand, NOW).await.unwrap();
+    for positions in [Positions::From(0), Positions::Before(i64::MAX)] {
+        let shown = store.positioned_images(ann, album, positions, Limit::default()).await.unwrap().unwrap();
+        let first = shown.first().unwrap().image.id.clone();
+        store.photo_context(ann, &first, Some(album)).await.unwrap();
+        let last = shown.last().unwrap().image.id.to_string();
+        let moved = AlbumMove { images: vec![last], before: Some(first.to_string()) };
+        store.move_images(ann, album, vec![moved], NOW).await.unwrap();
+    }
     store.list_albums(ann).await.unwrap();
     store.images_in_album(ann, album, vec![ImageId::parse("none").unwrap()]).await.unwrap();
     store.page_problems(ann.account, None, 10).await.unwrap();

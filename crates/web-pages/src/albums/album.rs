@@ -1,10 +1,13 @@
-use domain::{Album, AlbumId, AlbumOrder, DateRange, Image, Limit, Timestamp};
+use domain::{Album, AlbumId, AlbumOrder, ImageId};
 use http::{StatusCode, request::Parts};
 use http_server::{Query, reply::Reply};
-use library::StorageError;
 use maud::{Markup, html};
 
-use super::no_album;
+use super::{
+    moves::Step,
+    no_album,
+    shown::{self, Shown},
+};
 use crate::{
     Site,
     assets::Asset,
@@ -16,68 +19,10 @@ use crate::{
     paths,
     selection::{self, photos},
     session::Person,
-    tiles::{Tile, tiles},
+    tiles::{Selected, Tile, tiles},
 };
 
-/// Photos on a page.
-const PAGE: u32 = 60;
-
-/// A page of an album.
-struct Shown {
-    album: Album,
-    images: Vec<Image>,
-    /// The capture time of the first photo of the next page.
-    next: Option<Timestamp>,
-    /// The capture time of the first photo of the previous page.
-    previous: Option<Timestamp>,
-}
-
-const fn reversed(order: AlbumOrder) -> AlbumOrder {
-    match order {
-        AlbumOrder::NewestFirst => AlbumOrder::OldestFirst,
-        AlbumOrder::OldestFirst => AlbumOrder::NewestFirst,
-    }
-}
-
-/// The capture times from a photo on, in an order.
-fn range_from(at: Option<Timestamp>, order: AlbumOrder) -> DateRange {
-    let range = match order {
-        AlbumOrder::NewestFirst => DateRange::new(None, at),
-        AlbumOrder::OldestFirst => DateRange::new(at, None),
-    };
-    range.unwrap_or_default()
-}
-
-async fn load(
-    site: &Site,
-    person: &Person,
-    id: &AlbumId,
-    at: Option<Timestamp>,
-) -> Result<Option<Shown>, StorageError> {
-    let caller = person.caller();
-    let Some(album) = site.library.catalogue.album(&caller, id.as_str()).await? else { return Ok(None) };
-    let page = usize::try_from(PAGE).unwrap_or(usize::MAX);
-    let limit = Limit::new(PAGE + 1).unwrap_or_default();
-    let order = album.order;
-    let found = site.library.catalogue.album_images(&caller, id, range_from(at, order), order, limit).await?;
-    let Some(mut images) = found else { return Ok(None) };
-    let next = images.get(page).map(|image| image.captured_at);
-    images.truncate(page);
-    let previous = match at {
-        None => None,
-        Some(at) => {
-            let step = if order == AlbumOrder::NewestFirst { 1 } else { -1 };
-            let before = range_from(Some(at.plus_millis(step)), reversed(order));
-            let limit = Limit::new(PAGE).unwrap_or_default();
-            let before =
-                site.library.catalogue.album_images(&caller, id, before, reversed(order), limit).await?;
-            before.and_then(|before| before.last().map(|image| image.captured_at))
-        }
-    };
-    Ok(Some(Shown { album, images, next, previous }))
-}
-
-/// `GET /albums/{id}?at=`, with a problem of a form that was sent from it.
+/// `GET /albums/{id}?at=`, or `?from=` in its own order, with a problem of a form that was sent from it.
 pub(super) async fn page(
     site: &Site,
     person: &Person,
@@ -85,11 +30,11 @@ pub(super) async fn page(
     query: &Query<'_>,
     problem: Option<&str>,
 ) -> Result<Reply, Reply> {
-    let at = query.get("at").and_then(|text| text.parse().ok()).and_then(Timestamp::from_millis);
-    let shown = load(site, person, id, at).await.map_err(|error| messages::unavailable(&error))?;
+    let shown = shown::load(site, person, id, query).await.map_err(|error| messages::unavailable(&error))?;
     let shown = shown.ok_or_else(no_album)?;
     let path = paths::album(id);
-    let here = at.map_or_else(|| path.clone(), |at| format!("{path}?at={}", at.millis()));
+    let by_hand = shown.album.order == AlbumOrder::ByHand;
+    let moved: Vec<&str> = query.get("moved").map(|ids| ids.split(',').collect()).unwrap_or_default();
     let content = html! {
         @if let Some(problem) = problem { p.notice.warn role="alert" { (problem) } }
         (head(site, person, &shown.album, &path))
@@ -99,11 +44,11 @@ pub(super) async fn page(
                 p { a.button href={ (path) "/add" } { "Add photos" } }
             }))
         } @else {
-            (grid(site, person, &shown, &here))
+            (grid(site, person, &shown, &moved))
             @if shown.previous.is_some() || shown.next.is_some() {
                 nav.pages aria-label="Pages" {
-                    @if let Some(at) = shown.previous { a rel="prev" href={ (path) "?at=" (at.millis()) } { "Previous photos" } }
-                    @if let Some(at) = shown.next { a rel="next" href={ (path) "?at=" (at.millis()) } { "Next photos" } }
+                    @if let Some((previous, _)) = &shown.previous { a rel="prev" href=(previous) { "Previous photos" } }
+                    @if let Some((next, _)) = &shown.next { a rel="next" href=(next) { "Next photos" } }
                 }
             }
         }
@@ -112,20 +57,25 @@ pub(super) async fn page(
         title: &shown.album.title,
         tab: Some(LibraryTab::Albums),
         shows_heading: true,
-        scripts: &[Asset::Library, Asset::Albums],
-        can_compress: problem.is_none(),
+        scripts: if by_hand {
+            &[Asset::Library, Asset::Albums, Asset::AlbumOrder]
+        } else {
+            &[Asset::Library, Asset::Albums]
+        },
+        can_compress: problem.is_none() && moved.is_empty(),
     };
     let status = if problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-    Ok(frame.reply_with(status, &person.header(site, &here), "library", &content))
+    Ok(frame.reply_with(status, &person.header(site, &shown.here), "library", &content))
 }
 
 /// The number of photos, and the forms that change the album.
 fn head(site: &Site, person: &Person, album: &Album, path: &str) -> Markup {
     let token = csrf_field(&site.forms, &person.token_parts(path));
-    let (order, label) = match album.order {
-        AlbumOrder::NewestFirst => ("oldest", "Show the oldest first"),
-        AlbumOrder::OldestFirst => ("newest", "Show the newest first"),
-    };
+    let orders = [
+        (AlbumOrder::NewestFirst, "newest", "Show the newest first", "newest first"),
+        (AlbumOrder::OldestFirst, "oldest", "Show the oldest first", "oldest first"),
+        (AlbumOrder::ByHand, "own", "Own order", "own order"),
+    ];
     let selection = site.forms.sign(&person.token_parts(selection::PATH));
     html! {
         // Photos that are dropped on the page are added to the album.
@@ -142,9 +92,16 @@ fn head(site: &Site, person: &Person, album: &Album, path: &str) -> Markup {
                     button type="submit" { "Rename" }
                 }
             }
-            form method="post" action=(path) {
-                (token)
-                button.quiet type="submit" name="order" value=(order) { (label) }
+            details.ask {
+                @for (order, _, _, name) in orders {
+                    @if order == album.order { summary { "Order: " (name) } }
+                }
+                form.asked.orders method="post" action=(path) {
+                    (token)
+                    @for (order, value, label, _) in orders {
+                        @if order != album.order { button.quiet type="submit" name="order" value=(value) { (label) } }
+                    }
+                }
             }
             @if album.is_cover_chosen {
                 form method="post" action=(path) {
@@ -154,19 +111,45 @@ fn head(site: &Site, person: &Person, album: &Album, path: &str) -> Markup {
             }
             a.button.quiet href={ (path) "/delete" } { "Delete album" }
         }
+        @if album.order == AlbumOrder::ByHand && album.image_count > 1 {
+            p.facts.moving-help {
+                span { "Drag photos to move them, or select some and use the arrows." }
+                noscript { "Select photos, then move them with the arrows." }
+            }
+        }
     }
 }
 
-fn grid(site: &Site, person: &Person, shown: &Shown, here: &str) -> Markup {
+/// The photos. Those whose ids are in `moved` are selected.
+fn grid(site: &Site, person: &Person, shown: &Shown, moved: &[&str]) -> Markup {
     let id = &shown.album.id;
     let origin = Origin::Album(id.clone());
+    let by_hand = shown.album.order == AlbumOrder::ByHand;
+    let mut chosen = [Selected::Here].into_iter().chain(std::iter::repeat(Selected::Yes));
+    let tile = |image| {
+        let tile = Tile::of(image, &origin);
+        let is_moved = moved.contains(&image.id.as_str());
+        Tile { selected: if is_moved { chosen.next().unwrap_or_default() } else { Selected::No }, ..tile }
+    };
+    let beside =
+        |page: &Option<(String, ImageId)>| page.as_ref().map(|(_, image)| image.clone()).filter(|_| by_hand);
     html! {
-        form #selection method="post" action=(selection::PATH) {
+        form #selection .own-order[by_hand] method="post" action=(selection::PATH)
+            data-previous=[beside(&shown.previous)] data-next=[beside(&shown.next)] {
             (csrf_field(&site.forms, &person.token_parts(selection::PATH)))
-            input type="hidden" name="return_to" value=(here);
+            input type="hidden" name="return_to" value=(shown.here);
             input type="hidden" name="album" value=(id);
-            (tiles(shown.images.iter().map(|image| Tile::of(image, &origin)), 0))
+            (tiles(shown.images.iter().map(tile), 0))
             div.actions {
+                @if by_hand {
+                    div.steps role="group" aria-labelledby="move-selected" {
+                        span #move-selected { "Move" }
+                        @for step in Step::ALL {
+                            button.quiet type="submit" formaction={ (paths::album(id)) "/move" } name="step"
+                                value=(step.name()) aria-label=(step.label()) title=(step.label()) { (step.icon().markup()) }
+                        }
+                    }
+                }
                 button.quiet type="submit" name="action" value="remove_from_album" { "Remove from album" }
                 button.quiet.cover type="submit" formaction={ (paths::album(id)) "/cover" } { "Use as the cover" }
                 button.quiet type="submit" name="action" value="choose_album" { "Add to another album" }

@@ -28,7 +28,12 @@ fn change_of(form: &Form) -> Result<AlbumChange, String> {
         None => None,
         Some("newest") => Some(AlbumOrder::NewestFirst),
         Some("oldest") => Some(AlbumOrder::OldestFirst),
-        Some(_) => return Err("This order is unknown. Choose the newest or the oldest first.".to_owned()),
+        Some("own") => Some(AlbumOrder::ByHand),
+        Some(_) => {
+            return Err(
+                "This order is unknown. Choose the newest or the oldest first, or the own order.".to_owned()
+            );
+        }
     };
     let cover = form.get("cover").map(|_| AlbumCover::Newest);
     Ok(AlbumChange { title, order, cover, ..AlbumChange::default() })

@@ -4,6 +4,8 @@ mod add;
 mod album;
 mod change;
 mod list;
+mod moves;
+mod shown;
 
 use std::net::IpAddr;
 
@@ -52,8 +54,9 @@ pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, addres
             ("delete", true, _) => album::confirm_delete(site, parts, &id).await,
             ("delete", _, true) => change::delete(site, parts, body, address, &id).await,
             // After a form was rejected, the address bar shows its path, so a browser may request the path by GET.
-            ("cover", true, _) => lead_to_page(site, parts, &id).await,
-            ("" | "add" | "delete" | "cover", ..) => Ok(method_not_allowed("GET, HEAD, POST")),
+            ("move", _, true) => moves::submit(site, parts, body, address, &id).await,
+            ("cover" | "move", true, _) => lead_to_page(site, parts, &id).await,
+            ("" | "add" | "delete" | "cover" | "move", ..) => Ok(method_not_allowed("GET, HEAD, POST")),
             _ => Ok(not_found()),
         }
     };

@@ -15,6 +15,7 @@ pub(crate) enum Icon {
     Folder,
     Heart,
     Info,
+    Later,
     Map,
     Person,
     Phone,
@@ -22,6 +23,8 @@ pub(crate) enum Icon {
     Problem,
     Search,
     SignOut,
+    ToEnd,
+    ToStart,
     Trash,
     Upload,
 }
@@ -43,6 +46,7 @@ impl Icon {
                 "M12 20C7 16.4 4 13.4 4 9.8A4.3 4.3 0 0 1 12 7.4a4.3 4.3 0 0 1 8 2.4c0 3.6-3 6.6-8 10.2z"
             }
             Self::Info => "M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17zM12 11v5.5M12 7.7v.01",
+            Self::Later => "M4 12h15.5M13 5.5l6.5 6.5-6.5 6.5",
             Self::Map => {
                 "M12 21c4-4.3 6.5-7.6 6.5-11a6.5 6.5 0 0 0-13 0c0 3.4 2.5 6.7 6.5 11zM12 12.3a2.3 2.3 0 1 0 0-4.6 2.3 2.3 0 0 0 0 4.6z"
             }
@@ -54,6 +58,8 @@ impl Icon {
             Self::Problem => "M12 4 21 19.5H3zM12 10v4.5M12 17v.01",
             Self::Search => "M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zM15.3 15.3l5.2 5.2",
             Self::SignOut => "M14 4.5H5.5v15H14M10.5 12h10M16.5 8l4 4-4 4",
+            Self::ToEnd => "M19.5 5v14M4 12h11.5M10 6.5l5.5 5.5-5.5 5.5",
+            Self::ToStart => "M4.5 5v14M20 12H8.5M14 6.5 8.5 12l5.5 5.5",
             Self::Trash => "M4.5 7h15M9.5 7V4h5v3M6.5 7l1 13h9l1-13M10.3 11v5M13.7 11v5",
             Self::Upload => "M12 16V4.5M7 9.5l5-5 5 5M4.5 15.5v5h15v-5",
         }

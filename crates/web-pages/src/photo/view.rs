@@ -198,14 +198,16 @@ impl View<'_> {
 
     /// The links to the previous and the next photo: relation, label and address.
     fn neighbours(&self) -> Vec<(&'static str, &'static str, String)> {
-        let newer = ("Newer", self.context.newer.as_ref());
-        let older = ("Older", self.context.older.as_ref());
         let (previous, next) = match self.album.map_or(AlbumOrder::NewestFirst, |album| album.order) {
-            AlbumOrder::NewestFirst => (newer, older),
-            AlbumOrder::OldestFirst => (older, newer),
+            AlbumOrder::NewestFirst => ("Newer", "Older"),
+            AlbumOrder::OldestFirst => ("Older", "Newer"),
+            AlbumOrder::ByHand => ("Previous", "Next"),
         };
-        let link = |rel, (label, id): (_, Option<&ImageId>)| Some((rel, label, self.opened.origin.link(id?)));
-        [link("prev", previous), link("next", next)].into_iter().flatten().collect()
+        let link =
+            |rel, label, id: &Option<ImageId>| Some((rel, label, self.opened.origin.link(id.as_ref()?)));
+        let context = self.context;
+        let links = [link("prev", previous, &context.previous), link("next", next, &context.next)];
+        links.into_iter().flatten().collect()
     }
 
     fn main(&self, request: &Request) -> Markup {

@@ -16,7 +16,7 @@ use http_server::{
 };
 use maud::{Markup, html};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
 use tracing::Instrument as _;
 use web_auth::{is_same_origin, security_log};
 
@@ -119,7 +119,7 @@ pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, addres
 }
 
 async fn run_json(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Result<Reply, Reply> {
-    let (person, input) = read_json(site, parts, body, address).await?;
+    let (person, input) = read_json::<Input>(site, parts, body, address).await?;
     let refused = |invalid: domain::Invalid| error(StatusCode::BAD_REQUEST, &invalid.to_string());
     let action = Action::of(&input).map_err(refused)?;
     let selection = input.selection().map_err(refused)?;
@@ -144,7 +144,7 @@ struct Count {
 }
 
 async fn count(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Result<Reply, Reply> {
-    let (person, input) = read_json(site, parts, body, address).await?;
+    let (person, input) = read_json::<Input>(site, parts, body, address).await?;
     let selection =
         input.selection().map_err(|invalid| error(StatusCode::BAD_REQUEST, &invalid.to_string()))?;
     let found = site
@@ -158,13 +158,24 @@ async fn count(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -
     Ok(json(StatusCode::OK, &reply))
 }
 
+/// What a script sends, with the token of its page.
+pub(crate) trait Signed {
+    fn token(&self) -> &str;
+}
+
+impl Signed for Input {
+    fn token(&self) -> &str {
+        &self.token
+    }
+}
+
 /// Reads the JSON of a signed-in person, with the token of the form.
-async fn read_json(
+pub(crate) async fn read_json<T: DeserializeOwned + Signed>(
     site: &Site,
     parts: &Parts,
     body: RequestBody,
     address: IpAddr,
-) -> Result<(Person, Input), Reply> {
+) -> Result<(Person, T), Reply> {
     let person = Person::of(site, &parts.headers).await?.ok_or_else(unauthorized)?;
     let forbidden = |reason| {
         security_log::form_refused(address, reason);
@@ -187,9 +198,9 @@ async fn read_json(
             error(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body must not have a content encoding")
         }
     })?;
-    let input: Input = serde_json::from_slice(&bytes)
+    let input: T = serde_json::from_slice(&bytes)
         .map_err(|problem| error(StatusCode::BAD_REQUEST, &format!("invalid JSON: {problem}")))?;
-    if !site.forms.verify(&person.token_parts(PATH), &input.token) {
+    if !site.forms.verify(&person.token_parts(PATH), input.token()) {
         return Err(forbidden("selection without the token of its page"));
     }
     Ok((person, input))

@@ -314,6 +314,14 @@ const states = {
     await visit.open(await visit.page.locator('.albums a').first().getAttribute('href'));
     await visit.page.locator('ul.rows input').first().check();
   },
+  'album-in-its-own-order': async (visit, person) => {
+    await atAlbum(visit, person);
+    const { page } = visit;
+    await visit.open(await page.locator('.albums a').first().getAttribute('href'));
+    await page.locator('summary', { hasText: 'Order' }).click();
+    await press(page, page.getByRole('button', { name: 'Own order' }));
+    await page.locator('ul.rows input').first().check();
+  },
   'albums-found': async (visit, person) => {
     await atAlbum(visit, person);
     await visit.open('/albums?q=nothing');
