@@ -248,7 +248,7 @@ pub(crate) async fn photos_at_the_same_time_of_their_clocks_have_an_order(seed: 
     for (index, id) in ids.iter().enumerate() {
         let context = seed.store().photo_context(ann, id, None).await.unwrap();
         let older = index.checked_sub(1).and_then(|index| ids.get(index));
-        assert_eq!((context.newer.as_ref(), context.older.as_ref()), (ids.get(index + 1), older));
+        assert_eq!((context.previous.as_ref(), context.next.as_ref()), (ids.get(index + 1), older));
     }
     // A range ends between them, and is visited one by one.
     let chosen = LocalRange::between(
@@ -301,7 +301,7 @@ pub(crate) async fn the_free_window_is_that_of_the_moments(seed: &Seed) {
     assert_eq!(visible, [ids[1].clone(), ids[0].clone()]);
     assert_eq!(numbers(seed, ann).await, [(202_407, 1), (202_406, 1)]);
     let context = seed.store().photo_context(ann, &ids[1], None).await.unwrap();
-    assert_eq!((context.newer, context.older.as_ref()), (None, Some(&ids[0])));
+    assert_eq!((context.previous, context.next.as_ref()), (None, Some(&ids[0])));
     let everything = Selection::everything();
     assert_eq!(seed.store().count_selection(ann, &everything).await.unwrap().count, 2);
     let step = seed.store().delete_selection(ann, &everything, second(5), SelectionCursor::default(), 100);
