@@ -46,7 +46,8 @@ impl TotalRow {
         Ok(MonthTotal {
             month: reader.required("month", month)?,
             photos: reader.unsigned("photos", self.photos)?,
-            ratio_sum: reader.unsigned("ratio_sum", self.ratio_sum)?,
+            // A program of the previous release may have counted a photo in another month. The sum is corrected later.
+            ratio_sum: reader.unsigned("ratio_sum", self.ratio_sum.max(0))?,
         })
     }
 }

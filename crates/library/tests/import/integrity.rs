@@ -59,6 +59,34 @@ async fn a_sound_library_has_no_findings() {
     }
 }
 
+/// A program of the previous release counts photos in months of UTC.
+#[tokio::test(flavor = "multi_thread")]
+async fn months_of_a_program_of_the_previous_release_are_corrected() {
+    let dir = tempfile::tempdir().unwrap();
+    let (it, ann) = library(dir.path()).await;
+    let caller = Caller::operator(it.library.accounts.account(&ann.email).await.unwrap());
+    let months = async || {
+        let months = it.library.catalogue.timeline_months(&caller).await.unwrap();
+        months.iter().map(|total| (total.month.number(), total.photos, total.ratio_sum)).collect::<Vec<_>>()
+    };
+    let before = months().await;
+    for (sql, shown) in [
+        ("UPDATE timeline_months SET ratio_sum = -5", before.len()),
+        ("UPDATE timeline_months SET photos = photos - 9", 0),
+        ("UPDATE timeline_months SET month = month - 100", before.len()),
+    ] {
+        let path = dir.path().join("library.sqlite");
+        let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+        connection.batch_execute(sql).unwrap();
+        let wrong = months().await;
+        assert_eq!(wrong.len(), shown, "{sql}");
+        assert_ne!(wrong, before, "{sql}");
+        it.library.upkeep.correct_months().await.unwrap();
+        assert_eq!(months().await, before, "{sql}");
+        assert_eq!(found(&check(&it, QUICK).await), [], "{sql}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn lost_renditions_are_made_again() {
     let dir = tempfile::tempdir().unwrap();
