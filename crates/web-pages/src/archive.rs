@@ -58,7 +58,7 @@ async fn show(site: &Site, parts: &Parts) -> Result<Reply, Reply> {
         } @else {
             p.facts { "Archived photos are not in the timeline, but search and albums have them." }
             form #selection method="post" action=(selection::PATH) {
-                (csrf_field(&site.forms, &person.token_parts(selection::PATH)))
+                (csrf_field(&site.forms, &person.token_parts(selection::PURPOSE)))
                 input type="hidden" name="return_to" value=(here);
                 (tiles(hits.iter().map(|hit| Tile::of(&hit.image, &origin)), 0))
                 (selection::actions(&[Mark::Unarchive, Mark::Favorite]))

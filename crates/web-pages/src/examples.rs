@@ -38,7 +38,7 @@ pub(crate) async fn notice(site: &Site, person: &Person) -> Result<Markup, Stora
     Ok(html! {
         @if !examples.is_empty() {
             form.notice.examples method="post" action=(selection::PATH) {
-                (csrf_field(&site.forms, &person.token_parts(selection::PATH)))
+                (csrf_field(&site.forms, &person.token_parts(selection::PURPOSE)))
                 input type="hidden" name="return_to" value="/";
                 @for id in &examples { input type="hidden" name="image" value=(id); }
                 p { "The library has " (examples.len()) " example photos." }

@@ -118,7 +118,7 @@ fn grid(site: &Site, person: &Person, trash: &[TrashedImage], here: &str) -> Mar
     let unreadable: Vec<&TrashedImage> = trash.iter().filter(|trashed| trashed.image.is_none()).collect();
     html! {
         form #selection method="post" action=(selection::PATH) {
-            (csrf_field(&site.forms, &person.token_parts(selection::PATH)))
+            (csrf_field(&site.forms, &person.token_parts(selection::PURPOSE)))
             input type="hidden" name="return_to" value=(here);
             (tiles(trash.iter().filter_map(tile_of), 0))
             @if !unreadable.is_empty() {

@@ -139,7 +139,7 @@ fn form(site: &Site, person: &Person, shown: &Shown, at: Option<LocalTime>, pick
     let is_current = |total: &MonthTotal| at.is_some_and(|at| total.month == at.month());
     html! {
         form #selection .picking method="post" action=(selection::PATH) {
-            (csrf_field(&site.forms, &person.token_parts(selection::PATH)))
+            (csrf_field(&site.forms, &person.token_parts(selection::PURPOSE)))
             input type="hidden" name="return_to" value=(path);
             input type="hidden" name="album" value=(shown.album.id);
             @for id in &elsewhere { input type="hidden" name="image" value=(id); }

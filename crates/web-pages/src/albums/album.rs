@@ -76,7 +76,7 @@ fn head(site: &Site, person: &Person, album: &Album, path: &str) -> Markup {
         (AlbumOrder::OldestFirst, "oldest", "Show the oldest first", "oldest first"),
         (AlbumOrder::ByHand, "own", "Own order", "own order"),
     ];
-    let selection = site.forms.sign(&person.token_parts(selection::PATH));
+    let selection = site.forms.sign(&person.token_parts(selection::PURPOSE));
     html! {
         // Photos that are dropped on the page are added to the album.
         p #album .facts data-id=(album.id) data-title=(album.title) data-token=(selection) { (photos(album.image_count)) }
@@ -136,7 +136,7 @@ fn grid(site: &Site, person: &Person, shown: &Shown, moved: &[&str]) -> Markup {
     html! {
         form #selection .own-order[by_hand] method="post" action=(selection::PATH)
             data-previous=[beside(&shown.previous)] data-next=[beside(&shown.next)] {
-            (csrf_field(&site.forms, &person.token_parts(selection::PATH)))
+            (csrf_field(&site.forms, &person.token_parts(selection::PURPOSE)))
             input type="hidden" name="return_to" value=(shown.here);
             input type="hidden" name="album" value=(id);
             (tiles(shown.images.iter().map(tile), 0))

@@ -105,7 +105,7 @@ async fn load(
 }
 
 fn content(site: &Site, person: &Person, shown: &Shown, at: Option<LocalTime>, here: &str) -> Markup {
-    let token = site.forms.sign(&person.token_parts(selection::PATH));
+    let token = site.forms.sign(&person.token_parts(selection::PURPOSE));
     let at = at.map_or_else(String::new, |at| at.to_string());
     html! {
         // With the script, new photos appear by themselves.
@@ -115,7 +115,7 @@ fn content(site: &Site, person: &Person, shown: &Shown, at: Option<LocalTime>, h
         (shown.examples)
         (on_this_day::strip(site, person, &shown.on_this_day))
         form #selection method="post" action=(selection::PATH) {
-            (csrf_field(&site.forms, &person.token_parts(selection::PATH)))
+            (csrf_field(&site.forms, &person.token_parts(selection::PURPOSE)))
             input type="hidden" name="return_to" value=(here);
             div #timeline data-token=(token) data-at=(at) data-gen=(generation(&shown.state.months)) {
                 @for (first, month, images) in sections(&shown.images) {

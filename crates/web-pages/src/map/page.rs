@@ -310,7 +310,7 @@ fn photos(site: &Site, person: &Person, shown: &Shown, here: &str) -> Markup {
                 p { "There are no photos here. Zoom out, or " a href=(paths::MAP) { "show all photos" } "." }
             } @else {
                 form #selection method="post" action=(selection::PATH) {
-                    (csrf_field(&site.forms, &person.token_parts(selection::PATH)))
+                    (csrf_field(&site.forms, &person.token_parts(selection::PURPOSE)))
                     input type="hidden" name="return_to" value=(here);
                     (tiles(shown.images.iter().map(|image| Tile::of(image, &origin)), 0))
                     (selection::actions(&[Mark::Favorite, Mark::Archive]))

@@ -206,7 +206,7 @@ async fn result_page(site: &Site, parts: &Parts) -> Result<Reply, Reply> {
                     }
                 }
                 form method="post" action=(BULK_PATH) {
-                    (csrf_field(&site.forms, &person.token_parts(selection::PATH)))
+                    (csrf_field(&site.forms, &person.token_parts(selection::PURPOSE)))
                     input type="hidden" name=(UNDO) value=(edit);
                     input type="hidden" name=(RETURN_TO) value=(return_to.as_str());
                     button.quiet type="submit" { "Undo" }

@@ -18,7 +18,7 @@ pub(super) fn form(site: &Site, person: &Person, opened: &Opened, album: &Album)
     let (action, purpose, done) = if is_cover {
         (path.clone(), &*path, Done::NewestCover)
     } else {
-        (format!("{path}/cover"), selection::PATH, Done::Cover)
+        (format!("{path}/cover"), selection::PURPOSE, Done::Cover)
     };
     html! {
         form method="post" action=(action) {

@@ -432,7 +432,7 @@ impl View<'_> {
     fn album_form(&self, action: &str, content: &Markup) -> Markup {
         html! {
             form method="post" action=(selection::PATH) {
-                (csrf_field(&self.site.forms, &self.person.token_parts(selection::PATH)))
+                (csrf_field(&self.site.forms, &self.person.token_parts(selection::PURPOSE)))
                 input type="hidden" name="action" value=(action);
                 input type="hidden" name="image" value=(self.image.id);
                 input type="hidden" name="return_to" value=(self.opened.page());

@@ -535,7 +535,7 @@ fn grid(site: &Site, person: &Person, filters: &Filters, results: &Results, here
     html! {
         p.facts { (results.count) }
         form #selection method="post" action=(selection::PATH) {
-            (csrf_field(&site.forms, &person.token_parts(selection::PATH)))
+            (csrf_field(&site.forms, &person.token_parts(selection::PURPOSE)))
             input type="hidden" name="return_to" value=(here);
             (tiles(results.hits.iter().map(|hit| tile(filters, results.is_ranked, hit)), 0))
             (selection::actions(&[Mark::favorite(!filters.is_favorite), Mark::archived(filters.archived != Some(true))]))

@@ -34,8 +34,12 @@ pub(crate) use input::Input;
 use perform::{Action, Done, Refusal};
 pub(crate) use steps::{nothing_selected, photos, selected};
 
-/// The path of the form with the selected photos; also the purpose that its token is bound to.
+/// The path of the form with the selected photos.
 pub(crate) const PATH: &str = "/web/selection";
+
+/// What the token of such a form is bound to. A page of an earlier version, whose ranges were in UTC, has another one, so that it
+/// does not change other photos than it shows.
+pub(crate) const PURPOSE: &str = "/web/selection local";
 
 const COUNT_PATH: &str = "/web/selection/count";
 const ALBUMS_PATH: &str = "/web/albums";
@@ -200,7 +204,7 @@ pub(crate) async fn read_json<T: DeserializeOwned + Signed>(
     })?;
     let input: T = serde_json::from_slice(&bytes)
         .map_err(|problem| error(StatusCode::BAD_REQUEST, &format!("invalid JSON: {problem}")))?;
-    if !site.forms.verify(&person.token_parts(PATH), input.token()) {
+    if !site.forms.verify(&person.token_parts(PURPOSE), input.token()) {
         return Err(forbidden("selection without the token of its page"));
     }
     Ok((person, input))
@@ -264,7 +268,7 @@ pub(crate) async fn read_form(
     let bytes = body.read(MAX_BODY_BYTES).await.map_err(|error| reject(FormError::from(error).reason()))?;
     let input = Input::from_form(&bytes).map_err(|error| reject(error.reason()))?;
     let person = Person::of(site, &parts.headers).await?;
-    match person.filter(|person| site.forms.verify(&person.token_parts(PATH), &input.token)) {
+    match person.filter(|person| site.forms.verify(&person.token_parts(PURPOSE), &input.token)) {
         Some(person) => Ok((person, input)),
         None => Err(reject("selection without its token")),
     }

@@ -4,7 +4,7 @@ use http_server::reply::Reply;
 use library::StorageError;
 use maud::{Markup, html};
 
-use super::{PATH, input::Input};
+use super::{PATH, PURPOSE, input::Input};
 use crate::{
     Site, assets::Asset, forms::csrf_field, layout::LibraryPage, messages, photo_text::date_of,
     return_to::ReturnTo, session::Person,
@@ -13,7 +13,7 @@ use crate::{
 /// The hidden fields that send the selection again.
 pub(crate) fn selected(site: &Site, person: &Person, input: &Input) -> Markup {
     html! {
-        (csrf_field(&site.forms, &person.token_parts(PATH)))
+        (csrf_field(&site.forms, &person.token_parts(PURPOSE)))
         input type="hidden" name="return_to" value=(ReturnTo::parse(input.return_to.as_deref()).as_str());
         @for id in &input.ids { input type="hidden" name="image" value=(id); }
         @for (first, last) in &input.ranges { input type="hidden" name="range" value={ (first) ":" (last) }; }
