@@ -72,11 +72,11 @@ impl LocalTime {
         self.0 as f64 / STEPS as f64
     }
 
-    /// Reads what [`millis`](Self::millis) gives; `None` outside the years 0001 to 9999.
+    /// Reads what [`millis`](Self::millis) gives, and the ends of months; `None` outside the years 0001 to 9999.
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "the range is checked")]
     pub fn from_script(millis: f64) -> Option<Self> {
-        let range = (Timestamp::MIN.millis() - Self::MAX_OFFSET_MS) as f64
-            ..=(Timestamp::MAX.millis() + Self::MAX_OFFSET_MS) as f64;
+        let range = (Timestamp::MIN.millis() - Self::MAX_OFFSET_MS - 1) as f64
+            ..=(Timestamp::MAX.millis() + Self::MAX_OFFSET_MS + 1) as f64;
         range.contains(&millis).then(|| Self((millis * STEPS as f64).round() as i64))
     }
 
@@ -107,18 +107,17 @@ pub struct LocalRange {
 impl LocalRange {
     pub const ALL: Self = Self { first: LocalTime::MIN, last: LocalTime::MAX };
 
-    /// All photos of a month.
+    /// All photos of a month. No photo has one of its ends, and there is room between the ranges of two months. `library.js` has
+    /// the same ends; scripts have them exactly in all years.
     pub fn of_month(month: Month) -> Self {
-        let range = month.range();
+        let (start, end) = (month.range().start(), month.range().end());
+        // A clock may show a time up to a day before the first month or after the last one. Such photos belong to these months.
+        let before = if start == Timestamp::MIN { LocalTime::MAX_OFFSET_MS } else { 0 };
+        let after = if end == Timestamp::MAX { LocalTime::MAX_OFFSET_MS } else { 0 };
         Self {
-            first: LocalTime::start_of(range.start().millis()),
-            last: LocalTime::start_of(range.end().millis() + 1),
+            first: LocalTime((start.millis() - before) * STEPS - STEPS * 3 / 8),
+            last: LocalTime((end.millis() + 1 + after) * STEPS - STEPS * 5 / 8),
         }
-    }
-
-    /// The last place inside, not at its edge.
-    pub const fn last_place(self) -> LocalTime {
-        self.last.plus(-1)
     }
 
     /// A photo and all older ones. This and the following accept a place from a script.
@@ -175,10 +174,39 @@ mod tests {
                 assert_eq!(first < place && place < last, month == expected, "{place}");
             }
         }
-        assert_eq!(LocalRange::of_month(july).last_place().month(), july);
-        assert_eq!(LocalRange::of_month(july).last, LocalRange::of_month(august).first);
+        assert!(LocalRange::of_month(july).last < LocalRange::of_month(august).first);
         assert_eq!(LocalTime::MAX.month().number(), 999_912);
         assert_eq!(LocalTime::MIN.month().number(), 101);
+    }
+
+    #[test]
+    fn scripts_have_the_ends_of_months() {
+        let numbers = [101, 1_912, 9_907, 196_912, 202_407, 203_912, 999_911, 999_912];
+        for month in numbers.map(|number| Month::from_number(number).unwrap()) {
+            let range = LocalRange::of_month(month);
+            assert_eq!(LocalTime::parse(&range.first.to_string()), Some(range.first));
+            assert_eq!(LocalTime::parse(&range.last.to_string()), Some(range.last));
+            assert_eq!((range.last.month(), LocalRange::until(range.last).last.month()), (month, month));
+            let sent = LocalRange::between(range.first, range.last);
+            let (start, end) = (month.range().start(), month.range().end());
+            for minutes in [-1439, -1, 0, 1, 1439] {
+                let at = |clock: Timestamp, ms: i64| LocalTime((clock.millis() + ms) * STEPS + minutes);
+                for inside in [at(start, 0), at(end, 0)] {
+                    assert!(sent.first < inside && inside < sent.last, "{month} {inside}");
+                }
+                for (outside, exists) in
+                    [(at(start, -1), start > Timestamp::MIN), (at(end, 1), end < Timestamp::MAX)]
+                {
+                    assert!(!exists || outside < sent.first || sent.last < outside, "{month} {outside}");
+                }
+            }
+        }
+        // Photos whose clocks show a time outside the years 1 to 9999.
+        for (moment, minutes, number) in [(Timestamp::MIN, -1439, 101), (Timestamp::MAX, 1439, 999_912)] {
+            let place = LocalTime::of(moment, UtcOffset::from_minutes(minutes));
+            let range = LocalRange::of_month(Month::from_number(number).unwrap());
+            assert!(range.first < place && place < range.last, "{place}");
+        }
     }
 
     #[test]

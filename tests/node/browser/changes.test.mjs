@@ -212,6 +212,14 @@ world.test('a month is selected by its clocks, and a photo without those at the 
   await page.keyboard.press('Control+a');
   await page.locator('#selected strong', { hasText: '8' }).waitFor();
   assert.deepEqual(await selected(), ids);
+  // Without one month, those beside it stay.
+  await july.click({ force: true });
+  await page.locator('#selected strong', { hasText: '2' }).waitFor();
+  const checked = await page.locator('.month').evaluateAll((months) => months.map((month) => month.querySelector('.all input').checked));
+  assert.deepEqual(checked, [true, false, true]);
+  assert.deepEqual(await selected(), [ids[0], ids[7]]);
+  await july.click({ force: true });
+  await page.locator('#selected strong', { hasText: '8' }).waitFor();
 });
 
 world.test('a date and the slider lead to the day of the clocks', DESK, async (visit) => {

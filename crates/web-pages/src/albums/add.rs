@@ -38,9 +38,9 @@ struct Shown {
     /// Those that are in the album already.
     inside: HashSet<ImageId>,
     months: Vec<MonthTotal>,
-    /// The capture time at which the page with older photos begins.
+    /// The place at which the page with older photos begins.
     older: Option<LocalTime>,
-    /// The capture time at which the page with newer photos begins.
+    /// The place at which the page with newer photos begins.
     newer: Option<LocalTime>,
 }
 
@@ -147,7 +147,7 @@ fn form(site: &Site, person: &Person, shown: &Shown, at: Option<LocalTime>, pick
                 label for="month" { "Month" }
                 select #month name="at" {
                     @for total in &shown.months {
-                        option value=(LocalRange::of_month(total.month).last_place()) selected[is_current(total)] {
+                        option value=(LocalRange::of_month(total.month).last) selected[is_current(total)] {
                             (total.month) " (" (total.photos) ")"
                         }
                     }

@@ -196,7 +196,7 @@ fn month_links(months: &[MonthTotal]) -> Markup {
                     h2 { (newest.month.year()) }
                     ul {
                         @for total in months {
-                            li { a href={ "/?at=" (LocalRange::of_month(total.month).last_place()) } { (total.month.name()) } " " span { (total.photos) } }
+                            li { a href={ "/?at=" (LocalRange::of_month(total.month).last) } { (total.month.name()) } " " span { (total.photos) } }
                         }
                     }
                 }

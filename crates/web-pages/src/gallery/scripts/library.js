@@ -1,7 +1,7 @@
 // The photos of the library in months, newest first. Only a few pages of photos are loaded.
 //
 // The time `t` of a photo is that of a clock where it was taken, as milliseconds of UTC, plus a fraction between -0.36 and 0.36 that
-// is the offset of this clock. So no two photos have the same time. A month begins and ends half a millisecond earlier than its clocks.
+// is the offset of this clock. So no two photos have the same time. The ends of a month are those of `LocalRange::of_month`.
 //
 // A month is a list of parts: pages of loaded photos, and gaps between them with an estimated number of photos. Most months
 // are one page. A gap is loaded from either end, or around a place inside it.
@@ -42,9 +42,11 @@ class Month {
     const [year, month] = [Math.floor(key / 100), key % 100];
     this.key = key;
     this.year = year;
+    const [start, next] = [month - 1, month].map((month) => new Date(0).setUTCFullYear(year, month, 1));
     /** The times before and after all photos of the month. */
-    [this.from, this.end] = [month - 1, month].map((month) => Date.UTC(year, month) - 0.5);
-    this.name = monthText(this.from + 1);
+    this.from = start - 0.375 - (key === 101) * 864e5;
+    this.end = next - 0.625 + (key === 999_912) * 864e5;
+    this.name = monthText(start);
     this.parts = [];
   }
 
