@@ -1,8 +1,8 @@
 // The selected photos of the timeline, as ranges of their times. The times are unique in a library, so a range can contain any number
 // of photos, also photos that are not loaded.
 
-/** The distance of a time from the next one: at least that of the times of two photos. */
-const stepAt = (time) => Math.max(2 ** -12, Math.abs(time) * 2 ** -53);
+/** The distance of a time from the next one: that of two photos, or from 2039 on more than what is lost when both are rounded. */
+const stepAt = (time) => (Math.abs(time) < 2 ** 41 ? 2 ** -12 : Math.abs(time) * 2 ** -51);
 
 /** The range of times in the value of a month's check box. */
 const rangeOf = ({ value }) => value.split(':').map(Number);
