@@ -47,8 +47,6 @@ const NAMES: usize = 12;
 /// Maximum number of years.
 const YEARS: usize = 40;
 
-const DAY_MS: i64 = 86_400_000;
-
 /// Filters that leave out archived photos.
 fn present(filter: Filter) -> Filter {
     Filter { archived: Some(false), ..filter }
@@ -83,20 +81,13 @@ impl Catalogue {
         let today = self.parts.clock.now().wall(offset.map_or(0, UtcOffset::minutes)).date();
         let mut years: Vec<i16> =
             months.iter().map(|total| total.month.year()).filter(|year| *year < today.year()).collect();
-        // The clock of a photo may show another year than UTC does.
-        years.extend(years.clone().into_iter().filter(|_| today.month() == 1).map(|year| year + 1));
-        years.extend(years.clone().into_iter().filter(|_| today.month() == 12).map(|year| year - 1));
-        years.retain(|year| *year < today.year());
         years.sort_unstable_by(|a, b| b.cmp(a));
         years.dedup();
         let day = |year: i16| {
             let number = u32::from(year.unsigned_abs()) * 100 + u32::from(today.month().unsigned_abs());
-            let range = Month::from_number(number)?.day(today.day())?;
-            let has_photos = |total: &&MonthTotal| {
-                let (start, end) = (total.month.range().start(), total.month.range().end());
-                start.plus_millis(-DAY_MS) <= range.end() && range.start() <= end.plus_millis(DAY_MS)
-            };
-            months.iter().find(has_photos)?;
+            let month = Month::from_number(number)?;
+            months.iter().find(|total| total.month == month)?;
+            let range = month.day(today.day())?;
             let (years_ago, date) = (today.year() - year, range.start().wall(0).date());
             Some(((years_ago, date.to_string()), present(Filter { wall: Some(range), ..Filter::default() })))
         };
