@@ -6,6 +6,9 @@ CREATE INDEX images_local ON images (
     ((captured_at_ms + coalesce(capture_offset_min, 0) * 60000) * 4096 + coalesce(capture_offset_min, 0))
 );
 
+-- So that the planner knows the expression at once.
+ANALYZE images;
+
 -- The months are those of the same clocks, no longer those of UTC.
 DELETE FROM timeline_months;
 INSERT INTO timeline_months (account_id, month, photos, ratio_sum)
