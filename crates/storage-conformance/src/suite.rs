@@ -559,44 +559,30 @@ macro_rules! each_case {
                 the_image_belongs_to_the_account_of_the_file,
             }
             file_quota {
-                sidecars_count_as_stored,
-                a_full_account_stores_no_more_sidecars,
-                the_sidecar_bytes_of_a_copy_are_limited,
-                entries_that_store_nothing_are_limited,
+                sidecars_count_as_stored, a_full_account_stores_no_more_sidecars,
+                the_sidecar_bytes_of_a_copy_are_limited, entries_that_store_nothing_are_limited,
                 a_photo_has_a_limited_number_of_files,
                 an_original_is_stored_while_an_image_or_a_partial_file_has_it,
             }
             file_removal {
-                a_deleted_file_is_gone,
-                a_deleted_folder_is_gone_at_once,
-                deleted_folders_are_swept_in_batches,
-                the_sweep_deletes_images_whose_last_file_is_gone,
-                the_last_file_may_be_deleted_before_the_sweep,
-                a_deep_tree_is_swept,
-                concurrent_sweeps_delete_each_file_once,
+                a_deleted_file_is_gone, a_deleted_folder_is_gone_at_once, deleted_folders_are_swept_in_batches,
+                the_sweep_deletes_images_whose_last_file_is_gone, the_last_file_may_be_deleted_before_the_sweep,
+                a_deep_tree_is_swept, concurrent_sweeps_delete_each_file_once,
                 files_of_a_deleted_account_are_purged_in_batches,
                 a_file_deleted_after_its_folder_was_moved_is_gone,
             }
             file_moves {
-                a_moved_folder_keeps_everything_below_it,
-                nothing_is_moved_into_itself,
-                a_destination_needs_its_folder,
-                a_destination_is_replaced_only_on_request,
-                a_replaced_folder_loses_all_its_members,
-                a_copy_is_a_new_tree,
+                a_moved_folder_keeps_everything_below_it, nothing_is_moved_into_itself,
+                a_destination_needs_its_folder, a_destination_is_replaced_only_on_request,
+                a_replaced_folder_loses_all_its_members, a_copy_is_a_new_tree,
                 no_entry_is_deeper_than_a_path_may_be,
             }
             file_locks {
-                a_locked_file_is_changed_only_with_its_token,
-                a_deep_lock_covers_everything_below,
-                a_shallow_lock_of_a_folder_covers_its_list_of_members,
-                locks_exclude_each_other,
-                locking_nothing_creates_a_placeholder,
-                a_lock_applies_until_it_expires,
-                a_lock_ends_by_its_token,
-                locks_end_when_their_file_is_moved,
-                all_locks_are_listed_with_their_paths,
-                an_account_has_a_limited_number_of_locks,
+                a_locked_file_is_changed_only_with_its_token, a_deep_lock_covers_everything_below,
+                a_shallow_lock_of_a_folder_covers_its_list_of_members, locks_exclude_each_other,
+                locking_nothing_creates_a_placeholder, a_lock_applies_until_it_expires,
+                a_lock_ends_by_its_token, locks_end_when_their_file_is_moved,
+                all_locks_are_listed_with_their_paths, an_account_has_a_limited_number_of_locks,
             }
             file_model { random_file_operations_agree_with_a_model, }
             model { random_operations_agree_with_a_model, }

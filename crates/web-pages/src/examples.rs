@@ -41,8 +41,13 @@ pub(crate) async fn notice(site: &Site, person: &Person) -> Result<Markup, Stora
                 (csrf_field(&site.forms, &person.token_parts(selection::PURPOSE)))
                 input type="hidden" name="return_to" value="/";
                 @for id in &examples { input type="hidden" name="image" value=(id); }
-                p { "The library has " (examples.len()) " example photos." }
-                button.quiet type="submit" name="action" value="delete" { "Remove the example photos" }
+                p {
+                    @match examples.len() {
+                        1 => { "One of the photos is an example." }
+                        count => { (count) " of the photos are examples." }
+                    }
+                }
+                button.quiet type="submit" name="action" value="delete" { "Remove the examples" }
             }
         }
     })
@@ -66,7 +71,7 @@ pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, addres
     match tokio::spawn(add.in_current_span()).await {
         Ok(Ok(())) => see_other("/"),
         Ok(Err(error)) if !error.is_outage() => {
-            let text = format!("The example photos were not added: {error}.");
+            let text = format!("Not all example photos were added: {error}.");
             let back = Link { href: "/", label: "Go back" };
             message_with_link(StatusCode::CONFLICT, "No example photos", &text, back)
         }

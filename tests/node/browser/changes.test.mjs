@@ -59,8 +59,8 @@ for (const javaScriptEnabled of [true, false]) {
     // Photos that are still being read would stay.
     while ((await (await page.request.get('/web/timeline')).json()).reading);
     const note = page.locator('form.examples');
-    assert.match(await note.textContent(), /The library has 11 example photos\./);
-    await press(page, note.getByRole('button', { name: 'Remove the example photos' }));
+    assert.match(await note.textContent(), /11 of the photos are examples\./);
+    await press(page, note.getByRole('button', { name: 'Remove the examples' }));
     await press(page, page.getByRole('button', { name: 'Move to the trash' }));
     await page.goto('/');
     await page.getByRole('button', { name: 'Add example photos' }).waitFor();

@@ -51,8 +51,9 @@ pub(super) fn run(runner: &Runner) -> Result<(), AloneError> {
 struct Tree {
     /// The crate itself with its direct dependencies. Each package has the features of [`Tree::all`].
     direct: BTreeSet<String>,
-    /// All packages, with their enabled features separated by commas.
-    all: BTreeMap<String, String>,
+    /// All packages, with their enabled features separated by commas. A package may be compiled twice, with others below a
+    /// macro.
+    all: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Tree {
@@ -70,7 +71,7 @@ impl Tree {
             if matches!(depth, "0" | "1") {
                 tree.direct.insert(package.to_owned());
             }
-            tree.all.insert(package.to_owned(), features.to_owned());
+            tree.all.entry(package.to_owned()).or_default().insert(features.to_owned());
         }
         tree
     }

@@ -3,7 +3,7 @@
 use domain::{Image, LocalRange, LocalTime, Month};
 use http::request::Parts;
 use http_server::{Query, reply::Reply};
-use library::{DayInYear, Ingest, MonthTotal, StorageError, TimelineOrder, TimelineState};
+use library::{DayInYear, MonthTotal, StorageError, TimelineOrder, TimelineState};
 use maud::{Markup, html};
 
 use super::{empty, months::generation};
@@ -24,6 +24,9 @@ use crate::{
 
 /// Photos on a page.
 const PAGE: u32 = 60;
+
+/// Above this number of photos, the timeline no longer looks for example photos.
+const MAX_WITH_EXAMPLES: u32 = 200;
 
 /// What a page shows.
 struct Shown {
@@ -98,7 +101,7 @@ async fn load(
         if has_strip { on_this_day::load(site, person, &state.months, offset).await? } else { Vec::new() };
     let photos: u32 = state.months.iter().map(|total| total.photos).sum();
     let examples = match photos {
-        1..=Ingest::EXAMPLES => examples::notice(site, person).await?,
+        1..=MAX_WITH_EXAMPLES => examples::notice(site, person).await?,
         _ => html! {},
     };
     Ok(Shown { state, images, on_this_day, examples, older, newer })

@@ -373,7 +373,7 @@ const states = {
   'timeline-of-examples': async (visit, person) => {
     await visit.signIn(person, '/');
     await press(visit.page, visit.page.getByRole('button', { name: 'Add example photos' }));
-    await visit.page.getByRole('button', { name: 'Remove the example photos' }).waitFor();
+    await visit.page.getByRole('button', { name: 'Remove the examples' }).waitFor();
     await visit.page.locator('#timeline.placed').waitFor();
   },
   'trash-empty': (visit, person) => visit.signIn(person, '/trash'),
