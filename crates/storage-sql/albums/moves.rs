@@ -2,6 +2,8 @@
 //!
 //! Each image has a position. Between those of neighbours there is room for others, so moving an image changes only its own. When
 //! there is no room, all images of the album get new positions. Images that are not visible have positions, too, and keep them.
+//!
+//! Images that an older program adds have position zero. They are placed when the album is changed or read next.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -11,18 +13,18 @@ use diesel::{
     sql_types::{BigInt, Nullable, Text},
 };
 use domain::{AlbumId, AlbumMove, AlbumOrder, Timestamp};
-use storage::{AlbumMoved, Viewer};
+use storage::{AlbumMoved, StorageError, Viewer};
 
 use super::{
     rows::{self, AlbumRow},
     writes::set_updated,
 };
 use crate::{
-    SqlConnection,
+    Lock, SqlConnection, SqlStore,
     error::SqlError,
     sql::{
         image_rows::Visibility,
-        schema::album_images,
+        schema::{album_images, albums},
         statement,
         value::{json_array, json_text},
     },
@@ -83,6 +85,56 @@ pub(super) fn place_the_rest(c: &mut SqlConnection, album: &AlbumRow) -> Result<
     };
     let last = last_position(c, album.seq)?;
     number(c, numbered, album.seq, last)
+}
+
+/// Places the images that an older program has added to an album in its own order.
+pub(super) fn place_added(c: &mut SqlConnection, album_seq: i64) -> Result<(), SqlError> {
+    let last = last_position(c, album_seq)?;
+    number(c, NUMBER_NEWEST_FIRST, album_seq, last)
+}
+
+/// The internal id of an album in its own order that has images without a position.
+fn incomplete(c: &mut SqlConnection, viewer: Viewer, id: &AlbumId) -> Result<Option<i64>, SqlError> {
+    Ok(albums::table
+        .inner_join(album_images::table.on(album_images::album_seq.eq(albums::seq)))
+        .filter(albums::id.eq(id.as_str()))
+        .filter(albums::account_id.eq(viewer.account.0))
+        .filter(albums::by_hand.eq(true))
+        .filter(album_images::position.eq(0))
+        .select(albums::seq)
+        .first(c)
+        .optional()?)
+}
+
+impl SqlStore {
+    /// Reads an album. If it is in its own order, all its images have positions then.
+    pub(crate) async fn read_placed<T, F>(
+        &self,
+        viewer: Viewer,
+        id: &AlbumId,
+        read: F,
+    ) -> Result<T, StorageError>
+    where
+        T: Send + 'static,
+        F: Fn(&mut SqlConnection, &AlbumId) -> Result<T, SqlError> + Clone + Send + 'static,
+    {
+        let (read_first, album) = (read.clone(), id.clone());
+        let found = self.read(move |c| match incomplete(c, viewer, &album)? {
+            Some(_) => Ok(None),
+            None => read_first(c, &album).map(Some),
+        });
+        if let Some(found) = found.await? {
+            return Ok(found);
+        }
+        let album = id.clone();
+        self.write(Lock::Account(viewer.account.0), move |c| {
+            if let Some(seq) = incomplete(c, viewer, &album)? {
+                place_added(c, seq)?;
+            }
+            read(c, &album)
+        })
+        .await
+    }
 }
 
 /// An image of an album.
@@ -284,6 +336,7 @@ pub(super) fn apply(
     if album.order() != AlbumOrder::ByHand {
         return Ok(AlbumMoved::NotByHand);
     }
+    place_added(c, album.seq)?;
     let known = members(c, album.seq, moves)?;
     if moves.iter().filter_map(|one| one.before.as_ref()).any(|before| !known.contains_key(before)) {
         return Ok(AlbumMoved::UnknownImage);
