@@ -12,7 +12,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Nullable, Text},
 };
-use domain::{AlbumId, AlbumMove, AlbumOrder, Timestamp};
+use domain::{AlbumId, AlbumMove, AlbumOrder, ImageId, Timestamp};
 use storage::{AlbumMoved, StorageError, Viewer};
 
 use super::{
@@ -162,7 +162,8 @@ fn members(
     moves: &[AlbumMove],
 ) -> Result<HashMap<String, Member>, SqlError> {
     let ids: HashSet<&String> = moves.iter().flat_map(|one| one.images.iter().chain(&one.before)).collect();
-    let ids: Vec<&String> = ids.into_iter().collect();
+    // Others belong to no image, and Postgres accepts no text with NUL.
+    let ids: Vec<&String> = ids.into_iter().filter(|id| ImageId::parse(id.as_str()).is_some()).collect();
     let found: Vec<Member> =
         statement(MEMBERS).bind::<Text, _>(json_text(&ids)).bind::<BigInt, _>(album_seq).load(c)?;
     Ok(found.into_iter().map(|member| (member.id.clone(), member)).collect())

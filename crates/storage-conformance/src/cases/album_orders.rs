@@ -104,10 +104,12 @@ pub(crate) async fn images_move_within_an_album(seed: &Seed) {
         assert_eq!(again, AlbumMoved::Done(Vec::new()), "the same again changes nothing");
         assert_eq!((it.shown().await, album().await.updated_at), (expected.to_vec(), second(5)));
     }
-    let unknown = AlbumMove { images: vec!["no-image".to_owned()], before: None };
-    assert_eq!(it.apply(vec![unknown], 9).await, AlbumMoved::Done(Vec::new()));
-    let nowhere = AlbumMove { images: it.ids(&[1]), before: Some("no-image".to_owned()) };
-    assert_eq!(it.apply(vec![nowhere], 9).await, AlbumMoved::UnknownImage);
+    for unknown in ["no-image", "no\0image"].map(str::to_owned) {
+        let moved = AlbumMove { images: vec![unknown.clone()], before: None };
+        assert_eq!(it.apply(vec![moved], 9).await, AlbumMoved::Done(Vec::new()));
+        let nowhere = AlbumMove { images: it.ids(&[1]), before: Some(unknown) };
+        assert_eq!(it.apply(vec![nowhere], 9).await, AlbumMoved::UnknownImage);
+    }
     it.set(AlbumOrder::NewestFirst).await;
     assert_eq!(it.apply(vec![it.one(&[1], None)], 9).await, AlbumMoved::NotByHand);
     let ben = seed.account(Plan::Paid).await;
