@@ -215,7 +215,7 @@ fn gaps(c: &mut SqlConnection, album_seq: i64, at: &[i64], moved: &[i64]) -> Res
         .load(c)?)
 }
 
-/// A moved image, and the visible image that follows it and stays.
+/// A moved image, and the image that follows it and stays, whether visible or not.
 #[derive(Debug, QueryableByName)]
 struct Follower {
     #[diesel(sql_type = BigInt)]
@@ -227,15 +227,14 @@ struct Follower {
 const FOLLOWERS: &str = concat!(
     "SELECT m.image_seq AS seq, (
         SELECT i.id FROM album_images AS n JOIN images AS i ON i.seq = n.image_seq
-        WHERE n.album_seq = $1 AND n.position > m.position AND n.live = TRUE AND n.captured_at_ms >= $2
-            AND n.image_seq NOT IN (SELECT value FROM ",
-    integers!("$3"),
+        WHERE n.album_seq = $1 AND n.position > m.position AND n.image_seq NOT IN (SELECT value FROM ",
+    integers!("$2"),
     " AS moved)
         ORDER BY n.position LIMIT 1
     ) AS before
     FROM album_images AS m
     WHERE m.album_seq = $1 AND m.image_seq IN (SELECT value FROM ",
-    integers!("$3"),
+    integers!("$2"),
     " AS moved)
     ORDER BY m.position"
 );
@@ -243,13 +242,12 @@ const FOLLOWERS: &str = concat!(
 /// The moves that put images back where they are.
 fn undoing(
     c: &mut SqlConnection,
-    (album_seq, visibility): (i64, Visibility),
+    album_seq: i64,
     moved: &[i64],
     ids: &HashMap<i64, &str>,
 ) -> Result<Vec<AlbumMove>, SqlError> {
     let followers: Vec<Follower> = statement(FOLLOWERS)
         .bind::<BigInt, _>(album_seq)
-        .bind::<BigInt, _>(visibility.oldest_ms)
         .bind::<Text, _>(json_array(moved))
         .load(c)?;
     let mut moves: Vec<AlbumMove> = Vec::new();
@@ -353,7 +351,7 @@ pub(super) fn apply(
         return Ok(AlbumMoved::Done(Vec::new()));
     }
     let ids: HashMap<i64, &str> = known.values().map(|member| (member.seq, member.id.as_str())).collect();
-    let undo = undoing(c, (album.seq, visibility), &moved, &ids)?;
+    let undo = undoing(c, album.seq, &moved, &ids)?;
     let positions = match placed(&by_gap) {
         Some(positions) => positions,
         None => {

@@ -134,6 +134,10 @@ pub(crate) async fn moves_within_an_album_are_undone(seed: &Seed) {
     delete(seed, it.viewer, &it.images[2], second(9)).await;
     it.apply(undo, 6).await;
     assert_eq!(it.shown().await, [0, 1, 3, 4, 5, 6], "before an image that was deleted meanwhile");
+    let undo = it.moved(&[1], None).await;
+    it.apply(undo, 6).await;
+    seed.store().restore_image(it.viewer.account, &it.images[2]).await.unwrap();
+    assert_eq!(it.shown().await, [0, 1, 2, 3, 4, 5, 6], "before the deleted image again");
 }
 
 pub(crate) async fn images_keep_their_places_and_new_ones_come_last(seed: &Seed) {
