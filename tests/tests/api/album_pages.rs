@@ -252,6 +252,9 @@ async fn a_script_moves_photos_of_an_album() {
     send(json!([{"ids": [ids[0], ids[0]]}])).await.expect(400);
     send(json!([{"ids": vec![&ids[0]; 101]}])).await.expect(400);
     send(json!("all")).await.expect(400);
+    for without_ids in [json!([]), json!([{"ids": [ids[0]]}, {"ids": []}])] {
+        send(without_ids).await.expect(400);
+    }
     let body = json!({"token": "x", "moves": []});
     browser.send(browser.request(Method::POST, &format!("{path}/move")).json(&body)).await.expect(403);
     other.send(other.request(Method::POST, &format!("{path}/move")).json(&body)).await.expect(403);
