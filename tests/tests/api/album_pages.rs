@@ -206,6 +206,15 @@ async fn an_album_is_put_in_its_own_order() {
         let refused = send(step, &path, images).await.expect(400).text();
         assert!(refused.contains("Select photos, then move them."), "{refused}");
     }
+    let removal = json!({"removeImageIds": [ids[62]]});
+    app.patch(&format!("/albums/{id}"), &anna.key, &removal).await.expect(200);
+    let refused = send("later", &second, &[&ids[61], &ids[62]]).await.expect(400).text();
+    assert!(refused.contains("The album has changed meanwhile."), "{refused}");
+    // The page and the selection stay.
+    let (photos, selected) = shown(&refused);
+    assert!(photos.contains(&&*ids[61]) && !photos.contains(&&*ids[0]), "{photos:?}");
+    assert_eq!(selected, [&*ids[61]]);
+
     browser
         .send(browser.request(Method::POST, &format!("{path}/move")).form(&[("step", "end")]))
         .await

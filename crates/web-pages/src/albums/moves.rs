@@ -12,7 +12,7 @@ use http_server::{
     body::{BodyKind, RequestBody},
     reply::{Reply, error, json, see_other},
 };
-use library::{AlbumMoved, Positions, StorageError};
+use library::{AlbumMoved, PhotoContext, Positions, StorageError};
 use serde::{Deserialize, Serialize};
 use tracing::Instrument as _;
 
@@ -115,6 +115,7 @@ pub(super) async fn submit(
     let (person, input) = selection::read_form(site, parts, body, address).await?;
     let step = Step::ALL.into_iter().find(|step| input.get("step") == Some(step.name()));
     let back = ReturnTo::parse(input.return_to.as_deref());
+    let back_query = back.as_str().split_once('?').map_or("", |(_, query)| query);
     let problem = match (step, input.ids.is_empty()) {
         (Some(step), false) => match by_step(site, &person, id, (step, &input.ids), &back).await? {
             Ok(address) => return Ok(see_other(&address)),
@@ -122,7 +123,10 @@ pub(super) async fn submit(
         },
         _ => "Select photos, then move them.",
     };
-    album::page(site, &person, id, &Query::parse(None), Some(problem)).await
+    // The page and the selection stay.
+    let ids: Vec<&str> = input.ids.iter().map(String::as_str).filter(|id| ImageId::parse(*id).is_some()).collect();
+    let query = format!("{back_query}&moved={}", ids.join(","));
+    album::page(site, &person, id, &Query::parse(Some(&query)), Some(problem)).await
 }
 
 async fn by_script(site: &Site, person: &Person, id: &AlbumId, moves: Vec<Move>) -> Result<Reply, Reply> {
@@ -193,10 +197,15 @@ async fn target(
     let beside = async |image: &ImageId| catalogue.photo_context(caller, image, Some(id)).await;
     Ok(match step {
         Step::Earlier => Some(beside(first).await?.previous.unwrap_or_else(|| first.clone())),
-        Step::Later => match beside(last).await?.next {
-            Some(next) => beside(&next).await?.next,
-            None => None,
-        },
+        Step::Later => {
+            let PhotoContext { next, position, .. } = beside(last).await?;
+            match next {
+                Some(next) => beside(&next).await?.next,
+                // It is no longer in the album. Being put before it, the photos stay where they are, or the move is refused.
+                None if position.is_none() => Some(last.clone()),
+                None => None,
+            }
+        }
         Step::Start => {
             let limit = Limit::new(1).unwrap_or_default();
             let found = catalogue.positioned_images(caller, id, Positions::From(i64::MIN), limit).await?;
