@@ -257,6 +257,14 @@ async fn a_script_moves_photos_of_an_album() {
     send(json!([{"ids": [ids[3], ids[0]], "before": ids[2]}, {"ids": [ids[1]]}])).await.expect(200);
     assert_eq!(order().await, [3, 0, 2, 1]);
 
+    // The page that begins with a photo has the position of the answer.
+    let body = json!({"token": token, "moves": [{"ids": [ids[2]], "before": ids[0]}], "first": ids[2]});
+    let moving = browser.request(Method::POST, &format!("{path}/move")).json(&body);
+    let from = browser.send(moving).await.expect(200).json["from"].as_i64().unwrap();
+    let page = browser.open(&format!("{path}?from={from}")).await.expect(200).text();
+    assert_eq!(shown(&page).0, [&ids[2], &ids[0], &ids[1]]);
+    send(json!([{"ids": [ids[2]], "before": ids[1]}])).await.expect(200);
+
     send(json!([{"ids": [ids[0]], "before": "unknown"}])).await.expect(409);
     send(json!([{"ids": [ids[0], ids[0]]}])).await.expect(400);
     send(json!([{"ids": vec![&ids[0]; 101]}])).await.expect(400);

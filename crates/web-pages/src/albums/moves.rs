@@ -41,6 +41,8 @@ struct Move {
 struct Moves {
     token: String,
     moves: Vec<Move>,
+    /// The first photo of the page then, whose position the answer has.
+    first: Option<String>,
 }
 
 impl Signed for Moves {
@@ -53,6 +55,8 @@ impl Signed for Moves {
 #[derive(Serialize)]
 struct Moved {
     undo: Vec<Move>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<i64>,
 }
 
 /// Where a button of the form moves the selected photos.
@@ -109,8 +113,8 @@ pub(super) async fn submit(
     id: &AlbumId,
 ) -> Result<Reply, Reply> {
     if BodyKind::of(&parts.headers) == Some(BodyKind::Json) {
-        let (person, Moves { moves, .. }) = selection::read_json(site, parts, body, address).await?;
-        return by_script(site, &person, id, moves).await;
+        let (person, Moves { moves, first, .. }) = selection::read_json(site, parts, body, address).await?;
+        return by_script(site, &person, id, moves, first).await;
     }
     let (person, input) = selection::read_form(site, parts, body, address).await?;
     let step = Step::ALL.into_iter().find(|step| input.get("step") == Some(step.name()));
@@ -129,15 +133,29 @@ pub(super) async fn submit(
     album::page(site, &person, id, &Query::parse(Some(&query)), Some(problem)).await
 }
 
-async fn by_script(site: &Site, person: &Person, id: &AlbumId, moves: Vec<Move>) -> Result<Reply, Reply> {
+async fn by_script(
+    site: &Site,
+    person: &Person,
+    id: &AlbumId,
+    moves: Vec<Move>,
+    first: Option<String>,
+) -> Result<Reply, Reply> {
+    let unavailable = |error: StorageError| messages::data_unavailable(&error);
     let moves = moves.into_iter().map(|Move { ids, before }| AlbumMove { images: ids, before }).collect();
     let moves = checked_moves(moves).map_err(|invalid| {
         error(StatusCode::BAD_REQUEST, &format!("{} {}", invalid.field, invalid.reason))
     })?;
-    match apply(site, person, id, moves).await.map_err(|error| messages::data_unavailable(&error))? {
+    match apply(site, person, id, moves).await.map_err(unavailable)? {
         AlbumMoved::Done(undo) => {
+            let from = match first.and_then(ImageId::parse) {
+                None => None,
+                Some(first) => {
+                    let context = site.library.catalogue.photo_context(&person.caller(), &first, Some(id));
+                    context.await.map_err(unavailable)?.position
+                }
+            };
             let undo = undo.into_iter().map(|AlbumMove { images, before }| Move { ids: images, before });
-            Ok(json(StatusCode::OK, &Moved { undo: undo.collect() }))
+            Ok(json(StatusCode::OK, &Moved { undo: undo.collect(), from }))
         }
         AlbumMoved::NoAlbum => Err(error(StatusCode::NOT_FOUND, "There is no such album.")),
         AlbumMoved::NotByHand => Err(error(StatusCode::CONFLICT, NOT_BY_HAND)),
