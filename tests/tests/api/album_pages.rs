@@ -164,7 +164,7 @@ async fn an_album_is_put_in_its_own_order() {
     let order = forms(&page).into_iter().find(|form| form.action == path).unwrap();
     browser.submit("/", &order, &[("order", "own")]).await.expect(303);
     let page = browser.open(&path).await.expect(200).text();
-    assert!(page.contains("album-order.js") && page.contains("Order: own order"), "{page}");
+    assert!(page.contains("album-order.js") && page.contains("Order: my order"), "{page}");
     assert_eq!(shown(&page).0, ids[..60]);
     let csrf =
         forms(&page).into_iter().find(|form| form.action == "/web/selection").unwrap().fields["csrf"].clone();

@@ -102,7 +102,7 @@ impl Step {
 }
 
 const NOT_BY_HAND: &str =
-    "This album is no longer in its own order. Choose its own order again, then move the photos.";
+    "This album is no longer in your own order. Choose “My order” again, then move the photos.";
 const CHANGED: &str = "The album has changed meanwhile. Reload the page and try again.";
 
 pub(super) async fn submit(
