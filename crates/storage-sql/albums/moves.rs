@@ -246,10 +246,8 @@ fn undoing(
     moved: &[i64],
     ids: &HashMap<i64, &str>,
 ) -> Result<Vec<AlbumMove>, SqlError> {
-    let followers: Vec<Follower> = statement(FOLLOWERS)
-        .bind::<BigInt, _>(album_seq)
-        .bind::<Text, _>(json_array(moved))
-        .load(c)?;
+    let followers: Vec<Follower> =
+        statement(FOLLOWERS).bind::<BigInt, _>(album_seq).bind::<Text, _>(json_array(moved)).load(c)?;
     let mut moves: Vec<AlbumMove> = Vec::new();
     for Follower { seq, before } in followers {
         let Some(image) = ids.get(&seq).map(|id| (*id).to_owned()) else { continue };

@@ -128,7 +128,8 @@ pub(super) async fn submit(
         _ => "Select photos, then move them.",
     };
     // The page and the selection stay.
-    let ids: Vec<&str> = input.ids.iter().map(String::as_str).filter(|id| ImageId::parse(*id).is_some()).collect();
+    let ids: Vec<&str> =
+        input.ids.iter().map(String::as_str).filter(|id| ImageId::parse(*id).is_some()).collect();
     let query = format!("{back_query}&moved={}", ids.join(","));
     album::page(site, &person, id, &Query::parse(Some(&query)), Some(problem)).await
 }
