@@ -151,8 +151,9 @@ async fn by_script(
             let from = match first.and_then(ImageId::parse) {
                 None => None,
                 Some(first) => {
-                    let context = site.library.catalogue.photo_context(&person.caller(), &first, Some(id));
-                    context.await.map_err(unavailable)?.position
+                    let (catalogue, caller) = (&site.library.catalogue, person.caller());
+                    let context = catalogue.photo_context(&caller, &first, Some(id)).await;
+                    context.map_err(unavailable)?.position
                 }
             };
             let undo = undo.into_iter().map(|AlbumMove { images, before }| Move { ids: images, before });
