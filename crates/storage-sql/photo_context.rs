@@ -26,8 +26,13 @@ impl PhotoContextStore for SqlStore {
         id: &ImageId,
         album: Option<&AlbumId>,
     ) -> Result<PhotoContext, StorageError> {
-        let (id, album) = (id.clone(), album.cloned());
-        self.read(move |c| context(c, viewer, &id, album.as_ref())).await
+        let id = id.clone();
+        match album {
+            None => self.read(move |c| context(c, viewer, &id, None)).await,
+            Some(album) => {
+                self.read_placed(viewer, album, move |c, album| context(c, viewer, &id, Some(album))).await
+            }
+        }
     }
 }
 

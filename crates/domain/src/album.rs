@@ -56,8 +56,11 @@ pub struct AlbumMove {
 /// Checks moves that are made together.
 ///
 /// # Errors
-/// [`Invalid`] naming `moves`: they have more than [`MAX_IMAGE_IDS_PER_CALL`] ids, or one of them twice.
+/// [`Invalid`] naming `moves`: one has no ids, or they have more than [`MAX_IMAGE_IDS_PER_CALL`] ids, or one of them twice.
 pub fn checked_moves(moves: Vec<AlbumMove>) -> Result<Vec<AlbumMove>, Invalid> {
+    if moves.is_empty() || moves.iter().any(|moved| moved.images.is_empty()) {
+        return Err(Invalid::new("moves", "must each have ids"));
+    }
     let mut images: Vec<&String> = moves.iter().flat_map(|moved| &moved.images).collect();
     let count = images.len();
     if count > MAX_IMAGE_IDS_PER_CALL {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use accounts::Unavailable;
 use domain::{
-    AccountId, AlbumChange, AlbumCover, AlbumId, AlbumOrder, AlbumTitle, ImageId, Limit,
+    AccountId, AlbumChange, AlbumCover, AlbumId, AlbumMove, AlbumOrder, AlbumTitle, ImageId, Limit,
     MAX_IMAGE_IDS_PER_CALL, Offset,
 };
 use exports::PlannedAlbum;
@@ -73,21 +73,19 @@ impl Ingest {
         let is_new = !known.contains_key(title.as_str());
         // In its own order, an album shows its photos in the order in which they are added.
         let by_hand = album.order == Some(AlbumOrder::ByHand);
-        if is_new && by_hand && !images.is_empty() {
-            let AlbumWrite::Done(made) = self.create_imported_album(viewer, &title, &[]).await? else {
-                return Ok(Err(TOO_MANY));
-            };
-            let change = AlbumChange { order: album.order, ..AlbumChange::default() };
-            self.parts.store.change_album(viewer, &made.id, change, self.parts.clock.now()).await?;
-            known.insert(title.as_str().to_owned(), made.id);
-        }
         for images in images.chunks(MAX_IMAGE_IDS_PER_CALL) {
             let written = match known.get(title.as_str()) {
                 Some(id) => self.add_to_album(viewer, id, images).await?,
                 None => self.create_imported_album(viewer, &title, images).await?,
             };
             match written {
-                AlbumWrite::Done(album) => known.insert(title.as_str().to_owned(), album.id),
+                AlbumWrite::Done(made) => {
+                    let is_first = !known.contains_key(title.as_str());
+                    if by_hand && is_first {
+                        self.order_by_hand(viewer, &made.id, images).await?;
+                    }
+                    known.insert(title.as_str().to_owned(), made.id)
+                }
                 AlbumWrite::TooManyAlbums => return Ok(Err(TOO_MANY)),
                 AlbumWrite::NoAlbum | AlbumWrite::ForeignImage | AlbumWrite::UnknownImage => {
                     return Ok(Err(CHANGED));
@@ -103,6 +101,21 @@ impl Ingest {
             self.parts.store.change_album(viewer, id, change, self.parts.clock.now()).await?;
         }
         Ok(Ok(()))
+    }
+
+    /// Puts a new album in its own order, which is that of its first images.
+    async fn order_by_hand(
+        &self,
+        viewer: Viewer,
+        id: &AlbumId,
+        images: &[String],
+    ) -> Result<(), ImportError> {
+        let (store, now) = (&self.parts.store, self.parts.clock.now());
+        let change = AlbumChange { order: Some(AlbumOrder::ByHand), ..AlbumChange::default() };
+        store.change_album(viewer, id, change, now).await?;
+        let moved = AlbumMove { images: images.to_vec(), before: None };
+        store.move_images(viewer, id, vec![moved], now).await?;
+        Ok(())
     }
 
     async fn add_to_album(

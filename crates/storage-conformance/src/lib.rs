@@ -27,6 +27,7 @@ mod seed;
 mod suite;
 mod tests_of_cases;
 
+pub use cases::album_orders::images_of_an_older_program_come_last;
 pub use random::random_photos;
 pub use run_case::run_case;
 pub use seed::{

@@ -5,7 +5,7 @@ mod writes;
 use domain::{Album, AlbumChange, AlbumId, AlbumMove, DateRange, Image, ImageId, Limit, Offset, Timestamp};
 use storage::{
     AlbumMoved, AlbumName, AlbumPage, AlbumStore, AlbumWrite, ListedAlbum, NewAlbum, PositionedImage,
-    Positions, TimelineOrder, Viewer,
+    Positions, StorageError, TimelineOrder, Viewer,
 };
 
 use crate::Lock;
@@ -24,9 +24,6 @@ operations! {
         read album_images(
             viewer: Viewer, id: &AlbumId, range: DateRange, order: TimelineOrder, limit: Limit
         ) -> Option<Vec<Image>> = rows::contents;
-        read positioned_images(
-            viewer: Viewer, id: &AlbumId, positions: Positions, limit: Limit
-        ) -> Option<Vec<PositionedImage>> = rows::positioned;
         read albums_of_image(viewer: Viewer, image: &ImageId) -> Vec<AlbumName> = rows::of_image;
         write(Lock::Account(viewer.account.0)) create_album(
             viewer: Viewer, album: NewAlbum as ref
@@ -39,5 +36,16 @@ operations! {
         ) -> AlbumMoved = moves::apply;
         write(Lock::Account(viewer.account.0)) delete_album(viewer: Viewer, id: &AlbumId) -> bool
             = writes::delete;
+    }
+    by hand {
+        async fn positioned_images(
+            &self,
+            viewer: Viewer,
+            id: &AlbumId,
+            positions: Positions,
+            limit: Limit,
+        ) -> Result<Option<Vec<PositionedImage>>, StorageError> {
+            self.read_placed(viewer, id, move |c, id| rows::positioned(c, viewer, id, positions, limit)).await
+        }
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Each image has a position. Between those of neighbours there is room for others, so moving an image changes only its own. When
 //! there is no room, all images of the album get new positions. Images that are not visible have positions, too, and keep them.
+//!
+//! Images that an older program adds have position zero. They are placed when the album is changed or read next.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -10,19 +12,19 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Nullable, Text},
 };
-use domain::{AlbumId, AlbumMove, AlbumOrder, Timestamp};
-use storage::{AlbumMoved, Viewer};
+use domain::{AlbumId, AlbumMove, AlbumOrder, ImageId, Timestamp};
+use storage::{AlbumMoved, StorageError, Viewer};
 
 use super::{
     rows::{self, AlbumRow},
     writes::set_updated,
 };
 use crate::{
-    SqlConnection,
+    Lock, SqlConnection, SqlStore,
     error::SqlError,
     sql::{
         image_rows::Visibility,
-        schema::album_images,
+        schema::{album_images, albums},
         statement,
         value::{json_array, json_text},
     },
@@ -85,6 +87,56 @@ pub(super) fn place_the_rest(c: &mut SqlConnection, album: &AlbumRow) -> Result<
     number(c, numbered, album.seq, last)
 }
 
+/// Places the images that an older program has added to an album in its own order.
+pub(super) fn place_added(c: &mut SqlConnection, album_seq: i64) -> Result<(), SqlError> {
+    let last = last_position(c, album_seq)?;
+    number(c, NUMBER_NEWEST_FIRST, album_seq, last)
+}
+
+/// The internal id of an album in its own order that has images without a position.
+fn incomplete(c: &mut SqlConnection, viewer: Viewer, id: &AlbumId) -> Result<Option<i64>, SqlError> {
+    Ok(albums::table
+        .inner_join(album_images::table.on(album_images::album_seq.eq(albums::seq)))
+        .filter(albums::id.eq(id.as_str()))
+        .filter(albums::account_id.eq(viewer.account.0))
+        .filter(albums::by_hand.eq(true))
+        .filter(album_images::position.eq(0))
+        .select(albums::seq)
+        .first(c)
+        .optional()?)
+}
+
+impl SqlStore {
+    /// Reads an album. If it is in its own order, all its images have positions then.
+    pub(crate) async fn read_placed<T, F>(
+        &self,
+        viewer: Viewer,
+        id: &AlbumId,
+        read: F,
+    ) -> Result<T, StorageError>
+    where
+        T: Send + 'static,
+        F: Fn(&mut SqlConnection, &AlbumId) -> Result<T, SqlError> + Clone + Send + 'static,
+    {
+        let (read_first, album) = (read.clone(), id.clone());
+        let found = self.read(move |c| match incomplete(c, viewer, &album)? {
+            Some(_) => Ok(None),
+            None => read_first(c, &album).map(Some),
+        });
+        if let Some(found) = found.await? {
+            return Ok(found);
+        }
+        let album = id.clone();
+        self.write(Lock::Account(viewer.account.0), move |c| {
+            if let Some(seq) = incomplete(c, viewer, &album)? {
+                place_added(c, seq)?;
+            }
+            read(c, &album)
+        })
+        .await
+    }
+}
+
 /// An image of an album.
 #[derive(Debug, QueryableByName)]
 struct Member {
@@ -110,7 +162,8 @@ fn members(
     moves: &[AlbumMove],
 ) -> Result<HashMap<String, Member>, SqlError> {
     let ids: HashSet<&String> = moves.iter().flat_map(|one| one.images.iter().chain(&one.before)).collect();
-    let ids: Vec<&String> = ids.into_iter().collect();
+    // Others belong to no image, and Postgres accepts no text with NUL.
+    let ids: Vec<&String> = ids.into_iter().filter(|id| ImageId::parse(id.as_str()).is_some()).collect();
     let found: Vec<Member> =
         statement(MEMBERS).bind::<Text, _>(json_text(&ids)).bind::<BigInt, _>(album_seq).load(c)?;
     Ok(found.into_iter().map(|member| (member.id.clone(), member)).collect())
@@ -162,7 +215,7 @@ fn gaps(c: &mut SqlConnection, album_seq: i64, at: &[i64], moved: &[i64]) -> Res
         .load(c)?)
 }
 
-/// A moved image, and the visible image that follows it and stays.
+/// A moved image, and the image that follows it and stays, whether visible or not.
 #[derive(Debug, QueryableByName)]
 struct Follower {
     #[diesel(sql_type = BigInt)]
@@ -174,15 +227,14 @@ struct Follower {
 const FOLLOWERS: &str = concat!(
     "SELECT m.image_seq AS seq, (
         SELECT i.id FROM album_images AS n JOIN images AS i ON i.seq = n.image_seq
-        WHERE n.album_seq = $1 AND n.position > m.position AND n.live = TRUE AND n.captured_at_ms >= $2
-            AND n.image_seq NOT IN (SELECT value FROM ",
-    integers!("$3"),
+        WHERE n.album_seq = $1 AND n.position > m.position AND n.image_seq NOT IN (SELECT value FROM ",
+    integers!("$2"),
     " AS moved)
         ORDER BY n.position LIMIT 1
     ) AS before
     FROM album_images AS m
     WHERE m.album_seq = $1 AND m.image_seq IN (SELECT value FROM ",
-    integers!("$3"),
+    integers!("$2"),
     " AS moved)
     ORDER BY m.position"
 );
@@ -190,15 +242,12 @@ const FOLLOWERS: &str = concat!(
 /// The moves that put images back where they are.
 fn undoing(
     c: &mut SqlConnection,
-    (album_seq, visibility): (i64, Visibility),
+    album_seq: i64,
     moved: &[i64],
     ids: &HashMap<i64, &str>,
 ) -> Result<Vec<AlbumMove>, SqlError> {
-    let followers: Vec<Follower> = statement(FOLLOWERS)
-        .bind::<BigInt, _>(album_seq)
-        .bind::<BigInt, _>(visibility.oldest_ms)
-        .bind::<Text, _>(json_array(moved))
-        .load(c)?;
+    let followers: Vec<Follower> =
+        statement(FOLLOWERS).bind::<BigInt, _>(album_seq).bind::<Text, _>(json_array(moved)).load(c)?;
     let mut moves: Vec<AlbumMove> = Vec::new();
     for Follower { seq, before } in followers {
         let Some(image) = ids.get(&seq).map(|id| (*id).to_owned()) else { continue };
@@ -284,6 +333,7 @@ pub(super) fn apply(
     if album.order() != AlbumOrder::ByHand {
         return Ok(AlbumMoved::NotByHand);
     }
+    place_added(c, album.seq)?;
     let known = members(c, album.seq, moves)?;
     if moves.iter().filter_map(|one| one.before.as_ref()).any(|before| !known.contains_key(before)) {
         return Ok(AlbumMoved::UnknownImage);
@@ -299,7 +349,7 @@ pub(super) fn apply(
         return Ok(AlbumMoved::Done(Vec::new()));
     }
     let ids: HashMap<i64, &str> = known.values().map(|member| (member.seq, member.id.as_str())).collect();
-    let undo = undoing(c, (album.seq, visibility), &moved, &ids)?;
+    let undo = undoing(c, album.seq, &moved, &ids)?;
     let positions = match placed(&by_gap) {
         Some(positions) => positions,
         None => {

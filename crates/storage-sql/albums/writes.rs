@@ -167,8 +167,12 @@ pub(crate) fn add(c: &mut SqlConnection, album_seq: i64, images: &[(i64, i64)]) 
         return Ok(0);
     }
     let by_hand = albums::table.find(album_seq).select(albums::by_hand).get_result(c)?;
-    let (mut position, step) =
-        if by_hand { (moves::last_position(c, album_seq)?, moves::STEP) } else { (0, 0) };
+    let (mut position, step) = if by_hand {
+        moves::place_added(c, album_seq)?;
+        (moves::last_position(c, album_seq)?, moves::STEP)
+    } else {
+        (0, 0)
+    };
     let mut added = Vec::with_capacity(images.len());
     for (image, captured_at_ms) in images {
         position += step;

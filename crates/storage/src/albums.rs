@@ -128,7 +128,8 @@ pub trait AlbumStore: Send + Sync + 'static {
         limit: Limit,
     ) -> Result<Option<Vec<Image>>, StorageError>;
 
-    /// A page of an album's visible images in its own order; `None` if the viewer has no such album.
+    /// A page of an album's visible images in its own order; `None` if the viewer has no such album. Images that an older program
+    /// has added come last.
     async fn positioned_images(
         &self,
         viewer: Viewer,

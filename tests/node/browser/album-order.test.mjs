@@ -26,7 +26,7 @@ async function openAlbum(visit, count) {
   for (const box of await page.locator('.picks input').all()) await box.check();
   await press(page, page.locator('#add-picked'));
   await page.locator('summary', { hasText: 'Order' }).click();
-  await press(page, button(page, 'Own order'));
+  await press(page, button(page, 'My order'));
   assert.equal(page.url(), album);
   return ids(page);
 }
@@ -205,7 +205,7 @@ world.test('a move in an album that changed meanwhile says so', {}, async (visit
   await press(other, button(other, 'Show the newest first'));
   await tiles(page).nth(0).getByRole('link').focus();
   await page.keyboard.press('Alt+ArrowRight');
-  await page.locator('#message').getByText('This album is no longer in its own order.').waitFor();
+  await page.locator('#message').getByText('This album is no longer in your own order.').waitFor();
   await shows(page, all);
   await visit.watch.takesStatus(409);
 });

@@ -164,7 +164,7 @@ async fn an_album_is_put_in_its_own_order() {
     let order = forms(&page).into_iter().find(|form| form.action == path).unwrap();
     browser.submit("/", &order, &[("order", "own")]).await.expect(303);
     let page = browser.open(&path).await.expect(200).text();
-    assert!(page.contains("album-order.js") && page.contains("Order: own order"), "{page}");
+    assert!(page.contains("album-order.js") && page.contains("Order: my order"), "{page}");
     assert_eq!(shown(&page).0, ids[..60]);
     let csrf =
         forms(&page).into_iter().find(|form| form.action == "/web/selection").unwrap().fields["csrf"].clone();
@@ -206,6 +206,15 @@ async fn an_album_is_put_in_its_own_order() {
         let refused = send(step, &path, images).await.expect(400).text();
         assert!(refused.contains("Select photos, then move them."), "{refused}");
     }
+    let removal = json!({"removeImageIds": [ids[62]]});
+    app.patch(&format!("/albums/{id}"), &anna.key, &removal).await.expect(200);
+    let refused = send("later", &second, &[&ids[61], &ids[62]]).await.expect(400).text();
+    assert!(refused.contains("The album has changed meanwhile."), "{refused}");
+    // The page and the selection stay.
+    let (photos, selected) = shown(&refused);
+    assert!(photos.contains(&&*ids[61]) && !photos.contains(&&*ids[0]), "{photos:?}");
+    assert_eq!(selected, [&*ids[61]]);
+
     browser
         .send(browser.request(Method::POST, &format!("{path}/move")).form(&[("step", "end")]))
         .await
@@ -248,10 +257,21 @@ async fn a_script_moves_photos_of_an_album() {
     send(json!([{"ids": [ids[3], ids[0]], "before": ids[2]}, {"ids": [ids[1]]}])).await.expect(200);
     assert_eq!(order().await, [3, 0, 2, 1]);
 
+    // The page that begins with a photo has the position of the answer.
+    let body = json!({"token": token, "moves": [{"ids": [ids[2]], "before": ids[0]}], "first": ids[2]});
+    let moving = browser.request(Method::POST, &format!("{path}/move")).json(&body);
+    let from = browser.send(moving).await.expect(200).json["from"].as_i64().unwrap();
+    let page = browser.open(&format!("{path}?from={from}")).await.expect(200).text();
+    assert_eq!(shown(&page).0, [&ids[2], &ids[0], &ids[1]]);
+    send(json!([{"ids": [ids[2]], "before": ids[1]}])).await.expect(200);
+
     send(json!([{"ids": [ids[0]], "before": "unknown"}])).await.expect(409);
     send(json!([{"ids": [ids[0], ids[0]]}])).await.expect(400);
     send(json!([{"ids": vec![&ids[0]; 101]}])).await.expect(400);
     send(json!("all")).await.expect(400);
+    for without_ids in [json!([]), json!([{"ids": [ids[0]]}, {"ids": []}])] {
+        send(without_ids).await.expect(400);
+    }
     let body = json!({"token": "x", "moves": []});
     browser.send(browser.request(Method::POST, &format!("{path}/move")).json(&body)).await.expect(403);
     other.send(other.request(Method::POST, &format!("{path}/move")).json(&body)).await.expect(403);

@@ -105,3 +105,18 @@ async fn migrations_of_a_newer_program_are_named() {
     assert_eq!(store.newer_migrations().await.unwrap(), ["99991231000001"]);
     assert_eq!(store.pending_migrations().await.unwrap(), Vec::<String>::new());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn images_that_an_older_program_adds_to_an_album_come_last() {
+    let (store, database) = fresh_store().await;
+    let seed = Seed::new(std::sync::Arc::new(store));
+    let forget = async || {
+        let url = database.direct_url();
+        let updating = tokio::task::spawn_blocking(move || {
+            let mut connection = Connection::establish(&url).unwrap();
+            sql_query("UPDATE album_images SET position = 0").execute(&mut connection).unwrap();
+        });
+        updating.await.unwrap();
+    };
+    storage_conformance::images_of_an_older_program_come_last(&seed, forget).await;
+}

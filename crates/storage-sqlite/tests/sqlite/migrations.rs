@@ -13,7 +13,7 @@ use storage_conformance::{NOW, ORIGINAL_BYTES, Photo, Seed, original_blob, rando
 use storage_sqlite::SqliteStore;
 use tempfile::TempDir;
 
-use crate::{fresh_store, open};
+use crate::{broken_rows::break_rows, fresh_store, open};
 
 #[derive(Debug, PartialEq, QueryableByName)]
 struct Object {
@@ -316,4 +316,12 @@ async fn photos_from_before_the_migration_get_their_places_and_regions() {
     }
     assert_eq!(batches, [2, 2, 1, 0]);
     assert_eq!(store.check_rule(StoreRule::AlbumCopies, None, 1000).await.unwrap().violations, []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn images_that_an_older_program_adds_to_an_album_come_last() {
+    let (store, folder) = fresh_store().await;
+    let forget = async || break_rows(&folder, "UPDATE album_images SET position = 0");
+    let seed = Seed::new(std::sync::Arc::new(store));
+    storage_conformance::images_of_an_older_program_come_last(&seed, forget).await;
 }

@@ -74,7 +74,7 @@ fn head(site: &Site, person: &Person, album: &Album, path: &str) -> Markup {
     let orders = [
         (AlbumOrder::NewestFirst, "newest", "Show the newest first", "newest first"),
         (AlbumOrder::OldestFirst, "oldest", "Show the oldest first", "oldest first"),
-        (AlbumOrder::ByHand, "own", "Own order", "own order"),
+        (AlbumOrder::ByHand, "own", "My order", "my order"),
     ];
     let selection = site.forms.sign(&person.token_parts(selection::PURPOSE));
     html! {
@@ -113,7 +113,7 @@ fn head(site: &Site, person: &Person, album: &Album, path: &str) -> Markup {
         }
         @if album.order == AlbumOrder::ByHand && album.image_count > 1 {
             p.facts.moving-help {
-                span { "Drag photos to move them, or select some and use the arrows." }
+                span { "Drag photos to move them (on a touch screen, hold one first), or select some and use the arrows." }
                 noscript { "Select photos, then move them with the arrows." }
             }
         }

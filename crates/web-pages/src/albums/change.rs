@@ -31,7 +31,7 @@ fn change_of(form: &Form) -> Result<AlbumChange, String> {
         Some("own") => Some(AlbumOrder::ByHand),
         Some(_) => {
             return Err(
-                "This order is unknown. Choose the newest or the oldest first, or the own order.".to_owned()
+                "This order is unknown. Choose the newest or the oldest first, or my order.".to_owned()
             );
         }
     };

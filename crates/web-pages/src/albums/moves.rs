@@ -12,7 +12,7 @@ use http_server::{
     body::{BodyKind, RequestBody},
     reply::{Reply, error, json, see_other},
 };
-use library::{AlbumMoved, Positions, StorageError};
+use library::{AlbumMoved, PhotoContext, Positions, StorageError};
 use serde::{Deserialize, Serialize};
 use tracing::Instrument as _;
 
@@ -41,6 +41,8 @@ struct Move {
 struct Moves {
     token: String,
     moves: Vec<Move>,
+    /// The first photo of the page then, whose position the answer has.
+    first: Option<String>,
 }
 
 impl Signed for Moves {
@@ -53,6 +55,8 @@ impl Signed for Moves {
 #[derive(Serialize)]
 struct Moved {
     undo: Vec<Move>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<i64>,
 }
 
 /// Where a button of the form moves the selected photos.
@@ -98,7 +102,7 @@ impl Step {
 }
 
 const NOT_BY_HAND: &str =
-    "This album is no longer in its own order. Choose its own order again, then move the photos.";
+    "This album is no longer in your own order. Choose “My order” again, then move the photos.";
 const CHANGED: &str = "The album has changed meanwhile. Reload the page and try again.";
 
 pub(super) async fn submit(
@@ -109,12 +113,13 @@ pub(super) async fn submit(
     id: &AlbumId,
 ) -> Result<Reply, Reply> {
     if BodyKind::of(&parts.headers) == Some(BodyKind::Json) {
-        let (person, Moves { moves, .. }) = selection::read_json(site, parts, body, address).await?;
-        return by_script(site, &person, id, moves).await;
+        let (person, Moves { moves, first, .. }) = selection::read_json(site, parts, body, address).await?;
+        return by_script(site, &person, id, moves, first).await;
     }
     let (person, input) = selection::read_form(site, parts, body, address).await?;
     let step = Step::ALL.into_iter().find(|step| input.get("step") == Some(step.name()));
     let back = ReturnTo::parse(input.return_to.as_deref());
+    let back_query = back.as_str().split_once('?').map_or("", |(_, query)| query);
     let problem = match (step, input.ids.is_empty()) {
         (Some(step), false) => match by_step(site, &person, id, (step, &input.ids), &back).await? {
             Ok(address) => return Ok(see_other(&address)),
@@ -122,18 +127,37 @@ pub(super) async fn submit(
         },
         _ => "Select photos, then move them.",
     };
-    album::page(site, &person, id, &Query::parse(None), Some(problem)).await
+    // The page and the selection stay.
+    let ids: Vec<&str> =
+        input.ids.iter().map(String::as_str).filter(|id| ImageId::parse(*id).is_some()).collect();
+    let query = format!("{back_query}&moved={}", ids.join(","));
+    album::page(site, &person, id, &Query::parse(Some(&query)), Some(problem)).await
 }
 
-async fn by_script(site: &Site, person: &Person, id: &AlbumId, moves: Vec<Move>) -> Result<Reply, Reply> {
+async fn by_script(
+    site: &Site,
+    person: &Person,
+    id: &AlbumId,
+    moves: Vec<Move>,
+    first: Option<String>,
+) -> Result<Reply, Reply> {
+    let unavailable = |error: StorageError| messages::data_unavailable(&error);
     let moves = moves.into_iter().map(|Move { ids, before }| AlbumMove { images: ids, before }).collect();
     let moves = checked_moves(moves).map_err(|invalid| {
         error(StatusCode::BAD_REQUEST, &format!("{} {}", invalid.field, invalid.reason))
     })?;
-    match apply(site, person, id, moves).await.map_err(|error| messages::data_unavailable(&error))? {
+    match apply(site, person, id, moves).await.map_err(unavailable)? {
         AlbumMoved::Done(undo) => {
+            let from = match first.and_then(ImageId::parse) {
+                None => None,
+                Some(first) => {
+                    let (catalogue, caller) = (&site.library.catalogue, person.caller());
+                    let context = catalogue.photo_context(&caller, &first, Some(id)).await;
+                    context.map_err(unavailable)?.position
+                }
+            };
             let undo = undo.into_iter().map(|AlbumMove { images, before }| Move { ids: images, before });
-            Ok(json(StatusCode::OK, &Moved { undo: undo.collect() }))
+            Ok(json(StatusCode::OK, &Moved { undo: undo.collect(), from }))
         }
         AlbumMoved::NoAlbum => Err(error(StatusCode::NOT_FOUND, "There is no such album.")),
         AlbumMoved::NotByHand => Err(error(StatusCode::CONFLICT, NOT_BY_HAND)),
@@ -193,10 +217,15 @@ async fn target(
     let beside = async |image: &ImageId| catalogue.photo_context(caller, image, Some(id)).await;
     Ok(match step {
         Step::Earlier => Some(beside(first).await?.previous.unwrap_or_else(|| first.clone())),
-        Step::Later => match beside(last).await?.next {
-            Some(next) => beside(&next).await?.next,
-            None => None,
-        },
+        Step::Later => {
+            let PhotoContext { next, position, .. } = beside(last).await?;
+            match next {
+                Some(next) => beside(&next).await?.next,
+                // It is no longer in the album. Being put before it, the photos stay where they are, or the move is refused.
+                None if position.is_none() => Some(last.clone()),
+                None => None,
+            }
+        }
         Step::Start => {
             let limit = Limit::new(1).unwrap_or_default();
             let found = catalogue.positioned_images(caller, id, Positions::From(i64::MIN), limit).await?;

@@ -319,7 +319,7 @@ const states = {
     const { page } = visit;
     await visit.open(await page.locator('.albums a').first().getAttribute('href'));
     await page.locator('summary', { hasText: 'Order' }).click();
-    await press(page, page.getByRole('button', { name: 'Own order' }));
+    await press(page, page.getByRole('button', { name: 'My order' }));
     await page.locator('ul.rows input').first().check();
   },
   'albums-found': async (visit, person) => {
