@@ -103,15 +103,15 @@ world.test('photos are moved by keys and by buttons', {}, async (visit) => {
   const { page } = visit;
   const [a, b, c, d, e, f] = await openAlbum(visit, 6);
   await tiles(page).nth(1).getByRole('link').focus();
-  await page.keyboard.press('Alt+ArrowRight');
+  await page.keyboard.press('Alt+Shift+ArrowRight');
   await shows(page, [a, c, b, d, e, f]);
-  await page.keyboard.press('Alt+ArrowRight');
+  await page.keyboard.press('Alt+Shift+ArrowRight');
   await shows(page, [a, c, d, b, e, f]);
   assert.equal(await page.locator('#status').textContent(), 'Photo moved to place 4 of 6.');
   assert.equal(await page.evaluate(() => document.activeElement.closest('li').dataset.id), b, 'it keeps the focus');
   await keeps(page, [a, c, d, b, e, f]);
   await tiles(page).nth(0).getByRole('link').focus();
-  await page.keyboard.press('Alt+ArrowLeft');
+  await page.keyboard.press('Alt+Shift+ArrowLeft');
   assert.equal(await page.locator('#status').textContent(), 'This is the first place.');
   await page.keyboard.press('?');
   await page.getByText('Move the photo, or the selected photos').waitFor();
@@ -155,21 +155,32 @@ world.test('photos move from page to page', {}, async (visit) => {
   const rest = await ids(page);
   assert.equal(rest.length, 3);
   await tiles(page).nth(0).getByRole('link').focus();
-  await Promise.all([page.waitForNavigation(), page.keyboard.press('Alt+ArrowLeft')]);
+  await Promise.all([page.waitForNavigation(), page.keyboard.press('Alt+Shift+ArrowLeft')]);
   assert.deepEqual((await ids(page)).slice(0, 2), [rest[0], all[59]]);
   assert.ok(await tiles(page).nth(0).getByRole('checkbox').isChecked());
   await page.goto(page.url().split('?')[0]);
   assert.deepEqual(await ids(page), [...all.slice(0, 59), rest[0]]);
   // Behind the last photo of a page is before the first of the next.
   await tiles(page).nth(0).getByRole('link').focus();
-  await page.keyboard.press('Alt+ArrowUp');
+  await page.keyboard.press('Alt+Shift+ArrowUp');
   assert.equal(await page.locator('#status').textContent(), 'This is the first place.');
   await tiles(page).nth(58).getByRole('link').focus();
-  await page.keyboard.press('Alt+ArrowRight');
+  await page.keyboard.press('Alt+Shift+ArrowRight');
   await keeps(page, [...all.slice(0, 58), rest[0], all[58]]);
   await follow('Next photos');
   assert.deepEqual(await ids(page), [all[59], rest[1], rest[2]]);
+  // The page begins with the photo that becomes its first one.
+  await tiles(page).nth(1).getByRole('link').focus();
+  await page.keyboard.press('Alt+Shift+ArrowLeft');
+  await keeps(page, [rest[1], all[59], rest[2]]);
+  // Only the photo that has the focus goes to the other page, after a move that is not sent yet.
   await tiles(page).nth(2).getByRole('checkbox').check();
+  await tiles(page).nth(1).getByRole('link').focus();
+  await page.keyboard.press('Alt+Shift+ArrowLeft');
+  await Promise.all([page.waitForNavigation(), page.keyboard.press('Alt+Shift+ArrowLeft')]);
+  assert.deepEqual(await ids(page), [all[59], all[58], rest[1], rest[2]]);
+  await tiles(page).nth(0).getByRole('checkbox').uncheck();
+  await tiles(page).nth(3).getByRole('checkbox').check();
   await press(page, button(page, 'Move to the start'));
   assert.deepEqual((await ids(page)).slice(0, 2), [rest[2], all[0]]);
 });
@@ -196,6 +207,74 @@ world.test('photos are dragged by touch after a long press', { hasTouch: true, i
   assert.deepEqual(await ids(page), [b, c, a, d, ...others]);
 });
 
+/** Holds the requests that move photos. Returns their moves, and a function that goes on with `answer`. */
+async function holdMoves(page) {
+  const moves = [];
+  let goOn;
+  const going = new Promise((resolve) => (goOn = resolve));
+  await page.route('**/move', async (route) => {
+    moves.push(route.request().postDataJSON().moves);
+    const answer = await going;
+    await (answer ? route.fulfill(answer) : route.continue());
+  });
+  return { moves, goOn };
+}
+
+world.test('quick moves are sent together, and undone together', {}, async (visit) => {
+  const { page } = visit;
+  const [a, b, c, d, e, f] = await openAlbum(visit, 6);
+  const { moves, goOn } = await holdMoves(page);
+  await tiles(page).nth(0).getByRole('link').focus();
+  for (let step = 0; step < 4; step += 1) await page.keyboard.press('Alt+Shift+ArrowRight');
+  await shows(page, [b, c, d, e, a, f]);
+  goOn();
+  await keeps(page, [b, c, d, e, a, f]);
+  assert.deepEqual(moves, [[{ ids: [a], before: c }], [{ ids: [a], before: f }]]);
+  await tiles(page).nth(4).getByRole('link').focus();
+  for (let step = 0; step < 3; step += 1) await page.keyboard.press('Alt+Shift+ArrowLeft');
+  await button(page, 'Undo').click();
+  // A move after it is kept, too.
+  await tiles(page).nth(5).getByRole('link').focus();
+  await page.keyboard.press('Alt+Shift+ArrowLeft');
+  await keeps(page, [b, c, d, e, f, a]);
+});
+
+world.test('moves are kept when the page is left at once', {}, async (visit) => {
+  const { page } = visit;
+  const [a, b, c, d] = await openAlbum(visit, 4);
+  const album = page.url();
+  await tiles(page).nth(0).getByRole('link').focus();
+  for (let step = 0; step < 3; step += 1) await page.keyboard.press('Alt+Shift+ArrowRight');
+  await page.goto(new URL('/albums', album).href);
+  await page.waitForFunction(
+    async ([path, last]) => {
+      const text = await (await fetch(path)).text();
+      const shown = new DOMParser().parseFromString(text, 'text/html').querySelector('ul.rows > li:last-child');
+      return shown.dataset.id === last;
+    },
+    [album, a],
+    { timeout: TIMEOUT_MS },
+  );
+  await page.goto(album);
+  assert.deepEqual(await ids(page), [b, c, d, a]);
+});
+
+world.test('after a refused move, the page has the order of the service', {}, async (visit) => {
+  const { page } = visit;
+  const [a, b, c] = await openAlbum(visit, 3);
+  const { moves, goOn } = await holdMoves(page);
+  await tiles(page).nth(0).getByRole('link').focus();
+  await page.keyboard.press('Alt+Shift+ArrowRight');
+  await tiles(page).nth(2).getByRole('link').focus();
+  await page.keyboard.press('Alt+Shift+ArrowLeft');
+  await shows(page, [b, c, a]);
+  goOn({ status: 409, json: { error: 'Not now.' } });
+  await page.locator('#message').getByText('Not now.').waitFor();
+  assert.deepEqual(await ids(page), [a, b, c]);
+  assert.equal(moves.length, 1);
+  await visit.watch.takesStatus(409);
+});
+
 world.test('a move in an album that changed meanwhile says so', {}, async (visit) => {
   const { page } = visit;
   const all = await openAlbum(visit, 3);
@@ -204,7 +283,7 @@ world.test('a move in an album that changed meanwhile says so', {}, async (visit
   await other.locator('summary', { hasText: 'Order' }).click();
   await press(other, button(other, 'Show the newest first'));
   await tiles(page).nth(0).getByRole('link').focus();
-  await page.keyboard.press('Alt+ArrowRight');
+  await page.keyboard.press('Alt+Shift+ArrowRight');
   await page.locator('#message').getByText('This album is no longer in your own order.').waitFor();
   await shows(page, all);
   await visit.watch.takesStatus(409);

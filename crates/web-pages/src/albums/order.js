@@ -17,8 +17,11 @@ function startMoving(form, list) {
   const { previous, next } = form.dataset;
   let drag;
   let draggedAt = -Infinity;
-  /** The requests, one after the other. */
-  let sent = Promise.resolve();
+  /** Moves that are sent one after the other. The first one is under way. */
+  const queue = [];
+  /** Whether all were kept, or a promise of it. */
+  let sent = true;
+  let isLeaving = false;
   let last;
 
   const items = () => [...list.children];
@@ -26,13 +29,59 @@ function startMoving(form, list) {
   /** The photos that move with this one. */
   const groupOf = (item) => (isSelected(item) ? items().filter(isSelected) : [item]);
   const idOf = ({ dataset }) => dataset.id;
+  /** The order that the service has. */
+  let kept = items();
 
-  /** Sends moves after those that were sent before. */
-  function send(movesOf, done, failed) {
-    const post = () => requestJson(path, { body: { token, moves: movesOf() } });
-    const mine = sent.then(post).then(done, failed).finally(() => (list.ariaBusy = sent !== mine));
-    sent = mine;
+  /** Sends moves after those that were sent before. `order` is that of the page then. */
+  function send(done, order, movesOf) {
+    queue.push({ done, order, movesOf });
+    if (queue.length === 1) sent = sendAll();
+  }
+
+  function post({ order, movesOf }) {
+    const moves = movesOf();
+    // The address of the page has the position of its first photo.
+    return moves.length ? requestJson(path, { body: { token, moves, first: previous && idOf(order[0]) }, keepalive: true }) : {};
+  }
+
+  async function sendAll() {
     list.ariaBusy = true;
+    try {
+      for (; queue.length; queue.shift()) {
+        const { done, order } = queue[0];
+        const { undo, from } = await post(queue[0]);
+        kept = order;
+        // The first step may have changed nothing.
+        if (!done.undo?.length) done.undo = undo;
+        if (from) setPage(`${location.pathname}?from=${from}`);
+      }
+      return true;
+    } catch ({ message }) {
+      // The moves that wait were made in an order that the service does not have.
+      show(kept, queue[0].done.group[0].querySelector('a'));
+      queue.length = 0;
+      last = undefined;
+      showMessage(message);
+      return false;
+    } finally {
+      list.ariaBusy = false;
+    }
+  }
+
+  function setPage(address) {
+    history.replaceState(history.state, '', address);
+    for (const field of document.querySelectorAll('[name="return_to"]')) field.value = address;
+  }
+
+  addEventListener('pagehide', () => queue.splice(1).forEach(post));
+
+  /** Lets the service move photos to another page, and show that page. */
+  async function leave(group, button) {
+    if (isLeaving) return;
+    isLeaving = true;
+    for (const item of list.children) item.querySelector('input').checked = group.includes(item);
+    if (await sent) form.requestSubmit(button);
+    isLeaving = false;
   }
 
   function show(order, focused) {
@@ -56,10 +105,9 @@ function startMoving(form, list) {
     if (!isAgain) last = { ids, order, group };
     const done = last;
     const before = at ? idOf(at) : next;
-    send(() => [{ ids, before }], (answer) => (done.undo ??= answer.undo), ({ message }) => {
-      show(order, group[0].querySelector('a'));
-      showMessage(message);
-    });
+    // A step that waits is part of the next one.
+    if (queue.length > 1 && queue.at(-1).done === done) queue.pop();
+    send(done, rest, () => [{ ids, before }]);
     const place = `place ${rest.indexOf(group[0]) + 1} of ${rest.length}${previous || next ? ' on this page' : ''}`;
     const text = group.length > 1 ? `${photosText(group.length)} moved, the first to ${place}.` : `Photo moved to ${place}.`;
     showMessage(text, 'Undo', () => undo(done));
@@ -69,11 +117,9 @@ function startMoving(form, list) {
 
   function undo(done) {
     last = undefined;
-    const shown = () => {
-      show(done.order, done.group[0].querySelector('a'));
-      showMessage(`${photosText(done.group.length)} moved back.`);
-    };
-    send(() => done.undo ?? [], shown, ({ message }) => showMessage(message));
+    show(done.order, done.group[0].querySelector('a'));
+    showMessage(`${photosText(done.group.length)} moved back.`);
+    send(done, done.order, () => done.undo ?? []);
   }
 
   // Keys and buttons.
@@ -106,20 +152,21 @@ function startMoving(form, list) {
       stop();
     }
     const item = list.contains(target) && target.closest('li');
-    if (!item || !event.altKey || event.shiftKey || hasModifier(event) || !key.startsWith('Arrow')) return;
+    if (!item || !event.altKey || !event.shiftKey || hasModifier(event) || !key.startsWith('Arrow')) return;
     event.preventDefault();
     const isBack = /Left|Up/.test(key);
-    if (step(groupOf(item), isBack, false, /Up|Down/.test(key))) return;
-    // The service moves it to the other page, and shows that page.
-    item.querySelector('input').checked = true;
-    form.requestSubmit(form.querySelector(`[value="${isBack ? 'earlier' : 'later'}"]`));
+    const group = groupOf(item);
+    if (isLeaving || step(group, isBack, false, /Up|Down/.test(key))) return;
+    void leave(group, form.querySelector(`[value="${isBack ? 'earlier' : 'later'}"]`));
   });
 
   form.addEventListener('submit', (event) => {
     const { name, value } = event.submitter ?? {};
     const group = items().filter(isSelected);
     if (name !== 'step' || !group.length) return;
-    if (step(group, /earlier|start/.test(value), /start|end/.test(value))) event.preventDefault();
+    const isMoved = step(group, /earlier|start/.test(value), /start|end/.test(value));
+    if (isMoved || queue.length) event.preventDefault();
+    if (!isMoved && queue.length) void leave(group, event.submitter);
   });
 
   // Dragging.
@@ -176,20 +223,21 @@ function startMoving(form, list) {
 
   list.addEventListener('pointerdown', (event) => {
     const item = event.target.closest('li');
-    if (!item || event.button || !event.isPrimary || event.target.matches('input')) return;
+    if (!item || drag?.group || event.button || !event.isPrimary || event.target.matches('input')) return;
     const isMouse = event.pointerType === 'mouse';
-    drag = { item, isMouse, x: event.clientX, y: event.clientY, timer: isMouse ? 0 : setTimeout(begin, LONG_PRESS_MS) };
+    stop();
+    drag = { item, isMouse, id: event.pointerId, x: event.clientX, y: event.clientY, timer: isMouse ? 0 : setTimeout(begin, LONG_PRESS_MS) };
   });
-  addEventListener('pointermove', ({ clientX, clientY, buttons }) => {
-    if (!drag) return;
+  addEventListener('pointermove', ({ clientX, clientY, buttons, pointerId }) => {
+    if (drag?.id !== pointerId) return;
     // The button was released outside of the window.
     if (drag.isMouse && !buttons) return void stop();
     const isFar = Math.hypot(clientX - drag.x, clientY - drag.y) > MOVED_PX;
     if (drag.group || (isFar && drag.isMouse)) Object.assign(drag, { x: clientX, y: clientY });
     if (isFar && !drag.group) (drag.isMouse ? begin : stop)();
   });
-  addEventListener('pointerup', () => stop(true));
-  addEventListener('pointercancel', () => stop());
+  addEventListener('pointerup', ({ pointerId }) => drag?.id === pointerId && stop(true));
+  addEventListener('pointercancel', ({ pointerId }) => drag?.id === pointerId && stop());
   addEventListener('blur', () => stop());
   list.addEventListener('touchmove', (event) => drag?.group && event.preventDefault(), { passive: false });
   list.addEventListener('contextmenu', (event) => drag && !drag.isMouse && event.preventDefault());
@@ -200,6 +248,6 @@ function startMoving(form, list) {
 
 const form = document.querySelector('form.own-order');
 if (form) {
-  pageKeys.unshift(['Alt and arrows', 'Move the photo, or the selected photos']);
+  pageKeys.unshift(['Alt, Shift and arrows', 'Move the photo, or the selected photos']);
   startMoving(form, form.querySelector('ul.rows'));
 }

@@ -26,9 +26,9 @@ const makeClose = (ariaLabel, onclick) => make('button', { type: 'button', class
 const NO_ANSWER = 'The photo library does not respond. Check the connection and try again.';
 
 /** Requests JSON, with a body if there is one. Throws an error with a message for the user. */
-async function requestJson(path, { signal, body } = {}) {
+async function requestJson(path, { signal, body, keepalive } = {}) {
   const headers = { accept: 'application/json', ...(body && { 'content-type': 'application/json' }) };
-  const options = { signal, headers, ...(body && { method: 'POST', body: JSON.stringify(body) }) };
+  const options = { signal, keepalive, headers, ...(body && { method: 'POST', body: JSON.stringify(body) }) };
   const answer = await fetch(path, options).catch((error) => {
     if (error.name === 'AbortError') throw error;
     throw new Error(NO_ANSWER);
