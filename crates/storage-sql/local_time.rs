@@ -42,6 +42,23 @@ macro_rules! captured_since {
 }
 pub(crate) use captured_since;
 
+/// The timeline's images `i` of the account `$1` with places from `$2` to `$3`, captured at the time `$4` or later.
+macro_rules! timeline_range {
+    () => {
+        concat!(
+            "FROM images AS i ",
+            by_index!("images_local"),
+            " WHERE i.account_id = $1 AND i.live = TRUE AND ",
+            local_time!(),
+            " BETWEEN $2 AND $3 AND ",
+            captured_since!("$4"),
+            " AND ",
+            is_not_archived!()
+        )
+    };
+}
+pub(crate) use timeline_range;
+
 of_image!(
     /// The number of the [`LocalTime`] of a live image.
     LocalTimeOfImage,

@@ -13,7 +13,7 @@ use crate::{
     error::SqlError,
     sql::{
         image_rows::Visibility,
-        local_time::{captured_since, local_month, local_time},
+        local_time::{captured_since, local_month, local_time, timeline_range},
         marks::is_not_archived,
         schema::timeline_months,
         statement,
@@ -91,15 +91,8 @@ fn totals_between(
         local_month!(),
         " AS month, count(*) AS photos, CAST(sum(",
         ratio!(),
-        ") AS BIGINT) AS ratio_sum
-        FROM images AS i ",
-        by_index!("images_local"),
-        " WHERE i.account_id = $1 AND i.live = TRUE AND ",
-        local_time!(),
-        " BETWEEN $2 AND $3 AND ",
-        captured_since!("$4"),
-        " AND ",
-        is_not_archived!(),
+        ") AS BIGINT) AS ratio_sum ",
+        timeline_range!(),
         " GROUP BY ",
         local_month!(),
         " ORDER BY month DESC"

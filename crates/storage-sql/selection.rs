@@ -20,7 +20,7 @@ use crate::{
         albums,
         deletion::{mark_deleted, undelete},
         image_rows::Visibility,
-        local_time::{captured_since, local_time},
+        local_time::{captured_since, local_time, timeline_range},
         marks::is_not_archived,
         statement,
         value::{RowReader, json_array, json_text},
@@ -224,21 +224,8 @@ fn by_ids<'a>(
         .load(c)?)
 }
 
-const VISIBLE_IN_RANGE: &str = concat!(
-    "SELECT ",
-    columns!(),
-    " FROM images AS i ",
-    by_index!("images_local"),
-    " WHERE i.account_id = $1 AND i.live = TRUE AND ",
-    local_time!(),
-    " BETWEEN $2 AND $3 AND ",
-    captured_since!("$4"),
-    " AND ",
-    is_not_archived!(),
-    " ORDER BY ",
-    local_time!(),
-    " DESC LIMIT $5"
-);
+const VISIBLE_IN_RANGE: &str =
+    concat!("SELECT ", columns!(), " ", timeline_range!(), " ORDER BY ", local_time!(), " DESC LIMIT $5");
 
 const DELETED_IN_RANGE: &str = concat!(
     "SELECT ",

@@ -207,10 +207,8 @@ impl Services {
                 reply
             };
         }
-        let error_pages = match web_api::is_health_check(path) {
-            true => None,
-            false => ErrorPages::of(base_url, request.headers()),
-        };
+        let is_for_programs = web_api::is_health_check(path);
+        let error_pages = if is_for_programs { None } else { ErrorPages::of(base_url, request.headers()) };
         let reply = self.handle_page(request).await;
         match error_pages {
             Some(pages) => pages.page_for(reply),
