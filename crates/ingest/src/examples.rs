@@ -53,12 +53,13 @@ impl Ingest {
         Ok(())
     }
 
-    /// The example photos that an account has and did not delete.
+    /// The example photos that an account has and did not delete, always in the same order.
     ///
     /// # Errors
     /// [`StorageError`]
     pub async fn examples(&self, account: AccountId) -> Result<Vec<ImageId>, StorageError> {
-        let known = self.parts.store.known_originals(account, &HASHES).await?;
+        let mut known = self.parts.store.known_originals(account, &HASHES).await?;
+        known.sort_unstable();
         let images = stream::iter(known).map(|hash| async move {
             let image = self.parts.store.image_by_original(account, &hash).await?;
             Ok(image.map(|image| image.id))

@@ -133,7 +133,7 @@ library.test('Firefox: every year and the oldest photo are reached, although no 
     await page.keyboard.press('PageDown');
     const text = await slider(page).getAttribute('aria-valuetext');
     assert.match(text, new RegExp(` ${year}$`));
-    await page.waitForFunction((text) => document.elementFromPoint(200, 60).closest('.month')?.querySelector('h2').textContent === text, text);
+    await page.waitForFunction((text) => document.elementFromPoint(200, 60)?.closest('.month')?.querySelector('h2').textContent === text, text);
   }
   await page.keyboard.press('End');
   await photos.rest();

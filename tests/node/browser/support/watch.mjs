@@ -13,6 +13,9 @@ const NOTICES = [TYPED_EARLY, CACHE_CLEARED];
 // The error is from Chromium's own error page in a refused frame, which fails when it is closed while it loads. It cannot be from
 // the pages of the service, because they have no Trusted Types policy.
 const ERROR_PAGE = /'TrustedTypePolicy': The provided callback is no longer runnable/;
+// Firefox reports this for an image whose loading was cancelled because its tile left the window. Tests wait for the images in
+// sight, so a damaged one does not pass.
+const CANCELLED_IMAGE = /^Image corrupt or truncated\.$/;
 
 export class Watch {
   #complaints = [];
@@ -30,7 +33,7 @@ export class Watch {
       if (!NOTICES.some((notice) => notice.test(message.text()))) watch.#complaints.push(`console: ${message.text()}`);
     });
     page.on('pageerror', (error) => {
-      if (!ERROR_PAGE.test(error.message)) watch.#complaints.push(`uncaught: ${error}`);
+      if (![ERROR_PAGE, CANCELLED_IMAGE].some((notice) => notice.test(error.message))) watch.#complaints.push(`uncaught: ${error}`);
     });
     if (page.context().browser().browserType().name() === 'firefox') {
       // Firefox reports violations of the Content-Security-Policy like errors of scripts, so the listeners above are enough.
