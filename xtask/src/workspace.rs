@@ -28,6 +28,11 @@ pub(crate) fn path(relative: &str) -> PathBuf {
     root().join(relative)
 }
 
+/// Whether the text of a file of the workspace is this one.
+pub(crate) fn holds(file: &str, text: &str) -> bool {
+    std::fs::read_to_string(path(file)).is_ok_and(|present| present == text)
+}
+
 /// The build folder: `CARGO_TARGET_DIR`, or `target` in the root.
 pub(crate) fn target_dir() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| path("target"), |dir| root().join(dir))

@@ -1,8 +1,10 @@
 //! `/assets/{hash}/{name}`: the styles, scripts and icons of the library's pages.
 //!
+//! The scripts are joined and shortened by `cargo xtask check --only generated --write` from the sources beside the pages.
+//!
 //! The hash is that of all assets together, so an address always names the same bytes and browsers never ask again.
 
-mod scripts;
+mod styles;
 
 use std::{borrow::Cow, sync::LazyLock};
 
@@ -159,24 +161,24 @@ impl Asset {
 
     fn compose(self) -> Cow<'static, [u8]> {
         match self {
-            Self::Style => scripts::style().into_bytes().into(),
-            Self::First => scripts::first().into_bytes().into(),
-            Self::Opening => scripts::opening().into_bytes().into(),
-            Self::PhotoFirst => scripts::photo_first().into_bytes().into(),
-            Self::Shared => scripts::shared().into_bytes().into(),
-            Self::Actions => scripts::actions().into_bytes().into(),
-            Self::Preview => scripts::preview().into_bytes().into(),
-            Self::Strip => scripts::strip().into_bytes().into(),
-            Self::Library => scripts::library().into_bytes().into(),
-            Self::Viewer => scripts::viewer().into_bytes().into(),
-            Self::Upload => scripts::upload().into_bytes().into(),
-            Self::Suggest => scripts::suggest().into_bytes().into(),
-            Self::Albums => scripts::albums().into_bytes().into(),
-            Self::AlbumOrder => scripts::album_order().into_bytes().into(),
-            Self::ViewerStyle => scripts::viewer_style().into_bytes().into(),
-            Self::Edit => scripts::edit().into_bytes().into(),
-            Self::EditStyle => scripts::edit_style().into_bytes().into(),
-            Self::UploadStyle => scripts::upload_style().into_bytes().into(),
+            Self::Style => styles::style().into_bytes().into(),
+            Self::First => include_bytes!("assets/scripts/first.js").into(),
+            Self::Opening => include_bytes!("assets/scripts/opening.js").into(),
+            Self::PhotoFirst => include_bytes!("assets/scripts/photo-first.js").into(),
+            Self::Shared => include_bytes!("assets/scripts/shared.js").into(),
+            Self::Actions => include_bytes!("assets/scripts/actions.js").into(),
+            Self::Preview => include_bytes!("assets/scripts/preview.js").into(),
+            Self::Strip => include_bytes!("assets/scripts/strip.js").into(),
+            Self::Library => include_bytes!("assets/scripts/library.js").into(),
+            Self::Viewer => include_bytes!("assets/scripts/viewer.js").into(),
+            Self::Upload => include_bytes!("assets/scripts/upload.js").into(),
+            Self::Suggest => include_bytes!("assets/scripts/suggest.js").into(),
+            Self::Albums => include_bytes!("assets/scripts/albums.js").into(),
+            Self::AlbumOrder => include_bytes!("assets/scripts/album-order.js").into(),
+            Self::ViewerStyle => styles::viewer_style().into_bytes().into(),
+            Self::Edit => include_bytes!("assets/scripts/edit.js").into(),
+            Self::EditStyle => styles::edit_style().into_bytes().into(),
+            Self::UploadStyle => styles::upload_style().into_bytes().into(),
             // The icons stand beside it.
             Self::Manifest => {
                 manifest([(Self::SmallIcon.name(), 192), (Self::LargeIcon.name(), 512)]).into_bytes().into()
@@ -220,4 +222,35 @@ pub(crate) async fn handle(parts: &Parts) -> Reply {
             HeaderValue::from_static("same-origin"),
         );
     if asset.content_type() == "image/png" { reply } else { compressible(reply) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use flate2::{Compression, write::GzEncoder};
+
+    use super::*;
+
+    /// Upper bound on the scripts of the timeline, compressed, and on those of all pages.
+    const MAX_TIMELINE_BYTES: usize = 20 * 1024;
+    const MAX_BYTES: usize = 45 * 1024;
+
+    fn compressed(asset: Asset) -> usize {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(&asset.compose()).unwrap();
+        encoder.finish().unwrap().len()
+    }
+
+    #[test]
+    fn all_scripts_together_are_small() {
+        let scripts = Asset::ALL.into_iter().filter(|asset| asset.name().ends_with(".js"));
+        let sizes: Vec<_> = scripts.map(|script| (script, compressed(script))).collect();
+        let timeline = [Asset::First, Asset::Shared, Asset::Library];
+        let sum_of = |wanted: &dyn Fn(Asset) -> bool| -> usize {
+            sizes.iter().filter(|(script, _)| wanted(*script)).map(|(_, bytes)| bytes).sum()
+        };
+        assert!(sum_of(&|script| timeline.contains(&script)) <= MAX_TIMELINE_BYTES, "{sizes:?}");
+        assert!(sum_of(&|_| true) <= MAX_BYTES, "{sizes:?}");
+    }
 }

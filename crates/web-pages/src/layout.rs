@@ -31,12 +31,7 @@ use crate::{
 };
 
 const STYLE: &str = include_str!("layout/style.css");
-const SCRIPT: &str = concat!(
-    include_str!("layout/page.js"),
-    include_str!("layout/menu.js"),
-    include_str!("layout/theme.js"),
-    include_str!("upload/drop.js"),
-);
+const SCRIPT: &str = include_str!("assets/scripts/page.js");
 
 /// A page without its content.
 pub(crate) struct Page<'a> {

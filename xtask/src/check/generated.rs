@@ -1,15 +1,17 @@
-//! Compares the generated documents in the work tree with the output of the `server` program.
+//! Compares the generated files in the work tree with what they are made from: served scripts with their sources, and documents
+//! with the output of the `server` program.
 //!
-//! To add one, add a row to [`FILES`] and run `cargo xtask check --only generated --write`.
+//! To add a document, add a row to [`DOCUMENTS`] and run `cargo xtask check --only generated --write`.
 
 use std::path::PathBuf;
 use std::process::Command;
 
 use crate::process::{ProcessError, Runner};
+use crate::scripts::{self, ScriptsError};
 use crate::workspace;
 
 /// Arguments of `server`, and the file that holds its output.
-const FILES: [(&str, &str); 4] = [
+const DOCUMENTS: [(&str, &str); 4] = [
     ("openapi", "docs/openapi.json"),
     ("mcp-tools", "docs/mcp-tools.json"),
     ("help-markdown", "docs/cli.md"),
@@ -21,6 +23,8 @@ const FILES: [(&str, &str); 4] = [
 pub(crate) enum GeneratedError {
     #[error(transparent)]
     Process(#[from] ProcessError),
+    #[error(transparent)]
+    Scripts(#[from] ScriptsError),
     #[error("cannot write {}: {source}", path.display())]
     Write { path: PathBuf, source: std::io::Error },
     #[error("out of date: {files}. Update with `cargo xtask check --only generated --write`")]
@@ -29,20 +33,34 @@ pub(crate) enum GeneratedError {
 
 /// Compares every file, or with `write` updates it.
 pub(super) fn run(runner: &Runner, write: bool) -> Result<(), GeneratedError> {
+    // The program contains the scripts, so they come first.
+    let mut out_of_date = out_of_date(scripts::served(runner)?, write)?;
     workspace::build_programs(runner, &["server"])?;
-    let mut out_of_date = Vec::new();
-    for (arguments, file) in FILES {
+    let mut documents = Vec::new();
+    for (arguments, file) in DOCUMENTS {
         let mut command = Command::new(workspace::target("debug/server"));
-        let fresh = runner.output(command.args(arguments.split(' ')), "")?;
-        let path = workspace::path(file);
-        if write {
-            std::fs::write(&path, fresh).map_err(|source| GeneratedError::Write { path, source })?;
-        } else if std::fs::read_to_string(&path).ok().as_deref() != Some(fresh.as_str()) {
-            out_of_date.push(file);
-        }
+        documents.push((file.to_owned(), runner.output(command.args(arguments.split(' ')), "")?));
     }
+    out_of_date.extend(self::out_of_date(documents, write)?);
     if out_of_date.is_empty() {
         return Ok(());
     }
     Err(GeneratedError::OutOfDate { files: out_of_date.join(", ") })
+}
+
+/// The files among these that differ from what they have to contain. With `write` they are updated instead.
+fn out_of_date(files: Vec<(String, String)>, write: bool) -> Result<Vec<String>, GeneratedError> {
+    let mut out_of_date = Vec::new();
+    for (file, fresh) in files {
+        if workspace::holds(&file, &fresh) {
+            continue;
+        }
+        if write {
+            let path = workspace::path(&file);
+            std::fs::write(&path, fresh).map_err(|source| GeneratedError::Write { path, source })?;
+        } else {
+            out_of_date.push(file);
+        }
+    }
+    Ok(out_of_date)
 }

@@ -44,7 +44,7 @@ enum Step {
     Clippy,
     /// Licences, bans and sources of the dependencies
     Deny,
-    /// Generated documents are up to date
+    /// Generated documents and scripts are up to date
     Generated,
     /// Commands, variables, paths and links in documents and in the demo's output exist
     Promises,

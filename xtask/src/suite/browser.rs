@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::counts::Counts;
-use super::node::{Node, NodeError};
+use crate::node::{Node, NodeError};
 use crate::process::{self, ProcessError, Runner};
+use crate::scripts::{self, ScriptsError};
 use crate::system::{self, SystemError, Tools};
 use crate::workspace;
 
@@ -27,12 +28,15 @@ pub(crate) enum BrowserError {
     System(#[from] SystemError),
     #[error(transparent)]
     Node(#[from] NodeError),
+    #[error(transparent)]
+    Scripts(#[from] ScriptsError),
     #[error("cannot read {}: {source}", path.display())]
     Folder { path: PathBuf, source: io::Error },
 }
 
 /// Runs the browser tests. Each test in each file counts.
 pub(super) fn run(runner: &Runner, environment: &[(&str, &str)]) -> Result<Counts, BrowserError> {
+    scripts::check(runner)?;
     let files = test_files()?;
     let large = large_library(runner)?;
     let mut command = with_browser(runner, Node::command)?;

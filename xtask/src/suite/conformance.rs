@@ -5,10 +5,10 @@ use std::path::Path;
 use std::process::Command;
 
 use super::counts::Counts;
-use super::node::{Node, NodeError};
 use super::program::{self, StartError};
 use super::sample::{self, EMAIL, SampleError};
 use crate::instance::{ServeError, free_port};
+use crate::node::{Node, NodeError};
 use crate::process::{ProcessError, Runner};
 use crate::workspace;
 

@@ -10,7 +10,6 @@ mod install;
 mod load;
 mod machines;
 mod mutations;
-mod node;
 mod onnx_runtime;
 mod package;
 mod program;

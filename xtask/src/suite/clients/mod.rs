@@ -12,10 +12,10 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use super::counts::Counts;
-use super::node::{Node, NodeError};
 use super::program::{self, StartError};
 use super::sample::{self, EMAIL, SampleError};
 use crate::instance::{ServeError, free_port};
+use crate::node::{Node, NodeError};
 use crate::process::{ProcessError, Runner, Running};
 use crate::venv::{Venv, VenvError};
 use crate::workspace;

@@ -29,14 +29,14 @@ pub(crate) enum NodeError {
 
 /// A copy of `tests/node` in the build folder, with the packages of its lock file.
 #[derive(Debug)]
-pub(super) struct Node {
+pub(crate) struct Node {
     venv: Venv,
     dir: PathBuf,
 }
 
 impl Node {
     /// Installs Node and the packages if they are missing or outdated, and copies the programs.
-    pub(super) fn ensure(runner: &Runner) -> Result<Self, NodeError> {
+    pub(crate) fn ensure(runner: &Runner) -> Result<Self, NodeError> {
         let node = Self { venv: Venv::ensure(runner, "node", NODE)?, dir: workspace::target("node") };
         let uncopied = |source| NodeError::Copy { dir: node.dir.clone(), source };
         copy(&workspace::path(SOURCE), &node.dir).map_err(uncopied)?;
@@ -50,14 +50,14 @@ impl Node {
     }
 
     /// A command that runs a program. The path is relative to `tests/node`.
-    pub(super) fn script(&self, path: &str) -> Command {
+    pub(crate) fn script(&self, path: &str) -> Command {
         let mut command = self.command();
         command.arg(path);
         command
     }
 
     /// Node, run in the folder of the programs.
-    pub(super) fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let mut command = self.venv.command("node");
         command.current_dir(&self.dir);
         command
