@@ -1,6 +1,5 @@
 //! `check`: checks the work tree without running the tests.
 
-mod alone;
 mod generated;
 mod promises;
 mod publish;
@@ -15,7 +14,6 @@ use clap::{Args, ValueEnum};
 use crate::process::{ProcessError, Runner};
 use crate::system::{self, SystemError, Tools};
 use crate::workspace;
-use alone::AloneError;
 use generated::GeneratedError;
 use promises::PromisesError;
 use publish::PublishError;
@@ -50,8 +48,6 @@ enum Step {
     Promises,
     /// Every rule in tests/trace.toml names a test that exists
     Trace,
-    /// Each library crate compiles without the others
-    Alone,
     /// The public crates could be published, and compile with their lowest Rust version and for WebAssembly
     Publish,
     /// The versions of the public crates allow the changes of their interfaces. Only if chosen by --only, because the tool
@@ -72,8 +68,6 @@ pub(crate) enum CheckError {
     Promises(#[from] PromisesError),
     #[error(transparent)]
     Trace(#[from] TraceError),
-    #[error(transparent)]
-    Alone(#[from] AloneError),
     #[error(transparent)]
     Publish(#[from] PublishError),
     #[error("failed: {0}")]
@@ -123,7 +117,6 @@ fn run_step(runner: &Runner, step: Step, write: bool) -> Result<(), CheckError> 
         Step::Generated => generated::run(runner, write)?,
         Step::Promises => promises::run(runner)?,
         Step::Trace => trace::run(runner)?,
-        Step::Alone => alone::run(runner)?,
         Step::Publish => publish::run(runner)?,
         Step::Semver => semver::run(runner)?,
     }
