@@ -1,6 +1,6 @@
-//! Makes a data folder with a library of 20,000 photos, for tests of the pages in browsers.
+//! Makes a data folder with a library of 20,000 photos, or another number, for tests of the pages in browsers.
 //!
-//! The photos repeat the renditions of a few files. They spread over 20 years, a tenth of them in one month. Their originals
+//! The photos repeat the renditions of a few files. They spread over 20 years, 2,000 of them in one more month. Their originals
 //! exist in the metadata store only.
 
 use std::{error::Error, fs, path::Path, process::ExitCode, sync::Arc};
@@ -19,14 +19,16 @@ use storage::{
 };
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
 
-const PHOTOS: u32 = 20_000;
+const DEFAULT_PHOTOS: u32 = 20_000;
 /// Number of photos in the crowded month.
 const CROWDED: u32 = 2_000;
 const BATCH: u32 = 500;
 const ORIGINAL_BYTES: u64 = 1_000;
-/// 2006-01-01T00:00:00Z and, for the crowded month, 2021-03-01T00:00:00Z.
+/// From the first to the last photo outside the crowded month.
+const SPAN_MS: i64 = 630_000_054_000;
+/// 2006-01-01T00:00:00Z and, for the crowded month, 2021-03-13T12:00:00Z.
 const FIRST_MS: i64 = 1_136_073_600_000;
-const CROWDED_MS: i64 = 1_614_556_800_000;
+const CROWDED_MS: i64 = 1_615_636_800_000;
 
 type AnyError = Box<dyn Error + Send + Sync>;
 
@@ -40,11 +42,13 @@ struct Picture {
 #[tokio::main]
 async fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
-    let (Some(samples), Some(folder)) = (arguments.next(), arguments.next()) else {
-        eprintln!("usage: large_library FOLDER_OF_PHOTOS NEW_DATA_FOLDER");
+    let (samples, folder, photos) = (arguments.next(), arguments.next(), arguments.next());
+    let photos = photos.map_or(Some(DEFAULT_PHOTOS), |photos| photos.to_str()?.parse().ok());
+    let (Some(samples), Some(folder), Some(photos)) = (samples, folder, photos) else {
+        eprintln!("usage: large_library FOLDER_OF_PHOTOS NEW_DATA_FOLDER [PHOTOS]");
         return ExitCode::from(2);
     };
-    match fill(samples.as_ref(), folder.as_ref()).await {
+    match fill(samples.as_ref(), folder.as_ref(), photos).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -53,7 +57,7 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn fill(samples: &Path, folder: &Path) -> Result<(), AnyError> {
+async fn fill(samples: &Path, folder: &Path, photos: u32) -> Result<(), AnyError> {
     fs::create_dir_all(folder)?;
     let options = SqliteOptions { durability: Durability::Off, ..SqliteOptions::default() };
     let store = SqliteStore::open(&folder.join("library.sqlite"), options).await?;
@@ -71,8 +75,8 @@ async fn fill(samples: &Path, folder: &Path) -> Result<(), AnyError> {
     let email = Email::parse("ann@example.org")?;
     let (account, _) = library.accounts.create_account(email, Plan::Paid, None).await?;
     store.mark_synced(account.id, Timestamp::MIN).await?;
-    for first in (0..PHOTOS).step_by(BATCH as usize) {
-        let numbers = first..PHOTOS.min(first + BATCH);
+    for first in (0..photos).step_by(BATCH as usize) {
+        let numbers = first..photos.min(first + BATCH);
         let originals: Vec<BlobRef> = numbers.clone().map(original).collect();
         store.announce_blobs(&originals, Timestamp::MIN).await?;
         for (number, original) in numbers.zip(originals) {
@@ -89,7 +93,7 @@ async fn fill(samples: &Path, folder: &Path) -> Result<(), AnyError> {
             let number: u32 =
                 job.file.name.as_deref().and_then(|name| name.get(4..10)).ok_or("no number")?.parse()?;
             let picture = pictures.get(number as usize % pictures.len().max(1)).ok_or("no pictures")?;
-            store.complete_job(job.id, "filler", indexed(number, picture)?).await?;
+            store.complete_job(job.id, "filler", indexed(number, photos, picture)?).await?;
         }
     }
     Ok(())
@@ -151,11 +155,15 @@ fn new_image(account: domain::AccountId, number: u32, original: ContentHash) -> 
     })
 }
 
-fn indexed(number: u32, picture: &Picture) -> Result<IndexedImage, AnyError> {
+fn indexed(number: u32, photos: u32, picture: &Picture) -> Result<IndexedImage, AnyError> {
     let number = i64::from(number);
-    let ordinary = i64::from(PHOTOS - CROWDED);
-    // Each photo about ten hours after the one before.
-    let taken = if number < ordinary { FIRST_MS + number * 35_000_003 } else { CROWDED_MS + number * 60_000 };
+    let ordinary = i64::from(photos.saturating_sub(CROWDED)).max(1);
+    // Of 20,000 photos, each is about ten hours after the one before.
+    let taken = if number < ordinary {
+        FIRST_MS + number * (SPAN_MS / ordinary)
+    } else {
+        CROWDED_MS + (number - ordinary) * 60_000
+    };
     let degrees = |step: i64, range: i64| f64::from(i32::try_from(number * step % range).unwrap_or(0)) / 10.0;
     let position =
         (number % 3 > 0).then(|| Position::new(degrees(37, 1_000) - 40.0, degrees(91, 3_400) - 170.0));
