@@ -82,7 +82,7 @@ async fn pages_for_signed_in_people_load_the_upload_from_the_service() {
         let html = page.text();
         let (_, rest) = html.split_once("data-script=\"").unwrap();
         let script = browser.open(rest.split_once('"').unwrap().0).await.expect(200);
-        assert!(script.text().contains("class UploadQueue"), "{path}");
+        assert!(script.text().contains("Tus-Resumable"), "{path}");
         assert!(script.header("content-type").unwrap().starts_with("text/javascript"));
     }
     let policy = app
