@@ -55,7 +55,9 @@ pub(crate) enum Asset {
     ViewerStyle,
     /// Corrections on the photo page, which loads it with their first use.
     Edit,
-    /// The style of what that script shows. It is loaded by its name beside the script.
+    /// The map on which a place is chosen, which that script loads with its first use.
+    Pin,
+    /// The style of what these scripts show. It is loaded by its name beside them.
     EditStyle,
     /// The style of what the script of the upload shows. It is loaded by its name beside the script.
     UploadStyle,
@@ -81,7 +83,7 @@ static ASSETS: LazyLock<Assets> = LazyLock::new(|| {
 });
 
 impl Asset {
-    const ALL: [Self; 22] = [
+    const ALL: [Self; 23] = [
         Self::Style,
         Self::First,
         Self::Opening,
@@ -98,6 +100,7 @@ impl Asset {
         Self::AlbumOrder,
         Self::ViewerStyle,
         Self::Edit,
+        Self::Pin,
         Self::EditStyle,
         Self::UploadStyle,
         Self::Manifest,
@@ -124,6 +127,7 @@ impl Asset {
             Self::AlbumOrder => "album-order.js",
             Self::ViewerStyle => "viewer.css",
             Self::Edit => "edit.js",
+            Self::Pin => "pin.js",
             Self::EditStyle => "edit.css",
             Self::UploadStyle => "upload.css",
             Self::Manifest => "app.webmanifest",
@@ -151,7 +155,8 @@ impl Asset {
             | Self::Suggest
             | Self::Albums
             | Self::AlbumOrder
-            | Self::Edit => "text/javascript; charset=utf-8",
+            | Self::Edit
+            | Self::Pin => "text/javascript; charset=utf-8",
             Self::Manifest => "application/manifest+json",
             Self::TouchIcon | Self::SmallIcon | Self::LargeIcon => "image/png",
         }
@@ -175,6 +180,7 @@ impl Asset {
             Self::AlbumOrder => scripts::album_order().into_bytes().into(),
             Self::ViewerStyle => scripts::viewer_style().into_bytes().into(),
             Self::Edit => scripts::edit().into_bytes().into(),
+            Self::Pin => scripts::pin().into_bytes().into(),
             Self::EditStyle => scripts::edit_style().into_bytes().into(),
             Self::UploadStyle => scripts::upload_style().into_bytes().into(),
             // The icons stand beside it.

@@ -162,6 +162,11 @@ pub(crate) fn edit() -> String {
     script(&[include_str!("../photo/scripts/edit.js")])
 }
 
+/// A module that the one above imports.
+pub(crate) fn pin() -> String {
+    script(&[include_str!("../photo/scripts/pin.js")])
+}
+
 pub(crate) fn edit_style() -> String {
     joined(&[include_str!("../photo/edit.css")])
 }
@@ -282,6 +287,7 @@ mod tests {
             albums(),
             album_order(),
             edit(),
+            pin(),
             upload(),
         ]
         .map(|script| compressed(&script));
