@@ -285,6 +285,7 @@ const states = {
     await visit.page.locator('#edit-place').click();
     await visit.page.getByLabel('Name of the city').fill('lisb');
     await visit.page.locator('.sheet [aria-label="Cities"]').waitFor();
+    await visit.page.locator('.pin-map .land').waitFor({ state: 'attached' });
   },
   'photo-in-an-album': async (visit, person) => {
     await atAlbum(visit, person);

@@ -34,8 +34,8 @@ export function makePin(form, Gestures) {
   const ground = map.querySelector('g');
   const pin = make('div', { className: 'here', role: 'slider', tabIndex: 0, ariaLabel: LABEL, ariaRoleDescription: 'pin on a map' });
   const text = make('p', { className: 'near', role: 'status' });
-  const zoomButton = (sign, ariaLabel, by) => make('button', { type: 'button', className: 'quiet', ariaLabel, textContent: sign, onclick: () => zoomBy(by) });
-  const [closer, wider] = [zoomButton('+', 'Zoom in', 1), zoomButton('−', 'Zoom out', -1)];
+  const zoomButton = (className, ariaLabel, by) => make('button', { type: 'button', className: `quiet ${className}`, ariaLabel, title: ariaLabel, onclick: () => zoomBy(by) });
+  const [closer, wider] = [zoomButton('in', 'Zoom in', 1), zoomButton('out', 'Zoom out', -1)];
   map.append(pin, make('div', { className: 'zoom' }, closer, wider));
 
   /** The part that is shown, and the part that is drawn: zoom, and the centre as shares of the world. */
