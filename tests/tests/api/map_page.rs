@@ -138,7 +138,7 @@ async fn the_map_of_a_pin_is_drawn_around_a_place_and_names_it() {
 
     // The form of a photo without a place begins at its neighbour, without any place at the world.
     let seeds = at_places(&[(41.15, -8.61)]).into_iter().chain([SeedImage::at("2024-07-14T11:00:00Z")]);
-    let ids = app.seed(&anna, seeds.collect()).await;
+    let ids = app.seed(&anna, seeds.collect::<Vec<_>>()).await;
     let form = browser.open(&format!("/photos/{}/edit", ids[1])).await.expect(200).text();
     assert!(form.contains("data-map=\"z=9&amp;lat=41.15"), "{form}");
     let (ben, other) = app.signed_in("ben").await;

@@ -111,7 +111,8 @@ function placeCell(item, cell) {
   }
   const shown = isTight ? text.split(' · ')[0] : text;
   if (label.textContent !== shown) label.textContent = shown;
-  label.title = isTight ? text : '';
+  if (isTight) label.title = text;
+  else label.removeAttribute('title');
   label.style.width = `${room}px`;
 }
 
