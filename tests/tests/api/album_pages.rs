@@ -166,7 +166,8 @@ async fn many_picked_photos_enter_an_album_in_its_own_order_by_time() {
     let csrf =
         forms(&page).into_iter().find(|form| form.action == "/web/selection").unwrap().fields["csrf"].clone();
     // The oldest are picked first.
-    let mut fields = vec![("csrf", &*csrf), ("action", "add_to_album"), ("album", &*id), ("return_to", &*path)];
+    let mut fields =
+        vec![("csrf", &*csrf), ("action", "add_to_album"), ("album", &*id), ("return_to", &*path)];
     fields.extend(ids[1..].iter().rev().map(|image| ("image", image.as_str())));
     let added = browser.send(browser.request(Method::POST, "/web/selection").form(&fields)).await;
     added.expect(303);

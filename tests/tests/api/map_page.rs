@@ -126,7 +126,10 @@ async fn the_map_of_a_pin_is_drawn_around_a_place_and_names_it() {
     let view = data("z=9&lat=41.15&lon=-8.61&at=0,-150").await;
     assert!(view["place"].is_null());
     let ground = &view["ground"];
-    assert!(ground["svg"].as_str().is_some_and(|svg| svg.contains("pin-shape") && svg.contains("Porto")), "{view}");
+    assert!(
+        ground["svg"].as_str().is_some_and(|svg| svg.contains("pin-shape") && svg.contains("Porto")),
+        "{view}"
+    );
     assert_eq!(ground["zoom"].as_f64(), Some(9.0));
     assert!((ground["x"].as_f64().unwrap() - 0.47608).abs() < 1e-4, "{view}");
     let pole = data("z=3&lat=90&lon=180").await;

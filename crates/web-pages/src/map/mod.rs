@@ -41,7 +41,8 @@ pub(crate) fn around(position: Position) -> String {
 
 /// The parameters of a view of a place, or of the world without one, for the map on which a place is chosen.
 pub(crate) fn start(position: Option<Position>) -> String {
-    position.map_or_else(|| "z=0.6&lat=15&lon=0".to_owned(), |position| view::View::around(position).parameters())
+    position
+        .map_or_else(|| "z=0.6&lat=15&lon=0".to_owned(), |position| view::View::around(position).parameters())
 }
 
 /// Handles the page and its data.

@@ -73,13 +73,21 @@ pub(super) async fn submit(
         let is_chosen = fields.choose(&cities);
         let is_search = form.get(FIND).is_some();
         if is_search || !is_chosen {
-            let shown = Shown { image, fields, map: None, cities: Some(cities), is_unsaved: !is_search, invalid: None };
+            let shown = Shown {
+                image,
+                fields,
+                map: None,
+                cities: Some(cities),
+                is_unsaved: !is_search,
+                invalid: None,
+            };
             return Ok(page(site, &person, opened, edit.as_str(), &shown));
         }
     }
     let invalid = |invalid: Invalid, fields: Fields| {
         let invalid = fields.named(invalid);
-        let shown = Shown { image, fields, map: None, cities: None, is_unsaved: false, invalid: Some(&invalid) };
+        let shown =
+            Shown { image, fields, map: None, cities: None, is_unsaved: false, invalid: Some(&invalid) };
         page(site, &person, opened, edit.as_str(), &shown)
     };
     let change = match fields.edit(Some(values.description.as_deref().unwrap_or_default())) {
