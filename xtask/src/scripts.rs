@@ -34,7 +34,7 @@ const fn module(name: &'static str, parts: &'static [&'static str]) -> Script {
     Script { name, kind: Kind::Module, parts }
 }
 
-const SCRIPTS: [Script; 15] = [
+const SCRIPTS: [Script; 16] = [
     // The account pages, which load no other script.
     classic("page", &["layout/page.js", "layout/menu.js", "layout/theme.js", "upload/drop.js"]),
     // Before the timeline, other pages with photos, and the photo page are painted.
@@ -97,6 +97,7 @@ const SCRIPTS: [Script; 15] = [
     ),
     module("strip", &["photo/scripts/strip.js"]),
     module("edit", &["photo/scripts/edit.js"]),
+    module("pin", &["photo/scripts/pin.js"]),
     // Its last part starts the upload.
     module(
         "upload",

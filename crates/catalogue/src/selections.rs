@@ -1,6 +1,8 @@
+use std::cmp::Reverse;
+
 use accounts::Caller;
 use domain::{AlbumId, Selection, Timestamp};
-use storage::{SelectionCount, SelectionCursor, SelectionStep, StorageError};
+use storage::{SelectionCount, SelectionCursor, SelectionStep, StorageError, Viewer};
 
 use crate::Catalogue;
 
@@ -85,8 +87,34 @@ impl Catalogue {
     ) -> Result<Option<u32>, StorageError> {
         let (store, viewer, at) = (&self.parts.store, self.viewer(caller), self.parts.clock.now());
         let Some(album) = AlbumId::parse(album) else { return Ok(None) };
+        let ordered = self.newest_first(viewer, selection).await?;
+        let selection = ordered.as_ref().unwrap_or(selection);
         run(|cursor| store.add_selection_to_album(viewer, selection, &album, at, cursor, IMAGES_PER_STEP))
             .await
+    }
+
+    /// A selection of more ids than one step takes, with the newest image first: an album in its own order shows images in the
+    /// order in which they were added. `None` if the order of the ids makes no difference. Ranges are visited in order anyway.
+    async fn newest_first(
+        &self,
+        viewer: Viewer,
+        selection: &Selection,
+    ) -> Result<Option<Selection>, StorageError> {
+        let step = usize::try_from(IMAGES_PER_STEP).unwrap_or(usize::MAX);
+        if selection.ids().len() <= step || !selection.ranges().is_empty() {
+            return Ok(None);
+        }
+        let (mut images, mut next) = (Vec::new(), Some(SelectionCursor::default()));
+        while let Some(cursor) = next {
+            let (page, after) =
+                self.parts.store.selected_images(viewer, selection, cursor, IMAGES_PER_STEP).await?;
+            images.extend(page);
+            next = after;
+        }
+        images.sort_unstable_by_key(|image| Reverse(image.captured_at));
+        let ids = images.into_iter().map(|image| image.id.to_string()).collect();
+        // Without visible images, nothing is added.
+        Ok(Selection::new(ids, Vec::new(), Vec::new()).ok())
     }
 
     /// Removes images from an album; returns how many were in it. `None` if the caller has no such album.

@@ -57,7 +57,9 @@ pub(crate) enum Asset {
     ViewerStyle,
     /// Corrections on the photo page, which loads it with their first use.
     Edit,
-    /// The style of what that script shows. It is loaded by its name beside the script.
+    /// The map on which a place is chosen, which that script loads with its first use.
+    Pin,
+    /// The style of what these scripts show. It is loaded by its name beside them.
     EditStyle,
     /// The style of what the script of the upload shows. It is loaded by its name beside the script.
     UploadStyle,
@@ -83,7 +85,7 @@ static ASSETS: LazyLock<Assets> = LazyLock::new(|| {
 });
 
 impl Asset {
-    const ALL: [Self; 22] = [
+    const ALL: [Self; 23] = [
         Self::Style,
         Self::First,
         Self::Opening,
@@ -100,6 +102,7 @@ impl Asset {
         Self::AlbumOrder,
         Self::ViewerStyle,
         Self::Edit,
+        Self::Pin,
         Self::EditStyle,
         Self::UploadStyle,
         Self::Manifest,
@@ -126,6 +129,7 @@ impl Asset {
             Self::AlbumOrder => "album-order.js",
             Self::ViewerStyle => "viewer.css",
             Self::Edit => "edit.js",
+            Self::Pin => "pin.js",
             Self::EditStyle => "edit.css",
             Self::UploadStyle => "upload.css",
             Self::Manifest => "app.webmanifest",
@@ -153,7 +157,8 @@ impl Asset {
             | Self::Suggest
             | Self::Albums
             | Self::AlbumOrder
-            | Self::Edit => "text/javascript; charset=utf-8",
+            | Self::Edit
+            | Self::Pin => "text/javascript; charset=utf-8",
             Self::Manifest => "application/manifest+json",
             Self::TouchIcon | Self::SmallIcon | Self::LargeIcon => "image/png",
         }
@@ -177,6 +182,7 @@ impl Asset {
             Self::AlbumOrder => include_bytes!("assets/scripts/album-order.js").into(),
             Self::ViewerStyle => styles::viewer_style().into_bytes().into(),
             Self::Edit => include_bytes!("assets/scripts/edit.js").into(),
+            Self::Pin => include_bytes!("assets/scripts/pin.js").into(),
             Self::EditStyle => styles::edit_style().into_bytes().into(),
             Self::UploadStyle => styles::upload_style().into_bytes().into(),
             // The icons stand beside it.

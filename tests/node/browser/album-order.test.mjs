@@ -261,6 +261,33 @@ world.test('moves are kept when the page is left at once', {}, async (visit) => 
   assert.deepEqual(await ids(page), [b, c, d, a]);
 });
 
+world.test('an undone move is undone also if the page is left before the move is answered', {}, async (visit) => {
+  const { page } = visit;
+  const all = await openAlbum(visit, 5);
+  const album = page.url();
+  const inService = async () => [...(await (await visit.context.request.get(album)).text()).matchAll(/<li data-id="([^"]+)"/g)].map(([, id]) => id);
+  // The service gets the first move, but the page never gets the answer.
+  await page.evaluate(() => {
+    const { fetch } = window;
+    window.fetch = (...request) => {
+      const answer = fetch(...request);
+      if (window.answered || !String(request[0]).endsWith('/move')) return answer;
+      window.answered = answer.then(() => undefined);
+      return new Promise(() => {});
+    };
+  });
+  for (const place of [0, 2]) await tiles(page).nth(place).getByRole('checkbox').check();
+  await tiles(page).nth(0).getByRole('link').focus();
+  await page.keyboard.press('Alt+Shift+ArrowRight');
+  await page.evaluate(() => window.answered);
+  assert.notDeepEqual(await inService(), all);
+  await button(page, 'Undo').click();
+  await shows(page, all);
+  await page.goto(new URL('/albums', album).href);
+  const end = Date.now() + TIMEOUT_MS;
+  while ((await inService()).join() !== all.join()) assert.ok(Date.now() < end, `${await inService()} instead of ${all}`);
+});
+
 world.test('after a refused move, the page has the order of the service', {}, async (visit) => {
   const { page } = visit;
   const [a, b, c] = await openAlbum(visit, 3);

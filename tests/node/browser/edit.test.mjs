@@ -191,6 +191,91 @@ photoTest('cities are offered while their name is typed', async (page) => {
   assert.equal(await sheet(page).count(), 0);
 });
 
+/** The place of the pin, as a screen reader says it, and the fields. */
+const pin = (page) => sheet(page).getByRole('slider');
+const fields = async (page) => [await page.locator('[name="latitude"]').inputValue(), await page.locator('[name="longitude"]').inputValue()].map(Number);
+const isNear = (page, place) => sheet(page).getByRole('status').getByText(place).waitFor();
+
+photoTest('a place is chosen with a pin on a map', async (page) => {
+  await page.locator('#edit-place').click();
+  await isNear(page, 'Near Lisbon, Portugal');
+  assert.equal(await pin(page).getAttribute('aria-valuetext'), '38.7223° N, 9.1393° W');
+  const map = sheet(page).locator('.pin-map');
+  await map.locator('.land').waitFor({ state: 'attached' });
+  // Arrow keys move it, with Shift farther, and the map follows.
+  await pin(page).focus();
+  await page.keyboard.press('ArrowUp');
+  const [north, west] = await fields(page);
+  assert.ok(north > 38.7223 && north < 38.76 && Math.abs(west + 9.1393) < 1e-4, `${north} ${west}`);
+  assert.ok(await page.getByRole('radio', { name: 'Coordinates' }).isChecked());
+  for (let step = 0; step < 5; step += 1) await page.keyboard.press('Shift+ArrowRight');
+  assert.ok((await fields(page))[1] > -8.6);
+  await pin(page).waitFor();
+  // A click puts it there, and a drag moves it.
+  const box = await map.boundingBox();
+  const middle = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+  await page.mouse.click(middle.x - 100, middle.y + 40);
+  const clicked = await fields(page);
+  const held = await pin(page).boundingBox();
+  await page.mouse.move(held.x + held.width / 2, held.y + held.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(held.x + held.width / 2 + 60, held.y + held.height / 2 - 30, { steps: 4 });
+  await page.mouse.up();
+  const dragged = await fields(page);
+  assert.ok(dragged[0] > clicked[0] && dragged[1] > clicked[1], `${clicked} ${dragged}`);
+  // The map itself is dragged, too. The pin stays at its place.
+  await page.mouse.move(middle.x, middle.y + 60);
+  await page.mouse.down();
+  await page.mouse.move(middle.x + 40, middle.y + 60, { steps: 4 });
+  await page.mouse.up();
+  assert.deepEqual(await fields(page), dragged);
+  // Another city moves both.
+  await page.getByRole('radio', { name: 'A city' }).check();
+  await page.getByLabel('Name of the city').fill('porto, br');
+  await page.getByRole('radio', { name: 'Porto Alegre, Brazil' }).check();
+  await isNear(page, 'Near Porto Alegre, Brazil');
+  await page.getByRole('radio', { name: 'Leave the place as it is' }).check();
+  await isNear(page, 'Near Lisbon, Portugal');
+  // Zoomed out to the world, a few steps lead to another continent.
+  await pin(page).focus();
+  for (let zoom = 0; zoom < 6; zoom += 1) await page.keyboard.press('-');
+  await sheet(page).getByRole('button', { name: 'Zoom out' }).click();
+  await page.getByRole('radio', { name: 'Coordinates' }).check();
+  await page.getByLabel('Latitude').fill('-17.8');
+  await page.getByLabel('Longitude').fill('179.99');
+  await pin(page).focus();
+  await page.keyboard.press('ArrowRight');
+  const [, fiji] = await fields(page);
+  assert.ok(fiji < -175, `${fiji} is not beyond the 180° meridian`);
+  for (let step = 0; step < 12; step += 1) await page.keyboard.press('Shift+ArrowUp');
+  assert.equal((await fields(page))[0], 85.05113);
+  await page.getByLabel('Latitude').fill('41.15');
+  await page.getByLabel('Longitude').fill('-8.61');
+  await isNear(page, 'Near Porto, Portugal');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await shows(page, 'Porto, Portugal');
+  await focused(page, 'edit-place');
+  await page.locator('#message').getByRole('button', { name: 'Undo' }).click();
+  await shows(page, 'Lisbon, Portugal');
+});
+
+photoTest('a photo without a place begins where its neighbour is', async (page) => {
+  await page.locator('#edit-place').click();
+  await page.getByRole('radio', { name: 'Remove the place' }).check();
+  await isNear(page, 'No place yet.');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.locator('#edit-place').getByText('Add a place').waitFor();
+  await page.locator('#edit-place').click();
+  await isNear(page, 'No place yet.');
+  assert.equal(await pin(page).getAttribute('aria-valuetext'), 'no place');
+  await sheet(page).locator('.pin-map text', { hasText: 'Lisbon' }).waitFor({ state: 'attached' });
+  await pin(page).focus();
+  await page.keyboard.press('ArrowLeft');
+  await isNear(page, 'Near Lisbon, Portugal');
+  await page.keyboard.press('Control+Enter');
+  await shows(page, 'Lisbon, Portugal');
+});
+
 photoTest('the key e opens all fields, and leaves the page as it is without a change', async (page) => {
   const text = await page.locator('.about').innerText();
   await page.keyboard.press('e');

@@ -56,12 +56,40 @@ library.test('a photo that is selected before the script is ready stays selected
     await route.continue();
   });
   await page.goto('/');
-  const box = page.locator('#timeline ul.rows input').nth(1);
+  const box = page.locator('#timeline input[name="image"]').nth(1);
   await box.check({ force: true });
   ready();
   await page.locator('#selected').waitFor();
   assert.equal((await page.locator('#selected strong').textContent()).trim(), '1 selected');
   assert.ok(await box.isChecked());
+});
+
+library.test('a day is selected from its heading', DESK, async (photos) => {
+  const { page } = photos;
+  await photos.open('/');
+  const day = page.locator('#timeline .of-day').first();
+  const text = (await page.locator('#timeline h3').first().textContent()).split(' · ')[0];
+  assert.equal(await day.getAttribute('aria-label'), `Select all of ${text}`);
+  /** Whether the photos of the first day, and those of others, are selected. */
+  const selected = () => page.locator('#timeline li').evaluateAll((items) => {
+    const days = items.map(({ tile: { photo } }) => Math.floor((photo.t + 0.5) / 864e5));
+    const states = (isFirst) => [...new Set(items.filter((_, place) => (days[place] === days[0]) === isFirst).map(({ classList }) => classList.contains('selected')))];
+    return [states(true), states(false)];
+  });
+  await day.check();
+  await page.locator('#selected').waitFor();
+  assert.deepEqual(await selected(), [[true], [false]]);
+  const second = page.locator('#timeline .of-day').nth(1);
+  await second.focus();
+  await page.keyboard.press('Space');
+  assert.ok(await second.isChecked());
+  await page.keyboard.press('Space');
+  assert.deepEqual(await selected(), [[true], [false]]);
+  await page.locator('#timeline input[name="image"]').first().uncheck();
+  assert.ok(!(await day.isChecked()));
+  await day.check();
+  await day.uncheck();
+  assert.deepEqual(await selected(), [[false], [false]]);
 });
 
 library.test('a place inside the library opens without a shift', PHONE, async (photos) => {

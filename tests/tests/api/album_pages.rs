@@ -152,6 +152,30 @@ fn shown(page: &str) -> (Vec<&str>, Vec<&str>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn many_picked_photos_enter_an_album_in_its_own_order_by_time() {
+    let app = TestApp::start().await;
+    let (anna, browser) = app.signed_in("anna").await;
+    // Newest first.
+    let ids = app.seed(&anna, SeedImage::series(310)).await;
+    let id = album(&app, &anna, "Walks", &ids[..1]).await;
+    let path = format!("/albums/{id}");
+    let page = browser.open(&path).await.expect(200).text();
+    let order = forms(&page).into_iter().find(|form| form.action == path).unwrap();
+    browser.submit("/", &order, &[("order", "own")]).await.expect(303);
+    let page = browser.open(&path).await.expect(200).text();
+    let csrf =
+        forms(&page).into_iter().find(|form| form.action == "/web/selection").unwrap().fields["csrf"].clone();
+    // The oldest are picked first.
+    let mut fields =
+        vec![("csrf", &*csrf), ("action", "add_to_album"), ("album", &*id), ("return_to", &*path)];
+    fields.extend(ids[1..].iter().rev().map(|image| ("image", image.as_str())));
+    let added = browser.send(browser.request(Method::POST, "/web/selection").form(&fields)).await;
+    added.expect(303);
+    let page = browser.open(&path).await.expect(200).text();
+    assert_eq!(shown(&page).0, ids[..60]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_album_is_put_in_its_own_order() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;

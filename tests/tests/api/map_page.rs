@@ -112,6 +112,45 @@ async fn clusters_are_served_as_json_for_the_script() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_map_of_a_pin_is_drawn_around_a_place_and_names_it() {
+    let app = TestApp::start().await;
+    let (anna, browser) = app.signed_in("anna").await;
+    let data = |query: &str| {
+        let path = format!("/web/map/pin?{query}");
+        let browser = &browser;
+        async move { serde_json::from_str::<Value>(&browser.open(&path).await.expect(200).text()).unwrap() }
+    };
+    let porto = data("at=41.15,-8.61").await;
+    assert_eq!(porto["place"], "Porto, Portugal");
+    assert!(porto["ground"].is_null());
+    let view = data("z=9&lat=41.15&lon=-8.61&at=0,-150").await;
+    assert!(view["place"].is_null());
+    let ground = &view["ground"];
+    assert!(
+        ground["svg"].as_str().is_some_and(|svg| svg.contains("pin-shape") && svg.contains("Porto")),
+        "{view}"
+    );
+    assert_eq!(ground["zoom"].as_f64(), Some(9.0));
+    assert!((ground["x"].as_f64().unwrap() - 0.47608).abs() < 1e-4, "{view}");
+    let pole = data("z=3&lat=90&lon=180").await;
+    assert!(pole["ground"]["y"].as_f64().is_some_and(|y| y > 0.0 && y < 0.1), "{pole}");
+    for query in ["", "at=41", "at=91,0", "at=x,y", "z=3", "z=99&lat=1&lon=1"] {
+        browser.open(&format!("/web/map/pin?{query}")).await.expect(400);
+    }
+    app.browser().open("/web/map/pin?at=41.15,-8.61").await.expect(401);
+
+    // The form of a photo without a place begins at its neighbour, without any place at the world.
+    let seeds = at_places(&[(41.15, -8.61)]).into_iter().chain([SeedImage::at("2024-07-14T11:00:00Z")]);
+    let ids = app.seed(&anna, seeds.collect::<Vec<_>>()).await;
+    let form = browser.open(&format!("/photos/{}/edit", ids[1])).await.expect(200).text();
+    assert!(form.contains("data-map=\"z=9&amp;lat=41.15"), "{form}");
+    let (ben, other) = app.signed_in("ben").await;
+    let ids = app.seed(&ben, vec![SeedImage::at("2024-07-14T11:00:00Z")]).await;
+    let form = other.open(&format!("/photos/{}/edit", ids[0])).await.expect(200).text();
+    assert!(form.contains("data-map=\"z=0.6&amp;lat=15&amp;lon=0"), "{form}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn only_the_owner_sees_the_photos_of_a_map() {
     let app = TestApp::start().await;
     let (anna, browser) = app.signed_in("anna").await;

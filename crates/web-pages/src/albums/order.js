@@ -73,7 +73,12 @@ function startMoving(form, list) {
     for (const field of document.querySelectorAll('[name="return_to"]')) field.value = address;
   }
 
-  addEventListener('pagehide', () => queue.splice(1).forEach(post));
+  // All that waits is sent at once, so a move that is undone is left out.
+  addEventListener('pagehide', () => {
+    const waiting = queue.splice(1);
+    const isLast = ({ done }, place) => !waiting.slice(place + 1).some((later) => later.done === done);
+    waiting.filter(isLast).forEach(post);
+  });
 
   /** Lets the service move photos to another page, and show that page. */
   async function leave(group, button) {
@@ -119,7 +124,10 @@ function startMoving(form, list) {
     last = undefined;
     show(done.order, done.group[0].querySelector('a'));
     showMessage(`${photosText(done.group.length)} moved back.`);
-    send(done, done.order, () => done.undo ?? []);
+    // If the service has not said how to undo the move, each photo goes back before the one that followed it.
+    const follows = (item) => done.order[done.order.indexOf(item) + 1];
+    const back = () => done.group.map((item) => ({ ids: [idOf(item)], before: follows(item) ? idOf(follows(item)) : next })).reverse();
+    send(done, done.order, () => done.undo ?? back());
   }
 
   // Keys and buttons.

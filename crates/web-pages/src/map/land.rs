@@ -82,13 +82,14 @@ const fn rounds(zoom: f64) -> usize {
     }
 }
 
-/// The layers of a view from below to above, with outlines of `towns` if there are any.
-pub(super) fn layers(paths: &GroundPaths, towns: &str) -> Markup {
+/// The layers of a view from below to above, with outlines of `towns` if there are any. The ids of elements begin with `prefix`,
+/// because a page can have several maps.
+pub(super) fn layers(paths: &GroundPaths, towns: &str, prefix: &str) -> Markup {
     html! {
-        path #shape .land d=(paths.land) {}
+        path.land id={ (prefix) "shape" } d=(paths.land) {}
         @if !towns.is_empty() {
-            clipPath #on-land { use href="#shape" {} }
-            path.town d=(towns) clip-path="url(#on-land)" {}
+            clipPath id={ (prefix) "on-land" } { use href={ "#" (prefix) "shape" } {} }
+            path.town d=(towns) clip-path={ "url(#" (prefix) "on-land)" } {}
         }
         path.stream d=(paths.streams) {}
         path.river d=(paths.rivers) {}

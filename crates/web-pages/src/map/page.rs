@@ -229,7 +229,7 @@ fn picture(shown: &Shown) -> Markup {
             defs { clipPath #round clipPathUnits="objectBoundingBox" { circle cx="0.5" cy="0.5" r="0.5" {} } }
             g #ground aria-hidden="true" {
                 g transform="scale(.1)" {
-                    (layers(&shown.paths, &shown.towns))
+                    (layers(&shown.paths, &shown.towns, ""))
                 }
                 @for label in &shown.labels { (label.markup()) }
             }

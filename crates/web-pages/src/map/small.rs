@@ -31,7 +31,7 @@ fn draw(position: Position) -> Markup {
         a.spot href=(around(position)) {
             "Show on the map"
             svg.earth viewBox={ (-width / 2.0) " " (-height / 2.0) " " (width) " " (height) } aria-hidden="true" {
-                g transform="scale(.1)" { (layers(&paths, "")) }
+                g transform="scale(.1)" { (layers(&paths, "", "spot-")) }
                 @for label in &labels { (label.markup()) }
                 path.here transform={ "translate(" (right.round()) " " (down.round()) ")" }
                     d="M0 0c-5-9-9-13-9-18a9 9 0 0 1 18 0c0 5-4 9-9 18z" {}

@@ -20,13 +20,15 @@ use super::{
     visible_image,
 };
 use crate::{
-    Site, forms::csrf_field, messages, photo_text::described, pictures::picture_path, session::Person,
+    Site, forms::csrf_field, map, messages, photo_text::described, pictures::picture_path, session::Person,
 };
 
 /// A form to show.
 struct Shown<'a> {
     image: &'a Image,
     fields: Fields,
+    /// The first view of the map on which a place can be chosen. The script keeps it when the form is shown again.
+    map: Option<String>,
     /// The cities that were found, if the form looked for some.
     cities: Option<Vec<FoundCity>>,
     /// Whether a city has to be chosen before the form can be saved.
@@ -43,7 +45,8 @@ pub(super) async fn show(site: &Site, parts: &Parts, opened: &Opened) -> Result<
         time: field_time(&values.capture),
         position: values.position,
     });
-    let shown = Shown { image: &image, fields, cities: None, is_unsaved: false, invalid: None };
+    let map = Some(first_view(site, &person, &image).await?);
+    let shown = Shown { image: &image, fields, map, cities: None, is_unsaved: false, invalid: None };
     let edit = site.library.catalogue.new_edit_id().map_err(|error| messages::unavailable(&error))?;
     Ok(page(site, &person, opened, edit.as_str(), &shown))
 }
@@ -70,13 +73,21 @@ pub(super) async fn submit(
         let is_chosen = fields.choose(&cities);
         let is_search = form.get(FIND).is_some();
         if is_search || !is_chosen {
-            let shown = Shown { image, fields, cities: Some(cities), is_unsaved: !is_search, invalid: None };
+            let shown = Shown {
+                image,
+                fields,
+                map: None,
+                cities: Some(cities),
+                is_unsaved: !is_search,
+                invalid: None,
+            };
             return Ok(page(site, &person, opened, edit.as_str(), &shown));
         }
     }
     let invalid = |invalid: Invalid, fields: Fields| {
         let invalid = fields.named(invalid);
-        let shown = Shown { image, fields, cities: None, is_unsaved: false, invalid: Some(&invalid) };
+        let shown =
+            Shown { image, fields, map: None, cities: None, is_unsaved: false, invalid: Some(&invalid) };
         page(site, &person, opened, edit.as_str(), &shown)
     };
     let change = match fields.edit(Some(values.description.as_deref().unwrap_or_default())) {
@@ -111,6 +122,27 @@ async fn load(site: &Site, person: &Person, id: &ImageId) -> Result<(Image, Edit
     }
 }
 
+/// The first view of the map: around the place of the photo, or else of its neighbour in the timeline, or else the world.
+async fn first_view(site: &Site, person: &Person, image: &Image) -> Result<String, Reply> {
+    let (catalogue, caller) = (&site.library.catalogue, person.caller());
+    let unavailable = |error| messages::unavailable(&error);
+    let mut position = image.details.position;
+    if position.is_none() {
+        let context = catalogue.photo_context(&caller, &image.id, None).await.map_err(unavailable)?;
+        let mut nearest = i64::MAX;
+        for id in [context.previous, context.next].into_iter().flatten() {
+            let neighbour = catalogue.image(&caller, id.as_str()).await.map_err(unavailable)?;
+            let Lookup::Found(neighbour) = neighbour else { continue };
+            let apart = neighbour.captured_at.millis().abs_diff(image.captured_at.millis());
+            let apart = i64::try_from(apart).unwrap_or(i64::MAX);
+            if neighbour.details.position.is_some() && apart < nearest {
+                (position, nearest) = (neighbour.details.position, apart);
+            }
+        }
+    }
+    Ok(map::start(position))
+}
+
 fn page(site: &Site, person: &Person, opened: &Opened, edit: &str, shown: &Shown<'_>) -> Reply {
     let here = opened.action("edit");
     let size = shown.image.size.fit_within(Rendition::Thumb.longest_side_px());
@@ -121,7 +153,7 @@ fn page(site: &Site, person: &Person, opened: &Opened, edit: &str, shown: &Shown
             p.notice.warn role="alert" { "Nothing was changed. " (label_of(invalid)) " " (invalid.reason) "." }
         }
         @if shown.is_unsaved { (unsaved()) }
-        form.correct method="post" action=(here) {
+        form.correct method="post" action=(here) data-map=[&shown.map] {
             (csrf_field(&site.forms, &person.token_parts(Purpose::Edit.name())))
             input type="hidden" name=(EDIT) value=(edit);
             // The first button of a form is the one that Enter presses.

@@ -14,6 +14,7 @@ export async function judged(page) {
     sheet.replaceSync(`
       .top, .dock, .menu > div, .suggestions { position: relative !important; inset: auto !important; }
       .top > div { height: auto !important; }
+      .pin-map g { display: none !important; }
       .spot text { visibility: hidden !important; }`);
     document.adoptedStyleSheets = [sheet];
   });

@@ -16,7 +16,7 @@ import {
   syncPage,
 } from './pages.mjs';
 import { movie, photos } from './photos.mjs';
-import { importPlaces } from './places.mjs';
+import { importPhotos, importPlaces } from './places.mjs';
 import { Service } from './service.mjs';
 import { choose, give, isFinished } from './upload.mjs';
 
@@ -219,6 +219,23 @@ const states = {
     // Until the script is ready, photos keep the places for the initial width of the window.
     await visit.page.locator('#timeline.placed').waitFor();
   },
+  'timeline-of-examples': async (visit, person) => {
+    await visit.signIn(person, '/');
+    await press(visit.page, visit.page.getByRole('button', { name: 'Add example photos' }));
+    // A photo that arrives during the checks would change the page.
+    while ((await (await visit.page.request.get('/web/timeline')).json()).reading);
+    await visit.open('/');
+    await visit.page.locator('#timeline.placed').waitFor();
+    await visit.page.locator('form.examples').waitFor();
+  },
+  'timeline-on-this-day': async (visit, person) => {
+    const now = new Date();
+    const at = (years) => new Date(Date.UTC(now.getUTCFullYear() - years, now.getUTCMonth(), now.getUTCDate(), 12)).toISOString().replace('.000', '');
+    await importPhotos(visit.service, person, [1, 2, 3, 5, 8].map((years) => ({ at: at(years), place: [38.7223, -9.1393] })));
+    await visit.signIn(person, '/');
+    await visit.page.locator('.this-day img').first().waitFor();
+    await visit.page.locator('#timeline.placed').waitFor();
+  },
   'timeline-selecting': async (visit, person) => {
     await withPhotos(visit, person, '/');
     await visit.page.locator('ul.rows input').first().check({ force: true });
@@ -285,6 +302,7 @@ const states = {
     await visit.page.locator('#edit-place').click();
     await visit.page.getByLabel('Name of the city').fill('lisb');
     await visit.page.locator('.sheet [aria-label="Cities"]').waitFor();
+    await visit.page.locator('.pin-map .land').waitFor({ state: 'attached' });
   },
   'photo-in-an-album': async (visit, person) => {
     await atAlbum(visit, person);

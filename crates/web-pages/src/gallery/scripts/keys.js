@@ -177,7 +177,7 @@ class Keys {
       return photo && (() => this.scroller.focusTile(photo.id));
     }
     if (key.startsWith('Arrow')) return () => this.#move(key, shiftKey, tile.photo);
-    if (key === ' ' || (key === 'x' && areLetters)) return () => this.#select(tile.photo, shiftKey);
+    if ((key === ' ' && target !== tile.day) || (key === 'x' && areLetters)) return () => this.#select(tile.photo, shiftKey);
     // Enter opens the photo also when its check box has the focus.
     return key === 'Enter' && target === tile.check && (() => tile.link.click());
   }

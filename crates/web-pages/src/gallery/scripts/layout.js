@@ -70,8 +70,8 @@ function rowsOf(ratios, { width, target, gap, day }, days, continues = false) {
 
 /**
  * The cells `{ index, left, top, width, height, text, room, isTight }` of a row. Their edges are whole pixels, and the last one ends
- * at the right edge. `room` is the width up to the next text. `isTight` says that the text is probably wider: a letter takes about a
- * quarter of the height of its line.
+ * at the right edge. `room` is the width up to the next text. `isTight` says that the text and its check box are probably wider: a
+ * letter takes somewhat more than a quarter of the height of its line.
  */
 function cellsOf(row, ratios, { width, gap, day }) {
   const count = row.to - row.from;
@@ -88,7 +88,7 @@ function cellsOf(row, ratios, { width, gap, day }) {
   });
   cells.reduceRight((end, cell) => {
     cell.room = end - cell.left;
-    cell.isTight = cell.text?.length * day > 4 * cell.room;
+    cell.isTight = cell.text?.length * day > 3.5 * (cell.room - 44);
     return cell.text ? cell.left : end;
   }, width);
   return cells;
@@ -111,7 +111,8 @@ function placeCell(item, cell) {
   }
   const shown = isTight ? text.split(' · ')[0] : text;
   if (label.textContent !== shown) label.textContent = shown;
-  label.title = isTight ? text : '';
+  if (isTight) label.title = text;
+  else label.removeAttribute('title');
   label.style.width = `${room}px`;
 }
 

@@ -4,7 +4,7 @@
 /** The distance of a time from the next one: that of two photos, or from 2039 on more than what is lost when both are rounded. */
 const stepAt = (time) => (Math.abs(time) < 2 ** 41 ? 2 ** -12 : Math.abs(time) * 2 ** -51);
 
-/** The range of times in the value of a month's check box. */
+/** The range of times in the value of the check box of a month or a day. */
 const rangeOf = ({ value }) => value.split(':').map(Number);
 
 class Selection {

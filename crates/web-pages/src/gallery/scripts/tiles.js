@@ -77,13 +77,30 @@ class Tile {
   }
 
   setTabIndex(index) {
-    if (this.link.tabIndex !== index) this.link.tabIndex = this.check.tabIndex = index;
+    if (this.link.tabIndex === index) return;
+    for (const part of [this.link, this.check, this.day]) if (part) part.tabIndex = index;
+  }
+
+  /** Shows the check box over the text of the day that begins here. Its range ends between two photos, as that of a month does. */
+  #showDay({ text, room }) {
+    if (text !== this.text) {
+      this.day?.remove();
+      this.text = text;
+      const from = dayOf(this.photo) * 864e5 - 0.375;
+      this.day = text && make('input', {
+        type: 'checkbox', name: 'range', className: 'of-day', value: `${from}:${from + 864e5 - 0.25}`,
+        ariaLabel: `Select all of ${text.split(' · ')[0]}`, tabIndex: this.link.tabIndex,
+      });
+      if (text) this.item.append(this.day);
+    }
+    if (text) this.day.style.width = `${room}px`;
   }
 
   /** Moves the tile to a cell, and chooses the size of the image. */
   place(cell) {
     const { photo } = this;
     placeCell(this.item, cell);
+    this.#showDay(cell);
     const side = Math.max(cell.width, cell.height) * devicePixelRatio;
     const [size] = IMAGES.find(([, most]) => side <= most);
     this.size ??= this.image.hasAttribute('src') ? this.#renderedSize(size) : 0;

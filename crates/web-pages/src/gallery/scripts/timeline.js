@@ -6,8 +6,8 @@ async function startTimeline(root) {
     check.checked = selection.has(photo);
     item.classList.toggle('selected', check.checked);
   };
-  const paintMonths = () => {
-    for (const { check } of scroller.sections) check.checked = selection.hasRange(...rangeOf(check));
+  const paintRanges = () => {
+    for (const check of root.querySelectorAll('[name="range"]')) check.checked = selection.hasRange(...rangeOf(check));
   };
   let scrubber;
   const scroller = new Scroller(root, {
@@ -18,7 +18,7 @@ async function startTimeline(root) {
     painted: paint,
     changed: () => {
       scrubber?.follow();
-      paintMonths();
+      paintRanges();
     },
     failed: ({ message }) => showMessage(message, 'Try again', retry),
   });
@@ -30,7 +30,7 @@ async function startTimeline(root) {
   const update = () => {
     root.classList.toggle('selecting', !selection.isEmpty);
     for (const tile of scroller.tiles) paint(tile);
-    paintMonths();
+    paintRanges();
     updateBar();
   };
   const updateBar = () => (actions || !selection.isEmpty) && act((actions) => actions.update());

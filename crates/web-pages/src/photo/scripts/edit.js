@@ -14,9 +14,9 @@ const REFUSED = 'Nothing was changed. Copy what you typed, reload the page and t
 
 /**
  * Gets functions of the page. `post(form, submitter)` sends a form and returns the page of the answer. `update(page, near)` shows what
- * such a page says about its photo, and focuses `near` if the control that had the focus is gone. `open(href)` shows another photo.
+ * such a page says about its photo, and focuses `near` if the control that had the focus is gone. `open(href)` shows another photo. The map of a place needs `Gestures`.
  */
-export function startEditing(main, { parse, post, update, open, showPanel }) {
+export function startEditing(main, { parse, post, update, open, showPanel, Gestures }) {
   document.head.append(make('link', { rel: 'stylesheet', href: new URL('edit.css', import.meta.url) }));
   /** The forms in the panel by the id of their photo. A form stays when another photo is opened. */
   const forms = new Map();
@@ -159,9 +159,11 @@ export function startEditing(main, { parse, post, update, open, showPanel }) {
 
   /** Opens the form, or one part of it, in a dialog. */
   async function openSheet(link) {
-    const form = await load(link);
-    if (!form) return;
     const part = link.hash.slice(1);
+    // Without the map, the fields are enough.
+    const [form, map] = await Promise.all([load(link), part !== 'of-time' && import('./pin.js').catch(() => undefined)]);
+    if (!form) return;
+    const attach = map && map.makePin(form, Gestures);
     const heading = HEADINGS[part] ?? 'Edit';
     const head = make('div', { className: 'head' }, make('h2', {}, heading), makeClose('Close', () => dialog.close()));
     const dialog = make('dialog', { className: part ? 'sheet one' : 'sheet', ariaLabel: heading, onclose: () => dialog.remove() }, head, form);
@@ -171,13 +173,15 @@ export function startEditing(main, { parse, post, update, open, showPanel }) {
       for (const set of part ? form.querySelectorAll(`fieldset:not(#${part})`) : []) set.remove();
       const find = form.querySelector('[name="find"]');
       if (find) find.hidden = true;
+      return attach && attach();
     };
-    prepare();
+    const pin = prepare();
     // A part is opened to change it.
     if (part) form.querySelector(part === 'of-time' ? '[value="set"]' : '[value="city"]').checked = true;
     document.body.append(dialog);
     dialog.showModal();
-    form.querySelector(FIRST).focus();
+    // The keyboard of a phone would cover the map.
+    (part && pin && matchMedia('(pointer: coarse)').matches ? pin : form.querySelector(FIRST)).focus();
 
     const time = form.querySelector('[name="time"]')?.value;
     form.onsubmit = (event) => {
@@ -228,7 +232,9 @@ export function startEditing(main, { parse, post, update, open, showPanel }) {
     for (const city of [...found.querySelectorAll('label')].slice(MAX_CITIES)) city.remove();
     if (group) group.replaceWith(found);
     else field.closest('.part').append(found);
-    if (!found.querySelector(':checked')) form.querySelector('[value="city"]').checked = true;
+    const chosen = found.querySelector(':checked');
+    if (chosen) chosen.dispatchEvent(new Event('input', { bubbles: true }));
+    else form.querySelector('[value="city"]').checked = true;
   }
 
   return (link) => (link.id === 'edit-description' || (link.hash === '' && present()) ? describe(link) : openSheet(link));

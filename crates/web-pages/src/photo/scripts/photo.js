@@ -165,7 +165,7 @@ function startPhoto(main) {
   /** Opens the form of a link on this page. */
   async function edit(link) {
     editing ??= import('./edit.js').then(({ startEditing }) =>
-      startEditing(main, { parse, post, update, open, showPanel: () => about.isOpen || about.toggle(true) }));
+      startEditing(main, { parse, post, update, open, Gestures, showPanel: () => about.isOpen || about.toggle(true) }));
     await editing.then((start) => start(link)).catch(() => location.assign(link.href));
   }
 
