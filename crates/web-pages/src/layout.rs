@@ -18,7 +18,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 pub(crate) use header::{PageHeader, SignedInHeader, UploadButton, accepted_files};
 pub(crate) use icons::Icon;
 pub(crate) use library::{LibraryPage, LibraryTab};
-pub(crate) use time::{day, format_wall, minute};
+pub(crate) use time::{day, format_date, format_wall, minute};
 
 use http_server::{
     reply::{Reply, WithHeader as _, with_body},

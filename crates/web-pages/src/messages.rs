@@ -15,7 +15,8 @@ pub(crate) fn message(status: StatusCode, title: &str, text: &str) -> Reply {
 pub(crate) fn message_with_link(status: StatusCode, title: &str, text: &str, link: Link<'_>) -> Reply {
     let content = html! {
         p { (text) }
-        p { a href=(link.href) { (link.label) } }
+        // A URL as the label is to be read.
+        p { a.button[!link.label.starts_with("http")] href=(link.href) { (link.label) } }
     };
     Page { title, status, form_targets: &[] }.reply(&content)
 }

@@ -148,7 +148,8 @@ fn grid(site: &Site, person: &Person, trash: &[TrashedImage], here: &str) -> Mar
 /// A deleted photo has no page, so its tile leads to the picture.
 fn tile_of(trashed: &TrashedImage) -> Option<Tile<'_>> {
     let image = trashed.image.as_ref()?;
-    let note = html! { "Until " (purged_on(trashed.deleted_at)) };
+    let purged = trashed.deleted_at.plus_millis(library::RESTORABLE_MS).wall(0);
+    let note = html! { "Until " (purged.strftime("%-d %b").to_string()) };
     Some(Tile {
         image,
         href: picture_path(image, Rendition::Medium),
@@ -169,7 +170,7 @@ async fn confirm(site: &Site, parts: &Parts) -> Result<Reply, Reply> {
             (csrf_field(&site.forms, &person.token_parts(EMPTY_PATH)))
             button.danger type="submit" { "Empty the trash" }
         }
-        p { a href=(PATH) { "Back without a change" } }
+        p.cancel { a.button.quiet href=(PATH) { "Cancel" } }
     };
     Ok(frame("Empty the trash").reply(&person.header(site, PATH), "library step", &content))
 }

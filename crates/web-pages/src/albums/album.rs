@@ -82,7 +82,7 @@ fn head(site: &Site, person: &Person, album: &Album, path: &str) -> Markup {
         p #album .facts data-id=(album.id) data-title=(album.title) data-token=(selection) { (photos(album.image_count)) }
         div.tools {
             @if album.image_count > 0 { a.button href={ (path) "/add" } { "Add photos" } }
-            details.ask {
+            details.ask name="tool" {
                 summary { "Rename" }
                 form.asked method="post" action=(path) {
                     (token)
@@ -92,7 +92,7 @@ fn head(site: &Site, person: &Person, album: &Album, path: &str) -> Markup {
                     button type="submit" { "Rename" }
                 }
             }
-            details.ask {
+            details.ask name="tool" {
                 @for (order, _, _, name) in orders {
                     @if order == album.order { summary { "Order: " (name) } }
                 }
@@ -173,7 +173,7 @@ pub(super) async fn confirm_delete(site: &Site, parts: &Parts, id: &AlbumId) -> 
             (csrf_field(&site.forms, &person.token_parts(&path)))
             button.danger type="submit" { "Delete album" }
         }
-        p { a href=(path) { "Back without a change" } }
+        p.cancel { a.button.quiet href=(path) { "Cancel" } }
     };
     let frame = LibraryPage {
         title: "Delete album",

@@ -20,7 +20,7 @@ pub(super) fn ways_to_begin(site: &Site, person: &Person, state: &TimelineState)
     html! {
         div #empty .welcome data-gen=(generation(&state.months)) {
             h2 { "Add your first photos" }
-            p.lead { "There are no photos yet. Choose how to add them. You can use several ways." }
+            p.lead { "There are no photos yet. Begin with some from this device." }
             (upload_area(site, person))
             p #waiting role="status" { @if state.waiting > 0 { (being_read(state.waiting)) } }
             p #shown hidden { a.button href="/" { "Show your photos" } }

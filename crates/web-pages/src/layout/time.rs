@@ -23,7 +23,8 @@ pub(crate) fn minute(at: Timestamp) -> Markup {
     html! { time datetime=(iso) data-precision="minute" { (format_date(&iso)) ", " (iso.get(11..16).unwrap_or_default()) " UTC" } }
 }
 
-fn format_date(iso: &str) -> String {
+/// A day written as ISO 8601, such as `1 June 2024`; another text unchanged.
+pub(crate) fn format_date(iso: &str) -> String {
     let number = |range| iso.get(range).and_then(|digits: &str| digits.parse::<usize>().ok());
     let month = number(5..7).and_then(|month| Month::NAMES.get(month.checked_sub(1)?));
     match (iso.get(..4), month, number(8..10)) {

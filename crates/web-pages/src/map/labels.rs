@@ -116,13 +116,13 @@ pub(super) fn labels(view: View, size: Size, clusters: &[(f64, f64)]) -> Vec<Lab
     };
     if view.zoom < COUNTRY_ZOOM {
         let max = if view.zoom < CITY_ZOOM { placed.max } else { placed.max / 2 };
-        for country in places::countries() {
+        for country in places::countries().iter().take(countries_at(view.zoom)) {
             if placed.labels.len() == max {
                 break;
             }
             let (right, down) = view.units(shares_of(country.at));
             // Its middle may be below a cluster.
-            let near = [0.0, 36.0, -36.0].map(|by| (right, down + by));
+            let near = [0.0, 42.0, -42.0].map(|by| (right, down + by));
             let _ = near.into_iter().any(|at| placed.add(country.name, Kind::Country, at));
         }
     }
@@ -133,6 +133,16 @@ pub(super) fn labels(view: View, size: Size, clusters: &[(f64, f64)]) -> Vec<Lab
         }
     }
     placed.labels
+}
+
+/// How many countries a map of this zoom names at most, the largest first. Small islands have the most room for a name, but nobody
+/// looks for them on a map of the world.
+fn countries_at(zoom: f64) -> usize {
+    match zoom {
+        ..2.5 => 90,
+        ..4.0 => 170,
+        _ => usize::MAX,
+    }
 }
 
 /// How many names a map of this size has at most.
@@ -181,6 +191,8 @@ mod tests {
         let has = |labels: &[Label], name: &str| labels.iter().any(|label| label.name == name);
         let europe = names(4.0, 47.0, 8.0);
         assert!(has(&europe, "Germany") && europe.iter().any(|label| label.kind == Kind::Metropolis));
+        let world = names(1.0, 20.0, 0.0);
+        assert!(has(&world, "India") && !has(&world, "Pitcairn"));
         let around_lisbon = names(10.0, 38.72, -9.14);
         assert!(has(&around_lisbon, "Lisbon") && !has(&around_lisbon, "Portugal"));
         assert!(around_lisbon.len() > 15);

@@ -1,6 +1,6 @@
 //! What a library has, as pictures that lead to searches.
 
-use domain::{Image, Keyword, Month, Rendition};
+use domain::{Image, Keyword, Rendition};
 use http::HeaderMap;
 use http_server::reply::Reply;
 use library::{Explore, NamedImage};
@@ -14,7 +14,7 @@ use crate::{
     messages, on_this_day,
     origin::Origin,
     paths,
-    photo_text::described,
+    photo_text::{described, wall_time},
     pictures::picture_path,
     session::Person,
 };
@@ -26,11 +26,13 @@ struct Cover<'a> {
     image: &'a Image,
     /// Of the picture, if the name does not say what it leads to.
     alt: String,
+    /// Whether the name is only the day.
+    is_day: bool,
 }
 
 impl<'a> Cover<'a> {
     fn of(named: &'a NamedImage, href: String) -> Self {
-        Self { name: named.name.clone(), href, image: &named.image, alt: String::new() }
+        Self { name: named.name.clone(), href, image: &named.image, alt: String::new(), is_day: false }
     }
 }
 
@@ -59,10 +61,11 @@ pub(super) fn sections<'a>(explore: &'a Explore) -> Markup {
         href: paths::search_for(&day.day),
         image: &day.image,
         alt: String::new(),
+        is_day: true,
     });
     let added = explore.added.iter().map(|image| {
-        let name = Month::of(image.captured_at).to_string();
-        Cover { name, href: Origin::Timeline.link(&image.id), image, alt: described(image) }
+        let name = wall_time(image).strftime("%-d %b %Y").to_string();
+        Cover { name, href: Origin::Timeline.link(&image.id), image, alt: described(image), is_day: true }
     });
     let of_words = |named: &'a NamedImage| Cover::of(named, paths::search_for(&named.name));
     let of_keyword =
@@ -72,6 +75,7 @@ pub(super) fn sections<'a>(explore: &'a Explore) -> Markup {
         href: paths::FAVORITES.to_owned(),
         image,
         alt: String::new(),
+        is_day: false,
     });
     let keywords = explore.keywords.iter().filter_map(of_keyword);
     html! {
@@ -111,7 +115,7 @@ fn link(cover: &Cover<'_>) -> Markup {
         a href=(cover.href) {
             img src=(picture_path(cover.image, Rendition::Preview)) width=(size.width) height=(size.height) alt=(cover.alt)
                 loading="lazy" decoding="async";
-            span.name { (cover.name) }
+            span.name.taken[cover.is_day] { (cover.name) }
         }
     }
 }

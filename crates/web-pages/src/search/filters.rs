@@ -5,7 +5,7 @@ use http_server::Query;
 use library::{FoundCity, Library, MatchBy, Meaning, Named, ReadQuery};
 use url::form_urlencoded;
 
-use crate::paths;
+use crate::{layout::format_date, paths};
 
 /// Photos this far from a city's centre are near it.
 const NEAR_M: f64 = 15_000.0;
@@ -160,9 +160,9 @@ impl Filters {
             chips.push((format!("Taken with {camera}"), Self { camera: None, ..self.clone() }.path()));
         }
         let days = match (&self.from, &self.to) {
-            (Some(from), Some(to)) => Some(format!("{from} to {to}")),
-            (Some(from), None) => Some(format!("From {from}")),
-            (None, Some(to)) => Some(format!("Until {to}")),
+            (Some(from), Some(to)) => Some(days_text(from, to)),
+            (Some(from), None) => Some(format!("From {}", format_date(from))),
+            (None, Some(to)) => Some(format!("Until {}", format_date(to))),
             (None, None) => None,
         };
         chips.extend(days.map(|days| (days, Self { from: None, to: None, ..self.clone() }.path())));
@@ -222,6 +222,15 @@ impl Filters {
         }
         read.meanings.retain(is_free);
         read
+    }
+}
+
+/// The days from one to another, such as `2024` or `1 June 2024 to 3 July 2024`.
+fn days_text(from: &str, to: &str) -> String {
+    match (from.strip_suffix("-01-01"), to.strip_suffix("-12-31")) {
+        (Some(year), Some(last)) if year == last => year.to_owned(),
+        _ if from == to => format_date(from),
+        _ => format!("{} to {}", format_date(from), format_date(to)),
     }
 }
 
@@ -290,7 +299,7 @@ mod tests {
         let expected = [
             ("Near Lisbon", "/search?q=sea&camera=Pixel+8&from=2024-01-01&by=words"),
             ("Taken with Pixel 8", "/search?q=sea&place=Lisbon&from=2024-01-01&by=words"),
-            ("From 2024-01-01", "/search?q=sea&place=Lisbon&camera=Pixel+8&by=words"),
+            ("From 1 January 2024", "/search?q=sea&place=Lisbon&camera=Pixel+8&by=words"),
             ("By words only", "/search?q=sea&place=Lisbon&camera=Pixel+8&from=2024-01-01"),
         ];
         let expected = expected.map(|(label, path)| (label.to_owned(), path.to_owned()));
@@ -303,6 +312,18 @@ mod tests {
         ];
         let expected = expected.map(|(label, path)| (label.to_owned(), path.to_owned()));
         assert_eq!(chips, expected);
+    }
+
+    #[test]
+    fn days_are_in_words() {
+        for (from, to, expected) in [
+            ("2024-01-01", "2024-12-31", "2024"),
+            ("2024-06-01", "2024-06-01", "1 June 2024"),
+            ("2024-06-01", "2024-07-03", "1 June 2024 to 3 July 2024"),
+            ("soon", "later", "soon to later"),
+        ] {
+            assert_eq!(days_text(from, to), expected);
+        }
     }
 
     #[test]

@@ -134,7 +134,7 @@ async fn page(site: &Site, person: &Person, filters: &Filters, shown: SearchPage
     };
     let here = filters.path_of(shown);
     let content = html! {
-        (form(filters, &choices))
+        (form(filters, &choices, results.problem.is_some()))
         (chips(filters, &read))
         @if let Some(words) = &results.unmatched {
             p.notice role="status" { "No photo with these filters matches “" (words) "”, so these words were left out." }
@@ -146,12 +146,6 @@ async fn page(site: &Site, person: &Person, filters: &Filters, shown: SearchPage
             }
         }
         @if let Some(problem) = &results.problem { p.notice.warn role="alert" { (problem) } }
-        @if results.lacks_model {
-            p.notice {
-                "No vision model is installed, so this search matches text, colours and light, but not what photos show. "
-                a href="/account/search" { "About search" }
-            }
-        }
         @if results.hits.is_empty() {
             @if let Some(explore) = &to_explore {
                 (explore::sections(explore))
@@ -172,6 +166,12 @@ async fn page(site: &Site, person: &Person, filters: &Filters, shown: SearchPage
             (grid(site, person, filters, &results, &here))
         }
         (pages(filters, &results))
+        @if results.lacks_model {
+            p.facts.lacking {
+                "No vision model is installed, so searches match text, colours and light, but not what photos show. "
+                a href="/account/search" { "About search" }
+            }
+        }
     };
     let (title, tab) = if filters.are_favorites() {
         ("Favourites", LibraryTab::Favorites)
@@ -397,17 +397,19 @@ async fn has_photos_near(site: &Site, person: &Person, city: &FoundCity) -> Resu
         && !site.library.catalogue.newest_photos(&person.caller(), &filter, one).await?.is_empty())
 }
 
-fn form(filters: &Filters, choices: &Choices) -> Markup {
+fn form(filters: &Filters, choices: &Choices, has_problem: bool) -> Markup {
     html! {
         form.search method="get" action=(paths::SEARCH) role="search" {
             div.inline {
                 label for="q" { "Search" }
-                input #q type="search" name="q" value=(filters.query) maxlength="2000" autocomplete="off" spellcheck="false"
-                    data-suggest=(Asset::Suggest.path())
+                (Icon::Search.markup())
+                input #q type="search" name="q" value=(filters.query) maxlength="2000" placeholder="Search your photos"
+                    autocomplete="off" spellcheck="false" data-suggest=(Asset::Suggest.path())
                     autofocus[filters.is_empty()];
                 button type="submit" { "Search" }
             }
-            details open[!filters.are_favorites() && (filters.has_filter() || filters.by != MatchBy::All)] {
+            // The chips name the filters in use.
+            details open[has_problem && filters.has_filter()] {
                 summary { "Filters" }
                 div.inline {
                     div.pair {

@@ -85,11 +85,11 @@ pub(crate) async fn undo_edit(site: &Site, person: &Person, edit: &EditId) -> Re
 pub(crate) fn actions(marks: &[Mark]) -> Markup {
     html! {
         div.actions {
-            button.danger type="submit" name="action" value="delete" { "Delete" }
-            button.quiet type="submit" formaction="/photos/edit" { "Edit" }
-            (mark_buttons(marks))
             label { "Album " input type="text" name="title" maxlength="100" placeholder="New album"; }
             button.quiet type="submit" name="action" value="add_to_album" { "Add to album" }
+            button.quiet type="submit" formaction="/photos/edit" { "Edit" }
+            (mark_buttons(marks))
+            button.danger type="submit" name="action" value="delete" { "Delete" }
         }
     }
 }

@@ -32,7 +32,7 @@ fn page(site: &Site, person: &Person, title: &str, input: &Input, content: &Mark
     };
     let content = html! {
         (content)
-        p { a href=(back.as_str()) { "Back without a change" } }
+        p.cancel { a.button.quiet href=(back.as_str()) { @if input.selection().is_err() { "Back" } @else { "Cancel" } } }
     };
     page.reply(&person.header(site, back.as_str()), "library step", &content)
 }

@@ -4,7 +4,7 @@ const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-prac
 
 /**
  * The violations, and the results that axe-core leaves to a person. What is scrolled out of sight within a part of the page, or
- * covered by the header, its menu, the suggestions or the bar at the bottom of the window, would be left to one. So would names on a
+ * covered by the header, its menu, the suggestions or a bar at the bottom of the window, would be left to one. So would names on a
  * map, because axe-core does not know the colour of the land behind them.
  */
 export async function judged(page) {
@@ -12,7 +12,7 @@ export async function judged(page) {
     for (const element of document.querySelectorAll('body *')) element.scrollTop = 0;
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(`
-      .top, .dock, .menu > div, .suggestions { position: relative !important; inset: auto !important; }
+      .top, .dock, .actions, .menu > div, .suggestions { position: relative !important; inset: auto !important; }
       .top > div { height: auto !important; }
       .pin-map g { display: none !important; }
       .spot text { visibility: hidden !important; }`);

@@ -7,7 +7,7 @@ const EDGE_PX = 72;
 const TIMELINE_KEYS = [
   ['Arrows', 'Move to another photo'],
   ['Enter', 'Open the photo'],
-  ['Space or x', 'Select the photo'],
+  ['Space, x', 'Select the photo'],
   ['Shift and arrows', 'Select a range'],
   ['Ctrl A', 'Select all photos'],
   ['Home, End', 'Newest photos, oldest photos'],

@@ -30,11 +30,13 @@ function goToSearch() {
 }
 
 function showHelp() {
-  const rows = pageKeys.flatMap(([key, text]) => [make('dt', {}, make('kbd', {}, key)), make('dd', {}, text)]);
+  const rows = pageKeys.flatMap(([key, text]) => [make('dt', {}, ...key.split(', ').map((name) => make('kbd', {}, name))), make('dd', {}, text)]);
   const list = make('dl', { className: 'keys' }, ...rows);
   const onchange = () => localStorage.setItem(LETTERS, check.checked ? 'on' : 'off');
   const check = make('input', { type: 'checkbox', checked: areLettersOn(), onchange });
-  const dialog = openDialog('Keys', list, make('label', { className: 'check' }, check, 'Single letters are shortcuts'), makeButton('Close', () => dialog.close()));
+  const close = makeButton('Close', () => dialog.close());
+  const dialog = openDialog('Keys', list, make('label', { className: 'check' }, check, 'Single letters are shortcuts'), make('div', { className: 'buttons' }, close));
+  close.focus();
 }
 
 document.addEventListener('keydown', (event) => {
