@@ -34,7 +34,7 @@ const fn module(name: &'static str, parts: &'static [&'static str]) -> Script {
     Script { name, kind: Kind::Module, parts }
 }
 
-const SCRIPTS: [Script; 16] = [
+const SCRIPTS: [Script; 14] = [
     // The account pages, which load no other script.
     classic("page", &["layout/page.js", "layout/menu.js", "layout/theme.js", "upload/drop.js"]),
     // Before the timeline, other pages with photos, and the photo page are painted.
@@ -79,8 +79,7 @@ const SCRIPTS: [Script; 16] = [
             "gallery/scripts/list_pages.js",
         ],
     ),
-    module("actions", &["gallery/scripts/actions.js"]),
-    module("preview", &["gallery/scripts/preview.js"]),
+    module("actions", &["gallery/scripts/actions.js", "gallery/scripts/preview.js"]),
     // The photo page, and the map, which also has a list of photos.
     module(
         "viewer",
@@ -96,8 +95,7 @@ const SCRIPTS: [Script; 16] = [
         ],
     ),
     module("strip", &["photo/scripts/strip.js"]),
-    module("edit", &["photo/scripts/edit.js"]),
-    module("pin", &["photo/scripts/pin.js"]),
+    module("edit", &["photo/scripts/edit.js", "photo/scripts/pin.js"]),
     // Its last part starts the upload.
     module(
         "upload",

@@ -1,6 +1,4 @@
-// Photos from the place of the timeline under the mouse, beside the slider: a module that loads when the mouse first reaches the slider.
-
-import { make, requestJson } from './shared.js';
+// Photos from the place of the timeline under the mouse, beside the slider. Loads when the mouse first reaches it.
 
 /** Time without movement after which photos are loaded. */
 const QUIET_MS = 80;

@@ -110,7 +110,7 @@ class Scrubber {
 
   /** Begins to show photos of the place under the mouse. */
   #preview(entered) {
-    this.preview ??= import('./preview.js').then(({ startPreview }) => startPreview(this.input, (y) => {
+    this.preview ??= import('./actions.js').then(({ startPreview }) => startPreview(this.input, (y) => {
       const inside = clamp((y - this.marks.getBoundingClientRect().top) / this.#length, 0, 1);
       const { month, position } = this.#placeOf(inside * this.input.max);
       return month && { name: month.name, time: this.scroller.timeAt(position) };

@@ -1,7 +1,7 @@
 // Corrections on the photo page: the form of the page that corrects a photo, in the panel for the description, and in a dialog for
 // time and place. A module that loads with its first use.
 
-import { NO_ANSWER, make, makeClose, showMessage } from './shared.js';
+import { NO_ANSWER, make, makeClose, requestJson, showMessage } from './shared.js';
 
 /** Time without typing after which cities are looked up. */
 const QUIET_MS = 250;
@@ -160,10 +160,9 @@ export function startEditing(main, { parse, post, update, open, showPanel, Gestu
   /** Opens the form, or one part of it, in a dialog. */
   async function openSheet(link) {
     const part = link.hash.slice(1);
-    // Without the map, the fields are enough.
-    const [form, map] = await Promise.all([load(link), part !== 'of-time' && import('./pin.js').catch(() => undefined)]);
+    const form = await load(link);
     if (!form) return;
-    const attach = map && map.makePin(form, Gestures);
+    const attach = part !== 'of-time' && makePin(form, Gestures);
     const heading = HEADINGS[part] ?? 'Edit';
     const head = make('div', { className: 'head' }, make('h2', {}, heading), makeClose('Close', () => dialog.close()));
     const dialog = make('dialog', { className: part ? 'sheet one' : 'sheet', ariaLabel: heading, onclose: () => dialog.remove() }, head, form);

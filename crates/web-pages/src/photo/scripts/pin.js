@@ -1,7 +1,5 @@
 // The map on which the place of a photo is chosen: a pin that is dragged, moved by keys, or put where the map is clicked. The server
-// draws the map. A module that loads when the form of a place is opened.
-
-import { make, requestJson } from './shared.js';
+// draws the map.
 
 /** The view box of the map. */
 const [WIDTH, HEIGHT] = [400, 256];
@@ -27,7 +25,7 @@ const rounded = (degrees) => Number(degrees.toFixed(5));
 const inWords = (degrees, [positive, negative]) => `${Math.abs(degrees).toFixed(4)}° ${degrees < 0 ? negative : positive}`;
 
 /** Makes the map of a form, and returns a function that puts it into the form, also after its fields were replaced, and returns the pin. */
-export function makePin(form, Gestures) {
+function makePin(form, Gestures) {
   const field = (name) => form.querySelector(`[name="${name}"]`);
   const map = make('div', { className: 'pin-map spot' });
   map.innerHTML = `<svg class="earth" viewBox="${-WIDTH / 2} ${-HEIGHT / 2} ${WIDTH} ${HEIGHT}" aria-hidden="true"><g></g></svg>`;
