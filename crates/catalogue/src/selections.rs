@@ -1,7 +1,7 @@
 use std::cmp::Reverse;
 
 use accounts::Caller;
-use domain::{AlbumId, Selection, Timestamp};
+use domain::{AlbumId, AlbumOrder, MAX_SELECTED_IDS, Selection, Timestamp};
 use storage::{SelectionCount, SelectionCursor, SelectionStep, StorageError, Viewer};
 
 use crate::Catalogue;
@@ -87,21 +87,26 @@ impl Catalogue {
     ) -> Result<Option<u32>, StorageError> {
         let (store, viewer, at) = (&self.parts.store, self.viewer(caller), self.parts.clock.now());
         let Some(album) = AlbumId::parse(album) else { return Ok(None) };
-        let ordered = self.newest_first(viewer, selection).await?;
+        let Some(present) = store.album(viewer, &album).await? else { return Ok(None) };
+        // Such an album shows images in the order in which they were added.
+        let is_by_hand = present.order == AlbumOrder::ByHand;
+        let ordered = if is_by_hand { self.newest_first(viewer, selection).await? } else { None };
         let selection = ordered.as_ref().unwrap_or(selection);
         run(|cursor| store.add_selection_to_album(viewer, selection, &album, at, cursor, IMAGES_PER_STEP))
             .await
     }
 
-    /// A selection of more ids than one step takes, with the newest image first: an album in its own order shows images in the
-    /// order in which they were added. `None` if the order of the ids makes no difference. Ranges are visited in order anyway.
+    /// The images of a selection as ids, the newest first. `None` if the steps visit them in this order anyway, or if there are too
+    /// many for a selection by ids.
     async fn newest_first(
         &self,
         viewer: Viewer,
         selection: &Selection,
     ) -> Result<Option<Selection>, StorageError> {
+        // A step sorts its images. Ranges follow the ids, and are visited in order.
         let step = usize::try_from(IMAGES_PER_STEP).unwrap_or(usize::MAX);
-        if selection.ids().len() <= step || !selection.ranges().is_empty() {
+        let (ids, ranges) = (selection.ids(), selection.ranges());
+        if ids.is_empty() || (ids.len() <= step && ranges.is_empty()) {
             return Ok(None);
         }
         let (mut images, mut next) = (Vec::new(), Some(SelectionCursor::default()));
@@ -109,6 +114,9 @@ impl Catalogue {
             let (page, after) =
                 self.parts.store.selected_images(viewer, selection, cursor, IMAGES_PER_STEP).await?;
             images.extend(page);
+            if images.len() > MAX_SELECTED_IDS {
+                return Ok(None);
+            }
             next = after;
         }
         images.sort_unstable_by_key(|image| Reverse(image.captured_at));

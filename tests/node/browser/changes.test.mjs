@@ -183,7 +183,7 @@ world.test('a month is selected by its clocks, and a photo without those at the 
   const shown = () => tiles(page).evaluateAll((items) => items.map(({ dataset }) => dataset.id));
   const ids = await shown();
   const selected = () => page.locator('#timeline li.selected').evaluateAll((items) => items.map(({ dataset }) => dataset.id));
-  const box = (place) => tiles(page).nth(place).locator('input');
+  const box = (place) => tiles(page).nth(place).locator('input[name="image"]');
   await box(4).click({ force: true });
   assert.deepEqual(await selected(), [ids[4]]);
   await page.keyboard.press('Escape');
@@ -566,7 +566,7 @@ world.test('a phone has the parts of the library at the bottom of its window', P
   // The header stays, and what can be done with selected photos takes the place of the bar.
   await page.evaluate(() => scrollBy({ top: 900, behavior: 'instant' }));
   assert.equal((await page.locator('header').boundingBox()).y, 0);
-  await tiles(page).last().getByRole('checkbox').evaluate((box) => box.click());
+  await tiles(page).last().locator('input[name="image"]').evaluate((box) => box.click());
   await page.locator('#selected').waitFor();
   assert.ok(await page.locator('.dock nav').isHidden());
   await page.getByRole('button', { name: 'Clear the selection' }).click();
@@ -622,7 +622,7 @@ for (const colorScheme of ['light', 'dark']) {
     await visit.signIn(person, '/');
     await page.locator('.load').first().waitFor({ state: 'attached' });
     await tiles(page).first().hover();
-    await tiles(page).first().getByRole('checkbox').check();
+    await tiles(page).first().locator('input[name="image"]').check();
     const checkAll = async () => {
       for (const button of await page.locator('button:not([hidden], .unseen), button:not([hidden]) span').all()) {
         const text = (await button.innerText()).trim();
@@ -639,7 +639,7 @@ for (const colorScheme of ['light', 'dark']) {
     await dialog.getByRole('button', { name: 'Create' }).click();
     await page.getByText('added to “Boats”').first().waitFor();
     await tiles(page).first().hover();
-    await tiles(page).first().getByRole('checkbox').check();
+    await tiles(page).first().locator('input[name="image"]').check();
     await page.locator('#selected').getByRole('button', { name: 'Add to album' }).click();
     await dialog.getByRole('button', { name: /Boats/ }).waitFor();
     await checkAll();
@@ -660,7 +660,7 @@ world.test('an album is found among many by its name', DESK, async (visit) => {
   }
   await page.goto('/');
   await tiles(page).first().hover();
-  await tiles(page).first().getByRole('checkbox').check();
+  await tiles(page).first().locator('input[name="image"]').check();
   await page.locator('#selected').getByRole('button', { name: 'Add to album' }).click();
   const dialog = page.getByRole('dialog', { name: 'Add to album' });
   await dialog.getByRole('button', { name: /Album 0/ }).waitFor();
@@ -714,7 +714,7 @@ world.test('photos are picked for an album, also as a range and over several pag
   await add.getByText('Add 1 photo to “Boats”').waitFor();
   await list.nth(4).locator('img').click({ modifiers: ['Shift'] });
   await add.getByText('Add 4 photos to “Boats”').waitFor();
-  await list.nth(2).getByRole('checkbox').focus();
+  await list.nth(2).locator('input[name="image"]').focus();
   await page.keyboard.press('Space');
   await add.getByText('Add 3 photos to “Boats”').waitFor();
   await press(page, page.getByRole('button', { name: 'Older photos' }));
@@ -725,9 +725,9 @@ world.test('photos are picked for an album, also as a range and over several pag
   assert.equal(await list.count(), 4);
   // The cover is one photo.
   const cover = page.getByRole('button', { name: 'Use as the cover' });
-  await list.nth(3).getByRole('checkbox').check();
+  await list.nth(3).locator('input[name="image"]').check();
   await cover.waitFor();
-  await list.nth(2).getByRole('checkbox').check();
+  await list.nth(2).locator('input[name="image"]').check();
   await cover.waitFor({ state: 'hidden' });
 });
 

@@ -266,7 +266,7 @@ library.test('Firefox: 12,000 photos are selected with Shift, and deleted by one
   const { id } = await photos.first();
   await page.locator(`li[data-id="${id}"] > a`).click({ modifiers: ['Shift'] });
   await counted(above + 1);
-  await page.locator(`li[data-id="${id}"] input`).click();
+  await page.locator(`li[data-id="${id}"] input[name="image"]`).click();
   await counted(above);
   posted.length = 0;
   await page.keyboard.press('Delete');

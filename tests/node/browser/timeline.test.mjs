@@ -280,7 +280,7 @@ library.test('many photos are selected by a range in either direction, deleted a
   // Backwards: from an old photo to the newest.
   await down();
   const first = await photos.first();
-  await page.locator(`li[data-id="${first.id}"] input`).click({ force: true });
+  await page.locator(`li[data-id="${first.id}"] input[name="image"]`).click({ force: true });
   await slider.focus();
   await page.keyboard.press('Home');
   await photos.rest();
@@ -306,7 +306,7 @@ library.test('many photos are selected by a range in either direction, deleted a
   await page.locator(`li[data-id="${target.id}"] > a`).click({ modifiers: ['Shift'] });
   await counted(`${number.format(above + 1)} selected`);
   // Deselects one photo of the range.
-  await page.locator(`li[data-id="${target.id}"] input`).click();
+  await page.locator(`li[data-id="${target.id}"] input[name="image"]`).click();
   await counted(`${number.format(above)} selected`);
 
   posted.length = 0;

@@ -21,6 +21,8 @@ function startMap(map) {
   let restTimer;
   let clusterTimer;
   let request = 0;
+  /** Counts movements. A page that loads during one is too late: it would take the movement back. */
+  let movements = 0;
 
   const size = (zoom = view.zoom) => 256 * 2 ** zoom;
   const wrapped = (x) => x - Math.floor(x);
@@ -47,6 +49,7 @@ function startMap(map) {
 
   /** Moves by pixels, and zooms around a point, given in pixels from the centre. */
   function move(right, down, zoomBy = 0, aroundX = 0, aroundY = 0) {
+    movements += 1;
     const before = size();
     view.zoom = clamp(view.zoom + zoomBy, Math.max(0, Math.log2(Math.min(width, height) / 256)), MAX_MAP_ZOOM);
     const half = Math.min(height / 2 / size(), 0.5);
@@ -88,10 +91,10 @@ function startMap(map) {
     clearTimeout(restTimer);
     clusterTimer = clearTimeout(clusterTimer);
     request += 1;
-    const present = request;
+    const [present, moved] = [request, movements];
     const reply = await fetch(sized(href)).catch(() => undefined);
     const text = reply?.ok && !reply.redirected && (await reply.text());
-    if (present !== request || gestures.isActive) return;
+    if (present !== request || moved !== movements || gestures.isActive) return;
     const page = new DOMParser().parseFromString(text || '', 'text/html');
     const next = page.getElementById('map');
     if (!next) return void location.assign(href);

@@ -2,13 +2,13 @@
 
 use std::net::IpAddr;
 
-use domain::{EditId, Image, ImageId, Invalid, Rendition};
+use domain::{EditId, Image, ImageId, Invalid, Position, Rendition};
 use http::{StatusCode, request::Parts};
 use http_server::{
     body::RequestBody,
     reply::{Reply, see_other},
 };
-use library::{EditError, EditableImage, FoundCity, Lookup, NewEdit};
+use library::{EditError, EditableImage, FoundCity, Lookup, NewEdit, StorageError};
 use maud::html;
 
 use super::{
@@ -45,7 +45,7 @@ pub(super) async fn show(site: &Site, parts: &Parts, opened: &Opened) -> Result<
         time: field_time(&values.capture),
         position: values.position,
     });
-    let map = Some(first_view(site, &person, &image).await?);
+    let map = Some(first_view(site, &person, &image).await);
     let shown = Shown { image: &image, fields, map, cities: None, is_unsaved: false, invalid: None };
     let edit = site.library.catalogue.new_edit_id().map_err(|error| messages::unavailable(&error))?;
     Ok(page(site, &person, opened, edit.as_str(), &shown))
@@ -123,24 +123,31 @@ async fn load(site: &Site, person: &Person, id: &ImageId) -> Result<(Image, Edit
 }
 
 /// The first view of the map: around the place of the photo, or else of its neighbour in the timeline, or else the world.
-async fn first_view(site: &Site, person: &Person, image: &Image) -> Result<String, Reply> {
+async fn first_view(site: &Site, person: &Person, image: &Image) -> String {
+    let position = match image.details.position {
+        Some(position) => Some(position),
+        // The form is complete without the view.
+        None => position_beside(site, person, image).await.unwrap_or_default(),
+    };
+    map::start(position)
+}
+
+/// The position of the previous or the next photo, whichever is nearer in time.
+async fn position_beside(
+    site: &Site,
+    person: &Person,
+    image: &Image,
+) -> Result<Option<Position>, StorageError> {
     let (catalogue, caller) = (&site.library.catalogue, person.caller());
-    let unavailable = |error| messages::unavailable(&error);
-    let mut position = image.details.position;
-    if position.is_none() {
-        let context = catalogue.photo_context(&caller, &image.id, None).await.map_err(unavailable)?;
-        let mut nearest = i64::MAX;
-        for id in [context.previous, context.next].into_iter().flatten() {
-            let neighbour = catalogue.image(&caller, id.as_str()).await.map_err(unavailable)?;
-            let Lookup::Found(neighbour) = neighbour else { continue };
+    let context = catalogue.photo_context(&caller, &image.id, None).await?;
+    let mut beside = Vec::new();
+    for id in [context.previous, context.next].into_iter().flatten() {
+        if let Lookup::Found(neighbour) = catalogue.image(&caller, id.as_str()).await? {
             let apart = neighbour.captured_at.millis().abs_diff(image.captured_at.millis());
-            let apart = i64::try_from(apart).unwrap_or(i64::MAX);
-            if neighbour.details.position.is_some() && apart < nearest {
-                (position, nearest) = (neighbour.details.position, apart);
-            }
+            beside.extend(neighbour.details.position.map(|position| (apart, position)));
         }
     }
-    Ok(map::start(position))
+    Ok(beside.into_iter().min_by_key(|(apart, _)| *apart).map(|(_, position)| position))
 }
 
 fn page(site: &Site, person: &Person, opened: &Opened, edit: &str, shown: &Shown<'_>) -> Reply {

@@ -19,6 +19,7 @@ import { movie, photos } from './photos.mjs';
 import { importPhotos, importPlaces } from './places.mjs';
 import { Service } from './service.mjs';
 import { choose, give, isFinished } from './upload.mjs';
+import { TIMEOUT_MS } from './watch.mjs';
 
 const CALLBACK = 'https://client.example/callback';
 const SET_UP = 'set-up';
@@ -223,7 +224,11 @@ const states = {
     await visit.signIn(person, '/');
     await press(visit.page, visit.page.getByRole('button', { name: 'Add example photos' }));
     // A photo that arrives during the checks would change the page.
-    while ((await (await visit.page.request.get('/web/timeline')).json()).reading);
+    const end = Date.now() + TIMEOUT_MS;
+    while ((await (await visit.page.request.get('/web/timeline')).json()).reading) {
+      if (Date.now() > end) throw new Error('the example photos were not read');
+      await visit.page.waitForTimeout(100);
+    }
     await visit.open('/');
     await visit.page.locator('#timeline.placed').waitFor();
     await visit.page.locator('form.examples').waitFor();
@@ -231,7 +236,7 @@ const states = {
   'timeline-on-this-day': async (visit, person) => {
     const now = new Date();
     const at = (years) => new Date(Date.UTC(now.getUTCFullYear() - years, now.getUTCMonth(), now.getUTCDate(), 12)).toISOString().replace('.000', '');
-    await importPhotos(visit.service, person, [1, 2, 3, 5, 8].map((years) => ({ at: at(years), place: [38.7223, -9.1393] })));
+    await importPhotos(visit.service, person, [4, 8, 12, 16, 20].map((years) => ({ at: at(years), place: [38.7223, -9.1393] })));
     await visit.signIn(person, '/');
     await visit.page.locator('.this-day img').first().waitFor();
     await visit.page.locator('#timeline.placed').waitFor();

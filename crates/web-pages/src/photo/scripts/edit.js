@@ -14,7 +14,8 @@ const REFUSED = 'Nothing was changed. Copy what you typed, reload the page and t
 
 /**
  * Gets functions of the page. `post(form, submitter)` sends a form and returns the page of the answer. `update(page, near)` shows what
- * such a page says about its photo, and focuses `near` if the control that had the focus is gone. `open(href)` shows another photo. The map of a place needs `Gestures`.
+ * such a page says about its photo, and focuses `near` if the control that had the focus is gone. `open(href)` shows another photo.
+ * `Gestures` is the class of the page.
  */
 export function startEditing(main, { parse, post, update, open, showPanel, Gestures }) {
   document.head.append(make('link', { rel: 'stylesheet', href: new URL('edit.css', import.meta.url) }));
@@ -223,9 +224,12 @@ export function startEditing(main, { parse, post, update, open, showPanel, Gestu
   async function find(form) {
     const field = form.querySelector('[name="city"]');
     const typed = field.value;
+    // A pin that was moved meanwhile, or another choice, is kept.
+    const isWanted = () => field.isConnected && field.value === typed && !form.querySelector(':is([value="keep"], [value="clear"], [value="coordinates"])[name="place"]:checked');
+    if (!isWanted()) return;
     const page = await post(form, form.querySelector('[name="find"]')).catch(() => undefined);
     const cities = page?.querySelector('[aria-label="Cities"]');
-    if (!cities || field.value !== typed || !field.isConnected) return;
+    if (!cities || !isWanted()) return;
     const group = form.querySelector('[aria-label="Cities"]');
     const found = document.importNode(cities, true);
     for (const city of [...found.querySelectorAll('label')].slice(MAX_CITIES)) city.remove();

@@ -12,7 +12,7 @@ const CITY_ZOOM = 9;
 const REST_MS = 200;
 /** The pixels of an arrow key, without and with Shift. */
 const STEPS = [6, 48];
-const LABEL = 'Pin. Arrow keys move it, with Shift farther; plus and minus zoom.';
+const KEYS = 'Arrow keys move it, with Shift farther; plus and minus zoom.';
 const UNSET = 'No place yet. Move the pin, or choose a point of the map.';
 
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
@@ -22,6 +22,10 @@ const heightOf = (latitude) => clamp(0.5 - Math.asinh(Math.tan((latitude * Math.
 const latitudeOf = (y) => (Math.atan(Math.sinh((0.5 - y) * 2 * Math.PI)) * 180) / Math.PI;
 /** Degrees with about a metre of precision. */
 const rounded = (degrees) => Number(degrees.toFixed(5));
+/** How the service understands degrees. */
+const DEGREES = /^-?\d+(\.\d+)?$/;
+/** The latitude at the edges of the map. */
+const LAST_LATITUDE = 85.0511;
 const inWords = (degrees, [positive, negative]) => `${Math.abs(degrees).toFixed(4)}° ${degrees < 0 ? negative : positive}`;
 
 /** Makes the map of a form, and returns a function that puts it into the form, also after its fields were replaced, and returns the pin. */
@@ -30,7 +34,7 @@ function makePin(form, Gestures) {
   const map = make('div', { className: 'pin-map spot' });
   map.innerHTML = `<svg class="earth" viewBox="${-WIDTH / 2} ${-HEIGHT / 2} ${WIDTH} ${HEIGHT}" aria-hidden="true"><g></g></svg>`;
   const ground = map.querySelector('g');
-  const pin = make('div', { className: 'here', role: 'slider', tabIndex: 0, ariaLabel: LABEL, ariaRoleDescription: 'pin on a map' });
+  const pin = make('div', { className: 'here', role: 'slider', tabIndex: 0, ariaLabel: 'Pin', ariaDescription: KEYS, ariaRoleDescription: 'pin on a map' });
   const text = make('p', { className: 'near', role: 'status' });
   const zoomButton = (className, ariaLabel, by) => make('button', { type: 'button', className: `quiet ${className}`, ariaLabel, title: ariaLabel, onclick: () => zoomBy(by) });
   const [closer, wider] = [zoomButton('in', 'Zoom in', 1), zoomButton('out', 'Zoom out', -1)];
@@ -42,6 +46,7 @@ function makePin(form, Gestures) {
   let drawn;
   /** The place of the pin, in degrees; without one, the pin is in the middle. */
   let at;
+  let isSeen;
   let timer;
   let request = 0;
 
@@ -54,16 +59,19 @@ function makePin(form, Gestures) {
 
   function show() {
     const [right, down] = at ? units(pointOf(at)) : [0, 0];
-    pin.hidden = Math.abs(right) > WIDTH / 2 || Math.abs(down) > HEIGHT / 2 + 1;
-    pin.style.left = `${50 + (right / WIDTH) * 100}%`;
-    pin.style.top = `${50 + (down / HEIGHT) * 100}%`;
+    isSeen = Math.abs(right) <= WIDTH / 2 && Math.abs(down) <= HEIGHT / 2 + 1;
+    // Outside of the map, it is at the edge.
+    pin.style.left = `${50 + clamp(right / WIDTH, -0.5, 0.5) * 100}%`;
+    pin.style.top = `${50 + clamp(down / HEIGHT, -0.5, 0.5) * 100}%`;
+    pin.classList.toggle('away', !isSeen);
     pin.classList.toggle('unset', !at);
     pin.setAttribute('aria-valuemin', -180);
     pin.setAttribute('aria-valuemax', 180);
     pin.setAttribute('aria-valuenow', at ? at[1] : rounded((view.x - 0.5) * 360));
     pin.setAttribute('aria-valuetext', at ? `${inWords(at[0], 'NS')}, ${inWords(at[1], 'EW')}` : 'no place');
-    closer.disabled = view.zoom >= MAX_ZOOM;
-    wider.disabled = view.zoom <= 0;
+    // A disabled button would lose the focus.
+    closer.ariaDisabled = view.zoom >= MAX_ZOOM;
+    wider.ariaDisabled = view.zoom <= 0;
     if (!drawn) return;
     const [across, along] = units(drawn);
     ground.setAttribute('transform', `translate(${across} ${along}) scale(${size() / size(drawn.zoom)})`);
@@ -72,6 +80,7 @@ function makePin(form, Gestures) {
   /** Draws the view, and names the place of the pin, when nothing has moved for a while. */
   function restLater() {
     request += 1;
+    text.textContent = '';
     clearTimeout(timer);
     timer = setTimeout(rest, REST_MS);
   }
@@ -79,7 +88,7 @@ function makePin(form, Gestures) {
   async function rest() {
     const present = request;
     const isDrawn = drawn && ['zoom', 'x', 'y'].every((name) => Math.abs(drawn[name] - view[name]) < 1e-9);
-    const shown = `z=${view.zoom.toFixed(2)}&lat=${latitudeOf(view.y)}&lon=${(view.x - 0.5) * 360}`;
+    const shown = `z=${view.zoom.toFixed(2)}&lat=${latitudeOf(view.y).toFixed(7)}&lon=${((view.x - 0.5) * 360).toFixed(7)}`;
     const query = [...(isDrawn ? [] : [shown]), ...(at ? [`at=${at}`] : [])].join('&');
     const answer = query ? await requestJson(`/web/map/pin?${query}`).catch(() => undefined) : {};
     if (present !== request) return;
@@ -89,7 +98,8 @@ function makePin(form, Gestures) {
       ground.innerHTML = drawn.svg;
       show();
     }
-    if (answer) name(at ? answer.place : undefined);
+    if (answer) name(answer.place);
+    else text.textContent = NO_ANSWER;
   }
 
   function name(place) {
@@ -110,7 +120,6 @@ function makePin(form, Gestures) {
   /** Zooms around the pin. */
   function zoomBy(by) {
     const [right, down] = at ? units(pointOf(at)) : [0, 0];
-    const isSeen = !pin.hidden;
     move(0, 0, by, isSeen ? right : 0, isSeen ? down : 0);
   }
 
@@ -130,12 +139,17 @@ function makePin(form, Gestures) {
   /** Puts the pin at units from the middle, and its place into the fields. */
   function choose(right, down, isFollowed) {
     const [x, y] = [view.x + right / size(), clamp(view.y + down / size(), 0, 1)];
-    at = [latitudeOf(y), (wrapped(x) - 0.5) * 360].map(rounded);
+    // A step to the side keeps a latitude beyond the edges of the map.
+    const isBeyond = at && Math.abs(at[0]) > LAST_LATITUDE && down === place()[1];
+    at = [isBeyond ? at[0] : latitudeOf(y), (wrapped(x) - 0.5) * 360].map(rounded);
     for (const [index, part] of ['latitude', 'longitude'].entries()) field(part).value = at[index];
     form.querySelector('[name="place"][value="coordinates"]').checked = true;
     form.dataset.changed = 'changed';
     if (isFollowed) put(at);
-    else show();
+    else {
+      show();
+      restLater();
+    }
   }
 
   const place = () => (at ? units(pointOf(at)) : [0, 0]);
@@ -143,17 +157,19 @@ function makePin(form, Gestures) {
   let held;
   const gestures = new Gestures(map, {
     accepts: (event) => {
-      if (event.type === 'wheel') return event.ctrlKey;
-      if (event.target.closest('button')) return false;
-      if (!gestures.isActive) held = event.target === pin ? place() : undefined;
-      return true;
+      // A second finger moves the map instead of the pin.
+      held = !gestures.isActive && isSeen && event.target === pin && event.type !== 'wheel' ? place() : undefined;
+      return event.type === 'wheel' ? event.ctrlKey : !event.target.closest('button');
     },
     moved: ({ right, down, across, along, scale: by, x, y }) => {
       const unit = scale();
-      if (held && by === 1) choose(held[0] + across * unit, held[1] + along * unit);
+      if (held) choose(held[0] + across * unit, held[1] + along * unit);
       else move(-right * unit, -down * unit, Math.log2(by), x * unit, y * unit);
     },
-    ended: () => held && gestures.hasMoved && put(at),
+    ended: () => {
+      if (held && gestures.hasMoved) put(at);
+      held = undefined;
+    },
   });
   map.onclick = (event) => {
     if (event.target.closest('button') || event.target === pin || gestures.hasMoved) return;
@@ -177,7 +193,7 @@ function makePin(form, Gestures) {
   const typed = () => {
     const values = ['latitude', 'longitude'].map((name) => field(name).value.trim());
     const [latitude, longitude] = values.map(Number);
-    return values.every(Boolean) && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180 ? [latitude, longitude] : undefined;
+    return values.every((value) => DEGREES.test(value)) && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180 ? [latitude, longitude] : undefined;
   };
   const first = typed();
   form.addEventListener('input', ({ target }) => {
