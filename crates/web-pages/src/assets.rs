@@ -47,6 +47,8 @@ pub(crate) enum Asset {
     Upload,
     /// The names under the search field, which the other scripts load with its first use.
     Suggest,
+    /// The style of what that script shows. It is loaded by its name beside the script.
+    SuggestStyle,
     /// The script of the list of albums and of the page that adds photos to one.
     Albums,
     /// Moves photos on the page of an album in its own order.
@@ -81,7 +83,7 @@ static ASSETS: LazyLock<Assets> = LazyLock::new(|| {
 });
 
 impl Asset {
-    const ALL: [Self; 21] = [
+    const ALL: [Self; 22] = [
         Self::Style,
         Self::First,
         Self::Opening,
@@ -93,6 +95,7 @@ impl Asset {
         Self::Viewer,
         Self::Upload,
         Self::Suggest,
+        Self::SuggestStyle,
         Self::Albums,
         Self::AlbumOrder,
         Self::ViewerStyle,
@@ -118,6 +121,7 @@ impl Asset {
             Self::Viewer => "viewer.js",
             Self::Upload => "upload.js",
             Self::Suggest => "suggest.js",
+            Self::SuggestStyle => "suggest.css",
             Self::Albums => "albums.js",
             Self::AlbumOrder => "album-order.js",
             Self::ViewerStyle => "viewer.css",
@@ -133,7 +137,7 @@ impl Asset {
 
     const fn content_type(self) -> &'static str {
         match self {
-            Self::Style | Self::ViewerStyle | Self::EditStyle | Self::UploadStyle => {
+            Self::Style | Self::ViewerStyle | Self::SuggestStyle | Self::EditStyle | Self::UploadStyle => {
                 "text/css; charset=utf-8"
             }
             Self::First
@@ -167,6 +171,7 @@ impl Asset {
             Self::Viewer => include_bytes!("assets/scripts/viewer.js").into(),
             Self::Upload => include_bytes!("assets/scripts/upload.js").into(),
             Self::Suggest => include_bytes!("assets/scripts/suggest.js").into(),
+            Self::SuggestStyle => styles::suggest_style().into_bytes().into(),
             Self::Albums => include_bytes!("assets/scripts/albums.js").into(),
             Self::AlbumOrder => include_bytes!("assets/scripts/album-order.js").into(),
             Self::ViewerStyle => styles::viewer_style().into_bytes().into(),

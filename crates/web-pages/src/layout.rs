@@ -1,7 +1,7 @@
 //! The frame around every page.
 //!
 //! Most pages load no further resources. Those for signed-in people contain one script, which adds copy buttons, shows times in
-//! the browser's time zone, and loads the upload from this service when the first photo is dropped. The pages of the library load
+//! the browser's time zone, and loads the upload and the suggestions of the search field from this service with their first use. The pages of the library load
 //! styles, scripts and images from this service.
 
 mod header;
@@ -152,15 +152,15 @@ impl Page<'_> {
     }
 
     fn policy(&self, has_script: bool) -> String {
-        // The upload has a script and a style of its own, and sends photos.
-        let (style, script) = if has_script {
+        // The upload and the suggestions have scripts and styles of their own. The first sends photos, the second shows them.
+        let (own, script) = if has_script {
             (" 'self'", format!(" script-src '{}' 'self'; connect-src 'self';", *SCRIPT_HASH))
         } else {
             ("", String::new())
         };
         let targets: String = self.form_targets.iter().map(|target| format!(" {target}")).collect();
         format!(
-            "default-src 'none'; style-src '{}'{style};{script} img-src data:; base-uri 'none'; frame-ancestors 'none'; form-action 'self'{targets}",
+            "default-src 'none'; style-src '{}'{own};{script} img-src data:{own}; base-uri 'none'; frame-ancestors 'none'; form-action 'self'{targets}",
             *STYLE_HASH
         )
     }

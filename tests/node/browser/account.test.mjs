@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { App } from './support/app.mjs';
 import { World } from './support/harness.mjs';
 import { accountPage, connect, forms, openConfirmation, press, signIn, words } from './support/pages.mjs';
+import { importPlaces } from './support/places.mjs';
 
 const world = await World.forTests();
 const path = (page) => new URL(page.url()).pathname;
@@ -325,4 +326,19 @@ world.test('times are shown in the time zone of the browser', { ...scripted, tim
   const at = new Date(await time.getAttribute('datetime'));
   const clock = at.toLocaleTimeString('en-GB', { timeZone: 'Asia/Tokyo', hour: '2-digit', minute: '2-digit' });
   assert.match(await time.innerText(), new RegExp(`^\\d+ \\w+ \\d{4}, ${clock} GMT\\+9$`));
+});
+
+world.test('the search field of the account pages suggests names of the library with pictures', scripted, async (visit) => {
+  const { page } = visit;
+  const { person } = await signInNew(visit);
+  await importPlaces(world.service, person, [[38.7223, -9.1393]]);
+  for (const path of ['/account', '/account/sync']) {
+    await visit.open(path);
+    await page.locator('#q').focus();
+    await page.locator('#q[role="combobox"]').pressSequentially('lisb');
+    await page.waitForFunction(() => document.querySelector('[role="option"] img')?.naturalWidth > 0);
+  }
+  await page.getByRole('option', { name: 'Lisbon, Portugal' }).click();
+  await page.waitForURL(/\/search\?/);
+  await page.locator('ul.rows li').first().waitFor();
 });

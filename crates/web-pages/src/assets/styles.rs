@@ -22,6 +22,10 @@ pub(crate) fn edit_style() -> String {
     joined(&[include_str!("../photo/edit.css")])
 }
 
+pub(crate) fn suggest_style() -> String {
+    joined(&[include_str!("../search/suggest.css")])
+}
+
 pub(crate) fn upload_style() -> String {
     joined(&[include_str!("../upload/upload.css")])
 }

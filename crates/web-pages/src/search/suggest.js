@@ -3,6 +3,8 @@
 /** Time without typing after which the service is asked. */
 const QUIET_MS = 120;
 
+document.head.append(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: new URL('suggest.css', import.meta.url).href }));
+
 for (const field of document.querySelectorAll('[data-suggest]')) {
   const list = document.createElement('ul');
   list.id = `${field.id}-names`;
