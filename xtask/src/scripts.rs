@@ -36,7 +36,10 @@ const fn module(name: &'static str, parts: &'static [&'static str]) -> Script {
 
 const SCRIPTS: [Script; 14] = [
     // The account pages, which load no other script.
-    classic("page", &["layout/page.js", "layout/menu.js", "layout/find.js", "layout/theme.js", "upload/drop.js"]),
+    classic(
+        "page",
+        &["layout/page.js", "layout/menu.js", "layout/find.js", "layout/theme.js", "upload/drop.js"],
+    ),
     // Before the timeline, other pages with photos, and the photo page are painted.
     classic(
         "first",

@@ -41,6 +41,7 @@ mod decoders;
 mod error;
 mod format;
 mod metadata;
+mod movie;
 mod orientation;
 mod photo;
 mod pixels;
@@ -59,6 +60,7 @@ pub use metadata::{
     WrittenSidecar, apple_album_csv, apple_photos_csv, is_sidecar_content, match_sidecars, metadata,
     photo_prefix, sidecar_corrections, sidecar_kind, sidecar_orientation, sidecar_prefix, takeout_file,
 };
+pub use movie::{AudioCodec, Created, Movie, MovieError, MovieSource, VideoCodec, read_movie};
 pub use orientation::Orientation;
 pub use photo::{Limits, Photo, Probe, probe, supported_format};
 pub use render::{EncodedRendition, Rendered, RgbPicture, RgbPictures, decode_rgb, render};

@@ -25,7 +25,7 @@ mod words;
 pub type Target = fn(&[u8]);
 
 /// All targets, with their names.
-pub const TARGETS: [(&str, Target); 35] = [
+pub const TARGETS: [(&str, Target); 36] = [
     ("access_token", access_token::access_token),
     ("albums_and_lists", exports::albums_and_lists),
     ("answer", sandbox::check_worker_output),
@@ -47,6 +47,7 @@ pub const TARGETS: [(&str, Target); 35] = [
     ("json", protocol::json),
     ("mcp", protocol::mcp),
     ("mcp_server", protocol::mcp_server),
+    ("movie", photos::movie),
     ("photo", photos::photo),
     ("png", photos::png),
     ("query", words::query),

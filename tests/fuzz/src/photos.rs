@@ -15,6 +15,15 @@ pub(crate) fn photo(bytes: &[u8]) {
     }
 }
 
+/// Reads what a movie says about itself.
+pub(crate) fn movie(bytes: &[u8]) {
+    let mut source = bytes;
+    if let Ok(movie) = media::read_movie(&mut source) {
+        assert!(movie.size.is_none_or(|size| size.area() > 0));
+        assert_ne!(movie.duration_ms, Some(0));
+    }
+}
+
 /// Reads a file without decoding its picture.
 fn read(bytes: &[u8]) {
     match media::probe(bytes, &LIMITS) {

@@ -27,6 +27,9 @@ use png_text::PngText;
 use takeout::Takeout;
 use xmp::Xmp;
 
+pub(crate) use position::plausible;
+pub(crate) use written_time::parse_time;
+
 pub use apple::{ApplePhoto, apple_album_csv, apple_photos_csv};
 pub use sidecar_name::{PhotoSidecars, SidecarMatches, match_sidecars, sidecar_kind};
 pub use sidecar_prefix::{photo_prefix, sidecar_prefix};

@@ -24,7 +24,7 @@ fn from_tags(tags: &Tags<'_>) -> Option<Position> {
 
 /// The position, unless it is impossible or a placeholder. Cameras without a GPS fix write zeros, so 0, 0 counts only if
 /// the receiver reports a measurement.
-pub(super) fn plausible(latitude: f64, longitude: f64, is_measuring: bool) -> Option<Position> {
+pub(crate) fn plausible(latitude: f64, longitude: f64, is_measuring: bool) -> Option<Position> {
     if latitude == 0.0 && longitude == 0.0 && !is_measuring {
         return None;
     }

@@ -29,18 +29,18 @@ impl Precision {
 
 /// A time parsed from text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ParsedTime {
+pub(crate) struct ParsedTime {
     /// Date and time on the clock; midnight if the text has only a date.
-    pub(super) wall: DateTime,
+    pub(crate) wall: DateTime,
     /// Offset from UTC in minutes, if the text has one.
-    pub(super) offset_minutes: Option<i32>,
+    pub(crate) offset_minutes: Option<i32>,
     /// The smallest unit that the text has.
     pub(super) precision: Precision,
 }
 
 impl ParsedTime {
     /// The moment, read as UTC if there is no offset. `None` if there is only a date.
-    pub(super) fn moment(self) -> Option<Timestamp> {
+    pub(crate) fn moment(self) -> Option<Timestamp> {
         Timestamp::from_wall(self.wall, self.offset_minutes.unwrap_or(0))
             .filter(|_| self.precision > Precision::Day)
     }
@@ -53,7 +53,7 @@ impl ParsedTime {
 ///
 /// `None` for a date or time that does not exist, and for `YYYY` and `YYYY-MM`, which XMP allows: without a day, the
 /// photo would be sorted under a wrong date.
-pub(super) fn parse_time(text: &str, fraction: Option<&str>) -> Option<ParsedTime> {
+pub(crate) fn parse_time(text: &str, fraction: Option<&str>) -> Option<ParsedTime> {
     let (numbers, rest) = numbers(text)?;
     let (date, time) = numbers.split_at_checked(3)?;
     let date = date_of(date)?;

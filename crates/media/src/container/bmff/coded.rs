@@ -94,7 +94,7 @@ fn hevc_unit<'a>(reader: &mut Reader<'a>, length_bytes: u8) -> Option<&'a [u8]> 
 }
 
 /// The size in a sequence parameter set; other units have none.
-fn parameter_set_size(unit: &[u8]) -> Option<PixelSize> {
+pub(crate) fn parameter_set_size(unit: &[u8]) -> Option<PixelSize> {
     let [kind, _, payload @ ..] = unit else { return None };
     if kind >> 1 & 0x3F != 33 {
         return None;
@@ -123,7 +123,7 @@ fn parameter_set_size(unit: &[u8]) -> Option<PixelSize> {
 }
 
 /// Removes the emulation prevention bytes (section 7.3.1.1).
-fn unescaped(payload: &[u8]) -> Vec<u8> {
+pub(crate) fn unescaped(payload: &[u8]) -> Vec<u8> {
     let mut zeros = 0;
     let mut plain = Vec::new();
     for byte in payload.iter().take(MAX_PARAMETER_BYTES) {
@@ -214,18 +214,18 @@ fn skip_operating_points(bits: &mut Bits<'_>) -> Option<()> {
 }
 
 /// Reads bits, the most significant of each byte first.
-struct Bits<'a> {
+pub(crate) struct Bits<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl<'a> Bits<'a> {
-    fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
 
     /// A number of up to 32 bits.
-    fn bits(&mut self, count: u32) -> Option<u32> {
+    pub(crate) fn bits(&mut self, count: u32) -> Option<u32> {
         let mut value = 0_u32;
         for _ in 0..count {
             let byte = self.bytes.get(self.at / 8)?;
@@ -235,13 +235,13 @@ impl<'a> Bits<'a> {
         Some(value)
     }
 
-    fn skip(&mut self, count: u32) -> Option<()> {
+    pub(crate) fn skip(&mut self, count: u32) -> Option<()> {
         self.at += usize::try_from(count).ok()?;
         (self.at <= self.bytes.len() * 8).then_some(())
     }
 
     /// An exponential Golomb code (H.265, 9.2; the same as `uvlc` of AV1).
-    fn exp_golomb(&mut self) -> Option<u32> {
+    pub(crate) fn exp_golomb(&mut self) -> Option<u32> {
         let mut zeros = 0;
         while self.bits(1)? == 0 {
             zeros += 1;

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 use domain::PixelSize;
 
-pub(crate) use self::coded::Coding;
+pub(crate) use self::coded::{Bits, Coding, parameter_set_size as hevc_unit_size, unescaped};
 pub(crate) use self::references::with_needed_references;
 
 use self::meta::Meta;

@@ -1,0 +1,4 @@
+//! See `fuzz::TARGETS`.
+#![cfg_attr(fuzzing, no_main)]
+
+fuzz::binary!("movie");
