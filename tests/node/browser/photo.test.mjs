@@ -266,11 +266,12 @@ library.test('the filmstrip shows the photos nearby, and a click opens one', DES
 });
 
 library.test('a click in the filmstrip counts although more photos arrive during it', DESK, async ({ page }) => {
+  let hold;
+  // From the start: if requests are intercepted while images load, those may never arrive.
+  await page.route('**/web/months/around?*', (route) => (hold ? hold(route) : route.continue()));
   const start = await openPhoto({ page });
   await page.locator('.strip [aria-current="page"]').waitFor();
-  let hold;
   const held = new Promise((resolve) => (hold = resolve));
-  await page.route('**/web/months/around?*', hold);
   await page.keyboard.press('ArrowRight');
   await moved(page, start);
   const question = await held;

@@ -9,7 +9,7 @@ import { TIMEOUT_MS, Watch } from './watch.mjs';
 /** A base URL that phones can reach. It uses http, so browsers disable some functions that they enable on localhost. */
 export const HOME_URL = 'http://photos.test';
 /** Ends a test that hangs. */
-const TEST_TIMEOUT_MS = 10 * 60_000;
+const TEST_TIMEOUT_MS = 4 * 60_000;
 /** How much of a page a failed test prints. */
 const SHOWN_CHARACTERS = 1_500;
 
