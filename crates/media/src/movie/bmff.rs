@@ -1,7 +1,8 @@
 //! MP4, QuickTime and 3GPP: boxes in boxes.
 
 use super::{
-    AudioCodec, Created, Movie, Sides, VideoCodec, clean, millis, parse_iso_6709, set_by_key,
+    AudioCodec, Created, MAX_TEXT_BYTES, Movie, Sides, VideoCodec, clean, millis, number, parse_iso_6709,
+    set_by_key,
     source::{ReadError, Reader},
     upright,
 };
@@ -10,8 +11,7 @@ use crate::{metadata::plausible, text};
 /// The type of a box, or a code of four letters.
 type FourCc = [u8; 4];
 
-/// Maximum number of bytes of a text, and of a packet of XMP.
-const MAX_TEXT_BYTES: usize = 8 * 1024;
+/// Maximum number of bytes of a packet of XMP.
 const MAX_XMP_BYTES: usize = 1024 * 1024;
 /// Maximum number of tracks that are looked at.
 const MAX_TRACKS: usize = 64;
@@ -496,11 +496,6 @@ fn audio_codec(track: &Track) -> AudioCodec {
         (b"sowt" | b"twos" | b"lpcm" | b"in24" | b"in32" | b"fl32" | b"raw " | b"ipcm", _) => AudioCodec::Pcm,
         _ => AudioCodec::Other,
     }
-}
-
-/// A big-endian number of up to 8 bytes.
-fn number(bytes: impl AsRef<[u8]>) -> u64 {
-    bytes.as_ref().iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 fn four(bytes: &[u8]) -> FourCc {

@@ -3,14 +3,12 @@
 use domain::Timestamp;
 
 use super::{
-    AudioCodec, Created, Movie, Sides, VideoCodec, clean, parse_iso_6709, set_by_key,
+    AudioCodec, Created, MAX_TEXT_BYTES, Movie, Sides, VideoCodec, clean, number, parse_iso_6709, set_by_key,
     source::{ReadError, Reader},
     upright,
 };
 use crate::text;
 
-/// Maximum number of bytes of a text.
-const MAX_TEXT_BYTES: usize = 8 * 1024;
 /// Nanoseconds in a tick of a file that does not say it.
 const DEFAULT_SCALE_NS: u64 = 1_000_000;
 /// 2001-01-01T00:00:00Z, from which dates count, in milliseconds.
@@ -308,11 +306,6 @@ fn read_simple_tag(reader: &mut Reader<'_>, simple: Element, movie: &mut Movie) 
 /// The first bytes of an element.
 fn value(reader: &mut Reader<'_>, part: Element, max: usize) -> Result<Vec<u8>, ReadError> {
     reader.between(part.from, part.to, max)
-}
-
-/// A big-endian number of up to 8 bytes.
-fn number(bytes: impl AsRef<[u8]>) -> u64 {
-    bytes.as_ref().iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 /// A float of 4 or 8 bytes. 0 for others, and for what is no positive number.

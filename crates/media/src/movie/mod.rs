@@ -28,6 +28,9 @@ use crate::metadata::{parse_time, plausible};
 pub use source::MovieSource;
 use source::Reader;
 
+/// Maximum number of bytes of a text.
+const MAX_TEXT_BYTES: usize = 8 * 1024;
+
 /// What a movie file says about itself. Values that it does not have are `None`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Movie {
@@ -207,6 +210,11 @@ fn upright(shown: Sides, coded: Sides, is_turned: bool) -> Option<PixelSize> {
     let [width, height] = [shown, coded].into_iter().find(|sides| !sides.contains(&0))?;
     let (width, height) = if is_turned { (height, width) } else { (width, height) };
     Some(PixelSize { width, height })
+}
+
+/// A big-endian number of up to 8 bytes.
+fn number(bytes: impl AsRef<[u8]>) -> u64 {
+    bytes.as_ref().iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 /// Milliseconds of a number of units. `None` for 0.

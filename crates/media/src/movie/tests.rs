@@ -146,6 +146,19 @@ fn a_file_in_fragments_ends_with_its_last_one() {
 }
 
 #[test]
+fn what_an_edit_leaves_out_at_the_start_is_not_counted() {
+    let plain = track(1, b"vide", b"avc1", [640, 360], PLAIN);
+    // An empty edit, then one from a tenth of a second on.
+    let edits = full(b"elst", 0, &[2, 500, u32::MAX, 0x1_0000, 0, 9000, 0x1_0000]);
+    let edited = boxed(b"trak", &[&plain[8..], &boxed(b"edts", &edits)].concat());
+    let defaults = boxed(b"mvex", &full(b"trex", 0, &[1, 1, 3000, 0, 0]));
+    let moov = boxed(b"moov", &[movie_header(0), edited, defaults].concat());
+    let parts = [full(b"tfhd", 0x2_0000, &[1]), full(b"tfdt", 0, &[0]), full(b"trun", 0x1, &[30, 0])];
+    let file = [ftyp(b"iso5"), moov, boxed(b"moof", &boxed(b"traf", &parts.concat()))];
+    assert_eq!(read(&file.concat()).duration_ms, Some(900));
+}
+
+#[test]
 fn times_that_cannot_be_true_are_left_out() {
     let created = |seconds: u64| Created::since_1904(seconds).is_some();
     // A clock that was never set; 1970 in both ways to count; seconds since 1970.
