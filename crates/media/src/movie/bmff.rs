@@ -209,14 +209,13 @@ fn read_edits(reader: &mut Reader<'_>, elst: Part, track: &mut Track) -> Result<
 fn read_track_header(reader: &mut Reader<'_>, part: Part, track: &mut Track) -> Result<(), ReadError> {
     let bytes = reader.between(part.from, part.to, 96)?;
     let (id, matrix) = if bytes.first() == Some(&1) { (20, 52) } else { (12, 40) };
-    let word = |at: usize| bytes.get(at..at + 4).map(number).and_then(|word| u32::try_from(word).ok());
     track.is_enabled = bytes.get(3).is_some_and(|flags| flags & 1 > 0);
-    track.id = word(id).unwrap_or_default();
+    track.id = word(&bytes, id);
     // The matrix {a, b, u, c, d, v, x, y, w} turns by a quarter if b and c are larger than a and d.
-    let signed = |at: usize| i64::from(word(at).unwrap_or_default().cast_signed());
+    let signed = |at: usize| i64::from(word(&bytes, at).cast_signed());
     track.is_turned = signed(matrix).abs() < signed(matrix + 4).abs();
     // Fixed-point numbers: 16 bits before and after the point.
-    let pixels = |at: usize| word(at).unwrap_or_default().saturating_add(0x8000) >> 16;
+    let pixels = |at: usize| word(&bytes, at).saturating_add(0x8000) >> 16;
     track.shown = [matrix + 36, matrix + 40].map(pixels);
     Ok(())
 }
@@ -297,9 +296,8 @@ fn read_extends(
             }
             b"trex" => {
                 let bytes = reader.between(part.from, part.to, 20)?;
-                let word = |at: usize| bytes.get(at..at + 4).map(number).unwrap_or_default();
-                if let Some(track) = tracks.iter_mut().find(|track| u64::from(track.id) == word(4)) {
-                    track.sample_units = word(12);
+                if let Some(track) = tracks.iter_mut().find(|track| track.id == word(&bytes, 4)) {
+                    track.sample_units = word(&bytes, 12).into();
                 }
             }
             _ => {}
@@ -318,20 +316,19 @@ fn read_fragment(reader: &mut Reader<'_>, moof: Part, tracks: &mut [Track]) -> R
         each_part(reader, traf.from, traf.to, |reader, part| {
             let head = reader.between(part.from, part.to, 40)?;
             let flags = head.get(1..4).map(number).unwrap_or_default();
-            let word = |at: usize| head.get(at..at + 4).map(number).unwrap_or_default();
             match &part.kind {
                 b"tfhd" => {
-                    id = word(4);
+                    id = word(&head, 4);
                     let at = 8 + if flags & 1 > 0 { 8 } else { 0 } + if flags & 2 > 0 { 4 } else { 0 };
-                    default = (flags & 8 > 0).then(|| word(at));
+                    default = (flags & 8 > 0).then(|| u64::from(word(&head, at)));
                 }
                 b"tfdt" => {
                     let length = if head.first() == Some(&1) { 8 } else { 4 };
                     start = head.get(4..4 + length).map(number);
                 }
                 b"trun" => {
-                    let samples = u32::try_from(word(4)).unwrap_or_default().min(MAX_SAMPLES);
-                    let track = tracks.iter().find(|track| u64::from(track.id) == id);
+                    let samples = word(&head, 4).min(MAX_SAMPLES);
+                    let track = tracks.iter().find(|track| track.id == id);
                     let known = default.or_else(|| track.map(|track| track.sample_units));
                     units = units.saturating_add(if flags & 0x100 > 0 {
                         run_units(reader, part, flags, samples)?
@@ -343,7 +340,7 @@ fn read_fragment(reader: &mut Reader<'_>, moof: Part, tracks: &mut [Track]) -> R
             }
             Ok(())
         })?;
-        if let Some(track) = tracks.iter_mut().find(|track| u64::from(track.id) == id) {
+        if let Some(track) = tracks.iter_mut().find(|track| track.id == id) {
             track.end_units = start.unwrap_or(track.end_units).saturating_add(units);
         }
         Ok(())
@@ -496,6 +493,12 @@ fn audio_codec(track: &Track) -> AudioCodec {
         (b"sowt" | b"twos" | b"lpcm" | b"in24" | b"in32" | b"fl32" | b"raw " | b"ipcm", _) => AudioCodec::Pcm,
         _ => AudioCodec::Other,
     }
+}
+
+/// The 32-bit number at an offset; 0 if it is not there.
+fn word(bytes: &[u8], at: usize) -> u32 {
+    let word = bytes.get(at..).and_then(|rest| rest.first_chunk().copied());
+    word.map(u32::from_be_bytes).unwrap_or_default()
 }
 
 fn four(bytes: &[u8]) -> FourCc {

@@ -93,7 +93,7 @@ pub enum MovieError {
     /// The source failed. Another attempt may succeed.
     #[error("the movie cannot be read: {0}")]
     Source(#[from] io::Error),
-    /// The content is none of the containers above.
+    /// The file has the format of no container that this module reads.
     #[error("this is not a movie of a known kind")]
     UnknownFormat,
 }
